@@ -20,7 +20,7 @@ from nhmech import JointTorque
 from nhmech.analysis import cone_programme, friction, rolling_limits
 from nhmech.analysis.cone_programme import Cones, minimise
 from nhmech.analysis.contact_load import ContactLoad, contact_load
-from nhmech.analysis.friction import coefficients, least_use, slack, widest_split
+from nhmech.analysis.friction import coefficients, least_use, rough_use, slack, widest_split
 from nhmech.analysis.rolling_limits import (
     friction_limit,
     lift_off,
@@ -618,6 +618,43 @@ def test_the_sign_of_the_slack_takes_fewer_steps(seed, wheels, more, monkeypatch
                    in list(enumerate(load.names))[::3])
         assert left == pytest.approx(found, rel=1e-9, abs=1e-9 * load.size)
         assert len(steps) <= (count if abs(factor - 1) < 1e-6 else count / 2)
+
+
+@pytest.mark.parametrize("mu", [0.05, 0.3, None])
+def test_a_glance_tells_what_the_whole_judgement_does(mu, vehicle):
+    """Verdicts and the hardest state of a run, which are not worked out for each state, against
+    `validity` of each."""
+    car = vehicle("ackermann_car")
+    simulator = nhmech.Simulator(car, lambda t, state: 60 * np.sin(t + np.arange(3)), dt=1e-2)
+    simulator.reset(joints={"front_left_steering_joint": 0.2}, xi={"forward_speed": 1.0})
+    run = simulator.run(3.0)
+    found = run_validity(run, mu, every=20)
+    each = [validity(car, run.t[k], run.q[k], run.v[k], run.u[k], mu) for k in range(0, 301, 20)]
+    assert found.states.verdicts == [one.verdict for one in each]
+    assert found.hardest.t == max(each, key=lambda one: one.use[0]).t
+    assert [one.use for one in found.states] == [one.use for one in each]
+    assert all(use <= rough + 1e-12 for load, one in zip(found.states.loads, each)
+               for use, rough in zip(one.use, rough_use(load, coefficients_of(car, mu))))
+
+
+def coefficients_of(car, mu) -> dict[str, float]:
+    return coefficients(car, 1.0 if mu is None else mu)
+
+
+def test_the_least_on_a_line_is_that_of_the_programme():
+    """Parabolas that bottom and meet anywhere, some of them constant."""
+    rng = np.random.default_rng(3)
+    for n in (1, 2, 3, 5, 8) * 8:
+        P, p = rng.normal(size=(n, 2, 1)), rng.normal(size=(n, 2))
+        P[rng.random(n) < 0.2] = 0.0
+        P[0] = 1.0
+        z = friction._least_on_a_line(P[:, :, 0], p)
+        cones = Cones(np.concatenate([P, np.zeros((n, 2, 1))], axis=2), p,
+                      np.tile([0.0, 1.0], (n, 1)), np.zeros(n))
+        start = np.array([0.0, np.hypot(p[:, 0], p[:, 1]).max() + 1.0])
+        least = minimise(np.array([0.0, 1.0]), cones, start)[1]
+        found = np.linalg.norm(P @ z + p, axis=1).max()
+        assert found == pytest.approx(least, abs=1e-9) and found <= least + 1e-12
 
 
 # -- words and errors ------------------------------------------------------------------------------

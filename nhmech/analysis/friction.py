@@ -127,10 +127,23 @@ def least_use(load: ContactLoad, mu: Mapping[str, float],
                                        np.zeros(2)]) * load.size / (room * scale)
                       for (_, along), room in held])
         p = np.array([_pair(f, along) / (room * scale) for (_, along), room in held])
-        cones = Cones(P, p, np.tile(np.eye(m + 1)[m], (len(held), 1)), np.zeros(len(held)))
-        y = minimise(np.eye(m + 1)[m], cones, np.r_[np.zeros(m), 2.0])
-        f = f + kernel @ y[:m] * load.size
+        if m == 1:
+            z = _least_on_a_line(P[:, :, 0], p)
+        else:
+            cones = Cones(P, p, np.tile(np.eye(m + 1)[m], (len(held), 1)), np.zeros(len(held)))
+            z = minimise(np.eye(m + 1)[m], cones, np.r_[np.zeros(m), 2.0])[:m]
+        f = f + kernel @ z * load.size
     return max(float(np.hypot(*_pair(f, along)) / room) for (_, along), room in held), f
+
+
+def rough_use(load: ContactLoad, mu: Mapping[str, float]) -> tuple[float, float]:
+    """Numbers that `least_use` and `most_use` do not exceed, without a programme: with the forces
+    along the ground as they are in the shortest split and at the corners."""
+    if not load.supported:
+        return np.inf, np.inf
+    uses = [max((need / mu[wheel] for wheel, need in shares(load, f).items()), default=0.0)
+            for f in (load.split, *load.corners)]
+    return uses[0], max(uses)
 
 
 def most_use(load: ContactLoad, mu: Mapping[str, float]) -> float:
@@ -221,6 +234,20 @@ def _widest(parts: list[tuple], kernel: np.ndarray, *,
         z = minimise(-np.eye(m + 1)[m], cones, np.r_[z, least - 1.0], sign=sign)[:m]
     left, right = P @ z + p, r @ z + s
     return float(np.min(right - np.hypot(left[:, 0], left[:, 1]))), kernel @ (basis @ z)
+
+
+def _least_on_a_line(P: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """The z (1,) with the least max over i of |P_i z + p_i|, for P and p (n, 2): at the bottom of
+    one of these parabolas, or where two of them meet."""
+    a, b, c = (P * P).sum(axis=1), (P * p).sum(axis=1), (p * p).sum(axis=1)
+    i, j = np.triu_indices(len(a), 1)
+    A, B, C = a[i] - a[j], b[i] - b[j], c[i] - c[j]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # without cancellation
+        q = -(B + np.copysign(np.sqrt(B * B - A * C), B))
+        z = np.concatenate([-b / a, q / A, C / q])
+    z = z[np.isfinite(z)]
+    return z[[np.argmin((a[:, None] * z ** 2 + 2 * b[:, None] * z + c[:, None]).max(axis=0))]]
 
 
 def _felt_directions(rows: np.ndarray) -> np.ndarray:

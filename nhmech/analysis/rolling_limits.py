@@ -15,7 +15,7 @@ from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .contact_load import contact_load, contact_loads, load_from
 from .friction import coefficients, known_coefficients, widest_split
-from .validity import Validity, Verdict, judge
+from .validity import Judged, Validity, Verdict, judge
 
 FRICTION, LIFT_OFF = "friction limit", "lift-off"      # names of the events
 STRIDE = 10     # states in a row of which one is judged while nothing holds
@@ -220,7 +220,7 @@ class RunValidity:
         (time [s], name) of `friction_limit` and `lift_off` in the run, located exactly.
     """
 
-    states: tuple[Validity, ...]
+    states: Judged
     events: tuple[tuple[float, str], ...]
 
     def __repr__(self) -> str:
@@ -234,7 +234,13 @@ class RunValidity:
 
     def first(self, verdict: Verdict) -> Validity | None:
         """The first recorded state with this verdict."""
-        return next((state for state in self.states if state.verdict is verdict), None)
+        verdicts = self.states.verdicts
+        return self.states[verdicts.index(verdict)] if verdict in verdicts else None
+
+    @property
+    def hardest(self) -> Validity:
+        """The recorded state that uses most of its friction."""
+        return self.states.hardest
 
     @property
     def until(self) -> float | None:
@@ -243,7 +249,7 @@ class RunValidity:
         failed = self.first(Verdict.FAILS)
         if self.events or failed is None:
             return min((t for t, _ in self.events), default=None)
-        return max((state.t for state in self.states if state.t < failed.t), default=failed.t)
+        return max((t for t in self.states.t if t < failed.t), default=failed.t)
 
     @property
     def remedy(self) -> Remedy | None:
@@ -265,7 +271,8 @@ class RunValidity:
         """
         if self.events:
             t, name = self.events[0]
-            after = next((state for state in self.states if state.t >= t), self.states[-1])
+            later = (k for k, time in enumerate(self.states.t) if time >= t)
+            after = self.states[next(later, -1)]
             when = "" if after.t - t < 1e-6 else f" at t = {after.t:.6g} s"
             return (f"ideal rolling stopped being valid at t = {t:.6g} s ({name}), "
                     f"{after.reason(call)}{when}")
@@ -283,15 +290,16 @@ class RunValidity:
             Whether the remedy is for someone who types `nhmech run`.
         """
         remedy = self.remedy
-        doubted = [state.t for state in self.states if state.verdict is Verdict.POSSIBLE]
+        doubted = [t for t, verdict in zip(self.states.t, self.states.verdicts)
+                   if verdict is Verdict.POSSIBLE]
         lines = []
         if failure := self.failure():
             advice = [] if remedy is None else [remedy.command if command_line else remedy.python]
             lines.append("; ".join([failure, *advice]))
         else:
-            hardest = max(self.states, key=lambda state: state.use[0])
+            hardest = self.hardest
             lines.append(f"ideal rolling was {'possible' if doubted else 'valid'} from t = "
-                         f"{self.states[0].t:.6g} to {self.states[-1].t:.6g} s; closest to slip at "
+                         f"{self.states.t[0]:.6g} to {self.states.t[-1]:.6g} s; closest to slip at "
                          f"t = {hardest.t:.6g} s, {hardest.reason()}")
         if doubted:
             first, last = doubted[0], doubted[-1]
@@ -346,4 +354,4 @@ def run_validity(trajectory: Trajectory, mu: float | Mapping[str, float] | None 
     loads = contact_loads(vehicle, *(part[chosen] for part in (
         trajectory.t, trajectory.q, trajectory.v, trajectory.u)))
     known = coefficients(vehicle, mu)
-    return RunValidity(tuple(judge(vehicle, load, load.t, known) for load in loads), events)
+    return RunValidity(Judged(vehicle, loads, known), events)

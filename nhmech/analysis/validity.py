@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
+from typing import overload
 
 import numpy as np
 
 from ..checks import read_word
 from ..vehicle.vehicle import Vehicle
 from .contact_load import ContactLoad, contact_load
-from .friction import coefficients, least_use, most_use, shares
+from .friction import coefficients, least_use, most_use, rough_use, shares
 
 TIGHT = 1e-9      # relative: a use of friction above 1 by less than this is rounding
 
@@ -193,8 +195,7 @@ def validity(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.nda
 
 def judge(vehicle: Vehicle, load: ContactLoad, t: float, mu: Mapping[str, float]) -> Validity:
     """The same for a given contact load and the coefficient of each wheel."""
-    known = any(np.isfinite(value) for value in mu.values())
-    weights = mu if known else dict.fromkeys(mu, 1.0)
+    known, weights = _weigh(mu)
     least, kindest = least_use(load, weights)
     most = max(least, most_use(load, weights))
     if not load.supported or (known and least > 1 + TIGHT):
@@ -203,6 +204,68 @@ def judge(vehicle: Vehicle, load: ContactLoad, t: float, mu: Mapping[str, float]
         verdict = Verdict.POSSIBLE if known and most > 1 + TIGHT else Verdict.HOLDS
     return Validity(t, _wheels(vehicle, load, kindest, mu), verdict, (least, most),
                     not load.supported, load.sums, _sliding(vehicle))
+
+
+def _weigh(mu: Mapping[str, float]) -> tuple[bool, Mapping[str, float]]:
+    """Whether a coefficient is known, and what to divide by: 1 where none is."""
+    known = any(np.isfinite(value) for value in mu.values())
+    return known, mu if known else dict.fromkeys(mu, 1.0)
+
+
+class Judged(Sequence[Validity]):
+    """`Validity` of many states, each worked out when it is asked for; verdicts and the hardest
+    state where a glance does not tell."""
+
+    def __init__(self, vehicle: Vehicle, loads: Sequence[ContactLoad], mu: Mapping[str, float]):
+        self._vehicle = vehicle
+        self.loads = loads
+        self._mu = mu
+        self._known, weights = _weigh(mu)
+        self._rough = [rough_use(load, weights) for load in loads]
+        self._judged: dict[int, Validity] = {}
+
+    def __repr__(self) -> str:
+        return f"<Judged {len(self)} states>"
+
+    def __len__(self) -> int:
+        return len(self.loads)
+
+    @overload
+    def __getitem__(self, k: int) -> Validity: ...
+
+    @overload
+    def __getitem__(self, k: slice) -> list[Validity]: ...
+
+    def __getitem__(self, k: int | slice) -> Validity | list[Validity]:
+        if isinstance(k, slice):
+            return [self[i] for i in range(*k.indices(len(self)))]
+        k = range(len(self))[k]
+        if k not in self._judged:
+            load = self.loads[k]
+            self._judged[k] = judge(self._vehicle, load, load.t, self._mu)
+        return self._judged[k]
+
+    @cached_property
+    def t(self) -> list[float]:
+        """Their times [s]."""
+        return [load.t for load in self.loads]
+
+    @cached_property
+    def verdicts(self) -> list[Verdict]:
+        """Of each."""
+        return [Verdict.HOLDS if most <= 1 or (not self._known and most < np.inf)
+                else self[k].verdict for k, (_, most) in enumerate(self._rough)]
+
+    @cached_property
+    def hardest(self) -> Validity:
+        """The first of those that use most of their friction."""
+        found = -1
+        for k in sorted(range(len(self)), key=lambda k: -self._rough[k][0]):
+            if found >= 0 and self._rough[k][0] < self[found].use[0]:
+                break
+            if found < 0 or (-self[k].use[0], k) < (-self[found].use[0], found):
+                found = k
+        return self[found]
 
 
 def _wheels(vehicle: Vehicle, load: ContactLoad, kindest: np.ndarray,

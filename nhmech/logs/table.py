@@ -62,8 +62,7 @@ class Table:
         """(contact, direction) of the force columns."""
         if not (self.forces and has_forces(self.trajectory)):
             return ()
-        components = self.trajectory.reactions[0].components
-        return tuple((name, direction) for name, held in components.items() for direction in held)
+        return tuple(self.trajectory.reactions.found.components)
 
     @property
     def columns(self) -> dict[str, str]:
@@ -75,13 +74,11 @@ class Table:
     def blocks(self) -> Iterator[np.ndarray]:
         """(n, columns) of consecutive states, until all have been returned."""
         run, columns = self.trajectory, self.trajectory.columns().values()
+        forces = [run.reactions.component(*contact) for contact in self.contacts]
         for begin in range(0, len(self.rows), BLOCK):
             rows = self.rows[begin:begin + BLOCK]
             numbers = [column.values[rows] for column in columns]
-            if self.contacts:
-                found = [run.reactions[k].components for k in rows]
-                numbers += [np.array([forces[name][direction] for forces in found])
-                            for name, direction in self.contacts]
+            numbers += [force[rows] for force in forces]
             if self.progress is not None:
                 self.progress(run.t[rows[-1]])
             yield np.stack(numbers, axis=1)

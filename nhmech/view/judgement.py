@@ -61,7 +61,7 @@ def judgement(trajectory: Trajectory, vehicle: Vehicle | None,
     where = f"judged at {len(found)} of {len(trajectory)} states"
     if failure := found.failure(words):
         return _judge_failure(found, failure, where)
-    hardest = max(found.states, key=lambda state: state.use[0])
+    hardest = found.hardest
     worst, doubted = hardest.worst, found.first(Verdict.POSSIBLE)
     by = f"by {words(worst.wheel)} at t = {hardest.t:.4g} s"
     if not np.isfinite(worst.mu):

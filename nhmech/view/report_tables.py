@@ -48,7 +48,7 @@ def main_numbers(trajectory: Trajectory, simulated: Simulated, judged: Judgement
         distance = np.linalg.norm(np.diff(trajectory.q[:, :2], axis=0), axis=1).sum()
         found.append((f"{distance:.3g} m", "travelled by the base's origin"))
     if judged.along is not None:
-        use = max(state.use[0] for state in judged.along.states)
+        use = judged.along.hardest.use[0]
         if not np.isfinite(use):
             found.append(("lift-off", "some wheel leaves the ground"))
         elif np.isfinite(judged.along.states[0].worst.mu):
