@@ -8,7 +8,7 @@ scheme on the manifold; an averaged velocity fed to the exponential map would no
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import wraps
+from functools import reduce, wraps
 from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -198,7 +198,8 @@ def step_function(advance: ca.Function, bounds: Bounded | None = None) -> ca.Fun
     if bounds is not None:
         margins, codes = bounds
         reached = margins(inputs[0] + inputs[4], x, inputs[3]) <= 0
-        most = ca.mmax(reached * ca.DM([int(code) for code in codes]))
+        # in pairs: lanes know no `mmax` of a vector
+        most = reduce(ca.fmax, ca.vertsplit(reached * ca.DM([int(code) for code in codes])))
         status = ca.if_else(status == int(Status.DONE), most, status)
     return ca.Function("nhmech_step", [*inputs, side, guard], [x, ca.densify(health), status],
                        {"cse": True} if symbol is ca.SX else {})
