@@ -22,10 +22,12 @@ from nhmech.control.mpc import MPC
 from nhmech.control.path_library import make_path
 from nhmech.control.pure_pursuit import PurePursuit
 from nhmech.control.trailer_backing import TrailerBacking
-from nhmech.control.twist import TwistDrive, measure_twist
+from nhmech.control.twist import TwistDrive
 from nhmech.control.wheel_servo import WheelServo
 from nhmech.simulation import recorder as recording
 from nhmech.simulation.command import NOT_YET, TWIST_NAMES
+from nhmech.simulation.driven_twist import measure_twist
+from nhmech.urdf.notice import NoticeKind
 
 DT = 1e-3
 NONE = [np.nan] * 3
@@ -505,3 +507,31 @@ def test_tables_have_it_too(tmp_path):
     assert units == dict(zip(TWIST_NAMES,
                              ("m/s", "m/s",
                               "rad/s"))) and "energy" in names and names[-1].startswith("force.")
+
+
+def driven(vehicle, twist, **options) -> Trajectory:
+    return Simulator(vehicle, TwistDrive(vehicle, twist), control_period=0.01,
+                            **options).run(3.0)
+
+
+def test_a_twist_that_is_not_driven_is_a_notice():
+    """A cart cannot go sideways; a car turns on no small circle, nor are a cart's wheels as fast as
+    one likes: the limit is said."""
+    car, cart = shipped("ackermann_car"), shipped("differential_drive")
+    notice, = driven(cart, (0.4, 0.3, 0.0)).notices
+    assert notice.kind is NoticeKind.TWIST_RESIDUAL and "by up to 0.6 of it" in notice.text
+    notice, = driven(car, (0.5, 0.0, 0.2)).notices
+    assert "front_left_steering_joint at its upper position limit" in notice.text
+    fast = 2 * cart.limits["left_wheel_joint"].velocity * cart.description.wheels[0].radius
+    notice, = driven(cart, (fast, 0.0, 0.0), mode="kinematic").notices
+    assert "by up to 0.5 of it" in notice.text
+    assert "left_wheel_joint at its velocity limit" in notice.text
+
+
+@pytest.mark.parametrize("name", ["differential_drive", "ackermann_car", "mecanum", "tricycle"])
+def test_a_twist_that_is_driven_is_none(name):
+    """Though it takes a while to be."""
+    assert driven(shipped(name), (0.5, 0.0, 0.1)).notices == ()
+    changing = lambda t, state: (0.5, 0.0, 0.1 * np.sin(t))     # noqa: E731
+    assert driven(shipped(name), changing).notices == ()
+    assert driven(shipped(name), (0.0, 0.0, 0.0)).notices == ()

@@ -9,7 +9,8 @@ from robot_table import real
 from support import shipped
 
 import nhmech
-from nhmech.control.twist import TwistDrive, measure_twist
+from nhmech.control.twist import TwistDrive
+from nhmech.simulation.driven_twist import measure_twist
 from nhmech.control.unicycle import unicycle
 from nhmech.simulation.state import base_pose
 

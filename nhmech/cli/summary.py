@@ -58,6 +58,7 @@ def print_summary(vehicle: Vehicle, trajectory: Trajectory, wall: float,
         ("stopped", "by a failure" if failed else describe_stop(trajectory)),
     ]
     rows += [("limit", text) for text in limit_lines(trajectory)]
+    rows += [("notice", notice.command_line) for notice in trajectory.notices]
     for name, text in rows:
         click.echo(f"{name:<8} {text}")
 

@@ -11,8 +11,7 @@ import numpy as np
 from ..compile.buffered import Buffered
 from ..errors import InputError, ModelError
 from ..simulation.command import NOT_YET, JointPosition, JointVelocity
-from ..simulation.state import State, base_pose
-from ..simulation.trajectory import Trajectory
+from ..simulation.state import State
 from ..vehicle.couplings import Axle
 from ..vehicle.vehicle import Vehicle
 
@@ -158,17 +157,6 @@ class TwistDrive:
         forward, lateral, turn = planar
         return np.concatenate([R.T @ (forward * heading + lateral * _cross(n, heading)),
                                R.T @ n * turn])
-
-
-def measure_twist(vehicle: Vehicle, trajectory: Trajectory) -> np.ndarray:
-    """What a run has made of its `commanded_twist`: forward [m/s], lateral [m/s] and yaw rate
-    [rad/s] of the base in the ground plane at each recorded moment, (N, 3)."""
-    n, rows = vehicle.placer.normal, []
-    for q, v in zip(trajectory.q, trajectory.v):
-        R = base_pose(q)[:3, :3]
-        heading, velocity = _heading(R, n), R @ v[:3]
-        rows.append((heading @ velocity, _cross(n, heading) @ velocity, n @ (R @ v[3:6])))
-    return np.array(rows)
 
 
 def _heading(R_WB: np.ndarray, n: np.ndarray) -> np.ndarray:

@@ -147,8 +147,9 @@ class Batch(History):
     def limits(self) -> tuple[tuple[LimitSpan, ...], ...]:
         """When a joint was at one of its limits, case by case."""
         columns = LimitColumns.of(self.simulated, self.names)
-        return tuple(columns.spans(self.t, {"q": q, "v": v, "u": u})
-                     for q, v, u in zip(self.q, self.v, self.u))
+        parts = {"q": self.q, "angles": self.angles, "v": self.v, "u": self.u}
+        return tuple(columns.spans(self.t, {name: part[case] for name, part in parts.items()})
+                     for case in range(len(self)))
 
     # -- forces ----------------------------------------------------------------------------------
     @cached_property

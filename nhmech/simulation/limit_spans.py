@@ -102,12 +102,13 @@ class LimitColumns:
         watched: dict[str, list[_Watched]] = {}
         driven = () if simulated.vehicle is None else simulated.vehicle.driven
         for joint, limit in simulated.limits.items():
+            position = "q" if joint in names["q"] else "angles"
             for part, kind, bound, at in (
-                    ("q", LimitKind.LOWER, limit.lower, -limit.lower - NEAR),
-                    ("q", LimitKind.UPPER, limit.upper, limit.upper - NEAR),
+                    (position, LimitKind.LOWER, limit.lower, -limit.lower - NEAR),
+                    (position, LimitKind.UPPER, limit.upper, limit.upper - NEAR),
                     ("v", LimitKind.VELOCITY, limit.velocity, FAST * limit.velocity),
                     ("u", LimitKind.EFFORT, limit.effort, FULL * limit.effort)):
-                if np.isfinite(bound) and (part == "q" or joint in driven):
+                if np.isfinite(bound) and (part == position or joint in driven):
                     watched.setdefault(part, []).append(_Watched(joint, kind, bound, at))
         return cls({part: (found, np.array([names[part].index(one.joint) for one in found]),
                            np.array([-1.0 if one.kind is LimitKind.LOWER else 1.0
@@ -123,12 +124,12 @@ class LimitColumns:
         t
             (N,) [s].
         parts
-            "q", "v" and "u" -> (N, n).
+            "q", "angles", "v" and "u" -> (N, n).
         """
         found: list[LimitSpan] = []
         for part, (watched, columns, signs, at) in self.parts.items():
             values = parts[part][:, columns]
-            values = values * signs if part == "q" else np.abs(values)
+            values = values * signs if part in ("q", "angles") else np.abs(values)
             for i in (np.maximum.reduce(values) >= at).nonzero()[0]:
                 found += _spans(watched[i], t, values[:, i], values[:, i] >= at[i])
         found.sort(key=lambda span: (span.start, span.joint, span.kind.value))

@@ -14,10 +14,12 @@ import numpy as np
 
 from ..errors import SimulationError
 from ..mechanics.system import HasConstrained
+from ..urdf.notice import Notice
 from ..vehicle.reactions import Reactions
 from ..vehicle.vehicle import Vehicle
 from .archive import ARRAYS, TWIST, npz_path, read_archive, write_archive
 from .contact_forces import ContactForces, force_reader
+from .driven_twist import twist_notice
 from .history import History
 from .layouts import RowLayout
 from .limit_spans import LimitColumns, LimitSpan, span_events
@@ -230,8 +232,16 @@ class Trajectory(History):
     @cached_property
     def limits(self) -> tuple[LimitSpan, ...]:
         """When a joint was at one of its limits, as far as recorded moments show it."""
-        parts = {"q": self.q, "v": self.v, "u": self.u}
+        parts = {"q": self.q, "angles": self.angles, "v": self.v, "u": self.u}
         return LimitColumns.of(self.simulated, self.names).spans(self.t, parts)
+
+    @cached_property
+    def notices(self) -> tuple[Notice, ...]:
+        """What to know of the run: where the twist that was driven is not the commanded one."""
+        vehicle = self.simulated.vehicle
+        found = None if vehicle is None else twist_notice(vehicle, self, self.commanded_twist,
+                                                          self.limits)
+        return () if found is None else (found,)
 
     # -- files -------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike) -> Path:

@@ -56,6 +56,8 @@ class NoticeKind(str, Enum):
     UNSUPPORTED_CENTRE = "unsupported centre of mass"
     MASS_SCALE = "mass scale"
     INERTIA_SCALE = "inertia scale"
+    # a run
+    TWIST_RESIDUAL = "twist residual"
 
 
 @dataclass(frozen=True)

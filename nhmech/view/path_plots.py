@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..control.path_reference import PathError, path_error
-from ..control.twist import measure_twist
 from ..errors import InputError
+from ..simulation.driven_twist import measure_twist
 from ..simulation.simulated import Simulated
 from ..simulation.trajectory import Trajectory
 from ..systems import load_system

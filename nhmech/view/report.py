@@ -59,6 +59,8 @@ def report_html(trajectory: Trajectory, *, name: str = "",
     length = f"{trajectory.t[-1] - trajectory.t[0]:.4g} s in {len(trajectory)} recorded states"
     under = " · ".join(filter(None, [below, length, f"stopped by {trajectory.stop}", name]))
     notices = [] if vehicle is None else [str(notice) for notice in vehicle.notices]
+    if trajectory.is_system_known:
+        notices += [str(notice) for notice in trajectory.notices]
     constraints = html.pairs(describe_constraints(trajectory, simulated))
     body = [html.verdict_box(judged.kind, judged.headline, judged.details),
             html.facts(main_numbers(trajectory, simulated, judged, error)),

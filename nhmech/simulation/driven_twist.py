@@ -1,0 +1,79 @@
+"""What a run has made of the twist that its controller commanded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ..urdf.notice import Notice, NoticeKind
+from ..vehicle.vehicle import Vehicle
+from .history import History
+from .limit_spans import LimitSpan
+from .state import base_pose
+
+OFF = 0.01        # of the commanded twist: a residual above it is a notice
+SETTLED = 1.0     # [s] after which a servo of time constant 0.1 s has closed all but 5e-4 of it
+STEADY = 0.1      # [1/s] of its size, by which a command may change: it is followed within OFF / 2
+SMALL = 1e-3      # of the largest command: one of less is a standstill
+
+
+def measure_twist(vehicle: Vehicle, trajectory: History) -> np.ndarray:
+    """Forward [m/s], lateral [m/s] and yaw rate [rad/s] of the base in the ground plane at each
+    recorded moment, as in `commanded_twist`, (N, 3)."""
+    n, R = vehicle.placer.normal, base_pose(trajectory.q)[..., :3, :3]
+    velocity = np.einsum("...ij,...j->...i", R, trajectory.v[..., :3])
+    turning = np.einsum("...ij,...j->...i", R, trajectory.v[..., 3:6])
+    heading = np.cross(R[..., :, 1], n)
+    heading /= np.linalg.norm(heading, axis=-1, keepdims=True)
+    aside = np.cross(n, heading)
+    return np.stack([(heading * velocity).sum(-1), (aside * velocity).sum(-1), turning @ n], -1)
+
+
+def twist_notice(vehicle: Vehicle, trajectory: History,
+                 commanded: np.ndarray | None, spans: Iterable[LimitSpan]) -> Notice | None:
+    """A notice where a run, long enough after the last change of its command, does not drive as
+    commanded.
+
+    Compared are forward speed and yaw rate, in metres by the vehicle's length, and the lateral
+    speed where one is commanded: elsewhere it follows from where the base frame stands.
+
+    Parameters
+    ----------
+    commanded
+        (N, 3); None where the controller commands no twists.
+    spans
+        When joints were at their limits, which may be why.
+    """
+    if commanded is None or len(trajectory.t) < 2:
+        return None
+    scale = np.array([1.0, 1.0, vehicle.steering.length])
+    wanted, found = commanded * scale, measure_twist(vehicle, trajectory) * scale
+    size = np.linalg.norm(wanted, axis=1)
+    if not np.nanmax(size, initial=0.0) > 0:
+        return None
+    error = found - wanted
+    error[np.abs(wanted[:, 1]) <= OFF * size, 1] = 0.0
+    judged = _settled(trajectory.t, wanted, size) & (size > SMALL * np.nanmax(size))
+    part = np.where(judged, np.linalg.norm(error, axis=1) / np.where(judged, size, 1.0), 0.0)
+    if part.max() <= OFF:
+        return None
+    k = int(np.flatnonzero(part >= 0.9 * part.max())[-1])      # when things have come to rest
+    shown = [", ".join(f"{name} {value:.4g} {unit}" for name, value, unit in
+                       zip(("forward", "lateral", "yaw"), twist / scale, ("m/s", "m/s", "rad/s")))
+             for twist in (wanted[k], found[k])]
+    why = "".join(f"; {span}" for span in spans if span.start <= trajectory.t[k] <= span.end)
+    return Notice(NoticeKind.TWIST_RESIDUAL,
+                  f"the twist that was driven is off the commanded one by up to {part[k]:.2g} of "
+                  f"it: at t = {trajectory.t[k]:.6g} s commanded {shown[0]}; driven {shown[1]}"
+                  f"{why}")
+
+
+def _settled(t: np.ndarray, wanted: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Moments (N,) before which the command has been steady for a while."""
+    with np.errstate(invalid="ignore"):
+        change = np.linalg.norm(np.diff(wanted, axis=0), axis=1)
+        steady = change <= STEADY * np.diff(t) * np.maximum(size[1:], size[:-1])
+    # NaN, where nothing is commanded, is no steady command
+    last = np.maximum.accumulate(np.where(np.r_[False, steady], t[0], t))
+    return (t - last >= SETTLED) & np.isfinite(size)
