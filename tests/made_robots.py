@@ -120,7 +120,8 @@ class Maker:
         if style == "footprint":
             root = self.before + "base_footprint"
             self.parts.append(f'<link name="{root}"/>')
-            self.at[root] = np.eye(4)
+            # on the ground, or in the base by mistake
+            self.at[root] = _pose((0, 0, self.rng.choice((0.0, 0.0, height))))
         elif style == "wrapped":
             root = self.link(("world",), _pose((0.1, 0, 0.5)), 0.0)
         link = self.link(("base",), _pose((0, 0, height)), 10.0, body)

@@ -106,6 +106,17 @@ def test_rounded_angles_are_snapped():
     assert notices(description, NoticeKind.ROUNDED_ANGLES)
 
 
+@pytest.mark.parametrize("height", [0.0, 0.02, -0.003])
+@pytest.mark.parametrize("tag", ["collision", "visual"])
+def test_a_footprint_as_high_as_the_axles_says_nothing_about_the_radius(height, tag):
+    """Makers put base_footprint into the base: no wheel has its ground there."""
+    text = robot(PAIR, CASTER, link("base_footprint"),
+                 joint("foot", "base_footprint", kind="fixed", xyz=f"0 0 {height}"))
+    description = describe(text.replace("collision", tag))
+    assert [(w.kind, w.radius) for w in description.wheels] == [
+        (w.kind, w.radius) for w in describe(robot(PAIR, CASTER)).wheels]
+
+
 def test_a_sphere_on_an_axle_is_a_disc():
     description = describe(robot(PAIR.replace(tyre(0.1), '<sphere radius="0.1"/>'), CASTER))
     assert {w.kind for w in description.wheels if w.joint} == {"disc"}

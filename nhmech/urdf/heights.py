@@ -96,10 +96,13 @@ def _slack(wheel: Wheel) -> float:
 
 
 def _contradicts(layout: Layout, contact: FoundWheel, floor: float) -> bool:
-    """Whether the height of an axle makes one single shape unlikely to be the wheel."""
+    """Whether the height of an axle makes one single shape unlikely to be the wheel; a
+    base_footprint that is as high as the axle does not mark the ground of any wheel."""
     shapes = [f for f in contact.reason.supporting if f.witness in _SHAPES]
+    above = centre_R(layout, contact.wheel)[2] - floor
     gap = bottom_R(layout, contact.wheel) - floor
-    return len(shapes) == 1 and abs(gap) > max(_SLACK[0], _GROSS * contact.wheel.radius)
+    return (len(shapes) == 1 and above > _SLACK[0]
+            and abs(gap) > max(_SLACK[0], _GROSS * contact.wheel.radius))
 
 
 def _fit(layout: Layout, contact: FoundWheel, ground: float) -> FoundWheel:
