@@ -50,6 +50,12 @@ class Timing:
     duration: float = option(
         "--duration", type=Positive(), metavar="SECONDS", default=10.0, show_default=True,
         help="Simulated time.")
+    integrator: str = option(
+        "--integrator", type=click.Choice(["rk4", "dop853", "auto"]), default="rk4",
+        show_default=True,
+        help="rk4 takes steps of --dt, dop853 steps of its own; auto changes to dop853 where "
+             "steps of --dt are too long.",
+    )
     dt: float = option(
         "--dt", type=Positive(), metavar="SECONDS", default=1e-3, show_default=True,
         help="Time step.")
@@ -146,7 +152,8 @@ def make_simulator(vehicle: Vehicle, driver: Driver, driving: DrivingOptions, ti
     events = rolling_events(vehicle, rolling)
     try:
         simulator = Simulator(vehicle, driver.controller, dt=timing.dt, control_period=period,
-                              events=events, on_limit=rolling.on_limit,
+                              events=events, integrator=timing.integrator,
+                              on_limit=rolling.on_limit,
                               on_fall=rolling.on_fall)
     except SimulationError as error:  # nothing ran: this is bad input
         raise InputError(error.text, error.remedy) from error

@@ -18,6 +18,16 @@ NEWTON = 5
 # m of them by then
 MENDED = 64
 
+# steps between two that are taken again as two halves, which tells the error of both; the first
+# ones are judged more often, and so is a step after which the speeds have doubled
+JUDGED = 256
+# an error of a step, relative to 1 + |x|, at which it is not taken if speeds grow; where they
+# shrink, it may be a stiff damper that brings them to rest
+WRONG = 0.5
+# what the loop keeps about that: error so far, that of the latest judged step and its count, the
+# speeds then; and the worst error, followed by a row of the state with it
+GAUGE = ("total", "latest", "count", "speeds", "worst")
+
 # What a library keeps to itself can be put in line: then CasADi's helpers, such as the square, are
 # no calls.
 HIDDEN = """
@@ -36,7 +46,7 @@ SHELL = """
 typedef struct {{
   double dt, side;
   const double *theta, *signs;
-  double *q, *v, *x, *u, *health, *clock, *work;
+  double *q, *v, *x, *u, *health, *clock, *work, *gauge;
   const long long* angles;
   double* record;
   long long steps, every, phase, limit, done, rows, beside;
@@ -111,6 +121,45 @@ _NO_BOUNDS = """
 static int nhmech_crossed(const nhmech_setup* s, double t, const double* x) { return 0; }
 """
 
+# Whether a step of dt to `next` is believed; notes its error.
+_JUDGE = """
+static int nhmech_judge(const nhmech_setup* s, double t, const double* x, const double* next,
+                        long long k) {{
+  const double half = s->dt / 2, *arg[{sz_arg}];
+  double *res[{sz_res}], *g = s->gauge;
+  casadi_int iw[{sz_iw} + 1];
+  double w[{sz_w} + 1], middle[{nx} + 1], end[{nx} + 1], found[3], answer;
+  double error = 0, before = 0, speeds = 0, e;
+  int j;
+  for (j = {nq} - {na}; j < {nx}; ++j) {{
+    before += fabs(x[j]);
+    speeds += fabs(next[j]);
+  }}
+  if (k % {JUDGED} && k & (k - 1) && speeds <= 2 * g[3] + 1) return {DONE};
+  arg[0] = &t; arg[1] = x; arg[2] = s->u; arg[3] = s->theta; arg[4] = &half; arg[5] = &s->side;
+  arg[6] = s->health + 2;
+  res[0] = middle; res[1] = found; res[2] = &answer;
+  {step}(arg, res, iw, w, 0);
+  t += half;
+  arg[1] = middle; arg[6] = found + 2; res[0] = end;
+  {step}(arg, res, iw, w, 0);
+  for (j = 0; j < {nx}; ++j) {{
+    e = {SHARE} * fabs(end[j] - next[j]) / (1 + fabs(next[j]));
+    if (!(e <= error)) error = e;
+  }}
+  if (!(error <= {WRONG} || speeds <= before)) return {COARSE};
+  if (k > g[2]) g[0] += (error + g[1]) / 2 * ((double)k - g[2]);
+  g[1] = error;
+  g[2] = (double)k;
+  g[3] = speeds;
+  if (error > g[4]) {{
+    g[4] = error;
+    nhmech_row(s, t - half, x, g + 5);
+  }}
+  return {DONE};
+}}
+"""
+
 _LOOP = """
 static int nhmech_run(nhmech_setup* s, long long steps, double* record) {{
   const double dt = s->dt, t0 = s->clock[2];
@@ -136,6 +185,7 @@ static int nhmech_run(nhmech_setup* s, long long steps, double* record) {{
     {step}(arg, res, iw, w, 0);
     status = (int)answer;
     if ({unsettled}) status = nhmech_settled(s, t + dt, next, health[2], found, {NEWTON});
+    if (!status) status = nhmech_judge(s, t, x, next, k0 + i);
     if (!status) status = nhmech_crossed(s, t + dt, next);
     if (!status) {{
       x = next;
@@ -176,6 +226,8 @@ class Setup(ctypes.Structure):
         Count of steps up to which u will be held; an adaptive method goes ahead as far.
     done, rows
         Steps that were done; rows that were written, added to what stands there.
+    gauge
+        What `GAUGE` names, and a row.
     beside
         Numbers that follow u in memory and go with it into a row; no step looks at them.
     """
@@ -184,8 +236,8 @@ class Setup(ctypes.Structure):
         *((name, ctypes.c_double) for name in ("dt", "side")),
         *(
             (name, ctypes.c_void_p)
-            for name in ("theta", "signs", "q", "v", "x", "u", "health", "clock", "work", "angles",
-                         "record")
+            for name in ("theta", "signs", "q", "v", "x", "u", "health", "clock", "work", "gauge",
+                         "angles", "record")
         ),
         *(
             (name, ctypes.c_longlong)
@@ -215,13 +267,15 @@ class Loop:
 
 
 def compile_loop(step: ca.Function, settle: ca.Function, read: ca.Function, angles: int,
-                 build: bool = True, kept: bool = False,
-                 bounds: ca.Function | None = None) -> Loop | None:
+                 build: bool = True, kept: bool = False, bounds: ca.Function | None = None,
+                 order: int = 4) -> Loop | None:
     """The loop around `step` (t, x, u, theta, dt, side, guard) -> (x, health, status).
 
     `settle` (t, x, theta, side, guard) -> (x, health, status) follows a step that ends off the
     constraints; where the step keeps them by itself (`kept`), now and then. `read` (t, x, theta) ->
-    (q, v) is for a row that is recorded and for the end. No step is taken that takes one of the
+    (q, v) is for a row that is recorded and for the end. The error of some steps of a scheme of
+    this `order` is noted in the setup's gauge (`GAUGE`), and what is no solution at all is not
+    taken. No step is taken that takes one of the
     `bounds` (t, x, theta) -> margins to the other side than that of its sign in the setup.
 
     None where there is no compiler or it takes too long (said once), or where the code is not in
@@ -234,9 +288,15 @@ def compile_loop(step: ca.Function, settle: ca.Function, read: ca.Function, angl
     """
     unsettled = f"(k0 + i + 1) % {MENDED} == 0" if kept else f"status == {CODES['OFF']}"
     functions = step, settle, read
-    library = library_of(functions, SHELL + _LOOP + CALLS, build, bounds, step=step.name(),
-                         unsettled=unsettled, **shapes(functions, step.size1_in(2), angles))
+    library = library_of(functions, SHELL + _JUDGE + _LOOP + CALLS, build, bounds,
+                         step=step.name(), unsettled=unsettled, JUDGED=JUDGED, WRONG=WRONG,
+                         SHARE=judged_share(order), **shapes(functions, step.size1_in(2), angles))
     return None if library is None else loop_of(library)
+
+
+def judged_share(order: int) -> float:
+    """The error of a step, as a multiple of its difference from two halves (Richardson)."""
+    return 2.0 ** order / (2.0 ** order - 1.0)
 
 
 def shapes(functions: Sequence[ca.Function], nu: int, angles: int) -> dict[str, int | str]:

@@ -15,11 +15,12 @@ class Status(IntEnum):
                    "Simulator changes them on its way, a batch does not")
     FALLEN = 2, "a wheel lies down: its axle became parallel to the ground's normal"
     OFF = 3, "a step led off the constraints: try a smaller dt"
-    NOT_FINITE = 4, ("a step gave numbers that are not finite: try a smaller dt, and look at "
-                     "masses and efforts")
+    NOT_FINITE = 4, ("a step gave numbers that are not finite, or beyond 1e10: try a smaller dt, "
+                     "and look at masses and efforts")
     TOO_SMALL = 5, "the step of the adaptive method became too small"
     LIMIT = 6, "a joint that nothing drives came to its limit"
     GROUNDED = 7, "it fell: a part of it came down to the ground"
+    COARSE = 8, "a step was so long that no digit of where it led was right: try a smaller dt"
 
     def __new__(cls, code: int, sentence: str = "") -> Status:
         member = int.__new__(cls, code)

@@ -80,7 +80,7 @@ class Chart:
         if build not in self._loops:
             step, kept = self._step
             self._loops[build] = compile_loop(step, *self._ends, self._angles, build, kept,
-                                              self._margins)
+                                              self._margins, self.scheme.order)
         return self._loops[build]
 
     @cached_property
@@ -174,6 +174,12 @@ class Atlas:
         self.side = float(np.sign(margin))
         if abs(margin) < POOR:
             self.change(moment)
+
+    def use(self, scheme: Scheme) -> None:
+        """Goes on with another scheme, in the same charts."""
+        place = self.charts.index(self.chart)
+        self.charts[:] = [replace(chart, scheme=scheme) for chart in self.charts]
+        self.primary, self.chart = self.charts[0], self.charts[place]
 
     def change(self, moment: Moment, end: Place | None = None) -> None:
         """Moves to a chart that serves here and at `end`, where the next step leads. The motion

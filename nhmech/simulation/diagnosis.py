@@ -10,7 +10,7 @@ import numpy as np
 from ..compile.status import Status
 from ..vehicle.stiffness import describe_massless, describe_stiffness
 from .atlas import Atlas
-from .integrators import FLAT, Step
+from .integrators import FAR, FLAT, Step
 from .moment import Moment
 from .simulated import Simulated
 from .state import Named
@@ -32,7 +32,9 @@ def explain_failure(simulated: Simulated, atlas: Atlas, moment: Moment, dt: floa
     if step.status is Status.FALLEN or guarded:
         return explain_fall(simulated, moment)
     remedy = remedy or "Try a smaller dt, and look at masses and efforts"
-    return f"{_divergence(atlas, moment, dt)}. {remedy}"
+    what = ("was so long that no digit of where it led was right" if step.status is Status.COARSE
+            else f"gave numbers that are not finite, beyond {FAR:g} or off the constraints")
+    return f"{_divergence(atlas, moment, f'the step of {dt} s {what}')}. {remedy}"
 
 
 def explain_fall(simulated: Simulated, moment: Moment) -> str:
@@ -45,14 +47,13 @@ def explain_fall(simulated: Simulated, moment: Moment) -> str:
     return f"stopped at t = {moment.t:.6g} s: {names[int(np.argmin(values))]}"
 
 
-def _divergence(atlas: Atlas, moment: Moment, dt: float) -> str:
+def _divergence(atlas: Atlas, moment: Moment, what: str) -> str:
     primary = atlas.primary
     speeds = dict(zip(primary.equations.names, moment.v[primary.speeds].tolist()))
     largest = sorted(speeds, key=lambda name: -abs(speeds[name]))[:SHOWN]
     shown = Named.of(tuple(largest), np.array([speeds[name] for name in largest]))
-    return (f"stopped at t = {moment.t:.6g} s: the step of {dt} s gave numbers that are not finite "
-            f"or off the constraints; {'the largest of the ' if len(speeds) > SHOWN else ''}speeds "
-            f"before it were {shown!r}")
+    which = "the largest of the " if len(speeds) > SHOWN else ""
+    return f"stopped at t = {moment.t:.6g} s: {what}; {which}speeds before it were {shown!r}"
 
 
 def _remedy(simulated: Simulated, atlas: Atlas, moment: Moment, dt: float) -> str | None:

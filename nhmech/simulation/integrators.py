@@ -27,6 +27,7 @@ INLINE = 3000      # operations of a step up to which it is written as one expre
 TRIALS = 12        # states at which it is tried whether a scheme keeps the constraints
 # a step that would end below this, or on the other side of a singularity, is taken in another chart
 POOR = 0.1
+FAR = 1e10       # no motion has numbers as large as this [m, rad, m/s, rad/s]
 LOOSE = 1e-6     # [m] what one Newton step takes off phi and leaves less than 1e-12 of
 # below this a guard that changes by half in one step is on its way through zero, or past it
 FLAT = 0.1
@@ -153,10 +154,10 @@ def normalising_function(equations: Equations) -> ca.Function:
 def acceptance_function(nx: int) -> ca.Function:
     """(x, health, side, guard) -> `Status` of a step that ends at x.
 
-    It may end there if all numbers are finite, |phi| <= LOOSE, the frame's margin is on the same
-    `side` (1 or -1) of zero and no nearer than POOR, and no guard is on its way through zero: below
-    FLAT, where it changed by half from `guard`, that of the step before. NaN stands for a side or a
-    guard that is not known yet, as of a start.
+    It may end there if all numbers are finite and no larger than FAR, |phi| <= LOOSE, the frame's
+    margin is on the same `side` (1 or -1) of zero and no nearer than POOR, and no guard is on its
+    way through zero: below FLAT, where it changed by half from `guard`, that of the step before.
+    NaN stands for a side or a guard that is not known yet, as of a start.
     """
     x, health = ca.SX.sym("x", nx), ca.SX.sym("health", 3)
     side, guard = ca.SX.sym("side"), ca.SX.sym("guard")
@@ -164,7 +165,7 @@ def acceptance_function(nx: int) -> ca.Function:
     # a sum with a NaN or an infinite term is so too. CasADi takes x - x and 0 x for 0, and
     # (a - b) + b for a; absolute values it leaves alone
     sizes = [ca.fabs(entry) for entry in ca.vertsplit(ca.vertcat(x, health))]
-    finite = _sum(sizes) <= np.finfo(float).max
+    finite = _sum(sizes) <= FAR
     # low = (both - change) / 2 is the smaller of the two guards, high the larger one:
     # low < FLAT and high > 1.5 low, which every guard below zero meets
     both, change = least + guard, ca.fabs(least - guard)

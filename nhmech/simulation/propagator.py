@@ -11,12 +11,14 @@ import numpy as np
 from ..compile.loop import Loop, Setup
 from ..compile.status import Status
 from ..errors import NhmechError, SimulationError
-from .atlas import Atlas, Chart, Place
+from .atlas import Atlas, Place
 from .diagnosis import explain_failure, explain_fall
 from .integrators import FLAT, Step
 from .interrupts import Pace
 from .moment import Moment
+from .schemes import Scheme
 from .simulated import Simulated
+from .step_error import TOLERANCE, StepGauge, Trial, retake
 
 
 class RowSink(Protocol):
@@ -40,15 +42,17 @@ class CompiledSteps:
         Parameters (ntheta,).
     signs
         Sides of the bounds (n,).
+    gauge
+        Memory of a `StepGauge`.
     angles
         Where the unwrapped angles stand in x, for the record.
     """
 
     def __init__(self, loop: Loop, moment: Moment, constants: tuple[float, ...], theta: np.ndarray,
-                 signs: np.ndarray, angles: tuple[int, ...]):
+                 signs: np.ndarray, gauge: np.ndarray, angles: tuple[int, ...]):
         arrays = (
             theta, signs, moment.q, moment.v, moment.x, moment.u, moment.health, moment.clock,
-            np.zeros(loop.work), np.array(angles, dtype=np.int64),
+            np.zeros(loop.work), gauge, np.array(angles, dtype=np.int64),
         )
         # what C has the addresses of must live as long as this
         self._arrays = arrays
@@ -74,7 +78,7 @@ WORTH_COMPILING = 5000
 
 DONE = int(Status.DONE)     # to look an enum's member up takes 0.1 us, much of a short step
 
-Bookmark = tuple[np.ndarray, Chart, float]     # block of the moment, chart, side
+Bookmark = tuple[np.ndarray, int, float]     # block of the moment, number of the chart, side
 
 
 class Propagator:
@@ -91,13 +95,23 @@ class Propagator:
         The charts in which it does.
     dt
         Step [s].
+    gauge
+        Error of its steps.
+    spare
+        A scheme to change to where the steps are too long for the first one; None where there is
+        none.
     """
 
-    def __init__(self, simulated: Simulated, atlas: Atlas, moment: Moment, dt: float):
+    def __init__(self, simulated: Simulated, atlas: Atlas, moment: Moment, dt: float,
+                 spare: Scheme | None = None):
         self.simulated = simulated
         self.atlas = atlas
         self.moment = moment
         self.dt = dt
+        self.gauge = StepGauge(moment, atlas.primary.scheme.order)
+        self.spare = spare
+        self._first = atlas.primary.scheme
+        self._tried = 0.0       # the worst error whose staying was tried
         self._pace = Pace()
         self._compiled: CompiledSteps | None = None
         self._steps = 0         # that `step` has taken in this chart without code
@@ -110,6 +124,9 @@ class Propagator:
     def start(self, q: np.ndarray) -> None:
         """At rest at q, at t = 0. Raises `NhmechError` where the constraints lose rank there."""
         self.moment.clear()
+        self.gauge.clear()
+        self._use(self._first)
+        self._tried = 0.0
         self.moment.q[...] = q
         before = self.atlas.chart
         self.atlas.start(self.moment)
@@ -117,6 +134,28 @@ class Propagator:
             self._forget_code()
         elif self._compiled is not None:
             self._compiled.setup.side = self.atlas.side
+
+    def choose_scheme(self, steps: int) -> None:
+        """Changes to the spare scheme where so many steps of the first one are expected to lead
+        too far from the exact motion."""
+        if self.atlas.primary.scheme is self.spare or self.spare is None:
+            return
+        if self.gauge.values[2] == 0:                # nothing is known yet but of this step
+            before = self.bookmark()
+            self.advance(self.dt)
+            self.restore(before)
+        gauge = self.gauge
+        if gauge.is_suspect(steps) and gauge.values[4] > self._tried:
+            self._tried = float(gauge.values[4])
+            trial = Trial(gauge, self.atlas, self.moment, self.simulated.theta)
+            if not trial.persistence(self.dt) * gauge.values[1] * steps <= TOLERANCE:
+                self._use(self.spare)
+
+    def _use(self, scheme: Scheme) -> None:
+        if self.atlas.primary.scheme is not scheme:
+            self.gauge.rest(self.moment.k)
+            self.atlas.use(scheme)
+            self._forget_code()
 
     def settle(self) -> None:
         """Puts x, which has been written to, onto the constraints at the present time; q, v and
@@ -127,11 +166,13 @@ class Propagator:
 
     def bookmark(self) -> Bookmark:
         """All that `restore` needs to come back to this moment."""
-        return self.moment.block.copy(), self.atlas.chart, self.atlas.side
+        atlas = self.atlas
+        return self.moment.block.copy(), atlas.charts.index(atlas.chart), atlas.side
 
     def restore(self, bookmark: Bookmark) -> None:
         """Goes back to a moment."""
-        self.moment.block[...], chart, self.atlas.side = bookmark
+        self.moment.block[...], place, self.atlas.side = bookmark
+        chart = self.atlas.charts[place]
         if chart is not self.atlas.chart:
             self.atlas.chart = chart
             self._forget_code()
@@ -188,7 +229,7 @@ class Propagator:
             angles = self.atlas.primary.state_vector.angle_slots()
             signs = self.atlas.primary.bounds.signs
             self._compiled = CompiledSteps(loop, self.moment, constants, self.simulated.theta,
-                                           signs, angles)
+                                           signs, self.gauge.values, angles)
         return self._compiled
 
     def _find_code(self) -> CompiledSteps | None:
@@ -238,8 +279,15 @@ class Propagator:
         """Where a step from here leads, DONE or SINGULAR. Raises `SimulationError` where it leads
         nowhere."""
         moment, atlas = self.moment, self.atlas
-        step = atlas.chart.advance(moment.t, moment.x, moment.u, self.simulated.theta, dt,
-                                   atlas.side, moment.guard)
+        inputs = (moment.t, moment.x, moment.u, self.simulated.theta, dt, atlas.side, moment.guard)
+        step, chart = atlas.chart.advance(*inputs), atlas.chart
+        fixed = chart.scheme.tableau is not None and dt == self.dt
+        if fixed and step.status is Status.DONE and not self.gauge.judge(
+                moment, step.x, chart.state_vector.nconf, lambda: retake(chart, *inputs).x):
+            if self.spare is not None:
+                self._use(self.spare)
+                return self._try(dt)
+            step = Step(*step[:4], Status.COARSE, step.t)
         if step.status not in (Status.DONE, Status.SINGULAR):
             raise SimulationError(explain_failure(self.simulated, atlas, moment, dt, step))
         return step

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError, SimulationError
+from ..urdf.notice import Notice
 from .moment import Moment
 from .run_file import SUFFIX, RunFile, split_events
 from .trajectory import RunInfo, Trajectory, npz_path
@@ -67,6 +68,8 @@ class Recorder:
     ----------
     events
         (time [s], name) of the events so far.
+    notices
+        What a user should know of the run.
     """
 
     def __init__(self, moment: Moment, info: RunInfo, capacity: int, every: int = 1,
@@ -74,6 +77,7 @@ class Recorder:
         width = info.layout.width
         self.every = every
         self.events: list[tuple[float, str]] = []
+        self.notices: list[Notice] = []
         self._moment = moment
         self._info = info
         self._save = None if save is None else npz_path(save)
@@ -196,7 +200,8 @@ class Recorder:
         if self._file is None and 2 * len(rows) < len(self._window.rows):
             # so as not to keep memory for a run that ended early
             rows = rows.copy()
-        return Trajectory.of_rows(rows, self._info, stop, tuple(sorted(self.events)))
+        return Trajectory.of_rows(rows, self._info, stop, tuple(sorted(self.events)),
+                                  tuple(self.notices))
 
 
 def part_path(save: str | os.PathLike) -> Path:

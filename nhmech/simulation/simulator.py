@@ -31,11 +31,13 @@ from .sensors import Sensors
 from .settings import describe_settings
 from .simulated import Simulated
 from .state import State
+from .step_error import step_notice
 from .trajectory import RunInfo, Trajectory
 
 BUSY = ("this Simulator is advancing already, in another thread or in the call that asked its "
         "controller; make one for each thread, they may share the vehicle")
 GO_ON = "Simulator(on_limit=\"warn\", on_fall=\"warn\") goes on"
+AUTO = "auto"       # the integrator that is chosen on the way
 PROGRESS = 200      # steps between two reports of progress; more often would cost time
 
 Progress = Callable[[float, State], None]
@@ -60,7 +62,8 @@ class Simulator:
     control_period
         [s], a multiple of dt; dt where None.
     integrator
-        "rk4" or "dop853".
+        "rk4", with fixed steps; "dop853", whose steps follow a tolerance; or "auto", which begins
+        with the first and changes to the second where steps of dt are too long.
     events
         Each an `Event`, located in time to 1e-9 s.
     wrench
@@ -92,7 +95,8 @@ class Simulator:
                  events: Sequence[Event] = (), wrench: Mapping[str, Wrench] | None = None,
                  mode: str = "dynamic", on_limit: str = "stop", on_fall: str = "stop"):
         check_callable("controller", controller, "(t, state) -> command")
-        scheme = SCHEMES[read_word("integrator", integrator, SCHEMES)]
+        read_word("integrator", integrator, (*SCHEMES, AUTO))
+        scheme = SCHEMES["rk4" if integrator == AUTO else integrator]
         read_word("mode", mode, ("dynamic", "kinematic"))
         step, every = read_period(dt, control_period)
         wrenches = read_mapping("wrench", wrench, "link name -> callable (t, state) -> 6 numbers "
@@ -105,7 +109,8 @@ class Simulator:
         layout = state_layout(self.simulated, self.atlas.primary, sensors)
         has_twist = read_twist(controller) is not None
         self.moment = Moment(layout, len(TWIST_NAMES) if has_twist else 0)
-        self.propagator = Propagator(self.simulated, self.atlas, self.moment, step)
+        self.propagator = Propagator(self.simulated, self.atlas, self.moment, step,
+                                     SCHEMES["dop853"] if integrator == AUTO else None)
         self.inputs = Inputs(self.propagator, controller, wrenches, every)
         self._by_hand = Watch((), self.bounds, self.propagator, [])       # of `step`
         self._is_started = False
@@ -145,7 +150,7 @@ class Simulator:
         """What is the same for all its runs."""
         primary = self.atlas.primary
         settings = describe_settings(self.controller, self.dt, self.dt * self.inputs.every,
-                                     primary.scheme.name)
+                                     AUTO if self.propagator.spare else primary.scheme.name)
         return RunInfo(self.simulated, RowLayout.of(primary, self.moment.twist.size > 0),
                        primary.kinematic, settings,
                        tuple(event.name for event in self.events)
@@ -268,6 +273,8 @@ class Simulator:
             raise                             # of the machine, not of the run
         except NhmechError as error:
             recorder.add()
+            if self.propagator.gauge.is_coarse(self.moment):
+                self._note_errors(recorder)
             raise SimulationError(str(error), recorder.trajectory(str(error))) from error
         except MemoryError as error:
             why = (f"the memory is full at t = {self.t:.6g} s: record fewer states "
@@ -276,10 +283,20 @@ class Simulator:
         recorder.add()
         if progress is not None and self.moment.k > begin and stop != "interrupted":
             progress(self.t, self.state)
+        if self.propagator.gauge.is_coarse(self.moment):
+            self._note_errors(recorder)
         trajectory = recorder.trajectory(stop)
         if stop == "interrupted" and is_second_press():
             raise KeyboardInterrupt
         return trajectory
+
+    def _note_errors(self, recorder: Recorder) -> None:
+        """Says where the steps were too long, in the record and in the log."""
+        notice = step_notice(self.propagator.gauge, self.atlas, self.moment, self.simulated.theta,
+                             self.propagator.dt)
+        if notice is not None:
+            recorder.notices.append(notice)
+            logging.getLogger("nhmech").warning("%s", notice)
 
     def _run(self, duration: float, steps: int, recorder: Recorder,
              progress: Progress | None) -> str:
@@ -295,6 +312,8 @@ class Simulator:
                 self.inputs.note_twist()
             if k == 0 and watch.watched and (name := watch.begin()):
                 return f"event: {name}"
+            if propagator.spare is not None:
+                propagator.choose_scheme(steps - k)
             loop = None if k == whole else propagator.loop(steps)
             refused = True
             if loop is not None and (free := watch.free_steps(loop, self.inputs.hold(whole - k))):

@@ -26,6 +26,8 @@ from .limit_spans import LimitColumns, LimitSpan, span_events
 from .settings import dumps, saveable
 from .simulated import Simulated
 
+NOTICES = "notices"      # where they stand in the settings
+
 
 @dataclass(frozen=True, eq=False)
 class RunInfo:
@@ -136,8 +138,8 @@ class Trajectory(History):
         Whether speeds were commanded rather than efforts.
     settings
         How it was run (JSON values): dt, control_period, integrator, controller, versions, and
-        under "path" what the controller followed, as `control.path_reference` writes it; empty for
-        files that are older than this.
+        under "path" what the controller followed, as `control.path_reference` writes it; under
+        "notices" what `notices` reads; empty for files that are older than this.
     commanded_twist
         Forward, lateral speed [m/s] and yaw rate [rad/s] that the controller commanded, (N, 3),
         held from each t on (`simulation.commanded_twist`); NaN at moments when it commanded none;
@@ -172,14 +174,16 @@ class Trajectory(History):
 
     @classmethod
     def of_rows(cls, rows: np.ndarray, info: RunInfo, stop: str,
-                events: tuple[tuple[float, str], ...]) -> Trajectory:
+                events: tuple[tuple[float, str], ...],
+                notices: tuple[Notice, ...] = ()) -> Trajectory:
         """The record of a run, out of its rows."""
+        noted = {NOTICES: [notice.as_dict() for notice in notices]} if notices else {}
         simulated, parts = info.simulated, info.layout.split(rows)
         if spans := info.limit_columns.spans(parts["t"], parts):
             events = tuple(sorted([*events, *span_events(simulated, spans, parts["t"][-1])]))
         return cls(**parts, stop=stop, names=dict(info.layout.names), events=events,
                    source=simulated.source, system=simulated, kinematic=info.kinematic,
-                   settings=info.settings)
+                   settings=info.settings | noted)
 
     def _arrays(self) -> dict[str, np.ndarray]:
         """The recorded arrays by name."""
@@ -237,11 +241,18 @@ class Trajectory(History):
 
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
-        """What to know of the run: where the twist that was driven is not the commanded one."""
+        """What to know of the run: steps that were too long for it, and where the twist that was
+        driven is not the commanded one. Raises `SimulationError` where a file has something else
+        there."""
+        try:
+            noted = tuple(Notice.of_dict(one) for one in self.settings.get(NOTICES, ()))
+        except (KeyError, TypeError, ValueError) as error:
+            raise SimulationError(f"settings[{NOTICES!r}] of this run are no notices: "
+                                  f"{self.settings[NOTICES]!r:.80}") from error
         vehicle = self.simulated.vehicle
         found = None if vehicle is None else twist_notice(vehicle, self, self.commanded_twist,
                                                           self.limits)
-        return () if found is None else (found,)
+        return noted if found is None else (*noted, found)
 
     # -- files -------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike) -> Path:

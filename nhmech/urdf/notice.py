@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -58,6 +59,7 @@ class NoticeKind(str, Enum):
     INERTIA_SCALE = "inertia scale"
     # a run
     TWIST_RESIDUAL = "twist residual"
+    COARSE_STEPS = "coarse steps"
 
 
 @dataclass(frozen=True)
@@ -79,3 +81,15 @@ class Notice(Statement):
     remedy: Remedy | None = None
 
     __str__ = Statement.__str__
+
+    def as_dict(self) -> dict[str, str]:
+        """As JSON has it, for a run file."""
+        remedy = self.remedy
+        return {"kind": self.kind.value, "text": self.text} | ({} if remedy is None else {
+            "python": remedy.python, "command": remedy.command})
+
+    @classmethod
+    def of_dict(cls, found: Mapping[str, str]) -> Notice:
+        """What `as_dict` made. Raises `ValueError` and `KeyError` for anything else."""
+        remedy = Remedy(found["python"], found["command"]) if "python" in found else None
+        return cls(NoticeKind(found["kind"]), found["text"], remedy)

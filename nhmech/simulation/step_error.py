@@ -1,0 +1,170 @@
+"""How far a run may be from the exact motion: the error of its steps, judged on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ..compile.loop import GAUGE, JUDGED, WRONG, judged_share
+from ..compile.status import Status
+from ..errors import Remedy
+from ..urdf.notice import Notice, NoticeKind
+from .atlas import Atlas, Chart
+from .integrators import Step
+from .moment import Moment
+
+# a run whose steps add up to more than this, relative to 1 + |x|, has a notice
+TOLERANCE = 1e-3
+MARGIN = 4.0       # by which the step that a notice names is more accurate than it must be
+WINDOW = 64        # steps over which it is tried whether errors stay
+DIVISORS = tuple(n * 10 ** k for k in range(5) for n in (2, 4, 5, 10))
+ROW = len(GAUGE)
+
+Retake = Callable[[], np.ndarray]      # -> x after the two halves of a step
+
+
+class StepGauge:
+    """The error that the steps of a scheme have added up to, since the start.
+
+    Some steps are taken again as two halves; their difference is the error of the step
+    (Richardson), relative to 1 + |x|, and stands for all steps since the one judged before.
+    Compiled code does the same, in the same memory; `compile.loop.GAUGE` says what stands there.
+
+    Parameters
+    ----------
+    moment
+        Of the run.
+    order
+        Of the scheme.
+    """
+
+    def __init__(self, moment: Moment, order: int):
+        self.values = np.zeros(ROW + moment.block.size + moment.x.size)
+        self._share = judged_share(order)
+
+    def clear(self) -> None:
+        """Nothing is known of a new start."""
+        self.values[:] = 0.0
+
+    def rest(self, k: int) -> None:
+        """Steps from k on are another scheme's."""
+        self.values[:2] = self.total(k), 0.0
+
+    def is_coarse(self, moment: Moment) -> bool:
+        """Whether the steps up to now may have been too long."""
+        total, latest, count = self.values[:3].tolist()
+        return total + latest * max(moment.clock.item(1) - count, 0.0) > TOLERANCE
+
+    def total(self, k: int) -> float:
+        """The error up to step k of the run."""
+        total, latest, count = self.values[:3].tolist()
+        return total + latest * max(k - count, 0.0)
+
+    def is_suspect(self, steps: int) -> bool:
+        """Whether so many steps like the latest one may lead away further than the tolerance."""
+        return self.values[1] * steps > TOLERANCE
+
+    def judge(self, moment: Moment, x: np.ndarray, nconf: int, retake: Retake) -> bool:
+        """Whether a step from the moment to x is believed; notes its error where it was due."""
+        values, k = self.values, moment.k
+        speeds = float(np.abs(x[nconf:]).sum())
+        if k % JUDGED and k & (k - 1) and speeds <= 2 * values[3] + 1:
+            return True
+        error = float((self._share * np.abs(retake() - x) / (1 + np.abs(x))).max())
+        if not (error <= WRONG or speeds <= float(np.abs(moment.x[nconf:]).sum())):
+            return False
+        values[0] += (error + values[1]) / 2 * max(k - values[2], 0.0)
+        values[1:4] = error, k, speeds
+        if error > values[4]:
+            values[4] = error
+            row = np.concatenate([[moment.t], moment.q, moment.v, moment.u])
+            values[ROW:ROW + len(row)] = row
+        return True
+
+
+def take(chart: Chart, t: float, x: np.ndarray, u: np.ndarray, theta: np.ndarray, dt: float,
+         side: float, guard: float = np.nan) -> Step:
+    """A step."""
+    return chart.advance(t, x, u, theta, dt, side, guard)
+
+
+def retake(chart: Chart, t: float, x: np.ndarray, u: np.ndarray, theta: np.ndarray, dt: float,
+           side: float, guard: float = np.nan) -> Step:
+    """The same in two halves."""
+    middle = take(chart, t, x, u, theta, dt / 2, side, guard)
+    return take(chart, t + dt / 2, middle.x, u, theta, dt / 2, side, middle.health[2])
+
+
+class Trial:
+    """The worst step that a gauge noted, to be taken again with other lengths.
+
+    Parameters
+    ----------
+    gauge, atlas, moment
+        Of a run whose scheme has fixed steps.
+    theta
+        Parameters (ntheta,).
+    """
+
+    def __init__(self, gauge: StepGauge, atlas: Atlas, moment: Moment, theta: np.ndarray):
+        nq, nv = len(moment.q), len(moment.v)
+        t, q, v, self.u = np.split(gauge.values[ROW:ROW + 1 + nq + nv + len(moment.u)],
+                                   [1, 1 + nq, 1 + nq + nv])
+        self.t, self.theta = float(t[0]), theta
+        self.chart = max(atlas.charts, key=lambda one: abs(
+            one.margin(self.t, one.at_rest(q), theta)))
+        self.x = self.chart.state_vector.assemble(q, v[self.chart.speeds])
+        self.side = float(np.sign(self.chart.margin(self.t, self.x, theta)))
+
+    def error(self, dt: float) -> float:
+        """How far the step and its halves are apart."""
+        return next(self._apart(dt, 1), (np.inf, np.inf))[0]
+
+    def _apart(self, dt: float, steps: int) -> Iterator[tuple[float, float]]:
+        """After each of so many steps: how far it is from its own halves, and all of them from all
+        halves; as long as both go on."""
+        coarse = fine = self.x
+        for k in range(steps):
+            at, held = self.t + k * dt, (self.u, self.theta, dt, self.side)
+            halves = retake(self.chart, at, coarse, *held).x
+            fine = retake(self.chart, at, fine, *held).x
+            step = take(self.chart, at, coarse, *held)
+            coarse, scale = step.x, 1 + np.abs(step.x)
+            own, all_of_them = (float((np.abs(x - coarse) / scale).max()) for x in (halves, fine))
+            if step.status is not Status.DONE or not np.isfinite([own, all_of_them]).all():
+                break
+            yield own, all_of_them
+
+    def persistence(self, dt: float) -> float:
+        """How much of the errors of `WINDOW` steps is still there after them: 1 where they add up,
+        next to nothing where stiff dampers take them away."""
+        found = np.array(list(self._apart(dt, WINDOW)))
+        if len(found) < WINDOW or not found[:, 0].any():
+            return 1.0
+        return float(found[-WINDOW // 4:, 1].max() / found[:, 0].sum())
+
+    def better_step(self, dt: float, total: float) -> float | None:
+        """The longest one that keeps to the tolerance, where steps of dt led `total` away."""
+        allowed = self.error(dt) * TOLERANCE / (MARGIN * total)
+        return next((dt / n for n in DIVISORS if self.error(dt / n) * n <= allowed), None)
+
+
+def step_notice(gauge: StepGauge, atlas: Atlas, moment: Moment, theta: np.ndarray,
+                dt: float) -> Notice | None:
+    """What to say of a run whose steps are suspected, with a step that would do; None where their
+    errors did not stay."""
+    trial = Trial(gauge, atlas, moment, theta)
+    total = gauge.total(moment.k) * trial.persistence(dt)
+    if total <= TOLERANCE:
+        return None
+    better = trial.better_step(dt, total)
+    text = (f"steps of {dt:g} s are too long for this motion: their errors add up to {total:.2g} "
+            "of the state's size")
+    if better is None:
+        remedy = Remedy("Try integrator='dop853' (--integrator dop853), which chooses its steps",
+                        "Try --integrator dop853, which chooses its steps")
+    else:
+        remedy = Remedy(f"Try dt={better:g} (--dt {better:g}), or integrator='auto' (--integrator "
+                        "auto)", f"Try --dt {better:g}, or --integrator auto")
+    return Notice(NoticeKind.COARSE_STEPS, text, remedy)

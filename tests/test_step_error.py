@@ -1,0 +1,145 @@
+"""Steps that are too long for a motion are noticed, and what is no motion at all is not gone on
+with."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from support import shipped
+
+import nhmech
+from nhmech import SimulationError, Simulator, Trajectory
+from nhmech.compile.compiler import find_compiler
+from nhmech.control.demo import DemoDrive
+from nhmech.mechanics import constrain, euclidean, lagrangian_system
+from nhmech.simulation.step_error import TOLERANCE
+from nhmech.systems import load_system
+from nhmech.urdf.notice import NoticeKind
+
+needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+
+
+def spinning(dt: float, integrator: str = "rk4", **options) -> Simulator:
+    """A differential drive that turns at 100 rad/s."""
+    simulator = Simulator(shipped("differential_drive"), dt=dt, integrator=integrator, **options)
+    simulator.reset(xi={"forward_speed": 1.0, "yaw_rate": 100.0})
+    return simulator
+
+
+def rocking(dt: float, integrator: str = "rk4") -> Simulator:
+    example = load_system("rattleback")
+    simulator = Simulator(example, dt=dt, integrator=integrator)
+    simulator.reset(q=np.array(example.start["q"]), xi=list(example.start["xi"]))
+    return simulator
+
+
+def named_step(notice) -> float:
+    return float(re.search(r"--dt (\S+),", notice.remedy.command).group(1))
+
+
+@pytest.mark.parametrize("made, dt, duration", [(spinning, 0.02, 2.0), (rocking, 5e-3, 5.0)])
+def test_steps_that_are_too_long_are_noticed_and_a_step_that_does_is_named(made, dt, duration,
+                                                                          caplog, tmp_path):
+    run = made(dt).run(duration, save=tmp_path / "run.npz")
+    notice, = run.notices
+    assert notice.kind is NoticeKind.COARSE_STEPS and str(notice) in caplog.text
+    exact, scale = made(dt, "dop853").run(duration), 1 + np.abs(run.q[-1])
+    assert (np.abs(run.q[-1] - exact.q[-1]) / scale).max() > TOLERANCE / 10
+    shorter = named_step(notice)
+    assert shorter < dt and (dt / shorter) == pytest.approx(round(dt / shorter))
+    better = made(shorter).run(duration)
+    assert not better.notices and not exact.notices
+    assert (np.abs(better.q[-1] - exact.q[-1]) / scale).max() < TOLERANCE
+    assert Trajectory.load(tmp_path / "run.npz").notices == run.notices
+
+
+@pytest.mark.parametrize("name", [
+    name if name in ("bicycle", "coin", "pendulum", "trailers") else
+    pytest.param(name, marks=pytest.mark.soak) for name in nhmech.urdf_names()])
+def test_a_healthy_run_has_no_notice(name):
+    """All shipped vehicles as they are driven by default; the margin is a hundredfold."""
+    vehicle = shipped(name)
+    drive = DemoDrive(vehicle)
+    simulator = Simulator(vehicle, drive, control_period=0.01)
+    simulator.reset(**drive.start)
+    run = simulator.run(6.0, every=100)
+    assert not run.notices
+    assert simulator.propagator.gauge.total(simulator.moment.k) < TOLERANCE / 100
+
+
+@pytest.mark.parametrize("made, dt, duration", [(spinning, 0.02, 1.0), (rocking, 5e-3, 4.0)])
+def test_the_integrator_is_chosen_where_that_pays(made, dt, duration):
+    run, adaptive = (made(dt, name).run(duration) for name in ("auto", "dop853"))
+    np.testing.assert_allclose(run.q[-1], adaptive.q[-1], rtol=0, atol=1e-7)
+    assert run.settings["integrator"] == "auto" and not run.notices
+
+
+def test_the_first_integrator_stays_where_it_does_and_comes_back_with_a_reset():
+    simulator = spinning(0.02, "auto")
+    simulator.run(0.1)
+    assert simulator.atlas.primary.scheme.name == "dop853"
+    simulator.reset(xi={"forward_speed": 0.1})
+    run = simulator.run(1.0)
+    plain = Simulator(shipped("differential_drive"), dt=0.02)
+    plain.reset(xi={"forward_speed": 0.1})
+    assert simulator.atlas.primary.scheme.name == "rk4"
+    np.testing.assert_array_equal(run.q, plain.run(1.0).q)
+
+
+def test_a_motion_that_becomes_fast_changes_the_integrator_on_its_way():
+    """An oscillator that gets stiffer with time, x'' = -(20 t)^2 x."""
+    spring = constrain(lagrangian_system(
+        euclidean("x"), lambda s: s.v.x ** 2 / 2 - (20 * s.t * s.q.x) ** 2 / 2))
+    runs = []
+    for integrator in ("rk4", "auto", "dop853"):
+        simulator = Simulator(spring, dt=0.01, integrator=integrator)
+        simulator.reset(q=[0.3], xi=[0.0])
+        runs.append(simulator.run(4.0))
+        assert (simulator.atlas.primary.scheme.name == "rk4") == (integrator == "rk4")
+    coarse, chosen, exact = (run.q[:, 0] for run in runs)
+    assert runs[0].notices and not runs[1].notices
+    np.testing.assert_allclose(chosen, exact, rtol=0, atol=TOLERANCE)
+    assert np.abs(coarse - exact).max() > 10 * TOLERANCE
+
+
+@needs_compiler
+def test_compiled_code_judges_as_python_does():
+    compiled, plain = spinning(0.005), spinning(0.005)
+    compiled.run(3.0)
+    for _ in range(600):
+        plain.propagator.advance(0.005)
+    a, b = (simulator.propagator.gauge.values for simulator in (compiled, plain))
+    np.testing.assert_allclose(a[:5], b[:5], rtol=1e-5)
+    assert a[2] == 512 and a[4] > 0
+    # the worst state, a row without what is unwrapped
+    n = 1 + len(plain.moment.q) + len(plain.moment.v) + len(plain.moment.u)
+    np.testing.assert_allclose(a[5:5 + n], b[5:5 + n], rtol=1e-9, atol=1e-12)
+
+
+# -- numbers that no motion has --------------------------------------------------------------------
+def test_an_unstable_step_is_not_gone_on_with():
+    """Dampers that die out at 5789 1/s, in steps of 1 ms."""
+    vehicle = shipped("differential_drive")
+    stiff = vehicle.with_parameters({f"{joint}.damping": 200.0 for joint in vehicle.driven})
+    simulator = Simulator(stiff, dt=1e-3)
+    simulator.reset(xi={"forward_speed": 1.0})
+    with pytest.raises(SimulationError, match="no digit of where it led was right.*rk4 needs dt "
+                                              "below") as caught:
+        simulator.run(10.0)
+    assert np.abs(caught.value.trajectory.v).max() < 100
+
+
+def test_a_loop_that_diverges_ends_where_no_motion_is():
+    """x'' = push, and push = -3 x' / dt, held: x' doubles with each step, exactly; until 1e147 it
+    used to."""
+    cart = constrain(lagrangian_system(euclidean("x"), lambda s: s.v.x ** 2 / 2, inputs=("push",),
+                                       force=lambda s: {"x": s.u.push}))
+    simulator = Simulator(cart, lambda t, state: [-3.0 * state.v[0] / 1e-3], dt=1e-3)
+    simulator.reset(q=[0.0], xi=[1.0])
+    with pytest.raises(SimulationError, match="beyond 1e[+]10") as caught:
+        simulator.run(10.0)
+    run = caught.value.trajectory
+    assert np.abs(run.v).max() <= 1e10 and np.abs(run.q).max() <= 1e10
+    np.testing.assert_allclose(np.abs(run.v[1:, 0] / run.v[:-1, 0]), 2.0, rtol=1e-12)
