@@ -46,7 +46,7 @@ COVERED = {
     "vehicle/rows": "contact methods skid ground",
     "simulation/atlas": "rheonomic couplings simulator",
     "simulation/inputs": "simulator wrench",
-    "simulation/integrators": "status rheonomic simulator compile",
+    "simulation/integrators": "status rheonomic simulator adaptive",
     "simulation/inverse_dynamics": "simulator tracker_laws",
     "simulation/schemes": "simulator rheonomic",
     "urdf/heights": "evidence inference repair validate",
@@ -67,7 +67,7 @@ CALLS = {"min": "max", "max": "min", "any": "all", "all": "any", "argmax": "argm
 # functions on which no result depends: what they say is for people
 UNTOUCHED = ("__repr__", "__str__")
 # keywords and options on which only words and times depend
-OPTIONS = ("repr", "simplified", "cse")
+OPTIONS = ("repr", "simplified", "cse", "strict", "hermitian")
 
 
 # -- changes: node -> the nodes that may stand in its place ----------------------------------------
@@ -98,9 +98,9 @@ def _combine(node: ast.BoolOp) -> Iterator[ast.AST]:
 
 
 def _number(node: ast.Constant) -> Iterator[ast.AST]:
-    """A hundredth more; of a whole number one more."""
+    """A hundredth more, of a tolerance a million times as much; of a whole number one more."""
     if type(node.value) is float and node.value:
-        yield ast.Constant(node.value * 1.01 if 0.01 < abs(node.value) < 100 else node.value * 1e3)
+        yield ast.Constant(node.value * (1.01 if abs(node.value) > 1e-4 else 1e6))
     elif type(node.value) is int:
         yield ast.Constant(node.value + 1)
     elif type(node.value) is bool:

@@ -1,6 +1,6 @@
 """Which joints are wheels, and how large: by what they are, not by what they are called."""
 
-from math import cos, pi, sin
+from math import cos, inf, pi, sin
 
 import numpy as np
 import pytest
@@ -364,6 +364,55 @@ def test_wheels_side_by_side_are_one_axle_if_their_axles_are_one_line(rpy, is_fr
     pair = roll("a", "0 0.2 0") + roll("b", "0 -0.2 0", rpy=rpy)
     found = describe(robot(pair), wheels=given)
     assert bool(notices(found, NoticeKind.FREE_PITCH)) == is_free
+
+
+@pytest.mark.parametrize("camber", [-0.6, 0.6])
+def test_a_leaning_wheel_of_two_is_off_the_plane_by_its_closed_form(camber):
+    """A disc's lowest point is r cos(camber) below its centre: 100 - 82.53 mm are missing."""
+    pair = roll("a", "0 0.2 0") + roll("b", "0 -0.2 0", rpy=f"{camber} 0 0")
+    found = describe(robot(pair), wheels=[Wheel(name, "disc", 0.1) for name in ("a_j", "b_j")])
+    [said] = notices(found, NoticeKind.OFF_PLANE)
+    assert said.endswith(f"b_j {1e2 * (1 - cos(camber)):.1f} mm above")
+
+
+def swivel(limit: str, rolling: str = '<limit effort="2" velocity="0"/>') -> str:
+    """A castor whose swivel has these limits, and whose wheel has those."""
+    fork = part("f", "base", kind="revolute", xyz="-0.3 0 0", axis="0 0 1", limit=limit)
+    return fork + roll("c", "-0.05 0 -0.05", 0.05, "f", limit=rolling)
+
+
+@pytest.mark.parametrize("limit, words, ends", [
+    ('<limit lower="-1" upper="2" effort="1" velocity="1"/>', None, (-1, 2)),
+    ('<limit effort="1" velocity="1"/>', "f_j: <limit> has neither lower nor upper", (-inf, inf)),
+])
+def test_limits_of_a_swivel(limit, words, ends):
+    """A limit of zero is said of what is driven alone."""
+    found = describe(robot(PAIR, swivel(limit)))
+    said = [n for n in notices(found, NoticeKind.IGNORED_LIMITS)]
+    assert found.limits["f_j"].lower == ends[0] and found.limits["f_j"].upper == ends[1]
+    assert [words in n for n in said] == [True] if words else not said
+
+
+def test_a_limit_of_zero_on_what_is_driven_is_none():
+    for limit, words in (('<limit effort="0" velocity="3"/>', 1), ('<limit effort="2" '
+                                                                   'velocity="3"/>', 0)):
+        pair = roll("a", "0 0.2 0", limit=limit) + roll("b", "0 -0.2 0")
+        found = describe(robot(pair, BALL))
+        assert set(found.driven) == {"a_j", "b_j"}
+        said = [n for n in notices(found, NoticeKind.IGNORED_LIMITS) if "limit 0" in n]
+        assert len(said) == words and all(n.startswith("a_j:") for n in said)
+        assert found.limits["a_j"].effort == (inf if words else 2.0)
+
+
+@pytest.mark.parametrize("masses, is_light", [((1, 0), False), ((0, 1), False), ((0, 0), True)])
+def test_a_body_is_massless_if_all_its_links_are(masses, is_light):
+    """The wheel and a tag that is fixed to it."""
+    wheel, tag = (MASS.replace('mass value="1"', f'mass value="{mass}"') for mass in masses)
+    text = robot(PAIR, BALL, part("tag", "a"))
+    text = text.replace(f'<link name="a">{MASS}', f'<link name="a">{wheel}')
+    text = text.replace(f'<link name="tag">{MASS}', f'<link name="tag">{tag}')
+    found = describe(text)
+    assert [n.startswith("a:") for n in notices(found, NoticeKind.MASSLESS)] == [True] * is_light
 
 
 def test_a_support_that_may_be_in_a_missing_mesh():

@@ -10,8 +10,8 @@ from robot_table import real
 from support import SHIPPED, shipped, velocity
 
 import nhmech
-from nhmech.analysis.axles import axles, rotation_centre
-from nhmech.analysis.mobility import mobility
+from nhmech.analysis.axles import AxleReader, axles, rotation_centre
+from nhmech.analysis.mobility import CLASSES, mobility
 from nhmech.systems.differential_drive import example as differential_drive
 
 FREE, SPOT, CAR, SWERVE = (3, 0), (2, 0), (1, 1), (1, 2)
@@ -39,6 +39,10 @@ CLASS_OF_SHIPPED = {
 LEANING = {"ball", "bicycle", "coin", "disc", "pendulum"}
 
 
+def test_the_classes_are_the_five_of_the_paper():
+    assert set(CLASSES) == {FREE, SPOT, (2, 1), CAR, SWERVE}
+
+
 def test_every_robot_is_in_the_table():
     assert set(CLASS_OF_SHIPPED) == set(SHIPPED)
 
@@ -55,6 +59,9 @@ def test_class_of_shipped(name):
 @pytest.mark.parametrize("name, words", [
     ("differential_drive", "forward speed and yaw rate are free, all fixed axles in line"),
     ("sled", "forward speed and yaw rate are free, one fixed axle"),
+    ("mecanum", "omnidirectional: any motion at once, without steering"),
+    ("ackermann_car", "car-like: one steering beside a fixed axle"),
+    ("swerve", "two independent steerings, no fixed axle"),
     ("skid_steer", "forward speed and yaw rate are free"),
     ("bicycle",
      "forward speed and yaw rate are free, one fixed axle, what steering_joint turns trails and "
@@ -150,6 +157,21 @@ def test_where_there_is_no_single_centre():
     ahead = real("clearpath_dd100")
     place = ahead.contact_points(ahead.configuration())[:2].mean(axis=0)
     assert 0.09 < place[0] < 0.11 and f"({place[0]:.4g}, 0)" in axles(ahead).describe()
+
+
+def test_a_centre_farther_than_a_million_lengths_is_none():
+    """Of a differential drive that goes straight on but for a turn of w: 1 / w to the left, where
+    that is nearer."""
+    vehicle = shipped("differential_drive")
+    reader, q = AxleReader(vehicle), vehicle.configuration()
+    assert vehicle.steering.length < 0.5
+    for turn, is_seen in ((0.5e-6, False), (2e-6, True)):
+        v = np.zeros(vehicle.algebroid.nv)
+        v[0], v[5] = 1.0, turn / vehicle.steering.length
+        centre = reader.centre(q, v)
+        assert (centre is not None) == is_seen
+        if is_seen:
+            np.testing.assert_allclose(centre[:2], [0, 1 / v[5]], rtol=1e-9, atol=1e-6)
 
 
 def test_why_a_steering_command_locks_a_car_and_what_to_free():
