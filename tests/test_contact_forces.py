@@ -10,7 +10,7 @@ from support import VARIED, random_states, shipped, velocity
 
 from nhmech.compile import pointwise
 from nhmech.compile.pointwise import WIDTHS, Pointwise
-from nhmech.simulation.contact_forces import ForceReader, force_reader
+from nhmech.simulation.contact_forces import ForceReader, force_reader, world_forces
 from nhmech.vehicle.least_norm import impose_signs, least_norm
 from nhmech.vehicle.reactions import reactions
 
@@ -42,6 +42,9 @@ def test_forces_of_many_states_are_those_of_each(name):
         np.testing.assert_array_equal(single.shortest[0], found.shortest[k])
         named = found.at(k, vehicle, t[k], q[k])
         assert named.undetermined == expected.undetermined
+        world = world_forces(vehicle, t[k:k + 1], q[k:k + 1], single)
+        np.testing.assert_allclose(world[0], list(expected.world.values()), rtol=0,
+                                   atol=1e-11 * size)
         for wheel, force in expected.world.items():
             np.testing.assert_allclose(named.world[wheel], force, rtol=0, atol=1e-11 * size)
 

@@ -92,7 +92,7 @@ class Bag:
     def _write_state(self, k: int) -> None:
         """The messages of one recorded state."""
         run = self.run
-        forces = run.reactions[k].world if self.wheels else None
+        forces = dict(zip(self.wheels, run.reactions.world[k])) if self.wheels else None
         reading = self.readings.read(run.t[k], run.q[k], run.v[k], self.positions[k],
                                      None if run.kinematic else run.u[k], forces)
         now = round(run.t[k] * 1e9)

@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 from lxml import etree
 
+from ..compile.buffered import Buffered
 from ..vehicle.vehicle import Vehicle
 
 WORLD = "odom"               # REP-105: the frame that does not jump; here it is W
@@ -54,7 +55,7 @@ class Frames:
                                     joint))
         self.moving = [link for link in links if link.joint is not None]
         self.fixed = [link for link in links if link.joint is None]
-        self._axes = _contact_axes(vehicle)
+        self._axes = Buffered(_contact_axes(vehicle), matrices=(0, 1))
 
     def place(self, q: np.ndarray) -> None:
         """Puts all joints where q (nq,) has them."""
@@ -68,7 +69,7 @@ class Frames:
     def contacts(self, q: np.ndarray, t: float) -> dict[str, pin.SE3]:
         """Contact -> its frame in W, after `place(q)`: origin K, x along the rolling, y sideways, z
         the normal."""
-        points, axes = (part.full() for part in self._axes(t, q, self.vehicle.theta))
+        points, axes = self._axes(t, q, self.vehicle.theta)
         placed = {}
         for i, contact in enumerate(self.vehicle.contacts):
             carrier = self._data.oMi[contact.mount.body]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import pinocchio as pin
 
 from ..compile.pointwise import Pointwise
 from ..errors import REPR, listed
@@ -164,6 +165,27 @@ class ForceReader:
                                                               other.freedom)[sees]
             states = states[~sees]
         return kernel
+
+
+def world_forces(vehicle: Vehicle, t: np.ndarray, q: np.ndarray,
+                 found: ContactForces) -> np.ndarray:
+    """Force of the ground on each contact in W, of `ContactForces.split` (N, contacts, 3) [N]."""
+    _, directions, _ = Pointwise(vehicle.functions.contacts)(t[:, None], q, vehicle.theta)
+    forces, _ = found.split
+    directions = directions.reshape(len(t), 3, -1)
+    held = [(i, direction) for i, c in enumerate(vehicle.contacts) for direction in c.held]
+    along = np.zeros((len(t), len(vehicle.contacts), 3))
+    for column, (i, direction) in enumerate(held):
+        component = Component(vehicle.contacts[i].name, direction)
+        if component in found.components:
+            force = forces[:, found.components.index(component), None]
+            along[:, i] += force * directions[:, :, column]
+    bodies, data = [c.mount.body for c in vehicle.contacts], vehicle.data
+    for k in range(len(t)):
+        pin.forwardKinematics(vehicle.model, data, q[k])
+        for i, body in enumerate(bodies):
+            along[k, i] = data.oMi[body].rotation @ along[k, i]
+    return along
 
 
 def force_reader(vehicle: Vehicle) -> ForceReader:

@@ -18,7 +18,7 @@ from ..urdf.notice import Notice
 from ..vehicle.reactions import Reactions
 from ..vehicle.vehicle import Vehicle
 from .archive import ARRAYS, TWIST, npz_path, read_archive, write_archive
-from .contact_forces import ContactForces, force_reader
+from .contact_forces import ContactForces, force_reader, world_forces
 from .driven_twist import twist_notice
 from .history import History
 from .layouts import RowLayout
@@ -91,6 +91,12 @@ class ReactionsAlong(Sequence[Reactions]):
         """The forces of all states, as arrays."""
         run = self._trajectory
         return force_reader(self._vehicle).read(run.t, run.q, run.v, run.u)
+
+    @cached_property
+    def world(self) -> np.ndarray:
+        """Force on each contact in W at each state, (N, contacts, 3) [N]."""
+        run = self._trajectory
+        return world_forces(self._vehicle, run.t, run.q, self.found)
 
     @overload
     def __getitem__(self, k: int) -> Reactions: ...

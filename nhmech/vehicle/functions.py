@@ -58,4 +58,4 @@ class VehicleFunctions:
         directions = [ca.horzcat(*[c.directions[d] for d in c.held]) for c in contacts]
         sines = ca.vertcat(*[ca.SX(1) if c.sine is None else c.sine for c in contacts])
         return ca.Function("contacts", [s.t, s.q, s.theta],
-                           [points, ca.horzcat(*directions), sines])
+                           [ca.densify(part) for part in (points, ca.horzcat(*directions), sines)])
