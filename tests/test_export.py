@@ -17,6 +17,7 @@ from nhmech.errors import InputError
 from nhmech.logs import Table, export_run, write_csv
 from nhmech.logs.exporters import EXPORTERS
 from nhmech.logs.table import select_rows
+from nhmech.logs.template import Template
 from nhmech.urdf.layout import Layout
 from nhmech.urdf.source import read_source
 
@@ -393,3 +394,25 @@ def test_a_name_with_a_comma_is_one_column(tmp_path):
     with open(write_csv(run, tmp_path / "run.csv"), newline="") as file:
         assert list(csv.reader(file)) == [["t", "q.wheel, left", "v.rate"], ["0.0", "0.0", "0.0"],
                                           ["1.0", "0.0", "0.0"]]
+
+
+def test_numbers_written_into_a_message_are_those_serialised():
+    """Bytes of every message of a template against the same message by rosbags."""
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    kinds = {name.rpartition("/")[2]: kind for name, kind in store.types.items()}
+
+    def build(seconds, rest, x):
+        header = kinds["Header"](kinds["Time"](seconds, rest), "a frame")
+        return kinds["JointState"](header, ["one", "three"], x[:2], x[2:], np.zeros(0))
+
+    def serialise(message):
+        return store.serialize_cdr(message, "sensor_msgs/msg/JointState")
+
+    stamps = np.array([0, 5, 1_999_999_999, 2_000_000_000, 2_000_000_000_000_000_123])
+    numbers = np.random.default_rng(0).normal(size=(5, 4))
+    numbers[1] = 0.0, -0.0, np.nan, np.inf
+    filled = Template(serialise, build, 4).fill(stamps, numbers)
+    for found, stamp, x in zip(filled, stamps, numbers):
+        assert bytes(found) == bytes(serialise(build(*divmod(int(stamp), 10 ** 9), x)))

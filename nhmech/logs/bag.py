@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
+from .frames import WORLD
 from .readings import Reading, Readings, Transform
+from .table import BLOCK
+from .template import Template
 
 TYPES = {"/robot_description": "std_msgs/msg/String", "/tf_static": "tf2_msgs/msg/TFMessage",
          "/tf": "tf2_msgs/msg/TFMessage", "/odom": "nav_msgs/msg/Odometry",
@@ -20,6 +24,22 @@ WRENCH = "geometry_msgs/msg/WrenchStamped"
 LATCHED = ("/robot_description", "/tf_static")
 PACKAGES = ("std_msgs", "builtin_interfaces", "geometry_msgs", "nav_msgs", "sensor_msgs",
             "tf2_msgs")
+
+
+class _Kind(NamedTuple):
+    """Messages on one topic, and the numbers in them, of a state."""
+
+    template: Template
+    numbers: Callable[[Reading], Sequence[np.ndarray]]
+
+
+def _edges(reading: Reading) -> tuple[Transform, ...]:
+    """Parent and child of all frames that move."""
+    return (reading.base, *reading.links, *reading.contacts)
+
+
+def _force(name: str, reading: Reading) -> tuple[np.ndarray]:
+    return (reading.forces[name],)
 
 
 class Bag:
@@ -84,49 +104,88 @@ class Bag:
         fixed = [self._transform(stamp, link) for link in self.readings.fixed()]
         self._send("/robot_description", first, self.message.String(self.vehicle.description.xml))
         self._send("/tf_static", first, self.message.TFMessage(fixed))
-        for k in rows:
-            self._write_state(int(k))
+        kinds = self._kinds(self._read(int(rows[0])))
+        for begin in range(0, len(rows), BLOCK):
+            self._write_states(rows[begin:begin + BLOCK], kinds)
             if progress is not None:
-                progress(self.run.t[k])
+                progress(self.run.t[rows[min(begin + BLOCK, len(rows)) - 1]])
 
-    def _write_state(self, k: int) -> None:
-        """The messages of one recorded state."""
+    def _read(self, k: int) -> Reading:
+        """One recorded state."""
         run = self.run
         forces = dict(zip(self.wheels, run.reactions.world[k])) if self.wheels else None
-        reading = self.readings.read(run.t[k], run.q[k], run.v[k], self.positions[k],
-                                     None if run.kinematic else run.u[k], forces)
-        now = round(run.t[k] * 1e9)
-        stamp = self._header(now, "").stamp
-        edges = (reading.base, *reading.links, *reading.contacts)
-        transforms = [self._transform(stamp, edge) for edge in edges]
-        self._send("/tf", now, self.message.TFMessage(transforms))
-        self._send("/odom", now, self._odometry(stamp, reading))
-        self._send("/joint_states", now, self.message.JointState(
-            self.message.Header(stamp, ""), list(self.readings.joints), reading.position,
-            reading.velocity, reading.effort))
-        for name, force in reading.forces.items():
-            wrench = self.message.Wrench(self.message.Vector3(*force), self._vector(0.0))
-            header = self.message.Header(stamp, f"{name}_contact")
-            self._send(f"/wheels/{self.wheels[name]}/wrench", now,
-                       self.message.WrenchStamped(header, wrench))
-        if self.twist is not None and np.isfinite(self.twist[k]).all():
-            x, y, yaw = map(float, self.twist[k])
-            self._send("/cmd_vel", now,
-                       self.message.Twist(self._vector(x, y), self._vector(0.0, 0.0, yaw)))
+        return self.readings.read(run.t[k], run.q[k], run.v[k], self.positions[k],
+                                  None if run.kinematic else run.u[k], forces)
+
+    def _write_states(self, rows: np.ndarray, kinds: Mapping[str, _Kind]) -> None:
+        """The messages of some recorded states."""
+        found = [self._read(int(k)) for k in rows]
+        stamps = [round(t * 1e9) for t in self.run.t[rows]]
+        whole = {topic: kind.template.fill(np.array(stamps), np.array(
+            [np.concatenate(kind.numbers(reading)) for reading in found]))
+            for topic, kind in kinds.items()}
+        twists = {} if self.twist is None else {
+            i: self._serialise("/cmd_vel", self.message.Twist(
+                self._vector(x, y), self._vector(0.0, 0.0, yaw)))
+            for i, (x, y, yaw) in enumerate(self.twist[rows].tolist())
+            if np.isfinite((x, y, yaw)).all()}
+        for i, now in enumerate(stamps):
+            for topic, messages in whole.items():
+                self.writer.write(self.topics[topic], now, messages[i].data)
+            if i in twists:
+                self.writer.write(self.topics["/cmd_vel"], now, twists[i])
+
+    def _serialise(self, topic: str, message: Any) -> memoryview:
+        return self.store.serialize_cdr(message, self.topics[topic].msgtype)
 
     def _send(self, topic: str, now: int, message: Any) -> None:
-        connection = self.topics[topic]
-        self.writer.write(connection, now, self.store.serialize_cdr(message, connection.msgtype))
+        self.writer.write(self.topics[topic], now, self._serialise(topic, message))
 
-    # -- parts of messages -------------------------------------------------------------------------
-    def _odometry(self, stamp: Any, reading: Reading) -> Any:
-        message, base = self.message, reading.base
-        pose = message.Pose(message.Point(*base.translation), message.Quaternion(*base.rotation))
-        twist = message.Twist(message.Vector3(*reading.twist[:3]),
-                              message.Vector3(*reading.twist[3:]))
-        return message.Odometry(message.Header(stamp, base.parent), base.child,
+    # -- kinds of messages -------------------------------------------------------------------------
+    def _kinds(self, first: Reading) -> dict[str, _Kind]:
+        """Of the topics that each state has a message on, in the order of the file."""
+        found = {"/tf": self._kind("/tf", partial(self._placements, _edges(first)), first,
+                                   lambda reading: [part for edge in _edges(reading)
+                                                    for part in (edge.translation, edge.rotation)]),
+                 "/odom": self._kind("/odom", self._odometry, first, lambda reading: (
+                     reading.base.translation, reading.base.rotation, reading.twist)),
+                 "/joint_states": self._kind("/joint_states", self._joint_state, first,
+                                             lambda reading: (reading.position, reading.velocity,
+                                                              reading.effort))}
+        for name, wheel in self.wheels.items():
+            topic = f"/wheels/{wheel}/wrench"
+            found[topic] = self._kind(topic, partial(self._wrench, name), first,
+                                      partial(_force, name))
+        return found
+
+    def _kind(self, topic: str, build: Callable[[Any, np.ndarray], Any], first: Reading,
+              numbers: Callable[[Reading], Sequence[np.ndarray]]) -> _Kind:
+        template = Template(partial(self._serialise, topic),
+                            lambda seconds, rest, x: build(self.message.Time(seconds, rest), x),
+                            sum(map(len, numbers(first))))
+        return _Kind(template, numbers)
+
+    def _placements(self, edges: Sequence[Transform], stamp: Any, x: np.ndarray) -> Any:
+        return self.message.TFMessage([
+            self._transform(stamp, Transform(edge.parent, edge.child, part[:3], part[3:]))
+            for edge, part in zip(edges, x.reshape(-1, 7))])
+
+    def _odometry(self, stamp: Any, x: np.ndarray) -> Any:
+        message, root = self.message, self.readings.root
+        pose = message.Pose(message.Point(*x[:3]), message.Quaternion(*x[3:7]))
+        twist = message.Twist(message.Vector3(*x[7:10]), message.Vector3(*x[10:]))
+        return message.Odometry(message.Header(stamp, WORLD), root,
                                 message.PoseWithCovariance(pose, self.unknown),
                                 message.TwistWithCovariance(twist, self.unknown))
+
+    def _joint_state(self, stamp: Any, x: np.ndarray) -> Any:
+        n = len(self.readings.joints)
+        return self.message.JointState(self.message.Header(stamp, ""), list(self.readings.joints),
+                                       x[:n], x[n:2 * n], x[2 * n:])
+
+    def _wrench(self, name: str, stamp: Any, x: np.ndarray) -> Any:
+        wrench = self.message.Wrench(self.message.Vector3(*x), self._vector(0.0))
+        return self.message.WrenchStamped(self.message.Header(stamp, f"{name}_contact"), wrench)
 
     def _header(self, now: int, frame: str) -> Any:
         return self.message.Header(self.message.Time(*divmod(now, 10**9)), frame)
