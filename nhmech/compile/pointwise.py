@@ -72,6 +72,10 @@ class Pointwise:
         return [whole if columns == 1 else whole.reshape(count, columns, rows).swapaxes(1, 2)
                 for whole, (rows, columns) in zip(found, self._shapes)]
 
+    def compile(self) -> None:
+        """Has it compiled now, for those who cannot wait for it later."""
+        self._count(BUILD // self._cost + 1)
+
     def _count(self, points: int) -> None:
         """Looks for compiled code, and has it made, when there has been enough to do."""
         self._asked += points * self._cost

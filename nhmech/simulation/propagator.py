@@ -240,6 +240,12 @@ class Propagator:
         loop = self.loop(self._steps)
         return None if loop is None else self.prepare(loop)
 
+    def compile(self) -> None:
+        """Has the code of a step in the present chart built now."""
+        loop = self.loop(WORTH_COMPILING)
+        if loop is not None:
+            self.prepare(loop)
+
     def _forget_code(self) -> None:
         self._compiled = None
         self._steps = 0

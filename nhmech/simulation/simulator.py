@@ -231,6 +231,13 @@ class Simulator:
             raise SimulationError(f"stopped at t = {self.t:.6g} s: {terminal}",
                                   remedy=Remedy(GO_ON, GO_ON))
 
+    def compile(self) -> None:
+        """Has the code of a step built now, which `step` otherwise does after some thousand calls:
+        for loops in real time. Does nothing where there is no compiler."""
+        if not self._is_started:
+            self.reset()
+        self.propagator.compile()
+
     def run(self, duration: float, *, every: int = 1, progress: Progress | None = None,
             save: str | os.PathLike | None = None) -> Trajectory:
         """Runs for `duration` [s] and returns what happened.

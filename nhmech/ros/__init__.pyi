@@ -1,0 +1,2 @@
+from .bridge import Bridge as Bridge
+from .settings import Settings as Settings
