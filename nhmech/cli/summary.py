@@ -58,7 +58,8 @@ def print_summary(vehicle: Vehicle, trajectory: Trajectory, wall: float,
         ("stopped", "by a failure" if failed else describe_stop(trajectory)),
     ]
     rows += [("limit", text) for text in limit_lines(trajectory)]
-    rows += [("notice", notice.command_line) for notice in trajectory.notices]
+    # first what makes the rest doubtful
+    rows = [("notice", notice.command_line) for notice in trajectory.notices] + rows
     for name, text in rows:
         click.echo(f"{name:<8} {text}")
 

@@ -22,11 +22,14 @@ from .contact_forces import ContactForces, force_reader, world_forces
 from .driven_twist import twist_notice
 from .history import History
 from .layouts import RowLayout
+from .lifted import lift_notice
 from .limit_spans import LimitColumns, LimitSpan, span_events
 from .settings import dumps, saveable
 from .simulated import Simulated
 
-NOTICES = "notices"      # where they stand in the settings
+NOTICES = "notices"     # where they stand in the settings
+LOOKED_AT = 50_000      # moments of a run, about, of which `notices` works out the forces
+JUDGED = 200            # moments of a run at which `validity` judges it
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,18 +250,41 @@ class Trajectory(History):
 
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
-        """What to know of the run: steps that were too long for it, and where the twist that was
-        driven is not the commanded one. Raises `SimulationError` where a file has something else
-        there."""
+        """What to know of the run: that the ground would have had to pull a wheel, steps that were
+        too long for it, and where the twist that was driven is not the commanded one. Raises
+        `SimulationError` where a file has something else there."""
         try:
             noted = tuple(Notice.of_dict(one) for one in self.settings.get(NOTICES, ()))
         except (KeyError, TypeError, ValueError) as error:
             raise SimulationError(f"settings[{NOTICES!r}] of this run are no notices: "
                                   f"{self.settings[NOTICES]!r:.80}") from error
         vehicle = self.simulated.vehicle
-        found = None if vehicle is None else twist_notice(vehicle, self, self.commanded_twist,
-                                                          self.limits)
-        return noted if found is None else (*noted, found)
+        if vehicle is None:
+            return noted
+        some = slice(None, None, 1 + len(self) // LOOKED_AT)
+        lifted = None if self.kinematic else lift_notice(self.t[some], force_reader(vehicle).read(
+            self.t[some], self.q[some], self.v[some], self.u[some]))
+        found = lifted, *noted, twist_notice(vehicle, self, self.commanded_twist, self.limits)
+        return tuple(notice for notice in found if notice is not None)
+
+    @cached_property
+    def validity(self) -> Any:
+        """Whether ideal rolling was possible, with the friction that the vehicle knows:
+        `analysis.run_validity` at some 200 of the recorded moments.
+
+        Raises
+        ------
+        InputError
+            For a run of something without wheels, and of a kinematic run.
+
+        Examples
+        --------
+        >>> Simulator(vehicle).run(0.1).validity.until is None
+        True
+        """
+        # by the front door, which is lazy: a run does not know its analysis
+        analysis = import_module("nhmech").analysis
+        return analysis.run_validity(self, every=max(1, len(self) // JUDGED))
 
     # -- files -------------------------------------------------------------------------------------
     def save(self, path: str | os.PathLike) -> Path:

@@ -58,6 +58,7 @@ class NoticeKind(str, Enum):
     MASS_SCALE = "mass scale"
     INERTIA_SCALE = "inertia scale"
     # a run
+    LIFTED = "lifted"
     TWIST_RESIDUAL = "twist residual"
     COARSE_STEPS = "coarse steps"
 
