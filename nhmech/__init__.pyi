@@ -15,6 +15,7 @@ from .errors import (
     MechanicsError as MechanicsError,
     ModelError as ModelError,
     NhmechError as NhmechError,
+    OutputError as OutputError,
     SimulationError as SimulationError,
 )
 from .mechanics.gibbs_appell import gibbs_appell as gibbs_appell

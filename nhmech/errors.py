@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+from unicodedata import category
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,14 @@ class Remedy:
 
     python: str
     command: str
+
+
+def printable(text: str) -> str:
+    """The text with its control characters, those of direction among them, written as escapes: what
+    comes from a file moves no cursor and turns no line around."""
+    if text.isprintable():
+        return text
+    return "".join(c if c in "\n\t" or category(c)[0] != "C" else ascii(c)[1:-1] for c in text)
 
 
 class Statement:
@@ -52,7 +61,7 @@ class Statement:
     def _add(self, remedy: str | None) -> str:
         # below a list the remedy has a line of its own
         between = "\n" if "\n" in self.text else ". "
-        return self.text if remedy is None else f"{self.text}{between}{remedy}"
+        return printable(self.text if remedy is None else f"{self.text}{between}{remedy}")
 
 
 class NhmechError(Statement, Exception):
@@ -82,6 +91,18 @@ class InputError(NhmechError, ValueError):
     Traceback (most recent call last):
         ...
     nhmech.errors.InputError: ...
+    """
+
+
+class OutputError(NhmechError, OSError):
+    """A file cannot be written; `filename` names it.
+
+    Examples
+    --------
+    >>> Simulator(vehicle).run(0.01).save_html("/no/such/folder/run.html")
+    Traceback (most recent call last):
+        ...
+    nhmech.errors.OutputError: ...
     """
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .errors import InputError, listed
+from .errors import InputError, OutputError, listed
 
 _PLACES = (Path("urdf"), Path("share", "nhmech", "urdf"))
 _SUFFIXES = (".urdf.xacro", ".urdf")
@@ -64,18 +64,22 @@ def replace_file(path: str | os.PathLike) -> Iterator[Path]:
 
     The new file has the ending of `path`. It takes the place of `path` when the block ends well and
     is removed when it does not, so a reader finds the old file or the whole new one, however many
-    processes write it at a time. An `OSError` raised on the way names `path`.
+    processes write it at a time. An `OSError` on the way becomes an `OutputError`.
     """
-    target = Path(os.path.realpath(path))
+    try:
+        target = Path(os.path.realpath(path))
+    except ValueError as error:       # of a NUL in it
+        raise InputError(f"path = {path!r} cannot name a file: {error}") from error
     try:
         with tempfile.TemporaryDirectory(prefix=f"{target.name}.", suffix=".new",
                                          dir=target.parent) as folder:
             yield Path(folder) / target.name
             os.replace(Path(folder) / target.name, target)
     except OSError as error:
-        # a failed write names no file, or a temporary one that the user has never heard of
-        error.filename = str(path)
-        raise
+        # it names no file, or a temporary one that the user has never heard of
+        failure = OutputError(f"{path} cannot be written: {error.strerror or error}")
+        failure.filename = str(path)
+        raise failure from error
 
 
 def _folders() -> list[Path]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from .errors import InputError, NhmechError
+from .errors import InputError, NhmechError, OutputError
 
 if TYPE_CHECKING:
     import pandas
@@ -186,8 +186,12 @@ def _open(path: Path) -> Iterator[BinaryIO]:
     """The file at its end, held against a second sweep; a last line that a kill tore is cut off."""
     import fcntl
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "a+b") as file:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = open(path, "a+b")            # noqa: SIM115 (the block below closes it)
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror}") from error
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

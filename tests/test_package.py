@@ -24,6 +24,7 @@ PACKAGE = ROOT / "nhmech"
 # A module imports only lower ranks, or siblings of its own package. CONTRIBUTING.md has the same
 # table in words.
 RANK = {
+    "ctrl_c": 0,
     "errors": 0,
     "lazy": 0,
     "version": 0,

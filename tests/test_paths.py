@@ -257,11 +257,11 @@ def test_dubins_detours_along_itself():
 @pytest.mark.parametrize("make, said", [
     (lambda: make_path("figure9"), "figure9.*line, circle, figure8"),
     (lambda: make_path("line", -1.0), "-1.0 must be a positive number"),
-    (lambda: circle(float("nan")), "nan must be a positive"),
+    (lambda: circle(float("nan")), "nan must be a finite number"),
     (lambda: spline([(0, 0)]), "2 or more rows"),
     (lambda: spline([(0, 0), (1, 1), (1, 1)]), "waypoints 1 and 2 coincide"),
     (lambda: spline([(0, 0), (1, float("inf"))]), "finite"),
-    (lambda: dubins((0, 0, 0), (0, 0, float("nan")), 1.0), "finite numbers"),
+    (lambda: dubins((0, 0, 0), (0, 0, float("nan")), 1.0), "a finite number, and nan"),
     (lambda: dubins((0, 0, 0), (0, 0, 0), 1.0), "no length"),
     (lambda: lane_change(5.0, float("nan")), "finite"),
     (lambda: line(1.0).place(float("nan")), "finite"),

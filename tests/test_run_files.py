@@ -630,7 +630,7 @@ def test_a_full_disk_is_no_traceback(words, nhmech_, tmp_path):
     with largest_file(100_000):
         result = nhmech_(*words)
     assert (
-        result.exit_code == 2
+        result.exit_code == 3
         and "File too large" in result.stderr
         and isinstance(result.exception, SystemExit)
     )

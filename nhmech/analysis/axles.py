@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
+from ..checks import check_arguments, read_vector
 from ..vehicle.couplings import TURNLESS
 from ..vehicle.vehicle import Vehicle
 from .mobility import planar
@@ -154,6 +155,7 @@ class AxleReader:
         )
 
 
+@check_arguments
 def axles(vehicle: Vehicle, q: np.ndarray | None = None, *, gripping: bool = False) -> Axles:
     """The axles of a vehicle and where they meet.
 
@@ -170,10 +172,11 @@ def axles(vehicle: Vehicle, q: np.ndarray | None = None, *, gripping: bool = Fal
         Include the wheels whose lateral rows a skid-steer model released or replaced: why the
         vehicle could not turn without it.
     """
-    q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)
+    q = vehicle.configuration() if q is None else _read(vehicle, q)
     return AxleReader(vehicle, gripping=gripping).at(q)
 
 
+@check_arguments
 def rotation_centre(vehicle: Vehicle, q: np.ndarray) -> np.ndarray | None:
     """The point (3,) [m] in W about which the base turns; None where there is none.
 
@@ -186,7 +189,11 @@ def rotation_centre(vehicle: Vehicle, q: np.ndarray) -> np.ndarray | None:
     q
         A configuration (nq,).
     """
-    return AxleReader(vehicle).centre(np.asarray(q, dtype=float))
+    return AxleReader(vehicle).centre(_read(vehicle, q))
+
+
+def _read(vehicle: Vehicle, q: np.ndarray) -> np.ndarray:
+    return read_vector("q", q, vehicle.algebroid.q_names)
 
 
 def _meet(rows: np.ndarray, length: float) -> tuple[str, np.ndarray | None, np.ndarray | None]:

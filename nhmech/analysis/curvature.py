@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
-from ..checks import read_word
+from ..checks import check_arguments, read_vector, read_word
 from ..errors import REPR, listed
 from ..mechanics.algebroid import LieAlgebroid
 from ..mechanics.connection import curvature
@@ -68,6 +68,7 @@ class Curvature:
                 for b, i, j in seen if i < j}
 
 
+@check_arguments
 def connection_curvature(constrained: HasConstrained, q: np.ndarray | None = None, *,
                          base: Sequence[str] | None = None) -> Curvature | None:
     """The curvature of a system's connection; None where there is no connection.
@@ -119,8 +120,8 @@ def connection_curvature(constrained: HasConstrained, q: np.ndarray | None = Non
     largest = max((float(np.abs(values).max(initial=0.0)) / size ** 2
                    for values, size in map(at, points)), default=0.0)
     if q is not None:
-        points = extend(replace(system_of, samples=np.asarray(q, dtype=float)[None, :]), frame.E,
-                          0.0)[2]
+        q = read_vector("q", q, algebroid.q_names)
+        points = extend(replace(system_of, samples=q[None, :]), frame.E, 0.0)[2]
     units = dict(zip(algebroid.v_names, algebroid.v_units))
     return Curvature(frame.names, tuple(algebroid.v_names[i] for i in above), units,
                      at(points[0])[0], largest <= FLAT)

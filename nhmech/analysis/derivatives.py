@@ -13,7 +13,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..checks import read_number
+from ..checks import check_arguments, read_number
 from ..compile.buffered import Buffered, compile_function
 from ..errors import InputError
 from ..mechanics.system import HasConstrained
@@ -92,6 +92,7 @@ class StepAdjoint:
         return tuple(part.copy() for part in np.split(z, np.cumsum([len(x), len(u)])))
 
 
+@check_arguments
 def step_jacobian(constrained: HasConstrained, dt: float) -> StepJacobian:
     """Exact Jacobians of the simulator's step: classical Runge-Kutta, then the projection.
 
@@ -114,6 +115,7 @@ def step_jacobian(constrained: HasConstrained, dt: float) -> StepJacobian:
     return StepJacobian(compile_function(parts.jacobian()), _read_time(dt), *parts.names)
 
 
+@check_arguments
 def step_adjoint(constrained: HasConstrained, dt: float) -> StepAdjoint:
     """Products of weights on a step's end with its Jacobians, by reverse differentiation.
 

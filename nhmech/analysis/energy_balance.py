@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from ..checks import check_arguments
 from ..simulation.simulated import Simulated
 from ..simulation.trajectory import Trajectory
 
@@ -58,6 +59,7 @@ class EnergyBalance:
         return self.total - self.total[0] - self.inputs - self.passive
 
 
+@check_arguments
 def energy_balance(trajectory: Trajectory, simulated: Simulated | None = None) -> EnergyBalance:
     """dE/dt = tau.v - lambda.b, integrated along a run.
 

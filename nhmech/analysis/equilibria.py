@@ -13,7 +13,8 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from ..checks import read_word
+from ..checks import check_arguments, read_vector, read_word
+from ..ctrl_c import hear_ctrl_c
 from ..errors import InputError, MechanicsError
 from ..mechanics.algebroid import rotation
 from ..mechanics.system import HasConstrained
@@ -54,6 +55,7 @@ class Equilibrium:
         return f"Equilibrium(xi={xi}, u={u}, residual={self.residual:.1g}, family={self.family})"
 
 
+@check_arguments
 class SteadyMotions:
     """Steady motions of one system.
 
@@ -122,6 +124,8 @@ class SteadyMotions:
                                            self.variations.theta)[0])
 
     # -- Newton ------------------------------------------------------------------------------------
+    @check_arguments
+    @hear_ctrl_c()
     def find(self, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None,
              conditions: Mapping[str, float] | None = None, t: float = 0.0) -> Equilibrium:
         """The steady motion nearest to a guess that meets the conditions.
@@ -141,9 +145,11 @@ class SteadyMotions:
         InputError
             For unknown quantities.
         """
-        u = np.zeros(self.variations.system.u.numel()) if u is None else np.array(u, dtype=float)
-        q, xi, u, state, _ = self._solve(t, np.array(q, dtype=float), np.array(xi, dtype=float), u,
-                                         dict(conditions or {}))
+        system = self.variations.system
+        u = np.zeros(system.u.numel()) if u is None else read_vector("u", u, system.u_names)
+        q = read_vector("q", q, system.algebroid.q_names)
+        xi = read_vector("xi", xi, self.variations.equations.names)
+        q, xi, u, state, _ = self._solve(t, q, xi, u, dict(conditions or {}))
         return Equilibrium(q, xi, u, state.point.v, state.residual, state.family)
 
     def _solve(
@@ -417,6 +423,7 @@ class SteadyMotions:
         return [name for name in self._vehicle().description.rolling if name in seen]
 
 
+@check_arguments
 def standing(vehicle: Vehicle) -> Equilibrium:
     """The equilibrium in which a vehicle stands at rest, its driven joints holding it.
 

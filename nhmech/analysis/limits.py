@@ -10,7 +10,8 @@ from math import atan, degrees
 
 import numpy as np
 
-from ..checks import read_positive
+from ..checks import check_arguments, read_positive
+from ..ctrl_c import hear_ctrl_c
 from ..errors import InputError, listed
 from ..vehicle.vehicle import Vehicle
 from .contact_load import NOTHING, ContactLoad
@@ -155,6 +156,8 @@ class Limits:
         return f"{text}; {100 * abs(margin):.3g} % {side} {self.speed:g} m/s"
 
 
+@check_arguments
+@hear_ctrl_c()
 def limits(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *,
            radius: float = 1.0, speed: float = 1.0) -> Limits:
     """What a vehicle can do before ideal rolling ends, on level ground with friction `mu`.

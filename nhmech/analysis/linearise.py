@@ -9,7 +9,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..checks import read_word
+from ..checks import check_arguments, read_word
+from ..ctrl_c import hear_ctrl_c
 from ..errors import MechanicsError
 from ..mechanics.system import HasConstrained
 from .variations import Point, Variations
@@ -72,6 +73,8 @@ class Linearisation:
                           inputs=list(self.inputs), outputs=list(self.outputs))
 
 
+@check_arguments
+@hear_ctrl_c()
 def linearise(constrained: HasConstrained | Variations, q: np.ndarray, xi: np.ndarray,
               u: np.ndarray | None = None, t: float = 0.0, *, ignorable: bool = False,
               outputs: Sequence[str] | None = None) -> Linearisation:

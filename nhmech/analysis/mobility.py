@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pinocchio as pin
 
+from ..checks import check_arguments
 from ..mechanics.distribution import Component
 from ..mechanics.frame import adapted_frame, sample_forms
 from ..mechanics.system import HasConstrained
@@ -115,6 +116,7 @@ class Mobility:
         return words + (", leaning or pitching not counted" if self.leaning else "")
 
 
+@check_arguments
 def mobility(constrained: HasConstrained) -> Mobility:
     """Redundancy of a system's rows and, for a vehicle, its class of mobility.
 

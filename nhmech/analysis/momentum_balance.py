@@ -6,8 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..checks import check_arguments, read_array, show
+from ..errors import InputError
 from ..mechanics.momentum import nonholonomic_momentum
 from ..mechanics.symmetry import Symmetry
+
+LEAST = 6       # points of a spline of degree 5
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,7 @@ class MomentumBalance:
     defect: np.ndarray
 
 
+@check_arguments
 def momentum_balance(symmetry: Symmetry, t: np.ndarray, q: np.ndarray, v: np.ndarray,
                      u: np.ndarray | None = None) -> MomentumBalance:
     """Whether the momentum equation holds along a run (paper 004, eq. (24)).
@@ -57,10 +62,17 @@ def momentum_balance(symmetry: Symmetry, t: np.ndarray, q: np.ndarray, v: np.nda
 
     constrained = symmetry.constrained
     found = nonholonomic_momentum(symmetry)
-    theta, u = (
-        constrained.parameters,
-        np.zeros((len(t), constrained.system.u.numel())) if u is None else np.asarray(u),
-    )
+    system, count = constrained.system, np.size(t)
+    t = read_array("t", t, (max(count, LEAST),), f"{LEAST} or more times [s]")
+    if not (np.diff(t) > 0).all():
+        raise InputError(f"t = {show(t)} must be times [s], each after the last")
+    q, v, u = (
+        read_array(name, value, (count, len(columns)), f"({count}, {len(columns)}) finite numbers, "
+                   "a row for each t")
+        for name, value, columns in (
+            ("q", q, system.algebroid.q_names), ("v", v, system.algebroid.v_names),
+            ("u", np.zeros((count, len(system.u_names))) if u is None else u, system.u_names)))
+    theta = constrained.parameters
     J = np.array([found.momentum(*state, theta).full().ravel() for state in zip(t, q, v)])
     rate = np.array([found.rate(*state, theta).full().ravel() for state in zip(t, q, v, u)])
     integral = make_interp_spline(t, rate, k=5).antiderivative()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
+from ..checks import read_vector
 from ..errors import MechanicsError
 from ..mechanics.algebroid import LieAlgebroid
 from ..mechanics.frame import adapted_frame
@@ -84,7 +85,8 @@ def motions(constrained: HasConstrained, *, wheel_angles: bool = False, q: np.nd
     system_of = simulated.constrained if vehicle is None else vehicle.reduced
     if q is not None:
         # rows and speeds that serve here
-        system_of = replace(system_of, samples=np.asarray(q, dtype=float)[None, :])
+        q = read_vector("q", q, system_of.system.algebroid.q_names)
+        system_of = replace(system_of, samples=q[None, :])
     frame = vehicle.frame if vehicle is not None and q is None else adapted_frame(system_of)
     space, sections, points = extend(system_of, frame.E, t)
     holonomic = _holonomic_forms(system_of, t, on_manifold=q is not None)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..checks import check_arguments
 from ..simulation.simulated import Simulated
 from ..simulation.trajectory import Trajectory
 
 SAMPLES = 500       # states at which the constraints are evaluated at most, spread over the run
 
 
+@check_arguments
 def residuals(trajectory: Trajectory, simulated: Simulated | None = None) -> tuple[float, float]:
     """Largest violation of the constraints over a run: of the rows, and of phi.
 

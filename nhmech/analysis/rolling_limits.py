@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..checks import check_arguments, read_count
 from ..errors import InputError, Remedy
 from ..simulation.contact_forces import ContactForces, force_reader
 from ..simulation.events import Event
@@ -21,6 +22,7 @@ FRICTION, LIFT_OFF = "friction limit", "lift-off"      # names of the events
 STRIDE = 10     # states in a row of which one is judged while nothing holds
 
 
+@check_arguments
 def friction_limit(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *,
                    doubt: bool = False, terminal: bool = True) -> Event:
     """An event: no way of sharing the load keeps |tangential| <= mu N at every wheel.
@@ -55,6 +57,7 @@ def friction_limit(vehicle: Vehicle, mu: float | Mapping[str, float] | None = No
     return _friction_limit(_Looks(vehicle, known_coefficients(vehicle, mu)), doubt, terminal)
 
 
+@check_arguments
 def lift_off(vehicle: Vehicle, *, terminal: bool = True) -> Event:
     """An event: the ground would have to pull, so a wheel leaves it and the vehicle tips.
 
@@ -71,6 +74,7 @@ def lift_off(vehicle: Vehicle, *, terminal: bool = True) -> Event:
     return _lift_off(_Looks(vehicle, {}), terminal)
 
 
+@check_arguments
 def rolling_events(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *,
                    terminal: bool = True) -> tuple[Event, Event]:
     """Both events, `friction_limit` and `lift_off`; they share one look at the forces of a state.
@@ -310,6 +314,7 @@ class RunValidity:
         return "\n".join(lines)
 
 
+@check_arguments
 def run_validity(trajectory: Trajectory, mu: float | Mapping[str, float] | None = None, *,
                  every: int = 1) -> RunValidity:
     """Whether ideal rolling was possible along a run: `validity` at its recorded states.
@@ -347,6 +352,7 @@ def run_validity(trajectory: Trajectory, mu: float | Mapping[str, float] | None 
         raise InputError("only the run of a vehicle has wheels to judge")
     if trajectory.kinematic:
         raise InputError("a kinematic run has no forces: its speeds were commanded")
+    every = read_count("every", every)
     events = tuple(event for event in trajectory.events if event[1] in (FRICTION, LIFT_OFF))
     last = len(trajectory) - 1
     after = {min(int(np.searchsorted(trajectory.t, t)), last) for t, _ in events}

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
+from ..checks import check_arguments
 from ..errors import MechanicsError
 from .equilibria import SINGULAR, Equilibrium, SteadyMotions
 from .variations import Point, Variations
@@ -32,6 +33,7 @@ class EigenvalueSensitivities(NamedTuple):
     slopes: np.ndarray
 
 
+@check_arguments
 def eigenvalue_sensitivities(motions: SteadyMotions, motion: Equilibrium,
                              conditions: Mapping[str, float] | None = None,
                              t: float = 0.0) -> EigenvalueSensitivities:

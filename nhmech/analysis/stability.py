@@ -9,6 +9,8 @@ from functools import partial
 
 import numpy as np
 
+from ..checks import check_arguments
+from ..ctrl_c import hear_ctrl_c
 from ..errors import MechanicsError
 from ..mechanics.system import HasConstrained
 from .equilibria import Equilibrium, SteadyMotions
@@ -67,6 +69,8 @@ def growth_rate(eigenvalues: np.ndarray, neutral: int = 0) -> float:
     return float(rest.real.max(initial=-np.inf))
 
 
+@check_arguments
+@hear_ctrl_c()
 def speed_sweep(constrained: HasConstrained | Variations, speeds: Iterable[float],
                 inputs: Iterable[str] = ()) -> Sweep:
     """Eigenvalues of a vehicle about straight running, by forward speed.
@@ -122,6 +126,8 @@ def critical_value(function: Callable[[float], float], low: float, high: float) 
     return float(brentq(function, low, high, xtol=1e-13, rtol=4 * np.finfo(float).eps))
 
 
+@check_arguments
+@hear_ctrl_c()
 def critical_speeds(constrained: HasConstrained | Variations, speeds: Iterable[float] = (),
                     inputs: Iterable[str] = (), *, sweep: Sweep | None = None) -> list[float]:
     """Forward speeds [m/s] at which straight running becomes stable or unstable.

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
+from ..checks import check_arguments
+from ..ctrl_c import hear_ctrl_c
 from ..errors import REPR, MechanicsError, listed
 from ..mechanics.brackets import Growth, growth
 from ..mechanics.symmetry import GENERAL, HORIZONTAL, PURELY_KINEMATIC
@@ -108,6 +110,8 @@ class Structure:
         return _spanning(self.here or self.growth, self.dimension)
 
 
+@check_arguments
+@hear_ctrl_c()
 def structure(constrained: HasConstrained, q: np.ndarray | None = None, *,
               wheel_angles: bool = False, depth: int = 8, seconds: float = LONG) -> Structure:
     """The geometry of a system's distribution: growth vector, curvature, symmetries.

@@ -10,7 +10,7 @@ from typing import overload
 
 import numpy as np
 
-from ..checks import read_word
+from ..checks import check_arguments, read_vector, read_word
 from ..vehicle.vehicle import Vehicle
 from .contact_load import ContactLoad, contact_load
 from .friction import coefficients, least_use, most_use, rough_use, shares
@@ -152,6 +152,7 @@ class Validity:
         return "\n".join(lines)
 
 
+@check_arguments
 def validity(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray,
              mu: float | Mapping[str, float] | None = None) -> Validity:
     """Whether the contact forces that ideal rolling needs are available at one state.
@@ -190,6 +191,10 @@ def validity(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.nda
     >>> judged.verdict.name, judged.wheels[0].wheel
     ('HOLDS', 'left_wheel_joint')
     """
+    system = vehicle.constrained.system
+    q = read_vector("q", q, system.algebroid.q_names)
+    v = read_vector("v", v, system.algebroid.v_names)
+    u = read_vector("u", u, system.u_names)
     return judge(vehicle, contact_load(vehicle, t, q, v, u), t, coefficients(vehicle, mu))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from ..ctrl_c import hear_ctrl_c
 from ..version import __version__
 from .failures import keep_going
 
@@ -35,7 +36,7 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Runs a subcommand."""
         codes: list[int] = []
-        with keep_going(codes):
+        with hear_ctrl_c(), keep_going(codes):
             return super().invoke(ctx)
         ctx.exit(codes[0])
 

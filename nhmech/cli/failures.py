@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import click
 
-from ..errors import NhmechError, SimulationError
+from ..errors import NhmechError, OutputError, SimulationError
 
 BAD_INPUT, STOPPED = 2, 3
 
@@ -21,7 +21,7 @@ def report_error(error: NhmechError | OSError) -> int:
         text = f"{error.filename}: {error.strerror or error}"
     click.secho("error: ", err=True, fg="red", nl=False)
     click.echo(text, err=True)
-    return STOPPED if isinstance(error, SimulationError) else BAD_INPUT
+    return STOPPED if isinstance(error, (SimulationError, OutputError)) else BAD_INPUT
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..ctrl_c import forget_ctrl_c
 from .looks import Look
 from .saved import free_path
 
@@ -51,6 +52,7 @@ def play(vehicle: Drawable, trajectory: Motion, speed: float, look: Look,
                 click.echo(f"playing  {viewer.url}  (Ctrl-C ends it)")
                 with suppress(KeyboardInterrupt):
                     viewer.play(trajectory, speed)
+                forget_ctrl_c()
                 return
     click.echo("no browser could be opened here; the HTML file plays in any", err=True)
     if instead is not None:

@@ -7,6 +7,7 @@ import numpy as np
 from ..analysis.equilibria import Equilibrium, SteadyMotions
 from ..analysis.linearise import linearise
 from ..analysis.variations import Variations
+from ..checks import check_arguments, read_positive
 from ..errors import MechanicsError, ModelError
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
@@ -18,6 +19,7 @@ SPEED, EFFORT = 4.0, 2.0      # weights over the scales of `LQR`
 LEAN = 0.15
 
 
+@check_arguments
 class Balance:
     """Balances on two wheels by a linear-quadratic regulator, and follows a twist.
 
@@ -56,6 +58,7 @@ class Balance:
                              f"speeds are {', '.join(vehicle.speeds)}. TwistDrive drives what "
                              "stands by itself, BicycleBalance what leans; a caster off the ground "
                              "need not be listed as a wheel")
+        read_positive("speed_weight", speed_weight)
         self.vehicle, self.drive = vehicle, TwistDrive(vehicle, twist)
         spins = [wheel.joint for wheel in self.drive.wheels]
         equilibrium, states = _stand(vehicle)

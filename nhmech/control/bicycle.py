@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..analysis.variations import Variations
+from ..checks import check_arguments
 from ..errors import InputError, ModelError, listed
 from ..simulation.command import Command, JointTorque, JointVelocity
 from ..simulation.state import State
@@ -19,6 +20,7 @@ GAINS = {LATERAL: 0.1}      # gentle towards the path: balance comes first
 PREVIEW = 2.5
 
 
+@check_arguments
 class BicycleBalance:
     """Balances a bicycle by steering torque and follows a path, driven or coasting.
 

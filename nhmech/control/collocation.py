@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import read_array, read_count, read_positive, read_positives
+from ..checks import check_arguments, read_array, read_count, read_positive, read_positives
 from ..errors import SimulationError
 from ..mechanics.system import HasConstrained
 from ..simulation.dynamics import Dynamics, dynamics
@@ -44,6 +44,7 @@ class Plan:
         return self.u[k] if k < len(self.u) else np.zeros(self.u.shape[1])
 
 
+@check_arguments
 class Collocation:
     """Optimal control by direct collocation on a number of equal intervals.
 

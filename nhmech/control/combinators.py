@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from ..checks import read_number
+from ..checks import as_numbers, read_number
 from ..errors import InputError, SimulationError
 from ..simulation.callbacks import controller_name, optional_attribute
 from ..simulation.command import (
@@ -201,8 +201,8 @@ class Saturation(Combinator):
             JointPosition: _read_bound("position", position)}
         if plain is None and isinstance(effort, (int, float)):
             plain = effort
-        self._plain = None if plain is None else np.asarray(plain, dtype=float)
-        if self._plain is not None and not np.all(self._plain >= 0):
+        self._plain = None if plain is None else as_numbers(plain)
+        if plain is not None and not (self._plain is not None and np.all(self._plain >= 0)):
             raise InputError(f"plain = {plain} must be bounds, zero or more")
 
     def __call__(self, t: float, state: State) -> Command:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..checks import check_arguments
 from ..simulation.command import Command
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
@@ -15,6 +16,7 @@ PERIOD = 6.0       # [s] of one left and one right turn
 RAMP = 1.5         # [s] to full speed
 
 
+@check_arguments
 class DemoDrive:
     """Drives an S-curve with whatever the vehicle has; one without motors is pushed off.
 

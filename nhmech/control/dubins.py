@@ -7,7 +7,7 @@ from math import acos, atan2, cos, hypot, pi, sin, sqrt
 
 import numpy as np
 
-from ..checks import read_array, read_positive
+from ..checks import check_arguments, read_array, read_positive
 from .path import Arcs
 
 # [rad], of unit radius: an arc this little short of a full turn is none, circles this near touch
@@ -53,6 +53,7 @@ def _turn(angle: float) -> float:
     return 0.0 if 2 * pi - angle < WHOLE else angle
 
 
+@check_arguments
 def dubins(start: Sequence[float], end: Sequence[float], radius: float) -> Arcs:
     """The shortest path between two poses with a bounded curvature (Dubins).
 

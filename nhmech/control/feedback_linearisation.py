@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..checks import read_positive
+from ..checks import check_arguments, read_positive
 from ..vehicle.vehicle import Vehicle
 from .path import Path, Pose
 from .tracking import Drive, Tracker
@@ -16,6 +16,7 @@ STIFFNESS, DAMPING = 1.0, 2.0      # critically damped
 LEAST = 0.02
 
 
+@check_arguments
 class FeedbackLinearisation(Tracker):
     """Dynamic feedback linearisation of the unicycle (Oriolo et al. 2002): linear errors.
 

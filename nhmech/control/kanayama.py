@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..checks import read_positive
+from ..checks import check_arguments, read_positive
 from ..vehicle.vehicle import Vehicle
 from .path import Path, Pose, relative_pose
 from .tracking import Drive, Tracker
@@ -12,6 +12,7 @@ from .tracking import Drive, Tracker
 ALONG, ACROSS, HEADING = 1.0, 1.0, 2.0     # critically damped
 
 
+@check_arguments
 class Kanayama(Tracker):
     """Kanayama et al. 1990: tracks a pose that moves along the path by the clock.
 

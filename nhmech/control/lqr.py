@@ -10,7 +10,7 @@ import numpy as np
 from ..analysis.equilibria import Equilibrium, SteadyMotions
 from ..analysis.linearise import Linearisation, linearise
 from ..analysis.variations import Variations
-from ..checks import read_array, read_positive, read_word
+from ..checks import check_arguments, read_array, read_positive, read_word
 from ..errors import MechanicsError, ModelError
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
@@ -23,6 +23,7 @@ TURNS = 8                                     # members of the family from strai
 COUPLED = 1e-9                                # entries of A below this part of the largest are none
 
 
+@check_arguments
 class LQR:
     """Linear-quadratic regulator about a steady motion, from the exact linearisation.
 

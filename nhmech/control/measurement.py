@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pinocchio as pin
 
-from ..checks import read_count, read_number
+from ..checks import check_arguments, read_count, read_number
 from ..errors import ModelError
 from ..simulation.command import Command, Controller
 from ..simulation.state import State, StateLayout
@@ -46,6 +46,7 @@ def _see(state: State, values: np.ndarray, sensors: SensorsAt) -> State:
     return State(state.t, values, replace(state.layout, sensors=sensors))
 
 
+@check_arguments
 class MeasurementNoise(Combinator):
     """Gaussian white noise on what a controller sees.
 
@@ -98,6 +99,7 @@ class MeasurementNoise(Combinator):
                           joint_velocity=joint_velocity, gyro=gyro, accelerometer=accelerometer)
         for name, size in self.sizes.items():
             read_number(name, size, "a standard deviation, zero or more", least=0.0)
+        read_number("seed", seed, "a whole number, 0 or more", least=0)
         self.seed = seed
         self._rewind()
 
@@ -141,6 +143,7 @@ class MeasurementNoise(Combinator):
         return _see(state, values, SensorsAt(state, noise))
 
 
+@check_arguments
 class Quantise(Combinator):
     """Encoders with a finite resolution.
 

@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 
 from ..analysis.derivatives import step_jacobian
-from ..checks import read_count, read_positive
+from ..checks import check_arguments, read_count, read_positive
 from ..compile.buffered import compile_function
 from ..errors import ModelError
 from ..simulation.batch_input import start_states
@@ -26,6 +26,7 @@ LIMIT = 100.0                     # weight of a joint's position beyond its limi
 FIRST = 5                         # Gauss-Newton steps of the first call; one of each further call
 
 
+@check_arguments
 class MPC(Tracker):
     """Model predictive control: the efforts that follow the path best over a horizon.
 

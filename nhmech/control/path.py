@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import read_array
+from ..checks import as_numbers, read_array, read_number, show
 from ..errors import InputError
 
 GRID = 1024        # points of the coarse search for the nearest one
@@ -62,7 +62,14 @@ class Path(ABC):
 
     def at(self, s: float | np.ndarray) -> Curve:
         """x [m], y [m], heading [rad] (not wrapped) and curvature [1/m] (left positive) at arc
-        length s [m]."""
+        length s [m].
+
+        Raises
+        ------
+        InputError
+            For an s that is no finite number, and no array of such.
+        """
+        s = _read_arc_length(s)
         if self.closed:
             return self._inner(s)
         inside: float | np.ndarray
@@ -79,7 +86,7 @@ class Path(ABC):
 
     def station(self, s: float) -> tuple[float, float, float, float]:
         """`at` one arc length, in plain numbers."""
-        x, y, heading, curvature = self.at(np.float64(s))
+        x, y, heading, curvature = self.at(read_number("s", s, "an arc length [m]"))
         return float(x), float(y), float(heading), float(curvature)
 
     def point(self, s: float | np.ndarray) -> np.ndarray:
@@ -112,10 +119,12 @@ class Path(ABC):
         Raises
         ------
         InputError
-            For a point that is not finite.
+            For a point that is not finite, and a `near` of another shape.
         """
         points = read_points(point)
-        s = self._coarse(points) if near is None else np.asarray(near, dtype=float)
+        s = self._coarse(points) if near is None else as_numbers(near)
+        if s is None or s.shape != points.shape[:-1] or not np.isfinite(s).all():
+            raise InputError(f"near = {show(near)} must be an arc length [m] for each point")
         widest = 2 * self.length / GRID if near is None else self.length / 16
         found: float | np.ndarray
         if s.ndim == 0 and points.ndim == 1:
@@ -235,13 +244,19 @@ class MovedPath(Path):
                 heading + self.yaw, curvature)
 
 
+def _read_arc_length(s: float | np.ndarray) -> float | np.ndarray:
+    if isinstance(s, float) and math.isfinite(s):
+        return s
+    found = as_numbers(s)
+    if found is None or not np.isfinite(found).all():
+        raise InputError(f"s = {show(s)} must be an arc length [m], or an array of them")
+    return found
+
+
 def read_points(point: ArrayLike) -> np.ndarray:
     """x and y as an array (..., 2). Raises `InputError` for anything else."""
-    try:
-        found = np.asarray(point, dtype=float)
-    except (TypeError, ValueError):
-        found = np.zeros(0)
-    if found.shape[-1:] != (2,) or not np.isfinite(found).all():
+    found = as_numbers(point)
+    if found is None or found.shape[-1:] != (2,) or not np.isfinite(found).all():
         raise InputError(f"point = {point!r} must be x and y, two finite numbers [m]")
     return found
 

@@ -8,6 +8,7 @@ from pathlib import Path as File
 
 import numpy as np
 
+from ..checks import check_arguments
 from ..errors import InputError, listed
 from ..vehicle.vehicle import Vehicle
 from .path import Path
@@ -26,6 +27,7 @@ def scale(vehicle: Vehicle, speed: float | None = None) -> float:
     return max(vehicle.steering.length, (speed or 0.0) ** 2 / SIDEWAYS)
 
 
+@check_arguments
 def read_path(text: str, length: float) -> Path:
     """The path that a word stands for, from the origin along x.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import read_number, read_positive, read_word
+from ..checks import check_arguments, read_number, read_positive, read_word
 from ..errors import InputError
 from .dubins import dubins
 from .path import Arcs, Curve, Path
@@ -39,6 +39,7 @@ def line(length: float) -> Path:
     return Arcs([(0.0, read_positive("length", length))])
 
 
+@check_arguments
 def circle(radius: float, left: bool = True) -> Path:
     """A circle from the origin along x.
 
@@ -162,6 +163,7 @@ def _unevenness(derivatives: Derivatives, s: np.ndarray, u: BPoly) -> float:
     return float(np.abs(speed * u.derivative()(at) - 1).max())
 
 
+@check_arguments
 def spline(waypoints: ArrayLike, closed: bool = False) -> Path:
     """A cubic spline through waypoints, twice differentiable in the chords' length.
 
@@ -199,6 +201,7 @@ def spline(waypoints: ArrayLike, closed: bool = False) -> Path:
     return Parametric(lambda u: (curve(u), first(u), second(u)), knots, closed)
 
 
+@check_arguments
 def lane_change(length: float, offset: float, before: float = 0.0, after: float = 0.0) -> Path:
     """A change of lane along x: straight, over to the side, straight.
 

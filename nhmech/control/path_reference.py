@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
+from ..checks import check_arguments
 from ..errors import ModelError
 from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
@@ -173,6 +174,7 @@ def path_of(trajectory: object) -> Path | None:
     return SampledPath(*(kept[key] for key in ("length", "closed", "x", "y", "heading")))
 
 
+@check_arguments
 def path_error(vehicle: Vehicle, trajectory: Trajectory,
                path: Path | None = None) -> PathError | None:
     """How far a run was from its path; None where there is none.

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..analysis.equilibria import Equilibrium
 from ..analysis.variations import Point, Variations
-from ..checks import read_positive, read_word
-from ..errors import ModelError, listed
+from ..checks import read_number, read_positive, read_word
+from ..errors import InputError, ModelError, listed
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
 from .lqr import depends_on, input_scales, state_scales
@@ -20,6 +20,7 @@ from .path_reference import TrackedAxle, path_reference
 from .riccati import discretise, regulator
 from .steady_reference import SteadyReference
 
+MOST_PREVIEWED = 100_000      # periods; one that drives looks some thousand ahead
 LATERAL, YAW = "lateral", "yaw"
 
 
@@ -99,7 +100,11 @@ class PathRegulator:
         self.bend = np.zeros(len(states))
         self.bend[self.names.index(YAW)] = -self.speed
         self.turn, self.hold = self._steady_turn()
-        self.G = self._preview(max(1, round(preview / period)))
+        steps = read_number("preview", preview, "a time [s], 0 or more", least=0.0) / period
+        if steps > MOST_PREVIEWED:
+            raise InputError(f"preview = {preview!r} s takes {steps:.3g} periods of {period} s, of "
+                             f"at most {MOST_PREVIEWED}")
+        self.G = self._preview(max(1, round(steps)))
         count = len(point.names)
         self._eta = [(k, point.names[i]) for k, i in enumerate(states)
                      if i < count and names[i] not in (LATERAL, YAW)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..checks import read_positive
+from ..checks import check_arguments, read_positive
 from ..errors import InputError
 from ..vehicle.vehicle import Vehicle
 from .path import Path, Pose, relative_pose, wrap
@@ -13,6 +13,7 @@ from .tracking import Drive, Tracker
 APPROACH, ALIGN, WEIGHT = 1.0, 2.5, 2.0
 
 
+@check_arguments
 class Polar(Tracker):
     """Point stabilisation (Aicardi et al. 1995): drives to the pose at the path's end.
 

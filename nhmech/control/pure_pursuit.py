@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..checks import read_positive
+from ..checks import check_arguments, read_positive
 from ..vehicle.vehicle import Vehicle
 from .path import Path, Pose
 from .tracking import Drive, Tracker
@@ -12,6 +12,7 @@ from .tracking import Drive, Tracker
 LOOKAHEAD = 1.0    # of a unit
 
 
+@check_arguments
 class PurePursuit(Tracker):
     """Pure pursuit (Coulter 1992): drives on the arc to a point of the path ahead.
 

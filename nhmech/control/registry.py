@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from ..checks import read_word
+from ..checks import check_arguments, read_word
 from ..errors import InputError, Remedy, listed
 from ..simulation.command import Controller
 from ..vehicle.vehicle import Vehicle
@@ -149,6 +149,7 @@ def controller_names() -> tuple[str, ...]:
     return tuple(CONTROLLERS)
 
 
+@check_arguments
 def controller_class(name: str) -> type:
     """The class of a controller of this package, by its name on the command line.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..checks import read_positive
+from ..checks import check_arguments, read_positive
 from ..vehicle.vehicle import Vehicle
 from .path import Path, Pose
 from .tracking import Drive, Tracker
@@ -12,6 +12,7 @@ from .tracking import Drive, Tracker
 GAIN = 1.0         # of speed / unit
 
 
+@check_arguments
 class Stanley(Tracker):
     """Stanley (Hoffmann et al. 2007): steers the front axle along the path and towards it.
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..checks import read_positive
+from ..checks import check_arguments, read_positive
 from ..errors import InputError
 from ..simulation.command import NOT_YET, Command, Controller
 from ..simulation.inverse_dynamics import POSITION_TIME, VELOCITY_TIME
@@ -28,6 +28,7 @@ STOPPED = 1e-3      # of a unit left to go: here it stands
 Drive = Callable[[Vehicle, Callable[[float, State], np.ndarray]], Controller]
 
 
+@check_arguments
 class Tracker(ABC):
     """Drives a vehicle along a path: a controller (t, state) -> Command.
 

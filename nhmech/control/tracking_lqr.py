@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..analysis.derivatives import StepJacobian, step_jacobian
-from ..checks import read_word
+from ..checks import check_arguments, read_word
 from ..errors import InputError
 from ..mechanics.system import HasConstrained
 from ..simulation.simulated import Simulated
@@ -21,6 +21,7 @@ PLACE = 10.0         # weight of x and y where none is given
 FOLLOWS = 1e-6       # relative to the state: what a step from one record may miss the next one by
 
 
+@check_arguments
 class TrackingLQR:
     """u_k = u*_k - K_k (x_k - x*_k) along a recorded run (x*, u*).
 

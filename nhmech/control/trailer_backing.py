@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..analysis.variations import Variations
+from ..checks import check_arguments
 from ..errors import InputError, ModelError, listed
 from ..simulation.command import Command, JointVelocity
 from ..simulation.state import State
@@ -25,6 +26,7 @@ MARGIN = 0.05                # of the way to a steering limit, in which the stee
 PREVIEW = 5.0                # lengths of the vehicle of path ahead that steering knows of
 
 
+@check_arguments
 class TrailerBacking:
     """Backs the last trailer of a car along a path, by steering alone.
 

@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from ..checks import read_number, read_positive
+from ..checks import check_arguments, read_number, read_positive
 from ..compile.buffered import Buffered
 from ..errors import ModelError
 from ..simulation.command import Command, JointVelocity
@@ -23,6 +23,7 @@ ON_AXLE = 1e-6                  # [m]
 GAUSS = np.polynomial.legendre.leggauss(4)
 
 
+@check_arguments
 class TrailerFlatness:
     """Feed-forward that drives the last trailer's axle along a path: no feedback, no integration.
 

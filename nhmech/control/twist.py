@@ -8,6 +8,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
+from ..checks import check_arguments
 from ..compile.buffered import Buffered
 from ..errors import InputError, ModelError
 from ..simulation.command import NOT_YET, JointPosition, JointVelocity
@@ -32,6 +33,7 @@ class DrivenWheel(NamedTuple):
     row: int
 
 
+@check_arguments
 class TwistDrive:
     """Body twist to joint commands, for every kind of vehicle: steering first, then wheels.
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import casadi as ca
 import numpy as np
 
-from ..checks import read_number
+from ..checks import check_arguments, read_number
 from ..errors import InputError, ModelError
 from ..simulation.command import (
     NAMED,
@@ -27,6 +27,7 @@ from .twist import Twist, TwistDrive
 INTEGRAL = 0.25
 
 
+@check_arguments
 class WheelServo(Combinator):
     """Wheel-speed PI servo: joint velocities to torques, with feed-forward of inertia and damping.
 

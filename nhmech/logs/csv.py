@@ -9,12 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
+from ..checks import check_arguments
 from ..paths import replace_file
 from ..simulation.history import Column
 from ..simulation.trajectory import Trajectory
-from .table import Table
+from .table import Table, reading
 
 
+@check_arguments
 def write_csv(trajectory: Trajectory, path: str | PathLike[str], *, forces: bool = True,
               rate: float | None = None,
               progress: Callable[[float], None] | None = None) -> Path:
@@ -41,6 +43,7 @@ def write_csv(trajectory: Trajectory, path: str | PathLike[str], *, forces: bool
     return Path(path)
 
 
+@check_arguments
 def read_csv(path: str | PathLike[str]) -> dict[str, Column]:
     """Reads the columns of a CSV file by name; the file holds no units.
 
@@ -49,7 +52,7 @@ def read_csv(path: str | PathLike[str]) -> dict[str, Column]:
     path
         The file.
     """
-    with open(path, newline="", encoding="utf-8") as file:
+    with reading(path), open(path, newline="", encoding="utf-8") as file:
         names, *lines = csv.reader(file)
-    values = np.array(lines, dtype=float).reshape(len(lines), len(names))
+        values = np.array(lines, dtype=float).reshape(len(lines), len(names))
     return {name: Column(column, None) for name, column in zip(names, values.T)}

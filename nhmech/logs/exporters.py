@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..checks import read_word
+from ..checks import check_arguments, read_word
 
 if TYPE_CHECKING:
     from ..simulation.history import Column
@@ -53,6 +53,7 @@ EXPORTERS = {
 }
 
 
+@check_arguments
 def export_run(trajectory: Trajectory, path: str | PathLike[str], *, forces: bool = True,
                rate: float | None = None,
                progress: Callable[[float], None] | None = None) -> Path:

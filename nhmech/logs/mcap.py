@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import check_arguments
 from ..errors import InputError, NhmechError
 from ..mechanics.algebroid import TWIST
 from ..paths import replace_file
@@ -34,9 +35,10 @@ from ..simulation.history import Column
 from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .bag import Bag
-from .table import has_forces, select_rows
+from .table import has_forces, reading, select_rows
 
 
+@check_arguments
 def write_mcap(trajectory: Trajectory, path: str | PathLike[str], *, forces: bool = True,
                rate: float | None = None, progress: Callable[[float], None] | None = None,
                vehicle: Vehicle | None = None, twist: np.ndarray | None = None) -> Path:
@@ -88,6 +90,7 @@ def write_mcap(trajectory: Trajectory, path: str | PathLike[str], *, forces: boo
     return Path(path)
 
 
+@check_arguments
 def read_mcap(path: str | PathLike[str]) -> dict[str, Column]:
     """Reads the columns of /odom, /joint_states, /cmd_vel and the wrenches by name, in SI units.
 
@@ -100,9 +103,10 @@ def read_mcap(path: str | PathLike[str]) -> dict[str, Column]:
         The file.
     """
     values: dict[str, list[float]] = defaultdict(list)
-    for topic, now, message in _read_messages(Path(path)):
-        for name, value in _columns(topic, now, message):
-            values[name].append(value)
+    with reading(path):
+        for topic, now, message in _read_messages(Path(path)):
+            for name, value in _columns(topic, now, message):
+                values[name].append(value)
     return {name: Column(np.array(column), None) for name, column in values.items()}
 
 

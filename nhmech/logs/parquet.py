@@ -7,13 +7,15 @@ from os import PathLike
 from pathlib import Path
 from types import ModuleType
 
+from ..checks import check_arguments
 from ..errors import NhmechError
 from ..paths import replace_file
 from ..simulation.history import Column
 from ..simulation.trajectory import Trajectory
-from .table import Table
+from .table import Table, reading
 
 
+@check_arguments
 def write_parquet(trajectory: Trajectory, path: str | PathLike[str], *, forces: bool = True,
                   rate: float | None = None,
                   progress: Callable[[float], None] | None = None) -> Path:
@@ -41,6 +43,7 @@ def write_parquet(trajectory: Trajectory, path: str | PathLike[str], *, forces: 
     return Path(path)
 
 
+@check_arguments
 def read_parquet(path: str | PathLike[str]) -> dict[str, Column]:
     """Reads the columns of a Parquet file by name, with their units.
 
@@ -49,9 +52,11 @@ def read_parquet(path: str | PathLike[str]) -> dict[str, Column]:
     path
         The file.
     """
-    table = _import_pyarrow().parquet.read_table(path)
-    return {field.name: Column(table[field.name].to_numpy(), field.metadata[b"unit"].decode())
-            for field in table.schema}
+    pyarrow = _import_pyarrow()
+    with reading(path), open(path, "rb") as file:
+        table = pyarrow.parquet.read_table(file)
+        return {field.name: Column(table[field.name].to_numpy(), field.metadata[b"unit"].decode())
+                for field in table.schema}
 
 
 def _import_pyarrow() -> ModuleType:

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 
 import numpy as np
 
-from ..checks import read_number
+from ..checks import check_arguments, read_number
+from ..errors import InputError, NhmechError
 from ..simulation.trajectory import Trajectory
 
 BLOCK = 1024  # rows that are computed at once: enough for speed, and little memory
+
+
+@contextmanager
+def reading(path: str | PathLike[str]) -> Iterator[None]:
+    """Whatever a reader of the block makes of a file that is none of ours is an `InputError`."""
+    try:
+        yield
+    except NhmechError:
+        raise
+    except Exception as error:            # each format's reader has classes of its own
+        why = getattr(error, "strerror", None) or " ".join(f"{error}".split())
+        raise InputError(f"{path} is not a run that `nhmech export` wrote, or it is damaged ({why})"
+                         ) from error
 
 
 def select_rows(t: np.ndarray, rate: float | None) -> np.ndarray:
@@ -26,10 +42,12 @@ def select_rows(t: np.ndarray, rate: float | None) -> np.ndarray:
     if rate is None:
         return np.arange(len(t))
     rate = read_number("rate", rate, "a positive number of states per second", above=0.0)
-    wanted = t[0] + np.arange(int((t[-1] - t[0]) * rate * (1 + 1e-12)) + 1) / rate
-    return np.unique(np.append(np.searchsorted(t, wanted - 1e-9), len(t) - 1))
+    # how many multiples of 1/rate have passed; no run is recorded a million million times a second
+    passed = np.floor((t - t[0] + 1e-9) * min(rate, 1e12))
+    return np.unique(np.append(np.flatnonzero(np.diff(passed, prepend=-1.0)), len(t) - 1))
 
 
+@check_arguments
 @dataclass(frozen=True)
 class Table:
     """Columns t, q.*, v.*, angle.*, u.*, commanded_*, energy, force.*.* of a run.

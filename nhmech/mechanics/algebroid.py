@@ -14,7 +14,8 @@ from itertools import combinations_with_replacement
 import casadi as ca
 import numpy as np
 
-from ..errors import REPR, MechanicsError, listed
+from ..checks import check_arguments, read_array, show
+from ..errors import REPR, InputError, MechanicsError, listed
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,8 @@ class LieAlgebroid:
         evaluate = self._structure_function()
         if points is None or isinstance(points, int):
             points = rng.normal(size=(3 if points is None else points, self.nq))
+        points = read_array("points", points, (len(np.atleast_1d(points)), self.nq),
+                            f"rows of {self.nq} finite numbers: {listed(self.q_names)}")
         for q in map(self.normalise, points):
             held = rng.uniform(0.5, 1.5, evaluate.numel_in(1))
             rho, c, d_rho, d_c = (value.full() for value in evaluate(q, held))
@@ -143,6 +146,7 @@ def _zeros(nv: int) -> list[np.ndarray]:
     return [np.zeros((nv, nv)) for _ in range(nv)]
 
 
+@check_arguments
 def euclidean(*names: str, units: Sequence[str] | None = None) -> LieAlgebroid:
     """The tangent bundle of R^n: rho = 1, c = 0.
 
@@ -159,6 +163,7 @@ def euclidean(*names: str, units: Sequence[str] | None = None) -> LieAlgebroid:
                         ca.SX.eye(n), tuple(ca.SX(n, n) for _ in range(n)))
 
 
+@check_arguments
 def line(name: str, unit: str = "m/s") -> LieAlgebroid:
     """A coordinate on R whose rate carries the coordinate's own name.
 
@@ -172,6 +177,7 @@ def line(name: str, unit: str = "m/s") -> LieAlgebroid:
     return LieAlgebroid(ca.SX.sym(name), (name,), (name,), (unit,), ca.SX(1), (ca.SX(1, 1),))
 
 
+@check_arguments
 def circle(name: str) -> LieAlgebroid:
     """SO(2) embedded as (cos, sin), with any number of turns; v is the angle's rate [rad/s].
 
@@ -188,6 +194,7 @@ def circle(name: str) -> LieAlgebroid:
 TWIST = ("forward_speed", "lateral_speed", "vertical_speed", "roll_rate", "pitch_rate", "yaw_rate")
 
 
+@check_arguments
 def rotation(quaternion: ca.SX) -> ca.SX:
     """The rotation matrix (3, 3) of a unit quaternion.
 
@@ -196,12 +203,15 @@ def rotation(quaternion: ca.SX) -> ca.SX:
     quaternion
         (x, y, z, w), of unit length.
     """
+    if quaternion.numel() != 4:
+        raise InputError(f"quaternion = {show(quaternion)} must be (x, y, z, w)")
     x, y, z, w = (quaternion[i] for i in range(4))
     return ca.vertcat(ca.horzcat(1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
                       ca.horzcat(2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
                       ca.horzcat(2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)))
 
 
+@check_arguments
 def special_euclidean(v_names: Sequence[str] = TWIST) -> LieAlgebroid:
     """SE(3), trivialised on the left.
 
@@ -229,6 +239,7 @@ def special_euclidean(v_names: Sequence[str] = TWIST) -> LieAlgebroid:
                         tuple(ca.SX(ca.sparsify(ca.DM(m))) for m in c), (), (3,))
 
 
+@check_arguments
 def product(*factors: LieAlgebroid) -> LieAlgebroid:
     """The direct product: block-diagonal anchor, structure functions side by side.
 

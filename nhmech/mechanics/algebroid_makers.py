@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import casadi as ca
 import numpy as np
 
+from ..checks import check_arguments
 from ..errors import MechanicsError
 from .algebroid import TWIST, LieAlgebroid, euclidean, special_euclidean
 
@@ -52,6 +53,7 @@ def structure_constants(name: str) -> np.ndarray:
     return c
 
 
+@check_arguments
 def lie_algebra(constants: str | np.ndarray, names: Sequence[str] | None = None,
                 units: Sequence[str] | None = None) -> LieAlgebroid:
     """A Lie algebra as an algebroid without a configuration: nq = 0, rho = 0, constant c.
@@ -84,7 +86,7 @@ def lie_algebra(constants: str | np.ndarray, names: Sequence[str] | None = None,
     if isinstance(constants, str):
         c, (_, default, default_units) = structure_constants(constants), _ALGEBRAS[constants]
     else:
-        c = np.asarray(constants, dtype=float)
+        c = np.atleast_1d(np.asarray(constants, dtype=float))
         default, default_units = tuple(f"v{a + 1}" for a in range(len(c))), ("",) * len(c)
     names, units = tuple(names or default), tuple(units or default_units)
     k = len(names)
@@ -95,6 +97,7 @@ def lie_algebra(constants: str | np.ndarray, names: Sequence[str] | None = None,
     return LieAlgebroid(ca.SX(0, 1), (), names, units, ca.SX(0, k), _sparse(c))
 
 
+@check_arguments
 def special_orthogonal(prefix: str = "", v_names: Sequence[str] = ANGULAR_VELOCITY) -> LieAlgebroid:
     """SO(3), trivialised on the left.
 
@@ -114,6 +117,7 @@ def special_orthogonal(prefix: str = "", v_names: Sequence[str] = ANGULAR_VELOCI
                         whole.anchor[3:, 3:], _sparse(structure_constants("so(3)")), (), (0,))
 
 
+@check_arguments
 def special_euclidean_2(prefix: str = "", v_names: Sequence[str] = PLANAR_TWIST, *,
                         embedded: bool = False) -> LieAlgebroid:
     """SE(2), trivialised on the left.
@@ -166,6 +170,7 @@ def curvature(base: LieAlgebroid, constants: np.ndarray, connection: ca.SX) -> t
     return tuple(ca.sparsify(form) for form in B)
 
 
+@check_arguments
 def atiyah(base: LieAlgebroid | Sequence[str], group: str | np.ndarray,
            connection: ca.SX | Callable[[ca.SX], ca.SX],
            names: Sequence[str] | None = None, units: Sequence[str] | None = None) -> LieAlgebroid:

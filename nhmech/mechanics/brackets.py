@@ -11,10 +11,11 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checks import check_arguments, read_vector
 from ..errors import MechanicsError
 from .algebroid import LieAlgebroid, bracket
 from .frame import adapted_frame
-from .system import ConstrainedSystem, require_constrained
+from .system import HasConstrained, require_constrained
 
 RANK = 1e-8           # a singular value below this, relative to the largest, counts as zero
 DEPENDENT = 1e-8      # a section closer than this to constant combinations of others is one of them
@@ -52,7 +53,8 @@ class Growth:
         return len(self.ranks)
 
 
-def growth_vector(constrained: ConstrainedSystem, q: ArrayLike | None = None, *,
+@check_arguments
+def growth_vector(constrained: HasConstrained, q: ArrayLike | None = None, *,
                   t: float = 0.0, speeds: Sequence[str] | None = None, depth: int = 8) -> Growth:
     """The growth vector of the linear part A v = 0 of the constraints.
 
@@ -80,7 +82,7 @@ def growth_vector(constrained: ConstrainedSystem, q: ArrayLike | None = None, *,
     """
     constrained = require_constrained(constrained)
     if q is not None:
-        q = np.asarray(q, dtype=float)
+        q = read_vector("q", q, constrained.system.algebroid.q_names)
         # a frame that is good here
         constrained = replace(constrained, samples=q[None, :])
     system = constrained.system

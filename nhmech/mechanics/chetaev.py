@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 import casadi as ca
 import numpy as np
 
+from ..checks import check_arguments
+from ..ctrl_c import hear_ctrl_c
 from ..errors import MechanicsError
 from ..symbolic.elimination import factorise, pivot_order
 from .constraint_manifold import ConstraintManifold, Near
@@ -14,11 +16,13 @@ from .distribution import assemble
 from .equations import Equations, equations_of, speed_symbols
 from .frame import adapted_frame
 from .regularity import regularity
-from .system import ConstrainedSystem, require_constrained
+from .system import ConstrainedSystem, HasConstrained, require_constrained
 from .writing import Symbols, symbols
 
 
-def chetaev(constrained: ConstrainedSystem,
+@check_arguments
+@hear_ctrl_c()
+def chetaev(constrained: HasConstrained,
             constraints: Mapping[str, ca.SX | Callable[[Symbols], ca.SX]], *,
             near: Near | None = None, seed: int = 0) -> Equations:
     """Equations of motion with nonlinear constraints C(t, q, v) = 0, by Chetaev's rule.

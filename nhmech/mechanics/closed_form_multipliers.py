@@ -8,16 +8,18 @@ from collections.abc import Callable, Mapping
 import casadi as ca
 import numpy as np
 
+from ..checks import check_arguments
 from ..errors import MechanicsError
 from .equations import Equations, equations_of, solve_definite, speed_symbols
 from .frame import AdaptedFrame, adapted_frame, at_samples
-from .system import ConstrainedSystem, require_constrained
+from .system import ConstrainedSystem, HasConstrained, require_constrained
 from .writing import Symbols, symbols
 
 Inverse = Mapping[str, Callable[[ca.SX, Symbols], ca.SX]]
 
 
-def closed_form_multipliers(constrained: ConstrainedSystem, inverse: Inverse) -> Equations:
+@check_arguments
+def closed_form_multipliers(constrained: HasConstrained, inverse: Inverse) -> Equations:
     """Equations of motion with multipliers in closed form (paper 001, eqs. (2), (4), (5)).
 
     lambda_b = sum_a EL_a dg_a/dy_b at y = 0, with EL = d/dt dL/dx' - dL/dx - tau and x_a = g_a(y,

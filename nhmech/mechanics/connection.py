@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from ..checks import check_arguments
 from ..errors import MechanicsError
 from .algebroid import LieAlgebroid, bracket
 from .frame import AdaptedFrame, adapted_frame
-from .system import ConstrainedSystem
+from .system import HasConstrained
 from .writing import fibre_index
 
 
@@ -109,7 +110,8 @@ def curvature(algebroid: LieAlgebroid, X: ca.SX, base: Sequence[int],
     return tuple(B)
 
 
-def ehresmann_connection(constrained: ConstrainedSystem, *, base: Sequence[str] | None = None,
+@check_arguments
+def ehresmann_connection(constrained: HasConstrained, *, base: Sequence[str] | None = None,
                          fibre: Sequence[str] | None = None) -> EhresmannConnection:
     """The connection of a distribution for a chosen fibration.
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
+from ..checks import check_arguments
+from ..ctrl_c import hear_ctrl_c
 from ..errors import MechanicsError
 from ..symbolic.row_reduction import row_reduce
 from .constraint_manifold import (
@@ -20,7 +22,7 @@ from .constraint_manifold import (
     write_out,
 )
 from .equations import solve_definite
-from .system import ConstrainedSystem, LagrangianSystem, require_constrained
+from .system import ConstrainedSystem, HasConstrained, LagrangianSystem, require_constrained
 
 
 def constraint_classes(system: LagrangianSystem, manifold: ConstraintManifold) -> tuple[int, int]:
@@ -174,7 +176,9 @@ class ConstraintAlgorithm:
         return [write_out(ca.simplify(renamed[i])) for i in range(renamed.numel())]
 
 
-def constraint_algorithm(constrained: ConstrainedSystem, *, nonlinear: ca.SX | None = None,
+@check_arguments
+@hear_ctrl_c()
+def constraint_algorithm(constrained: HasConstrained, *, nonlinear: ca.SX | None = None,
                          gauge: Mapping[str, float | ca.SX] | None = None, near: Near | None = None,
                          seed: int = 0) -> ConstraintAlgorithm:
     """The constraint algorithm of Dirac and Gotay-Nester, for singular systems.

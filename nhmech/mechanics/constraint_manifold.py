@@ -6,7 +6,8 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import MechanicsError
+from ..checks import read_number, read_vector
+from ..errors import InputError, MechanicsError, listed
 from ..symbolic.latex import text
 from ..symbolic.row_reduction import ZERO
 from .system import ConstrainedSystem
@@ -37,6 +38,7 @@ class ConstraintManifold:
     def __init__(self, constrained: ConstrainedSystem, near: Near | None = None, count: int = 6,
                  seed: int = 0):
         self._constrained, self._near, self._count = constrained, near, count
+        read_number("seed", seed, "a whole number, 0 or more", least=0)
         self._rng = np.random.default_rng(seed)
         self.constraints = ca.SX(0, 1)
         self._form()
@@ -140,7 +142,8 @@ class ConstraintManifold:
     def _start(self) -> tuple[float, np.ndarray]:
         algebroid, rng = self._constrained.system.algebroid, self._rng
         if self._near is not None:
-            q, v = (np.asarray(part, dtype=float) for part in self._near)
+            q = read_vector("near q", self._near[0], algebroid.q_names)
+            v = read_vector("near v", self._near[1], algebroid.v_names)
             v = v + 0.05 * rng.normal(size=algebroid.nv)
         else:
             known = self._constrained.configurations
@@ -179,6 +182,11 @@ def make_manifold(constrained: ConstrainedSystem, nonlinear: ca.SX, near: Near |
                   seed: int = 0) -> ConstraintManifold:
     """phi = 0, A v + b = 0 and C(t, q, v) = `nonlinear` = 0, dependent ones left out."""
     s, d = constrained.system, constrained.distribution
+    known = ca.symvar(ca.vertcat(s.t, s.q, s.v, s.u, s.theta))
+    foreign = [x.name() for x in ca.symvar(nonlinear) if not any(ca.is_equal(x, y) for y in known)]
+    if foreign:
+        raise InputError(f"nonlinear contains {listed(foreign)}, no symbols of this system: write "
+                         "it in those of `constrained.system`: t, q, v, theta")
     manifold = ConstraintManifold(constrained, near, seed=seed)
     for chi in ca.vertsplit(ca.vertcat(ca.SX(0, 1), d.phi, d.A @ s.v + d.b, nonlinear)):
         manifold.impose(chi)

@@ -17,11 +17,12 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from ..checks import check_arguments
 from .algebroid import LieAlgebroid
 from .connection import EhresmannConnection, ehresmann_connection
 from .equations import Equations, solve_definite, speed_symbols
 from .gibbs_appell import gibbs_appell
-from .system import ConstrainedSystem, LagrangianSystem, require_constrained
+from .system import ConstrainedSystem, HasConstrained, LagrangianSystem, require_constrained
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,8 @@ def cartan_form(system: LagrangianSystem) -> ca.Function:
                        [space.exterior_derivative(theta)], {"cse": True})
 
 
-def constraint_forms(constrained: ConstrainedSystem, *, base: Sequence[str] | None = None,
+@check_arguments
+def constraint_forms(constrained: HasConstrained, *, base: Sequence[str] | None = None,
                      fibre: Sequence[str] | None = None,
                      former: Callable[..., Equations] = gibbs_appell) -> ConstraintForms:
     """The differential forms of a constrained system, for a chosen fibration.

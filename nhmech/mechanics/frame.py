@@ -9,10 +9,12 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from ..checks import check_arguments
+from ..ctrl_c import hear_ctrl_c
 from ..errors import REPR, MechanicsError, listed
 from ..symbolic.elimination import Factors, entry_costs, factorise, pivot_order
 from .selection import independent_rows, independent_speeds
-from .system import ConstrainedSystem, require_constrained
+from .system import ConstrainedSystem, HasConstrained, require_constrained
 
 _DEPENDENT = 1e-9        # a difference of rows below this is rounding
 _LATER = (0.73,)   # [s] at which affine parts are compared too; they may all vanish at zero
@@ -155,7 +157,9 @@ def sample_forms(constrained: ConstrainedSystem) -> np.ndarray:
     return forms
 
 
-def adapted_frame(constrained: ConstrainedSystem,
+@check_arguments
+@hear_ctrl_c()
+def adapted_frame(constrained: HasConstrained,
                   speeds: Sequence[str] | None = None) -> AdaptedFrame:
     """Chooses rows of full rank and independent speeds, and factorises [W; A].
 

@@ -6,12 +6,16 @@ from collections.abc import Sequence
 
 import casadi as ca
 
+from ..checks import check_arguments
+from ..ctrl_c import hear_ctrl_c
 from .equations import Equations, equations_of, solve_definite, speed_symbols
 from .frame import AdaptedFrame, adapted_frame
-from .system import ConstrainedSystem
+from .system import HasConstrained
 
 
-def gibbs_appell(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *,
+@check_arguments
+@hear_ctrl_c()
+def gibbs_appell(constrained: HasConstrained, speeds: Sequence[str] | None = None, *,
                  frame: AdaptedFrame | None = None) -> Equations:
     """Equations of motion by Gibbs and Appell: dS/d(dxi/dt) = E^T tau.
 

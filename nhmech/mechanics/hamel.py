@@ -6,13 +6,17 @@ from collections.abc import Sequence
 
 import casadi as ca
 
+from ..checks import check_arguments
+from ..ctrl_c import hear_ctrl_c
 from .equations import Equations, equations_of, solve_definite, speed_symbols
 from .frame import AdaptedFrame, adapted_frame
 from .quasi_velocities import change_of_basis
-from .system import ConstrainedSystem
+from .system import HasConstrained
 
 
-def hamel(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *,
+@check_arguments
+@hear_ctrl_c()
+def hamel(constrained: HasConstrained, speeds: Sequence[str] | None = None, *,
           frame: AdaptedFrame | None = None) -> Equations:
     """Equations of motion by Hamel, in quasi-velocities.
 

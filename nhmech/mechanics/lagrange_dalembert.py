@@ -6,13 +6,17 @@ from collections.abc import Sequence
 
 import casadi as ca
 
+from ..checks import check_arguments
+from ..ctrl_c import hear_ctrl_c
 from .algebroid import bracket
 from .equations import Equations, equations_of, solve_definite, speed_symbols
 from .frame import AdaptedFrame, adapted_frame
-from .system import ConstrainedSystem
+from .system import HasConstrained
 
 
-def lagrange_dalembert(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *,
+@check_arguments
+@hear_ctrl_c()
+def lagrange_dalembert(constrained: HasConstrained, speeds: Sequence[str] | None = None, *,
                        frame: AdaptedFrame | None = None) -> Equations:
     """Equations of motion by Lagrange and d'Alembert, with the curvature of the constraints.
 

@@ -7,16 +7,20 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
+from ..checks import check_arguments
+from ..ctrl_c import hear_ctrl_c
 from ..symbolic.elimination import factorise, pivot_order
 from .equations import Equations, equations_of, singular_error, speed_symbols
 from .frame import AdaptedFrame, adapted_frame, at_samples
-from .system import ConstrainedSystem
+from .system import HasConstrained
 
 # [s], whatever the rate at which the constraints move
 _LATER = tuple(1.37 * 10.0 ** k for k in range(-3, 3))
 
 
-def lagrange_multipliers(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *,
+@check_arguments
+@hear_ctrl_c()
+def lagrange_multipliers(constrained: HasConstrained, speeds: Sequence[str] | None = None, *,
                          frame: AdaptedFrame | None = None) -> Equations:
     """Equations of motion with Lagrange multipliers, eliminated as one matrix.
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ..errors import REPR, MechanicsError, listed
+from ..checks import check_arguments
+from ..errors import REPR, InputError, MechanicsError, listed
 from ..symbolic.elimination import factorise, pivot_order
 from .frame import at_samples
 from .selection import independent_rows, independent_speeds
@@ -39,6 +40,7 @@ class MomentumMap:
     rate: ca.Function
 
 
+@check_arguments
 def momentum_map(symmetry: Symmetry) -> MomentumMap:
     """The momentum map of a Lagrangian symmetry; Noether's theorem is its `rate`.
 
@@ -88,6 +90,7 @@ class NonholonomicMomentum:
         return f"<NonholonomicMomentum of {listed(self.names, REPR)}>"
 
 
+@check_arguments
 def nonholonomic_momentum(symmetry: Symmetry,
                           sections: Mapping[str,
                                             Coefficients] | None = None) -> NonholonomicMomentum:
@@ -141,6 +144,8 @@ def _write_coefficients(
     symmetry: Symmetry, sections: Mapping[str, Coefficients]
 ) -> tuple[tuple[str, ...], ca.SX]:
     named = symbols(symmetry.constrained.system)
+    if not sections:
+        raise InputError("sections = {} must have one section or more; None takes a basis of g^D")
     f = ca.SX.zeros(len(symmetry.names), len(sections))
     for column, value in enumerate(sections.values()):
         for generator, coefficient in value(named).items():

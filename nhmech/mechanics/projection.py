@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..checks import check_arguments
+from ..ctrl_c import hear_ctrl_c
 from .equations import Equations, equations_of, solve_definite, speed_symbols
 from .frame import AdaptedFrame, adapted_frame
-from .system import ConstrainedSystem
+from .system import HasConstrained
 
 
-def projection(constrained: ConstrainedSystem, speeds: Sequence[str] | None = None, *,
+@check_arguments
+@hear_ctrl_c()
+def projection(constrained: HasConstrained, speeds: Sequence[str] | None = None, *,
                frame: AdaptedFrame | None = None) -> Equations:
     """Equations of motion by projection of the unconstrained ones.
 

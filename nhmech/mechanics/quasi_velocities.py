@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import casadi as ca
 
+from ..checks import check_arguments
 from ..errors import MechanicsError
 from .algebroid import LieAlgebroid, bracket
 
 
+@check_arguments
 def change_of_basis(algebroid: LieAlgebroid, basis: ca.SX, names: Sequence[str],
                     units: Sequence[str] | None = None) -> LieAlgebroid:
     """The same algebroid in the basis X_a = basis[:, a], v = X w.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
+from ..checks import check_arguments
 from ..errors import REPR, MechanicsError, listed
 from .algebroid import bracket
 from .base_space import base_coordinates, onto_base, restrict_algebroid
@@ -47,6 +48,7 @@ class Quotient:
         return gibbs_appell(self.base, speeds)
 
 
+@check_arguments
 def quotient(symmetry: Symmetry) -> Quotient:
     """Poisson reduction by any class of symmetry.
 

@@ -10,7 +10,8 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import MechanicsError
+from ..checks import check_arguments, read_number, show
+from ..errors import InputError, MechanicsError
 from .equations import Equations
 from .symmetry import Symmetry
 from .system import ConstrainedSystem
@@ -69,6 +70,7 @@ class FullMotion:
     v: np.ndarray
 
 
+@check_arguments
 def run_reduced(reduced: Reduced, times: ArrayLike, r: ArrayLike, xi: ArrayLike,
                 u: Callable[[float], ArrayLike] | None = None,
                 rtol: float = 1e-13) -> ReducedMotion:
@@ -96,8 +98,8 @@ def run_reduced(reduced: Reduced, times: ArrayLike, r: ArrayLike, xi: ArrayLike,
     """
     equations, theta, nr = reduced.equations(), reduced.base.parameters, len(reduced.coordinates)
     no_input = np.zeros(reduced.base.system.u.numel())
-    r, xi = np.asarray(r, dtype=float), np.asarray(xi, dtype=float)
-    if len(r) != nr or len(xi) != len(equations.names):
+    times, r, xi = (np.atleast_1d(np.asarray(x, dtype=float)) for x in (times, r, xi))
+    if r.ndim > 1 or xi.ndim > 1 or len(r) != nr or len(xi) != len(equations.names):
         raise MechanicsError(f"the reduced system starts from {nr} coordinates "
                              f"({', '.join(reduced.base.system.algebroid.q_names)}) and "
                              f"{len(equations.names)} velocities ({', '.join(equations.names)}); "
@@ -118,6 +120,7 @@ def run_reduced(reduced: Reduced, times: ArrayLike, r: ArrayLike, xi: ArrayLike,
                          velocity)
 
 
+@check_arguments
 def reconstruct(reduced: Reduced, motion: ReducedMotion, q: ArrayLike,
                 rtol: float = 1e-13) -> FullMotion:
     """The full motion of a reduced one: q(t) from dq/dt = rho(q) v.
@@ -163,10 +166,14 @@ def reconstruct(reduced: Reduced, motion: ReducedMotion, q: ArrayLike,
     return FullMotion(motion.t, found, v)
 
 
-def _integrate(rate: Callable, times: ArrayLike, start: np.ndarray, rtol: float):
+def _integrate(rate: Callable, times: np.ndarray, start: np.ndarray, rtol: float):
     from scipy.integrate import solve_ivp
 
-    times = np.asarray(times, dtype=float)
+    read_number("rtol", rtol, "a number between 1e-14 and 1", least=1e-14)
+    ordered = times.ndim == 1 and len(times) > 1 and (np.diff(times) > 0).all()
+    if not ordered or rtol >= 1:
+        raise InputError(f"times = {show(times)} must be two or more [s], each after the last, and "
+                         f"rtol = {rtol} less than 1")
     solution = solve_ivp(rate, (times[0], times[-1]), start, method="DOP853", t_eval=times,
                          rtol=rtol, atol=1e-2 * rtol, dense_output=True)
     if not solution.success:

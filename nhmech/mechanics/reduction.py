@@ -20,6 +20,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checks import check_arguments
 from ..errors import REPR, MechanicsError, listed
 from .base_space import BaseSpace, base_space, fixed_speeds
 from .equations import Equations, solve_definite, speed_symbols
@@ -93,6 +94,7 @@ class Reduction:
                           ca.gradient(system.energy, system.v))
 
 
+@check_arguments
 def chaplygin(symmetry: Symmetry, speeds: Sequence[str] | None = None) -> Reduction:
     """Chaplygin's reduction by a purely kinematic symmetry.
 
@@ -130,6 +132,7 @@ def chaplygin(symmetry: Symmetry, speeds: Sequence[str] | None = None) -> Reduct
                    np.zeros(len(symmetry.names)))
 
 
+@check_arguments
 def at_momentum(symmetry: Symmetry, mu: ArrayLike,
                 speeds: Sequence[str] | None = None) -> Reduction:
     """Routh's reduction at the momentum value J = mu.

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
+from ..checks import check_arguments
+from ..ctrl_c import hear_ctrl_c
 from .constraint_manifold import ConstraintManifold, Near, common_rank, make_manifold, null_space
-from .system import ConstrainedSystem, require_constrained
+from .system import HasConstrained, require_constrained
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,9 @@ class Regularity:
                 f"{'compatible' if self.compatible else 'not compatible'}.")
 
 
-def regularity(constrained: ConstrainedSystem, *, nonlinear: ca.SX | None = None,
+@check_arguments
+@hear_ctrl_c()
+def regularity(constrained: HasConstrained, *, nonlinear: ca.SX | None = None,
                near: Near | None = None, seed: int = 0) -> Regularity:
     """The ranks of M, of the rows and of E^T M E at random points of the constraint manifold.
 

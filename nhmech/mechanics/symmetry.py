@@ -10,12 +10,14 @@ from typing import TypeAlias
 import casadi as ca
 import numpy as np
 
+from ..checks import check_arguments
+from ..ctrl_c import hear_ctrl_c
 from ..errors import REPR, MechanicsError, listed
 from ..symbolic.row_reduction import ZERO
 from .algebroid import bracket
 from .frame import at_samples
 from .invariance import evaluate, invariances
-from .system import ConstrainedSystem, LagrangianSystem, require_constrained
+from .system import ConstrainedSystem, HasConstrained, LagrangianSystem, require_constrained
 from .writing import Symbols, symbols
 
 Section: TypeAlias = ca.SX | Callable[[Symbols], Mapping[str, ca.SX]]
@@ -91,7 +93,9 @@ class Symmetry:
                                  "dimensions")
 
 
-def symmetry(constrained: ConstrainedSystem, generators: Mapping[str, Section],
+@check_arguments
+@hear_ctrl_c()
+def symmetry(constrained: HasConstrained, generators: Mapping[str, Section],
              states: int = 12) -> Symmetry:
     """A symmetry from its infinitesimal generators, proved at random states.
 

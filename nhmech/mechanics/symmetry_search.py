@@ -8,14 +8,18 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 
+from ..checks import check_arguments
+from ..ctrl_c import hear_ctrl_c
 from ..errors import MechanicsError
 from .frame import at_samples
 from .invariance import evaluate, invariances
 from .symmetry import ZERO, Symmetry, symmetry
-from .system import ConstrainedSystem, LagrangianSystem, require_constrained
+from .system import ConstrainedSystem, HasConstrained, LagrangianSystem, require_constrained
 
 
-def find_symmetry(constrained: ConstrainedSystem) -> Symmetry:
+@check_arguments
+@hear_ctrl_c()
+def find_symmetry(constrained: HasConstrained) -> Symmetry:
     """All symmetries among the combinations of simple candidates, in echelon form.
 
     Candidates: each basis section of the fibre (translations, and S^1 of an angle or a wheel); q_i

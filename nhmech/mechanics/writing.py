@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import casadi as ca
 import numpy as np
 
+from ..checks import check_arguments
 from ..errors import MechanicsError
 from .algebroid import LieAlgebroid
 from .distribution import Row, assemble
@@ -38,6 +39,7 @@ def symbols(system: LagrangianSystem) -> Symbols:
                     system.u, system.u_names)
 
 
+@check_arguments
 def lagrangian_system(space: LieAlgebroid, lagrangian: Scalar, *, parameters: Sequence[str] = (),
                       inputs: Sequence[str] = (),
                       force: Callable[[Symbols],
@@ -80,6 +82,7 @@ def lagrangian_system(space: LieAlgebroid, lagrangian: Scalar, *, parameters: Se
                                             theta_names=tuple(parameters))
 
 
+@check_arguments
 def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None = None, *,
               rows: Mapping[str, Scalar] | None = None,
               holonomic: Mapping[str, Scalar] | None = None,

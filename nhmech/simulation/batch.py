@@ -11,6 +11,7 @@ import numpy as np
 
 from ..checks import read_count, read_word
 from ..compile.status import Status
+from ..ctrl_c import hear_ctrl_c
 from ..errors import SimulationError
 from ..mechanics.system import HasConstrained
 from .arguments import read_period
@@ -28,6 +29,7 @@ from .batch_reactions import BatchReactions
 from .contact_forces import force_reader
 from .history import History, lock
 from .limit_spans import LimitColumns, LimitSpan
+from .recorder import check_size
 from .simulated import Simulated
 
 # instructions times cases between two looks at Ctrl-C: about a quarter of a second
@@ -179,6 +181,7 @@ class Batch(History):
                               tuple(vehicle.contact_names), lock(supported.reshape(cases, moments)))
 
 
+@hear_ctrl_c()
 def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
                    u: np.ndarray | Policy | None = None, *, dt: float, duration: float,
                    control_period: float | None = None, every: int = 1,
@@ -249,6 +252,7 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
     names = made.names
     x0 = read_rows("x0", x0, [(None, made.state_vector.nx)], names["x"])
     count, ntheta = len(x0), len(names["theta"])
+    check_size(steps // every + 2, 8 * made.state_vector.nx * count)
     if theta is None:
         theta = made.simulated.theta
     else:

@@ -7,11 +7,12 @@ import logging
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from ..checks import read_number
+from ..checks import as_items, read_number
 from ..compile.gpu import Kernel, compile_kernel
 from ..compile.lanes import Lanes, LaneState, compile_lanes
 from ..compile.mapped import Mapped
@@ -29,7 +30,7 @@ from .state_vector import StateVector
 Policy = Callable[[float, np.ndarray], np.ndarray]
 
 
-def start_states(constrained: HasConstrained, poses: Iterable, *,
+def start_states(constrained: HasConstrained, poses: Iterable[Any], *,
                  joints: Mapping[str, float] | None = None,
                  xi: Mapping[str, float] | Sequence[float] | None = None) -> np.ndarray:
     """Initial states x0 (N, nx) for `simulate_batch`.
@@ -52,10 +53,8 @@ def start_states(constrained: HasConstrained, poses: Iterable, *,
     """
     from .simulator import Simulator
 
-    if not isinstance(poses, Iterable):
-        raise InputError(f"poses = {poses!r} must be a sequence, one pose for each case")
     simulator, rows = Simulator(constrained), []
-    for pose in poses:
+    for pose in as_items(poses):
         standing = simulator.simulated.vehicle is not None
         state = simulator.reset(pose, joints, xi) if standing else simulator.reset(q=pose, xi=xi)
         chart = simulator.atlas.primary
@@ -69,7 +68,7 @@ def read_rows(name: str, value: object, shapes: list[tuple[int | None, ...]],
     `InputError`."""
     try:
         array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{name} is no array of numbers: {error}") from error
     fits = any(len(shape) == array.ndim
                and all(n in (None, m) for n, m in zip(shape, array.shape)) for shape in shapes)

@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 import casadi as ca
 import numpy as np
 
+from ..checks import check_arguments
+from ..ctrl_c import hear_ctrl_c
 from ..errors import InputError, SimulationError, listed
 from ..mechanics.system import HasConstrained
 from .integrators import advance_function, rate_function
@@ -158,6 +160,8 @@ class Dynamics:
         return x
 
 
+@check_arguments
+@hear_ctrl_c()
 def dynamics(constrained: HasConstrained) -> Dynamics:
     """The explicit dynamics of a vehicle or a `ConstrainedSystem`.
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..checks import is_finite
+from ..checks import as_items, is_finite
 from ..compile.loop import Loop
 from ..errors import InputError, SimulationError
 from .bounds import Bound, Bounds
@@ -237,7 +237,7 @@ class Watch:
 
 def read_events(events: object) -> tuple[Event, ...]:
     """Events, as a tuple. Raises `InputError` for what is none."""
-    found = tuple(events) if isinstance(events, Iterable) else (events,)
+    found = as_items(events)
     for event in found:
         if not isinstance(event, Event):
             raise InputError(f"events = {events!r} must be a list of Event(name, function), and "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import casadi as ca
 import numpy as np
 
-from ..checks import read_word
+from ..checks import check_arguments, read_word
 from ..errors import InputError, SimulationError, listed
 from .archive import TWIST
 from .command import TWIST_UNITS
@@ -93,6 +93,7 @@ class History:
         """Whether `simulated` can say what moved."""
         return True
 
+    @check_arguments
     def column(self, name: str) -> np.ndarray:
         """One named column of q, v, u, angles or commanded_twist: (N,) of a run, (N, K) of a
         batch.

@@ -47,6 +47,15 @@ class RowBuffer:
         self.address = rows.__array_interface__["data"][0]
 
 
+def check_size(rows: int, each: int, otherwise: str = "") -> None:
+    """Raises `InputError` for a record of so many rows, `each` so many bytes, that no memory of
+    this machine can hold."""
+    if rows * each > MEMORY:
+        raise InputError(f"the record of this run has {rows:.3g} rows and takes "
+                         f"{rows * each / GIB:.3g} GiB of memory, of which this machine has "
+                         f"{MEMORY / GIB:.3g}: record fewer states (every=100){otherwise}")
+
+
 class Recorder:
     """Rows of a run (`RowLayout`), as many as turn out to be needed.
 
@@ -84,12 +93,8 @@ class Recorder:
         self._file = None if save is None else RunFile(part_path(save), info.header(), width)
         self._disk_is_full = False
         self._next_flush = time.monotonic() + FLUSH
-        size = 8 * width * capacity
-        if save is None and size > MEMORY:
-            raise InputError(f"the record of this run has {capacity:.3g} rows and takes "
-                             f"{size / GIB:.3g} GiB of memory, of which this machine has "
-                             f"{MEMORY / GIB:.3g}: record fewer states (run(..., every=100)) or "
-                             "keep them on disk (save=...)")
+        if save is None:
+            check_size(capacity, 8 * width, " or keep them on disk (save=...)")
         capacity = min(capacity, (LARGEST if save is None else WINDOW) // (8 * width))
         self._window = RowBuffer(np.empty((max(capacity, 4), width)),
                               end=0 if self._file is None else self._file.begin)

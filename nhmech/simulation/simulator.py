@@ -12,6 +12,7 @@ from threading import Lock
 import numpy as np
 
 from ..checks import read_mapping, read_word
+from ..ctrl_c import forget_ctrl_c, hear_ctrl_c
 from ..errors import CompileError, InputError, NhmechError, Remedy, SimulationError
 from ..mechanics.system import HasConstrained
 from .arguments import check_run, read_period, read_speeds
@@ -90,6 +91,7 @@ class Simulator:
     (0.1, 'duration')
     """
 
+    @hear_ctrl_c()
     def __init__(self, constrained: HasConstrained, controller: Controller | None = None, *,
                  dt: float = 1e-3, control_period: float | None = None, integrator: str = "rk4",
                  events: Sequence[Event] = (), wrench: Mapping[str, Wrench] | None = None,
@@ -157,6 +159,7 @@ class Simulator:
                        + tuple(bound.name for bound in self.bounds.found))
 
     # -- starting ----------------------------------------------------------------------------------
+    @hear_ctrl_c()
     def reset(self, pose: object = None, joints: Mapping[str, float] | None = None,
               xi: Mapping[str, float] | Sequence[float] | None = None, *,
               q: np.ndarray | None = None) -> State:
@@ -275,6 +278,7 @@ class Simulator:
             with self._turn:
                 stop = self._run(duration, steps, recorder, progress)
         except KeyboardInterrupt:
+            forget_ctrl_c()
             stop = "interrupted"
         except CompileError:
             raise                             # of the machine, not of the run
@@ -305,6 +309,7 @@ class Simulator:
             recorder.notices.append(notice)
             logging.getLogger("nhmech").warning("%s", notice)
 
+    @hear_ctrl_c()
     def _run(self, duration: float, steps: int, recorder: Recorder,
              progress: Progress | None) -> str:
         """The step loop. Returns why it ended."""

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from ..checks import check_arguments, show
 from ..errors import REPR, InputError, SimulationError, listed
 
 
@@ -286,6 +287,7 @@ class State:
 ATTRIBUTES = tuple(name for name in dir(State) if not name.startswith("_"))
 
 
+@check_arguments
 def planar_pose(q: np.ndarray) -> tuple[float, float, float]:
     """x [m], y [m] and heading [rad] of the base, seen from above.
 
@@ -294,6 +296,8 @@ def planar_pose(q: np.ndarray) -> tuple[float, float, float]:
     q
         A configuration (nq,) of a vehicle.
     """
+    if q.ndim != 1:
+        raise InputError(f"q = {show(q)} must be one configuration of a vehicle, (nq,)")
     T = base_pose(q)
     return float(T[0, 3]), float(T[1, 3]), float(np.arctan2(T[1, 0], T[0, 0]))
 

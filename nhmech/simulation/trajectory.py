@@ -12,7 +12,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from ..errors import SimulationError
+from ..checks import check_arguments
+from ..errors import OutputError, SimulationError
 from ..mechanics.system import HasConstrained
 from ..urdf.notice import Notice
 from ..vehicle.reactions import Reactions
@@ -287,6 +288,7 @@ class Trajectory(History):
         return analysis.run_validity(self, every=max(1, len(self) // JUDGED))
 
     # -- files -------------------------------------------------------------------------------------
+    @check_arguments
     def save(self, path: str | os.PathLike) -> Path:
         """Writes one `.npz`, whole or not at all; returns its path. What stands there is replaced.
 
@@ -301,13 +303,13 @@ class Trajectory(History):
                   "settings": saveable(self.settings)}
         try:
             write_archive(path, dumps(header), self._arrays())
-        except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or error
-            raise SimulationError(f"{path} cannot be written: {why}; the trajectory is kept",
-                                  self) from error
+        except (OutputError, ValueError) as error:
+            why = error if isinstance(error, OutputError) else f"{path} cannot be written: {error}"
+            raise SimulationError(f"{why}; the trajectory is kept", self) from error
         return path
 
     @classmethod
+    @check_arguments
     def load(cls, path: str | os.PathLike, system: HasConstrained | None = None) -> Trajectory:
         """Reads what `save` wrote, or the whole rows of the `.part` of a run cut off or going on,
         with stop "cut off".
@@ -324,6 +326,7 @@ class Trajectory(History):
         """
         return cls(**read_archive(path), system=None if system is None else Simulated.of(system))
 
+    @check_arguments
     def save_html(self, path: str | os.PathLike, **options: Any) -> Path:
         """Writes the run as one page that plays by itself; returns its path.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
+from ..checks import check_arguments
 from ..errors import MechanicsError
 from .example import Example
 
@@ -25,6 +26,7 @@ def system_names() -> tuple[str, ...]:
     return tuple(sorted(name for name in names if name not in _OTHERS))
 
 
+@check_arguments
 def load_system(name: str) -> Example:
     """A textbook system by name.
 

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..attitude import attitude
+from ..checks import check_arguments
 
 Color = tuple[float, float, float, float]
 BLUE, ORANGE = (0.16, 0.42, 0.66, 1.0), (0.90, 0.45, 0.13, 1.0)
 GREY, DARK = (0.70, 0.73, 0.77, 1.0), (0.15, 0.16, 0.18, 1.0)
 
 
+@check_arguments
 @dataclass(frozen=True)
 class Shape:
     """One body of the picture.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from numbers import Real
 from os import PathLike
 from pathlib import Path
 
+from ..checks import read_names
 from ..errors import InputError, ModelError
 from .casters import infer_casters
 from .description import Description, FoundWheel
@@ -77,7 +78,8 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
     if repair:
         notices += repair_inertias(document)
     try:
-        return _decide(document, faults, notices, wheels, free, locked, skid, speeds, repair)
+        chosen = () if speeds is None else read_names("speeds", speeds)
+        return _decide(document, faults, notices, wheels, free, locked, skid, chosen, repair)
     except FaultyFile:
         raise
     except ModelError as error:
@@ -88,13 +90,13 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
 
 def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
             wheels: Sequence[Wheel] | None, free: Sequence[str],
-            locked: Mapping[str, float] | None, skid: SkidArgument, speeds: Sequence[str] | None,
+            locked: Mapping[str, float] | None, skid: SkidArgument, speeds: Sequence[str],
             repair: bool) -> Description:
     """`describe` of a file whose faults are mended for now."""
     tag = parse_tag(document)
 
     # arguments go before what the file says
-    freed, held = _read_names(free, "free"), _read_positions(locked)
+    freed, held = read_names("free", free), _read_positions(locked)
     to_free = (*freed, *(name for name in tag.free if name not in held))
     to_lock = {name: q for name, q in tag.lock.items() if name not in freed} | held
     in_file = {*tag.free, *tag.lock} - {*freed, *held}
@@ -159,7 +161,7 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
         mimic=mimic,
         damping=damping,
         limits=limits,
-        speeds=_read_names(speeds or (), "speeds") or tag.speeds,
+        speeds=tuple(speeds) or tag.speeds,
         skid=turning.skid,
         reasons={c.wheel.name: c.reason for c in contacts},
         notices=(*turning.notices, *notices),
@@ -185,13 +187,6 @@ def _carriers(layout: Layout, wheels: Sequence[Wheel] | None) -> set[str]:
         links = [layout.joints[w.joint].child for w in wheels if w.joint in layout.joints]
         links += [w.link for w in wheels if w.joint is None and w.link in layout.links]
     return {joint.name for link in links for joint in layout.path(link)}
-
-
-def _read_names(value: object, what: str) -> tuple[str, ...]:
-    names = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
-    if not all(isinstance(name, str) for name in names):
-        raise InputError(f"{what} {value!r} must be a sequence of names")
-    return names
 
 
 def _read_positions(locked: object) -> dict[str, float]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
+from ..checks import check_arguments
 from ..errors import REPR, listed
 from .notice import Notice
 from .wheel import Wheel
@@ -113,6 +114,7 @@ class FoundWheel:
     reason: Reason
 
 
+@check_arguments
 @dataclass(frozen=True)
 class MidAxle:
     """Skid steering: the wheels scrub, and the middle between their axles does not slip sideways.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import read_array, read_number, read_word
+from ..checks import as_number, read_array, read_number, read_word
 from ..errors import InputError
 
 BOTH = ("longitudinal", "lateral")
@@ -170,7 +170,7 @@ class Wheel:
                              f"{self.radius}")
         if self.roller_angle is not None:
             read_number(f"{where}: roller_angle", self.roller_angle, "an angle [rad]")
-        if self.mu is not None and self.mu != inf:
+        if self.mu is not None and as_number(self.mu) != inf:
             read_number(f"{where}: mu", self.mu, "a positive number, or inf", above=0)
         for what in ("axis", "point"):
             if getattr(self, what) is not None:

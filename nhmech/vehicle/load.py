@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Any
 
 from ..checks import read_mapping
+from ..ctrl_c import hear_ctrl_c
 from ..errors import InputError, NhmechError, Remedy
 from ..urdf.remedy import option, suggest
 from ..urdf.skid import SkidArgument
@@ -17,6 +18,7 @@ from .stiffness import MasslessMotion, check_massless
 from .vehicle import Vehicle
 
 
+@hear_ctrl_c()
 def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None,
          ground: Ground = Ground(), free: Sequence[str] = (),
          locked: Mapping[str, float] | None = None, skid: SkidArgument = None,

@@ -13,7 +13,8 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from ..checks import read_mapping
+from ..checks import check_arguments, read_mapping, read_names, read_number, read_vector
+from ..ctrl_c import hear_ctrl_c
 from ..errors import REPR, InputError, MechanicsError, ModelError, listed
 from ..mechanics.algebroid import LieAlgebroid
 from ..mechanics.distribution import Component
@@ -150,6 +151,7 @@ class Vehicle:
 
     # -- mechanics ---------------------------------------------------------------------------------
     @cached_property
+    @hear_ctrl_c()
     def frame(self) -> AdaptedFrame:
         """Kept rows and independent speeds that serve best over all samples."""
         return adapted_frame(self.reduced, self.description.speeds)
@@ -160,6 +162,7 @@ class Vehicle:
         return self.frame.names
 
     @cached_property
+    @hear_ctrl_c()
     def equations(self) -> Equations:
         """The Gibbs-Appell equations in the quasi-velocities `speeds`, as CasADi functions.
 
@@ -175,6 +178,8 @@ class Vehicle:
         """
         return gibbs_appell(self.reduced, frame=self.frame)
 
+    @check_arguments
+    @hear_ctrl_c()
     def rechoose(self, q: np.ndarray) -> Vehicle:
         """The same vehicle with rows, speeds and coupling pair chosen at q alone; made once for
         each q.
@@ -184,7 +189,7 @@ class Vehicle:
         ModelError
             Where the constraints lose rank at q, naming the joints.
         """
-        q = np.array(q, dtype=float)
+        q = self._read_q(q)
         key = q.tobytes()
         if key not in self.rechosen:
             self.rechosen[key] = self._rechoose(q)
@@ -216,6 +221,7 @@ class Vehicle:
 
     # -- numbers -----------------------------------------------------------------------------------
     @cached_property
+    @hear_ctrl_c()
     def functions(self) -> VehicleFunctions:
         """Constraints, gamma, force, balance and contacts as CasADi functions."""
         return VehicleFunctions(self.constrained, self.contacts)
@@ -230,19 +236,28 @@ class Vehicle:
         """Numbers of the parameters made symbolic, (ntheta,)."""
         return self.parameters.numbers
 
+    @check_arguments
     def constraint_matrix(self, q: np.ndarray, t: float = 0.0) -> np.ndarray:
         """A (m, nv) of all rows, dropped ones included."""
-        return self.functions.constraints(t, q, self.theta)[0].full()
+        return self.functions.constraints(t, self._read_q(q), self.theta)[0].full()
 
+    @check_arguments
     def constraint_error(self, t: float, q: np.ndarray,
                          v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """A v + b of all rows, dropped ones included [m/s], and phi [m]."""
-        A, b, phi = self.functions.constraints(t, q, self.theta)
+        A, b, phi = self.functions.constraints(t, self._read_q(q), self.theta)
+        v = read_vector("v", v, self.algebroid.v_names)
         return A.full() @ v + b.full().ravel(), phi.full().ravel()
 
+    @check_arguments
     def energy(self, t: float, q: np.ndarray, v: np.ndarray) -> float:
         """Kinetic plus potential energy [J]."""
-        return float(self.constrained.system.energy_function(t, q, v, self.theta))
+        v = read_vector("v", v, self.algebroid.v_names)
+        energy = self.constrained.system.energy_function
+        return float(energy(t, self._read_q(q), v, self.theta))
+
+    def _read_q(self, q: np.ndarray) -> np.ndarray:
+        return read_vector("q", q, self.algebroid.q_names)
 
     @cached_property
     def workspace(self) -> threading.local:
@@ -258,18 +273,22 @@ class Vehicle:
             workspace.data = self.model.createData()
         return workspace.data
 
+    @check_arguments
     def contact_points(self, q: np.ndarray, t: float = 0.0) -> np.ndarray:
         """p_WK of every contact, (k, 3) [m]."""
+        q = self._read_q(q)
         points, _, _ = self.functions.contacts(t, q, self.theta)
-        pin.forwardKinematics(self.model, self.data, np.asarray(q, dtype=float))
+        pin.forwardKinematics(self.model, self.data, q)
         found = [self.data.oMi[c.mount.body].act(point)
                  for c, point in zip(self.contacts, points.full().T)]
         return np.array(found).reshape(-1, 3)
 
+    @check_arguments
     def contact_directions(self, q: np.ndarray, t: float = 0.0) -> list[dict[str, np.ndarray]]:
         """Unit vectors of the held directions in W, contact by contact."""
+        q = self._read_q(q)
         _, columns, _ = self.functions.contacts(t, q, self.theta)
-        pin.forwardKinematics(self.model, self.data, np.asarray(q, dtype=float))
+        pin.forwardKinematics(self.model, self.data, q)
         columns, result, i = columns.full(), [], 0
         for c in self.contacts:
             R = self.data.oMi[c.mount.body].rotation
@@ -277,8 +296,10 @@ class Vehicle:
             i += len(c.held)
         return result
 
+    @check_arguments
     def joint_positions(self, q: np.ndarray) -> dict[str, float]:
         """Position of every moving joint [rad, m]; angles of continuous joints in (-pi, pi]."""
+        q = self._read_q(q)
         return {name: read_joint(self.model, q, name) for name in list(self.model.names)[2:]}
 
     # -- placing -----------------------------------------------------------------------------------
@@ -302,9 +323,10 @@ class Vehicle:
         ModelError
             For a pose that cannot be placed.
         """
-        return self.posing.configuration(pose, joints, t)
+        return self.posing.configuration(pose, joints, read_number("t", t, "a time [s]"))
 
     # -- variants ----------------------------------------------------------------------------------
+    @hear_ctrl_c()
     def with_parameters(self, changes: Mapping[str, float] | None = None, *,
                         symbolic: Sequence[str] | None = None, **more: float) -> Vehicle:
         """The vehicle with other numbers, or with some of them symbolic (entries of theta).
@@ -324,6 +346,7 @@ class Vehicle:
             parameters = Parameters(parameters.values, symbolic)
         return self.rebuild(parameters, None, self.wrench_bodies)
 
+    @hear_ctrl_c()
     def with_wrench(self, *bodies: str) -> Vehicle:
         """The vehicle with an external wrench on each named link as further inputs.
 
@@ -334,7 +357,7 @@ class Vehicle:
         InputError
             For a link that does not exist.
         """
-        return self.rebuild(self.parameters, None, bodies)
+        return self.rebuild(self.parameters, None, read_names("bodies", bodies))
 
     # -- seeing ------------------------------------------------------------------------------------
     @cached_property

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from ..errors import InputError
+from ..paths import replace_file
 from .browser import Browser
 
 
@@ -38,7 +39,8 @@ def screenshot(html_path: str | PathLike[str], png_path: str | PathLike[str], at
     """
     with open_page(html_path, size) as browser:
         browser.evaluate(f"nhmech.seek({float(at)}), 0")
-        Path(png_path).write_bytes(browser.picture())
+        with replace_file(png_path) as new:
+            new.write_bytes(browser.picture())
     return Path(png_path)
 
 

@@ -10,7 +10,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ..checks import check_arguments
 from ..control.path_reference import path_of
+from ..ctrl_c import hear_ctrl_c
 from ..errors import InputError
 from ..paths import replace_file
 from ..simulation.simulated import Simulated
@@ -24,6 +26,8 @@ from .scene import Scene
 from .system_picture import as_drawable
 
 
+@check_arguments
+@hear_ctrl_c()
 def save_html(vehicle: Drawable | Example | Simulated, trajectory: Motion,
               path: str | PathLike[str], fps: float = 30.0,
               overlays: Sequence[str | Overlay] = (), *, follow: bool | None = None,
@@ -87,6 +91,7 @@ class NotebookPage:
                 "nhmech.save_html writes it to a file>")
 
 
+@check_arguments
 def show(vehicle: Drawable | Example | Simulated, trajectory: Motion, *, height: int = 460,
          **options: Any) -> NotebookPage:
     """A run as an animation that a notebook displays in place.

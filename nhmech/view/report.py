@@ -7,8 +7,10 @@ from os import PathLike
 from pathlib import Path as File
 from typing import Any
 
+from ..checks import check_arguments
 from ..control.path import Path
 from ..control.path_reference import path_error
+from ..ctrl_c import hear_ctrl_c
 from ..paths import replace_file
 from ..simulation.simulated import Simulated
 from ..simulation.trajectory import Trajectory
@@ -72,6 +74,8 @@ def report_html(trajectory: Trajectory, *, name: str = "",
     return html.page(title, under, body, _footer(judged))
 
 
+@check_arguments
+@hear_ctrl_c()
 def save_report(trajectory: Trajectory, file: str | PathLike[str], **options: Any) -> File:
     """Write a report of a run as one HTML file; returns its path.
 

@@ -9,6 +9,8 @@ from ..checks import read_number
 from ..errors import InputError
 from .drawable import Motion, Snapshot
 
+MOST_FRAMES = 10_000_000      # of a page; a browser plays some 100,000
+
 
 def sample(model: pin.Model, trajectory: Motion, fps: float) -> tuple[np.ndarray, np.ndarray]:
     """Times (n,) [s] at `fps` frames a second from start to end of the trajectory, and the
@@ -30,7 +32,11 @@ def sample(model: pin.Model, trajectory: Motion, fps: float) -> tuple[np.ndarray
     fps = read_number("fps", fps, "a positive number of frames a second", above=0.0)
     if t[-1] <= t[0]:
         return t[:1], q[:1]
-    times = np.linspace(t[0], t[-1], max(2, int(np.ceil((t[-1] - t[0]) * fps)) + 1))
+    frames = np.ceil((t[-1] - t[0]) * fps) + 1
+    if frames > MOST_FRAMES:
+        raise InputError(f"fps = {fps:g} makes {frames:.3g} frames of {t[-1] - t[0]:g} s; a page "
+                         f"has at most {MOST_FRAMES}")
+    times = np.linspace(t[0], t[-1], max(2, int(frames)))
     return times, interpolate(model, trajectory, times)
 
 

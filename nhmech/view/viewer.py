@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..checks import read_number
+from ..checks import check_arguments, read_number
 from ..errors import InputError, NhmechError
 from ..simulation.state import State
 from .drawable import Drawable, Motion, Snapshot
@@ -48,6 +48,7 @@ class Window(Protocol):
     def close(self) -> None: ...
 
 
+@check_arguments
 class Viewer:
     """Shows one vehicle on meshcat's page; a context manager.
 

@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from ...analysis.friction import coefficients
+from ...checks import check_arguments
 from ...errors import InputError
 from ...simulation.contact_forces import reactions_at
 from ...vehicle.reactions import Reactions
@@ -31,6 +32,7 @@ SHAFT, HEAD, HEAD_LENGTH = 0.008, 0.022, 0.07
 SHORTEST = 1e-3  # an arrow of this share of the vehicle's size is not drawn
 
 
+@check_arguments
 class Forces(Overlay):
     """Overlay: the force that ideal rolling needs at each contact, and its friction cone.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...checks import check_arguments
 from ..camera import View
 from ..colours import CONTACTS
 from ..drawable import Drawable, Motion, Snapshot
@@ -16,6 +17,7 @@ from .overlay import Layer, Overlay, Poses
 SHADES = ((0.10, 0.36, 0.75), (0.78, 0.20, 0.42), (0.0, 0.50, 0.38), (0.62, 0.42, 0.0))
 
 
+@check_arguments
 class Ghost(Overlay):
     """Overlay: the vehicle of another run at the same time.
 

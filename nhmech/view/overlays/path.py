@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...checks import check_arguments
 from ...control.path import Path
 from ...errors import InputError
 from ..camera import View
@@ -21,6 +22,7 @@ PIECES = 4  # straight pieces of a dash, which follows the path's bend
 MOST = 4000  # dashes of a long path: about 1 MB of triangles
 
 
+@check_arguments
 class ReferencePath(Overlay):
     """Overlay: a path from its beginning to its end, laid onto the ground along z.
 

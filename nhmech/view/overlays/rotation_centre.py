@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...analysis.axles import AxleReader
+from ...checks import check_arguments
 from ...errors import InputError
 from ...vehicle.vehicle import Vehicle
 from ..camera import View
@@ -20,6 +21,7 @@ PATH = "/overlays/rotation_centre"
 MARK, RING, LINE, LIFT = 0.03, (0.055, 0.08), 0.014, 0.006
 
 
+@check_arguments
 class RotationCentre(Overlay):
     """Overlay: the point about which the base turns.
 

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from .errors import InputError, listed
+from ..errors import InputError, listed
+
+LARGEST = 1 << 63      # of what C takes for a whole number, which counts become
+LONGEST = 120      # characters of a value in a message
+
+
+def show(value: object) -> str:
+    """A value in one line of a message."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:                # of somebody else's class, or a number of too many digits
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."
 
 
 def is_finite(value) -> bool:
@@ -19,17 +32,28 @@ def is_finite(value) -> bool:
         return False
 
 
+def as_number(value) -> float | None:
+    """A real number of any type, also in an array of no dimensions, as a float; None where it is
+    none, or larger than any float."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
+
+
 def read_number(what: str, value, expected: str, *, above: float = -math.inf,
                 least: float = -math.inf) -> float:
     """A finite number greater than `above`, `least` or more. Raises `InputError` that says what was
     expected."""
-    try:
-        # false for NaN too
-        if above < value < math.inf and value >= least and not isinstance(value, bool):
-            return float(value)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise InputError(f"{what} = {value!r} must be {expected}")
+    number = as_number(value)
+    # false for NaN too
+    if number is not None and above < number < math.inf and number >= least:
+        return number
+    raise InputError(f"{what} = {show(value)} must be {expected}")
 
 
 def read_positive(what: str, value) -> float:
@@ -39,14 +63,18 @@ def read_positive(what: str, value) -> float:
 
 def read_count(what: str, value) -> int:
     """A whole number from one on. Raises `InputError`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise InputError(f"{what} = {value!r} must be a whole number, 1 or more")
+    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_whole or not 1 <= value < LARGEST:
+        raise InputError(f"{what} = {show(value)} must be a whole number, 1 or more")
     return int(value)
 
 
 def as_numbers(value) -> np.ndarray | None:
-    """A copy as an array of floats; None where it cannot be one."""
+    """A copy as an array of floats; None where it cannot be one, or is text that looks like it."""
     try:
+        found = np.asarray(value)
+        if found.dtype.kind not in "biuf" and not all(isinstance(x, Real) for x in found.flat):
+            return None
         return np.array(value, dtype=float)
     except (TypeError, ValueError, OverflowError):
         return None
@@ -56,8 +84,13 @@ def read_array(what: str, value, shape: Sequence[int], expected: str) -> np.ndar
     """Finite numbers of that shape, a copy. Raises `InputError` that says what was expected."""
     array = as_numbers(value)
     if array is None or array.shape != tuple(shape) or not np.isfinite(array).all():
-        raise InputError(f"{what} = {value!r} must be {expected}")
+        raise InputError(f"{what} = {show(value)} must be {expected}")
     return array
+
+
+def read_vector(what: str, value, names: Sequence[str]) -> np.ndarray:
+    """A finite number for each of some names, (n,). Raises `InputError`."""
+    return read_array(what, value, (len(names),), f"{len(names)} finite numbers: {listed(names)}")
 
 
 def read_positives(what: str, value, names: Sequence[str]) -> np.ndarray:
@@ -65,15 +98,23 @@ def read_positives(what: str, value, names: Sequence[str]) -> np.ndarray:
     expected = f"{len(names)} positive numbers: {listed(names)}"
     array = read_array(what, value, (len(names),), expected)
     if not (array > 0).all():
-        raise InputError(f"{what} = {value!r} must be {expected}")
+        raise InputError(f"{what} = {show(value)} must be {expected}")
     return array
+
+
+def as_items(value: Any) -> tuple[Any, ...]:
+    """The items of what can be gone through; else, and of a text, the thing itself."""
+    try:
+        return (value,) if isinstance(value, str) else tuple(value)
+    except TypeError:
+        return (value,)
 
 
 def read_names(what: str, value) -> tuple[str, ...]:
     """A sequence of names, or a single one. Raises `InputError`."""
-    names = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
+    names = as_items(value)
     if not all(isinstance(name, str) for name in names):
-        raise InputError(f"{what} = {value!r} must be a sequence of names")
+        raise InputError(f"{what} = {show(value)} must be a sequence of names")
     return names
 
 
@@ -82,7 +123,7 @@ def read_mapping(what: str, value, expected: str, *, keys: type = str) -> dict[A
     `keys` is `object` where a name that is none gets a better error later."""
     value = {} if value is None else value
     if not isinstance(value, Mapping) or not all(isinstance(name, keys) for name in value):
-        raise InputError(f"{what} = {value!r} must be a mapping, {expected}")
+        raise InputError(f"{what} = {show(value)} must be a mapping, {expected}")
     return dict(value)
 
 
@@ -90,5 +131,5 @@ def read_word(what: str, value, known: Iterable[str]) -> str:
     """One of some words. Raises `InputError` with those that there are."""
     known = tuple(known)
     if not isinstance(value, str) or value not in known:
-        raise InputError(f"{what} {value!r} does not exist; there are {listed(known)}")
+        raise InputError(f"{what} {show(value)} does not exist; there are {listed(known)}")
     return value

@@ -1,0 +1,20 @@
+"""Arguments refused where they are wrong: by the annotations of what takes them, and by what a
+number, a word or an array must be beyond its type."""
+
+from .signatures import check_arguments as check_arguments
+from .values import (
+    as_items as as_items,
+    as_number as as_number,
+    as_numbers as as_numbers,
+    is_finite as is_finite,
+    read_array as read_array,
+    read_count as read_count,
+    read_mapping as read_mapping,
+    read_names as read_names,
+    read_number as read_number,
+    read_positive as read_positive,
+    read_positives as read_positives,
+    read_vector as read_vector,
+    read_word as read_word,
+    show as show,
+)

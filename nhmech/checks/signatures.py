@@ -1,0 +1,262 @@
+"""Arguments held to the annotations of what takes them: the door of every public name.
+
+What a number or a name must be beyond its type, a function reads itself (`values`).
+"""
+
+from __future__ import annotations
+
+import collections.abc as abc
+import inspect
+import math
+import os
+import sys
+import types
+import typing
+from collections.abc import Callable
+from functools import cache, wraps
+from numbers import Integral, Real
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InputError
+from .values import LARGEST, as_number, as_numbers, show
+
+LARGEST_NUMBER = 1e150      # whose square is a number still
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Refused(Exception):
+    """A value that is not what was expected, in words."""
+
+
+Reader = Callable[[Any], Any]      # value -> what the function gets; raises `Refused`
+
+
+def check_arguments(callee: F) -> F:
+    """A function, or a class, whose arguments are what its annotations say, or an `InputError`.
+
+    Numbers may be of any type that is a real number, and are not NaN, nor so large that their
+    squares are none; what is annotated as an array
+    is handed over as one, of floats; one name serves for a sequence of names. A protocol is
+    met by what has its attributes. Annotations that are not known at run time are not checked.
+
+    Examples
+    --------
+    >>> nhmech.control.circle("wide")
+    Traceback (most recent call last):
+        ...
+    nhmech.errors.InputError: circle: radius = 'wide' must be a finite number
+    """
+    if isinstance(callee, type):
+        callee.__init__ = check_arguments(callee.__init__)     # type: ignore[misc]
+        return callee
+    signature = inspect.signature(callee)
+    name = callee.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+
+    @wraps(callee)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)       # a wrong number of them is a TypeError
+        for parameter, read in _readers(callee).items():
+            if parameter in bound.arguments:
+                given = bound.arguments[parameter]
+                try:
+                    bound.arguments[parameter] = read(given)
+                except Refused as error:
+                    raise InputError(f"{name}: {parameter} = {show(given)} must be {error}"
+                                     ) from None
+        return callee(*bound.args, **bound.kwargs)
+
+    return typing.cast(F, checked)
+
+
+@cache
+def _readers(callee: Callable[..., Any]) -> dict[str, Reader]:
+    """How each parameter is read; names that only type checkers know are looked up where they are
+    imported for them."""
+    found: dict[str, Reader] = {}
+    for parameter in list(inspect.signature(callee).parameters.values()):
+        annotation = parameter.annotation
+        if isinstance(annotation, str):
+            annotation = _resolve(callee, parameter.name, annotation)
+        if annotation in (inspect.Parameter.empty, None):
+            continue
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            annotation = tuple[annotation, ...]        # type: ignore[valid-type]
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            annotation = abc.Mapping[str, annotation]  # type: ignore[valid-type]
+        found[parameter.name] = reader(annotation)
+    return found
+
+
+def _resolve(callee: Callable[..., Any], name: str, text: str) -> Any:
+    """What an annotation says; None where its names are not there at run time."""
+    try:
+        return eval(text, getattr(sys.modules[callee.__module__], "__dict__", {}))
+    except (NameError, TypeError, AttributeError):
+        return None
+
+
+def reader(annotation: Any) -> Reader:
+    """What reads a value of that type."""
+    if isinstance(annotation, abc.Hashable) and annotation in _PLAIN:
+        return _PLAIN[annotation]
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (typing.Union, types.UnionType):
+        # an alias is gone once it is a part of a union
+        rest = [a for a in arguments if a not in _ARRAYS] if {*arguments} >= _ARRAYS else None
+        if rest is not None:
+            return _read_any_of([*map(reader, rest), _read_array])
+        return _read_any_of([reader(argument) for argument in arguments])
+    if origin is typing.Literal:
+        return _expect(lambda value: value in arguments, " or ".join(map(repr, arguments)))
+    if origin is tuple and arguments and arguments[-1] is not Ellipsis:
+        return _read_tuple([reader(argument) for argument in arguments])
+    if isinstance(origin, type):
+        return _read_generic(origin, arguments)
+    if not isinstance(annotation, type):
+        return lambda value: value
+    if getattr(annotation, "_is_protocol", False):
+        return _read_protocol(annotation)
+    name = annotation.__name__
+    article = "" if name.isupper() else "an " if name[0] in "AEIOU" else "a "
+    return _expect(lambda value: isinstance(value, annotation), f"{article}{name}")
+
+
+def _read_generic(origin: type, arguments: tuple[Any, ...]) -> Reader:
+    """Of Callable[...], Mapping[K, V], Sequence[T] and the like."""
+    if issubclass(origin, os.PathLike):
+        return _PLAIN[os.PathLike]
+    if origin is abc.Callable:
+        return _expect(callable, "a function")
+    if issubclass(origin, abc.Mapping):
+        return _read_mapping(*map(reader, arguments))
+    if issubclass(origin, abc.Iterable) and arguments:
+        return _read_sequence(reader(arguments[0]))
+    return _expect(lambda value: isinstance(value, origin), f"a {origin.__name__}")
+
+
+def _expect(holds: Callable[[Any], bool], expected: str) -> Reader:
+    def read(value: Any) -> Any:
+        if not holds(value):
+            raise Refused(expected)
+        return value
+
+    return read
+
+
+def _read_number(value: Any) -> Any:
+    number = as_number(value)
+    if number is None or not (abs(number) < LARGEST_NUMBER or math.isinf(number)):
+        raise Refused("a finite number")
+    return value if isinstance(value, Real) else number
+
+
+def _read_array(value: Any) -> np.ndarray:
+    array = as_numbers(value)
+    if array is None:
+        raise Refused("an array of numbers")
+    return array
+
+
+def _read_any_of(readers: list[Reader]) -> Reader:
+    def read(value: Any) -> Any:
+        expected = []
+        for one in readers:
+            try:
+                return one(value)
+            except Refused as error:
+                expected.append(str(error))
+        raise Refused(" or ".join(dict.fromkeys(expected)))
+
+    return read
+
+
+def _read_tuple(readers: list[Reader]) -> Reader:
+    def read(value: Any) -> Any:
+        rows = isinstance(value, (abc.Sequence, np.ndarray)) and not isinstance(value, (str, bytes))
+        if not rows or getattr(value, "ndim", 1) == 0 or len(value) != len(readers):
+            raise Refused(f"{len(readers)} values in a row")
+        for one, item in zip(readers, value):
+            _read_item(one, item)
+        return value
+
+    return read
+
+
+def _read_sequence(one: Reader) -> Reader:
+    def read(value: Any) -> Any:
+        if isinstance(value, str):
+            return (one(value),)         # one name; else `one` says what was expected
+        if isinstance(value, (bytes, abc.Mapping)):
+            raise Refused("a sequence")
+        try:
+            items = tuple(value)
+        except TypeError:
+            raise Refused("a sequence") from None
+        if isinstance(value, abc.Iterator):
+            value = items
+        for item in items:
+            _read_item(one, item)
+        return value
+
+    return read
+
+
+def _read_item(one: Reader, item: Any) -> None:
+    try:
+        one(item)
+    except Refused as error:
+        raise Refused(f"a sequence whose items are each {error}, and {show(item)} is not") from None
+
+
+def _read_mapping(key: Reader, one: Reader) -> Reader:
+    def read(value: Any) -> Any:
+        if not isinstance(value, abc.Mapping):
+            raise Refused("a mapping")
+        for name, item in value.items():
+            try:
+                key(name)
+                one(item)
+            except Refused as error:
+                raise Refused(f"a mapping, and its {show(name)}: {show(item)} must be {error}"
+                              ) from None
+        return value
+
+    return read
+
+
+def _read_protocol(protocol: type) -> Reader:
+    """By its attributes; their types are read where they are used."""
+    inherited = {*dir(typing.Protocol), "__weakref__", "__dict__", "__parameters__"}
+    names = [name for name in {*vars(protocol), *getattr(protocol, "__annotations__", {})}
+             if name == "__call__" or name not in inherited and not name.startswith("_")]
+
+    def holds(value: Any) -> bool:
+        if names == ["__call__"]:
+            return callable(value)
+        return not isinstance(value, type) and all(hasattr(value, name) for name in names)
+
+    what = {"__call__": "a function"}.get(names[0] if len(names) == 1 else "",
+                                         f"what has {', '.join(sorted(names))}")
+    return _expect(holds, what)
+
+
+_ARRAYS = {*typing.get_args(ArrayLike)}
+_PLAIN: dict[Any, Reader] = {
+    Any: lambda value: value,
+    object: lambda value: value,
+    None: _expect(lambda value: value is None, "None"),
+    type(None): _expect(lambda value: value is None, "None"),
+    Ellipsis: lambda value: value,
+    float: _read_number,
+    int: _expect(lambda value: isinstance(value, Integral) and not isinstance(value, bool)
+                 and abs(int(value)) < LARGEST, "a whole number of 64 bits at most"),
+    bool: _expect(lambda value: isinstance(value, (bool, np.bool_)), "True or False"),
+    str: _expect(lambda value: isinstance(value, str), "a text"),
+    np.ndarray: _read_array,
+    os.PathLike: _expect(lambda value: isinstance(value, os.PathLike), "a path"),
+    abc.Callable: _expect(callable, "a function"),
+}
