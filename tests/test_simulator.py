@@ -439,6 +439,8 @@ def test_kinematic_mode_follows_the_speeds_exactly():
         assert axle - middle == pytest.approx(
             forward / turn * np.array([np.sin(yaw), 1 - np.cos(yaw)]), abs=1e-9
         )
+    with pytest.raises(SimulationError, match="unknown joint 'lift'; there are forward_speed"):
+        carriage(lambda t, s: JointVelocity({"lift": 1.0}), mode="kinematic").run(0.1)
     with pytest.raises(SimulationError, match="efforts mean nothing in kinematic mode"):
         carriage(lambda t, s: JointTorque({"left_wheel_joint": 1.0}), mode="kinematic").run(0.1)
 

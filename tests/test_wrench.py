@@ -78,3 +78,14 @@ def test_a_wrench_takes_its_share_of_the_weight():
     forces = reactions(vehicle, 0.0, q, np.zeros(6), np.array([0.0, 0, 0.25 * 0.5 * 9.81, 0, 0, 0]))
     np.testing.assert_allclose(rotation(q) @ forces.world["ball"], [0, 0, 0.75 * 0.5 * 9.81],
                                rtol=0, atol=1e-12)
+
+
+def test_what_of_the_forces_is_undetermined_is_named_and_shared_out_evenly():
+    """Two wheels on one axle hold sideways together; a caster ball and the other forces stand."""
+    vehicle = shipped("differential_drive").with_wrench("base_link")
+    sideways = np.array([0.0, 0.0, 0.0, 3.0, 0.0, 0, 0, 0])
+    found = reactions(vehicle, 0.0, vehicle.configuration(), np.zeros(vehicle.model.nv), sideways)
+    left, right = "left_wheel_joint", "right_wheel_joint"
+    assert found.undetermined == (f"{left}/lateral", f"{right}/lateral")
+    laterals = [found.components[wheel]["lateral"] for wheel in (left, right)]
+    assert laterals == pytest.approx([-1.5, -1.5], rel=1e-9)
