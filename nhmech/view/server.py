@@ -16,6 +16,7 @@ import umsgpack
 
 from ..errors import NhmechError
 
+HOSTS = ("127.0.0.1", "localhost")      # whatever the port, which a tunnel may change
 PERIOD = 0.016  # [s] between two sendings to the browsers: a frame of a screen
 
 
@@ -158,14 +159,25 @@ def _make_handlers(page: str, open_scene: Callable[[Any], None],
     import tornado.web
     import tornado.websocket
 
-    class Page(tornado.web.RequestHandler):
+    class Local(tornado.web.RequestHandler):
+        """Asked for under this machine's own names alone: a page elsewhere whose name is made to
+        lead here (DNS rebinding) gets nothing."""
+
+        def prepare(self) -> None:
+            if self.request.host_name not in HOSTS:
+                self.send_error(403)
+
+    class Page(Local):
         def get(self) -> None:
             self.set_header("Cache-Control", "no-store")
             self.finish(page)
 
-    class Messages(tornado.websocket.WebSocketHandler):
+    class Messages(Local, tornado.websocket.WebSocketHandler):
         def open(self, *_: str, **__: str) -> None:
             open_scene(self)
+
+        def on_message(self, message: str | bytes) -> None:
+            """The page sends nothing; what others send is nothing to us."""
 
         def on_close(self) -> None:
             close_scene(self)
