@@ -370,6 +370,23 @@ def differential(m: Maker) -> Made:
     return m.finish("differential", (2, 0), m.elements("libgazebo_ros_diff_drive.so"))
 
 
+def footed(m: Maker) -> Made:
+    """Two wheels, and a body whose mesh has the casters in it."""
+    base = m.base()
+    for side, y in _SIDES:
+        m.wheel((side,), base, (0.0, y * m.half_track))
+    r, x = m.radius, 0.8 * m.half_base
+    parts = [box_triangles(2 * m.half_base, m.half_track, r) + [0, 0, 2 * r]]
+    parts += [box_triangles(0.2 * r, 0.2 * r, 1.6 * r) + [i * x, j * 0.4 * m.half_track, 0.8 * r]
+              for i in (-1, 1) for j in (-1, 1)]
+    shape = m.shape("collision", m.mesh("chassis", np.concatenate(parts)),
+                    np.linalg.inv(m.at[base]))
+    m.parts = [p.replace("</link>", shape + "</link>") if p.startswith(f'<link name="{base}"')
+               else p for p in m.parts]
+    m.contacts.append(Contact(None, base, "caster_ball", (0.01,), False))
+    return m.finish("differential", (2, 0), m.elements("libgazebo_ros_diff_drive.so"))
+
+
 def balancing(m: Maker) -> Made:
     """Two wheels and nothing else."""
     base = m.base()
@@ -481,7 +498,7 @@ def trailer(m: Maker) -> Made:
 
 
 DESIGNS: tuple[Callable[[Maker], Made], ...] = (
-    differential, differential, differential, differential, balancing, ackermann, ackermann,
+    differential, differential, differential, differential, footed, balancing, ackermann, ackermann,
     tricycle, skid_steer, skid_steer, mecanum, omni, swerve, trailer)
 
 

@@ -2,7 +2,9 @@
 
 from math import pi
 
+import numpy as np
 import pytest
+from metamorphic import box_triangles, write_stl
 
 from nhmech.errors import InputError, ModelError
 from nhmech.urdf.describe import describe
@@ -115,6 +117,21 @@ def test_a_footprint_as_high_as_the_axles_says_nothing_about_the_radius(height, 
     description = describe(text.replace("collision", tag))
     assert [(w.kind, w.radius) for w in description.wheels] == [
         (w.kind, w.radius) for w in describe(robot(PAIR, CASTER)).wheels]
+
+
+@pytest.mark.parametrize("heavy", [0.05, -0.05])
+def test_a_chassis_with_feet_in_its_mesh_rests_on_those_below_its_centre_of_mass(tmp_path, heavy):
+    """Feet of 20 mm at x = -0.2 and 0.2, which go as low as the wheels of 0.1 m."""
+    box = box_triangles(0.6, 0.3, 0.1)
+    feet = [box_triangles(0.02, 0.02, 0.15) + [x, 0, -0.025] for x in (-0.2, 0.2)]
+    write_stl(tmp_path / "chassis.stl", np.concatenate([box, *feet]))
+    mass = MASS.replace("<inertial>", f'<inertial><origin xyz="{heavy} 0 0"/>')
+    chassis = link("chassis", '<mesh filename="chassis.stl"/>', mass=mass)
+    (tmp_path / "robot.urdf").write_text(
+        robot(PAIR, chassis, joint("c", "chassis", kind="fixed")))
+    ball = describe(tmp_path / "robot.urdf").wheels[-1]
+    assert (ball.kind, ball.link, ball.radius) == ("caster_ball", "chassis", 0.01)
+    assert ball.point == pytest.approx((np.sign(heavy) * 0.2, 0.0, -0.09), abs=1e-6)
 
 
 def test_a_sphere_on_an_axle_is_a_disc():

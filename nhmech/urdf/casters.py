@@ -11,7 +11,7 @@ from ..errors import ModelError, Remedy
 from .axis_hints import is_upright
 from .description import FoundWheel, Reason
 from .evidence import is_ball_joint, is_free
-from .layout import Joint, Layout, LinkShape, is_named, to_triple
+from .layout import Joint, Layout, LinkShape, is_named, placement, to_triple
 from .notice import Notice, NoticeKind
 from .packages import package_of
 from .remedy import ask_for_packages, option, suggest
@@ -79,8 +79,9 @@ def find_casters(layout: Layout, wheels: Sequence[FoundWheel]) -> tuple[
     A fixed collision sphere that reaches the plane of the wheels is a frictionless ball. So is,
     with a notice, what stands there like a wheel, and any shape of a link named caster. Where all
     wheels are on one axle and nothing supports the robot, any small shape that reaches the ground
-    does. A lying cylinder has its radius; anything else is a small ball below it that touches the
-    ground, for such a stand-in has no true height of its own.
+    does, or else the mesh of a body that comes down to it. A lying cylinder has its radius;
+    anything else is a small ball below it that touches the ground, for such a stand-in has no true
+    height of its own.
     """
     found: list[FoundWheel] = []
     missed: dict[str, tuple[str, LinkShape | None]] = {}
@@ -103,7 +104,7 @@ def find_casters(layout: Layout, wheels: Sequence[FoundWheel]) -> tuple[
             missed[link] = (f"its bottom is {_gap(ball, 'above', 'below')} that of the wheels",
                             None)
     if not found and on_one_axle(layout, [c.wheel for c in wheels]):
-        for ball in _find_supports(layout, wheels):
+        for ball in _find_supports(layout, wheels) or _find_feet(layout, wheels):
             found.append(_slide(layout, ball))
             notices += _report_stand_in(ball)
         if not found:
@@ -151,6 +152,48 @@ def _find_supports(layout: Layout, wheels: Sequence[FoundWheel]) -> list[_Ball]:
                 and _holds(layout, wheels, layout.X_RL[link] @ [*ball.centre, 1.0])):
             balls.append(ball)
     return balls
+
+
+def _find_feet(layout: Layout, wheels: Sequence[FoundWheel]) -> list[_Ball]:
+    """Where the mesh of a whole body, such as a chassis with its casters in it, comes down to the
+    ground on that side of the axle to which the robot would tip: a small ball in the middle of
+    its lowest vertices there."""
+    ground = ground_height(layout, [c.wheel for c in wheels])
+    slack = tolerance([c.wheel for c in wheels])
+    wheel = wheels[0].wheel
+    ahead = np.cross(axle_R(layout, wheel), (0.0, 0.0, 1.0))
+    if ahead @ (_centre_of_mass(layout) - centre_R(layout, wheel)) < 0:
+        ahead = -ahead
+    for link in _fixed_links(layout, wheels):
+        X = layout.X_RL[link]
+        for shape in layout.shapes(link):
+            vertices = read_vertices(layout, shape) if shape.kind == "mesh" else None
+            if vertices is None or len(vertices) == 0 or not np.all(np.isfinite(vertices)):
+                continue
+            p_R = vertices @ X[:3, :3].T + X[:3, 3]
+            height = float(p_R[:, 2].min()) - ground
+            across = (p_R - centre_R(layout, wheel)) @ ahead
+            feet = vertices[(p_R[:, 2] < ground + height + _FOOT)
+                            & (across > max(_FOOT, _BESIDE * wheel.radius))]
+            if abs(height) <= slack and len(feet):
+                centre = (feet.min(axis=0) + feet.max(axis=0)) / 2
+                above = ground + height + _SMALL_BALL - (X[2, :3] @ centre + X[2, 3])
+                return [_Ball(shape, _SMALL_BALL, centre + above * X[2, :3], height,
+                              is_exact=False)]
+    return []
+
+
+def _centre_of_mass(layout: Layout) -> np.ndarray:
+    """Of the whole robot, (3,) in the root's frame [m]; its origin where nothing has mass."""
+    total, moment = 0.0, np.zeros(3)
+    for link, element in layout.links.items():
+        inertial = element.find("inertial")
+        mass = None if inertial is None else inertial.find("mass")
+        if inertial is not None and mass is not None:
+            m = layout.source.number(mass, "value", 0.0)
+            total += m
+            moment += m * (layout.X_RL[link] @ placement(layout.source, inertial))[:3, 3]
+    return moment / total if total > 0 else moment
 
 
 def _holds(layout: Layout, wheels: Sequence[FoundWheel], point: np.ndarray) -> bool:
