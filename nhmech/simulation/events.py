@@ -122,9 +122,9 @@ class Watch:
         self._propagator = propagator
         # of the events, at the time before them
         self._latest: tuple[float, list[float]] | None = None
-        self._sizes = np.cumsum([1, *(part.size for part in (
-            propagator.moment.q, propagator.moment.v, propagator.moment.u))])
         moment = propagator.moment
+        nq, nv, nu = moment.q.size, moment.v.size, moment.u.size
+        self._sizes = 1, 1 + nq, 1 + nq + nv, 1 + nq + nv + nu
         self._ahead = _Rows(self._sizes[-1] + moment.twist.size + len(moment.layout.angles))
 
     def begin(self) -> str | None:
