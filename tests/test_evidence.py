@@ -454,3 +454,20 @@ def test_propellers_and_arms_are_not_offered():
     with pytest.raises(ModelError, match="no rolling joint") as caught:
         describe(robot(props))
     assert caught.value.remedy is None
+
+
+@pytest.mark.parametrize("radius, is_contradicted", [(0.3, False), (0.45, True)])
+def test_a_tyre_of_many_parts_is_no_rim_beside_its_hub(radius, is_contradicted):
+    """Straight pieces in a ring, 0.3 m from the axle, and a hub: a wheel as large as the ring is
+    contradicted by nothing that is drawn, a larger one is."""
+    ring = "".join(shape('<cylinder radius="0.02" length="0.12"/>', f"0 {pi - a:.6f} 0",
+                         f"{0.28 * cos(a):.6f} 0 {0.28 * sin(a):.6f}", "visual")
+                   for a in np.arange(0, 2 * pi, pi / 10))
+    hub = shape('<cylinder radius="0.022" length="0.1"/>', LYING, tag="visual")
+    sides = "".join(part(side, "base", ring + hub, "continuous", f"0 {y} {radius}")
+                    for side, y in (("left", 0.4), ("right", -0.4)))
+    text = f'<robot name="pieces"><link name="base">{MASS}</link>{sides}</robot>'
+    found = describe(text, wheels=[Wheel("left_j", "disc", radius),
+                                   Wheel("right_j", "disc", radius)])
+    told = [n for n in found.notices if n.kind is NoticeKind.OTHER_RADIUS]
+    assert bool(told) == is_contradicted

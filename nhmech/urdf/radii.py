@@ -10,7 +10,7 @@ import numpy as np
 from .description import Fact, Reason, Witness
 from .layout import Joint, Layout, to_triple
 from .notice import Notice, NoticeKind
-from .rims import Rim, RimSource, find_rim, is_partial, largest_rims
+from .rims import Rim, RimSource, find_reach, find_rim, is_partial, largest_rims
 from .rollers import roller_joints
 from .stance import footprint
 
@@ -115,6 +115,8 @@ def read_radii(layout: Layout, joint: Joint, height: float | None = None) -> lis
         # without one of the meshes, the others are perhaps only a part of the wheel
         if rim.source is not RimSource.COLLISION_PRIMITIVE and is_partial(layout, joint):
             above = float("inf")
+        if not rim.is_mesh:
+            above = max(above, find_reach(layout, joint, rim) * (1 + _OTHER[1]) - rim.radius)
         found.append(Radius(_WITNESSES[rim.source], rim.radius, rim.reason, rim, below, above))
     mark = footprint(layout)
     if height is not None and mark is not None and height > mark[1]:

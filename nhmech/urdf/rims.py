@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from itertools import product
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -149,6 +150,31 @@ def largest_rims(layout: Layout, joint: Joint) -> list[Rim | None]:
     and what is drawn of it."""
     links = layout.rigid(joint.child)
     return [_largest(_rims(layout, joint, links, rank)) for rank in _RANKS]
+
+
+def find_reach(layout: Layout, joint: Joint, rim: Rim) -> float:
+    """Distance from the axle [m] of what stands out farthest among the primitives beside a rim: a
+    tyre that is put together of many parts has no rim of its own."""
+    tag = rim.source.value.partition(" ")[0]
+    return max((_farthest(shape, joint.axis) for link in layout.rigid(joint.child)
+                for shape in layout.shapes(link, joint.child, tag) if shape.kind != "mesh"),
+               default=rim.radius)
+
+
+def _farthest(shape: LinkShape, axis: np.ndarray) -> float:
+    """Of the points of a primitive, the largest distance from a line through the origin [m]."""
+    angles = np.arange(0.0, 2 * np.pi, np.pi / 32)
+    if shape.kind == "box":
+        points = np.array(list(product(*((-s / 2, s / 2) for s in shape.size))))
+    elif shape.kind == "sphere":
+        points = np.zeros((1, 3))
+    else:
+        rings = [(shape.size[0] * np.cos(angles), shape.size[0] * np.sin(angles),
+                  np.full(len(angles), end * shape.size[1] / 2)) for end in (-1, 1)]
+        points = np.hstack(rings).T
+    placed = points @ shape.X_LS[:3, :3].T + shape.centre
+    off = float(np.linalg.norm(np.cross(axis, placed), axis=1).max())
+    return off + (shape.size[0] if shape.kind == "sphere" else 0.0)
 
 
 def unused_meshes(layout: Layout, joint: Joint) -> list[UnusedMesh]:
