@@ -39,9 +39,8 @@ def check_arguments(callee: F) -> F:
     """A function, or a class, whose arguments are what its annotations say, or an `InputError`.
 
     Numbers may be of any type that is a real number, and are not NaN, nor so large that their
-    squares are none; what is annotated as an array
-    is handed over as one, of floats; one name serves for a sequence of names. A protocol is
-    met by what has its attributes. Annotations that are not known at run time are not checked.
+    squares are none; what is annotated as an array is handed over as one, of floats; one name
+    serves for a sequence of names. A protocol is met by what has its attributes. Annotations that are not known at run time are not checked.
 
     Examples
     --------
@@ -120,6 +119,8 @@ def reader(annotation: Any) -> Reader:
         return lambda value: value
     if getattr(annotation, "_is_protocol", False):
         return _read_protocol(annotation)
+    if annotation.__module__.startswith("casadi"):
+        return _read_expression(annotation)
     name = annotation.__name__
     article = "" if name.isupper() else "an " if name[0] in "AEIOU" else "a "
     return _expect(lambda value: isinstance(value, annotation), f"{article}{name}")
@@ -159,6 +160,19 @@ def _read_array(value: Any) -> np.ndarray:
     if array is None:
         raise Refused("an array of numbers")
     return array
+
+
+def _read_expression(kind: Callable[[Any], Any]) -> Reader:
+    """As CasADi does: numbers and matrices of them are expressions too."""
+    def read(value: Any) -> Any:
+        if type(value).__module__.startswith("casadi"):
+            return value
+        numbers = as_numbers(value)
+        if numbers is None or not np.isfinite(numbers).all():
+            raise Refused("an expression of CasADi, or numbers")
+        return kind(numbers)
+
+    return read
 
 
 def _read_any_of(readers: list[Reader]) -> Reader:

@@ -63,9 +63,6 @@ class Tracker(ABC):
 
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5,
                  drive: Drive | None = None):
-        if not isinstance(path, Path):
-            raise InputError(f"{type(self).__name__} follows a path, such as "
-                             f"make_path(\"figure8\"), not {path!r}")
         if drive is not None and not callable(drive):
             raise InputError(f"drive = {drive!r} must be a callable (vehicle, twist) -> "
                              "controller, such as control.TwistDrive")
