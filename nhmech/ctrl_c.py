@@ -8,8 +8,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ContextDecorator
 from types import FrameType
 
 AGAIN = 0.05      # [s] after which one that was lost is raised again; nobody notices it
@@ -18,13 +17,14 @@ AGAIN = 0.05      # [s] after which one that was lost is raised again; nobody no
 class _Press:
     """Of the process: signals come to its main thread alone."""
 
+    thread = threading.main_thread().ident
     depth = 0              # of blocks that listen
+    is_ours = False        # the handler; that of others is left alone
     waits = False          # a press that no block has ended by
     is_echo = False        # the next call of the handler is no new press
 
 
-@contextmanager
-def hear_ctrl_c() -> Iterator[None]:
+class hear_ctrl_c(ContextDecorator):
     """Ctrl-C in the block, or in the function that it decorates, ends it by `KeyboardInterrupt`:
     at once, or some 50 ms later where C code has cleared that; also in the place of another
     exception, which the clearing may have caused.
@@ -32,39 +32,33 @@ def hear_ctrl_c() -> Iterator[None]:
     A block that handles `KeyboardInterrupt` itself says so by `forget_ctrl_c`. Handlers of others,
     and other threads, are left alone.
     """
-    if not _may_listen():
-        yield
-        return
-    before = signal.getsignal(signal.SIGINT)
-    if _Press.depth == 0:
-        _Press.waits = False
-        signal.signal(signal.SIGINT, _handle)
-    _Press.depth += 1
-    try:
-        yield
-    except BaseException as error:
-        if _Press.waits and not isinstance(error, KeyboardInterrupt):
-            raise KeyboardInterrupt from None
-        raise
-    else:
-        if _Press.waits:
-            raise KeyboardInterrupt
-    finally:
+
+    def __enter__(self) -> None:
+        if threading.get_ident() != _Press.thread:
+            return
+        if _Press.depth == 0:
+            _Press.is_ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+            if _Press.is_ours:
+                signal.signal(signal.SIGINT, _handle)
+            _Press.waits = False
+        _Press.depth += 1
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if threading.get_ident() != _Press.thread:
+            return
         _Press.depth -= 1
+        was_pressed = _Press.waits
         if _Press.depth == 0:
             _Press.waits = False
-            signal.signal(signal.SIGINT, before)
+            if _Press.is_ours:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+        if was_pressed and not (kind and issubclass(kind, KeyboardInterrupt)):
+            raise KeyboardInterrupt from None
 
 
 def forget_ctrl_c() -> None:
     """The press has been dealt with: what listens around goes on."""
     _Press.waits = False
-
-
-def _may_listen() -> bool:
-    if threading.current_thread() is not threading.main_thread():
-        return False
-    return _Press.depth > 0 or signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def _handle(_number: int, _frame: FrameType | None) -> None:

@@ -514,16 +514,21 @@ def driven(vehicle, twist, **options) -> Trajectory:
                             **options).run(3.0)
 
 
+def residuals(run):
+    """The notices about the twist; a cart that starts hard may also lift its caster."""
+    return [notice for notice in run.notices if notice.kind is NoticeKind.TWIST_RESIDUAL]
+
+
 def test_a_twist_that_is_not_driven_is_a_notice():
     """A cart cannot go sideways; a car turns on no small circle, nor are a cart's wheels as fast as
     one likes: the limit is said."""
     car, cart = shipped("ackermann_car"), shipped("differential_drive")
-    notice, = driven(cart, (0.4, 0.3, 0.0)).notices
-    assert notice.kind is NoticeKind.TWIST_RESIDUAL and "by up to 0.6 of it" in notice.text
-    notice, = driven(car, (0.5, 0.0, 0.2)).notices
+    notice, = residuals(driven(cart, (0.4, 0.3, 0.0)))
+    assert "by up to 0.6 of it" in notice.text
+    notice, = residuals(driven(car, (0.5, 0.0, 0.2)))
     assert "front_left_steering_joint at its upper position limit" in notice.text
     fast = 2 * cart.limits["left_wheel_joint"].velocity * cart.description.wheels[0].radius
-    notice, = driven(cart, (fast, 0.0, 0.0), mode="kinematic").notices
+    notice, = residuals(driven(cart, (fast, 0.0, 0.0), mode="kinematic"))
     assert "by up to 0.5 of it" in notice.text
     assert "left_wheel_joint at its velocity limit" in notice.text
 
@@ -531,7 +536,7 @@ def test_a_twist_that_is_not_driven_is_a_notice():
 @pytest.mark.parametrize("name", ["differential_drive", "ackermann_car", "mecanum", "tricycle"])
 def test_a_twist_that_is_driven_is_none(name):
     """Though it takes a while to be."""
-    assert driven(shipped(name), (0.5, 0.0, 0.1)).notices == ()
+    assert not residuals(driven(shipped(name), (0.5, 0.0, 0.1)))
     changing = lambda t, state: (0.5, 0.0, 0.1 * np.sin(t))     # noqa: E731
-    assert driven(shipped(name), changing).notices == ()
-    assert driven(shipped(name), (0.0, 0.0, 0.0)).notices == ()
+    assert not residuals(driven(shipped(name), changing))
+    assert not residuals(driven(shipped(name), (0.0, 0.0, 0.0)))

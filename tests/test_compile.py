@@ -521,7 +521,8 @@ def test_a_step_and_a_run_call_little(integrator):
     free.atlas.primary.loop(build=True)
     free.reset(xi={"forward_speed": 0.1})
     python, c = python_calls(lambda: free.run(0.1, every=100))
-    assert python <= 34 and c <= 63
+    # 29 of them listen for Ctrl-C: the handler is put in and taken out again
+    assert python <= 63 and c <= 63
 
 
 @needs_compiler

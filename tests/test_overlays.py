@@ -81,7 +81,7 @@ def test_where_it_turns_now(name):
 def test_names(tmp_path):
     with pytest.raises(NhmechError, match="overlay 'shadow' does not exist; there are rotation"):
         make_overlays(shipped("carriage"), ["shadow"])
-    with pytest.raises(NhmechError, match="has no axles"):
+    with pytest.raises(NhmechError, match="must be a Vehicle"):
         make_overlays(Cart(), ["rotation_centre"])
     done = CliRunner().invoke(main, ["run", "tricycle", "--duration", "0.1", "--html",
                                      str(tmp_path / "a.html"), "--overlay", "rotation-centre"])
@@ -238,8 +238,9 @@ def test_the_path_lies_on_the_ground(normal):
         s = path.nearest(vertices[:, :2].astype(float))
         distance = np.linalg.norm(path.point(s) - vertices[:, :2], axis=1)
         np.testing.assert_allclose(distance, 0.014 * VIEW.size, rtol=1e-3)
-    for nothing in (None, "figure8"):
-        with pytest.raises(NhmechError, match="overlay 'path'"):
+    for nothing, words in ((None, "overlay 'path': there is no path"),
+                           ("figure8", "must be a Path")):
+        with pytest.raises(NhmechError, match=words):
             make_overlays(car, ["path"], path=nothing)
 
 

@@ -151,12 +151,12 @@ ROBOT = nhmech.urdf_path("differential_drive")
     (lambda base: nhmech.load(ROBOT, speeds=("x",)).speeds, "speed 'x' does not exist; there are "),
     (lambda base: nhmech.load(ROBOT, speeds=("yaw_rate",)).speeds, "1 independent .* has 2"),
     (lambda base: nhmech.load(ROBOT, speeds=("yaw_rate", "yaw_rate")).speeds, "do not determine"),
-    (lambda base: nhmech.gibbs_appell(base, 3), "speeds = 3 must be a sequence of names"),
-    (lambda base: nhmech.start_states(base, 4), "poses = 4 must be a sequence"),
+    (lambda base: nhmech.gibbs_appell(base, 3), "speeds = 3 must be a sequence"),
+    (lambda base: nhmech.start_states(base, 4), "pose has shape \\(\\); give \\(x, y, yaw\\)"),
     (lambda base: base.configuration(joints=3), "joints = 3 must be a mapping"),
     (lambda base: base.with_parameters(3), "changes = 3 must be a mapping"),
     (lambda base: base.with_parameters(symbolic=3), "symbolic = 3 must be a sequence of names"),
-    (lambda base: base.with_wrench(3), "no link 3"),
+    (lambda base: base.with_wrench(3), "bodies = \\(3,\\) must be a sequence of names"),
 ])
 def test_arguments_of_a_vehicle_that_cannot_be(base, call, message):
     with pytest.raises(InputError, match=message):

@@ -40,7 +40,8 @@ def check_arguments(callee: F) -> F:
 
     Numbers may be of any type that is a real number, and are not NaN, nor so large that their
     squares are none; what is annotated as an array is handed over as one, of floats; one name
-    serves for a sequence of names. A protocol is met by what has its attributes. Annotations that are not known at run time are not checked.
+    serves for a sequence of names. A protocol is met by what has its attributes. Annotations that
+    are not known at run time are not checked.
 
     Examples
     --------
