@@ -49,6 +49,7 @@ class Maker:
         self.rolls_as = self.rng.choice(("continuous", "continuous", "continuous", "revolute"))
         self.body = ""
         self.parts: list[str] = []
+        self.names: set[str] = set()
         self.contacts: list[Contact] = []
         self.at: dict[str, np.ndarray] = {}                   # link -> placement (4, 4)
         self.fixed_to: dict[str, str] = {}
@@ -59,7 +60,11 @@ class Maker:
         """A name of these words, in the robot's language; words of no meaning get none."""
         if self.words is None:
             syllables = ("zu", "ka", "vo", "mip", "pel", "dra", "ny", "gox")
-            return self.before + "".join(self.rng.choice(syllables) for _ in range(5))
+            name = self.before + "".join(self.rng.choice(syllables) for _ in range(5))
+            while name in self.names:         # two links of one name are no robot
+                name += self.rng.choice(syllables)
+            self.names.add(name)
+            return name
         return self.before + "_".join(self.words.get(word, word) for word in words if word)
 
     # --- elements
