@@ -4,7 +4,10 @@ import io
 import json
 import os
 import re
+import subprocess
+import sys
 from math import pi
+from pathlib import Path
 
 import click
 import pytest
@@ -456,3 +459,13 @@ def test_inspect_tag_can_be_pasted(nhmech):
     tag = etree.fromstring(result.stdout)
     assert tag.tag == "nhmech" and {"left_wheel_joint", "right_wheel_joint"} <= {
         wheel.get("joint") for wheel in tag.iter("wheel")}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is of Linux")
+@pytest.mark.parametrize("words", [["--help"], ["controllers"], ["inspect", "carriage"]])
+def test_an_output_that_takes_no_more_ends_in_one_line(words):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, "-m", "nhmech", *words], stdout=full,
+                              stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 3
+    assert done.stderr == "Error: standard output cannot be written: No space left on device\n"

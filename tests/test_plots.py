@@ -217,7 +217,7 @@ def test_plot_of_a_textbook_system(tmp_path):
                                      file]).exit_code == 0
     assert (CliRunner().invoke(main, ["plot", file, "--picture", "energy"]).exit_code == 0
             and (tmp_path / "sled.pdf").exists())
-    refused = CliRunner().invoke(main, ["plot", file])
+    refused = CliRunner().invoke(main, ["plot", file, "--picture", "forces"])
     assert refused.exit_code == 2 and "not of a vehicle" in refused.output
 
 

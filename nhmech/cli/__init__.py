@@ -5,6 +5,9 @@ Exit codes: 0 done, 2 bad input, 3 the run was stopped by a failure.
 
 from __future__ import annotations
 
+import errno
+import os
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -22,6 +25,21 @@ COMMANDS = ("run", "controllers", "inspect", "limits", "view", "plot", "report",
 class Commands(click.Group):
     """A group that imports a subcommand when it is called, and turns the errors of this package
     into messages and exit codes."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the command; a standard output that takes no more ends it in one line."""
+        try:
+            try:
+                return super().main(*args, **kwargs)
+            finally:
+                sys.stdout.flush()
+        except OSError as error:      # files have errors of their own, and click knows closed pipes
+            if error.errno not in (errno.ENOSPC, errno.EIO):
+                raise
+            # what is left in the buffer would fail again at the end of the process
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            click.echo(f"Error: standard output cannot be written: {error.strerror}", err=True)
+            sys.exit(3)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The subcommands in the order of `COMMANDS`."""

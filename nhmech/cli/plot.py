@@ -39,8 +39,9 @@ WITHOUT_WHEELS = ("energy", "speeds", "joint-rates", "coordinates")
 @click.argument("run", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--out", type=OutputFile(".pdf", ".svg", ".png"), metavar="FILE",
               help="Picture: .pdf, .svg or .png.  [default: RUN or the robot's name, .pdf]")
-@click.option("--picture", type=click.Choice(list(PICTURES)), default="run", show_default=True,
-              help="Which one: several on a page (run), or one of the others alone.")
+@click.option("--picture", type=click.Choice(list(PICTURES)),
+              help="Which one: several on a page (run), or one of the others alone. Default: run, "
+                   "of a textbook system coordinates.")
 @path_option
 @robot_of_run
 @friction_option
@@ -51,9 +52,9 @@ WITHOUT_WHEELS = ("energy", "speeds", "joint-rates", "coordinates")
 @click.option("--points", type=click.IntRange(2), default=200, show_default=True,
               help="Number of speeds for --eigenvalues.")
 @robot_options
-def plot(run: Path | None, out: Path | None, picture: str, path: str | None, file: str | None,
-         mu: Friction, eigenvalues: str | None, span: tuple[float, float], points: int,
-         robot: RobotOptions) -> None:
+def plot(run: Path | None, out: Path | None, picture: str | None, path: str | None,
+         file: str | None, mu: Friction, eigenvalues: str | None, span: tuple[float, float],
+         points: int, robot: RobotOptions) -> None:
     """Draw RUN, a file of `nhmech run --save`: path, wheel forces with friction limits, energy,
     quasi-velocities.
 
@@ -75,8 +76,10 @@ def plot(run: Path | None, out: Path | None, picture: str, path: str | None, fil
             raise click.UsageError(f"{run} knows its robot; options such as --wheel go with "
                                    "--robot or --eigenvalues")
         trajectory = read_run(run)
+        is_textbook = file is None and "system" in trajectory.source
+        picture = picture or ("coordinates" if is_textbook else "run")
         draw = getattr(plots, picture.replace("-", "_"))
-        if file is None and "system" in trajectory.source and picture in WITHOUT_WHEELS:
+        if is_textbook and picture in WITHOUT_WHEELS:
             figure, _ = draw(trajectory.simulated, trajectory)
         else:
             vehicle = vehicle_of(run, trajectory, file, robot)
