@@ -66,6 +66,8 @@ class Bridge:
     ------
     ModelError
         For a vehicle that cannot follow a twist.
+    InputError
+        For a base_frame_id that is another link.
 
     Examples
     --------
@@ -83,6 +85,10 @@ class Bridge:
                  say: Callable[[str], None] = print):
         self.vehicle, self.settings = vehicle, settings or Settings()
         self.readings = Readings(vehicle)
+        base = self.settings.base_frame_id
+        if base not in ("", self.readings.root, PLANAR):
+            raise InputError(f"parameter base_frame_id = {base!r} must be the root link, "
+                             f"{self.readings.root!r}, or {PLANAR!r}")
         self.has_lateral = mobility(vehicle).manoeuvrability == 3
         self._say_line = say
         controller = (Balance(vehicle, self._follow) if "pitch_rate" in vehicle.speeds

@@ -4,7 +4,7 @@ them."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import Any
@@ -62,20 +62,12 @@ class Settings:
     ----------
     dt
         Step [s].
-    publish_rate
-        [Hz]
     speed_factor
         Simulated seconds in a second.
     cmd_vel_timeout
         [s] after which the last command ends and the vehicle brakes; 0 for never.
-    odom_frame_id, base_frame_id
-        The base is the root link where empty; "base_footprint" is its shadow on the plane.
-    tf_frame_prefix
-        Before both frames.
-    enable_odom_tf, publish_clock, publish_limited_velocity, publish_map_odom_tf, ground_truth
-        What is told besides.
-    pose_covariance_diagonal, twist_covariance_diagonal
-        Six numbers each.
+    base_frame_id
+        What odometry is of: the root link where empty; "base_footprint" is its shadow on the plane.
     linear_x, linear_y, angular_z
         Limits of the commanded twist, "linear.x.max_velocity" and so on.
 
@@ -92,37 +84,20 @@ class Settings:
     """
 
     dt: float = 1e-3
-    publish_rate: float = 100.0
     speed_factor: float = 1.0
     cmd_vel_timeout: float = 0.5
-    odom_frame_id: str = "odom"
     base_frame_id: str = ""
-    tf_frame_prefix: str = ""
-    enable_odom_tf: bool = True
-    publish_clock: bool = False
-    publish_limited_velocity: bool = False
-    publish_map_odom_tf: bool = False
-    ground_truth: bool = False
-    pose_covariance_diagonal: tuple[float, ...] = (0.0,) * 6
-    twist_covariance_diagonal: tuple[float, ...] = (0.0,) * 6
     linear_x: SpeedLimits = field(default_factory=SpeedLimits)
     linear_y: SpeedLimits = field(default_factory=SpeedLimits)
     angular_z: SpeedLimits = field(default_factory=SpeedLimits)
 
     def __post_init__(self) -> None:
-        for name in ("dt", "publish_rate", "speed_factor"):
+        for name in ("dt", "speed_factor"):
             if not 0 < getattr(self, name) < math.inf:
                 raise InputError(f"parameter {name} = {getattr(self, name)} must be positive")
         if not 0 <= self.cmd_vel_timeout < math.inf:
             raise InputError(f"parameter cmd_vel_timeout = {self.cmd_vel_timeout} must be 0 "
                              "(never) or a time in seconds")
-        for name in ("pose_covariance_diagonal", "twist_covariance_diagonal"):
-            numbers = getattr(self, name)
-            if len(numbers) != 6 or not all(0 <= n < math.inf for n in numbers):
-                raise InputError(f"parameter {name} = {list(numbers)} must be six numbers >= 0")
-        if self.speed_factor != 1 and not self.publish_clock:
-            raise InputError(f"parameter speed_factor = {self.speed_factor} needs publish_clock: "
-                             "others must take their time from /clock")
 
     @classmethod
     def read(cls, given: Mapping[str, Any]) -> Settings:
@@ -167,20 +142,9 @@ def parameters() -> dict[str, Any]:
 
 def _read_value(name: str, value: object, default: object) -> Any:
     """A value of the default's type."""
-    if isinstance(default, bool):
-        if isinstance(value, bool):
-            return value
-    elif isinstance(default, str):
+    if isinstance(default, str):
         if isinstance(value, str):
             return value
-    elif isinstance(default, tuple):
-        if isinstance(value, Sequence) and not isinstance(value, str) and all(
-                _is_number(entry) for entry in value):
-            return tuple(float(entry) for entry in value)
-    elif _is_number(value):
-        return float(value)  # type: ignore[arg-type]
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
     raise InputError(f"parameter {name} = {value!r} is not of the type of its default, {default!r}")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
