@@ -4,6 +4,8 @@ robots as text."""
 from __future__ import annotations
 
 import json
+import signal
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -139,3 +141,18 @@ def joint(name: str, parent: str, child: str, xyz=(0, 0, 0), rpy=(0, 0, 0), axis
 def robot(*parts: str) -> str:
     """A URDF."""
     return f'<robot name="rig">{"".join(parts)}</robot>'
+
+
+@contextmanager
+def at_most(seconds: int):
+    """Ends in a `TimeoutError` what takes longer."""
+    def stop(*_):
+        raise TimeoutError(f"it took more than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)

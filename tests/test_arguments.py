@@ -4,18 +4,16 @@ sound answer; nothing else. `make soak` tries all values, `make test` a random c
 import inspect
 import random
 import re
-import signal
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from contextlib import contextmanager
 from importlib import import_module
 from numbers import Number
 
 import casadi as ca
 import numpy as np
 import pytest
-from support import shipped
+from support import at_most, shipped
 
 import nhmech
 from nhmech import NhmechError, Simulator, analysis, control, logs, mechanics
@@ -268,20 +266,6 @@ def resolve(name):
 # what Python says of a wrong number of arguments, of ours or of a caller's function
 ARITY = re.compile(r"takes .*arguments?|missing .*arguments?")
 PATIENCE = 20      # [s] of one call, of which the longest takes one
-
-
-@contextmanager
-def at_most(seconds):
-    def stop(*_):
-        raise TimeoutError(f"it took more than {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def call(function: Callable, words: dict):

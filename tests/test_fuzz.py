@@ -7,17 +7,16 @@ import json
 import math
 import random
 import re
-import signal
 import subprocess
 import sys
 from collections import Counter
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 import pytest
 from own_robots import DESIGNS, text
+from support import at_most
 from test_repair import cart, steered
 from test_xacro import CART as XACRO
 
@@ -41,21 +40,6 @@ for text in json.load(sys.stdin):
     xacro.parse = parse
     print(json.dumps(sorted(expand(text, None, {}, {}))))
 """
-
-
-@contextmanager
-def at_most(seconds: int):
-    """Ends in a `TimeoutError` what takes longer."""
-    def stop(*_):
-        raise TimeoutError(f"it took more than {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def damage(rng: random.Random, text: str) -> str | bytes:
