@@ -235,7 +235,7 @@ def test_keys_cameras_and_layers(tmp_path):
     press = ("document.body.dispatchEvent(new KeyboardEvent('keydown', "
              "{{key: '{}', bubbles: true}})), 0")
     scene = "nhmech.viewer.camera.position.clone().sub(nhmech.viewer.controls.target)"
-    with Browser(page.as_uri(), (390, 700)) as browser:
+    with Browser(page.as_uri() + "#t=0", (390, 700)) as browser:
         browser.wait_for("nhmech.state.ready")
         browser.evaluate("nhmech.seek(1), 0")
         browser.evaluate(press.format("2"))

@@ -102,7 +102,7 @@ def test_it_comes_and_goes_in_a_recording_and_live(tmp_path):
     poses = np.array([car.configuration(None, {STEER: angle}) for angle in (0.0, 0.0, 0.5, 0.5)])
     page = save_html(car, SimpleNamespace(t=np.array([0.0, 1.0, 1.1, 2.0]), q=poses),
                      tmp_path / "car.html", overlays=["rotation_centre"])
-    with Browser(page.as_uri(), (800, 560)) as browser:
+    with Browser(page.as_uri() + "#t=0", (800, 560)) as browser:
         browser.wait_for("nhmech.state.ready")
         seen = []
         for t in (0.5, 1.7, 0.4):
@@ -286,7 +286,7 @@ def test_a_page_with_everything(tmp_path):
     page = save_html(car, run, tmp_path / "all.html", overlays=overlays, title="a <named> scene",
                      follow=True)
     assert page.stat().st_size < 2.5e6
-    with Browser(page.as_uri(), (800, 560)) as browser:
+    with Browser(page.as_uri() + "#t=0", (800, 560)) as browser:
         browser.wait_for("nhmech.state.ready")
         assert (browser.evaluate("[document.title, document.getElementById('title').textContent]")
                 == ["a <named> scene"] * 2)

@@ -19,7 +19,7 @@ from stand_in_cart import Cart, drive
 from nhmech.errors import NhmechError
 from nhmech.vehicle.ground import Ground
 from nhmech.view import Viewer, save_gif, save_html, screenshot
-from nhmech.view.browser import Browser
+from nhmech.view.browser import Browser, share_chromium
 from nhmech.view.floor import floor_pose, motion
 from nhmech.view.sampling import sample
 
@@ -86,6 +86,24 @@ def test_screenshot_address_and_gif(recording, tmp_path):
     gif = save_gif(recording, tmp_path / "a.gif", times=[0.0, 1.0, 2.0], size=(300, 200))
     image = pytest.importorskip("PIL.Image").open(gif)
     assert image.n_frames == 3 and image.size == (300, 200)
+
+
+@needs_chromium
+@pytest.mark.browser
+def test_pages_share_a_chromium_and_get_another_when_it_has_ended():
+    """Two windows beside each other both draw; a browser that died is a clear error for its pages,
+    and the next page has one that lives."""
+    blank = "data:text/html,<title>{}</title>".format
+    with Browser(blank("left"), (200, 150)) as left, Browser(blank("right"), (160, 120)) as right:
+        shapes = [pixels(browser.picture()).shape for browser in (left, right, left)]
+        assert shapes == [(150, 200, 3), (120, 160, 3), (150, 200, 3)]
+        assert [b.evaluate("document.title") for b in (left, right)] == ["left", "right"]
+        assert share_chromium() is share_chromium()
+        share_chromium().close()
+        with pytest.raises(NhmechError, match="Chromium"):
+            right.evaluate("1")
+        with Browser(blank("next"), (160, 120)) as later:
+            assert later.evaluate("document.title") == "next"
 
 
 def test_recording_starts_nothing(tmp_path):
@@ -360,5 +378,6 @@ def test_a_wrong_address_is_an_error():
 def test_no_chromium_is_a_clear_error(tmp_path, monkeypatch):
     (tmp_path / "a.html").write_text("")
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("nhmech.view.browser._running", [])
     with pytest.raises(NhmechError, match="apt install chromium"):
         screenshot(tmp_path / "a.html", tmp_path / "a.png")

@@ -3,6 +3,7 @@ through a pipe."""
 
 from __future__ import annotations
 
+import atexit
 import base64
 import fcntl
 import json
@@ -12,7 +13,9 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 from ..errors import NhmechError
@@ -29,8 +32,111 @@ def find_chromium() -> str | None:
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
+class Chromium:
+    """A headless Chromium, commanded through a pipe; it ends with this process.
+
+    Raises
+    ------
+    NhmechError
+        Where no Chromium is on PATH.
+    """
+
+    def __init__(self) -> None:
+        program = find_chromium()
+        if program is None:
+            raise NhmechError("pictures need Chromium or Chrome on PATH, for example: apt install "
+                              "chromium")
+        self._buffer, self._count, self._lock = b"", 0, threading.Lock()
+        self._profile = tempfile.mkdtemp(prefix="nhmech-chromium-")
+        read_in, self._out = _open_pipe()
+        self._in, write_out = _open_pipe()
+        command = [program, *FLAGS, f"--user-data-dir={self._profile}", "about:blank"]
+        shell = ["/bin/sh", "-c", f'exec "$0" "$@" 3</dev/fd/{read_in} 4>/dev/fd/{write_out}',
+                 *command]
+        self._process = subprocess.Popen(
+            shell, pass_fds=(read_in, write_out), start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(read_in)
+        os.close(write_out)
+        self._owner = os.getpid()
+        atexit.register(self.close)
+
+    def serves(self) -> bool:
+        """Whether the program runs, and was started by this process (not by one it forked from)."""
+        return self._owner == os.getpid() and self._process.poll() is None
+
+    def call(self, method: str, timeout: float, session: str | None = None,
+             **parameters: object) -> dict:
+        """Send one command of the DevTools protocol; its answer.
+
+        Raises
+        ------
+        NhmechError
+            Where Chromium reports an error, has ended, or does not answer within `timeout` [s].
+        """
+        with self._lock:
+            try:
+                return self._exchange(method, time.monotonic() + timeout, session, parameters)
+            except TimeoutError:
+                self.close()  # the next page starts one that answers
+                raise NhmechError(f"Chromium does not answer ({method}, limit {timeout:g} s)"
+                                  ) from None
+
+    def close(self) -> None:
+        """End the program and remove its profile; harmless when called again."""
+        atexit.unregister(self.close)
+        if self._owner != os.getpid() or self._in < 0:
+            return
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        os.close(self._in)
+        os.close(self._out)
+        self._in = self._out = -1
+        shutil.rmtree(self._profile, ignore_errors=True)
+
+    def _exchange(self, method: str, end: float, session: str | None,
+                  parameters: dict[str, object]) -> dict:
+        self._count += 1
+        message = {"id": self._count, "method": method, "params": parameters}
+        message |= {"sessionId": session} if session else {}
+        try:
+            os.write(self._out, json.dumps(message).encode() + b"\0")
+        except OSError as error:
+            raise NhmechError(f"Chromium ended ({method}): {error}") from error
+        while True:
+            while b"\0" in self._buffer:
+                line, _, self._buffer = self._buffer.partition(b"\0")
+                answer = json.loads(line)
+                if answer.get("id") == self._count:
+                    if "error" in answer:
+                        raise NhmechError(f"Chromium: {method}: {answer['error'].get('message')}")
+                    return answer["result"]
+            ready, _, _ = select.select([self._in], [], [], max(0.0, end - time.monotonic()))
+            if not ready:
+                raise TimeoutError
+            data = os.read(self._in, 1 << 20)
+            if not data:
+                raise NhmechError(f"Chromium ended ({method})")
+            self._buffer += data
+
+
+_running: list[Chromium] = []  # at most one: the compiled shaders of its pages serve the next page
+
+
+def share_chromium() -> Chromium:
+    """The Chromium of this process, started where none runs."""
+    if not (_running and _running[0].serves()):
+        _running[:] = [Chromium()]
+    return _running[0]
+
+
 class Browser:
     """Opens `url` in a window of `size` (width, height) [pixels]; a context manager.
+
+    The windows of one process are those of one Chromium, which is started with the first of them
+    and ends with the process: a second page of the same kind is ready in a third of the time, since
+    its shaders are compiled.
 
     Raises
     ------
@@ -39,28 +145,12 @@ class Browser:
     """
 
     def __init__(self, url: str, size: tuple[int, int] = (1000, 700), timeout: float = 60.0):
-        program = find_chromium()
-        if program is None:
-            raise NhmechError("pictures need Chromium or Chrome on PATH, for example: apt install "
-                              "chromium")
-        self._timeout, self._buffer, self._count = timeout, b"", 0
-        self._profile = tempfile.mkdtemp(prefix="nhmech-chromium-")
-        read_in, self._out = _open_pipe()
-        self._in, write_out = _open_pipe()
-        self._is_open = True
-        command = [program, *FLAGS, f"--user-data-dir={self._profile}",
-                   f"--window-size={size[0]},{size[1]}", "about:blank"]
-        shell = ["/bin/sh", "-c", f'exec "$0" "$@" 3</dev/fd/{read_in} 4>/dev/fd/{write_out}',
-                 *command]
-        self._process = subprocess.Popen(
-            shell, pass_fds=(read_in, write_out), start_new_session=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        os.close(read_in)
-        os.close(write_out)
+        self._chromium, self._timeout = share_chromium(), timeout
+        self._target: str | None = self._call(
+            "Target.createTarget", url="about:blank", newWindow=True, width=size[0],
+            height=size[1])["targetId"]
         try:
-            targets = self._call("Target.getTargets")["targetInfos"]
-            page = next(target["targetId"] for target in targets if target["type"] == "page")
-            self._session = self._call("Target.attachToTarget", targetId=page,
+            self._session = self._call("Target.attachToTarget", targetId=self._target,
                                        flatten=True)["sessionId"]
             self._page("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1],
                        deviceScaleFactor=1, mobile=False)
@@ -96,15 +186,11 @@ class Browser:
         return base64.b64decode(self._page("Page.captureScreenshot", format="png")["data"])
 
     def close(self) -> None:
-        """End the browser and remove its profile; harmless when called again."""
-        if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        if self._is_open:
-            os.close(self._in)
-            os.close(self._out)
-        self._is_open = False
-        shutil.rmtree(self._profile, ignore_errors=True)
+        """Close the window; harmless when called again."""
+        if self._target is not None and self._chromium.serves():
+            with suppress(NhmechError):  # one that has ended shows no window
+                self._call("Target.closeTarget", targetId=self._target)
+        self._target = None
 
     def __enter__(self) -> Browser:
         return self
@@ -113,31 +199,10 @@ class Browser:
         self.close()
 
     def _page(self, method: str, **parameters: object) -> dict:
-        return self._call(method, self._session, **parameters)
+        return self._call(method, session=self._session, **parameters)
 
     def _call(self, method: str, session: str | None = None, **parameters: object) -> dict:
-        self._count += 1
-        message = {"id": self._count, "method": method, "params": parameters}
-        message |= {"sessionId": session} if session else {}
-        try:
-            os.write(self._out, json.dumps(message).encode() + b"\0")
-        except OSError as error:
-            raise NhmechError(f"Chromium ended ({method}): {error}") from error
-        end = time.monotonic() + self._timeout
-        while True:
-            while b"\0" in self._buffer:
-                line, _, self._buffer = self._buffer.partition(b"\0")
-                answer = json.loads(line)
-                if answer.get("id") == self._count:
-                    if "error" in answer:
-                        raise NhmechError(f"Chromium: {method}: {answer['error'].get('message')}")
-                    return answer["result"]
-            ready, _, _ = select.select([self._in], [], [], max(0.0, end - time.monotonic()))
-            data = os.read(self._in, 1 << 20) if ready else b""
-            if not data:
-                raise NhmechError(f"Chromium {'ended' if ready else 'does not answer'} ({method}, "
-                                  f"limit {self._timeout:g} s)")
-            self._buffer += data
+        return self._chromium.call(method, self._timeout, session, **parameters)
 
 
 def _open_pipe() -> tuple[int, int]:

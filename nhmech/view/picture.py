@@ -50,6 +50,6 @@ def open_page(html_path: str | PathLike[str], size: tuple[int, int]) -> Iterator
     path = Path(html_path).resolve()
     if not path.is_file():
         raise InputError(f"{path} does not exist; write it with save_html")
-    with Browser(path.as_uri(), size) as browser:
+    with Browser(path.as_uri() + "#t=0", size) as browser:  # paused: who plays, draws all the time
         browser.wait_for("nhmech.state.ready")
         yield browser
