@@ -5,25 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
-from .frames import WORLD
+from .messages import JOINTS, ODOMETRY, STRING, TIME, TRANSFORMS, TWIST, WRENCH, Messages
 from .readings import Reading, Readings, Transform
 from .table import BLOCK
 from .template import Template
 
-TYPES = {"/robot_description": "std_msgs/msg/String", "/tf_static": "tf2_msgs/msg/TFMessage",
-         "/tf": "tf2_msgs/msg/TFMessage", "/odom": "nav_msgs/msg/Odometry",
-         "/joint_states": "sensor_msgs/msg/JointState", "/cmd_vel": "geometry_msgs/msg/Twist"}
-WRENCH = "geometry_msgs/msg/WrenchStamped"
+TYPES = {"/robot_description": STRING, "/tf_static": TRANSFORMS, "/tf": TRANSFORMS,
+         "/odom": ODOMETRY, "/joint_states": JOINTS, "/cmd_vel": TWIST}
 LATCHED = ("/robot_description", "/tf_static")
-PACKAGES = ("std_msgs", "builtin_interfaces", "geometry_msgs", "nav_msgs", "sensor_msgs",
-            "tf2_msgs")
 
 
 class _Kind(NamedTuple):
@@ -58,9 +53,7 @@ class Bag:
         from rosbags.typesys import Stores, get_typestore
 
         self.store = get_typestore(Stores.ROS2_HUMBLE)
-        self.message = SimpleNamespace(**{name.rpartition("/")[2]: kind
-                                          for name, kind in self.store.types.items()
-                                          if name.split("/")[0] in PACKAGES})
+        self.messages = Messages(self.store.types.__getitem__, np.array)
         self.writer, self.vehicle, self.run, self.twist = writer, vehicle, run, twist
         self.readings = Readings(vehicle)
         self.wheels = {name: re.sub(r"\W", "_", name)
@@ -71,7 +64,6 @@ class Bag:
         self.topics = {topic: self._connect(topic, kind) for topic, kind in types.items()}
         self.positions = np.reshape([self._position(name) for name in self.readings.joints],
                                     (-1, len(run))).T
-        self.unknown = np.zeros(36)
 
     def _connect(self, topic: str, kind: str) -> Any:
         from rosbags.interfaces import (
@@ -99,11 +91,10 @@ class Bag:
 
     def write(self, rows: np.ndarray, progress: Callable[[float], None] | None) -> None:
         """Writes the recorded states `rows`; stamps count from t = 0."""
-        first = round(self.run.t[rows[0]] * 1e9)
-        stamp = self._header(first, "").stamp
-        fixed = [self._transform(stamp, link) for link in self.readings.fixed()]
-        self._send("/robot_description", first, self.message.String(self.vehicle.description.xml))
-        self._send("/tf_static", first, self.message.TFMessage(fixed))
+        first, messages = round(self.run.t[rows[0]] * 1e9), self.messages
+        fixed = messages.transforms(messages.time(first), self.readings.fixed())
+        self._send("/robot_description", first, messages.string(self.vehicle.description.xml))
+        self._send("/tf_static", first, fixed)
         kinds = self._kinds(self._read(int(rows[0])))
         for begin in range(0, len(rows), BLOCK):
             self._write_states(rows[begin:begin + BLOCK], kinds)
@@ -125,8 +116,7 @@ class Bag:
             [np.concatenate(kind.numbers(reading)) for reading in found]))
             for topic, kind in kinds.items()}
         twists = {} if self.twist is None else {
-            i: self._serialise("/cmd_vel", self.message.Twist(
-                self._vector(x, y), self._vector(0.0, 0.0, yaw)))
+            i: self._serialise("/cmd_vel", self.messages.twist((x, y, 0.0, 0.0, 0.0, yaw)))
             for i, (x, y, yaw) in enumerate(self.twist[rows].tolist())
             if np.isfinite((x, y, yaw)).all()}
         for i, now in enumerate(stamps):
@@ -147,8 +137,9 @@ class Bag:
         found = {"/tf": self._kind("/tf", partial(self._placements, _edges(first)), first,
                                    lambda reading: [part for edge in _edges(reading)
                                                     for part in (edge.translation, edge.rotation)]),
-                 "/odom": self._kind("/odom", self._odometry, first, lambda reading: (
-                     reading.base.translation, reading.base.rotation, reading.twist)),
+                 "/odom": self._kind("/odom", partial(self._odometry, first.base), first,
+                                     lambda reading: (reading.base.translation,
+                                                      reading.base.rotation, reading.twist)),
                  "/joint_states": self._kind("/joint_states", self._joint_state, first,
                                              lambda reading: (reading.position, reading.velocity,
                                                               reading.effort))}
@@ -160,41 +151,25 @@ class Bag:
 
     def _kind(self, topic: str, build: Callable[[Any, np.ndarray], Any], first: Reading,
               numbers: Callable[[Reading], Sequence[np.ndarray]]) -> _Kind:
+        stamp = self.messages.find(TIME)
         template = Template(partial(self._serialise, topic),
-                            lambda seconds, rest, x: build(self.message.Time(seconds, rest), x),
+                            lambda seconds, rest, x: build(stamp(sec=seconds, nanosec=rest), x),
                             sum(map(len, numbers(first))))
         return _Kind(template, numbers)
 
     def _placements(self, edges: Sequence[Transform], stamp: Any, x: np.ndarray) -> Any:
-        return self.message.TFMessage([
-            self._transform(stamp, Transform(edge.parent, edge.child, part[:3], part[3:]))
+        return self.messages.transforms(stamp, [
+            Transform(edge.parent, edge.child, part[:3], part[3:])
             for edge, part in zip(edges, x.reshape(-1, 7))])
 
-    def _odometry(self, stamp: Any, x: np.ndarray) -> Any:
-        message, root = self.message, self.readings.root
-        pose = message.Pose(message.Point(*x[:3]), message.Quaternion(*x[3:7]))
-        twist = message.Twist(message.Vector3(*x[7:10]), message.Vector3(*x[10:]))
-        return message.Odometry(message.Header(stamp, WORLD), root,
-                                message.PoseWithCovariance(pose, self.unknown),
-                                message.TwistWithCovariance(twist, self.unknown))
+    def _odometry(self, base: Transform, stamp: Any, x: np.ndarray) -> Any:
+        return self.messages.odometry(stamp, Transform(base.parent, base.child, x[:3], x[3:7]),
+                                      x[7:])
 
     def _joint_state(self, stamp: Any, x: np.ndarray) -> Any:
         n = len(self.readings.joints)
-        return self.message.JointState(self.message.Header(stamp, ""), list(self.readings.joints),
-                                       x[:n], x[n:2 * n], x[2 * n:])
+        return self.messages.joint_state(stamp, self.readings.joints, x[:n], x[n:2 * n],
+                                         x[2 * n:])
 
     def _wrench(self, name: str, stamp: Any, x: np.ndarray) -> Any:
-        wrench = self.message.Wrench(self.message.Vector3(*x), self._vector(0.0))
-        return self.message.WrenchStamped(self.message.Header(stamp, f"{name}_contact"), wrench)
-
-    def _header(self, now: int, frame: str) -> Any:
-        return self.message.Header(self.message.Time(*divmod(now, 10**9)), frame)
-
-    def _vector(self, x: float, y: float = 0.0, z: float = 0.0) -> Any:
-        return self.message.Vector3(x, y, z)
-
-    def _transform(self, stamp: Any, edge: Transform) -> Any:
-        message = self.message
-        transform = message.Transform(message.Vector3(*edge.translation),
-                                      message.Quaternion(*edge.rotation))
-        return message.TransformStamped(message.Header(stamp, edge.parent), edge.child, transform)
+        return self.messages.wrench(stamp, f"{name}_contact", x)

@@ -9,9 +9,13 @@ from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import Any
 
+from ..checks import as_numbers, read_word, show
 from ..errors import InputError, listed
 
 NO_LIMIT = math.nan
+MODES = ("twist", "joints")
+PARTS = 6             # of a pose and of a twist: x, y, z, roll, pitch, yaw
+NO_ERROR = (0.0,) * PARTS
 
 
 @dataclass(frozen=True)
@@ -60,14 +64,45 @@ class Settings:
 
     Attributes
     ----------
+    mode
+        "twist": `cmd_vel` drives; "joints": `joint_commands` do, as of a controller manager.
     dt
         Step [s].
+    publish_rate
+        Messages in a second [Hz] of the clock that the node follows.
     speed_factor
         Simulated seconds in a second.
+    mu
+        Friction coefficient of all wheels, for the judgement in /diagnostics; NaN for what the file
+        says.
     cmd_vel_timeout
         [s] after which the last command ends and the vehicle brakes; 0 for never.
+    enable_stamped_cmd_vel
+        Whether `cmd_vel` and `cmd_vel_out` are of the type TwistStamped.
+    odom_frame_id
+        The frame that odometry is told in.
     base_frame_id
         What odometry is of: the root link where empty; "base_footprint" is its shadow on the plane.
+    tf_frame_prefix
+        Goes before the names of all frames, with a slash between.
+    enable_odom_tf, publish_map_odom_tf
+        Whether odom -> base and map -> odom are among the frames.
+    publish_contact_tf, publish_link_tf
+        Whether the contacts' frames are, which the wheels' forces are told in, and the links',
+        which a robot_state_publisher has otherwise.
+    publish_clock
+        Whether /clock tells the vehicle's time, which stamps are told in then.
+    publish_robot_description
+        Whether the vehicle's XML is sent.
+    publish_limited_velocity
+        Whether `cmd_vel_out` tells the twist after the limits.
+    ground_truth
+        Whether the exact pose of the root link in the world is sent as `ground_truth`.
+    pose_covariance_diagonal, twist_covariance_diagonal
+        (6,) of odometry [m^2, rad^2; m^2/s^2, rad^2/s^2].
+    command_log
+        File to which each change of the twist that is followed is written, as a line
+        "t,forward,lateral,yaw_rate"; none where empty.
     linear_x, linear_y, angular_z
         Limits of the commanded twist, "linear.x.max_velocity" and so on.
 
@@ -83,21 +118,57 @@ class Settings:
     0.5
     """
 
+    mode: str = "twist"
     dt: float = 1e-3
+    publish_rate: float = 100.0
     speed_factor: float = 1.0
+    mu: float = math.nan
     cmd_vel_timeout: float = 0.5
+    enable_stamped_cmd_vel: bool = False
+    odom_frame_id: str = "odom"
     base_frame_id: str = ""
+    tf_frame_prefix: str = ""
+    enable_odom_tf: bool = True
+    publish_map_odom_tf: bool = False
+    publish_contact_tf: bool = False
+    publish_link_tf: bool = False
+    publish_clock: bool = False
+    publish_robot_description: bool = True
+    publish_limited_velocity: bool = False
+    ground_truth: bool = False
+    pose_covariance_diagonal: tuple[float, ...] = NO_ERROR
+    twist_covariance_diagonal: tuple[float, ...] = NO_ERROR
+    command_log: str = ""
     linear_x: SpeedLimits = field(default_factory=SpeedLimits)
     linear_y: SpeedLimits = field(default_factory=SpeedLimits)
     angular_z: SpeedLimits = field(default_factory=SpeedLimits)
 
     def __post_init__(self) -> None:
-        for name in ("dt", "speed_factor"):
+        read_word("parameter mode", self.mode, MODES)
+        for name in ("dt", "publish_rate", "speed_factor"):
             if not 0 < getattr(self, name) < math.inf:
                 raise InputError(f"parameter {name} = {getattr(self, name)} must be positive")
+        if self.mu <= 0:
+            raise InputError(f"parameter mu = {self.mu} must be positive, or NaN for what the "
+                             "file says")
         if not 0 <= self.cmd_vel_timeout < math.inf:
             raise InputError(f"parameter cmd_vel_timeout = {self.cmd_vel_timeout} must be 0 "
                              "(never) or a time in seconds")
+        if not self.odom_frame_id:
+            raise InputError("parameter odom_frame_id = '' must name a frame, such as odom")
+        for name in ("pose_covariance_diagonal", "twist_covariance_diagonal"):
+            values = getattr(self, name)
+            if len(values) != PARTS or not all(0 <= value < math.inf for value in values):
+                raise InputError(f"parameter {name} = {list(values)} must be {PARTS} finite "
+                                 "numbers, none negative: x, y, z, roll, pitch, yaw")
+        if self.command_log and self.mode != "twist":
+            raise InputError(f"parameter command_log = {self.command_log!r} is of twists, but "
+                             f"mode is {self.mode!r}; set mode to 'twist' or leave one out")
+
+    def frame(self, name: str) -> str:
+        """A frame's name with the prefix."""
+        prefix = self.tf_frame_prefix.strip("/")
+        return f"{prefix}/{name}" if prefix else name
 
     @classmethod
     def read(cls, given: Mapping[str, Any]) -> Settings:
@@ -140,11 +211,16 @@ def parameters() -> dict[str, Any]:
     return found
 
 
-def _read_value(name: str, value: object, default: object) -> Any:
+def _read_value(name: str, value: Any, default: object) -> Any:
     """A value of the default's type."""
-    if isinstance(default, str):
-        if isinstance(value, str):
+    if isinstance(default, (str, bool)):
+        if type(value) is type(default):
             return value
+    elif isinstance(default, tuple):
+        numbers = as_numbers(value)
+        if numbers is not None and numbers.ndim == 1:
+            return tuple(numbers.tolist())
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(value)
-    raise InputError(f"parameter {name} = {value!r} is not of the type of its default, {default!r}")
+    raise InputError(f"parameter {name} = {show(value)} is not of the type of its default, "
+                     f"{default!r}")
