@@ -16,7 +16,7 @@ TESTS ?=
 WORKERS ?= auto
 PICTURES ?=
 
-.PHONY: help demo lint test soak coverage mutants bench docs pictures clean
+.PHONY: help demo lint test check soak coverage mutants bench docs pictures clean
 
 help:
 	@echo "make demo    a vehicle drives in the browser; also writes $(OUT)/demo.html"
@@ -53,7 +53,11 @@ lint: $(STAMP)
 # is made once, and lets one that is done take over from the others.
 PARALLEL = -n $(WORKERS) --dist worksteal
 
-test: lint
+# lint runs beside the tests: it has one process, and some tests wait
+test: $(STAMP)
+	@$(MAKE) --no-print-directory -j2 lint check
+
+check: $(STAMP)
 	$(BIN)/python -m pytest $(PARALLEL) $(TESTS)
 
 soak: $(STAMP)
