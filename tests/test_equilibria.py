@@ -315,10 +315,8 @@ def test_a_branch_passes_folds(folded):
 def test_hands_free_turns_by_arc_length(bicycle, turns):
     """The same family as by lean, one member at each lean."""
     branch = bicycle.branch(turns[2], "roll", 0.2, 4)
-    vehicle = bicycle.variations.simulated.vehicle
     for member in branch:
-        lean = float(bicycle.reading(("roll",))(0.0, member.q, member.xi, member.u,
-                                                vehicle.theta)[0])
+        lean = bicycle.value(member, "roll")
         same = bicycle.family(turns[2], "roll", [lean])[0]
         np.testing.assert_allclose(velocity(bicycle, member), velocity(bicycle, same), rtol=0,
                                    atol=1e-9)

@@ -1,30 +1,23 @@
-"""Steady motions: everything that the dynamics sees stands still.
-
-By Newton's method on the manifold, continued in a parameter.
-"""
+"""Steady motions: everything that the dynamics sees stands still."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from ..checks import check_arguments, read_vector, read_word
+from ..checks import check_arguments, read_vector
 from ..ctrl_c import hear_ctrl_c
 from ..errors import InputError, MechanicsError
-from ..mechanics.algebroid import rotation
 from ..mechanics.system import HasConstrained
 from ..vehicle.vehicle import Vehicle
+from .steady_equations import SINGULAR, SteadyEquations
 from .variations import Point, Variations
 
-# relative to the largest entry of the Jacobian
-ITERATIONS, CONVERGED, ACCEPTED = 40, 1e-15, 1e-11
 HALVINGS = 6         # of a step along a branch, before the branch is taken to end
-SINGULAR = 1e-9      # singular values below this part of the largest one count as zero
 
 
 @dataclass(frozen=True)
@@ -57,12 +50,10 @@ class Equilibrium:
 
 @check_arguments
 class SteadyMotions:
-    """Steady motions of one system.
+    """Steady motions of one system, found by Newton's method and continued in a parameter.
 
     The unknowns are the displacements that the dynamics sees (lean, steer, pitch), the speeds, and
-    the inputs that are set free: project v = 0 and dxi/dt = 0, together with the conditions. The
-    Jacobian is A (and B) of the linearisation, exact at the solution; where a family of solutions
-    is left, and where equations repeat because energy is conserved, the step is the shortest one.
+    the inputs that are set free.
 
     Parameters
     ----------
@@ -73,44 +64,18 @@ class SteadyMotions:
     """
 
     def __init__(self, constrained: HasConstrained | Variations, inputs: Iterable[str] = ()):
-        self.variations = Variations.of(constrained)
-        names = self.variations.system.u_names
-        self.free = [names.index(read_word("input", name, names)) for name in inputs]
-        self._readings: dict[tuple[str, ...], ca.Function] = {}
+        self.equations = SteadyEquations(constrained, inputs)
+        self.variations = self.equations.variations
 
     def __repr__(self) -> str:
         return f"<SteadyMotions of {self.variations.system!r}>"
 
-    # -- what conditions can name ------------------------------------------------------------------
-    @cached_property
+    @property
     def quantities(self) -> dict[str, ca.SX]:
         """What conditions can name: fibre coordinates [their unit] by their name; `NAME angle` of a
         joint or `q NAME` of a flat coordinate; roll and pitch [rad] of a vehicle's base, R =
         Rz(yaw) Rx(roll) Ry(pitch)."""
-        space, q = self.variations.space, self.variations.system.q
-        found = {name: self.variations.velocity[i] for i, name in enumerate(space.v_names)}
-        found |= {f"q {name}": q[i] for i, name in enumerate(space.q_names)}
-        found |= {f"{space.v_names[a]} angle": ca.atan2(q[i + 1], q[i]) for i, a in space.circles}
-        vehicle = self.variations.simulated.vehicle
-        if vehicle is not None:
-            R = rotation(q[3:7])
-            found |= {"roll": ca.asin(R[2, 1]), "pitch": ca.atan2(-R[2, 0], R[2, 2])}
-            found |= {f"{name} angle": q[space.q_names.index(name)] for name in vehicle.joint_names
-                      if name in space.q_names}
-        return found
-
-    def reading(self, names: tuple[str, ...]) -> ca.Function:
-        """(t, q, xi, u, theta) -> values, and derivatives along the fibre, by the speeds and by
-        theta."""
-        if names not in self._readings:
-            for name in names:
-                read_word("quantity", name, self.quantities)
-            c = ca.vertcat(ca.SX(0, 1), *[self.quantities[name] for name in names])
-            v, s = self.variations, self.variations.system
-            self._readings[names] = ca.Function("readings", v.inputs, [
-                c, ca.jacobian(c, s.q) @ v.space.anchor, ca.jacobian(c, v.xi),
-                ca.jacobian(c, s.theta)])
-        return self._readings[names]
+        return self.equations.quantities
 
     def value(self, motion: Equilibrium, name: str) -> float:
         """A quantity of a steady motion, by the name that conditions use.
@@ -120,10 +85,9 @@ class SteadyMotions:
         InputError
             For unknown names.
         """
-        return float(self.reading((name,))(0.0, motion.q, motion.xi, motion.u,
+        return float(self.equations.reading((name,))(0.0, motion.q, motion.xi, motion.u,
                                            self.variations.theta)[0])
 
-    # -- Newton ------------------------------------------------------------------------------------
     @check_arguments
     @hear_ctrl_c()
     def find(self, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None,
@@ -149,112 +113,8 @@ class SteadyMotions:
         u = np.zeros(system.u.numel()) if u is None else read_vector("u", u, system.u_names)
         q = read_vector("q", q, system.algebroid.q_names)
         xi = read_vector("xi", xi, self.variations.equations.names)
-        q, xi, u, state, _ = self._solve(t, q, xi, u, dict(conditions or {}))
-        return Equilibrium(q, xi, u, state.point.v, state.residual, state.family)
-
-    def _solve(
-        self,
-        t: float,
-        q: np.ndarray,
-        xi: np.ndarray,
-        u: np.ndarray,
-        conditions: Mapping[str, float],
-        across: np.ndarray | None = None,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, _State, float]:
-        """Newton's method, all steps at right angles to `across` (nv + nxi + nu,), if any; and
-        their length."""
-        q = self._on_the_ground(t, q)
-        state, gone = self._state(t, q, xi, u, conditions), 0.0
-        for _ in range(ITERATIONS):
-            if state.residual <= CONVERGED * state.scale:
-                break
-            jacobian, defect, fraction = state.jacobian, state.defect, 1.0
-            if across is not None:
-                jacobian, defect = np.vstack([jacobian,
-                                              self._local(state.point, across)]), np.r_[defect, 0.0]
-            step = -np.linalg.lstsq(jacobian, defect, rcond=SINGULAR)[0]
-            while fraction > 1e-3:
-                k, nxi = len(state.point.names), len(xi)
-                moved = u.copy()
-                moved[self.free] += fraction * step[k + nxi:]
-                q_next = self._on_the_ground(
-                    t, self._displace(t, q, state.point.basis @ (fraction * step[:k]))
-                )
-                following = self._state(t, q_next, xi + fraction * step[k:k + nxi], moved,
-                                        conditions)
-                if following.merit < state.merit:
-                    break
-                fraction /= 2
-            if following.merit >= state.merit:              # rounding: no step makes it better
-                break
-            q, xi, u, state = q_next, xi + fraction * step[k:k + nxi], moved, following
-            gone += fraction * float(np.linalg.norm(step))
-        if not state.residual <= ACCEPTED * state.scale:
-            raise MechanicsError(f"no steady motion found near the guess: {state.worst}; change "
-                                 "the guess or the conditions "
-                                 f"({', '.join(conditions) or 'none'}), or let inputs be unknowns")
-        return q, xi, u, state, gone
-
-    def _local(self, point: Point, whole: np.ndarray) -> np.ndarray:
-        """A direction (nv + nxi + nu,) in the unknowns at a point."""
-        nv, nxi = self.variations.space.nv, self.variations.xi.numel()
-        return np.r_[whole[:nv][list(point.names)], whole[nv:nv + nxi], whole[nv + nxi:][self.free]]
-
-    def _whole(self, point: Point, local: np.ndarray) -> np.ndarray:
-        """The same in fibre coordinates, speeds and all inputs."""
-        k, nxi, u = (
-            len(point.names), self.variations.xi.numel(),
-            np.zeros(self.variations.system.u.numel()),
-        )
-        u[self.free] = local[k + nxi:]
-        return np.r_[point.basis @ local[:k], local[k:k + nxi], u]
-
-    def _state(self, t: float, q: np.ndarray, xi: np.ndarray, u: np.ndarray,
-               conditions: Mapping[str, float]) -> _State:
-        point = self.variations.at(q, xi, u, t)
-        reading = self.reading(tuple(conditions))
-        values, along, by_speed, _ = (x.full() for x in reading(t, q, xi, u, self.variations.theta))
-        jacobian = np.vstack([np.hstack([point.A, point.B[:, self.free]]),
-                              np.hstack([along @ point.basis, by_speed,
-                                         np.zeros((len(conditions), len(self.free)))])])
-        space, equations = self.variations.space, self.variations.equations
-        places = [(f"{space.v_names[i]} does not vanish, it is", space.v_units[i])
-                  for i in point.names]
-        rates = [(f"{name} keeps changing, every second by", unit)
-                 for name, unit in zip(equations.names, equations.units)]
-        misses = [(f"{name} differs from the value it should have by", "") for name in conditions]
-        return _State(point, np.r_[point.defect,
-                                   values[:, 0] - np.array(list(conditions.values()))], jacobian,
-                      places + rates + misses)
-
-    @cached_property
-    def _move(self) -> ca.Function:
-        v, s, eta = (
-            self.variations,
-            self.variations.system,
-            ca.SX.sym("eta", self.variations.space.nv),
-        )
-        return ca.Function("move", [s.t, s.q, s.theta, eta], [s.q + v.space.anchor @ eta])
-
-    @cached_property
-    def _lift(self) -> ca.Function:
-        s, frame = self.variations.system, self.variations.equations.frame
-        lifted = s.q + self.variations.space.anchor @ frame.correction()
-        return ca.Function("lift", [s.t, s.q, s.theta], [lifted, self.variations.distribution.phi])
-
-    def _displace(self, t: float, q: np.ndarray, eta: np.ndarray) -> np.ndarray:
-        return self.variations.space.normalise(
-            self._move(t, q, self.variations.theta, eta).full().ravel()
-        )
-
-    def _on_the_ground(self, t: float, q: np.ndarray) -> np.ndarray:
-        """q with phi = 0, by Newton steps that leave the independent coordinates alone."""
-        for _ in range(8):
-            lifted, phi = self._lift(t, q, self.variations.theta)
-            if np.abs(phi.full()).max(initial=0.0) <= 1e-15:
-                break
-            q = self.variations.space.normalise(lifted.full().ravel())
-        return q
+        q, xi, u, end, _ = self.equations.solve(t, q, xi, u, dict(conditions or {}))
+        return Equilibrium(q, xi, u, end.point.v, end.residual, end.family)
 
     # -- families ----------------------------------------------------------------------------------
     def family(self, start: Equilibrium, name: str, values: Iterable[float],
@@ -319,9 +179,9 @@ class SteadyMotions:
             where no member is found.
         """
         conditions, members, tangent = dict(conditions or {}), [], None
-        gradient = self.reading((name,))
+        gradient = self.equations.reading((name,))
         for _ in range(count):
-            state = self._state(0.0, start.q, start.xi, start.u, conditions)
+            state = self.equations.iterate(0.0, start.q, start.xi, start.u, conditions)
             _, s, vt = np.linalg.svd(state.jacobian)
             free = vt[int(np.sum(s > SINGULAR * s[0])):]
             if len(free) != 1:
@@ -336,12 +196,12 @@ class SteadyMotions:
                 found = gradient(0.0, start.q, start.xi, start.u, self.variations.theta)
                 _, along, by_speed, _ = (x.full() for x in found)
                 grows = np.r_[along[0] @ state.point.basis, by_speed[0],
-                              np.zeros(len(self.free))] @ free[0]
+                              np.zeros(len(self.equations.free))] @ free[0]
                 local = free[0] * (1.0 if grows >= 0 else -1.0) * np.sign(step)
             else:
-                local = free[0] * (1.0 if free[0] @ self._local(state.point, tangent) >= 0
+                local = free[0] * (1.0 if free[0] @ self.equations.local(state.point, tangent) >= 0
                                    else -1.0)
-            tangent = self._whole(state.point, local)
+            tangent = self.equations.whole(state.point, local)
             start = self._further(start, tangent, abs(step), conditions)
             members.append(start)
         return members
@@ -354,8 +214,8 @@ class SteadyMotions:
         for shorter in range(HALVINGS + 1):
             moved = length / 2 ** shorter * tangent
             try:
-                q = self._displace(0.0, start.q, moved[:nv])
-                q, xi, u, state, gone = self._solve(
+                q = self.equations.displace(0.0, start.q, moved[:nv])
+                q, xi, u, state, gone = self.equations.solve(
                     0.0, q, start.xi + moved[nv:nv + nxi], start.u + moved[nv + nxi:], conditions,
                     tangent)
             except MechanicsError:
@@ -367,6 +227,7 @@ class SteadyMotions:
         raise MechanicsError(f"the branch turns too sharply for steps of {length:.3g}; start with "
                              "shorter ones, or it meets another branch here")
 
+    # -- of a vehicle ------------------------------------------------------------------------------
     def straight(self, speed: float, q: np.ndarray | None = None) -> Equilibrium:
         """Straight running of a vehicle at a forward speed [m/s], from its upright configuration
         where q is None.
@@ -405,7 +266,7 @@ class SteadyMotions:
         zero = np.zeros(self.variations.xi.numel())
         held = {f"{name} angle": None for name in self._uneven_wheels(self.variations.at(q, zero))}
         idle = np.zeros(self.variations.system.u.numel())
-        angles = self.reading(tuple(held))(0.0, q, zero, idle,
+        angles = self.equations.reading(tuple(held))(0.0, q, zero, idle,
                                            self.variations.theta)[0].full().ravel()
         still = {"forward_speed": 0.0, "lateral_speed": 0.0, "yaw_rate": 0.0}
         return self.find(q, zero, conditions=still | dict(zip(held, map(float, angles))))
@@ -442,41 +303,3 @@ def pitch_of(q: np.ndarray) -> float:
     """Pitch [rad] of a vehicle's base, R = Rz(yaw) Rx(roll) Ry(pitch)."""
     R = pin.Quaternion(np.asarray(q, dtype=float)[3:7]).toRotationMatrix()
     return float(np.arctan2(-R[2, 0], R[2, 2]))
-
-
-@dataclass(frozen=True)
-class _State:
-    """A Newton iterate: what is left of each equation, its derivatives by the unknowns, and what
-    to say before and after the number that is left."""
-
-    point: Point
-    defect: np.ndarray
-    jacobian: np.ndarray
-    faults: list[tuple[str, str]]
-
-    @property
-    def residual(self) -> float:
-        finite = np.all(np.isfinite(self.defect))
-        return float(np.abs(self.defect).max(initial=0.0)) if finite else np.inf
-
-    @property
-    def merit(self) -> float:
-        """What the shortest step reduces."""
-        return float(np.linalg.norm(self.defect)) if np.all(np.isfinite(self.defect)) else np.inf
-
-    @property
-    def scale(self) -> float:
-        """Size of the terms that cancel in the defect."""
-        return max(1.0, float(np.abs(self.jacobian).max(initial=0.0)))
-
-    @property
-    def worst(self) -> str:
-        """What is farthest from a steady motion, in words."""
-        row = int(np.argmax(np.abs(self.defect)))
-        text, unit = self.faults[row]
-        return f"{text} {self.defect[row]:.3g} {unit}".rstrip()
-
-    @property
-    def family(self) -> int:
-        s = np.linalg.svd(self.jacobian, compute_uv=False)
-        return self.jacobian.shape[1] - int(np.sum(s > SINGULAR * s[0]))

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..checks import check_arguments
 from ..errors import MechanicsError
-from .equilibria import SINGULAR, Equilibrium, SteadyMotions
+from .equilibria import Equilibrium, SteadyMotions
+from .steady_equations import SINGULAR
 from .variations import Point, Variations
 
 # an eigenvalue closer than this part of the largest one to another has no derivative
@@ -112,7 +113,7 @@ def _path(motions: SteadyMotions, point: Point, at: tuple,
         ca.jacobian(e, s.theta) for e in (variations.velocity, variations.rate,
                                           variations.distribution.phi)])
     v_theta, f_theta, phi_theta = (x.full() for x in by_theta(*at))
-    _, c_eta, c_xi, c_theta = (x.full() for x in motions.reading(names)(*at))
+    _, c_eta, c_xi, c_theta = (x.full() for x in motions.equations.reading(names)(*at))
     still = np.zeros((len(point.phi), point.E.shape[1]))
     left = np.block([[point.reduce @ point.whole], [point.holonomic, still], [c_eta, c_xi]])
     right = -np.vstack([point.reduce @ np.vstack([v_theta, f_theta]), phi_theta, c_theta])

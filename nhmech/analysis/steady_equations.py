@@ -1,0 +1,217 @@
+"""The equations of steady motion of one system, and Newton's method for them on the manifold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from ..checks import read_word
+from ..errors import MechanicsError
+from ..mechanics.algebroid import rotation
+from ..mechanics.system import HasConstrained
+from .variations import Point, Variations
+
+# relative to the largest entry of the Jacobian
+ITERATIONS, CONVERGED, ACCEPTED = 40, 1e-15, 1e-11
+SINGULAR = 1e-9      # singular values below this part of the largest one count as zero
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """A Newton iterate: what is left of each equation, its derivatives by the unknowns, and what
+    to say before and after the number that is left."""
+
+    point: Point
+    defect: np.ndarray
+    jacobian: np.ndarray
+    faults: list[tuple[str, str]]
+
+    @property
+    def residual(self) -> float:
+        finite = np.all(np.isfinite(self.defect))
+        return float(np.abs(self.defect).max(initial=0.0)) if finite else np.inf
+
+    @property
+    def merit(self) -> float:
+        """What the shortest step reduces."""
+        return float(np.linalg.norm(self.defect)) if np.all(np.isfinite(self.defect)) else np.inf
+
+    @property
+    def scale(self) -> float:
+        """Size of the terms that cancel in the defect."""
+        return max(1.0, float(np.abs(self.jacobian).max(initial=0.0)))
+
+    @property
+    def worst(self) -> str:
+        """What is farthest from a steady motion, in words."""
+        row = int(np.argmax(np.abs(self.defect)))
+        text, unit = self.faults[row]
+        return f"{text} {self.defect[row]:.3g} {unit}".rstrip()
+
+    @property
+    def family(self) -> int:
+        s = np.linalg.svd(self.jacobian, compute_uv=False)
+        return self.jacobian.shape[1] - int(np.sum(s > SINGULAR * s[0]))
+
+
+class SteadyEquations:
+    """Project v = 0 and dxi/dt = 0, together with conditions.
+
+    The unknowns are the displacements that the dynamics sees (lean, steer, pitch), the speeds, and
+    the inputs that are set free.
+
+    The Jacobian is A (and B) of the linearisation, exact at the solution; where a family of
+    solutions is left, and where equations repeat because energy is conserved, the step is the
+    shortest one.
+
+    Parameters
+    ----------
+    constrained
+        A vehicle, a `ConstrainedSystem`, or `Variations` of one.
+    inputs
+        Names of inputs that are unknowns; all others keep their value.
+    """
+
+    def __init__(self, constrained: HasConstrained | Variations, inputs: Iterable[str] = ()):
+        self.variations = Variations.of(constrained)
+        names = self.variations.system.u_names
+        self.free = [names.index(read_word("input", name, names)) for name in inputs]
+        self._readings: dict[tuple[str, ...], ca.Function] = {}
+
+    # -- what conditions can name ------------------------------------------------------------------
+    @cached_property
+    def quantities(self) -> dict[str, ca.SX]:
+        """By the names of `SteadyMotions.quantities`."""
+        space, q = self.variations.space, self.variations.system.q
+        found = {name: self.variations.velocity[i] for i, name in enumerate(space.v_names)}
+        found |= {f"q {name}": q[i] for i, name in enumerate(space.q_names)}
+        found |= {f"{space.v_names[a]} angle": ca.atan2(q[i + 1], q[i]) for i, a in space.circles}
+        vehicle = self.variations.simulated.vehicle
+        if vehicle is not None:
+            R = rotation(q[3:7])
+            found |= {"roll": ca.asin(R[2, 1]), "pitch": ca.atan2(-R[2, 0], R[2, 2])}
+            found |= {f"{name} angle": q[space.q_names.index(name)] for name in vehicle.joint_names
+                      if name in space.q_names}
+        return found
+
+    def reading(self, names: tuple[str, ...]) -> ca.Function:
+        """(t, q, xi, u, theta) -> values, and derivatives along the fibre, by the speeds and by
+        theta."""
+        if names not in self._readings:
+            for name in names:
+                read_word("quantity", name, self.quantities)
+            c = ca.vertcat(ca.SX(0, 1), *[self.quantities[name] for name in names])
+            v, s = self.variations, self.variations.system
+            self._readings[names] = ca.Function("readings", v.inputs, [
+                c, ca.jacobian(c, s.q) @ v.space.anchor, ca.jacobian(c, v.xi),
+                ca.jacobian(c, s.theta)])
+        return self._readings[names]
+
+    # -- Newton ------------------------------------------------------------------------------------
+    def solve(
+        self,
+        t: float,
+        q: np.ndarray,
+        xi: np.ndarray,
+        u: np.ndarray,
+        conditions: Mapping[str, float],
+        across: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Iterate, float]:
+        """Newton's method, all steps at right angles to `across` (nv + nxi + nu,), if any; and
+        their length."""
+        q = self._on_the_ground(t, q)
+        state, gone = self.iterate(t, q, xi, u, conditions), 0.0
+        for _ in range(ITERATIONS):
+            if state.residual <= CONVERGED * state.scale:
+                break
+            jacobian, defect, fraction = state.jacobian, state.defect, 1.0
+            if across is not None:
+                jacobian, defect = np.vstack([jacobian,
+                                              self.local(state.point, across)]), np.r_[defect, 0.0]
+            step = -np.linalg.lstsq(jacobian, defect, rcond=SINGULAR)[0]
+            while fraction > 1e-3:
+                k, nxi = len(state.point.names), len(xi)
+                moved = u.copy()
+                moved[self.free] += fraction * step[k + nxi:]
+                q_next = self._on_the_ground(
+                    t, self.displace(t, q, state.point.basis @ (fraction * step[:k]))
+                )
+                following = self.iterate(t, q_next, xi + fraction * step[k:k + nxi], moved,
+                                        conditions)
+                if following.merit < state.merit:
+                    break
+                fraction /= 2
+            if following.merit >= state.merit:              # rounding: no step makes it better
+                break
+            q, xi, u, state = q_next, xi + fraction * step[k:k + nxi], moved, following
+            gone += fraction * float(np.linalg.norm(step))
+        if not state.residual <= ACCEPTED * state.scale:
+            raise MechanicsError(f"no steady motion found near the guess: {state.worst}; change "
+                                 "the guess or the conditions "
+                                 f"({', '.join(conditions) or 'none'}), or let inputs be unknowns")
+        return q, xi, u, state, gone
+
+    def local(self, point: Point, whole: np.ndarray) -> np.ndarray:
+        """A direction (nv + nxi + nu,) in the unknowns at a point."""
+        nv, nxi = self.variations.space.nv, self.variations.xi.numel()
+        return np.r_[whole[:nv][list(point.names)], whole[nv:nv + nxi], whole[nv + nxi:][self.free]]
+
+    def whole(self, point: Point, local: np.ndarray) -> np.ndarray:
+        """The same in fibre coordinates, speeds and all inputs."""
+        k, nxi, u = (
+            len(point.names), self.variations.xi.numel(),
+            np.zeros(self.variations.system.u.numel()),
+        )
+        u[self.free] = local[k + nxi:]
+        return np.r_[point.basis @ local[:k], local[k:k + nxi], u]
+
+    def iterate(self, t: float, q: np.ndarray, xi: np.ndarray, u: np.ndarray,
+               conditions: Mapping[str, float]) -> Iterate:
+        point = self.variations.at(q, xi, u, t)
+        reading = self.reading(tuple(conditions))
+        values, along, by_speed, _ = (x.full() for x in reading(t, q, xi, u, self.variations.theta))
+        jacobian = np.vstack([np.hstack([point.A, point.B[:, self.free]]),
+                              np.hstack([along @ point.basis, by_speed,
+                                         np.zeros((len(conditions), len(self.free)))])])
+        space, equations = self.variations.space, self.variations.equations
+        places = [(f"{space.v_names[i]} does not vanish, it is", space.v_units[i])
+                  for i in point.names]
+        rates = [(f"{name} keeps changing, every second by", unit)
+                 for name, unit in zip(equations.names, equations.units)]
+        misses = [(f"{name} differs from the value it should have by", "") for name in conditions]
+        return Iterate(point, np.r_[point.defect,
+                                   values[:, 0] - np.array(list(conditions.values()))], jacobian,
+                      places + rates + misses)
+
+    @cached_property
+    def _move(self) -> ca.Function:
+        v, s, eta = (
+            self.variations,
+            self.variations.system,
+            ca.SX.sym("eta", self.variations.space.nv),
+        )
+        return ca.Function("move", [s.t, s.q, s.theta, eta], [s.q + v.space.anchor @ eta])
+
+    @cached_property
+    def _lift(self) -> ca.Function:
+        s, frame = self.variations.system, self.variations.equations.frame
+        lifted = s.q + self.variations.space.anchor @ frame.correction()
+        return ca.Function("lift", [s.t, s.q, s.theta], [lifted, self.variations.distribution.phi])
+
+    def displace(self, t: float, q: np.ndarray, eta: np.ndarray) -> np.ndarray:
+        return self.variations.space.normalise(
+            self._move(t, q, self.variations.theta, eta).full().ravel()
+        )
+
+    def _on_the_ground(self, t: float, q: np.ndarray) -> np.ndarray:
+        """q with phi = 0, by Newton steps that leave the independent coordinates alone."""
+        for _ in range(8):
+            lifted, phi = self._lift(t, q, self.variations.theta)
+            if np.abs(phi.full()).max(initial=0.0) <= 1e-15:
+                break
+            q = self.variations.space.normalise(lifted.full().ravel())
+        return q
