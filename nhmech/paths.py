@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -56,6 +57,13 @@ def urdf_names() -> tuple[str, ...]:
     """
     files = (file.name for folder in _folders() for file in folder.iterdir())
     return tuple(sorted({_stem(file) for file in files if _stem(file) != file}))
+
+
+def require_file(path: str | os.PathLike) -> None:
+    """Raises `OSError` for what is there and no file: a device may never end, a pipe never
+    begin."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise OSError("it is no file, but a folder, a pipe or a device")
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import click
 
 from ..ctrl_c import hear_ctrl_c
 from ..version import __version__
-from .failures import keep_going
+from .failures import keep_going, printable_messages
 
 # each is the function of the same name in the module of the same name
 COMMANDS = ("run", "controllers", "inspect", "limits", "view", "plot", "report", "export",
@@ -28,6 +28,9 @@ class Commands(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the command; a standard output that takes no more ends it in one line."""
+        if getattr(sys.stdout, "errors", "") == "strict" and hasattr(sys.stdout, "reconfigure"):
+            # what the terminal's encoding lacks, bytes of a file's name too, is shown as an escape
+            sys.stdout.reconfigure(errors="backslashreplace")
         try:
             try:
                 return super().main(*args, **kwargs)
@@ -40,6 +43,11 @@ class Commands(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             click.echo(f"Error: standard output cannot be written: {error.strerror}", err=True)
             sys.exit(3)
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """The context of the command."""
+        with printable_messages():
+            return super().make_context(*args, **kwargs)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The subcommands in the order of `COMMANDS`."""
@@ -54,7 +62,7 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Runs a subcommand."""
         codes: list[int] = []
-        with hear_ctrl_c(), keep_going(codes):
+        with hear_ctrl_c(), keep_going(codes), printable_messages():
             return super().invoke(ctx)
         ctx.exit(codes[0])
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import click
 
-from ..errors import NhmechError, OutputError, SimulationError
+from ..errors import NhmechError, OutputError, SimulationError, printable
 
 BAD_INPUT, STOPPED = 2, 3
 
@@ -34,3 +34,13 @@ def keep_going(codes: list[int]) -> Iterator[None]:
         if isinstance(error, OSError) and error.filename is None:
             raise
         codes.append(report_error(error))
+
+
+@contextmanager
+def printable_messages() -> Iterator[None]:
+    """What click says of wrong words shows their control characters as escapes."""
+    try:
+        yield
+    except click.ClickException as error:
+        error.message = printable(error.message)
+        raise

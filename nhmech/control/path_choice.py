@@ -10,6 +10,7 @@ import numpy as np
 
 from ..checks import check_arguments
 from ..errors import InputError, listed
+from ..paths import require_file
 from ..vehicle.vehicle import Vehicle
 from .path import Path
 from .path_library import PATHS, make_path, spline
@@ -71,6 +72,7 @@ def _waypoints(file: File) -> Iterator[tuple[float, float]]:
     """Rows of x, y; the first may be titles, empty ones and those that begin with # are left
     out."""
     try:
+        require_file(file)
         with open(file, newline="", encoding="utf-8") as stream:
             first = True
             for number, row in enumerate(csv.reader(stream), 1):

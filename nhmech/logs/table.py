@@ -12,6 +12,7 @@ import numpy as np
 
 from ..checks import check_arguments, read_number
 from ..errors import InputError, NhmechError
+from ..paths import require_file
 from ..simulation.trajectory import Trajectory
 
 BLOCK = 1024  # rows that are computed at once: enough for speed, and little memory
@@ -21,6 +22,7 @@ BLOCK = 1024  # rows that are computed at once: enough for speed, and little mem
 def reading(path: str | PathLike[str]) -> Iterator[None]:
     """Whatever a reader of the block makes of a file that is none of ours is an `InputError`."""
     try:
+        require_file(path)
         yield
     except NhmechError:
         raise

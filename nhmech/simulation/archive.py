@@ -16,7 +16,7 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, is_zipfile
 import numpy as np
 
 from ..errors import InputError, SimulationError, listed
-from ..paths import replace_file
+from ..paths import replace_file, require_file
 from .run_file import SUFFIX, is_run_file, read_header, read_run_file
 
 ARRAYS = ("t", "q", "v", "xi", "u", "angles")
@@ -61,6 +61,7 @@ def read_archive(path: str | os.PathLike) -> dict[str, Any]:
         For a file that does not exist, or is no run.
     """
     try:
+        require_file(path)
         found = _from_run_file(path) if is_run_file(path) else _from_npz(path)
         _check(found)
         return found

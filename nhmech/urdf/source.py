@@ -13,7 +13,7 @@ from typing import Any, TypeVar, overload
 from lxml import etree
 
 from ..errors import InputError, ModelError, Remedy, listed
-from ..paths import urdf_names
+from ..paths import require_file, urdf_names
 from .fault import Element, ElementError, Fault, Mend, element_name, from_slip
 from .mesh_files import MeshFiles
 from .packages import find_package, read_packages
@@ -259,6 +259,7 @@ def _read_file(path: Path) -> bytes:
         if path.exists() and path.stat().st_size > _LARGEST_FILE:
             raise ModelError(f"{path} has {path.stat().st_size} bytes; a robot description has at "
                              f"most {_LARGEST_FILE}")
+        require_file(path)
         return path.read_bytes()
     except FileNotFoundError:
         beside = sorted(p.name for p in path.parent.glob("*.urdf")) if path.parent.is_dir() else []

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from lxml import etree
 
 from ..errors import ModelError
+from ..paths import require_file
 from .fault import Element
 from .packages import find_package
 from .remedy import option, suggest
@@ -183,7 +184,8 @@ def expand(text: str, file: str | None, packages: Mapping[str, str],
                 source = _read(Path(filename))
             except OSError as error:
                 xacro.filestack.pop()
-                raise xacro.XacroException(f"{error.strerror}: {filename}", exc=error) from error
+                why = error.strerror or error
+                raise xacro.XacroException(f"{why}: {filename}", exc=error) from error
         document = read(source)
         _add_prefixes(document.documentElement, macros)
         return document
@@ -218,6 +220,7 @@ def _walk_includes(text: str, folder: Path, find: Callable[[str], str],
 
 
 def _read(path: Path) -> str:
+    require_file(path)
     return drop_declaration(decode(path.read_bytes())[0])[0]
 
 

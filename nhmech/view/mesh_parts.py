@@ -12,6 +12,7 @@ import ctypes
 import ctypes.util
 import io
 import json
+import os
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -183,7 +184,7 @@ def _assimp() -> ctypes.CDLL | None:
 def _as_glb(path: str) -> bytes | None:
     """A mesh file of any format as binary glTF; None where that fails."""
     assimp = _assimp()
-    scene = assimp and assimp.aiImportFile(path.encode(), _JOIN | _TRIANGULATE | _SORT)
+    scene = assimp and assimp.aiImportFile(os.fsencode(path), _JOIN | _TRIANGULATE | _SORT)
     if assimp is None or not scene:
         return None
     try:

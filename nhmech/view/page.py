@@ -7,7 +7,6 @@ One self-contained file.
 from __future__ import annotations
 
 import base64
-import html
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +15,7 @@ from string import Template
 import umsgpack
 
 from ..errors import NhmechError
-from .static import read_static
+from .static import escape, read_static
 
 RECORDED = """
 const nhmech = openPage(false);
@@ -50,7 +49,7 @@ def _render(script: str, title: str) -> str:
     codes = (_meshcat(), read_static("software.js"), read_static("page.js"), script)
     scripts = "".join(f"<script>{code}</script>\n" for code in codes)
     return Template(read_static("page.html")).substitute(
-        title=html.escape(title), style=read_static("page.css"), scripts=scripts)
+        title=escape(title), style=read_static("page.css"), scripts=scripts)
 
 
 @cache

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from string import Template
 
-from .static import read_static
+from .static import escape, read_static
 
 
 def page(title: str, under: str, body: Sequence[str], footer: str) -> str:

@@ -9,6 +9,7 @@ import coal
 import numpy as np
 import pinocchio as pin
 
+from ..errors import printable
 from ..vehicle.vehicle import Vehicle
 from .camera import Extent, View
 from .colours import contact_rgb
@@ -163,7 +164,7 @@ class Scene:
             floor(view.reach, cell),
             set_transform("/ground", floor_pose(self.vehicle.ground, view.ground, 20 * cell)),
             *self.groups(),
-            {"type": "view", "title": title or self.vehicle.name, "cell": cell,
+            {"type": "view", "title": printable(title or self.vehicle.name), "cell": cell,
              "ground": describe_ground(self.vehicle.ground), "contacts": legend,
              "layers": layers, "body": self.paths.get(1, ""), **view.camera()},
             *(message for overlay in overlays for message in overlay.objects(view)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...checks import check_arguments
+from ...errors import printable
 from ..camera import View
 from ..colours import CONTACTS
 from ..drawable import Drawable, Motion, Snapshot
@@ -41,7 +42,7 @@ class Ghost(Overlay):
 
     def __init__(self, vehicle: Drawable, trajectory: Motion, name: str = "ghost",
                  number: int = 0):
-        colour = SHADES[number % len(SHADES)]
+        colour, name = SHADES[number % len(SHADES)], printable(name)
         self.legend = ((name, colour),)
         self._root, self._colour, self._number = f"/ghosts/{name.replace('/', '_')}", colour, number
         self.layer = Layer(name, (self._root,), is_shown=True)
