@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..checks import is_finite
 from ..errors import InputError
 from .driving import read_path_option
 from .options import OutputFile, RobotOptions, find_robot, load_robot, robot_options
@@ -49,7 +50,7 @@ WITHOUT_WHEELS = ("energy", "speeds", "joint-rates", "coordinates")
               help="Draw the eigenvalues of this robot's straight running over its speed.")
 @click.option("--range", "span", nargs=2, type=float, default=(0.1, 10.0), show_default=True,
               metavar="LOW HIGH", help="Range of speeds for --eigenvalues [m/s].")
-@click.option("--points", type=click.IntRange(2), default=200, show_default=True,
+@click.option("--points", type=click.IntRange(2, 100_000), default=200, show_default=True,
               help="Number of speeds for --eigenvalues.")
 @robot_options
 def plot(run: Path | None, out: Path | None, picture: str | None, path: str | None,
@@ -113,8 +114,8 @@ def compute_sweep(vehicle: Vehicle, span: tuple[float, float], points: int) -> S
     from ..analysis.variations import Variations
 
     low, high = span
-    if not low < high:
-        raise InputError(f"--range {low} {high}: the first must be the lower one")
+    if not (low < high and is_finite(high - low)):
+        raise InputError(f"--range {low} {high} must be two finite numbers, the lower one first")
     variations, values = Variations(vehicle), np.linspace(low, high, points)
     sweep = speed_sweep(variations, values, vehicle.driven)
     crossings = critical_speeds(variations, sweep=sweep, inputs=vehicle.driven)
