@@ -42,5 +42,5 @@ def printable_messages() -> Iterator[None]:
     try:
         yield
     except click.ClickException as error:
-        error.message = printable(error.message)
+        vars(error)["message"] = printable(error.message)
         raise
