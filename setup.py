@@ -25,7 +25,6 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", ["resource/nhmech"]),
         (SHARE, ["package.xml"]),
-        *tree("urdf"),
-        *tree("launch"),
+        *(files for folder in ("urdf", "launch", "config", "rviz") for files in tree(folder)),
     ],
 )

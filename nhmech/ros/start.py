@@ -1,0 +1,115 @@
+"""What all nodes begin with: their robot, the packages of ROS on this machine, and one line where
+that fails."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ..errors import InputError, NhmechError
+from ..vehicle.vehicle import Vehicle
+from .settings import Settings
+
+FAILED = 1                                     # the exit code of a node that does not start
+DEBIAN = Path("/usr/lib/python3/dist-packages")     # where Debian's packages put ROS 1
+ROBOT = "differential_drive"                   # where no parameter `robot` names another
+
+
+def find_robot(robot: str) -> Path:
+    """The file of a shipped robot by its name, or a path as it is.
+
+    Raises
+    ------
+    InputError
+        Where there is neither.
+    """
+    from ..paths import urdf_names, urdf_path
+
+    if Path(robot).is_file():
+        return Path(robot)
+    try:
+        return urdf_path(robot)
+    except InputError:
+        raise InputError(f"robot {robot!r} is neither a file nor one of {', '.join(urdf_names())}"
+                         ) from None
+
+
+def read_parameters(given: Mapping[str, Any]) -> tuple[Vehicle, Settings]:
+    """The vehicle of the parameter `robot`, and the settings of all others.
+
+    Raises
+    ------
+    NhmechError
+        For parameters or a robot that cannot be used.
+    """
+    values = dict(given)
+    robot = values.pop("robot", ROBOT)
+    settings = Settings.read(values)
+    if not isinstance(robot, str):
+        raise InputError(f"parameter robot = {robot!r} must be a name or a path")
+
+    from ..vehicle.load import load
+
+    return load(find_robot(robot)), settings
+
+
+def describe_robot(robot: str) -> str:
+    """The URDF text of a robot, xacro expanded, for a robot_state_publisher: quick, for no vehicle
+    is made of it.
+
+    Raises
+    ------
+    NhmechError
+        For a robot that cannot be read.
+    """
+    from ..urdf.source import read_source
+
+    return read_source(find_robot(robot)).text
+
+
+def import_ros(name: str, remedy: str) -> ModuleType:
+    """A module of ROS; also where Debian has it, outside of a virtual environment. What the
+    environment has itself goes first.
+
+    Raises
+    ------
+    NhmechError
+        Where there is none, with the remedy.
+    """
+    try:
+        return import_module(name)
+    except ImportError:
+        if DEBIAN.is_dir() and str(DEBIAN) not in sys.path:
+            sys.path.append(str(DEBIAN))
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise NhmechError(f"no module {name!r} here ({error}): {remedy}") from error
+
+
+def find_type(name: str) -> Any:
+    """Class of a type such as "nav_msgs/msg/Odometry", in the Python packages of ROS."""
+    package, part, kind = name.split("/")
+    return getattr(import_module(f"{package}.{part}"), kind)
+
+
+def keep_pace(rate: float, is_done: Callable[[], bool], tick: Callable[[], object]) -> None:
+    """Calls `tick` so many times a second until `is_done`; after a late one the next period begins
+    at once, and none is made up for."""
+    due = time.monotonic()
+    while not is_done():
+        tick()
+        due = max(due + 1 / rate, time.monotonic())
+        time.sleep(max(due - time.monotonic(), 0.0))
+
+
+def report(error: NhmechError | OSError) -> int:
+    """Prints one line on standard error and returns the exit code."""
+    text = error.command_line if isinstance(error, NhmechError) else str(error)
+    print("error:", " ".join(text.split()), file=sys.stderr, flush=True)
+    return FAILED
