@@ -19,7 +19,7 @@ from nhmech.logs.exporters import EXPORTERS
 from nhmech.logs.table import select_rows
 from nhmech.logs.template import Template
 from nhmech.urdf.layout import Layout
-from nhmech.urdf.source import read_source
+from nhmech.urdf.text.source import read_source
 
 pytest.importorskip("rosbags")
 pyarrow = pytest.importorskip("pyarrow")

@@ -34,7 +34,7 @@ ATTRIBUTE = re.compile(r'\s([\w:]+)="([^"]*)"')
 ELEMENT = re.compile(r"<(\w+)\b[^<>]*(?:/>|>[^<>]*</\1>)")
 CHILD = """
 import json, sys, xacro
-from nhmech.urdf.xacro_file import expand
+from nhmech.urdf.text.xacro_file import expand
 parse = xacro.parse
 for text in json.load(sys.stdin):
     xacro.parse = parse
@@ -110,7 +110,7 @@ def no_xacro(monkeypatch):
     def refuse(*_):
         raise ModelError("xacro")
 
-    monkeypatch.setattr("nhmech.urdf.source.expand_xacro", refuse)
+    monkeypatch.setattr("nhmech.urdf.text.source.expand_xacro", refuse)
 
 
 @pytest.mark.parametrize("count", [900, pytest.param(10_000, marks=pytest.mark.soak)])

@@ -13,10 +13,10 @@ import nhmech
 from nhmech.analysis.summary import mechanics_summary
 from nhmech.errors import InputError, ModelError
 from nhmech.urdf.describe import describe
-from nhmech.urdf.fault import FaultyFile
 from nhmech.urdf.notice import NoticeKind
-from nhmech.urdf.source import read_source
-from nhmech.urdf.validate import validate
+from nhmech.urdf.text.fault import FaultyFile
+from nhmech.urdf.text.source import read_source
+from nhmech.urdf.text.validate import validate
 from nhmech.urdf.validate_inertia import find_fault, nearest_possible
 
 TYRE = ('<collision><origin rpy="1.5707963267948966 0 0"/><geometry>'

@@ -5,8 +5,8 @@ import pytest
 
 from nhmech.urdf.describe import describe
 from nhmech.urdf.layout import Layout
-from nhmech.urdf.rollers import find_rollers, find_tyre
-from nhmech.urdf.source import read_source
+from nhmech.urdf.text.source import read_source
+from nhmech.urdf.wheels.rollers import find_rollers, find_tyre
 
 RADIUS, ROLLER = 0.1, 0.02
 

@@ -6,7 +6,7 @@ import pytest
 import nhmech
 from nhmech import InputError
 from nhmech.urdf import MidAxle, Released
-from nhmech.urdf.skid import read_skid
+from nhmech.urdf.wheels.skid import read_skid
 
 BODY = ('<link name="{name}"><inertial><origin xyz="{x} 0 0"/><mass value="{m}"/>'
         '<inertia ixx="0.1" iyy="0.2" izz="0.2" ixy="0" ixz="0" iyz="0"/></inertial></link>')

@@ -7,7 +7,7 @@ import pytest
 
 from nhmech.errors import InputError, ModelError
 from nhmech.urdf.packages import find_file, find_package
-from nhmech.urdf.source import read_source
+from nhmech.urdf.text.source import read_source
 
 CART = """<?xml version="1.0" encoding="iso-8859-1"?>
 <robot name="cart">

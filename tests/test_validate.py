@@ -8,8 +8,8 @@ import pytest
 from nhmech.errors import ModelError
 from nhmech.urdf.describe import describe
 from nhmech.urdf.notice import NoticeKind
-from nhmech.urdf.source import read_source
-from nhmech.urdf.validate import validate
+from nhmech.urdf.text.source import read_source
+from nhmech.urdf.text.validate import validate
 
 LINK = """<link name="{name}">
   <inertial><origin xyz="0 0 0" rpy="0 0 0"/><mass value="1"/>

@@ -12,10 +12,10 @@ from nhmech.urdf.describe import describe
 from nhmech.urdf.description import Witness
 from nhmech.urdf.layout import Layout
 from nhmech.urdf.notice import NoticeKind
-from nhmech.urdf.revolution import find_solid
-from nhmech.urdf.rims import find_rim
-from nhmech.urdf.source import read_source
+from nhmech.urdf.text.source import read_source
 from nhmech.urdf.wheel import Wheel
+from nhmech.urdf.wheels.revolution import find_solid
+from nhmech.urdf.wheels.rims import find_rim
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "robots"
 R = 0.08

@@ -10,8 +10,8 @@ from support import command_line, joint, link
 import nhmech
 from nhmech.errors import ModelError
 from nhmech.urdf.describe import describe
-from nhmech.urdf.source import read_source
-from nhmech.urdf.validate import validate
+from nhmech.urdf.text.source import read_source
+from nhmech.urdf.text.validate import validate
 
 pytest.importorskip("xacro")
 SPACE = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'

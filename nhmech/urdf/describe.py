@@ -10,28 +10,28 @@ from pathlib import Path
 
 from ..checks import read_names
 from ..errors import InputError, ModelError
-from .casters import infer_casters
 from .description import Description, FoundWheel
-from .fault import Fault, FaultyFile, faulty_file, pass_faults
-from .heights import check_heights, report_heights
-from .inference import find_unlisted, infer_wheels, rolling_candidates
 from .joint_properties import find_massless, read_damping, read_limits, read_mu
 from .layout import Layout
-from .listed_wheels import Origin, complete_wheels, find_joint, read_wheels
 from .notice import Notice, NoticeKind
 from .packages import missing_meshes
 from .remedy import option, suggest
 from .repair import give_wheels_mass, snap_joints, straighten_steering
-from .roles import assign_roles, choose_driven, couple, report_held
-from .skid import SkidArgument, check_released, choose_turning, read_skid
-from .source import Source, read_source
-from .stance import on_one_axle
 from .tag import parse_tag
-from .unrolled import infer_blades
-from .validate import validate
+from .text.fault import Fault, FaultyFile, faulty_file, pass_faults
+from .text.source import Source, read_source
+from .text.validate import validate
 from .validate_inertia import check_bodies, repair_inertias
 from .wheel import Wheel
-from .wheel_inertia import check_wheel_inertia
+from .wheels.casters import infer_casters
+from .wheels.heights import check_heights, report_heights
+from .wheels.inference import find_unlisted, infer_wheels, rolling_candidates
+from .wheels.listed_wheels import Origin, complete_wheels, find_joint, read_wheels
+from .wheels.roles import assign_roles, choose_driven, couple, report_held
+from .wheels.skid import SkidArgument, check_released, choose_turning, read_skid
+from .wheels.stance import on_one_axle
+from .wheels.unrolled import infer_blades
+from .wheels.wheel_inertia import check_wheel_inertia
 
 
 def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None = None,

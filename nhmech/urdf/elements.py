@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from math import isfinite
 
-from .source import Element, name_of
+from .text.source import Element, name_of
 
 
 class Drive(str, Enum):

@@ -9,8 +9,8 @@ from .description import JointLimits
 from .elements import Drive
 from .layout import Layout
 from .notice import Notice, NoticeKind
-from .roles import Roles
 from .wheel import Wheel
+from .wheels.roles import Roles
 
 
 def read_limits(layout: Layout, roles: Roles,

@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from .elements import Elements, read_elements
-from .source import Element, Source, Triple, link_at, name_of
+from .text.source import Element, Source, Triple, link_at, name_of
 from .wheel import Wheel
 
 TURNING_TYPES = ("revolute", "continuous")

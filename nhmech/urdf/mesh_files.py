@@ -14,7 +14,7 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from .packages import find_file
-from .revolution import Solid, find_solid
+from .wheels.revolution import Solid, find_solid
 
 _LARGEST = 256 * 1024 * 1024   # bytes; a mesh of a wheel has a hundredth of it
 _HEAD = 1 << 16                # bytes in which a COLLADA file names its unit

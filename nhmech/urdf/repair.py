@@ -13,9 +13,9 @@ from ..errors import listed
 from .description import FoundWheel
 from .layout import Layout
 from .notice import Notice, NoticeKind
-from .rims import find_rim
-from .source import Element, Source, name_of
+from .text.source import Element, Source, name_of
 from .validate_inertia import read_inertia, write_inertia
+from .wheels.rims import find_rim
 
 # rad, a third of a degree: an angle this near to a right angle was meant to be one. 4.71 is 2.4e-3
 # away from 3 pi / 2, 3.14 is 1.6e-3 away from pi

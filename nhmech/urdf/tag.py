@@ -22,7 +22,7 @@ from xml.sax.saxutils import quoteattr
 
 from ..errors import InputError, listed
 from .description import Description, MidAxle, Released, Skid
-from .source import Element, Source
+from .text.source import Element, Source
 from .wheel import Wheel
 
 # element -> its attributes

@@ -10,11 +10,11 @@ import numpy as np
 from lxml import etree
 
 from ..errors import listed
-from .fault import Element, ElementError, Fault, Mend, gather
 from .layout import Joint, Layout, placement
 from .notice import Notice, NoticeKind
 from .remedy import option, suggest
-from .source import Source, name_of
+from .text.fault import Element, ElementError, Fault, Mend, gather
+from .text.source import Source, name_of
 from .wheel import Wheel
 
 _ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")

@@ -22,7 +22,7 @@ from ..errors import ModelError
 from ..urdf.description import Description
 from ..urdf.mesh_files import length_unit
 from ..urdf.packages import find_file
-from ..urdf.source import Element
+from ..urdf.text.source import Element
 from .model import full_model, locked_joints
 from .palette import STRIPE, link_colours
 

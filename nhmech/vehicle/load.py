@@ -10,8 +10,8 @@ from ..checks import read_mapping
 from ..ctrl_c import hear_ctrl_c
 from ..errors import InputError, NhmechError, Remedy
 from ..urdf.remedy import option, suggest
-from ..urdf.skid import SkidArgument
 from ..urdf.wheel import Wheel
+from ..urdf.wheels.skid import SkidArgument
 from .build import build
 from .ground import Ground
 from .stiffness import MasslessMotion, check_massless

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..urdf.description import Description
-from ..urdf.source import Element
+from ..urdf.text.source import Element
 
 # as a URDF writes colours
 BODY = "0.486 0.604 0.722 1"        # the root link: blue grey

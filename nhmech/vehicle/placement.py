@@ -11,8 +11,8 @@ import pinocchio as pin
 
 from ..errors import REPR, ModelError, listed
 from ..urdf.remedy import option, suggest
-from ..urdf.stance import tolerance
 from ..urdf.wheel import Wheel
+from ..urdf.wheels.stance import tolerance
 from .contact import Contact
 from .context import BuildContext
 

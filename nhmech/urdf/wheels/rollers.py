@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from .layout import Joint, Layout, LinkShape
+from ..layout import Joint, Layout, LinkShape
 from .rims import find_mesh
 
 _FEWEST = 5                # rollers of a wheel: with fewer it would hobble

@@ -8,8 +8,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..checks import read_number
-from ..errors import InputError, ModelError, Remedy, listed
+from ...checks import read_number
+from ...errors import InputError, ModelError, Remedy, listed
+from ..description import FoundWheel, MidAxle, Released, Skid
+from ..layout import Joint, Layout, to_words
+from ..notice import Notice, NoticeKind
+from ..remedy import option, suggest
+from ..wheel import Wheel
 from .axis_hints import is_upright
 from .axle_lines import (
     Meeting,
@@ -19,7 +24,6 @@ from .axle_lines import (
     is_rectangle,
     meet,
 )
-from .description import FoundWheel, MidAxle, Released, Skid
 from .kinds import (
     find_contradictions,
     fit_rollers,
@@ -29,14 +33,10 @@ from .kinds import (
     type_wheels,
     usual_mecanum,
 )
-from .layout import Joint, Layout, to_words
 from .listed_wheels import Origin
-from .notice import Notice, NoticeKind
-from .remedy import option, suggest
 from .rims import PARALLEL
 from .roles import is_swivel
 from .stance import centre_R
-from .wheel import Wheel
 
 SkidArgument = str | float | Sequence[str] | Skid | None      # as users write it
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..errors import ModelError, Remedy
-from .layout import Joint, Layout, is_named, to_words
+from ...errors import ModelError, Remedy
+from ..layout import Joint, Layout, is_named, to_words
+from ..text.source import Element
 from .rims import PARALLEL, crossed_cylinder, is_horizontal
-from .source import Element
 
 # words in the names of joints that are upright on purpose
 _TURNED_BY_HAND = ("steer", "caster", "castor", "swivel", "pivot")

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import ModelError, Remedy
+from ...errors import ModelError, Remedy
+from ..description import FoundWheel, Reason
+from ..layout import Joint, Layout, LinkShape, is_named, placement, to_triple
+from ..notice import Notice, NoticeKind
+from ..packages import package_of
+from ..remedy import ask_for_packages, option, suggest
+from ..wheel import Wheel
 from .axis_hints import is_upright
-from .description import FoundWheel, Reason
 from .evidence import is_ball_joint, is_free
-from .layout import Joint, Layout, LinkShape, is_named, placement, to_triple
-from .notice import Notice, NoticeKind
-from .packages import package_of
-from .remedy import ask_for_packages, option, suggest
 from .revolution import find_solid
 from .rims import PARALLEL, read_vertices
 from .stance import axle_R, bottom_R, centre_R, ground_height, on_one_axle, tolerance
-from .wheel import Wheel
 
 _BRACKET = 0.05    # [m] from a caster: a link as near as this is its bracket or fork
 _VISIBLE = 1e-4    # [m] gaps that are worth telling

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import ModelError
+from ...errors import ModelError
+from ..description import Fact, FoundWheel, Reason, Witness
+from ..layout import Joint, Layout, LinkShape, to_triple, to_words
+from ..notice import Notice, NoticeKind
+from ..remedy import suggest
+from ..wheel import Wheel
 from .axis_hints import is_upright
 from .casters import is_caster, list_wheels, swings, touching_shapes
-from .description import Fact, FoundWheel, Reason, Witness
-from .layout import Joint, Layout, LinkShape, to_triple, to_words
-from .notice import Notice, NoticeKind
-from .remedy import suggest
 from .revolution import find_solid
 from .rims import PARALLEL, read_vertices
 from .stance import axle_R, centre_R, ground_height, tolerance
-from .wheel import Wheel
 
 _ALIKE = 0.1     # of the radius: what differs less from a wheel is one too
 _TRAIL = 1e-3    # [m] behind a free upright axis: what stands there swings in like a caster

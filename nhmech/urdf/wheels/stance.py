@@ -8,8 +8,8 @@ from statistics import median
 
 import numpy as np
 
-from .layout import Layout, is_named
-from .wheel import Wheel
+from ..layout import Layout, is_named
+from ..wheel import Wheel
 
 
 def centre_R(layout: Layout, wheel: Wheel) -> np.ndarray:

@@ -9,16 +9,16 @@ from math import cos, radians
 
 import numpy as np
 
-from ..errors import listed
+from ...errors import listed
+from ..description import Mimic
+from ..elements import Drive, DrivePlugin
+from ..layout import Joint, Layout, is_named
+from ..notice import Notice, NoticeKind
+from ..remedy import option, suggest
+from ..wheel import Wheel
 from .casters import is_caster
-from .description import Mimic
-from .elements import Drive, DrivePlugin
-from .layout import Joint, Layout, is_named
 from .listed_wheels import Origin, find_joint
-from .notice import Notice, NoticeKind
-from .remedy import option, suggest
 from .stance import axle_R, centre_R
-from .wheel import Wheel
 
 # a steering axis is within 45 degrees of the vertical: a bicycle's is 18 degrees off
 _UPRIGHT = cos(radians(45))

@@ -8,15 +8,15 @@ from enum import Enum
 
 import numpy as np
 
-from ..errors import InputError, ModelError, NhmechError, listed
+from ...errors import InputError, ModelError, NhmechError, listed
+from ..description import FoundWheel, Reason
+from ..layout import Joint, Layout, to_triple, to_words
+from ..notice import Notice
+from ..wheel import Wheel
 from .axis_hints import axis_error, upright_axes
-from .description import FoundWheel, Reason
-from .layout import Joint, Layout, to_triple, to_words
-from .notice import Notice
 from .radii import read_radii, report_radii, weigh_radii
 from .rims import PARALLEL, Rim, find_rim
 from .stance import axle_R, centre_R
-from .wheel import Wheel
 
 _FLAT = 0.9999   # of 1: the upward part of an axle that is taken as vertical, up to 0.8 degrees
 

@@ -7,9 +7,9 @@ from enum import Enum
 
 import numpy as np
 
-from .layout import Layout
+from ..layout import Layout
+from ..wheel import Wheel
 from .stance import axle_R, centre_R
-from .wheel import Wheel
 
 _SAME = 0.02       # rad: axles that cross at less are parallel
 _CROSSED = 0.1     # rad: by so much wheels that stand around a point may leave half a turn empty

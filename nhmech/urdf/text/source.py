@@ -12,11 +12,11 @@ from typing import Any, TypeVar, overload
 
 from lxml import etree
 
-from ..errors import InputError, ModelError, Remedy, listed
-from ..paths import require_file, urdf_names
+from ...errors import InputError, ModelError, Remedy, listed
+from ...paths import require_file, urdf_names
+from ..mesh_files import MeshFiles
+from ..packages import find_package, read_packages
 from .fault import Element, ElementError, Fault, Mend, element_name, from_slip
-from .mesh_files import MeshFiles
-from .packages import find_package, read_packages
 from .slips import Slip, decode, drop_declaration, mend_slips
 from .xacro_file import Macro, expand_xacro, find_uncalled, is_xacro_path, uses_xacro
 

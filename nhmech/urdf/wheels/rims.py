@@ -10,11 +10,11 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from .description import Reason
-from .layout import Joint, Layout, LinkShape, to_triple
-from .mesh_files import Mesh
-from .packages import package_of
-from .source import Triple
+from ..description import Reason
+from ..layout import Joint, Layout, LinkShape, to_triple
+from ..mesh_files import Mesh
+from ..packages import package_of
+from ..text.source import Triple
 
 PARALLEL = 0.02  # rad: axles and cylinders are tilted by roundings such as 1.57
 # m, and part of the radius: how far a rim's centre may lie beside its axle

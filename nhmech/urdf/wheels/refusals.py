@@ -7,14 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..errors import ModelError, Remedy, listed
+from ...errors import ModelError, Remedy, listed
+from ..description import FoundWheel, Reason
+from ..layout import Joint, Layout, to_triple
+from ..remedy import Blank, WheelFields, ask_for_packages, option, suggest, wheel_fields
+from ..wheel import Wheel
 from .axis_hints import axis_error, axle_error, is_upright, upright_axes
 from .casters import list_wheels
-from .description import FoundWheel, Reason
 from .evidence import Axle, Findings, has_word
-from .layout import Joint, Layout, to_triple
 from .radii import choose_radius, read_radii
-from .remedy import Blank, WheelFields, ask_for_packages, option, suggest, wheel_fields
 from .rims import (
     PARALLEL,
     Rim,
@@ -26,7 +27,6 @@ from .rims import (
     unused_meshes,
 )
 from .stance import footprint
-from .wheel import Wheel
 
 _MOST = 8                  # joints that one message names
 _FILES = 3                 # meshes of which one message says what is wrong

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .description import Fact, Reason, Witness
-from .layout import Joint, Layout, to_triple
-from .notice import Notice, NoticeKind
+from ..description import Fact, Reason, Witness
+from ..layout import Joint, Layout, to_triple
+from ..notice import Notice, NoticeKind
 from .rims import Rim, RimSource, find_reach, find_rim, is_partial, largest_rims
 from .rollers import roller_joints
 from .stance import footprint

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-from ..errors import ModelError
-from ..paths import require_file
+from ...errors import ModelError
+from ...paths import require_file
+from ..packages import find_package
+from ..remedy import option, suggest
 from .fault import Element
-from .packages import find_package
-from .remedy import option, suggest
 from .slips import decode, drop_declaration
 
 _PATIENCE = 60      # seconds; the largest robots known take three
@@ -50,7 +50,7 @@ _PLAIN = {"property": "name", "macro": "name", "include": "filename", "if": "val
 _FOREIGN = ("gazebo", "transmission", "plugin", "sensor")   # in which other programs have the word
 # the child sees the modules that its parent sees, and none of its current folder
 _CHILD = ("import json, sys; job = json.load(sys.stdin); sys.path[:] = job.pop('modules'); "
-          "from nhmech.urdf.xacro_file import expand; print(json.dumps(expand(**job)))")
+          "from nhmech.urdf.text.xacro_file import expand; print(json.dumps(expand(**job)))")
 
 
 class Macro(NamedTuple):

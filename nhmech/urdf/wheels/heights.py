@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..errors import ModelError, Remedy
+from ...errors import ModelError, Remedy
+from ..description import FoundWheel, Witness
+from ..layout import Layout
+from ..notice import Notice, NoticeKind
+from ..remedy import suggest
+from ..wheel import Wheel
 from .casters import list_wheels
-from .description import FoundWheel, Witness
-from .layout import Layout
-from .notice import Notice, NoticeKind
-from .remedy import suggest
 from .stance import bottom_R, centre_R, footprint
-from .wheel import Wheel
 
 _SLACK = (5e-3, 0.1)   # m, and part of the radius: how far a contact may be off the common plane
 # of the radius: by so much more a height over base_footprint is no rounding any more

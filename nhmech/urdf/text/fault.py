@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 from lxml import etree
 
-from ..errors import ModelError, Remedy, listed
-from .notice import Notice, NoticeKind
-from .remedy import option, suggest
+from ...errors import ModelError, Remedy, listed
+from ..notice import Notice, NoticeKind
+from ..remedy import option, suggest
 from .slips import Slip
 
 Element: TypeAlias = etree._Element      # lxml has no public name for it
@@ -120,6 +120,20 @@ def from_slip(slip: Slip) -> Fault:
     """A slip of the text as a fault that is mended."""
     return Fault(slip.line, "", f"{slip.what}: {slip.before}", what=slip.what, before=slip.before,
                  after=slip.after or "nothing", looks=slip.harmless)
+
+
+def deletion(element: Element) -> Callable[[], None]:
+    """For a `Mend`: takes the element out."""
+    def delete() -> None:
+        parent = element.getparent()
+        if parent is not None:
+            parent.remove(element)
+    return delete
+
+
+def setting(element: Element, attribute: str, value: str) -> Callable[[], None]:
+    """For a `Mend`: sets an attribute."""
+    return lambda: element.set(attribute, value)
 
 
 def gather(check: Callable[..., Iterable[ElementError] | None], *arguments: object

@@ -6,7 +6,11 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from .description import Fact, FoundWheel, Reason
+from ..description import Fact, FoundWheel, Reason
+from ..layout import Joint, Layout, to_triple
+from ..notice import Notice, NoticeKind
+from ..remedy import option, suggest
+from ..wheel import Wheel
 from .evidence import (
     Axle,
     Findings,
@@ -18,13 +22,9 @@ from .evidence import (
     read_facts,
     weigh,
 )
-from .layout import Joint, Layout, to_triple
-from .notice import Notice, NoticeKind
 from .radii import Radius, choose_radius, read_radii, report_radii, weigh_radii
 from .refusals import leaning_error, no_wheel_error, radius_error, rival_error
-from .remedy import option, suggest
 from .rims import RimSource, crossed_cylinder, equal_rims, find_rim
-from .wheel import Wheel
 
 _LEANING = (0.02, 0.7)     # of a unit axle: its vertical part where it neither lies nor stands
 

@@ -10,9 +10,9 @@ from math import pi
 
 import numpy as np
 
-from .description import Fact, Witness
-from .elements import Interface
-from .layout import Joint, Layout, is_named
+from ..description import Fact, Witness
+from ..elements import Interface
+from ..layout import Joint, Layout, is_named
 from .radii import find_wheel_rim
 from .rims import Rim, beside_cylinder, crossed_cylinder, is_horizontal
 from .rollers import roller_joints

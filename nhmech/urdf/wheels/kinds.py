@@ -15,16 +15,16 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from ..errors import listed
+from ...errors import listed
+from ..description import FoundWheel
+from ..elements import Drive, recognise
+from ..layout import Layout
+from ..notice import Notice, NoticeKind
+from ..remedy import option, suggest, wheel_fields
+from ..wheel import Wheel
 from .axle_lines import Meeting, group_by_body, is_rectangle, meet, surround
-from .description import FoundWheel
-from .elements import Drive, recognise
-from .layout import Layout
-from .notice import Notice, NoticeKind
-from .remedy import option, suggest, wheel_fields
 from .rollers import Rollers, find_rollers, find_tyre
 from .stance import axle_R, centre_R
-from .wheel import Wheel
 
 
 class Tread(Enum):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from ..errors import ModelError, Remedy, listed
+from ...errors import ModelError, Remedy, listed
 from .source import Source, read_source
 from .xacro_file import Macro
 

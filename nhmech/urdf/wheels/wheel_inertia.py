@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .description import FoundWheel
-from .layout import Joint, Layout, to_words
-from .notice import Notice, NoticeKind
+from ..description import FoundWheel
+from ..layout import Joint, Layout, to_words
+from ..notice import Notice, NoticeKind
+from ..validate_inertia import read_inertia
 from .rims import RimSource, find_rim
-from .validate_inertia import read_inertia
 
 _ACROSS = 0.2    # of the larger moment: by so much the two across the axle may differ
 # of the smaller moment across the axle: below it, the one about the axle is clearly the smallest

@@ -1,0 +1,161 @@
+"""What Pinocchio would swallow in silence, or reject without saying why: refused here with file,
+line, element and remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...errors import listed
+from ..notice import Notice
+from ..validate_inertia import check_inertial
+from .fault import Element, ElementError, Fault, Mend, faulty_file, gather, mend
+from .macros import uncalled_error
+from .source import Source, link_at
+from .validate_joint import Elements, check_joint
+from .validate_looks import check_materials, check_shape, find_oddities
+from .xacro_file import has_expression
+
+_ROUNDS = 4       # of mending: what is mended may show what it hid
+
+
+def validate(source: Source) -> tuple[tuple[Fault, ...], list[Notice]]:
+    """Check a whole description, and mend in it what can be mended.
+
+    Returns
+    -------
+    faults
+        What was mended, slips of the text among it: `nhmech.urdf.describe` decides what of it may
+        pass when it knows which joints move.
+    notices
+        About what is odd but usable.
+
+    Raises
+    ------
+    ModelError
+        With all that is wrong, where something cannot be mended: xacro left unexpanded; missing,
+        empty or repeated names; joint types that do not exist or are not supported; parents and
+        children that are missing or unknown; loops, and anything but one root; numbers that are
+        missing, malformed, NaN or infinite; axes of zero length; masses that are negative.
+    """
+    if source.macros and source.root.find("link") is None:
+        raise uncalled_error(source, lambda robot: not any(_find_errors(robot)))
+    mended: list[Fault] = list(source.faults)
+    for _ in range(_ROUNDS):
+        errors = list(_find_errors(source))
+        for error in errors:
+            if error.mend is not None:
+                mended.append(mend(error))
+        if not any(error.mend for error in errors):
+            break
+    if errors:
+        raise faulty_file(source.label, [*mended, *(error.fault for error in errors)])
+    return tuple(mended), find_oddities(source)
+
+
+def _find_errors(source: Source) -> Iterator[ElementError]:
+    root = source.root
+    for element in root.iter("*"):
+        yield from gather(_check_expanded, source, element)
+    if not root.get("name"):
+        yield source.error(root, 'a robot needs a name: <robot name="my_robot">',
+                           mend=Mend("a robot without a name", lambda: root.set("name", "robot")))
+    links, joints = (Names(source, tag) for tag in ("link", "joint"))
+    yield from (*links.errors, *joints.errors)
+    if not links.elements:
+        yield source.error(root, "there is no <link> in it; a robot has at least one")
+        return
+    # joints whose ends are known make a tree
+    connected: dict[str, Element] = {}
+    for name, joint in joints.elements.items():
+        yield from check_joint(source, joint, joints.elements)
+        loose = list(gather(_check_ends, source, joint, links.elements))
+        yield from loose
+        if not loose:
+            connected[name] = joint
+    if len(connected) == len(root.findall("joint")) and not links.errors:
+        yield from gather(_check_tree, source, links.elements, connected)
+    for link in links.elements.values():
+        for element in (*link.findall("visual"), *link.findall("collision")):
+            yield from gather(check_shape, source, element)
+        inertials = link.findall("inertial")
+        for second in inertials[1:]:
+            yield source.error(second, "a link has one <inertial>; merge the two")
+        for inertial in inertials:
+            yield from check_inertial(source, inertial)
+    yield from check_materials(source)
+
+
+def _check_expanded(source: Source, element: Element) -> None:
+    """Nothing of xacro is left."""
+    tag = element.tag
+    if "xacro" in tag.rsplit("}", 1)[0] and "}" in tag:
+        raise source.error(element, "is not expanded; xacro leaves its elements alone where the "
+                                    "file declares another namespace for them")
+    if has_expression(element):
+        raise source.error(element, "holds ${...} or $(...) that xacro did not expand; write its "
+                                    "value")
+
+
+class Names:
+    """The links or joints by name, and errors about names that are missing or taken."""
+
+    def __init__(self, source: Source, tag: str) -> None:
+        self.elements: dict[str, Element] = {}
+        self.errors: list[ElementError] = []
+        for element in source.root.findall(tag):
+            name = element.get("name")
+            if not name or not name.strip():
+                self.errors.append(source.error(element,
+                                                f'a {tag} needs a name: <{tag} name="...">'))
+            elif name in self.elements:
+                self.errors.append(source.error(
+                    element, f"the name {name!r} is taken by the {tag} on line "
+                             f"{self.elements[name].sourceline}; names must differ"))
+            else:
+                self.elements[name] = element
+
+
+def _check_ends(source: Source, joint: Element, links: Elements) -> None:
+    for end in ("parent", "child"):
+        element = joint.find(end)
+        if element is None:
+            raise source.error(joint, f'<{end} link="..."/> is missing; add it')
+        link = element.get("link")
+        if link not in links:
+            raise source.error(element,
+                               f"link {link!r} does not exist; the links are {listed(links, 20)}")
+
+
+def _check_tree(source: Source, links: Elements, joints: Elements) -> Iterator[ElementError]:
+    above: dict[str, Element] = {}
+    children: dict[str, list[str]] = {}
+    for joint in joints.values():
+        child, parent = link_at(joint, "child"), link_at(joint, "parent")
+        if child in above:
+            yield source.error(joint, f"link {child!r} already hangs on joint "
+                                      f"{above[child].get('name')!r} (line "
+                                      f"{above[child].sourceline}); a link has one parent, so cut "
+                                      "the loop here")
+            return
+        if child == parent:
+            yield source.error(joint, f"link {child!r} is its own parent; name another parent")
+            return
+        above[child] = joint
+        children.setdefault(parent, []).append(child)
+    roots = [name for name in links if name not in above]
+    if not roots:
+        yield source.error(source.root, "every link hangs on another, so the joints form a loop "
+                                        "and there is no root; cut one joint")
+        return
+    if len(roots) > 1:
+        yield source.error(links[roots[1]], f"there are {len(roots)} links without a parent: "
+                                            f"{listed(map(repr, roots), 6)}; a robot has one root, "
+                                            "so connect the others with joints")
+    reached = list(roots)
+    for link in reached:
+        reached += children.get(link, [])
+    if len(reached) < len(links):
+        known = set(reached)
+        lost = next(name for name in links if name not in known)
+        yield source.error(above[lost], f"link {lost!r} is part of a loop that does not reach the "
+                                        f"root {roots[0]!r}; cut one joint of it")

@@ -1,0 +1,177 @@
+"""Checks of a joint: its name, type, axis, numbers, limits and leader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from ...errors import listed
+from .fault import Element, ElementError, Mend, deletion, gather, setting
+from .source import Source, link_at
+
+_OWN_NAMES = ("root_joint", "universe")                       # Pinocchio's
+_TYPES = ("revolute", "continuous", "prismatic", "fixed")
+_UNSUPPORTED = ("floating", "planar")
+_BOUNDED = {"revolute": 'add it or make it type="continuous"', "prismatic": "add it"}
+# element of a joint -> its attributes, each with the value it takes where it is missing
+_NUMBERS: dict[str, dict[str, float | None]] = {
+    "limit": {"lower": 0.0, "upper": 0.0, "effort": 0.0, "velocity": 0.0},
+    "mimic": {"multiplier": 1.0, "offset": 0.0},
+    "safety_controller": {"k_velocity": None, "k_position": 0.0, "soft_lower_limit": 0.0,
+                          "soft_upper_limit": 0.0},
+    "dynamics": {"damping": 0.0, "friction": 0.0},
+}
+# element of a joint -> its attributes that may not be negative, and how the complaint goes on
+_NOT_NEGATIVE = {
+    "dynamics": (("damping", "friction"), " and would create energy; use 0 or more"),
+    "limit": (("effort", "velocity"), "; a limit is 0 (none) or more"),
+}
+_REQUIRED = ("effort", "velocity")    # of a limit; parsers want them, 0 is none
+
+Elements = Mapping[str, Element]
+
+
+def check_joint(source: Source, joint: Element, joints: Elements) -> Iterator[ElementError]:
+    """What is wrong with a joint itself, whatever links it connects."""
+    for check in (_check_name, _check_type, _check_axis, _check_numbers, _check_limit):
+        yield from gather(check, source, joint)
+    yield from gather(_check_mimic, source, joint, joints)
+
+
+def _check_name(source: Source, joint: Element) -> None:
+    name = joint.get("name", "")
+    if name not in _OWN_NAMES:
+        return
+
+    def rename() -> None:
+        joint.set("name", f"{name}_of_file")
+        for mimic in source.root.iterfind("joint/mimic"):
+            if mimic.get("joint") == name:
+                mimic.set("joint", f"{name}_of_file")
+
+    raise source.error(joint, f"the name {name!r} collides with one of Pinocchio's own; rename "
+                              "the joint", mend=Mend("a name that Pinocchio has taken", rename))
+
+
+def _check_type(source: Source, joint: Element) -> None:
+    kind = joint.get("type")
+    if kind is None:
+        raise source.error(joint, f"attribute type= is missing; it is one of {listed(_TYPES)}")
+    if kind in _UNSUPPORTED:
+        raise source.error(joint, f"{kind} joints are not supported; the base floats by itself, "
+                                  "so make this one fixed or delete it",
+                           mend=Mend("a joint that lets the base float is fixed",
+                                     lambda: joint.set("type", "fixed"))
+                           if _is_world(source, link_at(joint, "parent")) else None)
+    if kind not in _TYPES:
+        meant = kind.strip().lower()
+        raise source.error(
+            joint, f"joint type {kind!r} does not exist; it is one of {listed(_TYPES)}",
+            mend=Mend("a joint type in capitals or with spaces",
+                      lambda: joint.set("type", meant)) if meant in _TYPES else None)
+
+
+def _is_world(source: Source, link: str) -> bool:
+    """Whether a link stands for the world: it hangs on nothing and has no mass."""
+    return (not any(link_at(joint, "child") == link for joint in source.root.findall("joint"))
+            and not any(element.get("name") == link and element.find("inertial") is not None
+                        for element in source.root.findall("link")))
+
+
+def _check_axis(source: Source, joint: Element) -> Iterator[ElementError]:
+    for origin in joint.findall("origin"):
+        yield from check_origin(source, origin)
+    for axis in joint.findall("axis") if joint.get("type") != "fixed" else ():
+        for error in gather(_check_direction, source, axis):
+            yield source.error(axis, error.fault.text, mend=error.mend or Mend(
+                "an axis without direction", deletion(axis), certain=False))
+
+
+def _check_direction(source: Source, axis: Element) -> None:
+    if np.linalg.norm(source.triple(axis, "xyz")) < 1e-9:
+        raise source.error(axis, f"xyz={axis.get('xyz')!r} has no direction; give the joint's "
+                                 "axis, such as 0 1 0")
+
+
+def check_origin(source: Source, origin: Element) -> Iterator[ElementError]:
+    """Both triples of an `<origin>`, which may be missing."""
+    for attribute in ("xyz", "rpy"):
+        yield from gather(_read_triple, source, origin, attribute)
+
+
+def _read_triple(source: Source, element: Element, attribute: str) -> None:
+    source.triple(element, attribute, None)
+
+
+def _check_numbers(source: Source, joint: Element) -> Iterator[ElementError]:
+    for tag, attributes in _NUMBERS.items():
+        for element in joint.findall(tag):
+            for name, default in attributes.items():
+                yield from gather(_check_number, source, element, name, default)
+            if tag == "dynamics" and not {"damping", "friction"} & set(element.keys()):
+                yield source.error(element, "has neither damping= nor friction=; give one or "
+                                            "delete <dynamics>",
+                                   mend=Mend("<dynamics> without numbers", deletion(element)))
+
+
+def _check_number(source: Source, element: Element, name: str, default: float | None) -> None:
+    """A number that is one, and not negative where it may not be; without it there is none."""
+    def drop() -> None:
+        if name in _REQUIRED and element.tag == "limit":
+            element.set(name, "0")
+        else:
+            element.attrib.pop(name, None)
+
+    negative, rest = _NOT_NEGATIVE.get(element.tag, ((), ""))
+    unusable = Mend(f"{name}= that is no number to be used", drop,
+                    certain=element.tag in _NOT_NEGATIVE)
+    try:
+        value = source.number(element, name, default)
+    except ElementError as error:
+        if error.mend is None:
+            raise source.error(element, error.fault.text, mend=unusable) from None
+        raise
+    if name in negative and value < 0:
+        raise source.error(element, f"{name}={element.get(name)} is negative{rest}", mend=unusable)
+
+
+def _check_limit(source: Source, joint: Element) -> Iterator[ElementError]:
+    kind, limit = joint.get("type", ""), joint.find("limit")
+    if limit is None:
+        if kind in _BOUNDED:
+            yield source.error(
+                joint, f"a {kind} joint needs <limit lower= upper= effort= velocity=/>; "
+                       f"{_BOUNDED[kind]}",
+                mend=Mend(f"a {kind} joint without <limit> is unlimited", lambda: joint.append(
+                    joint.makeelement("limit", {"effort": "0", "velocity": "0"}))))
+        return
+    for attribute in _REQUIRED if kind != "fixed" else ():
+        if limit.get(attribute) is None:
+            yield source.error(limit, f"attribute {attribute}= is missing; give it a number, or 0 "
+                                      "for no limit",
+                               mend=Mend(f"a limit without {attribute}=",
+                                         setting(limit, attribute, "0")))
+
+    def drop() -> None:
+        for attribute in ("lower", "upper"):
+            limit.attrib.pop(attribute, None)
+
+    if kind in _BOUNDED and (source.number(limit, "lower", 0.0)
+                             > source.number(limit, "upper", 0.0)):
+        yield source.error(limit, f"lower={limit.get('lower', 0)} is greater than "
+                                  f"upper={limit.get('upper', 0)}; exchange them",
+                           mend=Mend("limits of which the lower is greater are dropped", drop))
+
+
+def _check_mimic(source: Source, joint: Element, joints: Elements) -> Iterator[ElementError]:
+    for mimic in joint.findall("mimic"):
+        leader = mimic.get("joint")
+        lost = Mend("<mimic> of a joint that does not exist", deletion(mimic), certain=False)
+        if leader not in joints:
+            yield source.error(mimic, f"mimics joint {leader!r}, which does not exist; the joints "
+                                      f"are {listed(joints, 20)}", mend=lost)
+        elif leader == joint.get("name"):
+            yield source.error(mimic, "a joint cannot mimic itself; name another joint or delete "
+                                      "<mimic>", mend=Mend("a joint that mimics itself",
+                                                           deletion(mimic)))

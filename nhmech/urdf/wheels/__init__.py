@@ -1,0 +1,1 @@
+"""How wheels are found in a description: what is round, what touches the ground, what turns it."""
