@@ -67,7 +67,7 @@ def describe_robot(robot: str) -> str:
     NhmechError
         For a robot that cannot be read.
     """
-    from ..urdf.source import read_source
+    from ..urdf.text.source import read_source
 
     return read_source(find_robot(robot)).text
 
