@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from ..vehicle.vehicle import Vehicle
 
 
+INTEGRATORS = ("rk4", "dop853", "gauss", "gauss4", "auto")
+
+
 @dataclass(frozen=True)
 class Timing:
     """How long, and in which steps [s]."""
@@ -51,10 +54,10 @@ class Timing:
         "--duration", type=Positive(), metavar="SECONDS", default=10.0, show_default=True,
         help="Simulated time.")
     integrator: str = option(
-        "--integrator", type=click.Choice(["rk4", "dop853", "auto"]), default="rk4",
-        show_default=True,
+        "--integrator", type=click.Choice(INTEGRATORS), default="rk4", show_default=True,
         help="rk4 takes steps of --dt, dop853 steps of its own; auto changes to dop853 where "
-             "steps of --dt are too long.",
+             "steps of --dt are too long. gauss and gauss4 take implicit steps of --dt, after "
+             "which the energy of a motion without forces is right for ever.",
     )
     dt: float = option(
         "--dt", type=Positive(), metavar="SECONDS", default=1e-3, show_default=True,

@@ -40,6 +40,8 @@ struct lane {
   lane& operator/=(lane b) { v /= b.v; return *this; }
 };
 
+/* what CasADi branches on: true where it is so for any lane */
+static inline bool casadi_to_int(lane a) { return any(a.v != all(0.)); }
 static inline lane truth(mask m) { return lane(m ? all(1.) : all(0.)); }
 static inline lane operator+(lane a, lane b) { return a.v + b.v; }
 static inline lane operator-(lane a, lane b) { return a.v - b.v; }
@@ -130,6 +132,7 @@ def vectorise(code: str) -> str:
     """CasADi's C made to compile as C++ on lanes: its own helpers on numbers give way to those
     above."""
     code = re.sub(r"^#define casadi_(\w+) CASADI_PREFIX\(\1\)\n", "", code, flags=re.M)
+    code = re.sub(r"^#define casadi_to_int.*\n", "", code, flags=re.M)
     code = re.sub(r"^casadi_real casadi_\w+\([^)]*\) \{(?:[^\n]*\}\n|\n.*?^\}\n)", "", code,
                   flags=re.M | re.S)
     code = re.sub(r"\((\w+)\?(\w+):0\)", r"casadi_if_else_zero(\1,\2)", code)

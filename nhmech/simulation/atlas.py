@@ -63,7 +63,7 @@ class Chart:
     def advance(self) -> Advance:
         """One step, called from Python."""
         return python_step(self.equations, self.scheme, self.kinematic,
-                           None if self.scheme.tableau else self._adaptive)
+                           None if self.scheme.method else self._adaptive)
 
     @cached_property
     def _adaptive(self) -> Adaptive | None:
@@ -91,9 +91,9 @@ class Chart:
     def _step(self) -> tuple[ca.Function, bool] | None:
         """The step that C takes, and whether its scheme keeps the constraints by itself; None of an
         adaptive one."""
-        if self.scheme.tableau is None:
+        if self.scheme.method is None:
             return None
-        parts = self.equations, self.scheme.tableau, self.kinematic
+        parts = self.equations, self.scheme.method, self.kinematic
         keeping = keeping_advance_function(*parts)
         kept = keeping is not None
         return step_function(keeping if kept else advance_function(*parts)), kept

@@ -22,6 +22,7 @@ from .batch_input import (
     read_inputs,
     read_rows,
     read_steps,
+    say_conservation,
     start_cases,
     stepper,
 )
@@ -30,6 +31,7 @@ from .contact_forces import force_reader
 from .history import History, lock
 from .limit_spans import LimitColumns, LimitSpan
 from .recorder import check_size
+from .schemes import FIXED
 from .simulated import Simulated
 
 # instructions times cases between two looks at Ctrl-C: about a quarter of a second
@@ -186,7 +188,8 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
                    u: np.ndarray | Policy | None = None, *, dt: float, duration: float,
                    control_period: float | None = None, every: int = 1,
                    theta: np.ndarray | None = None, threads: int | None = None,
-                   device: str = "cpu", on_limit: str = "stop", on_fall: str = "stop") -> Batch:
+                   device: str = "cpu", on_limit: str = "stop", on_fall: str = "stop",
+                   integrator: str = "rk4") -> Batch:
     """Runs N cases of a vehicle (or any `ConstrainedSystem`) side by side.
 
     The steps are those of `Simulator`, in vectors and threads. A case whose step fails (not finite,
@@ -222,6 +225,8 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
     on_limit, on_fall
         "stop" or "ignore" joints that nothing drives at their limits, and parts of the vehicle that
         come down to the ground; as in `Simulator`, but not located within the step.
+    integrator
+        One of `Simulator` with steps of dt: "rk4", "gauss", "gauss4".
 
     Raises
     ------
@@ -248,7 +253,9 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
     read_word("device", device, ("cpu", "gpu"))
     read_word("on_limit", on_limit, ("stop", "ignore"))
     read_word("on_fall", on_fall, ("stop", "ignore"))
-    made = stepper(constrained, device, on_limit, on_fall)
+    read_word("integrator", integrator, FIXED)
+    made = stepper(constrained, device, on_limit, on_fall, integrator)
+    say_conservation(made.simulated, integrator, u)
     names = made.names
     x0 = read_rows("x0", x0, [(None, made.state_vector.nx)], names["x"])
     count, ntheta = len(x0), len(names["theta"])

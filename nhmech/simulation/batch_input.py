@@ -22,8 +22,15 @@ from ..mechanics.equations import Equations
 from ..mechanics.system import HasConstrained
 from .bounds import Bounds
 from .callbacks import controller_name, error_location
-from .integrators import POOR, advance_function, step_function
-from .schemes import RK4
+from .conservation import conservation_notice
+from .integrators import (
+    POOR,
+    advance_function,
+    projection_function,
+    rate_function,
+    step_function,
+)
+from .schemes import SCHEMES, Scheme
 from .simulated import Simulated
 from .state_vector import StateVector
 
@@ -101,6 +108,14 @@ def read_steps(duration: object, dt: float) -> int:
     return steps
 
 
+def say_conservation(simulated: Simulated, integrator: str, u: object) -> None:
+    """Says where the integrator of a batch is there to keep what the motion does not keep."""
+    notice = conservation_notice(SCHEMES[integrator], simulated, driven=u is not None,
+                                 kinematic=False)
+    if notice is not None:
+        logging.getLogger("nhmech").info("%s", notice)
+
+
 def start_cases(made: Stepper, x0: np.ndarray, theta: np.ndarray) -> LaneState:
     """The cases on their constraints, by a step of no duration. Raises `InputError` for cases that
     are not near them."""
@@ -172,29 +187,30 @@ class Stepper:
                 "theta": system.theta_names}
 
 
-def _cost(advance: ca.Function) -> int:
-    """Operations of one step; where it is made of calls, the rate is called in each stage and the
-    projection once."""
+def _cost(advance: ca.Function, equations: Equations, scheme: Scheme) -> int:
+    """Operations of one step; where it is made of calls, those of its rates and the projection."""
     if advance.is_a("SXFunction"):
         return advance.n_instructions()
-    return sum((1 if part.name() == "nhmech_project" else len(RK4.stages)) * part.n_instructions()
-               for part in advance.find_functions(0))
+    assert scheme.method is not None, "of steps that are their user's"
+    return (scheme.method.rates * rate_function(equations).n_instructions()
+            + projection_function(equations).n_instructions())
 
 
 def stepper(constrained: HasConstrained, device: str = "cpu", on_limit: str = "stop",
-            on_fall: str = "stop") -> Stepper:
-    """Made once for each system, device ("cpu" or "gpu") and choice of bounds; the last `KEPT` of
-    them are kept, with their systems."""
-    key = id(constrained), device, on_limit, on_fall
+            on_fall: str = "stop", integrator: str = "rk4") -> Stepper:
+    """Made once for each system, device ("cpu" or "gpu"), choice of bounds and integrator; the last
+    `KEPT` of them are kept, with their systems."""
+    key = id(constrained), device, on_limit, on_fall, integrator
     made = _kept.get(key)
     if made is None:
-        simulated = Simulated.of(constrained)
+        simulated, scheme = Simulated.of(constrained), SCHEMES[integrator]
         equations, bounds = simulated.equations, Bounds.of(simulated, on_limit, on_fall)
-        advance = advance_function(equations, RK4)
+        assert scheme.method is not None, "of steps that are their user's"
+        advance = advance_function(equations, scheme.method)
         margins = bounds.along(equations)
         step = step_function(advance, None if margins is None else (
             margins, [bound.status for bound in bounds.found]))
-        cost = _cost(advance)
+        cost = _cost(advance, equations, scheme)
         runner = compile_kernel(step, cost) if device == "gpu" else _runner(step)
         made = _kept[key] = Stepper(simulated, equations, StateVector.of(equations), step, cost,
                                     runner, bounds)
@@ -206,7 +222,7 @@ def stepper(constrained: HasConstrained, device: str = "cpu", on_limit: str = "s
 
 
 KEPT = 64       # a sweep over vehicles must not fill the memory
-_kept: dict[tuple[int, str, str, str], Stepper] = {}
+_kept: dict[tuple[int, str, str, str, str], Stepper] = {}
 
 
 def _runner(step: ca.Function) -> Lanes | Mapped:

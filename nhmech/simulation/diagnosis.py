@@ -16,6 +16,11 @@ from .simulated import Simulated
 from .state import Named
 
 SHOWN = 6      # speeds that a message shows, the largest ones
+# what is said of a step, by how it ended
+ENDINGS = {
+    Status.COARSE: "was so long that no digit of where it led was right",
+    Status.UNSOLVED: "was so long that the equations of the implicit method were not solved",
+}
 
 
 def explain_failure(simulated: Simulated, atlas: Atlas, moment: Moment, dt: float,
@@ -32,8 +37,8 @@ def explain_failure(simulated: Simulated, atlas: Atlas, moment: Moment, dt: floa
     if step.status is Status.FALLEN or guarded:
         return explain_fall(simulated, moment)
     remedy = remedy or "Try a smaller dt, and look at masses and efforts"
-    what = ("was so long that no digit of where it led was right" if step.status is Status.COARSE
-            else f"gave numbers that are not finite, beyond {FAR:g} or off the constraints")
+    what = ENDINGS.get(step.status,
+                       f"gave numbers that are not finite, beyond {FAR:g} or off the constraints")
     return f"{_divergence(atlas, moment, f'the step of {dt} s {what}')}. {remedy}"
 
 

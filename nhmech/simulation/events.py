@@ -144,7 +144,7 @@ class Watch:
             return steps
         looks = [event.along for event in self.events if event.along is not None]
         propagator = self._propagator
-        is_adaptive = propagator.atlas.chart.scheme.tableau is None
+        is_adaptive = propagator.atlas.chart.scheme.method is None
         if steps < FEW or len(looks) < len(self.events) or is_adaptive:
             return 0
         before, ahead, moment = propagator.bookmark(), self._ahead, propagator.moment

@@ -20,10 +20,10 @@ from ..compile.buffered import Buffered
 from ..compile.loop import NEWTON
 from ..compile.status import CODES, Status
 from ..mechanics.equations import Equations
-from .schemes import Scheme, Tableau
+from .flow import INLINE, Flow, Method
+from .schemes import RK4, Scheme
 from .state_vector import StateVector
 
-INLINE = 3000      # operations of a step up to which it is written as one expression
 TRIALS = 12        # states at which it is tried whether a scheme keeps the constraints
 # a step that would end below this, or on the other side of a singularity, is taken in another chart
 POOR = 0.1
@@ -150,6 +150,37 @@ def normalising_function(equations: Equations) -> ca.Function:
                        [ca.vertcat(configuration, x[vector.nconf:]), ca.densify(margin)])
 
 
+@_once
+def lift_function(equations: Equations) -> ca.Function:
+    """(t, x, theta) -> directions (nx, k) and phi (k,), as in `Flow.lift`."""
+    vector, frame = StateVector.of(equations), equations.frame
+    constrained = frame.constrained
+    system, distribution = constrained.system, constrained.distribution
+    x = ca.SX.sym("x", vector.nx)
+    kept = [i for i, row in enumerate(distribution.phi_rows) if row in frame.kept]
+    wanted = ca.SX(len(frame.kept), len(kept))
+    for column, i in enumerate(kept):
+        wanted[frame.kept.index(distribution.phi_rows[i]), column] = 1
+    moved = frame.solve(ca.SX(frame.nxi, len(kept)), wanted)
+    still, columns = ca.SX(frame.nxi, 1), []
+    for v in ca.horzsplit(moved) if kept else ():
+        q_rate, v = system.expand(system.algebroid.anchor @ v, v)
+        columns.append(vector.rate(q_rate, v, still))
+    directions, phi = ca.substitute(
+        [ca.horzcat(ca.SX(vector.nx, 0), *columns), distribution.phi[kept]], [system.q],
+        [vector.configuration(x[:vector.nconf])])
+    return ca.Function("nhmech_lift", [system.t, x, system.theta],
+                       [ca.densify(directions), ca.densify(phi)], {"cse": True})
+
+
+def no_lift(equations: Equations) -> ca.Function:
+    """The same where steps need none."""
+    vector, system = StateVector.of(equations), equations.frame.constrained.system
+    x = ca.SX.sym("x", vector.nx)
+    return ca.Function("nhmech_lift", [system.t, x, system.theta],
+                       [ca.SX(vector.nx, 0), ca.SX(0, 1)])
+
+
 # -- the rule --------------------------------------------------------------------------------------
 def acceptance_function(nx: int) -> ca.Function:
     """(x, health, side, guard) -> `Status` of a step that ends at x.
@@ -192,10 +223,12 @@ def step_function(advance: ca.Function, bounds: Bounded | None = None) -> ca.Fun
     inputs = advance.sx_in() if advance.is_a("SXFunction") else advance.mx_in()
     symbol = type(inputs[0])
     side, guard = symbol.sym("side"), symbol.sym("guard")
-    x, health = advance(*inputs)
+    x, health, *solved = advance(*inputs)
     if health.numel() == 1:
         health = ca.vertcat(0, health, guard)
     status = acceptance_function(x.numel())(x, health, side, guard)
+    for is_solved in solved:
+        status = ca.if_else(is_solved, status, int(Status.UNSOLVED))
     if bounds is not None:
         margins, codes = bounds
         reached = margins(inputs[0] + inputs[4], x, inputs[3]) <= 0
@@ -218,53 +251,38 @@ def settling_function(project: ca.Function) -> ca.Function:
                        {"cse": True} if inline else {})
 
 
-# -- steps of a tableau ----------------------------------------------------------------------------
+# -- steps of a method -----------------------------------------------------------------------------
 @_once
-def advance_function(equations: Equations, tableau: Tableau,
-                     kinematic: bool = False) -> ca.Function:
-    """(t, x, u, theta, dt) -> x, health: the scheme, then the projection.
-
-    One expression where it is short, for that is the faster code; calls of its parts where it would
-    be slow to compile.
-    """
-    return _advance(tableau, rate_function(equations, kinematic), projection_function(equations))
+def advance_function(equations: Equations, method: Method, kinematic: bool = False) -> ca.Function:
+    """(t, x, u, theta, dt) -> x, health: a step of the method, then the projection; of an implicit
+    one also whether its equations were solved."""
+    return method.step(_flow(equations, kinematic, projection_function(equations),
+                             lift_function(equations)))
 
 
 @_once
-def keeping_advance_function(equations: Equations, tableau: Tableau,
+def keeping_advance_function(equations: Equations, method: Method,
                              kinematic: bool = False) -> ca.Function | None:
-    """Likewise (t, x, u, theta, dt) -> x, margin, if the scheme keeps constraints and guards by
-    itself.
+    """Likewise (t, x, u, theta, dt) -> x, margin, if the motion keeps constraints and guards by
+    itself, whatever the steps.
 
     Else None. So it is where the attitude is frozen. Not proved but tried: steps of 0.3 s from
     random states must leave phi below 1e-14 m and each guard where it was. Only for short steps,
     where the projection is much of the cost.
     """
+    flow = _flow(equations, kinematic, normalising_function(equations), no_lift(equations))
+    is_short = flow.symbol(method.rates) is ca.SX
+    return method.step(flow) if is_short and _keeps(equations, kinematic) else None
+
+
+def _flow(equations: Equations, kinematic: bool, end: ca.Function, lift: ca.Function) -> Flow:
+    return Flow(equations, rate_function(equations, kinematic), end, lift)
+
+
+@_once
+def _keeps(equations: Equations, kinematic: bool) -> bool:
+    """Whether steps of 0.3 s from random states leave phi and guards where they were."""
     rate, project = rate_function(equations, kinematic), projection_function(equations)
-    if (not _is_inline(tableau, rate, project)
-            or not _keeps(tableau, rate, project, equations)):
-        return None
-    return _advance(tableau, rate, normalising_function(equations))
-
-
-def _is_inline(tableau: Tableau, rate: ca.Function, end: ca.Function) -> bool:
-    return len(tableau.stages) * rate.n_instructions() + end.n_instructions() <= INLINE
-
-
-def _advance(tableau: Tableau, rate: ca.Function, end: ca.Function) -> ca.Function:
-    """The scheme followed by `end` (t, x, theta) -> (x, ..., health)."""
-    inline = _is_inline(tableau, rate, end)
-    symbol = ca.SX if inline else ca.MX
-    t, dt, x = symbol.sym("t"), symbol.sym("dt"), symbol.sym("x", rate.size1_in(1))
-    u, theta = symbol.sym("u", rate.size1_in(2)), symbol.sym("theta", rate.size1_in(3))
-    raw = tableau.advance(lambda t, x: rate(t, x, u, theta), t, x, dt)
-    x_next, *_, health = end(t + dt, raw, theta)
-    return ca.Function("nhmech_advance", [t, x, u, theta, dt], [x_next, health],
-                       {"cse": True} if inline else {})
-
-
-def _keeps(tableau: Tableau, rate: ca.Function, project: ca.Function,
-           equations: Equations) -> bool:
     vector, constrained = StateVector.of(equations), equations.frame.constrained
     theta, random = np.asarray(constrained.parameters, dtype=float), np.random.default_rng(0)
     for q in constrained.configurations[:TRIALS]:
@@ -272,7 +290,7 @@ def _keeps(tableau: Tableau, rate: ca.Function, project: ca.Function,
         xi = random.normal(size=vector.nxi)
         x, _, _, before = project(t, vector.assemble(q, xi), theta)
         _, _, _, before = project(t, x, theta)
-        raw = tableau.advance(lambda t, x, u=u: rate(t, x, u, theta), t, x, 0.3)
+        raw = RK4.advance(lambda t, x, u=u: rate(t, x, u, theta), t, x, 0.3)
         _, _, _, after = project(t + 0.3, raw, theta)
         if not (float(after[0]) <= 1e-14 and abs(float(after[2] - before[2])) <= 1e-14):
             return False
@@ -284,13 +302,13 @@ def python_step(equations: Equations, scheme: Scheme, kinematic: bool,
                 adaptive: Adaptive | None) -> Advance:
     """The step of a scheme, projected up to `NEWTON` times where it was a coarse one.
 
-    `adaptive` is the compiled method of a scheme without a tableau, None without a compiler: SciPy
-    has the same.
+    `adaptive` is the compiled method of a scheme that chooses its steps, None without a compiler:
+    SciPy has the same.
     """
     read = reading_function(equations)
     settle = _append_state(settling_function(projection_function(equations)), read)
-    if scheme.tableau is not None:
-        advanced = advance_function(equations, scheme.tableau, kinematic)
+    if scheme.method is not None:
+        advanced = advance_function(equations, scheme.method, kinematic)
         step = _append_state(step_function(advanced), read)
 
         def first(t, x, u, theta, dt, side, guard):

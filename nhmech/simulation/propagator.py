@@ -287,7 +287,7 @@ class Propagator:
         moment, atlas = self.moment, self.atlas
         inputs = (moment.t, moment.x, moment.u, self.simulated.theta, dt, atlas.side, moment.guard)
         step, chart = atlas.chart.advance(*inputs), atlas.chart
-        fixed = chart.scheme.tableau is not None and dt == self.dt
+        fixed = chart.scheme.method is not None and dt == self.dt
         if fixed and step.status is Status.DONE and not self.gauge.judge(
                 moment, step.x, chart.state_vector.nconf, lambda: retake(chart, *inputs).x):
             if self.spare is not None:

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, lcm
 
+import casadi as ca
+
 from ..vehicle.stiffness import RK4_LIMIT
+from .flow import Flow, Method
+from .gauss import Gauss
 
 Weights = Sequence[Fraction | int]
 
@@ -34,6 +38,18 @@ class Tableau:
             node = Fraction(sum(row))
             rates.append(rate(t + _times(dt, node) if node else t, _move(x, dt, row, rates)))
         return _move(x, dt, self.weights, rates)
+
+    @property
+    def rates(self) -> int:
+        return len(self.stages)
+
+    def step(self, flow: Flow) -> ca.Function:
+        symbol = flow.symbol(self.rates)
+        t, x, u, theta, dt = held = flow.arguments(symbol)
+        raw = self.advance(lambda t, x: flow.rate(t, x, u, theta), t, x, dt)
+        x_next, *_, health = flow.end(t + dt, raw, theta)
+        return ca.Function("nhmech_advance", held, [x_next, health],
+                           {"cse": True} if symbol is ca.SX else {})
 
 
 def _move(x, dt, weights: Weights, rates: list):
@@ -62,9 +78,12 @@ class Scheme:
         As `Simulator(integrator=...)` takes it.
     order
         Of the global error in dt.
-    tableau
-        Of a scheme with fixed steps; None of Dormand and Prince's adaptive method
-        (`compile.adaptive`), which chooses steps of its own.
+    method
+        Of a scheme with fixed steps, a `Tableau` of an explicit one; None of Dormand and Prince's
+        adaptive method (`compile.adaptive`), which chooses steps of its own.
+    symmetric
+        Whether a step of -dt leads back: where the motion is reversible, energy and other integrals
+        then stay near their values for ever.
     real_limit, imaginary_limit
         The largest |rate| dt at which x' = rate x does not grow, for a rate on the negative real
         and on the imaginary axis; infinite where the steps follow a tolerance.
@@ -72,7 +91,8 @@ class Scheme:
 
     name: str
     order: int
-    tableau: Tableau | None
+    method: Method | None
+    symmetric: bool = False
     real_limit: float = inf
     imaginary_limit: float = inf
 
@@ -86,4 +106,8 @@ RK4 = Tableau(((), (HALF,), (0, HALF), (0, 0, 1)), (SIXTH, 2 * SIXTH, 2 * SIXTH,
 SCHEMES = {scheme.name: scheme for scheme in (
     Scheme("rk4", 4, RK4, real_limit=RK4_LIMIT, imaginary_limit=2.828),
     Scheme("dop853", 8, None),
+    Scheme("gauss", 6, Gauss(3), symmetric=True),
+    Scheme("gauss4", 4, Gauss(2), symmetric=True),
 )}
+# those whose steps are their user's
+FIXED = tuple(name for name, scheme in SCHEMES.items() if scheme.method is not None)

@@ -20,6 +20,7 @@ from .atlas import Atlas
 from .bounds import Bounds
 from .callbacks import check_callable
 from .command import TWIST_NAMES, Controller
+from .conservation import conservation_notice
 from .events import Event, Watch, read_events
 from .inputs import Inputs, Wrench, read_twist
 from .interrupts import is_second_press
@@ -63,8 +64,10 @@ class Simulator:
     control_period
         [s], a multiple of dt; dt where None.
     integrator
-        "rk4", with fixed steps; "dop853", whose steps follow a tolerance; or "auto", which begins
-        with the first and changes to the second where steps of dt are too long.
+        "rk4", with steps of dt; "dop853", whose steps follow a tolerance; or "auto", which begins
+        with the first and changes to the second where steps of dt are too long. "gauss" (order 6)
+        and "gauss4" take implicit steps of dt, after which the energy of a motion without forces
+        is right for ever.
     events
         Each an `Event`, located in time to 1e-9 s.
     wrench
@@ -107,6 +110,8 @@ class Simulator:
         self.simulated = Simulated.of(constrained, tuple(wrenches))
         self.bounds = Bounds.of(self.simulated, on_limit, on_fall)
         self.atlas = Atlas(self.simulated, scheme, mode == "kinematic", self.bounds)
+        self._notice = conservation_notice(scheme, self.simulated, kinematic=mode == "kinematic",
+                                           driven=controller is not None or bool(wrenches))
         sensors = Sensors(self.simulated, self.atlas.charts)
         layout = state_layout(self.simulated, self.atlas.primary, sensors)
         has_twist = read_twist(controller) is not None
@@ -274,6 +279,9 @@ class Simulator:
         begin = 0 if progress is None else self.moment.k
         steps = math.ceil(duration / self.propagator.dt - 1e-9)
         recorder = Recorder(self.moment, self.info, steps // every + 3, every, save)
+        if self._notice is not None:
+            recorder.notices.append(self._notice)
+            logging.getLogger("nhmech").info("%s", self._notice)
         try:
             with self._turn:
                 stop = self._run(duration, steps, recorder, progress)

@@ -61,6 +61,7 @@ class NoticeKind(str, Enum):
     LIFTED = "lifted"
     TWIST_RESIDUAL = "twist residual"
     COARSE_STEPS = "coarse steps"
+    CONSERVATION = "conservation"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,77 @@
+"""Whether a motion keeps its energy, which integrators that keep it too take for granted."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from ..errors import Remedy, listed
+from ..mechanics.equations import Equations
+from ..urdf.notice import Notice, NoticeKind
+from .integrators import rate_function
+from .schemes import Scheme
+from .simulated import Simulated
+from .state_vector import StateVector
+
+SPEED = 3.0         # of the random states at which it is tried
+KEPT = 1e-9         # power relative to energy [1/s] that is rounding
+
+
+def conservation_notice(scheme: Scheme, simulated: Simulated, *, driven: bool,
+                        kinematic: bool) -> Notice | None:
+    """What to say of a scheme that is there to keep energy where nothing keeps it; else None."""
+    if not scheme.symmetric:
+        return None
+    reasons = changes_of_energy(simulated, driven=driven, kinematic=kinematic)
+    if not reasons:
+        return None
+    text = (f"the integrator {scheme.name!r} keeps energy and other integrals near their values "
+            f"where the motion does; here it does not: {listed(reasons)}")
+    return Notice(NoticeKind.CONSERVATION, text, Remedy(
+        "The run is right all the same; integrator='dop853' comes as close for less",
+        "The run is right all the same; --integrator dop853 comes as close for less"))
+
+
+def changes_of_energy(simulated: Simulated, *, driven: bool, kinematic: bool) -> list[str]:
+    """Why the energy of a motion changes; nothing where it does not."""
+    if kinematic:
+        return ["speeds are commanded"]
+    constrained = simulated.constrained
+    reasons = ["inputs act"] if driven else []
+    if ca.sparsify(constrained.distribution.b).nnz():
+        reasons.append("constraints are affine")
+    if ca.depends_on(constrained.system.energy, constrained.system.t):
+        reasons.append("the energy depends on time")
+    if not reasons and _largest_power(simulated.equations, simulated.theta) > KEPT:
+        joints = _damped_joints(simulated)
+        reasons.append(f"dampers or rolling resistance of {listed(joints)}" if joints
+                       else "forces do work")
+    return reasons
+
+
+def _damped_joints(simulated: Simulated) -> list[str]:
+    if simulated.vehicle is None:
+        return []
+    values = simulated.vehicle.parameters.values
+    return [name for name in simulated.joint_names
+            if values.get(f"{name}.damping") or values.get(f"{name}.rolling_resistance")]
+
+
+def _largest_power(equations: Equations, theta: np.ndarray) -> float:
+    """The largest |dE/dt| / (1 + |E|) without inputs at random states."""
+    vector, constrained = StateVector.of(equations), equations.frame.constrained
+    system, rate = constrained.system, rate_function(equations)
+    x = ca.SX.sym("x", vector.nx)
+    q, xi = vector.configuration(x[:vector.nconf]), x[vector.nconf:]
+    energy = ca.substitute(
+        system.expand(system.energy), [system.q, system.v],
+        [q, ca.densify(equations.velocity(system.t, q, xi, system.theta))])[0]
+    moves = rate(system.t, x, ca.SX.zeros(rate.size1_in(2)), system.theta)
+    power = ca.Function("power", [system.t, x, system.theta], [
+        (ca.jtimes(energy, x, moves) + ca.jtimes(energy, system.t, ca.SX(1)))
+        / (1 + ca.fabs(energy))])
+    random, t = np.random.default_rng(0), constrained.moment
+    states = (vector.assemble(q, SPEED * random.normal(size=vector.nxi))
+              for q in constrained.configurations)
+    found = [abs(float(power(t, state, theta))) for state in states]
+    return max((value for value in found if np.isfinite(value)), default=0.0)

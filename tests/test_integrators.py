@@ -1,0 +1,195 @@
+"""The contract of all schemes with steps of their user's: backwards as forwards, integrals, one
+step in every kind of code, and what is said where a step cannot be solved."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import casadi as ca
+import numpy as np
+import pytest
+from runs import MOTIONS
+from support import shipped
+
+import nhmech
+from nhmech import InputError, SimulationError, Simulator
+from nhmech.cli.run import INTEGRATORS
+from nhmech.compile.status import Status
+from nhmech.mechanics.algebroid import euclidean
+from nhmech.mechanics.writing import constrain, lagrangian_system
+from nhmech.simulation.integrators import advance_function, python_step
+from nhmech.simulation.schemes import FIXED, SCHEMES
+from nhmech.simulation.simulated import Simulated
+from nhmech.systems import load_system
+
+IMPLICIT = [name for name in FIXED if SCHEMES[name].symmetric]
+SYSTEMS = ("falling_disc", "rattleback")
+
+
+def started(name: str, dt: float, integrator: str, **options) -> Simulator:
+    """A textbook system in its own start."""
+    example = load_system(name)
+    simulator = Simulator(example, dt=dt, integrator=integrator, **options)
+    q, xi = (np.asarray(example.start[part], dtype=float) for part in ("q", "xi"))
+    simulator.reset(q=q, xi=dict(zip(example.speeds or simulator.atlas.primary.equations.names,
+                                     xi)))
+    return simulator
+
+
+def test_the_command_knows_all_of_them():
+    assert set(INTEGRATORS) == {*SCHEMES, "auto"}
+
+
+@cache
+def advance_of(name: str, integrator: str) -> tuple[Simulated, ca.Function]:
+    simulated = Simulated.of(load_system(name))
+    return simulated, advance_function(simulated.equations, SCHEMES[integrator].method)
+
+
+@pytest.mark.parametrize("integrator", IMPLICIT)
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_step_of_minus_dt_leads_back(name, integrator):
+    """Symmetry, on the constraints and with them: to rounding for the symmetric schemes, and far
+    from it for Runge and Kutta's, else the test could not fail."""
+    def returns(integrator: str) -> float:
+        simulated, advance = advance_of(name, integrator)
+        simulator = started(name, 1e-3, "rk4")
+        worst, random = 0.0, np.random.default_rng(3)
+        for q in simulated.constrained.configurations[:4]:
+            simulator.reset(q=q, xi=(3 * random.normal(size=len(simulator.state.xi))).tolist())
+            x = simulator.moment.x.copy()
+            there, _, *solved = advance(0.0, x, [], simulated.theta, 0.02)
+            assert all(float(answer) == 1 for answer in solved)
+            back = advance(0.02, there, [], simulated.theta, -0.02)[0]
+            worst = max(worst, float(np.abs(back.full().ravel() - x).max()))
+        return worst
+
+    assert returns(integrator) <= 1e-12 < 1e-9 < returns("rk4")
+
+
+@pytest.mark.parametrize("integrator", IMPLICIT)
+def test_energy_does_not_drift(integrator):
+    """The largest error of the second half of a run is that of the first; Runge and Kutta's grows
+    with time."""
+    def growth(integrator: str) -> float:
+        run = started("falling_disc", 0.02, integrator).run(400.0, every=4)
+        error = np.abs(run.energy - run.energy[0])
+        half = len(error) // 2
+        return error[half:].max() / error[:half].max()
+
+    assert growth(integrator) < 1.1 < 1.5 < growth("rk4")
+
+
+@pytest.mark.parametrize("stages, numerator", [(2, [1 / 12, 1 / 2, 1]),
+                                               (3, [1 / 120, 1 / 10, 1 / 2, 1])])
+@pytest.mark.parametrize("rate", [0.1, 3.0, 1e3, 1e6])
+def test_stiff_dampers_are_stable_and_solved(stages, numerator, rate):
+    """v' = -rate v: a step of 1 s multiplies v by Pade's approximation of exp(-rate), whose
+    numerator this is and whose denominator is the same of -z (Hairer and Wanner II, section
+    IV.3)."""
+    slider = lagrangian_system(
+        euclidean("x"), lambda s: s.v.x ** 2 / 2, parameters=("rate",),
+        force=lambda s: {"x": -s.p.rate * s.v.x})
+    sled = constrain(slider, {"rate": rate}, rows={})
+    name = {2: "gauss4", 3: "gauss"}[stages]
+    step = python_step(Simulated.of(sled).equations, SCHEMES[name], False, None)
+    found = step(0.0, np.array([0.0, 1.0]), np.zeros(0), np.array([rate]), 1.0, np.nan, np.nan)
+    expected = np.polyval(numerator, -rate) / np.polyval(numerator, rate)
+    assert found.status is Status.DONE
+    assert found.x[1] == pytest.approx(expected, rel=1e-12 * max(1, rate))
+
+
+@pytest.mark.parametrize("integrator", IMPLICIT)
+@pytest.mark.parametrize("name", ["differential_drive", "disc"])
+def test_one_step_in_all_kinds_of_code(name, integrator):
+    """The virtual machine, the loop in C and the lanes of a batch."""
+    vehicle = shipped(name)
+    motion = MOTIONS.get(name, dict(xi={"left_wheel_joint": 3.0, "right_wheel_joint": 5.0}))
+    runs = []
+    for compiled in (False, True):
+        simulator = Simulator(vehicle, dt=5e-3, integrator=integrator, on_fall="ignore",
+                              on_limit="ignore")
+        simulator.reset(**motion)
+        start = simulator.moment.x.copy()
+        if compiled:
+            simulator.compile()
+            assert simulator.propagator._compiled is not None
+        for _ in range(20):
+            if compiled:
+                simulator.propagator.step()
+            else:
+                simulator.propagator.advance(5e-3)
+        runs.append(simulator.moment.x.copy())
+    batch = nhmech.simulate_batch(vehicle, np.array([start] * 3), dt=5e-3, duration=0.1,
+                                  integrator=integrator, on_fall="ignore", on_limit="ignore")
+    assert batch.ok.all()
+    assert runs[1] == pytest.approx(runs[0], rel=1e-12, abs=1e-12)
+    assert batch.x[1, -1] == pytest.approx(runs[0], rel=1e-11, abs=1e-11)
+
+
+@pytest.mark.parametrize("integrator", IMPLICIT)
+def test_a_case_is_what_it_is_alone(integrator):
+    """However many corrections the cases beside it need."""
+    vehicle = shipped("disc")
+    x0 = np.concatenate([nhmech.start_states(vehicle, [(0, 0, 0, lean, 0, 0)],
+                                             xi={"spin_joint": spin, "yaw_rate": spin / 9})
+                         for lean, spin in ((0.05, 0.1), (0.5, 30.0), (0.2, 3.0))])
+    options = dict(dt=1e-2, duration=0.2, integrator=integrator)
+    together = nhmech.simulate_batch(vehicle, x0, **options)
+    for i in range(3):
+        alone = nhmech.simulate_batch(vehicle, x0[i:i + 1], **options)
+        assert np.array_equal(alone.x[0], together.x[i])
+
+
+@pytest.mark.parametrize("integrator", IMPLICIT)
+def test_an_equation_that_is_not_solved_is_said(integrator):
+    simulator = started("falling_disc", 2.0, integrator)
+    x0 = np.tile(simulator.moment.x, (2, 1))
+    with pytest.raises(SimulationError, match="2.0 s was so long that the equations of the implicit"
+                                              " method were not solved.*Try a smaller dt"):
+        simulator.run(50.0)
+    batch = nhmech.simulate_batch(load_system("falling_disc"), x0, dt=2.0, duration=50.0,
+                                  integrator=integrator)
+    assert set(batch.status) <= {Status.UNSOLVED} and "implicit step" in batch.stop[0]
+
+
+@pytest.mark.parametrize("integrator", IMPLICIT)
+def test_events_are_located(integrator):
+    """Where the sleigh has turned by 1 rad, at the moment that small steps of Dormand and Prince's
+    method find."""
+    def found(integrator: str, dt: float) -> float:
+        event = nhmech.Event("turned", lambda t, state: abs(state.xi["yaw_rate"]) - 0.5)
+        run = started("chaplygin_sleigh", dt, integrator, events=[event]).run(8.0)
+        return run.events[0][0]
+
+    assert found(integrator, 1e-2) == pytest.approx(found("dop853", 1e-2), abs=2e-5)
+
+
+# -- where energy is not kept ----------------------------------------------------------------------
+def notices(run) -> list[str]:
+    return [notice.text for notice in run.notices if notice.kind == "conservation"]
+
+
+@pytest.mark.parametrize("integrator", FIXED)
+def test_what_keeps_no_energy_is_said(integrator):
+    said = SCHEMES[integrator].symmetric
+    vehicle = shipped("differential_drive")
+
+    def run(robot=vehicle, controller=None, mode="dynamic") -> list[str]:
+        return notices(Simulator(robot, controller, integrator=integrator, mode=mode).run(2e-3))
+
+    assert run() == []
+    for found, reason in (
+            (run(controller=lambda t, state: np.zeros(2)), "inputs act"),
+            (run(vehicle.with_parameters({"left_wheel_joint.damping": 0.1})),
+             "dampers or rolling resistance of left_wheel_joint"),
+            (run(mode="kinematic"), "speeds are commanded"),
+            (notices(started("ball_on_turntable", 1e-3, integrator).run(2e-3)),
+             "constraints are affine")):
+        assert [text.endswith(reason) for text in found] == [True] * said
+
+
+def test_a_batch_takes_steps_of_its_user_alone():
+    x0 = nhmech.start_states(shipped("disc"), [(0.0, 0.0, 0.0)])
+    with pytest.raises(InputError, match="'dop853' does not exist; there are rk4, gauss"):
+        nhmech.simulate_batch(shipped("disc"), x0, dt=0.01, duration=0.1, integrator="dop853")
