@@ -1,46 +1,68 @@
-"""Start a simulation from ROS 2: it runs `nhmech run` as a process, so it needs no rclpy.
+"""ROS 2: a vehicle that rolls, with its frames.
 
-    ros2 launch nhmech simulate.launch.py robot:=carriage duration:=20 html:=/tmp/run.html
-    ros2 launch nhmech simulate.launch.py robot:=/path/to/robot.urdf view:=true
-
-Arguments: robot (name of a shipped robot, or path of a URDF or xacro file), duration [s], dt [s],
-controller (module:function, empty for the demonstration), html and save (files to write, empty for
-none), view.
+    ros2 launch nhmech simulate.launch.py robot:=ackermann_car rviz:=true
+    ros2 launch nhmech simulate.launch.py robot:=/path/to/robot.urdf use_sim_time:=true
+    ros2 launch nhmech simulate.launch.py mode:=joints      # for a controller_manager
 """
 
-import sys
+from pathlib import Path
 
-from launch.actions import DeclareLaunchArgument, ExecuteProcess, OpaqueFunction
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
 
 from launch import LaunchDescription
 
+SHARE = Path(__file__).resolve().parents[1]
 ARGUMENTS = {
     "robot": ("differential_drive", "name of a shipped robot, or path of a URDF or xacro file"),
-    "duration": ("10.0", "simulated time [s]"),
-    "dt": ("0.001", "time step [s]"),
-    "controller": ("", "module:function, called as function(t, state); empty: a gentle S-curve"),
-    "html": ("", "write the run as one HTML file that plays by itself"),
-    "save": ("", "write the run as an .npz file"),
-    "view": ("false", "play the run in the browser"),
+    "params_file": (str(SHARE / "config" / "simulate.yaml"), "file of the node's parameters"),
+    "mode": ("twist", "twist: cmd_vel drives; joints: /robot_joint_commands do, of ros2_control"),
+    "use_sim_time": ("false", "the node publishes /clock, and all nodes follow it"),
+    "publish_clock": ("", "false where somebody else publishes /clock; use_sim_time where empty"),
+    "speed_factor": ("1.0", "simulated seconds in a second"),
+    "namespace": ("", "of all nodes"),
+    "rviz": ("false", "starts RViz"),
 }
+# where ros2_control has a topic for its hardware, and controllers of its own tell odometry
+REMAPPED = [("joint_commands", "/robot_joint_commands"), ("joint_states", "/robot_joint_states")]
 
 
-def command(value):
-    """The command line for `value`, a dict of the launch arguments' strings; empty ones are left
-    out."""
-    words = [sys.executable, "-m", "nhmech", "run", value["robot"]]
-    for name in ("duration", "dt", "controller", "html", "save"):
-        if value[name]:
-            words += [f"--{name}", value[name]]
-    if value["view"].lower() in ("true", "1", "yes"):
-        words.append("--view")
-    return words
+def is_on(word):
+    return word.lower() in ("true", "1", "yes", "on")
 
 
 def start(context):
+    from nhmech.ros.start import describe_robot
+
     value = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
-    return [ExecuteProcess(cmd=command(value), name="nhmech", output="screen")]
+    simulated = is_on(value["use_sim_time"])
+    joints = value["mode"] == "joints"
+    parameters = {
+        "robot": value["robot"],
+        "mode": value["mode"],
+        "speed_factor": float(value["speed_factor"]),
+        "publish_clock": is_on(value["publish_clock"] or value["use_sim_time"]),
+        "publish_robot_description": False,
+        "use_sim_time": simulated,
+    }
+    if joints:
+        parameters["enable_odom_tf"] = False
+    description = ParameterValue(describe_robot(value["robot"]), value_type=str)
+    nodes = [
+        Node(package="nhmech", executable="simulate", name="nhmech", output="screen",
+             namespace=value["namespace"] or None, parameters=[value["params_file"], parameters],
+             remappings=REMAPPED if joints else []),
+        Node(package="robot_state_publisher", executable="robot_state_publisher",
+             namespace=value["namespace"] or None,
+             parameters=[{"robot_description": description, "use_sim_time": simulated}]),
+    ]
+    if is_on(value["rviz"]):
+        nodes.append(Node(package="rviz2", executable="rviz2", namespace=value["namespace"] or None,
+                          arguments=["-d", str(SHARE / "rviz" / "simulate.rviz")],
+                          parameters=[{"use_sim_time": simulated}]))
+    return nodes
 
 
 def generate_launch_description():

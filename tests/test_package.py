@@ -279,6 +279,31 @@ def test_package_xml_is_valid():
     assert package.get_build_type() == "ament_python"
 
 
+# those of ROS packages are their names; the others stand in rosdistro's rosdep/python.yaml
+ROSDEP_KEYS = {
+    "python3-catkin-pkg-modules", "python3-click", "python3-lxml", "python3-numpy", "python3-pil",
+    "python3-pytest", "python3-rich", "python3-scipy", "python3-tornado", "python3-zmq",
+    "casadi-pip",
+    "coal", "diagnostic_msgs", "geometry_msgs", "launch", "launch_ros", "nav_msgs", "pinocchio",
+    "rcl_interfaces", "rclpy", "robot_state_publisher", "rosgraph_msgs", "rviz2", "sensor_msgs",
+    "std_msgs", "std_srvs", "tf2_msgs", "xacro"}
+
+
+def test_every_key_of_the_manifest_is_known():
+    catkin = pytest.importorskip("catkin_pkg.package")
+    package = catkin.parse_package(str(ROOT / "package.xml"))
+    keys = {one.name for one in (*package.exec_depends, *package.test_depends)}
+    assert keys == ROSDEP_KEYS
+
+
+def test_the_manifest_names_the_messages_that_are_used():
+    from nhmech.logs import messages
+
+    used = {value.partition("/")[0] for name, value in vars(messages).items()
+            if name.isupper() and isinstance(value, str) and "/msg/" in value}
+    assert used - {"builtin_interfaces"} <= ROSDEP_KEYS
+
+
 def test_one_version():
     catkin = pytest.importorskip("catkin_pkg.package")
     version = nhmech.__version__
@@ -301,8 +326,9 @@ def test_what_is_installed_beside_the_package(monkeypatch):
                  for target, files in told["data_files"] for file in files}
     assert "share/ament_index/resource_index/packages/nhmech" in installed
     assert {"share/nhmech/package.xml", "share/nhmech/launch/simulate.launch.py"} <= installed
-    for path in (ROOT / "urdf").rglob("*"):
-        if path.is_file():
+    folders = ("urdf", "launch", "config", "rviz")
+    for path in (path for folder in folders for path in (ROOT / folder).rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
             assert f"share/nhmech/{path.relative_to(ROOT).as_posix()}" in installed
 
 
@@ -323,57 +349,6 @@ def test_ci_script():
     assert os.access(script, os.X_OK)
     subprocess.run(["bash", "-n", str(script)], check=True)
     assert re.search(r"^make test$", script.read_text(), re.M)
-
-
-@pytest.fixture
-def launch_file(monkeypatch):
-    """The launch file with stand-ins for ROS 2's `launch`, which only a ROS installation has."""
-    def made(kind):
-        return lambda *args, **words: (kind, args, words)
-
-    values = {}
-
-    class LaunchConfiguration:
-        def __init__(self, name):
-            self.name = name
-
-        def perform(self, context):
-            return context[self.name]
-
-    stand_ins = {
-        "launch": {"LaunchDescription": list},
-        "launch.actions": {
-            name: made(name)
-            for name in ("DeclareLaunchArgument", "ExecuteProcess", "OpaqueFunction")
-        },
-        "launch.substitutions": {"LaunchConfiguration": LaunchConfiguration},
-    }
-    for name, content in stand_ins.items():
-        monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(**content))
-    path = ROOT / "launch" / "simulate.launch.py"
-    exec(compile(path.read_text(), str(path), "exec"), values)
-    return values
-
-
-def test_launch_file_runs_the_command_line(launch_file):
-    from nhmech.cli.run import run
-
-    *declared, (kind, _, words) = launch_file["generate_launch_description"]()
-    names = [args[0] for _, args, _ in declared]
-    assert names == list(launch_file["ARGUMENTS"]) and kind == "OpaqueFunction"
-
-    context = {name: words["default_value"] for (_, (name,), words) in declared}
-    context.update(robot="carriage", duration="3", view="true")
-    ((kind, _, process),) = words["function"](context)
-    assert kind == "ExecuteProcess" and process["cmd"][:4] == [
-        sys.executable,
-        "-m",
-        "nhmech",
-        "run",
-    ]
-    parsed = run.make_context("run", process["cmd"][4:]).params
-    assert (parsed["file"], parsed["duration"], parsed["view"],
-            parsed["html"]) == ("carriage", 3.0, True, None)
 
 
 def blocks(file, *languages):
