@@ -139,6 +139,13 @@ def test_nearest_stays_on_an_open_path():
                         near=0.5) == 0.0 and path.nearest(beyond[1], near=6.0) == path.length
 
 
+def test_points_of_a_square_of_arc_lengths_are_not_turned():
+    s = np.array([[0.1, 0.2], [0.3, 0.4]])
+    for path in ALL.values():
+        assert np.array_equal(path.point(s), path.point(s.ravel()).reshape(2, 2, 2))
+        assert path.point(np.zeros((0, 3))).shape == (0, 3, 2)
+
+
 def test_figure_eight_closed_forms():
     """Lemniscate of half-width a: length Gamma(1/4)^2 a / sqrt(2 pi), crossing at right angles,
     curvature 3 r / a^2."""

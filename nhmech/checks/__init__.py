@@ -3,6 +3,7 @@ number, a word or an array must be beyond its type."""
 
 from .signatures import check_arguments as check_arguments
 from .values import (
+    LARGEST_NUMBER as LARGEST_NUMBER,
     as_items as as_items,
     as_number as as_number,
     as_numbers as as_numbers,

@@ -12,18 +12,17 @@ import os
 import sys
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, wraps
-from numbers import Integral, Real
+from itertools import islice
+from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
-from .values import LARGEST, as_number, as_numbers, show
-
-LARGEST_NUMBER = 1e150      # whose square is a number still
+from .values import LARGEST, LARGEST_NUMBER, as_number, as_numbers, show
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -39,9 +38,9 @@ def check_arguments(callee: F) -> F:
     """A function, or a class, whose arguments are what its annotations say, or an `InputError`.
 
     Numbers may be of any type that is a real number, and are not NaN, nor so large that their
-    squares are none; what is annotated as an array is handed over as one, of floats; one name
-    serves for a sequence of names. A protocol is met by what has its attributes. Annotations that
-    are not known at run time are not checked.
+    squares are none. The function gets plain ones: floats, arrays of floats, tuples or lists,
+    dicts; one name serves for a sequence of names. A protocol is met by what has its attributes.
+    Annotations that are not known at run time are not checked.
 
     Examples
     --------
@@ -140,20 +139,21 @@ def _read_generic(origin: type, arguments: tuple[Any, ...]) -> Reader:
     return _expect(lambda value: isinstance(value, origin), f"a {origin.__name__}")
 
 
-def _expect(holds: Callable[[Any], bool], expected: str) -> Reader:
+def _expect(holds: Callable[[Any], bool], expected: str,
+            kind: Callable[[Any], Any] = lambda value: value) -> Reader:
     def read(value: Any) -> Any:
         if not holds(value):
             raise Refused(expected)
-        return value
+        return kind(value)
 
     return read
 
 
-def _read_number(value: Any) -> Any:
+def _read_number(value: Any) -> float:
     number = as_number(value)
     if number is None or not (abs(number) < LARGEST_NUMBER or math.isinf(number)):
         raise Refused("a finite number")
-    return value if isinstance(value, Real) else number
+    return number
 
 
 def _read_array(value: Any) -> np.ndarray:
@@ -191,12 +191,11 @@ def _read_any_of(readers: list[Reader]) -> Reader:
 
 def _read_tuple(readers: list[Reader]) -> Reader:
     def read(value: Any) -> Any:
-        rows = isinstance(value, (abc.Sequence, np.ndarray)) and not isinstance(value, (str, bytes))
-        if not rows or getattr(value, "ndim", 1) == 0 or len(value) != len(readers):
-            raise Refused(f"{len(readers)} values in a row")
-        for one, item in zip(readers, value):
-            _read_item(one, item)
-        return value
+        count = len(readers)
+        items = list(islice(_go_through(value), count + 1))
+        if len(items) != count or isinstance(value, abc.Set):       # which has no order
+            raise Refused(f"{count} values in a row")
+        return tuple(map(_read_item, readers, items))
 
     return read
 
@@ -205,24 +204,24 @@ def _read_sequence(one: Reader) -> Reader:
     def read(value: Any) -> Any:
         if isinstance(value, str):
             return (one(value),)         # one name; else `one` says what was expected
-        if isinstance(value, (bytes, abc.Mapping)):
-            raise Refused("a sequence")
-        try:
-            items = tuple(value)
-        except TypeError:
-            raise Refused("a sequence") from None
-        if isinstance(value, abc.Iterator):
-            value = items
-        for item in items:
-            _read_item(one, item)
-        return value
+        items = [_read_item(one, item) for item in _go_through(value)]
+        return items if isinstance(value, list) else tuple(items)
 
     return read
 
 
-def _read_item(one: Reader, item: Any) -> None:
+def _go_through(value: Any) -> Iterator[Any]:
+    if isinstance(value, (str, bytes, abc.Mapping)):
+        raise Refused("a sequence")
     try:
-        one(item)
+        return iter(value)
+    except TypeError:
+        raise Refused("a sequence") from None
+
+
+def _read_item(one: Reader, item: Any) -> Any:
+    try:
+        return one(item)
     except Refused as error:
         raise Refused(f"a sequence whose items are each {error}, and {show(item)} is not") from None
 
@@ -231,14 +230,14 @@ def _read_mapping(key: Reader, one: Reader) -> Reader:
     def read(value: Any) -> Any:
         if not isinstance(value, abc.Mapping):
             raise Refused("a mapping")
+        found = {}
         for name, item in value.items():
             try:
-                key(name)
-                one(item)
+                found[key(name)] = one(item)
             except Refused as error:
                 raise Refused(f"a mapping, and its {show(name)}: {show(item)} must be {error}"
                               ) from None
-        return value
+        return found
 
     return read
 
@@ -261,15 +260,12 @@ def _read_protocol(protocol: type) -> Reader:
 
 _ARRAYS = {*typing.get_args(ArrayLike)}
 _PLAIN: dict[Any, Reader] = {
-    Any: lambda value: value,
-    object: lambda value: value,
-    None: _expect(lambda value: value is None, "None"),
-    type(None): _expect(lambda value: value is None, "None"),
-    Ellipsis: lambda value: value,
+    **dict.fromkeys((Any, object, Ellipsis), lambda value: value),
+    **dict.fromkeys((None, type(None)), _expect(lambda value: value is None, "None")),
     float: _read_number,
-    int: _expect(lambda value: isinstance(value, Integral) and not isinstance(value, bool)
-                 and abs(int(value)) < LARGEST, "a whole number of 64 bits at most"),
-    bool: _expect(lambda value: isinstance(value, (bool, np.bool_)), "True or False"),
+    int: _expect(lambda value: isinstance(value, Integral) and as_number(value) is not None
+                 and abs(int(value)) < LARGEST, "a whole number of 64 bits at most", int),
+    bool: _expect(lambda value: isinstance(value, (bool, np.bool_)), "True or False", bool),
     str: _expect(lambda value: isinstance(value, str), "a text"),
     np.ndarray: _read_array,
     os.PathLike: _expect(lambda value: isinstance(value, os.PathLike), "a path"),

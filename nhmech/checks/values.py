@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import InputError, listed
 
 LARGEST = 1 << 63      # of what C takes for a whole number, which counts become
+LARGEST_NUMBER = 1e150      # whose square is a number still
 LONGEST = 120      # characters of a value in a message
 
 
@@ -37,7 +38,8 @@ def as_number(value) -> float | None:
     none, or larger than any float."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
-    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
+    # NumPy counts spans of time as whole numbers
+    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_, np.timedelta64)):
         return None
     try:
         return float(value)
@@ -73,10 +75,11 @@ def as_numbers(value) -> np.ndarray | None:
     """A copy as an array of floats; None where it cannot be one, or is text that looks like it."""
     try:
         found = np.asarray(value)
-        if found.dtype.kind not in "biuf" and not all(isinstance(x, Real) for x in found.flat):
+        kind = found.dtype.kind
+        if kind not in "biufO" or kind == "O" and not all(isinstance(x, Real) for x in found.flat):
             return None
         return np.array(value, dtype=float)
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError, MemoryError):
         return None
 
 

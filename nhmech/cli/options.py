@@ -6,12 +6,13 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import wraps
-from math import inf, radians
+from math import radians
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..checks import LARGEST_NUMBER
 from ..errors import InputError, listed
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Positive(click.ParamType):
             value = float(value)
         except ValueError:
             self.fail(f"{value!r} is not a number", param, ctx)
-        if not 0 < value < inf:
+        if not 0 < value < LARGEST_NUMBER:
             self.fail(f"{value} must be positive and finite", param, ctx)
         return value
 

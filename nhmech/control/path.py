@@ -285,7 +285,7 @@ class Arcs(Path):
         lap = np.floor(s / self.length) if self.closed else 0.0
         s = s - lap * self.length
         i = np.minimum(np.searchsorted(self._s, s, side="right") - 1, len(self._k) - 1)
-        x, y, heading = self._poses[i].T
+        x, y, heading = np.moveaxis(self._poses[i], -1, 0)
         return *_arc(x, y, heading + lap * self._turned, self._k[i], s - self._s[i]), self._k[i]
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import casadi as ca
 import numpy as np
 
-from ..checks import check_arguments
+from ..checks import check_arguments, show
 from ..errors import MechanicsError
 from .algebroid import TWIST, LieAlgebroid, euclidean, special_euclidean
 
@@ -208,7 +208,11 @@ def atiyah(base: LieAlgebroid | Sequence[str], group: str | np.ndarray,
     base = base if isinstance(base, LieAlgebroid) else euclidean(*base)
     algebra = lie_algebra(group, names, units)
     n, k = base.nv, algebra.nv
-    A = ca.densify(ca.SX(connection(base.q) if callable(connection) else connection))
+    given = connection(base.q) if callable(connection) else connection
+    try:
+        A = ca.densify(ca.SX(given))
+    except NotImplementedError:      # CasADi's word for a wrong type
+        raise MechanicsError(f"the connection is {show(given)}, and no matrix of CasADi") from None
     if A.shape != (k, n):
         raise MechanicsError(f"the connection has shape {A.shape}; a group of dimension {k} over a "
                              f"base of dimension {n} needs ({k}, {n})")

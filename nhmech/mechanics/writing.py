@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import casadi as ca
 import numpy as np
 
-from ..checks import check_arguments
+from ..checks import check_arguments, show
 from ..errors import MechanicsError
 from .algebroid import LieAlgebroid
 from .distribution import Row, assemble
@@ -75,11 +75,15 @@ def lagrangian_system(space: LieAlgebroid, lagrangian: Scalar, *, parameters: Se
     t = ca.SX.sym("t")
     s = _symbols(space, v, t, theta, parameters, u, inputs)
     tau = ca.SX(space.nv, 1)
-    for name, value in (force(s) if force is not None else {}).items():
-        tau[fibre_index(space, name)] = value
-    return LagrangianSystem.from_lagrangian(space, v, a, ca.SX(lagrangian(s)), force=tau, t=t, u=u,
-                                            theta=theta, u_names=tuple(inputs),
-                                            theta_names=tuple(parameters))
+    forces = force(s) if force is not None else {}
+    if not isinstance(forces, Mapping):
+        raise MechanicsError(f"the force is {show(forces)}, and must be a mapping of names to "
+                             "generalised forces")
+    for name, value in forces.items():
+        tau[fibre_index(space, name)] = _read_scalar(f"the force on {name!r}", value)
+    energy = _read_scalar("the Lagrangian", lagrangian(s))
+    return LagrangianSystem.from_lagrangian(space, v, a, energy, force=tau, t=t, u=u, theta=theta,
+                                            u_names=tuple(inputs), theta_names=tuple(parameters))
 
 
 @check_arguments
@@ -122,14 +126,14 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
     space.check(samples)
     made = []
     for name, row in (rows or {}).items():
-        speed = ca.SX(row(s))
+        speed = _read_scalar(f"constraint {name!r}", row(s))
         form = ca.jacobian(speed, v)
         if ca.depends_on(ca.densify(form), v):
             raise MechanicsError(f"constraint {name!r} is not affine in the velocities; give it to "
                                  "chetaev() as a nonlinear one")
         made.append(Row(name, form, ca.substitute(speed, v, ca.SX.zeros(v.shape))))
     for name, function in (holonomic or {}).items():
-        phi = ca.SX(function(s))
+        phi = _read_scalar(f"constraint {name!r}", function(s))
         made.append(Row(name, ca.jacobian(phi, space.q) @ space.anchor,
                         ca.jtimes(phi, system.t, ca.SX(1)), phi))
     given = dict(parameters or {})
@@ -141,6 +145,18 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
                                 else f"unknown {', '.join(unknown)}"))
     return ConstrainedSystem(system, assemble(made, space.nv),
                              np.array([float(given[name]) for name in system.theta_names]), samples)
+
+
+def _read_scalar(what: str, value: object) -> ca.SX:
+    """What a function of the caller's answers, one expression. Raises `MechanicsError`."""
+    try:
+        found = ca.SX(value)
+    except NotImplementedError:      # CasADi's word for a wrong type
+        found = ca.SX(0, 0)
+    if found.shape != (1, 1):
+        raise MechanicsError(f"{what} is {show(value)}, and must be one expression of CasADi or a "
+                             "number")
+    return found
 
 
 def _symbols(space: LieAlgebroid, v: ca.SX, t: ca.SX, theta: ca.SX, theta_names: Sequence[str],

@@ -6,9 +6,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
-from ..checks import is_finite, read_array, read_count, read_number
+from ..checks import as_number, is_finite, read_array, read_count, read_number, show
 from ..errors import InputError, listed
 from .callbacks import check_callable
 
@@ -20,11 +18,12 @@ def read_period(dt: object, control_period: float | None) -> tuple[float, int]:
     """The step [s], and the number of steps in a control period. Raises `InputError` for times that
     are none, or do not go together."""
     step = read_number("dt", dt, "a positive time in seconds", above=0.0)
-    period = step if control_period is None else control_period
-    ratio = period / step if is_finite(period) else math.nan
+    period = step if control_period is None else as_number(control_period) or math.nan
+    ratio = period / step
     every = round(ratio) if is_finite(ratio) else 0
     if every < 1 or abs(every * step - period) > 1e-9 * period:
-        raise InputError(f"control_period = {period!r} s must be a multiple of dt = {step} s")
+        raise InputError(f"control_period = {show(control_period)} s must be a multiple of dt = "
+                         f"{step} s")
     return step, every
 
 
@@ -37,9 +36,8 @@ def read_speeds(xi: object, names: Sequence[str], v_names: Sequence[str]) -> dic
         what = f"{len(names)} finite numbers: {', '.join(names)}; or speeds by name"
         return dict(zip(names, read_array("xi", xi, (len(names),), what).tolist()))
     for name, value in xi.items():
-        number = isinstance(value, (int, float, np.number)) and is_finite(value)
-        if name not in v_names or not number:
-            raise InputError(f"speed {name!r} = {value}: give finite numbers for some of "
+        if name not in v_names or not is_finite(as_number(value)):
+            raise InputError(f"speed {name!r} = {show(value)}: give finite numbers for some of "
                              f"{listed(v_names)}")
     return {name: float(value) for name, value in xi.items()}
 
