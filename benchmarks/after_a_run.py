@@ -6,19 +6,20 @@ time of commands and calls, here and, interleaved, in another checkout of the pr
 
 from __future__ import annotations
 
-import os
-import resource
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from common.checkouts import (  # noqa: E402
+    ROUNDS,
+    checkouts,
+    command_seconds,
+    least,
+    printed_number,
+)
 from common.report import machine, table  # noqa: E402
-
-HERE = Path(__file__).resolve().parent.parent
-ROUNDS = 3
 
 COMMANDS = {
     "nhmech run, 20 s": "run differential_drive --duration 20 --save {run}",
@@ -45,41 +46,13 @@ print(found / len(run) * 1e6)
 }
 
 
-def environment(checkout: Path) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(checkout)}
-
-
-def command_seconds(checkout: Path, words: str) -> float:
-    """Processor time of a command [s]."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-m", "nhmech", *words.split()], env=environment(checkout),
-                   cwd=checkout, check=True, capture_output=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def call_microseconds(checkout: Path, code: str) -> float:
-    done = subprocess.run([sys.executable, "-c", code], env=environment(checkout),
-                          cwd=checkout, check=True, capture_output=True, text=True)
-    return float(done.stdout)
-
-
 def main() -> None:
     print(machine())
-    checkouts = {"here": HERE, **{path: Path(path).resolve() for path in sys.argv[1:]}}
-    rows = []
     with tempfile.TemporaryDirectory() as folder:
         words = {name: text.format(run=f"{folder}/run.npz", folder=folder)
                  for name, text in COMMANDS.items()}
-        for names, measure, unit in ((words, command_seconds, "s"),
-                                     (CALLS, call_microseconds, "us")):
-            for name, what in names.items():
-                found: dict[str, list[float]] = {checkout: [] for checkout in checkouts}
-                for _ in range(ROUNDS):
-                    for checkout, path in checkouts.items():
-                        found[checkout].append(measure(path, what))
-                rows.append((f"{name} [{unit}]", *map(min, found.values())))
-    print(table(("processor time, least of " + str(ROUNDS), *checkouts), rows))
+        rows = least(command_seconds, words, "s") + least(printed_number, CALLS, "us")
+    print(table((f"processor time, least of {ROUNDS}", *checkouts()), rows))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -392,8 +393,8 @@ def counted(monkeypatch, calls: list[int]) -> None:
 
     def loop(chart, build):
         inner = original(chart, True)
-        return loops.Loop(lambda *args: (calls.append(args[0]._obj.steps), inner.many(*args))[1],
-                          inner.one, inner.work)
+        return replace(inner, many=lambda *args: (calls.append(args[0]._obj.steps),
+                                                  inner.many(*args))[1])
 
     monkeypatch.setattr(Chart, "loop", loop)
 

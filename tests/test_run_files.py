@@ -254,9 +254,9 @@ def test_wherever_the_disk_is_full_the_trajectory_is_there(tmp_path, often, monk
         return write(file, *words)
 
     monkeypatch.setattr(RunFile, "write", full)
-    plain = carriage().run(3e-4)
+    plain = carriage().run(1e-2)
     with pytest.raises(SimulationError, match="No space left on device") as caught:
-        carriage().run(3e-4, save=tmp_path / "run.npz")
+        carriage().run(1e-2, save=tmp_path / "run.npz")
     run = caught.value.trajectory
     if written == 1:
         assert run is None

@@ -996,9 +996,9 @@ def test_what_was_computed_is_kept_when_memory_ends(monkeypatch):
         return given(self, rows)
 
     asked, given = [], Recorder.room
-    simulator = Simulator(shipped("carriage"), lambda t, state: None)
+    simulator = Simulator(shipped("carriage"), lambda t, state: None, control_period=2e-3)
     monkeypatch.setattr(Recorder, "room", room)
     with pytest.raises(SimulationError, match="memory is full at t = .*save=") as found:
         simulator.run(1.0)
     kept = found.value.trajectory
-    assert len(kept.t) == 20 and np.all(np.diff(kept.t) > 0)
+    assert len(kept.t) == 40 and np.all(np.diff(kept.t) > 0)

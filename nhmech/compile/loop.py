@@ -208,6 +208,16 @@ int nhmech_one(nhmech_setup* s) {{
   s->limit = (long long)s->clock[1] + 1;
   return nhmech_run(s, 1, 0);
 }}
+
+int nhmech_turn(nhmech_setup* s) {{
+  const long long before = s->rows;
+  int status;
+  s->limit = (long long)s->clock[1] + 1;
+  status = nhmech_run(s, 1, s->record);
+  s->record += (s->rows - before) * (1 + {nq} + {nv} + {nu} + {na} + s->beside);
+  s->phase = (s->phase + 1) % s->every;
+  return status;
+}}
 """
 
 
@@ -248,7 +258,7 @@ class Setup(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Loop:
-    """A compiled step function with its loop. Both calls advance x, q, v, health and the clock of
+    """A compiled step function with its loop. The calls advance x, q, v, health and the clock of
     a `Setup` in place and return a `Status`; a step of another status than DONE is not taken.
 
     Attributes
@@ -257,12 +267,15 @@ class Loop:
         (byref(setup)): `setup.steps` of them; lets go of Python's lock.
     one
         (byref(setup)): one step, without a record, by the shortest way from Python.
+    turn
+        (byref(setup)): one step, with a record that goes on where the last one ended.
     work
         Doubles that the loop wants to keep from call to call.
     """
 
     many: Callable[..., int]
     one: Callable[..., int]
+    turn: Callable[..., int]
     work: int = 0
 
 
@@ -332,4 +345,5 @@ def library_of(functions: Sequence[ca.Function], text: str, build: bool,
 def loop_of(library: Library, work: int = 0) -> Loop:
     many = library.function("nhmech_many")
     # a lock that is kept costs nothing to take again
-    return Loop(many, ctypes.PyDLL(str(library.path)).nhmech_one, work)
+    short = ctypes.PyDLL(str(library.path))
+    return Loop(many, short.nhmech_one, short.nhmech_turn, work)

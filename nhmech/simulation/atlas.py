@@ -48,6 +48,7 @@ class Chart:
 
     equations: Equations
     limits: Mapping[str, JointLimits]
+    nu: int
     scheme: Scheme
     kinematic: bool
     bounds: Bounds
@@ -119,7 +120,7 @@ class Chart:
 
     @cached_property
     def inverse_dynamics(self) -> InverseDynamics:
-        return InverseDynamics(self.equations, self.limits)
+        return InverseDynamics(self.equations, self.limits, self.nu)
 
     @property
     def speeds(self) -> list[int]:
@@ -157,7 +158,8 @@ class Atlas:
 
     def __init__(self, simulated: Simulated, scheme: Scheme, kinematic: bool, bounds: Bounds):
         self._simulated = simulated
-        self.primary = Chart(simulated.equations, simulated.limits, scheme, kinematic, bounds)
+        self.primary = Chart(simulated.equations, simulated.limits, simulated.nu, scheme,
+                             kinematic, bounds)
         self.charts = [self.primary]
         self.chart = self.primary
         self.side = 1.0

@@ -104,8 +104,9 @@ class Controller(Protocol):
 
 def is_named(command: Command) -> TypeGuard[NamedCommand | Sequence[NamedCommand]]:
     """Whether a command is made of named ones rather than of plain numbers."""
-    first = command[0] if isinstance(command, (list, tuple)) and len(command) else command
-    return isinstance(first, NAMED)
+    if isinstance(command, (list, tuple)):
+        return bool(command) and isinstance(command[0], NAMED)
+    return isinstance(command, NAMED)
 
 
 def commanded_twist(controller: object) -> np.ndarray | None:

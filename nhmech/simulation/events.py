@@ -171,11 +171,13 @@ class Watch:
         """One step of `dt` [s]. Returns the name of a terminal event on its way, at which the
         moment is then."""
         propagator = self._propagator
+        is_whole = dt == propagator.dt
+        if is_whole and not self.events and propagator.step_in_c():
+            return None
         before = propagator.bookmark() if self.watched else None
-        is_seen = dt == propagator.dt and propagator.step()
-        if dt != propagator.dt:
+        if not (is_whole and self.events and propagator.step_in_c()):
             propagator.advance(dt)
-        return None if before is None or (is_seen and not self.events) else self._look(before)
+        return None if before is None else self._look(before)
 
     def _look(self, before: Bookmark) -> str | None:
         """Notes what was crossed since `before`. Goes back to the first terminal event and returns

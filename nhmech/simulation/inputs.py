@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -38,10 +39,11 @@ class Inputs:
         self._atlas = propagator.atlas
         self._moment = propagator.moment
         self._theta = propagator.simulated.theta
-        self._nu = propagator.simulated.nu
+        nu = propagator.simulated.nu
         # views of the moment's u: efforts, then wrenches in their order
-        self._efforts = self._moment.u[:self._nu]
-        self._wrenches = self._moment.u[self._nu:].reshape(len(wrench), 6)
+        self._efforts = self._moment.u[:nu]
+        self._wrenches = self._moment.u[nu:].reshape(len(wrench), 6)
+        self._write = struct.Struct(f"{nu}d").pack_into
 
     def __repr__(self) -> str:
         return f"<Inputs of {self.name}, asked every {self.every} steps>"
@@ -74,7 +76,7 @@ class Inputs:
         if self.controller is not None:
             command = call(self.controller, self.name, state)
             try:
-                self._follow(command, state)
+                self._follow(command)
             except BadCommand as error:
                 raise SimulationError(f"{self.name} {error}") from error
         if self.wrench:
@@ -87,27 +89,24 @@ class Inputs:
             twist = read_twist(self.controller)
             self._moment.twist[...] = NOT_YET if twist is None else twist
 
-    def _follow(self, command: Command, state: State) -> None:
+    def _follow(self, command: Command) -> None:
         """Efforts that the command asks for; in a kinematic run, speeds."""
-        chart = self._atlas.chart
+        chart, moment = self._atlas.chart, self._moment
         if chart.kinematic:
-            xi = self._moment.x[chart.state_vector.nconf:]
-            xi[...] = self._speeds(command, state, xi)
+            moment.x[chart.state_vector.nconf:] = self._speeds(command)
             self._propagator.settle()
-        elif type(command) is np.ndarray:
-            self._efforts[...] = chart.inverse_dynamics.plain(command, state.t, self._nu)
         else:
-            xi = self._moment.x[chart.state_vector.nconf:]
-            self._efforts[...] = chart.inverse_dynamics.efforts(command, state, xi, self._theta,
-                                                                self._nu)
+            # all in one stroke
+            self._write(self._efforts.data, 0,
+                        *chart.inverse_dynamics.efforts(command, moment, self._theta))
 
-    def _speeds(self, command: Command, state: State, xi: np.ndarray) -> np.ndarray:
+    def _speeds(self, command: Command) -> np.ndarray:
         """xi of the present chart. Plain numbers are the speeds of the primary one."""
-        chart, primary = self._atlas.chart, self._atlas.primary
+        chart, primary, moment = self._atlas.chart, self._atlas.primary, self._moment
         if chart is primary or command is None or is_named(command):
-            return chart.inverse_dynamics.speeds_for(command, state, xi, self._theta)
-        wanted = primary.inverse_dynamics.speeds_for(command, state, xi, self._theta)
-        return chart.inverse_dynamics.fit_speeds(state.t, state.q, self._theta, primary.speeds,
+            return chart.inverse_dynamics.speeds_for(command, moment, self._theta)
+        wanted = primary.inverse_dynamics.speeds_for(command, moment, self._theta)
+        return chart.inverse_dynamics.fit_speeds(moment.t, moment.q, self._theta, primary.speeds,
                                                  wanted)[0]
 
     def _push(self, state: State) -> None:

@@ -242,13 +242,17 @@ def step_function(advance: ca.Function, bounds: Bounded | None = None) -> ca.Fun
 def settling_function(project: ca.Function) -> ca.Function:
     """(t, x, theta, side, guard) -> x, health, status: one projection, and whether a step may end
     there."""
-    inline = project.n_instructions() <= INLINE
-    inputs = project.sx_in() if inline else project.mx_in()
+    inputs = symbols_of(project)
     side, guard = type(inputs[0]).sym("side"), type(inputs[0]).sym("guard")
     x, _, _, health = project(*inputs)
     status = acceptance_function(x.numel())(x, health, side, guard)
     return ca.Function("nhmech_settle", [*inputs, side, guard], [x, health, status],
-                       {"cse": True} if inline else {})
+                       {"cse": True} if type(inputs[0]) is ca.SX else {})
+
+
+def symbols_of(function: ca.Function) -> list[ca.SX] | list[ca.MX]:
+    """Of its inputs, by which a short function becomes a part of another, and a long one a call."""
+    return function.sx_in() if function.n_instructions() <= INLINE else function.mx_in()
 
 
 # -- steps of a method -----------------------------------------------------------------------------

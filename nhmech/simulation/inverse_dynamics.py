@@ -5,32 +5,96 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
-from ..checks import is_finite
-from ..compile.buffered import Buffered
 from ..errors import REPR, listed
 from ..mechanics.equations import Equations
 from ..urdf.description import JointLimits
-from .command import (
-    NAMED,
-    BadCommand,
-    Command,
-    JointPosition,
-    JointTorque,
-    JointVelocity,
-    NamedCommand,
-    is_named,
-)
-from .state import State
+from .command import BadCommand, Command, JointPosition, JointTorque, is_named
+from .integrators import symbols_of
+from .least_squares import LeastSquares, LeastSquaresFunction
+from .moment import Moment
+from .named_commands import Entry, NamedReader
+from .state_vector import StateVector
 
 VELOCITY_TIME = 0.05     # [s] in which a joint closes an error of its velocity
 POSITION_TIME = 0.10     # [s] likewise of its position; both critically damped
 _FLOAT = np.dtype(float)
+NO_LIMITS = JointLimits()
+
+
+@dataclass(frozen=True)
+class Target:
+    """A joint whose velocity or position is commanded.
+
+    Attributes
+    ----------
+    rate
+        Which fibre coordinate it is.
+    position
+        Which coordinate of the state vector; None where its velocity is commanded.
+    """
+
+    rate: int
+    position: int | None
+    limits: JointLimits
+
+    def acceleration(self, wanted: float, moment: Moment) -> float:
+        """That closes its error; the rate on the way keeps its limit."""
+        rate, limits = moment.v.item(self.rate), self.limits
+        if self.position is None:
+            return (_clip(wanted, -limits.velocity, limits.velocity) - rate) / VELOCITY_TIME
+        error = _clip(wanted, limits.lower, limits.upper) - moment.x.item(self.position)
+        towards = _clip(error / (2 * POSITION_TIME), -limits.velocity, limits.velocity)
+        return 2 * (towards - rate) / POSITION_TIME
+
+    def speed(self, wanted: float, moment: Moment) -> float:
+        """That closes its error, where speeds are commanded."""
+        limits = self.limits
+        if self.position is not None:
+            error = _clip(wanted, limits.lower, limits.upper) - moment.x.item(self.position)
+            wanted = error / POSITION_TIME
+        return _clip(wanted, -limits.velocity, limits.velocity)
+
+
+@dataclass(frozen=True)
+class Servo:
+    """What is known of a command's joints where efforts are commanded.
+
+    Attributes
+    ----------
+    order
+        Joint by joint: a target, or where in u an effort goes that is commanded itself.
+    columns
+        Where the efforts of the targets stand in u.
+    solve
+        (t, q, xi, theta, accelerations of the targets, u without their efforts) -> these.
+    """
+
+    order: tuple[Target | int, ...]
+    columns: tuple[int, ...]
+    solve: LeastSquaresFunction
+
+
+@dataclass(frozen=True)
+class Course:
+    """What is known of a command's joints where speeds are commanded.
+
+    Attributes
+    ----------
+    order
+        Joint by joint.
+    solve
+        (t, q, theta, their speeds) -> xi.
+    """
+
+    order: tuple[Target, ...]
+    solve: LeastSquaresFunction
 
 
 class InverseDynamics:
@@ -48,15 +112,19 @@ class InverseDynamics:
         The equations of motion.
     limits
         Joint name -> limits of position, velocity and effort.
+    nu
+        How many of the inputs a controller sets.
     """
 
-    def __init__(self, equations: Equations, limits: Mapping[str, JointLimits]):
+    def __init__(self, equations: Equations, limits: Mapping[str, JointLimits], nu: int):
         system = equations.frame.constrained.system
         self.equations = equations
         self.v_names = system.algebroid.v_names
         self.u_names = system.u_names
         self.speeds = equations.frame.names
         self.limits = limits
+        self.nu = nu
+        self._shape = (nu,)
         self.effort = [float(getattr(limits.get(name), "effort", np.inf)) for name in self.u_names]
         # a finite bound lets one comparison refuse infinity and NaN too
         self._most = [min(limit, sys.float_info.max) for limit in self.effort]
@@ -66,82 +134,68 @@ class InverseDynamics:
                 f"inputs {listed(self.u_names, REPR)}>")
 
     @cached_property
-    def _dynamics(self) -> Buffered:
+    def _dynamics(self) -> ca.Function:
         """(t, q, xi, theta) -> acceleration without efforts, and what each effort adds to it."""
         system = self.equations.frame.constrained.system
         inputs = [system.t, system.q, ca.SX.sym("xi", len(self.speeds)), system.theta]
         u, zero = system.u, ca.SX.zeros(system.u.numel(), 1)
         acceleration = self.equations.acceleration(*inputs[:3], u, system.theta)
-        effect = ca.jacobian(acceleration, u)
-        return Buffered(ca.Function("servo", inputs,
-                                    [ca.densify(ca.substitute(acceleration, u, zero)),
-                                     ca.densify(effect)]), matrices=[1])
+        return ca.Function("servo", inputs, [ca.substitute(acceleration, u, zero),
+                                             ca.jacobian(acceleration, u)], {"cse": True})
 
     @cached_property
-    def frame_at(self) -> Buffered:
+    def _frame(self) -> ca.Function:
         """(t, q, theta) -> E (nv, nxi), e0 (nv,)."""
         frame = self.equations.frame
         system, xi = frame.constrained.system, ca.SX.sym("xi", len(self.speeds))
         base = ca.substitute(frame.velocity(xi), xi, ca.SX.zeros(len(self.speeds), 1))
-        return Buffered(ca.Function("frame", [system.t, system.q, system.theta],
-                                    [ca.densify(e) for e in system.expand(frame.E, base)]),
-                        matrices=[0])
+        return ca.Function("frame", [system.t, system.q, system.theta],
+                           list(system.expand(frame.E, base)), {"cse": True})
 
-    def efforts(self, command: Command, state: State, xi: np.ndarray, theta: np.ndarray,
-                nu: int) -> np.ndarray:
+    @cached_property
+    def _servos(self) -> NamedReader[Servo]:
+        return NamedReader(self._plan_servo)
+
+    @cached_property
+    def _courses(self) -> NamedReader[Course]:
+        return NamedReader(self._plan_course)
+
+    def efforts(self, command: Command, moment: Moment, theta: np.ndarray) -> Sequence[float]:
         """u of the driven joints, (nu,).
-
-        Parameters
-        ----------
-        xi
-            Independent speeds of this chart.
-        nu
-            How many of the inputs a controller sets.
 
         Raises
         ------
         BadCommand
             For a wrong size, unknown joints, and numbers that are not finite.
         """
-        if command is None:
-            return np.zeros(nu)
-        if not is_named(command):
-            return self.plain(command, state.t, nu)
-        u = np.zeros(nu)
-        wanted: dict[str, float] = {}
-        torques: set[str] = set()
-        for part, name, value in _entries(command, state.t):
-            if name not in self.u_names[:nu]:
-                raise BadCommand(f"at t = {state.t:.6g} s: joint {name!r} is not driven; driven "
-                                 f"joints are {listed(self.u_names[:nu])}")
-            if name in wanted or name in torques:
-                raise BadCommand(f"at t = {state.t:.6g} s: joint {name!r} is commanded twice")
-            if isinstance(part, JointTorque):
-                torques.add(name)
-                u[self.u_names.index(name)] = value
-            else:
-                wanted[name] = self._acceleration(part, name, value, state)
-        if wanted:
-            a0, effect = self._dynamics(state.t, state.q, xi, theta)
-            rows = [self.v_names.index(name) for name in wanted]
-            columns = [self.u_names.index(name) for name in wanted]
-            target = np.array(list(wanted.values())) - a0[rows] - effect[rows][:, :nu] @ u
-            u[columns] += np.linalg.lstsq(effect[np.ix_(rows, columns)], target, rcond=1e-9)[0]
-        return self._limit(u.tolist())
-
-    def plain(self, command: object, t: float, nu: int) -> np.ndarray:
-        """u from plain numbers, one for each driven joint. Raises `BadCommand` as `efforts`
-        does."""
-        if type(command) is np.ndarray and command.dtype is _FLOAT and command.shape == (nu,):
-            for value, most in zip(command.tolist(), self._most):
+        if type(command) is np.ndarray and command.dtype is _FLOAT and command.shape == self._shape:
+            plain: list[float] = command.tolist()
+            for value, most in zip(plain, self._most):
                 if not -most <= value <= most:
                     break
             else:
-                return command
-        return self._limit(_read_plain(command, nu, "efforts", self.u_names[:nu], t))
+                return plain
+        if command is None:
+            return [0.0] * self.nu
+        if not is_named(command):
+            names = self.u_names[:self.nu]
+            return self._limit(_read_plain(command, self.nu, "efforts", names, moment.t))
+        servo, numbers = self._servos(command, moment.t)
+        u = [0.0] * self.nu
+        wanted = []
+        for target, number in zip(servo.order, numbers):
+            if isinstance(target, int):
+                u[target] = number
+            else:
+                wanted.append(target.acceleration(number, moment))
+        if wanted:
+            xi = moment.x[len(moment.x) - len(self.speeds):]
+            found = servo.solve(moment.t, moment.q, xi, theta, wanted, u).tolist()
+            for column, value in zip(servo.columns, found):
+                u[column] += value
+        return self._limit(u)
 
-    def speeds_for(self, command: Command, state: State, xi: np.ndarray,
-                   theta: np.ndarray) -> np.ndarray:
+    def speeds_for(self, command: Command, moment: Moment, theta: np.ndarray) -> np.ndarray:
         """xi that follows the command, (nxi,), for a kinematic run. Raises `BadCommand` as
         `efforts` does.
 
@@ -149,26 +203,12 @@ class InverseDynamics:
         of redundant wheels, are followed in the least-squares sense.
         """
         if command is None:
-            return xi
+            return moment.x[len(moment.x) - len(self.speeds):]
         if not is_named(command):
-            return np.array(_read_plain(command, len(self.speeds), "speeds", self.speeds, state.t))
-        rates: dict[str, float] = {}
-        for part, name, value in _entries(command, state.t):
-            if isinstance(part, JointTorque):
-                raise BadCommand(f"at t = {state.t:.6g} s: efforts mean nothing in kinematic mode; "
-                                 "command velocities or positions")
-            known = list(state.joint_position) if isinstance(part, JointPosition) else self.v_names
-            if name not in known:
-                raise BadCommand(f"at t = {state.t:.6g} s: unknown joint {name!r}; there are "
-                                 f"{listed(known)}")
-            if name in rates:
-                raise BadCommand(f"at t = {state.t:.6g} s: joint {name!r} is commanded twice")
-            if isinstance(part, JointPosition):
-                error = self._clip_position(name, value) - state.joint_position[name]
-                value = error / POSITION_TIME
-            rates[name] = self._clip_rate(name, value)
-        rows = [self.v_names.index(name) for name in rates]
-        return self.fit_speeds(state.t, state.q, theta, rows, np.array(list(rates.values())))[0]
+            return np.array(_read_plain(command, len(self.speeds), "speeds", self.speeds, moment.t))
+        course, numbers = self._courses(command, moment.t)
+        wanted = [target.speed(number, moment) for target, number in zip(course.order, numbers)]
+        return course.solve(moment.t, moment.q, theta, wanted)
 
     def fit_speeds(self, t: float, q: np.ndarray, theta: np.ndarray, rows: Sequence[int],
                    wanted: np.ndarray) -> tuple[np.ndarray, float]:
@@ -182,51 +222,69 @@ class InverseDynamics:
         wanted
             Their values (len(rows),).
         """
-        E, e0 = self.frame_at(t, q, theta)
-        xi = np.linalg.lstsq(E[rows], wanted - e0[rows], rcond=1e-9)[0]
+        E, e0 = (found.full() for found in self._frame(t, q, theta))
+        e0 = e0.ravel()
+        xi = LeastSquares(len(rows), len(self.speeds))(E[rows], wanted - e0[rows])
         return xi, float(np.abs(E[rows] @ xi + e0[rows] - wanted).max(initial=0.0))
 
-    def _acceleration(self, part: NamedCommand, name: str, value: float, state: State) -> float:
-        rate = state.joint_velocity[name]
-        if isinstance(part, JointVelocity):
-            return (self._clip_rate(name, value) - rate) / VELOCITY_TIME
-        error = self._clip_position(name, value) - state.joint_position[name]
-        return 2 * (self._clip_rate(name, error / (2 * POSITION_TIME)) - rate) / POSITION_TIME
+    # -- what is known of names --------------------------------------------------------------------
+    def _plan_servo(self, entries: Sequence[Entry]) -> Servo:
+        driven, columns = self.u_names[:self.nu], []
+        order: list[Target | int] = []
+        for kind, name in entries:
+            if name not in driven:
+                raise BadCommand(f"joint {name!r} is not driven; driven joints are "
+                                 f"{listed(driven)}")
+            column = driven.index(name)
+            if issubclass(kind, JointTorque):
+                order.append(column)
+            elif name in self.v_names:
+                order.append(self._target(kind, name))
+                columns.append(column)
+            else:
+                raise BadCommand(f"the input {name!r} is no joint; command its effort")
+        rows = [target.rate for target in order if isinstance(target, Target)]
+        inputs = symbols_of(self._dynamics)
+        symbol = type(inputs[0])
+        wanted, u = symbol.sym("wanted", len(rows)), symbol.sym("u", self.nu)
+        a0, effect = self._dynamics(*inputs)
+        needed = wanted - a0[rows] - effect[rows, :self.nu] @ u
+        solve = LeastSquaresFunction([*inputs, wanted, u], effect[rows, columns], needed)
+        return Servo(tuple(order), tuple(columns), solve)
 
-    def _clip_position(self, name: str, position: float) -> float:
-        limit = self.limits.get(name)
-        return position if limit is None else min(max(position, limit.lower), limit.upper)
+    def _plan_course(self, entries: Sequence[Entry]) -> Course:
+        order = []
+        for kind, name in entries:
+            if issubclass(kind, JointTorque):
+                raise BadCommand("efforts mean nothing in kinematic mode; command velocities or "
+                                 "positions")
+            known = self._positions if issubclass(kind, JointPosition) else self.v_names
+            if name not in known:
+                raise BadCommand(f"unknown joint {name!r}; there are {listed(known)}")
+            order.append(self._target(kind, name))
+        rows, inputs = [target.rate for target in order], symbols_of(self._frame)
+        wanted = type(inputs[0]).sym("wanted", len(rows))
+        E, e0 = self._frame(*inputs)
+        solve = LeastSquaresFunction([*inputs, wanted], E[rows, :], wanted - e0[rows])
+        return Course(tuple(order), solve)
 
-    def _clip_rate(self, name: str, rate: float) -> float:
-        limit = self.limits.get(name)
-        return rate if limit is None else min(max(rate, -limit.velocity), limit.velocity)
+    def _target(self, kind: type, name: str) -> Target:
+        position = self._positions[name] if issubclass(kind, JointPosition) else None
+        return Target(self.v_names.index(name), position, self.limits.get(name, NO_LIMITS))
 
-    def _limit(self, u: list[float]) -> np.ndarray:
-        return np.array([value if -limit <= value <= limit else math.copysign(limit, value)
-                         for value, limit in zip(u, self.effort)])
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        """Joint -> where its position stands in x."""
+        names = StateVector.of(self.equations).names(())
+        return {name: i for i, name in enumerate(names) if name in self.v_names}
 
-
-def _entries(command: NamedCommand | Sequence[NamedCommand],
-             t: float) -> Iterator[tuple[NamedCommand, str, float]]:
-    """(command, joint, number) of each joint that is named."""
-    for part in command if isinstance(command, (list, tuple)) else (command,):
-        for name, value in _read_named(part, t).items():
-            yield part, name, value
+    def _limit(self, u: list[float]) -> list[float]:
+        return [value if -limit <= value <= limit else math.copysign(limit, value)
+                for value, limit in zip(u, self.effort)]
 
 
-def _read_named(part: object, t: float) -> dict[str, float]:
-    if not isinstance(part, NAMED):
-        raise BadCommand(f"at t = {t:.6g} s returned {type(part).__name__}; return an array, "
-                         "JointTorque, JointVelocity or JointPosition")
-    if not isinstance(part.values, Mapping):
-        raise BadCommand(f"at t = {t:.6g} s: {type(part).__name__} takes a mapping of joint names "
-                         f"to numbers, not {part.values!r}")
-    for name, value in part.values.items():
-        number = isinstance(value, (int, float, np.number))
-        if not number or not is_finite(value):
-            raise BadCommand(f"at t = {t:.6g} s: {type(part).__name__} for {name!r} is "
-                             f"{value if number else repr(value)}; expected a finite number")
-    return dict(part.values)
+def _clip(value: float, lower: float, upper: float) -> float:
+    return lower if value < lower else upper if value > upper else value
 
 
 def _read_plain(command: object, n: int, what: str, names: Sequence[str], t: float) -> list[float]:

@@ -76,10 +76,10 @@ class Moment:
     def state(self) -> State:
         """A copy for users."""
         block = self.block
-        return State(block.item(CLOCK), block.copy(), self.layout)
+        return State(block.item(CLOCK), block, self.layout)
 
     def state_of(self, block: np.ndarray) -> State:
-        """What another block of such numbers says, which must not change then."""
+        """What another block of such numbers says."""
         return State(block.item(CLOCK), block, self.layout)
 
     def clear(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from time import perf_counter
 from typing import Protocol
 
@@ -14,7 +15,7 @@ from ..errors import NhmechError, SimulationError
 from .atlas import Atlas, Place
 from .diagnosis import explain_failure, explain_fall
 from .integrators import FLAT, Step
-from .interrupts import Pace
+from .interrupts import LOOK, Pace
 from .moment import Moment
 from .schemes import Scheme
 from .simulated import Simulated
@@ -178,13 +179,11 @@ class Propagator:
             self._forget_code()
 
     # -- steps in C --------------------------------------------------------------------------------
-    def step(self) -> bool:
-        """One step of dt. Returns whether compiled code took it, which crosses no bound."""
+    def step_in_c(self) -> bool:
+        """One step of dt, if there is code for it and it takes the step, which crosses no bound
+        then."""
         compiled = self._compiled or self._find_code()
-        if compiled is not None and compiled.one(compiled.pointer) == DONE:
-            return True
-        self.advance(self.dt)
-        return False
+        return compiled is not None and compiled.one(compiled.pointer) == DONE
 
     def loop(self, steps: int) -> Loop | None:
         """The code for a run of so many steps in the present chart; None where there is none, or
@@ -221,6 +220,26 @@ class Propagator:
                 recorder.extend(setup.rows)
         self._pace.learn(perf_counter() - begun)
         return setup.done, status != DONE
+
+    def take_turns(self, loop: Loop, most: int, ask: Callable[[], object], recorder: RowSink,
+                   k: int) -> tuple[int, bool]:
+        """Takes steps in C with a call of `ask` between any two, at most so many, and fewer where
+        `ask` is slow. Returns as `advance_many` does."""
+        until = perf_counter() + LOOK
+        compiled, every, done = self.prepare(loop), recorder.every, 0
+        setup, turn, pointer = compiled.setup, compiled.loop.turn, compiled.pointer
+        setup.record = recorder.room((most - 1 + k % every) // every + 1)
+        setup.rows, setup.every, setup.phase = 0, every, k % every
+        try:
+            while turn(pointer) == DONE:
+                done += 1
+                if done == most or perf_counter() > until:
+                    return done, False
+                ask()
+            return done, True
+        finally:
+            # of an interrupt, or an error of the controller, too
+            recorder.extend(setup.rows)
 
     def prepare(self, loop: Loop) -> CompiledSteps:
         """The code on the memory of the present moment."""

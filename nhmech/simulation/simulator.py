@@ -41,6 +41,7 @@ BUSY = ("this Simulator is advancing already, in another thread or in the call t
 GO_ON = "Simulator(on_limit=\"warn\", on_fall=\"warn\") goes on"
 AUTO = "auto"       # the integrator that is chosen on the way
 PROGRESS = 200      # steps between two reports of progress; more often would cost time
+TURNS = 50          # of controller and step, between two looks at file and progress
 
 Progress = Callable[[float, State], None]
 
@@ -121,6 +122,7 @@ class Simulator:
         self.inputs = Inputs(self.propagator, controller, wrenches, every)
         self._by_hand = Watch((), self.bounds, self.propagator, [])       # of `step`
         self._is_started = False
+        self._is_first = True     # of its steps since the start
         self._turn = Lock()       # of the thread that advances it
 
     def __repr__(self) -> str:
@@ -190,7 +192,7 @@ class Simulator:
         v_names = self.simulated.constrained.system.algebroid.v_names
         speeds = read_speeds(xi, self.atlas.primary.equations.names, v_names)
         self.propagator.start(self.simulated.configuration(pose, joints, q))
-        self._is_started = True
+        self._is_started = self._is_first = True
         if speeds:
             chart, wanted = self.atlas.chart, np.array(list(speeds.values()))
             found, error = chart.inverse_dynamics.fit_speeds(
@@ -217,20 +219,21 @@ class Simulator:
         """
         if not self._is_started:
             self.reset()
-        if self._turn.locked():
+        if not self._turn.acquire(False):
             raise SimulationError(BUSY)
-        with self._turn:
+        try:
             self.inputs.ask()
-            if self.bounds.found:
+            if self._is_first or not self.propagator.step_in_c():
                 self._step_within_bounds()
-            else:
-                self.propagator.step()
             return self.moment.state
+        finally:
+            self._turn.release()
 
     def _step_within_bounds(self) -> None:
         """Warns of bounds that are passed. Raises `SimulationError` for a terminal one."""
         watch = self._by_hand
-        terminal = (watch.begin() if self.moment.k == 0 else None) or watch.step(self.dt)
+        begins, self._is_first = self._is_first, False
+        terminal = (watch.begin() if begins else None) or watch.step(self.dt)
         for t, name in watch.noted:
             if name != terminal:
                 logging.getLogger("nhmech").warning("t = %.6g s: %s", t, name)
@@ -317,6 +320,15 @@ class Simulator:
             recorder.notices.append(notice)
             logging.getLogger("nhmech").warning("%s", notice)
 
+    @property
+    def _takes_turns(self) -> bool:
+        """Whether nothing happens between two steps but that the controller is asked."""
+        return not (self.events or self.propagator.spare) and self.inputs.every == 1
+
+    def _ask(self) -> None:
+        self.inputs.ask()
+        self.inputs.note_twist()
+
     @hear_ctrl_c()
     def _run(self, duration: float, steps: int, recorder: Recorder,
              progress: Progress | None) -> str:
@@ -327,6 +339,7 @@ class Simulator:
         whole = steps if abs(steps * dt - duration) <= 1e-9 * dt else steps - 1
         watch = Watch(self.events, self.bounds, propagator, recorder.events)
         k = reported = 0
+        self._is_first = False
         while k < steps:
             if self.inputs.ask() or k == 0:
                 self.inputs.note_twist()
@@ -337,7 +350,11 @@ class Simulator:
             loop = None if k == whole else propagator.loop(steps)
             refused = True
             if loop is not None and (free := watch.free_steps(loop, self.inputs.hold(whole - k))):
-                done, refused = propagator.advance_many(loop, free, recorder, k)
+                if free == 1 and self._takes_turns:
+                    turns = min(whole - k, TURNS)
+                    done, refused = propagator.take_turns(loop, turns, self._ask, recorder, k)
+                else:
+                    done, refused = propagator.advance_many(loop, free, recorder, k)
                 k += done
             if refused:
                 recorder.note(k)

@@ -1,0 +1,52 @@
+"""Measures of this checkout and of others, interleaved, each in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent.parent.parent
+ROUNDS = 3
+
+
+def checkouts() -> dict[str, Path]:
+    """This one, and those that the command line names."""
+    return {"here": HERE, **{path: Path(path).resolve() for path in sys.argv[1:]}}
+
+
+def environment(checkout: Path) -> dict[str, str]:
+    # threads of BLAS that wait for work take processor time
+    return {**os.environ, "PYTHONPATH": str(checkout), "OPENBLAS_NUM_THREADS": "1"}
+
+
+def command_seconds(checkout: Path, words: str) -> float:
+    """Processor time of a command [s]."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-m", "nhmech", *words.split()], env=environment(checkout),
+                   cwd=checkout, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def printed_number(checkout: Path, code: str) -> float:
+    """What a piece of Python prints."""
+    done = subprocess.run([sys.executable, "-c", code], env=environment(checkout),
+                          cwd=checkout, check=True, capture_output=True, text=True)
+    return float(done.stdout)
+
+
+def least(measure: Callable[[Path, str], float], what: Mapping[str, str],
+          unit: str) -> list[tuple]:
+    """Rows of a table: the least of `ROUNDS` of each, checkout by checkout."""
+    rows, places = [], checkouts()
+    for name, text in what.items():
+        found: dict[str, list[float]] = {place: [] for place in places}
+        for _ in range(ROUNDS):
+            for place, path in places.items():
+                found[place].append(measure(path, text))
+        rows.append((f"{name} [{unit}]", *map(min, found.values())))
+    return rows

@@ -1,0 +1,59 @@
+"""What a controller in Python costs, asked at each step: processor time of a step of the
+differential drive, here and, interleaved, in another checkout of the project:
+
+    python benchmarks/controllers.py [CHECKOUT]
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from common.checkouts import ROUNDS, checkouts, least, printed_number  # noqa: E402
+from common.report import machine, table  # noqa: E402
+
+STEPS = 5000
+CODE = """
+import numpy as np
+from time import process_time
+import nhmech
+from nhmech import JointTorque, JointVelocity, Simulator
+vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
+left, right = vehicle.driven
+efforts = np.zeros(2)
+simulator = Simulator(vehicle, {controller}, mode={mode!r})
+simulator.reset()
+simulator.atlas.primary.loop(build=True)
+simulator.step()
+found = []
+for _ in range(7):
+    begin = process_time()
+    {call}
+    found.append(process_time() - begin)
+print(min(found) / {steps} * 1e6)
+"""
+CONTROLLERS = {
+    "none": ("None", "dynamic"),
+    "an array": ("lambda t, state: efforts", "dynamic"),
+    "JointTorque": ("lambda t, state: JointTorque({left: 0.0, right: 0.0})", "dynamic"),
+    "JointVelocity": ("lambda t, state: JointVelocity({left: 0.0, right: 0.0})", "dynamic"),
+    "JointVelocity, kinematic": ("lambda t, state: JointVelocity({left: 0.0, right: 0.0})",
+                                 "kinematic"),
+}
+CALLS = {"step()": "for _ in range({steps}): simulator.step()",
+         "run()": "simulator.run({steps} * simulator.dt)"}
+
+
+def main() -> None:
+    print(machine())
+    codes = {f"{name}, {what}": CODE.format(controller=controller, mode=mode, steps=STEPS,
+                                            call=call.format(steps=STEPS))
+             for name, (controller, mode) in CONTROLLERS.items() for what, call in CALLS.items()}
+    rows = least(printed_number, codes, "us")
+    print(table((f"processor time of a step, least of {ROUNDS}", *checkouts()), rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""Commands by name, and the small linear problems behind them."""
+
+import casadi as ca
+import numpy as np
+import pytest
+from support import shipped
+
+from nhmech import InputError, JointPosition, JointTorque, JointVelocity, SimulationError, Simulator
+from nhmech.simulation.least_squares import LeastSquares, LeastSquaresFunction
+
+LEFT, RIGHT = "left_wheel_joint", "right_wheel_joint"
+SHAPES = [(1, 1), (2, 2), (4, 3), (3, 4), (1, 3), (4, 4)]
+
+
+# -- least squares ---------------------------------------------------------------------------------
+@pytest.mark.parametrize("rank", [1, 4])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_least_squares_are_those_of_numpy(shape, rank):
+    """Of full rank, in closed form, and of rank one, by singular values."""
+    random = np.random.default_rng(sum(shape))
+    (m, n), most = shape, min(*shape, rank)
+    symbols = ca.SX.sym("A", m, n), ca.SX.sym("b", m)
+    by_symbols, by_numbers = LeastSquaresFunction(symbols, *symbols), LeastSquares(m, n)
+    for _ in range(10):
+        A = random.normal(size=(m, most)) @ random.normal(size=(most, n))
+        b = random.normal(size=m)
+        wanted = np.linalg.lstsq(A, b, rcond=1e-9)[0]
+        for found in (by_numbers(A, b), by_symbols(A, b)):
+            np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-11)
+
+
+@pytest.mark.parametrize("least", [1e-3, 1e-8, 1e-11, 0.0])
+def test_nearly_singular_ones_too(least):
+    """Singular values 1 and `least`, which counts as zero from 1e-9 down."""
+    symbols = ca.SX.sym("A", 2, 2), ca.SX.sym("b", 2)
+    turn = np.array([[0.6, -0.8], [0.8, 0.6]])
+    A, b = turn @ np.diag([1.0, least]) @ turn, np.array([0.3, 0.5])
+    wanted = np.linalg.lstsq(A, b, rcond=1e-9)[0]
+    found = LeastSquaresFunction(symbols, *symbols)(A, b)
+    np.testing.assert_allclose(found, wanted, rtol=1e-13 / max(least, 1e-9) ** 0.9)
+
+
+def test_no_equation_and_no_unknown():
+    assert LeastSquares(0, 3)(np.zeros((0, 3)), np.zeros(0)).tolist() == [0.0, 0.0, 0.0]
+    assert LeastSquares(2, 0)(np.zeros((2, 0)), np.ones(2)).shape == (0,)
+
+
+# -- commands --------------------------------------------------------------------------------------
+def commanded(command, mode="dynamic"):
+    simulator = Simulator(shipped("differential_drive"), lambda t, state: command, dt=1e-2,
+                          mode=mode)
+    simulator.reset()
+    return simulator
+
+
+def test_a_command_that_is_changed_and_returned_again_is_followed():
+    """Numbers, names and order of one and the same object."""
+    torques = JointTorque({LEFT: 0.1, RIGHT: 0.2})
+    simulator = commanded(torques)
+    assert simulator.step().u.tolist() == [0.1, 0.2]
+    torques.values[LEFT] = 0.3
+    assert simulator.step().u.tolist() == [0.3, 0.2]
+    del torques.values[LEFT]
+    assert simulator.step().u.tolist() == [0.0, 0.2]
+    torques.values.update({LEFT: 1})                 # behind the other one, and a whole number
+    assert simulator.step().u.tolist() == [1.0, 0.2]
+    torques.values["lift"] = 0.0
+    with pytest.raises(SimulationError, match="'lift' is not driven"):
+        simulator.step()
+    del torques.values["lift"]
+    torques.values[RIGHT] = np.nan
+    with pytest.raises(SimulationError, match=f"{RIGHT!r} is nan; expected a finite number"):
+        simulator.step()
+
+
+def test_an_array_that_is_changed_and_returned_again_is_followed():
+    efforts = np.zeros(2)
+    simulator = commanded(efforts)
+    before = simulator.step()
+    efforts[...] = 0.1, 0.2
+    assert simulator.step().u.tolist() == [0.1, 0.2] and before.u.tolist() == [0.0, 0.0]
+
+
+def test_one_set_of_names_means_something_else_in_another_class():
+    class Push(JointTorque):
+        pass
+
+    commands = [JointTorque({LEFT: 0.5}), JointVelocity({LEFT: 0.5}), JointPosition({LEFT: 0.5}),
+                Push({LEFT: 0.5}), [JointVelocity({LEFT: 0.5})],
+                [JointTorque({RIGHT: 0.0}), JointVelocity({LEFT: 0.5})]]
+    found = []
+    simulator = Simulator(shipped("differential_drive"),
+                          lambda t, state: commands[len(found)], dt=1e-2)
+    for _ in commands:
+        simulator.reset()
+        found.append(simulator.step().u.copy())
+    torque, velocity, position, push, listed, mixed = found
+    assert torque.tolist() == push.tolist() == [0.5, 0.0]
+    np.testing.assert_allclose(listed, velocity, rtol=1e-13)
+    np.testing.assert_allclose(mixed, velocity, rtol=1e-13)
+    assert not np.allclose(velocity, torque) and not np.allclose(position, velocity)
+
+
+def test_values_that_are_no_mapping_are_refused_after_ones_that_are():
+    torques = {LEFT: 0.1}
+    commands = [JointTorque(torques), JointTorque([LEFT])]
+    simulator = Simulator(shipped("differential_drive"), lambda t, state: commands.pop(0))
+    simulator.reset()
+    simulator.step()
+    with pytest.raises(SimulationError, match="takes a mapping of joint names"):
+        simulator.step()
+
+
+@pytest.mark.parametrize("mode", ["dynamic", "kinematic"])
+def test_redundant_wheels_follow_in_the_least_squares_sense(mode):
+    """Four wheels of a base with three freedoms, at rates that contradict each other."""
+    vehicle = shipped("mecanum")
+    rates = dict(zip(vehicle.driven, (1.0, 0.5, -0.5, 2.0), strict=True))
+    simulator = Simulator(vehicle, lambda t, state: JointVelocity(rates), mode=mode, dt=1e-3)
+    start = simulator.reset()
+    state = simulator.step()
+    chart = simulator.atlas.chart.inverse_dynamics
+    rows = [chart.v_names.index(name) for name in rates]
+    if mode == "kinematic":
+        # v = E xi is linear, so its projection is that of the rates onto what v can be
+        E = np.column_stack([
+            np.array(simulator.atlas.chart.equations.velocity(0, start.q, xi, [])).ravel()[rows]
+            for xi in np.eye(3)])
+        wanted = E @ np.linalg.pinv(E) @ list(rates.values())
+        np.testing.assert_allclose([state.joint_velocity[name] for name in rates], wanted,
+                                   rtol=1e-12, atol=1e-12)
+    else:
+        a0, effect = (found.full() for found in chart._dynamics(0, start.q, np.zeros(3), []))
+        wanted = np.linalg.pinv(effect[rows], rcond=1e-9) @ (
+            np.array(list(rates.values())) / 0.05 - a0[rows].ravel())
+        np.testing.assert_allclose(state.u, wanted, rtol=1e-11)
+
+
+def test_states_are_kept_by_value():
+    simulator = commanded(None)
+    state = simulator.step()
+    values = state.values
+    copy = type(state)(state.t, values.astype(np.float32), state.layout)
+    values[...] = np.nan
+    assert np.isfinite(state.q).all() and np.isfinite(copy.q).all()
+    with pytest.raises(ValueError, match="read-only"):
+        state.q[0] = 1.0
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        state.q.setflags(write=True)
+    with pytest.raises(InputError, match="no 'lift' here"):
+        state.joint_velocity["lift"]
+
+
+def test_a_run_with_a_controller_is_its_steps():
+    """Bit by bit, with a record of each third state and an error on the way."""
+    def drive(t, state):
+        if t > 0.5:
+            raise RuntimeError("cable loose")
+        return JointVelocity({LEFT: 1.0 + t, RIGHT: state.joint_velocity[LEFT]})
+
+    by_run, by_steps = (Simulator(shipped("differential_drive"), drive) for _ in range(2))
+    by_run.reset()
+    with pytest.raises(SimulationError, match="cable loose") as caught:
+        by_run.run(1.0, every=3)
+    run, states = caught.value.trajectory, [by_steps.reset()]
+    while states[-1].t <= 0.5:
+        states.append(by_steps.step())
+    assert len(states) == 502 and len(run) == 168
+    for i in (0, 1, 100, 166):
+        assert np.array_equal(run.q[i], states[3 * i].q) and run.t[i] == states[3 * i].t
+    assert np.array_equal(run.q[-1], states[-1].q)
