@@ -74,8 +74,8 @@ def parse(line: str) -> None:
 
 @pytest.mark.parametrize("page", HOWTO, ids=lambda page: page.stem)
 def test_a_how_to_page_runs(page, tmp_path, monkeypatch):
-    """From top to bottom in one folder: its commands leave the files that its Python reads. Its
-    pictures are there."""
+    """From top to bottom in one folder: its commands leave the files that its Python reads. Python
+    under a file's name is that file. Its pictures are there."""
     from click.testing import CliRunner
 
     from nhmech.cli import main
@@ -84,7 +84,10 @@ def test_a_how_to_page_runs(page, tmp_path, monkeypatch):
         pytest.importorskip(module)
     monkeypatch.chdir(tmp_path)
     for language, code in re.findall(r"^```(python|sh)\n(.*?)^```$", page.read_text(), re.M | re.S):
-        if language == "python":
+        named = re.match(r"# (\w+\.py)\n", code)
+        if language == "python" and named:
+            (tmp_path / named[1]).write_text(code)
+        elif language == "python":
             exec(compile(code, str(page), "exec"), {})
         for line in typed_in(code) if language == "sh" else ():
             if any(word in line for word in DRAWN):

@@ -282,7 +282,8 @@ def test_package_xml_is_valid():
 # those of ROS packages are their names; the others stand in rosdistro's rosdep/python.yaml
 ROSDEP_KEYS = {
     "python3-catkin-pkg-modules", "python3-click", "python3-lxml", "python3-numpy", "python3-pil",
-    "python3-pytest", "python3-rich", "python3-scipy", "python3-tornado", "python3-zmq",
+    "python3-pytest", "python3-rich", "python3-scipy", "python3-sympy", "python3-tornado",
+    "python3-zmq",
     "casadi-pip",
     "coal", "diagnostic_msgs", "geometry_msgs", "launch", "launch_ros", "nav_msgs", "pinocchio",
     "rcl_interfaces", "rclpy", "robot_state_publisher", "rosgraph_msgs", "rviz2", "sensor_msgs",

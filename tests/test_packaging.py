@@ -23,6 +23,7 @@ ROSDEP = {
     "pyzmq": ["python3-zmq"],
     "rich": ["python3-rich"],
     "scipy": ["python3-scipy"],
+    "sympy": ["python3-sympy"],
     "tornado": ["python3-tornado"],
     "u-msgpack-python": [],
     "xacro": ["xacro"],

@@ -12,7 +12,7 @@ from ..errors import InputError
 from .driving import read_path_option
 from .options import OutputFile, RobotOptions, find_robot, load_robot, robot_options
 from .rolling import Friction, coefficients, friction_option
-from .saved import path_option, read_run, robot_of_run, vehicle_of
+from .saved import is_textbook, path_option, read_run, robot_of_run, vehicle_of
 
 if TYPE_CHECKING:
     from ..analysis.stability import Sweep
@@ -76,11 +76,11 @@ def plot(run: Path | None, out: Path | None, picture: str | None, path: str | No
         if file is None and not robot.is_empty:
             raise click.UsageError(f"{run} knows its robot; options such as --wheel go with "
                                    "--robot or --eigenvalues")
-        trajectory = read_run(run)
-        is_textbook = file is None and "system" in trajectory.source
-        picture = picture or ("coordinates" if is_textbook else "run")
+        trajectory = read_run(run, file)
+        textbook = is_textbook(trajectory, file)
+        picture = picture or ("coordinates" if textbook else "run")
         draw = getattr(plots, picture.replace("-", "_"))
-        if is_textbook and picture in WITHOUT_WHEELS:
+        if textbook and picture in WITHOUT_WHEELS:
             figure, _ = draw(trajectory.simulated, trajectory)
         else:
             vehicle = vehicle_of(run, trajectory, file, robot)

@@ -24,18 +24,26 @@ robot_of_run = click.option(
 )
 
 
-def read_run(run: Path) -> Trajectory:
-    """The trajectory in a file.
+def read_run(run: Path, file: str | None = None) -> Trajectory:
+    """The trajectory in a file, of the system in `file` where that is Python.
 
     Raises
     ------
     InputError
-        Where the file holds none.
+        Where the file holds none, or one of other coordinates.
     """
     from ..simulation.trajectory import Trajectory
 
+    system = None
+    if file is not None and file.endswith(".py"):
+        from ..systems import load_system
+
+        system = load_system(file)
     try:
-        return Trajectory.load(run)
+        trajectory = Trajectory.load(run, system)
+        if system is not None:
+            _check_coordinates(run, trajectory, file, system.constrained.system.algebroid.q_names)
+        return trajectory
     except SimulationError as error:  # nothing ran: this is bad input
         makes = "" if run.exists() else f"; `nhmech run ROBOT --save {run}` makes one"
         raise InputError(f"{error.text}{makes}", error.remedy) from error
@@ -60,11 +68,27 @@ def vehicle_of(run: Path, trajectory: Trajectory, file: str | None = None,
 
         return record.restore(trajectory.source)
     vehicle = load_robot(file, options)
-    if vehicle.algebroid.q_names != trajectory.names["q"]:
-        raise InputError(f"{file} is not the robot of {run}: its coordinates are "
-                         f"{listed(vehicle.algebroid.q_names)}, those of the run "
-                         f"{listed(trajectory.names['q'])}")
+    _check_coordinates(run, trajectory, file, vehicle.algebroid.q_names)
     return vehicle
+
+
+def is_textbook(trajectory: Trajectory, file: str | None) -> bool:
+    """Whether a run is one of a textbook system, the package's or the one in `file`. Raises
+    `InputError` where it is of neither."""
+    from ..systems import system_names
+
+    name = trajectory.source.get("system")
+    if name is not None and file is None and name not in system_names():
+        raise InputError(f"this is a run of the system {name!r}, which is not one of this package; "
+                         f"name the file that it is in: --robot {name}.py")
+    return name is not None and (file is None or file.endswith(".py"))
+
+
+def _check_coordinates(run: Path, trajectory: Trajectory, file: str | None,
+                       names: tuple[str, ...]) -> None:
+    if names != trajectory.names["q"]:
+        raise InputError(f"{file} is not the robot of {run}: its coordinates are {listed(names)}, "
+                         f"those of the run {listed(trajectory.names['q'])}")
 
 
 def saved_file(path: Path) -> Path:

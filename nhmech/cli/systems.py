@@ -24,6 +24,11 @@ def systems() -> None:
     nhmech systems show carriage --latex
     nhmech systems check
     nhmech systems run falling_disc --html disc.html
+    nhmech systems show my_system.py
+
+    A system of your own is a Python file with a function example() that returns an
+    nhmech.systems.Example. `show`, `check` and `run` take its path instead of a name, and execute
+    it.
     """
 
 
@@ -38,24 +43,26 @@ def list_systems() -> None:
 
 
 @systems.command(short_help="Write out the equations of a system.")
-@click.argument("name")
-@click.option("--latex", is_flag=True, help="Write LaTeX (needs the extra 'latex').")
+@click.argument("name", metavar="NAME|FILE.py")
+@click.option("--latex", is_flag=True, help="Write a LaTeX document.")
 def show(name: str, latex: bool) -> None:
-    """Write a system out: Lagrangian, forms, frame, Hamel symbols, Gibbs function, reduced
-    equations."""
+    """Write a system out: Lagrangian, forms, frame, Hamel symbols, Gibbs function, equations of
+    motion, and what its reduction leaves."""
+    from ..symbolic.document import to_latex, to_text
     from ..systems import load_system
-    from ..systems.written import paragraphs, writer
+    from ..systems.written import sections
 
     example = load_system(name)
-    click.secho(f"{example.title}  [{example.source}]", bold=True)
-    for heading, lines in paragraphs(example, writer(latex)):
-        click.secho(f"\n{heading}", bold=True)
-        for line in lines:
-            click.echo(f"  {line}")
+    source = f"  [{example.source}]" if example.source else ""
+    if latex:
+        click.echo(to_latex(f"{example.title}{source}", sections(example, True)))
+        return
+    click.secho(f"{example.title}{source}\n", bold=True)
+    click.echo(to_text(sections(example)))
 
 
 @systems.command(short_help="Compare systems with closed forms, method by method.")
-@click.argument("names", nargs=-1)
+@click.argument("names", nargs=-1, metavar="[NAME|FILE.py]...")
 def check(names: tuple[str, ...]) -> None:
     """Derive each system by every method that applies and compare it with its references.
 
@@ -99,7 +106,7 @@ def _check_rows(name: str, example: Example) -> Iterator[tuple[str, bool, tuple[
 
 
 @systems.command(short_help="Simulate a system, and show it where it has shapes.")
-@click.argument("name")
+@click.argument("name", metavar="NAME|FILE.py")
 @click.option("--duration", type=Positive(), default=10.0, show_default=True, metavar="SECONDS",
               help="Simulated time.")
 @click.option("--html", type=OutputFile(".html"),

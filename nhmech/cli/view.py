@@ -13,7 +13,7 @@ from .looks import LookOptions, look_options, make_look
 from .movies import MovieOptions, movie_options, write_movies
 from .options import PLAYBACK, OutputFile
 from .rolling import Friction, coefficients, friction_option
-from .saved import free_path, read_run, robot_of_run, vehicle_of
+from .saved import free_path, is_textbook, read_run, robot_of_run, vehicle_of
 from .show import play
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def view(run: Path, html: Path | None, file: str | None, movies: MovieOptions, l
 
     Where no browser opens, an HTML file is written beside RUN, under a name that is not taken.
     """
-    trajectory = read_run(run)
-    if file is None and "system" in trajectory.source:
+    trajectory = read_run(run, file)
+    if is_textbook(trajectory, file):
         view_system(run, trajectory, html, movies, playback)
         return
     from ..control.path_reference import path_of
@@ -65,10 +65,9 @@ def view(run: Path, html: Path | None, file: str | None, movies: MovieOptions, l
 def view_system(run: Path, trajectory: Trajectory, html: Path | None, movies: MovieOptions,
                 playback: float) -> None:
     """Write the run of a textbook system as a page, and as moving pictures."""
-    from ..systems import load_system
     from ..view.recording import save_html
 
-    save = partial(save_html, load_system(trajectory.source["system"]), trajectory)
+    save = partial(save_html, trajectory.simulated, trajectory)
     if html is not None or not movies.files:
         page = save(html or free_path(run.with_suffix(".html")))
         click.echo(f"html     {page.resolve()}")

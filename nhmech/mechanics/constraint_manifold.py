@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from ..checks import read_number, read_vector
 from ..errors import InputError, MechanicsError, listed
-from ..symbolic.latex import text
+from ..symbolic.plain_text import text
 from ..symbolic.row_reduction import ZERO
 from .system import ConstrainedSystem
 

@@ -8,9 +8,12 @@ import casadi as ca
 import numpy as np
 
 from ..errors import REPR, MechanicsError, listed
+from ..symbolic.document import Section, to_latex, to_notebook, to_text
 from ..symbolic.elimination import factorise
 from ..symbolic.simplify import simplify
 from .frame import AdaptedFrame
+from .motion_printing import motion_sections
+from .printing import Display, constraint_sections
 
 AGREEMENT = 1e-12       # relative, of simplified equations with those they were made from
 
@@ -50,6 +53,22 @@ class Equations:
 
     def __repr__(self) -> str:
         return f"<Equations by {self.method} in the speeds {listed(self.names, REPR)}>"
+
+    def __str__(self) -> str:
+        return to_text(self._sections(False))
+
+    def _repr_latex_(self) -> str:
+        return to_notebook(self._sections(True))
+
+    def latex(self) -> str:
+        """The equations as a LaTeX document that compiles by itself."""
+        return to_latex("Equations of motion", self._sections(True))
+
+    def _sections(self, as_latex: bool) -> list[Section]:
+        constrained = self.frame.constrained
+        display = Display(constrained.system, as_latex)
+        return [*motion_sections(self.frame, display),
+                *constraint_sections(constrained.distribution, constrained.parameters, display)]
 
 
 def equations_of(method: str, frame: AdaptedFrame, xi: ca.SX, acceleration: ca.SX, lam: ca.SX, *,

@@ -11,8 +11,10 @@ import casadi as ca
 import numpy as np
 
 from ..errors import REPR, InputError, MechanicsError, listed
+from ..symbolic.document import Section, to_latex, to_notebook, to_text
 from .algebroid import LieAlgebroid
 from .distribution import Distribution
+from .printing import Display, constraint_sections, system_sections
 
 _RANDOM = 8            # configurations at which rank is decided where the user names none
 _ITERATIONS = 100      # of Newton's method, which needs about six near the manifold
@@ -244,6 +246,21 @@ class ConstrainedSystem:
     def __repr__(self) -> str:
         return (f"<ConstrainedSystem with v = {listed(self.system.algebroid.v_names, REPR)}; "
                 f"rows {listed(self.distribution.names, REPR)}>")
+
+    def __str__(self) -> str:
+        return to_text(self._sections(False))
+
+    def _repr_latex_(self) -> str:
+        return to_notebook(self._sections(True))
+
+    def latex(self) -> str:
+        """Lagrangian, forces and constraints as a LaTeX document that compiles by itself."""
+        return to_latex("Constrained system", self._sections(True))
+
+    def _sections(self, as_latex: bool) -> list[Section]:
+        display = Display(self.system, as_latex)
+        return [*system_sections(self.system, display), 
+                *constraint_sections(self.distribution, self.parameters, display)]
 
     @property
     def constrained(self) -> ConstrainedSystem:

@@ -13,7 +13,7 @@ from ..errors import InputError, MechanicsError, NhmechError, SimulationError, l
 from ..mechanics.equations import Equations
 from ..mechanics.gibbs_appell import gibbs_appell
 from ..mechanics.system import ConstrainedSystem, HasConstrained, require_constrained
-from ..systems import load_system
+from ..systems import load_system, system_names
 from ..systems.example import Example
 from ..urdf.description import JointLimits
 from ..vehicle.stiffness import check_massless
@@ -36,13 +36,13 @@ class Simulated:
     limits
         Of the moving joints of a vehicle, by name.
     example
-        Name of a textbook system.
+        The textbook system that it is.
     """
 
     constrained: ConstrainedSystem
     vehicle: Vehicle | None
     limits: Mapping[str, JointLimits] = field(default_factory=dict)
-    example: str | None = None
+    example: Example | None = None
 
     def __repr__(self) -> str:
         return f"<Simulated: {self.name}>"
@@ -58,7 +58,7 @@ class Simulated:
             raise InputError("an external wrench acts on a link of a vehicle; write it into the "
                              "force of this system instead")
         return cls(require_constrained(given), None,
-                   example=given.name if isinstance(given, Example) else None)
+                   example=given if isinstance(given, Example) else None)
 
     @classmethod
     def restore(cls, source: dict) -> Simulated:
@@ -74,10 +74,11 @@ class Simulated:
                 if not np.isfinite(found.theta).all():
                     raise ValueError("parameters that are not finite")
                 return found
-            constrained = load_system(source["system"]).constrained
+            example = _load_shipped(source["system"])
+            constrained = example.constrained
             theta = read_array("parameters", source["parameters"], constrained.parameters.shape,
                                "the numbers of its parameters")
-            return cls(replace(constrained, parameters=theta), None, example=source["system"])
+            return cls(replace(constrained, parameters=theta), None, example=example)
         except NhmechError:
             raise
         except Exception as error:       # a file may hold anything in the place of anything
@@ -197,8 +198,8 @@ class Simulated:
     @property
     def name(self) -> str:
         """Of the vehicle or the textbook system, as messages show it."""
-        name = self.example if self.vehicle is None else self.vehicle.name
-        return "a system" if name is None else repr(name)
+        named = self.vehicle or self.example
+        return "a system" if named is None else repr(named.name)
 
     def energies(self, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Energy [J] at each moment, (N,)."""
@@ -211,8 +212,19 @@ class Simulated:
         """What a saved run needs to make this again: vehicle, or textbook system's name; nothing if
         written by hand."""
         if self.vehicle is None:
-            return {} if self.example is None else {"system": self.example,
+            return {} if self.example is None else {"system": self.example.name,
                                                     "parameters": self.theta.tolist()}
         from ..vehicle.record import record
 
         return record(self.vehicle)
+
+
+def _load_shipped(name: str) -> Example:
+    """A textbook system of this package; a run never names a file of code that would be executed.
+    Raises `SimulationError` for the name of another one."""
+    if name not in system_names():
+        raise SimulationError(
+            f"this is a run of the system {name!r}, which is not one of this package; name the "
+            f"file that it is in: --robot {name}.py, or Trajectory.load(run, "
+            f"load_system('{name}.py'))")
+    return load_system(name)

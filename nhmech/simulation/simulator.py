@@ -126,8 +126,8 @@ class Simulator:
         self._turn = Lock()       # of the thread that advances it
 
     def __repr__(self) -> str:
-        vehicle = self.simulated.vehicle
-        name = self.simulated.example or "a system" if vehicle is None else vehicle.name
+        named = self.simulated.vehicle or self.simulated.example
+        name = "a system" if named is None else named.name
         controller = "no controller" if self.controller is None else self.inputs.name
         return (f"<Simulator of {name} at t = {self.t:.6g} s: dt {self.dt:g} s, "
                 f"{self.atlas.primary.scheme.name}, {controller}>")

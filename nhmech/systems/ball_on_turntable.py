@@ -29,9 +29,9 @@ def example(m: float = 0.5, r: float = 0.06, I: float = 0.00072, Omega: float = 
     the ball; E - Omega L_z changes by -Omega times gravity's moment about n, on the level not at
     all.
     """
-    names = ("m", "r", "I", "Omega", "tilt")
+    names = ("m", "r", "I", "Omega", "tilt", "g")
     ball = lagrangian_system(ball_space(world=True), _lagrangian, parameters=names)
-    constrained = constrain(ball, dict(zip(names, (m, r, I, Omega, tilt))),
+    constrained = constrain(ball, dict(zip(names, (m, r, I, Omega, tilt, GRAVITY))),
                             rows=rolling(lambda s: s.p.Omega, world=True))
     x0, v0, wz = np.array([0.4, -0.1]), np.array([0.3, 0.2]), 1.1
     start = {"q": (*x0, 0.0, 0.0, 0.0, 1.0),
@@ -81,7 +81,7 @@ def moving_energy(s: Symbols) -> ca.SX:
 
 
 def _slope_moment(s: Symbols) -> ca.SX:
-    return s.p.Omega * s.q.y * s.p.m * GRAVITY * ca.sin(s.p.tilt)
+    return s.p.Omega * s.q.y * s.p.m * s.p.g * ca.sin(s.p.tilt)
 
 
 def _kinetic(s: Symbols) -> ca.SX:
@@ -90,7 +90,7 @@ def _kinetic(s: Symbols) -> ca.SX:
 
 def _lift(s: Symbols) -> ca.SX:
     """Minus the potential energy: x points down the slope."""
-    return s.p.m * GRAVITY * ca.sin(s.p.tilt) * s.q.x
+    return s.p.m * s.p.g * ca.sin(s.p.tilt) * s.q.x
 
 
 def _lagrangian(s: Symbols) -> ca.SX:

@@ -1,12 +1,16 @@
-"""The textbook systems by name."""
+"""The textbook systems by name, and a system of one's own from its file."""
 
 from __future__ import annotations
 
+import sys
+from difflib import get_close_matches
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from traceback import extract_tb
 
 from ..checks import check_arguments
-from ..errors import MechanicsError
+from ..errors import InputError, MechanicsError, NhmechError, listed
 from .example import Example
 
 # modules of this folder that hold no system
@@ -27,18 +31,21 @@ def system_names() -> tuple[str, ...]:
 
 
 @check_arguments
-def load_system(name: str) -> Example:
-    """A textbook system by name.
+def load_system(name: str | Path) -> Example:
+    """A textbook system by name, or one's own from the file that it is typed in.
 
     Parameters
     ----------
     name
-        One of `system_names`.
+        One of `system_names`; or the path of a Python file with a function `example()` that needs
+        no argument and returns an `Example`. The file is executed.
 
     Raises
     ------
     MechanicsError
         Where there is none of that name; the message lists them.
+    InputError
+        Where the file is not there, stops with an error, or returns no `Example`.
 
     Examples
     --------
@@ -47,6 +54,49 @@ def load_system(name: str) -> Example:
     >>> sled.constrained.system.algebroid.q_names
     ('x', 'y', 'phi')
     """
+    if str(name).endswith(".py"):
+        return _load_file(Path(name))
     if name not in system_names():
-        raise MechanicsError(f"no system {name!r}; there are {', '.join(system_names())}")
+        near = get_close_matches(str(name), system_names(), 1)
+        own = f"{name}.py" if Path(f"{name}.py").is_file() else ""
+        raise MechanicsError(
+            f"no system {str(name)!r}"
+            + (f"; did you mean the file {own}?" if own else
+               f"; did you mean {near[0]}?" if near else "")
+            + f" There are {listed(system_names(), 50)}; a system of your own is named by its "
+            "file, such as my_system.py")
     return import_module(f"{__package__}.{name}").example()
+
+
+def _load_file(file: Path) -> Example:
+    if not file.is_file():
+        raise InputError(f"{file} does not exist; a system of one's own is a Python file with a "
+                         "function example() that returns an nhmech.systems.Example")
+    spec = spec_from_file_location(f"system_{file.stem}", file)
+    if spec is None or spec.loader is None:
+        raise InputError(f"{file} cannot be read as Python")
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module          # where a dataclass looks for its annotations
+    sys.path.insert(0, str(file.resolve().parent))      # what the file imports lies beside it
+    try:
+        spec.loader.exec_module(module)
+        make = getattr(module, "example", None)
+        if not callable(make):
+            raise InputError(f"{file} has no function example(); it has to return an "
+                             "nhmech.systems.Example")
+        made = make()
+    except NhmechError:
+        raise
+    except SyntaxError as error:
+        raise InputError(f"{error.filename}, line {error.lineno}: {error.msg}") from error
+    except Exception as error:
+        lines = [entry.lineno for entry in extract_tb(error.__traceback__)
+                 if Path(entry.filename).name == file.name]
+        where = f", line {lines[-1]}" if lines else ""
+        raise InputError(f"{file}{where}: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(str(file.resolve().parent))
+    if not isinstance(made, Example):
+        raise InputError(f"{file}: example() returns {made!r:.80}, which is no "
+                         "nhmech.systems.Example")
+    return made

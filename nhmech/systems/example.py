@@ -62,7 +62,7 @@ class Example:
     start
         {"q": ..., "xi": ...} of an instructive motion.
     checks
-        What it is held against.
+        What it is held against; the agreement of the methods where there is nothing else.
     speeds
         Independent speeds, by name; chosen by conditioning where None.
     methods
@@ -81,7 +81,7 @@ class Example:
     source: str
     constrained: ConstrainedSystem
     start: Mapping[str, Sequence[float] | np.ndarray]
-    checks: Sequence[Check]
+    checks: Sequence[Check] = ()
     speeds: tuple[str, ...] | None = None
     methods: tuple[str, ...] = tuple(METHODS)
     why_not: str = ""

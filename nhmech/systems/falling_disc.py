@@ -47,12 +47,12 @@ def example(m: float = 2.0, r: float = 0.3, A: float | None = None,
     A u3' = A u1 u3 tan(lean) - C u1 u2
     """
     A, C = m * r ** 2 / 4 if A is None else A, m * r ** 2 / 2 if C is None else C
-    names = ("m", "r", "A", "C")
+    names = ("m", "r", "A", "C", "g")
     disc = lagrangian_system(space(), _lagrangian, parameters=names)
     rng = np.random.default_rng(0)
     samples = np.column_stack([rng.normal(size=(8, 3)), rng.uniform(-1.1, 1.1, 8),
                                rng.normal(size=8)])
-    constrained = constrain(disc, dict(zip(names, (m, r, A, C))), samples=samples, rows={
+    constrained = constrain(disc, dict(zip(names, (m, r, A, C, GRAVITY))), samples=samples, rows={
         "rolling_x": lambda s: s.v.x - s.p.r * ca.cos(s.q.yaw) * _spin_rate(s),
         "rolling_y": lambda s: s.v.y - s.p.r * ca.sin(s.q.yaw) * _spin_rate(s)})
 
@@ -129,7 +129,7 @@ def _lagrangian(s: Symbols) -> ca.SX:
                         - p.r * ca.cos(s.q.lean) * s.v.u1, -p.r * ca.sin(s.q.lean) * s.v.u1)
     return (p.m * ca.sumsqr(middle) / 2
             + (p.A * (s.v.u1 ** 2 + s.v.u3 ** 2) + p.C * s.v.u2 ** 2) / 2
-            - p.m * GRAVITY * p.r * ca.cos(s.q.lean))
+            - p.m * p.g * p.r * ca.cos(s.q.lean))
 
 
 def _place(q: np.ndarray, r: float) -> np.ndarray:

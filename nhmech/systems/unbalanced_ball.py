@@ -27,9 +27,9 @@ def example(m: float = 0.8, r: float = 0.1, c: float = 0.025,
     D = omega_z sqrt(I1 I3 + m (I3 a_z^2 + I1 (a_x^2 + a_y^2))), a = r gamma + c e_z from the
     contact to G, in the body; otherwise the energy alone (Jellett 1872; Routh 1905, art. 243).
     """
-    names = ("m", "r", "c", "I1", "I2", "I3")
+    names = ("m", "r", "c", "I1", "I2", "I3", "g")
     ball = lagrangian_system(ball_space(), _lagrangian, parameters=names)
-    constrained = constrain(ball, dict(zip(names, (m, r, c, *I))), rows=rolling())
+    constrained = constrain(ball, dict(zip(names, (m, r, c, *I, GRAVITY))), rows=rolling())
     start = {"q": (0.0, 0.0, np.sin(0.6), 0.0, 0.0, np.cos(0.6)), "xi": (1.0, 3.0, 12.0)}
 
     def newton_euler() -> float:
@@ -93,5 +93,5 @@ def _lagrangian(s: Symbols) -> ca.SX:
     return (
         s.p.m * ca.sumsqr(velocity) / 2
         + ca.dot(_moments(s), omega**2) / 2
-        - s.p.m * GRAVITY * s.p.c * R[2, 2]
+        - s.p.m * s.p.g * s.p.c * R[2, 2]
     )

@@ -1,110 +1,99 @@
-"""A system written out: Lagrangian, forms, frame, Hamel symbols, Gibbs function, reduced
-equations."""
+"""A system written out: Lagrangian, forms, frame, Hamel symbols, Gibbs function, equations of
+motion, and what a reduction leaves."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-
 import casadi as ca
 
-from ..mechanics.equations import speed_symbols
-from ..mechanics.frame import adapted_frame
-from ..mechanics.quasi_velocities import change_of_basis
+from ..errors import MechanicsError
+from ..mechanics.algebroid import bracket
+from ..mechanics.frame import AdaptedFrame, adapted_frame
+from ..mechanics.motion_printing import motion_sections, reduced_equations
+from ..mechanics.printing import Display, bracket_section, constraint_sections, system_sections
 from ..mechanics.reduction import Reduction, chaplygin
-from ..mechanics.symmetry import symmetry
-from ..symbolic.latex import latex, text, to_sympy
+from ..mechanics.symmetry import PURELY_KINEMATIC, symmetry
+from ..symbolic.document import Section
 from .example import Example
 
-Writer = Callable[[ca.SX], str]
 
-
-def writer(as_latex: bool) -> Writer:
-    """How an expression is written: LaTeX; or plain text, simplified where SymPy is installed."""
-    if as_latex:
-        return latex
-    try:
-        import sympy
-    except ImportError:
-        return text
-    def write_simplified(e: ca.SX) -> str:
-        plain = sympy.sstr(sympy.simplify(to_sympy(e))).replace("**", "^")
-        return re.sub(r"\\(d{1,2})ot\{(\w+)\}", lambda dots: dots[2] + "'" * len(dots[1]), plain)
-
-    return write_simplified
-
-
-def paragraphs(example: Example, write: Writer) -> Iterator[tuple[str, list[str]]]:
-    """(heading, lines) of everything there is to say about a system."""
+def sections(example: Example, as_latex: bool = False) -> list[Section]:
+    """Everything there is to say about a system."""
     constrained = example.constrained
     system, d = constrained.system, constrained.distribution
     frame = adapted_frame(constrained, example.speeds)
-    algebroid = system.algebroid
-
-    if system.lagrangian is not None:
-        yield "Lagrangian", [f"L = {write(system.lagrangian)}"]
-    if any(entry.nnz() for entry in algebroid.structure):
-        yield "structure functions", list(_structure(algebroid.v_names, algebroid.structure, write))
+    display = Display(system, as_latex)
+    made = [*system_sections(system, display), 
+            *constraint_sections(d, constrained.parameters, display)]
     if d.m:
-        forms = [f"{_form(d.A[i, :], algebroid.v_names, write)}{_plus(d.b[i], write)}"
-                 for i in range(d.m)]
-        yield "constraints", [f"{name}:  {form} = 0" for name, form in zip(d.names, forms)]
-    if d.phi_rows:
-        yield "holonomic functions", [f"{d.names[row]}:  {write(d.phi[k])} = 0"
-                                      for k, row in enumerate(d.phi_rows)]
-    xi, n = speed_symbols(frame), frame.nxi
-    V = frame.velocity(xi)
-    yield "velocities on the distribution", [f"{name} = {write(V[i])}"
-                                             for i, name in enumerate(algebroid.v_names)]
-    names = tuple(f"E_{name}" for name in frame.names) + tuple(f"{d.names[i]}" for i in frame.kept)
-    adapted = change_of_basis(algebroid, frame.inverse, names)
-    yield (
-        "Hamel symbols of the adapted frame",
-        list(_structure(names, adapted.structure, write)) or ["all zero"],
-    )
-    xi_rate = ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(f"{name}'") for name in frame.names])
-    gibbs = ca.substitute(system.gibbs, system.a, ca.densify(frame.solve(xi_rate, -frame.gamma)))
-    gibbs = ca.substitute(gibbs, system.v, ca.densify(V))
-    yield "Gibbs function", [f"S = {write(gibbs)}"]
-    gradient = ca.gradient(gibbs, xi_rate)
-    force = ca.substitute(ca.densify(frame.E.T @ system.force), system.v, ca.densify(V))
-    yield "reduced equations", [f"{write(gradient[i])} = {write(force[i])}" for i in range(n)]
+        names = (*(display.v_names[i] for i in frame.speeds), *(d.names[i] for i in frame.kept))
+        brackets = bracket_section("Hamel symbols of the adapted frame", names,
+                                   _hamel_symbols(frame), display)
+        made.append(brackets if brackets.formulas else Section(
+            brackets.heading, (("all zero", ""),)))
+    speeds = [display.v_names[i] for i in frame.speeds]
+    xi = ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(name) for name in speeds])
+    rates = display.rates(speeds)
+    mass, right = reduced_equations(frame, xi, rates)
+    inputs = ca.substitute(right, system.u, ca.SX.zeros(system.u.shape)) \
+        if system.u.numel() else right
+    gibbs = ca.dot(rates, mass) / 2 - ca.dot(rates, inputs)
+    made.append(display.section("Gibbs function, without terms that hold no acceleration", ["S"],
+                                gibbs, [rates, xi]))
+    made += motion_sections(frame, display)
     if example.generators is not None:
-        yield from _write_reduction(chaplygin(symmetry(constrained, example.generators)), write)
+        made += _reduction(example, as_latex)
+    return [section for section in made if section.formulas]
 
 
-def _write_reduction(reduction: Reduction, write: Writer) -> Iterator[tuple[str, list[str]]]:
+def _hamel_symbols(frame: AdaptedFrame) -> list[ca.SX]:
+    """C^g_ab of [X_a, X_b] = C^g_ab X_g, X the columns of the frame's inverse: the rows that it is
+    the inverse of give the components."""
+    system, n = frame.constrained.system, frame.inverse.shape[0]
+    chosen = ca.DM.zeros(frame.nxi, n)
+    for row, speed in enumerate(frame.speeds):
+        chosen[row, speed] = 1
+    rows = ca.vertcat(chosen, frame.constrained.distribution.A[list(frame.kept), :])
+    symbols, X = [ca.SX.zeros(n, n) for _ in range(n)], frame.inverse
+    for a in range(n):
+        for b in range(a + 1, n):
+            components, = system.expand(rows @ bracket(system.algebroid, X[:, a], X[:, b]))
+            for g in range(n):
+                symbols[g][a, b] = components[g]
+    return symbols
+
+
+def _reduction(example: Example, as_latex: bool) -> list[Section]:
     """What Chaplygin's reduction leaves: L*, the gyroscopic form, and what the reduced 2-form has
     beyond dL*'s own."""
+    found = symmetry(example.constrained, example.generators or {})
+    if found.kind != PURELY_KINEMATIC:
+        return []
+    try:
+        reduction: Reduction = chaplygin(found)
+    except MechanicsError as error:
+        return [Section("reduction by its symmetry", ((str(error), ""),))]
     base = reduction.base.system
-    names = base.algebroid.v_names
-    forms = [f"d{name.removesuffix(chr(39))}" for name in names]
-    pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
+    display = Display(base, as_latex)
+    forms = [f"d{display.name(name.removesuffix(chr(39)))}" for name in display.v_names]
+    n, wedge = len(forms), r" \wedge " if as_latex else " ^ "
+    one = {form: reduction.alpha[i] for i, form in enumerate(forms)}
+    two = {f"{forms[i]}{wedge}{forms[j]}": reduction.gyroscopic[i, j]
+           for i in range(n) for j in range(i + 1, n)}
+    alpha, rest = _write_form(one, display), _write_form(two, display)
+    star = r"\omega_{L^*}" if as_latex else "omega_L*"
+    omega = star if rest == "0" else f"{star} + {rest}".replace("+ -", "- ")
     lagrangian = base.require_lagrangian("the reduction")
-    yield "reduced by its symmetry, L* on the base", [f"L* = {write(lagrangian)}"]
-    yield "gyroscopic 1-form", [" + ".join(f"({write(reduction.alpha[i])}) {form}"
-                                           for i, form in enumerate(forms))]
-    wedges = (f"({write(reduction.gyroscopic[i, j])}) {forms[i]} ^ {forms[j]}" for i, j in pairs)
-    yield "reduced 2-form", ["omega = omega_L* + " + " + ".join(wedges)]
+    return [display.section("reduced by its symmetry, Lagrangian on the base", ["L*"], lagrangian),
+            Section("gyroscopic 1-form", ((display.name("alpha"), alpha),)),
+            Section("reduced 2-form", ((display.name("omega"), f"{star} + {omega}"),))]
 
 
-def _form(row: ca.SX, names, write: Writer) -> str:
-    terms = [(write(row[j]), name) for j, name in enumerate(names) if row.sparsity().has_nz(0, j)]
-    return " + ".join(name if value == "1" else f"({value}) {name}" for value, name in terms) or "0"
-
-
-def _plus(value: ca.SX, write: Writer) -> str:
-    return "" if value.nnz() == 0 or value.is_zero() else f" + {write(value)}"
-
-
-def _structure(names, structure, write: Writer) -> Iterator[str]:
-    """[e_a, e_b] = sum, for the brackets that are not zero."""
-    for a in range(len(names)):
-        for b in range(a + 1, len(names)):
-            terms = [(write(c[a, b]), names[g])
-                     for g, c in enumerate(structure) if not ca.simplify(c[a, b]).is_zero()]
-            terms = [(value, name) for value, name in terms if value != "0"]
-            if terms:
-                yield f"[{names[a]}, {names[b]}] = " + " + ".join(
-                    f"({value}) {name}" for value, name in terms
-                )
+def _write_form(components: dict[str, ca.SX], display: Display) -> str:
+    """sum of component times form, for forms that are written already."""
+    places = [ca.SX.sym(f"form_{i}_") for i in range(len(components))]
+    total = sum((value * place for value, place in zip(components.values(), places)), ca.SX(0))
+    speeds = ca.vertcat(*[ca.SX.sym(name) for name in display.v_names])
+    text, = display.write(total, also=[speeds, *places])
+    for form, place in zip(components, places):
+        text = text.replace(display.name(place.name()), form)
+    return text

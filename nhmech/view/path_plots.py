@@ -11,7 +11,6 @@ from ..errors import InputError
 from ..simulation.driven_twist import measure_twist
 from ..simulation.simulated import Simulated
 from ..simulation.trajectory import Trajectory
-from ..systems import load_system
 from ..vehicle.vehicle import Vehicle
 from .drawing import (
     COLOURS,
@@ -142,7 +141,7 @@ def tracks(simulated: Simulated, trajectory: Trajectory, axes: Any = None) -> Pl
     any."""
     if simulated.example is None:
         return None
-    shapes = [shape for shape in load_system(simulated.example).shapes if shape.trail]
+    shapes = [shape for shape in simulated.example.shapes if shape.trail]
     if not shapes:
         return None
     points = np.array([[np.asarray(shape.pose(trajectory.q[i]))[:2, 3] for shape in shapes]

@@ -15,7 +15,6 @@ from ..control.path_reference import PathError
 from ..errors import MechanicsError
 from ..simulation.simulated import Simulated
 from ..simulation.trajectory import Trajectory
-from ..systems import load_system
 from ..vehicle.friction import own_friction
 from ..vehicle.vehicle import Vehicle
 from . import report_page as html
@@ -33,8 +32,8 @@ def report_title(simulated: Simulated) -> tuple[str, str]:
         return (vehicle.name.replace("_", " "),
                 f"{count} {' and '.join(kinds)} contact{'s' if count > 1 else ''}")
     if simulated.example is not None:
-        example = load_system(simulated.example)
-        return example.title, f"textbook system {simulated.example}, {example.source}"
+        example = simulated.example
+        return example.title, f"textbook system {example.name}, {example.source}"
     return "A system written by hand", ""
 
 

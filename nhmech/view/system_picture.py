@@ -10,7 +10,6 @@ import pinocchio as pin
 
 from ..errors import InputError, listed
 from ..simulation.simulated import Simulated
-from ..systems import load_system
 from ..systems.example import Example
 from ..vehicle.ground import Ground
 from .drawable import Drawable, Motion
@@ -71,7 +70,7 @@ def as_drawable(what: Drawable | Example | Simulated, motion: Motion) -> tuple[D
         For something that nobody knows how to draw.
     """
     if isinstance(what, Simulated):
-        named = what.vehicle or (load_system(what.example) if what.example else None)
+        named = what.vehicle or what.example
         if named is None:
             raise InputError("a system written by hand has no shapes to show; plot its run, or "
                              "give an object that has them (nhmech.view.drawable.Drawable)")

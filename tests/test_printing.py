@@ -1,0 +1,143 @@
+"""Systems and equations as people read them: what is printed means the same as what is computed."""
+
+import re
+import shutil
+import subprocess
+
+import casadi as ca
+import numpy as np
+import pytest
+import sympy
+
+from nhmech.mechanics import constrain, euclidean, gibbs_appell, lagrangian_system
+from nhmech.symbolic.document import to_latex
+from nhmech.symbolic.rational import TooLongError
+from nhmech.symbolic.written import Writer, latex_name
+from nhmech.systems import load_system, system_names
+from nhmech.systems.written import sections
+
+x, y, z, a, b = (ca.SX.sym(name) for name in ("x", "y", "z", "a", "b"))
+
+
+@pytest.mark.parametrize("expression, plain", [
+    (a * x + b * x, "(a + b) x"),
+    (ca.sin(y) ** 2 + ca.cos(y) ** 2, "1"),
+    (ca.sin(y + z) * ca.cos(z) - ca.cos(y + z) * ca.sin(z) - ca.sin(y), "0"),
+    ((1 - ca.cos(y) ** 2) / ca.sin(y), "sin(y)"),
+    (a * ca.sin(y) / ca.cos(y), "a tan(y)"),
+    (ca.sqrt(a) ** 2, "a"),
+    (a / ca.sqrt(a), "sqrt(a)"),
+    (ca.SX(1) / 3 * a, "a/3"),
+    (9.81 * a, "981 a/100"),
+    (ca.pi / 2 * a, "a pi/2"),
+    (ca.sqrt(2) * a, "a sqrt(2)"),
+    (a * x ** 2 + a * b, "a x^2 + a b"),
+    (ca.sin(a * b) * x, "sin(a b) x"),
+    (ca.exp(-a) * x, "exp(-a) x"),
+    (ca.SX(0), "0"),
+], ids=str)
+def test_an_expression_is_written_in_its_simplest_form(expression, plain):
+    assert Writer(speeds=["x"]).write(expression) == [plain]
+
+
+@pytest.mark.parametrize("name, latex", [
+    ("phi'", r"\dot{\phi}"), ("psi1''", r"\ddot{\psi}_{1}"), ("theta", r"\theta"),
+    ("lean'", r"\dot{\mathrm{lean}}"), ("u1", "u_{1}"), ("wx", "w_{x}"), ("m0", "m_{0}"),
+    ("yaw_rate", r"\mathrm{yaw\_rate}"), ("phi.cos", r"\cos \phi"),
+    ("tau_phi'", r"\tau_{\dot{\phi}}"), ("I_xx", "I_{xx}")])
+def test_names_in_latex(name, latex):
+    assert latex_name(name) == latex
+
+
+def test_random_expressions_keep_their_value():
+    """What is read back by SymPy is what CasADi computes."""
+    rng = np.random.default_rng(3)
+    symbols = [x, y, z, a, b]
+    for _ in range(25):
+        pool = [*symbols, ca.sin(y), ca.cos(y), ca.sin(y - z), ca.tan(z / 2), ca.sqrt(2 + a * a),
+                ca.SX(0.3), ca.SX(float(rng.integers(1, 9)) / 7)]
+        for _ in range(9):
+            i, j = rng.integers(len(pool), size=2)
+            pool.append([pool[i] + pool[j], pool[i] - pool[j], pool[i] * pool[j],
+                         pool[i] / (3 + ca.sin(y) ** 2), pool[i] / (2 + ca.cos(z))][
+                             rng.integers(5)])
+        written, = Writer(speeds=["x"]).write(pool[-1])
+        words = re.sub(r"\b(sin|cos|tan)\^(\d+)(\((?:[^()]|\([^()]*\))*\))", r"\1\3^\2", written)
+        words = re.sub(r"(?<=[\w)]) (?=[\w(])", "*", words).replace("^", "**")
+        at = rng.uniform(0.3, 1.2, 5)
+        expected = float(ca.Function("f", symbols, [pool[-1]])(*at))
+        found = sympy.sympify(words).evalf(subs=dict(zip("xyzab", at)))
+        assert float(found) == pytest.approx(expected, rel=1e-10, abs=1e-11), written
+
+
+def test_the_equations_of_the_falling_disc_are_those_of_its_docstring():
+    """Terms are collected: the moment of inertia about the contact stands as one."""
+    text = str(load_system("falling_disc").equations())
+    for line in ("(A + m r^2) u1' = (C + m r^2) u2 u3 - A tan(lean) u3^2 + g m r sin(lean)",
+                 "(C + m r^2) u2' = -m r^2 u1 u3", "A u3' = -C u1 u2 + A tan(lean) u1 u3",
+                 "yaw' = u3/cos(lean)"):
+        assert line in text
+
+
+def test_no_two_things_have_one_name():
+    """The rates of the snakeboard's joints, the joints and the motors are all called alike."""
+    text = str(load_system("snakeboard").equations())
+    assert "2 J1 back'' = u_back" in text and "front' = -back'" in text
+
+
+def test_a_system_prints_itself():
+    sled = constrain(lagrangian_system(
+        euclidean("x", "y", "phi"),
+        lambda s: s.p.m * (s.v.x ** 2 + s.v.y ** 2) / 2 + s.p.J * s.v.phi ** 2 / 2,
+        parameters=("m", "J")), {"m": 2.0, "J": 0.3},
+        rows={"blade": lambda s: s.v.x * ca.sin(s.q.phi) - s.v.y * ca.cos(s.q.phi)})
+    assert "L = m (x'^2 + y'^2)/2 + J phi'^2/2" in str(sled)
+    assert "sin(phi) x' - cos(phi) y' = 0" in str(sled)
+    assert r"\dot{\phi}" in sled.latex() and "$$" in sled._repr_latex_()
+    assert r"J \ddot{\phi} &= 0" in gibbs_appell(sled, speeds=("x'", "phi'"))._repr_latex_()
+
+
+@pytest.mark.parametrize("name", system_names())
+def test_every_system_is_written_out(name):
+    """In seconds, with balanced brackets, and without a number that was rounded on the way; what is
+    too long says so."""
+    made = sections(load_system(name), as_latex=True)
+    document = to_latex(name, made)
+    check_latex(document)
+    formulas = " ".join(right for section in made if section.heading != "parameters"
+                        for _, right in section.formulas)
+    assert not re.search(r"\d\.\d", formulas), "a float in a formula"
+
+
+def check_latex(document: str) -> None:
+    """By a LaTeX engine where there is one, else by what can be counted."""
+    engine = next(filter(None, map(shutil.which, ("tectonic", "pdflatex", "lualatex"))), None)
+    if engine is not None and "tectonic" not in engine:
+        ran = subprocess.run([engine, "-halt-on-error", "-interaction=nonstopmode", "-draftmode"],
+                             input=document, text=True, capture_output=True, timeout=60)
+        assert ran.returncode == 0, ran.stdout[-2000:]
+    plain = re.sub(r"\\[_#$%&{}]", "", document)
+    depth = 0
+    for sign in plain:
+        depth += (sign == "{") - (sign == "}")
+        assert depth >= 0
+    assert depth == 0
+    assert plain.count(r"\left") == plain.count(r"\right")
+    begun, ended = (re.findall(rf"\\{word}{{(\S+?)}}", plain) for word in ("begin", "end"))
+    assert sorted(begun) == sorted(ended)
+    known = {"left", "right", "frac", "dot", "ddot", "sin", "cos", "tan", "sqrt", "mathrm", "text",
+             "quad", "wedge", "begin", "end", "section", "documentclass", "usepackage",
+             "operatorname", "log", "tanh", "sinh", "cosh"}
+    from nhmech.symbolic.written import GREEK
+    assert set(re.findall(r"\\([A-Za-z]+)", plain)) <= known | {*GREEK, "omega", "alpha"}
+    assert not re.search(r"(\\\\|begin\{align\*?\})\s*\[", plain), "read as an option of the row"
+
+
+def test_what_takes_too_long_is_refused_and_said():
+    with pytest.raises(TooLongError, match="argument"):
+        Writer().write(ca.exp(sum(a ** k * ca.sin(b) for k in range(1, 60)) / x))
+    big = sum((a * ca.sin(k * y) + b * ca.cos(z) / (k + x)) ** 3 for k in range(1, 12))
+    with pytest.raises(TooLongError):
+        Writer().write(big ** 3)
+    text = str(load_system("rattleback").equations())
+    assert re.search(r"= \(an expression of \d+ operations, too long to be written\)", text)
