@@ -69,15 +69,38 @@ def test_a_step_of_minus_dt_leads_back(name, integrator):
 
 @pytest.mark.parametrize("integrator", IMPLICIT)
 def test_energy_does_not_drift(integrator):
-    """The largest error of the second half of a run is that of the first; Runge and Kutta's grows
-    with time."""
+    """The largest error of the second half of a run is that of the first, or rounding; Runge and
+    Kutta's grows with time."""
     def growth(integrator: str) -> float:
         run = started("falling_disc", 0.02, integrator).run(400.0, every=4)
-        error = np.abs(run.energy - run.energy[0])
+        error = np.maximum(np.abs(run.energy - run.energy[0]), 1e-11)
         half = len(error) // 2
         return error[half:].max() / error[:half].max()
 
     assert growth(integrator) < 1.1 < 1.5 < growth("rk4")
+
+
+@pytest.mark.parametrize("name, dt", [("falling_disc", 0.02), ("rattleback", 4e-3)])
+def test_a_discrete_gradient_keeps_the_energy(name, dt):
+    """Of a system on a curved body, too, whose height is pulled back after each step."""
+    run = started(name, dt, "discrete_gradient").run(2.0)
+    assert np.abs(run.energy - run.energy[0]).max() < 1e-13 * (1 + abs(run.energy[0]))
+
+
+@pytest.mark.parametrize("integrator", IMPLICIT)
+def test_oscillations_do_not_grow_up_to_the_limit(integrator):
+    """x'' = -x, in steps of z: the larger eigenvalue of a step's matrix."""
+    spring = lagrangian_system(euclidean("x"), lambda s: (s.v.x ** 2 - s.q.x ** 2) / 2)
+    step = advance_function(Simulated.of(constrain(spring, {}, rows={})).equations,
+                            SCHEMES[integrator].method)
+
+    def growth(z: float) -> float:
+        columns = [step(0.0, x, [], [], z)[0].full().ravel() for x in np.eye(2)]
+        return np.abs(np.linalg.eigvals(np.array(columns))).max()
+
+    limit = SCHEMES[integrator].imaginary_limit
+    assert growth(min(0.99 * limit, 30.0)) <= 1 + 1e-12
+    assert limit == np.inf or growth(1.01 * limit) > 1.01
 
 
 @pytest.mark.parametrize("stages, numerator", [(2, [1 / 12, 1 / 2, 1]),
@@ -141,7 +164,8 @@ def test_a_case_is_what_it_is_alone(integrator):
         assert np.array_equal(alone.x[0], together.x[i])
 
 
-@pytest.mark.parametrize("integrator", IMPLICIT)
+@pytest.mark.parametrize("integrator",
+                         [name for name in IMPLICIT if not SCHEMES[name].is_quadratic])
 def test_an_equation_that_is_not_solved_is_said(integrator):
     simulator = started("falling_disc", 2.0, integrator)
     x0 = np.tile(simulator.moment.x, (2, 1))
@@ -172,21 +196,42 @@ def notices(run) -> list[str]:
 
 @pytest.mark.parametrize("integrator", FIXED)
 def test_what_keeps_no_energy_is_said(integrator):
-    said = SCHEMES[integrator].symmetric
+    scheme = SCHEMES[integrator]
+    said = scheme.symmetric
     vehicle = shipped("differential_drive")
 
     def run(robot=vehicle, controller=None, mode="dynamic") -> list[str]:
         return notices(Simulator(robot, controller, integrator=integrator, mode=mode).run(2e-3))
 
     assert run() == []
-    for found, reason in (
-            (run(controller=lambda t, state: np.zeros(2)), "inputs act"),
-            (run(vehicle.with_parameters({"left_wheel_joint.damping": 0.1})),
+    for work, reason in (
+            (lambda: run(controller=lambda t, state: np.zeros(2)), "inputs act"),
+            (lambda: run(vehicle.with_parameters({"left_wheel_joint.damping": 0.1})),
              "dampers or rolling resistance of left_wheel_joint"),
-            (run(mode="kinematic"), "speeds are commanded"),
-            (notices(started("ball_on_turntable", 1e-3, integrator).run(2e-3)),
+            (lambda: run(mode="kinematic"), "speeds are commanded"),
+            (lambda: notices(started("ball_on_turntable", 1e-3, integrator).run(2e-3)),
              "constraints are affine")):
-        assert [text.endswith(reason) for text in found] == [True] * said
+        if scheme.is_conservative:
+            with pytest.raises(InputError, match=f"{reason}. Take integrator='gauss'"):
+                work()
+        else:
+            assert [text.endswith(reason) for text in work()] == [True] * said
+
+
+def test_a_batch_refuses_what_a_simulator_refuses():
+    vehicle = shipped("differential_drive")
+    x0 = nhmech.start_states(vehicle, [(0.0, 0.0, 0.0)])
+    with pytest.raises(InputError, match="inputs act"):
+        nhmech.simulate_batch(vehicle, x0, [0.1, 0.1], dt=0.01, duration=0.1,
+                              integrator="discrete_gradient")
+
+
+def test_kahan_takes_quadratic_equations_alone():
+    robot = shipped("differential_drive").with_parameters({
+        "left_wheel_joint.rolling_resistance": 0.1})
+    with pytest.raises(InputError, match="quadratic in the speeds; those of 'differential_drive' "
+                                         "are not. Take integrator='gauss'"):
+        Simulator(robot, integrator="kahan")
 
 
 def test_a_batch_takes_steps_of_its_user_alone():

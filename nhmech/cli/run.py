@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ..vehicle.vehicle import Vehicle
 
 
-INTEGRATORS = ("rk4", "dop853", "gauss", "gauss4", "auto")
+INTEGRATORS = ("rk4", "dop853", "gauss", "gauss4", "kahan", "discrete_gradient", "auto")
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ class Timing:
     integrator: str = option(
         "--integrator", type=click.Choice(INTEGRATORS), default="rk4", show_default=True,
         help="rk4 takes steps of --dt, dop853 steps of its own; auto changes to dop853 where "
-             "steps of --dt are too long. gauss and gauss4 take implicit steps of --dt, after "
-             "which the energy of a motion without forces is right for ever.",
+             "steps of --dt are too long. The others take implicit steps of --dt, after which the "
+             "energy of a motion without forces is right for ever.",
     )
     dt: float = option(
         "--dt", type=Positive(), metavar="SECONDS", default=1e-3, show_default=True,

@@ -19,10 +19,10 @@ from .batch_input import (
     Policy,
     Stepper,
     ask_policy,
+    check_integrator,
     read_inputs,
     read_rows,
     read_steps,
-    say_conservation,
     start_cases,
     stepper,
 )
@@ -226,7 +226,7 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
         "stop" or "ignore" joints that nothing drives at their limits, and parts of the vehicle that
         come down to the ground; as in `Simulator`, but not located within the step.
     integrator
-        One of `Simulator` with steps of dt: "rk4", "gauss", "gauss4".
+        One of `Simulator` with steps of dt: all but "dop853" and "auto".
 
     Raises
     ------
@@ -255,7 +255,7 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
     read_word("on_fall", on_fall, ("stop", "ignore"))
     read_word("integrator", integrator, FIXED)
     made = stepper(constrained, device, on_limit, on_fall, integrator)
-    say_conservation(made.simulated, integrator, u)
+    check_integrator(made.simulated, integrator, u)
     names = made.names
     x0 = read_rows("x0", x0, [(None, made.state_vector.nx)], names["x"])
     count, ntheta = len(x0), len(names["theta"])

@@ -22,7 +22,7 @@ from ..mechanics.equations import Equations
 from ..mechanics.system import HasConstrained
 from .bounds import Bounds
 from .callbacks import controller_name, error_location
-from .conservation import conservation_notice
+from .conservation import check_scheme
 from .integrators import (
     POOR,
     advance_function,
@@ -108,10 +108,10 @@ def read_steps(duration: object, dt: float) -> int:
     return steps
 
 
-def say_conservation(simulated: Simulated, integrator: str, u: object) -> None:
-    """Says where the integrator of a batch is there to keep what the motion does not keep."""
-    notice = conservation_notice(SCHEMES[integrator], simulated, driven=u is not None,
-                                 kinematic=False)
+def check_integrator(simulated: Simulated, integrator: str, u: object) -> None:
+    """Says where the integrator of a batch is there to keep what the motion does not keep. Raises
+    `InputError` where it does not take the motion."""
+    notice = check_scheme(SCHEMES[integrator], simulated, driven=u is not None, kinematic=False)
     if notice is not None:
         logging.getLogger("nhmech").info("%s", notice)
 

@@ -1,11 +1,12 @@
-"""Whether a motion keeps its energy, which integrators that keep it too take for granted."""
+"""What integrators take for granted of a motion: that it keeps its energy, or that its equations
+are quadratic in the speeds."""
 
 from __future__ import annotations
 
 import casadi as ca
 import numpy as np
 
-from ..errors import Remedy, listed
+from ..errors import InputError, Remedy, listed
 from ..mechanics.equations import Equations
 from ..urdf.notice import Notice, NoticeKind
 from .integrators import rate_function
@@ -15,21 +16,56 @@ from .state_vector import StateVector
 
 SPEED = 3.0         # of the random states at which it is tried
 KEPT = 1e-9         # power relative to energy [1/s] that is rounding
+CUBIC = 1e-8        # third difference of accelerations, relative to them, that is rounding
+INSTEAD = Remedy("Take integrator='gauss'", "Take --integrator gauss")
 
 
-def conservation_notice(scheme: Scheme, simulated: Simulated, *, driven: bool,
-                        kinematic: bool) -> Notice | None:
-    """What to say of a scheme that is there to keep energy where nothing keeps it; else None."""
+def check_scheme(scheme: Scheme, simulated: Simulated, *, driven: bool,
+                 kinematic: bool) -> Notice | None:
+    """What to say of a scheme that is there to keep energy where nothing keeps it; else None.
+
+    Parameters
+    ----------
+    driven
+        Whether anything acts from outside.
+    kinematic
+        Whether speeds are commanded.
+
+    Raises
+    ------
+    InputError
+        For a motion that the scheme does not take.
+    """
     if not scheme.symmetric:
         return None
+    if scheme.is_quadratic and not kinematic:
+        _check_quadratic(scheme, simulated)
     reasons = changes_of_energy(simulated, driven=driven, kinematic=kinematic)
     if not reasons:
         return None
+    if scheme.is_conservative:
+        raise InputError(f"the integrator {scheme.name!r} takes motions alone that keep their "
+                         f"energy; this one does not: {listed(reasons)}", remedy=INSTEAD)
     text = (f"the integrator {scheme.name!r} keeps energy and other integrals near their values "
             f"where the motion does; here it does not: {listed(reasons)}")
     return Notice(NoticeKind.CONSERVATION, text, Remedy(
         "The run is right all the same; integrator='dop853' comes as close for less",
         "The run is right all the same; --integrator dop853 comes as close for less"))
+
+
+def _check_quadratic(scheme: Scheme, simulated: Simulated) -> None:
+    """Raises `InputError` where dxi/dt is not quadratic in xi: its third difference vanishes."""
+    equations, constrained = simulated.equations, simulated.constrained
+    random, u = np.random.default_rng(0), np.zeros(constrained.system.u.numel())
+    for q in constrained.configurations:
+        xi, step = random.normal(size=(2, len(equations.names)))
+        values = [equations.drift(constrained.moment, q, xi + k * step, u,
+                                  simulated.theta)[1].full() for k in range(4)]
+        third = values[3] - 3 * values[2] + 3 * values[1] - values[0]
+        if np.abs(third).max(initial=0.0) > CUBIC * (1 + np.abs(values).max(initial=0.0)):
+            raise InputError(f"the integrator {scheme.name!r} takes equations alone whose "
+                             "accelerations are quadratic in the speeds; those of "
+                             f"{simulated.name} are not", remedy=INSTEAD)
 
 
 def changes_of_energy(simulated: Simulated, *, driven: bool, kinematic: bool) -> list[str]:

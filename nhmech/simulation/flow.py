@@ -18,7 +18,7 @@ INLINE = 3000      # operations of a step up to which it is written as one expre
 # expected to be below a tenth of it; one below the second may be rounding; above the third nothing
 # is expected.
 ROUNDED, SOLVED, SURE = 1e-16, 1e-12, 1e-6
-SWEEPS, ROUNDS = 5, 6      # an iteration ends after SWEEPS * ROUNDS corrections
+SWEEPS, ROUNDS = 5, 10     # an iteration ends after SWEEPS * ROUNDS corrections
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +31,10 @@ class Flow:
         Those of the motion.
     rate
         (t, x, u, theta) -> dx/dt.
+    held
+        The same with xi held.
+    project
+        (t, x, theta) -> x on the constraints, ...
     end
         (t, x, theta) -> x pulled back onto the constraints, ..., health: follows each step.
     lift
@@ -41,6 +45,8 @@ class Flow:
 
     equations: Equations
     rate: ca.Function
+    held: ca.Function
+    project: ca.Function
     end: ca.Function
     lift: ca.Function
 
@@ -98,7 +104,7 @@ def solve_by_iteration(correct: ca.Function, z: ca.MX, *held: ca.MX) -> tuple[ca
     once = ca.Function("nhmech_correct", [y, *symbols[1:]], [_choice(nz)(y, after, size)])
     several = _repeat("nhmech_sweep", once, SWEEPS)
     found = _repeat("nhmech_solve", several, ROUNDS)(ca.vertcat(z, nan, 1), *held)
-    return found[:nz], 1 - found[nz + 1]
+    return found[:nz], ca.fmax(1 - found[nz + 1], found[nz] <= SOLVED)
 
 
 def _choice(nz: int) -> ca.Function:

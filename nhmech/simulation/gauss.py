@@ -79,23 +79,29 @@ class Gauss:
 
     def step(self, flow: Flow) -> ca.Function:
         t, x, u, theta, dt = held = flow.arguments(ca.MX)
-        nx, s = x.numel(), self.stages
-        begin, newton = self._start(flow)(*held)
-        lift = flow.lift
-        directions, _ = lift(t, x, theta)
-        count = directions.shape[1]
-        z, solved = solve_by_iteration(
-            self._corrections(flow),
-            ca.vertcat(begin, ca.MX.zeros(count, 1)), *held, newton, directions)
-        rates, mu = ca.reshape(z[:s * nx], nx, s), z[s * nx:]
-        end = x + directions @ mu + dt * (rates @ self.weights)
-        raw = end + lift(t + dt, end, theta)[0] @ mu
+        raw, solved = self.raw_step(flow)(*held)
         x_next, *_, health = flow.end(t + dt, raw, theta)
         return ca.Function("nhmech_advance", held, [x_next, health, solved])
 
-    def _start(self, flow: Flow) -> ca.Function:
-        """(t, x, u, theta, dt) -> rates to begin with (nx, s), and a column of what `_solve` reads:
-        derivatives of f, and inverses, in the middle of the step as Euler's method finds it."""
+    def raw_step(self, flow: Flow) -> ca.Function:
+        """(t, x, u, theta, dt) -> x before the pull back, whether it was solved."""
+        t, x, u, theta, dt = held = flow.arguments(ca.MX)
+        nx, s, lift = x.numel(), self.stages, flow.lift
+        begin, newton = self.start(flow)(*held)
+        directions, _ = lift(t, x, theta)
+        count = directions.shape[1]
+        z, solved = solve_by_iteration(
+            self._corrections(flow), ca.vertcat(begin, ca.MX.zeros(count, 1)), *held, newton,
+            directions)
+        rates, mu = ca.reshape(z[:s * nx], nx, s), z[s * nx:]
+        end = x + directions @ mu + dt * (rates @ self.weights)
+        return ca.Function("nhmech_raw", held,
+                           [end + lift(t + dt, end, theta)[0] @ mu, solved])
+
+    def start(self, flow: Flow) -> ca.Function:
+        """(t, x, u, theta, dt) -> rates to begin with (nx s,), and a column of what `correct`
+        reads: derivatives of f, and inverses, in the middle of the step as Euler's method finds
+        it."""
         t, x, u, theta, dt = held = flow.arguments(ca.SX)
         nconf = flow.state_vector.nconf
         first = flow.rate(t, x, u, theta)
@@ -116,7 +122,7 @@ class Gauss:
         return ca.Function("nhmech_start", held, [ca.vertcat(*begin), ca.vertcat(*columns)],
                            {"cse": True})
 
-    def _solve(self, newton: ca.SX, dt: ca.SX, defect: ca.SX, nconf: int) -> ca.SX:
+    def correct(self, newton: ca.SX, dt: ca.SX, defect: ca.SX, nconf: int) -> ca.SX:
         """Corrections (nx, s) of the stages' rates from their defects f - k (nx, s)."""
         nxi, (T, blocks) = defect.shape[0] - nconf, self.blocks
         at = nxi * nconf
@@ -171,7 +177,7 @@ class Gauss:
         z, x, dt = ca.SX.sym("z", nx * s + count), ca.SX.sym("x", nx), ca.SX.sym("dt")
         rates, phi = ca.SX.sym("rates", nx, s), ca.SX.sym("phi", count)
         defect = rates - ca.reshape(z[:nx * s], nx, s)
-        correction = self._solve(newton, dt, defect, nconf)
+        correction = self.correct(newton, dt, defect, nconf)
         moved = ca.vertcat(ca.vec(dt * correction / ca.repmat(1 + ca.fabs(x), 1, s)), phi)
         # a sum, which is NaN where a term is; the largest would leave NaN out
         size = ca.sqrt(ca.sumsqr(moved) / moved.numel())

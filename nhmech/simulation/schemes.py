@@ -10,8 +10,10 @@ from math import inf, lcm
 import casadi as ca
 
 from ..vehicle.stiffness import RK4_LIMIT
+from .discrete_gradient import DiscreteGradient
 from .flow import Flow, Method
 from .gauss import Gauss
+from .kahan import Kahan
 
 Weights = Sequence[Fraction | int]
 
@@ -84,6 +86,10 @@ class Scheme:
     symmetric
         Whether a step of -dt leads back: where the motion is reversible, energy and other integrals
         then stay near their values for ever.
+    is_quadratic
+        Whether it takes equations alone whose dxi/dt is quadratic in xi.
+    is_conservative
+        Whether it takes motions alone that keep their energy; it keeps it too, to rounding.
     real_limit, imaginary_limit
         The largest |rate| dt at which x' = rate x does not grow, for a rate on the negative real
         and on the imaginary axis; infinite where the steps follow a tolerance.
@@ -93,6 +99,8 @@ class Scheme:
     order: int
     method: Method | None
     symmetric: bool = False
+    is_quadratic: bool = False
+    is_conservative: bool = False
     real_limit: float = inf
     imaginary_limit: float = inf
 
@@ -108,6 +116,8 @@ SCHEMES = {scheme.name: scheme for scheme in (
     Scheme("dop853", 8, None),
     Scheme("gauss", 6, Gauss(3), symmetric=True),
     Scheme("gauss4", 4, Gauss(2), symmetric=True),
+    Scheme("kahan", 2, Kahan(), symmetric=True, is_quadratic=True, imaginary_limit=2.0),
+    Scheme("discrete_gradient", 2, DiscreteGradient(), symmetric=True, is_conservative=True),
 )}
 # those whose steps are their user's
 FIXED = tuple(name for name, scheme in SCHEMES.items() if scheme.method is not None)

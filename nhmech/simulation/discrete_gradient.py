@@ -1,0 +1,115 @@
+"""A step on a skew form of the equations by a discrete gradient, which keeps the energy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from ..mechanics.equations import solve_definite
+from .flow import Flow, solve_by_iteration
+from .gauss import Gauss
+
+NEWTON = Gauss(1)      # whose derivatives serve here too: both are midpoint rules
+# [m, rad] a move of this size changes the energy by less than its own rounding in third order, so
+# that the gradient needs no correction, which would be 0 / 0
+TINY = 1e-8
+
+
+@dataclass(frozen=True)
+class DiscreteGradient:
+    """Of order 2 and symmetric; the energy after the step is that before it, to rounding.
+
+    With c the configuration's part of x, R = d(dc/dt)/dxi and E = xi . M(c) xi / 2 + V(c), the
+    equations of motion without inputs are an almost-Poisson form, with J skew::
+
+        dc/dt = R w,    M dxi/dt = -R^T dE/dc + J(c, xi) w,    w = M^-1 dE/dxi = xi
+
+    J comes from the equations themselves: g = M dxi/dt + R^T dE/dc is quadratic in xi, and
+    xi . g = 0, so that (dg_a/dxi_b - dg_b/dxi_a) xi_b = 3 g_a, and J is a third of that bracket.
+    The step takes R, M and J in the middle, and in the place of dE/dxi and dE/dc
+    (M(c) + M(c')) (xi + xi') / 4, and Gonzalez' gradient of (E(c, xi) + E(c, xi')) / 2 in c. Their
+    product with the step is E' - E, and J and R leave nothing of it.
+
+    E is that of the configuration pulled back onto the constraints, so that the projection after
+    the step costs no energy.
+
+    Notes
+    -----
+    Source: Gonzalez, J. Nonlinear Sci. 6 (1996) 449; Celledoni, Farre Puiggali, Hoiseth, Martin de
+    Diego, J. Nonlinear Sci. 29 (2019) 1523.
+    """
+
+    @property
+    def rates(self) -> int:
+        return 10
+
+    def step(self, flow: Flow) -> ca.Function:
+        t, x, u, theta, dt = held = flow.arguments(ca.MX)
+        begin, newton = NEWTON.start(flow)(*held)
+        z, solved = solve_by_iteration(self._corrections(flow), begin, *held, newton)
+        x_next, *_, health = flow.end(t + dt, _project(flow, t + dt, x + dt * z, theta), theta)
+        return ca.Function("nhmech_advance", held, [x_next, health, solved])
+
+    def _corrections(self, flow: Flow) -> ca.Function:
+        """(z, t, x, u, theta, dt, newton) -> z, size of the correction; z is the mean rate."""
+        t, x, u, theta, dt = held = flow.arguments(ca.SX)
+        nx, nconf = x.numel(), flow.state_vector.nconf
+        z = ca.SX.sym("z", nx)
+        newton = ca.SX.sym("newton", NEWTON.start(flow).size1_out(1))
+        energy, form = self._energy(flow), self._form(flow)
+        ends, move = (x, x + dt * z), dt * z[:nconf]
+        middle, xi = (ends[0] + ends[1]) / 2, [end[nconf:] for end in ends]
+        mass, moves, skew = form(t, middle, theta)
+
+        def mean(c: ca.SX) -> ca.SX:
+            """Of the energies with the speeds of either end."""
+            return sum(energy(t, ca.vertcat(c, speeds), theta)[0] for speeds in xi) / 2
+
+        c = ca.SX.sym("c", nconf)
+        slope = ca.substitute(ca.gradient(mean(c), c), c, middle[:nconf])
+        missing = mean(ends[1][:nconf]) - mean(ends[0][:nconf]) - ca.dot(slope, move)
+        slope += missing / (ca.sumsqr(move) + TINY ** 2) * move
+        masses = (energy(t, end, theta)[1] for end in ends)
+        speeds = solve_definite(mass, sum(masses) @ middle[nconf:] / 2)
+        rate = ca.vertcat(moves @ speeds, solve_definite(mass, skew @ speeds - moves.T @ slope))
+        correction = NEWTON.correct(newton, dt, rate - z, nconf)
+        size = ca.sqrt(ca.sumsqr(dt * correction / (1 + ca.fabs(x))) / nx)
+        return ca.Function("nhmech_corrections", [z, *held, newton], [z + correction, size],
+                           {"cse": True})
+
+    def _energy(self, flow: Flow) -> ca.Function:
+        """(t, x, theta) -> energy of x pulled back onto the constraints, M (nxi, nxi)."""
+        t, x, _, theta, _ = flow.arguments(ca.SX)
+        system, vector = flow.equations.frame.constrained.system, flow.state_vector
+        raw = ca.SX.sym("raw", vector.nx)
+        q, xi = vector.configuration(raw[:vector.nconf]), raw[vector.nconf:]
+        v = flow.equations.velocity(t, q, xi, theta)
+        energy = ca.substitute(
+            system.expand(system.energy), [system.t, system.q, system.v, system.theta],
+            [t, q, ca.densify(v), theta])[0]
+        mass = ca.jacobian(ca.gradient(energy, xi), xi)
+        found = ca.substitute([energy, ca.densify(mass)], [raw], [_project(flow, t, x, theta)])
+        return ca.Function("nhmech_energy", [t, x, theta], found, {"cse": True})
+
+    def _form(self, flow: Flow) -> ca.Function:
+        """(t, x, theta) -> M, R (nconf, nxi), J (nxi, nxi)."""
+        t, x, u, theta, _ = flow.arguments(ca.SX)
+        nconf = flow.state_vector.nconf
+        energy, mass = self._energy(flow)(t, x, theta)
+        rate = flow.rate(t, x, ca.SX.zeros(u.numel(), 1), theta)
+        moves = ca.jacobian(rate[:nconf], x)[:, nconf:]
+        g = mass @ rate[nconf:] + moves.T @ ca.gradient(energy, x)[:nconf]
+        slope = ca.jacobian(g, x)[:, nconf:]
+        return ca.Function("nhmech_form", [t, x, theta],
+                           [mass, ca.densify(moves), ca.densify(slope - slope.T) / 3],
+                           {"cse": True})
+
+
+def _project(flow: Flow, t, x, theta):
+    """x pulled back onto the constraints, to rounding."""
+    if not flow.lift.size2_out(0):
+        return flow.end(t, x, theta)[0]
+    for _ in range(2):
+        x = flow.project(t, x, theta)[0]
+    return x
