@@ -43,11 +43,11 @@ RANK = {
     "sweeps": 7,
     "view": 8,
     "logs": 8,
-    "cli": 9,
+    "cli": 10,
     "ros": 9,
     "gym": 9,
-    "": 10,
-    "__main__": 10,  # the package's own __init__, which is lazy, and `python -m nhmech`
+    "": 11,
+    "__main__": 11,  # the package's own __init__, which is lazy, and `python -m nhmech`
 }
 RIM_ONLY = {"rclpy", "rospy", "launch", "gymnasium"}
 NOT_IN_MECHANICS = {"pinocchio", "meshcat", "lxml", "xacro", "click", "rich"}
@@ -190,7 +190,8 @@ def test_outside_packages_stay_where_they_belong():
 def test_every_dependency_is_declared_and_explained():
     """What the package imports is what setup.cfg asks for, and CONTRIBUTING.md says why."""
     distribution = {"pinocchio": "pin", "coal": "pin", "cuda": "cuda-bindings",
-                    "umsgpack": "u-msgpack-python", "zmq": "pyzmq", "PIL": "pillow"}
+                    "umsgpack": "u-msgpack-python", "zmq": "pyzmq", "PIL": "pillow",
+                    "foxglove": "foxglove-sdk"}
     used = {target.partition(".")[0] for name in modules()
             for target, _ in imports(name, with_types=True)}
     used = {distribution.get(top, top) for top in used

@@ -19,7 +19,7 @@ from .failures import keep_going, printable_messages
 
 # each is the function of the same name in the module of the same name
 COMMANDS = ("run", "controllers", "inspect", "limits", "view", "plot", "report", "export",
-            "systems", "cache")
+            "live", "dds", "systems", "cache")
 
 
 class Commands(click.Group):

@@ -1,0 +1,101 @@
+"""Nodes without a ROS installation: the message types of rosbags, and the loop in real time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from ..ctrl_c import forget_ctrl_c
+from ..errors import NhmechError
+from .node import Node, Outgoing
+from .settings import Settings, parameters
+from .start import keep_pace
+
+
+class Transport(Protocol):
+    """What carries the messages of a node."""
+
+    def receive(self, node: Node, now: float) -> None:
+        """Hands the node what came in until now [s]."""
+
+    def send(self, messages: Outgoing, now: float) -> None:
+        """Sends messages."""
+
+    def close(self) -> None:
+        """Ends it."""
+
+
+def load_types(extra: str) -> Any:
+    """The message types of ROS 2 Jazzy, as rosbags has them.
+
+    Raises
+    ------
+    NhmechError
+        Without rosbags, with the extra to install.
+    """
+    try:
+        from rosbags.typesys import Stores, get_typestore
+    except ImportError as error:
+        raise missing(extra) from error
+    return get_typestore(Stores.ROS2_JAZZY)
+
+
+def missing(extra: str) -> NhmechError:
+    """That the packages of an extra are not installed."""
+    return NhmechError(f"this needs the extra {extra!r}: pip install 'nhmech[{extra}]'")
+
+
+def read_settings(given: Sequence[tuple[str, str]], **more: Any) -> Settings:
+    """Parameters as words of the command line, NAME and VALUE; `more` are used where they are not
+    given.
+
+    Raises
+    ------
+    InputError
+        For those that do not exist or cannot be taken.
+    """
+    known = parameters()
+    return Settings.read({**more, **{name: _read_word(word, known.get(name))
+                                     for name, word in given}})
+
+
+def _read_word(word: str, default: object) -> object:
+    """A word as a value of the default's type; as it is where it is none, to be refused by name."""
+    try:
+        if isinstance(default, bool):
+            return {"true": True, "false": False}.get(word.lower(), word)
+        if isinstance(default, tuple):
+            return [float(part) for part in word.replace(",", " ").split()]
+        return float(word) if isinstance(default, float) else word
+    except ValueError:
+        return word
+
+
+def run(node: Node, transport: Transport, is_done: Callable[[], bool] = lambda: False) -> None:
+    """Runs a node in real time until Ctrl-C."""
+    # wall time as it is at the start, and no clock that somebody sets meanwhile
+    ahead = time.time() - time.monotonic()
+
+    def tick() -> None:
+        now = time.monotonic() + ahead
+        transport.receive(node, now)
+        transport.send(node.tick(now), now)
+
+    try:
+        keep_pace(node.settings.publish_rate, is_done, tick)
+    except KeyboardInterrupt:
+        forget_ctrl_c()
+    finally:
+        transport.close()
+
+
+def absolute(topic: str) -> str:
+    """A topic's name with the slash that it begins with."""
+    return f"/{topic.removeprefix('/')}"
+
+
+def describe(settings: Settings, outputs: Mapping[str, str]) -> str:
+    """What is sent, in one line."""
+    return (f"{', '.join(sorted(map(absolute, outputs)))}; "
+            f"{settings.publish_rate:g} times a second; Ctrl-C ends it")

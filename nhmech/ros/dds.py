@@ -1,0 +1,121 @@
+"""The node on DDS, for ROS 2 nodes on the same network: without ROS, by cyclonedds."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ..errors import InputError
+from ..logs.messages import Messages
+from ..vehicle.vehicle import Vehicle
+from .alone import absolute, load_types, missing
+from .dds_types import DdsTypes
+from .node import KEPT, Node, Outgoing
+from .ros2 import read_stamp
+from .settings import Settings
+
+EXTRA = "dds"
+
+
+def read_domain(word: str | None = None) -> int:
+    """Number of the DDS domain: that of `ROS_DOMAIN_ID` where None.
+
+    Raises
+    ------
+    InputError
+        For what is no number from 0 to 232.
+    """
+    text = os.environ.get("ROS_DOMAIN_ID", "") if word is None else word
+    if not text.strip():
+        return 0
+    if text.strip().isdecimal() and int(text) <= 232:
+        return int(text)
+    raise InputError(f"the domain (ROS_DOMAIN_ID) is {text!r}, not a whole number from 0 to 232")
+
+
+class DdsEndpoint:
+    """A transport of `alone.run`: the topics of a node as ROS 2 nodes find them, "rt/odom" and so
+    on. There are no services, no parameters and no node's name, which take ROS's own libraries.
+
+    Parameters
+    ----------
+    vehicle, settings
+        As of `Node`.
+    domain
+        As of `read_domain`.
+
+    Attributes
+    ----------
+    node
+        What is driven and told.
+
+    Raises
+    ------
+    InputError
+        Where DDS cannot be started, as by a bad `CYCLONEDDS_URI`.
+    """
+
+    def __init__(self, vehicle: Vehicle, settings: Settings, domain: int = 0):
+        try:
+            from cyclonedds.core import DDSException
+            from cyclonedds.domain import DomainParticipant
+        except ImportError as error:
+            raise missing(EXTRA) from error
+        self._types = DdsTypes(load_types(EXTRA))
+        self.node = Node(vehicle, settings, Messages(self._types.find), read_stamp)
+        try:
+            self._participant = DomainParticipant(domain)
+        except DDSException as error:
+            raise InputError(f"DDS domain {domain}: {error}; look at CYCLONEDDS_URI") from error
+        self._writers = {topic: self._writer(topic, kind)
+                         for topic, kind in self.node.outputs.items()}
+        self._readers = {topic: self._reader(topic, one.kind)
+                         for topic, one in self.node.inputs.items()}
+        for topic, message in self.node.latched.items():
+            self._writers[topic].write(message)
+
+    def __repr__(self) -> str:
+        return f"<DdsEndpoint of {self.node!r}>"
+
+    def _quality(self, kind: str, is_latched: bool = False) -> Any:
+        from cyclonedds.qos import Policy, Qos
+        from cyclonedds.util import duration
+
+        durability = Policy.Durability
+        return Qos(Policy.Reliability.Reliable(duration(milliseconds=100)),
+                   Policy.History.KeepLast(1 if is_latched else KEPT),
+                   durability.TransientLocal if is_latched else durability.Volatile,
+                   Policy.DataRepresentation(use_cdrv0_representation=True),
+                   Policy.Userdata(self._types.user_data(kind)))
+
+    def _topic(self, topic: str, kind: str) -> Any:
+        from cyclonedds.topic import Topic
+
+        return Topic(self._participant, f"rt{absolute(topic)}", self._types.find(kind))
+
+    def _writer(self, topic: str, kind: str) -> Any:
+        from cyclonedds.pub import DataWriter
+
+        return DataWriter(self._participant, self._topic(topic, kind),
+                          qos=self._quality(kind, topic in self.node.latched))
+
+    def _reader(self, topic: str, kind: str) -> Any:
+        from cyclonedds.sub import DataReader
+
+        return DataReader(self._participant, self._topic(topic, kind), qos=self._quality(kind))
+
+    def receive(self, node: Node, now: float) -> None:
+        """Hands the node what came in; of a writer that went away there is no message."""
+        for topic, reader in self._readers.items():
+            for sample in reader.take(N=KEPT):
+                if sample.sample_info.valid_data:
+                    node.inputs[topic].take(sample, now)
+
+    def send(self, messages: Outgoing, now: float) -> None:
+        """Writes messages."""
+        for topic, message in messages:
+            self._writers[topic].write(message)
+
+    def close(self) -> None:
+        """Leaves the domain."""
+        del self._writers, self._readers, self._participant
