@@ -30,10 +30,13 @@ LIMIT = 300.0      # [s] for the tests of one module; without a change they take
 # core module -> tests that cover it, the likeliest to notice first
 COVERED = {
     "mechanics/algebroid": "algebroid algebroid_makers methods",
+    "mechanics/chetaev": "chetaev",
     "mechanics/connection": "connection curvature",
+    "mechanics/constraint_manifold": "constraint_algorithm",
     "mechanics/distribution": "refused_systems selection elimination methods systems_papers",
     "mechanics/frame": "methods refused_systems rheonomic selection elimination",
     "mechanics/gibbs_appell": "methods systems_papers",
+    "mechanics/lagrange_dalembert": "methods",
     "mechanics/momentum": "momentum",
     "mechanics/reduction": "reduction",
     "mechanics/selection": "selection couplings refused_systems",
@@ -45,6 +48,8 @@ COVERED = {
     "vehicle/reactions": "validity wrench",
     "vehicle/rows": "contact methods skid couplings ground",
     "simulation/atlas": "rheonomic couplings simulator",
+    "simulation/bounds": "bounds",
+    "simulation/events": "simulator validity",
     "simulation/inputs": "simulator wrench",
     "simulation/integrators": "status rheonomic simulator adaptive",
     "simulation/inverse_dynamics": "simulator tracker_laws",
@@ -52,9 +57,13 @@ COVERED = {
     "urdf/wheels/heights": "evidence inference repair validate",
     "urdf/joint_properties": "evidence roles elements inference",
     "urdf/wheels/stance": "evidence inference",
+    "control/path": "paths",
+    "control/twist": "twist commanded_twist",
     "control/wheel_servo": "wheel_servo",
     "analysis/axles": "mobility",
     "analysis/contact_load": "validity",
+    "analysis/friction": "validity",
+    "analysis/limits": "limits",
     "analysis/mobility": "mobility couplings",
 }
 
@@ -98,9 +107,11 @@ def _combine(node: ast.BoolOp) -> Iterator[ast.AST]:
 
 
 def _number(node: ast.Constant) -> Iterator[ast.AST]:
-    """A hundredth more, of a tolerance a million times as much; of a whole number one more."""
+    """A hundredth more, of a tolerance a million times as much or as little; of a whole number one
+    more."""
     if type(node.value) is float and node.value:
-        yield ast.Constant(node.value * (1.01 if abs(node.value) > 1e-4 else 1e6))
+        size = abs(node.value)
+        yield ast.Constant(node.value * (1e6 if size <= 1e-4 else 1e-6 if size >= 1e4 else 1.01))
     elif type(node.value) is int:
         yield ast.Constant(node.value + 1)
     elif type(node.value) is bool:

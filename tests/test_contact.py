@@ -280,3 +280,14 @@ def test_a_free_wheel_spinning_above_its_contact_keeps_its_hub():
     gamma = vehicle.functions.gamma(0.0, q, v, vehicle.theta).full().ravel()
     assert np.abs(gamma).max() <= 1e-12
     assert vehicle.constraint_error(0.0, q, v)[0][forward] == pytest.approx(-11.0 * R, abs=1e-13)
+
+
+@pytest.mark.parametrize("size", [0.3, 7.0])
+def test_an_axle_has_no_length(size):
+    """The lateral direction of a blade of a link: a row in m/s whatever its axis is written as."""
+    plain = nhmech.load(nhmech.urdf_path("sled"))
+    wheels = [replace(w, axis=tuple(size * x for x in w.axis)) if w.axis else w
+              for w in plain.description.wheels]
+    vehicle = nhmech.load(nhmech.urdf_path("sled"), wheels=wheels)
+    q = plain.configuration((0.1, 0.2, 0.3))
+    assert vehicle.constraint_matrix(q) == pytest.approx(plain.constraint_matrix(q), abs=1e-15)

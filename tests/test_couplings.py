@@ -4,6 +4,7 @@ nothing may."""
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -14,8 +15,11 @@ import nhmech
 from nhmech import JointPosition, JointVelocity, Simulator, Wheel
 from nhmech.analysis.mobility import mobility as robot_class
 from nhmech.urdf import MidAxle
+from nhmech.urdf.description import JointLimits, Mimic
 from nhmech.urdf.notice import NoticeKind
+from nhmech.vehicle.couplings import Axle, Steering, check_can_move, narrow_limits
 from nhmech.vehicle.model import write_joint
+from nhmech.vehicle.rows import mimic_row
 
 DEG = np.pi / 180
 SWERVE = ("front_left", "front_right", "rear_left", "rear_right")
@@ -401,6 +405,19 @@ def test_a_front_axle_that_is_really_too_high_or_low_is_refused_with_numbers(nam
     assert "do not lie in one plane" in message and "accepted" in message
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("share, fits", [(0.99, True), (1.01, False)])
+def test_a_twentieth_of_the_radius_is_rounding(sign, share, fits):
+    """Half of the front axle's height on either side of the mean."""
+    radius = min(wheel.radius for wheel in shipped("ackermann_car").description.wheels)
+    text = raised("ackermann_car", sign * share * 2 * 0.05 * radius)
+    if fits:
+        assert nhmech.load(text).support.level
+    else:
+        with pytest.raises(nhmech.ModelError, match="do not lie in one plane"):
+            nhmech.load(text)
+
+
 def leaning(angle):
     """The car with a front left steering axis that leans backwards [rad]."""
     return re.sub(r'(<joint name="front_left_steering_joint".*?<origin xyz="[^"]*")',
@@ -497,3 +514,81 @@ def test_mecanum_assembly_shows_in_the_rank_of_the_wheel_rates(signs, rank):
     assert np.linalg.matrix_rank(rates / np.abs(rates).max(), tol=1e-9) == rank
     undriven = [name for name in vehicle.speeds if name not in vehicle.driven]
     assert len(undriven) == 3 - rank
+
+
+def test_a_leader_turns_as_far_as_its_follower():
+    """cot(outer) - cot(inner) = track of the steering axes / wheelbase (Ackermann)."""
+    car = shipped("ackermann_car")
+    left, right = (axle.steering for axle in car.steering.steered)
+    # 2.6 m and 1.5 m between the wheels, 1.38 m between the axes about which they steer
+    assert car.steering.length == pytest.approx(np.hypot(1.3, 0.75), rel=1e-12)
+    ratio = 1.38 / 2.6
+    limits = {left: JointLimits(-0.75, 0.75), right: JointLimits(-0.3, 0.3)}
+    drawn = narrow_limits(limits, car.steering)
+    assert drawn[right] == limits[right]
+    assert 1 / np.tan(drawn[left].upper) == pytest.approx(1 / np.tan(0.3) - ratio, rel=1e-9)
+    assert 1 / np.tan(-drawn[left].lower) == pytest.approx(1 / np.tan(0.3) + ratio, rel=1e-9)
+    # what stands beyond its limits when all are straight is no reason to draw any in
+    beyond = {**limits, right: JointLimits(0.1, 0.3)}
+    assert narrow_limits(beyond, car.steering) == beyond
+
+
+def test_a_leader_turns_as_far_as_the_least_of_its_followers():
+    """The rear left wheel of a rover turns against the front left one, by as much."""
+    steering = shipped("rover").steering
+    limits = {axle.steering: JointLimits(-1.0, 1.0) for axle in steering.steered}
+    limits["rear_left_steering_joint"] = JointLimits(-0.1, 0.2)
+    drawn = narrow_limits(limits, steering)["front_left_steering_joint"]
+    assert (drawn.lower, drawn.upper) == pytest.approx((-0.2, 0.1), rel=1e-9)
+
+
+@pytest.mark.parametrize("third, moves", [((0.0, 1.0, -2.0), True), ((1.0, 0.0, 0.0), False),
+                                          ((0.1, 1.0, 0.0), False), ((1e-8, 1.0, 0.0), True)])
+def test_three_fixed_axles_meet_or_are_refused(third, moves):
+    rows = [np.array(row) for row in ((0.0, 1.0, 0.0), (0.0, 1.0, 1.0), third)]
+    axles = tuple(Axle(name, "", ca.SX(row), row, row) for name, row in zip("abc", rows))
+    if moves:
+        check_can_move(Steering(axles, (), 1.0))
+    else:
+        with pytest.raises(nhmech.ModelError, match="fixed axles of 'a', 'b', 'c' do not meet"):
+            check_can_move(Steering(axles, (), 1.0))
+
+
+def test_a_swerve_drive_starts_with_its_wheels_across():
+    """Where the speeds that it was loaded with serve badly."""
+    swerve = shipped("swerve")
+    simulator = Simulator(swerve)
+    simulator.reset(joints=dict.fromkeys(swerve.description.steering, np.pi / 2))
+    first = simulator.propagator.atlas.charts[0]
+    assert abs(margin(swerve, 0.0, simulator.state.q)) < 1e-3
+    assert simulator.propagator.atlas.chart is not first
+    assert simulator.run(0.01).stop == "duration"
+
+
+def test_a_base_on_wheels_of_two_sizes_stays_at_its_pose():
+    """It leans about its own origin; what the turn moves that by is of second order."""
+    wheels = shipped("differential_drive").description.wheels
+    sizes = (0.1, 0.102, 0.03)
+    vehicle = nhmech.load(nhmech.urdf_path("differential_drive"),
+                          wheels=[replace(w, radius=r) for w, r in zip(wheels, sizes)])
+    q = vehicle.configuration((1.0, -2.0, 0.3))
+    assert q[:2] == pytest.approx([1.0, -2.0], abs=1e-5)
+    centres = [kinematics(vehicle, q).oMi[vehicle.model.getJointId(w.joint)].translation[2]
+               for w in wheels[:2]]
+    assert not vehicle.support.level and centres[1] > centres[0]
+
+
+def test_mimic_has_a_function_of_q_where_neither_joint_turns_without_limit():
+    trailers = shipped("trailers")
+    algebroid, v = trailers.algebroid, trailers.constrained.system.v
+    left, right = (f"front_{side}_steering_joint" for side in ("left", "right"))
+    row = mimic_row(Mimic(right, left, 2.0, 0.1), algebroid, v)
+    q = np.zeros(algebroid.q.numel())
+    q[[algebroid.q_names.index(name) for name in (left, right)]] = 0.3, 1.0
+    assert float(ca.Function("phi", [algebroid.q], [row.phi])(q)) == pytest.approx(0.3, rel=1e-14)
+    for names in ((right, "hitch_1_joint"), ("hitch_1_joint", right)):
+        row = mimic_row(Mimic(*names, 2.0, 0.1), algebroid, v)
+        assert row.phi is None
+        form = ca.DM(row.form).full().ravel()
+        assert form[algebroid.v_names.index(names[0])] == 1
+        assert form[algebroid.v_names.index(names[1])] == -2

@@ -405,6 +405,16 @@ def test_other_joints_are_held_and_can_be_released():
         assert fragment in str(caught.value)
 
 
+@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
+def test_equal_limits_of_a_free_joint_are_none(kind):
+    equal = '<limit lower="0.2" upper="0.2" effort="1" velocity="3"/>'
+    lift = link("lift") + joint("lift_joint", "lift", kind=kind, axis="0 0 1", extra=equal)
+    description = describe(robot(PAIR, CASTER, lift), free=["lift_joint"])
+    limits = description.limits["lift_joint"]
+    assert (limits.lower, limits.upper, limits.velocity) == (float("-inf"), float("inf"), 3)
+    assert any("lift_joint" in str(n) and "limits are equal" in str(n) for n in description.notices)
+
+
 def test_mimic():
     finger = link("finger") + joint("finger_joint", "finger", kind="revolute", parent="arm",
                                     extra='<mimic joint="arm_joint" multiplier="-2" offset="0.1"/>')

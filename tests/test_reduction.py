@@ -71,10 +71,23 @@ def hilly_particle_in_quasi_velocities():
     return replace(plain, system=system, distribution=replace(d, A=d.A @ basis))
 
 
+def disc_with_a_float():
+    """A vertical disc that lifts a float by a tenth of its angle: a holonomic row beside its two of
+    rolling."""
+    free = lagrangian_system(euclidean("x", "y", "z", "theta", "phi"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2 + 2 * s.v.theta ** 2 + 3 * s.v.phi ** 2) / 2
+        - s.q.z ** 2)
+    rows = {"along": lambda s: s.v.x - ca.cos(s.q.phi) * s.v.theta,
+            "across": lambda s: s.v.y - ca.sin(s.q.phi) * s.v.theta}
+    return constrain(free, rows=rows, holonomic={"float": lambda s: s.q.z - s.q.theta / 10})
+
+
 CHAPLYGIN = {
     "carriage": (carriage, lambda c: symmetry(c, SE2)),
     "carriage in body speeds": (carriage_in_body_speeds, body_se2),
     "vertical disk": (vertical_disk, lambda c: symmetry(c, {**X, **Y})),
+    "disc with a float": (disc_with_a_float, lambda c: symmetry(
+        c, {name: lambda s, name=name: {name: 1} for name in ("x", "y")})),
     "particle": (particle, lambda c: symmetry(c, {"z": lambda s: {"z": 1}})),
     "hilly particle": (hilly_particle, lambda c: symmetry(c, {"z": lambda s: {"z": 1}})),
     "hilly particle in quasi-velocities": (hilly_particle_in_quasi_velocities,

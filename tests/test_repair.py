@@ -378,3 +378,12 @@ def test_where_no_repair_helps_the_joints_are_held(tmp_path):
         nhmech.load(text, free=["arm_joint"])
     assert caught.value.remedy is None       # it was released by name: nothing to suggest
     assert nhmech.load(text).driven
+
+
+@pytest.mark.parametrize("element", ["<limit/>", '<limit effort="x"/>', '<limit velocity="1"/>',
+                                     '<calibration rising="x"/>', '<dynamics damping="x"/>'])
+def test_what_a_fixed_joint_has_no_use_for_is_mended(element):
+    """Parsers of URDF refuse it all the same."""
+    text = cart().replace('<joint name="caster_joint" type="fixed">',
+                          f'<joint name="caster_joint" type="fixed">{element}')
+    assert any(str(notice).startswith("caster_joint: ") for notice in nhmech.load(text).notices)

@@ -21,6 +21,7 @@ from nhmech.analysis import cone_programme, friction, rolling_limits
 from nhmech.analysis.cone_programme import Cones, minimise
 from nhmech.analysis.contact_load import ContactLoad, contact_load
 from nhmech.analysis.friction import coefficients, least_use, rough_use, slack, widest_split
+from nhmech.analysis.mobility import mobility
 from nhmech.analysis.rolling_limits import (
     friction_limit,
     lift_off,
@@ -32,7 +33,7 @@ from nhmech.cli import main
 from nhmech.control.demo import DemoDrive
 from nhmech.errors import InputError, SimulationError
 from nhmech.simulation.contact_forces import ForceReader
-from nhmech.vehicle.reactions import saddle
+from nhmech.vehicle.reactions import ground_load, saddle, share_load
 
 G = 9.81
 LEFT, RIGHT, CASTER = "left_wheel_joint", "right_wheel_joint", "caster_link"
@@ -109,6 +110,17 @@ def test_a_sum_over_opposed_axles_has_their_signs(axis):
     text = f"left/lateral {'+' if axis > 0 else '-'} right/lateral"
     assert found.sums == ((text, pytest.approx(lateral, rel=1e-10)),) and lateral > 1
     assert found["right"].longitudinal == pytest.approx(axis * along_[1], rel=1e-10)
+
+
+@pytest.mark.parametrize("name, free", [("ackermann_car", 3), ("disc", 0), ("carriage", 1)])
+def test_a_load_is_shared_in_all_ways_that_no_motion_feels(vehicle, name, free):
+    robot = vehicle(name)
+    q = robot.configuration()
+    A, load = ground_load(robot, 0.0, q, np.zeros(robot.model.nv), np.zeros(len(robot.driven)))
+    lam, basis = share_load(robot, A, load)
+    assert basis.shape[1] == free == mobility(robot).splits
+    assert basis.T @ basis == pytest.approx(np.eye(free), abs=1e-12)
+    assert basis.T @ lam == pytest.approx(np.zeros(free), abs=1e-9)
 
 
 def test_forces_of_the_coasting_reference(vehicle, case):

@@ -182,6 +182,8 @@ def make_manifold(constrained: ConstrainedSystem, nonlinear: ca.SX, near: Near |
                   seed: int = 0) -> ConstraintManifold:
     """phi = 0, A v + b = 0 and C(t, q, v) = `nonlinear` = 0, dependent ones left out."""
     s, d = constrained.system, constrained.distribution
+    if nonlinear.shape[1] != 1:
+        raise InputError(f"nonlinear has shape {nonlinear.shape}, and must be a column")
     known = ca.symvar(ca.vertcat(s.t, s.q, s.v, s.u, s.theta))
     foreign = [x.name() for x in ca.symvar(nonlinear) if not any(ca.is_equal(x, y) for y in known)]
     if foreign:

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import check_arguments, read_number, show
+from ..checks import check_arguments, read_array, read_number, show
 from ..errors import InputError, MechanicsError
 from .equations import Equations
 from .symmetry import Symmetry
@@ -106,7 +106,8 @@ def run_reduced(reduced: Reduced, times: ArrayLike, r: ArrayLike, xi: ArrayLike,
                              f"given are {len(r)} and {len(xi)}")
 
     def rate(t, y):
-        given = no_input if u is None else np.asarray(u(t))
+        given = no_input if u is None else read_array(
+            "u(t)", u(t), no_input.shape, f"{len(no_input)} finite numbers")
         parts = equations.drift(t, y[:nr], y[nr:], given, theta)
         return np.concatenate([part.full().ravel() for part in parts])
 

@@ -174,7 +174,9 @@ class Wheel:
             read_number(f"{where}: mu", self.mu, "a positive number, or inf", above=0)
         for what in ("axis", "point"):
             if getattr(self, what) is not None:
-                read_array(f"{where}: {what}", getattr(self, what), (3,), "three finite numbers")
+                array = read_array(f"{where}: {what}", getattr(self, what), (3,),
+                                   "three finite numbers")
+                object.__setattr__(self, what, tuple(array.tolist()))
         if self.axis is not None and np.linalg.norm(self.axis) < _SHORTEST_AXIS:
             raise InputError(f"{where}: axis={self.axis} has no direction")
 

@@ -21,6 +21,7 @@ _NUMBERS: dict[str, dict[str, float | None]] = {
     "safety_controller": {"k_velocity": None, "k_position": 0.0, "soft_lower_limit": 0.0,
                           "soft_upper_limit": 0.0},
     "dynamics": {"damping": 0.0, "friction": 0.0},
+    "calibration": {"rising": 0.0, "falling": 0.0},
 }
 # element of a joint -> its attributes that may not be negative, and how the complaint goes on
 _NOT_NEGATIVE = {
@@ -146,7 +147,7 @@ def _check_limit(source: Source, joint: Element) -> Iterator[ElementError]:
                 mend=Mend(f"a {kind} joint without <limit> is unlimited", lambda: joint.append(
                     joint.makeelement("limit", {"effort": "0", "velocity": "0"}))))
         return
-    for attribute in _REQUIRED if kind != "fixed" else ():
+    for attribute in _REQUIRED:
         if limit.get(attribute) is None:
             yield source.error(limit, f"attribute {attribute}= is missing; give it a number, or 0 "
                                       "for no limit",
