@@ -29,6 +29,7 @@ RANK = {
     "lazy": 0,
     "version": 0,
     "paths": 1,
+    "private_folder": 1,
     "checks": 1,
     "attitude": 1,
     "symbolic": 1,

@@ -7,8 +7,6 @@ import hashlib
 import logging
 import os
 import shutil
-import stat
-import sys
 import tempfile
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +16,7 @@ from typing import Any, NamedTuple, overload
 import casadi as ca
 
 from ..errors import CompileError
+from ..private_folder import EQUATIONS, private_folder, temporary_folder
 from ..version import __version__
 from .compiler import NO_COMPILER, Compiler, CompileTimeout
 
@@ -82,7 +81,7 @@ class Cache:
         except OSError as error:         # a full disk, above all
             if not self.temporary:
                 _say_unwritable(str(self.folder), str(error))
-                return _temporary().library(code, compiler, instructions)
+                return Cache(*temporary_folder()).library(code, compiler, instructions)
             raise CompileError(f"no compiled code can be kept in {self.folder} ({error}); "
                                "NHMECH_CACHE names another folder, CC=none does without") from error
         return library
@@ -119,14 +118,14 @@ class Cache:
         """The libraries that are kept."""
         return sorted(self.folder.glob("*.so"))
 
-    def size(self) -> int:
-        """What they take [bytes]."""
-        return sum(path.stat().st_size for path in self.entries())
+    def equations(self) -> list[Path]:
+        """The equations of motion that are kept beside them (`mechanics.kept_equations`)."""
+        return sorted(self.folder.glob(f"*{EQUATIONS}"))
 
     def clear(self) -> int:
         """Removes all entries and what builds that were killed left behind; returns how many
         entries there were."""
-        entries = self.entries()
+        entries = self.entries() + self.equations()
         for path in [*entries, *self.folder.glob("*.sha256")]:
             path.unlink(missing_ok=True)
         for path in self.folder.glob("build-*"):
@@ -135,27 +134,8 @@ class Cache:
 
 
 def default_cache() -> Cache:
-    """`$NHMECH_CACHE`, or nhmech below the user's cache folder.
-
-    A folder that somebody else owns or may write to is not used, since what lies there is executed:
-    a temporary folder of this process takes its place.
-    """
-    named = os.environ.get("NHMECH_CACHE")
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home()
-                / ("Library/Caches" if sys.platform == "darwin" else ".cache"))
-    folder = Path(named) if named else base / "nhmech"
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = folder.stat()
-        mine = status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-        if mine and os.access(folder, os.W_OK):
-            return Cache(folder)
-    except OSError:
-        pass
-    return _temporary()
-
-
-_made: list[tempfile.TemporaryDirectory] = []      # removed when the process ends
+    """In the `private_folder`."""
+    return Cache(*private_folder())
 
 
 _slow: set[int] = set()      # hashes of compiler and code on which the compiler has taken too long
@@ -172,12 +152,6 @@ def _say_unwritable(folder: str, why: str) -> None:
     logging.getLogger("nhmech").warning("no compiled code can be kept in %s (%s): it is kept until "
                                         "the process ends; NHMECH_CACHE names another folder",
                                         folder, why)
-
-
-def _temporary() -> Cache:
-    if not _made:
-        _made.append(tempfile.TemporaryDirectory(prefix="nhmech-"))
-    return Cache(Path(_made[0].name), temporary=True)
 
 
 def _matches(library: Path, checksum: Path) -> bool:

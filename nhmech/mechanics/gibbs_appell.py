@@ -10,6 +10,7 @@ from ..checks import check_arguments
 from ..ctrl_c import hear_ctrl_c
 from .equations import Equations, equations_of, solve_definite, speed_symbols
 from .frame import AdaptedFrame, adapted_frame
+from .kept_equations import keep_equations
 from .system import HasConstrained
 
 
@@ -47,11 +48,15 @@ def gibbs_appell(constrained: HasConstrained, speeds: Sequence[str] | None = Non
     (('left_wheel_joint', 'right_wheel_joint'), ('rad/s', 'rad/s'))
     """
     frame = adapted_frame(constrained, speeds) if frame is None else frame
-    system, n = frame.constrained.system, frame.nxi
-    xi, xi_rate = speed_symbols(frame), ca.SX.sym("xi_rate", n)
+    xi_rate = ca.SX.sym("xi_rate", frame.nxi)
     rate = frame.acceleration(xi_rate)                                   # dv/dt(t, q, v, dxi/dt)
+    return keep_equations(frame, rate, xi_rate, lambda: _form(frame, rate, xi_rate))
+
+
+def _form(frame: AdaptedFrame, rate: ca.SX, xi_rate: ca.SX) -> Equations:
+    system, xi = frame.constrained.system, speed_symbols(frame)
     mass, gradient = ca.hessian(ca.substitute(system.gibbs, system.a, rate), xi_rate)
-    bias = ca.substitute(gradient, xi_rate, ca.SX.zeros(n))
+    bias = ca.substitute(gradient, xi_rate, ca.SX.zeros(frame.nxi))
     solved = solve_definite(mass, ca.densify(frame.E.T @ system.force) - bias)
     acceleration = ca.substitute(rate, xi_rate, solved)
     return equations_of("gibbs_appell", frame, xi, acceleration, frame.multipliers(acceleration),

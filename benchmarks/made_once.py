@@ -1,0 +1,61 @@
+"""What is made once and used again: equations of motion from run to run, charts and compiled steps
+from simulator to simulator. Processor time here and, interleaved, in another checkout of the
+project:
+
+    python benchmarks/made_once.py [CHECKOUT]
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from common.checkouts import ROUNDS, checkouts, least, printed_number  # noqa: E402
+from common.report import machine, table  # noqa: E402
+
+# from the file to the first steps, without the imports
+START = """
+from time import process_time
+import nhmech, nhmech.vehicle.build, nhmech.simulation.simulator
+begin = process_time()
+vehicle = nhmech.load({source})
+nhmech.Simulator(vehicle, on_fall="ignore").run(0.01)
+print(process_time() - begin)
+"""
+ANOTHER = """
+from time import process_time
+import nhmech
+vehicle = nhmech.load(nhmech.urdf_path({name!r}))
+found = []
+for _ in range(10):
+    begin = process_time()
+    nhmech.Simulator(vehicle).run({seconds})
+    found.append(process_time() - begin)
+print(min(found) * 1e3)
+"""
+# a folder of robots that are not shipped
+ROBOTS = os.environ.get("NHMECH_ROBOTS", "")
+
+
+def main() -> None:
+    print(machine())
+    sources = {name: f"nhmech.urdf_path({name!r})"
+               for name in ("differential_drive", "ackermann_car", "bicycle")}
+    sources |= {path.stem: repr(str(path)) for path in Path(ROBOTS or "/nowhere").glob("pr2.urdf")}
+    warm = {f"warm start, {name}": START.format(source=source)
+            for name, source in sources.items()}
+    again = {f"another simulator and {seconds:g} s, {name}": ANOTHER.format(name=name,
+                                                                           seconds=seconds)
+             for name, seconds in (("differential_drive", 10.0), ("ackermann_car", 1.0))}
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["NHMECH_CACHE"] = cache
+        rows = least(printed_number, warm, "s") + least(printed_number, again, "ms")
+    print(table((f"processor time, least of {ROUNDS}", *checkouts()), rows))
+
+
+if __name__ == "__main__":
+    main()

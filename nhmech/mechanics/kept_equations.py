@@ -1,0 +1,113 @@
+"""Equations of motion, kept between runs in a folder of the user's own: reading them takes a
+hundredth of the time of forming them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+
+from ..private_folder import EQUATIONS, private_folder
+from ..version import __version__
+from .equations import Equations
+from .frame import AdaptedFrame
+
+# instructions of what they are formed from; smaller ones take less than 0.1 s
+WORTH_KEEPING = 500
+FUNCTIONS = ("drift", "multipliers", "velocity", "acceleration")
+
+
+def keep_equations(frame: AdaptedFrame, rate: ca.SX, xi_rate: ca.SX,
+                   form: Callable[[], Equations]) -> Equations:
+    """What `form` makes, read from the folder where it was made before of the same.
+
+    The key is a hash of all that they are formed from: the expressions in the adapted frame, which
+    hold description, ground and parameters, the sample configurations, and the source of this
+    package. An entry that is damaged is made anew.
+
+    Parameters
+    ----------
+    rate
+        dv/dt (nv,) as an expression in (t, q, v, xi_rate, theta).
+    form
+        Forms the Gibbs-Appell equations in that frame.
+    """
+    origin = _origin(frame, rate, xi_rate)
+    if origin.n_instructions() < WORTH_KEEPING or (folder := private_folder()).temporary:
+        return form()
+    path = folder.path / f"{_key(frame, origin)}{EQUATIONS}"
+    found = _read(path)
+    if found is not None:
+        return Equations(frame, **dict(zip(FUNCTIONS, found)), names=frame.names,
+                         units=frame.units, method="gibbs_appell")
+    made = form()
+    # a full disk costs time, nothing else
+    with suppress(OSError):
+        _write(path, [getattr(made, name) for name in FUNCTIONS])
+    return made
+
+
+def _origin(frame: AdaptedFrame, rate: ca.SX, xi_rate: ca.SX) -> ca.Function:
+    """All expressions that the equations are formed from."""
+    system, short = frame.constrained.system, frame.constrained.system.auxiliaries
+    symbols = [system.t, system.q, system.v, system.a, system.u, system.theta, xi_rate]
+    expressions = [system.gibbs, system.force, rate, frame.inverse, frame.offsets, system.q_rate]
+    if short is not None:
+        symbols.append(short.symbols)
+        expressions.append(short.meanings)
+    # symbols that nobody gave a meaning to are for `form` to find
+    return ca.Function("origin", symbols, expressions, {"allow_free": True})
+
+
+def _key(frame: AdaptedFrame, origin: ca.Function) -> str:
+    constrained = frame.constrained
+    numbers = [constrained.configurations, constrained.parameters, [constrained.moment],
+               frame.speeds, frame.kept]
+    found = hashlib.sha256(f"{__version__} {ca.__version__} {_source()} {frame.names}".encode())
+    found.update(origin.serialize().encode())
+    for array in numbers:
+        found.update(np.asarray(array, dtype=float).tobytes())
+    return found.hexdigest()[:32]
+
+
+@cache
+def _source() -> str:
+    """Hash of the code that forms equations: someone who changes it has no use for what the former
+    one formed."""
+    root, found = Path(__file__).parent.parent, hashlib.sha256()
+    for path in sorted(path for part in ("mechanics", "symbolic")
+                       for path in (root / part).rglob("*.py")):
+        found.update(path.read_bytes())
+    return found.hexdigest()
+
+
+def _read(path: Path) -> list[ca.Function] | None:
+    """Functions of a file; None where there is none, or a damaged one."""
+    try:
+        seal, _, data = path.read_text().partition("\n")
+        if hashlib.sha256(data.encode()).hexdigest() != seal:
+            return None
+        stored = ca.StringDeserializer(data)
+        return [stored.unpack() for _ in FUNCTIONS]
+    except (OSError, ValueError, RuntimeError):     # not there; no text; of another CasADi
+        return None
+
+
+def _write(path: Path, functions: list[ca.Function]) -> None:
+    """To a temporary name, then moved into place: other processes find it whole or not at all."""
+    store = ca.StringSerializer()
+    for function in functions:
+        store.pack(function)
+    data = store.encode()
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix="build-") as work:
+        made = Path(work) / "equations"
+        made.write_text(f"{hashlib.sha256(data.encode()).hexdigest()}\n{data}")
+        made.chmod(0o600)
+        os.replace(made, path)

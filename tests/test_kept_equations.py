@@ -1,0 +1,125 @@
+"""Equations that are kept between runs: the same to the last bit, and made anew where in doubt."""
+
+import hashlib
+import importlib
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import nhmech
+from nhmech.cli import main
+from nhmech.mechanics import kept_equations
+from nhmech.mechanics.kept_equations import FUNCTIONS
+
+NAME = "ackermann_car"
+former = importlib.import_module("nhmech.mechanics.gibbs_appell")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A cache folder of this test's own."""
+    monkeypatch.setenv("NHMECH_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def formed(monkeypatch):
+    """Frames whose equations were formed rather than read."""
+    frames, form = [], former._form
+    monkeypatch.setattr(former, "_form",
+                        lambda frame, *parts: frames.append(frame) or form(frame, *parts))
+    return frames
+
+
+def car(**parameters):
+    vehicle = nhmech.load(nhmech.urdf_path(NAME), ground=nhmech.Ground(normal=(0.1, 0, 1)))
+    return vehicle.with_parameters(parameters) if parameters else vehicle
+
+
+def values(equations):
+    """All functions at random states."""
+    random, found = np.random.default_rng(0), []
+    for name in FUNCTIONS:
+        function = getattr(equations, name)
+        inputs = [random.normal(size=function.size1_in(i)) for i in range(function.n_in())]
+        found += [out.full() for out in function.call(inputs)]
+    return found
+
+
+def same(one, other):
+    return (one.names, one.units, one.method) == (other.names, other.units, other.method) and all(
+        np.array_equal(a, b) for a, b in zip(values(one), values(other), strict=True))
+
+
+def test_what_is_read_is_what_was_formed(folder, formed):
+    first = car().equations
+    second = car().equations
+    assert len(formed) == 1 and same(first, second)
+    assert [path.suffix for path in folder.iterdir()] == [".equations"]
+    assert {path.stat().st_mode & 0o077 for path in folder.iterdir()} == {0}
+
+
+def test_runs_are_the_same_to_the_last_bit(folder, formed):
+    first, second = (nhmech.Simulator(car(), lambda t, state: [0.1, 0.3, 0.3][:len(state.u)])
+                     .run(0.05) for _ in range(2))
+    assert len(formed) == 1 and np.array_equal(first.q, second.q)
+    # one step, one library: the code in C is the same too
+    assert len(list(folder.glob("*.so"))) <= 1
+
+
+def test_another_number_is_another_entry(folder, formed, monkeypatch):
+    wheel = next(name for name in car().parameters.values if name.endswith(".radius"))
+    heavy, level = car(**{"payload.mass": 20.0}), nhmech.load(nhmech.urdf_path(NAME))
+    for vehicle in (car(), heavy, level, car(**{wheel: 0.31})):
+        _ = vehicle.equations
+    assert len(formed) == len(list(folder.iterdir())) == 4
+    # so is another source of this package, and another version
+    for name, value in (("_source", lambda: "changed"), ("__version__", "0.0")):
+        monkeypatch.setattr(kept_equations, name, value)
+        _ = car().equations
+    assert len(formed) == 6
+
+
+@pytest.mark.parametrize("damage", [
+    lambda text: "", lambda text: text[:-1], lambda text: text.replace("4", "5", 200),
+    lambda text: hashlib.sha256(b"foreign").hexdigest() + "\nforeign",
+    lambda text: hashlib.sha256(b"").hexdigest() + "\n",
+], ids=["empty", "cut off", "changed", "foreign", "sealed and empty"])
+def test_what_is_damaged_is_formed_anew(folder, formed, damage):
+    first = car().equations
+    (path,) = folder.iterdir()
+    whole = path.read_text()
+    path.write_text(damage(whole))
+    assert same(first, car().equations) and len(formed) == 2
+    assert path.read_text() == whole
+
+
+def test_bytes_that_are_no_text(folder, formed):
+    first = car().equations
+    (path,) = folder.iterdir()
+    path.write_bytes(b"\xff\xfe" * 100)
+    assert same(first, car().equations) and len(formed) == 2
+
+
+def test_small_ones_are_not_kept(folder):
+    _ = nhmech.load(nhmech.urdf_path("differential_drive")).equations
+    assert not folder.exists() or not list(folder.iterdir())
+
+
+def test_a_disk_that_refuses_costs_time_alone(folder, monkeypatch, formed):
+    def refuses(path, functions):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(kept_equations, "_write", refuses)
+    assert same(car().equations, car().equations) and len(formed) == 2
+
+
+def test_the_command_counts_and_clears_them(folder, formed):
+    _ = car().equations
+    shown = CliRunner().invoke(main, ["cache"]).output
+    assert "code      0, 0.00 MB\nequations 1, 0.1" in shown
+    assert "removed   1 entries" in CliRunner().invoke(main, ["cache", "--clear"]).output
+    assert list(folder.iterdir()) == []
+    _ = car().equations
+    assert len(formed) == 2
