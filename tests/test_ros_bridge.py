@@ -13,6 +13,7 @@ from nhmech.control import TwistDrive, WheelServo
 from nhmech.errors import InputError
 from nhmech.logs.frames import WORLD
 from nhmech.ros import Bridge, Settings
+from nhmech.ros.bridge import WAYS
 from nhmech.ros.settings import SpeedLimits, parameters
 
 TICK = 0.01
@@ -368,3 +369,17 @@ def test_a_wheel_that_needs_more_than_its_friction_is_named(said):
     assert float(rolling.values["since [s]"]) <= 0.11
     drive(bridge, 300, (1.0, 0.0, 0.0), start=60)
     assert bridge.diagnostics[1].level == "OK"
+
+
+def test_code_is_built_before_the_clock_starts(said, monkeypatch):
+    """A swerve drive describes its motion in other speeds when its wheels stand across: where it
+    steers as it did before the start, nothing is left to be made while the clock waits."""
+    bridge = bridge_of("swerve", said)
+    made, loops = len(bridge.simulator.atlas.charts), []
+    assert made > 1
+    monkeypatch.setattr("nhmech.simulation.atlas.compile_loop",
+                        lambda *words: loops.append(words))
+    length = bridge.vehicle.steering.length
+    for k, (x, y, yaw) in enumerate(WAYS):
+        drive(bridge, 61, (x * length, y * length, yaw), start=61 * k)
+    assert len(bridge.simulator.atlas.charts) == made and not loops and not said

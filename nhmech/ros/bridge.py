@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ..analysis.friction import coefficients
 from ..analysis.mobility import mobility
 from ..analysis.validity import Verdict, validity
 from ..control.balance import Balance
@@ -31,6 +33,8 @@ AGAIN = 1.0                # [s] before the same thing is said again
 LATE = 0.25                # [s]: further behind, the node gives up catching up
 PLANAR = "base_footprint"  # REP-120: the shadow of the base on the ground
 MAP = "map"                # REP-105: the frame that does not drift; here it is W
+WAYS = ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0))
+WARM = 0.6                 # [s] of each way, for a steering wheel to turn by a right angle
 STILL = 1e-9               # [m/s] of lateral speed that counts as none
 
 Twist = tuple[float, float, float]
@@ -125,6 +129,9 @@ class Bridge:
         self._on_twist: Callable[[float, Twist], None] | None = None
         self._joints = JointCommands(vehicle)
         self._mu = None if math.isnan(self.settings.mu) else self.settings.mu
+        mu = coefficients(vehicle, self._mu)
+        self._grip = 1 / np.array([mu[row.contact] for row in vehicle.contact_rows
+                                   if row.direction == "normal"])
         every = max(1, round(CONTROL_PERIOD / self.settings.dt))
         controller = self._controller()
         # of what balances or is pushed off
@@ -133,11 +140,8 @@ class Bridge:
         self.simulator = Simulator(vehicle, controller, dt=self.settings.dt,
                                    control_period=every * self.settings.dt)
         self.is_paused = False
-        # code is compiled and tables are made before the clock starts
         self._start(None)
-        self.simulator.compile()
-        force_reader(vehicle).function.compile()
-        self._judge(self.simulator.step())
+        self._warm_up()
         self._start(None)
         self._odom, self._steps, self._on_twist = PlanarPose(), 0, on_twist
 
@@ -152,6 +156,24 @@ class Bridge:
         if "pitch_rate" in self.vehicle.speeds:
             return Balance(self.vehicle, self._follow)
         return WheelServo(self.vehicle, commands=TwistDrive(self.vehicle, self._follow))
+
+    def _warm_up(self) -> None:
+        """Steers every way before the clock starts: code is built and tables are made for it, in
+        all speeds that such a motion is described in. Else the clock would wait for them."""
+        force_reader(self.vehicle).function.compile()
+        self.simulator.compile()
+        state, length = self.simulator.step(), self.vehicle.steering.length
+        validity(self.vehicle, state.t, state.q, state.v, state.u, mu=self._mu)
+        every = round(CONTROL_PERIOD / self.settings.dt) or 1
+        steers = self.vehicle.steering.steered and not self._coasts
+        for x, y, yaw in WAYS if steers else ():
+            self._wanted = x * length, y * length * self.has_lateral, yaw
+            with suppress(NhmechError):       # it begins anew; a way that ends badly is none
+                for k in range(round(WARM / self.settings.dt)):
+                    self._heard = self.simulator.t
+                    self.simulator.step()
+                    if k % every == 0:
+                        self.simulator.compile()
 
     @property
     def _coasts(self) -> bool:
@@ -330,11 +352,17 @@ class Bridge:
         return self.twist
 
     def _judge(self, state: State) -> None:
-        """Looks now and then at whether the wheels can roll as they do."""
-        if state.t - self._judged < JUDGED:
+        """Looks now and then at whether the wheels can roll as they do. The forces' shortest split
+        mostly shows that they can, in no time; all splits are looked for where it does not, and
+        that now and then is rarer once they cannot."""
+        if state.t - self._judged < (JUDGED if self._slips is None else AGAIN):
             return
         self._judged = state.t
-        found = validity(self.vehicle, state.t, state.q, state.v, state.u, mu=self._mu)
+        moment = state.t, state.q, state.v, state.u
+        if min(force_reader(self.vehicle).room(*moment, self._grip)) >= 0:
+            self._slips = None
+            return
+        found = validity(self.vehicle, *moment, mu=self._mu)
         if found.verdict is not Verdict.FAILS:
             self._slips = None
         elif self._slips is None:

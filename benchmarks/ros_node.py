@@ -1,0 +1,122 @@
+"""The node in real time: how late its ticks come from an empty compile cache, what one costs, and
+that it neither grows nor loses pace.
+
+    python benchmarks/ros_node.py [SECONDS [MESSAGES]]
+
+SECONDS (60) is the length of each run at 100 Hz, with commands at 20 Hz that turn, stop and drive
+back; MESSAGES (1,000,000) are made without a pause. Lateness is that of the machine too: look at
+it on one that is idle.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from common.report import machine, table  # noqa: E402
+
+VEHICLES = ("differential_drive", "ackermann_car", "swerve", "trailers")
+RATE, EVERY = 100.0, 5          # ticks in a second, and in the time between two commands
+
+
+def make_node(name, **parameters):
+    import numpy as np
+    from rosbags.typesys import Stores, get_typestore
+
+    import nhmech
+    from nhmech.logs.messages import Messages
+    from nhmech.ros import Node, Settings
+
+    store = get_typestore(Stores.ROS2_JAZZY)
+    vehicle = nhmech.load(nhmech.urdf_path(name))
+    node = Node(vehicle, Settings.read(parameters), Messages(store.types.__getitem__, np.array),
+                lambda stamp: 0.0, lambda line: print(f"  {name}: {line}"))
+    vector, twist = (store.types[f"geometry_msgs/msg/{kind}"] for kind in ("Vector3", "Twist"))
+
+    def command(t):
+        stops = math.sin(0.7 * t) > -0.8
+        return twist(vector(0.4 * math.cos(0.3 * t) * stops, 0.0, 0.0),
+                     vector(0.0, 0.0, 0.5 * math.sin(1.3 * t) * stops))
+
+    return node, command
+
+
+def run_in_real_time(name, seconds, **parameters):
+    """(seconds to the first tick, latest tick, its 99.9 % and median [s], most and mean processor
+    time of one [s], simulated over real time)."""
+    begin = time.monotonic()
+    node, command = make_node(name, **parameters)
+    started = time.monotonic() - begin
+    gc.collect()
+    late, cost = [], []
+    start = due = time.monotonic()
+    for k in range(round(seconds * RATE)):
+        due = start + k / RATE
+        time.sleep(max(due - time.monotonic(), 0.0))
+        late.append(time.monotonic() - due)
+        before = time.process_time()
+        if k % EVERY == 0:
+            node.inputs["cmd_vel"].take(command(k / RATE), time.monotonic())
+        node.tick(time.monotonic())
+        cost.append(time.process_time() - before)
+    late.sort()
+    passed = time.monotonic() - start
+    return (started, late[-1], late[int(0.999 * len(late))], late[len(late) // 2], max(cost),
+            sum(cost) / len(cost), node.bridge.simulator.t / passed)
+
+
+def resident():
+    """Memory of the process [MB]."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def run_for_long(name, messages):
+    """[MB] of the process at the first tenth of so many messages and at the end, and processor
+    time [s]."""
+    node, command = make_node(name, dt=0.01, cmd_vel_timeout=0.0)
+    made = ticks = 0
+    early, begin = 0.0, time.process_time()
+    while made < messages:
+        if ticks % EVERY == 0:
+            node.inputs["cmd_vel"].take(command(ticks / RATE), ticks / RATE)
+            made += 1
+        made += len(node.tick(ticks / RATE))
+        ticks += 1
+        if not early and made > messages / 10:
+            gc.collect()
+            early = resident()
+    gc.collect()
+    return early, resident(), time.process_time() - begin
+
+
+def main():
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
+    messages = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
+    print(machine())
+    print(f"\n{seconds:g} s at {RATE:g} Hz from an empty compile cache, load "
+          f"{os.getloadavg()[0]:.1f}")
+    rows = []
+    for name, factor in [*((name, 1.0) for name in VEHICLES), ("differential_drive", 10.0)]:
+        with tempfile.TemporaryDirectory() as cache:
+            os.environ["NHMECH_CACHE"] = cache
+            found = run_in_real_time(name, seconds, speed_factor=factor, cmd_vel_timeout=0.0)
+        rows.append([name if factor == 1 else f"{name}, speed_factor {factor:g}",
+                     f"{found[0]:.1f}", *(f"{1e3 * value:.2f}" for value in found[1:6]),
+                     f"{found[6]:.4f}"])
+    print(table(["", "start, s", "latest tick, ms", "99.9 %", "median", "most of a tick, ms",
+                 "mean", "vehicle's over real time"], rows))
+    early, late, passed = run_for_long("differential_drive", messages)
+    print(f"\n{messages:,} messages in {passed:.0f} s: {early:.1f} MB after a tenth, "
+          f"{late:.1f} MB at the end")
+
+
+if __name__ == "__main__":
+    main()
