@@ -123,3 +123,13 @@ def test_medians_are_taken_in_turn_and_dear_functions_sit_out():
         {"dear": lambda: calls.append("dear") or 1.0}, rounds=9, enough=0.0
     )
     assert len(calls) == 3
+
+
+def test_orders_of_integrators_and_of_their_peer():
+    """On the sleigh, as the benchmark prints them for six systems."""
+    made = importlib.import_module("integrators")
+    sleigh = made.CASES[0]
+    for name in made.FIXED:
+        assert made.order(sleigh, name) == pytest.approx(made.SCHEMES[name].order, abs=0.1)
+    errors = [made.peer_end(sleigh, dt) for dt in (0.04, 0.02)]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.1)

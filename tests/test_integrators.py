@@ -3,17 +3,20 @@ step in every kind of code, and what is said where a step cannot be solved."""
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import casadi as ca
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from runs import MOTIONS
 from support import shipped
 
 import nhmech
 from nhmech import InputError, SimulationError, Simulator
-from nhmech.cli.run import INTEGRATORS
+from nhmech.cli.options import INTEGRATORS
+from nhmech.cli.systems import systems
 from nhmech.compile.status import Status
 from nhmech.mechanics.algebroid import euclidean
 from nhmech.mechanics.writing import constrain, lagrangian_system
@@ -36,8 +39,12 @@ def started(name: str, dt: float, integrator: str, **options) -> Simulator:
     return simulator
 
 
-def test_the_command_knows_all_of_them():
+def test_the_commands_know_all_of_them():
     assert set(INTEGRATORS) == {*SCHEMES, "auto"}
+    done = CliRunner().invoke(systems, ["run", "falling_disc", "--duration", "2", "--dt", "0.02",
+                                        "--integrator", "discrete_gradient"])
+    start, end = re.findall(r"energy (\S+) at the start, (\S+) at", done.output)[0]
+    assert done.exit_code == 0 and start == end
 
 
 @cache

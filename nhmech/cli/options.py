@@ -24,6 +24,9 @@ Decorator = Callable[[Command], Command]
 Parameter = click.Parameter | None
 Context = click.Context | None
 
+# what `Simulator(integrator=...)` takes, written here so that --help imports no simulator
+INTEGRATORS = ("rk4", "dop853", "gauss", "gauss4", "kahan", "discrete_gradient", "auto")
+
 
 def number(text: str) -> float:
     """A float; `45deg` is 45 degrees in radians."""

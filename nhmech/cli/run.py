@@ -16,6 +16,7 @@ from .failures import keep_going, report_error
 from .looks import Look, LookOptions, look_options, make_look
 from .movies import MovieOptions, movie_options, write_movies
 from .options import (
+    INTEGRATORS,
     PLAYBACK,
     OutputFile,
     Positive,
@@ -41,9 +42,6 @@ if TYPE_CHECKING:
     from ..simulation.simulator import Simulator
     from ..simulation.trajectory import Trajectory
     from ..vehicle.vehicle import Vehicle
-
-
-INTEGRATORS = ("rk4", "dop853", "gauss", "gauss4", "kahan", "discrete_gradient", "auto")
 
 
 @dataclass(frozen=True)

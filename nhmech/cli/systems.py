@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import MechanicsError
-from .options import OutputFile, Positive
+from .options import INTEGRATORS, OutputFile, Positive
 
 if TYPE_CHECKING:
     from ..systems.example import Example
@@ -109,11 +109,16 @@ def _check_rows(name: str, example: Example) -> Iterator[tuple[str, bool, tuple[
 @click.argument("name", metavar="NAME|FILE.py")
 @click.option("--duration", type=Positive(), default=10.0, show_default=True, metavar="SECONDS",
               help="Simulated time.")
+@click.option("--dt", type=Positive(), default=1e-3, show_default=True, metavar="SECONDS",
+              help="Time step.")
+@click.option("--integrator", type=click.Choice(INTEGRATORS), default="rk4", show_default=True,
+              help="As of `nhmech run`.")
 @click.option("--html", type=OutputFile(".html"),
               help="Write the run as one HTML file that plays by itself.")
 @click.option("--save", type=OutputFile(".npz"),
               help="Write the run for `nhmech view`, `nhmech export` and `Trajectory.load`.")
-def run(name: str, duration: float, html: Path | None, save: Path | None) -> None:
+def run(name: str, duration: float, dt: float, integrator: str, html: Path | None,
+        save: Path | None) -> None:
     """Run a system from an instructive start; show it where it has shapes."""
     import numpy as np
 
@@ -121,7 +126,7 @@ def run(name: str, duration: float, html: Path | None, save: Path | None) -> Non
     from ..systems import load_system
 
     example = load_system(name)
-    simulator = Simulator(example)
+    simulator = Simulator(example, dt=dt, integrator=integrator)
     q, xi = (np.asarray(example.start[part], dtype=float) for part in ("q", "xi"))
     simulator.reset(q=q, xi=dict(zip(example.speeds, xi)) if example.speeds else xi.tolist())
     trajectory = simulator.run(duration, every=10, save=save)
