@@ -28,6 +28,7 @@ from .distribution import Distribution as Distribution
 from .equations import Equations as Equations
 from .forms import ConstraintForms as ConstraintForms, constraint_forms as constraint_forms
 from .frame import AdaptedFrame as AdaptedFrame, adapted_frame as adapted_frame
+from .generalised_speeds import generalised_speeds as generalised_speeds
 from .gibbs_appell import gibbs_appell as gibbs_appell
 from .hamel import hamel as hamel
 from .lagrange_dalembert import lagrange_dalembert as lagrange_dalembert
@@ -38,6 +39,7 @@ from .momentum import (
     momentum_map as momentum_map,
     nonholonomic_momentum as nonholonomic_momentum,
 )
+from .moving_frame import MovingFrame as MovingFrame
 from .projection import projection as projection
 from .quasi_velocities import change_of_basis as change_of_basis
 from .quotient import Quotient as Quotient, quotient as quotient

@@ -9,6 +9,7 @@ import casadi as ca
 
 from ..checks import check_arguments
 from ..errors import MechanicsError
+from ..symbolic.inverse import inverse
 from .algebroid import LieAlgebroid, bracket
 
 
@@ -38,11 +39,11 @@ def change_of_basis(algebroid: LieAlgebroid, basis: ca.SX, names: Sequence[str],
     if basis.shape != (nv, nv) or len(names) != nv:
         raise MechanicsError(f"a basis of this fibre is ({nv}, {nv}) with {nv} names; given are "
                              f"{basis.shape} and {len(names)}")
-    inverse = ca.solve(basis, ca.SX.eye(nv))
+    dual = inverse(basis)
     structure = [ca.SX.zeros(nv, nv) for _ in range(nv)]
     for a in range(nv):
         for b in range(a + 1, nv):
-            components = inverse @ bracket(algebroid, basis[:, a], basis[:, b])
+            components = dual @ bracket(algebroid, basis[:, a], basis[:, b])
             for g in range(nv):
                 structure[g][a, b], structure[g][b, a] = components[g], -components[g]
     circles = ()          # the rate of an angle is no longer one of the fibre coordinates

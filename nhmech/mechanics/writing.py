@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import keyword
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from types import SimpleNamespace
 
 import casadi as ca
 import numpy as np
 
 from ..checks import check_arguments, show
-from ..errors import MechanicsError
+from ..errors import InputError, MechanicsError, listed
 from .algebroid import LieAlgebroid
 from .distribution import Row, assemble
 from .system import ConstrainedSystem, LagrangianSystem
@@ -19,18 +21,36 @@ from .system import ConstrainedSystem, LagrangianSystem
 Scalar = Callable[["Symbols"], ca.SX]
 
 
+class UnknownNameError(MechanicsError, AttributeError):
+    """A system has nothing of that name."""
+
+
+class Names(SimpleNamespace):
+    """Symbols by name."""
+
+    def __getattr__(self, name: str) -> ca.SX:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        near = get_close_matches(name, vars(self), 1)
+        raise UnknownNameError(f"there is no {name!r} here"
+                               + (f"; did you mean {near[0]!r}?" if near else "")
+                               + f" There are {listed(vars(self)) or 'none'}")
+
+
 @dataclass(frozen=True)
 class Symbols:
     """What an expression may be made of: `s.q.x`, `s.v.x`, `s.p.m`, `s.u.f` by name, and `s.t`.
 
-    A fibre coordinate x' that is the rate of x is called `s.v.x`.
+    A fibre coordinate x' that is the rate of x is called `s.v.x`. `s.rate(f)` is df/dt of a
+    function of (t, q).
     """
 
-    q: SimpleNamespace
-    v: SimpleNamespace
-    p: SimpleNamespace
-    u: SimpleNamespace
+    q: Names
+    v: Names
+    p: Names
+    u: Names
     t: ca.SX
+    rate: Callable[[ca.SX], ca.SX]
 
 
 def symbols(system: LagrangianSystem) -> Symbols:
@@ -63,12 +83,22 @@ def lagrangian_system(space: LieAlgebroid, lagrangian: Scalar, *, parameters: Se
     ------
     MechanicsError
         For a force on an unknown coordinate.
+    InputError
+        For names that are there twice, and parameters and inputs that Python cannot name.
 
     Examples
     --------
     >>> from nhmech.mechanics import euclidean, lagrangian_system
     >>> free = lagrangian_system(euclidean("x", "y"), lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2)
     """
+    for kind, names in (("coordinates", space.q_names), ("fibre coordinates", space.v_names),
+                        ("parameters", parameters), ("inputs", inputs)):
+        check_names(kind, names)
+    for kind, names in (("parameter", parameters), ("input", inputs)):
+        for name in names:
+            if not name.isidentifier() or keyword.iskeyword(name):
+                raise InputError(f"the {kind} {name!r} cannot be written after a dot in Python; "
+                                 f"call it {_other_name(name)!r}, say")
     rates = [f"{name}'" for name in space.v_names]
     v, a, theta, u = (ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(name) for name in names])
                       for names in (space.v_names, rates, parameters, inputs))
@@ -159,15 +189,31 @@ def _read_scalar(what: str, value: object) -> ca.SX:
     return found
 
 
+def check_names(kind: str, names: Sequence[str]) -> None:
+    """Raises `InputError` where a name is there twice."""
+    twice = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
+    if twice:
+        raise InputError(f"{kind} {listed(names)}: {twice[0]!r} is there twice")
+
+
+def _other_name(name: str) -> str:
+    if keyword.iskeyword(name):
+        return f"{name}_"
+    plain = re.sub(r"\W+", "_", name)
+    return plain if plain.isidentifier() else f"p_{plain}"
+
+
 def _symbols(space: LieAlgebroid, v: ca.SX, t: ca.SX, theta: ca.SX, theta_names: Sequence[str],
              u: ca.SX, u_names: Sequence[str]) -> Symbols:
     return Symbols(_name_entries(space.q_names, space.q),
                    _name_entries([name.removesuffix("'") for name in space.v_names], v),
-                   _name_entries(theta_names, theta), _name_entries(u_names, u), t)
+                   _name_entries(theta_names, theta), _name_entries(u_names, u), t,
+                   lambda f: ca.jtimes(ca.SX(f), ca.vertcat(space.q, t),
+                                       ca.densify(ca.vertcat(space.anchor @ v, 1))))
 
 
-def _name_entries(names: Sequence[str], values: ca.SX) -> SimpleNamespace:
-    return SimpleNamespace(
+def _name_entries(names: Sequence[str], values: ca.SX) -> Names:
+    return Names(
         **{
             name if name.isidentifier() and not keyword.iskeyword(name) else f"_{i}": values[i]
             for i, name in enumerate(names)
@@ -181,4 +227,7 @@ def fibre_index(space: LieAlgebroid, name: str) -> int:
     for candidate in (name, f"{name}'"):
         if candidate in space.v_names:
             return space.v_names.index(candidate)
-    raise MechanicsError(f"no fibre coordinate {name!r}; there are {', '.join(space.v_names)}")
+    near = get_close_matches(name, [known.removesuffix("'") for known in space.v_names], 1)
+    raise MechanicsError(f"no fibre coordinate {name!r}"
+                         + (f"; did you mean {near[0]!r}?" if near else "")
+                         + f" There are {', '.join(space.v_names)}")
