@@ -121,7 +121,7 @@ def test_code_finds_what_python_does_and_is_as_fast_as_without(monkeypatch):
 
 # -- the ground ------------------------------------------------------------------------------------
 def fallen(name: str, **options) -> tuple[nhmech.Trajectory, Simulator]:
-    simulator = Simulator(shipped(name), **options)
+    simulator = Simulator(shipped(name), on_lift="ignore", **options)
     simulator.reset(pose=(0.0, 0.0, 0.3, 0.05, 0.1, 0.0))
     return simulator.run(3.0), simulator
 

@@ -11,6 +11,7 @@ from ..checks import check_arguments, read_count
 from ..errors import InputError, Remedy
 from ..simulation.contact_forces import ContactForces, force_reader
 from ..simulation.events import Event
+from ..simulation.lifted import LIFT_OFF
 from ..simulation.state import State
 from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
@@ -18,7 +19,7 @@ from .contact_load import contact_load, contact_loads, load_from
 from .friction import coefficients, known_coefficients, widest_split
 from .validity import Judged, Validity, Verdict, judge
 
-FRICTION, LIFT_OFF = "friction limit", "lift-off"      # names of the events
+FRICTION = "friction limit"      # name of the event
 STRIDE = 10     # states in a row of which one is judged while nothing holds
 
 
@@ -70,6 +71,10 @@ def lift_off(vehicle: Vehicle, *, terminal: bool = True) -> Event:
         A vehicle from `nhmech.load`.
     terminal
         Whether it ends the run; otherwise the moment stands in `trajectory.events`.
+
+    Notes
+    -----
+    A `Simulator` looks for it by itself, wheel by wheel (`on_lift`).
     """
     return _lift_off(_Looks(vehicle, {}), terminal)
 
@@ -95,6 +100,11 @@ def rolling_events(vehicle: Vehicle, mu: float | Mapping[str, float] | None = No
     """
     looks = _Looks(vehicle, known_coefficients(vehicle, mu))
     return _friction_limit(looks, False, terminal), _lift_off(looks, terminal)
+
+
+def is_rolling_event(name: str) -> bool:
+    """Whether an event of this name is that of the friction limit, or of a lift-off."""
+    return name == FRICTION or name.startswith(LIFT_OFF)
 
 
 class _Looks:
@@ -353,7 +363,7 @@ def run_validity(trajectory: Trajectory, mu: float | Mapping[str, float] | None 
     if trajectory.kinematic:
         raise InputError("a kinematic run has no forces: its speeds were commanded")
     every = read_count("every", every)
-    events = tuple(event for event in trajectory.events if event[1] in (FRICTION, LIFT_OFF))
+    events = tuple(event for event in trajectory.events if is_rolling_event(event[1]))
     last = len(trajectory) - 1
     after = {min(int(np.searchsorted(trajectory.t, t)), last) for t, _ in events}
     chosen = sorted({*range(0, len(trajectory), every), last, *after})

@@ -58,6 +58,10 @@ class RollingOptions:
     on_fall: str = option(
         "--on-fall", type=click.Choice(ON_BOUND), default="stop", show_default=True,
         help="The same where a part of the robot comes down to the ground.")
+    on_lift: str = option(
+        "--on-lift", type=click.Choice(ON_BOUND), default="stop", show_default=True,
+        help="The same where the ground would have to pull a wheel, however the wheels share the "
+             "load: it lifts off.")
 
 
 rolling_options = option_group("rolling", RollingOptions)

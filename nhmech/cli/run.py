@@ -154,12 +154,11 @@ def make_simulator(vehicle: Vehicle, driver: Driver, driving: DrivingOptions, ti
     try:
         simulator = Simulator(vehicle, driver.controller, dt=timing.dt, control_period=period,
                               events=events, integrator=timing.integrator,
-                              on_limit=rolling.on_limit,
-                              on_fall=rolling.on_fall)
+                              on_limit=rolling.on_limit, on_fall=rolling.on_fall,
+                              on_lift=rolling.on_lift)
     except SimulationError as error:  # nothing ran: this is bad input
         raise InputError(error.text, error.remedy) from error
     simulator.reset(**driver.start())
-    print_notices(simulator.bounds.notices)
     return simulator
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from .loop import CALLS, SHELL, Loop, library_of, loop_of, shapes
+from .loop import CALLS, SHELL, Bounding, Loop, library_of, loop_of, shapes
 from .status import Status
 
 # of a run, whose steps are as long as that and dt allow: five seconds of a wobbling disc then end
@@ -158,7 +158,9 @@ static int nhmech_further(const nhmech_setup* s, nhmech_ahead* w) {{
   if (status) return status;
   memcpy(w->x, w->now.y, sizeof(w->x));
   status = nhmech_settled(s, w->now.end, w->x, guard, w->found, {NEWTON});
-  return status ? status : nhmech_crossed(s, w->now.end, w->x);
+  if (!status && !(nhmech_crossed(s, w->now.end, w->x) > 0)) status = {LIMIT};
+  if (!status && !(nhmech_lifted(s, w->now.end, w->x) > 0)) status = {LIFTED};
+  return status;
 }}
 
 /* the state at t, not before the latest piece */
@@ -256,7 +258,7 @@ class Adaptive:
 
 def compile_adaptive(rate: ca.Function, settle: ca.Function | None = None,
                      read: ca.Function | None = None, angles: int = 0,
-                     bounds: ca.Function | None = None) -> Adaptive | None:
+                     bounds: Bounding = (None, None)) -> Adaptive | None:
     """With `settle`, `read` and `bounds`, as in `compile_loop`, a whole run is one call: steps as
     long as dt and the tolerance allow, a projection after each, and what lies between by
     interpolation. Of it every `dt` is shown, and no step ends there.

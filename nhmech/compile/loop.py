@@ -45,8 +45,8 @@ SHELL = """
 
 typedef struct {{
   double dt, side;
-  const double *theta, *signs;
-  double *q, *v, *x, *u, *health, *clock, *work, *gauge;
+  const double *theta, *signs, *split;
+  double *trend, *q, *v, *x, *u, *health, *clock, *work, *gauge;
   const long long* angles;
   double* record;
   long long steps, every, phase, limit, done, rows, beside;
@@ -101,25 +101,36 @@ static void nhmech_show(nhmech_setup* s, long long done) {{
 }}
 """
 
-# Whether a step to x leads across a bound, to the other side than that of its sign.
-_CROSSED = """
-static int nhmech_crossed(const nhmech_setup* s, double t, const double* x) {{
+# The least margin of some bounds at x, each on the side of its sign: of those of a step, and of
+# those of the forces of the ground, which cost more.
+_LEAST = """
+static double {function}(const nhmech_setup* s, double t, const double* x) {{
   const double* arg[{sz_arg}];
-  double *res[{sz_res}], margins[{count}];
+  double *res[{sz_res}], margins[{count}], least = INFINITY, side;
   casadi_int iw[{sz_iw} + 1];
   double w[{sz_w} + 1];
   int j;
-  arg[0] = &t; arg[1] = x; arg[2] = s->theta;
+  arg[0] = &t; arg[1] = x; {arguments}
   res[0] = margins;
   {name}(arg, res, iw, w, 0);
-  for (j = 0; j < {count}; ++j) if (margins[j] * s->signs[j] <= 0) return {LIMIT};
-  return {DONE};
+  for (j = 0; j < {count}; ++j) {{
+    side = margins[j] * s->signs[{first} + j];
+    if (!(side >= least)) least = side;
+  }}
+  return least;
 }}
 """
 
 _NO_BOUNDS = """
-static int nhmech_crossed(const nhmech_setup* s, double t, const double* x) { return 0; }
+static double {function}(const nhmech_setup* s, double t, const double* x) {{ return INFINITY; }}
 """
+
+# steps between two looks at the forces of the ground: three percent of a run for each step that
+# such a look costs. Where a margin would be gone after twice as many, at the rate at which it
+# shrinks, each step is looked at
+STRIDE = 32
+# what the loop keeps about that: least margin at a look, its count, and the stride from there
+TREND = ("least", "count", "stride")
 
 # Whether a step of dt to `next` is believed; notes its error.
 _JUDGE = """
@@ -170,12 +181,14 @@ static int nhmech_run(nhmech_setup* s, long long steps, double* record) {{
   casadi_int iw[{sz_iw} + 1];
   double w[{sz_w} + 1];
   double t, found[3], answer, room[2][{nx} + 1], *x = s->x, *next = room[0];
-  long long i;
+  /* the latest state at which the ground was seen to press */
+  double sure_x[{nx} + 1], sure_health[3], *trend = s->trend, least;
+  long long i, sure = 0, sure_rows = s->rows;
   int status = {DONE};
   arg[0] = &t; arg[2] = s->u; arg[3] = s->theta; arg[4] = &dt; arg[5] = &s->side;
   arg[6] = health + 2;
   res[1] = found; res[2] = &answer;
-  for (i = 0; i < steps && !status; ++i) {{
+  for (i = 0; i < steps && !status; ) {{
     t = t0 + (double)(k0 + i) * dt;
     if (record && (s->phase + i) % s->every == 0) {{
       record = nhmech_row(s, t, x, record);
@@ -186,15 +199,36 @@ static int nhmech_run(nhmech_setup* s, long long steps, double* record) {{
     status = (int)answer;
     if ({unsettled}) status = nhmech_settled(s, t + dt, next, health[2], found, {NEWTON});
     if (!status) status = nhmech_judge(s, t, x, next, k0 + i);
-    if (!status) status = nhmech_crossed(s, t + dt, next);
+    if (!status && !(nhmech_crossed(s, t + dt, next) > 0)) status = {LIMIT};
     if (!status) {{
       x = next;
       next = room[x == room[0]];
       memcpy(health, found, sizeof(found));
+      ++i;
+    }}
+    if ({lifts} && i - sure >= (status || i == steps ? 1 : (long long)trend[2])) {{
+      least = nhmech_lifted(s, t0 + (double)(k0 + i) * dt, x);
+      if (!(least > 0)) {{
+        status = {LIFTED};
+        i = sure;
+        s->rows = sure_rows;
+        if (sure) memcpy(health, sure_health, sizeof(found));
+        x = sure ? sure_x : s->x;
+      }} else {{
+        sure = i;
+        sure_rows = s->rows;
+        memcpy(sure_health, health, sizeof(found));
+        memcpy(sure_x, x, {nx} * sizeof(double));
+        if ((double)(k0 + i) < trend[1] || (double)(k0 + i) >= trend[1] + {STRIDE}) {{
+          trend[2] = least + 2 * (least - trend[0]) > 0 ? {STRIDE} : 1;
+          trend[0] = least;
+          trend[1] = (double)(k0 + i);
+        }}
+      }}
     }}
   }}
   if (x != s->x) memcpy(s->x, x, {nx} * sizeof(double));
-  nhmech_show(s, status ? i - 1 : i);
+  nhmech_show(s, i);
   return status;
 }}
 """
@@ -221,6 +255,10 @@ int nhmech_turn(nhmech_setup* s) {{
 """
 
 
+# (t, x, theta) -> margins, and (t, x, u, theta, split) -> margins; None where there are none
+Bounding = tuple[ca.Function | None, ca.Function | None]
+
+
 class Setup(ctypes.Structure):
     """What a run keeps from call to call: constants and addresses;
     what the next call is to do, and what the last one did.
@@ -238,6 +276,8 @@ class Setup(ctypes.Structure):
         Steps that were done; rows that were written, added to what stands there.
     gauge
         What `GAUGE` names, and a row.
+    split, trend
+        In which way wheels share the load, for the bounds of forces; and what `TREND` names.
     beside
         Numbers that follow u in memory and go with it into a row; no step looks at them.
     """
@@ -246,8 +286,8 @@ class Setup(ctypes.Structure):
         *((name, ctypes.c_double) for name in ("dt", "side")),
         *(
             (name, ctypes.c_void_p)
-            for name in ("theta", "signs", "q", "v", "x", "u", "health", "clock", "work", "gauge",
-                         "angles", "record")
+            for name in ("theta", "signs", "split", "trend", "q", "v", "x", "u", "health", "clock",
+                         "work", "gauge", "angles", "record")
         ),
         *(
             (name, ctypes.c_longlong)
@@ -280,7 +320,7 @@ class Loop:
 
 
 def compile_loop(step: ca.Function, settle: ca.Function, read: ca.Function, angles: int,
-                 build: bool = True, kept: bool = False, bounds: ca.Function | None = None,
+                 build: bool = True, kept: bool = False, bounds: Bounding = (None, None),
                  order: int = 4) -> Loop | None:
     """The loop around `step` (t, x, u, theta, dt, side, guard) -> (x, health, status).
 
@@ -288,8 +328,9 @@ def compile_loop(step: ca.Function, settle: ca.Function, read: ca.Function, angl
     constraints; where the step keeps them by itself (`kept`), now and then. `read` (t, x, theta) ->
     (q, v) is for a row that is recorded and for the end. The error of some steps of a scheme of
     this `order` is noted in the setup's gauge (`GAUGE`), and what is no solution at all is not
-    taken. No step is taken that takes one of the
-    `bounds` (t, x, theta) -> margins to the other side than that of its sign in the setup.
+    taken. No step is taken that takes one of the `bounds` to the other side than that of its sign
+    in the setup; those of forces are looked at after some steps (`STRIDE`) and at the end, and the
+    steps since the latest look are taken back where one is crossed.
 
     None where there is no compiler or it takes too long (said once), or where the code is not in
     the cache and `build` is not set.
@@ -322,7 +363,7 @@ def shapes(functions: Sequence[ca.Function], nu: int, angles: int) -> dict[str, 
 
 
 def library_of(functions: Sequence[ca.Function], text: str, build: bool,
-               bounds: ca.Function | None = None, **words: object) -> Library | None:
+               bounds: Bounding = (None, None), **words: object) -> Library | None:
     """C of the functions followed by a text with the words put in, compiled and loaded;
     None and errors as in `compile_loop`."""
     compiler = find_compiler()
@@ -330,16 +371,27 @@ def library_of(functions: Sequence[ca.Function], text: str, build: bool,
         say_no_compiler()
         return None
     generator = ca.CodeGenerator("step.c", {"with_header": False})
-    crossed = _NO_BOUNDS
-    if bounds is not None:
-        sizes = {size: getattr(bounds, size)() for size in ("sz_arg", "sz_res", "sz_iw", "sz_w")}
-        crossed = _CROSSED.format(name=bounds.name(), count=bounds.nnz_out(0), **sizes, **CODES)
-    for function in functions if bounds is None else (*functions, bounds):
+    margins, normals = bounds
+    first = 0 if margins is None else margins.nnz_out(0)
+    crossed = (_least("nhmech_crossed", margins, "arg[2] = s->theta;", 0)
+               + _least("nhmech_lifted", normals,
+                        "arg[2] = s->u; arg[3] = s->theta; arg[4] = s->split;", first))
+    for function in (*functions, *(bound for bound in bounds if bound is not None)):
         generator.add(function)
-    code = HIDDEN.format(generator.dump()) + text.format(**words, **CODES, NEWTON=NEWTON,
-                                                         crossed=crossed)
+    code = HIDDEN.format(generator.dump()) + text.format(
+        **words, **CODES, NEWTON=NEWTON, STRIDE=STRIDE, crossed=crossed,
+        lifts=int(normals is not None))
     return default_cache().load(code, compiler,
                                 functions[0].n_instructions() + code.count("\n") // 2, build)
+
+
+def _least(function: str, bounds: ca.Function | None, arguments: str, first: int) -> str:
+    """C of the least margin of bounds, the signs of which begin at `first`."""
+    if bounds is None:
+        return _NO_BOUNDS.format(function=function)
+    sizes = {size: getattr(bounds, size)() for size in ("sz_arg", "sz_res", "sz_iw", "sz_w")}
+    return _LEAST.format(function=function, name=bounds.name(), count=bounds.nnz_out(0),
+                         arguments=arguments, first=first, **sizes)
 
 
 def loop_of(library: Library, work: int = 0) -> Loop:

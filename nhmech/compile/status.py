@@ -22,6 +22,7 @@ class Status(IntEnum):
     GROUNDED = 7, "it fell: a part of it came down to the ground"
     COARSE = 8, "a step was so long that no digit of where it led was right: try a smaller dt"
     UNSOLVED = 9, "the equations of an implicit step were not solved: try a smaller dt"
+    LIFTED = 10, "the ground would have to pull a wheel: it lifts off"
 
     def __new__(cls, code: int, sentence: str = "") -> Status:
         member = int.__new__(cls, code)

@@ -137,8 +137,9 @@ class Bridge:
         # of what balances or is pushed off
         self._begin = (DemoDrive(vehicle).start if controller is None
                        else getattr(controller, "start", {}))
+        # commands jump, and what lifts off is said by `_judge`: a node does not end there
         self.simulator = Simulator(vehicle, controller, dt=self.settings.dt,
-                                   control_period=every * self.settings.dt)
+                                   control_period=every * self.settings.dt, on_lift="ignore")
         self.is_paused = False
         self._start(None)
         self._warm_up()

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..compile.adaptive import Adaptive, compile_adaptive
 from ..compile.buffered import Buffered
-from ..compile.loop import Loop, compile_loop
+from ..compile.loop import Bounding, Loop, compile_loop
 from ..errors import REPR, listed
 from ..mechanics.equations import Equations
 from ..urdf.description import JointLimits
@@ -106,8 +106,10 @@ class Chart:
                 reading_function(self.equations))
 
     @cached_property
-    def _margins(self) -> ca.Function | None:
-        return self.bounds.along(self.equations)
+    def _margins(self) -> Bounding:
+        support = self.bounds.support
+        return (self.bounds.along(self.equations),
+                None if support is None else support.along(self.equations))
 
     @property
     def _angles(self) -> int:

@@ -1,4 +1,5 @@
-"""What a run must not pass: limits of joints that nothing drives, and the ground."""
+"""What a run must not pass: limits of joints that nothing drives, the ground, and the loads at
+which wheels leave it."""
 
 from __future__ import annotations
 
@@ -16,10 +17,12 @@ from ..urdf.notice import Notice
 from ..vehicle.clearance import clearance
 from ..vehicle.vehicle import Vehicle
 from .integrators import rate_function
+from .lifted import LIFT_OFF, Support
 from .simulated import Simulated
+from .state import State
 from .state_vector import StateVector
 
-ON_BOUND = ("stop", "warn", "ignore")     # values of `on_limit` and `on_fall`
+ON_BOUND = ("stop", "warn", "ignore")     # values of `on_limit`, `on_fall` and `on_lift`
 # [rad, m] that a bound is passed by before it counts: a run may begin on one, up to rounding
 ROUNDING = 1e-9
 
@@ -35,7 +38,7 @@ class Bound:
     terminal
         Whether it ends a run.
     status
-        LIMIT or GROUNDED.
+        LIMIT, GROUNDED or LIFTED.
     """
 
     name: str
@@ -54,7 +57,9 @@ class Bounds:
     Attributes
     ----------
     margins
-        (t, q) -> distances (n,) [rad, m], negative beyond.
+        (t, q) -> distances (m,) [rad, m] from the first bounds, negative beyond.
+    support
+        What knows the other ones [N]: of the normal forces.
     signs
         (n,) on which side of each bound a run is; compiled code, which reads them, takes no step
         to the other one.
@@ -65,6 +70,7 @@ class Bounds:
     found: tuple[Bound, ...]
     margins: ca.Function
     notices: tuple[Notice, ...] = ()
+    support: Support | None = None
     signs: np.ndarray = field(init=False)
     _read: Buffered = field(init=False)
 
@@ -78,12 +84,19 @@ class Bounds:
     def __len__(self) -> int:
         return len(self.found)
 
+    @property
+    def split(self) -> np.ndarray:
+        """In which way the wheels share the load, (k,) [N]: `Support.split`."""
+        return np.zeros(0) if self.support is None else self.support.split
+
     @classmethod
-    def of(cls, simulated: Simulated, on_limit: str = "stop", on_fall: str = "stop") -> Bounds:
+    def of(cls, simulated: Simulated, on_limit: str = "stop", on_fall: str = "stop",
+           on_lift: str = "ignore") -> Bounds:
         """Those of a vehicle; of another system there are none. Raises `InputError` for a word that
         is none of `ON_BOUND`."""
         read_word("on_limit", on_limit, ON_BOUND)
         read_word("on_fall", on_fall, ON_BOUND)
+        read_word("on_lift", on_lift, ON_BOUND)
         system, vehicle = simulated.constrained.system, simulated.vehicle
         found, margins = [], []
         notices: tuple[Notice, ...] = ()
@@ -97,13 +110,20 @@ class Bounds:
                       for link in above.links]
             margins.append(above.heights(system.t, system.q))
             notices = above.notices
+        support = None
+        if vehicle is not None and on_lift != "ignore":
+            support = Support.of(vehicle)
+            found += [Bound(f"{LIFT_OFF}: {wheel}", on_lift == "stop", Status.LIFTED)
+                      for wheel in support.wheels]
+            notices += support.notices
         values = ca.densify(ca.vertcat(ca.SX(0, 1), *margins)) + ROUNDING
         return cls(tuple(found), ca.Function("nhmech_margins", [system.t, system.q], [values]),
-                   notices)
+                   notices, support if support is not None and support.wheels else None)
 
-    def read(self, t: float, q: np.ndarray) -> list[float]:
+    def read(self, state: State) -> list[float]:
         """The margins (n,)."""
-        return self._read(t, q)[0].tolist() if self.found else []
+        margins = self._read(state.t, state.q)[0].tolist() if self.margins.numel_out(0) else []
+        return margins if self.support is None else [*margins, *self.support.margins(state)]
 
     def take_side(self, margins: Sequence[float]) -> None:
         """Notes where a run is."""
@@ -111,13 +131,12 @@ class Bounds:
 
     def along(self, equations: Equations) -> ca.Function | None:
         """(t, x, theta) -> the margins, for compiled code; None where there are none."""
-        if not self.found:
+        if not self.margins.numel_out(0):
             return None
         vector, system = StateVector.of(equations), equations.frame.constrained.system
         x = ca.SX.sym("x", vector.nx)
         margins = self.margins(system.t, vector.configuration(x[:vector.nconf]))
         return ca.Function("nhmech_bounds", [system.t, x, system.theta], [margins], {"cse": True})
-
 
     def next_one(self, equations: Equations, t: float, x: np.ndarray, theta: np.ndarray,
                  status: Status) -> Bound:

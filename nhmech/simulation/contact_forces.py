@@ -140,6 +140,15 @@ class ForceReader:
             (room,) = self.read(np.array([t]), q[None], v[None], u[None], grip=grip).room
         return room.item(0), room.item(1)
 
+    def look(self, t: float, q: np.ndarray, v: np.ndarray,
+             u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of one state, the shortest split (n,) and its kernel (n, d)."""
+        forces, kernel, _, margin = self.function.one(t, q, v, u, self.vehicle.theta, self._no_grip)
+        if abs(margin.item()) >= BLIND:
+            return forces.ravel(), kernel.reshape(len(self.components), self.freedom)
+        found = self.read(np.array([t]), q[None], v[None], u[None])
+        return found.shortest[0], found.kernel[0]
+
     def _see(self, states: np.ndarray, arguments: Sequence[np.ndarray], theta: np.ndarray,
              grip: np.ndarray, outputs: Sequence[np.ndarray]) -> np.ndarray:
         """Works out the states at which this frame is blind, by those that runs have chosen, or one

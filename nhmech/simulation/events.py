@@ -182,7 +182,8 @@ class Watch:
     def _look(self, before: Bookmark) -> str | None:
         """Notes what was crossed since `before`. Goes back to the first terminal event and returns
         its name."""
-        old = self._read(self._propagator.moment.state_of(before[0]))
+        # bounds by the side on which they were: a command may have jumped across one since
+        old = [*self._read_events(self._propagator.moment.state_of(before[0])), *self.bounds.signs]
         values = self._read(self._propagator.moment.state)
         first = None
         for i, (one, start, value) in enumerate(zip(self.watched, old, values)):
@@ -226,10 +227,10 @@ class Watch:
 
     def _value(self, i: int, state: State) -> float:
         n = len(self.events)
-        return self.events[i].value(state) if i < n else self.bounds.read(state.t, state.q)[i - n]
+        return self.events[i].value(state) if i < n else self.bounds.read(state)[i - n]
 
     def _read(self, state: State) -> list[float]:
-        return [*self._read_events(state), *self.bounds.read(state.t, state.q)]
+        return [*self._read_events(state), *self.bounds.read(state)]
 
     def _read_events(self, state: State) -> list[float]:
         if self._latest is None or self._latest[0] != state.t:

@@ -1,13 +1,150 @@
-"""Whether a run went on where the ground would have had to pull."""
+"""Whether the ground presses the wheels, or would have to pull: while a run goes on, and of one
+that is over."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import casadi as ca
 import numpy as np
 
+from ..errors import NhmechError, listed
+from ..mechanics.equations import Equations
 from ..urdf.notice import Notice, NoticeKind
-from .contact_forces import ContactForces
+from ..vehicle.build import build
+from ..vehicle.contact_forces import contact_force_function
+from ..vehicle.ground import Ground
+from ..vehicle.least_norm import orthonormal, raise_least
+from ..vehicle.vehicle import Vehicle
+from .contact_forces import ContactForces, force_reader
+from .state import State
+from .state_vector import StateVector
 
-ROUNDING = 1e-6      # of the largest normal force of a state: a wheel that pulls less just touches
+LIFT_OFF = "lift-off"    # how names of its events begin
+LEVEL = Ground()
+# of the largest normal force of a state: a wheel that pulls less just touches
+ROUNDING = 1e-6      # in what is told
+TOUCHING = 1e-9      # in what ends a run, the moment of which is located
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """The normal forces of a vehicle that are to stay positive.
+
+    They are those of some split of the load (`ContactForces`): of one that kept all of them
+    positive lately, and where it does no longer, of the one whose least is largest.
+
+    Attributes
+    ----------
+    vehicle
+        Whose.
+    wheels
+        Names of the contacts.
+    places
+        Where their normals stand among the forces, (m,).
+    notices
+        About wheels that are not watched.
+    split
+        What is added to the shortest split, (n,) [N]; compiled code reads it.
+    """
+
+    vehicle: Vehicle
+    wheels: tuple[str, ...]
+    places: np.ndarray
+    notices: tuple[Notice, ...]
+    split: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "split", np.zeros(len(self.vehicle.contact_rows)))
+
+    def __repr__(self) -> str:
+        return f"<Support of {self.vehicle.name!r} by {', '.join(self.wheels) or 'nothing'}>"
+
+    @classmethod
+    def of(cls, vehicle: Vehicle) -> Support:
+        """Of the wheels that press on level ground where the vehicle is at rest: what holds the
+        others down is not in the file."""
+        places = [i for i, c in enumerate(vehicle.contact_rows) if c.direction == "normal"]
+        wheels = [list(vehicle.contact_rows)[i].contact for i in places]
+        idle = _idle_wheels(vehicle, wheels, places)
+        if idle and vehicle.ground.normal != LEVEL.normal:
+            idle = _idle_wheels(build(vehicle.description, LEVEL, vehicle.parameters), wheels,
+                                places)
+        kept = [(wheel, i) for wheel, i in zip(wheels, places) if wheel not in idle]
+        return cls(vehicle, tuple(wheel for wheel, _ in kept), np.array([i for _, i in kept], int),
+                   (_idle_notice(idle),) if idle else ())
+
+    def margins(self, state: State) -> list[float]:
+        """The normal forces [N] (m,), all positive where any split of the load makes them so; up to
+        rounding."""
+        shortest, kernel = force_reader(self.vehicle).look(state.t, state.q, state.v, state.u)
+        normals, split = _share(shortest, kernel, self.places, self.split)
+        self.split[...] = split
+        return (normals + TOUCHING * np.abs(normals).max()).tolist()
+
+    def along(self, equations: Equations) -> ca.Function:
+        """(t, x, u, theta, split) -> the same, of a given split, for compiled code."""
+        vector, system = StateVector.of(equations), equations.frame.constrained.system
+        rows = self.vehicle.contact_rows
+        x, split = ca.SX.sym("x", vector.nx), ca.SX.sym("split", len(rows))
+        q = vector.configuration(x[:vector.nconf])
+        v = equations.velocity(system.t, q, x[vector.nconf:], system.theta)
+        function = (self.vehicle.contact_forces if equations is self.vehicle.equations
+                    else contact_force_function(equations, rows))
+        forces, kernel, _, _ = function(system.t, q, v, system.u, system.theta, 0)
+        # each column of the kernel has one dropped row to itself
+        free = [i for i, row in enumerate(rows.values()) if row not in equations.frame.kept]
+        places = self.places.tolist()
+        slack = TOUCHING * ca.mmax(ca.fabs(forces[places]))
+        normals = (forces + kernel @ split[free])[places] + slack
+        return ca.Function("nhmech_normals", [system.t, x, system.u, system.theta, split],
+                           [ca.densify(normals)], {"cse": True})
+
+
+def _share(shortest: np.ndarray, kernel: np.ndarray, places: Sequence[int] | np.ndarray,
+           split: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Normal forces (m,), and what the shortest split is changed by for them (n,): the one given
+    where it makes them positive, else nothing where the shortest does, else what makes the least
+    of them largest; nothing where none does."""
+    forces, nothing = shortest[places], np.zeros(len(shortest))
+    if not kernel.shape[1] or not np.abs(kernel[places]).max() > 0:
+        return forces, nothing
+    basis = orthonormal(kernel)
+    change = basis @ (basis.T @ split)
+    if (forces + change[places]).min() > 0:
+        return forces + change[places], split
+    if forces.min() > 0:
+        return forces, nothing
+    change = basis @ raise_least(forces, basis[places])
+    raised = forces + change[places]
+    return (raised, change) if raised.min() > -TOUCHING * np.abs(raised).max() else (
+        forces, nothing)
+
+
+def _idle_wheels(vehicle: Vehicle, wheels: Sequence[str], places: Sequence[int],
+                 ) -> dict[str, float]:
+    """Wheels that do not press onto the ground at rest, with their normal forces [N]; none where
+    the vehicle does not stand as its file has it."""
+    system = vehicle.constrained.system
+    try:
+        q = vehicle.configuration()
+    except NhmechError:
+        return {}
+    shortest, kernel = force_reader(vehicle).look(0.0, q, np.zeros(system.v.numel()),
+                                                  np.zeros(system.u.numel()))
+    normals, _ = _share(shortest, kernel, places, np.zeros(len(shortest)))
+    least = ROUNDING * np.abs(normals).max(initial=0.0)
+    return {wheel: float(load) for wheel, load in zip(wheels, normals) if not load > least}
+
+
+def _idle_notice(loads: Mapping[str, float]) -> Notice:
+    """That these are not watched."""
+    found = listed(f"{wheel} {load:.3g} N" for wheel, load in loads.items())
+    return Notice(NoticeKind.NOT_PRESSED,
+                  "by the masses of the file, the ground does not press all wheels of the vehicle "
+                  f"at rest (normal forces: {found}), so a run does not watch whether these lift "
+                  "off; see the <origin> and <mass> of the <inertial> elements")
 
 
 def lift_notice(t: np.ndarray, forces: ContactForces) -> Notice | None:

@@ -41,8 +41,8 @@ class CompiledSteps:
         dt and side of `Setup`.
     theta
         Parameters (ntheta,).
-    signs
-        Sides of the bounds (n,).
+    signs, split
+        Sides of the bounds (n,), and the split of the load that they look at.
     gauge
         Memory of a `StepGauge`.
     angles
@@ -50,10 +50,12 @@ class CompiledSteps:
     """
 
     def __init__(self, loop: Loop, moment: Moment, constants: tuple[float, ...], theta: np.ndarray,
-                 signs: np.ndarray, gauge: np.ndarray, angles: tuple[int, ...]):
+                 signs: np.ndarray, split: np.ndarray, gauge: np.ndarray,
+                 angles: tuple[int, ...]):
         arrays = (
-            theta, signs, moment.q, moment.v, moment.x, moment.u, moment.health, moment.clock,
-            np.zeros(loop.work), gauge, np.array(angles, dtype=np.int64),
+            theta, signs, split, np.array([np.nan, 0.0, 1.0]), moment.q, moment.v, moment.x,
+            moment.u, moment.health, moment.clock, np.zeros(loop.work), gauge,
+            np.array(angles, dtype=np.int64),
         )
         # what C has the addresses of must live as long as this
         self._arrays = arrays
@@ -246,9 +248,9 @@ class Propagator:
         if self._compiled is None or self._compiled.loop is not loop:
             constants = self.dt, self.atlas.side
             angles = self.atlas.primary.state_vector.angle_slots()
-            signs = self.atlas.primary.bounds.signs
+            bounds = self.atlas.primary.bounds
             self._compiled = CompiledSteps(loop, self.moment, constants, self.simulated.theta,
-                                           signs, self.gauge.values, angles)
+                                           bounds.signs, bounds.split, self.gauge.values, angles)
         return self._compiled
 
     def _find_code(self) -> CompiledSteps | None:

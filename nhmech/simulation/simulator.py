@@ -17,7 +17,7 @@ from ..errors import CompileError, InputError, NhmechError, Remedy, SimulationEr
 from ..mechanics.system import HasConstrained
 from .arguments import check_run, read_period, read_speeds
 from .atlas import Atlas
-from .bounds import Bounds
+from .bounds import ON_BOUND, Bounds
 from .callbacks import check_callable
 from .command import TWIST_NAMES, Controller
 from .conservation import check_scheme
@@ -38,7 +38,7 @@ from .trajectory import RunInfo, Trajectory
 
 BUSY = ("this Simulator is advancing already, in another thread or in the call that asked its "
         "controller; make one for each thread, they may share the vehicle")
-GO_ON = "Simulator(on_limit=\"warn\", on_fall=\"warn\") goes on"
+GO_ON = "Simulator(on_limit=\"warn\", on_fall=\"warn\", on_lift=\"warn\") goes on"
 AUTO = "auto"       # the integrator that is chosen on the way
 PROGRESS = 200      # steps between two reports of progress; more often would cost time
 TURNS = 50          # of controller and step, between two looks at file and progress
@@ -85,6 +85,11 @@ class Simulator:
     on_fall
         The same where a part of the vehicle comes down to the ground: a collision shape, or the
         box of mass and inertia where there is none; wheels are left out.
+    on_lift
+        The same where the ground would have to pull a wheel, in whatever way the wheels share the
+        load: it leaves the ground there, and the vehicle tips. Wheels that the masses of the file
+        do not load, at rest on level ground, are left out with a notice (`bounds.notices`): what
+        holds them down is not in the file. A kinematic run knows no forces.
 
     Examples
     --------
@@ -100,7 +105,8 @@ class Simulator:
     def __init__(self, constrained: HasConstrained, controller: Controller | None = None, *,
                  dt: float = 1e-3, control_period: float | None = None, integrator: str = "rk4",
                  events: Sequence[Event] = (), wrench: Mapping[str, Wrench] | None = None,
-                 mode: str = "dynamic", on_limit: str = "stop", on_fall: str = "stop"):
+                 mode: str = "dynamic", on_limit: str = "stop", on_fall: str = "stop",
+                 on_lift: str = "stop"):
         check_callable("controller", controller, "(t, state) -> command")
         read_word("integrator", integrator, (*SCHEMES, AUTO))
         scheme = SCHEMES["rk4" if integrator == AUTO else integrator]
@@ -110,7 +116,9 @@ class Simulator:
                                 "(force, torque) in W")
         self.events = read_events(events)
         self.simulated = Simulated.of(constrained, tuple(wrenches))
-        self.bounds = Bounds.of(self.simulated, on_limit, on_fall)
+        read_word("on_lift", on_lift, ON_BOUND)
+        self.bounds = Bounds.of(self.simulated, on_limit, on_fall,
+                                "ignore" if mode == "kinematic" else on_lift)
         self.atlas = Atlas(self.simulated, scheme, mode == "kinematic", self.bounds)
         self._notice = check_scheme(scheme, self.simulated, kinematic=mode == "kinematic",
                                     driven=controller is not None or bool(wrenches))
@@ -283,6 +291,7 @@ class Simulator:
         begin = 0 if progress is None else self.moment.k
         steps = math.ceil(duration / self.propagator.dt - 1e-9)
         recorder = Recorder(self.moment, self.info, steps // every + 3, every, save)
+        recorder.notices += self.bounds.notices
         if self._notice is not None:
             recorder.notices.append(self._notice)
             logging.getLogger("nhmech").info("%s", self._notice)

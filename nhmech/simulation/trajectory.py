@@ -251,8 +251,9 @@ class Trajectory(History):
 
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
-        """What to know of the run: that the ground would have had to pull a wheel, steps that were
-        too long for it, and where the twist that was driven is not the commanded one. Raises
+        """What to know of the run: that the ground would have had to pull a wheel, what was not
+        watched, steps that were too long for it, and where the twist that was driven is not the
+        commanded one. Raises
         `SimulationError` where a file has something else there."""
         try:
             noted = tuple(Notice.of_dict(one) for one in self.settings.get(NOTICES, ()))

@@ -59,6 +59,7 @@ class NoticeKind(str, Enum):
     INERTIA_SCALE = "inertia scale"
     # a run
     LIFTED = "lifted"
+    NOT_PRESSED = "not pressed"
     TWIST_RESIDUAL = "twist residual"
     COARSE_STEPS = "coarse steps"
     CONSERVATION = "conservation"

@@ -40,6 +40,24 @@ def orthonormal(kernel: np.ndarray) -> np.ndarray:
     return u * (s > LOOSE * s.max(axis=-1, keepdims=True, initial=1e-300))[..., None, :]
 
 
+def raise_least(start: np.ndarray, move: np.ndarray) -> np.ndarray:
+    """z (k,) for which the least entry of start + move z is as large as it can be, by a linear
+    programme.
+
+    Parameters
+    ----------
+    start, move
+        (m,) and (m, k).
+    """
+    from scipy.optimize import linprog  # a quarter of a second to import, and seldom needed
+
+    size, (m, k) = np.abs(start).max(initial=1e-300), move.shape
+    # largest s with s <= start + move z; nothing is larger than all of the load
+    found = linprog(np.append(np.zeros(k), -1.0), np.column_stack([-move, np.ones(m)]),
+                    start / size, bounds=[(None, None)] * k + [(None, float(m))], method="highs")
+    return np.zeros(k) if found.x is None else size * found.x[:k]
+
+
 def impose_signs(x0: np.ndarray, N: np.ndarray,
                  non_negative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The shortest of all x0 + N z with x_i >= 0 where `non_negative`, and whether there is one;

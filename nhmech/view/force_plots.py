@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.rolling_limits import FRICTION, LIFT_OFF
+from ..analysis.rolling_limits import is_rolling_event
 from ..simulation.contact_forces import force_reader
 from ..simulation.trajectory import Trajectory
 from ..vehicle.friction import own_friction
@@ -52,7 +52,7 @@ class WheelForces:
 def _mark_limits(trajectory: Trajectory, axes: Iterable[Any], text_axes: Any) -> None:
     """Lines at the moments when ideal rolling stopped being valid, named in `text_axes`."""
     for t, name in trajectory.events:
-        if name in (FRICTION, LIFT_OFF):
+        if is_rolling_event(name):
             for ax in axes:
                 ax.axvline(t, color="black", lw=0.6)
             text_axes.text(t, 0.04, f" {name}", transform=text_axes.get_xaxis_transform(),
