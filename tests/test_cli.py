@@ -365,6 +365,7 @@ def test_what_did_not_hold_comes_with_advice_that_can_be_typed(nhmech, tmp_path,
     plain(tmp_path / "plain.urdf")
     (tmp_path / "throw.py").write_text("def throw(t, state):\n    return [20.0, 20.0]\n")
     words = "run", robot, "--duration", "0.05", "--controller", "throw.py:throw"
+    words = *words, "--on-lift", "ignore"
     result = nhmech(*words)
     assert f"; run with {advice} for the exact moment" in result.stdout, result.output
     again = nhmech(*words, *advice.split())

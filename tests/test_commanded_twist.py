@@ -65,7 +65,7 @@ def drive(twist=wanted, name="differential_drive"):
 
 
 def run(controller, steps=60, name="differential_drive", every=1, save=None, **arguments):
-    simulator = Simulator(shipped(name), controller, dt=DT, **arguments)
+    simulator = Simulator(shipped(name), controller, dt=DT, on_lift="ignore", **arguments)
     simulator.reset(**getattr(controller, "start", {}))
     return simulator.run(steps * DT, every=every, save=save)
 
@@ -394,7 +394,8 @@ def test_it_is_saved_and_loaded(tmp_path, monkeypatch):
     monkeypatch.setattr(recording, "FLUSH", 0.0)
     left, part = [], tmp_path / "run.npz.part"
     found = run(Delay(drive(), 0.02), 300)
-    streamed = Simulator(shipped("differential_drive"), Delay(drive(), 0.02), dt=DT)
+    streamed = Simulator(shipped("differential_drive"), Delay(drive(), 0.02), dt=DT,
+                         on_lift="ignore")
     streamed.reset()
     streamed = streamed.run(0.3, save=tmp_path / "run", progress=lambda t,
                             state: left.append(part.read_bytes()))

@@ -46,7 +46,8 @@ def test_a_velocity_is_at_its_limit_where_a_command_asks_for_more(mode):
     vehicle = within("differential_drive", **{name: JointLimits(-inf, inf, 4.0, inf)
                                               for name in WHEELS})
     wanted = JointVelocity(dict.fromkeys(WHEELS, 9.0))
-    run = Simulator(vehicle, lambda t, state: wanted, control_period=0.01, mode=mode).run(1.0)
+    run = Simulator(vehicle, lambda t, state: wanted, control_period=0.01, mode=mode,
+                    on_lift="ignore").run(1.0)
     assert [(span.joint, span.kind, span.end) for span in run.limits] == [
         (name, LimitKind.VELOCITY, 1.0) for name in WHEELS]
     # in each period of 10 ms a servo closes 0.01 / 0.05 of the error, until one percent is left
@@ -99,7 +100,7 @@ def test_short_gaps_are_bridged_and_long_ones_are_not():
 def test_a_saved_run_and_a_batch_say_the_same(tmp_path):
     vehicle = shipped("differential_drive")
     most = vehicle.limits["left_wheel_joint"].effort
-    run = Simulator(vehicle, lambda t, state: np.array([2 * most, 0.0])).run(
+    run = Simulator(vehicle, lambda t, state: np.array([2 * most, 0.0]), on_lift="ignore").run(
         0.1, save=tmp_path / "run.npz")
     loaded = Trajectory.load(tmp_path / "run.npz")
     assert loaded.limits == run.limits and loaded.events == run.events and len(run.limits) == 1
@@ -117,9 +118,9 @@ def test_a_system_without_joints_has_none():
 def test_summary_report_and_plot_show_them(tmp_path):
     vehicle = shipped("differential_drive")
     found = command_line("run", "differential_drive", "--controller", "pure_pursuit", "--path",
-                         "line", "--speed", 1e3, "--on-slip", "ignore", "--duration", 0.5, "--save",
-                         tmp_path / "run.npz")
-    assert "limit    left_wheel_joint at its effort limit (" in found.stdout
+                         "line", "--speed", 1e3, "--on-slip", "ignore", "--on-lift", "ignore",
+                         "--duration", 0.5, "--save", tmp_path / "run.npz")
+    assert "limit    left_wheel_joint beyond its velocity limit, " in found.stdout
     run = Trajectory.load(tmp_path / "run.npz")
     page = report_html(run)
     assert str(run.limits[0]) in page

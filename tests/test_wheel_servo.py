@@ -83,7 +83,7 @@ def straight(vehicle, rate: float, duration: float, dt: float = 1e-3, start: flo
     """Both wheels of a carriage told the same rate; the run, with the left wheel's rate."""
     servo = WheelServo(vehicle, commands=lambda t,
                        state: JointVelocity(dict.fromkeys(WHEELS, rate)), **words)
-    simulator = Simulator(vehicle, servo, dt=dt)
+    simulator = Simulator(vehicle, servo, dt=dt, on_lift="ignore")
     simulator.reset(xi=dict.fromkeys(WHEELS, start))
     run = simulator.run(duration)
     return servo, run.v[:, run.names["v"].index(WHEELS[0])]
@@ -94,6 +94,36 @@ def test_without_load_the_wheel_is_on_its_reference():
     and the feed-forward alone keeps the wheel on it."""
     _, rates = straight(shipped("carriage"), 6.0, 0.4, start=1.0)
     assert rates == pytest.approx(6.0 - 5.0 * (1 - 1e-3 / 0.05) ** np.arange(401), rel=1e-9)
+
+
+def test_it_keeps_to_an_acceleration():
+    """The reference grows by no more, until what is left closes in the servo's time."""
+    command = JointVelocity(dict.fromkeys(WHEELS, 6.0), acceleration=20.0)
+    simulator = Simulator(shipped("carriage"), WheelServo(shipped("carriage"),
+                                                          commands=lambda t, state: command))
+    simulator.reset()
+    run = simulator.run(0.4)
+    wanted = [0.0]
+    for _ in range(400):
+        wanted.append(wanted[-1] + 1e-3 * min(20.0, (6.0 - wanted[-1]) / 0.05))
+    assert run.column(f"{WHEELS[0]}.velocity") == pytest.approx(np.array(wanted), rel=1e-9)
+
+
+def test_wheels_are_held_back_alike():
+    """By the exact closing of rates too, where an error of 6 rad/s would take 120 rad/s^2; the same
+    command does nothing to a kinematic run."""
+    vehicle = shipped("carriage")
+    command = JointVelocity(dict(zip(WHEELS, (6.0, 3.0))), acceleration=20.0)
+    for controller, mode, first in (
+            (lambda t, state: command, "dynamic", (0.02, 0.01)),
+            (WheelServo(vehicle, commands=lambda t, state: command), "dynamic", (0.02, 0.01)),
+            (lambda t, state: command, "kinematic", (6.0, 3.0))):
+        simulator = Simulator(vehicle, controller, mode=mode)
+        simulator.reset()
+        rates = simulator.step().joint_velocity
+        assert [rates[wheel] for wheel in WHEELS] == pytest.approx(first, rel=1e-5)
+    with pytest.raises(InputError, match="acceleration = -1 must be a positive number"):
+        JointVelocity({}, acceleration=-1)
 
 
 @pytest.mark.parametrize("damping", [0.01, 0.3, 5.0])

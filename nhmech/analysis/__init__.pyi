@@ -13,7 +13,13 @@ from .equilibria import (
     SteadyMotions as SteadyMotions,
     standing as standing,
 )
-from .limits import Cause as Cause, Limit as Limit, Limits as Limits, limits as limits
+from .limits import (
+    Cause as Cause,
+    Limit as Limit,
+    Limits as Limits,
+    lift_acceleration as lift_acceleration,
+    limits as limits,
+)
 from .linearise import Linearisation as Linearisation, linearise as linearise
 from .mobility import Mobility as Mobility, mobility as mobility
 from .momentum_balance import (

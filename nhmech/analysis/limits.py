@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from math import atan, degrees
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -208,6 +209,36 @@ def limits(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *,
     return Limits(known, radius, speed, slip, lift_off, top_speed, judge.acceleration(1.0),
                   judge.acceleration(-1.0), judge.slope((1, 0)), judge.slope((-1, 0)),
                   _least(*across), tuple(sliding))
+
+
+@check_arguments
+def lift_acceleration(vehicle: Vehicle) -> float:
+    """The acceleration, ahead or back on level ground, at which a wheel lifts off [m/s^2].
+
+    It is infinite where nothing lifts before the driven joints are at their effort limits, and
+    where it depends on more.
+
+    Parameters
+    ----------
+    vehicle
+        A vehicle from `nhmech.load`.
+
+    Examples
+    --------
+    >>> from nhmech.analysis import lift_acceleration
+    >>> round(lift_acceleration(vehicle), 2)
+    3.34
+    """
+    if vehicle not in _lift_accelerations:
+        judge = _Judge(vehicle, dict.fromkeys(vehicle.contact_names, np.inf))
+        found = [judge.acceleration(way) for way in (1.0, -1.0)]
+        _lift_accelerations[vehicle] = min(
+            (limit.value for limit in found if limit.value and limit.cause is Cause.LIFT_OFF),
+            default=np.inf)
+    return _lift_accelerations[vehicle]
+
+
+_lift_accelerations: WeakKeyDictionary[Vehicle, float] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)

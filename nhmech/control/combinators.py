@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -230,7 +231,7 @@ class Saturation(Combinator):
             limit = bound.get(name, math.inf) if isinstance(bound, Mapping) else bound
             beyond = isinstance(value, (int, float, np.number)) and limit < abs(value) < math.inf
             cut[name] = math.copysign(limit, value) if beyond else value
-        return type(command)(cut)
+        return replace(command, values=cut)
 
 
 class Switch(Combinator):
@@ -322,13 +323,20 @@ class Sum(Combinator):
 
 
 def _add_named(parts: Iterable[NamedCommand]) -> list[NamedCommand]:
-    """One command of each kind, its values added joint by joint."""
+    """One command of each kind, its values added joint by joint; what is held back keeps to the
+    sum of the accelerations."""
     totals: dict[type[NamedCommand], dict[str, float]] = {}
+    accelerations: list[float | None] = []
     for part in parts:
         total = totals.setdefault(type(part), {})
         for joint, value in part.values.items():
             total[joint] = total.get(joint, 0.0) + value
-    return [kind(total) for kind, total in totals.items()]
+        if isinstance(part, JointVelocity):
+            accelerations.append(part.acceleration)
+    known = [value for value in accelerations if value is not None]
+    most = sum(known) if known and len(known) == len(accelerations) else None
+    return [JointVelocity(total, most) if kind is JointVelocity else kind(total)
+            for kind, total in totals.items()]
 
 
 def _read_time(name: str, value: float) -> float:

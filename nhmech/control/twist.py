@@ -8,7 +8,8 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from ..checks import check_arguments
+from ..analysis.limits import lift_acceleration
+from ..checks import check_arguments, read_number
 from ..compile.buffered import Buffered
 from ..errors import InputError, ModelError
 from ..simulation.command import NOT_YET, JointPosition, JointVelocity
@@ -51,11 +52,17 @@ class TwistDrive:
     twist
         (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base in the ground plane, or a
         callable (t, state) -> twist.
+    acceleration
+        Largest acceleration of the wheels' rims [m/s^2] in a dynamic run. Where None, half of what
+        lifts a wheel off level ground, straight ahead or back (`analysis.lift_acceleration`): the
+        other half is for slopes and bends.
 
     Raises
     ------
     ModelError
         For a vehicle without driven wheels.
+    InputError
+        For an acceleration that is not positive.
 
     Examples
     --------
@@ -65,11 +72,17 @@ class TwistDrive:
     1.0
     """
 
-    def __init__(self, vehicle: Vehicle, twist: Twist):
+    def __init__(self, vehicle: Vehicle, twist: Twist, *, acceleration: float | None = None):
         self.vehicle, self.twist = vehicle, twist
         self.wheels = _driven_wheels(vehicle)
         if not self.wheels:
             raise ModelError(f"{vehicle.name!r} has no driven wheel: it cannot follow a twist")
+        if acceleration is None:
+            acceleration = lift_acceleration(vehicle) / 2
+        else:
+            read_number("acceleration", acceleration, "a positive number of m/s^2", above=0.0)
+        radius = max(wheel.radius for wheel in vehicle.description.wheels)
+        self._most = acceleration / radius if np.isfinite(acceleration) else None
         self._spins = [wheel.spin for wheel in self.wheels]
         self._forms = Buffered(_constraint_forms(vehicle), matrices=[0])
         self.commanded_twist = np.array(NOT_YET)
@@ -114,7 +127,7 @@ class TwistDrive:
         v[self._spins] = 0.0
         rates = {joint: -float(A[row] @ v + b[row]) / float(A[row, spin])
                  for joint, spin, row in self.wheels}
-        return JointPosition(targets), JointVelocity(rates)
+        return JointPosition(targets), JointVelocity(rates, self._most)
 
     def _pass_fixed(self, scaled: np.ndarray) -> np.ndarray:
         """The twist with the lateral speed at which the fixed axle lets it pass."""

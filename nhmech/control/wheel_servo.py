@@ -34,7 +34,8 @@ class WheelServo(Combinator):
     For each driven joint j that is commanded a rate w* [rad/s], from its own encoder's rate w, once
     per call::
 
-        r' = (w* - r) / T                         the command, as fast as the joint is to follow
+        r' = (w* - r) / T                         the command, as fast as the joint is to follow,
+                                                  within `JointVelocity.acceleration`
         tau_j = J_j (e / T + i / (4 T^2)) + d_j (r + i / T) + sum_k M_jk r'_k,   e = r - w
         i' = e                                    held where tau_j is at its limit, on e's side
 
@@ -133,13 +134,16 @@ class WheelServo(Combinator):
         if not _is_readable(parts, self.joints):
             return command      # nothing to follow; the simulator reports what is wrong with it
         wanted, torque = np.full(len(self.joints), np.nan), {}
+        held: list[tuple[JointVelocity, list[int]]] = []
         for part in parts:
+            if isinstance(part, JointVelocity) and part.acceleration is not None:
+                held.append((part, [self.joints.index(name) for name in part.values]))
             for name, value in part.values.items():
                 if isinstance(part, JointTorque):
                     torque[name] = value
                 else:
                     wanted[self.joints.index(name)] = self._rate(part, name, value, state)
-        return JointTorque(torque | self._torques(t, state, wanted))
+        return JointTorque(torque | self._torques(t, state, wanted, held))
 
     def _rate(self, part: JointVelocity | JointPosition, name: str, value: float,
               state: State) -> float:
@@ -150,8 +154,10 @@ class WheelServo(Combinator):
             value = (wanted - state.encoder.angle[name]) / (4 * self.time)
         return min(max(value, -limit.velocity), limit.velocity)
 
-    def _torques(self, t: float, state: State, wanted: np.ndarray) -> dict[str, float]:
-        """Torques of the joints whose rates are wanted; the others have NaN."""
+    def _torques(self, t: float, state: State, wanted: np.ndarray,
+                 held: Sequence[tuple[JointVelocity, list[int]]]) -> dict[str, float]:
+        """Torques of the joints whose rates are wanted; the others have NaN. Those of some commands
+        are held back."""
         T, on = self.time, np.isfinite(wanted)
         encoder = state.encoder.rate
         rate = np.array([encoder[name] for name in self.joints])
@@ -165,6 +171,8 @@ class WheelServo(Combinator):
         error = np.where(on, reference - rate, 0.0)
         integral = self._integral + error * passed
         self._growth = np.where(on, (wanted - reference) / T, 0.0)
+        for part, places in held:
+            self._growth[places] *= part.hold_back(self._growth[places].tolist())
         effort = (self.inertia * (error / T + INTEGRAL * integral / T ** 2)
                   + self.damping * (reference + integral / T) + self.mass @ self._growth)
         stuck = (np.abs(effort) > self.effort) & (effort * error > 0)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeGuard
 
 import numpy as np
 
-from ..checks import as_numbers
+from ..checks import as_numbers, read_number
 from ..errors import SimulationError
 from .callbacks import error_location, optional_attribute
 from .state import State
@@ -52,15 +52,37 @@ class JointVelocity:
     ----------
     values
         Joint name -> wanted rate [rad/s, m/s].
+    acceleration
+        Largest acceleration of any of these joints [rad/s^2, m/s^2], to which all are held back
+        alike; without a limit where None. A kinematic run follows at once.
+
+    Raises
+    ------
+    InputError
+        For an acceleration that is not positive.
 
     Examples
     --------
-    >>> roll = JointVelocity({"left_wheel_joint": 2.0, "right_wheel_joint": 2.0})
+    >>> wheels = "left_wheel_joint", "right_wheel_joint"
+    >>> roll = JointVelocity(dict.fromkeys(wheels, 2.0), acceleration=20.0)
     >>> Simulator(vehicle, lambda t, state: roll).run(0.01).stop
     'duration'
     """
 
     values: Mapping[str, float]
+    acceleration: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.acceleration is not None:
+            read_number("acceleration", self.acceleration, "a positive number of rad/s^2",
+                        above=0.0)
+
+    def hold_back(self, accelerations: Iterable[float]) -> float:
+        """The factor, at most 1, that keeps the largest of some accelerations within the limit."""
+        most = max(map(abs, accelerations), default=0.0)
+        if self.acceleration is None or most <= self.acceleration:
+            return 1.0
+        return self.acceleration / most
 
 
 @dataclass(frozen=True)
@@ -74,7 +96,7 @@ class JointPosition:
 
     Examples
     --------
-    >>> turn = JointPosition({"left_wheel_joint": 1.0, "right_wheel_joint": 1.0})
+    >>> turn = JointPosition({"left_wheel_joint": 0.1, "right_wheel_joint": 0.1})
     >>> Simulator(vehicle, lambda t, state: turn).run(0.01).stop
     'duration'
     """

@@ -15,7 +15,15 @@ import numpy as np
 from ..errors import REPR, listed
 from ..mechanics.equations import Equations
 from ..urdf.description import JointLimits
-from .command import BadCommand, Command, JointPosition, JointTorque, is_named
+from .command import (
+    BadCommand,
+    Command,
+    JointPosition,
+    JointTorque,
+    JointVelocity,
+    NamedCommand,
+    is_named,
+)
 from .integrators import symbols_of
 from .least_squares import LeastSquares, LeastSquaresFunction
 from .moment import Moment
@@ -189,6 +197,7 @@ class InverseDynamics:
             else:
                 wanted.append(target.acceleration(number, moment))
         if wanted:
+            _hold_back(command, wanted)
             xi = moment.x[len(moment.x) - len(self.speeds):]
             found = servo.solve(moment.t, moment.q, xi, theta, wanted, u).tolist()
             for column, value in zip(servo.columns, found):
@@ -281,6 +290,20 @@ class InverseDynamics:
     def _limit(self, u: list[float]) -> list[float]:
         return [value if -limit <= value <= limit else math.copysign(limit, value)
                 for value, limit in zip(u, self.effort)]
+
+
+def _hold_back(command: NamedCommand | Sequence[NamedCommand], wanted: list[float]) -> None:
+    """Cuts the accelerations that commands with a limit ask for, in place; they stand in the order
+    of the joints in the commands, those of efforts left out."""
+    place = 0
+    for part in command if isinstance(command, (list, tuple)) else (command,):
+        if isinstance(part, JointTorque):
+            continue
+        end = place + len(part.values)
+        if isinstance(part, JointVelocity) and part.acceleration is not None:
+            factor = part.hold_back(wanted[place:end])
+            wanted[place:end] = [factor * value for value in wanted[place:end]]
+        place = end
 
 
 def _clip(value: float, lower: float, upper: float) -> float:

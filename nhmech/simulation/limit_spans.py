@@ -55,7 +55,8 @@ class LimitSpan:
     --------
     >>> wheels = "left_wheel_joint", "right_wheel_joint"
     >>> hard = JointTorque(dict.fromkeys(wheels, 1e3))
-    >>> str(Simulator(vehicle, lambda t, state: hard).run(0.1).limits[0])
+    >>> simulator = Simulator(vehicle, lambda t, state: hard, on_lift="ignore")
+    >>> str(simulator.run(0.1).limits[0])
     'left_wheel_joint at its effort limit (6) from t = 0 to 0.1 s'
     """
 
