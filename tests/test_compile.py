@@ -524,8 +524,8 @@ def test_a_step_and_a_run_call_little(integrator):
     free.atlas.primary.loop(build=True)
     free.reset(xi={"forward_speed": 0.1})
     python, c = python_calls(lambda: free.run(0.1, every=100))
-    # 29 of them listen for Ctrl-C: the handler is put in and taken out again; 27 look at the loads of
-    # the wheels at the start
+    # 29 of them listen for Ctrl-C: the handler is put in and taken out again; 27 look at the
+    # loads of the wheels at the start
     assert python <= 93 and c <= 93
 
 
