@@ -72,13 +72,16 @@ def replace_file(path: str | os.PathLike) -> Iterator[Path]:
 
     The new file has the ending of `path`. It takes the place of `path` when the block ends well and
     is removed when it does not, so a reader finds the old file or the whole new one, however many
-    processes write it at a time. An `OSError` on the way becomes an `OutputError`.
+    processes write it at a time. What is there and no file, such as a device, stays. An `OSError`
+    on the way becomes an `OutputError`.
     """
     try:
         target = Path(os.path.realpath(path))
     except ValueError as error:       # of a NUL in it
         raise InputError(f"path = {path!r} cannot name a file: {error}") from error
     try:
+        if target.exists():
+            require_file(target)
         with tempfile.TemporaryDirectory(prefix=f"{target.name}.", suffix=".new",
                                          dir=target.parent) as folder:
             yield Path(folder) / target.name

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from support import at_most, command_line
 
 import nhmech
-from nhmech import Simulator, cli, control, logs
+from nhmech import Simulator, Trajectory, cli, control, logs
 from nhmech.cli.options import Positive
 
 PATIENCE = 60      # [s] of one line, of which the longest takes three
@@ -240,6 +240,17 @@ def test_pipes_and_devices_are_no_files(here, read):
     for name in ("pipe.csv", "endless.csv"):
         with at_most(PATIENCE), pytest.raises(nhmech.NhmechError, match="pipe or a device"):
             read(str(here / name))
+
+
+@pytest.mark.parametrize("write", [Trajectory.save_html, logs.write_csv])
+def test_no_file_takes_the_place_of_a_device(here, write):
+    """As /dev/null would be replaced, for a user who may."""
+    run = Trajectory.load("run.npz")
+    (here / "link").symlink_to("pipe")
+    for name in ("pipe", "link", "folder"):
+        with pytest.raises(nhmech.OutputError, match="pipe or a device"):
+            write(run, name)
+    assert (here / "pipe").is_fifo()
 
 
 def test_wrong_command_lines_of_a_terminal(here):

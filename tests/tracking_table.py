@@ -100,6 +100,9 @@ def lap(row: Row, laps: float = 1.0) -> tuple[float, float]:
     path = make_path(row.path, 3 * tightest(vehicle))
     tracker = controller_class(row.baseline)(vehicle, path, speed=SPEED)
     trajectory = simulator_of(vehicle, tracker).run(laps * path.length / SPEED, every=10)
+    way = np.linalg.norm(np.diff(trajectory.q[:, :2], axis=0), axis=1).sum()
+    if way < 0.8 * laps * path.length:
+        return path.length, float("inf")            # who stands still leaves no path
     return path.length, float(np.sqrt(np.mean(tracker.errors(trajectory)[:, 1] ** 2)))
 
 
