@@ -10,7 +10,7 @@ from ..mechanics.algebroid_makers import lie_algebra, special_orthogonal
 from ..mechanics.writing import constrain, lagrangian_system
 from ._checks import along
 from .example import Check, Example, solve
-from .shapes import BLUE, Shape
+from .shapes import BLUE, Shape, turned
 
 I = np.array([1.0, 2.0, 3.5])               # principal moments of inertia [kg m^2]
 # angular velocity in the body [rad/s], about the axes 1 and 3
@@ -94,12 +94,6 @@ def example() -> Example:
             Check("angular momentum in space", "conservation", 1e-11, momentum),
             Check("attitude after 5 s", "integration with 36 digits", 1e-11, attitude),
         ),
-        shapes=(Shape("box", (1.2, 0.8, 0.3), _pose, BLUE),),
+        shapes=(Shape("box", (1.2, 0.8, 0.3), turned, BLUE),),
     )
     return made
-
-
-def _pose(q: np.ndarray) -> np.ndarray:
-    T = np.eye(4)
-    T[:3, :3] = Rotation.from_quat(q).as_matrix()
-    return T

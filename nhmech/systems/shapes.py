@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from ..attitude import attitude
 from ..checks import check_arguments
@@ -47,6 +48,13 @@ def pose(position=(0.0, 0.0, 0.0), yaw: float = 0.0, roll: float = 0.0,
     T = np.eye(4)
     T[:3, :3] = attitude(yaw, roll, pitch)
     T[:3, 3] = position
+    return T
+
+
+def turned(q: np.ndarray) -> np.ndarray:
+    """T (4, 4) at the origin, for q that is an attitude as a quaternion (x, y, z, w)."""
+    T = np.eye(4)
+    T[:3, :3] = Rotation.from_quat(q).as_matrix()
     return T
 
 

@@ -1,0 +1,74 @@
+"""A knife edge on an inclined plane: it does not slide down for ever."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from ..mechanics.algebroid import euclidean
+from ..mechanics.writing import Symbols, constrain, lagrangian_system
+from ._checks import random_motions, wander
+from .example import Check, Example, solve
+from .shapes import Shape, pose
+
+SOURCE = "Neimark and Fufaev 1972, chapter III; Bloch 2003, section 1.6"
+NAMES = ("m", "J", "g", "tilt")
+
+
+def example(m: float = 1.2, J: float = 0.05, g: float = 9.81, tilt: float = 0.3) -> Example:
+    """L = m (x'^2 + y'^2) / 2 + J phi'^2 / 2 + m g sin(tilt) x, x down the slope, with
+    x' sin(phi) = y' cos(phi).
+
+    m [kg], J [kg m^2] about the contact, which carries the mass, g [m/s^2], tilt [rad]. From rest
+    at the origin, turned at the rate w from phi = 0, it draws a cycloid across the slope::
+
+        x = g sin(tilt) sin(w t)^2 / (2 w^2),
+        y = g sin(tilt) (w t - sin(2 w t) / 2) / (2 w^2).
+    """
+    numbers = dict(zip(NAMES, (m, J, g, tilt)))
+    edge = lagrangian_system(euclidean("x", "y", "phi", units=("m/s", "m/s", "rad/s")), _lagrangian,
+                             parameters=NAMES)
+    rng = np.random.default_rng(0)
+    samples = np.column_stack([rng.normal(size=(8, 2)), rng.uniform(-1.2, 1.2, 8)])
+    constrained = constrain(edge, numbers, samples=samples, rows={
+        "edge": lambda s: s.v.x * ca.sin(s.q.phi) - s.v.y * ca.cos(s.q.phi)})
+    rate, pull = 1.5, g * np.sin(tilt)
+
+    def newton() -> float:
+        """The speed along the edge grows with what pulls along it; the force across it is what
+        turns the velocity, less what pulls across."""
+        worst = 0.0
+        for q, v, a, (lam,) in random_motions(made):
+            c, s = np.cos(q[2]), np.sin(q[2])
+            speed = c * v[0] + s * v[1]
+            expected = np.array([c * pull * c - s * speed * v[2], s * pull * c + c * speed * v[2],
+                                 0.0])
+            force = -m * (speed * v[2] + pull * s)
+            worst = max(worst, np.abs(a - expected).max() / max(1.0, np.abs(expected).max()),
+                        abs(lam - force) / max(1.0, abs(force)))
+        return float(worst)
+
+    def cycloid() -> float:
+        t = np.linspace(0, 0.9, 10)          # short of phi = 90 deg, where x' determines nothing
+        q, _ = solve(made, t, rtol=1e-13, start={"q": (0.0, 0.0, 0.0), "xi": (0.0, rate)})
+        wt = rate * t
+        exact = pull / (2 * rate ** 2) * np.stack([np.sin(wt) ** 2, wt - np.sin(2 * wt) / 2], 1)
+        return float(np.abs(q[:, :2] - exact).max())
+
+    made = Example(
+        "knife_edge_on_incline", "Knife edge on an incline", SOURCE, constrained,
+        {"q": (0.0, 0.0, 0.0), "xi": (0.0, rate)},
+        (Check("accelerations and force by Newton", "in this file", 1e-11, newton),
+         Check("cycloid", SOURCE, 1e-10, cycloid),
+         Check("energy until phi = 77 deg", "d'Alembert", 1e-10,
+               lambda: wander(made, edge.energy, duration=0.9, rtol=1e-13))),
+        ("x'", "phi'"),
+        shapes=(Shape("box", (0.4, 0.05, 0.1), lambda q: pose((q[0], q[1], 0.05), yaw=q[2]),
+                      trail=True),),
+        generators={"across": lambda s: {"y": 1}})
+    return made
+
+
+def _lagrangian(s: Symbols) -> ca.SX:
+    return (s.p.m * (s.v.x ** 2 + s.v.y ** 2) / 2 + s.p.J * s.v.phi ** 2 / 2
+            + s.p.m * s.p.g * ca.sin(s.p.tilt) * s.q.x)
