@@ -24,7 +24,7 @@ GROUPS = {                        # colour -> rooms of one department
     "#e3f1e3": ("symbolic", "mechanics", "systems"),
     "#fdf1dc": ("urdf", "vehicle"),
     "#f9e3e0": ("compile", "simulation"),
-    "#efe6f6": ("analysis", "control", "sweeps"),
+    "#efe6f6": ("analysis", "control", "odometry", "sweeps"),
     "#e0f1f1": ("view", "logs", "cli", "ros", "gym"),
 }
 

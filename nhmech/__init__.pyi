@@ -4,6 +4,7 @@ from . import (
     errors as errors,
     logs as logs,
     mechanics as mechanics,
+    odometry as odometry,
     simulation as simulation,
     systems as systems,
     urdf as urdf,

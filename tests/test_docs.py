@@ -27,7 +27,8 @@ PAGES = sorted(
 )
 HOWTO = sorted((DOCS / "howto").glob("*.md"))
 NEEDS = {"gym": ["gymnasium"], "limits": ["matplotlib"], "many": ["joblib", "pandas"],
-         "notebook": ["matplotlib"], "plots": ["matplotlib"], "runs": ["rosbags", "pyarrow"]}
+         "notebook": ["matplotlib"], "plots": ["matplotlib"], "odometry": ["rosbags", "matplotlib"],
+         "runs": ["rosbags", "pyarrow"]}
 # what opens a browser, or draws every frame with one
 DRAWN = "--view", "--gif", "--webp", "--mp4"
 

@@ -40,6 +40,7 @@ RANK = {
     "compile": 4,
     "simulation": 5,
     "analysis": 6,
+    "odometry": 7,
     "control": 7,
     "sweeps": 7,
     "view": 8,

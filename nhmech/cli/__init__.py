@@ -9,6 +9,7 @@ import errno
 import os
 import sys
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any
 
 import click
@@ -17,9 +18,10 @@ from ..ctrl_c import hear_ctrl_c
 from ..version import __version__
 from .failures import keep_going, printable_messages
 
-# each is the function of the same name in the module of the same name
+# each is the function of the same name in the module of the same name, with _ behind a word of
+# Python's own
 COMMANDS = ("run", "controllers", "inspect", "limits", "view", "plot", "report", "export",
-            "live", "dds", "systems", "cache")
+            "import", "odometry", "live", "dds", "systems", "cache")
 
 
 class Commands(click.Group):
@@ -57,7 +59,8 @@ class Commands(click.Group):
         """The subcommand of this name."""
         if name not in COMMANDS:
             return None
-        return getattr(import_module(f".{name}", __name__), name)
+        place = f"{name}_" if iskeyword(name) else name
+        return getattr(import_module(f".{place}", __name__), place)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs a subcommand."""

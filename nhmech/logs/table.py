@@ -19,8 +19,9 @@ BLOCK = 1024  # rows that are computed at once: enough for speed, and little mem
 
 
 @contextmanager
-def reading(path: str | PathLike[str]) -> Iterator[None]:
-    """Whatever a reader of the block makes of a file that is none of ours is an `InputError`."""
+def reading(path: str | PathLike[str],
+            what: str = "a run that `nhmech export` wrote") -> Iterator[None]:
+    """Whatever a reader of the block makes of a file that is something else is an `InputError`."""
     try:
         require_file(path)
         yield
@@ -28,8 +29,7 @@ def reading(path: str | PathLike[str]) -> Iterator[None]:
         raise
     except Exception as error:            # each format's reader has classes of its own
         why = getattr(error, "strerror", None) or " ".join(f"{error}".split())
-        raise InputError(f"{path} is not a run that `nhmech export` wrote, or it is damaged ({why})"
-                         ) from error
+        raise InputError(f"{path} is not {what}, or it is damaged ({why})") from error
 
 
 def select_rows(t: np.ndarray, rate: float | None) -> np.ndarray:

@@ -34,11 +34,13 @@ from .drawing import (
 )
 from .eigenvalue_plot import eigenvalues
 from .force_plots import Friction, forces, friction
+from .odometry_plots import odometry
 from .path_plots import path, tracking, twist
 from .speed_plots import coordinates, efforts, group_by_unit, joint_rates, speed_units, speeds
 
 __all__ = ["colour", "coordinates", "efforts", "eigenvalues", "energy", "forces", "friction",
-           "joint_rates", "path", "run", "speeds", "tracking", "twist", "words", "write"]
+           "joint_rates", "odometry", "path", "run", "speeds", "tracking", "twist", "words",
+           "write"]
 
 QUIET = 1e-9  # a relative change of energy below this is rounding, and is drawn as none
 

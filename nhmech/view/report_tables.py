@@ -142,7 +142,10 @@ def describe_settings(trajectory: Trajectory) -> dict[str, str]:
     """How the run was made."""
     known = trajectory.settings
     found = {"mode": "kinematic: speeds are commanded" if trajectory.kinematic else "dynamic"}
-    if known:
+    if "import" in known:
+        found["log"] = str(known["import"].get("file"))
+        found["mended"] = "; ".join(known["import"].get("notes", ())) or "nothing"
+    elif known:
         found["integrator"] = f"{known['integrator']}, dt = {known['dt']:g} s"
         found["controller"] = "none"
         if known["controller"] is not None:
@@ -160,7 +163,7 @@ def describe_settings(trajectory: Trajectory) -> dict[str, str]:
         found["limits"] = "; ".join(map(str, spans[:6])) + more
     cut_off = ": what the file holds so far" if trajectory.stop == "cut off" else ""
     found["ended by"] = f"{trajectory.stop}{cut_off}"
-    if known:
+    if "versions" in known:
         found["versions"] = ", ".join(f"{package} {version}"
                                       for package, version in known["versions"].items())
     return found

@@ -1,0 +1,183 @@
+"""Stamps of messages put right: order, repetitions, gaps, and clocks that jump."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+
+from ..errors import InputError
+from .findings import Finding, FindingKind
+from .samples import JointSamples, PoseSamples, Samples
+
+FEW = 4             # messages below which nothing can be judged
+REGULAR = 0.8       # of the intervals near their median: a stream of one rate
+NEAR = 0.25         # of the median interval: as near
+LONG = 5.0          # median intervals that are a gap in a stream of no one rate
+JUMP = 5.0          # median intervals by which a clock has to jump
+LEAST_JUMP = 0.03   # [s] likewise
+AROUND = 8          # messages beside a gap from which the speed is read
+CROWDED = 1.5       # of the messages expected in a time that clocks went over twice
+
+Stream = TypeVar("Stream", JointSamples, PoseSamples)
+
+
+def clean(samples: Stream) -> tuple[Stream, list[Finding]]:
+    """The messages with rising stamps, and what was wrong with them.
+
+    Clocks that jump are set right from there on, so that time goes on by one interval.
+
+    Raises
+    ------
+    InputError
+        For too few messages.
+    """
+    found: list[Finding] = []
+    samples = _finite(_stamped(samples), found)
+    if len(samples) < FEW:
+        raise InputError(f"{samples.topic} has {len(samples)} messages with numbers in them; "
+                         f"{FEW} or more are needed")
+    samples = _unjump(samples, found)
+    order = np.argsort(samples.t, kind="stable")
+    late = np.flatnonzero(samples.t < np.maximum.accumulate(samples.t))
+    if len(late):
+        found.append(Finding(
+            FindingKind.UNORDERED, f"{len(late)} of {len(samples)} messages of {samples.topic} "
+            f"come after later ones, the first with stamp {samples.t[late[0]]:.6g} s; sorted"))
+    samples = _distinct(samples.take(order), found)
+    _note_gaps(samples, found)
+    return samples, found
+
+
+def interval(t: np.ndarray) -> float:
+    """Median time between messages [s]."""
+    steps = np.diff(np.sort(t))
+    return float(np.median(steps[steps > 0])) if (steps > 0).any() else 0.0
+
+
+def _values(samples: Samples) -> np.ndarray:
+    """What moves, (N, n)."""
+    if isinstance(samples, PoseSamples):
+        return samples.planar
+    assert isinstance(samples, JointSamples)
+    return np.where(np.isfinite(samples.position), samples.position, 0.0)
+
+
+def _stamped(samples: Stream) -> Stream:
+    """Stamps of zero, as of headers that nobody filled, are those of the recorder."""
+    if samples.received is not None and not samples.t.any():
+        return samples.take(np.arange(len(samples)), samples.received)
+    return samples
+
+
+def _finite(samples: Stream, found: list[Finding]) -> Stream:
+    """Without messages that say nothing."""
+    good = np.isfinite(samples.t)
+    if isinstance(samples, PoseSamples):
+        size = np.linalg.norm(samples.rotation, axis=1)
+        good &= np.isfinite(samples.position).all(1) & (np.abs(size - 1) < 0.1)
+    else:
+        good &= (np.isfinite(samples.position) | np.isfinite(samples.velocity)).any(1)
+    if not good.all():
+        bad = np.flatnonzero(~good)
+        found.append(Finding(
+            FindingKind.NOT_FINITE, f"{len(bad)} of {len(samples)} messages of {samples.topic} "
+            f"have no finite numbers, or no unit quaternion, message {bad[0] + 1} first; left out"))
+    return samples.take(np.flatnonzero(good))
+
+
+def _unjump(samples: Stream, found: list[Finding]) -> Stream:
+    """With clocks that jumped set right."""
+    t, step = samples.t.copy(), interval(samples.t)
+    least = max(JUMP * step, LEAST_JUMP)
+    told = samples.received
+    if told is not None and np.abs(np.diff(t - told)).max(initial=0.0) < 1e-6:
+        told = None                      # the recorder only repeats the stamps
+    values = _values(samples)
+    for k in range(1, len(t)):
+        change = t[k] - t[k - 1]
+        if abs(change) < least or not _is_regular(t, k, step):
+            continue
+        if change < -least and _is_set_back(t, k, step, told):
+            by = t[k] - t[:k].max() - step
+        elif change > least + step and _is_set_forward(t, values, k, step, told):
+            by = change - step
+        else:
+            continue
+        found.append(Finding(
+            FindingKind.CLOCK_JUMP, f"the stamps of {samples.topic} jump by {by:+.4g} s at "
+            f"{t[k - 1]:.6g} s, message {k + 1}; later ones are set right", float(t[k - 1])))
+        t[k:] -= by
+    return samples.take(np.arange(len(t)), t)
+
+
+def _is_regular(t: np.ndarray, k: int, step: float) -> bool:
+    """Whether messages before k and from k on follow each other as usual."""
+    beside = np.concatenate([np.diff(t[max(k - AROUND, 0):k]), np.diff(t[k:k + AROUND])])
+    return bool(len(beside) and np.mean((beside > 0) & (beside < LONG * step)) >= REGULAR)
+
+
+def _is_set_back(t: np.ndarray, k: int, step: float, told: np.ndarray | None) -> bool:
+    """Whether time is gone over twice after k, rather than a few messages being late."""
+    top = t[:k].max()
+    if told is not None and k + 2 < len(t):
+        after = slice(k, k + 2 * AROUND)
+        before = slice(max(k - 2 * AROUND, 0), k)
+        return bool(np.median((t - told)[after]) - np.median((t - told)[before]) < -step)
+    inside = ((t >= t[k]) & (t <= top)).sum()
+    return bool(inside > CROWDED * ((top - t[k]) / step + 1)) or k == len(t) - 1
+
+
+def _is_set_forward(t: np.ndarray, values: np.ndarray, k: int, step: float,
+                    told: np.ndarray | None) -> bool:
+    """Whether only the clock went on, rather than messages being missing: the recorder's clock
+    says, or the way that was made."""
+    gap = t[k] - t[k - 1]
+    if told is not None:
+        return bool(told[k] - told[k - 1] < gap / 2)
+    if (t[k:] < t[k - 1]).any():         # one message from the future: unordered
+        return False
+    beside = [values[i] - values[i - 1] for i in range(max(k - AROUND, 1), min(k + AROUND, len(t)))
+              if i != k]
+    if not beside:
+        return False
+    usual, made = np.median(np.abs(beside), 0), np.abs(values[k] - values[k - 1])
+    moving = usual > 1e-9 + 1e-3 * usual.max()
+    if not moving.any() or not usual.max() > 1e-9:
+        return False
+    ratio = float(np.median(made[moving] / usual[moving]))     # 1 of a jump, gap / step of a gap
+    return ratio < np.sqrt(gap / step)
+
+
+def _distinct(samples: Stream, found: list[Finding]) -> Stream:
+    """Of messages with equal stamps the first."""
+    same = np.flatnonzero(np.diff(samples.t) <= 0)
+    if not len(same):
+        return samples
+    values = _values(samples)
+    differ = int((np.abs(values[same + 1] - values[same]).max(1) > 0).sum())
+    found.append(Finding(
+        FindingKind.DUPLICATE, f"{len(same)} messages of {samples.topic} have the stamp of another"
+        f"{f', {differ} with other numbers' if differ else ''}, at {samples.t[same[0]]:.6g} s "
+        "first; the first of each is kept"))
+    return samples.take(np.delete(np.arange(len(samples)), same + 1))
+
+
+def _note_gaps(samples: Stream, found: list[Finding]) -> None:
+    """Tells of messages that are missing."""
+    step, steps = interval(samples.t), np.diff(samples.t)
+    regular = np.mean(np.abs(steps - step) < NEAR * step) >= REGULAR
+    many = np.round(steps / step) if regular else np.where(steps > LONG * step, steps / step, 1.0)
+    gaps = np.flatnonzero(many > 1)
+    if len(gaps):
+        worst = gaps[np.argmax(steps[gaps])]
+        found.append(Finding(
+            FindingKind.MISSING, f"some {int((many[gaps] - 1).sum())} messages of {samples.topic} "
+            f"are missing in {len(gaps)} gaps, the longest of {steps[worst]:.4g} s at "
+            f"{samples.t[worst]:.6g} s", float(samples.t[gaps[0]]), float(samples.t[gaps[-1] + 1])))
+
+
+def gaps(t: np.ndarray) -> np.ndarray:
+    """Begin and end of the gaps in rising stamps, (n, 2) [s]."""
+    wide = np.flatnonzero(np.diff(t) > LONG * interval(t))
+    return np.column_stack([t[wide], t[wide + 1]])

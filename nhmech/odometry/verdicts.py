@@ -1,0 +1,173 @@
+"""Names for what a comparison of odometry and wheels shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import degrees
+
+import numpy as np
+
+from ..analysis.mobility import mobility
+from ..errors import listed
+from .case import Comparison
+from .findings import Finding, FindingKind
+from .planar import turn
+from .stamps import interval
+
+SURE = 4.0              # standard errors that are no chance
+# deviations that matter: of a multiplier, [m] and [rad] of the sensor, intervals of the clock,
+# [m/s] of sliding
+MULTIPLIER, PLACE, ANGLE, TICKS, SLIDE = 3e-3, 5e-3, 5e-3, 0.5, 1e-3
+OPEN = 0.1              # standard error of a multiplier that the log leaves open
+SIDEWAYS = 2.0          # times the forward and turning parts: a slide to the side
+FAR = 0.2               # of the speed: a told twist is another thing
+LATERAL = 0.02          # of the speed, by which a told lateral speed may be off
+
+ONE = {"track": FindingKind.SEPARATION, "wheelbase": FindingKind.WHEELBASE}
+
+
+def verdicts(seen: Comparison) -> list[Finding]:
+    """What is wrong, the lasting things first."""
+    return [*_wiring(seen), *_geometry(seen), *_sensor(seen), *_twist(seen), *_slips(seen)]
+
+
+def _wiring(seen: Comparison) -> Iterator[Finding]:
+    """Joints that are exchanged or turned round."""
+    joints = seen.case.replay.rolling.joints
+    swapped = [joints[j] for i, j in enumerate(seen.wiring.order) if i != j]
+    if swapped:
+        yield Finding(FindingKind.SWAPPED, f"the poses are possible with the readings of "
+                      f"{listed(swapped)} exchanged: sides or cables are swapped")
+    turned = [joint for joint, sign in zip(joints, seen.wiring.sign) if sign < 0]
+    if turned:
+        verb = "turns" if len(turned) == 1 else "turn"
+        yield Finding(FindingKind.SIGN, f"{listed(turned)} {verb} the other way round than logged, "
+                      "or forward is backward in the poses")
+
+
+def _geometry(seen: Comparison) -> Iterator[Finding]:
+    """Radii, track and wheelbase."""
+    groups, vehicle = seen.case.replay.rolling.groups, seen.case.replay.rolling.vehicle
+    for group in groups:
+        value, error = seen.estimate[f"radius:{group.name}"]
+        if _is_off(value - 1, error, MULTIPLIER):
+            radius = vehicle.parameters.values[f"{group.wheels[0]}.radius"]
+            yield Finding(FindingKind.RADIUS, f"{group.name}: the poses are those of a radius of "
+                          f"{value * radius:.5g} +- {error * radius:.2g} m, the vehicle has "
+                          f"{radius:.5g} m")
+    for name, kind in ONE.items():
+        value, error = seen.estimate[name]
+        if _is_off(value - 1, error, MULTIPLIER):
+            yield Finding(kind, f"the poses are those of {value:.5g} +- {error:.2g} times the "
+                          f"{'wheel separation' if name == 'track' else name} of the vehicle")
+
+
+def _is_off(change: float, error: float, matters: float) -> bool:
+    return bool(np.isfinite(error) and error < OPEN and abs(change) > max(SURE * error, matters))
+
+
+def _sensor(seen: Comparison) -> Iterator[Finding]:
+    """Where the frame of the poses is on the base, and its clock."""
+    vehicle = seen.case.replay.rolling.vehicle
+    values = {name: seen.estimate[name] for name in ("sensor_x", "sensor_y", "sensor_yaw")}
+    least = {"sensor_yaw": ANGLE}
+    off = [name for name, (value, error) in values.items()
+           if _is_off(value, error, least.get(name, PLACE))]
+    x, y, yaw = (value for value, _ in values.values())
+    child = seen.case.pose.child
+    if off:
+        yield Finding(FindingKind.SENSOR_POSE, f"the poses are those of a frame at x {x:+.4f} m, "
+                      f"y {y:+.4f} m, yaw {degrees(yaw):+.3f} deg on {vehicle.description.root}"
+                      + (f", and are told as those of {child}" if child else ""))
+    if "sensor_yaw" in off and (mobility(vehicle).manoeuvrability or 0) < 3:
+        yield Finding(FindingKind.LATERAL_VELOCITY, "the poses move sideways by "
+                      f"{100 * np.tan(yaw):+.3g} % of the forward speed, which the wheels do not: "
+                      f"a frame that is turned, or an odometry that slides")
+    late, error = seen.estimate["clock"]
+    if _is_off(late, error, TICKS * interval(seen.case.replay.joints.t)):
+        yield Finding(FindingKind.CLOCK_OFFSET, f"stamps of {seen.case.pose.topic} are "
+                      f"{'late' if late > 0 else 'early'} by {abs(late):.4g} +- {error:.2g} s "
+                      f"against {seen.case.replay.joints.topic}")
+
+
+def _twist(seen: Comparison) -> Iterator[Finding]:
+    """The twists that were told, against those of the wheels and of the poses."""
+    case, told = seen.case, seen.case.pose.twist[:, [0, 1, 5]]
+    good = np.isfinite(told).all(1)
+    if good.sum() < 10 or not told[good].any():
+        return
+    nominal = case.replay.track(np.ones(len(case.replay.rolling.groups)), wiring=seen.wiring)
+    rates = np.gradient(nominal.poses, case.replay.t, axis=0)
+    rolled = np.column_stack([turn(-nominal.poses[:, 2], rates[:, :2]), rates[:, 2]])[good]
+    told, heading = told[good], case.poses[good, 2]
+    speed = float(np.sqrt(np.mean(rolled[:, :2] ** 2) * 2))
+    n = max(round(case.duration / max(interval(case.replay.t), 1e-9)), 1)
+    off = _means(told - rolled, n)
+    level = np.column_stack([turn(-heading, told[:, :2]), told[:, 2]])
+    # medians, since wheels may slip for a while
+    wrong, turned = (float(np.median(np.linalg.norm(part[:, :2], axis=1)))
+                     for part in (off, _means(level - rolled, n)))
+    frame = case.pose.frame or "the frame of the poses"
+    if wrong > LATERAL * speed and turned < wrong / 4:
+        yield Finding(FindingKind.TWIST, f"the twists of {case.pose.topic} are told along the axes "
+                      f"of {frame}, and belong along those of the base")
+        return
+    if np.median(np.abs(off[:, 0])) > FAR * speed:
+        yield Finding(FindingKind.TWIST, f"the twists of {case.pose.topic} are not those of its "
+                      "wheels")
+        return
+    lateral = off[:, 1]
+    usual = float(np.median(lateral))
+    noise = 1.4826 * float(np.median(np.abs(lateral - usual))) * 1.2533 / np.sqrt(len(lateral))
+    if abs(usual) > max(LATERAL * speed, SURE * noise):
+        yield Finding(FindingKind.LATERAL_VELOCITY, f"the twists of {case.pose.topic} have a "
+                      f"lateral velocity that is {usual:+.4g} m/s off that of the wheels")
+
+
+def _means(values: np.ndarray, n: int) -> np.ndarray:
+    """Of n successive values each (W, 3)."""
+    W = max(len(values) // n, 1)
+    return np.array([part.mean(0) for part in np.array_split(values, W)])
+
+
+def _slips(seen: Comparison) -> Iterator[Finding]:
+    """Times in which the wheels do not roll ideally, and slides that last all the time."""
+    windows, case = seen.windows, seen.case
+    rolling = case.replay.rolling
+    sideways = (mobility(rolling.vehicle).manoeuvrability or 0) < 3
+    slide, error = seen.estimate["slide"]
+    if _is_off(slide, error, SLIDE):
+        yield Finding(FindingKind.LATERAL_VELOCITY, f"the poses slide to the left at {slide:+.4g} "
+                      f"+- {error:.2g} m/s all the time, which the wheels do not")
+    for first, last in windows.spans():
+        yield _slip(seen, first, last, sideways)
+
+
+def _slip(seen: Comparison, first: int, last: int, sideways: bool) -> Finding:
+    """What happened in a run of windows."""
+    windows, length = seen.windows, seen.case.length
+    every = np.arange(first, last + 1, 2)                   # windows overlap by half
+    left = (windows.left[every] - windows.usual).sum(0)
+    largest = np.abs(windows.left[first:last + 1] - windows.usual).max(0)
+    start, end = float(windows.start[first]), float(windows.end[last])
+    when = f"between {start:.4g} and {end:.4g} s"
+    if sideways and largest[1] > SIDEWAYS * max(largest[0], length * largest[2]):
+        return Finding(FindingKind.LATERAL_VELOCITY, f"{when} the robot moves {left[1]:+.4g} m "
+                       "sideways, which its wheels do not: they slip, where the poses are seen "
+                       "from outside", start, end)
+    sides = _by_wheels(seen, left)
+    return Finding(FindingKind.SLIP, f"{when} the robot goes {left[0]:+.4g} m, {left[1]:+.4g} m to "
+                   f"the left and {degrees(left[2]):+.4g} deg further than its wheels roll{sides}",
+                   start, end)
+
+
+def _by_wheels(seen: Comparison, left: np.ndarray) -> str:
+    """How far wheels on either side have slipped; nothing where wheels steer or roll sideways."""
+    rolling = seen.case.replay.rolling
+    places = dict(zip(rolling.vehicle.contact_names,
+                      rolling.vehicle.contact_points(rolling.q0)[:, 1] - rolling.q0[1]))
+    if not rolling.is_constant or len(rolling.groups) != 2:
+        return ""
+    slid = [(group.name, -(left[0] - left[2] * float(np.mean([places[w] for w in group.wheels]))))
+            for group in rolling.groups]
+    return "; " + ", ".join(f"{name} spun {by:+.4g} m" for name, by in slid)
