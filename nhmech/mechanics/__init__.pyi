@@ -40,6 +40,10 @@ from .momentum import (
     nonholonomic_momentum as nonholonomic_momentum,
 )
 from .moving_frame import MovingFrame as MovingFrame
+from .nonholonomic_bracket import (
+    NonholonomicBracket as NonholonomicBracket,
+    nonholonomic_bracket as nonholonomic_bracket,
+)
 from .projection import projection as projection
 from .quasi_velocities import change_of_basis as change_of_basis
 from .quotient import Quotient as Quotient, quotient as quotient

@@ -1,0 +1,136 @@
+"""The nonholonomic bracket of functions of configuration and constrained momentum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..checks import check_arguments
+from ..errors import REPR, MechanicsError, listed
+from .algebroid import bracket
+from .equations import solve_definite, speed_symbols
+from .frame import adapted_frame
+from .system import HasConstrained, require_constrained
+
+
+@dataclass(frozen=True)
+class NonholonomicBracket:
+    """{f, g} = df^T Pi dg on D*, with coordinates z = (q, p), p_a = dL/dxi^a.
+
+    Attributes
+    ----------
+    names
+        Of the independent speeds xi, in whose order p is.
+    parameters
+        Of the system, theta.
+    tensor
+        (q, p, theta) -> Pi (n, n), n = nq + nxi, antisymmetric.
+    hamiltonian
+        (q, p, theta) -> H, the energy.
+    momentum
+        (q, xi, theta) -> p (nxi,).
+    jacobi
+        (q, p, theta) -> the Jacobiator (n, n^2), see `jacobiator`.
+    """
+
+    names: tuple[str, ...]
+    parameters: np.ndarray
+    tensor: ca.Function
+    hamiltonian: ca.Function
+    momentum: ca.Function
+    jacobi: ca.Function
+
+    def __repr__(self) -> str:
+        return f"<NonholonomicBracket with momenta of {listed(self.names, REPR)}>"
+
+    def jacobiator(self, q: ArrayLike, p: ArrayLike) -> np.ndarray:
+        """{{z_i, z_j}, z_k} and its cyclic sum, (n, n, n): zero everywhere where the constraints
+        are holonomic, or where the bracket is a Poisson bracket all the same."""
+        values = self.jacobi(q, p, self.parameters).full()
+        n = len(values)
+        return values.reshape(n, n, n, order="F")
+
+    def rank(self, q: ArrayLike, p: ArrayLike) -> int:
+        """Of Pi at (q, p)."""
+        return int(np.linalg.matrix_rank(self.tensor(q, p, self.parameters).full(), tol=1e-9))
+
+
+@check_arguments
+def nonholonomic_bracket(constrained: HasConstrained,
+                         speeds: Sequence[str] | None = None) -> NonholonomicBracket:
+    """The almost Poisson bracket whose Hamiltonian vector field is the constrained motion.
+
+    In a basis E_a of the distribution::
+
+        {q^i, p_a} = (rho E_a)^i,   {p_a, p_b} = -<dL/dv, [E_a, E_b]> at v = E xi,
+
+    and z' = Pi dH where no forces act. Source: van der Schaft and Maschke, Reports on Mathematical
+    Physics 34 (1994) 225; Cantrijn, de Leon and Martin de Diego, Nonlinearity 12 (1999) 721.
+
+    Parameters
+    ----------
+    constrained
+        A `ConstrainedSystem`, or anything with one as `.constrained`.
+    speeds
+        Names of the independent speeds; chosen by conditioning where None.
+
+    Raises
+    ------
+    MechanicsError
+        For a system without a Lagrangian T - V, with T quadratic in the velocities, and for
+        constraints that are not linear in them or depend on time.
+
+    Examples
+    --------
+    >>> from nhmech.mechanics import nonholonomic_bracket
+    >>> from nhmech.systems import load_system
+    >>> made = nonholonomic_bracket(load_system("nonholonomic_particle"), ("x'", "y'"))
+    >>> made.rank([0.1, 0.2, 0.3], [1.0, 0.5])
+    4
+    """
+    given = require_constrained(constrained)
+    system, d = given.system, given.distribution
+    lagrangian = system.require_lagrangian("nonholonomic_bracket")
+    if not d.b.is_zero() or ca.depends_on(ca.densify(ca.vertcat(ca.vec(d.A), lagrangian)),
+                                          system.t):
+        raise MechanicsError("nonholonomic_bracket needs constraints that are linear in the "
+                             "velocities, and nothing that depends on time")
+    mass = ca.jacobian(system.momentum, system.v)
+    rest = ca.simplify(ca.substitute(system.momentum, system.v, ca.SX.zeros(system.v.shape)))
+    if ca.depends_on(ca.densify(mass), system.v) or not rest.is_zero():
+        raise MechanicsError("nonholonomic_bracket needs L = T - V with T quadratic in the "
+                             "velocities")
+    frame = adapted_frame(given, speeds)
+    E, xi = frame.E, speed_symbols(frame)
+    p = ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(f"p_{name}") for name in frame.names])
+    reduced = ca.densify(E.T @ mass @ E)
+    v = ca.densify(E @ solve_definite(reduced, p))
+    full = ca.substitute(system.momentum, system.v, v)
+    space, k = system.algebroid, frame.nxi
+    twist = ca.SX.zeros(k, k)
+    for a in range(k):
+        for b in range(a + 1, k):
+            value = -ca.dot(full, bracket(space, E[:, a], E[:, b]))
+            twist[a, b], twist[b, a] = value, -value
+    across = space.anchor @ E
+    tensor = ca.densify(ca.blockcat([[ca.SX(space.nq, space.nq), across], [-across.T, twist]]))
+    z, n = ca.vertcat(system.q, p), space.nq + k
+    along = (ca.jacobian(ca.vec(tensor), z) @ tensor.T).T       # [l, i + n j]: Pi^lm d_m Pi^ij
+    cyclic = ca.SX.zeros(n, n * n)
+    for i in range(n):
+        for j in range(n):
+            for m in range(n):
+                cyclic[i, j + n * m] = (along[i, j + n * m] + along[j, m + n * i]
+                                        + along[m, i + n * j])
+    inputs = [system.q, p, system.theta]
+    energy = ca.substitute(system.energy, system.v, v)
+    return NonholonomicBracket(
+        frame.names, np.asarray(given.parameters, dtype=float),
+        ca.Function("Pi", inputs, [tensor], {"cse": True}),
+        ca.Function("H", inputs, [energy], {"cse": True}),
+        ca.Function("p", [system.q, xi, system.theta], [ca.densify(reduced @ xi)], {"cse": True}),
+        ca.Function("jacobi", inputs, [cyclic], {"cse": True}))

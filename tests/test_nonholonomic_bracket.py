@@ -1,0 +1,61 @@
+"""The nonholonomic bracket: its Hamiltonian field is the motion, and Jacobi's identity tells
+holonomic from nonholonomic."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from nhmech.errors import MechanicsError
+from nhmech.mechanics import nonholonomic_bracket
+from nhmech.systems import load_system
+
+
+def states(example, made, count=3):
+    rng = np.random.default_rng(4)
+    for q in example.constrained.configurations[:count]:
+        xi = rng.normal(size=len(made.names))
+        yield q, xi, made.momentum(q, xi, made.parameters).full().ravel()
+
+
+@pytest.mark.parametrize("name", ["nonholonomic_particle", "chaplygin_sleigh", "carriage", "suslov",
+                                  "chaplygin_ball", "falling_disc", "heavy_top"])
+def test_the_bracket_with_the_energy_is_the_motion(name):
+    example = load_system(name)
+    made, equations = nonholonomic_bracket(example, example.speeds), example.equations()
+    theta = made.parameters
+    q, p = ca.SX.sym("q", made.tensor.size1_in(0)), ca.SX.sym("p", len(made.names))
+    gradient = ca.Function("dH", [q, p], [ca.gradient(made.hamiltonian(q, p, theta),
+                                                      ca.vertcat(q, p))])
+    xi = ca.SX.sym("xi", len(made.names))
+    momentum = made.momentum(q, xi, theta)
+    rate = equations.drift(0, q, xi, np.zeros(example.constrained.system.u.numel()), theta)
+    moved = ca.Function("z_rate", [q, xi], [ca.vertcat(rate[0], ca.jtimes(
+        momentum, ca.vertcat(q, xi), ca.vertcat(*rate)))])
+    for at, speeds, momenta in states(example, made):
+        tensor = made.tensor(at, momenta, theta).full()
+        np.testing.assert_allclose(tensor, -tensor.T, atol=1e-13)
+        expected = moved(at, speeds).full()
+        np.testing.assert_allclose(tensor @ gradient(at, momenta).full(), expected,
+                                   rtol=1e-10, atol=1e-10 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name, holonomic", [
+    ("heavy_top", True), ("bead_parabola", True), ("chaplygin_sleigh", False),
+    ("nonholonomic_particle", False), ("carriage", False)])
+def test_jacobi_holds_for_holonomic_systems_alone(name, holonomic):
+    example = load_system(name)
+    made = nonholonomic_bracket(example, example.speeds)
+    worst = max(np.abs(made.jacobiator(q, p)).max() for q, _, p in states(example, made))
+    assert worst < 1e-10 if holonomic else worst > 1e-3
+
+
+def test_rank_and_refusals():
+    example = load_system("heavy_top")
+    made = nonholonomic_bracket(example)
+    q, _, p = next(states(example, made))
+    assert made.rank(q, p) == 6                    # T*SO(3) in seven coordinates: |q| is a Casimir
+    for name in ("ball_on_turntable", "bead_rod"):
+        with pytest.raises(MechanicsError, match="linear in the velocities"):
+            nonholonomic_bracket(load_system(name))
+    with pytest.raises(MechanicsError, match="quadratic"):
+        nonholonomic_bracket(load_system("capri_kobayashi"))
