@@ -13,7 +13,6 @@ from nhmech.control import TwistDrive, WheelServo
 from nhmech.errors import InputError
 from nhmech.logs.frames import WORLD
 from nhmech.ros import Bridge, Settings
-from nhmech.ros.bridge import WAYS
 from nhmech.ros.settings import SpeedLimits, parameters
 
 TICK = 0.01
@@ -371,15 +370,25 @@ def test_a_wheel_that_needs_more_than_its_friction_is_named(said):
     assert bridge.diagnostics[1].level == "OK"
 
 
+def test_steering_is_held_where_the_twist_is_zero(said):
+    """It was let go, and ran off beyond its limits while the car came to rest."""
+    bridge = bridge_of("ackermann_car", said)
+    drive(bridge, 100, (0.4, 0.0, 0.2))
+    before = bridge.simulator.state.joint_position["front_left_steering_joint"]
+    drive(bridge, 150, (0.0, 0.0, 0.0), start=100)
+    after = bridge.simulator.state.joint_position["front_left_steering_joint"]
+    assert after == pytest.approx(before, abs=0.02) and abs(before) > 0.2
+
+
 def test_code_is_built_before_the_clock_starts(said, monkeypatch):
     """A swerve drive describes its motion in other speeds when its wheels stand across: where it
-    steers as it did before the start, nothing is left to be made while the clock waits."""
+    comes to stand as they do for some twist, nothing is left to be made while the clock waits."""
     bridge = bridge_of("swerve", said)
-    made, loops = len(bridge.simulator.atlas.charts), []
-    assert made > 1
+    atlas, loops = bridge.simulator.atlas, []
+    made = len(atlas.charts)
     monkeypatch.setattr("nhmech.simulation.atlas.compile_loop",
                         lambda *words: loops.append(words))
-    length = bridge.vehicle.steering.length
-    for k, (x, y, yaw) in enumerate(WAYS):
-        drive(bridge, 61, (x * length, y * length, yaw), start=61 * k)
-    assert len(bridge.simulator.atlas.charts) == made and not loops and not said
+    across = {name: math.pi / 2 for name in bridge.vehicle.description.steering}
+    bridge.simulator.reset(joints=across)
+    bridge.simulator.step()
+    assert atlas.chart is not atlas.primary and len(atlas.charts) == made > 1 and not loops

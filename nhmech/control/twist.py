@@ -23,7 +23,7 @@ Twist = TwistValues | Callable[[float, State], TwistValues]
 # [rad] on the sphere of twists, how far ahead of the present one coupled axles are sent
 REACH = 0.4
 PARALLEL = 1e-3   # of the largest row: axles that differ by less are one
-STILL = 1e-6      # a twist smaller than this [m/s] leaves the steering where it is
+STILL = 1e-6      # a twist smaller than this [m/s] holds the steering where it is
 
 
 class DrivenWheel(NamedTuple):
@@ -111,12 +111,13 @@ class TwistDrive:
         scaled = self._pass_fixed(wanted * (1, 1, steering.length))
         angles = {axle.steering: state.joint_position[axle.steering] for axle in steering.steered}
         held = self._axle_rows(angles)
-        targets = {}
+        steered = [axle for axle in steering.steered if axle.steering in self.vehicle.driven]
+        targets, still = {}, dict.fromkeys((axle.steering for axle in steered), 0.0)
         if np.linalg.norm(scaled) > STILL:
             coupled = steering.coupled and len(held) == 2
             way = _reachable(scaled, _cross(*held)) if coupled else scaled
-            targets = {axle.steering: self._angle(axle, way, angles[axle.steering])
-                       for axle in steering.steered if axle.steering in self.vehicle.driven}
+            still, targets = {}, {axle.steering: self._angle(axle, way, angles[axle.steering])
+                                  for axle in steered}
         for row in held:
             scaled = scaled - row * (row @ scaled)
         allowed = scaled / (1, 1, steering.length)
@@ -127,7 +128,7 @@ class TwistDrive:
         v[self._spins] = 0.0
         rates = {joint: -float(A[row] @ v + b[row]) / float(A[row, spin])
                  for joint, spin, row in self.wheels}
-        return JointPosition(targets), JointVelocity(rates, self._most)
+        return JointPosition(targets), JointVelocity(rates | still, self._most)
 
     def _pass_fixed(self, scaled: np.ndarray) -> np.ndarray:
         """The twist with the lateral speed at which the fixed axle lets it pass."""

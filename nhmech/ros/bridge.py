@@ -33,8 +33,7 @@ AGAIN = 1.0                # [s] before the same thing is said again
 LATE = 0.25                # [s]: further behind, the node gives up catching up
 PLANAR = "base_footprint"  # REP-120: the shadow of the base on the ground
 MAP = "map"                # REP-105: the frame that does not drift; here it is W
-WAYS = ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0))
-WARM = 0.6                 # [s] of each way, for a steering wheel to turn by a right angle
+WAYS = 33                  # twists around a circle, nearer than `TwistDrive` reaches at a time
 STILL = 1e-9               # [m/s] of lateral speed that counts as none
 
 Twist = tuple[float, float, float]
@@ -159,22 +158,28 @@ class Bridge:
         return WheelServo(self.vehicle, commands=TwistDrive(self.vehicle, self._follow))
 
     def _warm_up(self) -> None:
-        """Steers every way before the clock starts: code is built and tables are made for it, in
-        all speeds that such a motion is described in. Else the clock would wait for them."""
+        """Builds code and tables before the clock starts, which would wait for them."""
         force_reader(self.vehicle).function.compile()
-        self.simulator.compile()
-        state, length = self.simulator.step(), self.vehicle.steering.length
-        validity(self.vehicle, state.t, state.q, state.v, state.u, mu=self._mu)
-        every = round(CONTROL_PERIOD / self.settings.dt) or 1
         steers = self.vehicle.steering.steered and not self._coasts
-        for x, y, yaw in WAYS if steers else ():
-            self._wanted = x * length, y * length * self.has_lateral, yaw
-            with suppress(NhmechError):       # it begins anew; a way that ends badly is none
-                for k in range(round(WARM / self.settings.dt)):
-                    self._heard = self.simulator.t
-                    self.simulator.step()
-                    if k % every == 0:
-                        self.simulator.compile()
+        self.simulator.compile(self._steer_every_way() if steers else ())
+        state = self.simulator.step()
+        validity(self.vehicle, state.t, state.q, state.v, state.u, mu=self._mu)
+
+    def _steer_every_way(self) -> list[np.ndarray]:
+        """Configurations with the wheels as they are for twists all around."""
+        drive, length = TwistDrive(self.vehicle, (0.0, 0.0, 0.0)), self.vehicle.steering.length
+        planes = ((0, 2), (0, 1), (1, 2)) if self.has_lateral else ((0, 2),)
+        limits, found = self.vehicle.limits, []
+        for first, second in planes:
+            for angle in np.linspace(0.0, 2 * math.pi, WAYS):
+                twist = np.zeros(3)
+                twist[first], twist[second] = math.cos(angle), math.sin(angle)
+                joints, _ = drive.follow(0.0, self.simulator.state, twist * (length, length, 1.0))
+                within = {name: min(max(value, limits[name].lower), limits[name].upper)
+                          for name, value in joints.values.items()}
+                with suppress(NhmechError):     # wheels that limits keep from meeting in a point
+                    found.append(self.simulator.reset(joints=within).q)
+        return found
 
     @property
     def _coasts(self) -> bool:

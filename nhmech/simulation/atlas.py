@@ -206,6 +206,13 @@ class Atlas:
         self.chart = best
         self.side = float(np.sign(best.margin(moment.t, moment.x, self._simulated.theta)))
 
+    def cover(self, q: np.ndarray) -> None:
+        """Sees to it that some chart serves well at a configuration: a run that comes by there need
+        not make one."""
+        place = 0.0, q
+        if max(self._quality(chart, [place]) for chart in self.charts) < GOOD:
+            self.charts.append(replace(self.primary, equations=self._simulated.rechoose(*place)))
+
     def _make(self, t: float, q: np.ndarray) -> Chart:
         """A new chart, with rows and speeds chosen at a place. Says so, for it takes a while."""
         logging.getLogger("nhmech").warning(

@@ -262,7 +262,10 @@ class Propagator:
         return None if loop is None else self.prepare(loop)
 
     def compile(self) -> None:
-        """Has the code of a step in the present chart built now."""
+        """Has the code of a step built now, in all charts that there are."""
+        for chart in self.atlas.charts:
+            chart.loop(build=True)
+            _ = chart.advance, chart.project
         loop = self.loop(WORTH_COMPILING)
         if loop is not None:
             self.prepare(loop)

@@ -251,11 +251,20 @@ class Simulator:
             raise SimulationError(f"stopped at t = {self.t:.6g} s: {terminal}",
                                   remedy=Remedy(GO_ON, GO_ON))
 
-    def compile(self) -> None:
+    def compile(self, places: Sequence[np.ndarray] = ()) -> None:
         """Has the code of a step built now, which `step` otherwise does after some thousand calls:
-        for loops in real time. Does nothing where there is no compiler."""
+        for loops in real time. Does nothing where there is no compiler.
+
+        Parameters
+        ----------
+        places
+            Configurations (nq,) near which the motion may come: equations are formed now in speeds
+            that determine it there, where those of the run do not.
+        """
         if not self._is_started:
             self.reset()
+        for q in places:
+            self.atlas.cover(q)
         self.propagator.compile()
 
     def run(self, duration: float, *, every: int = 1, progress: Progress | None = None,
