@@ -1,8 +1,8 @@
 """What each integrator keeps, and at what cost, for six systems.
 
-    python benchmarks/integrators.py                        tables of docs/theory/integration.md
-    python benchmarks/integrators.py --steps 1000000        the same for ten times as many steps
-    python benchmarks/integrators.py --plots docs/images    the pictures of that page
+    python benchmarks/integrators.py                          tables, 10^5 steps of each system
+    python benchmarks/integrators.py --only bicycle carriage  of some
+    python benchmarks/integrators.py --plots docs/images      pictures
 
 Of each system and scheme: the error of configuration and speeds after 5 s against Dormand and
 Prince's method, the order that the last halvings of the step show after 1 s, the largest error of
@@ -154,24 +154,21 @@ def rows(case: Case, steps: int) -> list[tuple]:
 
 
 # -- error and order -------------------------------------------------------------------------------
-def end(case: Case, integrator: str, dt: float, seconds: float) -> tuple[np.ndarray, float]:
-    """q and v at the end of a run, and its time of the processor [s]."""
-    simulator = case.start(integrator, dt)
-    simulator.compile()
-    begun = process_time()
-    run = simulator.run(seconds, every=10 ** 9)
-    return np.r_[run.q[-1], run.v[-1]], process_time() - begun
+def end(case: Case, integrator: str, dt: float, seconds: float) -> np.ndarray:
+    """q and v at the end of a run."""
+    run = case.start(integrator, dt).run(seconds, every=10 ** 9)
+    return np.r_[run.q[-1], run.v[-1]]
 
 
 @cache
 def reference(case: Case, seconds: float) -> tuple[np.ndarray, float]:
     """The exact end, and by how much it is uncertain."""
-    one, other = (end(case, "dop853", dt, seconds)[0] for dt in (case.dt, case.dt / 3))
+    one, other = (end(case, "dop853", dt, seconds) for dt in (case.dt, case.dt / 3))
     return one, 2e-14 + float(np.abs(one - other).max())
 
 
 def error(case: Case, integrator: str, dt: float, seconds: float) -> float:
-    return float(np.abs(end(case, integrator, dt, seconds)[0] - reference(case, seconds)[0]).max())
+    return float(np.abs(end(case, integrator, dt, seconds) - reference(case, seconds)[0]).max())
 
 
 def order(case: Case, integrator: str) -> float:
@@ -234,7 +231,10 @@ def draw(cases: list[Case], steps: int, folder: Path) -> None:
 
     for name, one, label in (("work", _work, ("processor time [s]", "error at 5 s")),
                              ("drift", _drift, ("t [s]", "energy error / energy"))):
-        figure, axes = plt.subplots(2, 3, figsize=(9, 5.2), layout="constrained")
+        columns = 2 if len(cases) <= 4 else 3
+        rows = -(-len(cases) // columns)
+        figure, axes = plt.subplots(rows, columns, figsize=(3 * columns, 2.6 * rows),
+                                    layout="constrained", squeeze=False)
         for ax, case in zip(axes.flat, cases):
             one(ax, case, steps)
             ax.set_xscale("log"), ax.set_yscale("log")
@@ -244,7 +244,7 @@ def draw(cases: list[Case], steps: int, folder: Path) -> None:
         for ax in axes[:, 0]:
             ax.set_ylabel(label[1])
         handles = [plt.Line2D([], [], color=COLOURS[scheme], label=scheme) for scheme in FIXED]
-        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+        figure.legend(handles=handles, loc="outside lower center", ncols=columns)
         path = folder / f"integrators_{name}.svg"
         figure.savefig(path, metadata={"Date": None})
         print(path)
@@ -252,13 +252,13 @@ def draw(cases: list[Case], steps: int, folder: Path) -> None:
 
 def _work(ax, case: Case, steps: int) -> None:
     for name in FIXED:
-        points = []
-        for k in range(COARSEST, FINEST):
+        # of a step in the loop: so short a run is mostly its own beginning and end
+        cost, points = long_run(case, name, steps)[1] / steps, []
+        for dt in case.dt * 0.5 ** np.arange(COARSEST, FINEST):
             try:
-                x, seconds = end(case, name, case.dt * 0.5 ** k, TIME)
+                points.append((TIME / dt * cost, error(case, name, dt, TIME)))
             except nhmech.NhmechError:
                 continue
-            points.append((seconds, np.abs(x - reference(case, TIME)[0]).max()))
         if points:
             ax.plot(*np.array(points).T, ".-", color=COLOURS[name], markersize=4)
 
