@@ -36,7 +36,7 @@ COVERED = {
     "mechanics/distribution": "refused_systems selection elimination methods systems_papers",
     "mechanics/frame": "methods refused_systems rheonomic selection elimination",
     "mechanics/gibbs_appell": "methods systems_papers",
-    "mechanics/lagrange_dalembert": "methods",
+    "mechanics/lagrange_dalembert": "systems_papers algebroid_makers",
     "mechanics/momentum": "momentum",
     "mechanics/reduction": "reduction",
     "mechanics/selection": "selection couplings refused_systems",

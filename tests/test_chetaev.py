@@ -225,6 +225,11 @@ def test_dependent_constraints_are_refused():
         chetaev(planar(), {**SPEED, "again": lambda s: 2 * s.v.x ** 2 + 2 * s.v.y ** 2 - 8})
 
 
+def test_a_constraint_is_a_scalar():
+    with pytest.raises(MechanicsError, match="fixed must be scalars: 1 names, 2 expressions"):
+        chetaev(planar(), {"fixed": lambda s: ca.vertcat(s.v.x, s.v.y)})
+
+
 def test_a_singular_lagrangian_is_refused():
     made = constrain(lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2 / 2))
     with pytest.raises(MechanicsError, match="rank 1 of 2"):
