@@ -10,7 +10,16 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from .loop import CALLS, SHELL, Bounding, Loop, library_of, loop_of, shapes
+from .loop import (
+    CALLS,
+    SHELL,
+    Bounding,
+    Loop,
+    library_of,
+    loop_of,
+    shapes,
+    source_of,
+)
 from .status import Status
 
 # of a run, whose steps are as long as that and dt allow: five seconds of a wobbling disc then end
@@ -281,7 +290,7 @@ def compile_adaptive(rate: ca.Function, settle: ca.Function | None = None,
     if settle is not None and read is not None:
         functions, text = (rate, settle, read), SHELL + _METHOD + _LOOP + CALLS
         words |= shapes(functions, rate.size1_in(2), angles)
-    library = library_of(functions, text, True, bounds, **words)
+    library = library_of(source_of(functions, text, bounds, **words), True)
     if library is None:
         return None
     call, pointer, real = library.function("nhmech_dop853"), ctypes.c_void_p, ctypes.c_double

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import casadi as ca
 
@@ -238,16 +239,21 @@ int nhmech_many(nhmech_setup* s) {{
   return nhmech_run(s, s->steps, s->record);
 }}
 
-int nhmech_one(nhmech_setup* s) {{
+/* a whole step: an adaptive method comes back now and then before it is one */
+static int nhmech_whole(nhmech_setup* s, double* record) {{
+  int status;
   s->limit = (long long)s->clock[1] + 1;
-  return nhmech_run(s, 1, 0);
+  do status = nhmech_run(s, 1, record); while (!status && !s->done);
+  return status;
+}}
+
+int nhmech_one(nhmech_setup* s) {{
+  return nhmech_whole(s, 0);
 }}
 
 int nhmech_turn(nhmech_setup* s) {{
   const long long before = s->rows;
-  int status;
-  s->limit = (long long)s->clock[1] + 1;
-  status = nhmech_run(s, 1, s->record);
+  const int status = nhmech_whole(s, s->record);
   s->record += (s->rows - before) * (1 + {nq} + {nv} + {nu} + {na} + s->beside);
   s->phase = (s->phase + 1) % s->every;
   return status;
@@ -319,9 +325,15 @@ class Loop:
     work: int = 0
 
 
-def compile_loop(step: ca.Function, settle: ca.Function, read: ca.Function, angles: int,
-                 build: bool = True, kept: bool = False, bounds: Bounding = (None, None),
-                 order: int = 4) -> Loop | None:
+class Source(NamedTuple):
+    """Code in C, and how many instructions of CasADi's are in it."""
+
+    code: str
+    instructions: int
+
+
+def loop_source(step: ca.Function, settle: ca.Function, read: ca.Function, angles: int,
+                kept: bool = False, bounds: Bounding = (None, None), order: int = 4) -> Source:
     """The loop around `step` (t, x, u, theta, dt, side, guard) -> (x, health, status).
 
     `settle` (t, x, theta, side, guard) -> (x, health, status) follows a step that ends off the
@@ -331,20 +343,24 @@ def compile_loop(step: ca.Function, settle: ca.Function, read: ca.Function, angl
     taken. No step is taken that takes one of the `bounds` to the other side than that of its sign
     in the setup; those of forces are looked at after some steps (`STRIDE`) and at the end, and the
     steps since the latest look are taken back where one is crossed.
+    """
+    unsettled = f"(k0 + i + 1) % {MENDED} == 0" if kept else f"status == {CODES['OFF']}"
+    functions = step, settle, read
+    return source_of(functions, SHELL + _JUDGE + _LOOP + CALLS, bounds,
+                     step=step.name(), unsettled=unsettled, JUDGED=JUDGED, WRONG=WRONG,
+                     SHARE=judged_share(order), **shapes(functions, step.size1_in(2), angles))
 
-    None where there is no compiler or it takes too long (said once), or where the code is not in
-    the cache and `build` is not set.
+
+def compile_loop(source: Source, build: bool = True) -> Loop | None:
+    """A loop of `loop_source`. None where there is no compiler or it takes too long (said once), or
+    where the code is not in the cache and `build` is not set.
 
     Raises
     ------
     CompileError
         Where the compiler refuses, or what it made cannot be loaded.
     """
-    unsettled = f"(k0 + i + 1) % {MENDED} == 0" if kept else f"status == {CODES['OFF']}"
-    functions = step, settle, read
-    library = library_of(functions, SHELL + _JUDGE + _LOOP + CALLS, build, bounds,
-                         step=step.name(), unsettled=unsettled, JUDGED=JUDGED, WRONG=WRONG,
-                         SHARE=judged_share(order), **shapes(functions, step.size1_in(2), angles))
+    library = library_of(source, build)
     return None if library is None else loop_of(library)
 
 
@@ -362,14 +378,9 @@ def shapes(functions: Sequence[ca.Function], nu: int, angles: int) -> dict[str, 
                    "na": angles, "settle": settle.name(), "read": read.name()}
 
 
-def library_of(functions: Sequence[ca.Function], text: str, build: bool,
-               bounds: Bounding = (None, None), **words: object) -> Library | None:
-    """C of the functions followed by a text with the words put in, compiled and loaded;
-    None and errors as in `compile_loop`."""
-    compiler = find_compiler()
-    if compiler is None:
-        say_no_compiler()
-        return None
+def source_of(functions: Sequence[ca.Function], text: str, bounds: Bounding = (None, None),
+              **words: object) -> Source:
+    """C of the functions followed by a text with the words put in."""
     generator = ca.CodeGenerator("step.c", {"with_header": False})
     margins, normals = bounds
     first = 0 if margins is None else margins.nnz_out(0)
@@ -381,8 +392,16 @@ def library_of(functions: Sequence[ca.Function], text: str, build: bool,
     code = HIDDEN.format(generator.dump()) + text.format(
         **words, **CODES, NEWTON=NEWTON, STRIDE=STRIDE, crossed=crossed,
         lifts=int(normals is not None))
-    return default_cache().load(code, compiler,
-                                functions[0].n_instructions() + code.count("\n") // 2, build)
+    return Source(code, functions[0].n_instructions() + code.count("\n") // 2)
+
+
+def library_of(source: Source, build: bool) -> Library | None:
+    """The code compiled and loaded; None and errors as in `compile_loop`."""
+    compiler = find_compiler()
+    if compiler is None:
+        say_no_compiler()
+        return None
+    return default_cache().load(source.code, compiler, source.instructions, build)
 
 
 def _least(function: str, bounds: ca.Function | None, arguments: str, first: int) -> str:

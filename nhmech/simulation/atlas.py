@@ -13,7 +13,7 @@ import numpy as np
 
 from ..compile.adaptive import Adaptive, compile_adaptive
 from ..compile.buffered import Buffered
-from ..compile.loop import Bounding, Loop, compile_loop
+from ..compile.loop import Bounding, Loop, Source, compile_loop, loop_source
 from ..errors import REPR, listed
 from ..mechanics.equations import Equations
 from ..urdf.description import JointLimits
@@ -21,17 +21,16 @@ from .bounds import Bounds
 from .integrators import (
     POOR,
     Advance,
-    advance_function,
-    keeping_advance_function,
+    loop_step,
     projection_function,
     python_step,
     rate_function,
     reading_function,
-    settling_function,
-    step_function,
+    settling,
 )
 from .inverse_dynamics import InverseDynamics
 from .moment import Moment
+from .once import once
 from .schemes import Scheme
 from .simulated import Simulated
 from .state_vector import StateVector
@@ -69,19 +68,19 @@ class Chart:
     @cached_property
     def _adaptive(self) -> Adaptive | None:
         rate = rate_function(self.equations, self.kinematic)
-        return compile_adaptive(rate, *self._ends, self._angles, self._margins)
+        return compile_adaptive(rate, *_ends(self.equations),
+                                len(self.state_vector.angle_slots()), self._margins)
 
     def loop(self, build: bool) -> Loop | None:
         """The step loop in C; None without a compiler, or where it must not be built (that of
         DOP853 always may)."""
-        if self._step is None:
+        if self.scheme.method is None:
             return None if self._adaptive is None else self._adaptive.loop
         if self._loops.get(True) is not None:
             return self._loops[True]
         if build not in self._loops:
-            step, kept = self._step
-            self._loops[build] = compile_loop(step, *self._ends, self._angles, build, kept,
-                                              self._margins, self.scheme.order)
+            source = _loop_source(self.equations, self.scheme, self.kinematic, self._margins)
+            self._loops[build] = compile_loop(source, build)
         return self._loops[build]
 
     @cached_property
@@ -89,31 +88,10 @@ class Chart:
         return {}
 
     @cached_property
-    def _step(self) -> tuple[ca.Function, bool] | None:
-        """The step that C takes, and whether its scheme keeps the constraints by itself; None of an
-        adaptive one."""
-        if self.scheme.method is None:
-            return None
-        parts = self.equations, self.scheme.method, self.kinematic
-        keeping = keeping_advance_function(*parts)
-        kept = keeping is not None
-        return step_function(keeping if kept else advance_function(*parts)), kept
-
-    @cached_property
-    def _ends(self) -> tuple[ca.Function, ca.Function]:
-        """What follows a step in C: `settle` and `read` of `compile_loop`."""
-        return (settling_function(projection_function(self.equations)),
-                reading_function(self.equations))
-
-    @cached_property
     def _margins(self) -> Bounding:
         support = self.bounds.support
         return (self.bounds.along(self.equations),
                 None if support is None else support.along(self.equations))
-
-    @property
-    def _angles(self) -> int:
-        return len(self.state_vector.angle_slots())
 
     @cached_property
     def project(self) -> Buffered:
@@ -137,6 +115,20 @@ class Chart:
         as none."""
         value = float(self.project(t, x, theta)[3][1])
         return value if np.isfinite(value) else 0.0
+
+
+def _ends(equations: Equations) -> tuple[ca.Function, ca.Function]:
+    """What follows a step in C: `settle` and `read` of `loop_source`."""
+    return settling(equations), reading_function(equations)
+
+
+@once
+def _loop_source(equations: Equations, scheme: Scheme, kinematic: bool,
+                 margins: Bounding) -> Source:
+    assert scheme.method is not None, "a scheme that chooses its steps has a loop of its own"
+    step, kept = loop_step(equations, scheme.method, kinematic)
+    angles = len(StateVector.of(equations).angle_slots())
+    return loop_source(step, *_ends(equations), angles, kept, margins, scheme.order)
 
 
 class Atlas:

@@ -18,6 +18,7 @@ from ..vehicle.clearance import clearance
 from ..vehicle.vehicle import Vehicle
 from .integrators import rate_function
 from .lifted import LIFT_OFF, Support
+from .once import once
 from .simulated import Simulated
 from .state import State
 from .state_vector import StateVector
@@ -97,28 +98,19 @@ class Bounds:
         read_word("on_limit", on_limit, ON_BOUND)
         read_word("on_fall", on_fall, ON_BOUND)
         read_word("on_lift", on_lift, ON_BOUND)
-        system, vehicle = simulated.constrained.system, simulated.vehicle
-        found, margins = [], []
-        notices: tuple[Notice, ...] = ()
-        if vehicle is not None and on_limit != "ignore":
-            for name, margin in _joint_margins(vehicle):
-                found.append(Bound(name, on_limit == "stop", Status.LIMIT))
-                margins.append(margin)
-        if vehicle is not None and on_fall != "ignore":
-            above = clearance(vehicle)
-            found += [Bound(f"fallen: {link}", on_fall == "stop", Status.GROUNDED)
-                      for link in above.links]
-            margins.append(above.heights(system.t, system.q))
-            notices = above.notices
-        support = None
-        if vehicle is not None and on_lift != "ignore":
-            support = Support.of(vehicle)
-            found += [Bound(f"{LIFT_OFF}: {wheel}", on_lift == "stop", Status.LIFTED)
-                      for wheel in support.wheels]
+        vehicle = simulated.vehicle
+        if vehicle is None:
+            system = simulated.constrained.system
+            return cls((), ca.Function("nhmech_margins", [system.t, system.q], [ca.DM(0, 1)]))
+        names, margins, notices = _watch(vehicle, on_limit != "ignore", on_fall != "ignore")
+        support = Support.of(vehicle) if on_lift != "ignore" else None
+        if support is not None:
+            names += tuple((f"{LIFT_OFF}: {wheel}", Status.LIFTED) for wheel in support.wheels)
             notices += support.notices
-        values = ca.densify(ca.vertcat(ca.SX(0, 1), *margins)) + ROUNDING
-        return cls(tuple(found), ca.Function("nhmech_margins", [system.t, system.q], [values]),
-                   notices, support if support is not None and support.wheels else None)
+        terminal = {Status.LIMIT: on_limit == "stop", Status.GROUNDED: on_fall == "stop",
+                    Status.LIFTED: on_lift == "stop"}
+        return cls(tuple(Bound(name, terminal[status], status) for name, status in names),
+                   margins, notices, support if support is not None and support.wheels else None)
 
     def read(self, state: State) -> list[float]:
         """The margins (n,)."""
@@ -131,12 +123,7 @@ class Bounds:
 
     def along(self, equations: Equations) -> ca.Function | None:
         """(t, x, theta) -> the margins, for compiled code; None where there are none."""
-        if not self.margins.numel_out(0):
-            return None
-        vector, system = StateVector.of(equations), equations.frame.constrained.system
-        x = ca.SX.sym("x", vector.nx)
-        margins = self.margins(system.t, vector.configuration(x[:vector.nconf]))
-        return ca.Function("nhmech_bounds", [system.t, x, system.theta], [margins], {"cse": True})
+        return _along(equations, self.margins) if self.margins.numel_out(0) else None
 
     def next_one(self, equations: Equations, t: float, x: np.ndarray, theta: np.ndarray,
                  status: Status) -> Bound:
@@ -154,6 +141,34 @@ class Bounds:
         wait = [-np.inf if now[i] <= 0 else now[i] / max(-later[i], np.finfo(float).tiny)
                 for i in chosen]
         return self.found[chosen[int(np.argmin(wait))]]
+
+
+@once
+def _along(equations: Equations, margins: ca.Function) -> ca.Function:
+    vector, system = StateVector.of(equations), equations.frame.constrained.system
+    x = ca.SX.sym("x", vector.nx)
+    values = margins(system.t, vector.configuration(x[:vector.nconf]))
+    return ca.Function("nhmech_bounds", [system.t, x, system.theta], [values], {"cse": True})
+
+
+@once
+def _watch(vehicle: Vehicle, limits: bool, falls: bool,
+           ) -> tuple[tuple[tuple[str, Status], ...], ca.Function, tuple[Notice, ...]]:
+    """Name and status of each bound that is not ignored, the margins, and notices."""
+    system = vehicle.constrained.system
+    found, margins = [], []
+    notices: tuple[Notice, ...] = ()
+    if limits:
+        for name, margin in _joint_margins(vehicle):
+            found.append((name, Status.LIMIT))
+            margins.append(margin)
+    if falls:
+        above = clearance(vehicle)
+        found += [(f"fallen: {link}", Status.GROUNDED) for link in above.links]
+        margins.append(above.heights(system.t, system.q))
+        notices = above.notices
+    values = ca.densify(ca.vertcat(ca.SX(0, 1), *margins)) + ROUNDING
+    return tuple(found), ca.Function("nhmech_margins", [system.t, system.q], [values]), notices
 
 
 def followers(vehicle: Vehicle) -> set[str]:

@@ -7,10 +7,9 @@ scheme on the manifold; an averaged velocity fed to the exponential map would no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from functools import reduce, wraps
-from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
-from weakref import WeakKeyDictionary
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -21,6 +20,7 @@ from ..compile.loop import NEWTON
 from ..compile.status import CODES, Status
 from ..mechanics.equations import Equations
 from .flow import INLINE, Flow, Method
+from .once import once
 from .schemes import RK4, Scheme
 from .state_vector import StateVector
 
@@ -62,27 +62,8 @@ Advance = Callable[[float, np.ndarray, np.ndarray, np.ndarray, float, float, flo
 # (t, x, theta) -> margins (n,), and the status of a step that makes each of them negative
 Bounded = tuple[ca.Function, Sequence[Status]]
 
-Options = ParamSpec("Options")
-Made = TypeVar("Made")
 
-
-def _once(make: Callable[Concatenate[Equations, Options], Made],
-          ) -> Callable[Concatenate[Equations, Options], Made]:
-    """What `make` makes of equations is kept as long as they live: every simulator of a vehicle
-    needs it, and several parts of one."""
-    known: WeakKeyDictionary[Equations, dict[Hashable, Made]] = WeakKeyDictionary()
-
-    @wraps(make)
-    def kept(equations: Equations, *args: Options.args, **kwargs: Options.kwargs) -> Made:
-        made, key = known.setdefault(equations, {}), (args, tuple(kwargs.items()))
-        if key not in made:
-            made[key] = make(equations, *args, **kwargs)
-        return made[key]
-
-    return kept
-
-
-@_once
+@once
 def rate_function(equations: Equations, kinematic: bool = False) -> ca.Function:
     """(t, x, u, theta) -> dx/dt; in kinematic mode xi is held."""
     vector = StateVector.of(equations)
@@ -97,7 +78,7 @@ def rate_function(equations: Equations, kinematic: bool = False) -> ca.Function:
                        [ca.densify(vector.rate(q_rate, v, xi_rate))], {"cse": True})
 
 
-@_once
+@once
 def projection_function(equations: Equations) -> ca.Function:
     """(t, x, theta) -> x on the constraint manifold, q, v, and health (3,): old |phi|, frame's
     margin, least guard.
@@ -127,7 +108,7 @@ def projection_function(equations: Equations) -> ca.Function:
                        {"cse": True})
 
 
-@_once
+@once
 def reading_function(equations: Equations) -> ca.Function:
     """(t, x, theta) -> q, v: what is shown of a state, only where needed. (`read` alone is a name
     of the C library.)"""
@@ -150,7 +131,7 @@ def normalising_function(equations: Equations) -> ca.Function:
                        [ca.vertcat(configuration, x[vector.nconf:]), ca.densify(margin)])
 
 
-@_once
+@once
 def lift_function(equations: Equations) -> ca.Function:
     """(t, x, theta) -> directions (nx, k) and phi (k,), as in `Flow.lift`."""
     vector, frame = StateVector.of(equations), equations.frame
@@ -250,13 +231,27 @@ def settling_function(project: ca.Function) -> ca.Function:
                        {"cse": True} if type(inputs[0]) is ca.SX else {})
 
 
+@once
+def settling(equations: Equations) -> ca.Function:
+    """`settling_function` of their projection."""
+    return settling_function(projection_function(equations))
+
+
+@once
+def loop_step(equations: Equations, method: Method, kinematic: bool) -> tuple[ca.Function, bool]:
+    """The step that compiled code takes, and whether the motion keeps the constraints by itself."""
+    keeping = keeping_advance_function(equations, method, kinematic)
+    kept = keeping is not None
+    return step_function(keeping or advance_function(equations, method, kinematic)), kept
+
+
 def symbols_of(function: ca.Function) -> list[ca.SX] | list[ca.MX]:
     """Of its inputs, by which a short function becomes a part of another, and a long one a call."""
     return function.sx_in() if function.n_instructions() <= INLINE else function.mx_in()
 
 
 # -- steps of a method -----------------------------------------------------------------------------
-@_once
+@once
 def advance_function(equations: Equations, method: Method, kinematic: bool = False) -> ca.Function:
     """(t, x, u, theta, dt) -> x, health: a step of the method, then the projection; of an implicit
     one also whether its equations were solved."""
@@ -264,7 +259,7 @@ def advance_function(equations: Equations, method: Method, kinematic: bool = Fal
                              lift_function(equations)))
 
 
-@_once
+@once
 def keeping_advance_function(equations: Equations, method: Method,
                              kinematic: bool = False) -> ca.Function | None:
     """Likewise (t, x, u, theta, dt) -> x, margin, if the motion keeps constraints and guards by
@@ -284,7 +279,7 @@ def _flow(equations: Equations, kinematic: bool, end: ca.Function, lift: ca.Func
                 projection_function(equations), end, lift)
 
 
-@_once
+@once
 def _keeps(equations: Equations, kinematic: bool) -> bool:
     """Whether steps of 0.3 s from random states leave phi and guards where they were."""
     rate, project = rate_function(equations, kinematic), projection_function(equations)
@@ -310,11 +305,9 @@ def python_step(equations: Equations, scheme: Scheme, kinematic: bool,
     `adaptive` is the compiled method of a scheme that chooses its steps, None without a compiler:
     SciPy has the same.
     """
-    read = reading_function(equations)
-    settle = _append_state(settling_function(projection_function(equations)), read)
+    settle = Buffered(_settle_and_read(equations))
     if scheme.method is not None:
-        advanced = advance_function(equations, scheme.method, kinematic)
-        step = _append_state(step_function(advanced), read)
+        step = Buffered(_step_and_read(equations, scheme.method, kinematic))
 
         def first(t, x, u, theta, dt, side, guard):
             return step(t, x, u, theta, dt, side, guard), t + dt
@@ -343,14 +336,25 @@ def python_step(equations: Equations, scheme: Scheme, kinematic: bool,
     return advance
 
 
-def _append_state(step: ca.Function, read: ca.Function) -> Buffered:
+@once
+def _settle_and_read(equations: Equations) -> ca.Function:
+    return _append_state(settling(equations), reading_function(equations))
+
+
+@once
+def _step_and_read(equations: Equations, method: Method, kinematic: bool) -> ca.Function:
+    step = step_function(advance_function(equations, method, kinematic))
+    return _append_state(step, reading_function(equations))
+
+
+def _append_state(step: ca.Function, read: ca.Function) -> ca.Function:
     """The function with q and v of its x after it."""
     inputs = step.mx_in()
     t, theta = inputs[0], inputs[2 if len(inputs) == 5 else 3]
     if len(inputs) > 5:
         t = t + inputs[4]
     x, health, status = step(*inputs)
-    return Buffered(ca.Function("step", inputs, [x, *read(t, x, theta), health, status]))
+    return ca.Function("step", inputs, [x, *read(t, x, theta), health, status])
 
 
 def _scipy_span(rate: Buffered) -> Callable:

@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import NhmechError, listed
+from ..mechanics.distribution import Component
 from ..mechanics.equations import Equations
 from ..urdf.notice import Notice, NoticeKind
 from ..vehicle.build import build
@@ -18,6 +19,7 @@ from ..vehicle.ground import Ground
 from ..vehicle.least_norm import orthonormal, raise_least
 from ..vehicle.vehicle import Vehicle
 from .contact_forces import ContactForces, force_reader
+from .once import once
 from .state import State
 from .state_vector import StateVector
 
@@ -65,15 +67,7 @@ class Support:
     def of(cls, vehicle: Vehicle) -> Support:
         """Of the wheels that press on level ground where the vehicle is at rest: what holds the
         others down is not in the file."""
-        places = [i for i, c in enumerate(vehicle.contact_rows) if c.direction == "normal"]
-        wheels = [list(vehicle.contact_rows)[i].contact for i in places]
-        idle = _idle_wheels(vehicle, wheels, places)
-        if idle and vehicle.ground.normal != LEVEL.normal:
-            idle = _idle_wheels(build(vehicle.description, LEVEL, vehicle.parameters), wheels,
-                                places)
-        kept = [(wheel, i) for wheel, i in zip(wheels, places) if wheel not in idle]
-        return cls(vehicle, tuple(wheel for wheel, _ in kept), np.array([i for _, i in kept], int),
-                   (_idle_notice(idle),) if idle else ())
+        return cls(vehicle, *_watched(vehicle))
 
     def margins(self, state: State) -> list[float]:
         """The normal forces [N] (m,), all positive where any split of the load makes them so; up to
@@ -85,21 +79,40 @@ class Support:
 
     def along(self, equations: Equations) -> ca.Function:
         """(t, x, u, theta, split) -> the same, of a given split, for compiled code."""
-        vector, system = StateVector.of(equations), equations.frame.constrained.system
-        rows = self.vehicle.contact_rows
-        x, split = ca.SX.sym("x", vector.nx), ca.SX.sym("split", len(rows))
-        q = vector.configuration(x[:vector.nconf])
-        v = equations.velocity(system.t, q, x[vector.nconf:], system.theta)
-        function = (self.vehicle.contact_forces if equations is self.vehicle.equations
-                    else contact_force_function(equations, rows))
-        forces, kernel, _, _ = function(system.t, q, v, system.u, system.theta, 0)
-        # each column of the kernel has one dropped row to itself
-        free = [i for i, row in enumerate(rows.values()) if row not in equations.frame.kept]
-        places = self.places.tolist()
-        slack = TOUCHING * ca.mmax(ca.fabs(forces[places]))
-        normals = (forces + kernel @ split[free])[places] + slack
-        return ca.Function("nhmech_normals", [system.t, x, system.u, system.theta, split],
-                           [ca.densify(normals)], {"cse": True})
+        return _along(equations, tuple(self.vehicle.contact_rows.items()),
+                      tuple(self.places.tolist()))
+
+
+@once
+def _watched(vehicle: Vehicle) -> tuple[tuple[str, ...], np.ndarray, tuple[Notice, ...]]:
+    """Wheels, places and notices of `Support`."""
+    places = [i for i, c in enumerate(vehicle.contact_rows) if c.direction == "normal"]
+    wheels = [list(vehicle.contact_rows)[i].contact for i in places]
+    idle = _idle_wheels(vehicle, wheels, places)
+    if idle and vehicle.ground.normal != LEVEL.normal:
+        idle = _idle_wheels(build(vehicle.description, LEVEL, vehicle.parameters), wheels,
+                            places)
+    kept = [(wheel, i) for wheel, i in zip(wheels, places) if wheel not in idle]
+    return (tuple(wheel for wheel, _ in kept), np.array([i for _, i in kept], int),
+            (_idle_notice(idle),) if idle else ())
+
+
+@once
+def _along(equations: Equations, rows: tuple[tuple[Component, int], ...],
+           places: tuple[int, ...]) -> ca.Function:
+    vector, system = StateVector.of(equations), equations.frame.constrained.system
+    x, split = ca.SX.sym("x", vector.nx), ca.SX.sym("split", len(rows))
+    q = vector.configuration(x[:vector.nconf])
+    v = equations.velocity(system.t, q, x[vector.nconf:], system.theta)
+    function = contact_force_function(equations, dict(rows))
+    forces, kernel, _, _ = function(system.t, q, v, system.u, system.theta, 0)
+    # each column of the kernel has one dropped row to itself
+    free = [i for i, (_, row) in enumerate(rows) if row not in equations.frame.kept]
+    watched = list(places)
+    slack = TOUCHING * ca.mmax(ca.fabs(forces[watched]))
+    normals = (forces + kernel @ split[free])[watched] + slack
+    return ca.Function("nhmech_normals", [system.t, x, system.u, system.theta, split],
+                       [ca.densify(normals)], {"cse": True})
 
 
 def _share(shortest: np.ndarray, kernel: np.ndarray, places: Sequence[int] | np.ndarray,
