@@ -412,6 +412,42 @@ def test_the_commands_import_report_and_compare(bags, tmp_path):
     assert "nothing: the poses are those of ideal rolling" in result.output
 
 
+def test_slip_and_a_wrong_odometry_are_told_apart_by_a_truth(tmp_path):
+    """gz_ros2_control#595. The odometry follows from the wheels, which spun; the truth does not."""
+    pytest.importorskip("rosbags")
+    from rosbags.rosbag2 import StoragePlugin, Writer
+    from rosbags.typesys import Stores, get_typestore
+
+    joints, pose = samples("differential_drive")
+    joints.position[:] += np.clip(joints.t - 3.0, 0.0, 1.0)[:, None]
+    rolling = Rolling(shipped("differential_drive"), joints.names)
+    odometry = move(pose, Replay(rolling, joints, joints.t).track(np.ones(2)).poses)
+    types = get_typestore(Stores.ROS2_HUMBLE)
+    T, kind = types.types, {JOINTS: "sensor_msgs/msg/JointState",
+                            "/odom": "geometry_msgs/msg/PoseStamped",
+                            "/truth": "geometry_msgs/msg/PoseStamped"}
+    with Writer(tmp_path / "bag", version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        where = {topic: writer.add_connection(topic, name, typestore=types)
+                 for topic, name in kind.items()}
+        for k, now in enumerate(np.round(joints.t * 1e9).astype(int).tolist()):
+            head = T["std_msgs/msg/Header"](
+                T["builtin_interfaces/msg/Time"](*divmod(now, 10 ** 9)), "odom")
+            messages = {JOINTS: T[kind[JOINTS]](head, list(joints.names), joints.position[k],
+                                                np.zeros(0), np.zeros(0))}
+            for topic, seen in (("/odom", odometry), ("/truth", pose)):
+                messages[topic] = T[kind[topic]](head, T["geometry_msgs/msg/Pose"](
+                    T["geometry_msgs/msg/Point"](*seen.position[k]),
+                    T["geometry_msgs/msg/Quaternion"](*seen.rotation[k])))
+            for topic, message in messages.items():
+                writer.write(where[topic], now, types.serialize_cdr(message, kind[topic]))
+    result = command_line("odometry", tmp_path / "bag", "--vehicle", "differential_drive",
+                          "--truth", "/truth", "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.output)
+    assert found["odometry"]["findings"] == []
+    assert {f["kind"] for f in found["truth"]["findings"]} == {"slip"}
+
+
 def test_a_finding_is_exit_code_one_where_it_is_asked_for(tmp_path):
     joints, pose = samples("differential_drive")
     rows = np.column_stack([pose.t, pose.planar, 1.1 * joints.position])
