@@ -189,6 +189,9 @@ class Description:
         Package name -> folder, for meshes.
     mu
         Wheel name -> friction coefficient, where `<mu1>` and `<mu2>` of the file say it.
+    confined
+        Whether it came out of a run file, which may be anybody's: its meshes are read below the
+        packages and the robot's own folder alone.
     """
 
     xml: str
@@ -210,6 +213,7 @@ class Description:
     notices: tuple[Notice, ...] = ()
     packages: dict[str, Path] = field(default_factory=dict)
     mu: dict[str, float] = field(default_factory=dict)
+    confined: bool = False
 
     def __repr__(self) -> str:
         wheels = listed((wheel.name for wheel in self.wheels), REPR)

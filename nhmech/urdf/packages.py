@@ -90,6 +90,22 @@ def find_file(filename: str, packages: Mapping[str, Path], urdf: Path | None) ->
     return next((path for path in candidates if _exists(path) and path.is_file()), None)
 
 
+def is_within(file: Path, packages: Mapping[str, Path], urdf: Path | None) -> bool:
+    """Whether a file lies below one of the packages, or of the folders that ROS looks for packages
+    in, or below the robot's own: that of its package, else of its file."""
+    folders = [Path(folder) for folder in packages.values()]
+    folders += [prefix / "share" for prefix in _paths("AMENT_PREFIX_PATH")]
+    folders += [folder for name in _VARIABLES for folder in _paths(name)]
+    if urdf is not None:
+        above = list(Path(os.path.abspath(urdf)).parents)
+        folders.append(next((folder for folder in above if _exists(folder / "package.xml")),
+                            above[0]))
+    # as it is spelled: a package that was installed as links points elsewhere
+    path = Path(os.path.abspath(file))
+    roots = [Path(os.path.abspath(folder)) for folder in folders]
+    return any(root in path.parents for root in roots if root != Path(root.anchor))
+
+
 def _exists(path: Path) -> bool:
     try:
         return path.exists()

@@ -21,7 +21,7 @@ from lxml import etree
 from ..errors import ModelError
 from ..urdf.description import Description
 from ..urdf.mesh_files import length_unit
-from ..urdf.packages import find_file
+from ..urdf.packages import find_file, is_within
 from ..urdf.text.source import Element
 from .model import full_model, locked_joints
 from .palette import STRIPE, link_colours
@@ -98,7 +98,10 @@ def moving_geometry(description: Description) -> Geometry:
 
 def find_mesh(filename: str, description: Description) -> Path | None:
     """The file that a mesh name of this robot means, or None."""
-    return find_file(filename, description.packages, description.path)
+    found = find_file(filename, description.packages, description.path)
+    if found is None or not description.confined:
+        return found
+    return found if is_within(found, description.packages, description.path) else None
 
 
 def _mend(root: Element, description: Description, loader: coal.CachedMeshLoader,

@@ -51,6 +51,7 @@ def restore(values: dict) -> Vehicle:
              reasons={name: _restore_reason(**reason) for name, reason in d["reasons"].items()},
              skid=None if d["skid"] is None else _restore_skid(**d["skid"]),
              notices=tuple(_restore_notice(**notice) for notice in d["notices"]))
+    d["confined"] = True
     for key in ("rolling", "steering", "driven", "free"):
         d[key] = tuple(d[key])
     ground = Ground(**{k: tuple(v) for k, v in values["ground"].items()})
