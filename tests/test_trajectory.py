@@ -23,7 +23,8 @@ TWIST = (0.5, 0.0, 0.0)
 @pytest.fixture(scope="module")
 def run():
     turn = JointVelocity({"left_wheel_joint": -6.0, "right_wheel_joint": 12.0})
-    simulator = Simulator(shipped("differential_drive"), lambda t, state: turn, dt=1e-2)
+    simulator = Simulator(shipped("differential_drive"), lambda t, state: turn, dt=1e-2,
+                          on_lift="ignore")
     simulator.reset()
     return simulator.run(4.0)
 
