@@ -10,7 +10,7 @@ from scipy.special import ndtri
 from .planar import relative, turn
 
 FALSE = 0.01       # chance that a log without slip shows some
-LEAST = 5.0        # standard deviations that are slip at least
+LEAST = 6.0        # standard deviations that are slip at least
 RELATIVE = 2e-3    # of the way and the turn: less is no slip, whatever the noise is
 ROUNDING = 1e-6    # [m], [rad]: likewise
 FEWEST = 4         # poses in a window
