@@ -22,13 +22,14 @@ def howto() -> None:
         viewing(Path(folder))
         plotting(Path(folder))
         slipping()
+        sliding()
 
 
-def driven(name: str, controller, duration: float, every: int = 1):
+def driven(name: str, controller, duration: float, every: int = 1, **options):
     """The run of a shipped vehicle with the controller that `controller` makes for it."""
     vehicle = nhmech.load(nhmech.urdf_path(name))
     made = controller(vehicle)
-    simulator = nhmech.Simulator(vehicle, made, control_period=0.01)
+    simulator = nhmech.Simulator(vehicle, made, control_period=0.01, **options)
     simulator.reset(**getattr(made, "start", {}))
     return vehicle, simulator.run(duration, every=every)
 
@@ -79,6 +80,13 @@ def slipping() -> None:
     robot, run = driven("differential_drive", lambda robot: PurePursuit(robot, path, speed=1.5),
                         4.0)
     plots.write(plots.friction(robot, run, mu=0.2)[0], HERE / "limits_friction.svg")
+
+
+def sliding() -> None:
+    path = make_path("figure8", 2.0)
+    robot, run = driven("differential_drive", lambda robot: PurePursuit(robot, path, speed=1.5),
+                        4.0, contact="coulomb", mu=0.2)
+    plots.write(plots.friction(robot, run, mu=0.2)[0], HERE / "slip_friction.svg")
 
 
 def still(png: bytes, file: Path) -> None:

@@ -28,7 +28,8 @@ PAGES = sorted(
 HOWTO = sorted((DOCS / "howto").glob("*.md"))
 NEEDS = {"gym": ["gymnasium"], "limits": ["matplotlib"], "many": ["joblib", "pandas"],
          "notebook": ["matplotlib"], "plots": ["matplotlib"], "odometry": ["rosbags", "matplotlib"],
-         "runs": ["rosbags", "pyarrow"]}
+         "runs": ["rosbags", "pyarrow"],
+         "slip": ["matplotlib"]}
 # what opens a browser, or draws every frame with one
 DRAWN = "--view", "--gif", "--webp", "--mp4"
 

@@ -15,7 +15,8 @@ SAMPLES = 500       # states at which the constraints are evaluated at most, spr
 def residuals(trajectory: Trajectory, simulated: Simulated | None = None) -> tuple[float, float]:
     """Largest violation of the constraints over a run: of the rows, and of phi.
 
-    They are max |A v + b| / max(1, |v|) and max |phi|; dropped rows are among them.
+    They are max |A v + b| / max(1, |v|) and max |phi|; dropped rows are among them. Of a run with
+    Coulomb friction, moments at which wheels may slide or fly are left out.
 
     Parameters
     ----------
@@ -25,13 +26,15 @@ def residuals(trajectory: Trajectory, simulated: Simulated | None = None) -> tup
         What moved; that of the trajectory where None.
     """
     simulated = trajectory.simulated if simulated is None else simulated
-    vehicle, slip, height, last = simulated.vehicle, 0.0, 0.0, len(trajectory) - 1
+    vehicle, slip, height = simulated.vehicle, 0.0, 0.0
+    rolled = np.flatnonzero(trajectory.rolled)
     evaluate = (
         simulated.constrained.constraint_function()
         if vehicle is None
         else vehicle.functions.constraints
     )
-    for i in np.unique(np.linspace(0, last, min(SAMPLES, last + 1)).astype(int)):
+    for i in rolled[np.unique(np.linspace(0, len(rolled) - 1,
+                                          min(SAMPLES, len(rolled))).astype(int))]:
         v = trajectory.v[i]
         A, b, phi = evaluate(trajectory.t[i], trajectory.q[i], simulated.theta)
         slip = max(

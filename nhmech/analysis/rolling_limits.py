@@ -10,6 +10,7 @@ import numpy as np
 from ..checks import check_arguments, read_count
 from ..errors import InputError, Remedy
 from ..simulation.contact_forces import ContactForces, force_reader
+from ..simulation.coulomb import SLIP
 from ..simulation.events import Event
 from ..simulation.lifted import LIFT_OFF
 from ..simulation.state import State
@@ -103,8 +104,9 @@ def rolling_events(vehicle: Vehicle, mu: float | Mapping[str, float] | None = No
 
 
 def is_rolling_event(name: str) -> bool:
-    """Whether an event of this name is that of the friction limit, or of a lift-off."""
-    return name == FRICTION or name.startswith(LIFT_OFF)
+    """Whether an event of this name is that of the friction limit, of a lift-off, or of the end of
+    rolling."""
+    return name in (FRICTION, SLIP) or name.startswith(LIFT_OFF)
 
 
 class _Looks:
@@ -329,7 +331,8 @@ def run_validity(trajectory: Trajectory, mu: float | Mapping[str, float] | None 
                  every: int = 1) -> RunValidity:
     """Whether ideal rolling was possible along a run: `validity` at its recorded states.
 
-    The last state and those after an event are always included.
+    The last state and those after an event are always included. Of a run with Coulomb friction,
+    moments at which wheels slide or fly are left out.
 
     A run that was read from a file is judged with the vehicle it was made with
     (`trajectory.simulated.vehicle`), or with the one that `Trajectory.load` was given.
@@ -346,7 +349,8 @@ def run_validity(trajectory: Trajectory, mu: float | Mapping[str, float] | None 
     Raises
     ------
     InputError
-        For a run of something without wheels, and of a kinematic run (which has no forces).
+        For a run of something without wheels, of a kinematic run (which has no forces), and of
+        one that does not roll at all.
     SimulationError
         For a file that does not say what was simulated.
 
@@ -366,7 +370,11 @@ def run_validity(trajectory: Trajectory, mu: float | Mapping[str, float] | None 
     events = tuple(event for event in trajectory.events if is_rolling_event(event[1]))
     last = len(trajectory) - 1
     after = {min(int(np.searchsorted(trajectory.t, t)), last) for t, _ in events}
-    chosen = sorted({*range(0, len(trajectory), every), last, *after})
+    wanted = {*range(0, len(trajectory), every), last, *after}
+    chosen = sorted(k for k in wanted if trajectory.rolled[k])
+    if not chosen:
+        raise InputError("no wheel of this run rolls at a moment to be judged: read "
+                         "`trajectory.phases` instead")
     loads = contact_loads(vehicle, *(part[chosen] for part in (
         trajectory.t, trajectory.q, trajectory.v, trajectory.u)))
     known = coefficients(vehicle, mu)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Friction = Sequence[tuple[str | None, float]]  # (wheel or None for all, coefficient)
 STATES = 200  # at which a run is judged at most, besides those of its events: below a second
-ON_SLIP = ("warn", "stop", "ignore")
+ON_SLIP = ("warn", "stop", "go-on", "ignore")
 ON_BOUND = ("stop", "warn", "ignore")
 
 
@@ -49,8 +49,9 @@ class RollingOptions:
     on_slip: str | None = option(
         "--on-slip", type=click.Choice(ON_SLIP),
         help="Find the exact moment when ideal rolling stops being valid (slower), and print it or "
-             "stop there. Default: 'warn' with --mu; otherwise, some moments of the run are judged "
-             "afterwards. 'ignore' judges nothing.")
+             "stop there; or go on with wheels that slide, fly and land ('go-on'). Default: 'warn' "
+             "with --mu; otherwise, some moments of the run are judged afterwards. 'ignore' judges "
+             "nothing.")
     on_limit: str = option(
         "--on-limit", type=click.Choice(ON_BOUND), default="stop", show_default=True,
         help="What happens where a joint that nothing drives, such as a hitch, comes to a limit of "
@@ -91,7 +92,7 @@ def rolling_events(vehicle: Vehicle, options: RollingOptions) -> list[Event]:
     InputError
         Where no wheel has a coefficient.
     """
-    if options.on_slip == "ignore" or (options.on_slip is None and not options.mu):
+    if options.on_slip in ("ignore", "go-on") or (options.on_slip is None and not options.mu):
         return []
     from ..analysis import rolling_limits
 
@@ -100,7 +101,8 @@ def rolling_events(vehicle: Vehicle, options: RollingOptions) -> list[Event]:
 
 def print_validity(trajectory: Trajectory, options: RollingOptions) -> None:
     """Print a line or two on ideal rolling along the run."""
-    if options.on_slip == "ignore" or trajectory.kinematic or len(trajectory) < 2:
+    unjudged = options.on_slip in ("ignore", "go-on") or trajectory.kinematic
+    if unjudged or len(trajectory) < 2:
         return
     from ..analysis.rolling_limits import run_validity
 

@@ -108,6 +108,7 @@ def run(file: str, robot: RobotOptions, driving: DrivingOptions, timing: Timing,
     nhmech run robot.urdf --controller pure_pursuit --path figure8 --speed 0.5 --set lookahead=0.6
     nhmech run robot.urdf --controller my_controllers:circle
     nhmech run robot.urdf --mu 0.8 --on-slip stop
+    nhmech run robot.urdf --mu 0.4 --on-slip go-on
     nhmech run robot.urdf --mu 0.8 --overlay forces --view
     nhmech run base.urdf --skid mid-axle --wheel 'joint=left,kind=disc,radius=0.1' ...
 
@@ -155,7 +156,8 @@ def make_simulator(vehicle: Vehicle, driver: Driver, driving: DrivingOptions, ti
         simulator = Simulator(vehicle, driver.controller, dt=timing.dt, control_period=period,
                               events=events, integrator=timing.integrator,
                               on_limit=rolling.on_limit, on_fall=rolling.on_fall,
-                              on_lift=rolling.on_lift)
+                              on_lift=rolling.on_lift,
+                              contact="coulomb" if rolling.on_slip == "go-on" else "ideal")
     except SimulationError as error:  # nothing ran: this is bad input
         raise InputError(error.text, error.remedy) from error
     simulator.reset(**driver.start())

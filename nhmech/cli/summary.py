@@ -57,11 +57,24 @@ def print_summary(vehicle: Vehicle, trajectory: Trajectory, wall: float,
         ("energy", f"{energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end"),
         ("stopped", "by a failure" if failed else describe_stop(trajectory)),
     ]
+    if trajectory.contact is not None:
+        rows += [("contact", text) for text in contact_lines(trajectory)]
     rows += [("limit", text) for text in limit_lines(trajectory)]
     # first what makes the rest doubtful
     rows = [("notice", notice.command_line) for notice in trajectory.notices] + rows
     for name, text in rows:
         click.echo(f"{name:<8} {text}")
+
+
+def contact_lines(trajectory: Trajectory) -> list[str]:
+    """What the wheels did from when to when, the first intervals; and what sliding cost."""
+    spans = trajectory.phases
+    more = len(spans) - SPANS
+    lost = trajectory.friction_loss
+    return [*map(str, spans[:SPANS]),
+            *([f"and {more} more: Trajectory.phases"] if more > 0 else []),
+            *(f"{wheel} slid {way[-1]:.4g} m and lost {lost[wheel][-1]:.4g} J"
+              for wheel, way in trajectory.slid.items() if way[-1] or lost[wheel][-1])]
 
 
 def limit_lines(trajectory: Trajectory) -> list[str]:

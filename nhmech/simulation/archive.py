@@ -25,7 +25,7 @@ DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError,
           MemoryError, RecursionError, NotImplementedError, RuntimeError, SyntaxError, BadZipFile,
           zlib.error, struct.error)
 HIDDEN = ("Cc", "Cf")          # Unicode's control characters, those of direction among them
-TWIST = "commanded_twist"      # an array that a run may have beside them
+TWIST, CONTACT = BESIDE = "commanded_twist", "contact"      # arrays that a run may have beside them
 
 
 def describe_damage(error: Exception) -> str:
@@ -94,7 +94,7 @@ def _from_npz(path: str | os.PathLike) -> dict[str, Any]:
         raise ValueError("it is no whole .npz archive")
     with ZipFile(path) as file:
         header = read_header(str(_read_array(file, "header")))
-        beside = (TWIST,) if f"{TWIST}.npy" in file.namelist() else ()
+        beside = [name for name in BESIDE if f"{name}.npy" in file.namelist()]
         arrays = {name: _read_array(file, name) for name in (*ARRAYS, *beside)}
     return {
         **arrays,
@@ -120,7 +120,7 @@ def _read_array(file: ZipFile, name: str) -> np.ndarray:
 def _check(found: Mapping[str, Any]) -> None:
     """Raises `ValueError` or `TypeError` that names the field where this cannot be a trajectory."""
     names, t = found["names"], found["t"]
-    parts = [part for part in (*ARRAYS, TWIST) if part in found and part != "t"]
+    parts = [part for part in (*ARRAYS, *BESIDE) if part in found and part != "t"]
     if set(names) != set(parts):
         raise ValueError(f"names of {listed(sorted(map(str, names)))}, expected {listed(parts)}")
     if t.dtype != float or t.ndim != 1 or not len(t) or not np.all(np.diff(t) >= 0):
@@ -130,8 +130,8 @@ def _check(found: Mapping[str, Any]) -> None:
         if array.dtype != float or array.shape != shape:
             raise ValueError(f"{part!r} has shape {array.shape} of {array.dtype}, expected {shape} "
                              "of float64")
-        # a controller commands no twist now and then
-        if part != TWIST and not np.isfinite(array).all():
+        # a controller commands no twist now and then, and forces of rolling are worked out later
+        if part not in BESIDE and not np.isfinite(array).all():
             raise ValueError(f"{part!r} has numbers that are not finite")
     for time, _ in found["events"]:
         if not isfinite(time):
@@ -147,7 +147,8 @@ def _check(found: Mapping[str, Any]) -> None:
 
 def _from_run_file(path: str | os.PathLike) -> dict[str, Any]:
     header, rows, events = read_run_file(path)
-    t, q, v, u, *twist, angles = np.split(rows, np.cumsum(header["widths"])[:-1], axis=1)
+    t, q, v, u, *others, angles = np.split(rows, np.cumsum(header["widths"])[:-1], axis=1)
+    beside = [name for name in BESIDE if name in header["names"]]
     return {
         "t": t[:, 0].copy(),
         "q": q,
@@ -155,7 +156,7 @@ def _from_run_file(path: str | os.PathLike) -> dict[str, Any]:
         "xi": v[:, header["speeds"]],
         "u": u,
         "angles": angles,
-        **dict(zip((TWIST,), twist)),
+        **dict(zip(beside, others, strict=True)),
         **_common(header),
         "events": tuple(sorted(events)),
         "stop": "cut off",

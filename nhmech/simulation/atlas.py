@@ -171,6 +171,17 @@ class Atlas:
         if abs(margin) < POOR:
             self.change(moment)
 
+    def resume(self, moment: Moment) -> None:
+        """Puts a moment with a configuration and velocities into a chart that serves. Raises as
+        `change` does."""
+        chart = self.chart
+        moment.x[...] = chart.state_vector.assemble(moment.q, moment.v[chart.speeds],
+                                                    near=moment.x)
+        margin = chart.margin(moment.t, moment.x, self._simulated.theta)
+        self.side = float(np.sign(margin))
+        if abs(margin) < POOR:
+            self.change(moment)
+
     def use(self, scheme: Scheme) -> None:
         """Goes on with another scheme, in the same charts."""
         place = self.charts.index(self.chart)

@@ -80,6 +80,13 @@ class ContactForces:
         return np.column_stack([part.min(axis=1, initial=np.inf)
                                 for part in (normal, normal - grip * np.sqrt(squares))])
 
+    def with_known(self, rows: np.ndarray, forces: np.ndarray) -> ContactForces:
+        """With other forces (k, n) at some states, which are determined."""
+        shortest, kernel, room = self.shortest.copy(), self.kernel.copy(), self.room.copy()
+        shortest[rows], kernel[rows] = forces, 0.0
+        room[rows, 0] = forces[:, self.normal].min(axis=1, initial=np.inf)
+        return ContactForces(self.components, shortest, kernel, room)
+
     @cached_property
     def basis(self) -> np.ndarray:
         """The kernel with orthonormal columns, (N, n, d); zero where it has fewer."""

@@ -125,7 +125,7 @@ class Watch:
         moment = propagator.moment
         nq, nv, nu = moment.q.size, moment.v.size, moment.u.size
         self._sizes = 1, 1 + nq, 1 + nq + nv, 1 + nq + nv + nu
-        self._ahead = _Rows(self._sizes[-1] + moment.twist.size + len(moment.layout.angles))
+        self._ahead = _Rows(self._sizes[-1] + moment.beside + len(moment.layout.angles))
 
     def begin(self) -> str | None:
         """Notes limits that are passed at the start. Returns the name of a terminal one."""

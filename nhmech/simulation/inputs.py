@@ -97,8 +97,8 @@ class Inputs:
             self._propagator.settle()
         else:
             # all in one stroke
-            self._write(self._efforts.data, 0,
-                        *chart.inverse_dynamics.efforts(command, moment, self._theta))
+            self._write(self._efforts.data, 0, *chart.inverse_dynamics.efforts(
+                command, moment, self._theta, self._propagator.servo()))
 
     def _speeds(self, command: Command) -> np.ndarray:
         """xi of the present chart. Plain numbers are the speeds of the primary one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -34,6 +34,8 @@ VELOCITY_TIME = 0.05     # [s] in which a joint closes an error of its velocity
 POSITION_TIME = 0.10     # [s] likewise of its position; both critically damped
 _FLOAT = np.dtype(float)
 NO_LIMITS = JointLimits()
+
+Dynamics = Callable[[], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,14 @@ class Servo:
     order: tuple[Target | int, ...]
     columns: tuple[int, ...]
     solve: LeastSquaresFunction
+
+    def solve_for(self, free: np.ndarray, effect: np.ndarray, wanted: Sequence[float],
+                  u: Sequence[float]) -> np.ndarray:
+        """The same from other accelerations without efforts (nv,), and what each adds (nv, nu)."""
+        rows = [target.rate for target in self.order if isinstance(target, Target)]
+        columns = list(self.columns)
+        needed = wanted - free[rows] - effect[rows, :len(u)] @ np.asarray(u)
+        return LeastSquares(len(rows), len(columns))(effect[np.ix_(rows, columns)], needed)
 
 
 @dataclass(frozen=True)
@@ -168,8 +178,15 @@ class InverseDynamics:
     def _courses(self) -> NamedReader[Course]:
         return NamedReader(self._plan_course)
 
-    def efforts(self, command: Command, moment: Moment, theta: np.ndarray) -> Sequence[float]:
+    def efforts(self, command: Command, moment: Moment, theta: np.ndarray,
+                dynamics: Dynamics | None = None) -> Sequence[float]:
         """u of the driven joints, (nu,).
+
+        Parameters
+        ----------
+        dynamics
+            What gives acceleration without efforts and what each adds to it, where wheels slide;
+            the equations of rolling where None.
 
         Raises
         ------
@@ -199,7 +216,8 @@ class InverseDynamics:
         if wanted:
             _hold_back(command, wanted)
             xi = moment.x[len(moment.x) - len(self.speeds):]
-            found = servo.solve(moment.t, moment.q, xi, theta, wanted, u).tolist()
+            found = (servo.solve(moment.t, moment.q, xi, theta, wanted, u)
+                     if dynamics is None else servo.solve_for(*dynamics(), wanted, u)).tolist()
             for column, value in zip(servo.columns, found):
                 u[column] += value
         return self._limit(u)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -9,7 +10,6 @@ from itertools import accumulate
 import numpy as np
 
 from .atlas import Chart
-from .command import TWIST_NAMES
 from .moment import CLOCK, EXTRA
 from .simulated import Simulated
 from .state import LinkSensors, StateLayout
@@ -50,8 +50,8 @@ def state_layout(simulated: Simulated, chart: Chart, sensors: LinkSensors) -> St
 
 @dataclass(frozen=True, eq=False)
 class RowLayout:
-    """Layout of a recorded row (t, q, v, u, angles), with the commanded twist before the angles
-    where the controller commands one; the same for all runs of a simulator.
+    """Layout of a recorded row (t, q, v, u, angles), with what is held beside u before the angles
+    (a commanded twist, what the contacts do); the same for all runs of a simulator.
 
     Attributes
     ----------
@@ -71,18 +71,17 @@ class RowLayout:
     names: dict[str, tuple[str, ...]]
 
     @classmethod
-    def of(cls, chart: Chart, twist: bool = False) -> RowLayout:
-        """Of a run that begins in this chart, and whose controller commands a twist or none."""
+    def of(cls, chart: Chart, beside: Mapping[str, tuple[str, ...]]) -> RowLayout:
+        """Of a run that begins in this chart, with the names of what is held beside u."""
         system, slots = chart.equations.frame.constrained.system, chart.state_vector.angle_slots()
         algebroid, positions = system.algebroid, chart.state_vector.names(())
-        beside = {"commanded_twist": TWIST_NAMES} if twist else {}
         names = {"q": algebroid.q_names, "v": algebroid.v_names, "xi": chart.equations.names,
                  "u": system.u_names, "angles": tuple(positions[i] for i in slots), **beside}
         sizes = {"t": 1, "q": algebroid.nq, "v": algebroid.nv, "u": system.u.numel(),
                  **{part: len(columns) for part, columns in beside.items()}, "angles": len(slots)}
         parts = {part: slice(end - size, end)
                  for (part, size), end in zip(sizes.items(), accumulate(sizes.values()))}
-        nqv, held = algebroid.nq + algebroid.nv, sizes["u"] + sizes.get("commanded_twist", 0)
+        nqv, held = algebroid.nq + algebroid.nv, sizes["u"] + sum(map(len, beside.values()))
         u = nqv + chart.state_vector.nx
         places = [CLOCK, *range(nqv), *range(u, u + held), *(nqv + slot for slot in slots)]
         return cls(
@@ -104,8 +103,8 @@ class RowLayout:
         return sum(self.widths)
 
     def split(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """t (N,), q, v, xi, u, angles, and commanded_twist where there is one, of rows (N, width):
-        views where they can be."""
+        """t (N,), q, v, xi, u, angles, and what there is beside them, of rows (N, width): views
+        where they can be."""
         found = {}
         for name, part in self.parts.items():
             found[name] = rows[:, part]

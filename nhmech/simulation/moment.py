@@ -9,7 +9,7 @@ import numpy as np
 from .state import State, StateLayout
 
 CLOCK = -3      # where t stands in the block, followed by k and t0
-EXTRA = 6       # numbers after q, v, x, u, twist: health and the clock
+EXTRA = 6       # numbers after q, v, x, u, twist, contact: health and the clock
 
 
 class Moment:
@@ -24,6 +24,8 @@ class Moment:
         Where the names of its states stand.
     ntwist
         How many numbers of a commanded twist are held beside u; zero where none is commanded.
+    ncontact
+        How many numbers of the contacts are held beside them; zero where wheels only roll.
 
     Attributes
     ----------
@@ -34,20 +36,23 @@ class Moment:
         inputs (nu,).
     twist
         The twist that was commanded with u, (ntwist,) [m/s, m/s, rad/s].
+    contact
+        What the wheels do, (ncontact,): `coulomb.ContactColumns`.
     health
         |phi| before the last projection [m], the frame's margin, the least guard.
     clock
         t, k, t0, with t = t0 + k dt [s].
     """
 
-    def __init__(self, layout: StateLayout, ntwist: int = 0):
-        sizes = layout.nq, layout.nv, layout.nx, layout.u.stop - layout.u.start, ntwist, 3, 3
+    def __init__(self, layout: StateLayout, ntwist: int = 0, ncontact: int = 0):
+        sizes = (layout.nq, layout.nv, layout.nx, layout.u.stop - layout.u.start, ntwist, ncontact,
+                 3, 3)
         ends = np.cumsum(sizes)
         self.layout = layout
         self.block = np.zeros(ends[-1])
-        self.q, self.v, self.x, self.u, self.twist, self.health, self.clock = np.split(
-            self.block, ends[:-1])
-        self._held = self.block[ends[2]:ends[4]]
+        (self.q, self.v, self.x, self.u, self.twist, self.contact, self.health,
+         self.clock) = np.split(self.block, ends[:-1])
+        self._held = self.block[ends[2]:ends[4]]      # u and twist
 
     def __repr__(self) -> str:
         return f"<Moment {self.state!r}>"
@@ -66,6 +71,11 @@ class Moment:
     def t0(self) -> float:
         """t - k dt [s]: zero, until a run ends within a step."""
         return self.block.item(CLOCK + 2)
+
+    @property
+    def beside(self) -> int:
+        """How many numbers are held beside u."""
+        return self.twist.size + self.contact.size
 
     @property
     def guard(self) -> float:
@@ -88,6 +98,7 @@ class Moment:
         self.twist[...] = np.nan
 
     def take(self, x: np.ndarray, q: np.ndarray, v: np.ndarray, health: np.ndarray,
-             clock: Sequence[float] | np.ndarray) -> None:
-        """Another state and time; u and twist stay."""
-        self.block[...] = np.concatenate((q, v, x, self._held, health, clock))
+             clock: Sequence[float] | np.ndarray, contact: np.ndarray | None = None) -> None:
+        """Another state and time; u and twist stay, and contact where None."""
+        self.block[...] = np.concatenate((
+            q, v, x, self._held, self.contact if contact is None else contact, health, clock))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 from typing import Protocol
 
@@ -13,9 +14,11 @@ from ..compile.loop import Loop, Setup
 from ..compile.status import Status
 from ..errors import NhmechError, SimulationError
 from .atlas import Atlas, Place
+from .coulomb import CoulombContact, is_sliding
 from .diagnosis import explain_failure, explain_fall
 from .integrators import FLAT, Step
 from .interrupts import LOOK, Pace
+from .inverse_dynamics import Dynamics
 from .moment import Moment
 from .schemes import Scheme
 from .simulated import Simulated
@@ -60,7 +63,7 @@ class CompiledSteps:
         # what C has the addresses of must live as long as this
         self._arrays = arrays
         self.setup = Setup(*constants, *(array.ctypes.data for array in arrays))
-        self.setup.beside = moment.twist.size
+        self.setup.beside = moment.beside
         self.pointer = ctypes.byref(self.setup)
         self.loop = loop
         self.one = loop.one
@@ -103,11 +106,14 @@ class Propagator:
     spare
         A scheme to change to where the steps are too long for the first one; None where there is
         none.
+    coulomb
+        What takes the steps in which wheels slide, fly or land; None where they only roll.
     """
 
     def __init__(self, simulated: Simulated, atlas: Atlas, moment: Moment, dt: float,
-                 spare: Scheme | None = None):
+                 spare: Scheme | None = None, coulomb: CoulombContact | None = None):
         self.simulated = simulated
+        self.coulomb = coulomb
         self.atlas = atlas
         self.moment = moment
         self.dt = dt
@@ -130,6 +136,8 @@ class Propagator:
         self.gauge.clear()
         self._use(self._first)
         self._tried = 0.0
+        if self.coulomb is not None:
+            self.coulomb.end(self.moment)
         self.moment.q[...] = q
         before = self.atlas.chart
         self.atlas.start(self.moment)
@@ -141,7 +149,7 @@ class Propagator:
     def choose_scheme(self, steps: int) -> None:
         """Changes to the spare scheme where so many steps of the first one are expected to lead
         too far from the exact motion."""
-        if self.atlas.primary.scheme is self.spare or self.spare is None:
+        if self.atlas.primary.scheme is self.spare or self.spare is None or self.slides:
             return
         if self.gauge.values[2] == 0:                # nothing is known yet but of this step
             before = self.bookmark()
@@ -180,17 +188,52 @@ class Propagator:
             self.atlas.chart = chart
             self._forget_code()
 
+    # -- wheels that slide -------------------------------------------------------------------------
+    @property
+    def slides(self) -> bool:
+        """Whether full velocities are stepped, of wheels that may slide or fly."""
+        return is_sliding(self.moment)
+
+    def slip(self) -> None:
+        """From here on wheels may slide, fly and land."""
+        assert self.coulomb is not None, "only Coulomb's law lets wheels slide"
+        self.gauge.rest(self.moment.k)
+        self.coulomb.begin(self.moment)
+        self._write_speeds()
+
+    def roll(self) -> bool:
+        """Goes back to the equations of rolling where all wheels have rolled for some steps and
+        have friction to spare. Returns whether it did."""
+        if self.coulomb is None or not self.slides or not self.coulomb.may_roll(self.moment):
+            return False
+        self.coulomb.end(self.moment)
+        self.gauge.rest(self.moment.k)
+        self.atlas.resume(self.moment)
+        self._forget_code()
+        self.settle()
+        return True
+
+    def servo(self) -> Dynamics | None:
+        """What efforts do to the joints while wheels slide; None where they roll."""
+        if self.coulomb is None or not self.slides:
+            return None
+        return partial(self.coulomb.servo, self.moment, self.simulated.nu)
+
+    def _write_speeds(self) -> None:
+        chart = self.atlas.chart
+        self.moment.x[chart.state_vector.nconf:] = self.moment.v[chart.speeds]
+
     # -- steps in C --------------------------------------------------------------------------------
     def step_in_c(self) -> bool:
         """One step of dt, if there is code for it and it takes the step, which crosses no bound
         then."""
-        compiled = self._compiled or self._find_code()
+        compiled = None if self.slides else self._compiled or self._find_code()
         return compiled is not None and compiled.one(compiled.pointer) == DONE
 
     def loop(self, steps: int) -> Loop | None:
         """The code for a run of so many steps in the present chart; None where there is none, or
         where it is not worth while to build it."""
-        return self.atlas.chart.loop(build=steps >= WORTH_COMPILING)
+        return None if self.slides else self.atlas.chart.loop(build=steps >= WORTH_COMPILING)
 
     def advance_many(self, loop: Loop, held: int, recorder: RowSink, k: int) -> tuple[int, bool]:
         """Takes steps in C, at most the `held` ones over which the inputs do not change.
@@ -283,17 +326,31 @@ class Propagator:
         SimulationError
             Where the step cannot be taken, with the reason.
         """
+        if self.slides:
+            self._slide(dt)
+            return
         step = self._try(dt)
         if step.status is Status.SINGULAR:
             self._change_chart((step.t, step.q))
             step = self._try(dt)
+        self.moment.take(step.x, step.q, step.v, step.health, self._clock_after(dt))
+
+    def _clock_after(self, dt: float) -> tuple[float, int, float]:
+        """t, k and t0 after a step of any length."""
         moment = self.moment
         k, t, t0 = moment.k + 1, moment.t + dt, moment.t0
         if dt == self.dt:
-            t = t0 + k * dt
-        else:
-            t0 = t - k * self.dt
-        moment.take(step.x, step.q, step.v, step.health, (t, k, t0))
+            return t0 + k * dt, k, t0
+        return t, k, t - k * self.dt
+
+    def _slide(self, dt: float) -> None:
+        """One step of any length in full velocities."""
+        assert self.coulomb is not None, "only Coulomb's law lets wheels slide"
+        moment = self.moment
+        x, q, v, contact = self.coulomb.advance(moment, dt)
+        speeds = v[self.atlas.chart.speeds]
+        moment.take(np.concatenate([x, speeds]), q, v, moment.health.copy(),
+                    self._clock_after(dt), contact)
 
     def _change_chart(self, end: Place) -> None:
         try:

@@ -13,6 +13,7 @@ from ..errors import InputError, SimulationError, listed
 from ..vehicle.tree import kinematics, see_from_root
 from ..vehicle.vehicle import Vehicle
 from .atlas import Chart
+from .coulomb import CoulombContact
 from .integrators import POOR
 from .simulated import Simulated
 from .state import State
@@ -39,11 +40,16 @@ class Sensors:
         What moves.
     charts
         Those of the run so far, a list that may grow.
+    coulomb
+        What takes the steps in which wheels slide; None where they only roll.
     """
 
-    def __init__(self, simulated: Simulated, charts: Sequence[Chart]):
+    def __init__(self, simulated: Simulated, charts: Sequence[Chart],
+                 coulomb: CoulombContact | None = None):
         self.simulated = simulated
         self.charts = charts
+        self.coulomb = coulomb
+        self._felt_at: dict[str, Buffered] = {}
         self._gyros: dict[str, Buffered] = {}
         self._accelerometers: dict[tuple[str, int], Buffered] = {}
 
@@ -61,7 +67,10 @@ class Sensors:
     def accelerometer(self, state: State, link: str | None = None) -> np.ndarray:
         """Specific force (3,) [m/s^2] at a link's origin (None: the root's), along its axes. Raises
         as `gyro` does."""
-        link, chart = self._link(link), self._serving_chart(state)
+        link, known = self._link(link), self._slide(state)
+        if known is not None:
+            return self._felt(link, state, known)
+        chart = self._serving_chart(state)
         if (link, chart) not in self._accelerometers:
             s = self.simulated.constrained.system
             inputs = [s.t, s.q, s.v, s.u, s.theta]
@@ -70,6 +79,22 @@ class Sensors:
             self._accelerometers[link, chart] = Buffered(function)
         return self._accelerometers[link, chart](state.t, state.q, state.v, state.u,
                                                  self.simulated.theta)[0].copy()
+
+    def _slide(self, state: State) -> np.ndarray | None:
+        """dv/dt (nv,) where wheels slide or fly; None where they roll."""
+        if self.coulomb is None:
+            return None
+        numbers = self.coulomb.numbers(state)
+        return None if np.isnan(numbers[0]) else self.coulomb.acceleration(state, numbers)
+
+    def _felt(self, link: str, state: State, rate: np.ndarray) -> np.ndarray:
+        """Specific force (3,) at a link's origin with a known dv/dt (nv,)."""
+        if link not in self._felt_at:
+            s, a = self.simulated.constrained.system, ca.SX.sym("a", len(rate))
+            _, force = self._motion(link, s.v, a)
+            self._felt_at[link] = Buffered(ca.Function("felt", [s.q, s.v, a],
+                                                       [ca.densify(force)], {"cse": True}))
+        return self._felt_at[link](state.q, state.v, rate)[0].copy()
 
     def _vehicle(self) -> Vehicle:
         if self.simulated.vehicle is None:

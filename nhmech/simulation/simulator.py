@@ -21,13 +21,15 @@ from .bounds import ON_BOUND, Bounds
 from .callbacks import check_callable
 from .command import TWIST_NAMES, Controller
 from .conservation import check_scheme
-from .events import Event, Watch, read_events
+from .coulomb import CONTACTS, ROLL, SLIP, CoulombContact
+from .events import Event, read_events
 from .inputs import Inputs, Wrench, read_twist
 from .interrupts import is_second_press
 from .layouts import RowLayout, state_layout
 from .moment import Moment
 from .propagator import Propagator
 from .recorder import Recorder
+from .rolling_end import RollingEnd
 from .schemes import SCHEMES
 from .sensors import Sensors
 from .settings import describe_settings
@@ -89,7 +91,19 @@ class Simulator:
         The same where the ground would have to pull a wheel, in whatever way the wheels share the
         load: it leaves the ground there, and the vehicle tips. Wheels that the masses of the file
         do not load, at rest on level ground, are left out with a notice (`bounds.notices`): what
-        holds them down is not in the file. A kinematic run knows no forces.
+        holds them down is not in the file. A kinematic run knows no forces, and with Coulomb
+        friction wheels lift off and land.
+    contact
+        "ideal", wheels roll without slip; or "coulomb", with friction: while it suffices, the run
+        is the ideal one, bit for bit; from the moment at which it does not, or at which a wheel
+        would have to be pulled, wheels slide, fly and land (`trajectory.phases`), in steps of
+        order two, until all of them roll again.
+    mu
+        Friction coefficient of all wheels, or wheel -> coefficient; those of the vehicle where
+        None. Only with Coulomb friction.
+    restitution
+        Speed after an impact over the speed before it, from 0 (a wheel that lands stays down) to
+        1; of all wheels, or by name. Only with Coulomb friction.
 
     Examples
     --------
@@ -106,7 +120,9 @@ class Simulator:
                  dt: float = 1e-3, control_period: float | None = None, integrator: str = "rk4",
                  events: Sequence[Event] = (), wrench: Mapping[str, Wrench] | None = None,
                  mode: str = "dynamic", on_limit: str = "stop", on_fall: str = "stop",
-                 on_lift: str = "stop"):
+                 on_lift: str = "stop", contact: str = "ideal",
+                 mu: float | Mapping[str, float] | None = None,
+                 restitution: float | Mapping[str, float] = 0.0):
         check_callable("controller", controller, "(t, state) -> command")
         read_word("integrator", integrator, (*SCHEMES, AUTO))
         scheme = SCHEMES["rk4" if integrator == AUTO else integrator]
@@ -116,23 +132,46 @@ class Simulator:
                                 "(force, torque) in W")
         self.events = read_events(events)
         self.simulated = Simulated.of(constrained, tuple(wrenches))
+        coulomb = self._read_contact(contact, mu, restitution, mode)
         read_word("on_lift", on_lift, ON_BOUND)
+        lifts = mode == "kinematic" or coulomb is not None
         self.bounds = Bounds.of(self.simulated, on_limit, on_fall,
-                                "ignore" if mode == "kinematic" else on_lift)
+                                "ignore" if lifts else on_lift)
         self.atlas = Atlas(self.simulated, scheme, mode == "kinematic", self.bounds)
         self._notice = check_scheme(scheme, self.simulated, kinematic=mode == "kinematic",
                                     driven=controller is not None or bool(wrenches))
-        sensors = Sensors(self.simulated, self.atlas.charts)
+        sensors = Sensors(self.simulated, self.atlas.charts, coulomb)
         layout = state_layout(self.simulated, self.atlas.primary, sensors)
         has_twist = read_twist(controller) is not None
-        self.moment = Moment(layout, len(TWIST_NAMES) if has_twist else 0)
+        self._beside: dict[str, tuple[str, ...]] = {}
+        if has_twist:
+            self._beside["commanded_twist"] = TWIST_NAMES
+        if coulomb is not None:
+            self._beside["contact"] = coulomb.columns.names
+        self.moment = Moment(layout, *(len(self._beside.get(name, ()))
+                                       for name in ("commanded_twist", "contact")))
         self.propagator = Propagator(self.simulated, self.atlas, self.moment, step,
-                                     SCHEMES["dop853"] if integrator == AUTO else None)
+                                     SCHEMES["dop853"] if integrator == AUTO else None, coulomb)
         self.inputs = Inputs(self.propagator, controller, wrenches, every)
-        self._by_hand = Watch((), self.bounds, self.propagator, [])       # of `step`
         self._is_started = False
         self._is_first = True     # of its steps since the start
         self._turn = Lock()       # of the thread that advances it
+
+    def _read_contact(self, contact: str, mu: object, restitution: object,
+                      mode: str) -> CoulombContact | None:
+        """What takes steps with friction; None where wheels only roll. Raises `InputError` for
+        arguments that contradict each other."""
+        read_word("contact", contact, CONTACTS)
+        if contact == "ideal":
+            for name, value in (("mu", mu), ("restitution", restitution)):
+                if value is not None and value != 0.0:
+                    raise InputError(f"{name} = {value!r} has no effect on ideal rolling: give "
+                                     "contact=\"coulomb\" too")
+            return None
+        if mode == "kinematic":
+            raise InputError("contact=\"coulomb\" needs forces, and a kinematic run has none: its "
+                             "speeds are commanded; leave mode=\"kinematic\" out")
+        return CoulombContact(self.simulated, mu, restitution)   # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         named = self.simulated.vehicle or self.simulated.example
@@ -164,21 +203,30 @@ class Simulator:
         return self.moment.state
 
     @cached_property
+    def _by_hand(self) -> RollingEnd:
+        """Takes the steps of `step`, which looks at no events."""
+        return RollingEnd((), self.bounds, self.propagator, [])
+
+    @cached_property
     def info(self) -> RunInfo:
         """What is the same for all its runs."""
         primary = self.atlas.primary
         settings = describe_settings(self.controller, self.dt, self.dt * self.inputs.every,
                                      AUTO if self.propagator.spare else primary.scheme.name)
-        return RunInfo(self.simulated, RowLayout.of(primary, self.moment.twist.size > 0),
+        coulomb = self.propagator.coulomb
+        if coulomb is not None:
+            settings |= {"contact": "coulomb", **coulomb.settings}
+        return RunInfo(self.simulated, RowLayout.of(primary, self._beside),
                        primary.kinematic, settings,
                        tuple(event.name for event in self.events)
-                       + tuple(bound.name for bound in self.bounds.found))
+                       + tuple(bound.name for bound in self.bounds.found)
+                       + (() if coulomb is None else (SLIP, ROLL)))
 
     # -- starting ----------------------------------------------------------------------------------
     @hear_ctrl_c()
     def reset(self, pose: object = None, joints: Mapping[str, float] | None = None,
               xi: Mapping[str, float] | Sequence[float] | None = None, *,
-              q: np.ndarray | None = None) -> State:
+              q: np.ndarray | None = None, v: Mapping[str, float] | None = None) -> State:
         """Puts the vehicle on the ground at rest, or with the given speeds.
 
         Parameters
@@ -190,6 +238,9 @@ class Simulator:
             are as small as they can be.
         q
             The whole configuration instead of pose and joints.
+        v
+            Instead of xi, any fibre coordinates by name, the others zero: with Coulomb friction, a
+            start may slide.
 
         Raises
         ------
@@ -199,6 +250,7 @@ class Simulator:
             For a pose that cannot be placed.
         """
         v_names = self.simulated.constrained.system.algebroid.v_names
+        full = self._read_velocities(v, xi)
         speeds = read_speeds(xi, self.atlas.primary.equations.names, v_names)
         self.propagator.start(self.simulated.configuration(pose, joints, q))
         self._is_started = self._is_first = True
@@ -211,10 +263,28 @@ class Simulator:
                 raise InputError(f"the speeds {speeds} contradict the constraints by {error:.3g}; "
                                  f"independent here are {', '.join(chart.equations.names)}")
             self.moment.x[chart.state_vector.nconf:] = found
-        self.propagator.settle()
+        if full is None:
+            self.propagator.settle()
+        else:
+            self.moment.v[...] = full
+            self.propagator.slip()
         state = self.state
         self.inputs.reset(state)
         return state
+
+    def _read_velocities(self, v: Mapping[str, float] | None, xi: object) -> np.ndarray | None:
+        """v (nv,); None where none are given. Raises `InputError` for what cannot be a start."""
+        if v is None:
+            return None
+        if self.propagator.coulomb is None:
+            raise InputError("reset(v=...) gives velocities that need not roll: it is for "
+                             "Simulator(..., contact=\"coulomb\", mu=0.6); reset(xi=...) gives the "
+                             "speeds of ideal rolling")
+        if xi is not None:
+            raise InputError("reset takes xi= or v=, not both")
+        names = self.simulated.constrained.system.algebroid.v_names
+        given = read_speeds(read_mapping("v", v, "speed -> number"), names, names)
+        return np.array([given.get(name, 0.0) for name in names])
 
     # -- stepping ----------------------------------------------------------------------------------
     def step(self) -> State:
@@ -232,7 +302,8 @@ class Simulator:
             raise SimulationError(BUSY)
         try:
             self.inputs.ask()
-            if self._is_first or not self.propagator.step_in_c():
+            by_hand = self._is_first or self.propagator.coulomb is not None
+            if by_hand or not self.propagator.step_in_c():
                 self._step_within_bounds()
             return self.moment.state
         finally:
@@ -240,11 +311,13 @@ class Simulator:
 
     def _step_within_bounds(self) -> None:
         """Warns of bounds that are passed. Raises `SimulationError` for a terminal one."""
-        watch = self._by_hand
+        watch = self._by_hand.watch
         begins, self._is_first = self._is_first, False
-        terminal = (watch.begin() if begins else None) or watch.step(self.dt)
+        terminal = watch.begin() if begins else None
+        self._by_hand.judge()
+        terminal = terminal or self._by_hand.step(self.dt)
         for t, name in watch.noted:
-            if name != terminal:
+            if name not in (terminal, SLIP, ROLL):
                 logging.getLogger("nhmech").warning("t = %.6g s: %s", t, name)
         watch.noted.clear()
         if terminal is not None:
@@ -342,7 +415,9 @@ class Simulator:
     @property
     def _takes_turns(self) -> bool:
         """Whether nothing happens between two steps but that the controller is asked."""
-        return not (self.events or self.propagator.spare) and self.inputs.every == 1
+        propagator = self.propagator
+        watched = self.events or propagator.spare or propagator.coulomb
+        return not watched and self.inputs.every == 1
 
     def _ask(self) -> None:
         self.inputs.ask()
@@ -356,12 +431,14 @@ class Simulator:
         dt = propagator.dt
         # the last step may be a part of one
         whole = steps if abs(steps * dt - duration) <= 1e-9 * dt else steps - 1
-        watch = Watch(self.events, self.bounds, propagator, recorder.events)
+        course = RollingEnd(self.events, self.bounds, propagator, recorder.events)
+        watch = course.watch
         k = reported = 0
         self._is_first = False
         while k < steps:
             if self.inputs.ask() or k == 0:
                 self.inputs.note_twist()
+                course.judge()
             if k == 0 and watch.watched and (name := watch.begin()):
                 return f"event: {name}"
             if propagator.spare is not None:
@@ -377,7 +454,8 @@ class Simulator:
                 k += done
             if refused:
                 recorder.note(k)
-                if name := watch.step(min(dt, end - self.t) if k == whole else dt):
+                length = min(dt, end - self.t) if k == whole else dt
+                if name := course.step(length, recorder.add):
                     return f"event: {name}"
                 k += 1
             if progress is not None and k // PROGRESS != reported:

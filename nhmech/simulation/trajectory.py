@@ -18,10 +18,12 @@ from ..mechanics.system import HasConstrained
 from ..urdf.notice import Notice
 from ..vehicle.reactions import Reactions
 from ..vehicle.vehicle import Vehicle
-from .archive import ARRAYS, TWIST, npz_path, read_archive, write_archive
+from .archive import ARRAYS, BESIDE, npz_path, read_archive, write_archive
 from .contact_forces import ContactForces, force_reader, world_forces
+from .contact_spans import ContactSpan, contact_spans
+from .coulomb import ContactColumns
 from .driven_twist import twist_notice
-from .history import History
+from .history import Column, History, lock
 from .layouts import RowLayout
 from .lifted import lift_notice
 from .limit_spans import LimitColumns, LimitSpan, span_events
@@ -93,8 +95,7 @@ class ReactionsAlong(Sequence[Reactions]):
     @cached_property
     def found(self) -> ContactForces:
         """The forces of all states, as arrays."""
-        run = self._trajectory
-        return force_reader(self._vehicle).read(run.t, run.q, run.v, run.u)
+        return self._trajectory.contact_forces()
 
     @cached_property
     def world(self) -> np.ndarray:
@@ -150,6 +151,9 @@ class Trajectory(History):
         How it was run (JSON values): dt, control_period, integrator, controller, versions, and
         under "path" what the controller followed, as `control.path_reference` writes it; under
         "notices" what `notices` reads; empty for files that are older than this.
+    contact
+        What the wheels did (N, n), of a run with `contact="coulomb"`: read `phases`, `force`,
+        `slid` and `friction_loss`. None where they could only roll.
     commanded_twist
         Forward, lateral speed [m/s] and yaw rate [rad/s] that the controller commanded, (N, 3),
         held from each t on (`simulation.commanded_twist`); NaN at moments when it commanded none;
@@ -176,9 +180,11 @@ class Trajectory(History):
     kinematic: bool = False
     settings: dict = field(default_factory=dict)
     commanded_twist: np.ndarray | None = None
+    contact: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.t, self.q, self.v, self.xi, self.u, self.angles, self.commanded_twist):
+        for array in (self.t, self.q, self.v, self.xi, self.u, self.angles, self.commanded_twist,
+                      self.contact):
             if array is not None:
                 array.setflags(write=False)
 
@@ -197,8 +203,8 @@ class Trajectory(History):
 
     def _arrays(self) -> dict[str, np.ndarray]:
         """The recorded arrays by name."""
-        found = {name: getattr(self, name) for name in ARRAYS}
-        return found if self.commanded_twist is None else {**found, TWIST: self.commanded_twist}
+        found = {name: getattr(self, name) for name in (*ARRAYS, *BESIDE)}
+        return {name: array for name, array in found.items() if array is not None}
 
     def __len__(self) -> int:
         return len(self.t)
@@ -243,6 +249,83 @@ class Trajectory(History):
             raise SimulationError("a kinematic run has no forces: its speeds were commanded")
         return ReactionsAlong(vehicle, self)
 
+    def contact_forces(self, states: slice | np.ndarray = slice(None)) -> ContactForces:
+        """Ground forces at some of the recorded moments: those that ideal rolling takes, and while
+        wheels slid or flew, those of friction and support, means over the step that ends there."""
+        t, q, v, u = (part[states] for part in (self.t, self.q, self.v, self.u))
+        reader = force_reader(self._vehicle())
+        if self.contact is None:
+            return reader.read(t, q, v, u)
+        recorded = self._contact_parts[0][states]
+        known = ~self.rolled[states]
+        # a state in which wheels slide is none of the equations of rolling: that of a neighbour
+        # stands in its place until it is written over
+        ideal = np.flatnonzero(~known) if (~known).any() else np.zeros(1, dtype=int)
+        place = ideal[np.searchsorted(ideal, np.arange(len(t))).clip(max=len(ideal) - 1)]
+        if known.all():
+            v = np.zeros_like(v)
+        found = reader.read(t[place], q[place], v[place], u[place])
+        return found.with_known(np.flatnonzero(known), recorded[known])
+
+    @cached_property
+    def _contact_parts(self) -> list[np.ndarray]:
+        """Forces, phases, slid and lost, of a run with Coulomb's law."""
+        if self.contact is None:
+            raise SimulationError("in this run wheels could only roll: "
+                                  "Simulator(..., contact=\"coulomb\", mu=0.6) lets them slide")
+        return ContactColumns.of(self._vehicle()).split(self.contact)
+
+    @cached_property
+    def rolled(self) -> np.ndarray:
+        """At which recorded moments the equations of rolling were stepped, (N,)."""
+        if self.contact is None:
+            return np.ones(len(self), dtype=bool)
+        return np.isnan(self._contact_parts[0]).any(axis=1)
+
+    @cached_property
+    def phases(self) -> tuple[ContactSpan, ...]:
+        """Which wheel rolled, slid or was in the air, interval by interval; of an ideal run, that
+        all of them rolled.
+
+        Raises
+        ------
+        SimulationError
+            For a system without wheels.
+
+        Examples
+        --------
+        >>> [str(span) for span in Simulator(vehicle).run(0.1).phases]
+        ['from t = 0 to 0.1 s all wheels roll']
+        """
+        wheels = self._vehicle().contact_names
+        phases = (np.zeros((len(self), len(wheels))) if self.contact is None
+                  else self._contact_parts[1])
+        return contact_spans(self.t, phases, wheels)
+
+    @property
+    def slid(self) -> dict[str, np.ndarray]:
+        """Wheel -> way that its contact has slid along the ground since the start, (N,) [m]. Raises
+        `SimulationError` for a run in which wheels could only roll."""
+        return dict(zip(self._vehicle().contact_names, self._contact_parts[2].T))
+
+    @property
+    def friction_loss(self) -> dict[str, np.ndarray]:
+        """Wheel -> energy that its contact has taken since the start, by friction and impacts, (N,)
+        [J]. Raises as `slid` does."""
+        return dict(zip(self._vehicle().contact_names, self._contact_parts[3].T))
+
+    def columns(self) -> dict[str, Column]:
+        """As `History.columns`; with Coulomb friction also "phase.*", "slid.*" and "lost.*" of each
+        wheel."""
+        found = super().columns()
+        if self.contact is None:
+            return found
+        names = self.names["contact"]
+        units = {"phase": "", "slid": "m", "lost": "J"}
+        return found | {name: Column(lock(self.contact[:, i]), units[kind])
+                        for i, name in enumerate(names)
+                        if (kind := name.partition(".")[0]) in units}
+
     @cached_property
     def limits(self) -> tuple[LimitSpan, ...]:
         """When a joint was at one of its limits, as far as recorded moments show it."""
@@ -264,8 +347,8 @@ class Trajectory(History):
         if vehicle is None:
             return noted
         some = slice(None, None, 1 + len(self) // LOOKED_AT)
-        lifted = None if self.kinematic else lift_notice(self.t[some], force_reader(vehicle).read(
-            self.t[some], self.q[some], self.v[some], self.u[some]))
+        only_rolls = not self.kinematic and self.contact is None
+        lifted = None if not only_rolls else lift_notice(self.t[some], self.contact_forces(some))
         found = lifted, *noted, twist_notice(vehicle, self, self.commanded_twist, self.limits)
         return tuple(notice for notice in found if notice is not None)
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..analysis.rolling_limits import is_rolling_event
-from ..simulation.contact_forces import force_reader
 from ..simulation.trajectory import Trajectory
 from ..vehicle.friction import own_friction
 from ..vehicle.vehicle import Vehicle
@@ -35,8 +34,7 @@ class WheelForces:
     def __init__(self, vehicle: Vehicle, trajectory: Trajectory, mu: Friction):
         states = spread_states(trajectory, STATES)
         self.t = trajectory.t[states]
-        found = force_reader(vehicle).read(*(part[states] for part in (
-            trajectory.t, trajectory.q, trajectory.v, trajectory.u)))
+        found = trajectory.contact_forces(states)
         self.normal: dict[str, np.ndarray] = {}
         self.tangential: dict[str, np.ndarray] = {}
         self.mu: dict[str, float | None] = {}

@@ -54,6 +54,8 @@ def judgement(trajectory: Trajectory, vehicle: Vehicle | None,
         return Judgement("none", "Speeds were commanded: no forces, no verdict on friction",
                          "A kinematic run says where the vehicle goes, not what the ground must "
                          "hold. Run it with efforts for a verdict.")
+    if not trajectory.rolled.all():
+        return _describe_sliding(trajectory)
     try:
         found = run_validity(trajectory, mu, every=max(1, len(trajectory) // STATES))
     except (InputError, MechanicsError) as error:
@@ -78,6 +80,19 @@ def judgement(trajectory: Trajectory, vehicle: Vehicle | None,
     return Judgement("good", f"Ideal rolling held with mu = {limits}; {used}",
                      f"However the wheels share the load, none lifts off and none slips; {where}",
                      found)
+
+
+def _describe_sliding(trajectory: Trajectory) -> Judgement:
+    """What the wheels did in a run with Coulomb friction, in which some did not roll."""
+    spans = trajectory.phases
+    first = next((span for span in spans if any(span.wheels.values())), spans[0])
+    ends = [(wheel, way[-1], trajectory.friction_loss[wheel][-1])
+            for wheel, way in trajectory.slid.items()]
+    ways = [f"{words(wheel)} slid {way:.3g} m and lost {lost:.3g} J"
+            for wheel, way, lost in ends if way or lost]
+    again = " and rolled again at the end" if trajectory.rolled[-1] else ""
+    return Judgement("doubt", f"Wheels left ideal rolling at t = {first.start:.4g} s{again}",
+                     _capitalise("; ".join(ways) or "no wheel slid"))
 
 
 def _judge_failure(found: RunValidity, failure: str, where: str) -> Judgement:

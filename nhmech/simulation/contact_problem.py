@@ -1,0 +1,172 @@
+"""Signorini's condition and Coulomb friction at several contacts at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+ROUNDS = 60            # of Newton's method, which needs three to six near the solution
+SWEEPS = 200           # of the slower method that brings Newton's near it
+HALVES = 12            # of a step of Newton's method at most
+# where Newton's method fails the ground is made to give way, as much as an impulse moves a contact
+# at first, and stiffened by one of these factors until it is next to rigid
+STIFFEN, SOFTEST = (10.0, 3.0, 1.5), 1e-10
+# of the residual against the velocities that the impulses make: what Newton's method aims at, and
+# what is good enough where rounding ends it
+SOLVED, GOOD = 1e-13, 1e-10
+
+
+@dataclass(frozen=True)
+class Cone:
+    """One contact among the unknowns: the entry of its normal impulse, those along the ground right
+    after it (two, one or none), and its friction coefficient."""
+
+    normal: int
+    along: tuple[int, ...]
+    mu: float
+
+
+@dataclass(frozen=True, eq=False)
+class ContactProblem:
+    """Impulses P and velocities u = W P + g of all contacts with, at each of them::
+
+        P_n >= 0,  u_n >= 0,  P_n u_n = 0                        (Signorini)
+        |P_t| <= mu P_n,  and P_t = -mu P_n u_t/|u_t| where u_t is not zero       (Coulomb)
+
+    It is the complementarity of P in Coulomb's cone and u + (mu |u_t|, 0) in its dual (de Saxce and
+    Feng, Mathematical and Computer Modelling 28, 1998, 225-245), written as the zero of a function
+    (Alart and Curnier, Computer Methods in Applied Mechanics and Engineering 92, 1991, 353-375)::
+
+        P_n = max(z, 0),  P_t = projection of P_t - rho u_t to the disc of radius mu max(z, 0)
+
+    with z = P_n - rho u_n. Newton's method finds it; where that fails, along a path from softer
+    ground, which is less redundant.
+
+    Attributes
+    ----------
+    W
+        (n, n), by which impulses change velocities; not singular.
+    g
+        (n,), the velocities without impulses.
+    """
+
+    W: np.ndarray
+    g: np.ndarray
+    cones: Sequence[Cone]
+
+    @cached_property
+    def _rho(self) -> np.ndarray:
+        """Impulse per velocity of each entry, one number for those along the ground at a
+        contact."""
+        rho = 1 / np.diag(self.W)
+        for cone in self.cones:
+            if cone.along:
+                rho[list(cone.along)] = rho[list(cone.along)].min()
+        return rho
+
+    @cached_property
+    def _moves(self) -> np.ndarray:
+        """Derivative of P - rho u."""
+        return np.eye(len(self.g)) - self._rho[:, None] * self.W
+
+    def solve(self, P: np.ndarray) -> tuple[np.ndarray, float]:
+        """P (n,) from a first guess, and its residual against the velocities at hand: 1e-12 and
+        less where there is a solution."""
+        scale = max(float(np.abs(self.g).max(initial=0.0)), 1e-9)
+        best, least = self.newton(P, scale)
+        for factor in STIFFEN:
+            if least <= GOOD:
+                break
+            found, error = self.newton(self._harden(np.zeros_like(P), factor, scale), scale)
+            if error < least:
+                best, least = found, error
+        return best, least
+
+    def _harden(self, P: np.ndarray, factor: float, scale: float) -> np.ndarray:
+        """P of grounds that give way less and less, each from the one before it."""
+        softness = 1.0
+        while softness > SOFTEST:
+            W = self.W + softness * self.W.diagonal().max() * np.eye(len(P))
+            softer = ContactProblem(W, self.g, self.cones)
+            P, error = softer.newton(P, scale)
+            if error > GOOD:
+                P, _ = softer.newton(softer.sweep(P), scale)
+            softness /= factor
+        return P
+
+    def newton(self, P: np.ndarray, scale: float) -> tuple[np.ndarray, float]:
+        """Semismooth Newton with a line search on the residual."""
+        value, slope = self._residual(P)
+        size = self._size(value)
+        for _ in range(ROUNDS):
+            if size <= SOLVED * scale:
+                break
+            try:
+                step = np.linalg.solve(slope, -value)
+            except np.linalg.LinAlgError:
+                break
+            for _ in range(HALVES):
+                trial = P + step
+                found, steep = self._residual(trial)
+                new = self._size(found)
+                if new < size or size <= GOOD * scale:
+                    break
+                step = step / 2
+            else:
+                break
+            if not new < size:
+                break                       # rounding
+            P, value, slope, size = trial, found, steep, new
+        return P, size / scale
+
+    def _size(self, value: np.ndarray) -> float:
+        """A residual as a velocity."""
+        speeds = value / self._rho
+        return math.sqrt(speeds @ speeds)
+
+    def sweep(self, P: np.ndarray) -> np.ndarray:
+        """Projected Gauss-Seidel, contact by contact."""
+        P, rho = P.copy(), self._rho
+        for _ in range(SWEEPS):
+            before = P.copy()
+            for cone in self.cones:
+                i, j = cone.normal, list(cone.along)
+                P[i] = max(P[i] - rho[i] * (self.W[i] @ P + self.g[i]), 0.0)
+                if j:
+                    y = P[j] - rho[j] * (self.W[j] @ P + self.g[j])
+                    length, radius = math.sqrt(y @ y), cone.mu * P[i]
+                    P[j] = y if length <= radius else y * (radius / length)
+            if np.abs(P - before).max(initial=0.0) <= 1e-15 * np.abs(P).max(initial=0.0):
+                break
+        return P
+
+    def _residual(self, P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The function whose zero is sought, in impulses, and its derivative (n, n)."""
+        moves = self._moves
+        moved = moves @ P - self._rho * self.g
+        value, slope = P - moved, self._rho[:, None] * self.W
+        for cone in self.cones:
+            i, n = cone.normal, len(cone.along)
+            rows, along = slice(i, i + 1 + n), slice(i + 1, i + 1 + n)
+            z = moved.item(i)
+            if z <= 0:                      # no impulse at all
+                value[rows] = P[rows]
+                slope[rows] = 0.0
+                slope[rows, rows] = np.eye(1 + n)
+                continue
+            y, radius = moved[along], cone.mu * z
+            length = math.sqrt(y @ y)
+            if length > radius:
+                way = y / length
+                value[along] = P[along] - radius * way
+                change = cone.mu * way[:, None] * moves[i]
+                if n > 1:
+                    across = moves[along] - way[:, None] * (way @ moves[along])
+                    change = change + radius / length * across
+                slope[along] = -change
+                slope[along, along] += np.eye(n)
+        return value, slope

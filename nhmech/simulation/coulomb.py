@@ -1,0 +1,205 @@
+"""Coulomb friction beside ideal rolling: when a run leaves the equations of rolling, and when it
+comes back to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..checks import is_finite, read_word
+from ..errors import InputError, SimulationError
+from ..vehicle.vehicle import Vehicle
+from .contact_forces import force_reader
+from .diagnosis import explain_fall
+from .moment import Moment
+from .nonsmooth import Motion, NonsmoothStep, Phase
+from .nonsmooth_terms import NonsmoothTerms, to_body, to_world
+from .simulated import Simulated
+from .state import State
+
+CONTACTS = ("ideal", "coulomb")       # values of `contact`
+SLIP, ROLL = "rolling ends", "rolling begins"      # names of events
+PATIENCE = 3         # steps without slip after which a run goes back to the equations of rolling
+GRIP = 0.98          # and the part of the friction that must be enough there
+ROLLS = 1e-9         # [m/s] of contact points, below which it may
+
+
+@dataclass(frozen=True)
+class ContactColumns:
+    """What a recorded row says of the contacts, (forces, phases, slid, lost).
+
+    Attributes
+    ----------
+    forces
+        "wheel/direction" of each component; NaN at moments at which the wheels rolled ideally.
+    wheels
+        Names of the contacts.
+    """
+
+    forces: tuple[str, ...]
+    wheels: tuple[str, ...]
+
+    @classmethod
+    def of(cls, vehicle: Vehicle) -> ContactColumns:
+        """Of a vehicle."""
+        return cls(tuple(map(str, vehicle.contact_rows)), tuple(vehicle.contact_names))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all numbers."""
+        return (*(f"force.{name}" for name in self.forces),
+                *(f"{what}.{wheel}" for what in ("phase", "slid", "lost") for wheel in self.wheels))
+
+    def split(self, numbers: np.ndarray) -> list[np.ndarray]:
+        """Forces (..., n), phases, slid and lost (..., k): views of the numbers (..., n + 3 k)."""
+        n, k = len(self.forces), len(self.wheels)
+        return np.split(numbers, [n, n + k, n + 2 * k], axis=-1)
+
+
+class CoulombContact:
+    """Takes the steps in which wheels slide, fly or land, and says when they begin and end.
+
+    Parameters
+    ----------
+    mu
+        Friction coefficient, of all wheels or by name; where None, those of the vehicle.
+    restitution
+        e of Newton's law, of all wheels or by name.
+
+    Raises
+    ------
+    InputError
+        For a vehicle that it cannot be used for, and numbers that no friction has.
+
+    Attributes
+    ----------
+    grip
+        1 / mu of each contact, zero where it holds nothing along the ground.
+    """
+
+    def __init__(self, simulated: Simulated, mu: float | Mapping[str, float] | None,
+                 restitution: float | Mapping[str, float]):
+        if simulated.vehicle is None:
+            raise InputError("contact=\"coulomb\" is for vehicles: this system has no wheels")
+        self._simulated = simulated
+        self.vehicle = simulated.vehicle
+        self.terms = NonsmoothTerms.of(self.vehicle, mu)
+        self.columns = ContactColumns.of(self.vehicle)
+        names = [c.name for c in self.terms.contacts]
+        self.nonsmooth = NonsmoothStep(self.terms, _read_restitution(restitution, names))
+        self.still = 0            # steps in which all wheels have rolled
+        self.grip = np.array([1 / c.mu if c.mu else 0.0 for c in self.terms.contacts])
+
+    def __repr__(self) -> str:
+        return f"<CoulombContact of {self.vehicle.name!r}>"
+
+    @cached_property
+    def settings(self) -> dict[str, object]:
+        """For run files (JSON values)."""
+        return {"mu": {c.name: c.mu for c in self.terms.contacts if c.along},
+                "restitution": dict(zip(self.columns.wheels, self.nonsmooth.restitution.tolist()))}
+
+    @cached_property
+    def _rows(self) -> list[int]:
+        return list(self.vehicle.contact_rows.values())
+
+    # -- when --------------------------------------------------------------------------------------
+    def room(self, state: State, part: float = 1.0) -> float:
+        """The least of the normal forces, and of normal - |tangential| / (mu part), in the shortest
+        split of the load [N]: while it is positive, rolling holds."""
+        return min(force_reader(self.vehicle).room(state.t, state.q, state.v, state.u,
+                                                   self.grip / part))
+
+    def may_roll(self, moment: Moment) -> bool:
+        """Whether the wheels have rolled for some steps, and would go on with friction to spare."""
+        _, phases, _, _ = self.columns.split(moment.contact)
+        self.still = 0 if phases.any() else self.still + 1
+        if self.still < PATIENCE:
+            return False
+        rates, _ = self.vehicle.constraint_error(moment.t, moment.q, moment.v)
+        return bool(np.abs(rates).max(initial=0.0) <= ROLLS and self.room(moment.state, GRIP) > 0)
+
+    def begin(self, moment: Moment) -> None:
+        """The wheels stand or roll on the ground, and need not go on with it. Contacts with speed
+        against it meet it."""
+        self.still = 0
+        motion = self.nonsmooth.start(moment.t, moment.x[:self._nconf],
+                                      to_world(moment.q, moment.v))
+        _, _, forces = self.nonsmooth.accelerate(motion, moment.u)
+        _, _, slid, lost = self.columns.split(moment.contact)
+        moment.v[...] = to_body(moment.q, motion.w)
+        moment.contact[...] = np.concatenate([forces[self._rows], motion.phases,
+                                              motion.slid + slid, motion.lost + lost])
+
+    def end(self, moment: Moment) -> None:
+        """From here on the wheels roll ideally."""
+        forces, phases, _, _ = self.columns.split(moment.contact)
+        forces[...] = np.nan
+        phases[...] = Phase.ROLLING
+
+    # -- steps -------------------------------------------------------------------------------------
+    @property
+    def _nconf(self) -> int:
+        return 7 + len(self.vehicle.joint_names)
+
+    def advance(self, moment: Moment, dt: float) -> tuple[np.ndarray, ...]:
+        """x (nconf,), q, v and the contact's numbers after a step of dt [s]. Raises
+        `SimulationError` where there is none."""
+        try:
+            motion = self.nonsmooth.advance(self._motion(moment.t, moment.x, moment.q, moment.v,
+                                                         moment.contact), moment.u, dt)
+            good = np.isfinite(motion.x).all() and np.isfinite(motion.w).all()
+        except np.linalg.LinAlgError:
+            good = False
+        if not good:
+            raise SimulationError(explain_fall(self._simulated, moment)
+                                  if self._simulated.constrained.guard_names else
+                                  f"stopped at t = {moment.t:.6g} s: the step of {dt:g} s gave "
+                                  "numbers that are not finite")
+        q = self.nonsmooth.configuration(motion.x)
+        numbers = (motion.impulses[self._rows] / dt, motion.phases, motion.slid, motion.lost)
+        return motion.x, q, to_body(q, motion.w), np.concatenate(numbers)
+
+    def servo(self, moment: Moment, nu: int) -> tuple[np.ndarray, np.ndarray]:
+        """dv/dt (nv,) without efforts, and what each effort adds to it (nv, nu), while each wheel
+        goes on with what it does."""
+        u = moment.u.copy()
+        u[:nu] = 0.0
+        rates, effect, _ = self.nonsmooth.accelerate(
+            self._motion(moment.t, moment.x, moment.q, moment.v, moment.contact), u)
+        return rates, effect
+
+    def numbers(self, state: State) -> np.ndarray:
+        """What the contacts did at a state of a run of this simulator."""
+        n = len(self.columns.names)
+        return state.values[-6 - n:-6]
+
+    def acceleration(self, state: State, numbers: np.ndarray) -> np.ndarray:
+        """dv/dt (nv,) at a state in which wheels slide, with what its contacts do."""
+        x = state.values[state.layout.nq + state.layout.nv:]
+        motion = self._motion(state.t, x, state.q, state.v, numbers)
+        return self.nonsmooth.accelerate(motion, state.u)[0]
+
+    def _motion(self, t: float, x: np.ndarray, q: np.ndarray, v: np.ndarray,
+                numbers: np.ndarray) -> Motion:
+        _, phases, slid, lost = self.columns.split(numbers)
+        return Motion(t, x[:self._nconf].copy(), to_world(q, v), phases.astype(int),
+                      np.zeros(self.vehicle.constrained.distribution.m), slid.copy(), lost.copy())
+
+
+def is_sliding(moment: Moment) -> bool:
+    """Whether full velocities are stepped: the contact forces of ideal rolling are not recorded."""
+    return bool(moment.contact.size) and not np.isnan(moment.contact.item(0))
+
+
+def _read_restitution(value: float | Mapping[str, float], wheels: Sequence[str]) -> np.ndarray:
+    given = dict(value) if isinstance(value, Mapping) else dict.fromkeys(wheels, value)
+    for wheel, e in given.items():
+        read_word("restitution: wheel", wheel, wheels)
+        if not (is_finite(e) and 0 <= e <= 1):
+            raise InputError(f"restitution of {wheel!r} is {e!r}; it is a number from 0, for a "
+                             "wheel that stays down, to 1")
+    return np.array([float(given.get(wheel, 0.0)) for wheel in wheels])
