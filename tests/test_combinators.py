@@ -37,7 +37,8 @@ class Counting:
 
 
 def run(controller, steps: int = 200, **arguments):
-    simulator = Simulator(shipped("differential_drive"), controller, dt=DT, **arguments)
+    simulator = Simulator(shipped("differential_drive"), controller, dt=DT, on_lift="ignore",
+                          **arguments)
     simulator.reset(**getattr(controller, "start", {}))
     return simulator.run(steps * DT)
 
