@@ -154,7 +154,7 @@ def test_a_ceiling_holds_nothing():
     assert run.stop.startswith("event: lift-off: ") and run.t.tolist() == [0.0]
     assert len(run.events) == 3
     notice, = run.notices
-    assert "from t = 0 s" in notice.text and "in 1 of the recorded moments" in notice.text
+    assert "from t = 0 s" in notice.text and "in 100 % of the recorded moments" in notice.text
 
 
 def test_what_does_not_stand_on_a_slope_stops_at_once():

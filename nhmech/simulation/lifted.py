@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
-from ..errors import NhmechError, listed
+from ..errors import NhmechError, Remedy, listed
 from ..mechanics.distribution import Component
 from ..mechanics.equations import Equations
 from ..urdf.notice import Notice, NoticeKind
@@ -25,6 +25,9 @@ from .state_vector import StateVector
 
 LIFT_OFF = "lift-off"    # how names of its events begin
 LEVEL = Ground()
+GENTLY = "Commands that change slowly lift no wheel"
+REMEDY = Remedy(f'{GENTLY}, as JointVelocity(rates, acceleration=...) does; '
+                'Simulator(vehicle, on_lift="warn") goes on', f"{GENTLY}; --on-lift warn goes on")
 # of the largest normal force of a state: a wheel that pulls less just touches
 ROUNDING = 1e-6      # in what is told
 TOUCHING = 1e-9      # in what ends a run, the moment of which is located
@@ -182,9 +185,9 @@ def lift_notice(t: np.ndarray, forces: ContactForces) -> Notice | None:
     wheels = [c.contact for c in forces.components if c.direction == "normal"]
     first = int(pulls.argmax())
     worst = int(np.where(pulls, normal.min(axis=1), np.inf).argmin())
+    at = [wheels[int(normal[moment].argmin())] for moment in (first, worst)]
     return Notice(NoticeKind.LIFTED,
                   "ideal rolling is not valid where the ground would have to pull, in whatever way "
-                  f"the wheels share the load: from t = {t[first]:.6g} s "
-                  f"({wheels[int(normal[first].argmin())]}), in {pulls.mean():.2g} of the recorded "
-                  f"moments; most at t = {t[worst]:.6g} s, {wheels[int(normal[worst].argmin())]} "
-                  f"with {-normal[worst].min():.3g} N")
+                  f"the wheels share the load: from t = {t[first]:.6g} s ({at[0]}), in "
+                  f"{100 * pulls.mean():.3g} % of the recorded moments; most at t = "
+                  f"{t[worst]:.6g} s, {at[1]} with {-normal[worst].min():.3g} N", REMEDY)
