@@ -18,6 +18,7 @@ HALF_WIDTH = 1.2                     # of the figure-eight [m]
 BESIDE, TURNED = 0.25, 0.6           # put down left of the path [m], turned away from it [rad]
 PERIOD = 0.02                        # of the controller [s]
 STAGES = 20
+EFFORT = 1.0                         # weight of the efforts; with less, a wheel lifts at the start
 BEGINNING = 2.5                      # shown larger [s]; from then on the error is called settled
 
 
@@ -26,7 +27,7 @@ def main(out: Path, short: bool) -> None:
         nhmech.load(nhmech.urdf_path("differential_drive")),
         make_path("figure8", HALF_WIDTH),
     )
-    controller = MPC(vehicle, path, speed=SPEED, stages=STAGES)
+    controller = MPC(vehicle, path, speed=SPEED, stages=STAGES, effort=EFFORT)
     took = []
 
     def timed(t, state):

@@ -146,7 +146,7 @@ def test_one_step_in_all_kinds_of_code(name, integrator):
             assert simulator.propagator._compiled is not None
         for _ in range(20):
             if compiled:
-                simulator.propagator.step()
+                simulator.propagator.step_in_c()
             else:
                 simulator.propagator.advance(5e-3)
         runs.append(simulator.moment.x.copy())

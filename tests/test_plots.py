@@ -255,7 +255,7 @@ def test_plot_of_eigenvalues_prints_where_they_cross(tmp_path):
 @pytest.mark.parametrize("words, says", [
     ([], "give a RUN"), (["none.npz"], "no such file"),
     (["--eigenvalues", "bicycle", "--out", "a.txt"], "must end in"),
-    (["--eigenvalues", "bicycle", "--range", "3", "1"], "must be the lower")])
+    (["--eigenvalues", "bicycle", "--range", "3", "1"], "the lower one first")])
 def test_bad_input(words, says):
     done = CliRunner().invoke(main, ["plot", *words])
     assert done.exit_code == 2 and says in done.output
