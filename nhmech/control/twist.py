@@ -53,9 +53,9 @@ class TwistDrive:
         (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base in the ground plane, or a
         callable (t, state) -> twist.
     acceleration
-        Largest acceleration of the wheels' rims [m/s^2] in a dynamic run. Where None, half of what
-        lifts a wheel off level ground, straight ahead or back (`analysis.lift_acceleration`): the
-        other half is for slopes and bends.
+        Largest acceleration of the base, straight ahead or back [m/s^2], in a dynamic run. Where
+        None, half of what lifts a wheel off level ground (`analysis.lift_acceleration`): the other
+        half is for slopes and bends.
 
     Raises
     ------
@@ -81,8 +81,7 @@ class TwistDrive:
             acceleration = lift_acceleration(vehicle) / 2
         else:
             read_number("acceleration", acceleration, "a positive number of m/s^2", above=0.0)
-        radius = max(wheel.radius for wheel in vehicle.description.wheels)
-        self._most = acceleration / radius if np.isfinite(acceleration) else None
+        self.acceleration = float(acceleration)
         self._spins = [wheel.spin for wheel in self.wheels]
         self._forms = Buffered(_constraint_forms(vehicle), matrices=[0])
         self.commanded_twist = np.array(NOT_YET)
@@ -128,7 +127,19 @@ class TwistDrive:
         v[self._spins] = 0.0
         rates = {joint: -float(A[row] @ v + b[row]) / float(A[row, spin])
                  for joint, spin, row in self.wheels}
-        return JointPosition(targets), JointVelocity(rates | still, self._most)
+        return JointPosition(targets), JointVelocity(rates | still,
+                                                     self._hold_back(state, allowed[0], rates))
+
+    def _hold_back(self, state: State, forward: float, rates: dict[str, float]) -> float | None:
+        """The acceleration [rad/s^2] of the fastest joint at which the base keeps to its own: all
+        joints are held back alike, so that ratios of changes are those of accelerations. None where
+        nothing has to be held back."""
+        R = state.T_WB[:3, :3]
+        change = abs(forward - _heading(R, self.vehicle.placer.normal) @ R @ state.v[:3])
+        fastest = max(abs(rate - state.joint_velocity[joint]) for joint, rate in rates.items())
+        if change <= STILL or not fastest > 0 or not np.isfinite(self.acceleration):
+            return None
+        return float(self.acceleration * fastest / change)
 
     def _pass_fixed(self, scaled: np.ndarray) -> np.ndarray:
         """The twist with the lateral speed at which the fixed axle lets it pass."""
