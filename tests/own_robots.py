@@ -82,7 +82,8 @@ def _pair(half_track: float, radius: float, x: float = 0.0, **words) -> Parts:
 def two_wheels(half_track: float = 0.11, radius: float = 0.045, x: float = 0.0) -> Parts:
     """Two wheels and a ball behind them, with the mass between: it lifts at 4 m/s^2, as real ones
     do at 1 to 7."""
-    return [*_base(2.5, (0.3, 0.2, 0.1), 0.06, at=x - 0.05), *_pair(half_track, radius, x, frame="z"),
+    return [*_base(2.5, (0.3, 0.2, 0.1), 0.06, at=x - 0.05),
+            *_pair(half_track, radius, x, frame="z"),
             *_ball("caster_link", (x - 0.12, 0, 0.02 - radius), 0.02),
             *_told(("left_wheel", "right_wheel"))]
 
