@@ -112,6 +112,7 @@ def test_commands_of_the_tutorial_run(tmp_path, monkeypatch):
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "my_controllers", raising=False)   # that of another test
     page = DOCS / "tutorial.md"
     (tmp_path / "my_controllers.py").write_text(
         next(code for code in blocks(page, "python") if "def circle" in code)

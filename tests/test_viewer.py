@@ -97,13 +97,14 @@ def test_pages_share_a_chromium_and_get_another_when_it_has_ended():
     with Browser(blank("left"), (200, 150)) as left, Browser(blank("right"), (160, 120)) as right:
         shapes = [pixels(browser.picture()).shape for browser in (left, right, left)]
         assert shapes == [(150, 200, 3), (120, 160, 3), (150, 200, 3)]
-        assert [b.evaluate("document.title") for b in (left, right)] == ["left", "right"]
+        left.wait_for("document.title == 'left'")
+        right.wait_for("document.title == 'right'")
         assert share_chromium() is share_chromium()
         share_chromium().close()
         with pytest.raises(NhmechError, match="Chromium"):
             right.evaluate("1")
         with Browser(blank("next"), (160, 120)) as later:
-            assert later.evaluate("document.title") == "next"
+            later.wait_for("document.title == 'next'")
 
 
 def test_recording_starts_nothing(tmp_path):

@@ -125,7 +125,8 @@ class Watch:
         moment = propagator.moment
         nq, nv, nu = moment.q.size, moment.v.size, moment.u.size
         self._sizes = 1, 1 + nq, 1 + nq + nv, 1 + nq + nv + nu
-        self._ahead = _Rows(self._sizes[-1] + moment.beside + len(moment.layout.angles))
+        if self.events:
+            self._ahead = _Rows(self._sizes[-1] + moment.beside + len(moment.layout.angles))
 
     def begin(self) -> str | None:
         """Notes limits that are passed at the start. Returns the name of a terminal one."""
@@ -230,7 +231,8 @@ class Watch:
         return self.events[i].value(state) if i < n else self.bounds.read(state)[i - n]
 
     def _read(self, state: State) -> list[float]:
-        return [*self._read_events(state), *self.bounds.read(state)]
+        bounds = self.bounds.read(state)
+        return [*self._read_events(state), *bounds] if self.events else bounds
 
     def _read_events(self, state: State) -> list[float]:
         if self._latest is None or self._latest[0] != state.t:

@@ -96,9 +96,11 @@ class Inputs:
             moment.x[chart.state_vector.nconf:] = self._speeds(command)
             self._propagator.settle()
         else:
+            propagator = self._propagator
+            dynamics = None if propagator.coulomb is None else propagator.servo()
             # all in one stroke
             self._write(self._efforts.data, 0, *chart.inverse_dynamics.efforts(
-                command, moment, self._theta, self._propagator.servo()))
+                command, moment, self._theta, dynamics))
 
     def _speeds(self, command: Command) -> np.ndarray:
         """xi of the present chart. Plain numbers are the speeds of the primary one."""

@@ -227,13 +227,15 @@ class Propagator:
     def step_in_c(self) -> bool:
         """One step of dt, if there is code for it and it takes the step, which crosses no bound
         then."""
-        compiled = None if self.slides else self._compiled or self._find_code()
+        slides = self.coulomb is not None and self.slides
+        compiled = None if slides else self._compiled or self._find_code()
         return compiled is not None and compiled.one(compiled.pointer) == DONE
 
     def loop(self, steps: int) -> Loop | None:
         """The code for a run of so many steps in the present chart; None where there is none, or
         where it is not worth while to build it."""
-        return None if self.slides else self.atlas.chart.loop(build=steps >= WORTH_COMPILING)
+        slides = self.coulomb is not None and self.slides
+        return None if slides else self.atlas.chart.loop(build=steps >= WORTH_COMPILING)
 
     def advance_many(self, loop: Loop, held: int, recorder: RowSink, k: int) -> tuple[int, bool]:
         """Takes steps in C, at most the `held` ones over which the inputs do not change.
