@@ -179,13 +179,13 @@ def draw(rooms: dict[str, Room], file: Path) -> None:
     for level in range(max(floor.values()) + 1):
         row = sorted((name for name in shown if floor[name] == level),
                      key=lambda name: (list(colour).index(name) if name in colour else 99))
-        widths = [(1.75 if level else 1.55) + shown[name].lines / 2600 for name in row]
+        widths = [2.7 + shown[name].lines / 2600 for name in row]
         left = -(sum(widths) + gap * (len(row) - 1)) / 2
         for name, width in zip(row, widths):
             box[name] = (left, level * height, width)
             left += width + gap
     reach = max(abs(left) + width for left, _, width in box.values())
-    figure, axes = plt.subplots(figsize=(8.5, 0.8 * (max(floor.values()) + 1)))
+    figure, axes = plt.subplots(figsize=(1.1 * reach, 0.8 * (max(floor.values()) + 1)))
     for name, other in sorted(needed_arrows(above)):
         (a, b, c), (d, e, f) = box[name], box[other]
         axes.annotate("", (d + f / 2, e + room_height), (a + c / 2, b), zorder=1,

@@ -74,7 +74,7 @@ def contact_lines(trajectory: Trajectory) -> list[str]:
     return [*map(str, spans[:SPANS]),
             *([f"and {more} more: Trajectory.phases"] if more > 0 else []),
             *(f"{wheel} slid {way[-1]:.4g} m and lost {lost[wheel][-1]:.4g} J"
-              for wheel, way in trajectory.slid.items() if way[-1] or lost[wheel][-1])]
+              for wheel, way in trajectory.slid.items() if way[-1] > 0)]
 
 
 def limit_lines(trajectory: Trajectory) -> list[str]:

@@ -135,7 +135,7 @@ class Simulator:
         coulomb = self._read_contact(contact, mu, restitution, mode)
         read_word("on_lift", on_lift, ON_BOUND)
         lifts = mode == "kinematic" or coulomb is not None
-        assert self.simulated.equations     # a joint that meets no mass is told of first
+        _ = self.simulated.equations        # raises first where a joint meets no mass
         self.bounds = Bounds.of(self.simulated, on_limit, on_fall,
                                 "ignore" if lifts else on_lift)
         self.atlas = Atlas(self.simulated, scheme, mode == "kinematic", self.bounds)

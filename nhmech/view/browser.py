@@ -135,8 +135,8 @@ class Browser:
     """Opens `url` in a window of `size` (width, height) [pixels]; a context manager.
 
     The windows of one process are those of one Chromium, which is started with the first of them
-    and ends with the process: a second page of the same kind is ready in a third of the time, since
-    its shaders are compiled.
+    and ends with the process: a second page of the same kind is ready sooner, since its shaders are
+    compiled.
 
     Raises
     ------
