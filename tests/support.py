@@ -4,7 +4,9 @@ robots as text."""
 from __future__ import annotations
 
 import json
+import shutil
 import signal
+import subprocess
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -43,6 +45,16 @@ def sampled(cases, count: int) -> list:
     return [case if i in kept else pytest.param(*(case if isinstance(case, tuple) else (case,)),
                                                 marks=pytest.mark.soak)
             for i, case in enumerate(cases)]
+
+
+def run_in_node(script: str) -> object:
+    """What a script in JavaScript prints as JSON, in Node; skips the test where there is none."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs Node.js, or another program `node`, on PATH")
+    done = subprocess.run([node, "-"], input=script, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 def command_line(*words):

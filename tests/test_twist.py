@@ -3,6 +3,7 @@
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import casadi as ca
 import numpy as np
 import pytest
 from robot_table import real
@@ -121,8 +122,23 @@ def test_a_steering_angle_beyond_its_limit_is_taken_half_a_turn_round():
     twist = np.array([np.cos(1.9), 0.0, np.sin(1.9) / 1.5])
     near = axle.angle_for(twist, 1.2)
     assert near == pytest.approx(1.9, abs=1e-12) and near > limit.upper
-    taken = drive._angle(axle, twist, 1.2)
+    state = nhmech.Simulator(vehicle).reset(joints={axle.steering: 1.2})
+    positions, _ = drive.follow(0.0, state, twist / (1, 1, vehicle.steering.length))
+    taken = positions.values[axle.steering]
     assert limit.lower <= taken <= limit.upper and taken == pytest.approx(near - np.pi, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["tricycle", "swerve", "rover"])
+def test_angles_for_twists_are_the_same_for_symbols_as_for_numbers(name):
+    """`Axle.angle_for`, also where the two nearest angles are a quarter turn away."""
+    twist, near = ca.SX.sym("twist", 3), ca.SX.sym("near")
+    rng = np.random.default_rng(3)
+    for axle in shipped(name).steering.steered:
+        angle = ca.Function("angle", [twist, near], [axle.angle_for(twist, near)])
+        for way in ((0.0, 1.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, 1.0), *rng.normal(size=(20, 3))):
+            now = rng.choice([0.0, rng.uniform(-4, 4)])
+            assert float(angle(way, now)) == pytest.approx(axle.angle_for(np.array(way), now),
+                                                           abs=1e-12)
 
 
 def test_the_pose_of_a_state_is_that_of_its_quaternion():

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
-import casadi as ca
 import numpy as np
 
 from ..analysis.limits import lift_acceleration
@@ -14,24 +12,12 @@ from ..compile.buffered import Buffered
 from ..errors import InputError, ModelError
 from ..simulation.command import NOT_YET, JointPosition, JointVelocity
 from ..simulation.state import State
-from ..vehicle.couplings import Axle
 from ..vehicle.vehicle import Vehicle
+from .twist_rule import driven_steering, driven_wheels, twist_function
 
 # forward [m/s], lateral [m/s] and yaw rate [rad/s] of the base
 TwistValues = Sequence[float] | np.ndarray
 Twist = TwistValues | Callable[[float, State], TwistValues]
-# [rad] on the sphere of twists, how far ahead of the present one coupled axles are sent
-REACH = 0.4
-PARALLEL = 1e-3   # of the largest row: axles that differ by less are one
-STILL = 1e-6      # a twist smaller than this [m/s] holds the steering where it is
-
-
-class DrivenWheel(NamedTuple):
-    """Joint that drives a wheel, index of its rate in v, and row of the wheel's rolling."""
-
-    joint: str
-    spin: int
-    row: int
 
 
 @check_arguments
@@ -74,7 +60,7 @@ class TwistDrive:
 
     def __init__(self, vehicle: Vehicle, twist: Twist, *, acceleration: float | None = None):
         self.vehicle, self.twist = vehicle, twist
-        self.wheels = _driven_wheels(vehicle)
+        self.wheels = driven_wheels(vehicle)
         if not self.wheels:
             raise ModelError(f"{vehicle.name!r} has no driven wheel: it cannot follow a twist")
         if acceleration is None:
@@ -82,8 +68,10 @@ class TwistDrive:
         else:
             read_number("acceleration", acceleration, "a positive number of m/s^2", above=0.0)
         self.acceleration = float(acceleration)
-        self._spins = [wheel.spin for wheel in self.wheels]
-        self._forms = Buffered(_constraint_forms(vehicle), matrices=[0])
+        self._angles = [axle.steering for axle in vehicle.steering.steered]
+        self._steering = [axle.steering for axle in driven_steering(vehicle)]
+        self._spins = [wheel.joint for wheel in self.wheels]
+        self._find = Buffered(twist_function(vehicle))
         self.commanded_twist = np.array(NOT_YET)
 
     def __repr__(self) -> str:
@@ -106,127 +94,13 @@ class TwistDrive:
             raise InputError(f"the twist is {wanted!r}; expected forward [m/s], lateral [m/s] and "
                              "yaw rate [rad/s]")
         self.commanded_twist = wanted
-        steering = self.vehicle.steering
-        scaled = self._pass_fixed(wanted * (1, 1, steering.length))
-        angles = {axle.steering: state.joint_position[axle.steering] for axle in steering.steered}
-        held = self._axle_rows(angles)
-        steered = [axle for axle in steering.steered if axle.steering in self.vehicle.driven]
-        targets, still = {}, dict.fromkeys((axle.steering for axle in steered), 0.0)
-        if np.linalg.norm(scaled) > STILL:
-            coupled = steering.coupled and len(held) == 2
-            way = _reachable(scaled, _cross(*held)) if coupled else scaled
-            still, targets = {}, {axle.steering: self._angle(axle, way, angles[axle.steering])
-                                  for axle in steered}
-        for row in held:
-            scaled = scaled - row * (row @ scaled)
-        allowed = scaled / (1, 1, steering.length)
-        A, b = self._forms(t, state.q, self.vehicle.theta)
-        # steering that is turning counts, where it moves a wheel's centre
-        v = np.array(state.v)
-        v[:6] = self._base_twist(state, allowed)
-        v[self._spins] = 0.0
-        rates = {joint: -float(A[row] @ v + b[row]) / float(A[row, spin])
-                 for joint, spin, row in self.wheels}
-        return JointPosition(targets), JointVelocity(rates | still,
-                                                     self._hold_back(state, allowed[0], rates))
-
-    def _hold_back(self, state: State, forward: float, rates: dict[str, float]) -> float | None:
-        """The acceleration [rad/s^2] of the fastest joint at which the base keeps to its own: all
-        joints are held back alike, so that ratios of changes are those of accelerations. None where
-        nothing has to be held back."""
-        R = state.T_WB[:3, :3]
-        change = abs(forward - _heading(R, self.vehicle.placer.normal) @ R @ state.v[:3])
-        fastest = max(abs(rate - state.joint_velocity[joint]) for joint, rate in rates.items())
-        if change <= STILL or not fastest > 0 or not np.isfinite(self.acceleration):
-            return None
-        return float(self.acceleration * fastest / change)
-
-    def _pass_fixed(self, scaled: np.ndarray) -> np.ndarray:
-        """The twist with the lateral speed at which the fixed axle lets it pass."""
-        for row in (axle.straight for axle in self.vehicle.steering.fixed[:1]):
-            if abs(row[1]) > PARALLEL * np.linalg.norm(row):      # else it bars the way itself
-                scaled = scaled * (1, 0, 1)
-                scaled[1] = -(row @ scaled) / row[1]
-        return scaled
-
-    def _angle(self, axle: Axle, twist: np.ndarray, now: float) -> float:
-        """The steering angle that lets the twist pass: the nearest, or, if a limit is in the way,
-        the one half a turn away."""
-        angle, limit = axle.angle_for(twist, now), self.vehicle.limits.get(axle.steering)
-        if limit is None or limit.lower <= angle <= limit.upper or self.vehicle.steering.coupled:
-            return angle
-        others = (angle - np.pi, angle + np.pi)
-        return next((other for other in others if limit.lower <= other <= limit.upper), angle)
-
-    def _axle_rows(self, angles: dict[str, float]) -> list[np.ndarray]:
-        """Orthonormal rows (3,), two at most, of the twists that the base's axles do not let pass
-        at these angles."""
-        steering = self.vehicle.steering
-        axles = [axle.straight for axle in steering.binding]
-        axles += [axle.at(angles[axle.steering]) for axle in steering.steered]
-        rows = np.array(axles).reshape(-1, 3)
-        held: list[np.ndarray] = []
-        least = 0.0
-        for _ in range(min(len(rows), 2)):
-            sizes = np.sqrt((rows * rows).sum(axis=1))
-            i = int(sizes.argmax())
-            if sizes[i] <= least:
-                break
-            least = PARALLEL * sizes[i]
-            held.append(rows[i] / sizes[i])
-            rows = rows - (rows @ held[-1])[:, None] * held[-1]
-        return held
-
-    def _base_twist(self, state: State, planar: np.ndarray) -> np.ndarray:
-        """(6,) in the base's frame of a planar twist along the heading."""
-        R, n = state.T_WB[:3, :3], self.vehicle.placer.normal
-        heading = _heading(R, n)
-        forward, lateral, turn = planar
-        return np.concatenate([R.T @ (forward * heading + lateral * _cross(n, heading)),
-                               R.T @ n * turn])
-
-
-def _heading(R_WB: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """Unit vector in the ground plane, in W, along which the base looks."""
-    heading = _cross(R_WB[:, 1], n)
-    return heading / np.linalg.norm(heading)
-
-
-def _reachable(twist: np.ndarray, now: np.ndarray) -> np.ndarray:
-    """A twist between `now`, which coupled axles allow, and the wanted one: on their circle,
-    `REACH` away at most.
-
-    Axles that must meet in one point get to a far one only through those between: straight ahead
-    and turning on the spot are a quarter of a circle apart, and a wheel that went to its nearest
-    angle on its own would block the others.
-    """
-    wanted = twist / np.linalg.norm(twist)
-    near = float(now @ wanted)
-    now, near = (now, near) if near >= 0 else (-now, -near)
-    if near >= np.cos(REACH):
-        return twist
-    across = wanted - near * now
-    return now * np.cos(REACH) + across / np.linalg.norm(across) * np.sin(REACH)
-
-
-def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a x b of two vectors; NumPy's takes ten times as long for one pair."""
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
-                     a[0] * b[1] - a[1] * b[0]])
-
-
-def _driven_wheels(vehicle: Vehicle) -> tuple[DrivenWheel, ...]:
-    found = []
-    rolling = {held.contact: row for held, row in vehicle.contact_rows.items()
-               if held.direction in ("longitudinal", "roller")}
-    for mount in (contact.mount for contact in vehicle.contacts):
-        joint, spin = mount.wheel.joint, mount.spin
-        if joint is not None and spin is not None and joint in vehicle.driven:
-            found.append(DrivenWheel(joint, spin, rolling[mount.wheel.name]))
-    return tuple(found)
-
-
-def _constraint_forms(vehicle: Vehicle) -> ca.Function:
-    """(t, q, theta) -> A, b."""
-    s, d = vehicle.constrained.system, vehicle.constrained.distribution
-    return ca.Function("forms", [s.t, s.q, s.theta], [ca.densify(d.A), ca.densify(d.b)])
+        position = state.joint_position
+        targets, rates, acceleration, moving = self._find(
+            t, state.q, state.v, self.vehicle.theta, [position[name] for name in self._angles],
+            wanted, self.acceleration)
+        angles = dict(zip(self._steering, targets.tolist()))
+        most = acceleration.item()
+        spins = dict(zip(self._spins, rates.tolist()))
+        if not moving.item():
+            spins, angles = spins | dict.fromkeys(angles, 0.0), {}
+        return JointPosition(angles), JointVelocity(spins, most if most < np.inf else None)

@@ -58,14 +58,17 @@ class Axle:
         """Numbers of the row (3,) at a steering angle [rad]."""
         return self.straight * np.cos(angle) + self.across * np.sin(angle)
 
-    def angle_for(self, twist: np.ndarray, near: float = 0.0):
+    def angle_for(self, twist: np.ndarray | ca.SX, near: float | ca.SX = 0.0):
         """The steering angle nearest to `near` at which the wheel lets the twist pass.
 
         Parameters
         ----------
         twist
-            (forward, lateral, yaw * length), one (3,) or many (3, ...).
+            (forward, lateral, yaw * length), one (3,) or many (3, ...); numbers or symbols.
         """
+        if isinstance(twist, ca.SX):
+            angle = ca.atan2(-ca.dot(self.straight, twist), ca.dot(self.across, twist))
+            return near - ca.remainder(near - angle, np.pi)
         angle = np.arctan2(-np.tensordot(self.straight, twist, 1),
                            np.tensordot(self.across, twist, 1))
         return angle + np.pi * np.round((near - angle) / np.pi)

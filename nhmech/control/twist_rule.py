@@ -1,0 +1,169 @@
+"""The rule from a body twist to joint references as one function, for Python and for pages."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from ..mechanics.algebroid import rotation
+from ..simulation.once import once
+from ..vehicle.couplings import Axle
+from ..vehicle.vehicle import Vehicle
+
+# [rad] on the sphere of twists, how far ahead of the present one coupled axles are sent
+REACH = 0.4
+PARALLEL = 1e-3   # of the largest row: axles that differ by less are one
+STILL = 1e-6      # a twist smaller than this [m/s] holds the steering where it is
+
+
+class DrivenWheel(NamedTuple):
+    """Joint that drives a wheel, index of its rate in v, and row of the wheel's rolling."""
+
+    joint: str
+    spin: int
+    row: int
+
+
+def driven_wheels(vehicle: Vehicle) -> tuple[DrivenWheel, ...]:
+    """In the order of the contacts."""
+    found = []
+    rolling = {held.contact: row for held, row in vehicle.contact_rows.items()
+               if held.direction in ("longitudinal", "roller")}
+    for mount in (contact.mount for contact in vehicle.contacts):
+        joint, spin = mount.wheel.joint, mount.spin
+        if joint is not None and spin is not None and joint in vehicle.driven:
+            found.append(DrivenWheel(joint, spin, rolling[mount.wheel.name]))
+    return tuple(found)
+
+
+def driven_steering(vehicle: Vehicle) -> tuple[Axle, ...]:
+    """Steered axles whose joints are driven."""
+    return tuple(axle for axle in vehicle.steering.steered if axle.steering in vehicle.driven)
+
+
+@once
+def twist_function(vehicle: Vehicle) -> ca.Function:
+    """(t, q, v, theta, angles, twist, most) -> targets, rates, acceleration, moving.
+
+    Of a vehicle with driven wheels, the rule of `TwistDrive`.
+
+    Parameters
+    ----------
+    vehicle
+        A vehicle; the function's `angles` are those of its steered axles [rad], in the order of
+        `steering.steered`, `most` the largest acceleration of the base [m/s^2], infinite where
+        there is none.
+
+    Returns
+    -------
+    casadi.Function
+        `targets` [rad] of `driven_steering`; `rates` [rad/s] of `driven_wheels`; the largest
+        `acceleration` [rad/s^2] of any of them, infinite where nothing has to be held back; and
+        whether the vehicle is `moving`: where it is not, the steering is to stand still instead.
+    """
+    system, steering = vehicle.constrained.system, vehicle.steering
+    t, q, v, theta = system.t, system.q, system.v, system.theta
+    angles = ca.SX.sym("angles", len(steering.steered))
+    twist, most = ca.SX.sym("twist", 3), ca.SX.sym("most")
+    unit = ca.DM([1, 1, steering.length])
+    scaled = _pass_fixed(vehicle, twist * unit)
+    held = _axle_rows(vehicle, angles)
+    moving = ca.norm_2(scaled) > STILL
+    way = scaled
+    if steering.coupled and len(held) == 2:
+        is_bound = ca.dot(held[1], held[1]) > 0
+        way = ca.if_else(is_bound, _reachable(scaled, ca.cross(*held)), scaled)
+    now = {axle.steering: angles[i] for i, axle in enumerate(steering.steered)}
+    targets = [_angle(vehicle, axle, way, now[axle.steering]) for axle in driven_steering(vehicle)]
+    for row in held:
+        scaled = scaled - row * ca.dot(row, scaled)
+    allowed = scaled / unit
+
+    R, n = rotation(q[3:7]), ca.SX(ca.DM(vehicle.placer.normal))
+    # unit vector in the ground plane, in W, along which the base looks
+    heading = ca.cross(R[:, 1], n)
+    heading /= ca.norm_2(heading)
+    wheels, rows = driven_wheels(vehicle), vehicle.constrained.distribution
+    # steering that is turning counts, where it moves a wheel's centre
+    moved = ca.vertcat(R.T @ (allowed[0] * heading + allowed[1] * ca.cross(n, heading)),
+                       R.T @ n * allowed[2], v[6:])
+    moved[[wheel.spin for wheel in wheels]] = 0
+    A, b = rows.A, rows.b
+    rates = ca.vertcat(ca.SX(0, 1), *(-(A[row, :] @ moved + b[row]) / A[row, spin]
+                                      for _, spin, row in wheels))
+    spins = v[[wheel.spin for wheel in wheels]]
+    acceleration = _hold_back(ca.fabs(allowed[0] - heading.T @ R @ v[:3]),
+                              ca.mmax(ca.vertcat(ca.SX(0), ca.fabs(rates - spins))), most)
+    return ca.Function("nhmech_twist", [t, q, v, theta, angles, twist, most],
+                       [ca.densify(part) for part in
+                        (ca.vertcat(ca.SX(0, 1), *targets), rates, acceleration, moving)],
+                       {"cse": True})
+
+
+def _hold_back(change: ca.SX, fastest: ca.SX, most: ca.SX) -> ca.SX:
+    """The acceleration [rad/s^2] of the fastest joint at which the base keeps to its own: all
+    joints are held back alike, so that ratios of changes are those of accelerations."""
+    has_limit = ca.logic_and(ca.logic_and(change > STILL, fastest > 0), most < ca.inf)
+    return ca.if_else(has_limit, most * fastest / change, ca.inf)
+
+
+def _pass_fixed(vehicle: Vehicle, scaled: ca.SX) -> ca.SX:
+    """The twist with the lateral speed at which the fixed axle lets it pass."""
+    for row in (axle.straight for axle in vehicle.steering.fixed[:1]):
+        if abs(row[1]) > PARALLEL * np.linalg.norm(row):      # else it bars the way itself
+            across = -(row[0] * scaled[0] + row[2] * scaled[2]) / row[1]
+            return ca.vertcat(scaled[0], across, scaled[2])
+    return scaled
+
+
+def _angle(vehicle: Vehicle, axle: Axle, twist: ca.SX, now: ca.SX) -> ca.SX:
+    """The steering angle that lets the twist pass: the nearest, or, if a limit is in the way, the
+    one half a turn away."""
+    angle, limit = axle.angle_for(twist, now), vehicle.limits.get(axle.steering)
+    if limit is None or vehicle.steering.coupled:
+        return angle
+    found = angle
+    for other in (angle + np.pi, angle - np.pi, angle):     # the last one that fits counts
+        fits = ca.logic_and(limit.lower <= other, other <= limit.upper)
+        found = ca.if_else(fits, other, found)
+    return found
+
+
+def _axle_rows(vehicle: Vehicle, angles: ca.SX) -> list[ca.SX]:
+    """Orthonormal rows (3,), two at most, of the twists that the base's axles do not let pass at
+    these angles; zero where there are fewer."""
+    steering = vehicle.steering
+    axles = [ca.SX(ca.DM(axle.straight)) for axle in steering.binding]
+    axles += [axle.straight * ca.cos(angles[i]) + axle.across * ca.sin(angles[i])
+              for i, axle in enumerate(steering.steered)]
+    held: list[ca.SX] = []
+    least = ca.SX(0)
+    for _ in range(min(len(axles), 2)):
+        size, largest = ca.SX(-1), ca.SX.zeros(3)
+        for row in axles:
+            length = ca.norm_2(row)
+            is_larger = length > size
+            largest = ca.if_else(is_larger, row, largest)
+            size = ca.if_else(is_larger, length, size)
+        held.append(ca.if_else(size > least, largest / size, 0))
+        least = PARALLEL * size
+        axles = [row - held[-1] * ca.dot(held[-1], row) for row in axles]
+    return held
+
+
+def _reachable(twist: ca.SX, now: ca.SX) -> ca.SX:
+    """A twist between `now`, which coupled axles allow, and the wanted one: on their circle,
+    `REACH` away at most.
+
+    Axles that must meet in one point get to a far one only through those between: straight ahead
+    and turning on the spot are a quarter of a circle apart, and a wheel that went to its nearest
+    angle on its own would block the others.
+    """
+    wanted = twist / ca.norm_2(twist)
+    near = ca.dot(now, wanted)
+    now, near = ca.if_else(near >= 0, now, -now), ca.fabs(near)
+    across = wanted - near * now
+    turned = now * np.cos(REACH) + across / ca.norm_2(across) * np.sin(REACH)
+    return ca.if_else(near >= np.cos(REACH), twist, turned)
