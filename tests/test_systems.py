@@ -24,6 +24,8 @@ REQUIRED = {
     "unbalanced_ball", "ball_on_turntable", "rattleback", "snakeboard", "roller_racer",
     "two_wheeled_pendulum",
     "differential_drive", "car_with_trailers", "connection_curvature",
+    "suslov", "veselova", "veselova_sphere", "heavy_top", "elroys_beanie", "wheeled_snake",
+    "heisenberg_drift", "knife_edge_on_incline", "knife_edge_on_turning_incline", "torus_coin",
 }
 
 

@@ -1,11 +1,22 @@
 """Rigid bodies and knife edges of the literature: their symmetries, and what is left of them."""
 
+import casadi as ca
 import numpy as np
 import pytest
 
 from nhmech.errors import MechanicsError
-from nhmech.mechanics import chaplygin, find_symmetry, quotient, symmetry
-from nhmech.systems import heavy_top, knife_edge_on_incline, load_system, suslov
+from nhmech.mechanics import action_algebroid, chaplygin, find_symmetry, quotient, symmetry
+from nhmech.systems import (
+    elroys_beanie,
+    heavy_top,
+    heisenberg_drift,
+    knife_edge_on_incline,
+    knife_edge_on_turning_incline,
+    load_system,
+    suslov,
+    torus_coin,
+    veselova_sphere,
+)
 
 
 def test_suslov_reduces_to_so3():
@@ -40,8 +51,9 @@ def test_the_top_has_the_symmetries_of_lagrange_and_of_euler():
         quotient(asymmetric)          # the invariants are gamma, no entries of q
 
 
-def test_the_knife_edge_reduces_across_the_slope():
-    example = knife_edge_on_incline.example()
+@pytest.mark.parametrize("module", [knife_edge_on_incline, knife_edge_on_turning_incline])
+def test_the_knife_edge_reduces_across_the_slope(module):
+    example = module.example()
     reduction = chaplygin(symmetry(example.constrained, example.generators))
     assert reduction.base.system.algebroid.q_names == ("x", "phi")
     full, base, rng = example.equations(), reduction.equations(), np.random.default_rng(5)
@@ -50,3 +62,82 @@ def test_the_knife_edge_reduces_across_the_slope():
         np.testing.assert_allclose(
             base.drift(0, [x, phi], speeds, [], theta)[1].full(),
             full.drift(0, [x, y, phi], speeds, [], theta)[1].full(), rtol=1e-11, atol=1e-12)
+
+
+def test_the_snake_is_moved_by_its_shape():
+    """SE(2) is purely kinematic: the joints are the base, and joint torques alone drive it."""
+    example = load_system("wheeled_snake")
+    found = find_symmetry(example)
+    assert found.kind == "purely kinematic" and len(found.names) == 3
+    reduction = chaplygin(found, ("back", "front"))
+    assert reduction.base.system.algebroid.q_names == ("back", "front")
+    full, base, rng = example.equations(), reduction.equations(), np.random.default_rng(3)
+    for q in example.constrained.configurations[:4]:
+        xi, u, theta = rng.normal(size=2), rng.normal(size=2), example.constrained.parameters
+        np.testing.assert_allclose(base.drift(0, q[3:], xi, u, theta)[1].full(),
+                                   full.drift(0, q, xi, u, theta)[1].full(), rtol=1e-10)
+
+
+def test_the_snake_is_locked_in_a_straight_line():
+    """The three rows lose no rank there, but the joints no longer determine the motion."""
+    example = load_system("wheeled_snake")
+    rows = example.constrained.constraint_function()
+    A = rows(0, [0.0, 0, 0, 0, 0], example.constrained.parameters)[0].full()
+    assert np.linalg.matrix_rank(A) == 3 and np.linalg.matrix_rank(A[:, :3]) == 2
+
+
+def test_elroys_beanie_turns_by_its_shape_alone():
+    """Without momentum, theta = theta_0 - I2 / (I1 + I2) (psi - psi_0): the mechanical
+    connection."""
+    example = elroys_beanie.example()
+    m, I1, I2, _ = example.constrained.parameters
+    planar = symmetry(example, {
+        "x": lambda s: {"forward_speed": ca.cos(s.q.yaw), "lateral_speed": -ca.sin(s.q.yaw)},
+        "y": lambda s: {"forward_speed": ca.sin(s.q.yaw), "lateral_speed": ca.cos(s.q.yaw)},
+        "turn": lambda s: {"forward_speed": s.q.x * ca.sin(s.q.yaw) - s.q.y * ca.cos(s.q.yaw),
+                           "lateral_speed": s.q.x * ca.cos(s.q.yaw) + s.q.y * ca.sin(s.q.yaw),
+                           "yaw_rate": 1}})
+    assert planar.kind == "horizontal"
+    shape = quotient(planar).equations()
+    assert shape.frame.constrained.system.algebroid.q_names == ("psi",)
+    swing = shape.acceleration(0, [0.4], [0.0, 0.0, -0.3, 1.5], [], example.constrained.parameters)
+    assert float(swing[3]) == pytest.approx(-0.9 * 0.4 * (I1 + I2) / (I1 * I2), rel=1e-12)
+    assert float(swing[2]) == pytest.approx(0.9 * 0.4 / I1, rel=1e-12)
+
+
+def test_a_ball_of_equal_moments_on_veselovas_sphere_goes_round():
+    """With I1 = I2 = I3 the angular velocity is constant: gamma turns about it."""
+    made = veselova_sphere.example((1.2, 1.2, 1.2))
+    theta = made.constrained.parameters
+    for gamma in made.constrained.configurations[:4]:
+        a = made.equations().acceleration(0, gamma, [0.4, -0.8], [], theta).full()
+        assert np.abs(a).max() < 1e-13
+    with pytest.raises(MechanicsError, match="no symmetry among the candidates"):
+        find_symmetry(load_system("veselova_sphere"))
+
+
+def test_drift_keeps_the_translation_and_refuses_chaplygin():
+    """The constraint is affine: Chaplygin's reduction, which asks for a linear one, says so; the
+    quotient takes it."""
+    example = heisenberg_drift.example()
+    along = symmetry(example, {"z": lambda s: {"z": 1}})
+    assert quotient(along).base.system.algebroid.q_names == ("x", "y")
+    with pytest.raises(MechanicsError, match="linear in the velocities"):
+        chaplygin(along)
+
+
+def test_a_sharp_torus_is_the_disc():
+    disc, coin = load_system("falling_disc"), torus_coin.example(2.0, 0.3, crown=0.0)
+    assert set(find_symmetry(coin).names) >= {"d/dx", "d/dy", "d/du2"}
+    rng = np.random.default_rng(4)
+    for q in disc.constrained.configurations[:5]:
+        xi = rng.normal(size=3)
+        found, expected = (made.equations().acceleration(
+            0, q, xi, [], made.constrained.parameters).full()[2:] for made in (coin, disc))
+        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
+
+
+def test_fields_that_are_no_action_are_refused():
+    """The other sign turns gamma the other way round, with the brackets of minus so(3)."""
+    with pytest.raises(MechanicsError, match="anchor morphism"):
+        action_algebroid("so(3)", ("a", "b", "c"), lambda q: -ca.skew(q))

@@ -1,3 +1,4 @@
+from .action_algebroid import action_algebroid as action_algebroid
 from .algebroid import (
     LieAlgebroid as LieAlgebroid,
     circle as circle,
