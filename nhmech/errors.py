@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 from unicodedata import category
 
@@ -167,6 +168,13 @@ class SimulationError(NhmechError):
 
 
 REPR = 8      # names that the repr of an object shows: one line or two
+
+
+def did_you_mean(word: object, known: Iterable[object]) -> str:
+    """"; did you mean 'circle'?", to go behind a message about a word that does not exist; empty
+    where none that does is like it."""
+    near = get_close_matches(str(word), [str(name) for name in known], 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def listed(names: Iterable[object], most: int = 30) -> str:

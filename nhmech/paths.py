@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .errors import InputError, OutputError, listed
+from .errors import InputError, OutputError, did_you_mean, listed
 
 _PLACES = (Path("urdf"), Path("share", "nhmech", "urdf"))
 _SUFFIXES = (".urdf.xacro", ".urdf")
@@ -44,7 +44,8 @@ def urdf_path(name: str) -> Path:
                 return folder / file
     there = (listed(urdf_names()) if urdf_names()
              else "none: the folder urdf/ was not installed along with the package")
-    raise InputError(f"no URDF of this package is called {name!r}; available: {there}")
+    raise InputError(f"no URDF of this package is called {name!r}; available: {there}"
+                     f"{did_you_mean(name, urdf_names())}")
 
 
 def urdf_names() -> tuple[str, ...]:

@@ -311,7 +311,7 @@ def test_where_nothing_can_be_written_nothing_runs(nhmech, tmp_path, monkeypatch
     (tmp_path / "kept").mkdir()
     access = os.access
     monkeypatch.setattr("os.access", lambda path, mode: str(path) != "kept" and access(path, mode))
-    monkeypatch.setattr("nhmech.cli.run.load_robot", lambda *_,
+    monkeypatch.setattr("nhmech.cli.conditions.load_robot", lambda *_,
                         **__: pytest.fail("the robot was loaded"))
     folder = "kept" if there else "nowhere"
     result = nhmech("run", "differential_drive", option, f"{folder}/{name}")

@@ -34,6 +34,7 @@ from .rolling_limits import (
     rolling_events as rolling_events,
     run_validity as run_validity,
 )
+from .run_summary import run_summary as run_summary
 from .sensitivity import eigenvalue_sensitivities as eigenvalue_sensitivities
 from .stability import (
     Sweep as Sweep,

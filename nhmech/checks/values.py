@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, listed
+from ..errors import InputError, did_you_mean, listed
 
 LARGEST = 1 << 63      # of what C takes for a whole number, which counts become
 LARGEST_NUMBER = 1e150      # whose square is a number still
@@ -134,5 +134,6 @@ def read_word(what: str, value, known: Iterable[str]) -> str:
     """One of some words. Raises `InputError` with those that there are."""
     known = tuple(known)
     if not isinstance(value, str) or value not in known:
-        raise InputError(f"{what} {show(value)} does not exist; there are {listed(known)}")
+        near = did_you_mean(value, known) if isinstance(value, str) else ""
+        raise InputError(f"{what} {show(value)} does not exist; there are {listed(known)}{near}")
     return value

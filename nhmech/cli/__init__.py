@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from ..ctrl_c import hear_ctrl_c
+from ..errors import did_you_mean
 from ..version import __version__
 from .failures import keep_going, printable_messages
 
@@ -54,6 +55,16 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The subcommands in the order of `COMMANDS`."""
         return list(COMMANDS)
+
+    def resolve_command(self, ctx: click.Context, args: list[str],
+                        ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The subcommand that the words begin with; one that does not exist is told with its
+        nearest."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            raise click.UsageError(f"{error.message.rstrip('.')}"
+                                   f"{did_you_mean(args[0], COMMANDS)}", ctx) from error
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """The subcommand of this name."""

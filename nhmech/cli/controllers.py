@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .completion import complete_controller
+
 if TYPE_CHECKING:
     from ..control.registry import Parameter
 
 
 @click.command(short_help="List the controllers, or show one with its parameters.")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_controller)
 def controllers(name: str | None) -> None:
     """List the controllers for `nhmech run --controller`, or show the equations and parameters of
     one, NAME.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .completion import robot_argument
 from .node_options import NODE_HELP, node_option, run_node
 from .options import RobotOptions, load_robot, robot_options
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command(epilog=NODE_HELP,
                short_help="Drive a robot from ROS 2 nodes on the network, without ROS here.")
-@click.argument("file")
+@robot_argument
 @click.option("--domain", metavar="NUMBER", help="DDS domain; that of ROS_DOMAIN_ID, or 0.")
 @node_option
 @robot_options

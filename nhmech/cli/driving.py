@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import InputError, NhmechError, listed
-from .options import Context, PairType, Parameter, Positive, option, option_group
+from ..checks import read_word
+from ..errors import InputError, NhmechError, did_you_mean, listed
+from .completion import complete_controller, complete_path
+from .options import Context, PairType, Parameter, Positive, naming, number, option, option_group
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ..control.path import Path
     from ..simulation.trajectory import Trajectory
     from ..urdf.wheel import Wheel
@@ -37,8 +41,9 @@ class ControllerType(click.ParamType):
             return controller_class(value)
         place, colon, name = value.rpartition(":")
         if not (colon and place and name):
-            self.fail(f"{value!r}: write one of {listed(controller_names())}, or "
-                      "module:function, or file.py:function", param, ctx)
+            known = controller_names()
+            self.fail(f"{value!r}: write one of {listed(known)}, or module:function, or "
+                      f"file.py:function{did_you_mean(value, known)}", param, ctx)
         try:
             module = _import_file(place) if place.endswith(".py") else _import_module(place)
         except Exception as error:  # the code was written by the user: anything can happen
@@ -73,11 +78,11 @@ class DrivingOptions:
     """The choice of a controller, the path that it follows, its speed and other parameters."""
 
     controller: Any = option(
-        "--controller", type=ControllerType(),
+        "--controller", type=ControllerType(), shell_complete=complete_controller,
         help="One of `nhmech controllers`, or your own: it is called as NAME(t, state); a class is "
              "made with the vehicle first. Default: a gentle S-curve.")
     path: str | None = option(
-        "--path", metavar="NAME[:SIZE]|FILE.csv",
+        "--path", metavar="NAME[:SIZE]|FILE.csv", shell_complete=complete_path,
         help="What the controller follows, e.g. figure8, figure8:4 [m] or a file of waypoints x, y "
              "[m]. Without a size it suits the robot.")
     speed: float | None = option(
@@ -85,6 +90,14 @@ class DrivingOptions:
     settings: tuple[tuple[str, str], ...] = option(
         "--set", type=PairType("VALUE", str), multiple=True,
         help="A parameter of the controller, e.g. lookahead=0.6; repeat.")
+    noise: tuple[tuple[str, float], ...] = option(
+        "--noise", type=PairType("DEVIATION", number), multiple=True,
+        help="Gaussian noise on what the controller sees, e.g. position=0.01 [m], heading=1deg, "
+             "joint_velocity=0.05; seed=1 draws others; repeat. `nhmech.control.MeasurementNoise` "
+             "has the names.")
+    delay: float | None = option(
+        "--delay", type=Positive(), metavar="SECONDS",
+        help="Time from what the controller sees to what the motors do.")
 
     @property
     def is_ours(self) -> bool:
@@ -99,10 +112,21 @@ driving_options = option_group("driving", DrivingOptions)
 
 @dataclass(frozen=True)
 class Driver:
-    """The controller of a run, and the path that it was told to follow."""
+    """The controller of a run, and the path that it was told to follow.
+
+    Attributes
+    ----------
+    controller
+        The controller itself.
+    path
+        What it was told to follow.
+    in_loop
+        The controller with the noise and the delay that it meets.
+    """
 
     controller: Any
     path: Path | None
+    in_loop: Any
 
     @property
     def followed_path(self) -> Path | None:
@@ -126,23 +150,30 @@ class Driver:
                              "joints, xi or q")
         return start
 
-    def print_tracking(self, trajectory: Trajectory) -> None:
-        """Print how far from its path a run was: the point that the controller says it tracks, else
-        the base's origin."""
+    def print_tracking(self, trajectory: Trajectory) -> np.ndarray | None:
+        """Print how far from its path a run was; returns `lateral_error`."""
+        lateral = self.lateral_error(trajectory)
+        if lateral is not None:
+            from ..control.path_reference import describe_lateral
+
+            click.echo(f"path     {describe_lateral(lateral)}")
+        return lateral
+
+    def lateral_error(self, trajectory: Trajectory) -> np.ndarray | None:
+        """Distance from its path [m] of each recorded state, of the point that the controller says
+        it tracks, else of the base's origin; None without a path."""
         if self.path is None:
-            return
-        from ..control.path_reference import describe_lateral, path_error
+            return None
+        from ..control.path_reference import path_error
         from ..control.tracking import Tracker
 
         if isinstance(self.controller, Tracker):
-            lateral = self.controller.errors(trajectory)[:, 1]
-        else:
-            vehicle = trajectory.simulated.vehicle
-            assert vehicle is not None
-            error = path_error(vehicle, trajectory, self.path)
-            assert error is not None  # a path was given
-            lateral = error.lateral
-        click.echo(f"path     {describe_lateral(lateral)}")
+            return self.controller.errors(trajectory)[:, 1]
+        vehicle = trajectory.simulated.vehicle
+        assert vehicle is not None
+        error = path_error(vehicle, trajectory, self.path)
+        assert error is not None  # a path was given
+        return error.lateral
 
 
 def make_driver(vehicle: Vehicle, options: DrivingOptions) -> Driver:
@@ -176,7 +207,34 @@ def make_driver(vehicle: Vehicle, options: DrivingOptions) -> Driver:
     except Exception as error:
         raise InputError(f"{controller.__name__} could not be made: {type(error).__name__}: "
                          f"{error}") from error
-    return Driver(made, path)
+    return Driver(made, path, add_imperfections(made, options))
+
+
+def add_imperfections(controller: Any, options: DrivingOptions) -> Any:
+    """The controller that sees through noise, and whose commands come late.
+
+    Raises
+    ------
+    InputError
+        For noise on what there is not.
+    """
+    if options.noise:
+        from ..control.measurement import MeasurementNoise
+
+        # a seed that is whole is a count
+        sizes: dict[str, Any] = {name: int(size) if name == "seed" and size.is_integer() else size
+                                 for name, size in options.noise}
+        known = [name for name in inspect.signature(MeasurementNoise.__init__).parameters
+                 if name not in ("self", "controller")]
+        with naming("--noise", options.noise):
+            for name in sizes:
+                read_word("noise", name, known)
+            controller = MeasurementNoise(controller, **sizes)
+    if options.delay is not None:
+        from ..control.combinators import Delay
+
+        controller = Delay(controller, options.delay)
+    return controller
 
 
 def read_path_option(vehicle: Vehicle, text: str, speed: float | None = None) -> Path:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..errors import MechanicsError
 from ..urdf.description import Reason
+from .completion import robot_argument
 from .inspect_text import print_report
 from .options import RobotOptions, load_robot, robot_options
 
@@ -106,7 +107,7 @@ def to_json(value: Any) -> Any:
 
 
 @click.command(short_help="List the wheels and joints that were found, and why.")
-@click.argument("file")
+@robot_argument
 @robot_options
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.option("--tag", is_flag=True,

@@ -6,13 +6,14 @@ import json
 
 import click
 
+from .completion import robot_argument
 from .inspect import to_json
 from .options import Positive, RobotOptions, load_robot, robot_options
 from .rolling import Friction, coefficients, friction_option
 
 
 @click.command(short_help="How fast, how hard and how steep, before a wheel slips or lifts off.")
-@click.argument("file")
+@robot_argument
 @friction_option
 @click.option("--radius", type=Positive(), metavar="METRES", default=1.0, show_default=True,
               help="Of the circle: forward speed over yaw rate.")

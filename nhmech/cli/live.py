@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .completion import robot_argument
 from .node_options import NODE_HELP, node_option, run_node
 from .options import RobotOptions, load_robot, robot_options
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog=NODE_HELP, short_help="Drive a robot from the Foxglove app, in real time.")
-@click.argument("file")
+@robot_argument
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True,
               help="Where the app finds it; 0 takes any free one.")
 @click.option("--host", default="127.0.0.1", show_default=True,

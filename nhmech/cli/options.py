@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import wraps
 from math import radians
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..checks import LARGEST_NUMBER
-from ..errors import InputError, listed
+from ..errors import InputError, NhmechError, did_you_mean, listed
 
 if TYPE_CHECKING:
     from ..urdf.wheel import Wheel
+    from ..vehicle.ground import Ground
     from ..vehicle.vehicle import Vehicle
 
 Command = Callable[..., Any]
@@ -232,6 +234,23 @@ NO_OPTIONS = RobotOptions()
 robot_options = option_group("robot", RobotOptions)
 
 
+@contextmanager
+def naming(flag: str, value: tuple | None) -> Iterator[None]:
+    """Errors of the block begin with the option, where it was given."""
+    try:
+        yield
+    except NhmechError as error:
+        if value:
+            error.text = f"{flag} {_as_typed(value)}: {error.text}"
+        raise
+
+
+def _as_typed(value: tuple) -> str:
+    """Numbers, or pairs of names and numbers, about as they were typed."""
+    return ",".join(f"{one[0]}={one[1]:g}" if isinstance(one, tuple) else f"{one:g}"
+                    for one in value)
+
+
 # how fast a run is played; the flags are the command's own
 PLAYBACK: dict[str, Any] = {
     "type": Positive(), "metavar": "FACTOR", "default": 1.0, "show_default": True,
@@ -248,16 +267,19 @@ def find_robot(file: str) -> Path:
     if file in urdf_names():
         return urdf_path(file)
     raise InputError(f"{file}: no such file, and no shipped robot of that name; shipped are "
-                     f"{listed(urdf_names())}")
+                     f"{listed(urdf_names())}{did_you_mean(file, urdf_names())}")
 
 
-def load_robot(file: str, options: RobotOptions = NO_OPTIONS) -> Vehicle:
-    """`nhmech.load` with the values of the options."""
+def load_robot(file: str, options: RobotOptions = NO_OPTIONS,
+               ground: Ground | None = None) -> Vehicle:
+    """`nhmech.load` with the values of the options; level ground where None."""
     path = find_robot(file)
 
+    from ..vehicle.ground import Ground
     from ..vehicle.load import load
 
-    return load(path, wheels=list(options.wheels) or None, free=options.free,
-                locked=dict(options.locked), skid=options.skid, speeds=options.speeds or None,
+    return load(path, ground=ground or Ground(), wheels=list(options.wheels) or None,
+                free=options.free, locked=dict(options.locked), skid=options.skid,
+                speeds=options.speeds or None,
                 packages={name: str(folder) for name, folder in options.packages},
                 arguments=dict(options.arguments), repair=options.repair)

@@ -11,6 +11,7 @@ import click
 from .options import Context, Parameter, Positive, option, option_group
 
 if TYPE_CHECKING:
+    from ..analysis.rolling_limits import RunValidity
     from ..simulation.events import Event
     from ..simulation.trajectory import Trajectory
     from ..vehicle.vehicle import Vehicle
@@ -99,13 +100,15 @@ def rolling_events(vehicle: Vehicle, options: RollingOptions) -> list[Event]:
     return list(rolling_limits.rolling_events(vehicle, terminal=options.on_slip == "stop"))
 
 
-def print_validity(trajectory: Trajectory, options: RollingOptions) -> None:
-    """Print a line or two on ideal rolling along the run."""
+def print_validity(trajectory: Trajectory, options: RollingOptions) -> RunValidity | None:
+    """Print a line or two on ideal rolling along the run; returns the report, None where there is
+    none."""
     unjudged = options.on_slip in ("ignore", "go-on") or trajectory.kinematic
     if unjudged or len(trajectory) < 2:
-        return
+        return None
     from ..analysis.rolling_limits import run_validity
 
     report = run_validity(trajectory, every=max(1, len(trajectory) // STATES))
     for line in report.describe(command_line=True).splitlines():
         click.echo(f"{'friction':<8} {line}")
+    return report

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import sys
 import time
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from ..errors import InputError, ModelError, SimulationError
+from .completion import robot_argument
+from .conditions import Conditions, condition_options
 from .driving import Driver, DrivingOptions, driving_options, make_driver, only_listed
 from .failures import keep_going, report_error
+from .inspect import to_json
 from .looks import Look, LookOptions, look_options, make_look
 from .movies import MovieOptions, movie_options, write_movies
 from .options import (
@@ -21,7 +28,6 @@ from .options import (
     OutputFile,
     Positive,
     RobotOptions,
-    load_robot,
     option,
     option_group,
     robot_options,
@@ -57,6 +63,10 @@ class Timing:
              "steps of --dt are too long. The others take implicit steps of --dt, after which the "
              "energy of a motion without forces is right for ever.",
     )
+    mode: str = option(
+        "--mode", type=click.Choice(("dynamic", "kinematic")), default="dynamic", show_default=True,
+        help="kinematic: wheels and steering have at once the speeds that are commanded; forces "
+             "play no part.")
     dt: float = option(
         "--dt", type=Positive(), metavar="SECONDS", default=1e-3, show_default=True,
         help="Time step.")
@@ -83,21 +93,29 @@ class Outputs:
     playback: float = option("--playback", **PLAYBACK)     # --speed is the robot's own
 
 
+    as_json: bool = option(
+        "--json", is_flag=True,
+        help="Print how the run went as JSON, in SI units (`nhmech.analysis.run_summary`); what is "
+             "printed otherwise goes to standard error.")
+
+
 timing_options = option_group("timing", Timing)
 output_options = option_group("outputs", Outputs)
 
 
 @click.command()
 @driving_options
+@condition_options
 @timing_options
 @output_options
 @rolling_options
 @movie_options
 @look_options
-@click.argument("file")
+@robot_argument
 @robot_options
-def run(file: str, robot: RobotOptions, driving: DrivingOptions, timing: Timing, outputs: Outputs,
-        rolling: RollingOptions, movies: MovieOptions, looks: LookOptions) -> None:
+def run(file: str, robot: RobotOptions, driving: DrivingOptions, conditions: Conditions,
+        timing: Timing, outputs: Outputs, rolling: RollingOptions, movies: MovieOptions,
+        looks: LookOptions) -> None:
     """Simulate a wheeled robot with exact rolling.
 
     FILE is a URDF or xacro file, or the name of a shipped robot such as differential_drive.
@@ -107,6 +125,9 @@ def run(file: str, robot: RobotOptions, driving: DrivingOptions, timing: Timing,
     nhmech run robot.urdf --duration 20 --html run.html --save run.npz
     nhmech run robot.urdf --controller pure_pursuit --path figure8 --speed 0.5 --set lookahead=0.6
     nhmech run robot.urdf --controller my_controllers:circle
+    nhmech run robot.urdf --start 1,0,45deg --slope 5deg --payload 4@0.1,0,0.3
+    nhmech run trailers --joint hitch_1_joint=20deg --xi forward_speed=0.5
+    nhmech run robot.urdf --controller stanley --path figure8 --noise position=0.01 --delay 0.05
     nhmech run robot.urdf --mu 0.8 --on-slip stop
     nhmech run robot.urdf --mu 0.4 --on-slip go-on
     nhmech run robot.urdf --mu 0.8 --overlay forces --view
@@ -117,35 +138,37 @@ def run(file: str, robot: RobotOptions, driving: DrivingOptions, timing: Timing,
     same way, with exit code 0; without --save, the run is then written to a file in the current
     folder, named after the robot.
     """
-    vehicle = with_friction_option(load_robot(file, robot), rolling.mu)
-    print_notices(vehicle.notices)
-    try:
-        driver = make_driver(vehicle, driving)
-    except (InputError, ModelError) as error:
-        raise InputError(f"{error.text}{only_listed(vehicle, robot.wheels)}",
-                         error.remedy) from error
-    look = make_look(vehicle, looks, path=driver.followed_path)
-    simulator = make_simulator(vehicle, driver, driving, timing, rolling)
+    codes: list[int] = []
+    with redirect_stdout(sys.stderr) if outputs.as_json else nullcontext():
+        vehicle = with_friction_option(conditions.load(file, robot), rolling.mu)
+        print_notices(vehicle.notices)
+        try:
+            driver = make_driver(vehicle, driving)
+        except (InputError, ModelError) as error:
+            raise InputError(f"{error.text}{only_listed(vehicle, robot.wheels)}",
+                             error.remedy) from error
+        look = make_look(vehicle, looks, path=driver.followed_path)
+        simulator = make_simulator(vehicle, driver, driving, timing, rolling)
+        conditions.place(simulator, driver.start())
 
-    trajectory, failure, wall = simulate(simulator, vehicle, timing.duration, outputs.save)
-    # at once: nothing that goes wrong below may hide it
-    codes = [] if failure is None else [report_error(failure)]
-    if trajectory is not None and len(trajectory.t):
-        with keep_going(codes):
-            print_summary(vehicle, trajectory, wall, failure is not None)
-        with keep_going(codes):
-            driver.print_tracking(trajectory)
-        with keep_going(codes):
-            print_validity(trajectory, rolling)
-        write_outputs(vehicle, trajectory, outputs, movies, look, Path(file).stem, codes,
-                      failed=failure is not None)
+        trajectory, failure, wall = simulate(simulator, vehicle, timing.duration, outputs.save)
+        # at once: nothing that goes wrong below may hide it
+        if failure is not None:
+            codes.append(report_error(failure))
+        found: dict[str, Any] = {}
+        if trajectory is not None and len(trajectory.t):
+            found = tell(trajectory, driver, rolling, wall, codes, failed=failure is not None)
+            write_outputs(vehicle, trajectory, outputs, movies, look, Path(file).stem, codes,
+                          failed=failure is not None)
+    if outputs.as_json:
+        click.echo(json.dumps(to_json(found), indent=2))
     if codes:
         raise click.exceptions.Exit(codes[0])
 
 
 def make_simulator(vehicle: Vehicle, driver: Driver, driving: DrivingOptions, timing: Timing,
                    rolling: RollingOptions) -> Simulator:
-    """The simulator at the start of the run."""
+    """The simulator of the run."""
     from ..simulation.simulator import Simulator
 
     period = timing.control_period
@@ -153,15 +176,32 @@ def make_simulator(vehicle: Vehicle, driver: Driver, driving: DrivingOptions, ti
         period = 10 * timing.dt
     events = rolling_events(vehicle, rolling)
     try:
-        simulator = Simulator(vehicle, driver.controller, dt=timing.dt, control_period=period,
-                              events=events, integrator=timing.integrator,
-                              on_limit=rolling.on_limit, on_fall=rolling.on_fall,
-                              on_lift=rolling.on_lift,
-                              contact="coulomb" if rolling.on_slip == "go-on" else "ideal")
+        return Simulator(vehicle, driver.in_loop, dt=timing.dt, control_period=period,
+                         events=events, integrator=timing.integrator, mode=timing.mode,
+                         on_limit=rolling.on_limit, on_fall=rolling.on_fall,
+                         on_lift=rolling.on_lift,
+                         contact="coulomb" if rolling.on_slip == "go-on" else "ideal")
     except SimulationError as error:  # nothing ran: this is bad input
         raise InputError(error.text, error.remedy) from error
-    simulator.reset(**driver.start())
-    return simulator
+
+
+def tell(trajectory: Trajectory, driver: Driver, rolling: RollingOptions, wall: float,
+         codes: list[int], failed: bool) -> dict[str, Any]:
+    """Print how the run went, and return it as plain values; an error of one part is reported, and
+    the others still happen."""
+    found: dict[str, Any] = {}
+    with keep_going(codes):
+        found = print_summary(trajectory, wall, failed)
+    with keep_going(codes):
+        lateral = driver.print_tracking(trajectory)
+        if lateral is not None:
+            found["lateral_error"] = {"rms": float(np.sqrt(np.mean(lateral ** 2))),
+                                      "most": float(np.max(np.abs(lateral)))}
+    with keep_going(codes):
+        report = print_validity(trajectory, rolling)
+        if report is not None:
+            found["rolling"] = {"until": report.until, "text": report.describe(command_line=True)}
+    return found
 
 
 def simulate(simulator: Simulator, vehicle: Vehicle, duration: float, save: Path | None,

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import degrees
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
-
-from ..simulation.state import planar_pose
 
 if TYPE_CHECKING:
     from ..simulation.trajectory import Trajectory
     from ..urdf.notice import Notice
-    from ..vehicle.vehicle import Vehicle
 
 SPANS = 6    # times at limits that are printed after it
 NOTICES = 5  # that are printed before a run: more would push the run off the screen
@@ -31,9 +27,9 @@ def print_notices(notices: Sequence[Notice]) -> None:
         click.echo(f"notice   and {len(notices) - NOTICES} more: nhmech inspect", err=True)
 
 
-def print_summary(vehicle: Vehicle, trajectory: Trajectory, wall: float,
-                  failed: bool = False) -> None:
-    """Print duration, end pose, constraint residuals, energy and speed of a run.
+def print_summary(trajectory: Trajectory, wall: float, failed: bool = False) -> dict[str, Any]:
+    """Print duration, end pose, constraint residuals, energy and speed of a run; return its
+    `analysis.run_summary`.
 
     Parameters
     ----------
@@ -42,19 +38,18 @@ def print_summary(vehicle: Vehicle, trajectory: Trajectory, wall: float,
     failed
         Whether it stopped by a failure, which has been reported already.
     """
-    from ..analysis.residuals import residuals
-    from ..simulation.simulated import Simulated
+    from ..analysis.run_summary import run_summary
 
-    t, energy = np.asarray(trajectory.t), np.asarray(trajectory.energy)
-    x, y, yaw = planar_pose(trajectory.q[-1])
-    slip, height = residuals(trajectory, Simulated.of(vehicle))
-    duration = t[-1] - t[0]
+    found = run_summary(trajectory)
+    start, end, residuals = found["start"], found["end"], found["residuals"]
+    duration = found["t"][1] - found["t"][0]
     factor = duration / max(wall, 1e-9)
     rows = [
         ("time", f"{duration:.4g} s simulated in {wall:.3g} s, {factor:.3g} x real time"),
-        ("end", f"x {x:+.4f} m  y {y:+.4f} m  yaw {degrees(yaw):+.2f} deg"),
-        ("rolling", f"max |A v + b| / max(1, |v|) {slip:.1e}   max |phi| {height:.1e} m"),
-        ("energy", f"{energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end"),
+        ("end", f"x {end['x']:+.4f} m  y {end['y']:+.4f} m  yaw {degrees(end['yaw']):+.2f} deg"),
+        ("rolling", f"max |A v + b| / max(1, |v|) {residuals['rows']:.1e}   "
+                    f"max |phi| {residuals['heights']:.1e} m"),
+        ("energy", f"{start['energy']:.6g} J at the start, {end['energy']:.6g} J at the end"),
         ("stopped", "by a failure" if failed else describe_stop(trajectory)),
     ]
     if trajectory.contact is not None:
@@ -64,6 +59,7 @@ def print_summary(vehicle: Vehicle, trajectory: Trajectory, wall: float,
     rows = [("notice", notice.command_line) for notice in trajectory.notices] + rows
     for name, text in rows:
         click.echo(f"{name:<8} {text}")
+    return found | {"wall_time": wall}
 
 
 def contact_lines(trajectory: Trajectory) -> list[str]:

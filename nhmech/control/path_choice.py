@@ -9,7 +9,7 @@ from pathlib import Path as File
 import numpy as np
 
 from ..checks import check_arguments
-from ..errors import InputError, listed
+from ..errors import InputError, did_you_mean, listed
 from ..paths import require_file
 from ..vehicle.vehicle import Vehicle
 from .path import Path
@@ -58,7 +58,7 @@ def read_path(text: str, length: float) -> Path:
     if not text.lower().endswith(".csv"):
         raise InputError(f"no path {text!r}; there are {listed(PATHS)} (with a size in metres: "
                          f"{next(iter(PATHS))}:4), or give a file of waypoints x, y that ends in "
-                         ".csv")
+                         f".csv{did_you_mean(name, PATHS)}")
     points = np.array(list(_waypoints(File(text))))
     try:
         if len(points) > 3 and np.array_equal(points[0], points[-1]):

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from ..checks import as_number, is_finite, read_array, read_count, read_number, show
-from ..errors import InputError, listed
+from ..errors import InputError, did_you_mean, listed
 from .callbacks import check_callable
 
 # of one run: a year and a half at a microsecond each; beyond 2^53 the clock would stand still
@@ -37,8 +37,9 @@ def read_speeds(xi: object, names: Sequence[str], v_names: Sequence[str]) -> dic
         return dict(zip(names, read_array("xi", xi, (len(names),), what).tolist()))
     for name, value in xi.items():
         if name not in v_names or not is_finite(as_number(value)):
+            near = "" if name in v_names else did_you_mean(name, v_names)
             raise InputError(f"speed {name!r} = {show(value)}: give finite numbers for some of "
-                             f"{listed(v_names)}")
+                             f"{listed(v_names)}{near}")
     return {name: float(value) for name, value in xi.items()}
 
 

@@ -170,8 +170,9 @@ class Simulator:
                                      "contact=\"coulomb\" too")
             return None
         if mode == "kinematic":
-            raise InputError("contact=\"coulomb\" needs forces, and a kinematic run has none: its "
-                             "speeds are commanded; leave mode=\"kinematic\" out")
+            raise InputError("wheels that slide by Coulomb friction need forces, and a kinematic "
+                             "run has none: its speeds are commanded",
+                             Remedy("Leave mode=\"kinematic\" out", "Leave --mode kinematic out"))
         return CoulombContact(self.simulated, mu, restitution)   # type: ignore[arg-type]
 
     def __repr__(self) -> str:

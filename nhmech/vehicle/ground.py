@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import cos, pi, sin
 
 import numpy as np
 
-from ..checks import read_array
+from ..checks import read_array, read_number
 from ..errors import InputError
 
 Vector = tuple[float, float, float]
@@ -63,6 +64,29 @@ class Ground:
                              f"normal {tuple(n.tolist())}")
         for name, vector in vectors.items():
             object.__setattr__(self, name, tuple(vector.tolist()))
+
+    @classmethod
+    def inclined(cls, slope: float, direction: float = 0.0) -> Ground:
+        """A plane at rest through the origin of W that rises by the angle `slope` [rad] along the
+        horizontal direction at the angle `direction` from the x axis [rad].
+
+        Raises
+        ------
+        InputError
+            For a slope of 90 degrees or more.
+
+        Examples
+        --------
+        >>> Ground.inclined(0.1).normal[0] < 0.0        # uphill is along x
+        True
+        """
+        slope = read_number("ground: slope", slope, "an angle [rad] between -pi/2 and pi/2",
+                            above=-pi / 2)
+        if slope >= pi / 2:
+            raise InputError(f"ground: slope = {slope} must be an angle [rad] between -pi/2 and "
+                             "pi/2: what is steeper is no ground to roll on")
+        direction = read_number("ground: direction", direction, "an angle [rad]")
+        return cls((-sin(slope) * cos(direction), -sin(slope) * sin(direction), cos(slope)))
 
     @property
     def tangents(self) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ import pinocchio as pin
 
 from ..attitude import attitude
 from ..checks import as_numbers, read_mapping, read_number
-from ..errors import REPR, InputError, ModelError, listed
+from ..errors import REPR, InputError, ModelError, did_you_mean, listed
 from .couplings import Steering
 from .model import read_joint, upright, write_joint
 from .placement import Placer, Support
@@ -68,7 +68,8 @@ class Posing:
         joints = read_mapping("joints", joints, "joint name -> position", keys=object)
         for name in joints:
             if name not in moving:
-                raise InputError(f"unknown joint {name!r}; moving joints are {listed(moving)}")
+                raise InputError(f"unknown joint {name!r}; moving joints are {listed(moving)}"
+                                 f"{did_you_mean(name, moving)}")
         joints = {name: read_number(f"joint {name!r}", position, "a finite number")
                   for name, position in joints.items()}
         q = pin.neutral(model)

@@ -1,0 +1,133 @@
+"""Under which conditions a robot runs: slope, load, other numbers, and the start.
+
+Each option is an argument that Python has too: `Ground.inclined`, `Vehicle.with_parameters`,
+`Simulator.reset`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .options import (
+    Context,
+    PairType,
+    Parameter,
+    RobotOptions,
+    load_robot,
+    naming,
+    number,
+    option,
+    option_group,
+)
+
+if TYPE_CHECKING:
+    from ..simulation.simulator import Simulator
+    from ..vehicle.vehicle import Vehicle
+
+PAYLOAD = ("payload.mass", "payload.x", "payload.y", "payload.z")
+
+
+class Numbers(click.ParamType):
+    """Finite numbers with commas between them, of which `45deg` is an angle in degrees."""
+
+    def __init__(self, *counts: int, example: str):
+        self.counts, self.example = counts, example
+        self.name = "NUMBERS"
+
+    def convert(self, value: Any, param: Parameter, ctx: Context) -> tuple[float, ...]:
+        """The numbers."""
+        try:
+            found = tuple(number(word) for word in value.split(","))
+        except ValueError:
+            found = ()
+        if len(found) not in self.counts or not all(map(isfinite, found)):
+            self.fail(f"{value!r}: write {' or '.join(map(str, self.counts))} finite numbers, with "
+                      f"commas between them, such as {self.example}", param, ctx)
+        return found
+
+
+class PayloadType(click.ParamType):
+    """`5@0.1,0,0.3` -> a mass [kg] and its place [m]."""
+
+    name = "MASS@X,Y,Z"
+
+    def convert(self, value: Any, param: Parameter, ctx: Context) -> tuple[float, ...]:
+        """Mass, x, y and z."""
+        mass, at, place = value.partition("@")
+        whole = f"{mass},{place}" if at else "none"
+        try:
+            return Numbers(4, example="").convert(whole, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r}: write a mass [kg] and where it is in the base's frame [m], such "
+                      "as 5@0.1,0,0.3", param, ctx)
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Ground, load, other numbers, and the start."""
+
+    slope: tuple[float, ...] | None = option(
+        "--slope", type=Numbers(1, 2, example="10deg, or 10deg,90deg"),
+        metavar="ANGLE[,DIRECTION]",
+        help="Tilt the ground: it rises by the angle along x, or along another direction, an angle "
+             "from x [rad; 10deg].")
+    payload: tuple[float, ...] | None = option(
+        "--payload", type=PayloadType(),
+        help="Load a point mass [kg], at a place in the base's frame [m], e.g. 5@0.1,0,0.3.")
+    parameters: tuple[tuple[str, float], ...] = option(
+        "--param", type=PairType("VALUE", number), multiple=True,
+        help="Change a number of the robot, e.g. base_link.mass=12 or "
+             "left_wheel_joint.radius=0.11; repeat. `Vehicle.with_parameters` has the names.")
+    start: tuple[float, ...] | None = option(
+        "--start", type=Numbers(3, 6, example="1,0,45deg"), metavar="X,Y,YAW",
+        help="Where the base starts [m, m, rad; 45deg], or x,y,z,roll,pitch,yaw. Default: the "
+             "beginning of the path, else the origin.")
+    joints: tuple[tuple[str, float], ...] = option(
+        "--joint", type=PairType("ANGLE", number), multiple=True,
+        help="Position of a joint at the start [rad or m; 30deg]; repeat.")
+    xi: tuple[tuple[str, float], ...] = option(
+        "--xi", type=PairType("VALUE", number), multiple=True,
+        help="Speed at the start [rad/s or m/s], of a joint or of the base, such as "
+             "forward_speed=0.5; repeat. Default: at rest.")
+
+    def load(self, file: str, robot: RobotOptions) -> Vehicle:
+        """The robot on its ground, with its load and numbers."""
+        from ..vehicle.ground import Ground
+
+        with naming("--slope", self.slope):
+            ground = Ground() if self.slope is None else Ground.inclined(*self.slope)
+        vehicle = load_robot(file, robot, ground)
+        if self.parameters:
+            with naming("--param", self.parameters):
+                vehicle = vehicle.with_parameters(dict(self.parameters))
+        if self.payload is not None:
+            with naming("--payload", self.payload):
+                vehicle = vehicle.with_parameters(dict(zip(PAYLOAD, self.payload)))
+        return vehicle
+
+    def place(self, simulator: Simulator, start: Mapping[str, Any]) -> None:
+        """Put the simulator at `start`, arguments of its `reset`, changed as the options say."""
+        given = dict(start)
+        if self.start is not None or self.joints:
+            given.pop("q", None)      # the whole configuration contradicts a part of it
+        simulator.reset(**given)
+        # one after the other, so that what cannot be is told with its option
+        for flag, name, value in (("--start", "pose", self.start),
+                                  ("--joint", "joints", self.joints), ("--xi", "xi", self.xi)):
+            if value:
+                given[name] = value if name == "pose" else _join(given.get(name), value)
+                with naming(flag, value):
+                    simulator.reset(**given)
+
+
+condition_options = option_group("conditions", Conditions)
+
+
+def _join(known: object, pairs: tuple) -> dict[str, float]:
+    """Numbers by name: those that are known already, and `pairs`, which go first."""
+    return {**(known if isinstance(known, Mapping) else {}), **dict(pairs)}

@@ -1,0 +1,203 @@
+"""`nhmech run` under conditions: each option is the argument that Python has, and says so when it
+cannot be."""
+
+import json
+from math import cos, pi, radians, sin
+
+import numpy as np
+import pytest
+from support import command_line
+
+import nhmech
+from nhmech.analysis import run_summary
+from nhmech.control import Delay, DemoDrive, MeasurementNoise
+
+ROBOT = "differential_drive"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """`nhmech run ROBOT --duration 0.2 ...` in an empty folder: the run that it saves."""
+    monkeypatch.chdir(tmp_path)
+
+    def saved(*words, robot=ROBOT):
+        result = command_line("run", robot, "--duration", "0.2", "--save", "run.npz", *words)
+        assert result.exit_code == 0, result.output
+        return nhmech.Trajectory.load("run.npz")
+
+    return saved
+
+
+def in_python(vehicle, *, controller=None, reset=None, **settings):
+    """The same run by hand."""
+    simulator = nhmech.Simulator(vehicle, controller or DemoDrive(vehicle), control_period=0.01,
+                                 **settings)
+    simulator.reset(**(reset or {}))
+    return simulator.run(0.2)
+
+
+def load(**arguments):
+    return nhmech.load(nhmech.urdf_path(ROBOT), **arguments)
+
+
+CASES = {
+    "start": (("--start", "1,-2,45deg"), {}, {"reset": {"pose": (1.0, -2.0, pi / 4)}}),
+    "xi": (("--xi", "forward_speed=0.3", "--xi", "yaw_rate=20deg"), {},
+           {"reset": {"xi": {"forward_speed": 0.3, "yaw_rate": radians(20)}}}),
+    "joint": (("--joint", "left_wheel_joint=90deg"), {},
+              {"reset": {"joints": {"left_wheel_joint": pi / 2}}}),
+    "slope": (("--slope", "5deg"), {"normal": (-sin(radians(5)), 0.0, cos(radians(5)))}, {}),
+    "slope across": (("--slope", "5deg,90deg"),
+                     {"normal": (0.0, -sin(radians(5)), cos(radians(5)))}, {}),
+    "kinematic": (("--mode", "kinematic"), {}, {"mode": "kinematic"}),
+}
+
+
+@pytest.mark.parametrize("words, ground, how", CASES.values(), ids=CASES)
+def test_an_option_is_an_argument_of_python(run, words, ground, how):
+    ours, theirs = run(*words), in_python(load(ground=nhmech.Ground(**ground)), **how)
+    np.testing.assert_allclose(ours.q, theirs.q, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(ours.v, theirs.v, rtol=0, atol=1e-12)
+
+
+def test_payload_and_parameters_are_those_of_the_vehicle(run):
+    trajectory = run("--payload", "5@0.1,0,0.3", "--param", "base_link.mass=4", "--param",
+                     "right_wheel_joint.damping=0.02")
+    changes = {"payload.mass": 5.0, "payload.x": 0.1, "payload.z": 0.3, "base_link.mass": 4.0,
+               "right_wheel_joint.damping": 0.02}
+    theirs = in_python(load().with_parameters(changes))
+    np.testing.assert_allclose(trajectory.q, theirs.q, rtol=0, atol=1e-12)
+    values = trajectory.simulated.vehicle.parameters.values
+    assert {name: values[name] for name in changes} == changes, "the file of the run knows them"
+
+
+def test_noise_and_delay_are_those_of_the_controllers(run):
+    vehicle = load()
+    noisy = MeasurementNoise(DemoDrive(vehicle), joint_velocity=0.1, heading=radians(1), seed=3)
+    theirs = in_python(vehicle, controller=Delay(noisy, 0.05))
+    ours = run("--noise", "joint_velocity=0.1", "--noise", "heading=1deg", "--noise", "seed=3",
+               "--delay", "0.05")
+    np.testing.assert_allclose(ours.q, theirs.q, rtol=0, atol=1e-12)
+    assert ours.settings["controller"] == "Delay(MeasurementNoise(DemoDrive))"
+    assert np.abs(ours.q - in_python(vehicle).q).max() > 1e-4
+
+
+def test_what_a_path_says_of_the_start_is_kept_where_no_option_says_otherwise(run):
+    path = "--controller", "pure_pursuit", "--path", "circle:2"
+    assert run(*path, "--start", "0.1,0.2,0").q[0, :2] == pytest.approx([0.1, 0.2], abs=1e-12)
+    there = run(*path)
+    turned = run(*path, "--joint", "left_wheel_joint=1")
+    np.testing.assert_allclose(turned.q[0, :7], there.q[0, :7], atol=1e-12)
+
+
+def test_hitches_and_leans_are_starts_too(run):
+    trailer = run("--joint", "hitch_1_joint=20deg", "--xi", "forward_speed=0.5", robot="trailers")
+    vehicle = trailer.simulated.vehicle
+    assert vehicle.joint_positions(trailer.q[0])["hitch_1_joint"] == pytest.approx(pi / 9)
+    assert trailer.column("forward_speed")[0] == pytest.approx(0.5, rel=1e-12)
+    disc = run("--start", "0,0,0,10deg,0,0", robot="disc")
+    R = disc.T_WB[0, :3, :3]
+    assert np.degrees(np.arcsin(R[2, 1])) == pytest.approx(10.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("words, parts", [
+    (("--start", "1,2"), ("--start", "'1,2'", "1,0,45deg")),
+    (("--start", "1,2,nan"), ("--start", "'1,2,nan'", "1,0,45deg")),
+    (("--joint", "hitch=1"), ("--joint hitch=1", "left_wheel_joint")),
+    (("--joint", "left_whel_joint=1"), ("--joint", "did you mean 'left_wheel_joint'?")),
+    (("--joint", "left_wheel_joint=up"), ("--joint", "'left_wheel_joint=up'")),
+    (("--xi", "foward_speed=1"), ("--xi foward_speed=1", "did you mean 'forward_speed'?")),
+    (("--xi", "lateral_speed=1"), ("--xi lateral_speed=1", "contradict", "independent here are")),
+    (("--slope", "95deg"), ("--slope 1.65806", "pi/2")),
+    (("--slope", "up"), ("--slope", "'up'", "10deg")),
+    (("--payload", "5"), ("--payload", "'5'", "5@0.1,0,0.3")),
+    (("--payload", "5@0,0"), ("--payload", "'5@0,0'", "5@0.1,0,0.3")),
+    (("--payload", "-5@0,0,0"), ("--payload", "must not be negative")),
+    (("--param", "base_link.mas=3"), ("--param base_link.mas=3", "base_link.mass")),
+    (("--noise", "positio=1"), ("--noise positio=1", "did you mean 'position'?")),
+    (("--noise", "position=-1"), ("--noise position=-1", "zero or more")),
+    (("--delay", "-1"), ("--delay", "positive")),
+    (("--mode", "static"), ("--mode", "kinematic")),
+    (("--mode", "kinematic", "--mu", "0.6", "--on-slip", "go-on"), ("Leave --mode kinematic out",)),
+    (("--controller", "pure_pursit"), ("did you mean 'pure_pursuit'?",)),
+    (("--controller", "pure_pursuit", "--path", "figur8"), ("did you mean 'figure8'?",)),
+])
+def test_what_cannot_be_is_told_with_its_option(words, parts):
+    result = command_line("run", ROBOT, "--duration", "0.1", *words)
+    assert result.exit_code == 2
+    for part in parts:
+        assert part in result.stderr
+
+
+def test_a_pose_that_cannot_be_is_told_with_its_option():
+    result = command_line("run", "disc", "--start", "0,0,0,90deg,0,0")
+    assert result.exit_code == 2 and "--start 0,0,0,1.5708,0,0: " in result.stderr
+
+
+@pytest.mark.parametrize("words, completed", [
+    ("nhmech run carr", "plain,carriage"), ("nhmech inspect ./rob", "file,./rob"),
+    ("nhmech run x --controller pure", "plain,pure_pursuit"),
+    ("nhmech run x --path fig", "plain,figure8"), ("nhmech controllers sta", "plain,stanley"),
+    ("nhmech run x --slo", "plain,--slope"), ("nhmech insp", "plain,inspect")])
+def test_a_shell_completes_names(words, completed):
+    """What bash is told (`eval "$(_NHMECH_COMPLETE=bash_source nhmech)"`)."""
+    from click.testing import CliRunner
+
+    from nhmech import cli
+
+    environment = {"_NHMECH_COMPLETE": "bash_complete", "COMP_WORDS": words,
+                   "COMP_CWORD": str(len(words.split()) - 1)}
+    result = CliRunner().invoke(cli.main, [], env=environment, prog_name="nhmech")
+    assert result.output.strip() == completed
+
+
+def test_did_you_mean():
+    assert "did you mean 'carriage'?" in command_line("run", "cariage").stderr
+    assert "did you mean 'inspect'?" in command_line("inspekt", "carriage").stderr
+    assert "did you mean 'stanley'?" in command_line("controllers", "stanly").stderr
+    assert "did you mean" not in command_line("run", "qqqqqqqq").stderr
+
+
+def test_json_is_the_summary_that_python_has(run, tmp_path):
+    result = command_line("run", ROBOT, "--duration", "0.2", "--save", "run.npz", "--json",
+                          "--controller", "stanley", "--path", "line")
+    found = json.loads(result.stdout)
+    expected = json.loads(json.dumps(run_summary(nhmech.Trajectory.load("run.npz"))))
+    assert {name: found[name] for name in expected} == expected
+    assert found["lateral_error"]["most"] < 1e-6 and found["rolling"]["until"] is None
+    assert found["stop"] == "duration" and found["end"]["t"] == pytest.approx(0.2, rel=1e-12)
+    assert "saved    run.npz" in result.stderr, "what is for people is beside it"
+
+
+def test_json_of_a_failure_is_json(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.py").write_text("def bad(t, state):\n    return [1.0 / (t < 0.05), 0.0]\n")
+    result = command_line("run", ROBOT, "--duration", "1", "--controller", "bad.py:bad", "--json")
+    assert result.exit_code == 3 and "ZeroDivisionError" in result.stderr
+    found = json.loads(result.stdout)
+    assert found["end"]["t"] == pytest.approx(0.05, abs=2e-3) and "bad" in found["stop"]
+
+
+def test_phases_of_a_run_with_friction_are_in_its_summary():
+    vehicle = load()
+    simulator = nhmech.Simulator(vehicle, lambda t, state: np.array([5.0, 5.0]), contact="coulomb",
+                                 mu=0.05)
+    found = run_summary(simulator.run(0.2))
+    json.dumps(found)
+    assert any("sliding" in span["wheels"].values() for span in found["phases"])
+    assert found["slid"]["left_wheel_joint"] > 0 and found["friction_loss"]["left_wheel_joint"] > 0
+
+
+@pytest.mark.parametrize("words", [("--help",), ("controllers",), ("run", ROBOT, "--help"),
+                                   ("run", ROBOT, "--duration", "0.1"), ("systems", "list")])
+def test_a_reader_that_stops_early_is_no_error(words):
+    """`nhmech ... | head -1`."""
+    import subprocess
+    import sys
+
+    command = subprocess.Popen([sys.executable, "-m", "nhmech", *words], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    command.stdout.close()
+    assert command.stderr.read() == b""
+    command.stderr.close()
+    assert command.wait() in (0, 1)
