@@ -8,7 +8,8 @@ from support import command_line, shipped
 import nhmech
 from nhmech import Ground, InputError, JointTorque, JointVelocity, Simulator, Trajectory
 from nhmech.simulation.contact_problem import Cone, ContactProblem
-from nhmech.simulation.nonsmooth import NonsmoothStep, Phase
+from nhmech.simulation.motion import Phase
+from nhmech.simulation.nonsmooth import NonsmoothStep
 from nhmech.simulation.nonsmooth_terms import NonsmoothTerms, to_body, to_world
 
 G = 9.81
@@ -220,7 +221,7 @@ def test_sticking_steps_tend_to_ideal_rolling_with_order_two(name):
         for _ in range(n):
             motion = step.advance(motion, u, 0.2 / n)
             assert not motion.phases.any()
-        end = step.configuration(motion.x)
+        end = terms.configuration(motion.x)
         errors.append(np.abs(to_body(end, motion.w) - exact).max())
         rates, heights = vehicle.constraint_error(motion.t, end, to_body(end, motion.w))
         assert np.abs(rates).max() < 1e-13 and np.abs(heights).max() < 1e-13
@@ -272,7 +273,7 @@ def test_laws_of_contact_hold_at_random_states(name):
 
 
 def check_step(vehicle, terms, before, motion, step):
-    q = step.configuration(motion.x)
+    q = terms.configuration(motion.x)
     v = to_body(q, motion.w)
     rates, heights = vehicle.constraint_error(motion.t, q, v)
     assert heights[[c.height for c in terms.contacts]].min() >= -1e-8
@@ -290,9 +291,34 @@ def check_step(vehicle, terms, before, motion, step):
             slip = rates[list(c.along)]
             assert along @ slip <= 0
             assert np.linalg.norm(along) == pytest.approx(c.mu * normal, rel=1e-6, abs=1e-9 * size)
-    was = step.configuration(before.x)
+    was = terms.configuration(before.x)
     energies = [vehicle.energy(0.0, was, to_body(was, before.w)), vehicle.energy(0.0, q, v)]
     assert energies[1] <= energies[0] + 1e-5 * (1 + abs(energies[0]))
+
+
+@pytest.mark.parametrize("name", ["differential_drive", "tricycle", "mecanum", "omni", "bicycle"])
+def test_compiled_steps_are_those_of_python(name):
+    """LAPACK and least squares on one side, elimination and Tikhonov's on the other."""
+    vehicle, rng = shipped(name), np.random.default_rng(2)
+    terms = NonsmoothTerms.of(vehicle, dict(zip(vehicle.contact_names, rng.uniform(0.1, 1.2, 9))))
+    step = NonsmoothStep(terms, np.zeros(len(terms.contacts)))
+    u = rng.normal(size=vehicle.constrained.system.u.numel())
+    q = vehicle.configuration()
+    x, done = np.array([*q[:7], *vehicle.joint_positions(q).values()]), 0
+    for _ in range(5):
+        motion = step.start(0.0, x, rng.normal(size=terms.nv) / vehicle.constrained.scales)
+        for _ in range(3):
+            found = step.glide.take_in_c(motion, u, 1e-3, motion.closed, motion.impulses)
+            plain = step.glide.take_in_python(motion, u, 1e-3, np.flatnonzero(motion.closed))
+            motion = step.advance(motion, u, 1e-3)
+            if found is None:                       # Python is for what is hard
+                continue
+            done += 1
+            for one, other in ((found.x, plain.x), (found.w, plain.w), (found.slid, plain.slid),
+                               (found.lost, plain.lost), (found.impulses, plain.impulses)):
+                assert np.allclose(one, other, rtol=1e-9, atol=1e-10)
+            assert (found.phases == plain.phases).all()
+    assert done >= 10
 
 
 def test_random_contact_problems_are_solved():

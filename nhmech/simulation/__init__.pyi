@@ -3,7 +3,7 @@ from .command import Controller as Controller
 from .contact_spans import ContactSpan as ContactSpan
 from .inverse_dynamics import InverseDynamics as InverseDynamics
 from .limit_spans import LimitKind as LimitKind, LimitSpan as LimitSpan
-from .nonsmooth import Phase as Phase
+from .motion import Phase as Phase
 from .schemes import Scheme as Scheme
 from .state import planar_pose as planar_pose
 from .state_vector import StateVector as StateVector

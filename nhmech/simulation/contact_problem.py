@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from threading import get_ident
 
+import casadi as ca
 import numpy as np
+
+from ..compile.buffered import Buffered
 
 ROUNDS = 60            # of Newton's method, which needs three to six near the solution
 SWEEPS = 200           # of the slower method that brings Newton's near it
@@ -148,25 +152,33 @@ class ContactProblem:
         """The function whose zero is sought, in impulses, and its derivative (n, n)."""
         moves = self._moves
         moved = moves @ P - self._rho * self.g
-        value, slope = P - moved, self._rho[:, None] * self.W
+        value, slope = P.copy(), np.eye(len(P))
+        project, y = _projection(get_ident()), np.zeros(3)
         for cone in self.cones:
-            i, n = cone.normal, len(cone.along)
-            rows, along = slice(i, i + 1 + n), slice(i + 1, i + 1 + n)
-            z = moved.item(i)
-            if z <= 0:                      # no impulse at all
-                value[rows] = P[rows]
-                slope[rows] = 0.0
-                slope[rows, rows] = np.eye(1 + n)
-                continue
-            y, radius = moved[along], cone.mu * z
-            length = math.sqrt(y @ y)
-            if length > radius:
-                way = y / length
-                value[along] = P[along] - radius * way
-                change = cone.mu * way[:, None] * moves[i]
-                if n > 1:
-                    across = moves[along] - way[:, None] * (way @ moves[along])
-                    change = change + radius / length * across
-                slope[along] = -change
-                slope[along, along] += np.eye(n)
+            n = 1 + len(cone.along)
+            rows = slice(cone.normal, cone.normal + n)
+            y[...] = 0.0
+            y[:n] = moved[rows]
+            found, change = project(y, cone.mu)
+            value[rows] -= found[:n]
+            slope[rows] -= change[:n, :n] @ moves[rows]
         return value, slope
+
+
+def projection_to_cone() -> ca.Function:
+    """(y (3,), mu) -> p (3,), dp/dy (3, 3): the normal part of y where it presses, and what is
+    along the ground put back to the disc of radius mu times that."""
+    y, mu = ca.SX.sym("y", 3), ca.SX.sym("mu")
+    square, radius = ca.sumsqr(y[1:]), mu * y[0]
+    slides = square > radius ** 2
+    length = ca.sqrt(ca.if_else(slides, square, 1.0))
+    along = ca.if_else(slides, radius / length, 1.0) * y[1:]
+    p = ca.if_else(y[0] > 0, ca.vertcat(y[0], along), ca.SX.zeros(3, 1))
+    return ca.Function("project_to_cone", [y, mu],
+                       [ca.densify(p), ca.densify(ca.jacobian(p, y))], {"cse": True})
+
+
+@cache
+def _projection(thread: int) -> Buffered:
+    # whose memory is not shared with other threads
+    return Buffered(projection_to_cone())

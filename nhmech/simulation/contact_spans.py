@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import listed
-from .nonsmooth import Phase
+from .motion import Phase
 
 
 @dataclass(frozen=True)

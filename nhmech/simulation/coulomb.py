@@ -13,9 +13,11 @@ from ..checks import is_finite, read_word
 from ..errors import InputError, SimulationError
 from ..vehicle.vehicle import Vehicle
 from .contact_forces import force_reader
+from .contact_rates import accelerate
 from .diagnosis import explain_fall
 from .moment import Moment
-from .nonsmooth import Motion, NonsmoothStep, Phase
+from .motion import Motion, Phase
+from .nonsmooth import NonsmoothStep
 from .nonsmooth_terms import NonsmoothTerms, to_body, to_world
 from .simulated import Simulated
 from .state import State
@@ -128,7 +130,7 @@ class CoulombContact:
         self.still = 0
         motion = self.nonsmooth.start(moment.t, moment.x[:self._nconf],
                                       to_world(moment.q, moment.v))
-        _, _, forces = self.nonsmooth.accelerate(motion, moment.u)
+        _, _, forces = accelerate(self.terms, motion, moment.u)
         _, _, slid, lost = self.columns.split(moment.contact)
         moment.v[...] = to_body(moment.q, motion.w)
         moment.contact[...] = np.concatenate([forces[self._rows], motion.phases,
@@ -149,8 +151,8 @@ class CoulombContact:
         """x (nconf,), q, v and the contact's numbers after a step of dt [s]. Raises
         `SimulationError` where there is none."""
         try:
-            motion = self.nonsmooth.advance(self._motion(moment.t, moment.x, moment.q, moment.v,
-                                                         moment.contact), moment.u, dt)
+            motion = self._motion(moment.t, moment.x, moment.q, moment.v, moment.contact, dt)
+            motion = self.nonsmooth.advance(motion, moment.u, dt)
             good = np.isfinite(motion.x).all() and np.isfinite(motion.w).all()
         except np.linalg.LinAlgError:
             good = False
@@ -159,7 +161,7 @@ class CoulombContact:
                                   if self._simulated.constrained.guard_names else
                                   f"stopped at t = {moment.t:.6g} s: the step of {dt:g} s gave "
                                   "numbers that are not finite")
-        q = self.nonsmooth.configuration(motion.x)
+        q = self.terms.configuration(motion.x)
         numbers = (motion.impulses[self._rows] / dt, motion.phases, motion.slid, motion.lost)
         return motion.x, q, to_body(q, motion.w), np.concatenate(numbers)
 
@@ -168,8 +170,8 @@ class CoulombContact:
         goes on with what it does."""
         u = moment.u.copy()
         u[:nu] = 0.0
-        rates, effect, _ = self.nonsmooth.accelerate(
-            self._motion(moment.t, moment.x, moment.q, moment.v, moment.contact), u)
+        rates, effect, _ = accelerate(
+            self.terms, self._motion(moment.t, moment.x, moment.q, moment.v, moment.contact), u)
         return rates, effect
 
     def numbers(self, state: State) -> np.ndarray:
@@ -181,13 +183,16 @@ class CoulombContact:
         """dv/dt (nv,) at a state in which wheels slide, with what its contacts do."""
         x = state.values[state.layout.nq + state.layout.nv:]
         motion = self._motion(state.t, x, state.q, state.v, numbers)
-        return self.nonsmooth.accelerate(motion, state.u)[0]
+        return accelerate(self.terms, motion, state.u)[0]
 
     def _motion(self, t: float, x: np.ndarray, q: np.ndarray, v: np.ndarray,
-                numbers: np.ndarray) -> Motion:
-        _, phases, slid, lost = self.columns.split(numbers)
-        return Motion(t, x[:self._nconf].copy(), to_world(q, v), phases.astype(int),
-                      np.zeros(self.vehicle.constrained.distribution.m), slid.copy(), lost.copy())
+                numbers: np.ndarray, dt: float = 0.0) -> Motion:
+        """The motion at a moment, after a step of dt [s]."""
+        forces, phases, slid, lost = self.columns.split(numbers)
+        x, impulses = x[:self._nconf].copy(), np.zeros(self.vehicle.constrained.distribution.m)
+        impulses[self._rows] = dt * forces
+        return Motion(t, x, to_world(q, v), phases.astype(int), impulses, slid.copy(), lost.copy(),
+                      self.terms.read_rows(t, x)[2][list(self.terms.heights)])
 
 
 def is_sliding(moment: Moment) -> bool:

@@ -11,43 +11,14 @@ import casadi as ca
 import numpy as np
 
 from ..compile.buffered import Buffered, in_c
-from ..errors import InputError, Remedy, listed
+from ..errors import InputError, Remedy
 from ..mechanics.algebroid import rotation
 from ..mechanics.distribution import Component
 from ..mechanics.system import LagrangianSystem
-from ..vehicle.friction import own_friction, read_friction
 from ..vehicle.vehicle import Vehicle
+from .contact_rows import ContactRows, read_coefficients
 from .state import base_pose
-
-
-@dataclass(frozen=True)
-class ContactRows:
-    """Where one contact stands among the rows of a vehicle.
-
-    Attributes
-    ----------
-    name
-        The contact's.
-    normal
-        Row of its normal speed.
-    along
-        Rows of its speeds along the ground, as many as the wheel holds: two, one, or none.
-    height
-        Which of phi is its height.
-    mu
-        Friction coefficient.
-    """
-
-    name: str
-    normal: int
-    along: tuple[int, ...]
-    height: int
-    mu: float
-
-    @property
-    def rows(self) -> tuple[int, ...]:
-        """All of them, the normal first."""
-        return self.normal, *self.along
+from .state_vector import StateVector
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +59,7 @@ class NonsmoothTerms:
                 Remedy("Name the wheels whose sideways grip is released: load(..., skid=[...])",
                        "Name the wheels whose sideways grip is released: --skid WHEEL"))
         rows = {held: i for i, held in enumerate(distribution.components) if held is not None}
-        known = _coefficients(vehicle, mu)
+        known = read_coefficients(vehicle, mu)
         contacts = tuple(
             ContactRows(name, rows[Component(name, "normal")],
                         tuple(i for held, i in rows.items()
@@ -119,8 +90,56 @@ class NonsmoothTerms:
         return 1 / scales
 
     @cached_property
-    def momentum(self) -> Buffered:
-        """(t, q, w, u, theta) -> M (nv, nv), F (nv,), dF/dw (nv, nv)."""
+    def heights(self) -> tuple[int, ...]:
+        """Which of phi are the heights of the contacts."""
+        return tuple(c.height for c in self.contacts)
+
+    # -- places ------------------------------------------------------------------------------------
+    @cached_property
+    def _vector(self) -> StateVector:
+        return StateVector(self.vehicle.algebroid, 0)
+
+    @cached_property
+    def _places(self) -> tuple[np.ndarray, ...]:
+        """Of plain coordinates, their places in q and x; of angles, likewise of the cosine."""
+        slots = self._vector.slots
+        plain = [(iq, ix) for ix, iq, angle in slots if not angle]
+        turning = [(iq, ix) for ix, iq, angle in slots if angle]
+        return tuple(np.array(part, dtype=int).reshape(-1, 2).T for part in (plain, turning))
+
+    def configuration(self, x: np.ndarray) -> np.ndarray:
+        """q (nq,) of x."""
+        (iq, ix), (jq, jx) = self._places
+        q = np.empty(self.vehicle.algebroid.nq)
+        q[iq], q[jq], q[jq + 1] = x[ix], np.cos(x[jx]), np.sin(x[jx])
+        return q
+
+    @cached_property
+    def move(self) -> ca.Function:
+        """(x, factor, w) -> x moved by factor w: the base is turned by a rotation vector in W."""
+        x, w = ca.SX.sym("x", self._vector.nconf), ca.SX.sym("w", self.nv)
+        factor = ca.SX.sym("factor")
+        step = factor * w
+        square = ca.sumsqr(step[3:6])
+        large = square > 1e-12
+        angle = ca.sqrt(ca.if_else(large, square, 1.0))
+        s = ca.if_else(large, ca.sin(angle / 2) / angle, 0.5 - square / 48)
+        c = ca.sqrt(1 - s * s * square)
+        c = ca.if_else(large, ca.cos(angle / 2), c)
+        a, b, bw = s * step[3:6], x[3:6], x[6]
+        turned = ca.vertcat(c * b + bw * a + ca.cross(a, b), c * bw - ca.dot(a, b))
+        moved = ca.vertcat(x[:3] + step[:3], turned / ca.norm_2(turned), x[7:] + step[6:])
+        return ca.Function("nonsmooth_move", [x, factor, w], [ca.densify(moved)], {"cse": True})
+
+    @cached_property
+    def mover(self) -> Buffered:
+        """`move` of numbers."""
+        return Buffered(self.move)
+
+    # -- what a step is made of --------------------------------------------------------------------
+    @cached_property
+    def momentum_function(self) -> ca.Function:
+        """(t, x, w, u, theta) -> M (nv, nv), F (nv,), dF/dw (nv, nv)."""
         system, w, b = self._system, ca.SX.sym("w", self.nv), ca.SX.sym("b", self.nv)
         T = _base_axes(system.q, self.nv)
         v = T @ w
@@ -134,9 +153,37 @@ class NonsmoothTerms:
         force -= ca.substitute(gradient, b, still)
         mass = ca.substitute(mass, b, still)
         outputs = [ca.densify(part) for part in (mass, force, ca.jacobian(force, w))]
-        return _buffered(ca.Function("nonsmooth_momentum",
-                                     [system.t, system.q, w, system.u, system.theta], outputs,
-                                     {"cse": True}), [0, 2])
+        return self._of_x("nonsmooth_momentum", [system.t, system.q, w, system.u, system.theta],
+                          outputs)
+
+    @cached_property
+    def rows_function(self) -> ca.Function:
+        """(t, x, theta) -> A T (m, nv) of all rows, b (m,), phi (k,)."""
+        system, d = self._system, self.vehicle.constrained.distribution
+        outputs = [ca.densify(part) for part in (d.A @ _base_axes(system.q, self.nv), d.b, d.phi)]
+        return self._of_x("nonsmooth_rows", [system.t, system.q, system.theta], outputs)
+
+    def _of_x(self, name: str, inputs: list[ca.SX], outputs: list[ca.SX]) -> ca.Function:
+        """A function of q as one of x."""
+        x = ca.SX.sym("x", self._vector.nconf)
+        q = inputs[1]
+        outputs = ca.substitute(outputs, [q], [self._vector.configuration(x)])
+        return ca.Function(name, [inputs[0], x, *inputs[2:]], outputs, {"cse": True})
+
+    @cached_property
+    def momentum(self) -> Buffered:
+        """`momentum_function` of numbers."""
+        return _buffered(self.momentum_function, [0, 2])
+
+    @cached_property
+    def rows(self) -> Buffered:
+        """`rows_function` of numbers."""
+        return _buffered(self.rows_function, [0])
+
+    def read_rows(self, t: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A (m, nv), b (m,) and phi (k,), for keeps."""
+        A, b, phi = self.rows(t, x, self.vehicle.theta)
+        return A.copy(), b.copy(), phi.copy()
 
     @cached_property
     def effect(self) -> Buffered:
@@ -144,14 +191,6 @@ class NonsmoothTerms:
         s = self._system
         return _buffered(ca.Function("nonsmooth_effect", [s.t, s.q, s.v, s.u, s.theta],
                                      [ca.densify(ca.jacobian(s.force, s.u))]), [0])
-
-    @cached_property
-    def rows(self) -> Buffered:
-        """(t, q, theta) -> A T (m, nv) of all rows, b (m,), phi (k,)."""
-        system, d = self._system, self.vehicle.constrained.distribution
-        outputs = [d.A @ _base_axes(system.q, self.nv), d.b, d.phi]
-        return _buffered(ca.Function("nonsmooth_rows", [system.t, system.q, system.theta],
-                                     [ca.densify(part) for part in outputs], {"cse": True}), [0])
 
     @cached_property
     def gamma(self) -> Buffered:
@@ -188,23 +227,3 @@ def _base_axes(q: ca.SX, nv: int) -> ca.SX:
 
 def _buffered(function: ca.Function, matrices: tuple[int, ...] | list[int] = ()) -> Buffered:
     return Buffered(in_c(function) or function, matrices)
-
-
-def _coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> dict[str, float]:
-    """Wheel -> coefficient, 0 of those that hold nothing along the ground."""
-    given, own = read_friction(vehicle, mu), own_friction(vehicle)
-    held = {c.name for c in vehicle.contacts if len(c.held) > 1}
-    found = {name: given.get(name, own[name]) if name in held else 0.0
-             for name in vehicle.contact_names}
-    missing = [name for name, value in found.items() if value is None]
-    if missing:
-        raise InputError(
-            f"contact=\"coulomb\" needs the friction coefficient of {listed(missing)} of "
-            f"{vehicle.name!r}", Remedy(
-                "Give mu=0.6, or mu={\"" + missing[0] + "\": 0.6}",
-                f"Give --mu 0.6, or --mu {missing[0]}=0.6"))
-    infinite = [name for name, value in found.items() if value == np.inf]
-    if infinite:
-        raise InputError(f"mu of {listed(infinite)} is inf: a wheel that cannot slip has no place "
-                         "in contact=\"coulomb\"; a large number such as 100 comes close")
-    return {name: float(value or 0.0) for name, value in found.items()}

@@ -1,0 +1,154 @@
+"""Steps in which wheels slide: what one costs, and solvers of its contact problem beside each
+other: ours, and Pinocchio's PGS and ADMM."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+import pinocchio as pin
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from common.report import machine, table  # noqa: E402
+
+import nhmech  # noqa: E402
+from nhmech.simulation.contact_problem import ContactProblem  # noqa: E402
+from nhmech.simulation.nonsmooth import NonsmoothStep  # noqa: E402
+from nhmech.simulation.nonsmooth_terms import NonsmoothTerms  # noqa: E402
+
+VEHICLES = ("ball", "differential_drive", "ackermann_car", "mecanum")
+DT, STEPS, STARTS = 1e-3, 50, 20
+MOST = 100_000                   # iterations of Pinocchio's solvers
+
+
+def runs(name: str, take: bool):
+    """Steps of a vehicle from random sliding starts; yields (step, motion, inputs)."""
+    vehicle, rng = nhmech.load(nhmech.urdf_path(name)), np.random.default_rng(3)
+    terms = NonsmoothTerms.of(vehicle, 0.3)
+    step = NonsmoothStep(terms, np.zeros(len(terms.contacts)))
+    u = np.zeros(vehicle.constrained.system.u.numel())
+    q = vehicle.configuration()
+    x = np.array([*q[:7], *vehicle.joint_positions(q).values()])
+    for _ in range(STARTS):
+        w = rng.normal(size=terms.nv) / vehicle.constrained.scales
+        w[2:5] = 0
+        motion = step.start(0.0, x, w)
+        for _ in range(STEPS):
+            yield step, motion, u
+            if take:
+                motion = step.advance(motion, u, DT)
+
+
+def cost(name: str) -> tuple:
+    compiled, plain = [], []
+    for i, (step, motion, u) in enumerate(runs(name, take=True)):
+        if i == 0:
+            step.advance(motion, u, DT)                       # builds the code
+        begin = perf_counter()
+        step.advance(motion, u, DT)
+        compiled.append(perf_counter() - begin)
+        if i % 50 == 10:
+            begin = perf_counter()
+            step.glide.take_in_python(motion, u, DT, np.flatnonzero(motion.closed))
+            plain.append(perf_counter() - begin)
+    return name, 1e6 * median(compiled), 1e6 * np.mean(compiled), 1e6 * median(plain)
+
+
+# -- the contact problem ---------------------------------------------------------------------------
+def problems(name: str) -> list[tuple[np.ndarray, np.ndarray, list]]:
+    """W, g and cones of steps, of contacts with two directions along the ground."""
+    found, solve = [], ContactProblem.solve
+
+    def keep(self, P):
+        if all(len(cone.along) == 2 for cone in self.cones):
+            found.append((self.W.copy(), self.g.copy(), list(self.cones)))
+        return solve(self, P)
+
+    ContactProblem.solve = keep
+    try:
+        for i, (step, motion, u) in enumerate(runs(name, take=True)):
+            if i % 25 == 5:
+                step.glide.take_in_python(motion, u, DT, np.flatnonzero(motion.closed))
+    finally:
+        ContactProblem.solve = solve
+    return found
+
+
+def residual(W, g, cones, P) -> float:
+    """The largest violation of Signorini's condition, the cone and friction against slip, as a part
+    of the velocities without impulses."""
+    u, worst = W @ P + g, 0.0
+    for cone in cones:
+        i, j = cone.normal, list(cone.along)
+        z = P[i] - u[i] / W[i, i]
+        rho = 1 / W[j, j].max()
+        y = P[j] - rho * u[j]
+        length, radius = np.linalg.norm(y), cone.mu * max(z, 0.0)
+        if length > radius:
+            y = y * radius / length
+        worst = max(worst, abs(P[i] - max(z, 0.0)) * W[i, i], np.abs(P[j] - y).max() / rho)
+    return worst / np.abs(g).max()
+
+
+def by_pinocchio(kind: str, tolerance: float):
+    """Takes (W, g, cones); returns P."""
+    def solve(W, g, cones):
+        order = [k for cone in cones for k in (*cone.along, cone.normal)]
+        model = pin.Model()
+        models, datas = pin.StdVec_ConstraintModel(), pin.StdVec_ConstraintData()
+        for cone in cones:
+            contact = pin.PointContactConstraintModel(model)
+            contact.setFriction(cone.mu)
+            models.append(pin.ConstraintModel(contact))
+            datas.append(models[-1].createData())
+        solver = getattr(pin, f"{kind}ConstraintSolver")(len(g))
+        settings = getattr(pin, f"{kind}SolverSettings")()
+        result = getattr(pin, f"{kind}SolverResult")()
+        settings.max_iterations = MOST
+        for what in ("feasibility", "complementarity"):
+            setattr(settings, f"absolute_{what}_tol", tolerance)
+            setattr(settings, f"relative_{what}_tol", tolerance)
+        operator, right = pin.DelassusOperatorDense(W[np.ix_(order, order)]), g[order]
+        begin = perf_counter()
+        solver.solve(operator, right, models, datas, settings, result)
+        seconds = perf_counter() - begin
+        P = np.zeros(len(g))
+        P[order] = result.retrieveConstraintImpulses()
+        return P, seconds
+    return solve
+
+
+def by_newton(W, g, cones):
+    problem = ContactProblem(W, g, cones)
+    begin = perf_counter()
+    P, _ = problem.solve(np.zeros(len(g)))
+    return P, perf_counter() - begin
+
+
+def main() -> None:
+    print(machine(("pin",)))
+    print(table(("a step, us", "compiled, median", "compiled, mean", "NumPy"),
+                [cost(name) for name in VEHICLES], "\nwheels that slide, dt = 1 ms"))
+    solvers = {"ours (NumPy)": by_newton, "PGS to 1e-12": by_pinocchio("PGS", 1e-12),
+               "ADMM to 1e-12": by_pinocchio("ADMM", 1e-12),
+               "ADMM to 1e-6": by_pinocchio("ADMM", 1e-6)}
+    for name in ("ball", "ackermann_car"):
+        given, rows = problems(name), []
+        for solver, solve in solvers.items():
+            errors, times = [], []
+            for problem in given:
+                P, seconds = solve(*problem)
+                errors.append(residual(*problem, P))
+                times.append(seconds)
+            rows.append((solver, 1e6 * median(times), 1e6 * max(times), median(errors),
+                         max(errors), f"{sum(error <= 1e-9 for error in errors)}/{len(errors)}"))
+        print(table(("solver", "median us", "most us", "median residual", "most", "to 1e-9"),
+                    rows, f"\ncontact problems of {name}"))
+
+
+if __name__ == "__main__":
+    main()

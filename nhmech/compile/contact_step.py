@@ -1,0 +1,136 @@
+"""One step of wheels that may slide, in C."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import casadi as ca
+import numpy as np
+
+from .contact_code import TEXT
+from .loop import HIDDEN, Source, library_of
+
+DONE, REFUSED, OPEN = 0, 1, 2      # what the code returns: OPEN where its iterations do not close
+
+@dataclass(frozen=True)
+class ContactLayout:
+    """Where things stand among the rows and functions of a vehicle.
+
+    Attributes
+    ----------
+    contacts
+        Of each contact, its rows, the normal first; at most three.
+    heights
+        Which of phi is the height of each.
+    bilateral, bilateral_heights
+        Independent rows that no friction limits, and which of phi belong to such rows.
+    forms
+        Row of each of phi.
+    """
+
+    contacts: tuple[tuple[int, ...], ...]
+    heights: tuple[int, ...]
+    bilateral: tuple[int, ...]
+    bilateral_heights: tuple[int, ...]
+    forms: tuple[int, ...]
+
+
+class _Setup(ctypes.Structure):
+    """`nhmech_step` in C."""
+
+    _fields_ = [("t", ctypes.c_double), ("dt", ctypes.c_double),
+                *((name, ctypes.c_void_p) for name in (
+                    "x", "w", "u", "theta", "mu", "give", "per_metre", "guess", "x1", "w1",
+                    "impulses", "slid", "lost", "heights", "closed", "phases"))]
+
+
+@dataclass(eq=False)
+class CompiledContactStep:
+    """The code of a step, on memory of its own.
+
+    Attributes
+    ----------
+    arrays
+        The memory, by name: `x`, `w`, `u` and so on before a step, `x1`, `w1`, `impulses`, `slid`,
+        `lost`, `heights` and `phases` after it.
+    """
+
+    take: Callable[[object], int]
+    arrays: dict[str, np.ndarray]
+    _setup: _Setup = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._setup = _Setup(**{name: array.ctypes.data for name, array in self.arrays.items()})
+        self._pointer = ctypes.byref(self._setup)
+
+    def __call__(self, t: float, dt: float) -> int:
+        """DONE, REFUSED or OPEN for a step of dt [s] from what stands in the memory."""
+        self._setup.t, self._setup.dt = t, dt
+        return self.take(self._pointer)
+
+
+def compile_contact_step(look: ca.Function, momentum: ca.Function, move: ca.Function,
+                         project: ca.Function, layout: ContactLayout,
+                         numbers: dict[str, float], constants: dict[str, np.ndarray],
+                         build: bool = True) -> CompiledContactStep | None:
+    """The code; None where there is no compiler, or it takes too long (said once).
+
+    Parameters
+    ----------
+    look
+        (t, x, theta) -> A, b, phi.
+    momentum
+        (t, x, w, u, theta) -> M, F, dF/dw.
+    move
+        (x, factor, w) -> x.
+    project
+        (y (3,), mu) -> its projection to Coulomb's cone of Alart and Curnier, and the derivative.
+    numbers
+        Tolerances and phases by their names in the text.
+    constants
+        The arrays theta, mu, give and per_metre.
+
+    Raises
+    ------
+    CompileError
+        Where the compiler refuses, or what it made cannot be loaded.
+    """
+    library = library_of(contact_source((look, momentum, move, project), layout, numbers), build)
+    if library is None:
+        return None
+    nx, nv, nu = move.nnz_out(0), momentum.nnz_out(1), momentum.nnz_in(3)
+    n, m = len(layout.contacts), look.nnz_out(1)
+    arrays = {name: np.array(array, dtype=float) for name, array in constants.items()}
+    arrays |= {name: np.zeros(size) for name, size in (
+        ("x", nx), ("w", nv), ("u", nu), ("guess", m), ("x1", nx), ("w1", nv), ("impulses", m),
+        ("slid", n), ("lost", n), ("heights", n))}
+    arrays |= {name: np.zeros(n, dtype=np.int64) for name in ("closed", "phases")}
+    return CompiledContactStep(ctypes.PyDLL(str(library.path)).nhmech_contact_step, arrays)
+
+
+def contact_source(functions: Sequence[ca.Function], layout: ContactLayout,
+                   numbers: dict[str, float]) -> Source:
+    """C of a step: the functions of `compile_contact_step` and what goes around them."""
+    look, momentum, move, project = functions
+    generator = ca.CodeGenerator("contact_step.c", {"with_header": False})
+    for function in functions:
+        generator.add(function)
+    room = {size: max(getattr(function, size)() for function in functions)
+            for size in ("sz_arg", "sz_res", "sz_iw", "sz_w")}
+    lists = {"size": [len(rows) for rows in layout.contacts],
+             "along": [row for rows in layout.contacts for row in rows],
+             "height": layout.heights, "held": layout.bilateral, "phi": layout.bilateral_heights,
+             "form": [layout.forms[k] for k in layout.bilateral_heights],
+             "contact_form": [layout.forms[k] for k in layout.heights]}
+    text = TEXT.format(
+        nx=move.nnz_out(0), nv=momentum.nnz_out(1), rows=look.nnz_out(1), heights=look.nnz_out(2),
+        contacts=len(layout.contacts), bilateral=len(layout.bilateral),
+        bilateral_heights=len(layout.bilateral_heights), unknowns=len(lists["along"]),
+        look=look.name(), momentum=momentum.name(), move=move.name(), project=project.name(),
+        DONE=DONE, REFUSED=REFUSED, OPEN=OPEN, **room,
+        **{name: repr(number) for name, number in numbers.items()},
+        **{name: ", ".join(map(str, [*values, 0])) for name, values in lists.items()})
+    code = HIDDEN.format(generator.dump()) + text
+    return Source(code, sum(function.n_instructions() for function in functions))

@@ -1,0 +1,50 @@
+"""Accelerations of a vehicle while each of its wheels goes on with what it does."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .motion import Motion, Phase
+from .nonsmooth_terms import NonsmoothTerms, to_body, to_world
+
+
+def accelerate(terms: NonsmoothTerms, motion: Motion,
+               u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """dv/dt (nv,), how it changes with u (nv, nu), and the forces on the contacts, row by row
+    (m,) [N], while each wheel goes on with what it does.
+
+    Rows that hold the same share the load with least norm. A wheel that slides has friction
+    against its slip.
+    """
+    theta, q = terms.vehicle.theta, terms.configuration(motion.x)
+    v = to_body(q, motion.w)
+    M, F, _ = (part.copy() for part in terms.momentum(motion.t, motion.x, motion.w, u, theta))
+    A, b, _ = terms.read_rows(motion.t, motion.x)
+    effect = terms.effect(motion.t, q, v, u, theta)[0].copy()
+    turn = np.zeros(len(v))
+    turn[:3] = -np.cross(v[3:6], v[:3])             # dv/dt = T dw/dt + turn
+    gamma = terms.gamma(motion.t, q, v, theta)[0] + A @ to_world(q, turn)
+    held, pulls = list(terms.bilateral), [A[i] for i in terms.bilateral]
+    slip, parts = A @ motion.w + b, [np.eye(len(A))[i] for i in held]
+    for c, phase in zip(terms.contacts, motion.phases):
+        if phase == Phase.AIRBORNE:
+            continue
+        pull = np.eye(len(A))[list(c.rows)]
+        along = slip[list(c.along)]
+        if phase == Phase.SLIDING and along.any():
+            pull = pull[:1] - c.mu * along / np.linalg.norm(along) @ pull[1:]
+        held += c.rows[:len(pull)]
+        pulls += list(pull @ A)
+        parts += list(pull)
+    nv, n = len(v), len(held)
+    matrix = np.zeros((nv + n, nv + n))
+    matrix[:nv, :nv], matrix[nv:, :nv] = M, A[held]
+    matrix[:nv, nv:] = -np.reshape(pulls, (n, nv)).T
+    right = np.zeros((nv + n, 1 + effect.shape[1]))
+    right[:nv, 0], right[nv:, 0] = F, -gamma[held]
+    for j, column in enumerate(effect.T):
+        right[:nv, 1 + j] = to_world(q, column)
+    found = np.linalg.lstsq(matrix, right, rcond=1e-12)[0]
+    rates = np.array([to_body(q, column) for column in found[:nv].T]).T
+    return (rates[:, 0] + turn, rates[:, 1:],
+            np.reshape(parts, (n, len(A))).T @ found[nv:, 0])

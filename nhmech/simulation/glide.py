@@ -1,0 +1,167 @@
+"""A step in which contacts slide, roll or leave the ground, and none lands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..compile.contact_step import (
+    DONE,
+    OPEN,
+    CompiledContactStep,
+    ContactLayout,
+    compile_contact_step,
+)
+from ..errors import SimulationError
+from .contact_problem import GOOD, HALVES, ROUNDS, SOLVED, projection_to_cone
+from .impulses import CLOSE, COMPLIANCE, FLOOR, NEARER, STILL, Impulses, independent_rows
+from .motion import Motion, Phase
+from .nonsmooth_terms import NonsmoothTerms
+
+OUTER = 12             # iterations of the implicit step at most; three to five are usual
+NEAR = 1e-9            # change of velocities, relative, with which they may end
+REFUSED = 1e-7         # residual of a contact problem that has not been solved
+# for the compiled step: [m] from which heights are put back, and which it does not leave; a pivot
+# that is none; how much of a metre redundant rows may be apart
+LIMITS = {"LEVEL": 1e-15, "HIGH": 1e-9, "TINY": 1e-14, "FAINT": 1e-11}
+
+
+class Unsolved(SimulationError):
+    """A step that is too long, or that has no solution."""
+
+
+@dataclass(frozen=True, eq=False)
+class Glide:
+    """The implicit step of `NonsmoothStep` between two landings.
+
+    Compiled code takes it where there is any; what that refuses, a contact problem that Newton's
+    method does not solve at once above all, is done in Python.
+
+    Attributes
+    ----------
+    share
+        How much each contact gives way under the same force, (n,); their mean is 1.
+    """
+
+    terms: NonsmoothTerms
+    share: np.ndarray
+
+    @cached_property
+    def _code(self) -> CompiledContactStep | None:
+        terms = self.terms
+        d = terms.vehicle.constrained.distribution
+        A = terms.read_rows(0.0, self._somewhere)[0]
+        bilateral = list(terms.bilateral)
+        held = tuple(bilateral[i] for i in independent_rows(A[bilateral]))
+        layout = ContactLayout(tuple(c.rows for c in terms.contacts), terms.heights, held,
+                               terms.bilateral_heights, tuple(d.phi_rows))
+        numbers = LIMITS | {
+            "ROUNDS": ROUNDS, "SOLVED": SOLVED, "HALVES": HALVES, "GOOD": GOOD, "STILL": STILL,
+            "FLOOR": FLOOR, "COMPLIANCE": COMPLIANCE, "OUTER": OUTER, "CLOSE": CLOSE, "NEAR": NEAR,
+            "NEARER": NEARER, **{phase.name: int(phase) for phase in Phase}}
+        constants = {"theta": terms.vehicle.theta, "mu": [c.mu for c in terms.contacts],
+                     "give": self.share, "per_metre": terms.per_metre}
+        return compile_contact_step(
+            terms.rows_function, terms.momentum_function, terms.move, projection_to_cone(), layout,
+            numbers, {name: np.array(values, dtype=float) for name, values in constants.items()})
+
+    @cached_property
+    def _somewhere(self) -> np.ndarray:
+        """A configuration x where rows that are independent at all are so."""
+        x = np.random.default_rng(0).normal(size=self.terms.move.nnz_out(0))
+        x[3:7] /= np.linalg.norm(x[3:7])
+        return x
+
+    def take(self, now: Motion, u: np.ndarray, dt: float, closed: np.ndarray,
+             guess: np.ndarray) -> Motion:
+        """The motion after dt [s] with the inputs u (nu,).
+
+        Parameters
+        ----------
+        closed
+            Which contacts are on the ground, (n,).
+        guess
+            Impulses that may be near those of this step, (m,).
+
+        Raises
+        ------
+        Unsolved
+            Where the contact problem is not solved, and where iterations do not close.
+        """
+        found = self.take_in_c(now, u, dt, closed, guess)
+        return self.take_in_python(now, u, dt, np.flatnonzero(closed)) if found is None else found
+
+    def take_in_c(self, now: Motion, u: np.ndarray, dt: float, closed: np.ndarray,
+                  guess: np.ndarray) -> Motion | None:
+        """`take` in compiled code; None where there is none, or it refuses."""
+        if self._code is None:
+            return None
+        memory = self._code.arrays
+        memory["x"][...], memory["w"][...], memory["u"][...] = now.x, now.w, u
+        memory["closed"][...] = closed
+        memory["guess"][...] = guess
+        status = self._code(now.t, dt)
+        if status == OPEN:
+            raise Unsolved(_open(now.t))
+        if status != DONE:
+            return None
+        return Motion(now.t + dt, memory["x1"].copy(), memory["w1"].copy(),
+                      memory["phases"].copy(), now.impulses + memory["impulses"],
+                      now.slid + memory["slid"], now.lost + memory["lost"],
+                      memory["heights"].copy())
+
+    def take_in_python(self, now: Motion, u: np.ndarray, dt: float,
+                       closed: np.ndarray) -> Motion:
+        """`take`, of contacts on the ground by their numbers."""
+        terms = self.terms
+        middle, end, w0, w1 = now.t + dt / 2, now.t + dt, now.w, now.w
+        impulses = Impulses(terms, closed, self.share)
+        rows0 = terms.read_rows(now.t, now.x)
+        kept = closed
+        for k in range(OUTER):
+            mean = (w0 + w1) / 2
+            there = terms.mover(now.x, dt / 2, mean)[0].copy()
+            M, F, D = (part.copy() for part in
+                       terms.momentum(middle, there, mean, u, terms.vehicle.theta))
+            forces = terms.read_rows(middle, there)[0]
+            x, rows1 = self._onto_ground(end, terms.mover(now.x, dt, mean)[0].copy(), kept)
+            before = w1
+            w1 = impulses.solve(M - dt / 2 * D, M @ w0 + dt * (F - D @ before / 2), forces, rows1)
+            kept = closed[impulses.presses]
+            change = np.abs(w1 - before).max() / max(1.0, np.abs(w1).max())
+            if k >= NEARER and change <= CLOSE:
+                break
+        w1 = impulses.finish()
+        if impulses.error > REFUSED:
+            raise Unsolved(
+                f"the contact problem at t = {now.t:.6g} s is not solved (residual "
+                f"{impulses.error:.2g}): friction and normal forces contradict each other there; "
+                "take a smaller mu")
+        if not change <= NEAR:
+            raise Unsolved(_open(now.t))
+        return impulses.record(now, rows0, rows1, end, x, w1)
+
+    def _onto_ground(self, t: float, x: np.ndarray, kept: np.ndarray,
+                     ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """x with the heights of some contacts and all bilateral functions zero, and the rows
+        there."""
+        terms = self.terms
+        d = terms.vehicle.constrained.distribution
+        functions = [*(terms.heights[i] for i in kept), *terms.bilateral_heights]
+        forms = [d.phi_rows[k] for k in functions]
+        rows = terms.read_rows(t, x)
+        for _ in range(4):
+            off = rows[2][functions]
+            if np.abs(off).max(initial=0.0) <= LIMITS["LEVEL"]:
+                break
+            step = np.linalg.lstsq(rows[0][forms] * terms.per_metre, -off, rcond=1e-10)[0]
+            x = terms.mover(x, 1.0, step * terms.per_metre)[0].copy()
+            rows = terms.read_rows(t, x)
+        return x, rows
+
+
+def _open(t: float) -> str:
+    return (f"the iterations of a step with sliding wheels do not close at t = {t:.6g} s: friction "
+            "and normal forces contradict each other there; take a smaller mu")

@@ -1,0 +1,181 @@
+"""The impulses of the ground in one step, and what they make of the wheels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .contact_problem import Cone, ContactProblem
+from .motion import Motion, Phase
+from .nonsmooth_terms import NonsmoothTerms
+
+CLOSE = 1e-11          # change of velocities, relative, at which iterations end
+# of the velocities that impulses make: how much the ground gives way. It decides how redundant
+# contacts share the load; what it lets them move is taken away again (proximal point method), six
+# digits a round
+COMPLIANCE, NEARER = 1e-6, 2
+STILL = 1e-7           # of the velocities of a step: below this a contact does not move
+FLOOR = 1e-9           # [m/s] of velocities that these are compared with, at least
+
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray]     # A, b, phi
+
+
+class Impulses:
+    """The impulses of one step, and what they make of the contacts.
+
+    Parameters
+    ----------
+    closed
+        Contacts on the ground.
+    share
+        How much each contact gives way, of all that the terms know, (n,); their mean is 1.
+
+    Attributes
+    ----------
+    error
+        Residual of the contact problem.
+    impulses
+        (m,), zero at rows of no contact on the ground.
+    phases
+        Of the closed contacts, after the step.
+    presses
+        Which of them end on the ground.
+    """
+
+    def __init__(self, terms: NonsmoothTerms, closed: np.ndarray, share: np.ndarray):
+        self.closed = closed
+        self._contacts = [terms.contacts[i] for i in closed]
+        self._bilateral = list(terms.bilateral)
+        self._rows = [row for c in self._contacts for row in c.rows]
+        self._cones, at = [], 0
+        for c in self._contacts:
+            self._cones.append(Cone(at, tuple(range(at + 1, at + len(c.rows))), c.mu))
+            at += len(c.rows)
+        self._P = self._from = np.zeros(at)
+        self._per_metre = terms.per_metre
+        self._heights = terms.heights
+        self._softness = np.repeat(share[closed], [len(c.rows) for c in self._contacts])
+        self._give = np.zeros(at)
+        self._rounds = 0
+        self._system: tuple = ()
+        self.error = 0.0
+        self.impulses = np.zeros(0)
+        self.phases = np.zeros(len(closed), dtype=int)
+        self.presses = np.ones(len(closed), dtype=bool)
+
+    def solve(self, mass: np.ndarray, momentum: np.ndarray, forces: np.ndarray,
+              rows: Rows,
+              back: np.ndarray | None = None) -> np.ndarray:
+        """w (nv,) with mass w = momentum + forces^T (impulses), and the rows' conditions on it.
+
+        Parameters
+        ----------
+        back
+            e u_n(before) of the closed contacts, for an impact.
+        """
+        A, b, _ = rows
+        nv, held, J = len(momentum), independent_rows(A[self._bilateral]), A[self._rows]
+        held = [self._bilateral[i] for i in held]
+        matrix = np.zeros((nv + len(held), nv + len(held)))
+        matrix[:nv, :nv], matrix[:nv, nv:] = mass, -forces[held].T
+        matrix[nv:, :nv] = A[held]
+        right = np.zeros((nv + len(held), 1 + len(self._rows)))
+        right[:nv, 0], right[nv:, 0] = momentum, -b[held]
+        right[:nv, 1:] = forces[self._rows].T
+        found = np.linalg.solve(matrix, right)[:nv]
+        W, g = J @ found[:, 1:], J @ found[:, 0] + b[self._rows]
+        if back is not None:
+            g[[cone.normal for cone in self._cones]] += back
+        if len(self._rows):
+            self._give = COMPLIANCE * np.diag(W).max() * self._softness
+            W[np.diag_indices(len(W))] += self._give
+            self._push(W, g)
+        self._system = found, J, W, g, A, b, back
+        return self._velocity()
+
+    def _push(self, W: np.ndarray, g: np.ndarray) -> None:
+        """The impulses on a ground that gives way to what they have grown by."""
+        nearer = ContactProblem(W, g - self._give * self._from, self._cones)
+        self._P, self.error = nearer.solve(self._P)
+        if self._rounds < NEARER:
+            self._from = self._P
+        self._rounds += 1
+
+    def _velocity(self) -> np.ndarray:
+        """w (nv,) of the impulses found; what the contacts do then is noted."""
+        found, J, W, g, _, b, back = self._system
+        w = found[:, 0] + found[:, 1:] @ self._P
+        u = J @ w + b[self._rows]
+        if back is not None:
+            u[[cone.normal for cone in self._cones]] += back
+        self._judge(u, float(np.abs(g).max(initial=FLOOR)))
+        return w
+
+    def finish(self) -> np.ndarray:
+        """w (nv,) of the latest solution without what the ground gave way; the share of the load
+        stays as it is."""
+        _, _, W, g, A, b, back = self._system
+        while len(self._rows) and self._rounds <= NEARER:
+            self._push(W, g)
+        w = self._velocity()
+        self.impulses = np.zeros(len(b))
+        self.impulses[self._rows] = self._P
+        return self._hold(w, A, b, back)
+
+    def record(self, now: Motion, rows0: Rows, rows1: Rows, t: float, x: np.ndarray,
+               w: np.ndarray) -> Motion:
+        """The motion after a step, with what its contacts did.
+
+        Parameters
+        ----------
+        now, rows0
+            At its beginning.
+        rows1
+            At its end.
+        """
+        phases, slid, lost = now.phases.copy(), now.slid.copy(), now.lost.copy()
+        phases[self.closed] = self.phases
+        before, after = rows0[0] @ now.w + rows0[1], rows1[0] @ w + rows1[1]
+        for i, c in zip(self.closed, self._contacts):
+            lost[i] -= self.impulses[list(c.rows)] @ (before + after)[list(c.rows)] / 2
+            if c.along and phases[i] == Phase.SLIDING:
+                slid[i] += (t - now.t) * float(np.linalg.norm(
+                    (before + after)[list(c.along)])) / 2
+        return Motion(t, x, w, phases, now.impulses + self.impulses, slid, lost,
+                      rows1[2][list(self._heights)])
+
+    def _judge(self, u: np.ndarray, size: float) -> None:
+        """What the contacts do after the step, of their speeds u."""
+        for k, cone in enumerate(self._cones):
+            self.presses[k] = self._P[cone.normal] > 0 or u[cone.normal] <= STILL * size
+            slides = np.linalg.norm(u[list(cone.along)]) > STILL * size
+            self.phases[k] = (Phase.AIRBORNE if not self.presses[k] else
+                              Phase.SLIDING if slides else Phase.ROLLING)
+
+    def _hold(self, w: np.ndarray, A: np.ndarray, b: np.ndarray,
+              back: np.ndarray | None) -> np.ndarray:
+        """w without what the ground's compliance let the held rows move."""
+        rows, aims = [*self._bilateral], list(-b[self._bilateral])
+        for k, c in enumerate(self._contacts):
+            if self.presses[k]:
+                along = c.along if self.phases[k] == Phase.ROLLING else ()
+                rows += [c.normal, *along]
+                aims += [-b[c.normal] - (0.0 if back is None else back[k]), *-b[list(along)]]
+        if not rows:
+            return w
+        for _ in range(2):
+            step = np.linalg.lstsq(A[rows] * self._per_metre, aims - A[rows] @ w, rcond=1e-10)[0]
+            w = w + step * self._per_metre
+        if back is not None:
+            for k, _ in enumerate(self._contacts):
+                if self.presses[k] and back[k] < 0:
+                    self.phases[k] = Phase.AIRBORNE
+        return w
+
+
+def independent_rows(rows: np.ndarray) -> list[int]:
+    """Rows that span all of them."""
+    kept: list[int] = []
+    for i in range(len(rows)):
+        if np.linalg.matrix_rank(rows[[*kept, i]], tol=1e-9) > len(kept):
+            kept.append(i)
+    return kept

@@ -1,0 +1,63 @@
+"""What the wheels of a vehicle do, and a moment in which they may slide or fly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+
+class Phase(IntEnum):
+    """What a wheel does.
+
+    Members
+    -------
+    ROLLING
+        It rolls (or stands) without slip.
+    SLIDING
+        It slides along the ground.
+    AIRBORNE
+        It does not touch the ground.
+    """
+
+    ROLLING = 0
+    SLIDING = 1
+    AIRBORNE = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """A moment in full velocities.
+
+    Attributes
+    ----------
+    t
+        [s].
+    x
+        Position, quaternion and joint positions (angles unwrapped).
+    w
+        Velocities (nv,), those of the base along the axes of W.
+    phases
+        Of each contact, (n,).
+    impulses
+        Of the ground on the contacts since the step began, row by row, (m,) [N s].
+    slid, lost
+        Way that each contact has slid [m] and energy that it has lost [J] since the start, (n,).
+    heights
+        Of all contacts above the ground, (n,) [m].
+    """
+
+    t: float
+    x: np.ndarray
+    w: np.ndarray
+    phases: np.ndarray
+    impulses: np.ndarray
+    slid: np.ndarray
+    lost: np.ndarray
+    heights: np.ndarray
+
+    @property
+    def closed(self) -> np.ndarray:
+        """Which contacts are on the ground, (n,)."""
+        return self.phases != Phase.AIRBORNE
