@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -56,11 +57,16 @@ class Target:
 
     def acceleration(self, wanted: float, moment: Moment) -> float:
         """That closes its error; the rate on the way keeps its limit."""
-        rate, limits = moment.v.item(self.rate), self.limits
+        position = None if self.position is None else moment.x.item(self.position)
+        return self.close(wanted, moment.v.item(self.rate), position)
+
+    def close(self, wanted: Any, rate: Any, position: Any, clip: Callable | None = None) -> Any:
+        """The same for a rate and a position, numbers, or symbols with a `clip` of theirs."""
+        clip, limits = clip or _clip, self.limits
         if self.position is None:
-            return (_clip(wanted, -limits.velocity, limits.velocity) - rate) / VELOCITY_TIME
-        error = _clip(wanted, limits.lower, limits.upper) - moment.x.item(self.position)
-        towards = _clip(error / (2 * POSITION_TIME), -limits.velocity, limits.velocity)
+            return (clip(wanted, -limits.velocity, limits.velocity) - rate) / VELOCITY_TIME
+        error = clip(wanted, limits.lower, limits.upper) - position
+        towards = clip(error / (2 * POSITION_TIME), -limits.velocity, limits.velocity)
         return 2 * (towards - rate) / POSITION_TIME
 
     def speed(self, wanted: float, moment: Moment) -> float:
@@ -152,7 +158,7 @@ class InverseDynamics:
                 f"inputs {listed(self.u_names, REPR)}>")
 
     @cached_property
-    def _dynamics(self) -> ca.Function:
+    def accelerations(self) -> ca.Function:
         """(t, q, xi, theta) -> acceleration without efforts, and what each effort adds to it."""
         system = self.equations.frame.constrained.system
         inputs = [system.t, system.q, ca.SX.sym("xi", len(self.speeds)), system.theta]
@@ -266,15 +272,15 @@ class InverseDynamics:
             if issubclass(kind, JointTorque):
                 order.append(column)
             elif name in self.v_names:
-                order.append(self._target(kind, name))
+                order.append(self.target(name, issubclass(kind, JointPosition)))
                 columns.append(column)
             else:
                 raise BadCommand(f"the input {name!r} is no joint; command its effort")
         rows = [target.rate for target in order if isinstance(target, Target)]
-        inputs = symbols_of(self._dynamics)
+        inputs = symbols_of(self.accelerations)
         symbol = type(inputs[0])
         wanted, u = symbol.sym("wanted", len(rows)), symbol.sym("u", self.nu)
-        a0, effect = self._dynamics(*inputs)
+        a0, effect = self.accelerations(*inputs)
         needed = wanted - a0[rows] - effect[rows, :self.nu] @ u
         solve = LeastSquaresFunction([*inputs, wanted, u], effect[rows, columns], needed)
         return Servo(tuple(order), tuple(columns), solve)
@@ -288,15 +294,16 @@ class InverseDynamics:
             known = self._positions if issubclass(kind, JointPosition) else self.v_names
             if name not in known:
                 raise BadCommand(f"unknown joint {name!r}; there are {listed(known)}")
-            order.append(self._target(kind, name))
+            order.append(self.target(name, issubclass(kind, JointPosition)))
         rows, inputs = [target.rate for target in order], symbols_of(self._frame)
         wanted = type(inputs[0]).sym("wanted", len(rows))
         E, e0 = self._frame(*inputs)
         solve = LeastSquaresFunction([*inputs, wanted], E[rows, :], wanted - e0[rows])
         return Course(tuple(order), solve)
 
-    def _target(self, kind: type, name: str) -> Target:
-        position = self._positions[name] if issubclass(kind, JointPosition) else None
+    def target(self, name: str, is_position: bool) -> Target:
+        """A joint, of which the position or the velocity is commanded."""
+        position = self._positions[name] if is_position else None
         return Target(self.v_names.index(name), position, self.limits.get(name, NO_LIMITS))
 
     @cached_property

@@ -53,7 +53,7 @@ class LeastSquaresFunction:
 
     def __init__(self, inputs: Sequence[ca.SX | ca.MX], A: ca.SX | ca.MX, b: ca.SX | ca.MX):
         entries, right = ca.SX.sym("A", A.sparsity()), ca.SX.sym("b", b.numel())
-        closed = ca.Function("closed_form", [entries, right], _closed_form(entries, right),
+        closed = ca.Function("closed_form", [entries, right], closed_form(entries, right),
                              {"cse": True})
         self._fall_back = LeastSquares(*A.shape)
         self._find = Buffered(ca.Function(
@@ -68,9 +68,9 @@ class LeastSquaresFunction:
         return x if quality.item() > WELL else self._fall_back(A, b)
 
 
-def _closed_form(A: ca.SX, b: ca.SX) -> list[ca.SX]:
-    """x by A = Q R, or by A' = Q R where A is wide; and how much smaller the least pivot is than
-    the largest."""
+def closed_form(A: ca.SX, b: ca.SX) -> list[ca.SX]:
+    """x (n,) with the least |A x - b|, by A = Q R, or by A' = Q R where A is wide; and how
+    much smaller the least pivot is than the largest: good down to `WELL`."""
     m, n = A.shape
     if not m or not n:
         return [ca.SX.zeros(n, 1), ca.SX(1)]

@@ -1,0 +1,90 @@
+"""The efforts that follow a body twist as one function of the state: what `TwistDrive` commands and
+what the simulator's servo makes of it."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from ..errors import ModelError
+from ..mechanics.equations import Equations
+from ..simulation.inverse_dynamics import InverseDynamics
+from ..simulation.least_squares import closed_form
+from ..simulation.state_vector import StateVector
+from ..vehicle.vehicle import Vehicle
+from .twist_rule import driven_steering, driven_wheels, twist_function
+
+
+def drive_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
+    """(t, x, theta, twist, most) -> u, quality, A, b.
+
+    Parameters
+    ----------
+    vehicle
+        With driven wheels.
+    equations
+        Of the vehicle, in the speeds that x has.
+
+    Returns
+    -------
+    casadi.Function
+        `u` (nu,), before efforts are cut at the limits of the joints, is right where `quality` is
+        above `simulation.least_squares.WELL`. Elsewhere the efforts of `commanded_joints` are those
+        of least norm with the least |A effort - b|.
+
+    Raises
+    ------
+    ModelError
+        For a vehicle without driven wheels.
+    """
+    wheels = driven_wheels(vehicle)
+    if not wheels:
+        raise ModelError(f"{vehicle.name!r} has no driven wheel: it cannot follow a twist")
+    system, vector = vehicle.constrained.system, StateVector.of(equations)
+    t, theta, x = system.t, system.theta, ca.SX.sym("x", vector.nx)
+    twist, most = ca.SX.sym("twist", 3), ca.SX.sym("most")
+    q, xi = vector.configuration(x[:vector.nconf]), x[vector.nconf:]
+    v = equations.velocity(t, q, xi, theta)
+    places = vector.names(())
+    steered = [places.index(axle.steering) for axle in vehicle.steering.steered]
+    targets, rates, limit, moving = twist_function(vehicle)(t, q, v, theta, x[steered], twist, most)
+
+    servo = InverseDynamics(equations, vehicle.limits, len(vehicle.driven))
+    steering = [axle.steering for axle in driven_steering(vehicle)]
+
+    def close(name: str, wanted: ca.SX, is_position: bool) -> ca.SX:
+        target = servo.target(name, is_position)
+        position = None if target.position is None else x[target.position]
+        return target.close(wanted, v[target.rate], position, _clip)
+
+    spun = [close(wheel.joint, rates[i], False) for i, wheel in enumerate(wheels)]
+    stopped = [close(name, ca.SX(0), False) for name in steering]
+    turned = [close(name, targets[i], True) for i, name in enumerate(steering)]
+    # the steering is held back with the wheels where it is to stand still
+    fastest = ca.mmax(ca.fabs(ca.vertcat(*spun, *((1 - moving) * a for a in stopped))))
+    share = ca.if_else(fastest <= limit, 1, limit / fastest)
+    wanted = ca.vertcat(*(ca.if_else(moving, a, share * b) for a, b in zip(turned, stopped)),
+                        *(share * a for a in spun))
+
+    joints = commanded_joints(vehicle)
+    rows = [system.algebroid.v_names.index(name) for name in joints]
+    columns = [vehicle.driven.index(name) for name in joints]
+    free, effect = servo.accelerations(t, q, xi, theta)
+    A, b = effect[rows, columns], wanted - free[rows]
+    efforts, quality = closed_form(A, b)
+    u = ca.SX.zeros(len(vehicle.driven))
+    u[columns] = efforts
+    return ca.Function("nhmech_drive", [t, x, theta, twist, most],
+                       [u, quality, ca.densify(A), ca.densify(b)],
+                       {"cse": True})
+
+
+def commanded_joints(vehicle: Vehicle) -> tuple[str, ...]:
+    """Those that a twist commands: steering first, then wheels."""
+    return (*(axle.steering for axle in driven_steering(vehicle)),
+            *(wheel.joint for wheel in driven_wheels(vehicle)))
+
+
+def _clip(value: ca.SX, lower: float, upper: float) -> ca.SX:
+    value = value if np.isinf(lower) else ca.fmax(value, lower)
+    return value if np.isinf(upper) else ca.fmin(value, upper)

@@ -1,0 +1,122 @@
+"""The simulator's step taken apart into short functions, each of scalar expressions, for those that
+put it together in another language."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+import casadi as ca
+
+from ..errors import NhmechError
+from ..mechanics.equations import Equations
+from ..mechanics.system import HasConstrained
+from .atlas import Atlas
+from .bounds import Bounds
+from .far_configurations import far_configurations
+from .integrators import acceptance_function, projection_function, rate_function
+from .schemes import RK4, SCHEMES, Tableau
+from .simulated import Simulated
+from .state_vector import StateVector
+
+MOST_CHARTS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class ChartParts:
+    """What depends on the choice of independent speeds.
+
+    Attributes
+    ----------
+    equations
+        The equations of motion in these speeds.
+    speeds
+        Where these stand in v.
+    rate
+        (t, x, u, theta) -> dx/dt.
+    project
+        (t, x, theta) -> x on the constraints, q, v, health.
+    margins
+        (t, x, theta) -> distances from the bounds; None where there are none.
+    """
+
+    equations: Equations
+    speeds: tuple[int, ...]
+    rate: ca.Function
+    project: ca.Function
+    margins: ca.Function | None
+
+
+@dataclass(frozen=True, eq=False)
+class StepParts:
+    """A step of Runge and Kutta's scheme, in all charts that a system needs.
+
+    One step goes through the stages, each of which asks for a rate; the last one is the step's end,
+    which is projected, and accepted or not.
+
+    Attributes
+    ----------
+    simulated
+        What moves.
+    stages
+        (t, x, dt, rates so far) -> t, x at which the next rate is asked for; after the last rate,
+        the end.
+    accept
+        (x, health, side, guard) -> `Status`.
+    charts
+        The first one is that of the system's own speeds.
+    bounds
+        What must not be passed.
+    """
+
+    simulated: Simulated
+    stages: tuple[ca.Function, ...]
+    accept: ca.Function
+    charts: tuple[ChartParts, ...]
+    bounds: Bounds
+
+    @property
+    def state_vector(self) -> StateVector:
+        """Layout of x; that of its first part is the same in all charts."""
+        return StateVector.of(self.charts[0].equations)
+
+
+def step_parts(constrained: HasConstrained, most: int = MOST_CHARTS) -> StepParts:
+    """The step of a system, `Simulator`'s with "rk4".
+
+    Parameters
+    ----------
+    constrained
+        A vehicle or a `ConstrainedSystem`.
+    most
+        How many charts there are at most. There are as many as it takes for the samples of a
+        system to have a good one each, and the `far_configurations` of a vehicle.
+    """
+    simulated = Simulated.of(constrained)
+    bounds = Bounds.of(simulated)
+    atlas = Atlas(simulated, SCHEMES["rk4"], False, bounds)
+    far = [] if simulated.vehicle is None else far_configurations(simulated.vehicle)
+    for q in (*simulated.constrained.configurations, *far):
+        if len(atlas.charts) < most:
+            with suppress(NhmechError):      # no chart serves where the constraints lose rank
+                atlas.cover(q)
+    nx = atlas.primary.state_vector.nx
+    charts = tuple(ChartParts(chart.equations, tuple(chart.speeds),
+                              rate_function(chart.equations), projection_function(chart.equations),
+                              bounds.along(chart.equations)) for chart in atlas.charts)
+    return StepParts(simulated, stage_functions(RK4, nx), acceptance_function(nx), charts, bounds)
+
+
+def stage_functions(tableau: Tableau, nx: int) -> tuple[ca.Function, ...]:
+    """The stages of `StepParts`, from the scheme itself."""
+    t, x, dt = ca.SX.sym("t"), ca.SX.sym("x", nx), ca.SX.sym("dt")
+    rates: list[ca.SX] = []
+    found: list[ca.Function] = []
+
+    def ask(at: ca.SX, there: ca.SX) -> ca.SX:
+        found.append(ca.Function("nhmech_stage", [t, x, dt, *rates], [at, there]))
+        rates.append(ca.SX.sym("rate", nx))
+        return rates[-1]
+
+    ask(t + dt, tableau.advance(ask, t, x, dt))
+    return tuple(found)

@@ -1,0 +1,169 @@
+// The motion of a system from written functions: step after step, as the simulator makes them.
+// It needs no page; Node runs it too.
+const openMotion = model => {
+  const { nx, nq, nv, nu, nconf } = model.sizes, { codes, rules } = model;
+  const array = n => new Float64Array(n);
+  const place = () => ({ x: array(nx), q: array(nq), v: array(nv), health: array(3) });
+  const state = { t: 0, k: 0, t0: 0, dt: model.dt, u: array(nu), theta: Float64Array.from(model.theta),
+                  chart: 0, side: 1, stop: null, margins: array(model.bounds.length) };
+  let here = place(), next = place();
+  const raw = array(nx), at = array(1), dt = array(1), answer = array(1), side = array(1),
+    guard = array(1), now = array(1), margins = array(model.bounds.length);
+  // what the k-th stage is given, and where its rate goes
+  const rates = model.stages.slice(1).map(() => array(nx));
+  const point = array(nx), effort = array(nu);
+
+  const chart = () => model.charts[state.chart];
+  function project(which, t, from, into) {
+    now[0] = t;
+    model.charts[which].project([now, from, state.theta],
+                                [into.x, into.q, into.v, into.health]);
+  }
+  function judge(into, before) {
+    side[0] = state.side;
+    guard[0] = before;
+    model.accept([into.x, into.health, side, guard], [answer]);
+    return answer[0];
+  }
+  // One step of length h from `here` to `next`; its status.
+  function tryStep(h) {
+    dt[0] = h;
+    const begin = Float64Array.of(state.t);
+    model.stages.forEach((stage, i) => {
+      stage([begin, here.x, dt, ...rates.slice(0, i)], [at, point]);
+      if (i < rates.length) chart().rate([at, point, state.u, state.theta], [rates[i]]);
+    });
+    project(state.chart, state.t + h, point, next);
+    let status = judge(next, here.health[2]);
+    for (let k = 0; status === codes.OFF && k < rules.newton; ++k) {
+      raw.set(next.x);
+      project(state.chart, state.t + h, raw, next);
+      status = judge(next, here.health[2]);
+    }
+    return status;
+  }
+  // Least margin of a chart at some places; zero where a singularity lies between them.
+  function quality(which, places) {
+    const found = places.map(([t, x]) => {
+      raw.fill(0);
+      raw.set(x.subarray(0, nconf));
+      project(which, t, raw, scratch);
+      return Number.isFinite(scratch.health[1]) ? scratch.health[1] : 0;
+    });
+    const same = found.every(m => Math.sign(m) === Math.sign(found[0]));
+    return same ? Math.min(...found.map(Math.abs)) : 0;
+  }
+  const scratch = place();
+  // Moves to the chart that serves best here and where the step leads; whether one does.
+  function changeChart(places) {
+    const qualities = model.charts.map((_, i) => quality(i, places));
+    const chosen = qualities.indexOf(Math.max(...qualities));
+    if (!(qualities[chosen] > 0)) return false;
+    here.x.set(model.charts[chosen].speeds.map(i => here.v[i]), nconf);
+    state.chart = chosen;
+    settle();
+    state.side = Math.sign(here.health[1]);
+    return true;
+  }
+  function settle() {
+    raw.set(here.x);
+    project(state.chart, state.t, raw, here);
+  }
+  function readMargins(t, x, into) {
+    if (!chart().margins) return;
+    now[0] = t;
+    chart().margins([now, x, state.theta], [into]);
+  }
+  // Where the rank is lost beside a wheel that nearly lies down, that is the reason.
+  function stop(status, what) {
+    if (status === codes.SINGULAR && here.health[2] < rules.flat) status = codes.FALLEN;
+    state.stop = { status, what: what || model.sentences[status] };
+    return false;
+  }
+
+  // Puts it at a state of the first chart, at t = 0.
+  function start(x) {
+    Object.assign(state, { t: 0, k: 0, t0: 0, chart: 0, stop: null });
+    here.x.set(x);
+    state.u.fill(0);
+    settle();
+    // another radius, say, lifts it by more than one step of Newton's mends
+    for (let k = 0; here.health[0] > rules.closed && k < rules.most; ++k) settle();
+    state.side = Math.sign(here.health[1]);
+    if (!(Math.abs(here.health[1]) >= rules.poor) && !changeChart([[0, here.x]]))
+      return stop(codes.SINGULAR);
+    if (!(here.health[0] <= rules.loose)) return stop(codes.OFF);
+    readMargins(0, here.x, state.margins);
+    return true;
+  }
+  // One step; whether it was taken. `state.stop` says why not.
+  function step() {
+    if (state.stop) return false;
+    const h = state.dt;
+    let status = tryStep(h);
+    if (status === codes.SINGULAR) {
+      const end = [state.t + h, Float64Array.from(next.x)];
+      if (!changeChart([[state.t, Float64Array.from(here.x)], end])) return stop(status);
+      status = tryStep(h);
+      if (status === codes.SINGULAR) status = codes.DONE;
+    }
+    if (status !== codes.DONE) return stop(status);
+    readMargins(state.t + h, next.x, margins);
+    const reached = model.bounds.findIndex((_, i) => state.margins[i] > 0 && !(margins[i] > 0));
+    if (reached >= 0) return stop(model.bounds[reached].status, model.bounds[reached].name);
+    state.margins.set(margins);
+    [here, next] = [next, here];
+    state.k += 1;
+    state.t = state.t0 + state.k * h;
+    return true;
+  }
+  // The efforts that follow a twist, cut at the limits of the joints, into u; `most` is the largest
+  // acceleration of the base.
+  function follow(twist, most = model.drive.acceleration) {
+    const { size, columns, limits } = model.drive;
+    const m = columns.length, A = array(m * m), b = array(m);
+    now[0] = state.t;
+    chart().drive([now, here.x, state.theta, Float64Array.from(twist), Float64Array.of(most)],
+                  [effort, answer, A, b]);
+    if (!(answer[0] > rules.well)) {
+      effort.fill(0);
+      leastSquares(A, b, m, m).forEach((value, i) => { effort[columns[i]] = value; });
+    }
+    for (let i = 0; i < size; ++i)
+      state.u[i] = Math.min(Math.max(effort[i], -limits[i]), limits[i]);
+  }
+  // x of least |x| with the least |A x - b|, for A (m, n) column by column: Hestenes' rotations
+  // make its columns orthogonal, whose lengths are the singular values then.
+  function leastSquares(A, b, m, n) {
+    const V = Array.from({ length: n }, (_, j) => array(n).fill(1, j, j + 1));
+    const U = Array.from({ length: n }, (_, j) => A.slice(j * m, (j + 1) * m));
+    const dot = (a, c) => a.reduce((sum, value, i) => sum + value * c[i], 0);
+    const turn = (a, c, cos, sin) => a.forEach((value, i) => {
+      a[i] = cos * value - sin * c[i];
+      c[i] = sin * value + cos * c[i];
+    });
+    for (let sweep = 0, turned = true; turned && sweep < 30; ++sweep) {
+      turned = false;
+      for (let i = 0; i < n; ++i) for (let j = i + 1; j < n; ++j) {
+        const p = dot(U[i], U[i]), q = dot(U[j], U[j]), r = dot(U[i], U[j]);
+        if (!(Math.abs(r) > 1e-15 * Math.sqrt(p * q))) continue;
+        turned = true;
+        const zeta = (q - p) / (2 * r);
+        const tan = (zeta < 0 ? -1 : 1) / (Math.abs(zeta) + Math.sqrt(1 + zeta * zeta));
+        const cos = 1 / Math.sqrt(1 + tan * tan);
+        turn(U[i], U[j], cos, cos * tan);
+        turn(V[i], V[j], cos, cos * tan);
+      }
+    }
+    const squares = U.map(column => dot(column, column)), x = array(n);
+    const least = Math.max(...squares) * rules.singular * rules.singular;
+    squares.forEach((square, j) => {
+      if (!(square > least)) return;
+      const share = dot(U[j], b) / square;
+      V[j].forEach((value, i) => { x[i] += share * value; });
+    });
+    return x;
+  }
+  return { state, start, step, follow, settle, leastSquares,
+           get x() { return here.x; }, get q() { return here.q; }, get v() { return here.v; } };
+};

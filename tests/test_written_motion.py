@@ -1,0 +1,180 @@
+"""A vehicle's motion written as JavaScript: ten thousand steps of Node end where the simulator's
+do."""
+
+import json
+
+import casadi as ca
+import numpy as np
+import pytest
+from support import VARIED, run_in_node, sampled, shipped
+
+import nhmech
+from nhmech.control import TwistDrive
+from nhmech.simulation.integrators import rate_function
+from nhmech.simulation.least_squares import LeastSquares
+from nhmech.simulation.schemes import RK4
+from nhmech.simulation.simulated import Simulated
+from nhmech.simulation.state_vector import StateVector
+from nhmech.simulation.step_parts import stage_functions, step_parts
+from nhmech.systems import load_system, system_names
+from nhmech.view.static import read_static
+from nhmech.view.written_motion import write_motion
+
+DT, STEPS = 1e-3, 10_000
+WATCHED = dict(on_limit="ignore", on_fall="ignore", on_lift="ignore")
+TWIST = (0.5, 0.0, 0.4)
+# of what no twist drives: motions that go on for ten seconds
+ROLLING = {"ball": {"roll_rate": 2.0, "pitch_rate": 3.0, "yaw_rate": 0.7},
+           "bicycle": {"rear_wheel_joint": 16.0, "roll_rate": 0.2},
+           "coin": {"spin_joint": 60.0, "roll_rate": 0.2},
+           "disc": {"spin_joint": 20.0, "roll_rate": 0.1, "yaw_rate": 0.2},
+           "sled": {"forward_speed": 1.0, "yaw_rate": 0.5}}
+# keeps a pendulum upright: torque on both wheels from sin(pitch), pitch rate and a wheel's rate
+UPRIGHT = 0.22, 0.018, 0.002
+
+
+def start_of(constrained) -> tuple[nhmech.Simulator, np.ndarray]:
+    simulator = nhmech.Simulator(constrained, **WATCHED)
+    if isinstance(constrained, nhmech.Vehicle):
+        state = simulator.reset(xi=ROLLING.get(constrained.name))
+    else:
+        begin = constrained.start
+        names = constrained.speeds or simulator.simulated.equations.names
+        state = simulator.reset(q=np.asarray(begin["q"], dtype=float),
+                                xi=dict(zip(names, map(float, begin["xi"]))))
+    equations = simulator.simulated.equations
+    vector = StateVector.of(equations)
+    return simulator, vector.assemble(state.q, state.v[list(equations.frame.speeds)])
+
+
+def in_node(model: str, x: np.ndarray, steps: int, each: str = "") -> dict:
+    """Where the motion ends, with `each` done before every step."""
+    return run_in_node(f"""{read_static("motion.js")}
+        const motion = openMotion({model}), x = {json.dumps(x.tolist())};
+        motion.start(x);
+        for (let k = 0; k < {steps}; ++k) {{ {each}; if (!motion.step()) break; }}
+        const {{ q, v, state: {{ t, stop, chart }} }} = motion;
+        console.log(JSON.stringify({{ q: Array.from(q), v: Array.from(v), t, stop, chart }}));""")
+
+
+def assert_same(found: dict, state, tolerance: float = 1e-12) -> None:
+    assert found["stop"] is None and found["t"] == pytest.approx(state.t, abs=1e-12)
+    for name in ("q", "v"):
+        expected = getattr(state, name)
+        assert np.abs(np.array(found[name]) - expected).max() <= tolerance * (
+            1 + np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", VARIED)
+def test_ten_thousand_steps_end_where_those_of_the_simulator_do(name):
+    """Driven by a twist, through servo, limits and changes of chart; or rolling by itself."""
+    vehicle = shipped(name)
+    _, x = start_of(vehicle)
+    controller, each = None, ""
+    if name == "pendulum":
+        a, b, c = UPRIGHT
+
+        def controller(t, state):
+            q, v = state.q, state.v
+            lean = 2 * (q[6] * q[4] - q[5] * q[3])
+            return np.array([a * lean + b * v[4] + c * v[7], a * lean + b * v[4] + c * v[6]])
+
+        each = f"""const {{ q, v }} = motion, lean = 2 * (q[6] * q[4] - q[5] * q[3]);
+            motion.state.u[0] = {a} * lean + {b} * v[4] + {c} * v[7];
+            motion.state.u[1] = {a} * lean + {b} * v[4] + {c} * v[6]"""
+    elif name not in ROLLING:
+        controller = TwistDrive(vehicle, TWIST)
+        each = f"motion.follow({list(TWIST)})"
+    simulator = nhmech.Simulator(vehicle, controller, dt=DT, **WATCHED)
+    simulator.reset(xi={"pitch_rate": 0.3} if name == "pendulum" else ROLLING.get(name))
+    if name == "pendulum":
+        x = simulator.moment.x.copy()
+    run = simulator.run(STEPS * DT)
+    assert run.stop == "duration"
+    found = in_node(write_motion(step_parts(vehicle), DT), x, STEPS, each)
+    assert_same(found, simulator.state)
+
+
+@pytest.mark.parametrize("name", sampled(system_names(), 8))
+def test_textbook_systems(name):
+    example = load_system(name)
+    simulator, x = start_of(example)
+    simulator.run(1.0)
+    assert_same(in_node(write_motion(step_parts(example), DT), x, 1000), simulator.state, 1e-11)
+
+
+def test_stages_are_the_scheme():
+    """Put together they are `Tableau.advance`."""
+    vehicle = shipped("ackermann_car")
+    rate = rate_function(vehicle.equations)
+    nx, rng = StateVector.of(vehicle.equations).nx, np.random.default_rng(0)
+    t, x, u, dt = 0.3, rng.normal(size=nx), rng.normal(size=3), 0.01
+    rates = []
+    for stage in stage_functions(RK4, nx):
+        at, point = stage(t, x, dt, *rates)
+        rates.append(rate(at, point, u, []))
+    expected = RK4.advance(lambda t, x: rate(t, x, u, []), t, ca.DM(x), dt)
+    assert float(at) == t + dt
+    assert np.abs((point - expected).full()).max() <= 1e-15 * np.abs(expected.full()).max()
+
+
+def test_a_fall_stops_it():
+    vehicle = shipped("pendulum")
+    _, x = start_of(vehicle)
+    x[4] = 1e-3
+    found = in_node(write_motion(step_parts(vehicle), DT), x, STEPS)
+    simulator = nhmech.Simulator(vehicle)
+    state = simulator.reset(pose=(0, 0, 0, 0, 2e-3, 0))
+    run = simulator.run(10.0)
+    assert run.stop == "event: fallen: base_link"
+    assert found["stop"]["what"] == "fallen: base_link"
+    assert found["t"] == pytest.approx(run.t[-1], abs=2 * DT) and state.t == 0
+
+
+def test_a_wheel_that_lies_down_stops_it():
+    vehicle = shipped("disc")
+    _, x = start_of(vehicle)
+    x[StateVector.of(vehicle.equations).nconf:] = [0.1, 0.0, 2.0]
+    found = in_node(write_motion(step_parts(vehicle), DT), x, STEPS)
+    assert found["t"] < 5.0 and "lies down" in found["stop"]["what"]
+
+
+def test_another_radius_lifts_the_start_onto_the_ground():
+    """theta may be changed before a start."""
+    wheel = shipped("disc").contact_names[0]
+    vehicle = shipped("disc").with_parameters(symbolic=[f"{wheel}.radius"])
+    _, x = start_of(vehicle)
+    model = write_motion(step_parts(vehicle), DT)
+    radius = 1.4 * vehicle.theta[0]
+    found = run_in_node(f"""{read_static("motion.js")}
+        const motion = openMotion({model});
+        motion.state.theta[0] = {radius};
+        motion.start({x.tolist()});
+        console.log(JSON.stringify({{ z: motion.q[2], stop: motion.state.stop }}));""")
+    assert found["stop"] is None
+    other = vehicle.with_parameters({f"{wheel}.radius": radius})
+    assert found["z"] == pytest.approx(other.configuration()[2], abs=1e-12)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 4])
+def test_least_squares_are_those_of_lapack(rank):
+    """Of least norm too, where the matrix has not full rank."""
+    rng = np.random.default_rng(rank)
+    model = write_motion(step_parts(shipped("sled")), DT)
+    for m, n in ((4, 4), (6, 4), (4, 6)):
+        A, b = rng.normal(size=(m, rank)) @ rng.normal(size=(rank, n)), rng.normal(size=m)
+        found = run_in_node(f"""{read_static("motion.js")}
+            const motion = openMotion({model});
+            const F = a => Float64Array.from(a);
+            console.log(JSON.stringify(Array.from(motion.leastSquares(
+              F({A.ravel(order="F").tolist()}), F({b.tolist()}), {m}, {n}))));""")
+        expected = LeastSquares(m, n)(A.copy(), b.copy())
+        assert np.allclose(found, expected, rtol=0, atol=1e-11 * (1 + np.abs(expected).max()))
+
+
+def test_a_chart_for_every_place_far_away():
+    """Of trailers that fold up."""
+    parts = step_parts(shipped("trailers"))
+    assert len(parts.charts) > 1
+    assert len(step_parts(shipped("trailers"), most=1).charts) == 1
+    assert Simulated.of(shipped("trailers")).nu == 3
