@@ -130,7 +130,7 @@ def test_redundant_wheels_follow_in_the_least_squares_sense(mode):
         np.testing.assert_allclose([state.joint_velocity[name] for name in rates], wanted,
                                    rtol=1e-12, atol=1e-12)
     else:
-        a0, effect = (found.full() for found in chart._dynamics(0, start.q, np.zeros(3), []))
+        a0, effect = (found.full() for found in chart.accelerations(0, start.q, np.zeros(3), []))
         wanted = np.linalg.pinv(effect[rows], rcond=1e-9) @ (
             np.array(list(rates.values())) / 0.05 - a0[rows].ravel())
         np.testing.assert_allclose(state.u, wanted, rtol=1e-11)
