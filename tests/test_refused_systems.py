@@ -11,7 +11,6 @@ import nhmech
 from nhmech.errors import InputError, MechanicsError, SimulationError
 from nhmech.mechanics import (
     constrain,
-    constraint_algorithm,
     euclidean,
     gibbs_appell,
     hamel,
@@ -104,12 +103,6 @@ def test_a_constraint_may_make_a_singular_lagrangian_regular(former):
     else:
         found = former(tied, speeds=("x'",)).acceleration(0, [0.7, 0.0], [0.2], [], []).full()
         assert np.allclose(found, [[-0.7], [-1.4]], rtol=0, atol=1e-14)
-
-
-def test_what_has_equations_of_its_own_is_not_simulated_as_another_system():
-    system = lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2 / 2 + s.q.y * s.v.x)
-    with pytest.raises(InputError, match="`.drift`"):
-        nhmech.Simulator(constraint_algorithm(constrain(system)))
 
 
 def test_default_samples_lie_on_the_holonomic_manifold(particle):

@@ -115,6 +115,7 @@ class Variations:
 
     def __init__(self, constrained: HasConstrained):
         self.simulated = Simulated.of(constrained)
+        self.simulated.constrained.require_distribution("linearisation")
         self.equations, self.theta = self.simulated.equations, self.simulated.theta
         self.system = self.simulated.constrained.system
         self.distribution = self.simulated.constrained.distribution

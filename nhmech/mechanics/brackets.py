@@ -81,6 +81,7 @@ def growth_vector(constrained: HasConstrained, q: ArrayLike | None = None, *,
         For speeds that do not determine the motion.
     """
     constrained = require_constrained(constrained)
+    constrained.require_distribution("growth_vector")
     if q is not None:
         q = read_vector("q", q, constrained.system.algebroid.q_names)
         # a frame that is good here

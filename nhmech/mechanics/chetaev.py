@@ -12,9 +12,9 @@ from ..ctrl_c import hear_ctrl_c
 from ..errors import MechanicsError
 from ..symbolic.elimination import factorise, pivot_order
 from .constraint_manifold import ConstraintManifold, Near
-from .distribution import assemble
 from .equations import Equations, equations_of, speed_symbols
 from .frame import adapted_frame
+from .gauss_principle import moving_by
 from .regularity import regularity
 from .system import ConstrainedSystem, HasConstrained, require_constrained
 from .writing import Symbols, symbols
@@ -34,7 +34,8 @@ def chetaev(constrained: HasConstrained,
     Linear rows of `constrained` are among the constraints.
 
     The quasi-velocities are all fibre coordinates, xi = v: states must satisfy C = 0, which the
-    motion then keeps as a first integral. The multipliers are those of the kept linear rows, in
+    motion then keeps as a first integral. `Simulator` takes the result: a run starts on C = 0, and
+    is brought back to it after each step. The multipliers are those of the kept linear rows, in
     their order, and then of `constraints`. The energy is conserved where C is homogeneous in v and
     L, tau are conservative, and in general not otherwise.
 
@@ -71,10 +72,9 @@ def chetaev(constrained: HasConstrained,
     mass = _factors(manifold, M)
     free, Z = mass.solve(ca.densify(system.force - h)), mass.solve(rows.T)
     lam = -_factors(manifold, rows @ Z).solve(rows @ free + gamma)
-    unconstrained = ConstrainedSystem(system, assemble([], system.algebroid.nv),
-                                      constrained.parameters, constrained.samples)
-    frame = adapted_frame(unconstrained, system.algebroid.v_names)
-    return equations_of("chetaev", frame, speed_symbols(frame), free + Z @ lam, lam)
+    acceleration = free + Z @ lam
+    frame = adapted_frame(moving_by(constrained, acceleration, manifold), system.algebroid.v_names)
+    return equations_of("chetaev", frame, speed_symbols(frame), acceleration, lam)
 
 
 def _factors(manifold: ConstraintManifold, matrix: ca.SX):

@@ -22,6 +22,7 @@ from .constraint_manifold import (
     write_out,
 )
 from .equations import solve_definite
+from .gauss_principle import moving_by
 from .system import ConstrainedSystem, HasConstrained, LagrangianSystem, require_constrained
 
 
@@ -122,6 +123,9 @@ class ConstraintAlgorithm:
         (t, q, v, theta) -> constraints (k,).
     manifold
         Random points, and `project` for initial states.
+    constrained
+        The motion on the final manifold as a system without rows, which `Simulator` and all else
+        that takes a constrained system takes.
     """
 
     original: ConstrainedSystem
@@ -138,6 +142,7 @@ class ConstraintAlgorithm:
     multipliers: ca.Function
     residual: ca.Function
     manifold: ConstraintManifold = field(repr=False)
+    constrained: ConstrainedSystem = field(repr=False)
 
     def __repr__(self) -> str:
         return (f"<ConstraintAlgorithm: {len(self.steps)} steps to a manifold of dimension "
@@ -264,7 +269,7 @@ def constraint_algorithm(constrained: HasConstrained, *, nonlinear: ca.SX | None
         ca.Function("multipliers", inputs, [ca.densify(w[nv:])], names, ["lam"], options),
         ca.Function("residual", [s.t, s.q, s.v, s.theta],
                     [ca.densify(manifold.constraints)], ["t", "q", "v", "theta"], ["chi"], options),
-        manifold)
+        manifold, moving_by(constrained, w[:nv], manifold))
 
 
 def _free_of_inputs(condition: ca.SX, constrained: ConstrainedSystem) -> ca.SX:

@@ -14,6 +14,7 @@ from ..symbolic.simplify import simplify
 from .frame import AdaptedFrame
 from .motion_printing import motion_sections
 from .printing import Display, constraint_sections
+from .system import ConstrainedSystem
 
 AGREEMENT = 1e-12       # relative, of simplified equations with those they were made from
 
@@ -54,6 +55,11 @@ class Equations:
     def __repr__(self) -> str:
         return f"<Equations by {self.method} in the speeds {listed(self.names, REPR)}>"
 
+    @property
+    def constrained(self) -> ConstrainedSystem:
+        """The system whose motion they are."""
+        return self.frame.constrained
+
     def __str__(self) -> str:
         return to_text(self._sections(False))
 
@@ -65,10 +71,11 @@ class Equations:
         return to_latex("Equations of motion", self._sections(True))
 
     def _sections(self, as_latex: bool) -> list[Section]:
-        constrained = self.frame.constrained
+        constrained = self.constrained
         display = Display(constrained.system, as_latex)
         return [*motion_sections(self.frame, display),
-                *constraint_sections(constrained.distribution, constrained.parameters, display)]
+                *constraint_sections(constrained.distribution, constrained.parameters, display,
+                                     constrained.invariant)]
 
 
 def equations_of(method: str, frame: AdaptedFrame, xi: ca.SX, acceleration: ca.SX, lam: ca.SX, *,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
 
+from .equations import solve_definite
 from .frame import adapted_frame
 from .system import ConstrainedSystem, LagrangianSystem
 
@@ -44,11 +45,12 @@ class Invariance:
 
 def invariances(constrained: ConstrainedSystem, sections: ca.SX) -> list[Invariance]:
     """Derivatives along the lifts of sections (nv, k) of L (of the energy where a system has no
-    Lagrangian), forces, rows and phi.
+    Lagrangian), forces, rows and phi; and of the acceleration and the manifold where the motion is
+    given by them.
 
-    In (t, q, v, u, theta), linear in the sections. Those of rows and phi must vanish on the
-    constraints only. A force is dragged along as a one-form: (L_s tau)_a = s^C(tau_a) + tau_b d(s^C
-    v^b)/dv^a.
+    In (t, q, v, u, theta), linear in the sections. Those of rows, phi and the manifold must vanish
+    on the constraints only. A force is dragged along as a one-form: (L_s tau)_a = s^C(tau_a) +
+    tau_b d(s^C v^b)/dv^a.
     """
     system, d = constrained.system, constrained.distribution
     q, v, tau = system.q, system.v, system.force
@@ -63,17 +65,33 @@ def invariances(constrained: ConstrainedSystem, sections: ca.SX) -> list[Invaria
 
     dragged = ca.horzcat(ca.SX(v.numel(), 0),
                          *[ca.jacobian(v_rate, v).T @ tau for _, v_rate in lifts])
+    rest = _of_motion(constrained, lifts, along) if constrained.invariant.numel() else []
     name = "the energy" if system.lagrangian is None else "the Lagrangian"
     return [Invariance(name, ("",), along(function)),
             Invariance("the force", system.algebroid.v_names, (*along(tau), dragged)),
             Invariance("the distribution", d.names, along(speed)),
             Invariance("the holonomic constraint", tuple(d.names[i] for i in d.phi_rows),
-                       along(d.phi)[:1])]
+                       along(d.phi)[:1]), *rest]
+
+
+def _of_motion(constrained: ConstrainedSystem, lifts: list[tuple[ca.SX, ca.SX]],
+               along: Callable[[ca.SX], tuple[ca.SX, ca.SX]]) -> list[Invariance]:
+    """Of dv/dt = F(t, q, v) and its manifold: the lift takes F to the rate that F gives to the
+    lift's own (v')."""
+    system, chi = constrained.system, constrained.invariant
+    M, h = system.mass_and_bias()
+    F = ca.densify(solve_definite(M, system.force - h))
+    carried = ca.horzcat(ca.SX(F.numel(), 0), *[
+        -(system.rate(v_rate) + ca.jtimes(v_rate, system.v, F)) for _, v_rate in lifts])
+    labels = tuple(str(i) for i in range(chi.numel()))
+    return [Invariance("the acceleration", system.algebroid.v_names, (*along(F), carried)),
+            Invariance("the manifold of the motion", labels, along(chi))]
 
 
 def random_states(constrained: ConstrainedSystem, count: int,
                   seed: int = 0) -> list[tuple[float, np.ndarray, np.ndarray, np.ndarray]]:
-    """(t, q, v, u): configurations of the system in turn, with random v that satisfy A v + b = 0.
+    """(t, q, v, u): configurations of the system in turn, with random v that satisfy A v + b = 0;
+    near them, where the motion has a manifold.
 
     t is random too, but 0 where holonomic constraints move, for configurations are given at t = 0.
     """
@@ -86,6 +104,8 @@ def random_states(constrained: ConstrainedSystem, count: int,
     for k in range(count):
         t, q = 0.0 if moving else rng.uniform(0, 1), configurations[k % len(configurations)]
         v = velocity(t, q, rng.normal(size=frame.nxi), constrained.parameters).full().ravel()
+        if constrained.invariant.numel():
+            q, v = constrained.nearest_state(q, v, t) or (q, np.full(v.size, np.nan))
         # the frame's speeds may determine nothing at a special configuration
         if np.all(np.isfinite(v)):
             made.append((t, q, v, rng.normal(size=system.u.numel())))

@@ -52,6 +52,7 @@ def momentum_map(symmetry: Symmetry) -> MomentumMap:
     symmetry
         From `symmetry` or `find_symmetry`.
     """
+    symmetry.constrained.require_distribution("momentum_map")
     s, S = symmetry.constrained.system, symmetry.generators
     reaction = ca.SX.sym("reaction", s.v.numel())
     return MomentumMap(
@@ -117,6 +118,7 @@ def nonholonomic_momentum(symmetry: Symmetry,
         it violates.
     """
     constrained, S = symmetry.constrained, symmetry.generators
+    constrained.require_distribution("nonholonomic_momentum")
     s, d = constrained.system, constrained.distribution
     if symmetry.dim_horizontal == 0:
         raise MechanicsError(f"no momentum equation: no combination of {', '.join(symmetry.names)} "

@@ -143,16 +143,18 @@ def system_sections(system: Named, display: Display) -> list[Section]:
     return [section for section in made if section.formulas]
 
 
-def constraint_sections(d: Distribution, parameters: np.ndarray,
-                        display: Display) -> list[Section]:
-    """Rows, holonomic functions, numbers."""
+def constraint_sections(d: Distribution, parameters: np.ndarray, display: Display,
+                        invariant: ca.SX) -> list[Section]:
+    """Rows, holonomic functions, functions of the state that stay zero, numbers."""
     system = display.system
     rows = [row for row in range(d.m) if row not in d.phi_rows]
     speeds, phi = system.expand((d.A @ system.v + d.b)[rows], d.phi)
     made = [Section("constraints", tuple((left, "0") for left in display.write(
                 *ca.vertsplit(speeds)))),
             Section("holonomic constraints", tuple((left, "0") for left in display.write(
-                *ca.vertsplit(phi))))]
+                *ca.vertsplit(phi)))),
+            Section("on the manifold", tuple((left, "0") for left in display.write(
+                *ca.vertsplit(invariant))))]
     numbers = zip(system.theta_names, np.atleast_1d(parameters))
     made.append(Section("parameters", tuple((display.name(name), f"{value:.9g}")
                                             for name, value in numbers)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -182,6 +182,25 @@ class LagrangianSystem:
                                  "it too")
 
 
+def _nearest_zero(evaluate: Callable[[np.ndarray], Sequence[ca.DM]],
+                  z: np.ndarray) -> np.ndarray | None:
+    """Where Newton's method arrives from z with the shortest steps; None where it does not.
+    `evaluate` gives the functions (k,) and their derivatives (k, len(z))."""
+    z = np.array(z, dtype=float)
+    for _ in range(_ITERATIONS):
+        value, slope = (part.full() for part in evaluate(z))
+        if not value.size:
+            return z
+        if not (np.isfinite(value).all() and np.isfinite(slope).all()):
+            return None
+        step = np.linalg.lstsq(slope, value.ravel(), rcond=1e-12)[0]
+        z = z - step
+        if np.linalg.norm(step) <= 1e-14 * (1 + np.linalg.norm(z)):
+            break
+    value = evaluate(z)[0].full()
+    return z if np.abs(value).max() <= 1e-12 * (1 + np.abs(z).max()) else None
+
+
 class HasConstrained(Protocol):
     """A constrained system, or what carries one: a vehicle, a textbook system."""
 
@@ -193,9 +212,7 @@ def require_constrained(value: object) -> ConstrainedSystem:
     """The constrained system of anything that has one. Raises `InputError` for anything else."""
     found = getattr(value, "constrained", None)
     if not isinstance(found, ConstrainedSystem):
-        own = ("; it has equations of its own, which SciPy's solve_ivp integrates: `.drift`"
-               if hasattr(value, "drift") else "")
-        raise InputError(f"expected a vehicle or a ConstrainedSystem, not {value!r:.80}{own}")
+        raise InputError(f"expected a vehicle or a ConstrainedSystem, not {value!r:.80}")
     return found
 
 
@@ -226,6 +243,10 @@ class ConstrainedSystem:
         What fails where a guard is not positive, in words.
     moment
         Time [s] at which `samples` are on the manifold.
+    invariant
+        chi(t, q, v) (k,), whose zeros are the manifold on which the motion takes place and which it
+        does not leave: nonlinear constraints, and those that the constraint algorithm found. A run
+        starts on it, and is brought back to it after each step.
 
     Examples
     --------
@@ -242,6 +263,7 @@ class ConstrainedSystem:
     guards: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
     guard_names: tuple[str, ...] = ()
     moment: float = 0.0
+    invariant: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
 
     def __repr__(self) -> str:
         return (f"<ConstrainedSystem with v = {listed(self.system.algebroid.v_names, REPR)}; "
@@ -260,12 +282,19 @@ class ConstrainedSystem:
     def _sections(self, as_latex: bool) -> list[Section]:
         display = Display(self.system, as_latex)
         return [*system_sections(self.system, display), 
-                *constraint_sections(self.distribution, self.parameters, display)]
+                *constraint_sections(self.distribution, self.parameters, display, self.invariant)]
 
     @property
     def constrained(self) -> ConstrainedSystem:
         """Itself, so that a vehicle and a constrained system can be passed alike."""
         return self
+
+    def require_distribution(self, method: str) -> None:
+        """Raises `MechanicsError` where the motion is on a manifold in the velocities that is no
+        distribution."""
+        if self.invariant.numel():
+            raise MechanicsError(f"{method} needs constraints that are linear in the velocities; "
+                                 "this motion is that of nonlinear ones, or of a singular system")
 
     @cached_property
     def configurations(self) -> np.ndarray:
@@ -285,19 +314,25 @@ class ConstrainedSystem:
     def nearest(self, q: np.ndarray, t: float = 0.0) -> np.ndarray | None:
         """The configuration (nq,) on the holonomic manifold that Newton's method reaches from q by
         the shortest steps; None where it does not arrive."""
-        q = np.array(q, dtype=float)
-        for _ in range(_ITERATIONS):
-            value, slope = (part.full() for part in self._holonomic(t, q, self.parameters))
-            if not value.size:
-                return q
-            if not (np.isfinite(value).all() and np.isfinite(slope).all()):
-                return None
-            step = np.linalg.lstsq(slope, value.ravel(), rcond=1e-12)[0]
-            q = q - step
-            if np.linalg.norm(step) <= 1e-14 * (1 + np.linalg.norm(q)):
-                break
-        value = self._holonomic(t, q, self.parameters)[0].full()
-        return q if np.abs(value).max() <= 1e-12 * (1 + np.abs(q).max()) else None
+        return _nearest_zero(lambda q: self._holonomic(t, q, self.parameters), q)
+
+    def nearest_state(self, q: np.ndarray, v: np.ndarray,
+                      t: float = 0.0) -> tuple[np.ndarray, np.ndarray] | None:
+        """The state (q, v) with `invariant` = 0 that Newton's method reaches from another by the
+        shortest steps; None where it does not arrive."""
+        nq = self.system.algebroid.nq
+        z = _nearest_zero(lambda z: self.invariant_function(t, z[:nq], z[nq:], self.parameters),
+                          np.concatenate([q, v]))
+        return None if z is None else (z[:nq], z[nq:])
+
+    @cached_property
+    def invariant_function(self) -> ca.Function:
+        """(t, q, v, theta) -> `invariant` and what vanishes on the embedded manifold, and their
+        derivatives by (q, v)."""
+        s = self.system
+        functions = ca.vertcat(self.invariant, s.algebroid.embedding(s.q))
+        slope = ca.jacobian(functions, ca.vertcat(s.q, s.v))
+        return ca.Function("invariant", [s.t, s.q, s.v, s.theta], [ca.densify(functions), slope])
 
     @cached_property
     def _holonomic(self) -> ca.Function:

@@ -18,7 +18,7 @@ from ..compile.adaptive import ATOL, RTOL, Adaptive
 from ..compile.buffered import Buffered
 from ..compile.loop import NEWTON
 from ..compile.status import CODES, Status
-from ..mechanics.equations import Equations
+from ..mechanics.equations import Equations, solve_definite
 from .flow import INLINE, Flow, Method
 from .once import once
 from .schemes import RK4, Scheme
@@ -80,11 +80,11 @@ def rate_function(equations: Equations, kinematic: bool = False) -> ca.Function:
 
 @once
 def projection_function(equations: Equations) -> ca.Function:
-    """(t, x, theta) -> x on the constraint manifold, q, v, and health (3,): old |phi|, frame's
-    margin, least guard.
+    """(t, x, theta) -> x on the constraint manifold, q, v, and health (3,): old |phi| and
+    |invariant|, frame's margin, least guard.
 
     One Newton step that leaves xi alone; what it leaves of phi is the square of what the integrator
-    made.
+    made. Functions of the state that stay zero take another one, in q and xi.
     """
     vector, frame = StateVector.of(equations), equations.frame
     constrained = frame.constrained
@@ -97,15 +97,38 @@ def projection_function(equations: Equations) -> ca.Function:
     step = vector.rate(moved_q, moved_v, ca.SX(0, 1))
     step, phi = ca.substitute([step, constrained.distribution.phi], [algebroid.q], [raw])
     moved = vector.unit(start + step)
+    moved, xi, off = _onto_invariant(equations, moved, x[vector.nconf:])
     q = vector.configuration(moved)
-    xi = x[vector.nconf:]
     margin, guards = ca.substitute([frame.margin, constrained.guards], [algebroid.q], [q])
     v = equations.velocity(system.t, q, xi, system.theta)
+    phi = ca.vertcat(phi, off)
     health = ca.vertcat(ca.norm_inf(phi) if phi.numel() else 0, margin,
                         ca.mmin(guards) if guards.numel() else 1)
     return ca.Function("nhmech_project", [system.t, x, system.theta],
                        [ca.densify(e) for e in (ca.vertcat(moved, xi), q, v, health)],
                        {"cse": True})
+
+
+def _onto_invariant(equations: Equations, configuration: ca.SX,
+                    xi: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """Configuration's part of x and xi with `invariant` = 0 after the shortest Newton step, in
+    velocities along the frame and in xi; and what `invariant` was before."""
+    vector, frame = StateVector.of(equations), equations.frame
+    constrained = frame.constrained
+    system, chi = constrained.system, constrained.invariant
+    if not chi.numel():
+        return configuration, xi, chi
+    speeds = ca.SX.sym("xi", vector.nxi)
+    v = equations.velocity(system.t, system.q, speeds, system.theta)
+    chi, E = ca.substitute(chi, system.v, v), frame.E
+    slope = ca.horzcat(ca.jacobian(chi, system.q) @ system.algebroid.anchor @ E,
+                       ca.jacobian(chi, speeds))
+    step = -slope.T @ solve_definite(ca.densify(slope @ slope.T), chi)
+    along = ca.densify(E @ step[:vector.nxi])
+    moved = vector.rate(system.algebroid.anchor @ along, along, step[vector.nxi:])
+    moved, chi = ca.substitute([ca.densify(moved), chi], [system.q, speeds],
+                               [vector.configuration(configuration), xi])
+    return (vector.unit(configuration + moved[:vector.nconf]), xi + moved[vector.nconf:], chi)
 
 
 @once

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..checks import read_array
 from ..errors import InputError, MechanicsError, NhmechError, SimulationError, listed
+from ..mechanics.constraint_manifold import write_out
 from ..mechanics.equations import Equations
 from ..mechanics.gibbs_appell import gibbs_appell
 from ..mechanics.system import ConstrainedSystem, HasConstrained, require_constrained
@@ -176,6 +177,37 @@ class Simulated:
             raise InputError(f"q does not satisfy {d.names[d.phi_rows[worst]]!r}, which is "
                              f"{phi[worst]:.6g} there; {cure}")
         return q
+
+    def check_invariant(self, q: np.ndarray, v: np.ndarray) -> None:
+        """Raises `InputError` where a start does not lie on the manifold of the motion, or where
+        that has no tangent space."""
+        constrained = self.constrained
+        count = constrained.invariant.numel()
+        if not count:
+            return
+        value, rank = self._invariant_at(q, v)
+        where = f"q = {np.round(q, 12).tolist()}, v = {np.round(v, 12).tolist()}"
+        if rank < count:
+            raise InputError(f"the motion has no direction at {where}: its manifold is singular "
+                             f"there, the derivatives of its functions have rank {rank} of {count};"
+                             " start elsewhere, or with other speeds")
+        worst = int(np.abs(value).argmax())
+        if not abs(value[worst]) <= OFF:
+            nearest = constrained.nearest_state(q, v)
+            is_none = nearest is None or self._invariant_at(*nearest)[1] < count
+            cure = ("no state near it does" if nearest is None or is_none else
+                    f"the nearest that does is q = {np.round(nearest[0], 12).tolist()}, "
+                    f"v = {np.round(nearest[1], 12).tolist()}")
+            raise InputError(f"{where} does not lie on the manifold of the motion: "
+                             f"{write_out(constrained.invariant[worst])} is {value[worst]:.6g} "
+                             f"there; {cure}")
+
+    def _invariant_at(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, int]:
+        """Values (k,) of what stays zero, and the rank of its derivatives."""
+        count = self.constrained.invariant.numel()
+        value, slope = (part.full()[:count] for part in self.constrained.invariant_function(
+            0.0, q, v, self.theta))
+        return value.ravel(), int(np.linalg.matrix_rank(slope, tol=1e-9))
 
     def units(self, part: str) -> dict[str, str]:
         """Name -> unit of the columns of "q", "v" or "u"; "" where there is none."""

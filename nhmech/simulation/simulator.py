@@ -266,6 +266,7 @@ class Simulator:
                                  f"independent here are {', '.join(chart.equations.names)}")
             self.moment.x[chart.state_vector.nconf:] = found
         if full is None:
+            self._check_start()
             self.propagator.settle()
         else:
             self.moment.v[...] = full
@@ -273,6 +274,13 @@ class Simulator:
         state = self.state
         self.inputs.reset(state)
         return state
+
+    def _check_start(self) -> None:
+        """Raises `InputError` for a state off the manifold of the motion."""
+        chart, moment = self.atlas.chart, self.moment
+        xi = moment.x[chart.state_vector.nconf:]
+        v = chart.equations.velocity(0.0, moment.q, xi, self.simulated.theta).full().ravel()
+        self.simulated.check_invariant(moment.q, v)
 
     def _read_velocities(self, v: Mapping[str, float] | None, xi: object) -> np.ndarray | None:
         """v (nv,); None where none are given. Raises `InputError` for what cannot be a start."""

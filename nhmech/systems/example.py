@@ -23,6 +23,11 @@ METHODS: dict[str, Callable[..., Equations]] = {
     former.__name__: former for former in (gibbs_appell, lagrange_multipliers, hamel,
                                            lagrange_dalembert, projection)}
 
+# those of a motion with nonlinear constraints, and why the others are not among them
+CHETAEV_METHODS = ("gibbs_appell", "lagrange_multipliers", "projection")
+BY_CHETAEV = ("the constraint is not linear in the velocities: Chetaev's rule gives the motion, "
+              "no Lagrangian on a distribution")
+
 # how far accelerations and multipliers of two methods may lie apart, relative
 AGREEMENT = 1e-10
 

@@ -23,7 +23,7 @@ def sections(example: Example, as_latex: bool = False) -> list[Section]:
     frame = adapted_frame(constrained, example.speeds)
     display = Display(system, as_latex)
     made = [*system_sections(system, display), 
-            *constraint_sections(d, constrained.parameters, display)]
+            *constraint_sections(d, constrained.parameters, display, constrained.invariant)]
     if d.m:
         names = (*(display.v_names[i] for i in frame.speeds), *(d.names[i] for i in frame.kept))
         brackets = bracket_section("Hamel symbols of the adapted frame", names,
