@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+# `signal` makes enumerations of numbers and handlers, in 25 calls for each block
+import _signal  # type: ignore[import-not-found]
 import _thread
 import signal
 import sys
@@ -37,9 +39,9 @@ class hear_ctrl_c(ContextDecorator):
         if threading.get_ident() != _Press.thread:
             return
         if _Press.depth == 0:
-            _Press.is_ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+            _Press.is_ours = _signal.getsignal(signal.SIGINT) is signal.default_int_handler
             if _Press.is_ours:
-                signal.signal(signal.SIGINT, _handle)
+                _signal.signal(signal.SIGINT, _handle)
             _Press.waits = False
         _Press.depth += 1
 
@@ -51,7 +53,7 @@ class hear_ctrl_c(ContextDecorator):
         if _Press.depth == 0:
             _Press.waits = False
             if _Press.is_ours:
-                signal.signal(signal.SIGINT, signal.default_int_handler)
+                _signal.signal(signal.SIGINT, signal.default_int_handler)
         if was_pressed and not (kind and issubclass(kind, KeyboardInterrupt)):
             raise KeyboardInterrupt from None
 

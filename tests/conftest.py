@@ -8,14 +8,18 @@ import math
 import os
 import signal
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 
 import casadi as ca
 import pytest
 from support import reference_case, shipped
 
+from nhmech.compile import loop as loops
+from nhmech.compile.background import Build
 from nhmech.mechanics import equations
 from nhmech.simulation import interrupts
+from nhmech.simulation.simulator import Simulator
 from nhmech.symbolic import simplify
 
 # So a shell starts what it puts in the background; some tests send Ctrl-C.
@@ -63,6 +67,27 @@ def few_moments(request):
         patch.setattr("nhmech.cli.rolling.STATES", 20)
         patch.setattr("nhmech.view.judgement.STATES", 20)
         patch.setattr("nhmech.view.force_plots.STATES", 60)
+        yield
+
+
+LONG = 5000      # steps of a run from which a test waits for its code
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_compiler_in_the_background():
+    """What a run gives, to rounding, must not depend on when a compiler was done: tests use what is
+    in the cache, and wait for the code of long runs. `tests/test_background.py` undoes this."""
+    run = Simulator.run
+
+    @wraps(run)
+    def waiting(self, duration, **options):
+        if not self._turn.locked() and duration / self.dt >= LONG and not self.propagator.slides:
+            self.atlas.chart.loop(build=True)
+        return run(self, duration, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loops, "begin_build", Build)       # it never begins
+        patch.setattr(Simulator, "run", waiting)
         yield
 
 

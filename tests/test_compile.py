@@ -469,7 +469,6 @@ def test_a_kept_constraint_is_kept_for_ever(name):
     and over a million steps rounding does not add up."""
     simulator = Simulator(shipped(name), dt=1e-2)
     simulator.reset((0, 0, 0.4), xi={"forward_speed": 0.5})
-    # the first step would not wait for the compiler
     simulator.atlas.primary.loop(build=True)
 
     def height():
@@ -532,9 +531,8 @@ def test_a_step_and_a_run_call_little(integrator):
     free.atlas.primary.loop(build=True)
     free.reset(xi={"forward_speed": 0.1})
     python, c = python_calls(lambda: free.run(0.1, every=100))
-    # 29 of them listen for Ctrl-C: the handler is put in and taken out again; 27 look at the
-    # loads of the wheels at the start
-    assert python <= 93 and c <= 93
+    # 27 of them look at the loads of the wheels at the start
+    assert python <= 75 and c <= 93
 
 
 @needs_compiler

@@ -386,8 +386,7 @@ def test_code_is_built_before_the_clock_starts(said, monkeypatch):
     bridge = bridge_of("swerve", said)
     atlas, loops = bridge.simulator.atlas, []
     made = len(atlas.charts)
-    monkeypatch.setattr("nhmech.simulation.atlas.compile_loop",
-                        lambda *words: loops.append(words))
+    monkeypatch.setattr("nhmech.compile.loop.library_of", lambda *words: loops.append(words))
     across = {name: math.pi / 2 for name in bridge.vehicle.description.steering}
     bridge.simulator.reset(joints=across)
     bridge.simulator.step()

@@ -268,7 +268,7 @@ class Adaptive:
 def compile_adaptive(rate: ca.Function, settle: ca.Function | None = None,
                      read: ca.Function | None = None, angles: int = 0,
                      bounds: Bounding = (None, None)) -> Adaptive | None:
-    """With `settle`, `read` and `bounds`, as in `compile_loop`, a whole run is one call: steps as
+    """With `settle`, `read` and `bounds`, as in `loop_source`, a whole run is one call: steps as
     long as dt and the tolerance allow, a projection after each, and what lies between by
     interpolation. Of it every `dt` is shown, and no step ends there.
 

@@ -92,14 +92,41 @@ def run_compiler(command: Sequence[str], seconds: float,
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, errors="replace",
                           start_new_session=True) as process:
+        _running.add(process)
+        if _Ending.has_begun:
+            _end(process)
         try:
             out, err = process.communicate(text, timeout=min(seconds, threading.TIMEOUT_MAX))
         except BaseException:
-            # a wrapper's children would hold the pipes open
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+            _end(process)
             raise
+        finally:
+            _running.discard(process)
     return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+
+_running: set[subprocess.Popen] = set()
+
+
+class _Ending:
+    has_begun = False      # of the process
+
+
+def end_compilers() -> None:
+    """Ends those that other threads wait for, and all that they still start."""
+    _Ending.has_begun = True
+    for process in list(_running):
+        _end(process)
+
+
+def _end(process: subprocess.Popen) -> None:
+    # a wrapper's children would hold the pipes open
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_running.clear)      # they are the parent's
 
 
 @lru_cache(maxsize=1)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from .background import Build, begin_build, wait_for_build
 from .cache import Library, default_cache
 from .compiler import find_compiler, say_no_compiler
 from .status import CODES
@@ -351,17 +352,38 @@ def loop_source(step: ca.Function, settle: ca.Function, read: ca.Function, angle
                      SHARE=judged_share(order), **shapes(functions, step.size1_in(2), angles))
 
 
-def compile_loop(source: Source, build: bool = True) -> Loop | None:
-    """A loop of `loop_source`. None where there is no compiler or it takes too long (said once), or
-    where the code is not in the cache and `build` is not set.
+class LoopCode:
+    """The code of a loop, and what becomes of it."""
 
-    Raises
-    ------
-    CompileError
-        Where the compiler refuses, or what it made cannot be loaded.
-    """
-    library = library_of(source, build)
-    return None if library is None else loop_of(library)
+    def __init__(self, source: Source):
+        self._source = source
+        self._loop: Loop | None = None
+        self._build: Build | None = None
+        self._is_sought = False
+
+    def loop(self, build: bool) -> Loop | None:
+        """The loop, built here and now; where `build` is not set, as soon as it is there: what is
+        not in the cache is compiled in the background (`background`).
+
+        None as long as it is not there, and without a compiler or where that takes too long (said
+        once). Raises `CompileError`, if `build` is set, where the compiler refuses, or what it made
+        cannot be loaded.
+        """
+        if self._loop is None:
+            library = library_of(self._source, True) if build else self._seek()
+            self._loop = None if library is None else loop_of(library)
+        return self._loop
+
+    def _seek(self) -> Library | None:
+        if self._build is not None:
+            return self._build.library
+        if self._is_sought:
+            return None
+        self._is_sought = True
+        library, compiler = library_of(self._source, False), find_compiler()
+        if library is None and compiler is not None:
+            self._build = begin_build(self._source.code, compiler, self._source.instructions)
+        return library
 
 
 def judged_share(order: int) -> float:
@@ -396,11 +418,15 @@ def source_of(functions: Sequence[ca.Function], text: str, bounds: Bounding = (N
 
 
 def library_of(source: Source, build: bool) -> Library | None:
-    """The code compiled and loaded; None and errors as in `compile_loop`."""
+    """The code compiled and loaded; None without a compiler or where it takes too long (said once),
+    and where it is not in the cache and `build` is not set. Raises `CompileError` where the
+    compiler refuses, or what it made cannot be loaded."""
     compiler = find_compiler()
     if compiler is None:
         say_no_compiler()
         return None
+    if build:
+        wait_for_build(source.code, compiler)
     return default_cache().load(source.code, compiler, source.instructions, build)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..compile.adaptive import Adaptive, compile_adaptive
 from ..compile.buffered import Buffered
-from ..compile.loop import Bounding, Loop, Source, compile_loop, loop_source
+from ..compile.loop import Bounding, Loop, LoopCode, Source, loop_source
 from ..errors import REPR, listed
 from ..mechanics.equations import Equations
 from ..urdf.description import JointLimits
@@ -72,20 +72,16 @@ class Chart:
                                 len(self.state_vector.angle_slots()), self._margins)
 
     def loop(self, build: bool) -> Loop | None:
-        """The step loop in C; None without a compiler, or where it must not be built (that of
-        DOP853 always may)."""
+        """The step loop in C, built here and now, or in the background, where it is None until it
+        is there; None without a compiler. (That of DOP853, whose steps are others in Python, is
+        always waited for.)"""
         if self.scheme.method is None:
             return None if self._adaptive is None else self._adaptive.loop
-        if self._loops.get(True) is not None:
-            return self._loops[True]
-        if build not in self._loops:
-            source = _loop_source(self.equations, self.scheme, self.kinematic, self._margins)
-            self._loops[build] = compile_loop(source, build)
-        return self._loops[build]
+        return self._code.loop(build)
 
     @cached_property
-    def _loops(self) -> dict[bool, Loop | None]:
-        return {}
+    def _code(self) -> LoopCode:
+        return LoopCode(_loop_source(self.equations, self.scheme, self.kinematic, self._margins))
 
     @cached_property
     def _margins(self) -> Bounding:

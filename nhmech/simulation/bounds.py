@@ -114,7 +114,7 @@ class Bounds:
 
     def read(self, state: State) -> list[float]:
         """The margins (n,)."""
-        margins = self._read(state.t, state.q)[0].tolist() if self.margins.numel_out(0) else []
+        margins = self._read(state.t, state.q)[0].tolist() if self._read.outputs[0].size else []
         return margins if self.support is None else [*margins, *self.support.margins(state)]
 
     def take_side(self, margins: Sequence[float]) -> None:

@@ -79,9 +79,6 @@ class CompiledSteps:
         return self.many(self.pointer)
 
 
-# steps of a run for which C is built; code that is in the cache already is used for any
-WORTH_COMPILING = 5000
-
 DONE = int(Status.DONE)     # to look an enum's member up takes 0.1 us, much of a short step
 
 Bookmark = tuple[np.ndarray, int, float]     # block of the moment, number of the chart, side
@@ -123,7 +120,6 @@ class Propagator:
         self._tried = 0.0       # the worst error whose staying was tried
         self._pace = Pace()
         self._compiled: CompiledSteps | None = None
-        self._steps = 0         # that `step` has taken in this chart without code
 
     def __repr__(self) -> str:
         return (f"<Propagator of {self.simulated.name} at t = {self.moment.t:.6g} s, "
@@ -231,11 +227,10 @@ class Propagator:
         compiled = None if slides else self._compiled or self._find_code()
         return compiled is not None and compiled.one(compiled.pointer) == DONE
 
-    def loop(self, steps: int) -> Loop | None:
-        """The code for a run of so many steps in the present chart; None where there is none, or
-        where it is not worth while to build it."""
+    def loop(self) -> Loop | None:
+        """The code of a step in the present chart; None as long as there is none."""
         slides = self.coulomb is not None and self.slides
-        return None if slides else self.atlas.chart.loop(build=steps >= WORTH_COMPILING)
+        return None if slides else self.atlas.chart.loop(build=False)
 
     def advance_many(self, loop: Loop, held: int, recorder: RowSink, k: int) -> tuple[int, bool]:
         """Takes steps in C, at most the `held` ones over which the inputs do not change.
@@ -299,25 +294,20 @@ class Propagator:
         return self._compiled
 
     def _find_code(self) -> CompiledSteps | None:
-        """Looks for code at the first step in a chart, and has it built after many."""
-        self._steps += 1
-        if self._steps not in (1, WORTH_COMPILING):
-            return None
-        loop = self.loop(self._steps)
+        loop = self.loop()
         return None if loop is None else self.prepare(loop)
 
-    def compile(self) -> None:
-        """Has the code of a step built now, in all charts that there are."""
+    def compile(self, wait: bool) -> None:
+        """Has the code of a step built, in all charts that there are: now, or in the background."""
         for chart in self.atlas.charts:
-            chart.loop(build=True)
+            chart.loop(build=wait)
             _ = chart.advance, chart.project
-        loop = self.loop(WORTH_COMPILING)
+        loop = self.loop()
         if loop is not None:
             self.prepare(loop)
 
     def _forget_code(self) -> None:
         self._compiled = None
-        self._steps = 0
 
     # -- steps in Python ---------------------------------------------------------------------------
     def advance(self, dt: float) -> None:

@@ -334,21 +334,24 @@ class Simulator:
             raise SimulationError(f"stopped at t = {self.t:.6g} s: {terminal}",
                                   remedy=Remedy(GO_ON, GO_ON))
 
-    def compile(self, places: Sequence[np.ndarray] = ()) -> None:
-        """Has the code of a step built now, which `step` otherwise does after some thousand calls:
-        for loops in real time. Does nothing where there is no compiler.
+    def compile(self, places: Sequence[np.ndarray] = (), *, wait: bool = True) -> None:
+        """Has the code of a step built now and waits for it: for loops in real time. Otherwise
+        `step` and `run` have it built in the background, and go on in CasADi's virtual machine
+        until it is there. Does nothing where there is no compiler.
 
         Parameters
         ----------
         places
             Configurations (nq,) near which the motion may come: equations are formed now in speeds
             that determine it there, where those of the run do not.
+        wait
+            Whether to wait for the compiler; else it begins, and this returns.
         """
         if not self._is_started:
             self.reset()
         for q in places:
             self.atlas.cover(q)
-        self.propagator.compile()
+        self.propagator.compile(wait)
 
     def run(self, duration: float, *, every: int = 1, progress: Progress | None = None,
             save: str | os.PathLike | None = None) -> Trajectory:
@@ -453,7 +456,7 @@ class Simulator:
                 return f"event: {name}"
             if propagator.spare is not None:
                 propagator.choose_scheme(steps - k)
-            loop = None if k == whole else propagator.loop(steps)
+            loop = None if k == whole else propagator.loop()
             refused = True
             if loop is not None and (free := watch.free_steps(loop, self.inputs.hold(whole - k))):
                 if free == 1 and self._takes_turns:

@@ -1,0 +1,105 @@
+"""Code that a compiler makes while a run goes on without it."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+from threading import BoundedSemaphore, Lock, Thread
+
+from ..errors import CompileError
+from .cache import Library, default_cache
+from .compiler import Compiler, end_compilers
+
+COMPILERS = 2      # at the same time; other builds wait for them
+PATIENCE = 5.0     # [s] for threads to tidy up after compilers that were ended
+
+
+class Build:
+    """A library that a thread has compiled.
+
+    Attributes
+    ----------
+    library
+        None until it is there, and where there will be none: the log has said why.
+    is_done
+        Whether the compiler has come to an end. (A plain attribute, for it is asked at each step.)
+    """
+
+    def __init__(self, code: str, compiler: Compiler, instructions: int):
+        self._order = code, compiler, instructions
+        self.library: Library | None = None
+        self.is_done = False
+
+    def __repr__(self) -> str:
+        return f"<Build of {self._order[2]} instructions: {'done' if self.is_done else 'going on'}>"
+
+    def begin(self) -> None:
+        """Starts the thread, which neither keeps the process alive nor holds Python's lock."""
+        self._thread = Thread(target=self._make, name="nhmech compiler", daemon=True)
+        self._thread.start()
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Until it is done."""
+        self._thread.join(seconds)
+
+    def _make(self) -> None:
+        try:
+            with _Builds.turn:
+                if not _Builds.are_over:
+                    self.library = default_cache().load(*self._order)
+        except CompileError as error:
+            if not _Builds.are_over:
+                logging.getLogger("nhmech").warning(
+                    "%s. Until then this code runs in CasADi's virtual machine, thirty times "
+                    "slower or more", error)
+        finally:
+            self.is_done = True
+
+
+class _Builds:
+    """Of the process."""
+
+    lock = Lock()
+    turn = BoundedSemaphore(COMPILERS)
+    begun: dict[tuple[str, Compiler], Build] = {}
+    are_over = False       # the process ends
+
+
+def begin_build(code: str, compiler: Compiler, instructions: int) -> Build:
+    """Has code compiled by a thread; all who ask for the same get the same `Build`."""
+    with _Builds.lock:
+        build = _Builds.begun.get((code, compiler))
+        if build is None:
+            build = _Builds.begun[code, compiler] = Build(code, compiler, instructions)
+            build.begin()
+        return build
+
+
+def wait_for_build(code: str, compiler: Compiler) -> None:
+    """Returns at once where no thread compiles this code."""
+    with _Builds.lock:
+        build = _Builds.begun.get((code, compiler))
+    if build is not None:
+        build.wait()
+
+
+@atexit.register
+def _end_builds() -> None:
+    """No compiler outlives the process, and none leaves a folder behind."""
+    _Builds.are_over = True
+    end_compilers()
+    for build in _Builds.begun.values():
+        build.wait(PATIENCE)
+
+
+def _begin_again() -> None:
+    """A process that was forked has none of the threads."""
+    _Builds.lock, _Builds.turn = Lock(), BoundedSemaphore(COMPILERS)
+    for build in _Builds.begun.values():
+        if not build.is_done:
+            build.begin()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_again)

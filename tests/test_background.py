@@ -1,0 +1,185 @@
+"""Compilation in the background: a loop never waits for it, and nothing of it is left behind."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+from support import shipped
+
+from nhmech import Simulator
+from nhmech.compile import background, compiler as compilers, loop as loops
+from nhmech.compile.background import begin_build
+from nhmech.compile.compiler import find_compiler
+
+needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler here")
+CODE = "int answer(void) { return 42; }"
+WAIT = 60.0      # [s] for what takes a second
+
+
+@pytest.fixture
+def in_the_background(monkeypatch, tmp_path):
+    """As it is for users (`conftest.no_compiler_in_the_background`), with an empty cache."""
+    monkeypatch.setenv("NHMECH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(loops, "begin_build", begin_build)
+    monkeypatch.setattr(Simulator, "run", Simulator.run.__wrapped__)
+    monkeypatch.setattr(background._Builds, "begun", {})
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def compiler_of(monkeypatch, tmp_path):
+    """Text of a script -> CC is that script, which says its version."""
+    def use(text: str) -> None:
+        script = tmp_path / "cc"
+        script.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo cc 1.0 && exit 0\n{text}\n')
+        script.chmod(0o700)
+        monkeypatch.setenv("CC", str(script))
+        find_compiler.cache_clear()
+
+    yield use
+    monkeypatch.undo()
+    find_compiler.cache_clear()
+
+
+def run_until_built(simulator: Simulator) -> int:
+    """Steps that the virtual machine took."""
+    begun = time.monotonic()
+    for steps in range(10 ** 9):
+        if simulator.propagator.step_in_c():
+            return steps
+        simulator.step()
+        assert time.monotonic() < begun + WAIT
+    raise AssertionError
+
+
+@needs_compiler
+def test_the_virtual_machine_serves_until_the_code_is_there(in_the_background):
+    """The motion is the same to rounding, whoever took which step."""
+    simulator = Simulator(shipped("ackermann_car"))
+    start = dict(joints={"front_left_steering_joint": 0.3}, xi={"rear_left_wheel_joint": 2.0})
+    simulator.reset(**start)
+    assert run_until_built(simulator) > 1
+    switched = simulator.run(0.05)
+    whole = Simulator(shipped("ackermann_car"))
+    whole.reset(**start)
+    whole.compile()
+    np.testing.assert_allclose(whole.run(switched.t[-1]).q[-1], switched.q[-1], rtol=0, atol=1e-10)
+
+
+@needs_compiler
+def test_a_run_goes_on_in_c_as_soon_as_it_can(in_the_background, compiler_of):
+    """Not at its end: the compiler waits until the run is under way."""
+    go = in_the_background.parent / "go"
+    compiler_of(f'while [ ! -e {go} ]; do sleep 0.01; done\nexec cc "$@"')
+    simulator = Simulator(shipped("carriage"))
+    simulator.reset(xi={"left_wheel_joint": 3.0})
+    seen: list[bool] = []
+
+    def progress(t, state):
+        seen.append(simulator.propagator.loop() is not None)
+        go.touch()
+        if not seen[-1]:
+            time.sleep(0.02)
+
+    run = simulator.run(60.0, every=1000, progress=progress)
+    assert run.stop == "duration" and not seen[0] and seen[-1]
+
+
+@needs_compiler
+def test_those_who_must_not_wait_later_wait_now(in_the_background, monkeypatch):
+    built: list[str] = []
+    original = compilers.Compiler.build
+    monkeypatch.setattr(compilers.Compiler, "build",
+                        lambda self, *words: (built.append(words), original(self, *words))[1])
+    simulator = Simulator(shipped("carriage"))
+    simulator.compile(wait=False)
+    simulator.compile()
+    assert simulator.propagator.step_in_c() and len(built) == 1
+    assert Simulator(shipped("carriage")).atlas.primary.loop(build=False) is not None
+
+
+@needs_compiler
+def test_all_who_want_the_same_code_wait_for_one_compiler(in_the_background):
+    builds = {begin_build(CODE, find_compiler(), 1) for _ in range(5)}
+    (build,) = builds
+    background.wait_for_build(CODE, find_compiler())
+    assert build.is_done and build.library.function("answer")() == 42
+    background.wait_for_build(CODE + " ", find_compiler())       # that nobody began
+
+
+def test_a_compiler_that_refuses_does_not_end_a_run(in_the_background, compiler_of, caplog):
+    compiler_of("echo too hot >&2; exit 1")
+    with caplog.at_level(logging.WARNING, logger="nhmech"):
+        simulator = Simulator(shipped("carriage"))
+        assert simulator.run(0.1).stop == "duration"
+        (build,) = background._Builds.begun.values()
+        build.wait()
+        assert simulator.run(0.1).stop == "duration" and simulator.atlas.chart.loop(False) is None
+    (line,) = caplog.records
+    assert "too hot" in line.message and "virtual machine" in line.message
+
+
+def test_a_compiler_that_hangs_does_not_either(in_the_background, compiler_of, caplog, monkeypatch):
+    monkeypatch.setenv("NHMECH_COMPILE_SECONDS", "0.2")
+    compiler_of("sleep 600")
+    with caplog.at_level(logging.WARNING, logger="nhmech"):
+        simulator = Simulator(shipped("carriage"))
+        assert simulator.run(0.1).stop == "duration"
+        (build,) = background._Builds.begun.values()
+        build.wait(WAIT)
+    assert build.is_done and build.library is None
+    (line,) = caplog.records
+    assert "did not finish within 0.2 s" in line.message
+
+
+ENDS = {
+    "the end of the file": "",
+    "an error": "raise SystemExit(3)",
+    "a fork": """
+        child = os.fork()
+        if child == 0:
+            sys.exit(0)
+        os.waitpid(child, 0)
+        """,
+}
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="processes are looked for in /proc")
+@pytest.mark.parametrize("end", ENDS)
+def test_no_compiler_outlives_the_process(end, in_the_background, compiler_of, tmp_path):
+    """A program that ends while code is compiled ends at once, and leaves no folder behind."""
+    compiler_of(f'echo $$ >> {tmp_path}/pids\nsleep 600')
+    code = textwrap.dedent("""
+        import os, sys, time
+        from nhmech.compile.background import begin_build
+        from nhmech.compile.compiler import find_compiler
+        begin_build("int answer;", find_compiler(), 1)
+        while not os.path.exists(sys.argv[1]):
+            time.sleep(0.01)
+        """) + textwrap.dedent(ENDS[end])
+    begun = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "pids")], text=True,
+                          capture_output=True, timeout=WAIT)
+    assert time.monotonic() < begun + WAIT and done.stderr == ""
+    for pid in (tmp_path / "pids").read_text().split():
+        assert not os.path.exists(f"/proc/{pid}")
+    assert list(in_the_background.iterdir()) == []
+
+
+@needs_compiler
+def test_a_fork_has_its_code_too(in_the_background):
+    """None of the parent's threads live in it."""
+    begin_build(CODE, find_compiler(), 1)
+    child = os.fork()
+    if child == 0:
+        background.wait_for_build(CODE, find_compiler())
+        (build,) = background._Builds.begun.values()
+        os._exit(0 if build.is_done and build.library.function("answer")() == 42 else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
