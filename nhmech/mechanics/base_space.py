@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import casadi as ca
@@ -13,6 +13,7 @@ from ..symbolic.elimination import factorise, pivot_order
 from .algebroid import LieAlgebroid, bracket
 from .distribution import assemble
 from .frame import at_samples
+from .invariants import Invariants, written_in
 from .symmetry import ZERO, Symmetry
 from .system import ConstrainedSystem, LagrangianSystem
 
@@ -118,49 +119,76 @@ def base_space(symmetry: Symmetry, B: ca.SX, rest: ca.SX, names: tuple[str, ...]
 
 def restrict_algebroid(space: LieAlgebroid, coordinates: tuple[int, ...], anchor: ca.SX,
                        structure: tuple[ca.SX, ...], names: tuple[str, ...],
-                       units: tuple[str, ...]) -> LieAlgebroid:
-    """An algebroid over the given coordinates of another; angles and quaternions among them stay
-    what they are."""
+                       units: tuple[str, ...],
+                       invariants: Invariants | None = None) -> LieAlgebroid:
+    """An algebroid over the given coordinates of another, and invariants after them; angles and
+    quaternions among the coordinates stay what they are."""
     place = {i: new for new, i in enumerate(coordinates)}
     circles = tuple((place[i], names.index(space.v_names[a]))
                     for i, a in space.circles if i in place and space.v_names[a] in names)
-    return LieAlgebroid(space.q[list(coordinates)], tuple(space.q_names[i] for i in coordinates),
-                        names, units, anchor, structure, circles,
+    q, q_names = space.q[list(coordinates)], tuple(space.q_names[i] for i in coordinates)
+    if invariants is not None:
+        q, q_names = ca.vertcat(q, invariants.symbols), (*q_names, *invariants.names)
+    return LieAlgebroid(q, q_names, names, units, anchor, structure, circles,
                         tuple(place[i] for i in space.quaternions if i in place))
 
 
 def onto_base(symmetry: Symmetry, coordinates: tuple[int, ...], quantities: Mapping[str, ca.SX],
-              xi: ca.SX) -> list[ca.SX]:
-    """Functions of (t, q, xi, u, theta) with the group's coordinates put to constants;
-    proved not to depend on them at random states."""
+              xi: ca.SX, invariants: Invariants | None = None) -> list[ca.SX]:
+    """Functions of (t, q, xi, u, theta) with the group's coordinates put to constants, or written
+    in the invariants; proved not to depend on them otherwise at random states.
+
+    Raises
+    ------
+    MechanicsError
+        That names the first which does.
+    """
     constrained = symmetry.constrained
-    system, space = constrained.system, constrained.system.algebroid
+    space = constrained.system.algebroid
     group = [i for i in range(space.nq) if i not in coordinates]
-    values = [ca.densify(value) for value in quantities.values()]
-    there = ca.DM(_reference(constrained)[group])
-    here = values
-    if group and values:
-        here = [
-            ca.densify(e)
-            for e in ca.substitute(values, [ca.densify(space.q[group])], [ca.SX(there)])
-        ]
-    inputs = [system.t, system.q, xi, system.u, system.theta]
-    differences = [before - after for before, after in zip(values, here)]
-    change = ca.Function("change", inputs, [*differences, *(ca.fabs(before) for before in values)])
-    rng, count = np.random.default_rng(2), len(values)
+    found = []
+    for name, value in quantities.items():
+        value, worst = ca.densify(value), 0.0
+        for candidate in _candidates(constrained, group, value, invariants):
+            worst = _difference(constrained, value, candidate, xi, invariants)
+            if worst <= ZERO:
+                found.append(ca.densify(candidate))
+                break
+        else:
+            raise MechanicsError(f"{name} still depends on "
+                                 f"{', '.join(space.q_names[i] for i in group)} (by "
+                                 f"{worst:.3g}): the speeds are no base velocities; name "
+                                 "others, or change to an invariant basis of the fibre"
+                                 + ("" if invariants is None else
+                                    "; or it is no polynomial in the invariants "
+                                    f"{', '.join(invariants.names) or '(none)'}"))
+    return found
+
+
+def _candidates(constrained: ConstrainedSystem, group: list[int], value: ca.SX,
+                invariants: Invariants | None) -> Iterator[ca.SX]:
+    """With constants for the group's coordinates, and then as polynomials in the invariants."""
+    q = ca.densify(constrained.system.q[group])
+    yield ca.substitute(value, q, ca.DM(_reference(constrained)[group])) if group else value
+    if invariants is not None and group:
+        yield from written_in(constrained, invariants, group, value)
+
+
+def _difference(constrained: ConstrainedSystem, value: ca.SX, candidate: ca.SX, xi: ca.SX,
+                invariants: Invariants | None) -> float:
+    """Of both at random states, relative where the value is above one."""
+    system = constrained.system
+    if invariants is not None:
+        candidate = ca.substitute(candidate, invariants.symbols, invariants.functions)
+    compare = ca.Function("compare", [system.t, system.q, xi, system.u, system.theta],
+                          [ca.densify(value - candidate), ca.fabs(value)])
+    rng, worst = np.random.default_rng(2), 0.0
     for q in constrained.configurations:
-        out: list[ca.DM] = []
-        if count:
-            state = rng.normal(size=xi.numel()), rng.normal(size=system.u.numel())
-            out = change.call([constrained.moment, q, *state, constrained.parameters])
-        for name, difference, size in zip(quantities, out[:count], out[count:]):
-            worst = float(np.abs(difference.full()).max(initial=0.0))
-            if not worst <= ZERO * (1 + np.abs(size.full()).max(initial=0.0)):
-                raise MechanicsError(f"{name} still depends on "
-                                     f"{', '.join(space.q_names[i] for i in group)} (by "
-                                     f"{worst:.3g}): the speeds are no base velocities; name "
-                                     "others, or change to an invariant basis of the fibre")
-    return here
+        state = rng.normal(size=xi.numel()), rng.normal(size=system.u.numel())
+        out = compare(constrained.moment, q, *state, constrained.parameters)
+        gap, size = (np.abs(part.full()).max(initial=0.0) for part in out)
+        worst = max(worst, gap / (1 + size)) if np.isfinite(gap) else np.inf
+    return float(worst)
 
 
 def _reference(constrained: ConstrainedSystem) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import casadi as ca
@@ -15,13 +15,15 @@ from .base_space import base_coordinates, onto_base, restrict_algebroid
 from .equations import Equations
 from .frame import at_samples
 from .gibbs_appell import gibbs_appell
+from .invariants import Invariants, find_invariants, given_invariants
 from .symmetry import ZERO, Symmetry
 from .system import ConstrainedSystem
+from .writing import Scalar
 
 
 @dataclass(frozen=True)
 class Quotient:
-    """A system on E/G: q without the group's coordinates, the fibre as it was.
+    """A system on E/G: invariants of q in the place of q, the fibre as it was.
 
     Attributes
     ----------
@@ -32,13 +34,20 @@ class Quotient:
     lift
         (t, q, v, theta) -> dq/dt (nq,), v (nv,).
     coordinates
-        Indices of base.q in q.
+        Indices in q of those that no generator moves, the first of base.q.
+    invariants
+        The functions of q that are its others.
     """
 
     symmetry: Symmetry
     base: ConstrainedSystem
     lift: ca.Function
     coordinates: tuple[int, ...]
+    invariants: Invariants
+
+    def place(self, q: np.ndarray) -> np.ndarray:
+        """base.q (base.nq,) of q."""
+        return _place(self.symmetry.constrained, self.coordinates, self.invariants)(q)
 
     def __repr__(self) -> str:
         return f"<Quotient by {listed(self.symmetry.names, REPR)}: {self.base!r}>"
@@ -49,11 +58,14 @@ class Quotient:
 
 
 @check_arguments
-def quotient(symmetry: Symmetry) -> Quotient:
+def quotient(symmetry: Symmetry,
+             invariants: Mapping[str, Scalar] | None = None) -> Quotient:
     """Poisson reduction by any class of symmetry.
 
     It gives the equations of Lagrange and Poincare on TQ/G, and those of Euler and Poincare where
-    the group is all of Q.
+    the group is all of Q. Coordinates of Q/G are the entries of q that no generator moves, and
+    functions of the others that none changes: a heavy top ends on the action algebroid of so(3) on
+    the vertical that it sees, gamma' = gamma x omega.
 
     Needs a fibre basis that the group leaves alone, [s_i, e_a] = 0: body-fixed speeds of a moving
     body, say, or `change_of_basis`. Source: paper 004, section V(i); paper 002, eqs. (9), (13).
@@ -62,12 +74,16 @@ def quotient(symmetry: Symmetry) -> Quotient:
     ----------
     symmetry
         From `symmetry` or `find_symmetry`.
+    invariants
+        Name -> s -> function of q that no generator changes, of which what is left is a polynomial
+        up to degree 4. Where None, the entries of rotation matrices that are invariant are found:
+        "z_x" is the component of the vertical along the body's x axis.
 
     Raises
     ------
     MechanicsError
-        Where a generator changes a fibre coordinate; the message names both, and what is left that
-        depends on the group.
+        Where a generator changes a fibre coordinate or a given invariant; the message names both,
+        and what is left that depends on the group.
     """
     constrained = symmetry.constrained
     system, d, space = constrained.system, constrained.distribution, constrained.system.algebroid
@@ -81,24 +97,38 @@ def quotient(symmetry: Symmetry) -> Quotient:
                                      f"generator {name!r} changes {space.v_names[a]!r}; use "
                                      "body-fixed speeds (change_of_basis)")
     coordinates = base_coordinates(symmetry)
-    named = {"the anchor": space.anchor[list(coordinates), :] if coordinates
-             else ca.SX(0, space.nv),
+    moved = [i for i in range(space.nq) if i not in coordinates]
+    known = find_invariants(symmetry, moved) if invariants is None \
+        else given_invariants(symmetry, invariants)
+    named = {"the anchor": ca.vertcat(
+                 space.anchor[list(coordinates), :] if coordinates else ca.SX(0, space.nv),
+                 ca.jacobian(known.functions, space.q) @ space.anchor),
              "the Lagrangian": system.require_lagrangian("the quotient"), "the force": system.force,
              "the distribution": d.A, "its affine part": d.b, "the holonomic constraint": d.phi,
              **{f"the structure function of {name}": c
                 for name, c in zip(space.v_names, space.structure)}}
     anchor, lagrangian, force, A, b, phi, *structure = onto_base(
-        symmetry, coordinates, named, system.v
+        symmetry, coordinates, named, system.v, known
     )
     algebroid = restrict_algebroid(space, coordinates, anchor,
                                    tuple(ca.sparsify(c) for c in structure),
-                                   space.v_names, space.v_units)
+                                   space.v_names, space.v_units, known)
     reduced = system.transfer(algebroid, system.v, system.a, lagrangian, force)
     distribution = replace(d, A=ca.sparsify(A), b=ca.sparsify(b), phi=phi)
-    configurations = constrained.configurations[:, list(coordinates)]
+    place = _place(constrained, coordinates, known)
+    configurations = np.array([place(q) for q in constrained.configurations])
     base = ConstrainedSystem(reduced, distribution, constrained.parameters, configurations,
                              constrained.preferred, constrained.scales)
     lift = ca.Function("lift", [system.t, system.q, system.v, system.theta],
                        [ca.densify(system.q_rate), system.v],
                        ["t", "q", "v", "theta"], ["q_rate", "v_lifted"])
-    return Quotient(symmetry, base, lift, coordinates)
+    return Quotient(symmetry, base, lift, coordinates, known)
+
+
+def _place(constrained: ConstrainedSystem, coordinates: tuple[int, ...],
+           invariants: Invariants) -> Callable[[np.ndarray], np.ndarray]:
+    """q -> its coordinates on the quotient."""
+    system = constrained.system
+    evaluate = ca.Function("place", [system.q, system.theta], [ca.densify(ca.vertcat(
+        ca.SX(0, 1), system.q[list(coordinates)], invariants.functions))])
+    return lambda q: evaluate(q, constrained.parameters).full().ravel()

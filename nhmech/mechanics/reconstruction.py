@@ -23,7 +23,8 @@ class Reduced(Protocol):
     symmetry: Symmetry
     base: ConstrainedSystem
     lift: ca.Function
-    coordinates: tuple[int, ...]
+
+    def place(self, q: np.ndarray) -> np.ndarray: ...
 
     def equations(self) -> Equations: ...
 
@@ -96,7 +97,8 @@ def run_reduced(reduced: Reduced, times: ArrayLike, r: ArrayLike, xi: ArrayLike,
     MechanicsError
         For a start of the wrong size, and where the integrator gives up.
     """
-    equations, theta, nr = reduced.equations(), reduced.base.parameters, len(reduced.coordinates)
+    equations, theta = reduced.equations(), reduced.base.parameters
+    nr = reduced.base.system.algebroid.nq
     no_input = np.zeros(reduced.base.system.u.numel())
     times, r, xi = (np.atleast_1d(np.asarray(x, dtype=float)) for x in (times, r, xi))
     if r.ndim > 1 or xi.ndim > 1 or len(r) != nr or len(xi) != len(equations.names):
@@ -151,11 +153,12 @@ def reconstruct(reduced: Reduced, motion: ReducedMotion, q: ArrayLike,
     q, space = np.asarray(q, dtype=float), reduced.symmetry.constrained.system.algebroid
     if q.shape != (space.nq,):
         raise MechanicsError(f"q has shape {q.shape}, expected ({space.nq},)")
-    gap = np.abs(q[list(reduced.coordinates)] - motion.r[0]).max(initial=0.0)
+    place = reduced.place(q)
+    gap = np.abs(place - motion.r[0]).max(initial=0.0)
     if not gap <= 1e-9 * (1 + np.abs(q).max(initial=0.0)):
         raise MechanicsError("q does not stand over the start of the reduced motion: "
                              f"{', '.join(reduced.base.system.algebroid.q_names)} are "
-                             f"{q[list(reduced.coordinates)]}, the motion starts at {motion.r[0]}")
+                             f"{place}, the motion starts at {motion.r[0]}")
     theta = reduced.base.parameters
 
     def rate(t, y):

@@ -64,6 +64,10 @@ class Reduction:
     def __repr__(self) -> str:
         return f"<Reduction by {listed(self.symmetry.names, REPR)}: {self.base!r}>"
 
+    def place(self, q: np.ndarray) -> np.ndarray:
+        """base.q (base.nq,) of q."""
+        return np.asarray(q)[list(self.coordinates)]
+
     def equations(self) -> Equations:
         """Equations of motion of the base, with xi in the order of `base.system.v`."""
         return gibbs_appell(self.base, self.base.system.algebroid.v_names)

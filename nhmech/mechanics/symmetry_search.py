@@ -50,10 +50,11 @@ def find_symmetry(constrained: HasConstrained) -> Symmetry:
         np.concatenate([value[part].reshape(-1, len(names)) for value in values]) for part in (0, 1)
     )
     basis = echelon(_null_space(rows, np.maximum(np.linalg.norm(sizes, axis=0), 1.0)))
-    if not len(basis):
+    found_names, generators = _independent(
+        constrained, [name_combination(row, names) for row in basis],
+        sections @ ca.DM(basis.T)) if len(basis) else ([], sections)
+    if not found_names:
         raise MechanicsError("no symmetry among the candidates: " + ", ".join(names))
-    found_names, generators = _independent(constrained, [_name(row, names) for row in basis],
-                                           sections @ ca.DM(basis.T))
     return symmetry(constrained, {name: generators[:, i] for i, name in enumerate(found_names)})
 
 
@@ -135,7 +136,7 @@ def echelon(basis: np.ndarray) -> np.ndarray:
     return np.where(np.abs(basis - near) < ZERO, near, basis)
 
 
-def _name(row: np.ndarray, names: list[str]) -> str:
+def name_combination(row: np.ndarray, names: list[str]) -> str:
     """Such as "d/dphi - y d/dx + x d/dy"."""
     parts = []
     for coefficient, name in zip(row, names):

@@ -1,0 +1,185 @@
+"""Invariants of a symmetry that are no entries of q, and functions of q written in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+
+import casadi as ca
+import numpy as np
+
+from ..errors import MechanicsError
+from .algebroid import LieAlgebroid, rotation
+from .symmetry import ZERO, Symmetry
+from .symmetry_search import echelon, name_combination
+from .system import ConstrainedSystem
+from .writing import Symbols, symbols
+
+DEGREE = 4            # of the polynomials that are tried
+EXACT = 1e-13         # a weight that is nearer to a fraction is that fraction
+LARGEST = 10 ** 4     # denominator of such a fraction
+PLACES = 120          # configurations among which those of the interpolation are chosen
+
+
+@dataclass(frozen=True)
+class Invariants:
+    """Functions of q that no generator changes.
+
+    Attributes
+    ----------
+    names
+        Of the functions.
+    functions
+        (k,) of q and parameters.
+    symbols
+        (k,) that stand for them on the quotient.
+    """
+
+    names: tuple[str, ...]
+    functions: ca.SX
+    symbols: ca.SX
+
+    @classmethod
+    def of(cls, names: tuple[str, ...], functions: ca.SX) -> Invariants:
+        return cls(names, functions, ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(n) for n in names]))
+
+
+def given_invariants(symmetry: Symmetry,
+                     functions: Mapping[str, Callable[[Symbols], ca.SX]]) -> Invariants:
+    """The functions by name. Raises `MechanicsError` for one that a generator changes."""
+    system = symmetry.constrained.system
+    named = symbols(system)
+    found = ca.vertcat(ca.SX(0, 1), *[ca.SX(function(named)) for function in functions.values()])
+    change = _changes(symmetry, found)
+    for name, row in zip(functions, change):
+        worst = int(np.abs(row).argmax())
+        if np.abs(row).max(initial=0.0) > ZERO:
+            raise MechanicsError(f"{name!r} is no invariant: the generator "
+                                 f"{symmetry.names[worst % len(symmetry.names)]!r} changes it")
+    return Invariants.of(tuple(functions), found)
+
+
+def find_invariants(symmetry: Symmetry, moved: list[int]) -> Invariants:
+    """The combinations of the entries of rotation matrices that no generator changes, of the
+    quaternions among the entries `moved` of q.
+
+    They are named by an axis of space and one of the body: "z_x" is the component of the vertical
+    along the body's x axis.
+    """
+    space = symmetry.constrained.system.algebroid
+    names: list[str] = []
+    entries: list[ca.SX] = []
+    for i in space.quaternions:
+        if i in moved:
+            R, prefix = rotation(space.q[i:i + 4]), space.q_names[i].removesuffix("qx")
+            names += [f"{prefix}{a}_{b}" for a, b in product("xyz", "xyz")]
+            entries += [R[a, b] for a, b in product(range(3), range(3))]
+    if not entries:
+        return Invariants.of((), ca.SX(0, 1))
+    candidates = ca.vertcat(*entries)
+    _, sizes, vt = np.linalg.svd(_changes(symmetry, candidates).T)
+    rank = int((sizes > ZERO * max(1.0, sizes.max(initial=0.0))).sum())
+    if rank == len(entries):
+        return Invariants.of((), ca.SX(0, 1))
+    rows = echelon(vt[rank:])
+    return Invariants.of(tuple(name_combination(row, names) for row in rows),
+                         ca.SX(ca.sparsify(ca.DM(rows))) @ candidates)
+
+
+def _changes(symmetry: Symmetry, functions: ca.SX) -> np.ndarray:
+    """Rates (k, points * generators) of functions along the generators, at random configurations
+    of the whole space."""
+    system = symmetry.constrained.system
+    space, rng = system.algebroid, np.random.default_rng(3)
+    rate = ca.Function("rate", [system.q, system.theta], [ca.densify(
+        ca.jacobian(functions, system.q) @ space.anchor @ symmetry.generators)])
+    return np.hstack([rate(space.normalise(rng.normal(size=space.nq)),
+                           symmetry.constrained.parameters).full() for _ in range(12)])
+
+
+def written_in(constrained: ConstrainedSystem, invariants: Invariants, moved: list[int],
+               expression: ca.SX) -> Iterator[ca.SX]:
+    """Candidates for an invariant expression as a function of the invariants, with their symbols:
+    polynomials in them of growing degree, by interpolation between configurations of the group.
+
+    Of degree d it is F = sum of m(I) W_mk f(q_k) over the monomials m up to d, W the inverse of
+    m(I(q_k)): exact where f is such a polynomial. What else stands in f stays a symbol.
+    """
+    space, q = constrained.system.algebroid, constrained.system.q
+    group, expression = ca.densify(q[moved]), ca.densify(expression)
+    if not ca.depends_on(expression, group):
+        yield expression
+        return
+    points = _places(space, moved)
+    values = ca.Function("invariants", [q, constrained.system.theta], [invariants.functions])
+    at = np.array([values(point, constrained.parameters).full().ravel() for point in points])
+    for degree in range((DEGREE if invariants.names else 0) + 1):
+        exponents = [terms for d in range(degree + 1)
+                     for terms in combinations_with_replacement(range(at.shape[1]), d)]
+        V = np.array([[np.prod(row[list(terms)]) for terms in exponents] for row in at])
+        chosen = _independent(V)
+        rows = _independent(V[:, chosen].T)
+        weights = _snap(np.linalg.inv(V[np.ix_(rows, chosen)]))
+        parts = [ca.substitute(expression, group, ca.DM(points[k][moved])) for k in rows]
+        found = ca.SX.zeros(expression.shape)
+        for m, row in zip(chosen, weights):
+            factor = ca.SX(1)
+            for i in exponents[m]:
+                factor = factor * invariants.symbols[i]
+            found += factor * _combine(row, parts)
+        yield found
+
+
+def _combine(weights: np.ndarray, parts: list[ca.SX]) -> ca.SX:
+    """The sum of weight times part, with 0 for entries that are rounding."""
+    terms = [w * part for w, part in zip(weights, parts) if w]
+    total = sum(terms, ca.SX.zeros(parts[0].shape))
+    held = ca.vertcat(ca.SX(0, 1), *ca.symvar(total))
+    sizes = ca.Function("sizes", [held], [ca.fabs(total), sum(map(ca.fabs, terms), ca.SX(0))])
+    rng = np.random.default_rng(5)
+    value, size = (np.max([np.array(out[i]) for out in (
+        sizes(rng.uniform(0.5, 1.5, held.numel())) for _ in range(3))], axis=0) for i in range(2))
+    return ca.SX(ca.DM((value > EXACT * size).astype(float))) * total
+
+
+def _places(space: LieAlgebroid, moved: list[int]) -> list[np.ndarray]:
+    """Configurations whose entries are simple fractions, the simplest first, (nq,) each; zero where
+    nothing moves."""
+    rng, found = np.random.default_rng(4), []
+    units = [np.array(u) / n for n in (1, 2, 3) for u in product(range(-3, 4), repeat=4)
+             if sum(x * x for x in u) == n * n]
+    circles = [np.array(u) / 5 for u in ((5, 0), (0, 5), (-5, 0), (3, 4), (4, -3), (-3, 4))]
+    for k in range(max(len(units), PLACES)):
+        q = np.zeros(space.nq)
+        q[moved] = rng.integers(-2, 3, len(moved)) / 2
+        for n, i in enumerate(space.quaternions):
+            q[i:i + 4] = units[(k + n * int(rng.integers(len(units)))) % len(units)]
+        for i, _ in space.circles:
+            q[i:i + 2] = circles[rng.integers(len(circles))]
+        found.append(q)
+    return found
+
+
+def _independent(V: np.ndarray) -> list[int]:
+    """Columns that do not depend on those before them."""
+    kept: list[int] = []
+    basis = np.zeros((V.shape[0], 0))
+    for j in range(V.shape[1]):
+        rest = V[:, j] - basis @ (basis.T @ V[:, j])
+        rest -= basis @ (basis.T @ rest)
+        size = np.linalg.norm(rest)
+        if size > 1e-6 * np.linalg.norm(V[:, j]):
+            kept.append(j)
+            basis = np.column_stack([basis, rest / size])
+        if len(kept) == V.shape[0]:
+            break
+    return kept
+
+
+def _snap(weights: np.ndarray) -> np.ndarray:
+    """The fractions that the weights are, where they are."""
+    near = np.array([[float(Fraction(w).limit_denominator(LARGEST)) for w in row]
+                     for row in weights])
+    return np.where(np.abs(near - weights) <= EXACT * (1 + np.abs(weights)), near, weights)
