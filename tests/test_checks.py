@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from numpy.typing import ArrayLike
 
-from nhmech.checks import check_arguments
+from nhmech.checks import check_arguments, read_count
 from nhmech.errors import InputError
 
 
@@ -95,6 +95,12 @@ def test_what_is_wrong(annotation):
         with pytest.raises(InputError, match="^take: x = ") as error:
             check_arguments(typed(annotation))(value)
         assert len(str(error.value)) < 500
+
+
+@pytest.mark.parametrize("value", WRONG[int], ids=repr)
+def test_what_is_no_count(value):
+    with pytest.raises(InputError, match="n = .* must be a whole number"):
+        read_count("n", value)
 
 
 def test_paths_are_handed_on():

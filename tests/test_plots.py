@@ -12,6 +12,7 @@ from support import shipped
 import nhmech
 from nhmech.analysis.stability import speed_sweep
 from nhmech.cli import main
+from nhmech.paths import urdf_path
 
 pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
 from nhmech.view import plots  # noqa: E402
@@ -219,6 +220,16 @@ def test_plot_of_a_textbook_system(tmp_path):
             and (tmp_path / "sled.pdf").exists())
     refused = CliRunner().invoke(main, ["plot", file, "--picture", "forces"])
     assert refused.exit_code == 2 and "not of a vehicle" in refused.output
+
+
+def test_a_name_that_looks_like_a_formula_is_a_name(tmp_path):
+    """Between two dollar signs matplotlib reads a formula, and stops at a bad one."""
+    text = urdf_path("differential_drive").read_text()
+    (tmp_path / "cart.urdf").write_text(text.replace("left_wheel_joint", "a$x_{$"))
+    vehicle = nhmech.load(tmp_path / "cart.urdf")
+    plots.write(plots.joint_rates(vehicle, nhmech.Simulator(vehicle).run(0.01))[0],
+                tmp_path / "rates.svg")
+    assert "a$x {$" in (tmp_path / "rates.svg").read_text()
 
 
 def test_no_path_no_error(ridden):

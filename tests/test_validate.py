@@ -58,6 +58,8 @@ BAD = {
     "negative limit": ('effort="1" velocity="10"', 'effort="-1" velocity="10"', "negative"),
     "link twice": ('<link name="arm">', '<link name="base">', "names must differ"),
     "joint twice": ('"arm_joint"', '"left_wheel_joint"', "names must differ"),
+    "name that turns lines": ('"arm_joint"', '"arm\u202ejoint"', "cannot be shown: name it 'armjoint'"),
+    "name that moves cursors": ('<robot name="cart">', '<robot name="c\x9bart">', "cannot be shown"),
     "no link name": ('<link name="arm">', "<link>", "needs a name"),
     "no robot name": ('<robot name="cart">', "<robot>", "a robot needs a name"),
     "unknown child": ('child link="arm"', 'child link="leg"', "does not exist"),

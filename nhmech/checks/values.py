@@ -65,7 +65,9 @@ def read_positive(what: str, value) -> float:
 
 def read_count(what: str, value) -> int:
     """A whole number from one on. Raises `InputError`."""
-    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    # NumPy counts spans of time as whole numbers
+    is_whole = (isinstance(value, (int, np.integer))
+                and not isinstance(value, (bool, np.timedelta64)))
     if not is_whole or not 1 <= value < LARGEST:
         raise InputError(f"{what} = {show(value)} must be a whole number, 1 or more")
     return int(value)

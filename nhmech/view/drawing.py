@@ -39,7 +39,8 @@ STYLE: dict[Any, Any] = {"font.size": 8, "axes.labelsize": 8, "axes.titlesize": 
          "xtick.major.width": 0.6, "ytick.major.width": 0.6, "xtick.major.size": 2.5,
          "ytick.major.size": 2.5,
          "pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "nhmech",
-         "axes.formatter.useoffset": False, "figure.constrained_layout.use": True}
+         "axes.formatter.useoffset": False, "figure.constrained_layout.use": True,
+         "text.parse_math": False}      # a $ in a joint's name is a $
 
 
 @contextmanager

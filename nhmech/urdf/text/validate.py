@@ -33,7 +33,7 @@ def validate(source: Source) -> tuple[tuple[Fault, ...], list[Notice]]:
     ------
     ModelError
         With all that is wrong, where something cannot be mended: xacro left unexpanded; missing,
-        empty or repeated names; joint types that do not exist or are not supported; parents and
+        empty, repeated or unshowable names; joint types that do not exist or are not supported; parents and
         children that are missing or unknown; loops, and anything but one root; numbers that are
         missing, malformed, NaN or infinite; axes of zero length; masses that are negative.
     """
@@ -59,6 +59,8 @@ def _find_errors(source: Source) -> Iterator[ElementError]:
     if not root.get("name"):
         yield source.error(root, 'a robot needs a name: <robot name="my_robot">',
                            mend=Mend("a robot without a name", lambda: root.set("name", "robot")))
+    elif not root.get("name", "").isprintable():
+        yield _unshowable_name(source, root)
     links, joints = (Names(source, tag) for tag in ("link", "joint"))
     yield from (*links.errors, *joints.errors)
     if not links.elements:
@@ -107,12 +109,22 @@ class Names:
             if not name or not name.strip():
                 self.errors.append(source.error(element,
                                                 f'a {tag} needs a name: <{tag} name="...">'))
+            elif not name.isprintable():
+                self.errors.append(_unshowable_name(source, element))
             elif name in self.elements:
                 self.errors.append(source.error(
                     element, f"the name {name!r} is taken by the {tag} on line "
                              f"{self.elements[name].sourceline}; names must differ"))
             else:
                 self.elements[name] = element
+
+
+def _unshowable_name(source: Source, element: Element) -> ElementError:
+    """Such a name breaks the lines of terminals, tables and plots, and no run file takes it."""
+    name = element.get("name", "")
+    shown = "".join(c for c in name if c.isprintable()) or element.tag
+    return source.error(element, f"the name {name!a} has characters that cannot be shown: name it "
+                                 f"{shown!r}, wherever it is used")
 
 
 def _check_ends(source: Source, joint: Element, links: Elements) -> None:
