@@ -163,6 +163,79 @@ def test_wheels_turn_in_a_panel_of_their_own(followed):
     ) == len(vehicle.driven)
 
 
+@pytest.mark.parametrize("name, drawn", [
+    ("trailers", ["front left steering", "hitch 1", "hitch 2"]), ("bicycle", ["steering", "roll"]),
+    ("pendulum", ["pitch"]), ("coin", ["roll"]), ("disc", ["roll"]), ("ball", []),
+    ("differential_drive", []), ("swerve", ["front left steering", "rear left steering"])])
+def test_the_shape_of_a_vehicle_is_chosen_by_its_structure(name, drawn):
+    """Joints that do not roll and are not led by others; tilts that are free and that gravity acts
+    on, on a slope too: a coin's pitch is its spin, and all of a ball's attitude is."""
+    for ground in (nhmech.Ground(), nhmech.Ground.inclined(0.1)):
+        vehicle = shipped(name, ground)
+        run = nhmech.Simulator(vehicle, on_fall="ignore").run(0.002)
+        if not drawn:
+            with pytest.raises(nhmech.InputError, match="has no shape"):
+                plots.shape(vehicle, run)
+            assert "shape0" not in plots.run(vehicle, run)[1]
+            continue
+        _, ax = plots.shape(vehicle, run)
+        assert [line.get_label() for line in ax.lines] == drawn
+        assert ax.get_ylabel() == "position [deg]"
+        assert len(plots.run(vehicle, run)[1]["shape0"].lines) == len(drawn)
+
+
+def test_shape_is_angles_of_the_run(ridden):
+    from nhmech.attitude import attitude
+
+    vehicle, run, _ = ridden
+    _, ax = plots.shape(vehicle, run)
+    lines = {line.get_label(): np.radians(line.get_ydata()) for line in ax.lines}
+    np.testing.assert_allclose(lines["steering"], run.column("steering_joint.position"), rtol=1e-12)
+    # R = Rz(yaw) Rx(roll) Ry(pitch), with the roll that is drawn
+    for k in (0, 20, 50):
+        R, roll = run.T_WB[k, :3, :3], lines["roll"][k]
+        yaw = np.arctan2(-R[0, 1], R[1, 1])
+        pitch = np.arctan2(-R[2, 0], R[2, 2])
+        np.testing.assert_allclose(attitude(yaw, roll, pitch), R, rtol=0, atol=1e-12)
+
+
+def test_what_sticks_out_at_the_start_is_cut_and_told():
+    from nhmech.view.drawing import clip_start, new_figure
+
+    t = np.linspace(0, 10, 1001)
+    for peak, arrow in ((400.0, "\u2191"), (-400.0, "\u2193")):
+        ax = new_figure(3, 2).subplots()
+        ax.plot(t, np.where(t < 0.05, peak, 1 + np.sin(t)))
+        clip_start(ax)
+        low, high = ax.get_ylim()
+        assert -0.5 < low <= 0 and 2 <= high < 2.5
+        assert [text.get_text() for text in ax.texts] == [f"{arrow} {peak:.3g} at the start"]
+    for kept in (np.sin(t), np.where(t < 1.0, 400.0, np.sin(t)), np.where(t < 0.05, 4.0, 2 + t / 9),
+                 np.zeros_like(t), np.where(t > 9.9, 400.0, np.sin(t))):
+        ax = new_figure(3, 2).subplots()
+        ax.plot(t, kept)
+        before = ax.get_ylim()
+        clip_start(ax)
+        assert ax.get_ylim() == before and not ax.texts, "what lasts, or comes later, is shown"
+
+
+def test_wheels_are_told_apart_without_colours(followed):
+    """Each has a mark of its own in every picture; equal lines show both marks; and a picture that
+    stands alone names them."""
+    vehicle, _, run, _ = followed
+    _, (above, below) = plots.forces(vehicle, run)
+    marks = [line.get_marker() for line in above.lines]
+    assert len(set(marks)) == 4 and len({line.get_markevery()[0] for line in above.lines}) == 4
+    named = [text.get_text() for text in above.get_legend().get_texts()]
+    assert named == [plots.words(name) for name in vehicle.contact_names]
+    _, ax = plots.path(vehicle, run)
+    tracks = {line.get_label(): line.get_marker() for line in ax.lines}
+    assert [tracks[name] for name in named] == marks
+    _, (wheels, _) = plots.joint_rates(vehicle, run)
+    rates = {line.get_label(): line.get_marker() for line in wheels.lines}
+    assert [rates[name] for name in named] == marks
+
+
 def test_energy_lines_add_up(followed):
     """What is drawn is the balance: kinetic + potential = work + what is not accounted for."""
     vehicle, _, run, _ = followed
@@ -194,7 +267,8 @@ def test_nothing_sticks_out_of_a_figure(followed):
     """Names of legends and axes of every picture lie inside it."""
     vehicle, _, run, _ = followed
     for draw in (plots.path, plots.forces, plots.friction, plots.energy, plots.speeds,
-                 plots.joint_rates, plots.efforts, plots.tracking, plots.twist, plots.run):
+                 plots.joint_rates, plots.shape, plots.efforts, plots.tracking, plots.twist,
+                 plots.run):
         figure, _ = draw(vehicle, run)
         figure.canvas.draw()
         box, page = figure.get_tightbbox(), figure.bbox_inches
@@ -204,7 +278,7 @@ def test_nothing_sticks_out_of_a_figure(followed):
 
 
 @pytest.mark.parametrize("picture", ["path", "friction", "energy", "speeds", "joint-rates",
-                                     "efforts", "tracking", "twist", "coordinates"])
+                                     "shape", "efforts", "tracking", "twist", "coordinates"])
 def test_plot_of_one_picture(followed, tmp_path, picture):
     out = tmp_path / "one.svg"
     done = CliRunner().invoke(main,

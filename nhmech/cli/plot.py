@@ -28,6 +28,7 @@ PICTURES = {
     "energy": (),
     "speeds": (),
     "joint-rates": (),
+    "shape": (),
     "efforts": (),
     "tracking": ("error",),
     "twist": (),

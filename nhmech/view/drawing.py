@@ -23,6 +23,9 @@ from .colours import CONTACTS as COLOURS, contact_colour
 Plot = tuple[Any, Any]  # matplotlib's figure, and its axes or an array of them
 OTHERS = ("#332288", "#882255", "#117733", "#661100", "#6699CC", "#AA4499")  # not wheels
 GREY = "0.45"
+MARKERS = "os^Dv*P<Xh>p"     # of wheels, for whom colours are not enough
+START, SPIKE = 0.02, 3.0     # a part of a run, and how far beyond the rest it may go there
+FEW = 20                     # states in which no start can be told from the rest
 SHADE = 0.15  # opacity of a time at a limit
 LETTER, LINE = 0.047, 0.14  # [inches] width of a letter and height of a line of a legend, about
 DASHED, DOTTED = (0, (4, 2)), (0, (1, 1.5))
@@ -150,6 +153,39 @@ def settle(axes: Any, values: np.ndarray, nothing: float = 1e-9) -> None:
         axes.set_ylim(-1, 1)
     elif high - low < 1e-6 * size:
         axes.set_ylim(low - 0.1 * size, high + 0.1 * size)
+
+
+def clip_start(axes: Any) -> None:
+    """Leave what sticks out at the very start out of the range of ordinates, and write how far it
+    goes: a jump of the first milliseconds must not make the rest of a run a flat line."""
+    lines = [line for line in axes.lines if len(line.get_xdata()) >= FEW]
+    if not lines:
+        return
+    pairs = [np.array([line.get_xdata(), line.get_ydata()], dtype=float) for line in lines]
+    t, y = np.concatenate(pairs, axis=1)
+    t, y = t[np.isfinite(y)], y[np.isfinite(y)]
+    later = y[t >= t.min() + START * np.ptp(t)] if len(t) else y
+    if not len(later):
+        return
+    low, high = float(later.min()), float(later.max())
+    room = max(high - low, 0.1 * max(abs(low), abs(high)))
+    if room == 0.0 or np.ptp(y) <= SPIKE * room:
+        return
+    axes.set_ylim(low - 0.1 * room, high + 0.1 * room)
+    beyond = [(peak, arrow, place) for peak, arrow, place in
+              ((float(y.max()), "\u2191", "top"), (float(y.min()), "\u2193", "bottom"))
+              if not low - 0.1 * room <= peak <= high + 0.1 * room]
+    for peak, arrow, place in beyond:
+        axes.text(0.02, 0.97 if place == "top" else 0.03, f"{arrow} {peak:.3g} at the start",
+                  transform=axes.transAxes, va=place, fontsize=6)
+
+
+def wheel_line(vehicle: Vehicle, wheel: str) -> dict[str, Any]:
+    """How a wheel is drawn in every picture: its colour, its own mark now and then, its name."""
+    k = vehicle.contact_names.index(wheel)
+    # marks of different wheels are at different places, so that of two equal lines both are seen
+    return {"color": colour(vehicle, wheel), "label": words(wheel), "ms": 3.0,
+            "marker": MARKERS[k % len(MARKERS)], "markevery": (0.05 + 0.04 * k, 0.35)}
 
 
 def shade_limits(axes: Any, trajectory: Trajectory, lines: Mapping[str, str] | None = None) -> None:

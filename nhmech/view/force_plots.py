@@ -11,7 +11,19 @@ from ..analysis.rolling_limits import is_rolling_event
 from ..simulation.trajectory import Trajectory
 from ..vehicle.friction import own_friction
 from ..vehicle.vehicle import Vehicle
-from .drawing import DOTTED, Plot, axes_of, colour, new_figure, plot_style, spread_states, words
+from .drawing import (
+    DOTTED,
+    Plot,
+    axes_of,
+    clip_start,
+    colour,
+    legend,
+    new_figure,
+    plot_style,
+    spread_states,
+    wheel_line,
+    words,
+)
 
 STATES = 400  # at which ground forces are computed at most: as many as a column has dots
 NO_FORCES = "speeds were commanded: no forces"
@@ -69,6 +81,7 @@ def forces(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None,
         wheel without a coefficient has no limit.
     """
     with plot_style():
+        alone = axes is None
         figure, axes = axes_of(axes, 3.4, 3.4, rows=2)
         above, below = axes
         above.set_ylabel("normal [N]")
@@ -78,7 +91,7 @@ def forces(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None,
             return figure, axes
         found = WheelForces(vehicle, trajectory, mu)
         for name in vehicle.contact_names:
-            kind = {"color": colour(vehicle, name), "label": words(name)}
+            kind = wheel_line(vehicle, name)
             above.plot(found.t, found.normal[name], **kind)
             below.plot(found.t, found.tangential[name], **kind)
             mu_of_wheel = found.mu[name]
@@ -86,6 +99,10 @@ def forces(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None,
                 below.plot(found.t, mu_of_wheel * found.normal[name], color=kind["color"],
                            ls=DOTTED, lw=1.0)
         _mark_limits(trajectory, axes, above)
+        for ax in axes:
+            clip_start(ax)
+        if alone:
+            legend(above)
         # below zero a wheel would pull at the ground: shown, not cut off
         above.set_ylim(bottom=min(0.0, above.get_ylim()[0]))
         below.set_ylim(bottom=0.0)

@@ -20,13 +20,13 @@ from .drawing import (
     Plot,
     axes_of,
     check_axes,
-    colour,
+    clip_start,
     legend,
     plot_style,
     settle,
     shade_limits,
     spread_states,
-    words,
+    wheel_line,
 )
 
 STATES = 800  # points of a track at most: more cannot be seen, and make large files
@@ -61,8 +61,8 @@ def path(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None, *,
             line = error.path.point(np.linspace(begin, end, 600))
             axes.plot(line[:, 0], line[:, 1], label="reference", zorder=1.5, **REFERENCE)
         for k, name in enumerate(vehicle.contact_names):
-            axes.plot(points[:, k, 0], points[:, k, 1], color=colour(vehicle, name), lw=0.8,
-                      label=words(name))
+            axes.plot(points[:, k, 0], points[:, k, 1], lw=0.8,
+                      **wheel_line(vehicle, name))
         axes.plot(x, y, color=GREY, lw=0.8, ls=DASHED, label="base origin")
         axes.plot(x[0], y[0], "o", color=GREY, ms=3.5, label="start")
         axes.set(xlabel="x [m]", ylabel="y [m]")
@@ -97,6 +97,7 @@ def tracking(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None, *,
             ax.plot(error.t, values, color=OTHERS[0])
             ax.set_ylabel(label)
             settle(ax, values, 1e-6)
+            clip_start(ax)
             shade_limits(ax, trajectory)
         axes[-1].set_xlabel("time [s]")
         return figure, axes

@@ -36,11 +36,12 @@ from .eigenvalue_plot import eigenvalues
 from .force_plots import Friction, forces, friction
 from .odometry_plots import odometry
 from .path_plots import path, tracking, twist
+from .shape_plots import shape, shape_units
 from .speed_plots import coordinates, efforts, group_by_unit, joint_rates, speed_units, speeds
 
 __all__ = ["colour", "coordinates", "efforts", "eigenvalues", "energy", "forces", "friction",
-           "joint_rates", "odometry", "path", "run", "speeds", "tracking", "twist", "words",
-           "write"]
+           "joint_rates", "odometry", "path", "run", "shape", "speeds", "tracking", "twist",
+           "words", "write"]
 
 QUIET = 1e-9  # a relative change of energy below this is rounding, and is drawn as none
 
@@ -81,8 +82,9 @@ def energy(vehicle: Vehicle | Simulated, trajectory: Trajectory, axes: Any = Non
 
 def run(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None, *,
         error: PathError | None = None) -> tuple[Any, dict[str, Any]]:
-    """Path, ground forces, energy and quasi-velocities on one page, and the controller's error
-    where there is one; returns the figure, and the axes by name.
+    """Path, ground forces, energy and quasi-velocities on one page; what swings or leans freely
+    (`shape`) and the controller's error where there are any. Returns the figure, and the axes by
+    name.
 
     Parameters
     ----------
@@ -96,15 +98,21 @@ def run(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None, *,
         simulated = as_simulated(vehicle)
         kinds = len(group_by_unit(simulated, speed_units(simulated)))
         layout = [["path", "normal"], ["path", "tangential"]]
-        layout += [["energy", f"speeds{k}"] for k in (range(kinds) if kinds > 1 else (0, 0))]
+        free = [f"shape{k}" for k in range(len(set(shape_units(vehicle).values())))]
+        right = [f"speeds{k}" for k in (range(kinds) if kinds > 1 else (0, 0))]
+        left = ["energy"] * max(1, len(right) - len(free)) + free
+        right += right[-1:] * (len(left) - len(right))
+        layout += [[*row] for row in zip(left, right)]
         layout += [["lateral", "heading"]] * 2 if error is not None else []
-        figure = new_figure(7.0, 3.0 + 1.4 * max(kinds, 2) + (0 if error is None else 1.8))
+        figure = new_figure(7.0, 3.0 + 1.5 * len(left) + (0 if error is None else 1.8))
         by = figure.subplot_mosaic(layout)
         path(vehicle, trajectory, by["path"], error=error)
         forces(vehicle, trajectory, mu, (by["normal"], by["tangential"]))
         energy(vehicle, trajectory, by["energy"])
         speeds(vehicle, trajectory,
                by["speeds0"] if kinds == 1 else [by[f"speeds{k}"] for k in range(kinds)])
+        if free:
+            shape(vehicle, trajectory, [by[name] for name in free])
         if error is not None:
             tracking(vehicle, trajectory, (by["lateral"], by["heading"]), error=error)
             by["lateral"].set_xlabel("time [s]")

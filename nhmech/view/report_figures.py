@@ -17,6 +17,7 @@ from .drawing import Plot, legend, svg, words
 from .force_plots import Friction
 from .judgement import Judgement
 from .path_plots import tracks
+from .shape_plots import shape_units
 
 
 class ReportFigure(NamedTuple):
@@ -40,7 +41,7 @@ def report_figures(trajectory: Trajectory, simulated: Simulated, judged: Judgeme
         vehicle = simulated.vehicle
         figures = [_path(vehicle, trajectory, error),
                    *_friction(vehicle, trajectory, judged, mu),
-                   *_control(vehicle, trajectory, error),
+                   *_shape(vehicle, trajectory), *_control(vehicle, trajectory, error),
                    _energy(simulated, trajectory), *_rates(simulated, trajectory),
                    *_efforts(vehicle, trajectory)]
     return [html.figure(svg(plot[0], f"f{i}", heading), heading, caption, wide)
@@ -73,6 +74,12 @@ def _friction(vehicle: Vehicle, trajectory: Trajectory, judged: Judgement,
              else "its normal force")
     yield ReportFigure(plots.friction(vehicle, trajectory, mu), "Forces against friction",
                        f"What each wheel needs along the ground, and {shown}")
+
+
+def _shape(vehicle: Vehicle, trajectory: Trajectory) -> Iterator[ReportFigure]:
+    if shape_units(vehicle):
+        yield ReportFigure(plots.shape(vehicle, trajectory), "Shape",
+                           "Joints that do not roll, and tilts that the wheels leave free")
 
 
 def _control(vehicle: Vehicle, trajectory: Trajectory,

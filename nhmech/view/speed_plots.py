@@ -19,12 +19,14 @@ from .drawing import (
     as_simulated,
     axes_of,
     check_axes,
+    clip_start,
     legend,
     line_colours,
     new_figure,
     plot_style,
     settle,
     shade_limits,
+    wheel_line,
     words,
 )
 from .force_plots import NO_FORCES
@@ -124,18 +126,26 @@ def _draw_by_unit(simulated: Simulated, trajectory: Trajectory, part: str,
                   units: Mapping[str, str], what: str, axes: Any) -> Plot:
     """The columns `units` of a part of the run, "xi", "v" or "u"."""
     panels = group_by_unit(simulated, units)
-    lines = line_colours(simulated.vehicle, list(units))
+    vehicle = simulated.vehicle
+    lines = line_colours(vehicle, list(units))
+    wheels = {} if vehicle is None else {wheel.joint: wheel.name
+                                         for wheel in vehicle.description.wheels if wheel.joint}
     with plot_style():
         figure, axes = axes_of(axes, 3.4, 1.3 + 1.1 * len(panels), rows=len(panels))
         shown = check_axes(axes, ["; ".join(names) for _, names in panels])
         for ax, (unit, names) in zip(shown, panels):
             for name in names:
                 values = getattr(trajectory, part)[:, trajectory.names[part].index(name)]
-                ax.plot(trajectory.t, values, color=lines[name], label=words(name))
+                wheel = wheels.get(name)
+                style = {"color": lines[name]}
+                if vehicle is not None and wheel is not None:
+                    style = wheel_line(vehicle, wheel)
+                ax.plot(trajectory.t, values, **style | {"label": words(name)})
             label = SHORT.get(unit, what) if len(panels) > 1 else what
             ax.set_ylabel(f"{label} [{unit or '-'}]")
             settle(ax, np.concatenate([line.get_ydata() for line in ax.lines]))
             shade_limits(ax, trajectory, {name: lines[name] for name in names})
             legend(ax)
+            clip_start(ax)
         shown[-1].set_xlabel("time [s]")
         return figure, axes
