@@ -598,6 +598,21 @@ def revolute(robot: Robot, rng: random.Random, folder: Path) -> Robot:
     return new
 
 
+def crooked(robot: Robot, rng: random.Random, folder: Path) -> Robot:
+    """Wheels up to 0.2 mm and 0.1 degrees away from where they were meant to be, as exporters and
+    rulers leave them."""
+    new = robot.copy()
+    for joint in new.root.findall("joint"):
+        if joint.get("name") in robot.truth.rolling:
+            axis = placement(joint)[:3, :3] @ axis_of(joint)
+            upright = np.cross(axis, np.cross((0.0, 0.0, 1.0), axis))
+            turn = _turn(rng.uniform(-1, 1) * np.radians(0.1), upright)
+            X = turn @ placement(joint)
+            X[:3, 3] = placement(joint)[:3, 3] + [rng.uniform(-2e-4, 2e-4) for _ in "xyz"]
+            place(joint, X)
+    return new
+
+
 TRANSFORMATIONS: dict[str, Transformation] = {
     "as it is": lambda robot, rng, folder: robot,
     "random words": random_words,
@@ -620,6 +635,7 @@ TRANSFORMATIONS: dict[str, Transformation] = {
     "arm": with_arm,
     "in the world": in_the_world,
     "revolute": revolute,
+    "crooked": crooked,
 }
 
 

@@ -16,7 +16,7 @@ from .layout import Layout
 from .notice import Notice, NoticeKind
 from .packages import missing_meshes
 from .remedy import option, suggest
-from .repair import give_wheels_mass, snap_joints, straighten_steering
+from .repair import give_wheels_mass, snap_joints, straighten_axles, straighten_steering
 from .tag import parse_tag
 from .text.fault import Fault, FaultyFile, faulty_file, pass_faults
 from .text.source import Source, read_source
@@ -124,6 +124,8 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
     if given is not None:
         notices += [*report_heights(layout, chosen),
                     *find_unlisted(layout, chosen, roles.locked, to_lock)]
+    contacts, more = straighten_axles(layout, contacts, roles.steering, inferred=given is None)
+    notices += more
     if len(chosen) > 3:
         notices += straighten_steering(layout, roles.steering)
     turning = choose_turning(layout, contacts, roles.steering, gives_way, held=to_lock,

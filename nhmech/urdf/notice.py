@@ -20,6 +20,7 @@ class NoticeKind(str, Enum):
     MASSLESS = "massless"
     MISSING_MESH = "missing mesh"
     ROUNDED_ANGLES = "rounded angles"
+    ONE_AXLE = "one axle"
     LEANING_STEERING = "leaning steering"
     # wheels and supports
     SKID = "skid"

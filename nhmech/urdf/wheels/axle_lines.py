@@ -24,12 +24,14 @@ class Meeting(Enum):
     NOWHERE = "nowhere"
 
 
-def group_by_body(layout: Layout, wheels: Sequence[Wheel],
-            steering: Collection[str]) -> dict[tuple[str, ...], list[Wheel]]:
-    """Wheels that grip, by the joints that steer them."""
+def group_by_body(layout: Layout, wheels: Sequence[Wheel], steering: Collection[str], *,
+                  blades: bool = False) -> dict[tuple[str, ...], list[Wheel]]:
+    """Wheels that grip, by the joints that steer them; with `blades` all that do not slip
+    sideways."""
     bodies: dict[tuple[str, ...], list[Wheel]] = {}
     for wheel in wheels:
-        if wheel.traits.grips and wheel.joint is not None:
+        held = wheel.traits.grips and wheel.joint is not None
+        if held or (blades and wheel.kind == "blade"):
             above = tuple(j.name for j in layout.path(layout.carrier(wheel)) if j.name in steering)
             bodies.setdefault(above, []).append(wheel)
     return bodies

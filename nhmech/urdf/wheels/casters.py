@@ -17,7 +17,7 @@ from ..wheel import Wheel
 from .axis_hints import is_upright
 from .evidence import is_ball_joint, is_free
 from .revolution import find_solid
-from .rims import PARALLEL, read_vertices
+from .rims import PARALLEL, is_horizontal, read_vertices
 from .stance import axle_R, bottom_R, centre_R, ground_height, on_one_axle, tolerance
 
 _BRACKET = 0.05    # [m] from a caster: a link as near as this is its bracket or fork
@@ -254,6 +254,30 @@ def swings(layout: Layout, joint: Joint) -> bool:
     return (joint.turns and is_upright(layout, joint) and is_free(joint)
             and not layout.elements.steers(joint.name)
             and all(command.joint != joint.name for command in layout.elements.commands))
+
+
+def is_idle_caster(layout: Layout, joint: Joint, wheels: Sequence[Wheel]) -> bool:
+    """Whether nothing can turn an upright joint above a wheel: the only one that it carries stands
+    just below it, without a trail, and no motor turns it.
+
+    That no motor does so is said by its name, a caster's, or by a file that tells who drives. Such
+    a joint is drawn where a wheel goes any way.
+    """
+    carried = [w for w in wheels if w.joint and joint in layout.path(layout.carrier(w))]
+    if len(carried) != 1 or not swings(layout, joint) or not (
+            is_caster(layout, joint.child) or _is_told_apart(layout, joint)):
+        return False
+    beside = np.cross(centre_R(layout, carried[0]) - layout.X_RL[joint.child][:3, 3],
+                      layout.axis_R(joint))
+    return bool(np.linalg.norm(beside) < _BESIDE * carried[0].radius)
+
+
+def _is_told_apart(layout: Layout, joint: Joint) -> bool:
+    """Whether the file tells which wheels are driven, and neither that nor a name says that this
+    joint steers."""
+    return not is_named("steer", joint.name, joint.child) and any(
+        layout.elements.rolls(other.name) for other in layout.joints.values()
+        if other.turns and is_free(other) and is_horizontal(layout, other))
 
 
 def is_caster(layout: Layout, link: str) -> bool:

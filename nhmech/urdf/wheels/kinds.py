@@ -23,6 +23,7 @@ from ..notice import Notice, NoticeKind
 from ..remedy import option, suggest, wheel_fields
 from ..wheel import Wheel
 from .axle_lines import Meeting, group_by_body, is_rectangle, meet, surround
+from .casters import is_idle_caster
 from .rollers import Rollers, find_rollers, find_tyre
 from .stance import axle_R, centre_R
 
@@ -111,6 +112,13 @@ def _see(rollers: Rollers | None) -> list[Clue]:
     return [Clue(Tread.MECANUM if rollers.is_oblique else Tread.OMNI, rollers.source)]
 
 
+def _swivelled(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
+    """A caster above the wheel that could not turn: so it is drawn where a wheel goes any way."""
+    for joint in layout.path(layout.carrier(wheel)):
+        if is_idle_caster(layout, joint, [wheel]):
+            yield Clue(Tread.OMNI, "upright joints above them that have neither trail nor motor")
+
+
 def _told(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
     """Plugins that name the wheel, or that name none."""
     for plugin in layout.elements.drives:
@@ -164,8 +172,8 @@ def _called(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
 
 # the best evidence first; None is what is seen of rollers
 _SOURCES: tuple[Callable[[Layout, Wheel], Iterable[Clue]] | None, ...] = (
-    None, _told, _named, _drawn, _rubbing, _moved, _called)
-_OWN = (None, _named, _drawn, _rubbing)
+    None, _swivelled, _told, _named, _drawn, _rubbing, _moved, _called)
+_OWN = (None, _swivelled, _named, _drawn, _rubbing)
 
 
 def usual_mecanum(layout: Layout, wheels: Sequence[Wheel],
@@ -236,8 +244,8 @@ def _roller_notice(layout: Layout, wheels: Sequence[Wheel], verdicts: Sequence[V
     sources = list(dict.fromkeys(s for v in verdicts if v.rolls_sideways for s in v.sources))
     against = list(dict.fromkeys(s for v in verdicts for s in v.against))
     kind = wheels[0].kind
-    text = (f"{list_names(wheels)}: taken as {kind} wheels, because "
-            f"{' and '.join([why] * bool(why) + [say(sources)] * bool(sources))}")
+    reasons = [f"because {why}"] * bool(why) + [f"by {say(sources)}"] * bool(sources)
+    text = f"{list_names(wheels)}: taken as {kind} wheels, {' and '.join(reasons)}"
     if against:
         text += f", although {say(against, 'speaks', 'speak')} against it"
     if kind != "mecanum":

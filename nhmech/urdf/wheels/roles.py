@@ -16,7 +16,8 @@ from ..layout import Joint, Layout, is_named
 from ..notice import Notice, NoticeKind
 from ..remedy import option, suggest
 from ..wheel import Wheel
-from .casters import is_caster
+from .casters import is_caster, is_idle_caster
+from .evidence import is_free
 from .listed_wheels import Origin, find_joint
 from .stance import axle_R, centre_R
 
@@ -55,7 +56,8 @@ def assign_roles(layout: Layout, wheels: Sequence[Wheel], free: Sequence[str],
 
     Steering is what rolling needs: of the continuous and revolute joints above a wheel that grips,
     with an axis within 45 degrees of the vertical, the nearest. One above all contacts is not
-    needed, because the base floats; one above the joints of a leg only places the foot.
+    needed, because the base floats; one above the joints of a leg only places the foot; a caster
+    that nothing could turn is held.
 
     Parameters
     ----------
@@ -86,7 +88,8 @@ def assign_roles(layout: Layout, wheels: Sequence[Wheel], free: Sequence[str],
         _find_moving(layout, name, Origin.TAG if name in in_file else Origin.FREE)
     steering: list[str] = []
     for joint in _steering_joints(layout, wheels):
-        if joint.name in locked:
+        if joint.name in locked or (joint.name not in free
+                                    and is_idle_caster(layout, joint, wheels)):
             continue
         limit = joint.element.find("limit")
         if (joint.lower == joint.upper and joint.name not in free
@@ -310,7 +313,8 @@ def _usual_drive(layout: Layout, wheels: Sequence[Wheel], roles: Roles) -> set[s
 
 def is_swivel(layout: Layout, name: str, wheels: Sequence[Wheel]) -> bool:
     """Whether a steering joint only follows: named caster, or vertical with its wheels off its axis
-    (swivel, hitch)."""
+    (swivel, hitch). The pivot of a wheel that is steered, which has limits, may be beside it by
+    less than a radius."""
     joint = layout.joints[name]
     if is_named("caster", name) or is_caster(layout, joint.child):
         return True
@@ -318,6 +322,7 @@ def is_swivel(layout: Layout, name: str, wheels: Sequence[Wheel]) -> bool:
     if abs(axis[2]) < _VERTICAL:
         return False
     trails = []
+    beside = 0.0 if is_free(joint) else 1.0
     for wheel in wheels:
         if joint not in layout.path(layout.carrier(wheel)):
             continue
@@ -326,5 +331,5 @@ def is_swivel(layout: Layout, name: str, wheels: Sequence[Wheel]) -> bool:
         if wheel.axis is not None:
             lateral = axle_R(layout, wheel)
             d -= lateral * (lateral @ d)
-        trails.append(float(np.linalg.norm(d)))
-    return bool(trails) and min(trails) > _TRAIL
+        trails.append(float(np.linalg.norm(d)) - max(_TRAIL, beside * wheel.radius))
+    return bool(trails) and min(trails) > 0

@@ -19,7 +19,7 @@ from .revolution import find_solid
 from .rims import PARALLEL, read_vertices
 from .stance import axle_R, centre_R, ground_height, tolerance
 
-_ALIKE = 0.1     # of the radius: what differs less from a wheel is one too
+_ALIKE = 0.1     # of the radius, rad: what differs less from a wheel is one too
 _TRAIL = 1e-3    # [m] behind a free upright axis: what stands there swings in like a caster
 
 
@@ -122,7 +122,9 @@ def _stand(layout: Layout, shape: LinkShape, axles: Sequence[np.ndarray], ground
     if abs(low[2] - ground) > slack:
         return None
     middle = (low + high) / 2
-    for axle in axles:
+    # a body that hangs on a joint may stand at a small angle to the others, its wheels with it
+    own = [a for a in R.T if any(np.linalg.norm(np.cross(a, other)) < _ALIKE for other in axles)]
+    for axle in (*own, *axles):
         solid = find_solid(points - middle, axle)
         if solid is not None and abs(middle[2] - solid.radius - low[2]) < slack:
             return _Standing(shape.link, middle + solid.along * axle, axle, solid.radius)

@@ -1,0 +1,87 @@
+"""Upright joints above a wheel that nothing can turn: neither a trail nor a motor does."""
+
+import pytest
+from support import joint, link, robot
+
+import nhmech
+from nhmech.analysis.mobility import mobility
+from nhmech.urdf.describe import describe
+from nhmech.urdf.notice import NoticeKind
+
+WHEEL = ('<collision><origin rpy="1.5707963267948966 0 0"/><geometry>'
+         '<cylinder radius="{r}" length="0.03"/></geometry></collision>')
+DIFFERENTIAL = ('<gazebo><plugin filename="libgazebo_ros_diff_drive.so"><left_joint>left_joint'
+                '</left_joint><right_joint>right_joint</right_joint></plugin></gazebo>')
+
+
+def below(base: str, name: str, x: float, y: float, trail: float = 0.0, more: str = "",
+          kind: str = "continuous", r: float = 0.05, across: float = 0.0) -> str:
+    """A wheel below an upright joint."""
+    return (link(f"{name}_fork", 0.1) + link(f"{name}_wheel", 0.4, body=WHEEL.format(r=r))
+            + joint(f"{name}_swivel", base, f"{name}_fork", (x, y, r), axis=(0, 0, 1), kind=kind,
+                    more=more)
+            + joint(f"{name}_joint", f"{name}_fork", f"{name}_wheel", (-trail, across, 0)))
+
+
+def four(word: str, *elements: str, **arguments) -> str:
+    return robot(link("base", 20, (1, 1, 1), (0, 0, 0.1)), *(
+        below("base", f"{word}_{i}", x, y, **arguments)
+        for i, (x, y) in enumerate([(0.2, 0.15), (0.2, -0.15), (-0.2, 0.15), (-0.2, -0.15)])),
+        *elements)
+
+
+def moved(*names: str) -> str:
+    """Motors."""
+    return "".join(f'<transmission><joint name="{n}"><hardwareInterface>VelocityJointInterface'
+                   '</hardwareInterface></joint></transmission>' for n in names)
+
+
+def test_wheels_below_casters_that_nothing_could_turn_have_rollers():
+    """The base of a machine with rollers, drawn with casters for its simulator."""
+    d = describe(four("caster"))
+    assert [w.kind for w in d.wheels] == ["mecanum"] * 4
+    assert d.steering == () and set(d.locked) == {f"caster_{i}_swivel" for i in range(4)}
+    text = next(n.text for n in d.notices if n.kind is NoticeKind.ROLLERS)
+    assert "by upright joints above them that have neither trail nor motor" in text
+    assert mobility(nhmech.load(four("caster"))).type == (3, 0)
+
+
+def test_a_file_that_tells_who_drives_need_not_name_the_casters():
+    d = describe(four("unit", moved(*(f"unit_{i}_joint" for i in range(4)))))
+    assert [w.kind for w in d.wheels] == ["mecanum"] * 4
+    assert d.driven == tuple(f"unit_{i}_joint" for i in range(4))
+
+
+SWIVELS = [f"caster_{i}_swivel" for i in range(4)]
+
+
+@pytest.mark.parametrize("text", [
+    four("unit"),                                    # nothing says who drives: a swerve
+    four("caster", moved(*SWIVELS)),                 # the casters have motors
+    four("caster", trail=0.03),                      # they swing
+    four("caster", kind="revolute", more='<limit lower="-1" upper="1" effort="1" velocity="1"/>'),
+    four("caster", across=0.02),                     # the wheel turns its joint when it rolls
+    four("steer", moved(*(f"steer_{i}_joint" for i in range(4)))),
+])
+def test_wheels_that_something_turns_are_steered(text):
+    d = describe(text)
+    assert len(d.steering) == 4 and {w.kind for w in d.wheels} == {"disc"}
+
+
+def test_a_caster_that_is_freed_is_steered():
+    d = describe(four("caster"), free=SWIVELS)
+    assert set(d.steering) == set(SWIVELS) and {w.kind for w in d.wheels} == {"disc"}
+
+
+@pytest.mark.parametrize(("word", "elements"), [("caster", ()), ("support", (DIFFERENTIAL,))])
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_differential_drive_turns_whatever_its_caster_does(word, elements, count):
+    driven = "".join(link(side, body=WHEEL.format(r=0.05))
+                     + joint(f"{side}_joint", "base", side, (0, y, 0.05))
+                     for side, y in (("left", 0.15), ("right", -0.15)))
+    casters = (below("base", f"{word}_{i}", (-0.12, 0.12)[i], 0, r=0.02) for i in range(count))
+    vehicle = nhmech.load(robot(link("base", 5, com=(-0.02, 0, 0)), driven, *casters, *elements))
+    kinds = [w.kind for w in vehicle.description.wheels]
+    assert kinds == ["disc", "disc"] + ["omni"] * count
+    assert mobility(vehicle).type == (2, 0)
+    assert vehicle.speeds == vehicle.description.driven == ("left_joint", "right_joint")
