@@ -15,6 +15,7 @@ from .algebroid_makers import (
     special_orthogonal as special_orthogonal,
 )
 from .brackets import Growth as Growth, growth_vector as growth_vector
+from .casimirs import Casimir as Casimir, casimirs as casimirs
 from .chetaev import chetaev as chetaev
 from .closed_form_multipliers import closed_form_multipliers as closed_form_multipliers
 from .connection import (
@@ -27,11 +28,14 @@ from .constraint_algorithm import (
 )
 from .distribution import Distribution as Distribution
 from .equations import Equations as Equations
+from .first_integrals import FirstIntegral as FirstIntegral, first_integrals as first_integrals
 from .forms import ConstraintForms as ConstraintForms, constraint_forms as constraint_forms
 from .frame import AdaptedFrame as AdaptedFrame, adapted_frame as adapted_frame
 from .generalised_speeds import generalised_speeds as generalised_speeds
 from .gibbs_appell import gibbs_appell as gibbs_appell
 from .hamel import hamel as hamel
+from .hamilton_jacobi import HamiltonJacobi as HamiltonJacobi, hamilton_jacobi as hamilton_jacobi
+from .hamiltonisation import Hamiltonisation as Hamiltonisation, hamiltonise as hamiltonise
 from .lagrange_dalembert import lagrange_dalembert as lagrange_dalembert
 from .lagrange_multipliers import lagrange_multipliers as lagrange_multipliers
 from .momentum import (

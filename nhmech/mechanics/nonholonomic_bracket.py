@@ -23,6 +23,8 @@ class NonholonomicBracket:
 
     Attributes
     ----------
+    q_names
+        Of q.
     names
         Of the independent speeds xi, in whose order p is.
     parameters
@@ -37,6 +39,7 @@ class NonholonomicBracket:
         (q, p, theta) -> the Jacobiator (n, n^2), see `jacobiator`.
     """
 
+    q_names: tuple[str, ...]
     names: tuple[str, ...]
     parameters: np.ndarray
     tensor: ca.Function
@@ -129,7 +132,7 @@ def nonholonomic_bracket(constrained: HasConstrained,
     inputs = [system.q, p, system.theta]
     energy = ca.substitute(system.energy, system.v, v)
     return NonholonomicBracket(
-        frame.names, np.asarray(given.parameters, dtype=float),
+        space.q_names, frame.names, np.asarray(given.parameters, dtype=float),
         ca.Function("Pi", inputs, [tensor], {"cse": True}),
         ca.Function("H", inputs, [energy], {"cse": True}),
         ca.Function("p", [system.q, xi, system.theta], [ca.densify(reduced @ xi)], {"cse": True}),

@@ -1,0 +1,151 @@
+"""Gauge momenta and moving energies, found by machine: their conditions are linear."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from ..checks import check_arguments
+from ..ctrl_c import hear_ctrl_c
+from ..symbolic.row_reduction import ZERO
+from .frame import adapted_frame
+from .gibbs_appell import gibbs_appell
+from .symmetry_search import candidates, echelon, name_combination
+from .system import ConstrainedSystem, HasConstrained, require_constrained
+
+AROUND = 0.4    # how far from known configurations others are tried [m, rad]
+SPARE = 12      # random states beyond twice as many as there are candidates
+
+
+@dataclass(frozen=True)
+class FirstIntegral:
+    """A function alpha E - <p, Y> that is constant along every motion, p = dL/dv.
+
+    Attributes
+    ----------
+    name
+        Such as "E - 3 d/dyaw".
+    value
+        (t, q, v, theta) -> the integral.
+    section
+        (nv,) Y(q, theta).
+    has_energy
+        Whether alpha is 1: the energy (Y = 0) or a moving energy; else a gauge momentum.
+    """
+
+    name: str
+    value: ca.Function
+    section: ca.SX
+    has_energy: bool
+
+    def __repr__(self) -> str:
+        kind = "gauge momentum" if not self.has_energy else "moving energy" \
+            if self.section.nnz() else "energy"
+        return f"<FirstIntegral {self.name}, {kind}>"
+
+
+@check_arguments
+@hear_ctrl_c()
+def first_integrals(constrained: HasConstrained) -> tuple[FirstIntegral, ...]:
+    """All integrals alpha E - <p, Y> of the motion without inputs.
+
+    Y is among the combinations of simple sections; the integrals are in echelon form.
+
+    A moving energy E - <p, Y> is constant where Y, like the velocities, satisfies the affine
+    constraints, A Y + b = 0, and leaves the Lagrangian alone; a gauge momentum <p, Y> need be of no
+    symmetry. No such condition is asked for: that the rate vanishes is linear in alpha and Y, and
+    is solved at random states. Candidates are those of `find_symmetry`: translations, turns, and
+    q_i d/dq_j. Source: Fasso and Sansonetto, J. Nonlinear Science 26 (2016) 519; Fasso, Giacobbe
+    and Sansonetto, Reports on Mathematical Physics 62 (2008) 345.
+
+    Parameters
+    ----------
+    constrained
+        A `ConstrainedSystem`, or anything with one as `.constrained`, with numbers for its
+        parameters: the coefficients hold for these.
+
+    Raises
+    ------
+    MechanicsError
+        For a motion that is on no distribution.
+
+    Examples
+    --------
+    >>> from nhmech.mechanics import first_integrals
+    >>> from nhmech.systems import load_system
+    >>> [found.name for found in first_integrals(load_system("heisenberg_drift"))]
+    ['E - 0.4 d/dz']
+    """
+    constrained = require_constrained(constrained)
+    constrained.require_distribution("first_integrals")
+    system = constrained.system
+    names, sections = candidates(system)
+    functions = ca.vertcat(system.energy, -(sections.T @ system.momentum))
+    values, rates, sizes = _along(constrained, functions)
+    scale = np.maximum(np.linalg.norm(sizes, axis=0), 1.0)
+    _, s, vt = np.linalg.svd(rates / scale)
+    basis = vt[int((s > ZERO).sum()):] / scale
+    found: list[FirstIntegral] = []
+    spread = values - values[0]
+    kept = np.zeros((len(values), 0))
+    for row in echelon(basis) if len(basis) else ():
+        part = spread @ row
+        rest = part - kept @ np.linalg.lstsq(kept, part, rcond=None)[0] if kept.size else part
+        # constant on the constraints, or a combination of those before
+        if np.linalg.norm(rest) <= 1e-7 * np.linalg.norm(np.abs(spread) @ np.abs(row)):
+            continue
+        kept = np.column_stack([kept, part])
+        found.append(_integral(constrained, functions, row, names, sections))
+    return tuple(found)
+
+
+def _integral(constrained: ConstrainedSystem, functions: ca.SX, row: np.ndarray, names: list[str],
+              sections: ca.SX) -> FirstIntegral:
+    system, is_energy = constrained.system, bool(row[0])
+    # a gauge momentum is <p, Y> with the sign of its first section
+    weights = row if is_energy else -row
+    words = np.concatenate([row[:1], -row[1:]]) if is_energy else -weights
+    value = ca.Function("integral", [system.t, system.q, system.v, system.theta],
+                        [ca.dot(ca.DM(weights), functions)])
+    return FirstIntegral(name_combination(words, ["E", *names]), value,
+                         sections @ ca.SX(ca.sparsify(ca.DM(row[1:]))), is_energy)
+
+
+def _places(constrained: ConstrainedSystem, count: int) -> Iterator[tuple[float, np.ndarray]]:
+    """Times and configurations around the known ones, all different."""
+    space, rng = constrained.system.algebroid, np.random.default_rng(7)
+    known = constrained.configurations
+    for k in range(count):
+        t = constrained.moment + float(rng.uniform(0, 1))
+        q = space.normalise(known[k % len(known)] + AROUND * rng.normal(size=space.nq))
+        at = constrained.nearest(q, t)
+        if at is not None:
+            yield t, at
+
+
+def _along(constrained: ConstrainedSystem,
+           functions: ca.SX) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values of functions of (t, q, v), their rates along the motion, and sizes of what cancels in
+    these, at random states, (N, k) each."""
+    system, frame = constrained.system, adapted_frame(constrained)
+    a = gibbs_appell(constrained, frame=frame).acceleration
+    by_place, by_speed = system.rate(functions), ca.jacobian(functions, system.v)
+    rate = ca.Function("rate", [system.t, system.q, system.v, system.a, system.theta], [
+        functions, by_place + by_speed @ system.a,
+        ca.fabs(by_place) + ca.fabs(by_speed) @ ca.fabs(system.a)])
+    xi_symbols = ca.SX.sym("xi", frame.nxi)
+    velocity = ca.Function("velocity", [system.t, system.q, xi_symbols, system.theta],
+                           system.expand(ca.densify(frame.velocity(xi_symbols))))
+    found, none, rng = [], np.zeros(system.u.numel()), np.random.default_rng(8)
+    for t, q in _places(constrained, 2 * functions.numel() + SPARE):
+        xi = rng.normal(size=frame.nxi)
+        v = velocity(t, q, xi, constrained.parameters)
+        at = a(t, q, xi, none, constrained.parameters)
+        out = [part.full().ravel() for part in rate(t, q, v, at, constrained.parameters)]
+        if np.isfinite(out).all():
+            found.append(out)
+    values, rates, sizes = np.array(found).swapaxes(0, 1)
+    return values, rates, sizes

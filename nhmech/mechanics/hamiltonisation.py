@@ -1,0 +1,168 @@
+"""Invariant measure and Chaplygin's multiplier of a reduced Chaplygin system: decided and given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..checks import check_arguments, read_vector
+from ..errors import MechanicsError
+from .equations import solve_definite
+from .frame import at_samples
+from .reduction import Reduction
+from .symmetry import ZERO
+from .system import ConstrainedSystem
+
+NODES = 40      # of the quadrature along a straight line, exact to rounding for smooth densities
+
+
+@dataclass(frozen=True)
+class Hamiltonisation:
+    """What a Chaplygin system keeps of Hamilton's equations.
+
+    Attributes
+    ----------
+    reduction
+        From `chaplygin`.
+    trace
+        (r, theta) -> Theta (n,) in the base velocities' dual basis, the 1-form Theta_b = C_ab^a of
+        the gyroscopic tensor, G_ab = C_ab^c p_c: d ln N = Theta for a density N(r) that the motion
+        keeps with dr dp.
+    closed
+        |d Theta|, the largest at the samples: there is such a density where it is 0.
+    simple
+        The largest of |C_ab^c - (delta_a^c Theta_b - delta_b^c Theta_a) / (n - 1)| at the samples:
+        where it and `closed` are 0, the motion is Hamiltonian in another time.
+    """
+
+    reduction: Reduction
+    trace: ca.Function
+    closed: float
+    simple: float
+
+    def __repr__(self) -> str:
+        words = ("an invariant measure" if self.has_measure else "no invariant measure of r alone",
+                 "Hamiltonian in another time" if self.is_hamiltonian else "not phi-simple")
+        return f"<Hamiltonisation: {words[0]}, {words[1]}>"
+
+    @property
+    def has_measure(self) -> bool:
+        """Whether N(r) dr dp is kept for a density N, locally."""
+        return self.closed <= ZERO
+
+    @property
+    def is_hamiltonian(self) -> bool:
+        """Whether dtau = f dt makes the motion Hamilton's, f = N^(1 / (n - 1)): Chaplygin's
+        multiplier."""
+        return self.has_measure and self.simple <= ZERO
+
+    def density(self, r: ArrayLike, origin: ArrayLike) -> float:
+        """N(r) / N(origin), by the integral of Theta along the shortest line between them.
+
+        Raises
+        ------
+        MechanicsError
+            Where there is no such density.
+        """
+        if not self.has_measure:
+            raise MechanicsError("no density of r alone is kept: |d Theta| is "
+                                 f"{self.closed:.3g}")
+        names = self.reduction.base.system.algebroid.q_names
+        end, begin = read_vector("r", r, names), read_vector("origin", origin, names)
+        nodes, weights = np.polynomial.legendre.leggauss(NODES)
+        theta = self.reduction.base.parameters
+        return float(np.exp(sum(weight * float(self._slope(node, begin, end, theta))
+                                for node, weight in zip((nodes + 1) / 2, weights / 2))))
+
+    @cached_property
+    def _slope(self) -> ca.Function:
+        """(s, begin, end, theta) -> d ln N / ds on the line, s from 0 to 1."""
+        system = self.reduction.base.system
+        space, s = system.algebroid, ca.SX.sym("s")
+        begin, end = ca.SX.sym("begin", space.nq), ca.SX.sym("end", space.nq)
+        place = space.normalise(begin + s * (end - begin))
+        anchor = ca.substitute(space.anchor, space.q, place)
+        v = solve_definite(anchor.T @ anchor, anchor.T @ ca.jacobian(place, s))
+        return ca.Function("slope", [s, begin, end, system.theta],
+                           [ca.dot(self.trace(place, system.theta), v)])
+
+    def multiplier(self, r: ArrayLike, origin: ArrayLike) -> float:
+        """f(r) / f(origin) with which dr/dtau = dH/dP, dP/dtau = -dH/dr for dtau = f dt, P = f p.
+
+        Raises
+        ------
+        MechanicsError
+            Where there is none.
+        """
+        if not self.is_hamiltonian:
+            raise MechanicsError("Chaplygin's multiplier does not exist: the gyroscopic tensor is "
+                                 f"off the phi-simple form by {self.simple:.3g}, |d Theta| is "
+                                 f"{self.closed:.3g}")
+        return self.density(r, origin) ** (1 / (self.reduction.alpha.numel() - 1))
+
+
+@check_arguments
+def hamiltonise(reduction: Reduction) -> Hamiltonisation:
+    """Whether a reduced Chaplygin system keeps a measure, and is Hamiltonian in another time.
+
+    dp_a/dt = -dH/dr^a - G_ab dr^b/dt with G_ab = C_ab^c(r) p_c has the divergence -Theta(dr/dt):
+    N(r) dr dp is kept where d ln N = Theta, which needs d Theta = 0. It is Hamiltonian in the time
+    dtau = f dt, f = exp(phi), where C_ab^c = delta_a^c d_b phi - delta_b^c d_a phi: the system is
+    phi-simple, and N = f^(n-1). With n = 2 every measure is of that kind: Chaplygin's theorem.
+
+    Sources: Chaplygin 1911; Cantrijn, Cortes, de Leon and Martin de Diego, Math. Proc. Cambridge
+    Phil. Soc. 132 (2002) 323; Garcia-Naranjo and Marrero, Nonlinearity 33 (2020) 1.
+
+    Parameters
+    ----------
+    reduction
+        From `chaplygin`, its base of two dimensions or more; inputs count as zero.
+
+    Raises
+    ------
+    MechanicsError
+        For a base of one dimension or one that is no tangent bundle, and for forces beyond the
+        gyroscopic ones.
+    """
+    base, alpha = reduction.base, reduction.alpha
+    system, n = base.system, alpha.numel()
+    space, xi = system.algebroid, system.v
+    if n < 2:
+        raise MechanicsError("a Chaplygin system of one dimension has no gyroscopic force: there "
+                             "is nothing to decide")
+    anchors = at_samples(base, ca.densify(space.anchor))
+    if not space.nq or min(np.linalg.matrix_rank(rho) for rho in anchors) < n:
+        raise MechanicsError(f"hamiltonise needs a base on which {', '.join(space.v_names)} are "
+                             f"the velocities of {', '.join(space.q_names) or 'no coordinates'}")
+    _require_no_force(base, alpha)
+    mass = ca.jacobian(system.momentum, xi)
+    inverse = solve_definite(mass, ca.SX.eye(n))
+    tensor = [[ca.jacobian(reduction.gyroscopic[a, b], xi) @ inverse for b in range(n)]
+              for a in range(n)]                             # C_ab^c (1, n)
+    trace = ca.vertcat(*[sum((tensor[a][b][a] for a in range(n)), ca.SX(0)) for b in range(n)])
+    slope = ca.jacobian(trace, space.q) @ space.anchor                   # [b, a] = rho_a Theta_b
+    twist = sum((trace[g] * c for g, c in enumerate(space.structure)), ca.SX(n, n))
+    off = [tensor[a][b][c] - ((a == c) * trace[b] - (b == c) * trace[a]) / (n - 1)
+           for a in range(n) for b in range(n) for c in range(n)]
+    closed, simple = (float(np.abs(at_samples(base, ca.densify(part))).max(initial=0.0))
+                      for part in (slope.T - slope - twist, ca.vertcat(*off)))
+    return Hamiltonisation(reduction, ca.Function("Theta", [space.q, system.theta],
+                                                  [ca.densify(trace)]), closed, simple)
+
+
+def _require_no_force(base: ConstrainedSystem, alpha: ca.SX) -> None:
+    """Raises `MechanicsError` where more acts than the gyroscopic force, at random speeds."""
+    system = base.system
+    rest = ca.substitute(system.force - alpha, system.u, ca.SX.zeros(system.u.shape))
+    evaluate = ca.Function("rest", [system.t, system.q, system.v, system.theta],
+                           [ca.densify(rest)])
+    rng = np.random.default_rng(0)
+    worst = max(np.abs(evaluate(base.moment, q, rng.normal(size=system.v.numel()),
+                                base.parameters).full()).max(initial=0.0)
+                for q in base.configurations)
+    if not worst <= ZERO:
+        raise MechanicsError("hamiltonise takes motions without forces; here some act")

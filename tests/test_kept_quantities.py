@@ -1,0 +1,226 @@
+"""What a nonholonomic motion keeps: gauge momenta and moving energies, Casimirs, measures, and
+solutions of the Hamilton-Jacobi equation, against published ones."""
+
+import casadi as ca
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from nhmech.errors import InputError, MechanicsError
+from nhmech.mechanics import (
+    casimirs,
+    chaplygin,
+    constrain,
+    euclidean,
+    find_symmetry,
+    first_integrals,
+    hamilton_jacobi,
+    hamiltonise,
+    lagrangian_system,
+    nonholonomic_bracket,
+    quotient,
+    symmetry,
+)
+from nhmech.mechanics.writing import symbols
+from nhmech.systems import ball_on_turntable, heavy_top, load_system, unbalanced_ball
+from nhmech.systems.example import solve
+
+X, Y, Z = ({name: lambda s, name=name: {name: 1}} for name in "xyz")
+WORLD = ("wx", "wy", "wz")
+
+
+def names(example):
+    return [found.name for found in first_integrals(example)]
+
+
+# -- gauge momenta and moving energies -------------------------------------------------------------
+def test_the_ball_on_the_turntable_is_no_longer_done_by_hand():
+    """Fasso and Sansonetto 2016, section 5: E - Omega L_z, where w_z is constant by itself; and
+    both level components of the angular momentum about the contact."""
+    example = ball_on_turntable.example(Omega=3.0)
+    found = first_integrals(example)
+    assert [f.name for f in found] == [
+        "E + 3 y d/dx - 3 x d/dy", "d/dx + 16.6667 turn of qx.. about y",
+        "d/dy - 16.6667 turn of qx.. about x", "d/dwz"]
+    assert [f.has_energy for f in found] == [True, False, False, False]
+    assert "moving energy" in repr(found[0]) and "gauge momentum" in repr(found[1])
+    system, theta = example.constrained.system, example.constrained.parameters
+    by_hand = ca.Function("moving", [system.t, system.q, system.v, system.theta],
+                          [ball_on_turntable.moving_energy(symbols(system))])
+    for place, speed in zip(*example_states(example)):
+        spin = float(found[3].value(0, place, speed, theta))
+        assert float(found[0].value(0, place, speed, theta)) - 3.0 * spin == pytest.approx(
+            float(by_hand(0, place, speed, theta)), rel=1e-12)
+
+
+def example_states(example):
+    """q, v (N, ...) at random, on the constraints."""
+    rng, equations = np.random.default_rng(9), example.equations()
+    q = example.constrained.configurations
+    v = np.array([equations.velocity(0, place, rng.normal(size=len(equations.names)),
+                                     example.constrained.parameters).full().ravel() for place in q])
+    return q, v
+
+
+@pytest.mark.parametrize("name", ["ball_on_turntable", "chaplygin_ball", "veselova",
+                                  "heisenberg_drift", "nonholonomic_particle", "snakeboard",
+                                  "vertical_disk", "bead_rod"])
+def test_they_are_constant_along_runs(name):
+    """By an integration that knows nothing of them."""
+    example = load_system(name)
+    times = np.linspace(0, 0.5, 4)
+    q, xi = solve(example, times, rtol=1e-13)
+    equations, theta = example.equations(), example.constrained.parameters
+    v = [equations.velocity(t, *state, theta).full().ravel() for t, *state in zip(times, q, xi)]
+    found = first_integrals(example)
+    assert found
+    for integral in found:
+        values = [float(integral.value(t, *state, theta)) for t, *state in zip(times, q, v)]
+        size = max(1.0, np.abs(values).max())
+        assert np.ptp(values) <= 1e-10 * size, integral
+
+
+def test_known_sets_of_integrals():
+    assert names(load_system("chaplygin_ball"))[0] == "E"        # and the contact's momentum, 3
+    assert len(names(load_system("chaplygin_ball"))) == 4
+    assert names(load_system("veselova")) == ["E", "turn of qx.. about x", "turn of qx.. about y"]
+    assert names(load_system("heisenberg_drift")) == ["E - 0.4 d/dz"]
+    assert names(load_system("suslov")) == ["E"]
+    # those of the disc are linear in v too, but hypergeometric in the lean
+    assert names(load_system("falling_disc")) == ["E"]
+
+
+def test_what_only_vanishes_on_the_constraints_is_no_integral():
+    """Heisenberg's row itself is a <p, Y> that is constant."""
+    assert not any("x d/dy" in name for name in names(load_system("heisenberg_drift")))
+
+
+# -- Casimirs --------------------------------------------------------------------------------------
+def test_casimirs_of_the_heavy_top():
+    """|gamma|^2 and gamma . M (Marsden and Ratiu, section 15.10)."""
+    reduced = quotient(find_symmetry(heavy_top.example(I2=1.1)))
+    found = casimirs(nonholonomic_bracket(reduced.base))
+    assert [f.name for f in found] == ["z_x^2 + z_y^2 + z_z^2",
+                                       "z_x p_wx + z_y p_wy + z_z p_wz"]
+    gamma, momentum = np.random.default_rng(2).normal(size=(2, 3))
+    assert float(found[1].value(gamma, momentum)) == pytest.approx(gamma @ momentum, rel=1e-13)
+
+
+def test_casimirs_of_other_brackets():
+    body = quotient(find_symmetry(load_system("rigid_body")))
+    assert [c.name for c in casimirs(nonholonomic_bracket(body.base))] == [
+        "p_wx^2 + p_wy^2 + p_wz^2"]
+    # nonholonomic: gamma . M is none, the constraint takes its direction away
+    sphere = nonholonomic_bracket(load_system("veselova_sphere"))
+    assert [c.name for c in casimirs(sphere)] == ["gamma_x^2 + gamma_y^2 + gamma_z^2"]
+    assert casimirs(nonholonomic_bracket(load_system("chaplygin_sleigh"))) == ()
+
+
+# -- measure and multiplier ------------------------------------------------------------------------
+def reduce(name, generators, speeds=None):
+    return chaplygin(symmetry(load_system(name), generators), speeds)
+
+
+def test_the_measure_of_chaplygins_ball():
+    """N = (1 - m r^2 gamma . (I + m r^2)^-1 gamma)^(-1/2) (Chaplygin 1903; Borisov and Mamaev
+    2001); on SO(3) the gyroscopic tensor is not phi-simple."""
+    made = reduce("chaplygin_ball", {**X, **Y}, WORLD)
+    found = hamiltonise(made)
+    assert found.has_measure and not found.is_hamiltonian
+    m, r, *I = made.base.parameters
+
+    def density(q):
+        gamma = Rotation.from_quat(q).as_matrix()[2]
+        return (1 - m * r ** 2 * gamma @ (gamma / (np.array(I) + m * r ** 2))) ** -0.5
+
+    start, *places = made.base.configurations
+    for q in places:
+        assert found.density(q, start) == pytest.approx(density(q) / density(start), rel=1e-11)
+    with pytest.raises(MechanicsError, match="off the phi-simple form by"):
+        found.multiplier(places[0], start)
+
+
+def test_chaplygins_multiplier_of_the_particle():
+    """z' = y x': f = (1 + y^2)^(-1/2), with which dr/dtau = dH/dP, dP/dtau = -dH/dr."""
+    made = reduce("nonholonomic_particle", Z)
+    found = hamiltonise(made)
+    assert found.is_hamiltonian
+    origin = np.array([0.1, 0.0])
+    f = lambda y: found.multiplier([0.4, y], origin)               # noqa: E731
+    assert f(1.2) == pytest.approx((1 + 1.2 ** 2) ** -0.5, rel=1e-12)
+    # H = (P_x^2 / (1 + y^2) + P_y^2) / (2 f^2); at a state (x, y, x', y'):
+    y, vx, vy = 0.7, 0.9, -0.4
+    acceleration = made.equations().drift(0, [0.3, y], [vx, vy], [], [])[1].full().ravel()
+    scale, slope = f(y), -y * (1 + y * y) ** -1.5
+    p, p_rate = np.array([(1 + y * y) * vx, vy]), np.array(
+        [2 * y * vy * vx + (1 + y * y) * acceleration[0], acceleration[1]])
+    P_rate = (slope * vy * p + scale * p_rate) / scale              # d/dtau
+    P = scale * p
+    dH = ((P[0] ** 2 / (1 + y * y) + P[1] ** 2) * -slope / scale ** 3
+          - P[0] ** 2 * y / (1 + y * y) ** 2 / scale ** 2)
+    np.testing.assert_allclose(P_rate, [0, -dH], rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("name, generators, speeds, measure, hamiltonian", [
+    ("vertical_disk", {**X, **Y}, None, True, True),
+    ("knife_edge_on_incline", Y, None, True, True),
+    ("falling_disc", {**X, **Y}, ("u1", "u2", "u3"), True, False),
+    ("torus_coin", {**X, **Y}, ("u1", "u2", "u3"), True, False),
+    ("unbalanced_ball", {**X, **Y}, WORLD, True, False)])
+def test_shipped_chaplygin_systems(name, generators, speeds, measure, hamiltonian):
+    found = hamiltonise(reduce(name, generators, speeds))
+    assert (found.has_measure, found.is_hamiltonian) == (measure, hamiltonian)
+
+
+def test_the_snake_keeps_no_measure():
+    found = hamiltonise(chaplygin(find_symmetry(load_system("wheeled_snake")), ("back", "front")))
+    assert not found.has_measure and found.closed > 0.1
+    with pytest.raises(MechanicsError, match="no density of r alone is kept"):
+        found.density([0.5, 0.6], [0.5, 0.5])
+
+
+def test_an_unbalanced_ball_without_an_axis_keeps_none():
+    """Borisov and Mamaev 2002: only with an axis of symmetry, or with its centre in the middle."""
+    made = unbalanced_ball.example(I=(0.0031, 0.0036, 0.0024))
+    found = hamiltonise(chaplygin(symmetry(made, {**X, **Y}), WORLD))
+    assert not found.has_measure
+
+
+def test_forces_and_bases_that_are_refused():
+    with pytest.raises(MechanicsError, match="without forces"):
+        hamiltonise(_pushed())
+
+
+def _pushed():
+    free = lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2, force=lambda s: {"x": -s.v.x})
+    return chaplygin(symmetry(constrain(free, rows={"slope": lambda s: s.v.z - s.q.y * s.v.x}), Z))
+
+
+# -- Hamilton and Jacobi ---------------------------------------------------------------------------
+def test_the_vertical_disk_turns_and_rolls_evenly():
+    """Ohsawa and Bloch 2009, example 4.1."""
+    disk = load_system("vertical_disk")
+    assert hamilton_jacobi(disk, {"theta1'": 0.7, "theta2'": 2.0}).is_solution
+    wrong = hamilton_jacobi(disk, {"theta1'": lambda s: s.q.theta2, "theta2'": 2.0})
+    assert not wrong.is_solution and wrong.motion > 0.1
+
+
+def test_the_knife_edge_on_an_incline():
+    """Ohsawa and Bloch 2009, example 4.2: phi' constant, and the speed along the edge that of a
+    fall, sqrt(c + 2 g sin(tilt) x)."""
+    edge = load_system("knife_edge_on_incline")
+
+    def fall(s, place):
+        return ca.cos(s.q.phi) * ca.sqrt(30 + 2 * s.p.g * ca.sin(s.p.tilt) * place)
+
+    found = hamilton_jacobi(edge, {"x'": lambda s: fall(s, s.q.x), "phi'": 1.3})
+    assert found.is_solution and found.motion <= 1e-12
+    across = hamilton_jacobi(edge, {"x'": lambda s: fall(s, s.q.y), "phi'": 1.3})
+    assert not across.is_solution and across.closed <= 1e-12 < across.energy
+    with pytest.raises(MechanicsError, match="without forces"):
+        hamilton_jacobi(load_system("rolling_ball"), {"x'": 1.0, "y'": 0.0, "wz": 0.0})
+    with pytest.raises(InputError, match="3 independent speeds were named"):
+        hamilton_jacobi(edge, {"x'": 1.0, "y'": 0.0, "phi'": 0.3})
+    with pytest.raises(MechanicsError, match="linear in the velocities"):
+        hamilton_jacobi(load_system("heisenberg_drift"), {"x'": 1.0, "y'": 0.0})
