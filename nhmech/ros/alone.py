@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 from ..ctrl_c import forget_ctrl_c
 from ..errors import NhmechError
+from ..simulation.real_time import keep_pace
 from .node import Node, Outgoing
 from .settings import Settings, parameters
-from .start import keep_pace
 
 
 class Transport(Protocol):

@@ -5,38 +5,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..analysis.friction import coefficients
-from ..analysis.mobility import mobility
-from ..analysis.validity import Verdict, validity
-from ..control.balance import Balance
-from ..control.demo import DemoDrive
-from ..control.twist import TwistDrive
+from ..control.teleoperation import Teleoperation, Twist, TwistLimits
 from ..control.wheel_servo import WheelServo
 from ..errors import InputError, NhmechError
 from ..logs.readings import Reading, Readings, Transform
-from ..simulation.contact_forces import force_reader
 from ..simulation.simulator import Simulator
-from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
 from .joint_commands import JointCommands
 from .planar import PlanarPose, turn, yaw_of
 from .settings import Settings
 
-CONTROL_PERIOD = 0.01      # [s], a fifth of the time constant of `WheelServo`
-JUDGED = 0.1               # [s] between two looks at whether the wheels still roll
 AGAIN = 1.0                # [s] before the same thing is said again
-LATE = 0.25                # [s]: further behind, the node gives up catching up
 PLANAR = "base_footprint"  # REP-120: the shadow of the base on the ground
 MAP = "map"                # REP-105: the frame that does not drift; here it is W
-WAYS = 33                  # twists around a circle, nearer than `TwistDrive` reaches at a time
-STILL = 1e-9               # [m/s] of lateral speed that counts as none
-
-Twist = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -71,9 +56,8 @@ class Odometry:
 class Bridge:
     """Simulates a vehicle in step with a clock that it is told.
 
-    Twists go through the limits of the settings to `WheelServo`, or to `Balance` where the
-    vehicle's pitch is free; what no twist can drive is pushed off and coasts. Nothing that comes in
-    stops it: what cannot be taken is refused with one line.
+    `Teleoperation` drives it, within the limits of the settings. Nothing that comes in stops it:
+    what cannot be taken is refused with one line.
 
     Parameters
     ----------
@@ -123,68 +107,38 @@ class Bridge:
         if base not in ("", self.readings.root, PLANAR):
             raise InputError(f"parameter base_frame_id = {base!r} must be the root link, "
                              f"{self.readings.root!r}, or {PLANAR!r}")
-        self.has_lateral = mobility(vehicle).manoeuvrability == 3
         self._say_line = say
-        self._on_twist: Callable[[float, Twist], None] | None = None
+        self._now: float | None = None
+        self._said: dict[str, float] = {}       # what was said -> when
         self._joints = JointCommands(vehicle)
-        self._mu = None if math.isnan(self.settings.mu) else self.settings.mu
-        mu = coefficients(vehicle, self._mu)
-        self._grip = 1 / np.array([mu[row.contact] for row in vehicle.contact_rows
-                                   if row.direction == "normal"])
-        every = max(1, round(CONTROL_PERIOD / self.settings.dt))
-        controller = self._controller()
-        # of what balances or is pushed off
-        self._begin = (DemoDrive(vehicle).start if controller is None
-                       else getattr(controller, "start", {}))
-        # commands jump, and what lifts off is said by `_judge`: a node does not end there
-        self.simulator = Simulator(vehicle, controller, dt=self.settings.dt,
-                                   control_period=every * self.settings.dt, on_lift="ignore")
-        self.is_paused = False
-        self._start(None)
-        self._warm_up()
-        self._start(None)
-        self._odom, self._steps, self._on_twist = PlanarPose(), 0, on_twist
+        follows_joints = self.settings.mode == "joints"
+        self._drive = Teleoperation(
+            vehicle, WheelServo(vehicle, commands=self._joints) if follows_joints else None,
+            dt=self.settings.dt, speed_factor=self.settings.speed_factor,
+            limits=TwistLimits(self.settings.linear_x, self.settings.linear_y,
+                               self.settings.angular_z),
+            timeout=self.settings.cmd_vel_timeout,
+            mu=None if math.isnan(self.settings.mu) else self.settings.mu,
+            called="cmd_vel", say=self._say, on_twist=on_twist)
+        self._odom = PlanarPose()
+        self._forget()
 
     def __repr__(self) -> str:
         return f"<Bridge of {self.vehicle.name!r} at t = {self.simulator.t:.6g} s>"
 
-    def _controller(self) -> Balance | WheelServo | None:
-        if self.settings.mode == "joints":
-            return WheelServo(self.vehicle, commands=self._joints)
-        if self._coasts:
-            return None
-        if "pitch_rate" in self.vehicle.speeds:
-            return Balance(self.vehicle, self._follow)
-        return WheelServo(self.vehicle, commands=TwistDrive(self.vehicle, self._follow))
-
-    def _warm_up(self) -> None:
-        """Builds code and tables before the clock starts, which would wait for them."""
-        force_reader(self.vehicle).function.compile()
-        steers = self.vehicle.steering.steered and not self._coasts
-        self.simulator.compile(self._steer_every_way() if steers else ())
-        state = self.simulator.step()
-        validity(self.vehicle, state.t, state.q, state.v, state.u, mu=self._mu)
-
-    def _steer_every_way(self) -> list[np.ndarray]:
-        """Configurations with the wheels as they are for twists all around."""
-        drive, length = TwistDrive(self.vehicle, (0.0, 0.0, 0.0)), self.vehicle.steering.length
-        planes = ((0, 2), (0, 1), (1, 2)) if self.has_lateral else ((0, 2),)
-        limits, found = self.vehicle.limits, []
-        for first, second in planes:
-            for angle in np.linspace(0.0, 2 * math.pi, WAYS):
-                twist = np.zeros(3)
-                twist[first], twist[second] = math.cos(angle), math.sin(angle)
-                joints, _ = drive.follow(0.0, self.simulator.state, twist * (length, length, 1.0))
-                within = {name: min(max(value, limits[name].lower), limits[name].upper)
-                          for name, value in joints.values.items()}
-                with suppress(NhmechError):     # wheels that limits keep from meeting in a point
-                    found.append(self.simulator.reset(joints=within).q)
-        return found
+    @property
+    def simulator(self) -> Simulator:
+        """What simulates the vehicle."""
+        return self._drive.simulator
 
     @property
-    def _coasts(self) -> bool:
-        """Whether no twist can drive it: it has no motor, or falls over to a side."""
-        return not self.vehicle.driven or "roll_rate" in self.vehicle.speeds
+    def twist(self) -> Twist:
+        return self._drive.twist
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the vehicle's time stands still."""
+        return self._drive.is_paused
 
     # -- in ----------------------------------------------------------------------------------------
     def take_twist(self, forward: float, lateral: float, yaw_rate: float, age: float = 0.0) -> bool:
@@ -195,29 +149,12 @@ class Bridge:
         age
             [s] between its stamp and now; older than the time-out it is dropped.
         """
-        command = float(forward), float(lateral), float(yaw_rate)
-        if not all(map(math.isfinite, command)):
-            self._say("cmd_vel", f"cmd_vel {command} is ignored: it is not finite")
-            return False
         timeout = self.settings.cmd_vel_timeout
         if timeout and age > timeout:
             self._say("stamp", f"a cmd_vel is dropped: its stamp is {age:.3g} s old, "
                                f"cmd_vel_timeout is {timeout:g} s")
             return False
-        if self._coasts:
-            self._refused = (f"cmd_vel is refused: {self.vehicle.name} coasts; it has no driven "
-                             "wheel, or would fall over")
-            self._say("coasts", self._refused)
-            return False
-        if abs(lateral) > STILL and not self.has_lateral:
-            self._refused = (f"lateral speed {lateral:g} m/s is refused: {self.vehicle.name} "
-                             "cannot move sideways")
-            self._say("lateral", self._refused)
-            command = command[0], 0.0, command[2]
-        else:
-            self._refused = ""
-        self._wanted, self._heard = command, self.simulator.t
-        return True
+        return self._drive.take(forward, lateral, yaw_rate)
 
     def take_joints(self, names: Sequence[str], position: Sequence[float] = (),
                     velocity: Sequence[float] = (), effort: Sequence[float] = ()) -> bool:
@@ -251,7 +188,7 @@ class Bridge:
                                  f"{settings.odom_frame_id!r}")
             pose = self._odom @ told if frame == settings.odom_frame_id else told
             before = self._planar(self._odom.inverse)
-            self._start(pose)
+            self._restart(pose)
         except NhmechError as error:
             self._say("pose", f"initialpose ({x:g}, {y:g}, {yaw:g}) is refused: {error}")
             return False
@@ -273,30 +210,23 @@ class Bridge:
 
     def reset(self) -> None:
         """Back to the origin, at rest; odometry begins anew."""
-        self._start(None)
+        self._restart(None)
         self._odom = PlanarPose()
 
     def pause(self, on: bool) -> None:
         """Stops the vehicle's time, or lets it go on."""
-        self.is_paused = on
+        self._drive.is_paused = on
 
-    def _start(self, pose: PlanarPose | None) -> None:
-        place = [0.0] * 6
-        begin = tuple(self._begin.get("pose", ()))
-        place[:len(begin)] = begin
-        x, y, yaw = pose or (place[0], place[1], place[5])
-        self.simulator.reset(**self._begin | {"pose": (x, y, *place[2:5], yaw)})
-        self._now: float | None = None
-        self._due = 0.0             # [s] that the vehicle is behind
-        self._wanted, self._heard = (0.0, 0.0, 0.0), -math.inf
-        self.twist: Twist = (0.0, 0.0, 0.0)
-        self._followed: float | None = None
-        self._told: Twist | None = None
+    def _restart(self, pose: PlanarPose | None) -> None:
+        self._drive.restart(pose)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begins anew, at the state as it is."""
+        self._now = None
         self._joints.clear()
-        self._refused, self._failure = "", ""
-        self._judged = -math.inf
-        self._slips: tuple[float, str] | None = None
-        self._said: dict[str, float] = {}       # what was said -> when
+        self._refused = ""
+        self._said.clear()
         self.reading = self.readings.read_state(self.simulator.state)
 
     # -- time --------------------------------------------------------------------------------------
@@ -310,69 +240,19 @@ class Bridge:
             self._say("clock", f"time went back to {now:.3f} s: the vehicle is reset")
         passed = 0.0 if self._now is None else now - self._now
         self._now = now
-        if self.is_paused or self._failure:
+        if self.is_paused or self._drive.failure:
             return self.reading
-        if passed > LATE:
-            self._say("late", f"{passed:.3g} s passed without a tick: the vehicle's time leaves "
-                              f"out {passed - LATE:.3g} s of them")
-            passed = LATE
-        self._due += passed * self.settings.speed_factor
-        try:
-            while self._due > 0.5 * self.settings.dt:
-                self.simulator.step()
-                self._steps += 1
-                self._due -= self.settings.dt
-        except NhmechError as error:
-            self._failure = str(error)
-            self._due = 0.0
-            self._say("failure", f"the simulation stands still until it is reset: {error}")
-        state = self.simulator.state
-        self._judge(state)
-        self.reading = self.readings.read_state(state)
+        self.reading = self.readings.read_state(self._drive.advance(passed))
         return self.reading
 
     @property
     def stamp(self) -> float:
+        drive = self._drive
         if self.settings.publish_clock:
-            return self._steps * self.settings.dt
+            return drive.steps * self.settings.dt
         now = self._now or 0.0
-        held = self.is_paused or self._failure
-        return now if held else now - self._due / self.settings.speed_factor
-
-    def _follow(self, t: float, state: State) -> Twist:
-        """The twist at a moment of the vehicle's time: limits, and the end of an old command."""
-        timeout, wanted = self.settings.cmd_vel_timeout, self._wanted
-        if timeout and t - self._heard > timeout + 0.5 * self.settings.dt:
-            if any(self.twist):
-                self._say("timeout", f"no cmd_vel for {timeout:g} s: the vehicle brakes")
-            wanted = (0.0, 0.0, 0.0)
-        passed = CONTROL_PERIOD if self._followed is None else t - self._followed
-        self._followed = t
-        limits = (self.settings.linear_x, self.settings.linear_y, self.settings.angular_z)
-        x, y, yaw = (limit.clip(value, before, passed)
-                     for limit, value, before in zip(limits, wanted, self.twist))
-        self.twist = (x, y, yaw)
-        if self._on_twist is not None and self.twist != self._told:
-            self._told = self.twist
-            self._on_twist(t, self.twist)
-        return self.twist
-
-    def _judge(self, state: State) -> None:
-        """Looks now and then at whether the wheels can roll as they do. The forces' shortest split
-        mostly shows that they can, in no time; all splits are looked for where it does not, and
-        that now and then is rarer once they cannot."""
-        if state.t - self._judged < (JUDGED if self._slips is None else AGAIN):
-            return
-        self._judged = state.t
-        moment = state.t, state.q, state.v, state.u
-        if min(force_reader(self.vehicle).room(*moment, self._grip)) >= 0:
-            self._slips = None
-            return
-        found = validity(self.vehicle, *moment, mu=self._mu)
-        if found.verdict is not Verdict.FAILS:
-            self._slips = None
-        elif self._slips is None:
-            self._slips = state.t, found.reason()
+        held = drive.is_paused or drive.failure
+        return now if held else now - drive.behind / self.settings.speed_factor
 
     # -- out ---------------------------------------------------------------------------------------
     @property
@@ -382,19 +262,20 @@ class Bridge:
         simulation = Diagnostic(f"{name}: simulation", "runs",
                                 values={"time [s]": f"{self.simulator.t:.3f}",
                                         "joints": ", ".join(self.vehicle.driven)})
-        if self._failure:
+        if self._drive.failure:
             simulation = replace(simulation, level="ERROR",
-                                 message=f"stands still: {self._failure}")
+                                 message=f"stands still: {self._drive.failure}")
         elif self.is_paused:
             simulation = replace(simulation, message="paused")
         rolling = Diagnostic(f"{name}: rolling", "all wheels roll")
-        if self._slips is not None:
-            since, why = self._slips
+        if self._drive.slips is not None:
+            since, why = self._drive.slips
             rolling = Diagnostic(
                 rolling.name, f"ideal rolling does not hold since t = {since:.3f} s: {why}",
                 "WARN", {"since [s]": f"{since:.3f}"})
-        commands = Diagnostic(f"{name}: commands", self._refused or "followed",
-                              "WARN" if self._refused else "OK")
+        refused = self._refused or self._drive.refused
+        commands = Diagnostic(f"{name}: commands", refused or "followed",
+                              "WARN" if refused else "OK")
         return simulation, rolling, commands
 
     @property

@@ -8,8 +8,9 @@ from typing import Any
 
 from ..errors import NhmechError
 from ..logs.messages import TIME, Messages
+from ..simulation.real_time import keep_pace
 from .node import KEPT, Node
-from .start import find_type, import_ros, keep_pace, read_parameters, report
+from .start import find_type, import_ros, read_parameters, report
 
 REMEDY = ("on Debian 12: apt install python3-rospy python3-tf2-msgs python3-nav-msgs "
           "python3-sensor-msgs python3-diagnostic-msgs python3-std-srvs")

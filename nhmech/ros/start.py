@@ -4,8 +4,7 @@ that fails."""
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -96,16 +95,6 @@ def find_type(name: str) -> Any:
     """Class of a type such as "nav_msgs/msg/Odometry", in the Python packages of ROS."""
     package, part, kind = name.split("/")
     return getattr(import_module(f"{package}.{part}"), kind)
-
-
-def keep_pace(rate: float, is_done: Callable[[], bool], tick: Callable[[], object]) -> None:
-    """Calls `tick` so many times a second until `is_done`; after a late one the next period begins
-    at once, and none is made up for."""
-    due = time.monotonic()
-    while not is_done():
-        tick()
-        due = max(due + 1 / rate, time.monotonic())
-        time.sleep(max(due - time.monotonic(), 0.0))
 
 
 def report(error: NhmechError | OSError) -> int:

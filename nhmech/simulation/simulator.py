@@ -157,6 +157,7 @@ class Simulator:
         self._is_started = False
         self._is_first = True     # of its steps since the start
         self._turn = Lock()       # of the thread that advances it
+        self._recorder: Recorder | None = None      # of steps that are made by hand
 
     def _read_contact(self, contact: str, mu: object, restitution: object,
                       mode: str) -> CoulombContact | None:
@@ -252,6 +253,8 @@ class Simulator:
             For a pose that cannot be placed.
         """
         v_names = self.simulated.constrained.system.algebroid.v_names
+        if self._recorder is not None:
+            raise SimulationError("the record would go back in time: end_record() ends it first")
         full = self._read_velocities(v, xi)
         speeds = read_speeds(xi, self.atlas.primary.equations.names, v_names)
         self.propagator.start(self.simulated.configuration(pose, joints, q))
@@ -312,6 +315,9 @@ class Simulator:
             raise SimulationError(BUSY)
         try:
             self.inputs.ask()
+            if self._recorder is not None:
+                self.inputs.note_twist()
+                self._recorder.note(self.moment.k)
             by_hand = self._is_first or self.propagator.coulomb is not None
             if by_hand or not self.propagator.step_in_c():
                 self._step_within_bounds()
@@ -333,6 +339,48 @@ class Simulator:
         if terminal is not None:
             raise SimulationError(f"stopped at t = {self.t:.6g} s: {terminal}",
                                   remedy=Remedy(GO_ON, GO_ON))
+
+    def record(self, *, every: int = 1, save: str | os.PathLike | None = None) -> None:
+        """Has `step` record from the present state on, until `end_record`.
+
+        Parameters
+        ----------
+        every, save
+            As those of `run`; steps are counted from the start.
+
+        Raises
+        ------
+        InputError
+            For arguments that it cannot take.
+        SimulationError
+            Where it records already, and where the file cannot be made.
+        """
+        check_run(1.0, self.propagator.dt, every, None, save)
+        if self._recorder is not None:
+            raise SimulationError("this Simulator records already; end_record() ends that")
+        if not self._is_started:
+            self.reset()
+        self._recorder = Recorder(self.moment, self.info, 1, every, save)
+        self._recorder.notices += self.bounds.notices
+
+    def end_record(self, stop: str = "ended") -> Trajectory:
+        """What was recorded since `record`, and is saved where that said so.
+
+        Parameters
+        ----------
+        stop
+            Why it ends; `trajectory.stop` says so.
+
+        Raises
+        ------
+        SimulationError
+            Where nothing was recorded, and where the file cannot be written, with the record.
+        """
+        recorder, self._recorder = self._recorder, None
+        if recorder is None:
+            raise SimulationError("nothing is recorded: record() begins it")
+        recorder.add()
+        return recorder.trajectory(stop)
 
     def compile(self, places: Sequence[np.ndarray] = (), *, wait: bool = True) -> None:
         """Has the code of a step built now and waits for it: for loops in real time. Otherwise

@@ -1,0 +1,308 @@
+"""A vehicle that is driven by twists as they come, in step with a clock that it is told."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import NamedTuple
+
+import numpy as np
+
+from ..analysis.friction import coefficients
+from ..analysis.mobility import mobility
+from ..analysis.validity import Verdict, validity
+from ..errors import InputError, NhmechError
+from ..simulation.command import Command, Controller
+from ..simulation.contact_forces import force_reader
+from ..simulation.simulator import Simulator
+from ..simulation.state import State
+from ..vehicle.vehicle import Vehicle
+from .balance import Balance
+from .demo import DemoDrive
+from .exchange import Exchange
+from .speed_limits import SpeedLimits
+from .twist import TwistDrive
+from .wheel_servo import WheelServo
+
+CONTROL_PERIOD = 0.01      # [s], a fifth of the time constant of `WheelServo`
+JUDGED = 0.1               # [s] between two looks at whether the wheels still roll
+AGAIN = 1.0                # [s] before what failed is looked at again
+LATE = 0.25                # [s]: further behind, it gives up catching up
+WAYS = 33                  # twists around a circle, nearer than `TwistDrive` reaches at a time
+STILL = 1e-9               # [m/s] of lateral speed that counts as none
+OWN = "twists"             # name of the controller that follows the twists
+
+Twist = tuple[float, float, float]
+
+
+class TwistLimits(NamedTuple):
+    """Of each component of a commanded twist."""
+
+    forward: SpeedLimits = SpeedLimits()
+    lateral: SpeedLimits = SpeedLimits()
+    yaw: SpeedLimits = SpeedLimits()
+
+    def clip(self, wanted: Twist, before: Twist, passed: float) -> Twist:
+        """The twist that is commanded, `passed` [s] after `before` was."""
+        x, y, yaw = (limit.clip(*pair, passed) for limit, pair in zip(self, zip(wanted, before)))
+        return x, y, yaw
+
+
+NO_LIMITS = TwistLimits()
+
+
+class Teleoperation:
+    """Simulates a vehicle in real time, or by another clock, and follows twists.
+
+    They go through the limits to `WheelServo`, or to `Balance` where the vehicle's pitch is free;
+    what no twist can drive is pushed off and coasts. What goes wrong is told and never raised.
+
+    Parameters
+    ----------
+    vehicle
+        What moves.
+    controller
+        Commands instead of what follows the twists.
+    others
+        Name -> controller that the twists' can be exchanged for by `choose`.
+    dt
+        Step [s].
+    limits
+        Of the twists.
+    timeout
+        [s] after which the last twist ends and the vehicle brakes; 0 for never.
+    speed_factor
+        Simulated seconds in a second.
+    mu
+        Friction coefficients for the judgement of rolling, as in `analysis.validity`.
+    called
+        What messages call a twist.
+    say
+        Takes the name of a thing and one line about it.
+    on_twist
+        Told (vehicle's time [s], twist) when the twist that is followed changes.
+
+    Attributes
+    ----------
+    simulator
+        What simulates it.
+    has_lateral
+        Whether it can move sideways.
+    twist
+        The twist that is commanded now, after the limits.
+    is_paused
+        Whether the vehicle's time stands still.
+    behind
+        [s] of the vehicle's time that are left to simulate.
+    steps
+        How many were taken; no restart sets them back.
+    refused
+        Why the last twist was not followed, or a part of it; empty where it was.
+    failure
+        Why it stands still until it is restarted; empty where it does not.
+    slips
+        (time [s], why) where ideal rolling does not hold.
+
+    Raises
+    ------
+    ModelError
+        For a vehicle that cannot balance.
+    """
+
+    def __init__(self, vehicle: Vehicle, controller: Controller | None = None, *,
+                 others: Mapping[str, Controller] | None = None, dt: float = 1e-3,
+                 limits: TwistLimits = NO_LIMITS, timeout: float = 0.5,
+                 speed_factor: float = 1.0, mu: float | Mapping[str, float] | None = None,
+                 called: str = "twist", say: Callable[[str, str], None] = lambda what, line: None,
+                 on_twist: Callable[[float, Twist], None] | None = None):
+        self.vehicle, self.limits, self.timeout = vehicle, limits, timeout
+        self.speed_factor, self._called, self._say = speed_factor, called, say
+        self.has_lateral = mobility(vehicle).manoeuvrability == 3
+        self.mu = mu
+        known = coefficients(vehicle, mu)
+        self._grip = 1 / np.array([known[row.contact] for row in vehicle.contact_rows
+                                   if row.direction == "normal"])
+        every = max(1, round(CONTROL_PERIOD / dt))
+        own = controller or self._follower()
+        # of what balances or is pushed off
+        self._begin = DemoDrive(vehicle).start if own is None else getattr(own, "start", {})
+        self._exchange = Exchange({OWN: own or _coast, **others}) if others else None
+        # commands jump, and what lifts off is said by `_judge`: a loop does not end there
+        self.simulator = Simulator(vehicle, self._exchange or own, dt=dt,
+                                   control_period=every * dt, on_lift="ignore")
+        self.is_paused, self.steps = False, 0
+        self._on_twist: Callable[[float, Twist], None] | None = None
+        self.restart()
+        self._warm_up()
+        self.restart()
+        self.steps, self._on_twist = 0, on_twist
+
+    def __repr__(self) -> str:
+        return f"<Teleoperation of {self.vehicle.name!r} at t = {self.simulator.t:.6g} s>"
+
+    def _follower(self) -> Balance | WheelServo | None:
+        if self.coasts:
+            return None
+        if "pitch_rate" in self.vehicle.speeds:
+            return Balance(self.vehicle, self._follow)
+        return WheelServo(self.vehicle, commands=TwistDrive(self.vehicle, self._follow))
+
+    @property
+    def coasts(self) -> bool:
+        """Whether no twist can drive it: it has no motor, or falls over to a side."""
+        return not self.vehicle.driven or "roll_rate" in self.vehicle.speeds
+
+    # -- before the clock starts -------------------------------------------------------------------
+    def _warm_up(self) -> None:
+        """Builds code and tables before the clock starts, which would wait for them."""
+        force_reader(self.vehicle).function.compile()
+        steers = self.vehicle.steering.steered and not self.coasts
+        self.simulator.compile(self._steer_every_way() if steers else ())
+        state = self.simulator.step()
+        validity(self.vehicle, state.t, state.q, state.v, state.u, mu=self.mu)
+        for name in self.controllers[1:]:
+            self.restart()
+            self.choose(name)
+            self.simulator.step()
+        self.choose(self.controllers[0])
+
+    def _steer_every_way(self) -> list[np.ndarray]:
+        """Configurations with the wheels as they are for twists all around."""
+        drive, length = TwistDrive(self.vehicle, (0.0, 0.0, 0.0)), self.vehicle.steering.length
+        planes = ((0, 2), (0, 1), (1, 2)) if self.has_lateral else ((0, 2),)
+        limits, found = self.vehicle.limits, []
+        for first, second in planes:
+            for angle in np.linspace(0.0, 2 * math.pi, WAYS):
+                twist = np.zeros(3)
+                twist[first], twist[second] = math.cos(angle), math.sin(angle)
+                joints, _ = drive.follow(0.0, self.simulator.state, twist * (length, length, 1.0))
+                within = {name: min(max(value, limits[name].lower), limits[name].upper)
+                          for name, value in joints.values.items()}
+                with suppress(NhmechError):     # wheels that limits keep from meeting in a point
+                    found.append(self.simulator.reset(joints=within).q)
+        return found
+
+    # -- in ----------------------------------------------------------------------------------------
+    def take(self, forward: float, lateral: float, yaw_rate: float) -> bool:
+        """A command [m/s, m/s, rad/s]. Returns whether it is followed, without its lateral speed
+        perhaps."""
+        command = float(forward), float(lateral), float(yaw_rate)
+        if not all(map(math.isfinite, command)):
+            self._say("twist", f"{self._called} {command} is ignored: it is not finite")
+            return False
+        if self.coasts:
+            self.refused = (f"{self._called} is refused: {self.vehicle.name} coasts; it has no "
+                            "driven wheel, or would fall over")
+            self._say("coasts", self.refused)
+            return False
+        self.refused = ""
+        if abs(lateral) > STILL and not self.has_lateral:
+            self.refused = (f"lateral speed {lateral:g} m/s is refused: {self.vehicle.name} "
+                            "cannot move sideways")
+            self._say("lateral", self.refused)
+            command = command[0], 0.0, command[2]
+        self._wanted, self._heard = command, self.simulator.t
+        return True
+
+    @property
+    def controllers(self) -> tuple[str, ...]:
+        """Names for `choose`: of what follows the twists, then of the others."""
+        return (OWN,) if self._exchange is None else tuple(self._exchange.controllers)
+
+    @property
+    def chosen(self) -> str:
+        """Name of the controller that commands."""
+        return OWN if self._exchange is None else self._exchange.chosen
+
+    def choose(self, name: str) -> None:
+        """Hands over to another controller. Raises `InputError` for a name that there is not."""
+        if self._exchange is not None:
+            self._exchange.choose(name)
+        elif name != OWN:
+            raise InputError(f"controller = {name!r}: there is only {OWN!r}")
+
+    def restart(self, pose: tuple[float, float, float] | None = None) -> None:
+        """Puts the vehicle at x [m], y [m] and yaw [rad], at rest; where it began, where None.
+
+        Raises
+        ------
+        NhmechError
+            Where it cannot be placed; it stays where it is.
+        """
+        place = [0.0] * 6
+        begin = tuple(self._begin.get("pose", ()))
+        place[:len(begin)] = begin
+        x, y, yaw = pose or (place[0], place[1], place[5])
+        self.simulator.reset(**self._begin | {"pose": (x, y, *place[2:5], yaw)})
+        self.behind = 0.0
+        self._wanted, self._heard = (0.0, 0.0, 0.0), -math.inf
+        self.twist: Twist = (0.0, 0.0, 0.0)
+        self._followed: float | None = None
+        self._told: Twist | None = None
+        self.refused = self.failure = ""
+        self._judged = -math.inf
+        self.slips: tuple[float, str] | None = None
+
+    # -- time --------------------------------------------------------------------------------------
+    def advance(self, passed: float) -> State:
+        """Simulates what `passed` [s] of the clock ask for, in whole steps, and returns the
+        state."""
+        if self.is_paused or self.failure:
+            return self.simulator.state
+        if passed > LATE:
+            self._say("late", f"{passed:.3g} s passed without a tick: the vehicle's time leaves "
+                              f"out {passed - LATE:.3g} s of them")
+            passed = LATE
+        self.behind += passed * self.speed_factor
+        dt = self.simulator.dt
+        try:
+            while self.behind > 0.5 * dt:
+                self.simulator.step()
+                self.steps += 1
+                self.behind -= dt
+        except NhmechError as error:
+            self.failure = str(error)
+            self.behind = 0.0
+            self._say("failure", f"the simulation stands still until it is reset: {error}")
+        state = self.simulator.state
+        self._judge(state)
+        return state
+
+    def _follow(self, t: float, state: State) -> Twist:
+        """The twist at a moment of the vehicle's time: limits, and the end of an old command."""
+        wanted = self._wanted
+        if self.timeout and t - self._heard > self.timeout + 0.5 * self.simulator.dt:
+            if any(self.twist):
+                self._say("timeout", f"no {self._called} for {self.timeout:g} s: the vehicle "
+                                     "brakes")
+            wanted = (0.0, 0.0, 0.0)
+        passed = CONTROL_PERIOD if self._followed is None else t - self._followed
+        self._followed = t
+        self.twist = self.limits.clip(wanted, self.twist, passed)
+        if self._on_twist is not None and self.twist != self._told:
+            self._told = self.twist
+            self._on_twist(t, self.twist)
+        return self.twist
+
+    def _judge(self, state: State) -> None:
+        """Looks now and then at whether the wheels can roll as they do. The forces' shortest split
+        mostly shows that they can, in no time; all splits are looked for where it does not, and
+        that now and then is rarer once they cannot."""
+        if state.t - self._judged < (JUDGED if self.slips is None else AGAIN):
+            return
+        self._judged = state.t
+        moment = state.t, state.q, state.v, state.u
+        if min(force_reader(self.vehicle).room(*moment, self._grip)) >= 0:
+            self.slips = None
+            return
+        found = validity(self.vehicle, *moment, mu=self.mu)
+        if found.verdict is not Verdict.FAILS:
+            self.slips = None
+        elif self.slips is None:
+            self.slips = state.t, found.reason()
+
+
+def _coast(t: float, state: State) -> Command:
+    """No command."""
+    return None

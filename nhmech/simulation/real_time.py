@@ -1,0 +1,16 @@
+"""Loops that keep pace with the clock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+
+def keep_pace(rate: float, is_done: Callable[[], bool], tick: Callable[[], object]) -> None:
+    """Calls `tick` so many times a second until `is_done`; after a late one the next period begins
+    at once, and none is made up for."""
+    due = time.monotonic()
+    while not is_done():
+        tick()
+        due = max(due + 1 / rate, time.monotonic())
+        time.sleep(max(due - time.monotonic(), 0.0))
