@@ -94,6 +94,16 @@ def replace_file(path: str | os.PathLike) -> Iterator[Path]:
         raise failure from error
 
 
+def free_path(path: Path) -> Path:
+    """`path`, or where that exists `path-2`, `path-3`, ...: for names that the user did not
+    choose."""
+    count, free = 1, path
+    while free.exists():
+        count += 1
+        free = path.with_name(f"{path.stem}-{count}{path.suffix}")
+    return free
+
+
 def _folders() -> list[Path]:
     """Existing folders that may hold our files, nearest first."""
     above = Path(__file__).resolve().parents

@@ -65,6 +65,11 @@ def typed_in(block: str) -> list[str]:
     return [line.split("#")[0].strip() for line in lines if line.startswith("nhmech ")]
 
 
+def is_endless(line: str) -> bool:
+    """Whether somebody must end it."""
+    return line.startswith("nhmech drive ") and "--duration" not in line
+
+
 def parse(line: str) -> None:
     from nhmech.cli import main
 
@@ -92,7 +97,7 @@ def test_a_how_to_page_runs(page, tmp_path, monkeypatch):
         elif language == "python":
             exec(compile(code, str(page), "exec"), {})
         for line in typed_in(code) if language == "sh" else ():
-            if any(word in line for word in DRAWN):
+            if any(word in line for word in DRAWN) or is_endless(line):
                 parse(line)
                 continue
             done = CliRunner().invoke(main, shlex.split(line)[1:])

@@ -216,13 +216,40 @@ def test_all_writing_has_a_contrast_of_4_and_a_half(theme):
     assert contrast(luminance("#ffffff"), luminance(colours["strong"])) >= 4.5
 
 
+@pytest.mark.parametrize("theme", [":root", ".dark"])
+def test_marks_on_the_instruments_have_it_too(theme):
+    colours = {}
+    for file in ("page.css", "drive.css"):
+        block = re.search(re.escape(theme) + r" \{(.*?)\}", read_static(file), re.S)[1]
+        colours |= dict(re.findall(r"--(\w+): ([^;]+);", block))
+    under = (0.72, 0.81, 0.90) if theme == ":root" else (0.30, 0.34, 0.39)
+    panel = luminance(colours["panel"], under)
+    assert contrast(luminance(colours["alarm"]), panel) >= 4.5
+    assert contrast(luminance(colours["quiet"]), panel) >= 3       # of a bar that has a number
+    assert contrast(luminance("#ffffff"), luminance("#a8101b")) >= 4.5
+
+
+def keys_of(file: str, table: str) -> set[str]:
+    names = {" ": "space", "ArrowLeft": "&larr;", "ArrowRight": "&rarr;", "ArrowUp": "&uarr;",
+             "ArrowDown": "&darr;"}
+    block = re.search(table, read_static(file), re.S)[1]
+    found = re.findall(r'(?:^|[{,])\s*"?([^\s":,]+| )"?: (?:runs|\(\)|\[|\w)', block)
+    return {names.get(key, key.removeprefix("Key").upper()) for key in found} - {"ESCAPE"}
+
+
+def told_on_the_page(*modes: str) -> set[str]:
+    rows = re.findall(r'<tr(?: class="(.*?)")?>(.*?)</tr>', read_static("page.html"), re.S)
+    return {key for mode, row in rows if mode in modes
+            for key in re.findall(r"<kbd>(.*?)</kbd>", row)}
+
+
 def test_every_key_is_on_the_page():
-    script = read_static("page.js")
-    table = re.search(r"const keys = \{(.*?)\};", script, re.S)[1]
-    known = set(re.findall(r'(?:^|[{,])\s*"?([^\s":,]+| )"?: (?:runs|\(\))', table))
-    told = set(re.findall(r"<kbd>(.*?)</kbd>", read_static("page.html")))
-    names = {" ": "space", "ArrowLeft": "&larr;", "ArrowRight": "&rarr;"}
-    assert told == {names.get(key, key.upper()) for key in known - {"Escape"}}
+    page = keys_of("page.js", r"const keys = \{(.*?)\};")
+    assert told_on_the_page("", "replay-only") == page
+    driven = (page - {"D", "space", "&larr;", "&rarr;"}) | {"shift"}
+    driven |= keys_of("drive.js", r"Object.assign\(nhmech.keys, \{(.*?)\}\);")
+    driven |= keys_of("controls.js", r"const AXES = \{(.*?)\};")
+    assert told_on_the_page("", "drive-only", "sideways-only") == driven
 
 
 @needs_chromium

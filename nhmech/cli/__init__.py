@@ -21,7 +21,7 @@ from .failures import keep_going, printable_messages
 
 # each is the function of the same name in the module of the same name, with _ behind a word of
 # Python's own
-COMMANDS = ("run", "controllers", "inspect", "limits", "view", "plot", "report", "export",
+COMMANDS = ("run", "drive", "controllers", "inspect", "limits", "view", "plot", "report", "export",
             "import", "odometry", "live", "dds", "systems", "cache")
 
 
@@ -88,7 +88,8 @@ def main() -> None:
     """Exact nonholonomic simulation of wheeled robots from their URDF.
 
     \b
-    nhmech run carriage --view            drive a shipped robot in the browser
+    nhmech run carriage --view            watch a shipped robot in the browser
+    nhmech drive carriage                 drive it yourself, by keys, gamepad or touch
     nhmech run robot.urdf --html run.html drive your own, as an HTML file that plays by itself
     nhmech inspect robot.urdf             list the wheels and joints that were found, and why
     nhmech systems check                  compare textbook systems with closed forms

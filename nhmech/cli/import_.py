@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from ..paths import free_path
 from .logged import LogOptions, log_options
 from .options import OutputFile, RobotOptions, load_robot, robot_options
-from .saved import free_path
 
 
 @click.command("import", short_help="Make a run of a logged ROS bag or a table.")

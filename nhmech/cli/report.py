@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 
 from ..errors import InputError
+from ..paths import free_path
 from .driving import read_path_option
 from .options import OutputFile, RobotOptions, robot_options
 from .rolling import Friction, coefficients, friction_option
-from .saved import free_path, path_option, read_run, robot_of_run, vehicle_of
+from .saved import path_option, read_run, robot_of_run, vehicle_of
 
 
 @click.command(short_help="Write a saved run as one page: verdict, pictures, numbers.")

@@ -15,6 +15,7 @@ import click
 import numpy as np
 
 from ..errors import InputError, ModelError, SimulationError
+from ..paths import free_path
 from .completion import robot_argument
 from .conditions import Conditions, condition_options
 from .driving import Driver, DrivingOptions, driving_options, make_driver, only_listed
@@ -40,7 +41,7 @@ from .rolling import (
     rolling_options,
     with_friction_option,
 )
-from .saved import free_path, saved_file
+from .saved import saved_file
 from .show import play
 from .summary import print_notices, print_summary
 

@@ -98,13 +98,3 @@ def saved_file(path: Path) -> Path:
 
     part = part_path(path)
     return part if part.exists() else path
-
-
-def free_path(path: Path) -> Path:
-    """`path`, or where that exists `path-2`, `path-3`, ...: for names that the user did not
-    choose."""
-    count, free = 1, path
-    while free.exists():
-        count += 1
-        free = path.with_name(f"{path.stem}-{count}{path.suffix}")
-    return free

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ..ctrl_c import forget_ctrl_c
+from ..paths import free_path
 from .looks import Look
-from .saved import free_path
 
 if TYPE_CHECKING:
     from ..view.drawable import Drawable, Motion

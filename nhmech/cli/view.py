@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..paths import free_path
 from .driving import read_path_option
 from .looks import LookOptions, look_options, make_look
 from .movies import MovieOptions, movie_options, write_movies
 from .options import PLAYBACK, OutputFile
 from .rolling import Friction, coefficients, friction_option
-from .saved import free_path, is_textbook, read_run, robot_of_run, vehicle_of
+from .saved import is_textbook, read_run, robot_of_run, vehicle_of
 from .show import play
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ class DemoDrive:
     def __init__(self, vehicle: Vehicle):
         self.vehicle = vehicle
         length = vehicle.steering.length
-        self.speed = float(np.clip(1.5 * length, 0.05, 3.0))         # [m/s]
+        self.speed = easy_speed(vehicle)                               # [m/s]
         self.turn = self.speed / (3 * length)                          # [rad/s]
         driven = [c for c in vehicle.contacts if c.mount.wheel.joint in vehicle.driven]
         leans = "roll_rate" in vehicle.speeds
@@ -61,6 +61,11 @@ class DemoDrive:
         phase = 2 * np.pi * t / PERIOD
         sideways = 0.4 * self.speed * np.sin(phase / 2) if _holonomic(self.vehicle) else 0.0
         return growth * np.array([self.speed, sideways, self.turn * np.sin(phase)])
+
+
+def easy_speed(vehicle: Vehicle) -> float:
+    """A speed [m/s] that looks easy: 1.5 lengths of the vehicle in a second."""
+    return float(np.clip(1.5 * vehicle.steering.length, 0.05, 3.0))
 
 
 def _holonomic(vehicle: Vehicle) -> bool:

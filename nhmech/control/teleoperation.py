@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ..simulation.simulator import Simulator
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
 from .balance import Balance
-from .demo import DemoDrive
+from .demo import DemoDrive, easy_speed
 from .exchange import Exchange
 from .speed_limits import SpeedLimits
 from .twist import TwistDrive
@@ -31,6 +31,7 @@ AGAIN = 1.0                # [s] before what failed is looked at again
 LATE = 0.25                # [s]: further behind, it gives up catching up
 WAYS = 33                  # twists around a circle, nearer than `TwistDrive` reaches at a time
 STILL = 1e-9               # [m/s] of lateral speed that counts as none
+GROWTH, DECAY = 0.4, 0.2    # [s] from rest to the limit of an easy speed, and back
 OWN = "twists"             # name of the controller that follows the twists
 
 Twist = tuple[float, float, float]
@@ -52,6 +53,40 @@ class TwistLimits(NamedTuple):
 NO_LIMITS = TwistLimits()
 
 
+def easy_limits(vehicle: Vehicle, speed: float | None = None,
+                yaw_rate: float | None = None) -> TwistLimits:
+    """Limits of a twist that somebody drives by hand.
+
+    Parameters
+    ----------
+    vehicle
+        What is driven.
+    speed, yaw_rate
+        [m/s], [rad/s]; where None, as fast as a stranger likes it: 1.5 lengths of the vehicle in a
+        second, and its speed over its length, both within the limits of its joints.
+    """
+    length = vehicle.steering.length
+    rates = {axis: _fastest(vehicle, axis) for axis in (0, 2)}
+    speed = min(easy_speed(vehicle), rates[0]) if speed is None else speed
+    yaw_rate = min(speed / length, rates[2]) if yaw_rate is None else yaw_rate
+    ahead, turn = (SpeedLimits(most, max_acceleration=most / GROWTH, max_deceleration=-most / DECAY)
+                   for most in (speed, yaw_rate))
+    return TwistLimits(ahead, ahead, turn)
+
+
+def _fastest(vehicle: Vehicle, axis: int) -> float:
+    """The size [m/s or rad/s] of the twist along one axis at which, with the wheels straight, the
+    first driven joint comes to its velocity limit; infinite where there is none."""
+    if not vehicle.driven or vehicle.steering.length <= 0:
+        return math.inf
+    twist = np.zeros(3)
+    twist[axis] = easy_speed(vehicle)
+    _, wheels = TwistDrive(vehicle, twist)(0.0, Simulator(vehicle).state)
+    use = max((abs(rate) / vehicle.limits[name].velocity for name, rate in wheels.values.items()),
+              default=0.0)
+    return twist[axis] / use if use > 0 else math.inf
+
+
 class Teleoperation:
     """Simulates a vehicle in real time, or by another clock, and follows twists.
 
@@ -66,6 +101,8 @@ class Teleoperation:
         Commands instead of what follows the twists.
     others
         Name -> controller that the twists' can be exchanged for by `choose`.
+    start
+        Arguments of `Simulator.reset`, beside those that go with the controller.
     dt
         Step [s].
     limits
@@ -111,7 +148,8 @@ class Teleoperation:
     """
 
     def __init__(self, vehicle: Vehicle, controller: Controller | None = None, *,
-                 others: Mapping[str, Controller] | None = None, dt: float = 1e-3,
+                 others: Mapping[str, Controller] | None = None,
+                 start: Mapping[str, Any] | None = None, dt: float = 1e-3,
                  limits: TwistLimits = NO_LIMITS, timeout: float = 0.5,
                  speed_factor: float = 1.0, mu: float | Mapping[str, float] | None = None,
                  called: str = "twist", say: Callable[[str, str], None] = lambda what, line: None,
@@ -127,6 +165,7 @@ class Teleoperation:
         own = controller or self._follower()
         # of what balances or is pushed off
         self._begin = DemoDrive(vehicle).start if own is None else getattr(own, "start", {})
+        self._begin = {**self._begin, **(start or {})}
         self._exchange = Exchange({OWN: own or _coast, **others}) if others else None
         # commands jump, and what lifts off is said by `_judge`: a loop does not end there
         self.simulator = Simulator(vehicle, self._exchange or own, dt=dt,
@@ -202,7 +241,7 @@ class Teleoperation:
                             "cannot move sideways")
             self._say("lateral", self.refused)
             command = command[0], 0.0, command[2]
-        self._wanted, self._heard = command, self.simulator.t
+        self._wanted, self._heard, self._is_silent = command, self.simulator.t, False
         return True
 
     @property
@@ -236,7 +275,7 @@ class Teleoperation:
         x, y, yaw = pose or (place[0], place[1], place[5])
         self.simulator.reset(**self._begin | {"pose": (x, y, *place[2:5], yaw)})
         self.behind = 0.0
-        self._wanted, self._heard = (0.0, 0.0, 0.0), -math.inf
+        self._wanted, self._heard, self._is_silent = (0.0, 0.0, 0.0), -math.inf, False
         self.twist: Twist = (0.0, 0.0, 0.0)
         self._followed: float | None = None
         self._told: Twist | None = None
@@ -273,10 +312,10 @@ class Teleoperation:
         """The twist at a moment of the vehicle's time: limits, and the end of an old command."""
         wanted = self._wanted
         if self.timeout and t - self._heard > self.timeout + 0.5 * self.simulator.dt:
-            if any(self.twist):
+            if not self._is_silent and any(self.twist):
                 self._say("timeout", f"no {self._called} for {self.timeout:g} s: the vehicle "
                                      "brakes")
-            wanted = (0.0, 0.0, 0.0)
+            wanted, self._is_silent = (0.0, 0.0, 0.0), True
         passed = CONTROL_PERIOD if self._followed is None else t - self._followed
         self._followed = t
         self.twist = self.limits.clip(wanted, self.twist, passed)

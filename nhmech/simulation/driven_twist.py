@@ -21,9 +21,14 @@ SMALL = 1e-3      # of the largest command: one of less is a standstill
 def measure_twist(vehicle: Vehicle, trajectory: History) -> np.ndarray:
     """Forward [m/s], lateral [m/s] and yaw rate [rad/s] of the base in the ground plane at each
     recorded moment, as in `commanded_twist`, (N, 3)."""
-    n, R = vehicle.placer.normal, base_pose(trajectory.q)[..., :3, :3]
-    velocity = np.einsum("...ij,...j->...i", R, trajectory.v[..., :3])
-    turning = np.einsum("...ij,...j->...i", R, trajectory.v[..., 3:6])
+    return planar_twist(vehicle, trajectory.q, trajectory.v)
+
+
+def planar_twist(vehicle: Vehicle, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """The same at configurations q (..., nq) and velocities v (..., nv), (..., 3)."""
+    n, R = vehicle.placer.normal, base_pose(q)[..., :3, :3]
+    velocity = np.einsum("...ij,...j->...i", R, v[..., :3])
+    turning = np.einsum("...ij,...j->...i", R, v[..., 3:6])
     heading = np.cross(R[..., :, 1], n)
     heading /= np.linalg.norm(heading, axis=-1, keepdims=True)
     aside = np.cross(n, heading)

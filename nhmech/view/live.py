@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,6 +11,7 @@ import numpy as np
 from .camera import View, frame
 from .drawable import Colour, Drawable, Snapshot
 from .floor import RIBBON, floor_pose, grid_cell, is_moving, ribbon
+from .instruments import PERIOD, Instruments
 from .layers import make_layers
 from .messages import set_property, set_transform
 from .overlays.overlay import Overlay, Poses
@@ -25,7 +28,7 @@ class LiveScene:
     """A vehicle, its trails and overlays, and what a page has been sent of them."""
 
     def __init__(self, vehicle: Drawable, overlays: Sequence[Overlay], follow: bool,
-                 title: str | None):
+                 title: str | None, instruments: Instruments | None = None):
         self.vehicle, self._scene = vehicle, Scene(vehicle)
         self._overlays = [*overlays, *make_layers(self._scene)]
         self._follow, self._title = follow, title
@@ -34,6 +37,7 @@ class LiveScene:
         self._colours: dict[str, Colour] = {}
         self._legend: tuple[tuple[str, Colour], ...] = ()
         self._count = 0
+        self._instruments, self._due = instruments, -math.inf
         self.clear_trails()
 
     def clear_trails(self) -> None:
@@ -64,15 +68,26 @@ class LiveScene:
         self._count += 1
         for points in (*map(self._scene.contacts, passed), contacts):
             self._extend(points, view.size)
-        return [*messages, *self._trails(view.size), *self._rows(moment),
+        return [*messages, *self._trails(view.size), *self._rows(moment), *self._read(moment),
                 {"type": "time", "t": moment.t}]
+
+    def _read(self, moment: Snapshot) -> list[dict]:
+        """What the instruments show, when that is due."""
+        now = time.monotonic()
+        if self._instruments is None or now < self._due:
+            return []
+        self._due = now + PERIOD
+        return [self._instruments.read(moment)]
 
     def _begin(self, q: np.ndarray) -> tuple[View, list[dict]]:
         """The view of the first pose, and everything that does not move."""
         extent, forward = self._scene.extent(q), self._scene.forward(q)
         path = self._scene.middle(q) + np.outer([0.0, -0.5, 0.5], extent.size * forward)
         view = frame(extent, path, self.vehicle.ground.normal, forward, self._follow)
-        return view, self._scene.messages(view, self._overlays, self._title)
+        messages = self._scene.messages(view, self._overlays, self._title)
+        if self._instruments is not None:
+            messages.append(self._instruments.describe())
+        return view, messages
 
     def _move(self, poses: Poses, least: float) -> list[dict]:
         """Moves what moved by more than `least`; hides and shows what came or went."""

@@ -7,6 +7,7 @@ One self-contained file.
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,8 +28,9 @@ if (wanted) nhmech.seek(Number(wanted[1]));
 LIVE = """
 document.body.classList.add("live");
 const nhmech = openPage(software.found());
-nhmech.viewer.connect(`ws://${location.host}/scene`);
+{drive}nhmech.viewer.connect(`ws://${location.host}/scene`);
 """
+DRIVE = "nhmech.drive = openDrive(nhmech);\n"
 
 
 def render_recording(messages: list[dict], title: str) -> str:
@@ -40,16 +42,23 @@ def render_recording(messages: list[dict], title: str) -> str:
     return _render(RECORDED.replace("{scene}", packed), title)
 
 
-def render_live(title: str) -> str:
-    """A page that draws what the program which serves it sends."""
-    return _render(LIVE, title)
+def render_live(title: str, drive: bool = False) -> str:
+    """A page that draws what the program which serves it sends; with controls and instruments,
+    whose words go back to it, if `drive`."""
+    if not drive:
+        return _render(LIVE.replace("{drive}", ""), title)
+    return _render(LIVE.replace("{drive}", DRIVE), title,
+                   ("controls.js", "instruments.js", "drive.js"), ("drive.css",))
 
 
-def _render(script: str, title: str) -> str:
-    codes = (_meshcat(), read_static("software.js"), read_static("page.js"), script)
-    scripts = "".join(f"<script>{code}</script>\n" for code in codes)
+def _render(script: str, title: str, codes: Sequence[str] = (),
+            styles: Sequence[str] = ()) -> str:
+    """The page with further scripts and styles of this package."""
+    texts = (_meshcat(), *map(read_static, ("software.js", "page.js", *codes)), script)
+    scripts = "".join(f"<script>{code}</script>\n" for code in texts)
     return Template(read_static("page.html")).substitute(
-        title=escape(title), style=read_static("page.css"), scripts=scripts)
+        title=escape(title), style="".join(map(read_static, ("page.css", *styles))),
+        scripts=scripts)
 
 
 @cache

@@ -11,12 +11,14 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
+from urllib.parse import urlsplit
 
 import umsgpack
 
 from ..errors import NhmechError
 
 HOSTS = ("127.0.0.1", "localhost")      # whatever the port, which a tunnel may change
+LONGEST = 4096  # [bytes] of a message that comes in; a longer one ends its connection
 PERIOD = 0.016  # [s] between two sendings to the browsers: a frame of a screen
 
 
@@ -27,10 +29,18 @@ class Server:
     `send` never waits. The last message of each kind for each path is kept for browsers that open
     the page later; what changes several times within 16 ms is sent once. The thread is a daemon: it
     ends with the program, however that ends.
+
+    Parameters
+    ----------
+    page
+        HTML.
+    receive
+        Takes each message that the page sends, in the server's thread. What anybody else sends is
+        dropped: only a browser that has the page open names this very address as its origin.
     """
 
-    def __init__(self, page: str):
-        self.page, self._lock = page, threading.Lock()
+    def __init__(self, page: str, receive: Callable[[str | bytes], None] | None = None):
+        self.page, self._receive, self._lock = page, receive, threading.Lock()
         # (type, path, property) of a message -> the message, packed
         self._scene: dict[tuple, bytes] = {}
         self._pending: dict[tuple, bytes] = {}
@@ -107,10 +117,11 @@ class Server:
         import tornado.netutil
         import tornado.web
 
-        handlers = _make_handlers(self.page, self._open, self._browsers.discard)
+        handlers = _make_handlers(self.page, self._open, self._browsers.discard, self._receive)
         sockets = tornado.netutil.bind_sockets(0, "127.0.0.1")
         self.url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}/"
-        pages = tornado.web.Application(handlers, log_function=lambda _: None)
+        pages = tornado.web.Application(handlers, log_function=lambda _: None,
+                                        websocket_max_message_size=LONGEST)
         self._http = tornado.httpserver.HTTPServer(pages)
         self._http.add_sockets(sockets)
 
@@ -154,7 +165,8 @@ class Server:
 
 
 def _make_handlers(page: str, open_scene: Callable[[Any], None],
-                   close_scene: Callable[[Any], None]) -> list[tuple[str, type]]:
+                   close_scene: Callable[[Any], None],
+                   receive: Callable[[str | bytes], None] | None) -> list[tuple[str, type]]:
     """tornado's handlers of the page, and of the connections that carry the scene."""
     import tornado.web
     import tornado.websocket
@@ -174,10 +186,15 @@ def _make_handlers(page: str, open_scene: Callable[[Any], None],
 
     class Messages(Local, tornado.websocket.WebSocketHandler):
         def open(self, *_: str, **__: str) -> None:
+            self.set_nodelay(True)
             open_scene(self)
 
         def on_message(self, message: str | bytes) -> None:
-            """The page sends nothing; what others send is nothing to us."""
+            """Of the page itself, whose origin is the address that was asked for; a program that
+            names none may look, and says nothing."""
+            origin = urlsplit(self.request.headers.get("Origin", "")).netloc
+            if receive is not None and origin == self.request.host:
+                receive(message)
 
         def on_close(self) -> None:
             close_scene(self)

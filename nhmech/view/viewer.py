@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,11 +15,14 @@ import numpy as np
 from ..checks import check_arguments, read_number
 from ..errors import InputError, NhmechError
 from ..simulation.state import State
+from ..vehicle.vehicle import Vehicle
 from .drawable import Drawable, Motion, Snapshot
+from .instruments import Instruments
 from .live import LiveScene
 from .overlays import make_overlays
 from .overlays.overlay import Overlay
 from .page import render_live
+from .page_commands import PageCommands
 from .recording import save_html
 from .remote import RemoteWindow
 from .sampling import snapshots
@@ -28,9 +31,11 @@ from .server import Server
 FPS = 60.0  # that most screens show
 # of the time that the drawing thread may work, so that a simulation beside it keeps its speed
 SHARE = 0.04
+DRIVEN_SHARE = 0.3      # of a driven vehicle, whose loop waits for the clock anyway
 # of a fast loop, one state in EACH is kept for the trails, and BETWEEN of those are drawn between
 # two frames: curves stay round, and keeping them costs nothing that can be measured
 EACH, BETWEEN = 64, 2
+DRIVEN_EACH, DRIVEN_BETWEEN = 1, 16     # of a driven vehicle, which shows a hundred in a second
 
 
 class Window(Protocol):
@@ -72,11 +77,22 @@ class Viewer:
         Whether the camera moves along.
     title
         In the page's corner; None takes the vehicle's name.
+    drive
+        Whether the page has controls and instruments; `commands` has what its controls say.
+        `nhmech.view.Drive` is a whole loop around it.
+    mu
+        Friction coefficients for the instruments, as in `analysis.validity`.
+
+    Attributes
+    ----------
+    commands
+        What the page's controls say; nothing where it has none.
 
     Raises
     ------
     InputError
-        For overlays and configurations that do not fit the vehicle.
+        For overlays and configurations that do not fit the vehicle, and for drive=True with a
+        window, or without wheels.
     NhmechError
         Where the server is closed or does not answer.
 
@@ -88,12 +104,19 @@ class Viewer:
 
     def __init__(self, vehicle: Drawable, *, open_browser: bool = False,
                  overlays: Sequence[str | Overlay] = (), window: str | None = None,
-                 follow: bool = True, title: str | None = None):
+                 follow: bool = True, title: str | None = None, drive: bool = False,
+                 mu: float | Mapping[str, float] | None = None):
         self.vehicle, self._title = vehicle, title
-        self._overlays = make_overlays(vehicle, overlays)
-        self._live = LiveScene(vehicle, self._overlays, follow, title)
-        self._window: Window = (Server(render_live(title or vehicle.name)) if window is None
-                                else RemoteWindow(window))
+        self._overlays = make_overlays(vehicle, overlays, mu=mu)
+        self.commands = PageCommands()
+        self._share, self._each, self._between = (
+            (DRIVEN_SHARE, DRIVEN_EACH, DRIVEN_BETWEEN) if drive else (SHARE, EACH, BETWEEN))
+        instruments = _instruments(vehicle, window, mu) if drive else None
+        self._live = LiveScene(vehicle, self._overlays, follow, title, instruments)
+        self._window: Window = (
+            Server(render_live(title or vehicle.name, drive),
+                   self.commands.receive if drive else None)
+            if window is None else RemoteWindow(window))
         self._lock, self._closing = threading.Lock(), threading.Event()
         self._failure: NhmechError | None = None
         self._newest: Snapshot | State | None = None
@@ -139,9 +162,14 @@ class Viewer:
                 raise InputError(f"viewer: q must be {self.vehicle.model.nq} finite numbers, got "
                                  f"{state.q}")
         self._count += 1
-        if not self._count % EACH:
+        if not self._count % self._each:
             self._passed.append(state)
         self._newest = state
+
+    def post(self, message: dict) -> None:
+        """Sends the page one more message, with a `type` that it knows; the last of each type is
+        kept for pages that open later."""
+        self._window.send([message])
 
     def flush(self) -> None:
         """Return when the last displayed state is on its way to the browsers."""
@@ -198,7 +226,8 @@ class Viewer:
         while self._failure is None and not self._closing.wait(max(0.0, due - time.monotonic())):
             begin = time.thread_time()
             self._draw()
-            due = max(time.monotonic(), due + max(1 / FPS, (time.thread_time() - begin) / SHARE))
+            rest = (time.thread_time() - begin) / self._share
+            due = max(time.monotonic(), due + max(1 / FPS, rest))
 
     def _draw(self) -> None:
         """Hands the newest moment over to the window, unless it has been drawn; a failure is
@@ -210,7 +239,8 @@ class Viewer:
             if newest is self._drawn or self._failure is not None:
                 return
             try:
-                between = [state.q for state in passed[::max(1, len(passed) // BETWEEN)]]
+                between = [state.q
+                           for state in passed[::max(1, len(passed) // self._between)]]
                 self._window.send(self._live.messages(Snapshot.of(newest), between))
             except NhmechError as error:
                 self._failure = error
@@ -219,3 +249,14 @@ class Viewer:
                                             f"{error}")
                 self._failure.__cause__ = error
             self._drawn = newest
+
+
+def _instruments(vehicle: Drawable, window: str | None,
+                 mu: float | Mapping[str, float] | None) -> Instruments:
+    """Raises `InputError` for what cannot be driven from a page."""
+    if window is not None:
+        raise InputError("drive=True needs the page of this package: leave window= out")
+    if not isinstance(vehicle, Vehicle):
+        raise InputError(f"{vehicle.name} is no vehicle: only one with wheels has instruments; "
+                         "leave drive=True out")
+    return Instruments(vehicle, mu)

@@ -18,6 +18,7 @@ const openPage = plain => {
   const lights = () => node(["focus", "lights", "<object>"]).children;
   const suns = () => lights().filter(light => light.isDirectionalLight);
   const adapt = plain ? software.adapt(viewer, suns) : () => {};
+  const on = {};  // type of a message -> what further parts of the page make of it
   let anchor = null, course = 0, view = null, names = [];
 
   function setView(c) {
@@ -32,7 +33,7 @@ const openPage = plain => {
     setLayers(c.layers);
     const legend = $("legend");
     legend.textContent = "";
-    for (const contact of c.contacts) addRow(legend, contact.name, contact.color);
+    for (const { name, color } of c.contacts) addRow(legend, name, color).className = "contact";
     legend.appendChild(document.createElement("div")).id = "rows";
     const cell = c.cell < 0.1 ? 100 * c.cell + " cm" : c.cell + " m";
     legend.appendChild(document.createElement("div")).textContent = `grid ${cell}${c.ground}`;
@@ -116,6 +117,7 @@ const openPage = plain => {
     row.textContent = text;
     const rgb = Array.from(color, x => Math.round(255 * x)).join();
     row.appendChild(document.createElement("i")).style.background = `rgb(${rgb})`;
+    return row;
   }
   function showRows(rows) {
     $("rows").textContent = "";
@@ -142,6 +144,7 @@ const openPage = plain => {
     else if (c.type === "time") $("clock").textContent = c.t.toFixed(2) + " s";
     else if (c.type === "rows") showRows(c.rows);
     else if (c.type === "set_animation") setAnimation(c);
+    else if (on[c.type]) on[c.type](c);
     else original(c);
   }
   function show(t) {
@@ -248,5 +251,5 @@ const openPage = plain => {
   });
   viewer.handle_command = handle;
   requestAnimationFrame(tick);
-  return { viewer, state, seek, play, look };
+  return { viewer, state, keys, on, seek, play, look };
 };

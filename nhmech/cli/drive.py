@@ -1,0 +1,69 @@
+"""`nhmech drive`: a robot in the browser, driven by keys, gamepad or touch, in real time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .driving import DrivingOptions, driving_options, make_driver
+from .looks import LookOptions, look_options, make_look
+from .options import OutputFile, Positive, RobotOptions, load_robot, robot_options
+from .rolling import Friction, friction_option, with_friction_option
+from .show import has_browser
+from .summary import print_notices
+
+
+@click.command(short_help="Drive a robot in the browser by keys, gamepad or touch.")
+@click.argument("file")
+@click.option("--top-speed", type=Positive(), metavar="M/S",
+              help="What a key asks for. Default: 1.5 lengths of the robot in a second.")
+@click.option("--top-yaw-rate", type=Positive(), metavar="RAD/S",
+              help="The same of turning. Default: the speed over the robot's length.")
+@click.option("--save", type=OutputFile(".npz"),
+              help="Write the drive for `nhmech view` and the other commands; after a reset the "
+                   "next one is FILE-2, and so on.")
+@click.option("--duration", type=Positive(), metavar="SECONDS",
+              help="End after so long. Default: at Ctrl-C.")
+@friction_option
+@driving_options
+@look_options
+@robot_options
+def drive(file: str, robot: RobotOptions, driving: DrivingOptions, looks: LookOptions, mu: Friction,
+          top_speed: float | None, top_yaw_rate: float | None, save: Path | None,
+          duration: float | None) -> None:
+    """Drive a robot in the browser, in real time, with exact rolling.
+
+    FILE is a URDF or xacro file, or the name of a shipped robot. Arrow keys or WASD drive, Q and E
+    go sideways where the robot can, space stops, R resets, ? shows all keys; a gamepad and the
+    page's two sliders drive too. A --controller can be exchanged for the keys on the page.
+
+    \b
+    nhmech drive differential_drive
+    nhmech drive robot.urdf --mu 0.4 --overlay forces --save drive.npz
+    nhmech drive ackermann_car --controller pure_pursuit --path figure8
+    """
+    from ..simulation.callbacks import controller_name
+    from ..view.drive import Drive
+
+    vehicle = with_friction_option(load_robot(file, robot), mu)
+    print_notices(vehicle.notices)
+    controllers: dict[str, Any] = {}
+    start: dict[str, Any] = {}
+    path = None
+    if driving.controller is not None:
+        driver = make_driver(vehicle, driving)
+        controllers[controller_name(driver.controller)] = driver.controller
+        start, path = driver.start(), driver.followed_path
+    click.echo("compiles before the clock starts ...", err=True)
+    look = make_look(vehicle, looks, path=path)
+    with Drive(vehicle, controllers=controllers, start=start, speed=top_speed,
+               yaw_rate=top_yaw_rate, save=save, overlays=look.overlays, title=look.title,
+               follow=look.follow is not False, open_browser=has_browser(),
+               say=click.echo) as session:
+        click.echo(f"drive    {session.viewer.url}  (Ctrl-C ends it)")
+        for line in session.cannot():
+            click.echo(f"         {line}")
+        session.run(duration)
+
