@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from .completion import robot_argument
 from .driving import DrivingOptions, driving_options, make_driver
 from .looks import LookOptions, look_options, make_look
 from .options import OutputFile, Positive, RobotOptions, load_robot, robot_options
@@ -16,7 +17,7 @@ from .summary import print_notices
 
 
 @click.command(short_help="Drive a robot in the browser by keys, gamepad or touch.")
-@click.argument("file")
+@robot_argument
 @click.option("--top-speed", type=Positive(), metavar="M/S",
               help="What a key asks for. Default: 1.5 lengths of the robot in a second.")
 @click.option("--top-yaw-rate", type=Positive(), metavar="RAD/S",
