@@ -57,7 +57,7 @@ def test_every_vehicle_is_driven_by_the_same_twists(name, monkeypatch):
     for, and stops; one that cannot is pushed off, and says so. No code is built meanwhile."""
     with Drive(shipped(name)) as drive:
         built = []
-        monkeypatch.setattr("nhmech.simulation.atlas.compile_loop", lambda *a: built.append(a))
+        monkeypatch.setattr("nhmech.compile.loop.library_of", lambda *a: built.append(a))
         limits = [limit.max_velocity for limit in drive.limits]
         assert all(0 < limit < np.inf for limit in limits)
         if drive.teleoperation.coasts:
