@@ -30,13 +30,13 @@ RATE = 100.0        # turns of the loop in a second: one to a control period
 
 @check_arguments
 class Drive:
-    """The loop behind `nhmech drive`: keys, gamepad or sliders of a page drive a vehicle, and the
-    page shows what it does; a context manager.
+    """Lets keys, a gamepad or sliders of a page drive a vehicle, in real time; a context manager.
 
-    All vehicles are driven by the same twist, forward speed, lateral speed and yaw rate, each a
-    part of its limit, which `control.WheelServo` (or `control.Balance`) follows. A vehicle that
-    cannot turn on the spot has its yaw rate held to |v| / R, R its turning radius. Code is compiled
-    before the clock starts. Half a second after the last word of the page it brakes.
+    The loop behind `nhmech drive`; the page shows what the vehicle does. All vehicles are driven by
+    the same twist, forward speed, lateral speed and yaw rate, each a part of its limit, which
+    `control.WheelServo` (or `control.Balance`) follows. A vehicle that cannot turn on the spot has
+    its yaw rate held to |v| / R, R its turning radius. Code is compiled before the clock starts.
+    Half a second after the last word of the page it brakes.
 
     Parameters
     ----------
