@@ -83,7 +83,7 @@ class WheelType(click.ParamType):
     @staticmethod
     def read(key: str, word: str) -> Any:
         """The value of one word. Raises `ValueError` where it is none."""
-        if key in ("joint", "kind", "link"):
+        if key in ("joint", "kind", "link", "law", "tyre"):
             return word
         if key == "driven":
             if word.lower() not in ("true", "false", "yes", "no"):
@@ -223,6 +223,11 @@ class RobotOptions:
         help="Mend a faulty file: slips of its XML, impossible inertias, wheels without mass, "
              "reversed or negative limits. Each repair is printed.")
 
+    tyres: str | None = option(
+        "--tyres", metavar="TYRE",
+        help="Put tyres, which slip, on all wheels that can have them: the name of a set such as "
+             "passenger_car, or 'passenger_car lateral.friction=0.8'.")
+
     @property
     def is_empty(self) -> bool:
         """Whether no option was given."""
@@ -282,4 +287,4 @@ def load_robot(file: str, options: RobotOptions = NO_OPTIONS,
                 free=options.free, locked=dict(options.locked), skid=options.skid,
                 speeds=options.speeds or None,
                 packages={name: str(folder) for name, folder in options.packages},
-                arguments=dict(options.arguments), repair=options.repair)
+                arguments=dict(options.arguments), repair=options.repair, tyres=options.tyres)

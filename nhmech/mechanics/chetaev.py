@@ -55,6 +55,7 @@ def chetaev(constrained: HasConstrained,
         (R M^-1 R^T singular on C = 0); the message has the rank. Then see `constraint_algorithm`.
     """
     constrained = require_constrained(constrained)
+    constrained.require_ideal("chetaev")
     system, d = constrained.system, constrained.distribution
     named = symbols(system)
     extra = ca.vertcat(ca.SX(0, 1),

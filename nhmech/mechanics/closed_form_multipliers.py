@@ -49,6 +49,7 @@ def closed_form_multipliers(constrained: HasConstrained, inverse: Inverse) -> Eq
     system = constrained.system
     t, q, names = system.t, system.q, system.algebroid.q_names
     _require_holonomic(constrained)
+    constrained.require_ideal("closed_form_multipliers")
     phi = constrained.distribution.phi
     y = ca.SX.sym("y", phi.numel())
     dependent, g = _inverse_functions(constrained, inverse, y)

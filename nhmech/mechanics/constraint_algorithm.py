@@ -224,6 +224,7 @@ def constraint_algorithm(constrained: HasConstrained, *, nonlinear: ca.SX | None
         input, or a named acceleration is not free.
     """
     constrained = require_constrained(constrained)
+    constrained.require_ideal("constraint_algorithm")
     s, d = constrained.system, constrained.distribution
     extra = ca.SX(0, 1) if nonlinear is None else ca.SX(nonlinear)
     M, h = s.mass_and_bias()

@@ -256,6 +256,7 @@ def reaction_fields(constrained: ConstrainedSystem) -> ca.Function:
     constrained = require_constrained(constrained)
     system = constrained.system
     system.require_regular("the reaction field", constrained)
+    constrained.require_ideal("the reaction field")
     field = solve_definite(system.mass_and_bias()[0], constrained.distribution.A.T)
     return ca.Function("reaction_fields", [system.t, system.q, system.v, system.theta],
                        [ca.densify(field)], {"cse": True})

@@ -103,11 +103,44 @@ class AdaptedFrame:
                                              + d.b)[list(self.kept)])
 
     def multipliers(self, acceleration: ca.SX) -> ca.SX:
-        """lambda of the kept rows from A^T lambda = dS/da - tau at the given dv/dt."""
-        system = self.constrained.system
+        """lambda of the kept rows from (A^T + friction) lambda = dS/da - tau at the given dv/dt."""
+        system, friction = self.constrained.system, self.friction
         residual = ca.substitute(ca.gradient(system.gibbs, system.a), system.a,
                                  acceleration) - system.force
-        return self.inverse[:, self.nxi:].T @ residual
+        lam = self.inverse[:, self.nxi:].T @ residual
+        if friction is None:
+            return lam
+        return lam - self.inverse[:, self.nxi:].T @ (friction.forms @ (friction.loads @ residual))
+
+    @cached_property
+    def friction(self) -> Friction | None:
+        """What some reactions bring with them; None of ideal constraints."""
+        rows, friction = list(self.constrained.rubbing), self.constrained.friction
+        if friction is None or not rows:
+            return None
+        X = self.inverse[:, self.nxi:]
+        shares, forms = self.spread()[rows, :], ca.SX(friction[:, rows])     # (k, r), (nv, k)
+        k = len(rows)
+        balance = ca.SX.eye(k) + shares @ (X.T @ forms)
+        loads = factorise(balance, [(i, i) for i in range(k)]).solve(shares @ X.T)
+        return Friction(forms, loads)
+
+    def spread(self) -> ca.SX:
+        """Forces of all rows (m, r) per unit of the kept rows' multipliers: where rows depend on
+        each other, those of least norm, of contacts where there are any."""
+        d = self.constrained.distribution
+        kept = list(self.kept)
+        dropped = [row for row in range(d.m) if row not in kept]
+        forces, kernel = ca.SX(d.m, len(kept)), ca.SX(d.m, len(dropped))
+        forces[kept, :] = ca.SX.eye(len(kept))
+        if not dropped:
+            return forces
+        kernel[kept, :] = -self.shares(dropped).T
+        kernel[dropped, :] = ca.SX.eye(len(dropped))
+        rows = [i for i, held in enumerate(d.components) if held is not None] or list(range(d.m))
+        felt, given = kernel[rows, :], forces[rows, :]
+        order = [(i, i) for i in range(len(dropped))]
+        return forces - kernel @ factorise(felt.T @ felt, order).solve(felt.T @ given)
 
     def shares(self, rows: Sequence[int]) -> ca.SX:
         """C with A[rows] = C A[kept], of rows that depend on the kept ones."""
@@ -134,6 +167,22 @@ class AdaptedFrame:
         for pivot in ca.vertsplit(relative):
             determinant = determinant * pivot
         return self.constrained.system.expand(ca.mmin(ca.fabs(relative)) * ca.sign(determinant))[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Friction:
+    """Forces that are proportional to reactions.
+
+    Attributes
+    ----------
+    forms
+        Generalised force per unit of each such reaction, (nv, k).
+    loads
+        (k, nv): the reactions are loads @ (dS/da - tau), friction's own part in it solved for.
+    """
+
+    forms: ca.SX
+    loads: ca.SX
 
 
 def at_samples(constrained: ConstrainedSystem, expression: ca.SX,

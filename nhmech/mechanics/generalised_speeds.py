@@ -51,6 +51,7 @@ def generalised_speeds(constrained: HasConstrained,
     ('along', "x'", "phi'")
     """
     given = require_constrained(constrained)
+    given.require_ideal("generalised_speeds")
     system, d = given.system, given.distribution
     lagrangian = system.require_lagrangian("generalised_speeds")
     space, v, s = system.algebroid, system.v, symbols(system)

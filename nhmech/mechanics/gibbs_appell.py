@@ -57,7 +57,15 @@ def _form(frame: AdaptedFrame, rate: ca.SX, xi_rate: ca.SX) -> Equations:
     system, xi = frame.constrained.system, speed_symbols(frame)
     mass, gradient = ca.hessian(ca.substitute(system.gibbs, system.a, rate), xi_rate)
     bias = ca.substitute(gradient, xi_rate, ca.SX.zeros(frame.nxi))
-    solved = solve_definite(mass, ca.densify(frame.E.T @ system.force) - bias)
+    right = ca.densify(frame.E.T @ system.force) - bias
+    if frame.friction is not None:
+        # dS/da - tau = residual @ dxi/dt + rest; the reactions are `loads` of that
+        balance = ca.substitute(ca.gradient(system.gibbs, system.a), system.a, rate) - system.force
+        rest = ca.substitute(balance, xi_rate, ca.SX.zeros(frame.nxi))
+        drag = frame.E.T @ frame.friction.forms
+        mass = mass - drag @ (frame.friction.loads @ ca.jacobian(balance, xi_rate))
+        right = right + drag @ (frame.friction.loads @ rest)
+    solved = solve_definite(mass, right)
     acceleration = ca.substitute(rate, xi_rate, solved)
     return equations_of("gibbs_appell", frame, xi, acceleration, frame.multipliers(acceleration),
                         simplified=True)

@@ -43,6 +43,7 @@ def hamel(constrained: HasConstrained, speeds: Sequence[str] | None = None, *,
         For a system that has no Lagrangian.
     """
     frame = adapted_frame(constrained, speeds) if frame is None else frame
+    frame.constrained.require_ideal("hamel")
     constrained, system, n = frame.constrained, frame.constrained.system, frame.nxi
     lagrangian = system.require_lagrangian("hamel")
     t, q, v, kept = system.t, system.q, system.v, list(frame.kept)

@@ -42,6 +42,7 @@ def lagrange_dalembert(constrained: HasConstrained, speeds: Sequence[str] | None
         For a system that has no Lagrangian.
     """
     frame = adapted_frame(constrained, speeds) if frame is None else frame
+    frame.constrained.require_ideal("lagrange_dalembert")
     system, n = frame.constrained.system, frame.nxi
     lagrangian = system.require_lagrangian("lagrange_dalembert")
     algebroid, t, q, v = system.algebroid, system.t, system.q, system.v

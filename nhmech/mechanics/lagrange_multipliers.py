@@ -59,6 +59,9 @@ def lagrange_multipliers(constrained: HasConstrained, speeds: Sequence[str] | No
     pattern = np.array(ca.DM(matrix.sparsity(), 1).full(), dtype=bool)
     if not any(np.linalg.matrix_rank(sample, tol=1e-12) == nv + r for sample in samples):
         raise singular_error("lagrange_multipliers")
+    if frame.friction is not None:
+        felt = constrained.friction @ frame.spread()
+        matrix = matrix - ca.blockcat([[ca.SX(nv, nv), felt], [ca.SX(r, nv), ca.SX(r, r)]])
     solution = factorise(matrix, pivot_order(samples, pattern)).solve(
         ca.vertcat(system.force - h, -frame.gamma)
     )

@@ -37,6 +37,7 @@ def projection(constrained: HasConstrained, speeds: Sequence[str] | None = None,
         Where M is singular: there is no unconstrained SODE to project.
     """
     frame = adapted_frame(constrained, speeds) if frame is None else frame
+    frame.constrained.require_ideal("projection")
     constrained, system = frame.constrained, frame.constrained.system
     system.require_regular("projection", constrained)
     M, h = system.mass_and_bias()

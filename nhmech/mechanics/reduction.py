@@ -224,6 +224,7 @@ def _reduce(symmetry: Symmetry, frame: AdaptedFrame, B: ca.SX, rest: ca.SX, xi: 
 
 
 def _require_linear(method: str, constrained: ConstrainedSystem) -> None:
+    constrained.require_ideal(method)
     d, t = constrained.distribution, constrained.system.t
     if not d.b.is_zero() or ca.depends_on(ca.densify(d.A), t):
         raise MechanicsError(f"{method} needs constraints that are linear in the velocities and do "

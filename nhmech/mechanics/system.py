@@ -247,6 +247,10 @@ class ConstrainedSystem:
         chi(t, q, v) (k,), whose zeros are the manifold on which the motion takes place and which it
         does not leave: nonlinear constraints, and those that the constraint algorithm found. A run
         starts on it, and is brought back to it after each step.
+    friction
+        Generalised force per unit of the force of each row, beside the row itself, (nv, m), a
+        function of (t, q, v, u, theta): the force f of the rows exerts (A^T + friction) f. None of
+        ideal constraints.
 
     Examples
     --------
@@ -264,6 +268,7 @@ class ConstrainedSystem:
     guard_names: tuple[str, ...] = ()
     moment: float = 0.0
     invariant: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
+    friction: ca.SX | None = None
 
     def __repr__(self) -> str:
         return (f"<ConstrainedSystem with v = {listed(self.system.algebroid.v_names, REPR)}; "
@@ -295,6 +300,21 @@ class ConstrainedSystem:
         if self.invariant.numel():
             raise MechanicsError(f"{method} needs constraints that are linear in the velocities; "
                                  "this motion is that of nonlinear ones, or of a singular system")
+
+    @property
+    def rubbing(self) -> tuple[int, ...]:
+        """Rows whose force comes with `friction`."""
+        if self.friction is None:
+            return ()
+        return tuple(sorted(set(ca.sparsify(self.friction).sparsity().get_col())))
+
+    def require_ideal(self, method: str) -> None:
+        """Raises `MechanicsError` where some force is proportional to a reaction."""
+        if self.rubbing:
+            names = [self.distribution.names[row] for row in self.rubbing]
+            raise MechanicsError(f"{method} needs ideal constraints; here forces are proportional "
+                                 f"to the reactions of {listed(names)}: use gibbs_appell or "
+                                 "lagrange_multipliers")
 
     @cached_property
     def configurations(self) -> np.ndarray:

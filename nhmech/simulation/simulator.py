@@ -13,7 +13,7 @@ import numpy as np
 
 from ..checks import read_mapping, read_word
 from ..ctrl_c import forget_ctrl_c, hear_ctrl_c
-from ..errors import CompileError, InputError, NhmechError, Remedy, SimulationError
+from ..errors import CompileError, InputError, NhmechError, Remedy, SimulationError, listed
 from ..mechanics.system import HasConstrained
 from .arguments import check_run, read_period, read_speeds
 from .atlas import Atlas
@@ -170,6 +170,11 @@ class Simulator:
                     raise InputError(f"{name} = {value!r} has no effect on ideal rolling: give "
                                      "contact=\"coulomb\" too")
             return None
+        if rubbing := self.simulated.constrained.rubbing:
+            names = [self.simulated.constrained.distribution.names[row] for row in rubbing]
+            raise InputError("contact=\"coulomb\" is for wheels that roll or slide, not for tyres, "
+                             f"whose friction goes with {listed(names)}: leave contact= or tyres= "
+                             "out")
         if mode == "kinematic":
             raise InputError("wheels that slide by Coulomb friction need forces, and a kinematic "
                              "run has none: its speeds are commanded",

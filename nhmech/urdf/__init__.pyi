@@ -4,4 +4,5 @@ from .description import (
     Released as Released,
 )
 from .notice import Notice as Notice, NoticeKind as NoticeKind
-from .wheel import KINDS as KINDS, Wheel as Wheel, WheelKind as WheelKind
+from .tyre import TYRES as TYRES, Grip as Grip, Tyre as Tyre
+from .wheel import KINDS as KINDS, LAWS as LAWS, Wheel as Wheel, WheelKind as WheelKind

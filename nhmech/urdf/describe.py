@@ -30,6 +30,7 @@ from .wheels.listed_wheels import Origin, complete_wheels, find_joint, read_whee
 from .wheels.roles import assign_roles, choose_driven, couple, report_held
 from .wheels.skid import SkidArgument, check_released, choose_turning, read_skid
 from .wheels.stance import on_one_axle
+from .wheels.tyres import TyresArgument, put_tyres
 from .wheels.unrolled import infer_blades
 from .wheels.wheel_inertia import check_wheel_inertia
 
@@ -38,7 +39,8 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
              free: Sequence[str] = (), locked: Mapping[str, float] | None = None,
              skid: SkidArgument = None, speeds: Sequence[str] | None = None,
              packages: Mapping[str, str | Path] | None = None,
-             arguments: Mapping[str, str] | None = None, repair: bool = False) -> Description:
+             arguments: Mapping[str, str] | None = None, repair: bool = False,
+             tyres: TyresArgument = None) -> Description:
     """Decide everything about a robot that is not mechanics.
 
     Parameters
@@ -63,6 +65,8 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
     repair
         Whether faults of the file whose mending is known are mended where motion depends on them;
         where it does not, they always are. Each gives a notice.
+    tyres
+        A tyre for every wheel that can have one, or wheel -> tyre.
 
     Raises
     ------
@@ -79,7 +83,8 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
         notices += repair_inertias(document)
     try:
         chosen = () if speeds is None else read_names("speeds", speeds)
-        return _decide(document, faults, notices, wheels, free, locked, skid, chosen, repair)
+        return _decide(document, faults, notices, wheels, free, locked, skid, chosen, repair,
+                       tyres)
     except FaultyFile:
         raise
     except ModelError as error:
@@ -91,7 +96,7 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
 def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
             wheels: Sequence[Wheel] | None, free: Sequence[str],
             locked: Mapping[str, float] | None, skid: SkidArgument, speeds: Sequence[str],
-            repair: bool) -> Description:
+            repair: bool, tyres: TyresArgument) -> Description:
     """`describe` of a file whose faults are mended for now."""
     tag = parse_tag(document)
 
@@ -112,12 +117,15 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
         contacts, more = _infer(layout)
     else:
         contacts, more = complete_wheels(layout, given, origin)
+    contacts = put_tyres(contacts, tyres)
     if repair:
         more = [*more, *give_wheels_mass(layout, contacts)]
     notices = more + notices + check_wheel_inertia(layout, contacts)
     chosen = [c.wheel for c in contacts]
 
-    gives_way = tag.skid if skid is None else read_skid(skid)
+    # tyres slip by themselves
+    scrubs = any("lateral" in wheel.held for wheel in chosen)
+    gives_way = read_skid(skid) if skid is not None else tag.skid if scrubs else None
     check_released(gives_way, chosen, Origin.TAG if skid is None else Origin.SKID)
     roles, more = assign_roles(layout, chosen, to_free, to_lock, in_file)
     notices += more

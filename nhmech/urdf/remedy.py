@@ -57,6 +57,8 @@ def wheel_fields(wheel: Wheel, **others: object) -> dict[str, object]:
     if wheel.joint is None:
         fields |= {"link": wheel.link, "axis": wheel.axis, "point": wheel.point}
     fields |= {name: getattr(wheel, name) for name in wheel.traits.needed if name not in fields}
+    if wheel.tyre is not None:
+        fields |= {"law": wheel.law, "tyre": str(wheel.tyre)}
     return {name: value for name, value in (fields | others).items()
             if value is not None or name == "joint"}
 

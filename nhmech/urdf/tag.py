@@ -10,9 +10,9 @@
       <skid model="mid-axle"/>
     </nhmech>
 
-A `<wheel>` also takes crown, roller_angle, axis, mu, driven, link and point; a contact that is
-fixed to a link has no joint. Only joints with a `<drive>` take effort, if there is one. A `<skid>`
-has model="mid-axle", track_factor="1.5" or free="wheel_a wheel_b".
+A `<wheel>` also takes crown, roller_angle, axis, mu, driven, link, point, law and tyre; a
+contact that is fixed to a link has no joint. Only joints with a `<drive>` take effort, if there is
+one. A `<skid>` has model="mid-axle", track_factor="1.5" or free="wheel_a wheel_b".
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .wheel import Wheel
 # element -> its attributes
 _ATTRIBUTES = {
     "wheel": ("joint", "kind", "radius", "crown", "roller_angle", "axis", "mu", "driven", "link",
-              "point"),
+              "point", "law", "tyre"),
     "drive": ("joint",),
     "lock": ("joint", "position"),
     "free": ("joint",),
@@ -125,7 +125,8 @@ def _read_wheel(source: Source, element: Element) -> Wheel:
     try:
         return Wheel(element.get("joint"), element.get("kind", "disc"), radius, crown=crown,
                      roller_angle=angle, axis=axis, mu=mu, link=element.get("link"), point=point,
-                     driven=None if driven is None else driven == "true")
+                     driven=None if driven is None else driven == "true",
+                     law=element.get("law", "rolling"), tyre=element.get("tyre"))
     except InputError as error:
         raise source.error(element, error.text, error.remedy) from None
 
@@ -160,6 +161,7 @@ def format_tag(description: Description) -> str:
             "roller_angle": wheel.roller_angle, "mu": wheel.mu,
             "axis": wheel.axis if fixed else None, "point": wheel.point,
             "driven": None if fixed or description.driven else "false",
+            "law": None if wheel.law == "rolling" else wheel.law, "tyre": wheel.tyre,
         }))
     lines += [_write("drive", {"joint": name}) for name in description.driven]
     lines += [_write("lock", {"joint": name, "position": q})

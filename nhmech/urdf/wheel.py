@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..checks import as_number, read_array, read_number, read_word
-from ..errors import InputError
+from ..errors import InputError, listed
+from .tyre import Tyre, read_tyre
 
 BOTH = ("longitudinal", "lateral")
 
@@ -78,6 +79,9 @@ KINDS = {
                        refused=("joint", "radius", "crown", "roller_angle")),
 }
 
+# how the ground acts on a wheel along its surface
+LAWS = ("rolling", "tyre")
+
 # what to write for a field that is missing
 _HINTS = {
     "radius": "a positive length in metres",
@@ -121,6 +125,11 @@ class Wheel:
     point
         Wheel centre C in the frame of `link` [m]; the centre of the coaxial collision shape where
         None. Of a blade: its contact point.
+    law
+        One of `LAWS`: "rolling", ideal, or "tyre", whose forces come from its slip, of a wheel
+        that holds both directions on an axle.
+    tyre
+        Of a wheel with that law: a `Tyre`, the name of one of `TYRES`, or its text.
 
     Raises
     ------
@@ -147,6 +156,8 @@ class Wheel:
     driven: bool | None = None
     link: str | None = None
     point: tuple[float, float, float] | None = None
+    law: str = "rolling"
+    tyre: Tyre | str | None = None
 
     def __post_init__(self) -> None:
         for what in ("joint", "link"):
@@ -159,6 +170,7 @@ class Wheel:
         read_word(f"{where}: kind", self.kind, KINDS)
         self._check_numbers(where)
         self._check_fields(where)
+        self._check_law(where)
 
     def _check_numbers(self, where: str) -> None:
         for what in ("radius", "crown"):
@@ -198,10 +210,29 @@ class Wheel:
                 raise InputError(f"{where}: {what}={getattr(self, what)!r} has no meaning for kind "
                                  f"{self.kind!r}; leave it out")
 
+    def _check_law(self, where: str) -> None:
+        """Raises `InputError` for a law that the kind cannot have; reads the tyre."""
+        read_word(f"{where}: law", self.law, LAWS)
+        if self.law != "tyre":
+            if self.tyre is not None:
+                raise InputError(f"{where}: tyre={self.tyre!r} has no meaning with law="
+                                 f'{self.law!r}; write law="tyre"')
+            return
+        if not self.traits.grips:
+            able = [kind for kind, traits in KINDS.items() if traits.grips]
+            raise InputError(f"{where}: law='tyre' has no meaning for kind {self.kind!r}, which "
+                             f"has no tyre; it is for {listed(able)}")
+        if self.tyre is None:
+            raise InputError(f"{where}: law='tyre' needs tyre=, such as tyre='passenger_car'")
+        try:
+            object.__setattr__(self, "tyre", read_tyre(self.tyre))
+        except InputError as error:
+            raise InputError(f"{where}: {error.text}", error.remedy) from None
+
     def __repr__(self) -> str:
         words = [repr(self.joint), repr(self.kind)] + [repr(self.radius)] * bool(self.radius)
-        words += [f"{what}={getattr(self, what)!r}" for what in _BY_NAME
-                  if getattr(self, what) is not None and not (what == "crown" and not self.crown)]
+        words += [f"{what}={value!r}" for what, default in _BY_NAME.items()
+                  if (value := getattr(self, what)) != default]
         return f"Wheel({', '.join(words)})"
 
     @property
@@ -216,5 +247,10 @@ class Wheel:
         """What its kind says: held directions, profile, fields."""
         return KINDS[self.kind]
 
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The tangential directions without slip: of its kind, none of a tyre."""
+        return () if self.law == "tyre" else self.traits.held
 
-_BY_NAME = tuple(field.name for field in fields(Wheel) if field.kw_only)
+
+_BY_NAME = {field.name: field.default for field in fields(Wheel) if field.kw_only}

@@ -11,7 +11,7 @@ import pinocchio as pin
 from ..urdf.description import Description
 from .contact import Contact, Mount
 from .context import BuildContext
-from .couplings import PLANAR, Axle, Steering, check_can_move
+from .couplings import PLANAR, TURNLESS, Axle, Steering, check_can_move
 from .model import upright, write_joint
 from .tree import cos_sin
 
@@ -31,8 +31,9 @@ def find_axles(context: BuildContext, contacts: Sequence[Contact]) -> Steering:
     """
     description, model = context.description, context.model
     length = _length(model, contacts)
-    lateral = [c for c in contacts if "lateral" in c.held and c.mount.axle is not None
-               and c.name not in description.released]
+    # a linkage makes axles meet, whether or not the tyres on them slip
+    lateral = [c for c in contacts if "lateral" in c.mount.wheel.traits.held
+               and c.mount.axle is not None and c.name not in description.released]
     if not lateral or description.track_factor is not None:
         return Steering((), (), length)
     rows_at = _lateral_rows(context, lateral)
@@ -54,9 +55,19 @@ def find_axles(context: BuildContext, contacts: Sequence[Contact]) -> Steering:
             row = ca.DM(_clean(straight)) * cos + ca.DM(_clean(across)) * sin
             steered[turns[0]] = Axle(c.name, turns[0], row, straight, across)
     leaders_first = [steered[name] for name in _order(steered, description)]
-    found = Steering(tuple(fixed), tuple(leaders_first), length)
+    found = Steering(_binding(fixed, contacts), tuple(leaders_first), length)
     check_can_move(found)
     return found
+
+
+def _binding(fixed: Sequence[Axle], contacts: Sequence[Contact]) -> tuple[Axle, ...]:
+    """The fixed axles that say where the steered ones meet: those that cannot slip; where all can,
+    the first with those on its line."""
+    held = {c.name for c in contacts if "lateral" in c.held}
+    rolling = tuple(axle for axle in fixed if axle.wheel in held)
+    return rolling or tuple(
+        axle for axle in fixed
+        if np.linalg.norm(np.cross(axle.straight, fixed[0].straight)) <= TURNLESS)
 
 
 def _length(model: pin.Model, contacts: Sequence[Contact]) -> float:

@@ -30,6 +30,7 @@ from .rows import constraint_rows, contact_span
 from .samples import sample_configurations
 from .symmetry import add_vertical, check_reduction, find_frozen, shorten
 from .tree import algebroid_of, is_axisymmetric, see_from_root
+from .tyres import tyre_friction
 from .vehicle import Vehicle
 
 LEVEL = 0.5      # |axle x vertical| of a gauged wheel in the zero pose: it is meant to be 1
@@ -157,8 +158,10 @@ def _constrain(context: BuildContext, form: Formulation, full: Formulation, posi
     if form.auxiliaries is not None and context.description.track_factor is None:
         spans = [span for c in form.contacts if (span := contact_span(c, context.v)) is not None]
     guards, guard_names = _guards(full.contacts)
+    distribution = assemble(rows, form.space.nv, spans)
     return ConstrainedSystem(
-        lagrangian_system(context, form), assemble(rows, form.space.nv, spans),
+        lagrangian_system(context, form), distribution,
+        friction=tyre_friction(context, form.contacts, distribution.names),
         parameters=context.parameters.numbers, samples=samples,
         preferred=_prefer(context.description, posing.steering, pair),
         scales=_scales(context, full.contacts, posing.steering.length),

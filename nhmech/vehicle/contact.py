@@ -61,6 +61,8 @@ class Contact:
         Of the wheel's material at K, relative to the ground's [m/s].
     speeds
         Name -> component of that velocity.
+    advance
+        Longitudinal speed of the wheel's centre over the ground at K [m/s].
     height
         Of the lowest point above the ground [m].
     sine
@@ -72,6 +74,7 @@ class Contact:
     directions: dict[str, ca.SX]
     velocity: ca.SX
     speeds: dict[str, ca.SX]
+    advance: ca.SX
     height: ca.SX
     sine: ca.SX | None
 
@@ -85,7 +88,7 @@ class Contact:
     @property
     def held(self) -> tuple[str, ...]:
         """Directions without slip, the normal first."""
-        return ("normal", *self.mount.wheel.traits.held)
+        return ("normal", *self.mount.wheel.held)
 
     def speed(self, direction: str) -> ca.SX:
         """Component of the contact point's velocity [m/s]; zero for the held directions."""
@@ -185,7 +188,7 @@ def contact(context: BuildContext, mount: Mount, body: Body) -> Contact:
         s, c = np.sin(wheel.roller_angle), np.cos(wheel.roller_angle)
         directions["roller"] = s * longitudinal + c * lateral
         speeds["roller"] = s * speeds["longitudinal"] + c * speeds["lateral"]
-    return Contact(mount, centre + arm, directions, velocity, speeds,
+    return Contact(mount, centre + arm, directions, velocity, speeds, ca.dot(hub, longitudinal),
                    ca.dot(n, body.position + centre) - drop, None if mount.axle is None else sine)
 
 

@@ -41,6 +41,13 @@ class VehicleFunctions:
         return ca.Function("force", [s.t, s.q, s.v, s.u, s.theta], [ca.densify(s.force)])
 
     @cached_property
+    def friction(self) -> ca.Function:
+        """(t, q, v, u, theta) -> generalised force per unit of each row's force, (nv, m)."""
+        s, friction = self.constrained.system, self.constrained.friction
+        friction = self.constrained.distribution.A.T * 0 if friction is None else friction
+        return ca.Function("friction", [s.t, s.q, s.v, s.u, s.theta], [ca.densify(friction)])
+
+    @cached_property
     def balance(self) -> ca.Function:
         """(t, q, v, u, theta) -> A (m, nv), gamma (m,), tau (nv,) at once."""
         s = self.constrained.system

@@ -15,6 +15,7 @@ from .formulation import Formulation
 from .inertia import Inertia, Spin, lump_inertias
 from .parameters import is_present
 from .tree import Body
+from .tyres import tyre_forces
 
 RESISTANCE_RATE = 0.05   # [rad/s] below it rolling resistance fades: a wheel can stand still
 WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
@@ -45,8 +46,8 @@ def lagrangian_system(context: BuildContext, form: Formulation) -> LagrangianSys
 
 
 def forces(context: BuildContext, form: Formulation) -> tuple[ca.SX, ca.SX, tuple[str, ...]]:
-    """tau (nv,) of damping, rolling resistance and inputs; u (nu,) and its names: efforts of the
-    driven joints, then wrenches.
+    """tau (nv,) of damping, rolling resistance, tyres and inputs; u (nu,) and its names: efforts of
+    the driven joints, then wrenches.
 
     Raises
     ------
@@ -60,6 +61,7 @@ def forces(context: BuildContext, form: Formulation) -> tuple[ca.SX, ca.SX, tupl
             force[i] = force[i] - damping * v[i]
         if is_present(resistance := parameters.get(f"{joint}.rolling_resistance")):
             force[i] = force[i] - resistance * ca.tanh(v[i] / RESISTANCE_RATE)
+    force += tyre_forces(context, form.contacts)
     rates, inputs, names = dict(_joint_rates(context)), [ca.SX(0, 1)], [*driven]
     for joint in driven:
         effort = ca.SX.sym(joint)

@@ -12,6 +12,7 @@ from ..errors import InputError, NhmechError, Remedy
 from ..urdf.remedy import option, suggest
 from ..urdf.wheel import Wheel
 from ..urdf.wheels.skid import SkidArgument
+from ..urdf.wheels.tyres import TyresArgument
 from .build import build
 from .ground import Ground
 from .stiffness import MasslessMotion, check_massless
@@ -23,7 +24,8 @@ def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None,
          ground: Ground = Ground(), free: Sequence[str] = (),
          locked: Mapping[str, float] | None = None, skid: SkidArgument = None,
          speeds: Sequence[str] | None = None, packages: Mapping[str, str] | None = None,
-         arguments: Mapping[str, str] | None = None, repair: bool = False) -> Vehicle:
+         arguments: Mapping[str, str] | None = None, repair: bool = False,
+         tyres: TyresArgument = None) -> Vehicle:
     """Reads a robot and attaches ideal rolling to it.
 
     Parameters
@@ -52,6 +54,9 @@ def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None,
         Whether to mend a faulty file: slips of its XML, inertias that no body can have (moved to
         the nearest possible one), wheels without mass (made of rubber), limits that are reversed
         or negative (dropped). Each repair is one of the `notices`, with before and after.
+    tyres
+        A `Tyre`, the name of one of `urdf.TYRES` or its text, for every wheel that can have one; or
+        wheel -> tyre. Those wheels slip as their tyres' forces ask for, instead of rolling ideally.
 
     Raises
     ------
@@ -75,7 +80,8 @@ def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None,
 
     def attempt(**changes: Any) -> Vehicle:
         given = {"wheels": wheels, "free": free, "locked": locked, "skid": skid, "speeds": speeds,
-                 "packages": packages, "arguments": arguments, "repair": repair}
+                 "packages": packages, "arguments": arguments, "repair": repair,
+                 "tyres": tyres}
         vehicle = build(describe(source, **(given | changes)), ground)
         check_massless(vehicle)
         return vehicle

@@ -16,13 +16,16 @@ import pinocchio as pin
 from ..checks import read_names, read_number
 from ..errors import REPR, InputError, listed
 from ..urdf.description import Description
+from ..urdf.tyre import Tyre
 
 GRAVITY = 9.81      # [m/s^2]
 INERTIAL = ("mass", "com_x", "com_y", "com_z", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
 ROUNDING = 1e-16    # of a body's mass (1 g at least): smaller inertial numbers are rounding noise
 INDEFINITE = 1e-9   # of the largest principal moment: a smallest one more negative is no rounding
 
-_POSITIVE = ("mass", "rotor_inertia", "damping", "rolling_resistance", "radius")
+_POSITIVE = ("mass", "rotor_inertia", "damping", "rolling_resistance", "radius",
+             "load", "low_speed", "longitudinal_stiffness", "lateral_stiffness",
+             "longitudinal_friction", "lateral_friction")
 
 
 class Parameters:
@@ -115,6 +118,9 @@ def read_parameters(model: pin.Model, body_names: Sequence[str],
             values[f"{wheel.name}.crown"] = wheel.crown
         if wheel.joint is not None:
             values[f"{wheel.name}.rolling_resistance"] = 0.0
+        if isinstance(wheel.tyre, Tyre):
+            values |= {f"{wheel.name}.{name.replace('.', '_')}": value
+                       for name, value in wheel.tyre.numbers().items()}
     return Parameters(values | {f"payload.{key}": 0.0 for key in ("mass", "x", "y", "z")})
 
 

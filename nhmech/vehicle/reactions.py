@@ -29,7 +29,8 @@ def balance(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray,
 
 
 def saddle(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Saddle:
-    """Solves [M -A^T; A 0] [dv/dt; lambda] = [tau - h; -gamma] with the kept rows of A.
+    """Solves [M -A^T; A 0] [dv/dt; lambda] = [tau - h; -gamma] with the kept rows of A; forces that
+    are proportional to reactions stand beside A^T.
 
     M from `pin.crba`, h from `pin.nonLinearEffects`; never through the inverse of M, which may be
     singular alone.
@@ -39,17 +40,34 @@ def saddle(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarr
     MechanicsError
         Where the whole matrix is singular.
     """
-    return _solve(vehicle, q, v, *balance(vehicle, t, q, v, u))
+    A, gamma, tau = balance(vehicle, t, q, v, u)
+    return _solve(vehicle, q, v, A, gamma, tau, _felt(vehicle, A, t, q, v, u))
+
+
+def _felt(vehicle: Vehicle, A: np.ndarray, t: float, q: np.ndarray, v: np.ndarray,
+          u: np.ndarray) -> np.ndarray:
+    """Generalised force (nv, r) per unit of each kept row's multiplier: its own, and that of the
+    friction of all rows, over which it is spread with least norm."""
+    kept = A[list(vehicle.frame.kept)].T
+    if not vehicle.constrained.rubbing:
+        return kept
+    friction = vehicle.functions.friction(t, q, v, u, vehicle.theta).full()
+    shares = np.zeros((len(A), kept.shape[1]))
+    contact = list(vehicle.contact_rows.values())
+    for share, load in zip(shares.T, kept.T):
+        lam, free = solve_shortest(A.T, load)
+        share[:] = lam - free @ np.linalg.lstsq(free[contact], lam[contact], rcond=None)[0]
+    return kept + friction @ shares
 
 
 def _solve(vehicle: Vehicle, q: np.ndarray, v: np.ndarray, A: np.ndarray, gamma: np.ndarray,
-            tau: np.ndarray) -> Saddle:
+            tau: np.ndarray, felt: np.ndarray) -> Saddle:
     q, v, nv = np.asarray(q, dtype=float), np.asarray(v, dtype=float), len(v)
     kept, data = list(vehicle.frame.kept), vehicle.data
     matrix = np.zeros((nv + len(kept), nv + len(kept)))
     matrix[:nv, :nv] = pin.crba(vehicle.model, data, q)                  # both triangles, in Python
     matrix[nv:, :nv] = A[kept]
-    matrix[:nv, nv:] = -A[kept].T
+    matrix[:nv, nv:] = -felt
     h = pin.nonLinearEffects(vehicle.model, data, q, v)
     try:
         solution = np.linalg.solve(matrix, np.concatenate([tau - h, -gamma[kept]]))
@@ -91,7 +109,8 @@ def ground_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray,
                 u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A (m, nv) of all rows, and the generalised force A^T lambda (nv,) that they exert."""
     A, gamma, tau = balance(vehicle, t, q, v, u)
-    return A, A[list(vehicle.frame.kept)].T @ _solve(vehicle, q, v, A, gamma, tau).lam
+    lam = _solve(vehicle, q, v, A, gamma, tau, _felt(vehicle, A, t, q, v, u)).lam
+    return A, A[list(vehicle.frame.kept)].T @ lam
 
 
 def share_load(vehicle: Vehicle, A: np.ndarray, load: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -21,6 +21,7 @@ from ..urdf.description import (
     Witness,
 )
 from ..urdf.notice import Notice, NoticeKind
+from ..urdf.tyre import restore_tyre
 from ..urdf.wheel import Wheel
 from .build import build
 from .ground import Ground
@@ -63,6 +64,8 @@ def restore(values: dict) -> Vehicle:
 def _restore_wheel(**fields: Any) -> Wheel:
     values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value
                               for name, value in fields.items()}
+    if values.get("tyre") is not None:
+        values["tyre"] = restore_tyre(values["tyre"])
     return Wheel(**values)
 
 

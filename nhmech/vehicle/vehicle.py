@@ -332,8 +332,9 @@ class Vehicle:
         """The vehicle with other numbers, or with some of them symbolic (entries of theta).
 
         Names: `<link>.mass`, `.com_x` ..., `.Ixx` ...; `<joint>.radius`, `.rotor_inertia`,
-        `.gear_ratio`, `.rolling_resistance`, `.damping`; `payload.mass`, `.x`, `.y`, `.z` (a point
-        mass in the base's frame).
+        `.gear_ratio`, `.rolling_resistance`, `.damping`; of a tyre `<joint>.load`, `.low_speed`,
+        `.lateral_stiffness`, `.longitudinal_friction` and so on; `payload.mass`, `.x`, `.y`, `.z`
+        (a point mass in the base's frame).
 
         Raises
         ------

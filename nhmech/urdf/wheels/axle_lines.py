@@ -30,7 +30,7 @@ def group_by_body(layout: Layout, wheels: Sequence[Wheel], steering: Collection[
     sideways."""
     bodies: dict[tuple[str, ...], list[Wheel]] = {}
     for wheel in wheels:
-        held = wheel.traits.grips and wheel.joint is not None
+        held = wheel.traits.grips and wheel.held and wheel.joint is not None
         if held or (blades and wheel.kind == "blade"):
             above = tuple(j.name for j in layout.path(layout.carrier(wheel)) if j.name in steering)
             bodies.setdefault(above, []).append(wheel)

@@ -1,0 +1,100 @@
+"""Tyres: the forces that the ground exerts along itself on a wheel that slips.
+
+Slip is as ISO 8855 has it, for the contact's own directions: s = V_s / h(V), with V_s the velocity
+of the tyre's material at the contact and V the longitudinal speed of the wheel's centre, both over
+the ground. So s_x = -kappa and s_y = tan(alpha), and the force opposes each. h(V) = |V| above the
+tyre's low speed v_0, and (V^2 + v_0^2) / (2 v_0) below: continuous with its derivative, never zero.
+
+A linear tyre has F = -K s. The magic formula, with the friction ellipse (H. B. Pacejka, Tire and
+Vehicle Dynamics, 3rd ed. 2012, sections 4.2 and 4.3.2, the load's own influence on the coefficients
+left out)::
+
+    sigma = K s / (mu F_0),  rho = |sigma|,  x = rho / C
+    F = -F_z mu sin(C atan(x - E (x - atan(x)))) sigma / rho
+
+in each direction with its own K, mu, C, E. Its force is proportional to the load F_z, the normal
+row's multiplier, of which the equations of motion are linear: see `ConstrainedSystem.friction`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import casadi as ca
+
+from ..urdf.tyre import Tyre
+from .contact import Contact
+from .context import BuildContext
+
+DIRECTIONS = ("longitudinal", "lateral")
+NO_SLIP = 1e-9      # added to rho: the force over it stays finite where there is no slip at all
+
+
+def tyre_of(contact: Contact) -> Tyre | None:
+    """The tyre of a wheel; None of one that rolls ideally."""
+    tyre = contact.mount.wheel.tyre
+    return tyre if isinstance(tyre, Tyre) else None
+
+
+def tyre_force(context: BuildContext, contact: Contact, tyre: Tyre) -> dict[str, ca.SX]:
+    """Force of the ground on the wheel in both directions: [N], or per newton of load where the
+    tyre's stiffness is for a load."""
+    names = [name.replace(".", "_") for name in tyre.numbers()]
+    number = {name: context.parameters[f"{contact.name}.{name}"] for name in names}
+    slip = slips(contact, number["low_speed"])
+    if tyre.load is None:
+        return {d: -number[f"{d}_stiffness"] * slip[d] for d in DIRECTIONS}
+    stiffness = {d: number[f"{d}_stiffness"] / number["load"] for d in DIRECTIONS}
+    if not tyre.is_limited:
+        return {d: -stiffness[d] * slip[d] for d in DIRECTIONS}
+    return magic_formula(slip, stiffness, number)
+
+
+def slips(contact: Contact, low_speed: ca.SX | float) -> dict[str, ca.SX]:
+    """V_s / h(V) in both directions."""
+    size = ca.fabs(contact.advance)
+    slow = ca.fmin(size, low_speed)
+    scale = size - slow + (slow ** 2 + low_speed ** 2) / (2 * low_speed)
+    return {d: contact.speed(d) / scale for d in DIRECTIONS}
+
+
+def magic_formula(slip: Mapping[str, ca.SX], stiffness: Mapping[str, ca.SX | float],
+                  number: Mapping[str, ca.SX | float]) -> dict[str, ca.SX]:
+    """Force over load in both directions, `stiffness` being K / F_0."""
+    sigma = {d: stiffness[d] * slip[d] / number[f"{d}_friction"] for d in DIRECTIONS}
+    rho = ca.sqrt(sum((part ** 2 for part in sigma.values()), ca.SX(NO_SLIP ** 2)))
+    found = {}
+    for d in DIRECTIONS:
+        shape, curvature = number[f"{d}_shape"], number[f"{d}_curvature"]
+        x = rho / shape
+        bent = ca.sin(shape * ca.atan(x - curvature * (x - ca.atan(x))))
+        found[d] = -number[f"{d}_friction"] * bent * sigma[d] / rho
+    return found
+
+
+def tyre_forces(context: BuildContext, contacts: Sequence[Contact]) -> ca.SX:
+    """tau (nv,) of the tyres whose forces do not depend on the load."""
+    force = ca.SX(context.algebroid.nv, 1)
+    for c in contacts:
+        if (tyre := tyre_of(c)) is not None and tyre.load is None:
+            force = force + _generalise(context, c, tyre)
+    return force
+
+
+def tyre_friction(context: BuildContext, contacts: Sequence[Contact],
+                  names: Sequence[str]) -> ca.SX:
+    """Generalised force per unit of each row's force (nv, m), of the tyres whose forces are
+    proportional to the load; `names` are the rows'."""
+    friction = ca.SX(context.algebroid.nv, len(names))
+    for c in contacts:
+        if (tyre := tyre_of(c)) is not None and tyre.load is not None:
+            friction[:, names.index(f"{c.name}/normal")] = _generalise(context, c, tyre)
+    return ca.sparsify(friction)
+
+
+def _generalise(context: BuildContext, contact: Contact, tyre: Tyre) -> ca.SX:
+    """The generalised force of a tyre's force: of the velocity on which it has power."""
+    found = tyre_force(context, contact, tyre)
+    along = [(contact.speed(d), force) for d, force in found.items()]
+    return sum((ca.jacobian(speed, context.v).T @ force for speed, force in along),
+               ca.SX(context.algebroid.nv, 1))

@@ -1,0 +1,286 @@
+"""Wheels with tyres, against the single-track model, the formula, and ideal rolling."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import nhmech
+from nhmech.analysis import SteadyMotions, linearise, reactions
+from nhmech.mechanics import lagrange_multipliers
+from nhmech.urdf import TYRES, Grip, Tyre, Wheel
+from nhmech.vehicle.reactions import saddle
+
+BODY, WHEEL = 1200.0, 20.0                 # [kg]
+FRONT, REAR, RADIUS = 1.1, 1.6, 0.3        # [m] of the axles from the body's centre of mass
+IZZ, DISC, SPIN = 1500.0, 0.5, 0.9         # [kg m^2]
+GRAVITY = 9.81
+
+
+def single_track(tyres, *, height: float = 0.5, steer: float = 0.0, front=FRONT, rear=REAR):
+    """Two wheels one behind the other, a ball at the side so that it stands; steering held."""
+    wheel = f"""<link name="{{0}}"><inertial><mass value="{WHEEL}"/>
+        <inertia ixx="{DISC}" iyy="{SPIN}" izz="{DISC}" ixy="0" ixz="0" iyz="0"/></inertial></link>
+        <joint name="{{0}}_joint" type="continuous"><parent link="{{1}}"/><child link="{{0}}"/>
+        <origin xyz="{{2}} 0 0"/><axis xyz="0 1 0"/></joint>"""
+    text = f"""<robot name="single_track">
+    <link name="base"><inertial><origin xyz="0 0 {height - RADIUS}"/><mass value="{BODY}"/>
+      <inertia ixx="400" iyy="1400" izz="{IZZ}" ixy="0" ixz="0" iyz="0"/></inertial></link>
+    {wheel.format("rear", "base", -rear)}
+    <link name="fork"/>
+    <joint name="steer" type="revolute"><parent link="base"/><child link="fork"/>
+      <origin xyz="{front} 0 0"/><axis xyz="0 0 1"/>
+      <limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+    {wheel.format("front", "fork", 0)}
+    <link name="side"/><joint name="side_joint" type="fixed"><parent link="base"/>
+      <child link="side"/><origin xyz="0 1 {0.05 - RADIUS}"/></joint></robot>"""
+    wheels = [Wheel("rear_joint", "disc", RADIUS), Wheel("front_joint", "disc", RADIUS),
+              Wheel(None, "caster_ball", 0.05, link="side")]
+    return nhmech.load(text, wheels=wheels, locked={"steer": steer}, tyres=tyres)
+
+
+def planar_numbers(front=FRONT, rear=REAR):
+    """Mass, yaw inertia about the common centre of mass, and its distances a, b from the axles."""
+    mass = BODY + 2 * WHEEL
+    centre = WHEEL * (front - rear) / mass
+    yaw = (IZZ + BODY * centre ** 2
+           + sum(DISC + WHEEL * (x - centre) ** 2 for x in (front, -rear)))
+    return mass, yaw, front - centre, rear + centre
+
+
+def straight(vehicle, speed: float):
+    """q, xi of straight running in which no wheel slips."""
+    xi = np.array([speed / RADIUS if name.endswith("_joint") else
+                   speed if name == "forward_speed" else 0.0 for name in vehicle.speeds])
+    return vehicle.configuration(), xi
+
+
+def lateral_dynamics(vehicle, speed: float) -> np.ndarray:
+    """The part of the linearised dynamics that belongs to (lateral speed, yaw rate), (2, 2)."""
+    linear = linearise(vehicle, *straight(vehicle, speed))
+    rows = [linear.names.index(name) for name in ("lateral_speed", "yaw_rate")]
+    others = [i for i, name in enumerate(linear.names) if i not in rows]
+    assert np.abs(linear.A[np.ix_(rows, others)]).max() < 1e-9
+    return linear.A[np.ix_(rows, rows)]
+
+
+def expected_dynamics(stiffness_f, stiffness_r, speed: float, front=FRONT, rear=REAR):
+    """Of the single-track model (Riekert and Schunck 1940), its speed taken at the base's origin,
+    which lies `shift` behind the centre of mass."""
+    mass, yaw, a, b = planar_numbers(front, rear)
+    cf, cr = stiffness_f, stiffness_r
+    at_centre = np.array([
+        [-(cf + cr) / (mass * speed), -(a * cf - b * cr) / (mass * speed) - speed],
+        [-(a * cf - b * cr) / (yaw * speed), -(a * a * cf + b * b * cr) / (yaw * speed)]])
+    shift = front - a
+    to_base = np.array([[1.0, -shift], [0.0, 1.0]])
+    return to_base @ at_centre @ np.linalg.inv(to_base)
+
+
+CONSTANT = {"front_joint": Tyre(Grip(90e3), Grip(60e3)), "rear_joint": Tyre(Grip(80e3), Grip(75e3))}
+
+
+@pytest.mark.parametrize("speed", [3.0, 20.0, 45.0])
+@pytest.mark.parametrize("height", [0.3, 0.9])
+def test_straight_running_has_the_single_track_models_dynamics(speed, height):
+    found = lateral_dynamics(single_track(CONSTANT, height=height), speed)
+    np.testing.assert_allclose(found, expected_dynamics(60e3, 75e3, speed), rtol=1e-8)
+
+
+def test_stiffness_for_a_load_grows_with_the_load_on_the_axle():
+    # per newton of load: 15 in front, 18 behind
+    tyres = {"front_joint": Tyre(Grip(4e4), Grip(15 * 2000.0), load=2000.0),
+             "rear_joint": Tyre(Grip(4e4), Grip(18 * 3000.0), load=3000.0)}
+    vehicle, (mass, _, a, b) = single_track(tyres), planar_numbers()
+    weight = mass * GRAVITY / (a + b)
+    found = lateral_dynamics(vehicle, 20.0)
+    np.testing.assert_allclose(found, expected_dynamics(15 * weight * b, 18 * weight * a, 20.0),
+                               rtol=1e-8)
+
+
+@pytest.mark.parametrize("speed", [5.0, 15.0, 30.0])
+def test_yaw_gain_and_understeer_gradient(speed):
+    steer = 1e-5
+    vehicle = single_track(CONSTANT, steer=steer)
+    motion = SteadyMotions(vehicle, vehicle.driven).find(
+        *straight(vehicle, speed), conditions={"forward_speed": speed})
+    mass, _, a, b = planar_numbers()
+    gradient = mass * (b * 75e3 - a * 60e3) / ((a + b) * 60e3 * 75e3)   # [rad s^2/m]
+    yaw_rate = motion.xi[vehicle.speeds.index("yaw_rate")]
+    assert yaw_rate / steer == pytest.approx(speed / (a + b + gradient * speed ** 2), rel=1e-8)
+
+
+def test_an_oversteering_car_is_unstable_above_the_critical_speed():
+    tyres = {"front_joint": Tyre(Grip(90e3), Grip(80e3)),
+             "rear_joint": Tyre(Grip(90e3), Grip(45e3))}
+    vehicle = single_track(tyres)
+    mass, _, a, b = planar_numbers()
+    critical = np.sqrt((a + b) ** 2 * 80e3 * 45e3 / (mass * (a * 80e3 - b * 45e3)))
+    found = brentq(lambda V: np.linalg.det(lateral_dynamics(vehicle, V)), 5.0, 60.0, xtol=1e-11)
+    assert found == pytest.approx(critical, rel=1e-8)
+    growth = [np.linalg.eigvals(lateral_dynamics(vehicle, V)).real.max()
+              for V in (0.99 * critical, 1.01 * critical)]
+    assert growth[0] < 0 < growth[1]
+
+
+# -- the formula -----------------------------------------------------------------------------------
+def magic(slip, stiffness, friction, shape, curvature):
+    """Pacejka's formula as it is usually written, with B, C, D, E."""
+    D, C, E = friction, shape, curvature
+    B = stiffness / (C * D)
+    return D * np.sin(C * np.arctan(B * slip - E * (B * slip - np.arctan(B * slip))))
+
+
+def level(tyre):
+    """The single-track vehicle whose centre of mass is in the ground and in the middle, so that no
+    force shifts load."""
+    return single_track(tyre, height=-2 * WHEEL * RADIUS / BODY, front=1.35, rear=1.35)
+
+
+def slipping(vehicle, kappa: float, tangent: float, speed: float = 15.0):
+    """q, v of straight running with slip of all wheels."""
+    q, xi = straight(vehicle, speed)
+    xi[vehicle.speeds.index("lateral_speed")] = speed * tangent
+    wheels = [i for i, name in enumerate(vehicle.speeds) if name.endswith("_joint")]
+    xi[wheels] *= 1 + kappa
+    return q, np.array(vehicle.equations.velocity(0.0, q, xi, vehicle.theta)).ravel(), xi
+
+
+def ground_forces(vehicle, q, v, xi) -> tuple[float, float, float]:
+    """Sum of the forward, the lateral and the normal force [N], from the motion of the vehicle's
+    centre of mass: Newton's law, with no word of tyres."""
+    a = vehicle.equations.acceleration(0.0, q, xi, np.zeros(len(vehicle.driven)),
+                                       vehicle.theta).full().ravel()
+    import pinocchio as pin
+    mass = pin.computeTotalMass(vehicle.model)
+    data = vehicle.model.createData()
+    pin.centerOfMass(vehicle.model, data, q, v, a)
+    force = mass * (data.acom[0] - np.array([0, 0, -GRAVITY]))
+    return tuple(force)
+
+
+@pytest.mark.parametrize("kappa, tangent", [(0.03, 0.0), (-0.2, 0.0), (0.9, 0.0), (0.0, 0.02),
+                                            (0.0, -0.15), (0.0, 0.8)])
+def test_pure_slip_gives_the_magic_formula(kappa, tangent):
+    tyre = TYRES["passenger_car"]
+    vehicle = level("passenger_car")
+    x, y, z = ground_forces(vehicle, *slipping(vehicle, kappa, tangent))
+    mass = BODY + 2 * WHEEL
+    assert z == pytest.approx(mass * GRAVITY, rel=1e-9)
+    for force, slip, grip in ((x, kappa, tyre.longitudinal), (y, -tangent, tyre.lateral)):
+        expected = magic(slip, grip.stiffness / tyre.load, grip.friction, grip.shape,
+                         grip.curvature)
+        assert force == pytest.approx(expected * mass * GRAVITY, rel=1e-9, abs=1e-6)
+
+
+def test_combined_slip_lies_on_the_friction_ellipse():
+    # one shape in both directions: then the forces of equal rho lie on one ellipse
+    tyre = Tyre(Grip(8e4, 1.2, 1.5, 0.2), Grip(5e4, 0.9, 1.5, 0.2), load=4000.0)
+    vehicle, mass = level(tyre), BODY + 2 * WHEEL
+    rho = 1.3
+    for angle in np.linspace(0, 2 * np.pi, 9):
+        kappa = rho * np.cos(angle) * 1.2 * 4000 / 8e4
+        tangent = rho * np.sin(angle) * 0.9 * 4000 / 5e4
+        x, y, z = ground_forces(vehicle, *slipping(vehicle, kappa, tangent))
+        size = np.hypot(x / 1.2, y / 0.9) / z
+        assert size == pytest.approx(magic(rho, 1.0, 1.0, 1.5, 0.2), rel=1e-9)
+        np.testing.assert_allclose([x / 1.2, -y / 0.9],
+                                   size * z * np.array([np.cos(angle), np.sin(angle)]), atol=1e-6)
+    assert z == pytest.approx(mass * GRAVITY, rel=1e-9)
+
+
+def test_braking_shifts_the_load_that_the_brakes_need():
+    """All wheels locked: deceleration mu g, and loads by the statics of that deceleration."""
+    tyre = Tyre(Grip(8e4, 1.0, 1.0), Grip(8e4, 1.0, 1.0), load=4000.0)
+    vehicle = single_track(tyre, height=0.6)
+    q, v, xi = slipping(vehicle, -1.0, 0.0)
+    x, _, z = ground_forces(vehicle, q, v, xi)
+    grip = magic(1.0, 8e4 / 4000.0, 1.0, 1.0, 0.0)
+    assert x / z == pytest.approx(-grip, rel=1e-9)
+    found = reactions(vehicle, 0.0, q, v, np.zeros(len(vehicle.driven)))
+    mass, _, a, b = planar_numbers()
+    # of pitch about the centre of mass: the wheels begin to turn, which takes up part of the moment
+    front, rear = (found.components[f"{name}_joint"]["normal"] for name in ("front", "rear"))
+    at = (BODY * 0.6 + 2 * WHEEL * RADIUS) / mass
+    spinning = sum(grip * load * RADIUS for load in (front, rear))
+    assert front * a - rear * b == pytest.approx(grip * mass * GRAVITY * at - spinning, rel=1e-9)
+
+
+# -- consistency -----------------------------------------------------------------------------------
+@pytest.mark.parametrize("robot, tyre", [("ackermann_car", "robot_rubber"), ("bicycle", "bicycle"),
+                                         ("skid_steer", "robot_rubber"),
+                                         ("differential_drive", "robot_rubber")])
+def test_three_derivations_agree(robot, tyre):
+    """Gibbs-Appell, Lagrange multipliers, and Pinocchio's matrices, at random states."""
+    vehicle, rng = nhmech.load(nhmech.urdf_path(robot), tyres=tyre), np.random.default_rng(5)
+    other = lagrange_multipliers(vehicle.reduced, frame=vehicle.frame)
+    for q in vehicle.constrained.configurations[:3]:
+        xi, u = rng.normal(size=len(vehicle.speeds)), rng.normal(size=len(vehicle.driven))
+        at = (0.0, q, xi, u, vehicle.theta)
+        a, b = (form.acceleration(*at).full().ravel() for form in (vehicle.equations, other))
+        v = vehicle.equations.velocity(0.0, q, xi, vehicle.theta).full().ravel()
+        numeric = saddle(vehicle, 0.0, q, v, u)
+        np.testing.assert_allclose(b, a, atol=1e-10 * np.abs(a).max())
+        np.testing.assert_allclose(numeric.acceleration, a, atol=1e-10 * np.abs(a).max())
+        np.testing.assert_allclose(numeric.lam, vehicle.equations.multipliers(*at).full().ravel(),
+                                   rtol=1e-9, atol=1e-9 * np.abs(numeric.lam).max())
+
+
+# -- bad input -------------------------------------------------------------------------------------
+@pytest.mark.parametrize("make, words", [
+    (lambda: Tyre(Grip(-1.0), Grip(1.0)), "stiffness"),
+    (lambda: Tyre(Grip(float("nan")), Grip(1.0)), "stiffness"),
+    (lambda: Tyre(Grip(1.0, 0.8), Grip(1.0, 0.8)), "friction needs load="),
+    (lambda: Tyre(Grip(1.0, 0.8), Grip(1.0), load=1.0), "longitudinal direction alone"),
+    (lambda: Tyre(Grip(1.0), Grip(1.0), load=0.0), "load"),
+    (lambda: Tyre(Grip(1.0), Grip(1.0), low_speed=0.0), "low_speed"),
+    (lambda: Tyre(Grip(1.0), 3.0), "must be a Grip"),
+    (lambda: Grip(1.0, shape=0.5), "from 1 to 2"),
+    (lambda: Grip(1.0, curvature=1.5), "at most 1"),
+    (lambda: Tyre.read("pasenger_car"), "did you mean 'passenger_car'?"),
+    (lambda: Tyre.read("passenger_car lateral.frictoin=1"), "did you mean 'lateral.friction'?"),
+    (lambda: Tyre.read("passenger_car load=heavy"), "not a number"),
+    (lambda: Tyre.read("lateral.stiffness=1"), "longitudinal.stiffness is missing"),
+    (lambda: Wheel("a", "omni", 0.1, law="tyre", tyre="robot_rubber"), "it is for disc, torus"),
+    (lambda: Wheel(None, "caster_ball", 0.1, link="a", law="tyre", tyre="robot_rubber"),
+     "has no meaning for kind 'caster_ball'"),
+    (lambda: Wheel("a", "disc", 0.1, law="tyre"), "needs tyre="),
+    (lambda: Wheel("a", "disc", 0.1, tyre="robot_rubber"), 'write law="tyre"'),
+    (lambda: Wheel("a", "disc", 0.1, law="tire"), "law 'tire' does not exist"),
+    (lambda: nhmech.load(nhmech.urdf_path("omni"), tyres="robot_rubber"), "can have a tyre"),
+    (lambda: nhmech.load(nhmech.urdf_path("skid_steer"), tyres={"wheel": "robot_rubber"}),
+     "wheel 'wheel' does not exist"),
+])
+def test_refused(make, words):
+    with pytest.raises(nhmech.InputError, match=words.replace("?", r"\?")):
+        make()
+
+
+def test_coulomb_friction_and_tyres_are_not_mixed():
+    vehicle = single_track({"rear_joint": "passenger_car"})
+    with pytest.raises(nhmech.InputError, match="rear_joint/normal"):
+        nhmech.Simulator(vehicle, contact="coulomb", mu=0.5)
+
+
+def test_a_tyre_is_written_and_read():
+    for tyre in (*TYRES.values(), Tyre(Grip(9e4), Grip(6e4)),
+                 Tyre.read("passenger_car lateral.friction=0.8 load=3000")):
+        assert Tyre.read(str(tyre)) == tyre
+        assert eval(repr(tyre)) == tyre
+
+
+def test_the_file_and_a_run_file_know_the_tyres(tmp_path):
+    from nhmech.urdf.tag import format_tag
+    vehicle = single_track({"rear_joint": "passenger_car lateral.friction=0.8"})
+    tag = format_tag(vehicle.description)
+    assert 'law="tyre" tyre="longitudinal.stiffness=' in tag
+    text = vehicle.description.xml.replace("</robot>", tag + "</robot>")
+    again = nhmech.load(text)
+    assert [w.tyre for w in again.description.wheels] == [
+        w.tyre for w in vehicle.description.wheels]
+    simulator = nhmech.Simulator(vehicle, dt=1e-3)
+    simulator.reset()
+    simulator.run(0.01).save(tmp_path / "run.npz")
+    loaded = nhmech.Trajectory.load(tmp_path / "run.npz")
+    assert loaded.simulated.vehicle.description.wheels == vehicle.description.wheels
