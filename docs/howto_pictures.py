@@ -23,6 +23,7 @@ def howto() -> None:
         plotting(Path(folder))
         slipping()
         sliding()
+        tyres()
 
 
 def driven(name: str, controller, duration: float, every: int = 1, **options):
@@ -87,6 +88,48 @@ def sliding() -> None:
     robot, run = driven("differential_drive", lambda robot: PurePursuit(robot, path, speed=1.5),
                         4.0, contact="coulomb", mu=0.2)
     plots.write(plots.friction(robot, run, mu=0.2)[0], HERE / "slip_friction.svg")
+
+
+def tyres() -> None:
+    """Force over load of the passenger car's tyre, and how stiff tyres tend to ideal rolling."""
+    from matplotlib import pyplot as plt
+
+    from nhmech.urdf import TYRES, Grip, Tyre
+    from nhmech.vehicle.tyres import DIRECTIONS, magic_formula
+    from nhmech.view.drawing import plot_style
+
+    tyre = TYRES["passenger_car"]
+    number = {name.replace(".", "_"): value for name, value in tyre.numbers().items()}
+    stiffness = {d: number[f"{d}_stiffness"] / tyre.load for d in DIRECTIONS}
+
+    def force(kappa: float, alpha: float) -> tuple[float, float]:
+        found = magic_formula({"longitudinal": -kappa, "lateral": np.tan(alpha)}, stiffness, number)
+        return tuple(float(found[d]) for d in DIRECTIONS)
+
+    with plot_style():
+        figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.4), layout="constrained")
+        slip = np.linspace(0, 0.5, 200)
+        left.plot(slip, [force(s, 0)[0] for s in slip], label="longitudinal, alone")
+        left.plot(slip, [-force(0, np.arctan(s))[1] for s in slip], label="lateral, alone")
+        left.plot(slip, [-force(s, np.radians(4))[1] for s in slip], "--",
+                  label="lateral at 4°, over longitudinal slip")
+        left.set(xlabel="slip, kappa or tan(alpha)", ylabel="force over load", ylim=(0, None),
+                 title="passenger_car")
+        left.legend(loc="lower right")
+        torque = nhmech.JointTorque({"left_wheel_joint": 0.05, "right_wheel_joint": 0.1})
+
+        def end(tyres) -> np.ndarray:
+            robot = nhmech.load(nhmech.urdf_path("differential_drive"), tyres=tyres)
+            simulator = nhmech.Simulator(robot, lambda t, state: torque, integrator="gauss")
+            simulator.reset(xi={"forward_speed": 1.0, "yaw_rate": 0.0})
+            return simulator.run(1.0).q[-1, :2]
+
+        ideal, sizes = end(None), np.geomspace(100, 1e5, 7)
+        gaps = [np.linalg.norm(end(Tyre(Grip(K), Grip(K))) - ideal) for K in sizes]
+        right.loglog(sizes, gaps, "o-")
+        right.set(xlabel="stiffness K [N, N/rad]", ylabel="distance after 1 s [m]",
+                  title="differential_drive, to ideal rolling")
+    plots.write(figure, HERE / "tyres.svg")
 
 
 def still(png: bytes, file: Path) -> None:

@@ -227,6 +227,117 @@ def test_three_derivations_agree(robot, tyre):
                                    rtol=1e-9, atol=1e-9 * np.abs(numeric.lam).max())
 
 
+# -- runs ------------------------------------------------------------------------------------------
+PUSH = {"left_wheel_joint": 0.05, "right_wheel_joint": 0.1}
+
+
+def drive(tyres, *, dt=1e-3, integrator="gauss", duration=1.0, speed=1.0):
+    """The differential drive, rolling straight on at first, under constant torques."""
+    robot = nhmech.load(nhmech.urdf_path("differential_drive"), tyres=tyres)
+    simulator = nhmech.Simulator(robot, lambda t, state: nhmech.JointTorque(PUSH), dt=dt,
+                                 integrator=integrator)
+    simulator.reset(xi={"forward_speed": speed, "yaw_rate": 0.0})
+    return simulator.run(duration)
+
+
+def test_stiff_tyres_tend_to_ideal_rolling_with_order_one():
+    ideal = drive(None).q[-1, :2]
+    stiffness = np.array([1e3, 4e3, 16e3])
+    error = [np.linalg.norm(drive(Tyre(Grip(K), Grip(K))).q[-1, :2] - ideal) for K in stiffness]
+    order = -np.diff(np.log(error)) / np.diff(np.log(stiffness))
+    assert error[0] < 1e-3
+    np.testing.assert_allclose(order, 1.0, atol=0.01)
+
+
+def test_a_steady_turn_tends_to_that_of_ideal_rolling():
+    steer, speed, error = 0.1, 10.0, []
+    _, _, a, b = planar_numbers()
+    for stiffness in (1e6, 4e6, 16e6):
+        vehicle = single_track(Tyre(Grip(stiffness), Grip(stiffness)), steer=steer)
+        motion = SteadyMotions(vehicle, vehicle.driven).find(
+            *straight(vehicle, speed), conditions={"forward_speed": speed})
+        yaw_rate = motion.xi[vehicle.speeds.index("yaw_rate")]
+        error.append(abs(yaw_rate - speed * np.tan(steer) / (a + b)))
+    np.testing.assert_allclose(np.log(np.divide(error[:-1], error[1:])) / np.log(4), 1, atol=0.02)
+
+
+def test_a_run_begins_with_wheels_that_roll():
+    vehicle = single_track("passenger_car")
+    simulator = nhmech.Simulator(vehicle, dt=1e-3)
+    state = simulator.reset(xi={"forward_speed": 12.0, "yaw_rate": 0.0})
+    assert state.xi["front_joint"] == pytest.approx(12.0 / RADIUS, rel=1e-12)
+    assert SteadyMotions(vehicle).straight(12.0).residual < 1e-9
+
+
+@pytest.mark.parametrize("tyre", ["robot_rubber", Tyre(Grip(600.0), Grip(500.0))])
+def test_what_slip_takes_is_missing_in_the_energy(tyre):
+    """dE/dt = efforts + forces of the tyres on the speeds with which they slip."""
+    robot = nhmech.load(nhmech.urdf_path("differential_drive"), tyres=tyre)
+    rng = np.random.default_rng(2)
+    q = robot.configuration()
+    for _ in range(5):
+        xi = np.array([20.0, 20.0, 0.3, 1.0, 0.1]) * rng.uniform(0.5, 1.5, 5)
+        u = rng.normal(size=2)
+        at = (0.0, q, xi, u, robot.theta)
+        v, a = (f.full().ravel() for f in (robot.equations.velocity(0.0, q, xi, robot.theta),
+                                           robot.equations.acceleration(*at)))
+        step = 1e-5
+        import pinocchio as pin
+        rate = sum(sign * robot.energy(0.0, pin.integrate(robot.model, q, sign * step * v),
+                                       v + sign * step * a) for sign in (1, -1)) / (2 * step)
+        S, s = (part.full() for part in robot.functions.slip(0.0, q, robot.theta))
+        speeds = (S @ v + s.ravel()).reshape(2, 2)          # wheel, direction
+        found = reactions(robot, 0.0, q, v, u)
+        power = u @ v[[robot.algebroid.v_names.index(name) for name in robot.driven]]
+        for wheel, (x, y) in zip(("left", "right"), speeds):
+            hub = x + 0.1 * xi[robot.speeds.index(f"{wheel}_wheel_joint")]
+            hub = abs(hub)
+            if isinstance(tyre, Tyre):
+                fx, fy = -600.0 * x / hub, -500.0 * y / hub
+            else:
+                number = TYRES[tyre]
+                sx, sy = (grip.stiffness / number.load / grip.friction * speed / hub
+                          for grip, speed in ((number.longitudinal, x), (number.lateral, y)))
+                rho, load = np.hypot(sx, sy), found.components[f"{wheel}_wheel_joint"]["normal"]
+                fx, fy = (-load * slip / rho * magic(rho, 1.0 * grip.friction, grip.friction,
+                                                     grip.shape, grip.curvature)
+                          for grip, slip in ((number.longitudinal, sx), (number.lateral, sy)))
+            power += fx * x + fy * y
+            assert fx * x + fy * y <= 0
+        assert rate == pytest.approx(power, rel=1e-6)
+
+
+def test_the_energy_balance_of_a_run_closes():
+    balance = nhmech.analysis.energy_balance(drive("robot_rubber", dt=2e-4, integrator="rk4",
+                                                   duration=0.3))
+    assert balance.passive[-1] < 0
+    assert np.abs(balance.rest).max() < 1e-5 * np.abs(balance.total).max()
+
+
+def test_a_batch_and_dynamics_do_what_the_simulator_does():
+    run = drive("robot_rubber", dt=2e-4, integrator="rk4", duration=0.1)
+    robot = run.simulated.vehicle
+    dynamics = nhmech.dynamics(robot)
+    x0 = nhmech.start_states(robot, [(0.0, 0.0, 0.0)] * 3,
+                             xi={"forward_speed": 1.0, "yaw_rate": 0.0})
+    batch = nhmech.simulate_batch(robot, x0, np.array([PUSH[name] for name in robot.driven]),
+                                  dt=2e-4, duration=0.1)
+    for lane in range(3):
+        np.testing.assert_allclose(batch.xi[lane, -1], run.xi[-1], rtol=1e-11, atol=1e-12)
+        np.testing.assert_allclose(batch.q[lane, -1], run.q[-1], rtol=1e-11, atol=1e-12)
+    rate = np.array(dynamics(0.0, x0[0], [0.05, 0.1], [])).ravel()
+    assert np.isfinite(rate).all()
+
+
+def test_a_standing_car_stays_where_it_is():
+    vehicle = single_track("passenger_car")
+    simulator = nhmech.Simulator(vehicle, dt=1e-4)
+    simulator.reset()
+    run = simulator.run(0.05)
+    assert np.abs(run.xi).max() < 1e-9
+    assert np.isfinite(linearise(vehicle, run.q[-1], run.xi[-1]).A).all()
+
+
 # -- bad input -------------------------------------------------------------------------------------
 @pytest.mark.parametrize("make, words", [
     (lambda: Tyre(Grip(-1.0), Grip(1.0)), "stiffness"),

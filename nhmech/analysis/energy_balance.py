@@ -25,8 +25,8 @@ class EnergyBalance:
     inputs
         Work done since the start by efforts and external wrenches.
     passive
-        Likewise by damping, rolling resistance and other forces that take no input: negative where
-        they dissipate.
+        Likewise by damping, rolling resistance, tyres and other forces that take no input: negative
+        where they dissipate.
     ground
         Whether the constraints do work too, because they move (b is not zero).
     known
@@ -87,7 +87,7 @@ def energy_balance(trajectory: Trajectory, simulated: Simulated | None = None) -
     s, b, n = simulated.constrained.system, simulated.constrained.distribution.b, len(trajectory)
     free = ca.substitute(s.force, s.u, ca.SX.zeros(*s.u.shape)) if s.u.numel() else s.force
     power = ca.Function("power", [s.t, s.q, s.v, s.u, s.theta],
-                        [ca.dot(s.force - free, s.v), ca.dot(free, s.v)])
+                        [ca.dot(s.force - free, s.v), ca.dot(free + _friction(simulated), s.v)])
     theta = np.tile(simulated.theta[:, None], (1, n))
     work = np.zeros((2, n))
     if n > 1:
@@ -106,3 +106,15 @@ def energy_balance(trajectory: Trajectory, simulated: Simulated | None = None) -
     return EnergyBalance(trajectory.t, total - potential, potential, inputs, passive,
                          not ca.SX(b).is_zero(),
                          not trajectory.kinematic)
+
+
+def _friction(simulated: Simulated) -> ca.SX:
+    """Generalised force (nv,) of what is proportional to reactions, in (t, q, v, u, theta)."""
+    equations, constrained = simulated.equations, simulated.equations.frame.constrained
+    s, own = simulated.constrained.system, constrained.system
+    if constrained.friction is None or not constrained.rubbing:
+        return ca.SX(s.v.numel(), 1)
+    symbols = [own.t, own.q, own.v, own.u, own.theta]
+    lam = equations.multipliers(own.t, own.q, own.v[list(equations.frame.speeds)], own.u, own.theta)
+    found = own.expand(constrained.friction @ (equations.frame.spread() @ lam))
+    return ca.Function("friction", symbols, found)(s.t, s.q, s.v, s.u, s.theta)

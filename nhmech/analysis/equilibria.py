@@ -246,7 +246,10 @@ class SteadyMotions:
                                  f"running: the mass of {', '.join(uneven)} is not evenly spread "
                                  "about the axle, so that it runs unevenly; set com and products "
                                  "of inertia of these links to zero with with_parameters")
-        xi = np.linalg.lstsq(point.E[:6], np.r_[speed, np.zeros(5)] - point.v[:6],
+        S, slip = (part.full() for part in vehicle.functions.slip(0.0, q, self.variations.theta))
+        sliding = slip.ravel() + S @ point.v
+        xi = np.linalg.lstsq(np.vstack([point.E[:6], S @ point.E]),
+                             np.r_[speed, np.zeros(5), -sliding] - np.r_[point.v[:6], 0 * sliding],
                              rcond=SINGULAR)[0]
         return self.find(q, xi, conditions={"forward_speed": speed, "lateral_speed": 0.0,
                                             "yaw_rate": 0.0})

@@ -96,6 +96,7 @@ def quotient(symmetry: Symmetry,
                 raise MechanicsError("the quotient needs an invariant basis of the fibre: "
                                      f"generator {name!r} changes {space.v_names[a]!r}; use "
                                      "body-fixed speeds (change_of_basis)")
+    constrained.require_ideal("the quotient")
     coordinates = base_coordinates(symmetry)
     moved = [i for i in range(space.nq) if i not in coordinates]
     known = find_invariants(symmetry, moved) if invariants is None \

@@ -26,7 +26,7 @@ from .command import (
     is_named,
 )
 from .integrators import symbols_of
-from .least_squares import LeastSquares, LeastSquaresFunction
+from .least_squares import SINGULAR, LeastSquares, LeastSquaresFunction
 from .moment import Moment
 from .named_commands import Entry, NamedReader
 from .state_vector import StateVector
@@ -244,7 +244,7 @@ class InverseDynamics:
         return course.solve(moment.t, moment.q, theta, wanted)
 
     def fit_speeds(self, t: float, q: np.ndarray, theta: np.ndarray, rows: Sequence[int],
-                   wanted: np.ndarray) -> tuple[np.ndarray, float]:
+                   wanted: np.ndarray, slip: ca.Function | None = None) -> tuple[np.ndarray, float]:
         """The least xi (nxi,) for which some fibre coordinates come closest to wanted values, and
         the largest error that is left.
 
@@ -254,10 +254,18 @@ class InverseDynamics:
             Which fibre coordinates.
         wanted
             Their values (len(rows),).
+        slip
+            As `VehicleFunctions.slip`: of all these xi one with the least of such speeds.
         """
         E, e0 = (found.full() for found in self._frame(t, q, theta))
         e0 = e0.ravel()
         xi = LeastSquares(len(rows), len(self.speeds))(E[rows], wanted - e0[rows])
+        if slip is not None:
+            S, offset = (found.full() for found in slip(t, q, theta))
+            _, s, vt = np.linalg.svd(E[rows])
+            free = vt[int(np.sum(s > SINGULAR * s.max(initial=1e-300))):].T
+            sliding = S @ (E @ xi + e0) + offset.ravel()
+            xi = xi - free @ np.linalg.lstsq(S @ E @ free, sliding, rcond=SINGULAR)[0]
         return xi, float(np.abs(E[rows] @ xi + e0[rows] - wanted).max(initial=0.0))
 
     # -- what is known of names --------------------------------------------------------------------

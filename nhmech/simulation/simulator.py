@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from threading import Lock
 
+import casadi as ca
 import numpy as np
 
 from ..checks import read_mapping, read_word
@@ -211,6 +212,13 @@ class Simulator:
         return self.moment.state
 
     @cached_property
+    def _slip(self) -> ca.Function | None:
+        """Speeds with which tyres slip; None where no wheel has one."""
+        vehicle = self.simulated.vehicle
+        found = None if vehicle is None else vehicle.functions.slip
+        return found if found is not None and found.numel_out(0) else None
+
+    @cached_property
     def _by_hand(self) -> RollingEnd:
         """Takes the steps of `step`, which looks at no events."""
         return RollingEnd((), self.bounds, self.propagator, [])
@@ -243,7 +251,7 @@ class Simulator:
             As in `Vehicle.configuration`.
         xi
             Independent speeds, or any fibre coordinates by name that determine them; unnamed ones
-            are as small as they can be.
+            are as small as they can be, after tyres slip as little as they can.
         q
             The whole configuration instead of pose and joints.
         v
@@ -268,7 +276,7 @@ class Simulator:
             chart, wanted = self.atlas.chart, np.array(list(speeds.values()))
             found, error = chart.inverse_dynamics.fit_speeds(
                 0.0, self.moment.q, self.simulated.theta, [v_names.index(name) for name in speeds],
-                wanted)
+                wanted, self._slip)
             if error > 1e-9 * max(1.0, np.abs(wanted).max()):
                 raise InputError(f"the speeds {speeds} contradict the constraints by {error:.3g}; "
                                  f"independent here are {', '.join(chart.equations.names)}")

@@ -48,6 +48,17 @@ class VehicleFunctions:
         return ca.Function("friction", [s.t, s.q, s.v, s.u, s.theta], [ca.densify(friction)])
 
     @cached_property
+    def slip(self) -> ca.Function:
+        """(t, q, theta) -> S (k, nv), s (k,): S v + s are the speeds along the ground with which
+        tyres slip [m/s]."""
+        s = self.constrained.system
+        speeds = ca.vertcat(ca.SX(0, 1), *[c.speed(d) for c in self.contact_list
+                                           if c.mount.wheel.law == "tyre"
+                                           for d in ("longitudinal", "lateral")])
+        parts = [ca.jacobian(speeds, s.v), ca.substitute(speeds, s.v, ca.SX.zeros(s.v.shape))]
+        return ca.Function("slip", [s.t, s.q, s.theta], [ca.densify(part) for part in parts])
+
+    @cached_property
     def balance(self) -> ca.Function:
         """(t, q, v, u, theta) -> A (m, nv), gamma (m,), tau (nv,) at once."""
         s = self.constrained.system
