@@ -40,7 +40,7 @@ def urdf_path(name: str) -> Path:
     """
     for file in _candidates(name):
         for folder in _folders():
-            if (folder / file).is_file():
+            if os.path.isfile(folder / file):      # pathlib's raises for names that are too long
                 return folder / file
     there = (listed(urdf_names()) if urdf_names()
              else "none: the folder urdf/ was not installed along with the package")

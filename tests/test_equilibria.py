@@ -11,7 +11,7 @@ from runs import attitude
 from support import shipped
 
 import nhmech
-from nhmech import MechanicsError
+from nhmech import InputError, MechanicsError
 from nhmech.analysis.equilibria import SteadyMotions, pitch_of, standing
 from nhmech.analysis.linearise import linearise
 from nhmech.analysis.sensitivity import eigenvalue_sensitivities
@@ -72,6 +72,12 @@ def velocity(motions, member):
         .full()
         .ravel()
     )
+
+
+@pytest.mark.parametrize("speeds", [[1.0, 1.0], [2.0, 1.0], np.zeros(10 ** 6)])
+def test_speeds_of_a_sweep_increase(bicycle, speeds):
+    with pytest.raises(InputError, match="must increase"):
+        critical_speeds(bicycle.variations, speeds)
 
 
 def test_hands_free_turns_start_at_the_capsize_speed(bicycle, turns):

@@ -3,6 +3,7 @@
 from math import pi
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from metamorphic import box_triangles, write_stl
 
@@ -588,6 +589,17 @@ def test_a_wheel_without_inertia_is_told():
 
 
 DISC, ACROSS = 0.01, 2 * (3 * 0.1 ** 2 + 0.02 ** 2) / 12      # of 2 kg, radius 0.1 m, length 0.02 m
+
+
+def test_an_inertia_in_a_frame_of_its_own_is_turned_into_the_joint_s():
+    """The axle is the inertial frame's z there; turned back instead of forth it were its x."""
+    turned = '<origin rpy="1.5707963267948966 0 1.5707963267948966"/>'
+    assert inertias(ACROSS, DISC, ACROSS) == []
+    axle = np.array([0, 1.0, 0]) @ pin.rpy.rpyToMatrix(np.pi / 2, 0, np.pi / 2)
+    moments = [DISC if abs(part) > 0.5 else ACROSS for part in axle]
+    assert inertias(*moments, origin=turned) == []
+    assert len(inertias(*np.roll(moments, 1), origin=turned)) == 1
+    assert len(inertias(*np.roll(moments, 2), origin=turned)) == 1
 
 
 def test_an_inertia_not_turned_with_its_wheel_is_told():

@@ -9,9 +9,9 @@ from functools import partial
 
 import numpy as np
 
-from ..checks import check_arguments
+from ..checks import check_arguments, show
 from ..ctrl_c import hear_ctrl_c
-from ..errors import MechanicsError
+from ..errors import InputError, MechanicsError
 from ..mechanics.system import HasConstrained
 from .equilibria import Equilibrium, SteadyMotions
 from .linearise import linearise
@@ -80,12 +80,19 @@ def speed_sweep(constrained: HasConstrained | Variations, speeds: Iterable[float
     constrained
         A vehicle or a `ConstrainedSystem`.
     speeds
-        [m/s].
+        [m/s], increasing: branches go on from one to the next.
     inputs
         As of `SteadyMotions`.
+
+    Raises
+    ------
+    InputError
+        For speeds that do not increase.
     """
     motions = SteadyMotions(constrained, inputs)
     speeds = np.array(list(speeds), dtype=float)
+    if not (np.diff(speeds) > 0).all():
+        raise InputError(f"speeds = {show(speeds)} must increase")
     members = tuple(motions.straight(v) for v in speeds)
     rows = [linearise(motions.variations, m.q, m.xi, m.u).eigenvalues for m in members]
     size = max((np.abs(row).max(initial=0.0) for row in rows), default=0.0)
