@@ -198,7 +198,7 @@ def test_a_disc_that_falls_flat_stops_an_adaptive_run_too():
 
 def end(name: str, **start) -> np.ndarray:
     """Of a vehicle of its own: others of the same name share what was compiled."""
-    simulator = Simulator(nhmech.load(urdf_path(name)), dt=2e-2, integrator="dop853")
+    simulator = Simulator(nhmech.load(urdf_path(name)), dt=0.25, integrator="dop853")
     simulator.reset(**start)
     run = simulator.run(1.0, every=10 ** 9)
     return np.r_[run.q[-1], run.v[-1]]
