@@ -236,6 +236,16 @@ def test_wheels_are_told_apart_without_colours(followed):
     assert [rates[name] for name in named] == marks
 
 
+@pytest.mark.parametrize("name, duration", [("differential_drive", 0.0),
+                                            *((name, 0.003) for name in nhmech.urdf_names())])
+def test_every_vehicle_is_drawn(name, duration, tmp_path):
+    """However short its run, and whatever its wheels hold: a caster has no tangential force."""
+    vehicle = shipped(name)
+    run = nhmech.Simulator(vehicle, on_fall="ignore", on_lift="ignore").run(duration)
+    plots.write(plots.run(vehicle, run)[0], tmp_path / "run.svg")
+    plots.write(plots.forces(vehicle, run)[0], tmp_path / "forces.svg")
+
+
 def test_energy_lines_add_up(followed):
     """What is drawn is the balance: kinetic + potential = work + what is not accounted for."""
     vehicle, _, run, _ = followed

@@ -74,6 +74,12 @@ class Combinator:
         return next((reference for reference in found if reference is not None), None)
 
     @property
+    def measurement_noise(self) -> dict[str, float] | None:
+        """Standard deviations that the first controller inside that knows any sees with."""
+        found = (optional_attribute(controller, "measurement_noise") for controller in self.inside)
+        return next((noise for noise in found if noise is not None), None)
+
+    @property
     def commanded_twist(self) -> np.ndarray | None:
         """Of the first controller inside that commands twists, as its command goes out."""
         return next((twist for twist in self._inner_twists() if twist is not None), None)

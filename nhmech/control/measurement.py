@@ -103,6 +103,11 @@ class MeasurementNoise(Combinator):
         self.seed = seed
         self._rewind()
 
+    @property
+    def measurement_noise(self) -> dict[str, float]:
+        """Standard deviations by name, as this controller takes them."""
+        return dict(self.sizes)
+
     def _rewind(self) -> None:
         self._rng = np.random.default_rng([self.seed, 0])
         self._sensor_rng = np.random.default_rng([self.seed, 1])

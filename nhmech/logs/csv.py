@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
@@ -22,6 +23,8 @@ def write_csv(trajectory: Trajectory, path: str | PathLike[str], *, forces: bool
               progress: Callable[[float], None] | None = None) -> Path:
     """Writes a run as CSV: a line of names, then one line for every state.
 
+    Units stand behind the names in brackets, as in "q.x [m]".
+
     Numbers have as many digits as restore them bit by bit.
 
     The columns are those of `Table.columns`, in SI units.
@@ -37,7 +40,8 @@ def write_csv(trajectory: Trajectory, path: str | PathLike[str], *, forces: bool
     """
     table = Table(trajectory, forces, rate, progress)
     with replace_file(path) as new, open(new, "w", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerow(table.columns)  # quotes names with commas
+        titles = [f"{name} [{unit}]" if unit else name for name, unit in table.columns.items()]
+        csv.writer(file, lineterminator="\n").writerow(titles)        # quotes names with commas
         for block in table.blocks():
             file.writelines(",".join(map(repr, row)) + "\n" for row in block.tolist())
     return Path(path)
@@ -45,7 +49,7 @@ def write_csv(trajectory: Trajectory, path: str | PathLike[str], *, forces: bool
 
 @check_arguments
 def read_csv(path: str | PathLike[str]) -> dict[str, Column]:
-    """Reads the columns of a CSV file by name; the file holds no units.
+    """Reads the columns of a CSV file by name, with the units that its first line has.
 
     Parameters
     ----------
@@ -55,4 +59,7 @@ def read_csv(path: str | PathLike[str]) -> dict[str, Column]:
     with reading(path), open(path, newline="", encoding="utf-8") as file:
         names, *lines = csv.reader(file)
         values = np.array(lines, dtype=float).reshape(len(lines), len(names))
-    return {name: Column(column, None) for name, column in zip(names, values.T)}
+    titles = [re.fullmatch(r"(.*?)(?: \[([^\]]*)\])?", name) for name in names]
+    has_units = any(title and title[2] for title in titles)
+    return {title[1]: Column(column, (title[2] or "") if has_units else None)
+            for title, column in zip(titles, values.T) if title}

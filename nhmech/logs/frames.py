@@ -66,6 +66,11 @@ class Frames:
         motion = pin.SE3.Identity() if link.joint is None else self._data.liMi[link.joint]
         return link.above.inverse() * motion * link.below
 
+    def attitude(self, name: str) -> np.ndarray:
+        """R_WL (3, 3) of a link, after `place(q)`."""
+        frame = self.model.frames[self.model.getFrameId(name, pin.FrameType.BODY)]
+        return self._data.oMi[frame.parentJoint].rotation @ frame.placement.rotation
+
     def contacts(self, q: np.ndarray, t: float) -> dict[str, pin.SE3]:
         """Contact -> its frame in W, after `place(q)`: origin K, x along the rolling, y sideways, z
         the normal."""

@@ -10,8 +10,15 @@ without ROS.
   held from then on [N m, N].
 - `/wheels/<contact>/wrench`, geometry_msgs/WrenchStamped: the ground's force on the wheel [N], in
   <contact>_contact.
+- `/imu`, sensor_msgs/Imu of the link that carries one, or `/imu/<link>` of several.
+- `/markers/path`, visualization_msgs/MarkerArray: the path that was followed, latched.
+- `/markers/friction`: at each contact a bar as high as the friction that the wheel uses, red where
+  that is all of it; of wheels whose friction is known.
 - `/cmd_vel`, geometry_msgs/Twist of the root link, held from then on, if the controller commands
   twists.
+
+Covariances are those of the noise with which the controller saw (`MeasurementNoise`), zero where
+there was none; the numbers themselves are without noise.
 """
 
 from __future__ import annotations
@@ -19,20 +26,22 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 
-from ..checks import check_arguments
+from ..checks import check_arguments, read_names, read_word
 from ..errors import InputError, NhmechError
 from ..mechanics.algebroid import TWIST
 from ..paths import replace_file
 from ..simulation.command import TWIST_NAMES
 from ..simulation.history import Column
 from ..simulation.trajectory import Trajectory
+from ..urdf.imus import find_imus
 from ..vehicle.vehicle import Vehicle
 from .bag import Bag
 from .table import has_forces, reading, select_rows
@@ -41,7 +50,8 @@ from .table import has_forces, reading, select_rows
 @check_arguments
 def write_mcap(trajectory: Trajectory, path: str | PathLike[str], *, forces: bool = True,
                rate: float | None = None, progress: Callable[[float], None] | None = None,
-               vehicle: Vehicle | None = None, twist: np.ndarray | None = None) -> Path:
+               vehicle: Vehicle | None = None, twist: np.ndarray | None = None,
+               imus: Sequence[str] | None = None) -> Path:
     """Writes the run of a vehicle as ROS 2 messages in an MCAP file.
 
     Stamps and log times are the run's own, from t = 0.
@@ -61,11 +71,14 @@ def write_mcap(trajectory: Trajectory, path: str | PathLike[str], *, forces: boo
     twist
         (N, 3) forward, lateral [m/s] and yaw rate [rad/s] at each recorded state, in place of the
         run's `commanded_twist`; states where it is NaN get no /cmd_vel.
+    imus
+        Links that carry an inertial measurement unit. None takes those with such a sensor in the
+        file's `<gazebo>`, else those whose name says so.
 
     Raises
     ------
     InputError
-        Where there is no vehicle, or `twist` does not fit.
+        Where there is no vehicle, `twist` does not fit, or a link does not exist.
     """
     _require_rosbags()
     from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
@@ -78,13 +91,18 @@ def write_mcap(trajectory: Trajectory, path: str | PathLike[str], *, forces: boo
         raise InputError(f"twist has shape {np.shape(twist)}, expected ({len(trajectory)}, 3): "
                          "forward, lateral, yaw rate at each state")
     twist = trajectory.commanded_twist if twist is None else np.asarray(twist, dtype=float)
+    links = find_imus(vehicle.description.xml) if imus is None else read_names("imus", imus)
+    for link in links:
+        read_word("imus: link", link, [frame.name for frame in vehicle.model.frames
+                                       if frame.type == pin.FrameType.BODY])
     rows = select_rows(trajectory.t, rate)
     with (replace_file(path) as new,
           tempfile.TemporaryDirectory(prefix="nhmech-", dir=new.parent) as folder):
         writer = Writer(Path(folder) / "bag", version=9, storage_plugin=StoragePlugin.MCAP)
         writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
         with writer:
-            bag = Bag(writer, vehicle, trajectory, forces and has_forces(trajectory), twist)
+            bag = Bag(writer, vehicle, trajectory, forces and has_forces(trajectory), twist,
+                      links)
             bag.write(rows, progress)
         os.replace(Path(folder) / "bag" / "bag.mcap", new)
     return Path(path)

@@ -13,6 +13,7 @@ from .readings import Transform
 TIME = "builtin_interfaces/msg/Time"
 CLOCK = "rosgraph_msgs/msg/Clock"
 DIAGNOSTICS = "diagnostic_msgs/msg/DiagnosticArray"
+IMU = "sensor_msgs/msg/Imu"
 JOINTS = "sensor_msgs/msg/JointState"
 ODOMETRY = "nav_msgs/msg/Odometry"
 POSE = "geometry_msgs/msg/PoseWithCovarianceStamped"
@@ -106,6 +107,18 @@ class Messages:
                                                        torque=self.vector((0.0, 0.0, 0.0)))
         return self.find(WRENCH)(header=self.header(stamp, frame), wrench=wrench)
 
+    def imu(self, stamp: Any, frame: str, rotation: Numbers, gyro: Numbers, accelerometer: Numbers,
+            variances: Sequence[Sequence[float]] = (_UNKNOWN[:3],) * 3) -> Any:
+        """Attitude of a link in odom, a quaternion (4,), its angular velocity and specific force
+        (3,) along its axes, and the diagonals (3,) of the three covariances."""
+        attitude, turning, force = map(self._diagonal, variances)
+        return self.find(IMU)(
+            header=self.header(stamp, frame),
+            orientation=self.vector(rotation, "Quaternion", "xyzw"),
+            orientation_covariance=attitude, angular_velocity=self.vector(gyro),
+            angular_velocity_covariance=turning,
+            linear_acceleration=self.vector(accelerometer), linear_acceleration_covariance=force)
+
     def diagnostics(self, stamp: Any,
                     found: Iterable[tuple[str, str, str, Mapping[str, str]]]) -> Any:
         """Of (name, level, message, values)."""
@@ -117,5 +130,5 @@ class Messages:
             for name, level, message, values in found])
 
     def _diagonal(self, values: Numbers) -> Any:
-        """A covariance (36,)."""
+        """A covariance, row by row."""
         return self._array(np.diag(values).ravel().tolist())

@@ -4,7 +4,7 @@ messages of files and of running nodes."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -54,6 +54,8 @@ class Reading:
         The contacts' frames in odom: x along the rolling, y sideways, z the normal.
     forces
         Contact -> force of the ground on the wheel (3,) [N] in the contact's frame.
+    imus
+        Link -> (10,) its attitude in odom as a quaternion, gyro [rad/s] and accelerometer [m/s^2].
     """
 
     t: float
@@ -65,6 +67,7 @@ class Reading:
     links: tuple[Transform, ...]
     contacts: tuple[Transform, ...]
     forces: Mapping[str, np.ndarray]
+    imus: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         x, y, z = self.base.translation

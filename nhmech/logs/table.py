@@ -13,6 +13,7 @@ import numpy as np
 from ..checks import check_arguments, read_number
 from ..errors import InputError, NhmechError
 from ..paths import require_file
+from ..simulation.history import Column
 from ..simulation.trajectory import Trajectory
 
 BLOCK = 1024  # rows that are computed at once: enough for speed, and little memory
@@ -52,7 +53,9 @@ def select_rows(t: np.ndarray, rate: float | None) -> np.ndarray:
 @check_arguments
 @dataclass(frozen=True)
 class Table:
-    """Columns t, q.*, v.*, angle.*, u.*, commanded_*, energy, force.*.* of a run.
+    """Columns t, q.*, v.*, angle.*, u.*, commanded_*, energy, yaw, force.*.* of a run.
+
+    The heading `yaw` of the base is continuous; it and the forces are a vehicle's.
 
     Attributes
     ----------
@@ -84,16 +87,24 @@ class Table:
             return ()
         return tuple(self.trajectory.reactions.found.components)
 
+    @cached_property
+    def _numbers(self) -> dict[str, Column]:
+        """The columns without the forces."""
+        run, found = self.trajectory, self.trajectory.columns()
+        if run.is_system_known and run.simulated.vehicle is not None:
+            R = run.T_WB
+            found |= {"yaw": Column(np.unwrap(np.arctan2(R[:, 1, 0], R[:, 0, 0])), "rad")}
+        return found
+
     @property
     def columns(self) -> dict[str, str]:
         """Name -> unit."""
-        columns = self.trajectory.columns().items()
         forces = {f"force.{name}.{direction}": "N" for name, direction in self.contacts}
-        return {name: column.unit or "" for name, column in columns} | forces
+        return {name: column.unit or "" for name, column in self._numbers.items()} | forces
 
     def blocks(self) -> Iterator[np.ndarray]:
         """(n, columns) of consecutive states, until all have been returned."""
-        run, columns = self.trajectory, self.trajectory.columns().values()
+        run, columns = self.trajectory, self._numbers.values()
         forces = [run.reactions.component(*contact) for contact in self.contacts]
         for begin in range(0, len(self.rows), BLOCK):
             rows = self.rows[begin:begin + BLOCK]

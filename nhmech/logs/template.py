@@ -1,4 +1,4 @@
-"""Messages of one kind that differ in numbers alone, as bytes."""
+"""Messages of one kind that differ in numbers alone, of eight bytes or four, as bytes."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Template:
         data = bytes(serialise(build(*MARK, marks)))
         self._bytes = np.frombuffer(data, np.uint8)
         self._stamps = _places(data, struct.pack("<iI", *MARK))
-        self._numbers = [place for mark in marks.tolist()
-                         for place in _places(data, struct.pack("<d", mark))]
+        self._numbers = [(place, kind) for mark in marks.tolist() for kind in ("<f8", "<f4")
+                         for place in _places(data, np.array(mark, kind).tobytes())]
 
     def fill(self, stamps: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """Messages (N, bytes), of stamps (N,) [ns] and numbers (N, n)."""
@@ -39,8 +39,9 @@ class Template:
         clock = np.column_stack(divmod(stamps, 10 ** 9)).astype("<u4").view(np.uint8)
         for place in self._stamps:
             found[:, place:place + 8] = clock
-        for place, column in zip(self._numbers, numbers.T):
-            found[:, place:place + 8] = column.astype("<f8")[:, None].view(np.uint8)
+        for (place, kind), column in zip(self._numbers, numbers.T):
+            cells = column.astype(kind)[:, None].view(np.uint8)
+            found[:, place:place + cells.shape[1]] = cells
         return found
 
 

@@ -69,7 +69,7 @@ class Sensors:
         as `gyro` does."""
         link, known = self._link(link), self._slide(state)
         if known is not None:
-            return self._felt(link, state, known)
+            return self.felt(link, state, known)
         chart = self._serving_chart(state)
         if (link, chart) not in self._accelerometers:
             s = self.simulated.constrained.system
@@ -87,8 +87,10 @@ class Sensors:
         numbers = self.coulomb.numbers(state)
         return None if np.isnan(numbers[0]) else self.coulomb.acceleration(state, numbers)
 
-    def _felt(self, link: str, state: State, rate: np.ndarray) -> np.ndarray:
-        """Specific force (3,) at a link's origin with a known dv/dt (nv,)."""
+    def felt(self, link: str | None, state: State, rate: np.ndarray) -> np.ndarray:
+        """Specific force (3,) [m/s^2] at a link's origin, along its axes, with a known dv/dt (nv,).
+        Raises as `gyro` does."""
+        link = self._link(link)
         if link not in self._felt_at:
             s, a = self.simulated.constrained.system, ca.SX.sym("a", len(rate))
             _, force = self._motion(link, s.v, a)

@@ -19,24 +19,26 @@ from .callbacks import controller_name, error_location, optional_attribute
 def describe_settings(controller: object, dt: float, control_period: float,
                       integrator: str) -> dict[str, Any]:
     """JSON values: dt and control_period [s], integrator, the controller's name, versions, and as
-    "path" the `path_reference` of the controller, if it has one.
+    "path" and "noise" the `path_reference` and the `measurement_noise` of the controller, if it has
+    them.
 
-    A `path_reference` that fails or is no JSON costs no run: it is left out, with a warning.
+    One that fails or is no JSON costs no run: it is left out, with a warning.
     """
     versions = {"nhmech": __version__, "pin": pin.__version__, "casadi": ca.__version__,
                 "numpy": np.__version__, "python": platform.python_version()}
     name = None if controller is None else controller_name(controller)
     found = {"dt": dt, "control_period": control_period, "integrator": integrator,
              "controller": name, "versions": versions}
-    try:
-        path = optional_attribute(controller, "path_reference")
-    except Exception as error:
-        _warn(f"path_reference of {name}",
-              f"it raised {type(error).__name__}: {error}{error_location(error)}")
-        return found
-    if not isinstance(path, dict):
-        return found
-    return found | saveable({"path": path}, f"path_reference of {name}")
+    for key, attribute in (("path", "path_reference"), ("noise", "measurement_noise")):
+        try:
+            value = optional_attribute(controller, attribute)
+        except Exception as error:
+            _warn(f"{attribute} of {name}",
+                  f"it raised {type(error).__name__}: {error}{error_location(error)}")
+            continue
+        if isinstance(value, dict):
+            found |= saveable({key: value}, f"{attribute} of {name}")
+    return found
 
 
 def saveable(values: Mapping[str, Any], what: str = "settings") -> dict[str, Any]:

@@ -91,7 +91,7 @@ def forces(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None,
             return figure, axes
         found = WheelForces(vehicle, trajectory, mu)
         for name in vehicle.contact_names:
-            kind = wheel_line(vehicle, name)
+            kind = wheel_line(vehicle, name, len(found.t))
             above.plot(found.t, found.normal[name], **kind)
             below.plot(found.t, found.tangential[name], **kind)
             mu_of_wheel = found.mu[name]

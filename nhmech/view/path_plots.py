@@ -62,7 +62,7 @@ def path(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None, *,
             axes.plot(line[:, 0], line[:, 1], label="reference", zorder=1.5, **REFERENCE)
         for k, name in enumerate(vehicle.contact_names):
             axes.plot(points[:, k, 0], points[:, k, 1], lw=0.8,
-                      **wheel_line(vehicle, name))
+                      **wheel_line(vehicle, name, len(points)))
         axes.plot(x, y, color=GREY, lw=0.8, ls=DASHED, label="base origin")
         axes.plot(x[0], y[0], "o", color=GREY, ms=3.5, label="start")
         axes.set(xlabel="x [m]", ylabel="y [m]")

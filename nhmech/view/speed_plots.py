@@ -139,7 +139,7 @@ def _draw_by_unit(simulated: Simulated, trajectory: Trajectory, part: str,
                 wheel = wheels.get(name)
                 style = {"color": lines[name]}
                 if vehicle is not None and wheel is not None:
-                    style = wheel_line(vehicle, wheel)
+                    style = wheel_line(vehicle, wheel, len(values))
                 ax.plot(trajectory.t, values, **style | {"label": words(name)})
             label = SHORT.get(unit, what) if len(panels) > 1 else what
             ax.set_ylabel(f"{label} [{unit or '-'}]")
