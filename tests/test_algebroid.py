@@ -42,6 +42,7 @@ def rotation_algebra() -> LieAlgebroid:
                         tuple(ca.SX(ca.DM(m)) for m in c))
 
 
+@pytest.mark.paper("002 4")
 @pytest.mark.parametrize("algebroid",
                          [special_euclidean(), whole(), euclidean("x", "y"), rotation_algebra()],
                          ids=["SE(3)", "SE(3) x S1 x R", "R2", "so(3)"])
@@ -103,6 +104,7 @@ def test_anchor_is_pinocchios_integrate():
         assert algebroid.normalise(q * 1.3)[3:9] == pytest.approx(q[3:9], abs=1e-15)
 
 
+@pytest.mark.paper("002 (9)")
 def test_euler_equations():
     """L = 1/2 w.J w on so(3): the generalised Euler-Lagrange equations are J dw/dt = J w x w +
     moment."""
@@ -130,6 +132,7 @@ def free_body() -> LagrangianSystem:
         algebroid, v, a, kinetic - INERTIA.mass * 9.81 * com[2], force=tau, u=tau)
 
 
+@pytest.mark.paper("002 (3)")
 def test_generalised_euler_lagrange_on_se3_is_pinocchios_dynamics():
     """The signs of the structure functions: gradient of S against `rnea`, accelerations against
     `aba`, energy against both energies."""

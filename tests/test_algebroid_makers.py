@@ -61,6 +61,7 @@ MADE = {
 }
 
 
+@pytest.mark.paper("002 4")
 @pytest.mark.parametrize("name", MADE)
 def test_structure_equations_hold(name):
     MADE[name]().check(points=5)
@@ -179,6 +180,7 @@ def acceleration(system, method, q, xi, speeds=None, **options):
                            speeds).acceleration(0.0, q, xi, [], []).full().ravel()
 
 
+@pytest.mark.paper("002 (9)")
 @pytest.mark.parametrize("method", METHODS)
 def test_euler_poincare_without_configuration(method):
     """nq = 0: J dw/dt = J w x w (paper 002, eq. (9)) by every former; the multiplier of a Suslov
@@ -219,6 +221,7 @@ def test_sleigh_on_the_algebra_alone(method):
                                         [])) == pytest.approx(m * (u * w + a * rate), rel=1e-12)
 
 
+@pytest.mark.paper("002 (14)", "002 6.1")
 def test_wong_equations():
     """l = |q'|^2/2 + |zeta|^2/2: q_i'' = B^K_ij q'^j zeta_K and zeta' = (A q') x zeta (paper 002,
     eq. (14))."""
@@ -235,6 +238,7 @@ def test_wong_equations():
                 expected, rel=1e-11, abs=1e-12)
 
 
+@pytest.mark.paper("002 (14)")
 def test_gauge_dynamics_is_the_dynamics_upstairs():
     """L invariant on T(R^3 x SO(3)), with the attitude as a quaternion, gives the same q'' and
     zeta' as l on TP/G."""

@@ -108,6 +108,7 @@ def appell_hamel(mass, k):
     }
 
 
+@pytest.mark.paper("004 II.1")
 def test_appell_hamel_machine():
     """The direction of (x', y') stays and z'' = -g / (1 + k^2); lambda = m z'' / (2 z').
     Neimark and Fufaev 1972, chapter IV."""
@@ -127,6 +128,7 @@ def test_appell_hamel_machine():
     np.testing.assert_allclose(v[:, 0] ** 2 + v[:, 1] ** 2, (k * v[:, 2]) ** 2, rtol=1e-12)
 
 
+@pytest.mark.paper("004 II.1")
 @pytest.mark.parametrize("name", ["machine", "speed"])
 def test_power_of_the_reaction(name):
     """dE/dt = lambda dC/dv . v at random states, on and off C = 0:
@@ -206,6 +208,7 @@ def test_the_constraint_algorithm_agrees(which):
                                    atol=1e-10)
 
 
+@pytest.mark.paper("004 III.1")
 def test_compatibility_fails():
     """On the light cone of an indefinite metric R M^-1 R^T = 4 (x'^2 - y'^2) = 0; off the cone it
     is not."""

@@ -74,6 +74,7 @@ def on_two(x3):
     return np.array([(2.5 + root) / 2, (2.5 - root) / 2, x3])
 
 
+@pytest.mark.paper("001 10")
 def test_bead_on_a_parabola(case):
     """x2 as dependent coordinate serves everywhere, x1 on its branch; at x1 = 0 its formula is 0/0,
     and only there."""
@@ -104,6 +105,7 @@ def test_bead_on_a_parabola(case):
             x1_second, rel=1e-11)
 
 
+@pytest.mark.paper("001 4")
 def test_multipliers_need_no_dependent_coordinate():
     """The dependent coordinate is replaced by its inverse function: a wrong value of it changes
     nothing."""
@@ -114,6 +116,7 @@ def test_multipliers_need_no_dependent_coordinate():
         np.testing.assert_array_equal(right, wrong)
 
 
+@pytest.mark.paper("001 11")
 def test_bead_on_a_turning_rod(case):
     """Rheonomic constraints, a massless coordinate, and x3'' = w^2 x3."""
     data = case("bead_rod")
@@ -133,6 +136,7 @@ def test_bead_on_a_turning_rod(case):
         np.testing.assert_allclose(q_rate.full().ravel(), expected, atol=1e-12)
 
 
+@pytest.mark.paper("001 12")
 def test_printed_formulas_of_section_12():
     """lambda_1, lambda_2 as printed, with x1'', x2'' from the saddle system."""
     m, k, c1, c2 = theta = [0.9, 2.0, 0.4, 2.5]
@@ -165,6 +169,7 @@ SYSTEMS = {
 }
 
 
+@pytest.mark.paper("001 (4)")
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_agrees_with_the_saddle_system(name):
     """Accelerations and multipliers at random states on the manifold, eq. (4) against paper 002,

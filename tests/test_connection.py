@@ -112,6 +112,7 @@ def test_forms_and_curvature_against_partial_derivatives():
             assert np.abs(by_hand).max() > 1e-3
 
 
+@pytest.mark.paper("000 (3.5)")
 def test_sign_against_the_exterior_derivative(case):
     """d omega^b(X_i, X_j) = -B^b_ij (the page's line has the other sign) and omega(X) = 0."""
     assert case("marsden_curvature")["expected"]["dw^b(X_1, X_2) / B^b_12"] == [-1.0, -1.0]
@@ -128,6 +129,7 @@ def test_sign_against_the_exterior_derivative(case):
         assert np.abs(d + B).max() <= 1e-12 * np.abs(B).max() and np.abs(zero).max() <= 1e-14
 
 
+@pytest.mark.paper("000 (3.1)", "000 (3.4)")
 def test_constrained_lagrangian_with_curvature_term(case):
     """(3.4) of paper 000 plus (dL/ds') B r' is (3.2), at states and accelerations that are no
     motion; autonomous linear part only."""

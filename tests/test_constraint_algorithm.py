@@ -68,6 +68,7 @@ def capri_kobayashi(m2, m3):
     return system("x1 y1 x2 y2 x3 y3", lagrangian, {"m2": m2, "m3": m3})
 
 
+@pytest.mark.paper("004 II.A", "004 VII.A")
 def test_capri_kobayashi_algorithm():
     """Secondary constraints -2 x1, -2 y1 as Dirac's; on the velocity side their rates too;
     all four second class on the momentum side."""
@@ -86,6 +87,7 @@ def test_capri_kobayashi_algorithm():
             and "4 of second class" in words)
 
 
+@pytest.mark.paper("004 VII.A")
 def test_capri_kobayashi_runs_as_published(case):
     data = case("capri_kobayashi")
     m2, m3 = data["parameters"]["m2"], data["parameters"]["m3"]
@@ -108,6 +110,7 @@ def test_capri_kobayashi_runs_as_published(case):
             assert value == pytest.approx(sample[name], abs=data["tolerance"]["state"])
 
 
+@pytest.mark.paper("004 II.A")
 def test_gauge_freedom():
     """L = (x' - y)^2 / 2: x' = y, and nothing says how y moves; on the momentum side p_y and p_x
     are of first class."""
@@ -147,6 +150,7 @@ def test_least_norm_shares_the_freedom():
     np.testing.assert_allclose(a, [-0.25, 0.25], atol=1e-15)
 
 
+@pytest.mark.paper("004 II.A")
 def test_cawley():
     """L = x' z' + y z^2 / 2 (Cawley 1979): z^2 = 0 is not regular, z takes its place;
     z, p_x, p_y are of first class, y is gauge."""
@@ -230,6 +234,7 @@ def incompatible(potential):
                   rows={"drag": lambda s: s.v.x - s.v.y})
 
 
+@pytest.mark.paper("004 III.3", "004 III.1")
 def test_incompatible_constraint_with_dynamics_left():
     """V = x^2/2 + x z + 5 z^2/2 asks for x + z = 0, hence z'' = -x - 5 z = -4 z and lambda = x'' =
     4 z."""

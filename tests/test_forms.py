@@ -141,6 +141,7 @@ def values(functions, at):
     return [function(*at).full() for function in functions]
 
 
+@pytest.mark.paper("003 1")
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_the_motion_is_in_the_kernel(name):
     """Gamma _| Omega_bar = 0 and Gamma _| Omega_M = 0, in both fibrations; i* d theta_L alone does
@@ -162,6 +163,7 @@ def test_the_motion_is_in_the_kernel(name):
             assert np.abs(motion.T @ cartan).max() > 1e-4 * size
 
 
+@pytest.mark.paper("003 2")
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_the_motion_and_omega_bar_do_not_depend_on_the_fibration(name):
     """T Gamma = Gamma' and Omega_bar = T^T Omega_bar' T; Omega_M does depend on it."""
@@ -180,6 +182,7 @@ def test_the_motion_and_omega_bar_do_not_depend_on_the_fibration(name):
     assert min(differences) > 1e-4
 
 
+@pytest.mark.paper("003 1")
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_theorem_1_one_motion_and_one_constraint_form(name):
     """From i* d theta_L alone: Gamma _| (i* d theta_L - dt ^ (tau + eta)) = 0 has one solution F,
@@ -208,6 +211,7 @@ def test_theorem_1_one_motion_and_one_constraint_form(name):
         assert eta @ solution[n:] == pytest.approx(reaction, rel=1e-10, abs=1e-11)
 
 
+@pytest.mark.paper("003 lambda")
 @pytest.mark.parametrize("name", ["sled", "generic"])
 def test_multipliers_and_the_relation_of_section_5(name):
     """lambda_a = Gamma(p_a) - i* dL/dq^a - tau_a (section 3, corrected), and
@@ -256,6 +260,7 @@ def test_multipliers_and_the_relation_of_section_5(name):
                                                     rel=1e-10, abs=1e-11)
 
 
+@pytest.mark.paper("003 4")
 def test_sled_as_printed(case):
     """Omega_bar, Omega_M and the motion of section 4 in both charts; lambda = x' phi' along the
     reference motion."""
@@ -333,6 +338,7 @@ def test_bead_on_a_rod(case):
         assert fibred[3:, [0, 3, 4]] == pytest.approx(expected, rel=0, abs=1e-12)
 
 
+@pytest.mark.paper("003 3")
 def test_reaction_field_makes_the_constrained_from_the_free_motion():
     """Theorem 3: dv/dt = F + lambda_a V^a, tangent to the constraint manifold."""
     constrained = generic()
@@ -355,6 +361,7 @@ def test_reaction_field_makes_the_constrained_from_the_free_motion():
         reaction_fields(bead())
 
 
+@pytest.mark.paper("002 6")
 @pytest.mark.parametrize("name", ["generic", "ball", "suslov", "gauge"])
 def test_free_motion_spans_the_kernel_of_the_cartan_form(name):
     """d theta_L has rank 2 nv for a regular L; its kernel is the free motion without forces."""

@@ -28,6 +28,7 @@ def machine():
     return load_system("appell_hamel")
 
 
+@pytest.mark.paper("004 run")
 @pytest.mark.parametrize("integrator", ["rk4", "dop853", "gauss", "auto"])
 def test_a_run_stays_on_the_manifold(machine, integrator):
     """Appell and Hamel's machine: z'' = -g / (1 + k^2), the direction stays."""
@@ -88,6 +89,7 @@ def capri_kobayashi():
     return lagrangian_system(euclidean(*names), lagrangian)
 
 
+@pytest.mark.paper("004 run")
 def test_a_singular_lagrangian_runs_on_its_final_manifold():
     """As the system does in which x1 = y1 = 0 are typed by hand."""
     found = constraint_algorithm(constrain(capri_kobayashi()))

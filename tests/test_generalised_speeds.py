@@ -44,6 +44,7 @@ def test_speeds_of_the_falling_disc_give_its_algebroid():
         np.testing.assert_allclose(ours[np.ix_(order, order)], expected, atol=1e-14)
 
 
+@pytest.mark.paper("002 7")
 @pytest.mark.parametrize("former", [gibbs_appell, hamel])
 def test_the_motion_is_the_same_in_other_speeds(former):
     """dq/dt and d2q/dt2 of the same state, constraints included."""

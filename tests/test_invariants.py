@@ -47,6 +47,7 @@ def agree(full, reduced, tolerance):
                                    rtol=0, atol=tolerance)
 
 
+@pytest.mark.paper("002 action", "beyond invariants")
 def test_the_heavy_top_ends_on_the_action_algebroid():
     """L = T - m g l gamma_3 with gamma' = gamma x omega (Arnold, section 30)."""
     top = heavy_top.example(I2=1.1)
@@ -63,6 +64,7 @@ def test_the_heavy_top_ends_on_the_action_algebroid():
         np.testing.assert_allclose(reduced.place(q), vertical(q), rtol=0, atol=1e-14)
 
 
+@pytest.mark.paper("beyond invariants")
 def test_veselovas_problem_ends_on_so3_and_the_sphere():
     """The quotient is the system that `veselova_sphere` types by hand."""
     whole, by_hand = load_system("veselova"), load_system("veselova_sphere")
@@ -77,6 +79,7 @@ def test_veselovas_problem_ends_on_so3_and_the_sphere():
                                        rtol=0, atol=1e-12)
 
 
+@pytest.mark.paper("beyond invariants")
 @pytest.mark.parametrize("name", ["chaplygin_ball", "unbalanced_ball"])
 def test_balls_in_two_stages(name):
     """Translations by Chaplygin's reduction, to SO(3) with a gyroscopic force; then the turns
@@ -105,6 +108,7 @@ def test_the_disc_in_two_stages(name):
     agree(first.base, reduced, 1e-11)
 
 
+@pytest.mark.paper("004 reconstruction")
 def test_the_attitude_comes_back():
     top = heavy_top.example(I2=1.1)
     reduced = quotient(find_symmetry(top))

@@ -34,6 +34,7 @@ def names(example):
 
 
 # -- gauge momenta and moving energies -------------------------------------------------------------
+@pytest.mark.paper("beyond gauge")
 def test_the_ball_on_the_turntable_is_no_longer_done_by_hand():
     """Fasso and Sansonetto 2016, section 5: E - Omega L_z, where w_z is constant by itself; and
     both level components of the angular momentum about the contact."""
@@ -62,6 +63,7 @@ def example_states(example):
     return q, v
 
 
+@pytest.mark.paper("beyond gauge")
 @pytest.mark.parametrize("name", ["ball_on_turntable", "chaplygin_ball", "veselova",
                                   "heisenberg_drift", "nonholonomic_particle", "snakeboard",
                                   "vertical_disk", "bead_rod"])
@@ -96,6 +98,7 @@ def test_what_only_vanishes_on_the_constraints_is_no_integral():
 
 
 # -- Casimirs --------------------------------------------------------------------------------------
+@pytest.mark.paper("beyond casimirs")
 def test_casimirs_of_the_heavy_top():
     """|gamma|^2 and gamma . M (Marsden and Ratiu, section 15.10)."""
     reduced = quotient(find_symmetry(heavy_top.example(I2=1.1)))
@@ -106,6 +109,7 @@ def test_casimirs_of_the_heavy_top():
     assert float(found[1].value(gamma, momentum)) == pytest.approx(gamma @ momentum, rel=1e-13)
 
 
+@pytest.mark.paper("beyond casimirs")
 def test_casimirs_of_other_brackets():
     body = quotient(find_symmetry(load_system("rigid_body")))
     assert [c.name for c in casimirs(nonholonomic_bracket(body.base))] == [
@@ -121,6 +125,7 @@ def reduce(name, generators, speeds=None):
     return chaplygin(symmetry(load_system(name), generators), speeds)
 
 
+@pytest.mark.paper("beyond measure")
 def test_the_measure_of_chaplygins_ball():
     """N = (1 - m r^2 gamma . (I + m r^2)^-1 gamma)^(-1/2) (Chaplygin 1903; Borisov and Mamaev
     2001); on SO(3) the gyroscopic tensor is not phi-simple."""
@@ -140,6 +145,7 @@ def test_the_measure_of_chaplygins_ball():
         found.multiplier(places[0], start)
 
 
+@pytest.mark.paper("beyond measure")
 def test_chaplygins_multiplier_of_the_particle():
     """z' = y x': f = (1 + y^2)^(-1/2), with which dr/dtau = dH/dP, dP/dtau = -dH/dr."""
     made = reduce("nonholonomic_particle", Z)
@@ -161,6 +167,7 @@ def test_chaplygins_multiplier_of_the_particle():
     np.testing.assert_allclose(P_rate, [0, -dH], rtol=0, atol=1e-11)
 
 
+@pytest.mark.paper("beyond measure")
 @pytest.mark.parametrize("name, generators, speeds, measure, hamiltonian", [
     ("vertical_disk", {**X, **Y}, None, True, True),
     ("knife_edge_on_incline", Y, None, True, True),
@@ -198,6 +205,7 @@ def _pushed():
 
 
 # -- Hamilton and Jacobi ---------------------------------------------------------------------------
+@pytest.mark.paper("beyond hj")
 def test_the_vertical_disk_turns_and_rolls_evenly():
     """Ohsawa and Bloch 2009, example 4.1."""
     disk = load_system("vertical_disk")
@@ -206,6 +214,7 @@ def test_the_vertical_disk_turns_and_rolls_evenly():
     assert not wrong.is_solution and wrong.motion > 0.1
 
 
+@pytest.mark.paper("beyond hj")
 def test_the_knife_edge_on_an_incline():
     """Ohsawa and Bloch 2009, example 4.2: phi' constant, and the speed along the edge that of a
     fall, sqrt(c + 2 g sin(tilt) x)."""

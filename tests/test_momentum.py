@@ -59,6 +59,7 @@ SYSTEMS = {"carriage": (carriage, WHEELS), "driven carriage": (pushed, WHEELS),
            "particle": (particle, XZ)}
 
 
+@pytest.mark.paper("004 (24)")
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_momentum_equation_along_the_flow(name):
     """Eq. (24) against d/dt of the momentum on the exact accelerations, at random states;

@@ -17,6 +17,7 @@ def states(example, made, count=3):
         yield q, xi, made.momentum(q, xi, made.parameters).full().ravel()
 
 
+@pytest.mark.paper("004 IV.1")
 @pytest.mark.parametrize("name", ["nonholonomic_particle", "chaplygin_sleigh", "carriage", "suslov",
                                   "chaplygin_ball", "falling_disc", "heavy_top"])
 def test_the_bracket_with_the_energy_is_the_motion(name):
@@ -39,6 +40,7 @@ def test_the_bracket_with_the_energy_is_the_motion(name):
                                    rtol=1e-10, atol=1e-10 * np.abs(expected).max())
 
 
+@pytest.mark.paper("beyond bracket")
 @pytest.mark.parametrize("name, holonomic", [
     ("heavy_top", True), ("bead_parabola", True), ("chaplygin_sleigh", False),
     ("nonholonomic_particle", False), ("carriage", False)])
@@ -49,6 +51,7 @@ def test_jacobi_holds_for_holonomic_systems_alone(name, holonomic):
     assert worst < 1e-10 if holonomic else worst > 1e-3
 
 
+@pytest.mark.paper("beyond bracket")
 def test_rank_and_refusals():
     example = load_system("heavy_top")
     made = nonholonomic_bracket(example)

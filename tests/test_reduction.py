@@ -105,6 +105,7 @@ def states(reduction, seed):
         )
 
 
+@pytest.mark.paper("004 (20)")
 @pytest.mark.parametrize("name", CHAPLYGIN)
 def test_reduced_accelerations_are_the_full_ones(name):
     system, sym = CHAPLYGIN[name]
@@ -126,6 +127,7 @@ def test_reduced_accelerations_are_the_full_ones(name):
                                          rel=1e-12, abs=1e-13)
 
 
+@pytest.mark.paper("004 (20)")
 @pytest.mark.parametrize("name", CHAPLYGIN)
 def test_signs_of_one_convention(name):
     """i_X omega* = dE* - alpha and i_X omega = dE* on the true dynamics without other forces;
@@ -155,6 +157,7 @@ def test_signs_of_one_convention(name):
         assert np.linalg.matrix_rank(omega) == 2 * n
 
 
+@pytest.mark.paper("004 (19)")
 @pytest.mark.parametrize("name", CHAPLYGIN)
 def test_reduced_2_form_is_the_cartan_form_on_horizontal_vectors(name):
     """omega on U = F meet TM (paper 004, eq. (19)) from omega_L = dq ^ dp upstairs,
@@ -219,6 +222,7 @@ def test_omega_star_is_closed_and_omega_need_not_be(name, closed):
     assert largest[1] <= 1e-14 if closed else largest[1] > 1e-4
 
 
+@pytest.mark.paper("004 VII.2")
 def test_carriage_of_the_paper(case):
     """L*, the reduced 2-form and the gyroscopic form of example VII.2, all coefficients at random
     rates, and the reference numbers."""
@@ -282,6 +286,7 @@ def test_carriage_in_body_speeds_has_the_same_reduction():
             assert other.full() == pytest.approx(one.full(), rel=1e-12, abs=1e-15)
 
 
+@pytest.mark.paper("004 reconstruction")
 def test_carriage_reconstructed(case):
     """SE(2) from the wheel rates, against the reference path and against a run of the full
     system."""
@@ -311,6 +316,7 @@ def test_carriage_reconstructed(case):
     assert np.arctan2(again.q[:, 3], again.q[:, 2]) == pytest.approx(expected[:, 2], abs=1e-10)
 
 
+@pytest.mark.paper("004 VII.1")
 def test_vertical_disk(case):
     """L* = (I1 theta1'^2 + (m R^2 + I2) theta2'^2)/2, omega = omega*, no gyroscopic form;
     translations by quadrature."""
@@ -341,6 +347,7 @@ def torus(mu=(0.764, -0.972)):
     return at_momentum(symmetry(capri_kobayashi(True), POLAR_TORUS), mu)
 
 
+@pytest.mark.paper("004 (23)")
 def test_capri_kobayashi_at_a_momentum_value(case):
     """H_mu = sum p_r^2/(4 m) + (mu/r - r)^2/(4 m) + r^2, r and p_r along the motion,
     and the angles reconstructed: x and y."""
@@ -425,6 +432,7 @@ def test_horizontal_reduction_with_a_constraint_left():
         )
 
 
+@pytest.mark.paper("004 V")
 def test_rigid_body_at_a_momentum_value(case):
     """TSO(3)/SO(3) is Euler-Poincare on so(3); the level J = mu is the leaf |M| = |mu|, a sphere;
     the attitude comes back from omega."""
@@ -459,6 +467,7 @@ def test_rigid_body_at_a_momentum_value(case):
                                            []).full().ravel() == pytest.approx(mu, abs=1e-10)
 
 
+@pytest.mark.paper("004 V")
 def test_quotient_of_a_constrained_system():
     """The carriage in body speeds by SE(2): constraints stay, positions are gone, accelerations are
     the same."""

@@ -61,6 +61,7 @@ CLASSES = {
 }
 
 
+@pytest.mark.paper("004 VI")
 @pytest.mark.parametrize("name", CLASSES)
 def test_class(name):
     system, generators, kind, dims = CLASSES[name]

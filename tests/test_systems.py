@@ -34,6 +34,7 @@ def test_no_system_is_missing():
     assert set(system_names()) >= REQUIRED
 
 
+@pytest.mark.paper("004 (18)")
 @pytest.mark.parametrize("name", system_names())
 def test_contract(name):
     example = load_system(name)

@@ -114,6 +114,7 @@ def test_a_ball_of_equal_moments_on_veselovas_sphere_goes_round():
         find_symmetry(load_system("veselova_sphere"))
 
 
+@pytest.mark.paper("004 affine")
 def test_drift_keeps_the_translation_and_refuses_chaplygin():
     """The constraint is affine: Chaplygin's reduction, which asks for a linear one, says so; the
     quotient takes it."""
@@ -135,6 +136,7 @@ def test_a_sharp_torus_is_the_disc():
         np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
 
 
+@pytest.mark.paper("002 action")
 def test_fields_that_are_no_action_are_refused():
     """The other sign turns gamma the other way round, with the brackets of minus so(3)."""
     with pytest.raises(MechanicsError, match="anchor morphism"):

@@ -58,6 +58,7 @@ def near(value, expected, tolerance) -> bool:
     )
 
 
+@pytest.mark.paper("001 10")
 @pytest.mark.parametrize("method", load_system("bead_parabola").methods)
 def test_bead_on_a_parabola(case, method):
     reference, example = case("bead_parabola"), load_system("bead_parabola")
@@ -113,6 +114,7 @@ def test_rod_along_either_axis(method):
         assert near(lam, 2 * m * omega * 0.7 * np.array([-np.sin(angle), np.cos(angle)]), 1e-11)
 
 
+@pytest.mark.paper("001 11")
 @pytest.mark.parametrize("method", load_system("bead_rod").methods)
 def test_bead_on_a_turning_rod(case, method):
     reference, example = case("bead_rod"), load_system("bead_rod")
@@ -126,6 +128,7 @@ def test_bead_on_a_turning_rod(case, method):
     assert np.ptp(energy) > 1                          # it is not conserved
 
 
+@pytest.mark.paper("002 5.1")
 @pytest.mark.parametrize("part, parameters",
                          [("kepler", {"k": 1.3, "c": 0.0}), ("cubic_force", {"k": 0.0, "c": 2.0})])
 def test_areal_velocity(case, part, parameters):
@@ -142,6 +145,7 @@ def test_areal_velocity(case, part, parameters):
     assert all(check.error() <= check.tolerance for check in example.checks)
 
 
+@pytest.mark.paper("002 5.2")
 def test_rigid_body(case):
     reference, example = case("euler_poincare"), load_system("rigid_body")
     samples, tolerance = reference["expected"]["samples"], reference["tolerance"]["state"]
@@ -155,6 +159,7 @@ def test_rigid_body(case):
                 tolerance)
 
 
+@pytest.mark.paper("002 6.1")
 def test_charged_particle(case):
     reference, example = case("charged_particle"), load_system("charged_particle")
     samples, B = reference["expected"]["samples"], reference["parameters"]["B"]
@@ -166,6 +171,7 @@ def test_charged_particle(case):
                 reference["tolerance"]["state"])
 
 
+@pytest.mark.paper("002 7.1", "002 (16)")
 @pytest.mark.parametrize("method", load_system("nonholonomic_particle").methods)
 def test_nonholonomic_particle(case, method):
     reference, example = case("nonholonomic_particle"), load_system("nonholonomic_particle")
@@ -178,6 +184,7 @@ def test_nonholonomic_particle(case, method):
                 column(samples, "zd"), tolerance["state"])
 
 
+@pytest.mark.paper("002 7.2", "002 (17)")
 def test_rolling_ball(case):
     reference, example = case("rolling_ball_gibbs_appell"), load_system("rolling_ball")
     samples, tolerance = reference["expected"]["samples"], reference["tolerance"]["state"]
@@ -192,6 +199,7 @@ def test_rolling_ball(case):
                 [sample["rotation"] for sample in samples], tolerance)
 
 
+@pytest.mark.paper("002 change")
 def test_right_invariant_fields_have_minus_the_structure_constants():
     """World components of the angular velocity on SO(3), by a change of basis:
     [e_3, e_4] = -e_5 and cyclic (paper 002, example 7.2)."""
@@ -205,6 +213,7 @@ def test_right_invariant_fields_have_minus_the_structure_constants():
         assert np.abs(c - [ca.DM(part).full()[2:, 2:] for part in used[2:]]).max() <= 1e-13
 
 
+@pytest.mark.paper("000 (3.4)")
 def test_curvature_term(case):
     reference = case("marsden_curvature")
     errors = {check.what: check.error() for check in load_system("connection_curvature").checks}
