@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 # `signal` makes enumerations of numbers and handlers, in 25 calls for each block
-import _signal  # type: ignore[import-not-found]
+import _signal
 import _thread
 import signal
 import sys

@@ -1,9 +1,10 @@
-"""Gymnasium environments: Gymnasium's own check, many lanes against single ones, seeds, ends of
-episodes."""
+"""Gymnasium environments: Gymnasium's own check, many lanes against single ones and against the
+simulator, seeds, ends of episodes, all tasks."""
 
 import warnings
 from itertools import product
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -14,128 +15,433 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
 from support import sampled, shipped  # noqa: E402
 
 import nhmech  # noqa: E402
+import nhmech.gym as tasks  # noqa: E402
 from nhmech import InputError, ModelError  # noqa: E402
-from nhmech.gym import PathFollowing, PathFollowingVector, PathTask  # noqa: E402
+from nhmech.compile.columns import compile_columns  # noqa: E402
+from nhmech.control import Balance, TrailerBacking  # noqa: E402
+from nhmech.gym import (  # noqa: E402
+    BalanceTask,
+    GoalTask,
+    PathFollowing,
+    PathFollowingVector,
+    PathTask,
+    TaskEnv,
+    TaskVectorEnv,
+    TrailerTask,
+    stable_baselines,
+)
+from nhmech.gym.draws import normal, uniform  # noqa: E402
+from nhmech.gym.track import Track, clothoid  # noqa: E402
+
+TASKS = [(PathTask, "differential_drive"), (PathTask, "mecanum"), (PathTask, "trailers"),
+         (PathTask, "pendulum"), (GoalTask, "ackermann_car"), (GoalTask, "swerve"),
+         (BalanceTask, "pendulum"), (BalanceTask, "bicycle"), (TrailerTask, "trailers")]
 
 
-@pytest.mark.parametrize("name",
-                         ["differential_drive", "ackermann_car", "mecanum", "pendulum", "trailers"])
-def test_gymnasium_s_own_check(name):
+@pytest.fixture(scope="module")
+def task_of():
+    """Class and vehicle -> the task, made once."""
+    made = {}
+
+    def task(kind, name, **words):
+        key = kind, name, tuple(words.items())
+        if key not in made:
+            made[key] = kind(shipped(name), **words)
+        return made[key]
+
+    return task
+
+
+@pytest.mark.parametrize("kind, name", sampled(TASKS, 5))
+def test_gymnasium_s_own_check(kind, name, task_of):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        check_env(PathFollowing(shipped(name), duration=1.0), skip_render_check=True)
+        check_env(TaskEnv(task_of(kind, name, duration=1.0)), skip_render_check=True)
 
 
-def test_made_by_name():
-    env = gymnasium.make("nhmech/PathFollowing-v0", vehicle="differential_drive", path="circle:1")
+@pytest.mark.parametrize("name, robot", [
+    ("PathFollowing", "differential_drive"), ("GoalReaching", "differential_drive"),
+    ("Balancing", "pendulum"), ("TrailerBacking", "trailers")])
+def test_made_by_name(name, robot):
+    env = gymnasium.make(f"nhmech/{name}-v0", vehicle=robot)
     observation, info = env.reset(seed=1)
-    assert (env.observation_space.contains(observation)
-            and abs(info["lateral"]) <= 0.2 * env.unwrapped.task.length + 1e-9)
-    many = gymnasium.make_vec("nhmech/PathFollowing-v0", num_envs=3, vehicle="differential_drive")
+    assert env.observation_space.contains(observation) and observation.dtype == np.float32
+    assert set(info) == set(env.unwrapped.task.told)
+    many = gymnasium.make_vec(f"nhmech/{name}-v0", num_envs=3, vehicle=robot)
     assert many.reset(seed=1)[0].shape == (3, *observation.shape)
 
 
-@pytest.mark.parametrize("name, mode", sampled(product(
-    ["differential_drive", "tricycle", "pendulum"],
-    [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP]), 3))
-def test_lanes_are_single_environments(name, mode):
-    """Step for step to 1e-10, through ends of episodes and new starts,
-    against Gymnasium's own vector of single ones."""
-    n, words = 4, dict(duration=0.75)
-    lanes = PathFollowingVector(n, shipped(name), autoreset_mode=mode, **words)
-    singles = SyncVectorEnv([lambda: PathFollowing(shipped(name), **words)] * n,
-                            autoreset_mode=mode)
+@pytest.mark.parametrize("kind, name, mode", sampled(
+    [(*task, mode) for task, mode in product(TASKS, [AutoresetMode.NEXT_STEP,
+                                                     AutoresetMode.SAME_STEP])], 5))
+def test_lanes_are_single_environments(kind, name, mode, task_of):
+    """To the last bit, through ends of episodes and new starts, against Gymnasium's own vector of
+    single ones."""
+    n, task = 11, task_of(kind, name, duration=0.75, noise=0.01, delay=1)
+    lanes = TaskVectorEnv(n, task, autoreset_mode=mode)
+    singles = SyncVectorEnv([lambda: TaskEnv(task)] * n, autoreset_mode=mode)
     rng, ends = np.random.default_rng(0), 0
     ours, theirs = lanes.reset(seed=7), singles.reset(seed=7)
-    assert np.abs(ours[0] - theirs[0]).max() == 0
+    assert np.array_equal(ours[0], theirs[0])
     for _ in range(40):
-        actions = rng.uniform(-1, 1, lanes.action_space.shape)
+        actions = rng.uniform(-1, 1, lanes.action_space.shape).astype(np.float32)
         ours, theirs = lanes.step(actions), singles.step(actions)
-        assert (
-            np.abs(ours[0] - theirs[0]).max() <= 1e-10
-            and np.abs(ours[1] - theirs[1]).max() <= 1e-10
-        )
-        assert (ours[2] == theirs[2]).all() and (ours[3] == theirs[3]).all()
-        assert np.abs(ours[4]["s"] - theirs[4]["s"]).max() <= 1e-10
+        for mine, other in zip(ours[:4], theirs[:4]):
+            assert np.array_equal(mine, other)
+        for key in task.told:
+            assert np.array_equal(ours[4][key], theirs[4][key])
         over = ours[2] | ours[3]
         ends += over.sum()
         if mode == AutoresetMode.SAME_STEP and over.any():
             assert (ours[4]["_final_obs"] == over).all()
             for i in np.flatnonzero(over):
-                assert np.abs(ours[4]["final_obs"][i] - theirs[4]["final_obs"][i]).max() <= 1e-10
-                assert abs(ours[4]["final_info"]["s"][i] - theirs[4]["final_info"]["s"][i]) <= 1e-10
+                assert np.array_equal(ours[4]["final_obs"][i], theirs[4]["final_obs"][i])
     assert ends >= 2 * n
 
 
-def test_seeds_decide():
-    first, again, other = (PathFollowingVector(5, shipped("differential_drive")) for _ in range(3))
+def test_some_lanes_begin_again(task_of):
+    lanes = TaskVectorEnv(4, task_of(PathTask, "differential_drive", duration=1.0),
+                          autoreset_mode=AutoresetMode.DISABLED)
+    lanes.reset(seed=0)
+    before = [lanes.step(np.ones((4, 2)))[0] for _ in range(3)][-1]
+    mask = np.array([False, True, False, True])
+    after, info = lanes.reset(options={"reset_mask": mask})
+    assert np.array_equal(after[~mask], before[~mask])
+    assert (np.abs(after - before).max(axis=1)[mask] > 1e-3).all()
+    assert np.array_equal(info["_s"], mask)
+
+
+def test_seeds_decide(task_of):
+    task = task_of(PathTask, "differential_drive")
+    first, again, other = (TaskVectorEnv(5, task) for _ in range(3))
     a, b, c = first.reset(seed=3)[0], again.reset(seed=3)[0], other.reset(seed=4)[0]
     assert (a == b).all() and np.abs(a[1:] - c[:-1]).max() == 0 and np.abs(a - c).max() > 1e-3
-    for _ in range(3):
-        action = np.full(first.action_space.shape, 0.5)
-        assert all(np.array_equal(x, y)
-                   for x, y in zip(first.step(action)[:4], again.step(action)[:4]))
+    assert (np.abs(first.reset()[0] - a).max(axis=1) > 1e-3).all()
+    assert np.array_equal(again.reset(seed=3)[0], a)
+    assert not np.array_equal(TaskVectorEnv(5, task).reset()[0], TaskVectorEnv(5, task).reset()[0])
 
 
-def test_starts_stand_on_the_ground_along_the_path():
+def test_draws_are_even_and_independent():
+    """Moments, over lanes, episodes and places in the sequence; each decides."""
+    keys, episodes = np.arange(2000, dtype=np.uint64), np.ones(2000, int)
+    u = uniform(keys, episodes, 10)
+    assert u.shape == (10, 2000) and u.min() >= 0 and u.max() < 1
+    assert abs(u.mean() - 0.5) < 0.01 and abs(u.var() - 1 / 12) < 2e-3
+    assert np.abs(np.corrcoef(u) - np.eye(10)).max() < 0.1
+    assert len(np.unique(np.concatenate([u.ravel(), uniform(keys, episodes + 1, 10).ravel(),
+                                         uniform(keys, episodes, 10, 1).ravel()]))) == 60000
+    z = normal(keys, episodes, 10, 2)
+    assert abs(z.mean()) < 0.03 and abs(z.var() - 1) < 0.05 and abs((z ** 4).mean() - 3) < 0.2
+    few = uniform(keys[5:7], episodes[5:7], 10)
+    assert np.array_equal(few, u[:, 5:7])
+
+
+# -- the track -------------------------------------------------------------------------------------
+@pytest.mark.parametrize("path", ["figure8", "circle:2", "line:3", "lane_change:6"])
+def test_a_track_is_its_path(path):
+    """Points, headings and curvatures to 1e-9 where the curvature is smooth; nearest points too,
+    over the laps of a closed path and beyond the ends of an open one."""
+    from nhmech.control.path_choice import read_path
+
+    path = read_path(path, 1.0)
+    track, rng = Track(path, [0.0, 0.7]), np.random.default_rng(0)
+    patch, s, point = ca.SX.sym("patch", len(track.rows)), ca.SX.sym("s"), ca.SX.sym("p", 2)
+    at = ca.Function("at", [patch, s], clothoid(patch, s))
+    nearest = ca.Function("nearest", [patch, s, point], [track.nearest(patch, s, point)])
+    laps = (-1.5, 2.5) if path.closed else (-0.2, 1.2)
+    for where in rng.uniform(*laps, 20) * path.length:
+        rows = np.zeros((len(track.rows), 1))
+        track.look(np.array([where]), rows)
+        (x, y), heading, curvature = (part.full().ravel() for part in at(rows, where))
+        wanted = np.array(path.at(where)).ravel()
+        assert np.abs([x - wanted[0], y - wanted[1]]).max() <= 1e-9
+        assert abs(np.sin((heading[0] - wanted[2]) / 2)) <= 1e-6
+        ahead = float(path.curvature(where + 0.7))
+        assert abs(rows[8, 0] + rows[9, 0] * (where - rows[0, 0]) - ahead) <= 1e-4
+        beside = wanted[:2] + rng.normal(size=2) * 0.1
+        found = where
+        for _ in range(3):
+            track.look(np.array([found]), rows)
+            found = float(nearest(rows, found, beside))
+        assert abs(found - float(path.nearest(beside, near=where))) <= 1e-6
+
+
+# -- against the simulator -------------------------------------------------------------------------
+def test_starts_stand_on_the_ground_along_the_path(task_of):
     """Rolling at the start: constraints hold there, P is beside the path, and it moves along its
     heading."""
-    for name in ("ackermann_car", "trailers", "mecanum"):
-        task = PathTask(shipped(name))
-        vehicle, vector = task.vehicle, task.dynamics.state_vector
-        for seed in range(5):
-            x = task.start(np.random.default_rng(seed))
-            q, v = (
-                vector.configuration(x[: vector.nconf]),
-                task.dynamics.velocity(0, x, []).full().ravel(),
-            )
-            rolling, heights = vehicle.constraint_error(0.0, q, v)
+    for kind, name in [(PathTask, "ackermann_car"), (PathTask, "trailers"), (PathTask, "mecanum"),
+                       (TrailerTask, "trailers"), (GoalTask, "swerve"), (BalanceTask, "bicycle")]:
+        task = task_of(kind, name)
+        vehicle = task.vehicle
+        x, memory = task.starts(np.random.default_rng(0).random((task.DRAWS, 5)))
+        assert memory.shape == (len(task.memory), 5)
+        for state in x:
+            v = task.dynamics.velocity(0, state, []).full().ravel()
+            rolling, heights = vehicle.constraint_error(0.0, task.configuration(state), v)
             assert np.abs(rolling).max() <= 1e-12 and np.abs(heights).max() <= 1e-12
-            _, lateral, turned, _ = task.observe(x[None], None)
-            assert abs(lateral[0]) <= 0.2 + 1e-3 and np.cos(turned[0]) >= np.cos(0.3) - 0.02
+        if kind in (PathTask, TrailerTask):
+            seen = TaskVectorEnv(5, task).reset(seed=2)[0]
+            assert np.abs(seen[:, 0]).max() <= 0.2 + 1e-3
+            assert seen[:, 2].min() >= np.cos(0.3) - 0.02
 
 
-def test_a_good_driver_earns_nearly_all_there_is():
-    """Reward 1 a period is the most; a controller on the path at its speed gets it,
-    standing still nothing, driving away ends it."""
-    from nhmech.control.mpc import MPC
-
-    task = PathTask(shipped("differential_drive"), duration=2.0)
-    tracker = MPC(task.vehicle, task.path, speed=task.speed)
-    env = PathFollowing(task.vehicle, task.path, duration=2.0)
-    env.reset(seed=0)
-    env.simulator.reset(**tracker.start)
-    env._s = np.zeros(1)
-    rewards = [env.step(tracker(env.simulator.t,
-                                env.simulator.state) / env.task.effort)[1] for _ in range(40)]
-    assert np.mean(rewards) > 0.97 and max(rewards) <= 1.0
-    env.reset(seed=0)
-    lanes = PathFollowingVector(2, task.vehicle, duration=60.0)
-    lanes.reset(seed=0)
-    for _ in range(400):
-        _, _, ended, cut, info = lanes.step(np.ones((2, 2)))
-        if ended.any():
-            break
-    assert ended.any() and not cut.any() and np.abs(info["lateral"][ended]).min() > 2 * task.length
-
-
-def test_a_policy_drives_the_simulator_too():
+def test_a_policy_drives_the_simulator_too(task_of):
     """The same steps as the environment's, from the same start."""
-    env = PathFollowing(shipped("differential_drive"), duration=1.0)
+    env = TaskEnv(task_of(PathTask, "differential_drive", duration=1.0))
     task, weights = (
         env.task,
         np.random.default_rng(0).normal(size=(2, env.observation_space.shape[0])) * 0.3,
     )
     policy = lambda observation: np.tanh(weights @ observation)      # noqa: E731
     observation, _ = env.reset(seed=5)
-    start = env.simulator.state
+    x = env.x
     for _ in range(10):
-        observation, *_ = env.step(policy(observation))
+        observation, *_ = env.step(policy(observation.astype(float)))
     simulator = nhmech.Simulator(task.vehicle, task.controller(policy), dt=task.dt,
                                  control_period=task.period)
-    simulator.reset(q=start.q, xi=start.v[list(task.vehicle.frame.speeds)])
+    simulator.reset(q=task.configuration(x), xi=x[task.dynamics.state_vector.nconf:])
     run = simulator.run(10 * task.period)
-    assert np.abs(run.q[-1] - env.simulator.state.q).max() <= 1e-12
+    # observations of the environment are rounded to 32 bits
+    assert np.abs(run.q[-1] - env.q).max() <= 1e-6
+
+
+def test_lanes_have_parameters_of_their_own():
+    """Each lane rolls as a vehicle with its masses does."""
+    ranges = {"base_link.mass": (2.0, 20.0), "payload.mass": (0.0, 5.0)}
+    task = PathTask("differential_drive", randomise=ranges)
+    lanes = TaskVectorEnv(3, task)
+    lanes.reset(seed=0)
+    x, theta = lanes.x, lanes._lanes.task.parameters(
+        uniform(lanes._lanes.keys, lanes._lanes.episodes, 2, 1))
+    assert np.ptp(theta, axis=0).min() > 0.1
+    assert (theta >= [2, 0]).all() and (theta <= [20, 5]).all()
+    action = np.array([0.7, 0.4])
+    for _ in range(5):
+        lanes.step(np.tile(action, (3, 1)))
+    for i in range(3):
+        other = task.vehicle.with_parameters(dict(zip(ranges, theta[i])), symbolic=[])
+        simulator = nhmech.Simulator(other, lambda t, state: action * task.effort, dt=task.dt)
+        simulator.reset(q=task.configuration(x[i]), xi=x[i][task.dynamics.state_vector.nconf:])
+        end = simulator.run(5 * task.period)
+        assert np.abs(end.q[-1] - task.configuration(lanes.x[i])).max() <= 1e-10
+
+
+def test_another_radius_stands_on_the_ground_too():
+    task = PathTask("differential_drive", randomise={"left_wheel_joint.radius": (0.08, 0.12)})
+    lanes = TaskVectorEnv(4, task)
+    lanes.reset(seed=0)
+    _, _, ended, _, info = lanes.step(np.zeros((4, 2)))
+    assert not ended.any() and "reason" not in info
+    assert np.ptp(lanes.x[:, 2]) > 1e-3 or np.ptp(lanes.x[:, 3:7], axis=0).max() > 1e-3
+
+
+def test_actions_come_late():
+    """With a delay of two periods, the motion is that of the actions two periods before."""
+    late, prompt = (PathFollowing("differential_drive", delay=delay) for delay in (2, 0))
+    late.reset(seed=1)
+    prompt.reset(seed=1)
+    actions = np.random.default_rng(0).uniform(-1, 1, (6, 2))
+    for given, due in zip(actions, [np.zeros(2), np.zeros(2), *actions]):
+        late.step(given)
+        prompt.step(due)
+        assert np.array_equal(late.x, prompt.x)
+
+
+def test_noise_is_on_top_of_what_is_seen():
+    clean = PathFollowingVector(2000, "differential_drive")
+    noisy = PathFollowingVector(2000, "differential_drive", noise=0.05)
+    difference = noisy.reset(seed=0)[0] - clean.reset(seed=0)[0]
+    assert np.abs(difference.mean(axis=0)).max() < 0.006
+    assert np.abs(difference.std(axis=0) - 0.05).max() < 0.004
+    assert np.array_equal(noisy.reset(seed=0)[0], noisy.reset(seed=0)[0])
+    with pytest.raises(InputError, match="noise = -1"):
+        PathTask("differential_drive", noise=-1)
+
+
+# -- rules -----------------------------------------------------------------------------------------
+def test_rules_of_one_s_own():
+    task = dict(
+        observe=lambda seen: [seen.lateral, ca.tanh(seen.speeds[0])],
+        reward=lambda seen: seen.reward - 3 * seen.lateral ** 2,
+        terminate=lambda seen: ca.logic_or(seen.terminated, ca.fabs(seen.lateral) > 0.1))
+    own = PathFollowingVector(64, "differential_drive", **task)
+    plain = PathFollowingVector(64, "differential_drive")
+    mine, theirs = own.reset(seed=0)[0], plain.reset(seed=0)[0]
+    assert mine.shape == (64, 2) and np.array_equal(mine[:, 0], theirs[:, 0])
+    action = np.ones((64, 2))
+    mine, theirs = own.step(action), plain.step(action)
+    lateral = mine[0][:, 0].astype(float)
+    assert np.abs(mine[1] - (theirs[1] - 3 * lateral ** 2)).max() <= 1e-6
+    assert np.array_equal(mine[2], np.abs(lateral) > 0.1) and 0 < mine[2].sum() < 64
+
+
+@pytest.mark.parametrize("words, message", [
+    (dict(reward=lambda seen: seen.laterl), "no quantity 'laterl'.*lateral"),
+    (dict(reward=lambda seen: "high"), "reward= returned str"),
+    (dict(terminate=lambda seen: seen.normal), r"terminate= returned shape \(2, 1\)"),
+    (dict(randomise={"base_link.mass": (3, 1)}), "least, most"),
+    (dict(randomise={"no.such": (1, 2)}), "no.such"),
+])
+def test_what_is_wrong_about_a_rule_is_said(words, message):
+    with pytest.raises((InputError, AttributeError), match=message):
+        PathTask(shipped("differential_drive"), **words)
+
+
+# -- tasks -----------------------------------------------------------------------------------------
+def drive(task, controller, start: dict, periods: int):
+    """Rewards, and whether the episode ended, with a controller of the package at the wheel."""
+    env, simulator = TaskEnv(task), nhmech.Simulator(task.vehicle)
+    env.begin_at(task.dynamics.of(simulator.reset(**start)))
+    rewards, ended = [], False
+    for k in range(periods):
+        state = simulator.reset(q=env.q, xi=env.x[task.dynamics.state_vector.nconf:])
+        u = simulator.atlas.chart.inverse_dynamics.efforts(
+            controller(k * task.period, state), simulator.moment, simulator.simulated.theta)
+        _, reward, ended, _, _ = env.step(np.array(u) / task.effort)
+        rewards.append(reward)
+        if ended:
+            break
+    return np.array(rewards), ended
+
+
+def test_a_good_driver_earns_nearly_all_there_is(task_of):
+    """Reward 1 a period is the most; a controller on the path at its speed gets it,
+    driving away ends it."""
+    from nhmech.control.mpc import MPC
+
+    task = task_of(PathTask, "differential_drive", duration=2.0)
+    tracker = MPC(task.vehicle, task.path, speed=task.speed)
+    rewards, ended = drive(task, tracker, tracker.start, 40)
+    assert np.mean(rewards) > 0.97 and max(rewards) <= 1.0 and not ended
+    lanes = TaskVectorEnv(2, task_of(PathTask, "differential_drive", duration=60.0))
+    lanes.reset(seed=0)
+    for _ in range(400):
+        _, _, ended, cut, info = lanes.step(np.ones((2, 2)))
+        if ended.any():
+            break
+    assert ended.any() and not cut.any()
+    assert np.abs(info["lateral_error"][ended]).min() > 2 * task.length
+
+
+def test_who_arrives_is_rewarded(task_of):
+    """Straight ahead to a goal in front: distance gained at the wanted speed is one a period."""
+    task = task_of(GoalTask, "differential_drive")
+    env = TaskEnv(task)
+    env.begin_at(task.placed(task.at_rest[None], -1.0, 0.0, np.zeros(1))[0])
+    earned, ended = [], False
+    while not ended and len(earned) < 400:
+        _, reward, ended, _, info = env.step(np.full(2, 0.3))
+        earned.append(reward)
+    assert ended and info["arrived"] == 1 and info["distance"] <= task.within
+    gone = (1.0 / task.length - info["distance"]) * task.length / (task.speed * task.period)
+    assert sum(earned) == pytest.approx(10 + gone - 0.01 * 0.09 * len(earned), abs=1e-9)
+
+
+def test_what_falls_is_over_and_what_is_held_earns(task_of):
+    task = task_of(BalanceTask, "pendulum", duration=60.0, fallen=0.4)
+    env = TaskEnv(task)
+    env.reset(seed=3)
+    for _ in range(200):
+        _, _, ended, _, info = env.step(np.zeros(2))
+        if ended:
+            break
+    assert ended and (info["tilt"] > 1 or "reason" in info)
+    keeper = Balance(task.vehicle, (0.0, 0.0, 0.0))
+    rewards, ended = drive(task, keeper, dict(pose=(0, 0, 0, 0, 0.05, 0)), 100)
+    assert not ended and np.mean(rewards[50:]) > 0.9
+    with pytest.raises(ModelError, match="does not fall over"):
+        BalanceTask(shipped("differential_drive"))
+
+
+def test_trailers_are_backed(task_of):
+    """The tracked axle is that of the controller, and what backs well earns; a fold ends it."""
+    task = task_of(TrailerTask, "trailers", path="line:20")
+    x, data = task.starts(np.full((4, 3), 0.3))[0][0], task.vehicle.model.createData()
+    x[task.dynamics.coordinate(task.hitches[0])] = 0.4
+    symbol = ca.SX.sym("x", len(x))
+    point, cos, sin = (part.full().ravel() for part in
+                       ca.Function("f", [symbol], task.tracked(symbol))(x))
+    place, heading = task.axle.pose(task.vehicle, data, task.configuration(x))
+    assert np.abs(point - place).max() <= 1e-12
+    assert abs(cos[0] + np.cos(heading)) + abs(sin[0] + np.sin(heading)) <= 1e-12
+    backer = TrailerBacking(task.vehicle, task.path, speed=task.speed)
+    rewards, ended = drive(task, backer, backer.start, 40)
+    assert not ended and np.mean(rewards[-10:]) > 0.8
+    x[task.dynamics.coordinate(task.hitches[0])] = 1.2
+    env = TaskEnv(task)
+    env.begin_at(x)
+    assert env.step(np.zeros(len(task.effort)))[2]
+    with pytest.raises(ModelError, match="trailer"):
+        TrailerTask(shipped("ackermann_car"))
+
+
+# -- pictures --------------------------------------------------------------------------------------
+def test_pictures_from_above(task_of):
+    env = TaskEnv(task_of(PathTask, "differential_drive"), render_mode="rgb_array")
+    env.reset(seed=0)
+    first = env.render()
+    for _ in range(20):
+        env.step(np.ones(2))
+    second = env.render()
+    assert first.shape == (480, 480, 3) and first.dtype == np.uint8
+    assert len(np.unique(first.reshape(-1, 3), axis=0)) >= 4 and (first != second).any()
+    lanes = TaskVectorEnv(2, env.task, render_mode="rgb_array")
+    lanes.reset(seed=0)
+    assert len(lanes.render()) == 2 and np.array_equal(lanes.render()[0], first)
+    with pytest.raises(InputError, match="render_mode"):
+        TaskEnv(env.task, render_mode="ascii")
+
+
+def test_people_see_the_live_view(task_of, capsys, monkeypatch):
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    env = TaskEnv(task_of(PathTask, "differential_drive"), render_mode="human")
+    env.reset(seed=0)
+    env.step(np.ones(2))
+    assert env.render() is None and "127.0.0.1" in capsys.readouterr().out
+    env.close()
+
+
+# -- Stable-Baselines3, and the compiled judge -----------------------------------------------------
+def test_lanes_for_stable_baselines(task_of):
+    """Its own checks and a few steps of learning; lanes are those of the environment."""
+    pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is not installed")
+    from stable_baselines3 import PPO
+
+    task = task_of(PathTask, "differential_drive", duration=0.5)
+    lanes, ours = stable_baselines(task, 8, seed=3), TaskVectorEnv(
+        8, task, autoreset_mode=AutoresetMode.SAME_STEP)
+    seen, wanted = lanes.reset(), ours.reset(seed=3)[0]
+    assert np.array_equal(seen, wanted)
+    rng = np.random.default_rng(0)
+    for _ in range(12):
+        action = rng.uniform(-1, 1, (8, 2)).astype(np.float32)
+        seen, reward, done, infos = lanes.step(action)
+        other = ours.step(action)
+        assert np.array_equal(seen, other[0]) and np.array_equal(done, other[2] | other[3])
+        assert np.array_equal(reward, other[1].astype(np.float32))
+        for i in np.flatnonzero(done):
+            assert np.array_equal(infos[i]["terminal_observation"], other[4]["final_obs"][i])
+    assert lanes.env_is_wrapped(object) == [False] * 8 and lanes.get_attr("num_envs", [1]) == [8]
+    PPO("MlpPolicy", lanes, n_steps=8, batch_size=64, device="cpu").learn(128)
+
+
+def test_a_function_of_columns_is_the_function(monkeypatch):
+    """Compiled in lanes, and in the virtual machine."""
+    x, y = ca.SX.sym("x", 3), ca.SX.sym("y")
+    function = ca.Function("nhmech_try", [x, y], [
+        ca.vertcat(ca.sin(x) * y, ca.if_else(y > 0, x[0], x[1])), ca.sumsqr(x)])
+    rng = np.random.default_rng(0)
+    given = [rng.normal(size=(3, 16)), rng.normal(size=(1, 16))]
+    wanted = [np.column_stack([function(*(part[:, i] for part in given))[k].full()
+                               for i in range(16)]) for k in range(2)]
+    for compiled in (True, False):
+        if not compiled:
+            monkeypatch.setattr("nhmech.compile.columns._compiled", lambda function: None)
+        columns = compile_columns(function, given)
+        columns.run()
+        for found, value in zip(columns.outputs, wanted):
+            assert np.abs(found - value).max() <= 1e-15 * 4
 
 
 @pytest.mark.parametrize("words, error, message", [
@@ -151,3 +457,7 @@ def test_a_policy_drives_the_simulator_too():
 def test_what_cannot_be_is_refused(words, error, message):
     with pytest.raises(error, match=message):
         PathTask(**words)
+
+
+def test_the_room_names_what_it_exports():
+    assert {"PathTask", "TaskVectorEnv", "stable_baselines"} <= set(tasks.__all__)

@@ -177,6 +177,24 @@ class Lanes:
         for _ in spread(part, range(parts)):
             pass
 
+    def bind(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float,
+             steps: int) -> Callable[[], None]:
+        """So many steps from time zero on fixed memory, again at each call: `run` for those who
+        call it often."""
+        words = [ctypes.c_longlong(n) for n in (
+            0, state.room, state.room, state.count, 0, steps, 0, u.strides[0] // 8,
+            u.strides[1] // 8, 1, theta.strides[0] // 8, theta.strides[1] // 8, 1)]
+        at = [ctypes.c_void_p(array.ctypes.data) for array in (
+            u, theta, state.x, state.health, state.side, state.status, state.done)]
+        held = (*words[:4], ctypes.c_double(dt), *words[4:6], at[0], *words[6:10], at[1],
+                *words[10:12], *at[2:], words[12], None)
+        call, kept = self.call, (state, u, theta)       # whose addresses C has
+
+        def run(_kept: object = kept) -> None:
+            call(*held)
+
+        return run
+
 
 @dataclass(frozen=True)
 class VectorCompiler(Compiler):

@@ -40,6 +40,11 @@ class Mapped:
             state.health[:2, alive] = found[:2, alive]
             state.health[2, taken] = found[2, taken]
 
+    def bind(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float,
+             steps: int) -> Callable[[], None]:
+        """As `Lanes.bind`."""
+        return lambda: self.run(state, u, theta, dt=dt, k0=0, steps=steps)
+
     def _mapped(self, count: int, threads: int) -> ca.Function:
         key = count, threads
         if key not in self._made:

@@ -1,0 +1,109 @@
+"""One function for many cases at once, in SIMD lanes: an array has a row for each entry, a column
+for each case."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from ..errors import CompileError
+from .cache import default_cache
+from .lane_type import vectorise
+from .lanes import find_vector_compiler
+
+_LOOP = """
+extern "C" __attribute__((visibility("default"))) int nhmech_lane_count(void) {{ return LANES; }}
+
+extern "C" __attribute__((visibility("default")))
+void nhmech_columns(long long room, const double* const* from, double* const* to) {{
+  const lane* arg[{sz_arg}];
+  lane* res[{sz_res}];
+  casadi_int iw[{sz_iw} + 1];
+  lane w[{sz_w} + 1];
+  {inputs}
+  {outputs}
+  for (long long at = 0; at < room; at += LANES) {{
+    {read}
+    {name}(arg, res, iw, w, 0);
+    {write}
+  }}
+}}
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """A function on fixed memory, of `room` cases.
+
+    Attributes
+    ----------
+    inputs, outputs
+        (n, room) each; `run` overwrites the outputs by what the inputs lead to.
+    """
+
+    inputs: Sequence[np.ndarray]
+    outputs: Sequence[np.ndarray]
+    run: Callable[[], object]
+
+
+def compile_columns(function: ca.Function, inputs: Sequence[np.ndarray]) -> Columns:
+    """Of a function of dense vectors; in CasADi's virtual machine where there is no compiler for
+    vectors.
+
+    Parameters
+    ----------
+    inputs
+        Memory (n, room) of the arguments, in C's order, room a whole number of packs (`LaneState`).
+    """
+    room = inputs[0].shape[1]
+    outputs = [np.zeros((function.nnz_out(i), room)) for i in range(function.n_out())]
+    try:
+        made = _compiled(function)
+    except CompileError:         # the lanes of the step have said so
+        made = None
+    if made is None or room % made[1]:
+        mapped = function.map(room)
+
+        def run() -> None:
+            for output, found in zip(outputs, mapped.call(list(inputs))):
+                output[...] = found.full()
+
+        return Columns(inputs, outputs, run)
+    pointers = [(ctypes.c_void_p * max(len(arrays), 1))(*(array.ctypes.data for array in arrays))
+                for arrays in (inputs, outputs)]
+    call, words = made[0], (ctypes.c_longlong(room), *map(ctypes.byref, pointers))
+    return Columns(inputs, outputs, lambda: call(*words))
+
+
+def _compiled(function: ca.Function) -> tuple[Callable, int] | None:
+    """The loop over packs, and how many cases a pack has."""
+    compiler = find_vector_compiler()
+    if compiler is None:
+        return None
+    generator = ca.CodeGenerator(f"{function.name()}.cpp", {"with_header": False, "cpp": True})
+    generator.add(function)
+    sizes = {name: getattr(function, name)() for name in ("sz_arg", "sz_res", "sz_iw", "sz_w")}
+    ins = [function.nnz_in(i) for i in range(function.n_in())]
+    outs = [function.nnz_out(i) for i in range(function.n_out())]
+    text = {
+        "inputs": " ".join(f"lane in{i}[{n} + 1];" for i, n in enumerate(ins)),
+        "outputs": " ".join(f"lane out{i}[{n} + 1];" for i, n in enumerate(outs)),
+        "read": "\n    ".join(
+            f"for (int j = 0; j < {n}; ++j) memcpy(&in{i}[j], from[{i}] + j * room + at, "
+            f"sizeof(pack)); arg[{i}] = in{i};" for i, n in enumerate(ins)),
+        "write": "\n    ".join(
+            f"for (int j = 0; j < {n}; ++j) memcpy(to[{i}] + j * room + at, &out{i}[j], "
+            "sizeof(pack));" for i, n in enumerate(outs)),
+    }
+    text["read"] += "\n    " + " ".join(f"res[{i}] = out{i};" for i in range(len(outs)))
+    code = vectorise(generator.dump()) + _LOOP.format(name=function.name(), **sizes, **text)
+    library = default_cache().load(code, compiler, code.count("\n"))
+    if library is None:
+        return None
+    call = library.function("nhmech_columns")
+    call.restype = None
+    return call, library.function("nhmech_lane_count")()
