@@ -79,7 +79,7 @@ class Entries(SphinxDirective):
             # what a base that has no entry of its own gives it
             if any(base.__module__.startswith("nhmech") and base.__name__ not in FULL_NAMES
                    for base in getattr(value, "__bases__", ())):
-                lines += ["   :inherited-members: Exception"]
+                lines += ["   :inherited-members: Exception, Env, VectorEnv"]
             lines += [""]
         return self.parse_text_to_nodes("\n".join(lines))
 

@@ -203,7 +203,7 @@ def test_a_policy_drives_the_simulator_too(task_of):
     simulator.reset(q=task.configuration(x), xi=x[task.dynamics.state_vector.nconf:])
     run = simulator.run(10 * task.period)
     # observations of the environment are rounded to 32 bits
-    assert np.abs(run.q[-1] - env.q).max() <= 1e-6
+    assert np.abs(run.q[-1] - env.configuration).max() <= 1e-6
 
 
 def test_lanes_have_parameters_of_their_own():
@@ -295,7 +295,7 @@ def drive(task, controller, start: dict, periods: int):
     env.begin_at(task.dynamics.of(simulator.reset(**start)))
     rewards, ended = [], False
     for k in range(periods):
-        state = simulator.reset(q=env.q, xi=env.x[task.dynamics.state_vector.nconf:])
+        state = simulator.reset(q=env.configuration, xi=env.x[task.dynamics.state_vector.nconf:])
         u = simulator.atlas.chart.inverse_dynamics.efforts(
             controller(k * task.period, state), simulator.moment, simulator.simulated.theta)
         _, reward, ended, _, _ = env.step(np.array(u) / task.effort)

@@ -57,8 +57,8 @@ class TaskEnv(gymnasium.Env):
         return self._lanes.x[0].copy()
 
     @property
-    def q(self) -> np.ndarray:
-        """The configuration (nq,)."""
+    def configuration(self) -> np.ndarray:
+        """q (nq,)."""
         return self.task.configuration(self._lanes.x[0])
 
     def reset(self, *, seed: int | None = None,
@@ -98,7 +98,7 @@ class TaskEnv(gymnasium.Env):
         return info
 
     def render(self) -> Any:
-        return self._screen.picture(self.q)
+        return self._screen.picture(self.configuration)
 
     def close(self) -> None:
         self._screen.close()

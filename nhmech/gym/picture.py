@@ -19,7 +19,7 @@ GROUND, PATH, BODY, WHEEL, TRACE, GOAL = (
 
 
 class _Shown(Protocol):
-    q: np.ndarray
+    configuration: np.ndarray
     task: Task
 
 
@@ -57,12 +57,12 @@ class _Live(Screen):
 
     def begin(self, env: _Shown) -> None:
         self._next = time.monotonic()
-        self._viewer.display(env.q)
+        self._viewer.display(env.configuration)
 
     def show(self, env: _Shown) -> None:
         self._next += self._task.period
         time.sleep(max(self._next - time.monotonic(), 0.0))
-        self._viewer.display(env.q)
+        self._viewer.display(env.configuration)
 
     def close(self) -> None:
         self._viewer.close()
@@ -76,10 +76,10 @@ class _FromAbove(Screen):
         self._track = None if task.track is None else task.track.rows[1:3].T
 
     def begin(self, env: _Shown) -> None:
-        self._trail = [env.q[:2]]
+        self._trail = [env.configuration[:2]]
 
     def show(self, env: _Shown) -> None:
-        self._trail = [*self._trail[-TRAIL:], env.q[:2]]
+        self._trail = [*self._trail[-TRAIL:], env.configuration[:2]]
 
     def picture(self, q: np.ndarray) -> np.ndarray:
         from PIL import Image, ImageDraw
