@@ -25,7 +25,7 @@ GROUPS = {                        # colour -> rooms of one department
     "#fdf1dc": ("urdf", "vehicle"),
     "#f9e3e0": ("compile", "simulation"),
     "#efe6f6": ("analysis", "control", "odometry", "sweeps"),
-    "#e0f1f1": ("view", "logs", "cli", "ros", "gym"),
+    "#e0f1f1": ("view", "logs", "cli", "ros", "gym", "autodiff"),
 }
 
 

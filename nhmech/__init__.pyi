@@ -1,5 +1,6 @@
 from . import (
     analysis as analysis,
+    autodiff as autodiff,
     control as control,
     errors as errors,
     logs as logs,

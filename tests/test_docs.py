@@ -26,7 +26,8 @@ PAGES = sorted(
     if page.name not in INCLUDED
 )
 HOWTO = sorted((DOCS / "howto").glob("*.md"))
-NEEDS = {"gym": ["gymnasium"], "limits": ["matplotlib"], "many": ["joblib", "pandas"],
+NEEDS = {"gym": ["gymnasium"], "differentiable": ["torch"],
+         "limits": ["matplotlib"], "many": ["joblib", "pandas"],
          "notebook": ["matplotlib"], "plots": ["matplotlib"], "odometry": ["rosbags", "matplotlib"],
          "runs": ["rosbags", "pyarrow"],
          "slip": ["matplotlib"]}

@@ -48,10 +48,11 @@ RANK = {
     "cli": 10,
     "ros": 9,
     "gym": 9,
+    "autodiff": 9,
     "": 11,
     "__main__": 11,  # the package's own __init__, which is lazy, and `python -m nhmech`
 }
-RIM_ONLY = {"rclpy", "rospy", "launch", "gymnasium", "stable_baselines3"}
+RIM_ONLY = {"rclpy", "rospy", "launch", "gymnasium", "stable_baselines3", "torch", "jax"}
 NOT_IN_MECHANICS = {"pinocchio", "meshcat", "lxml", "xacro", "click", "rich"}
 
 
@@ -181,7 +182,7 @@ def test_outside_packages_stay_where_they_belong():
             top = target.partition(".")[0]
             if top in RIM_ONLY:
                 assert RANK[area(name)] >= 9, (
-                    f"{name}:{line} imports {top}; only ros/ and gym/ do"
+                    f"{name}:{line} imports {top}; only ros/, gym/ and autodiff/ do"
                 )
             if area(name) in ("mechanics", "systems"):
                 assert top not in NOT_IN_MECHANICS, (

@@ -132,6 +132,11 @@ def step_adjoint(constrained: HasConstrained, dt: float) -> StepAdjoint:
     return StepAdjoint(compile_function(parts.adjoint()), _read_time(dt), *parts.names)
 
 
+def adjoint_function(simulated: Simulated) -> ca.Function:
+    """(t, z, w, dt) -> w' dx'/dz (nx + nu + ntheta,), z = (x, u, theta), of the same step."""
+    return _Parts(simulated).adjoint()
+
+
 @dataclass(frozen=True, eq=False)
 class _Parts:
     """Rate and projection of a simulated system, and what is put together from them."""

@@ -1,0 +1,2 @@
+from .jax_step import jax_step as jax_step
+from .torch_step import torch_step as torch_step
