@@ -24,6 +24,7 @@ def howto() -> None:
         slipping()
         sliding()
         tyres()
+        written(Path(folder))
 
 
 def driven(name: str, controller, duration: float, every: int = 1, **options):
@@ -130,6 +131,20 @@ def tyres() -> None:
         right.set(xlabel="stiffness K [N, N/rad]", ylabel="distance after 1 s [m]",
                   title="differential_drive, to ideal rolling")
     plots.write(figure, HERE / "tyres.svg")
+
+
+def written(folder: Path) -> None:
+    """A car in a page of its own, in a bend; with the parameters open."""
+    from nhmech.view.browser import Browser
+
+    page = nhmech.save_page(nhmech.load(nhmech.urdf_path("ackermann_car")), folder / "car.html")
+    with Browser(page.as_uri(), (1160, 720)) as browser:
+        browser.wait_for("nhmech.state.ready && nhmech.written")
+        browser.evaluate("""nhmech.written.advance(2, [1.5, 0, 0]),
+            nhmech.written.advance(2.5, [1.5, 0, 0.9]),
+            document.getElementById("knobs").click(), 0""")
+        browser.evaluate("new Promise(done => setTimeout(done, 1000))")
+        still(browser.picture(), HERE / "driving_page.webp")
 
 
 def still(png: bytes, file: Path) -> None:

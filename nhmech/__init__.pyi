@@ -43,3 +43,4 @@ from .vehicle.vehicle import Vehicle as Vehicle
 from .version import __version__ as __version__
 from .view.recording import save_html as save_html
 from .view.viewer import Viewer as Viewer
+from .view.written_page import save_page as save_page

@@ -18,6 +18,12 @@ def pixels(png: bytes) -> np.ndarray:
     return np.asarray(image.open(io.BytesIO(png)).convert("RGB")).astype(int)
 
 
+def press(browser, code: str, key: str, down: bool = True, up: bool = True) -> None:
+    """A key of the real keyboard, as the browser hears it: down, up, or both."""
+    for kind, is_wanted in (("rawKeyDown", down), ("keyUp", up)):
+        if is_wanted:
+            browser._page("Input.dispatchKeyEvent", type=kind, code=code, key=key)
+
 
 def hue(picture: np.ndarray, channel: int, margin: int = 60) -> np.ndarray:
     """Which pixels (height, width) have this channel stronger than both others by `margin`."""

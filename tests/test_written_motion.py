@@ -9,7 +9,7 @@ import pytest
 from support import VARIED, run_in_node, sampled, shipped
 
 import nhmech
-from nhmech.control import TwistDrive
+from nhmech.control import Balance, TwistDrive
 from nhmech.simulation.integrators import rate_function
 from nhmech.simulation.least_squares import LeastSquares
 from nhmech.simulation.schemes import RK4
@@ -29,8 +29,6 @@ ROLLING = {"ball": {"roll_rate": 2.0, "pitch_rate": 3.0, "yaw_rate": 0.7},
            "coin": {"spin_joint": 60.0, "roll_rate": 0.2},
            "disc": {"spin_joint": 20.0, "roll_rate": 0.1, "yaw_rate": 0.2},
            "sled": {"forward_speed": 1.0, "yaw_rate": 0.5}}
-# keeps a pendulum upright: torque on both wheels from sin(pitch), pitch rate and a wheel's rate
-UPRIGHT = 0.22, 0.018, 0.002
 
 
 def start_of(constrained) -> tuple[nhmech.Simulator, np.ndarray]:
@@ -70,25 +68,16 @@ def test_ten_thousand_steps_end_where_those_of_the_simulator_do(name):
     """Driven by a twist, through servo, limits and changes of chart; or rolling by itself."""
     vehicle = shipped(name)
     _, x = start_of(vehicle)
-    controller, each = None, ""
+    controller, each, begin = None, "", {"xi": ROLLING.get(name)}
     if name == "pendulum":
-        a, b, c = UPRIGHT
-
-        def controller(t, state):
-            q, v = state.q, state.v
-            lean = 2 * (q[6] * q[4] - q[5] * q[3])
-            return np.array([a * lean + b * v[4] + c * v[7], a * lean + b * v[4] + c * v[6]])
-
-        each = f"""const {{ q, v }} = motion, lean = 2 * (q[6] * q[4] - q[5] * q[3]);
-            motion.state.u[0] = {a} * lean + {b} * v[4] + {c} * v[7];
-            motion.state.u[1] = {a} * lean + {b} * v[4] + {c} * v[6]"""
+        controller = Balance(vehicle, TWIST)
+        begin = controller.start
     elif name not in ROLLING:
         controller = TwistDrive(vehicle, TWIST)
+    if controller is not None:
         each = f"motion.follow({list(TWIST)})"
     simulator = nhmech.Simulator(vehicle, controller, dt=DT, **WATCHED)
-    simulator.reset(xi={"pitch_rate": 0.3} if name == "pendulum" else ROLLING.get(name))
-    if name == "pendulum":
-        x = simulator.moment.x.copy()
+    simulator.reset(**begin)
     run = simulator.run(STEPS * DT)
     assert run.stop == "duration"
     found = in_node(write_motion(step_parts(vehicle), DT), x, STEPS, each)
@@ -116,6 +105,32 @@ def test_stages_are_the_scheme():
     expected = RK4.advance(lambda t, x: rate(t, x, u, []), t, ca.DM(x), dt)
     assert float(at) == t + dt
     assert np.abs((point - expected).full()).max() <= 1e-15 * np.abs(expected.full()).max()
+
+
+def test_a_blow_and_a_way_back():
+    """A push changes one independent speed alone; a saved moment is come back to bit by bit."""
+    vehicle = shipped("disc")
+    _, x = start_of(vehicle)
+    names = vehicle.algebroid.v_names
+    rates = [names.index(name) for name in vehicle.speeds]
+    found = run_in_node(f"""{read_static("motion.js")}
+        const motion = openMotion({write_motion(step_parts(vehicle), DT)}), out = [];
+        motion.start({x.tolist()});
+        for (let k = 0; k < 100; ++k) motion.step();
+        const saved = motion.save(), before = Array.from(motion.v);
+        const go = () => {{ for (let k = 0; k < 500; ++k) motion.step();
+                            return [motion.state.t, ...motion.x]; }};
+        const first = go();
+        motion.restore(saved);
+        const again = go();
+        motion.restore(saved);
+        motion.push(1, 0.25);
+        console.log(JSON.stringify({{ first, again, before, after: Array.from(motion.v) }}));""")
+    assert found["first"] == found["again"]
+    change = np.array(found["after"]) - found["before"]
+    assert change[rates] == pytest.approx([0.0, 0.25, 0.0], abs=1e-14)
+    q = start_of(vehicle)[0].moment.q
+    assert q.shape == (vehicle.model.nq,)
 
 
 def test_a_fall_stops_it():

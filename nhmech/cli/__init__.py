@@ -21,8 +21,8 @@ from .failures import keep_going, printable_messages
 
 # each is the function of the same name in the module of the same name, with _ behind a word of
 # Python's own
-COMMANDS = ("run", "drive", "controllers", "inspect", "limits", "view", "plot", "report", "export",
-            "import", "odometry", "live", "dds", "systems", "cache")
+COMMANDS = ("run", "drive", "page", "controllers", "inspect", "limits", "view", "plot", "report",
+            "export", "import", "odometry", "live", "dds", "systems", "cache")
 
 
 class Commands(click.Group):

@@ -7,12 +7,25 @@ import casadi as ca
 import numpy as np
 
 from ..errors import ModelError
+from ..mechanics.algebroid import rotation
 from ..mechanics.equations import Equations
 from ..simulation.inverse_dynamics import InverseDynamics
 from ..simulation.least_squares import closed_form
 from ..simulation.state_vector import StateVector
 from ..vehicle.vehicle import Vehicle
+from .balance import LEAN, Balance
 from .twist_rule import driven_steering, driven_wheels, twist_function
+
+
+def follows_twists(vehicle: Vehicle) -> bool:
+    """Whether a twist drives it: it has driven wheels, and does not fall over sideways."""
+    return bool(driven_wheels(vehicle)) and "roll_rate" not in vehicle.speeds
+
+
+def effort_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
+    """The one of the following that a vehicle needs."""
+    make = balance_function if "pitch_rate" in vehicle.speeds else drive_function
+    return make(vehicle, equations)
 
 
 def drive_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
@@ -79,8 +92,51 @@ def drive_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
                        {"cse": True})
 
 
+def balance_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
+    """The same of a vehicle on two wheels that `Balance` keeps upright; A and b are empty.
+
+    Raises
+    ------
+    ModelError
+        As `Balance`, and where its regulator needs more than pitch and speeds.
+    """
+    balance = Balance(vehicle)
+    system, vector = vehicle.constrained.system, StateVector.of(equations)
+    names, regulator = system.algebroid.v_names, balance.lqr
+    others = set(balance.names) - {"pitch", *vehicle.speeds}
+    if others:
+        raise ModelError(f"{vehicle.name!r} is balanced by more than pitch and speeds: "
+                         f"{', '.join(sorted(others))}; only `Balance` in Python does that")
+    t, theta, x = system.t, system.theta, ca.SX.sym("x", vector.nx)
+    twist, most = ca.SX.sym("twist", 3), ca.SX.sym("most")
+    q = vector.configuration(x[:vector.nconf])
+    v = equations.velocity(t, q, x[vector.nconf:], theta)
+    _, rates, _, _ = twist_function(vehicle)(t, q, v, theta, ca.SX(0, 1), twist, most)
+    wanted = {wheel.joint: rates[i] for i, wheel in enumerate(balance.drive.wheels)}
+    upright = dict(zip(vehicle.speeds, regulator.motion.xi.tolist()))
+    lean = _pitch(vehicle, q) - _pitch(vehicle, ca.SX(ca.DM(regulator.motion.q)))
+    rest = ca.vertcat(*(0 if name == "pitch" else
+                        v[names.index(name)] - upright[name] - wanted.get(name, 0)
+                        for name in balance.names))
+    u, toward = -ca.DM(balance.K) @ rest, ca.DM(balance.K[:, balance.names.index("pitch")])
+    # the lean that would take the same effort
+    called_for = -ca.dot(toward, u) / ca.dot(toward, toward)
+    u += toward * (called_for - _clip(called_for, -LEAN, LEAN) - lean)
+    return ca.Function("nhmech_drive", [t, x, theta, twist, most],
+                       [ca.densify(ca.DM(regulator.reference_input) + u), ca.SX(1), ca.SX(0, 0),
+                        ca.SX(0, 1)], {"cse": True})
+
+
+def _pitch(vehicle: Vehicle, q: ca.SX) -> ca.SX:
+    """Angle [rad] about the base's lateral axis, from upright."""
+    n = rotation(q[3:7]).T @ ca.SX(ca.DM(vehicle.placer.normal))
+    return ca.atan2(-n[0], n[2])
+
+
 def commanded_joints(vehicle: Vehicle) -> tuple[str, ...]:
-    """Those that a twist commands: steering first, then wheels."""
+    """Those that a twist commands: steering first, then wheels; none that `Balance` commands."""
+    if "pitch_rate" in vehicle.speeds:
+        return ()
     return (*(axle.steering for axle in driven_steering(vehicle)),
             *(wheel.joint for wheel in driven_wheels(vehicle)))
 

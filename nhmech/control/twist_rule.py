@@ -81,10 +81,7 @@ def twist_function(vehicle: Vehicle) -> ca.Function:
         scaled = scaled - row * ca.dot(row, scaled)
     allowed = scaled / unit
 
-    R, n = rotation(q[3:7]), ca.SX(ca.DM(vehicle.placer.normal))
-    # unit vector in the ground plane, in W, along which the base looks
-    heading = ca.cross(R[:, 1], n)
-    heading /= ca.norm_2(heading)
+    R, n, heading = _directions(vehicle, q)
     wheels, rows = driven_wheels(vehicle), vehicle.constrained.distribution
     # steering that is turning counts, where it moves a wheel's centre
     moved = ca.vertcat(R.T @ (allowed[0] * heading + allowed[1] * ca.cross(n, heading)),
@@ -100,6 +97,22 @@ def twist_function(vehicle: Vehicle) -> ca.Function:
                        [ca.densify(part) for part in
                         (ca.vertcat(ca.SX(0, 1), *targets), rates, acceleration, moving)],
                        {"cse": True})
+
+
+def planar_twist_of(vehicle: Vehicle, q: ca.SX, v: ca.SX) -> ca.SX:
+    """Forward [m/s], lateral [m/s] and yaw rate [rad/s] of the base in the ground plane, (3,)."""
+    R, n, heading = _directions(vehicle, q)
+    velocity = R @ v[:3]
+    return ca.vertcat(ca.dot(heading, velocity), ca.dot(ca.cross(n, heading), velocity),
+                      ca.dot(n, R @ v[3:6]))
+
+
+def _directions(vehicle: Vehicle, q: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """R_WB, the ground's normal, and the unit vector in its plane, in W, along which the base
+    looks."""
+    R, n = rotation(q[3:7]), ca.SX(ca.DM(vehicle.placer.normal))
+    heading = ca.cross(R[:, 1], n)
+    return R, n, heading / ca.norm_2(heading)
 
 
 def _hold_back(change: ca.SX, fastest: ca.SX, most: ca.SX) -> ca.SX:

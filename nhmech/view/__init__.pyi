@@ -9,3 +9,4 @@ from .picture import screenshot as screenshot
 from .recording import save_html as save_html, show as show
 from .report import save_report as save_report
 from .viewer import Viewer as Viewer
+from .written_page import save_page as save_page

@@ -39,19 +39,19 @@ def render_recording(messages: list[dict], title: str) -> str:
     `#t=1.5` at the end of its address opens it at 1.5 s, paused.
     """
     packed = base64.b64encode(umsgpack.packb(messages)).decode()
-    return _render(RECORDED.replace("{scene}", packed), title)
+    return render(RECORDED.replace("{scene}", packed), title)
 
 
 def render_live(title: str, drive: bool = False) -> str:
     """A page that draws what the program which serves it sends; with controls and instruments,
     whose words go back to it, if `drive`."""
     if not drive:
-        return _render(LIVE.replace("{drive}", ""), title)
-    return _render(LIVE.replace("{drive}", DRIVE), title,
+        return render(LIVE.replace("{drive}", ""), title)
+    return render(LIVE.replace("{drive}", DRIVE), title,
                    ("controls.js", "instruments.js", "drive.js"), ("drive.css",))
 
 
-def _render(script: str, title: str, codes: Sequence[str] = (),
+def render(script: str, title: str, codes: Sequence[str] = (),
             styles: Sequence[str] = ()) -> str:
     """The page with further scripts and styles of this package."""
     texts = (_meshcat(), *map(read_static, ("software.js", "page.js", *codes)), script)

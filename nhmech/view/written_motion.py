@@ -11,9 +11,8 @@ import casadi as ca
 from ..compile.javascript import write_javascript
 from ..compile.loop import NEWTON
 from ..compile.status import CODES, Status
-from ..control.drive_function import commanded_joints, drive_function
+from ..control.drive_function import commanded_joints, effort_function, follows_twists
 from ..control.twist import TwistDrive
-from ..control.twist_rule import driven_wheels
 from ..simulation.integrators import FLAT, LOOSE, POOR
 from ..simulation.least_squares import SINGULAR, WELL
 from ..simulation.step_parts import ChartParts, StepParts
@@ -49,7 +48,7 @@ def write_motion(parts: StepParts, dt: float, also: Sequence[dict[str, ca.Functi
         "theta": simulated.theta.tolist(),
         "bounds": [{"name": bound.name, "status": int(bound.status)}
                    for bound in parts.bounds.found]}
-    if vehicle is not None and driven_wheels(vehicle):
+    if vehicle is not None and follows_twists(vehicle):
         drive = TwistDrive(vehicle, (0.0, 0.0, 0.0))
         efforts = [vehicle.limits.get(name, JointLimits()).effort for name in vehicle.driven]
         fields["drive"] = {
@@ -68,8 +67,8 @@ def write_motion(parts: StepParts, dt: float, also: Sequence[dict[str, ca.Functi
 def _write_chart(chart: ChartParts, parts: StepParts, also: dict[str, ca.Function]) -> str:
     functions = {"rate": chart.rate, "project": chart.project, "margins": chart.margins, **also}
     vehicle = parts.simulated.vehicle
-    if vehicle is not None and driven_wheels(vehicle):
-        functions["drive"] = drive_function(vehicle, chart.equations)
+    if vehicle is not None and follows_twists(vehicle):
+        functions["drive"] = effort_function(vehicle, chart.equations)
     codes = [f'"speeds":{json.dumps(chart.speeds)}']
     codes += [f'"{name}":{write_javascript(function)}' for name, function in functions.items()
               if function is not None]

@@ -117,6 +117,29 @@ const openMotion = model => {
     state.t = state.t0 + state.k * h;
     return true;
   }
+  // A blow that changes one independent speed of the first chart.
+  function push(k, change) {
+    raw.set(here.x);
+    raw.set(model.charts[0].speeds.map(i => here.v[i]), nconf);
+    raw[nconf + k] += change;
+    project(0, state.t, raw, scratch);
+    here.x.set(chart().speeds.map(i => scratch.v[i]), nconf);
+    settle();
+  }
+  // A moment to come back to.
+  function save() {
+    const { u, theta, margins: before } = state;
+    return { x: here.x.slice(), state: { ...state, u: u.slice(), theta: theta.slice(),
+                                         margins: before.slice() } };
+  }
+  function restore(moment) {
+    const { u, theta, margins: before } = state, saved = moment.state;
+    u.set(saved.u);
+    before.set(saved.margins);
+    Object.assign(state, saved, { u, theta, margins: before });
+    here.x.set(moment.x);
+    settle();
+  }
   // The efforts that follow a twist, cut at the limits of the joints, into u; `most` is the largest
   // acceleration of the base.
   function follow(twist, most = model.drive.acceleration) {
@@ -164,6 +187,6 @@ const openMotion = model => {
     });
     return x;
   }
-  return { state, start, step, follow, settle, leastSquares,
+  return { state, start, step, follow, settle, push, save, restore, leastSquares,
            get x() { return here.x; }, get q() { return here.q; }, get v() { return here.v; } };
 };

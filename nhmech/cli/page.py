@@ -1,0 +1,51 @@
+"""`nhmech page`: one HTML file in which a robot runs by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .completion import robot_argument
+from .options import OutputFile, PairType, Positive, RobotOptions, load_robot, number, robot_options
+from .rolling import Friction, coefficients, friction_option
+from .summary import print_notices
+
+
+@click.command(short_help="Write one HTML file in which a robot runs under the reader's fingers.")
+@robot_argument
+@click.option("-o", "--output", type=OutputFile(".html"), metavar="FILE.html",
+              help="The file to write; an older one is replaced. Default: the robot's name.")
+@click.option("--parameter", "parameters", multiple=True, metavar="NAME",
+              help="A number of the robot that gets a slider, such as base_link.mass or "
+                   "left_wheel_joint.radius; repeat. Default: payload and gravity.")
+@click.option("--joint", "joints", type=PairType("POSITION", number), multiple=True,
+              help="Where a joint starts [rad or m; 30deg]; repeat.")
+@click.option("--xi", type=PairType("VALUE", number), multiple=True,
+              help="A speed at the start [m/s or rad/s]; repeat.")
+@click.option("--dt", type=Positive(), default=1e-3, show_default=True, metavar="SECONDS",
+              help="Time step.")
+@click.option("--title", help="In the page's corner. Default: the robot's name.")
+@friction_option
+@robot_options
+def page(file: str, robot: RobotOptions, output: Path | None, parameters: tuple[str, ...],
+         joints: tuple[tuple[str, float], ...], xi: tuple[tuple[str, float], ...], dt: float,
+         title: str | None, mu: Friction) -> None:
+    """Write one HTML file in which a robot runs by itself, with its exact equations.
+
+    FILE is a URDF or xacro file, or the name of a shipped robot. The page needs no network and no
+    installation: the steps of the simulator are in it as JavaScript. Arrow keys, WASD, a gamepad or
+    touch drive, sliders change the robot, ? shows all keys.
+
+    \b
+    nhmech page differential_drive -o robot.html
+    nhmech page robot.urdf --mu 0.6 --parameter base_link.mass
+    """
+    from ..view.written_page import save_page
+
+    vehicle = load_robot(file, robot)
+    print_notices(vehicle.notices)
+    path = save_page(vehicle, output or Path(f"{vehicle.name}.html"), parameters=parameters or None,
+                     joints=dict(joints) or None, xi=dict(xi) or None, dt=dt, title=title,
+                     mu=coefficients(vehicle, mu))
+    click.echo(f"page     {path.resolve()}  ({path.stat().st_size / 1e6:.2f} MB)")

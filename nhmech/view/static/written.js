@@ -1,0 +1,307 @@
+// The page in which a system runs by itself: written functions, hands, instruments, parameters.
+// `content` is what `written_page.py` puts there.
+const openWritten = (nhmech, content) => {
+  const { picture, wheels, parameters, speeds, driving, start } = content;
+  const motion = openMotion(content.motion), $ = id => document.getElementById(id);
+  const BUDGET = 12, LONGEST = 0.1;  // [ms] of a frame for steps; [s] that a slow frame makes up
+  const KEPT = 1800, EACH = 1 / 30;  // moments that can be returned to, and the time between two
+  const make = (tag, properties, parent = document.body) =>
+    Object.assign(parent.appendChild(document.createElement(tag)), properties);
+
+  // -- what the page has beside the picture --------------------------------------------------------
+  document.body.classList.add("drive", "live", "written");
+  document.body.classList.toggle("pushed", !driving);
+  const panel = make("section", { id: "instruments", className: "panel" });
+  panel.setAttribute("aria-label", "instruments");
+  const instruments = openInstruments(panel);
+  const note = make("div", { id: "note", hidden: true });
+  note.setAttribute("role", "status");
+  const hands = make("div", { id: "hands" }), bar = $("bar"), first = bar.firstChild;
+  const pause = make("button", { id: "pause", title: "pause (P)", textContent: "pause",
+                                 className: "plain" }, bar);
+  const knobs = make("button", { id: "knobs", title: "parameters (V)", textContent: "parameters",
+                                 className: "plain" }, bar);
+  bar.insertBefore(pause, first);
+  bar.insertBefore(knobs, $("look"));
+  const values = make("section", { id: "values", className: "panel", hidden: true });
+  values.setAttribute("aria-label", "parameters");
+  $("foot").insertBefore(values, bar);
+  if (driving) {
+    instruments.setLimits(driving.limits, driving.lateral);
+    document.body.classList.toggle("sideways", driving.lateral);
+  }
+  instruments.setUp({ wheels });
+
+  const controls = openControls(hands, { onChange: () => {}, onStop: rest, onReset: reset });
+  controls.setLateral(Boolean(driving && driving.lateral));
+
+  // -- parameters ----------------------------------------------------------------------------------
+  const shown = (value, unit) => `${Number(value.toPrecision(3))} ${unit}`;
+  function addSlider({ name, label, unit, value, low, high }, change) {
+    const row = make("label", { className: "knob" }, values);
+    const text = label || name.replace(/[._]/g, " ");
+    make("span", { textContent: text, title: name || label }, row);
+    const input = make("input", { type: "range", min: low, max: high, step: "any", value }, row);
+    const number = make("output", { textContent: shown(value, unit) }, row);
+    input.oninput = () => {
+      number.textContent = shown(Number(input.value), unit);
+      change(Number(input.value));
+    };
+    input.ondblclick = () => { input.value = value; input.oninput(); };
+    return input;
+  }
+  parameters.forEach((parameter, i) => addSlider(parameter, value => {
+    motion.state.theta[i] = value;
+    if (!motion.state.stop) motion.settle();
+    draw();
+  }));
+  const own = { mu: content.mu, motors: 1 };
+  if (wheels.some(wheel => wheel.held))
+    addSlider({ label: "friction \u00b5", unit: "", value: content.mu, low: 0.05, high: 1.5 },
+      value => {
+        own.mu = value;
+        for (const wheel of wheels) if (wheel.held) wheel.mu = value;
+        instruments.setUp({ wheels });
+        draw();
+      });
+  if (driving) {
+    const limits = [...content.motion.drive.limits];
+    if (limits.some(limit => limit < 1e299))
+      addSlider({ label: "motor limits", unit: "\u00d7", value: 1, low: 0.02, high: 2 },
+        value => limits.forEach((limit, i) => { content.motion.drive.limits[i] = value * limit; }));
+    const fast = [...driving.limits];
+    addSlider({ label: "top speed", unit: "\u00d7", value: 1, low: 0.1, high: 3 }, value => {
+      driving.limits = fast.map(limit => value * limit);
+      instruments.setLimits(driving.limits, driving.lateral);
+    });
+  }
+
+  // -- pushes --------------------------------------------------------------------------------------
+  // A blow that changes one independent speed.
+  function push(k, sense) {
+    if (motion.state.stop || state.paused) return;
+    motion.push(k, sense * speeds[k].push);
+    draw();
+  }
+  if (speeds.length) {
+    const list = make("div", { className: "pushes" }, panel);
+    make("div", { textContent: driving ? "push" : "push (arrow keys)" }, list);
+    speeds.forEach((speed, k) => {
+      const row = make("div", { className: "push" }, list);
+      make("span", { textContent: speed.name.replace(/_/g, " "), className: "name" }, row);
+      speed.number = make("span", { className: "number" }, row);
+      for (const [sense, sign] of [[-1, "\u2212"], [1, "+"]]) {
+        const button = make("button", { className: "plain", textContent: sign }, row);
+        button.setAttribute("aria-label", `push ${speed.name} ${sense < 0 ? "down" : "up"}`);
+        button.onclick = () => push(k, sense);
+      }
+    });
+  }
+
+  // -- time ----------------------------------------------------------------------------------------
+  const state = { paused: false, twist: [0, 0, 0], history: [], behind: 0, lag: false };
+  function wanted() {
+    const parts = controls.read(), most = driving.limits;
+    const twist = parts.map((part, i) => part * most[i]);
+    // who steers turns only as tightly as the wheels go, and not at all while standing
+    const tight = driving.radius > 0 ? Math.abs(twist[0]) / driving.radius : Infinity;
+    twist[2] = Math.min(Math.max(twist[2], -tight), tight);
+    return twist;
+  }
+  function ask(period) {
+    state.twist = wanted().map((target, i) => {
+      const before = state.twist[i], to = before * target < 0 ? 0 : target;
+      const slows = Math.abs(to) < Math.abs(before);
+      const most = (slows ? driving.decay : driving.growth)[i] * period;
+      return before + Math.min(Math.max(to - before, -most), most);
+    });
+    motion.follow(state.twist);
+  }
+  function rest() { controls.release(); }
+  function reset() {
+    controls.release();
+    Object.assign(state, { twist: [0, 0, 0], history: [], behind: 0 });
+    motion.start(start);
+    trails.clear();
+    setPaused(false);
+    keep();
+    draw();
+  }
+  function keep() {
+    const last = state.history[state.history.length - 1], now = motion.state.t;
+    if (last && now - last.state.t < EACH - 1e-9) return;
+    state.history.push({ ...motion.save(), twist: [...state.twist] });
+    if (state.history.length > KEPT) state.history.shift();
+    Object.assign($("time"), { min: state.history[0].state.t, max: Math.max(now, 1e-3) });
+    $("time").value = now;
+  }
+  function setPaused(on) {
+    state.paused = on;
+    pause.textContent = on ? "go on" : "pause";
+    document.body.classList.toggle("paused", on);
+    if (!on) state.history = state.history.filter(({ state: { t } }) => t <= motion.state.t);
+    say();
+  }
+  function say() {
+    const { stop } = motion.state;
+    note.textContent = stop ? `stopped: ${stop.what}. R resets`
+      : state.paused ? "paused: P goes on" : state.lag ? "slower than real time here" : "";
+    note.hidden = !note.textContent;
+  }
+  pause.onclick = () => { setPaused(!state.paused); pause.blur(); };
+  $("time").oninput = () => {
+    if (!state.paused) setPaused(true);
+    const t = Number($("time").value);
+    const moment = state.history.reduce((best, one) =>
+      Math.abs(one.state.t - t) < Math.abs(best.state.t - t) ? one : best);
+    motion.restore(moment);
+    state.twist = [...moment.twist];
+    draw();
+  };
+  knobs.onclick = () => {
+    values.hidden = !values.hidden;
+    document.body.classList.toggle("tuning", !values.hidden);
+    knobs.setAttribute("aria-expanded", !values.hidden);
+  };
+  const keys = nhmech.keys, arrows = { ArrowUp: [0, 1], ArrowDown: [0, -1],
+                                       ArrowLeft: [1, 1], ArrowRight: [1, -1] };
+  for (const key of ["ArrowLeft", "ArrowRight"]) delete keys[key];
+  delete keys.d;
+  Object.assign(keys, { " ": controls.stop, r: reset, p: () => pause.click(),
+                        v: () => knobs.click(), i: () => { panel.hidden = !panel.hidden; } });
+  if (!driving) for (const [key, [k, sense]] of Object.entries(arrows))
+    if (k < speeds.length) keys[key] = () => push(k, sense);
+
+  // -- the picture ---------------------------------------------------------------------------------
+  const now = new Float64Array(1), count = picture.paths.length, points = picture.colors.length;
+  const poses = new Float64Array(16 * count), marks = new Float64Array(3 * points),
+    twist = new Float64Array(3), focus = new Float64Array(3);
+  const normal = new Float64Array(points), along = new Float64Array(points);
+  const trails = openTrails(nhmech.viewer, picture);
+  function draw() {
+    now[0] = motion.state.t;
+    content.place([now, motion.q, motion.v, motion.state.theta], [poses, marks, focus, twist]);
+    const messages = picture.paths.map((path, i) => ({
+      type: "set_transform", path, matrix: poses.slice(16 * i, 16 * i + 16) }));
+    const at = new Float64Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, ...focus, 1]);
+    messages.push({ type: "set_transform", path: picture.focus, matrix: at },
+      { type: "set_transform", path: "/ground", matrix: ground() },
+      { type: "time", t: motion.state.t });
+    nhmech.viewer.handle_command(messages);
+    read();
+    say();
+  }
+  // The ground goes along by whole periods of its grid.
+  function ground() {
+    const { pose, period } = picture.ground, matrix = [...pose];
+    for (const axis of [0, 1]) {
+      const e = pose.slice(4 * axis, 4 * axis + 3);
+      const way = e.reduce((sum, x, i) => sum + x * (focus[i] - pose[12 + i]), 0);
+      e.forEach((x, i) => { matrix[12 + i] += x * period * Math.round(way / period); });
+    }
+    return matrix;
+  }
+  function read() {
+    const chart = content.motion.charts[motion.state.chart];
+    const found = { pose: [poses[12], poses[13], Math.atan2(poses[1], poses[0])],
+                    twist: driving ? [...twist] : null,
+                    rates: wheels.map(wheel => wheel.rate === null ? null : motion.v[wheel.rate]) };
+    if (chart.forces) {
+      chart.forces([now, motion.x, motion.state.u, motion.state.theta], [normal, along]);
+      // of several splits of the load, one that pulls says nothing
+      const pulls = content.determined ? -Infinity : 0;
+      found.normal = wheels.map((_, i) => normal[i] < pulls ? undefined : normal[i]);
+      found.needed = wheels.map((wheel, i) =>
+        wheel.held && normal[i] > 0 ? along[i] / normal[i] : null);
+      const lifted = wheels.findIndex((_, i) => content.determined && normal[i] < -1e-9);
+      if (lifted >= 0 && !motion.state.stop)
+        motion.state.stop = { status: content.motion.codes.LIFTED,
+                              what: `${wheels[lifted].name} lifts off the ground` };
+    }
+    instruments.show(found);
+    speeds.forEach(speed => {
+      speed.number.textContent = `${motion.v[speed.rate].toFixed(2).replace("-", "\u2212")} ${speed.unit}`;
+    });
+  }
+
+  let last = performance.now();
+  function tick(time) {
+    requestAnimationFrame(tick);
+    const passed = Math.min(Math.max(time - last, 0) / 1000, LONGEST);
+    last = time;
+    if (state.paused || motion.state.stop) return;
+    state.behind = Math.min(state.behind + passed * Number($("rate").value), LONGEST);
+    const { dt } = motion.state, until = performance.now() + BUDGET;
+    let slow = false;
+    while (state.behind >= dt && !slow) {
+      if (driving && motion.state.k % content.period === 0) ask(content.period * dt);
+      if (!motion.step()) break;
+      state.behind -= dt;
+      if (motion.state.k % content.period === 0) slow = performance.now() > until;
+    }
+    state.lag = slow ? state.lag || state.behind > 0.09 : false;
+    draw();
+    trails.add(marks);
+    keep();
+  }
+  // So many seconds with a twist, at once; then it rests. For pictures.
+  function advance(seconds, twist) {
+    const { dt } = motion.state, steps = Math.round(seconds / dt);
+    for (let k = 0; k < steps && !motion.state.stop; ++k) {
+      if (driving && k % content.period === 0) motion.follow(twist);
+      motion.step();
+      if (k % 20 === 19) { draw(); trails.add(marks); keep(); }
+    }
+    setPaused(true);
+  }
+  reset();
+  requestAnimationFrame(tick);
+  return { motion, state, controls, reset, push, draw, advance };
+};
+
+// What the contacts leave on the ground: strips of the latest points, a width apart or more.
+const openTrails = (viewer, { colors, width, normal }) => {
+  const THREE = MeshCat.THREE, MOST = 3000;
+  const up = new THREE.Vector3(...normal);
+  const root = viewer.scene_tree.find(["trails"]).object;
+  const trails = colors.map((color, i) => {
+    const geometry = new THREE.BufferGeometry(), places = new Float32Array(6 * MOST);
+    geometry.setAttribute("position", new THREE.BufferAttribute(places, 3));
+    const faces = Array.from({ length: MOST - 1 }, (_, k) => {
+      const a = 2 * k;
+      return [a, a + 1, a + 3, a, a + 3, a + 2];
+    });
+    geometry.setIndex(faces.flat());
+    geometry.setDrawRange(0, 0);
+    const material = new THREE.MeshBasicMaterial({ side: THREE.DoubleSide, polygonOffset: true,
+      polygonOffsetFactor: -2 - i, polygonOffsetUnits: -2 - i });
+    material.color.setRGB(...color);
+    const mesh = new THREE.Mesh(geometry, material);
+    mesh.frustumCulled = false;
+    root.add(mesh);
+    return { geometry, places, count: 0, latest: null, lift: (0.06 + 0.02 * i) * width };
+  });
+  function addPoint(trail, point) {
+    if (trail.latest && trail.latest.distanceTo(point) < width) return;
+    const along = trail.latest ? point.clone().sub(trail.latest) : new THREE.Vector3(1, 0, 0);
+    const side = up.clone().cross(along).setLength(0.5 * width);
+    if (trail.count === MOST) {  // the older half goes
+      trail.places.copyWithin(0, 3 * MOST);
+      trail.count = MOST / 2;
+    }
+    const lifted = point.clone().addScaledVector(up, trail.lift);
+    [lifted.clone().sub(side), lifted.clone().add(side)].forEach((p, i) =>
+      p.toArray(trail.places, 6 * trail.count + 3 * i));
+    trail.count += 1;
+    trail.latest = point;
+    trail.geometry.attributes.position.needsUpdate = true;
+    trail.geometry.setDrawRange(0, 6 * Math.max(trail.count - 1, 0));
+  }
+  return {
+    add: points => trails.forEach((trail, i) =>
+      addPoint(trail, new THREE.Vector3().fromArray(points, 3 * i))),
+    clear: () => trails.forEach(trail => {
+      Object.assign(trail, { count: 0, latest: null });
+      trail.geometry.setDrawRange(0, 0);
+    }) };
+};

@@ -1,0 +1,179 @@
+"""What a written page is given: the robot's motion as JavaScript, where things are, and what its
+instruments and sliders show."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..analysis.friction import coefficients
+from ..analysis.mobility import mobility
+from ..compile.javascript import write_javascript
+from ..control.demo import DemoDrive
+from ..control.drive_function import follows_twists
+from ..control.teleoperation import easy_limits
+from ..control.twist_rule import planar_twist_of
+from ..control.unicycle import unicycle
+from ..mechanics.equations import Equations
+from ..simulation.contact_forces import force_reader
+from ..simulation.simulator import Simulator
+from ..simulation.state_vector import StateVector
+from ..simulation.step_parts import step_parts
+from ..vehicle.contact_forces import contact_force_function
+from ..vehicle.least_norm import LOOSE
+from ..vehicle.placements import placement_function
+from ..vehicle.vehicle import Vehicle
+from .camera import View, frame
+from .colours import contact_rgb
+from .floor import RIBBON, floor_pose, grid_cell
+from .scene import FOCUS, Scene
+from .written_motion import write_motion
+
+PERIOD = 0.005      # [s] between two looks at the reader's hands
+FRICTION = 0.8      # of a wheel whose friction nobody gave: rubber on a dry floor
+# what a parameter may be made, by the last word of its name: unit, and the least and the most, in
+# units of its value where that is not zero, else of the vehicle's mass and length
+RANGES = {"mass": ("kg", 0.0, 3.0), "radius": ("m", 0.5, 2.0), "gravity": ("m/s\u00b2", 0.0, 3.0),
+          "x": ("m", -1.0, 1.0), "y": ("m", -1.0, 1.0), "z": ("m", 0.0, 2.0)}
+OTHERS = ("", 0.0, 3.0)
+
+
+def write_content(vehicle: Vehicle, joints: Mapping[str, float] | None, pose: object,
+             xi: Mapping[str, float] | None, dt: float,
+             mu: float | Mapping[str, float] | None,
+             title: str | None) -> tuple[str, list[dict]]:
+    """The argument of `openWritten`, an expression in JavaScript, and the messages that draw the
+    scene; the arguments are those of `save_page`."""
+    parts = step_parts(vehicle)
+    begin: dict[str, Any] = {"pose": pose, "joints": joints, "xi": xi}
+    if all(value is None for value in begin.values()):
+        begin = DemoDrive(vehicle).start
+    state = Simulator(vehicle, dt=dt).reset(**begin)
+    vector, first = parts.state_vector, parts.charts[0]
+    forces = [{"forces": _force_function(vehicle, chart.equations)} for chart in parts.charts]
+    motion = write_motion(parts, dt, forces)
+
+    scene = Scene(vehicle)
+    view = frame(scene.extent(state.q), scene.middle(state.q), vehicle.ground.normal,
+                 scene.forward(state.q), True)
+    wheels = _wheels(vehicle, mu)
+    known = [wheel["mu"] for wheel in wheels if wheel["mu"] is not None]
+    fields: dict[str, Any] = {
+        "picture": _picture(vehicle, scene, view), "wheels": wheels,
+        "mu": known[0] if known else FRICTION,
+        "start": vector.assemble(state.q, state.v[list(first.speeds)]).tolist(),
+        "period": max(1, round(PERIOD / dt)), "parameters": _parameters(vehicle),
+        "driving": _driving(vehicle), "speeds": [] if follows_twists(vehicle) else _speeds(vehicle),
+        "determined": not _shares_normals(vehicle)}
+    codes = {name: json.dumps(value) for name, value in fields.items()}
+    codes |= {"motion": motion, "place": write_javascript(_place_function(vehicle))}
+    content = "{" + ",\n".join(f'"{name}":{code}' for name, code in codes.items()) + "}"
+    return content, scene.messages(view, title=title)
+
+
+def _picture(vehicle: Vehicle, scene: Scene, view: View) -> dict[str, Any]:
+    """Paths of the bodies, and what ground and trails need."""
+    period = 20 * grid_cell(view.size)
+    pose = floor_pose(vehicle.ground, view.ground, period)
+    return {"paths": list(scene.paths.values()), "focus": FOCUS,
+            "colors": [contact_rgb(i) for i in range(len(vehicle.contacts))],
+            "normal": list(vehicle.ground.normal), "width": RIBBON * view.size,
+            "ground": {"pose": pose.T.ravel().tolist(), "period": period}}
+
+
+def _wheels(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> list[dict[str, Any]]:
+    """Of each contact: name, colour, index of its rate in v, whether it is held along the ground,
+    friction coefficient."""
+    names, given = vehicle.algebroid.v_names, coefficients(vehicle, mu)
+    held = {row.contact for row in vehicle.contact_rows if row.direction != "normal"}
+    return [{"name": c.name, "color": contact_rgb(i), "held": c.name in held,
+             "rate": names.index(c.mount.wheel.joint) if c.mount.wheel.joint in names else None,
+             "mu": given[c.name] if math.isfinite(given[c.name]) else FRICTION}
+            for i, c in enumerate(vehicle.contacts)]
+
+
+def _parameters(vehicle: Vehicle) -> list[dict[str, Any]]:
+    """Of each symbolic parameter, what its slider needs."""
+    mass = sum(inertia.mass for inertia in vehicle.model.inertias)
+    sizes = {"mass": mass / 3, "x": vehicle.steering.length, "y": vehicle.steering.length,
+             "z": vehicle.steering.length}
+    found = []
+    for name, value in zip(vehicle.parameters.symbolic, vehicle.theta.tolist()):
+        word = name.rpartition(".")[2]
+        unit, low, high = RANGES.get(word, OTHERS)
+        size = value if value else sizes.get(word, 1.0)
+        ends = sorted((low * size, high * size))
+        found.append({"name": name, "unit": unit, "value": value,
+                      "low": min(ends[0], value), "high": max(ends[1], value)})
+    return found
+
+
+def _driving(vehicle: Vehicle) -> dict[str, Any] | None:
+    """What the reader's hands command: limits of the twist, how fast it may change, and how tightly
+    the vehicle turns; None of a vehicle without driven wheels."""
+    if not follows_twists(vehicle):
+        return None
+    limits = easy_limits(vehicle)
+    axes = [limits.forward, limits.lateral, limits.yaw]
+    return {"limits": [float(axis.max_velocity) for axis in axes],
+            "growth": [float(axis.max_acceleration) for axis in axes],
+            "decay": [float(abs(axis.max_deceleration)) for axis in axes],
+            "radius": float(unicycle(vehicle).turning_radius),
+            "lateral": mobility(vehicle).manoeuvrability == 3}
+
+
+def _speeds(vehicle: Vehicle) -> list[dict[str, Any]]:
+    """Independent speeds that can be pushed, and by how much."""
+    length = vehicle.steering.length
+    pace = math.sqrt(abs(vehicle.parameters.values["gravity"]) * length)
+    v_names, units = vehicle.algebroid.v_names, vehicle.algebroid.v_units
+    found = []
+    for name in vehicle.speeds:
+        unit = units[v_names.index(name)]
+        size = 0.2 * pace if unit == "m/s" else 0.2 * pace / length
+        found.append({"name": name, "rate": v_names.index(name), "unit": unit, "push": size})
+    return found
+
+
+def _place_function(vehicle: Vehicle) -> ca.Function:
+    """(t, q, v, theta) -> poses, contact points, the point that the camera goes along with, planar
+    twist."""
+    system = vehicle.constrained.system
+    t, q, v, theta = system.t, system.q, system.v, system.theta
+    poses, points = placement_function(vehicle)(t, q, theta)
+    focus = ca.sum2(points) / points.size2()
+    return ca.Function("nhmech_place", [t, q, v, theta],
+                       [poses, points, ca.densify(focus),
+                        ca.densify(planar_twist_of(vehicle, q, v))], {"cse": True})
+
+
+def _force_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
+    """(t, x, u, theta) -> of each contact, normal force and size of that along the ground, of the
+    shortest split of the load [N]."""
+    rows, vector = vehicle.contact_rows, StateVector.of(equations)
+    system, x = vehicle.constrained.system, ca.SX.sym("x", vector.nx)
+    q = vector.configuration(x[:vector.nconf])
+    v = equations.velocity(system.t, q, x[vector.nconf:], system.theta)
+    forces, *_ = contact_force_function(equations, rows)(system.t, q, v, system.u, system.theta, 0)
+    normal, along = ca.SX.zeros(len(vehicle.contacts)), ca.SX.zeros(len(vehicle.contacts))
+    for k, row in enumerate(rows):
+        i = vehicle.contact_names.index(row.contact)
+        if row.direction == "normal":
+            normal[i] = forces[k]
+        else:
+            along[i] += forces[k] ** 2
+    return ca.Function("nhmech_forces", [system.t, x, system.u, system.theta],
+                       [normal, ca.sqrt(along)], {"cse": True})
+
+
+def _shares_normals(vehicle: Vehicle) -> bool:
+    """Whether more than one split of the load among the wheels' normals moves the vehicle alike."""
+    q, nothing = vehicle.configuration(), np.zeros(vehicle.constrained.system.v.numel())
+    found = force_reader(vehicle).read(np.zeros(1), q[None], nothing[None],
+                                       np.zeros((1, vehicle.constrained.system.u.numel())))
+    return bool(np.abs(found.kernel[0][found.normal]).max(initial=0.0) > LOOSE)

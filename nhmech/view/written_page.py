@@ -1,0 +1,86 @@
+"""A page in which a vehicle runs by itself, with its own equations: one file, no network."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+
+import umsgpack
+
+from ..checks import check_arguments, read_number
+from ..ctrl_c import hear_ctrl_c
+from ..paths import replace_file
+from ..vehicle.vehicle import Vehicle
+from .page import render
+from .written_content import write_content
+
+PAYLOAD = ("payload.mass", "payload.x", "payload.z", "gravity")
+
+SCRIPT = """
+const nhmech = openPage(software.found());
+nhmech.viewer.handle_command_bytearray(Uint8Array.from(atob("$scene"), c => c.charCodeAt(0)));
+nhmech.written = openWritten(nhmech, $content);
+"""
+
+
+@check_arguments
+@hear_ctrl_c()
+def save_page(vehicle: Vehicle, path: str | PathLike[str], *,
+              parameters: Sequence[str] | None = None, joints: Mapping[str, float] | None = None,
+              pose: object = None, xi: Mapping[str, float] | None = None, dt: float = 1e-3,
+              mu: float | Mapping[str, float] | None = None, title: str | None = None) -> Path:
+    """Writes a page in which the vehicle runs under the reader's fingers; returns its path.
+
+    The functions of the simulator's step are in it as JavaScript, instruction by instruction: the
+    same inputs give the same states, to rounding. It needs neither network nor installation.
+
+    Parameters
+    ----------
+    vehicle
+        What runs. With driven wheels it follows the arrow keys, as `TwistDrive` does; what has none
+        is pushed.
+    path
+        The file to write, `.html`.
+    parameters
+        Names of `Vehicle.with_parameters` that get a slider; None takes payload and gravity.
+    joints, pose, xi
+        Where it starts and how fast, as in `Simulator.reset`. Where all are None, what a twist
+        does not drive is pushed off.
+    dt
+        Step [s].
+    mu
+        Friction coefficients for the bars, as in `analysis.validity`; 0.8 where nobody gives one.
+    title
+        In the page's corner; None takes the vehicle's name.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    InputError
+        For unknown parameters, and for starts and steps that cannot be.
+
+    Examples
+    --------
+    >>> nhmech.save_page(vehicle, tmp_path / "robot.html").stat().st_size > 100_000
+    True
+    """
+    dt = read_number("dt", dt, "a step in s", above=0.0)
+    names = PAYLOAD if parameters is None else tuple(parameters)
+    content, messages = write_content(vehicle.with_parameters(symbolic=names), joints, pose, xi, dt,
+                                      mu, title)
+    # a name must not end the script
+    content = content.replace("</", "<\\/").replace("<!--", "<\\!--")
+    scene = base64.b64encode(umsgpack.packb(messages)).decode()
+    script = SCRIPT.replace("$scene", scene).replace("$content", content)
+    page = render(script, title or vehicle.name,
+                  ("motion.js", "controls.js", "instruments.js", "written.js"),
+                  ("drive.css", "written.css"))
+    with replace_file(path) as new:
+        new.write_text(page, encoding="utf-8")
+    return Path(path)

@@ -1,0 +1,215 @@
+"""A page in which a robot runs by itself: in a folder without network, under a real browser's
+keys."""
+
+import re
+
+import numpy as np
+import pytest
+from browser import needs_chromium, press
+from support import SHIPPED, command_line, sampled, shipped
+
+import nhmech
+from nhmech.errors import InputError, NhmechError
+from nhmech.view.browser import Browser
+
+ARROWS = {"ArrowUp": "ArrowUp", "ArrowLeft": "ArrowLeft", "KeyQ": "q", "KeyW": "w", "KeyA": "a",
+          "Space": " ", "KeyR": "r", "KeyP": "p", "KeyV": "v", "KeyI": "i"}
+
+
+def opened(page, size=(640, 420)) -> Browser:
+    browser = Browser(page.resolve().as_uri(), size)
+    browser.wait_for("nhmech.state.ready && nhmech.written.motion.state.t > 0")
+    return browser
+
+
+def configuration(browser) -> np.ndarray:
+    return np.array(browser.evaluate("Array.from(nhmech.written.motion.q)"))
+
+
+def drawn(browser, path="['vehicle', 'root_joint']") -> np.ndarray:
+    return np.array(browser.evaluate(
+        f"nhmech.viewer.scene_tree.find({path}).object.position.toArray()"))
+
+
+@pytest.mark.parametrize("name", sampled(SHIPPED, 3))
+def test_a_page_of_every_robot_has_two_megabytes_at_most(name, tmp_path):
+    """Meshes included, and meshcat's viewer, which is 0.7 MB of it; nothing is fetched."""
+    page = nhmech.save_page(shipped(name), tmp_path / "robot.html")
+    assert 500_000 < page.stat().st_size <= 2_000_000
+    text = page.read_text(encoding="utf-8")
+    outside = text.replace(next(iter(re.findall(r"<script>.*?</script>", text, re.S))), "")
+    assert not re.findall(r"""(?:src|href)=["']?https?:""", outside)
+    assert "import(" not in outside and "fetch(" not in outside
+
+
+def test_what_cannot_be_a_page_is_refused(tmp_path):
+    page = tmp_path / "robot.html"
+    with pytest.raises(InputError, match="payload.mass"):
+        nhmech.save_page(shipped("disc"), page, parameters=["payload.mas"])
+    with pytest.raises(InputError, match="dt"):
+        nhmech.save_page(shipped("disc"), page, dt=-1.0)
+    with pytest.raises(NhmechError):
+        nhmech.save_page(shipped("disc"), page, xi={"no_speed": 1.0})
+    assert not page.exists()
+
+
+def test_the_command_writes_one(tmp_path):
+    page = tmp_path / "robot.html"
+    done = command_line("page", "differential_drive", "-o", page, "--parameter", "base_link.mass",
+                        "--mu", "0.4", "--title", "mine")
+    assert done.exit_code == 0 and str(page) in done.output and "MB" in done.output
+    assert "<title>mine</title>" in page.read_text(encoding="utf-8")
+    assert '"name": "base_link.mass"' in page.read_text(encoding="utf-8")
+    refused = command_line("page", "differential_drive", "-o", page, "--parameter", "mass")
+    assert refused.exit_code == 2 and "near it" in refused.output
+
+
+def test_a_name_does_not_end_the_script(tmp_path):
+    text = nhmech.urdf_path("disc").read_text()
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
+    text = text.replace("spin_joint", "&lt;/script&gt;&lt;!--")
+    robot = tmp_path / "robot.urdf"
+    robot.write_text(text)
+    pages = [nhmech.save_page(vehicle, tmp_path / f"{i}.html").read_text(encoding="utf-8")
+             for i, vehicle in enumerate((shipped("disc"), nhmech.load(robot)))]
+    assert "script>" in pages[1]
+    for mark in ("</script>", "<!--"):
+        assert pages[0].count(mark) == pages[1].count(mark)
+
+
+@needs_chromium
+@pytest.mark.browser
+@pytest.mark.parametrize("name, keys, axis", [
+    ("differential_drive", ["ArrowUp"], 0), ("mecanum", ["KeyQ"], 1),
+    ("ackermann_car", ["KeyW", "KeyA"], 1)])
+def test_keys_of_a_real_browser_drive_it(name, keys, axis, tmp_path):
+    vehicle = shipped(name)
+    length = vehicle.steering.length
+    with opened(nhmech.save_page(vehicle, tmp_path / "robot.html")) as browser:
+        assert browser.evaluate("performance.getEntriesByType('resource').length") == 0
+        for key in keys:
+            press(browser, key, ARROWS[key], up=False)
+        browser.wait_for(f"nhmech.written.motion.q[{axis}] > {0.5 * length}")
+        assert drawn(browser)[axis] > 0.4 * length
+        press(browser, "Space", " ")        # stops, though the keys are down
+        browser.wait_for("nhmech.written.state.twist.every(x => x === 0)")
+        browser.wait_for("nhmech.written.motion.v.every(x => Math.abs(x) < 1e-3)")
+        for key in keys:
+            press(browser, key, ARROWS[key], down=False)
+        q = configuration(browser)
+        _, phi = vehicle.constraint_error(0.0, q, np.zeros(vehicle.model.nv))
+        assert np.abs(phi).max(initial=0.0) <= 1e-12
+        text = browser.evaluate("document.getElementById('instruments').innerText")
+        assert "friction used" in text and "m/s" in text
+        press(browser, "KeyR", "r")
+        browser.wait_for(f"Math.abs(nhmech.written.motion.q[{axis}]) < {0.1 * length}")
+
+
+@needs_chromium
+@pytest.mark.browser
+def test_pause_scrub_parameters_and_a_fall(tmp_path):
+    """Of a pendulum: a payload so heavy that its balance is lost ends in a fall, which is said."""
+    vehicle = shipped("pendulum")
+    with opened(nhmech.save_page(vehicle, tmp_path / "robot.html")) as browser:
+        browser.wait_for("nhmech.written.motion.state.t > 1")
+        press(browser, "KeyP", "p")
+        t = browser.evaluate("nhmech.written.motion.state.t")
+        assert "paused" in browser.evaluate("document.getElementById('note').textContent")
+        browser.evaluate("""(() => { const time = document.getElementById('time');
+            time.value = 0.5; time.dispatchEvent(new Event('input')); return 0; })()""")
+        assert browser.evaluate("nhmech.written.motion.state.t") == pytest.approx(0.5, abs=0.04)
+        assert browser.evaluate("nhmech.written.motion.state.t") < t
+        press(browser, "KeyV", "v")
+        browser.evaluate("""(() => { const knob = document.querySelectorAll('#values input');
+            for (const [i, part] of [[1, 1], [0, 1], [2, 1]]) {
+              knob[i].value = knob[i].max; knob[i].dispatchEvent(new Event('input')); }
+            return 0; })()""")
+        theta = browser.evaluate("Array.from(nhmech.written.motion.state.theta)")
+        assert theta[0] == pytest.approx(sum(i.mass for i in vehicle.model.inertias), rel=1e-6)
+        press(browser, "KeyP", "p")
+        browser.wait_for("nhmech.written.motion.state.stop")
+        browser.wait_for("document.getElementById('note').textContent.includes('fallen')")
+        press(browser, "KeyR", "r")
+        browser.wait_for("!nhmech.written.motion.state.stop")
+
+
+@needs_chromium
+@pytest.mark.browser
+def test_what_has_no_motor_is_pushed(tmp_path):
+    vehicle = shipped("disc")
+    with opened(nhmech.save_page(vehicle, tmp_path / "robot.html")) as browser:
+        press(browser, "KeyP", "p")
+        before = browser.evaluate("Array.from(nhmech.written.motion.v)")
+        browser.evaluate("nhmech.written.state.paused = false, 0")
+        press(browser, "ArrowUp", "ArrowUp")
+        after = browser.evaluate("Array.from(nhmech.written.motion.v)")
+        spin = vehicle.algebroid.v_names.index(vehicle.speeds[0])
+        assert after[spin] - before[spin] > 0.1
+        assert browser.evaluate("document.querySelectorAll('.push').length") == 3
+
+
+CONTRAST = """(() => {
+  const part = s => { const c = s.match(/[\\d.]+/g).map(Number);
+                      return { rgb: c.slice(0, 3), a: c.length > 3 ? c[3] : 1 }; };
+  const light = rgb => { const [r, g, b] = rgb.map(x => x / 255).map(
+    x => x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const page = part(getComputedStyle(document.body).backgroundColor).rgb;
+  const over = (top, below) => top.rgb.map((x, i) => top.a * x + (1 - top.a) * below[i]);
+  const ground = e => { const layers = [];
+    for (; e; e = e.parentElement) layers.unshift(part(getComputedStyle(e).backgroundColor));
+    return layers.reduce((below, top) => over(top, below), page); };
+  const found = [];
+  for (const e of document.querySelectorAll('body *')) {
+    if (e.closest('#meshcat-pane') || !e.offsetParent) continue;
+    const text = [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+    if (!text) continue;
+    const a = light(part(getComputedStyle(e).color).rgb), b = light(ground(e));
+    found.push([(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05),
+                e.textContent.trim().slice(0, 40)]);
+  }
+  return found; })()"""
+
+
+@needs_chromium
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["trailers", "disc"])
+def test_its_words_are_legible_its_keys_are_named_and_the_focus_shows(name, tmp_path):
+    """Contrast of 4.5 at least, light and dark; `?` names every key that does something; a control
+    that has the focus has an outline."""
+    with opened(nhmech.save_page(shipped(name), tmp_path / "robot.html"), (1280, 800)) as browser:
+        press(browser, "KeyV", "v")
+        press(browser, "Slash", "?")
+        for dark in ("false", "true"):
+            browser.evaluate(f"""(() => {{ const box = document.getElementById('dark');
+                box.checked = {dark}; box.onchange(); return 0; }})()""")
+            found = browser.evaluate(CONTRAST)
+            assert len(found) > 25
+            assert not [entry for entry in found if entry[0] < 4.5]
+        named = browser.evaluate("""[...document.querySelectorAll('#help tr')].filter(
+            row => row.offsetParent).map(row => row.innerText).join(' ').toLowerCase()""")
+        keys = browser.evaluate("Object.keys(nhmech.keys)")
+        words = {" ": "space", "ArrowUp": "\u2191", "ArrowDown": "\u2193", "ArrowLeft": "\u2190",
+                 "ArrowRight": "\u2192"}
+        silent = {"Escape"} | ({" "} if name == "disc" else set())
+        assert not [key for key in keys if words.get(key, key).lower() not in named
+                    and key not in silent]
+        for _ in range(4):
+            press(browser, "Tab", "Tab")
+        browser.evaluate("document.getElementById('knobs').focus({focusVisible: true}), 0")
+        style = browser.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert style == "solid"
+
+
+@needs_chromium
+@pytest.mark.browser
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+def test_nothing_sticks_out_of_the_window(size, tmp_path):
+    with opened(nhmech.save_page(shipped("trailers"), tmp_path / "robot.html"), size) as browser:
+        press(browser, "KeyV", "v")
+        out = browser.evaluate("""[...document.querySelectorAll(
+            '#bar *, #instruments, #values, #hands *, #title, #note')].filter(e => {
+              const box = e.getBoundingClientRect();
+              return e.offsetParent && box.width && (box.left < -1 || box.right > innerWidth + 1
+                     || box.bottom > innerHeight + 1); }).map(e => e.id || e.className)""")
+        assert out == []
