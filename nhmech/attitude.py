@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 
 
@@ -9,9 +11,12 @@ def attitude(yaw: float, roll: float = 0.0, pitch: float = 0.0) -> np.ndarray:
     """R = Rz(yaw) Rx(roll) Ry(pitch), (3, 3), angles in rad.
 
     Pitch comes last, so that it turns about the base's own lateral axis, as a wheel's axle does.
+    Of symbols it is an array of objects.
     """
-    (cy, sy), (cr, sr), (cp, sp) = ((np.cos(angle), np.sin(angle)) for angle in (yaw, roll, pitch))
-    Rz = np.array([[cy, -sy, 0], [sy, cy, 0], [0, 0, 1]])
-    Rx = np.array([[1, 0, 0], [0, cr, -sr], [0, sr, cr]])
-    Ry = np.array([[cp, 0, sp], [0, 1, 0], [-sp, 0, cp]])
+    angles = yaw, roll, pitch
+    kind = float if all(isinstance(angle, Real) for angle in angles) else object
+    (cy, sy), (cr, sr), (cp, sp) = ((np.cos(angle), np.sin(angle)) for angle in angles)
+    Rz = np.array([[cy, -sy, 0], [sy, cy, 0], [0, 0, 1]], dtype=kind)
+    Rx = np.array([[1, 0, 0], [0, cr, -sr], [0, sr, cr]], dtype=kind)
+    Ry = np.array([[cp, 0, sp], [0, 1, 0], [-sp, 0, cp]], dtype=kind)
     return Rz @ Rx @ Ry

@@ -2,6 +2,7 @@
 keys."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,11 @@ from support import SHIPPED, command_line, sampled, shipped
 
 import nhmech
 from nhmech.errors import InputError, NhmechError
+from nhmech.systems import load_system, system_names
+from nhmech.systems.shapes import Shape
 from nhmech.view.browser import Browser
+from nhmech.view.system_picture import SystemPicture
+from nhmech.view.written_system import system_content
 
 ARROWS = {"ArrowUp": "ArrowUp", "ArrowLeft": "ArrowLeft", "KeyQ": "q", "KeyW": "w", "KeyA": "a",
           "Space": " ", "KeyR": "r", "KeyP": "p", "KeyV": "v", "KeyI": "i"}
@@ -40,6 +45,43 @@ def test_a_page_of_every_robot_has_two_megabytes_at_most(name, tmp_path):
     outside = text.replace(next(iter(re.findall(r"<script>.*?</script>", text, re.S))), "")
     assert not re.findall(r"""(?:src|href)=["']?https?:""", outside)
     assert "import(" not in outside and "fetch(" not in outside
+
+
+@pytest.mark.parametrize("name", sampled([name for name in system_names()
+                                          if load_system(name).shapes], 8))
+def test_shapes_of_textbook_systems_are_placed_by_symbols_as_by_numbers(name):
+    example = load_system(name)
+    picture, content = SystemPicture(example), system_content(example, 1e-3, None)
+    nv = example.constrained.system.v.numel()
+    for q in example.constrained.configurations[:4]:
+        poses, points, *_ = (found.full() for found in content.place(
+            0.0, q, np.zeros(nv), example.constrained.parameters))
+        shown = picture.configuration(q)
+        for column, shape in zip(poses.T, picture.shapes):
+            assert np.allclose(column.reshape(4, 4).T, shape.pose(q), rtol=0, atol=1e-12)
+        assert np.allclose(points.T, picture.contact_points(shown).reshape(-1, 3), atol=1e-12)
+
+
+def test_a_textbook_system_has_a_page(tmp_path):
+    page = tmp_path / "disc.html"
+    done = command_line("page", "falling_disc", "-o", page)
+    assert done.exit_code == 0 and 0 < page.stat().st_size <= 1_200_000
+    refused = command_line("page", "falling_disc", "-o", page, "--mu", "0.5")
+    assert refused.exit_code == 2 and "textbook system" in refused.output
+    with pytest.raises(InputError, match="no shapes"):
+        nhmech.save_page(load_system("connection_curvature"), page)
+
+
+def test_shapes_that_lose_their_symbols_are_refused(tmp_path):
+    """NumPy makes NaN of a symbol in an array of numbers, in silence."""
+    def lost(q):
+        T = np.eye(4)
+        T[0, 3] = float(q[0]) if q.dtype == object else q[0]
+        return T
+
+    example = replace(load_system("falling_disc"), shapes=(Shape("box", (1.0, 1.0, 1.0), lost),))
+    with pytest.raises(InputError, match="symbols of their pose|placed by symbols"):
+        nhmech.save_page(example, tmp_path / "lost.html")
 
 
 def test_what_cannot_be_a_page_is_refused(tmp_path):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from ..errors import InputError
 from .completion import robot_argument
 from .options import OutputFile, PairType, Positive, RobotOptions, load_robot, number, robot_options
 from .rolling import Friction, coefficients, friction_option
@@ -33,19 +34,31 @@ def page(file: str, robot: RobotOptions, output: Path | None, parameters: tuple[
          title: str | None, mu: Friction) -> None:
     """Write one HTML file in which a robot runs by itself, with its exact equations.
 
-    FILE is a URDF or xacro file, or the name of a shipped robot. The page needs no network and no
+    FILE is a URDF or xacro file, the name of a shipped robot, or that of a textbook system
+    (`nhmech systems list`) or its file. The page needs no network and no
     installation: the steps of the simulator are in it as JavaScript. Arrow keys, WASD, a gamepad or
     touch drive, sliders change the robot, ? shows all keys.
 
     \b
     nhmech page differential_drive -o robot.html
     nhmech page robot.urdf --mu 0.6 --parameter base_link.mass
+    nhmech page falling_disc
     """
+    from ..paths import urdf_names
+    from ..systems import load_system, system_names
     from ..view.written_page import save_page
 
-    vehicle = load_robot(file, robot)
-    print_notices(vehicle.notices)
-    path = save_page(vehicle, output or Path(f"{vehicle.name}.html"), parameters=parameters or None,
-                     joints=dict(joints) or None, xi=dict(xi) or None, dt=dt, title=title,
-                     mu=coefficients(vehicle, mu))
+    is_system = file not in urdf_names() and (file in system_names() or file.endswith(".py"))
+    if is_system:
+        if not robot.is_empty or parameters or joints or xi or mu:
+            raise InputError(f"{file} is a textbook system: it starts as it is, and all its "
+                             "parameters have sliders; only -o, --dt and --title apply")
+        example = load_system(file)
+        path = save_page(example, output or Path(f"{example.name}.html"), dt=dt, title=title)
+    else:
+        vehicle = load_robot(file, robot)
+        print_notices(vehicle.notices)
+        path = save_page(vehicle, output or Path(f"{vehicle.name}.html"),
+                         parameters=parameters or None, joints=dict(joints) or None,
+                         xi=dict(xi) or None, dt=dt, title=title, mu=coefficients(vehicle, mu))
     click.echo(f"page     {path.resolve()}  ({path.stat().st_size / 1e6:.2f} MB)")

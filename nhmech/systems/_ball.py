@@ -11,7 +11,7 @@ import numpy as np
 from ..mechanics.algebroid import LieAlgebroid, euclidean, product, rotation
 from ..mechanics.algebroid_makers import special_orthogonal
 from ..mechanics.writing import Scalar, Symbols
-from .shapes import BLUE, ORANGE, Shape
+from .shapes import BLUE, ORANGE, Shape, matrix_of, placed
 
 RATES = ("wx", "wy", "wz")          # the angular velocity's components
 
@@ -58,16 +58,10 @@ def rolling(table_rate: Scalar = lambda s: ca.SX(0), world: bool = False) -> dic
 
 def ball_shapes(radius: float) -> tuple[Shape, ...]:
     """The ball, and two bars through it that show its attitude."""
-    def place(q: np.ndarray) -> np.ndarray:
-        x, y, z, w = q[2:6] / np.linalg.norm(q[2:6])
-        T = np.eye(4)
-        T[:3, :3] = [[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-                     [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-                     [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]]
-        T[:3, 3] = q[0], q[1], radius
-        return T
+    def at(q: np.ndarray) -> np.ndarray:
+        return placed(matrix_of(q[2:6]), (q[0], q[1], radius))
 
     long, thick = 2.04 * radius, 0.3 * radius
-    return (Shape("sphere", (radius,), place, BLUE, trail=True),
-            Shape("box", (long, thick, thick), place, ORANGE),
-            Shape("box", (thick, thick, long), place, ORANGE))
+    return (Shape("sphere", (radius,), at, BLUE, trail=True),
+            Shape("box", (long, thick, thick), at, ORANGE),
+            Shape("box", (thick, thick, long), at, ORANGE))

@@ -10,7 +10,7 @@ from ..mechanics.algebroid import rotation, special_euclidean
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import imbalance
 from .example import Check, Example, solve
-from .shapes import ORANGE, Shape
+from .shapes import ORANGE, Shape, matrix_of, placed
 
 # semi-axes, depth of the centre of mass below the ellipsoid's centre, mass, moments and product of
 # inertia about it
@@ -127,10 +127,8 @@ def _contact_velocity(s: Symbols) -> ca.SX:
 def _shapes(p: dict) -> tuple:
     """Two bars, along and across, whose lower edges stay above the plane."""
     def body_at(q: np.ndarray) -> np.ndarray:
-        T = np.eye(4)
-        T[:3, :3] = Rotation.from_quat(q[3:]).as_matrix()
-        T[:3, 3] = q[:3] + T[:3, :3] @ (0, 0, p["h"])
-        return T
+        R = matrix_of(q[3:])
+        return placed(R, q[:3] + R @ np.array([0, 0, p["h"]]))
 
     along, across = (1.8 * p["a"], 0.4 * p["b"],
                      0.3 * p["c"]), (0.4 * p["a"], 1.6 * p["b"], 0.3 * p["c"])

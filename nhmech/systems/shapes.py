@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 
+import casadi as ca
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..attitude import attitude
 from ..checks import check_arguments
+from ..mechanics.algebroid import rotation
 
 Color = tuple[float, float, float, float]
 BLUE, ORANGE = (0.16, 0.42, 0.66, 1.0), (0.90, 0.45, 0.13, 1.0)
@@ -28,7 +31,8 @@ class Shape:
     size
         Lengths by kind [m].
     pose
-        q -> (4, 4) in W.
+        q -> (4, 4) in W; for the pages in which a system runs by itself, of symbols too, which come
+        as an array of objects (`pose`, `turned`, `placed` take them).
     color
         (r, g, b, a).
     trail
@@ -45,16 +49,27 @@ class Shape:
 def pose(position=(0.0, 0.0, 0.0), yaw: float = 0.0, roll: float = 0.0,
          pitch: float = 0.0) -> np.ndarray:
     """T (4, 4) with R = Rz(yaw) Rx(roll) Ry(pitch)."""
-    T = np.eye(4)
-    T[:3, :3] = attitude(yaw, roll, pitch)
-    T[:3, 3] = position
-    return T
+    return placed(attitude(yaw, roll, pitch), position)
 
 
 def turned(q: np.ndarray) -> np.ndarray:
     """T (4, 4) at the origin, for q that is an attitude as a quaternion (x, y, z, w)."""
-    T = np.eye(4)
-    T[:3, :3] = Rotation.from_quat(q).as_matrix()
+    return placed(matrix_of(q))
+
+
+def matrix_of(quaternion: np.ndarray) -> np.ndarray:
+    """R (3, 3) of a quaternion (x, y, z, w): numbers, or an array of symbols of unit length."""
+    if quaternion.dtype == object:
+        R = rotation(ca.vertcat(*quaternion))
+        return np.array([[R[i, j] for j in range(3)] for i in range(3)], dtype=object)
+    return Rotation.from_quat(quaternion).as_matrix()
+
+
+def placed(R: np.ndarray, position=(0.0, 0.0, 0.0)) -> np.ndarray:
+    """T (4, 4) of attitude and position, numbers or symbols."""
+    is_number = R.dtype == float and all(isinstance(x, Real) for x in position)
+    T = np.eye(4, dtype=float if is_number else object)
+    T[:3, :3], T[:3, 3] = R, position
     return T
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -21,9 +21,11 @@ from ..control.twist_rule import planar_twist_of
 from ..control.unicycle import unicycle
 from ..mechanics.equations import Equations
 from ..simulation.contact_forces import force_reader
+from ..simulation.lifted import Support
 from ..simulation.simulator import Simulator
+from ..simulation.state import State
 from ..simulation.state_vector import StateVector
-from ..simulation.step_parts import step_parts
+from ..simulation.step_parts import StepParts, step_parts
 from ..vehicle.contact_forces import contact_force_function
 from ..vehicle.least_norm import LOOSE
 from ..vehicle.placements import placement_function
@@ -43,55 +45,84 @@ RANGES = {"mass": ("kg", 0.0, 3.0), "radius": ("m", 0.5, 2.0), "gravity": ("m/s\
 OTHERS = ("", 0.0, 3.0)
 
 
-def write_content(vehicle: Vehicle, joints: Mapping[str, float] | None, pose: object,
-             xi: Mapping[str, float] | None, dt: float,
-             mu: float | Mapping[str, float] | None,
-             title: str | None) -> tuple[str, list[dict]]:
-    """The argument of `openWritten`, an expression in JavaScript, and the messages that draw the
-    scene; the arguments are those of `save_page`."""
+class Content(NamedTuple):
+    """What a page is written from.
+
+    Attributes
+    ----------
+    fields
+        Of the argument of `openWritten`, what is JSON.
+    motion
+        The argument of `openMotion`, in JavaScript.
+    place
+        (t, q, v, theta) -> poses of the bodies (16, n), points of the trails (3, k), the point that
+        the camera goes along with, planar twist.
+    messages
+        Draw the scene.
+    """
+
+    fields: Mapping[str, Any]
+    motion: str
+    place: ca.Function
+    messages: list[dict]
+
+    def write(self) -> str:
+        """The argument of `openWritten`, an expression in JavaScript."""
+        codes = {name: json.dumps(value) for name, value in self.fields.items()}
+        codes |= {"motion": self.motion, "place": write_javascript(self.place)}
+        return "{" + ",\n".join(f'"{name}":{code}' for name, code in codes.items()) + "}"
+
+
+def vehicle_content(vehicle: Vehicle, joints: Mapping[str, float] | None, pose: object,
+                    xi: Mapping[str, float] | None, dt: float,
+                    mu: float | Mapping[str, float] | None, title: str | None) -> Content:
+    """Of a vehicle; the arguments are those of `save_page`."""
     parts = step_parts(vehicle)
     begin: dict[str, Any] = {"pose": pose, "joints": joints, "xi": xi}
     if all(value is None for value in begin.values()):
         begin = DemoDrive(vehicle).start
     state = Simulator(vehicle, dt=dt).reset(**begin)
-    vector, first = parts.state_vector, parts.charts[0]
     forces = [{"forces": _force_function(vehicle, chart.equations)} for chart in parts.charts]
-    motion = write_motion(parts, dt, forces)
-
     scene = Scene(vehicle)
     view = frame(scene.extent(state.q), scene.middle(state.q), vehicle.ground.normal,
                  scene.forward(state.q), True)
     wheels = _wheels(vehicle, mu)
     known = [wheel["mu"] for wheel in wheels if wheel["mu"] is not None]
-    fields: dict[str, Any] = {
-        "picture": _picture(vehicle, scene, view), "wheels": wheels,
-        "mu": known[0] if known else FRICTION,
-        "start": vector.assemble(state.q, state.v[list(first.speeds)]).tolist(),
+    fields = {
+        "picture": picture_fields(scene, view), "wheels": wheels,
+        "mu": known[0] if known else FRICTION, "start": start_state(parts, state),
         "period": max(1, round(PERIOD / dt)), "parameters": _parameters(vehicle),
         "driving": _driving(vehicle), "speeds": [] if follows_twists(vehicle) else _speeds(vehicle),
         "determined": not _shares_normals(vehicle)}
-    codes = {name: json.dumps(value) for name, value in fields.items()}
-    codes |= {"motion": motion, "place": write_javascript(_place_function(vehicle))}
-    content = "{" + ",\n".join(f'"{name}":{code}' for name, code in codes.items()) + "}"
-    return content, scene.messages(view, title=title)
+    return Content(fields, write_motion(parts, dt, forces), _place_function(vehicle),
+                   scene.messages(view, title=title))
 
 
-def _picture(vehicle: Vehicle, scene: Scene, view: View) -> dict[str, Any]:
+def start_state(parts: StepParts, state: State) -> list[float]:
+    """x of the first chart."""
+    speeds = list(parts.charts[0].speeds)
+    return parts.state_vector.assemble(state.q, state.v[speeds]).tolist()
+
+
+def picture_fields(scene: Scene, view: View) -> dict[str, Any]:
     """Paths of the bodies, and what ground and trails need."""
+    ground = scene.vehicle.ground
     period = 20 * grid_cell(view.size)
-    pose = floor_pose(vehicle.ground, view.ground, period)
+    pose = floor_pose(ground, view.ground, period)
     return {"paths": list(scene.paths.values()), "focus": FOCUS,
-            "colors": [contact_rgb(i) for i in range(len(vehicle.contacts))],
-            "normal": list(vehicle.ground.normal), "width": RIBBON * view.size,
+            "colors": [contact_rgb(i) for i in range(len(scene.vehicle.contact_names))],
+            "normal": list(ground.normal), "width": RIBBON * view.size,
             "ground": {"pose": pose.T.ravel().tolist(), "period": period}}
 
 
 def _wheels(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> list[dict[str, Any]]:
     """Of each contact: name, colour, index of its rate in v, whether it is held along the ground,
-    friction coefficient."""
+    whether it is told that it lifts off, friction coefficient."""
     names, given = vehicle.algebroid.v_names, coefficients(vehicle, mu)
     held = {row.contact for row in vehicle.contact_rows if row.direction != "normal"}
+    watched = Support.of(vehicle).wheels
     return [{"name": c.name, "color": contact_rgb(i), "held": c.name in held,
+             "watched": c.name in watched,
              "rate": names.index(c.mount.wheel.joint) if c.mount.wheel.joint in names else None,
              "mu": given[c.name] if math.isfinite(given[c.name]) else FRICTION}
             for i, c in enumerate(vehicle.contacts)]

@@ -12,9 +12,11 @@ import umsgpack
 from ..checks import check_arguments, read_number
 from ..ctrl_c import hear_ctrl_c
 from ..paths import replace_file
+from ..systems.example import Example
 from ..vehicle.vehicle import Vehicle
 from .page import render
-from .written_content import write_content
+from .written_content import vehicle_content
+from .written_system import system_content
 
 PAYLOAD = ("payload.mass", "payload.x", "payload.z", "gravity")
 
@@ -27,7 +29,7 @@ nhmech.written = openWritten(nhmech, $content);
 
 @check_arguments
 @hear_ctrl_c()
-def save_page(vehicle: Vehicle, path: str | PathLike[str], *,
+def save_page(vehicle: Vehicle | Example, path: str | PathLike[str], *,
               parameters: Sequence[str] | None = None, joints: Mapping[str, float] | None = None,
               pose: object = None, xi: Mapping[str, float] | None = None, dt: float = 1e-3,
               mu: float | Mapping[str, float] | None = None, title: str | None = None) -> Path:
@@ -39,8 +41,9 @@ def save_page(vehicle: Vehicle, path: str | PathLike[str], *,
     Parameters
     ----------
     vehicle
-        What runs. With driven wheels it follows the arrow keys, as `TwistDrive` does; what has none
-        is pushed.
+        What runs: with driven wheels it follows the arrow keys, as `TwistDrive` does; what has none
+        is pushed. So is a textbook system from `nhmech.systems.load_system`, which starts as
+        `nhmech systems run` does; all its parameters have sliders.
     path
         The file to write, `.html`.
     parameters
@@ -63,7 +66,8 @@ def save_page(vehicle: Vehicle, path: str | PathLike[str], *,
     Raises
     ------
     InputError
-        For unknown parameters, and for starts and steps that cannot be.
+        For unknown parameters, for starts and steps that cannot be, and for a textbook system
+        without shapes.
 
     Examples
     --------
@@ -72,11 +76,14 @@ def save_page(vehicle: Vehicle, path: str | PathLike[str], *,
     """
     dt = read_number("dt", dt, "a step in s", above=0.0)
     names = PAYLOAD if parameters is None else tuple(parameters)
-    content, messages = write_content(vehicle.with_parameters(symbolic=names), joints, pose, xi, dt,
-                                      mu, title)
+    if isinstance(vehicle, Example):
+        found = system_content(vehicle, dt, title)
+    else:
+        found = vehicle_content(vehicle.with_parameters(symbolic=names), joints, pose, xi, dt, mu,
+                                title)
     # a name must not end the script
-    content = content.replace("</", "<\\/").replace("<!--", "<\\!--")
-    scene = base64.b64encode(umsgpack.packb(messages)).decode()
+    content = found.write().replace("</", "<\\/").replace("<!--", "<\\!--")
+    scene = base64.b64encode(umsgpack.packb(found.messages)).decode()
     script = SCRIPT.replace("$scene", scene).replace("$content", content)
     page = render(script, title or vehicle.name,
                   ("motion.js", "controls.js", "instruments.js", "written.js"),

@@ -11,6 +11,7 @@ const openWritten = (nhmech, content) => {
   // -- what the page has beside the picture --------------------------------------------------------
   document.body.classList.add("drive", "live", "written");
   document.body.classList.toggle("pushed", !driving);
+  document.body.classList.toggle("wheelless", !wheels.length);
   const panel = make("section", { id: "instruments", className: "panel" });
   panel.setAttribute("aria-label", "instruments");
   const instruments = openInstruments(panel);
@@ -213,7 +214,7 @@ const openWritten = (nhmech, content) => {
       found.normal = wheels.map((_, i) => normal[i] < pulls ? undefined : normal[i]);
       found.needed = wheels.map((wheel, i) =>
         wheel.held && normal[i] > 0 ? along[i] / normal[i] : null);
-      const lifted = wheels.findIndex((_, i) => content.determined && normal[i] < -1e-9);
+      const lifted = wheels.findIndex((_, i) => wheels[i].watched && content.determined && normal[i] < -1e-9);
       if (lifted >= 0 && !motion.state.stop)
         motion.state.stop = { status: content.motion.codes.LIFTED,
                               what: `${wheels[lifted].name} lifts off the ground` };

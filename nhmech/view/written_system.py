@@ -1,0 +1,96 @@
+"""What the page of a textbook system is given, as `written_content` has it for a vehicle."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..errors import InputError
+from ..simulation.simulator import Simulator
+from ..simulation.step_parts import step_parts
+from ..systems.example import Example
+from .camera import frame
+from .scene import Scene
+from .system_picture import SystemPicture
+from .written_content import Content, picture_fields, start_state
+from .written_motion import write_motion
+
+PUSH = 0.15         # of the largest speed of the start
+SAME = 1e-9         # [m] of poses by symbols and by numbers
+RANGE = 0.25, 3.0   # what a parameter may be made, in units of its value; a zero one is within 1
+
+
+def system_content(example: Example, dt: float, title: str | None) -> Content:
+    """Of a textbook system, which is pushed.
+
+    Raises
+    ------
+    InputError
+        Where it has no shapes, or shapes that cannot be told of symbols.
+    """
+    picture, parts = SystemPicture(example), step_parts(example)
+    place = _place_function(example, picture)
+    equations = parts.charts[0].equations
+    begin = {part: np.asarray(example.start[part], dtype=float) for part in ("q", "xi")}
+    speeds = example.speeds or equations.names
+    state = Simulator(example, dt=dt).reset(q=begin["q"],
+                                            xi=dict(zip(speeds, begin["xi"].tolist())))
+    shown, scene = picture.configuration(state.q), Scene(picture)
+    view = frame(scene.extent(shown), scene.middle(shown), picture.ground.normal,
+                 scene.forward(shown), True)
+    fields = {"picture": picture_fields(scene, view), "wheels": [], "mu": 1.0,
+              "start": start_state(parts, state), "period": 1,
+              "parameters": _parameters(example), "driving": None, "determined": False,
+              "speeds": _speeds(example, equations.names, begin["xi"])}
+    return Content(fields, write_motion(parts, dt), place,
+                   scene.messages(view, title=title or example.name))
+
+
+def _parameters(example: Example) -> list[dict[str, Any]]:
+    """Of each parameter, what its slider needs."""
+    system, found = example.constrained.system, []
+    for name, value in zip(system.theta_names, example.constrained.parameters.tolist()):
+        ends = sorted(part * value for part in RANGE) if value else [-1.0, 1.0]
+        found.append({"name": name, "unit": "", "value": value, "low": ends[0], "high": ends[1]})
+    return found
+
+
+def _speeds(example: Example, names: tuple[str, ...], xi: np.ndarray) -> list[dict[str, Any]]:
+    """Independent speeds that can be pushed, and by how much."""
+    algebroid = example.constrained.system.algebroid
+    size = PUSH * (float(np.abs(xi).max(initial=0.0)) or 1.0)
+    rates = [algebroid.v_names.index(name) for name in names]
+    return [{"name": name, "rate": rate, "unit": algebroid.v_units[rate], "push": size}
+            for name, rate in zip(names, rates)]
+
+
+def _place_function(example: Example, picture: SystemPicture) -> ca.Function:
+    """`Content.place`, from the shapes' own poses."""
+    system = example.constrained.system
+    symbols = np.array(ca.vertsplit(system.q), dtype=object)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)      # NumPy's cosine of a symbol
+        try:
+            poses = [ca.vertcat(*(ca.horzcat(*row) for row in shape.pose(symbols)))
+                     for shape in picture.shapes]
+        except (TypeError, ValueError) as error:
+            raise InputError(f"the shapes of {example.name} cannot be placed by symbols ({error}); "
+                             "write their pose with systems.shapes.pose, placed and matrix_of"
+                             ) from error
+    numbers = ca.Function("poses", [system.q], poses)
+    for q in example.constrained.configurations[:2]:
+        for found, shape in zip(numbers.call([q]), picture.shapes):
+            # NumPy makes NaN of a symbol that is put into an array of numbers
+            if not np.allclose(found.full(), shape.pose(q), rtol=0, atol=SAME):
+                raise InputError(f"the shapes of {example.name} lose the symbols of their pose; "
+                                 "write it with systems.shapes.pose, placed and matrix_of")
+    ground = ca.DM([[1, 1, 0]]).T
+    points = [poses[i][:3, 3] * ground for i, shape in enumerate(picture.shapes) if shape.trail]
+    focus = sum(points, ca.SX.zeros(3)) / len(points) if points else poses[0][:3, 3] * ground
+    return ca.Function("nhmech_place", [system.t, system.q, system.v, system.theta],
+                       [ca.densify(ca.horzcat(*map(ca.vec, poses))),
+                        ca.densify(ca.horzcat(ca.SX(3, 0), *points)), ca.densify(focus),
+                        ca.SX.zeros(3)], {"cse": True})
