@@ -13,6 +13,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from command_output import write_output  # noqa: E402
+from driven_pages import link, write_pages  # noqa: E402
 
 import nhmech  # noqa: E402
 from nhmech.lazy import LazyPackage  # noqa: E402
@@ -138,9 +139,21 @@ def find_public_name(app, env, node, content):
     return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", target, node, content)
 
 
+def add_link(app, docname: str, source: list[str]) -> None:
+    if app.builder.format == "html":
+        source[0] = link(docname, source[0])
+
+
+def finish(app, error: Exception | None) -> None:
+    if error is None and app.builder.format == "html":
+        write_pages(Path(app.outdir))
+
+
 def setup(app):
     app.add_directive("entries", Entries)
     app.connect("autodoc-process-docstring", prepare, priority=400)     # napoleon has 500
     app.connect("autodoc-process-signature", write_types)
     app.connect("missing-reference", find_public_name)
+    app.connect("source-read", add_link)
+    app.connect("build-finished", finish)
     app.connect("builder-inited", lambda app: write_output(HERE / "output"))

@@ -205,6 +205,14 @@ def test_builds_without_a_warning(built):
             assert (page.parent / image).is_file(), f"{page.name}: {image}"
 
 
+@pytest.mark.parametrize("name", nhmech.urdf_names())
+def test_the_gallery_leads_to_a_page_that_drives(built, name):
+    """Made with the documentation, beside the page of the vehicle."""
+    gallery = built / "gallery"
+    (address,) = re.findall(r'href="(drive/[^"]*)"', (gallery / f"{name}.html").read_text())
+    assert "openWritten" in (gallery / address).read_text(encoding="utf-8")
+
+
 def test_the_reference_has_every_public_name(built):
     from test_api import PUBLIC
 

@@ -92,6 +92,8 @@ def test_what_cannot_be_a_page_is_refused(tmp_path):
         nhmech.save_page(shipped("disc"), page, dt=-1.0)
     with pytest.raises(NhmechError):
         nhmech.save_page(shipped("disc"), page, xi={"no_speed": 1.0})
+    with pytest.raises(InputError, match="at rest"):
+        nhmech.save_page(shipped("ball", nhmech.Ground(angular_velocity=(0, 0, 1.0))), page)
     assert not page.exists()
 
 
@@ -173,6 +175,28 @@ def test_pause_scrub_parameters_and_a_fall(tmp_path):
         browser.wait_for("document.getElementById('note').textContent.includes('fallen')")
         press(browser, "KeyR", "r")
         browser.wait_for("!nhmech.written.motion.state.stop")
+
+
+@needs_chromium
+@pytest.mark.browser
+def test_the_drive_before_goes_along_as_a_ghost(tmp_path):
+    """At the same time, where it was then."""
+    ghost = "nhmech.viewer.scene_tree.find(['ghost']).object"
+    vehicle = shipped("differential_drive")
+    with opened(nhmech.save_page(vehicle, tmp_path / "robot.html")) as browser:
+        press(browser, "KeyP", "p")
+        browser.evaluate("nhmech.written.reset(), nhmech.written.advance(2, [0.3, 0, 0]), 0")
+        x = configuration(browser)[0]
+        assert x > 0.3 and not browser.evaluate(f"{ghost}.children.length")
+        browser.evaluate("nhmech.written.reset(), nhmech.written.advance(1.9, [0.3, 0, 0.5]), 0")
+        place = browser.evaluate(f"{ghost}.children[0].matrix.elements.slice(12, 15)")
+        assert abs(place[1]) < 1e-6 and x - 0.06 < place[0] < x
+        assert browser.evaluate(f"{ghost}.visible")
+        press(browser, "KeyG", "g")
+        assert not browser.evaluate(f"{ghost}.visible")
+        browser.evaluate("nhmech.written.advance(2, [0.3, 0, 0]), 0")
+        press(browser, "KeyG", "g")
+        assert not browser.evaluate(f"{ghost}.visible")      # it has come to its end
 
 
 @needs_chromium

@@ -19,6 +19,7 @@ from ..control.drive_function import follows_twists
 from ..control.teleoperation import easy_limits
 from ..control.twist_rule import planar_twist_of
 from ..control.unicycle import unicycle
+from ..errors import InputError
 from ..mechanics.equations import Equations
 from ..simulation.contact_forces import force_reader
 from ..simulation.lifted import Support
@@ -32,7 +33,7 @@ from ..vehicle.placements import placement_function
 from ..vehicle.vehicle import Vehicle
 from .camera import View, frame
 from .colours import contact_rgb
-from .floor import RIBBON, floor_pose, grid_cell
+from .floor import RIBBON, floor_pose, grid_cell, is_moving
 from .scene import FOCUS, Scene
 from .written_motion import write_motion
 
@@ -76,7 +77,11 @@ class Content(NamedTuple):
 def vehicle_content(vehicle: Vehicle, joints: Mapping[str, float] | None, pose: object,
                     xi: Mapping[str, float] | None, dt: float,
                     mu: float | Mapping[str, float] | None, title: str | None) -> Content:
-    """Of a vehicle; the arguments are those of `save_page`."""
+    """Of a vehicle; the arguments are those of `save_page`. Raises `InputError` for ground that
+    moves."""
+    if is_moving(vehicle.ground):
+        raise InputError("a page in which a robot runs draws ground at rest; save_html writes a "
+                         "run on ground that moves")
     parts = step_parts(vehicle)
     begin: dict[str, Any] = {"pose": pose, "joints": joints, "xi": xi}
     if all(value is None for value in begin.values()):

@@ -66,8 +66,8 @@ def save_page(vehicle: Vehicle | Example, path: str | PathLike[str], *,
     Raises
     ------
     InputError
-        For unknown parameters, for starts and steps that cannot be, and for a textbook system
-        without shapes.
+        For unknown parameters, for ground that moves, for starts and steps that cannot be, and for
+        a textbook system without shapes.
 
     Examples
     --------

@@ -5,6 +5,7 @@ const openWritten = (nhmech, content) => {
   const motion = openMotion(content.motion), $ = id => document.getElementById(id);
   const BUDGET = 12, LONGEST = 0.1;  // [ms] of a frame for steps; [s] that a slow frame makes up
   const KEPT = 1800, EACH = 1 / 30;  // moments that can be returned to, and the time between two
+  const SHORTEST = 0.5;  // [s] of a drive that leaves a ghost
   const make = (tag, properties, parent = document.body) =>
     Object.assign(parent.appendChild(document.createElement(tag)), properties);
 
@@ -100,7 +101,7 @@ const openWritten = (nhmech, content) => {
   }
 
   // -- time ----------------------------------------------------------------------------------------
-  const state = { paused: false, twist: [0, 0, 0], history: [], behind: 0, lag: false };
+  const state = { paused: false, twist: [0, 0, 0], history: [], before: [], behind: 0, lag: false };
   function wanted() {
     const parts = controls.read(), most = driving.limits;
     const twist = parts.map((part, i) => part * most[i]);
@@ -121,6 +122,7 @@ const openWritten = (nhmech, content) => {
   function rest() { controls.release(); }
   function reset() {
     controls.release();
+    if (motion.state.t > SHORTEST) state.before = state.history;
     Object.assign(state, { twist: [0, 0, 0], history: [], behind: 0 });
     motion.start(start);
     trails.clear();
@@ -131,7 +133,7 @@ const openWritten = (nhmech, content) => {
   function keep() {
     const last = state.history[state.history.length - 1], now = motion.state.t;
     if (last && now - last.state.t < EACH - 1e-9) return;
-    state.history.push({ ...motion.save(), twist: [...state.twist] });
+    state.history.push({ ...motion.save(), q: motion.q.slice(), twist: [...state.twist] });
     if (state.history.length > KEPT) state.history.shift();
     Object.assign($("time"), { min: state.history[0].state.t, max: Math.max(now, 1e-3) });
     $("time").value = now;
@@ -169,7 +171,7 @@ const openWritten = (nhmech, content) => {
   for (const key of ["ArrowLeft", "ArrowRight"]) delete keys[key];
   delete keys.d;
   Object.assign(keys, { " ": controls.stop, r: reset, p: () => pause.click(),
-                        v: () => knobs.click(), i: () => { panel.hidden = !panel.hidden; } });
+                        v: () => knobs.click(), g: () => { ghost.toggle(); draw(); }, i: () => { panel.hidden = !panel.hidden; } });
   if (!driving) for (const [key, [k, sense]] of Object.entries(arrows))
     if (k < speeds.length) keys[key] = () => push(k, sense);
 
@@ -178,8 +180,20 @@ const openWritten = (nhmech, content) => {
   const poses = new Float64Array(16 * count), marks = new Float64Array(3 * points),
     twist = new Float64Array(3), focus = new Float64Array(3);
   const normal = new Float64Array(points), along = new Float64Array(points);
-  const trails = openTrails(nhmech.viewer, picture);
+  const trails = openTrails(nhmech.viewer, picture), ghost = openGhost(nhmech.viewer, picture);
+  // The drive before the last reset, at the same time.
+  function haunt() {
+    const { before } = state, t = motion.state.t;
+    const k = before.findIndex(one => one.state.t >= t);
+    if (k < 0) return ghost.hide();
+    const [a, b] = [before[Math.max(k - 1, 0)], before[k]];
+    now[0] = b.state.t;
+    content.place([now, t - a.state.t < b.state.t - t ? a.q : b.q, motion.v, b.state.theta],
+                  [poses, marks, focus, twist]);
+    ghost.show(poses);
+  }
   function draw() {
+    haunt();
     now[0] = motion.state.t;
     content.place([now, motion.q, motion.v, motion.state.theta], [poses, marks, focus, twist]);
     const messages = picture.paths.map((path, i) => ({
@@ -305,4 +319,36 @@ const openTrails = (viewer, { colors, width, normal }) => {
       Object.assign(trail, { count: 0, latest: null });
       trail.geometry.setDrawRange(0, 0);
     }) };
+};
+
+// A pale copy of the bodies.
+const openGhost = (viewer, { paths }) => {
+  const THREE = MeshCat.THREE, FAINT = 0.28;
+  const node = path => viewer.scene_tree.find(path.split("/").filter(Boolean)).object;
+  const root = viewer.scene_tree.find(["ghost"]).object;
+  const pale = new THREE.MeshPhongMaterial({ color: 0x3b5b80, transparent: true, opacity: FAINT,
+                                             depthWrite: false });
+  let copies = null, wanted = true;
+  function copy(path) {
+    const made = node(path).clone(true);
+    made.traverse(part => {
+      part.castShadow = part.receiveShadow = false;
+      if (part.isMesh) part.material = pale;
+      part.visible = part.visible && !part.isLine;
+    });
+    made.matrixAutoUpdate = false;
+    root.add(made);
+    return made;
+  }
+  return {
+    show: poses => {
+      copies = copies || paths.map(copy);
+      root.visible = wanted;
+      copies.forEach((made, i) => {
+        made.matrix.fromArray(poses, 16 * i);
+        made.matrixWorldNeedsUpdate = true;
+      });
+    },
+    hide: () => { root.visible = false; },
+    toggle: () => { wanted = !wanted; } };
 };
