@@ -334,6 +334,7 @@ const openGhost = (viewer, { paths }) => {
     made.traverse(part => {
       part.castShadow = part.receiveShadow = false;
       if (part.isMesh) part.material = pale;
+      part.renderOrder = 1;  // the floor, which is transparent too, comes first
       part.visible = part.visible && !part.isLine;
     });
     made.matrixAutoUpdate = false;
