@@ -366,10 +366,31 @@ def test_wheels_without_mass_are_refused_where_a_motion_has_none_and_repaired_as
 
 
 def test_a_robot_without_any_mass_is_not_made_of_its_wheels():
-    text = re.sub("<inertial>.*?</inertial>", "", cart())
+    text = re.sub("<inertial>.*?</inertial>", "", cart()).replace(BALL, "")
     with pytest.raises(ModelError, match="no link has a mass") as caught:
         nhmech.load(text)
     assert caught.value.remedy is None
+
+
+@pytest.mark.parametrize("tag", ["collision", "visual"])
+def test_a_robot_that_is_only_drawn_has_a_base_of_water(tag):
+    """As most first descriptions, which are made to be looked at."""
+    box = f'<{tag}><origin xyz="0.1 0 0.2"/><geometry><box size="0.4 0.3 0.2"/></geometry></{tag}>'
+    text = re.sub("<inertial>.*?</inertial>", "", cart())
+    text = text.replace('<link name="base">', f'<link name="base">{box}')
+    with pytest.raises(ModelError, match="no link has a mass") as caught:
+        nhmech.load(text)
+    assert caught.value.remedy.python.endswith("repair=True")
+    vehicle = nhmech.load(text, repair=True)
+    values, box, ball = vehicle.parameters.values, 1000 * 0.4 * 0.3 * 0.2, 1000 * 0.1 ** 3
+    assert values["base.mass"] == pytest.approx(box + ball)
+    # the box's own, the ball's (a box about it), and that of their distance, Steiner
+    assert values["base.Izz"] == pytest.approx(
+        box * (0.4 ** 2 + 0.3 ** 2) / 12 + ball * 0.1 ** 2 / 6
+        + box * ball / (box + ball) * 0.4 ** 2)
+    assert any("its base has that of water (1000 kg/m^3) in its shapes, 0 -> 25 kg" in n.text
+               for n in vehicle.notices)
+    assert len(vehicle.speeds) == 2
 
 
 def test_where_no_repair_helps_the_joints_are_held(tmp_path):

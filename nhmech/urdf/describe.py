@@ -16,7 +16,7 @@ from .layout import Layout
 from .notice import Notice, NoticeKind
 from .packages import missing_meshes
 from .remedy import option, suggest
-from .repair import give_wheels_mass, snap_joints, straighten_axles, straighten_steering
+from .repair import give_mass, snap_joints, straighten_axles, straighten_steering
 from .tag import parse_tag
 from .text.fault import Fault, FaultyFile, faulty_file, pass_faults
 from .text.source import Source, read_source
@@ -119,7 +119,7 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
         contacts, more = complete_wheels(layout, given, origin)
     contacts = put_tyres(contacts, tyres)
     if repair:
-        more = [*more, *give_wheels_mass(layout, contacts)]
+        more = [*more, *give_mass(layout, contacts)]
     notices = more + notices + check_wheel_inertia(layout, contacts)
     chosen = [c.wheel for c in contacts]
 

@@ -52,8 +52,9 @@ def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None,
         Of a xacro file (`<xacro:arg>`): name -> value.
     repair
         Whether to mend a faulty file: slips of its XML, inertias that no body can have (moved to
-        the nearest possible one), wheels without mass (made of rubber), limits that are reversed
-        or negative (dropped). Each repair is one of the `notices`, with before and after.
+        the nearest possible one), wheels without mass (made of rubber), a robot without any mass
+        (its base made of water), limits that are reversed or negative (dropped). Each repair is
+        one of the `notices`, with before and after.
     tyres
         A `Tyre`, the name of one of `urdf.TYRES` or its text, for every wheel that can have one; or
         wheel -> tyre. Those wheels slip as their tyres' forces ask for, instead of rolling ideally.
@@ -89,18 +90,20 @@ def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None,
     try:
         return attempt()
     except MasslessMotion as error:
-        if error.joints:
-            error.remedy = _find_cure(attempt, error.joints, locked)
+        error.remedy = _find_cure(attempt, error.joints, locked)
         raise
 
 
 def _find_cure(attempt: Callable[..., Vehicle], joints: Sequence[str],
                locked: Mapping[str, float] | None) -> Remedy | None:
     """What gives every motion inertia, or takes those without away: the first that loads."""
-    for name, value, text in (
-        ("repair", True, "Give wheels without mass that of rubber by "),
-        ("locked", {**(locked or {}), **dict.fromkeys(joints, 0.0)}, "Hold what has no mass by "),
-    ):
+    cures: list[tuple[str, Any, str]] = [
+        ("repair", True, "Give wheels without mass that of rubber by " if joints else
+         "Give its shapes the mass of water, its wheels that of rubber by ")]
+    if joints:
+        cures.append(("locked", {**(locked or {}), **dict.fromkeys(joints, 0.0)},
+                      "Hold what has no mass by "))
+    for name, value, text in cures:
         try:
             attempt(**{name: value})
         except NhmechError:

@@ -174,19 +174,20 @@ def _drop_outside(text: str) -> tuple[str, list[Change]]:
 def _declare_prefixes(text: str) -> tuple[str, list[Change]]:
     """With a namespace for every prefix that has none."""
     tokens = [(m.start(), m[0]) for m in _TOKEN.finditer(text) if _is_tag(m[0])]
-    used = {name for _, token in tokens for pair in _PREFIX.findall(token) for name in pair if name}
-    new = sorted(name for name in used - {"xml", "xmlns"}
+    used: dict[str, int] = {}          # where first
+    for at, token in tokens:
+        for pair in _PREFIX.findall(token):
+            used.setdefault(next(filter(None, pair)), at)
+    new = sorted(name for name in used.keys() - {"xml", "xmlns"}
                  if not any(f"xmlns:{name}=" in token for _, token in tokens))
     first = next(((at, token) for at, token in tokens if token[1] != "/"), None)
-    if not new or first is None:
+    end = None if first is None else re.match(r"<[^\s/>]+", first[1])
+    if not new or first is None or end is None:
         return text, []
-    at, token = first
-    given = "".join(f' xmlns:{name}="{_XACRO if name == "xacro" else name}"' for name in new)
-    end = re.match(r"<[^\s/>]+", token)
-    if end is None:
-        return text, []
-    mended = token[:end.end()] + given + token[end.end():]
-    return text[:at] + mended + text[at + len(token):], [(at, end[0], end[0] + given)]
+    given = [f' xmlns:{name}="{_XACRO if name == "xacro" else name}"' for name in new]
+    at = first[0] + end.end()
+    changes = [(used[name], f"{name}:", f"{end[0]}{space} ...>") for name, space in zip(new, given)]
+    return text[:at] + "".join(given) + text[at:], changes
 
 
 def _drop_twins(tag: re.Match) -> str:

@@ -121,7 +121,9 @@ def _find_unread(layout: Layout, wheels: Sequence[FoundWheel]) -> dict[
     ground = ground_height(layout, [c.wheel for c in wheels])
     largest = 2 * max((c.wheel.radius for c in wheels), default=0.0)
     unread: dict[str, tuple[str, LinkShape | None]] = {}
-    for link in _fixed_links(layout, wheels):
+    above = ((link, layout.above.get(layout.body(link))) for link in layout.links)
+    steered = [link for link, joint in above if joint and joint.turns and is_upright(layout, joint)]
+    for link in dict.fromkeys([*_fixed_links(layout, wheels), *steered]):
         shapes = touching_shapes(layout, link, [c.wheel for c in wheels])
         if (shapes and layout.X_RL[link][2, 3] - ground <= largest
                 and all(s.kind == "mesh" and read_vertices(layout, s) is None for s in shapes)):

@@ -9,12 +9,13 @@ import numpy as np
 
 from ...errors import ModelError, Remedy, listed
 from ..description import FoundWheel, Reason
-from ..layout import Joint, Layout, to_triple
+from ..layout import Joint, Layout, LinkShape, to_triple, to_words
 from ..remedy import Blank, WheelFields, ask_for_packages, option, suggest, wheel_fields
 from ..wheel import Wheel
 from .axis_hints import axis_error, axle_error, is_upright, upright_axes
 from .casters import list_wheels
 from .evidence import Axle, Findings, has_word
+from .kinds import fit_rollers
 from .radii import choose_radius, read_radii
 from .rims import (
     PARALLEL,
@@ -29,6 +30,7 @@ from .rims import (
 from .stance import footprint
 
 _MOST = 8                  # joints that one message names
+_SLACK = (5e-3, 0.1)       # m, and part of the radius: wheels stand on one plane up to this
 _FILES = 3                 # meshes of which one message says what is wrong
 _MEASURE = ", with RADIUS the distance from the axle to the ground in metres"
 
@@ -68,7 +70,7 @@ def radius_error(layout: Layout, contacts: Sequence[FoundWheel],
         return layout.source.error(first.element, text, suggest(
             "Correct the joints' origins, or, where only the shapes are misplaced: ",
             list_wheels(layout, [*contacts, *found])))
-    wheels = [*(wheel_fields(c.wheel) for c in contacts), *(_disc(layout, a) for a in unknown)]
+    wheels = _type_all(layout, contacts, unknown)
     return layout.source.error(
         first.element, text,
         suggest(*ask_for_packages(m.package for m in meshes), "Give it: ", option("wheels", wheels),
@@ -91,6 +93,8 @@ def no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
     label = layout.source.label
     if mistaken := upright_axes(layout):
         return axis_error(layout, mistaken, steer=True)
+    if drawn := _find_drawn(layout):
+        return _drawn_error(layout, drawn)
     if not turning:
         return ModelError(f"{label}: no joint turns, so nothing can roll; "
                           "a wheel hangs on a continuous joint with a horizontal axle")
@@ -102,7 +106,7 @@ def no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
         text += f" ({_names(dummies)}: named wheel, but its axis is not horizontal)"
     free = [a for a in findings.axles if a.is_called or (a.is_free and not a.carries)]
     if free:
-        wheels = [_disc(layout, a) for a in free[:_MOST]]
+        wheels = _type_all(layout, [], free[:_MOST])
         blank = any(w["radius"] is Blank.RADIUS for w in wheels)
         return ModelError(text, suggest(
             *ask_for_packages(m.package for m in _unused(layout, [a.joint for a in free])),
@@ -122,6 +126,30 @@ def no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
         "contact without lateral slip that needs no rolling joint: ", option("wheels", blades),
         " with HEIGHT the contact's height in the link's frame"
         if any(_lowest(layout, j) is None for j in upright[:_MOST]) else ""))
+
+
+def _find_drawn(layout: Layout) -> list[LinkShape]:
+    """Cylinders that lie on one plane below all other ones; none unless two are part of the
+    base."""
+    lying = [(float(layout.X_RL[link][2] @ [*s.centre, 1.0]) - s.size[0], s)
+             for link in layout.links
+             for s in layout.shapes(link) or layout.shapes(link, tag="visual")
+             if s.kind == "cylinder" and s.size[0] > 0
+             and abs(layout.X_RL[link][2, :3] @ s.axis) < PARALLEL]
+    floor = min((bottom for bottom, _ in lying), default=0.0)
+    low = [s for bottom, s in lying if bottom - floor < max(_SLACK[0], _SLACK[1] * s.size[0])]
+    return low if sum(layout.body(s.link) == layout.root for s in low) > 1 else []
+
+
+def _drawn_error(layout: Layout, drawn: Sequence[LinkShape]) -> ModelError:
+    """The error about wheels that no joint lets roll."""
+    links = list(dict.fromkeys(shape.link for shape in drawn))
+    fixed = all(link in layout.above and not layout.above[link].moves for link in links)
+    each = (f'make their joints continuous, with <axis xyz="{to_words(drawn[0].axis)}"/>' if fixed
+            else "give each a link of its own, on a continuous joint that turns it about its axle")
+    return ModelError(f"{layout.source.label}: {listed(links, _MOST)}: {len(drawn)} cylinders that "
+                      "lie on one plane look like wheels, but no joint lets them roll about their "
+                      f"axles; {each}")
 
 
 def _may_stand(layout: Layout, joint: Joint) -> bool:
@@ -148,12 +176,23 @@ def _turned_rim(axle: Axle) -> Rim:
                RimSource.COLLISION_PRIMITIVE, "cylinder")
 
 
-def _disc(layout: Layout, axle: Axle) -> WheelFields:
-    """The wheel to type for a joint; its radius is blank where no source gives one."""
-    chosen = choose_radius(read_radii(layout, axle.joint, axle.height), axle.rim)
-    radius = axle.misplaced if chosen is None else chosen.value
-    return {"joint": axle.joint.name, "kind": "disc",
-            "radius": Blank.RADIUS if radius is None else float(f"{radius:.4g}")}
+def _type_all(layout: Layout, contacts: Sequence[FoundWheel],
+              unknown: Sequence[Axle]) -> list[WheelFields]:
+    """The wheels to type, with rollers where the file has some; a radius is blank where no source
+    gives it."""
+    radii: dict[str, float | Blank] = {}
+    found = list(contacts)
+    for axle in unknown:
+        chosen = choose_radius(read_radii(layout, axle.joint, axle.height), axle.rim)
+        radius = axle.misplaced if chosen is None else float(f"{chosen.value:.4g}")
+        radii[axle.joint.name] = Blank.RADIUS if radius is None else radius
+        wheel = Wheel(axle.joint.name, "disc", radius or 1.0, axis=to_triple(axle.joint.axis),
+                      link=axle.joint.child, point=(0.0, 0.0, 0.0))
+        found.append(FoundWheel(wheel, Reason("")))
+    steering = [joint.name for joint in layout.joints.values() if is_upright(layout, joint)]
+    wheels = [contact.wheel for contact in fit_rollers(layout, found, steering)[0]]
+    return [wheel_fields(w, roller_angle=w.roller_angle, radius=radii.get(w.name, w.radius))
+            for w in wheels]
 
 
 def _blade(layout: Layout, joint: Joint) -> WheelFields:

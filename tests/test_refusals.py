@@ -1,0 +1,93 @@
+"""What a stranger reads whose robot is refused, and whether the line to paste helps."""
+
+import numpy as np
+import pytest
+from robot_table import python_lines
+from support import joint, link, robot
+
+import nhmech
+from nhmech.analysis.mobility import mobility
+from nhmech.errors import ModelError, Remedy
+from nhmech.urdf.describe import describe
+
+LYING = ('<collision><origin xyz="{xyz}" rpy="1.5707963267948966 0 0"/><geometry>'
+         '<cylinder radius="0.1" length="0.05"/></geometry></collision>')
+LOST = '<visual><geometry><mesh filename="package://lost/{name}.stl"/></geometry></visual>'
+
+
+def refusal(text: str) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        describe(text)
+    return caught.value
+
+
+def pasted(error: ModelError, **words: float) -> list[dict]:
+    """The keywords that the error offers, with numbers in the place of its blanks."""
+    text = error.remedy.python
+    for word, number in words.items():
+        text = text.replace(word, repr(number))
+    return [line for line in python_lines(Remedy(text, "")) if "packages" not in line]
+
+
+def three(rollers: int = 0) -> str:
+    """Three wheels about the middle, of which no mesh is there, with so many rollers each."""
+    parts = [link("base", 5, com=(0, 0, 0.05))]
+    for i, angle in enumerate((0.0, 2.0944, 4.1888)):
+        c, s = np.cos(angle), np.sin(angle)
+        parts += [link(f"rim_{i}", 0.2, body=LOST.format(name="rim")),
+                  joint(f"rim_{i}_joint", "base", f"rim_{i}", (0.2 * c, 0.2 * s, 0.05),
+                        axis=(c, s, 0))]
+        for k in range(rollers):
+            turn = 2 * np.pi * k / rollers
+            out = np.cos(turn) * np.array([-s, c, 0]) + np.sin(turn) * np.array([0, 0, 1])
+            along = np.cross(out, (c, s, 0))
+            parts += [link(f"roller_{i}_{k}", 0.01, body=LOST.format(name="roller")),
+                      joint(f"roller_{i}_{k}_joint", f"rim_{i}", f"roller_{i}_{k}", 0.04 * out,
+                            axis=along)]
+    return robot(*parts)
+
+
+@pytest.mark.parametrize("rollers", [0, 8])
+def test_wheels_about_a_middle_are_offered_as_omni_wheels(rollers):
+    error = refusal(three(rollers))
+    [line] = pasted(error, RADIUS=0.05)
+    assert [w.kind for w in line["wheels"]] == ["omni"] * 3
+    assert mobility(nhmech.load(three(rollers), **line)).type == (3, 0)
+
+
+def test_a_half_of_which_no_mesh_is_there_is_no_balancing_vehicle():
+    """The rear half of a vehicle that bends: its wheels may be drawn in missing meshes."""
+    text = robot(
+        link("front", 10, com=(0.1, 0, 0)), link("left", body=LYING.format(xyz="0 0 0")),
+        link("right", body=LYING.format(xyz="0 0 0")), link("rear", 10, com=(-0.5, 0, 0)),
+        link("rear_wheels", body=LOST.format(name="wheels").replace("visual", "collision")),
+        joint("left_joint", "front", "left", (0, 0.2, 0)),
+        joint("right_joint", "front", "right", (0, -0.2, 0)),
+        joint("bend", "front", "rear", (-0.4, 0, 0), axis=(0, 0, 1), kind="revolute",
+              more='<limit lower="-0.7" upper="0.7" effort="9" velocity="9"/>'),
+        joint("rear_joint", "rear", "rear_wheels", (-0.4, 0, 0), kind="fixed"))
+    error = refusal(text)
+    assert "would tip over" in error.text and "rear_wheels" in error.text
+    assert error.remedy.python.startswith("Say where the meshes are: packages={'lost': ")
+
+
+@pytest.mark.parametrize("own_links", [True, False])
+def test_wheels_that_are_only_drawn_are_named(own_links):
+    places = [(x, y, 0.1) for x in (0, 0.5) for y in (0.3, -0.3)]
+    if own_links:
+        text = robot(link("base", 10), *(
+            link(f"tyre_{i}", body=LYING.format(xyz="0 0 0"))
+            + joint(f"tyre_{i}_joint", "base", f"tyre_{i}", xyz, kind="fixed")
+            for i, xyz in enumerate(places)))
+    else:
+        text = robot(link("base", 10, body="".join(
+            LYING.format(xyz="{} {} {}".format(*xyz)) for xyz in places)))
+    error = refusal(text)
+    assert "4 cylinders that lie on one plane look like wheels, but no joint" in error.text
+    if own_links:
+        assert 'make their joints continuous, with <axis xyz="0 -1 0"/>' in error.text
+        cured = text.replace('type="fixed"', 'type="continuous"').replace(
+            '<axis xyz="0 1 0"/>', '<axis xyz="0 -1 0"/>')
+        assert [w.radius for w in describe(cured).wheels] == [0.1] * 4
+    else:
+        assert "give each a link of its own, on a continuous joint" in error.text
