@@ -52,6 +52,11 @@ def test_a_file_that_tells_who_drives_need_not_name_the_casters():
     assert d.driven == tuple(f"unit_{i}_joint" for i in range(4))
 
 
+def test_the_wheel_may_be_named_caster_and_not_its_fork():
+    text = four("unit").replace("_wheel", "_caster")
+    assert [w.kind for w in describe(text).wheels] == ["mecanum"] * 4
+
+
 SWIVELS = [f"caster_{i}_swivel" for i in range(4)]
 
 

@@ -121,6 +121,21 @@ def test_who_drives_a_car(case):
     assert set(describe(robot(CAR, more)).driven) == driven
 
 
+def test_links_that_a_plugin_calls_joints_and_names_that_nothing_has_are_told():
+    """Their simulator would turn none of these; who wrote them knows what drives."""
+    more = plugin("libgazebo_ros_diff_drive.so", "<left_joint>left_wheel</left_joint>"
+                                                 "<right_joint>right_joint</right_joint>")
+    description = describe(robot(CAR, more))
+    assert description.driven == ("left_joint", "right_joint")
+    assert of_kind(description, NoticeKind.UNKNOWN_JOINT) == [
+        "the plugin libgazebo_ros_diff_drive.so names left_wheel as joints, which are links; the "
+        "joints that they hang on are taken"]
+    description = describe(robot(CAR, more.replace("left_wheel", "linke")))
+    assert description.driven == ("right_joint",)
+    assert of_kind(description, NoticeKind.UNKNOWN_JOINT) == [
+        "the plugin libgazebo_ros_diff_drive.so names linke, which the robot does not have"]
+
+
 def test_the_encoder_wheels_of_a_tricycle_are_not_driven():
     more = plugin("libgazebo_ros_tricycle_drive.so",
                   "<steeringJoint>front_steer</steeringJoint>"

@@ -39,6 +39,7 @@ class NoticeKind(str, Enum):
     DRIVEN_FROM = "driven from"
     NOT_DRIVEN = "not driven"
     DRIVEN_FOLLOWER = "driven follower"
+    UNKNOWN_JOINT = "unknown joint"
     LOCKED_STEERING = "locked steering"
     HELD = "held"
     FREED_FOLLOWER = "freed follower"

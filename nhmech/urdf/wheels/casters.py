@@ -262,12 +262,14 @@ def is_idle_caster(layout: Layout, joint: Joint, wheels: Sequence[Wheel]) -> boo
     """Whether nothing can turn an upright joint above a wheel: the only one that it carries stands
     just below it, without a trail, and no motor turns it.
 
-    That no motor does so is said by its name, a caster's, or by a file that tells who drives. Such
+    That no motor does so is said by a name, a caster's, or by a file that tells who drives. Such
     a joint is drawn where a wheel goes any way.
     """
     carried = [w for w in wheels if w.joint and joint in layout.path(layout.carrier(w))]
-    if len(carried) != 1 or not swings(layout, joint) or not (
-            is_caster(layout, joint.child) or _is_told_apart(layout, joint)):
+    if len(carried) != 1 or not swings(layout, joint):
+        return False
+    links = (joint.child, layout.carrier(carried[0]))
+    if not any(is_caster(layout, link) for link in links) and not _is_told_apart(layout, joint):
         return False
     beside = np.cross(centre_R(layout, carried[0]) - layout.X_RL[joint.child][:3, 3],
                       layout.axis_R(joint))

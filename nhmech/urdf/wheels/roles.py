@@ -241,7 +241,9 @@ def choose_driven(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
         **{f"the plugin {plugin.name}": _driven_by(layout, plugin, roles)
            for plugin in layout.elements.drives},
     }
-    found = ((element, *_follow(layout, roles, names)) for element, names in told.items())
+    strangers = _find_strangers(layout, told)
+    found = ((element, *_follow(layout, roles, [_joint_of(layout, name) for name in names]))
+             for element, names in told.items())
     origin, chosen, notices = next(
         (one for one in found if one[1]),
         ("custom, for the file does not say: the steering, and the wheels that nothing steers (all "
@@ -258,10 +260,34 @@ def choose_driven(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
     elif wanted != chosen:
         origin = "the wheels given"
     driven = tuple(name for name in roles.moving if name in wanted)
+    notices = [*strangers, *notices]
     if driven:
         return driven, [*notices, Notice(NoticeKind.DRIVEN_FROM,
                                          f"driven joints from {origin}{although}")]
     return driven, [*notices, Notice(NoticeKind.NOT_DRIVEN, f"no joint is driven{although}")]
+
+
+def _joint_of(layout: Layout, name: str) -> str:
+    """A joint's name; of a link that no joint is called after, the joint that it hangs on."""
+    return name if name in layout.joints or name not in layout.above else layout.above[name].name
+
+
+def _find_strangers(layout: Layout, told: Mapping[str, Sequence[str]]) -> list[Notice]:
+    """Notices about names of joints to drive that no joint has."""
+    notices = []
+    for element, names in told.items():
+        unknown = [name for name in dict.fromkeys(names) if name not in layout.joints]
+        links = [name for name in unknown if name in layout.above]
+        other = [name for name in unknown if name not in links]
+        if links:
+            notices.append(Notice(NoticeKind.UNKNOWN_JOINT,
+                                  f"{element} names {listed(links)} as joints, which are links; "
+                                  "the joints that they hang on are taken"))
+        if other:
+            notices.append(Notice(NoticeKind.UNKNOWN_JOINT,
+                                  f"{element} names {listed(other, _SHOWN)}, which the robot does "
+                                  "not have"))
+    return notices
 
 
 def _driven_by(layout: Layout, plugin: DrivePlugin, roles: Roles) -> list[str]:
