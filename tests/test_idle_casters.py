@@ -46,10 +46,12 @@ def test_wheels_below_casters_that_nothing_could_turn_have_rollers():
     assert mobility(nhmech.load(four("caster"))).type == (3, 0)
 
 
-def test_a_file_that_tells_who_drives_need_not_name_the_casters():
-    d = describe(four("unit", moved(*(f"unit_{i}_joint" for i in range(4)))))
-    assert [w.kind for w in d.wheels] == ["mecanum"] * 4
-    assert d.driven == tuple(f"unit_{i}_joint" for i in range(4))
+def test_fixed_casters_above_wheels_with_motors_are_none():
+    wheels = [f"caster_{i}_joint" for i in range(4)]
+    assert [w.kind for w in describe(four("caster", moved(*wheels), kind="fixed")).wheels] == [
+        "mecanum"] * 4
+    without = describe(four("caster", kind="fixed"))       # those of a cart that goes straight
+    assert {w.kind for w in without.wheels} == {"disc"} and without.skid is not None
 
 
 def test_the_wheel_may_be_named_caster_and_not_its_fork():
@@ -66,7 +68,8 @@ SWIVELS = [f"caster_{i}_swivel" for i in range(4)]
     four("caster", trail=0.03),                      # they swing
     four("caster", kind="revolute", more='<limit lower="-1" upper="1" effort="1" velocity="1"/>'),
     four("caster", across=0.02),                     # the wheel turns its joint when it rolls
-    four("steer", moved(*(f"steer_{i}_joint" for i in range(4)))),
+    four("unit", moved(*(f"unit_{i}_joint" for i in range(4)))),     # who drives them steers them
+    four("steer", moved("steer_0_joint", "steer_1_joint")),
 ])
 def test_wheels_that_something_turns_are_steered(text):
     d = describe(text)

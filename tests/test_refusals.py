@@ -83,7 +83,9 @@ def test_wheels_that_are_only_drawn_are_named(own_links):
         text = robot(link("base", 10, body="".join(
             LYING.format(xyz="{} {} {}".format(*xyz)) for xyz in places)))
     error = refusal(text)
-    assert "4 cylinders that lie on one plane look like wheels, but no joint" in error.text
+    links = "tyre_0, tyre_1, tyre_2, tyre_3" if own_links else "base"
+    assert (f"4 cylinders of {links} that lie on one plane look like wheels, but no joint lets "
+            "them roll") in error.text
     if own_links:
         assert 'make their joints continuous, with <axis xyz="0 -1 0"/>' in error.text
         cured = text.replace('type="fixed"', 'type="continuous"').replace(

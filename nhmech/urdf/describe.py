@@ -16,7 +16,8 @@ from .layout import Layout
 from .notice import Notice, NoticeKind
 from .packages import missing_meshes
 from .remedy import option, suggest
-from .repair import give_mass, snap_joints, straighten_axles, straighten_steering
+from .repair import give_mass
+from .straighten import snap_joints, straighten_axles, straighten_steering
 from .tag import parse_tag
 from .text.fault import Fault, FaultyFile, faulty_file, pass_faults
 from .text.source import Source, read_source

@@ -10,7 +10,7 @@ from .stiffness import describe_stiffness
 from .vehicle import Vehicle
 
 USUAL_STEP = 1e-3   # [s] the simulator's
-PERFECT = 1e-9      # [m] offsets below this are rounding of the computer, not of the file
+PERFECT = 5e-6      # [m] offsets below this read as zero, and are those of digits in the file
 RANK = 1e-9         # relative: singular values below it are rounding
 
 

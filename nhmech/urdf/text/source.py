@@ -48,7 +48,7 @@ class Source:
     Attributes
     ----------
     root
-        The `<robot>` element; edited in place by the repairs of `nhmech.urdf.repair`.
+        The `<robot>` element; edited in place by `nhmech.urdf.repair` and `straighten`.
     label
         How messages call it: the file's name, or "<string>".
     path

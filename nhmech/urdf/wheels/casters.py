@@ -9,16 +9,17 @@ import numpy as np
 
 from ...errors import ModelError, Remedy
 from ..description import FoundWheel, Reason
-from ..layout import Joint, Layout, LinkShape, is_named, placement, to_triple
+from ..layout import Layout, LinkShape, placement, to_triple
 from ..notice import Notice, NoticeKind
 from ..packages import package_of
 from ..remedy import ask_for_packages, option, suggest
 from ..wheel import Wheel
 from .axis_hints import is_upright
-from .evidence import is_ball_joint, is_free
+from .evidence import is_ball_joint
 from .revolution import find_solid
-from .rims import PARALLEL, is_horizontal, read_vertices
+from .rims import PARALLEL, read_vertices
 from .stance import axle_R, bottom_R, centre_R, ground_height, on_one_axle, tolerance
+from .swivels import is_caster, swings
 
 _BRACKET = 0.05    # [m] from a caster: a link as near as this is its bracket or fork
 _VISIBLE = 1e-4    # [m] gaps that are worth telling
@@ -249,49 +250,6 @@ def touching_shapes(layout: Layout, link: str, wheels: Sequence[Wheel]) -> list[
                      for part in layout.rigid(layout.carrier(wheel))):
         return shapes
     return layout.shapes(link, tag="visual")
-
-
-def swings(layout: Layout, joint: Joint) -> bool:
-    """Whether a joint turns about an upright axis and nothing limits or commands it."""
-    return (joint.turns and is_upright(layout, joint) and is_free(joint)
-            and not layout.elements.steers(joint.name)
-            and all(command.joint != joint.name for command in layout.elements.commands))
-
-
-def is_idle_caster(layout: Layout, joint: Joint, wheels: Sequence[Wheel]) -> bool:
-    """Whether nothing can turn an upright joint above a wheel: the only one that it carries stands
-    just below it, without a trail, and no motor turns it.
-
-    That no motor does so is said by a name, a caster's, or by a file that tells who drives. Such
-    a joint is drawn where a wheel goes any way.
-    """
-    carried = [w for w in wheels if w.joint and joint in layout.path(layout.carrier(w))]
-    if len(carried) != 1 or not swings(layout, joint):
-        return False
-    links = (joint.child, layout.carrier(carried[0]))
-    if not any(is_caster(layout, link) for link in links) and not _is_told_apart(layout, joint):
-        return False
-    beside = np.cross(centre_R(layout, carried[0]) - layout.X_RL[joint.child][:3, 3],
-                      layout.axis_R(joint))
-    return bool(np.linalg.norm(beside) < _BESIDE * carried[0].radius)
-
-
-def _is_told_apart(layout: Layout, joint: Joint) -> bool:
-    """Whether the file tells which wheels are driven, and neither that nor a name says that this
-    joint steers."""
-    return not is_named("steer", joint.name, joint.child) and any(
-        layout.elements.rolls(other.name) for other in layout.joints.values()
-        if other.turns and is_free(other) and is_horizontal(layout, other))
-
-
-def is_caster(layout: Layout, link: str) -> bool:
-    """Whether a link, or the joint it hangs on, is named caster."""
-    return is_named("caster", *_names_of(layout, link))
-
-
-def _names_of(layout: Layout, link: str) -> tuple[str, ...]:
-    """Of a link, and of the joint it hangs on."""
-    return (link, layout.above[link].name) if link in layout.above else (link,)
 
 
 def _fixed_links(layout: Layout, wheels: Sequence[FoundWheel]) -> list[str]:

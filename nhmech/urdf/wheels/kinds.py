@@ -23,9 +23,9 @@ from ..notice import Notice, NoticeKind
 from ..remedy import option, suggest, wheel_fields
 from ..wheel import Wheel
 from .axle_lines import Meeting, group_by_body, is_rectangle, meet, surround
-from .casters import is_idle_caster
 from .rollers import Rollers, find_rollers, find_tyre
 from .stance import axle_R, centre_R
+from .swivels import is_caster, is_idle_caster
 
 
 class Tread(Enum):
@@ -119,6 +119,14 @@ def _swivelled(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
             yield Clue(Tread.OMNI, "upright joints above them that have neither trail nor motor")
 
 
+def _mounted(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
+    """A caster that is fixed, above a wheel with a motor, which no caster has."""
+    if layout.elements.rolls(wheel.name) and any(
+            not joint.moves and is_caster(layout, joint.child)
+            for joint in layout.path(layout.carrier(wheel))):
+        yield Clue(Tread.OMNI, "fixed casters above wheels with motors")
+
+
 def _told(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
     """Plugins that name the wheel, or that name none."""
     for plugin in layout.elements.drives:
@@ -172,7 +180,7 @@ def _called(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
 
 # the best evidence first; None is what is seen of rollers
 _SOURCES: tuple[Callable[[Layout, Wheel], Iterable[Clue]] | None, ...] = (
-    None, _swivelled, _told, _named, _drawn, _rubbing, _moved, _called)
+    None, _swivelled, _told, _named, _drawn, _rubbing, _mounted, _moved, _called)
 _OWN = (None, _swivelled, _named, _drawn, _rubbing)
 
 

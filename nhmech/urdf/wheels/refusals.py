@@ -147,9 +147,9 @@ def _drawn_error(layout: Layout, drawn: Sequence[LinkShape]) -> ModelError:
     fixed = all(link in layout.above and not layout.above[link].moves for link in links)
     each = (f'make their joints continuous, with <axis xyz="{to_words(drawn[0].axis)}"/>' if fixed
             else "give each a link of its own, on a continuous joint that turns it about its axle")
-    return ModelError(f"{layout.source.label}: {listed(links, _MOST)}: {len(drawn)} cylinders that "
-                      "lie on one plane look like wheels, but no joint lets them roll about their "
-                      f"axles; {each}")
+    return ModelError(f"{layout.source.label}: no rolling joint was found: {len(drawn)} cylinders "
+                      f"of {listed(links, _MOST)} that lie on one plane look like wheels, but no "
+                      f"joint lets them roll about their axles; {each}")
 
 
 def _may_stand(layout: Layout, joint: Joint) -> bool:

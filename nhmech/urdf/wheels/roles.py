@@ -7,26 +7,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import cos, radians
 
-import numpy as np
-
 from ...errors import listed
 from ..description import Mimic
 from ..elements import Drive, DrivePlugin
-from ..layout import Joint, Layout, is_named
+from ..layout import Joint, Layout
 from ..notice import Notice, NoticeKind
 from ..remedy import option, suggest
 from ..wheel import Wheel
-from .casters import is_caster, is_idle_caster
-from .evidence import is_free
 from .listed_wheels import Origin, find_joint
-from .stance import axle_R, centre_R
+from .swivels import is_caster, is_idle_caster, is_swivel
 
 # a steering axis is within 45 degrees of the vertical: a bicycle's is 18 degrees off
 _UPRIGHT = cos(radians(45))
-# a swivel's axis is within 5 degrees of it, and its wheels are this far [m] off the axis: they
-# swing in like those of a furniture caster or a trailer
-_VERTICAL = cos(radians(5))
-_TRAIL = 1e-3
 # level joints between a steering joint and its wheel: a suspension has a swing arm, a leg has hip
 # and knee
 _SWING_ARMS = 1
@@ -335,27 +327,3 @@ def _usual_drive(layout: Layout, wheels: Sequence[Wheel], roles: Roles) -> set[s
            and not any(joint.name in swivels for joint in layout.path(link))]
     fixed = {name for name, link in own if not _is_steered(layout, link, roles)}
     return {*roles.steering} - swivels | (fixed or {name for name, _ in own})
-
-
-def is_swivel(layout: Layout, name: str, wheels: Sequence[Wheel]) -> bool:
-    """Whether a steering joint only follows: named caster, or vertical with its wheels off its axis
-    (swivel, hitch). The pivot of a wheel that is steered, which has limits, may be beside it by
-    less than a radius."""
-    joint = layout.joints[name]
-    if is_named("caster", name) or is_caster(layout, joint.child):
-        return True
-    at, axis = layout.X_RL[joint.child][:3, 3], layout.axis_R(joint)
-    if abs(axis[2]) < _VERTICAL:
-        return False
-    trails = []
-    beside = 0.0 if is_free(joint) else 1.0
-    for wheel in wheels:
-        if joint not in layout.path(layout.carrier(wheel)):
-            continue
-        d = centre_R(layout, wheel) - at
-        d -= axis * (axis @ d)
-        if wheel.axis is not None:
-            lateral = axle_R(layout, wheel)
-            d -= lateral * (lateral @ d)
-        trails.append(float(np.linalg.norm(d)) - max(_TRAIL, beside * wheel.radius))
-    return bool(trails) and min(trails) > 0

@@ -35,8 +35,8 @@ from .kinds import (
 )
 from .listed_wheels import Origin
 from .rims import PARALLEL
-from .roles import is_swivel
 from .stance import centre_R
+from .swivels import is_swivel
 
 SkidArgument = str | float | Sequence[str] | Skid | None      # as users write it
 

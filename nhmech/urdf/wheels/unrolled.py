@@ -14,10 +14,11 @@ from ..notice import Notice, NoticeKind
 from ..remedy import suggest
 from ..wheel import Wheel
 from .axis_hints import is_upright
-from .casters import is_caster, list_wheels, swings, touching_shapes
+from .casters import list_wheels, touching_shapes
 from .revolution import find_solid
 from .rims import PARALLEL, read_vertices
 from .stance import axle_R, centre_R, ground_height, tolerance
+from .swivels import is_caster, swings
 
 _ALIKE = 0.1     # of the radius, rad: what differs less from a wheel is one too
 _TRAIL = 1e-3    # [m] behind a free upright axis: what stands there swings in like a caster

@@ -1,0 +1,91 @@
+"""Upright joints above wheels: which of them swing like a caster, which only look like one, which
+steer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import cos, radians
+
+import numpy as np
+
+from ..layout import Joint, Layout, is_named
+from ..wheel import Wheel
+from .axis_hints import is_upright
+from .evidence import is_free
+from .rims import is_horizontal
+from .stance import axle_R, centre_R
+
+# a swivel's axis is within 5 degrees of it, and its wheels are this far [m] off the axis: they
+# swing in like those of a furniture caster or a trailer
+_VERTICAL = cos(radians(5))
+_TRAIL = 1e-3
+_BESIDE = 0.05     # of the radius: what is so near to an axis is on it
+
+
+def is_swivel(layout: Layout, name: str, wheels: Sequence[Wheel]) -> bool:
+    """Whether a steering joint only follows: named caster, or vertical with its wheels off its axis
+    (swivel, hitch). The pivot of a wheel that is steered, which has limits, may be beside it by
+    less than a radius."""
+    joint = layout.joints[name]
+    if is_named("caster", name) or is_caster(layout, joint.child):
+        return True
+    at, axis = layout.X_RL[joint.child][:3, 3], layout.axis_R(joint)
+    if abs(axis[2]) < _VERTICAL:
+        return False
+    trails = []
+    beside = 0.0 if is_free(joint) else 1.0
+    for wheel in wheels:
+        if joint not in layout.path(layout.carrier(wheel)):
+            continue
+        d = centre_R(layout, wheel) - at
+        d -= axis * (axis @ d)
+        if wheel.axis is not None:
+            lateral = axle_R(layout, wheel)
+            d -= lateral * (lateral @ d)
+        trails.append(float(np.linalg.norm(d)) - max(_TRAIL, beside * wheel.radius))
+    return bool(trails) and min(trails) > 0
+
+
+def swings(layout: Layout, joint: Joint) -> bool:
+    """Whether a joint turns about an upright axis and nothing limits or commands it."""
+    return (joint.turns and is_upright(layout, joint) and is_free(joint)
+            and not layout.elements.steers(joint.name)
+            and all(command.joint != joint.name for command in layout.elements.commands))
+
+
+def is_idle_caster(layout: Layout, joint: Joint, wheels: Sequence[Wheel]) -> bool:
+    """Whether nothing can turn an upright joint above a wheel: the only one that it carries stands
+    just below it, without a trail, and no motor turns it.
+
+    That no motor does so is said by a name, a caster's, or by a file that tells that other wheels
+    are driven. Such a joint is drawn where a wheel goes any way.
+    """
+    carried = [w for w in wheels if w.joint and joint in layout.path(layout.carrier(w))]
+    if len(carried) != 1 or not swings(layout, joint):
+        return False
+    links = (joint.child, layout.carrier(carried[0]))
+    if not any(is_caster(layout, link) for link in links) and not _is_left_out(
+            layout, joint, carried[0].name):
+        return False
+    beside = np.cross(centre_R(layout, carried[0]) - layout.X_RL[joint.child][:3, 3],
+                      layout.axis_R(joint))
+    return bool(np.linalg.norm(beside) < _BESIDE * carried[0].radius)
+
+
+def _is_left_out(layout: Layout, joint: Joint, wheel: str) -> bool:
+    """Whether the file tells that wheels are driven, and not this one, and no name says that the
+    joint above it steers."""
+    rolls = layout.elements.rolls
+    return not rolls(wheel) and not is_named("steer", joint.name, joint.child) and any(
+        rolls(other.name) for other in layout.joints.values()
+        if other.turns and is_free(other) and is_horizontal(layout, other))
+
+
+def is_caster(layout: Layout, link: str) -> bool:
+    """Whether a link, or the joint it hangs on, is named caster."""
+    return is_named("caster", *_names_of(layout, link))
+
+
+def _names_of(layout: Layout, link: str) -> tuple[str, ...]:
+    """Of a link, and of the joint it hangs on."""
+    return (link, layout.above[link].name) if link in layout.above else (link,)
