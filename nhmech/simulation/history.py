@@ -13,6 +13,7 @@ from ..checks import check_arguments, read_word
 from ..errors import InputError, SimulationError, listed
 from .archive import TWIST
 from .command import TWIST_UNITS
+from .multipliers import multiplier_along
 from .simulated import Simulated
 from .state import base_pose
 
@@ -129,7 +130,54 @@ class History:
     def T_WB(self) -> np.ndarray:
         """Pose of the base in the world, (N, 4, 4) of a run, (N, K, 4, 4) of a batch, lengths in
         [m]. Raises `SimulationError` for a system that has no base."""
+        self.simulated.require_pose()
         return lock(base_pose(self.q))
+
+    @check_arguments
+    def attitude(self, prefix: str = "") -> np.ndarray:
+        """Rotation from a body to the world, (N, 3, 3) of a run, (N, K, 3, 3) of a batch, of any
+        system that has a unit quaternion among its coordinates.
+
+        Parameters
+        ----------
+        prefix
+            Of the quaternion's names, where there are several: that of "left_qx" is "left_".
+
+        Raises
+        ------
+        InputError
+            Where there is no such quaternion.
+        """
+        space = self.simulated.constrained.system.algebroid
+        starts = {space.q_names[i]: i for i in space.quaternions}
+        if f"{prefix}qx" not in starts:
+            raise InputError(f"no quaternion begins with {prefix + 'qx'!r}; there are "
+                             f"{listed(starts) or 'none'}")
+        from scipy.spatial.transform import Rotation
+
+        i = starts[f"{prefix}qx"]
+        turns = Rotation.from_quat(self.q[..., i:i + 4].reshape(-1, 4)).as_matrix()
+        return turns.reshape(*self.q.shape[:-1], 3, 3)
+
+    @check_arguments
+    def multiplier(self, row: str) -> np.ndarray:
+        """lambda of one row of a system written by hand, (N,) of a run, (N, K) of a batch.
+
+        A^T lambda is the generalised force of the constraints: of a row in [m/s], lambda is in [N].
+
+        Parameters
+        ----------
+        row
+            Its name, as in `constrain(rows=...)` or `constrain(holonomic=...)`.
+
+        Raises
+        ------
+        InputError
+            For a row that does not exist, or that depends on others.
+        SimulationError
+            For a vehicle: `force` has what acts on its wheels.
+        """
+        return multiplier_along(self, row)
 
     @cached_property
     def energy(self) -> np.ndarray:

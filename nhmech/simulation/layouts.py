@@ -44,6 +44,7 @@ def state_layout(simulated: Simulated, chart: Chart, sensors: LinkSensors) -> St
         encoder_rate={name: v[name] for name in simulated.encoder_names},
         slots=tuple(vector.slots),
         has_base=simulated.vehicle is not None,
+        has_pose=simulated.has_pose,
         sensors=sensors,
     )
 

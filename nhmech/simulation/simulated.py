@@ -144,6 +144,22 @@ class Simulated:
         return self.constrained.system.algebroid.v_names
 
     @property
+    def has_pose(self) -> bool:
+        """Whether q begins with the pose of a body: position, then its quaternion."""
+        space = self.constrained.system.algebroid
+        return self.vehicle is not None or (
+            3 in space.quaternions and [name[-1:] for name in space.q_names[:3]] == [*"xyz"])
+
+    def require_pose(self) -> None:
+        """Raises `SimulationError` where there is no such pose."""
+        if not self.has_pose:
+            space = self.constrained.system.algebroid
+            other = "; its attitude is run.attitude()" if space.quaternions else ""
+            raise SimulationError("only a vehicle, or a system whose coordinates begin with x, y, "
+                                  "z and a quaternion, has a pose; this one has the coordinates "
+                                  f"{listed(space.q_names)}{other}")
+
+    @property
     def encoder_names(self) -> tuple[str, ...]:
         """Joints that carry an encoder: the rolling ones and the driven ones, in the order of
         `joint_names`."""

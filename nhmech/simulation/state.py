@@ -116,7 +116,9 @@ class StateLayout:
         Coordinate by coordinate: (index in x, index in q, whether an angle in x stands for a pair
         of cosine and sine in q).
     has_base
-        Whether q begins with the pose of a base.
+        Whether what moves is a vehicle, with a base.
+    has_pose
+        Whether q begins with the pose of a body: position, then quaternion.
     sensors
         What the links measure.
     """
@@ -133,6 +135,7 @@ class StateLayout:
     encoder_rate: dict[str, int]
     slots: tuple[tuple[int, int, bool], ...]
     has_base: bool
+    has_pose: bool
     sensors: LinkSensors
 
     def __repr__(self) -> str:
@@ -278,12 +281,20 @@ class State:
     def T_WB(self) -> np.ndarray:
         """Pose of the base in the world, (4, 4). Raises `SimulationError` for a system that has no
         base."""
+        self._require_pose()
         return base_pose(self._values[:self._layout.nq])
 
     @property
     def pose(self) -> tuple[float, float, float]:
         """x [m], y [m] and heading [rad] of the base, seen from above."""
+        self._require_pose()
         return planar_pose(self._values[:self._layout.nq])
+
+    def _require_pose(self) -> None:
+        if not self._layout.has_pose:
+            raise SimulationError("only a vehicle, or a system whose coordinates begin with x, y, "
+                                  "z and a quaternion, has a pose; other systems written by hand "
+                                  "have their coordinates, state.q")
 
     def __repr__(self) -> str:
         q = np.array2string(self.q, precision=6, max_line_width=1000, threshold=12)

@@ -1,0 +1,59 @@
+"""Multipliers along a run, by the name of their row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import casadi as ca
+import numpy as np
+
+from ..errors import InputError, SimulationError, listed
+from ..mechanics.equations import Equations
+from .once import once
+
+if TYPE_CHECKING:
+    from .history import History
+
+
+def multiplier_along(history: History, row: str) -> np.ndarray:
+    """lambda of a row at each moment, (N,) of a run, (N, K) of a batch.
+
+    From the saddle system [M, -A^T; A, 0] [dv/dt; lambda] = [tau - h; -gamma] at each state, which
+    needs no choice of independent speeds.
+
+    Raises
+    ------
+    InputError
+        For a row that does not exist, or that depends on others: its multiplier is not determined.
+    SimulationError
+        For a vehicle, whose forces are those on its wheels.
+    """
+    simulated = history.simulated
+    if simulated.vehicle is not None:
+        raise SimulationError("the ground forces of a vehicle are `force(wheel, direction)` and "
+                              "`reactions`; multiplier is for systems written by hand")
+    d, kept = simulated.constrained.distribution, simulated.equations.frame.kept
+    if row not in d.names:
+        raise InputError(f"no row {row!r}; there are {listed(d.names) or 'none'}")
+    if d.names.index(row) not in kept:
+        raise InputError(f"the row {row!r} depends on others, and its multiplier is not "
+                         f"determined; {listed(d.names[i] for i in kept)} have one")
+    found = history.evaluate(_saddle(simulated.equations), history.q, history.v, history.u)
+    size = simulated.constrained.system.algebroid.nv + len(kept)
+    columns = found.reshape(*found.shape[:-1], size + 1, size)       # column after column
+    matrix = np.swapaxes(columns[..., :size, :], -1, -2)
+    solved = np.linalg.pinv(matrix, rcond=1e-13) @ columns[..., size, :, None]
+    return solved[..., size - len(kept) + kept.index(d.names.index(row)), 0]
+
+
+@once
+def _saddle(equations: Equations) -> ca.Function:
+    """(t, q, v, u, theta) -> the matrix of the saddle system and its right side beside it."""
+    constrained, kept = equations.constrained, equations.frame.kept
+    s, d = constrained.system, constrained.distribution
+    M, h = s.mass_and_bias()
+    A = d.A[list(kept), :]
+    gamma = s.rate((d.A @ s.v + d.b)[list(kept)])
+    matrix = ca.blockcat([[M, -A.T], [A, ca.SX(len(kept), len(kept))]])
+    whole, = s.expand(ca.horzcat(matrix, ca.vertcat(s.force - h, -gamma)))
+    return ca.Function("saddle", [s.t, s.q, s.v, s.u, s.theta], [ca.densify(whole)], {"cse": True})
