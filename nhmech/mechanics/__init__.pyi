@@ -27,6 +27,7 @@ from .constraint_algorithm import (
     constraint_algorithm as constraint_algorithm,
 )
 from .distribution import Distribution as Distribution
+from .energy_momentum import EnergyMomentum as EnergyMomentum, energy_momentum as energy_momentum
 from .equations import Equations as Equations
 from .first_integrals import FirstIntegral as FirstIntegral, first_integrals as first_integrals
 from .forms import ConstraintForms as ConstraintForms, constraint_forms as constraint_forms

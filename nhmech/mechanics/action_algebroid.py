@@ -53,10 +53,14 @@ def action_algebroid(constants: str | np.ndarray, q_names: Sequence[str],
     """
     algebra = lie_algebra(constants, names, units)
     q = ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(name) for name in q_names])
-    anchor = ca.SX(fields(q) if callable(fields) else fields)
+    given = fields(q) if callable(fields) else fields
+    try:
+        anchor = ca.SX(given)
+    except (NotImplementedError, RuntimeError):      # CasADi's words for a wrong type
+        anchor = ca.SX(0, 0)
     if anchor.shape != (len(q_names), algebra.nv):
-        raise InputError(f"fields = {show(anchor)} has shape {anchor.shape}, and must have a row "
-                         f"for each of {', '.join(q_names)} and a column for each of "
+        raise InputError(f"fields = {show(given)} must be one matrix, with a row for each of "
+                         f"{', '.join(q_names)} and a column for each of "
                          f"{', '.join(algebra.v_names)}")
     made = replace(algebra, q=q, q_names=tuple(q_names), anchor=anchor)
     made.check()

@@ -1,0 +1,61 @@
+"""Stability of steady motions by what they keep, against the classical answers."""
+
+import numpy as np
+import pytest
+
+from nhmech.errors import MechanicsError
+from nhmech.mechanics import energy_momentum
+from nhmech.systems import heavy_top, load_system
+
+WORLD = ("wx", "wy", "wz")
+HALF = np.sqrt(0.5)
+
+
+@pytest.mark.parametrize("share, stable", [(0.99, False), (1.01, True)])
+@pytest.mark.paper("beyond stability")
+def test_the_sleeping_top(share, stable):
+    """Upright it is stable above w^2 = 4 I1 m g l / I3^2 (Lagrange; Arnold, section 30). The
+    differentials of both momenta agree there, and c must be chosen."""
+    I1, I3, m, l, g = 0.8, 0.5, 1.5, 0.4, 9.81
+    spin = share * np.sqrt(4 * I1 * m * g * l) / I3
+    found = energy_momentum(heavy_top.example(I1, I1, I3, m, l, g), [0, 0, 0, 1], [0, 0, spin],
+                            WORLD)
+    assert found.is_stable is stable and len(found.eigenvalues) == 4 and found.neutral == 1
+
+
+def test_a_hanging_top_is_stable_at_any_spin():
+    for spin in (0.0, 0.1, 3.0):
+        assert energy_momentum(heavy_top.example(), [1, 0, 0, 0], [0, 0, spin], WORLD).is_stable
+
+
+def test_steady_precession():
+    top = load_system("heavy_top")
+    assert energy_momentum(top, top.start["q"], top.start["xi"], WORLD).is_stable
+
+
+@pytest.mark.parametrize("axis, stable", [(0, True), (1, False), (2, True)])
+def test_a_free_body_about_its_axes(axis, stable):
+    """Stable about the longest and the shortest, not about the middle one (Euler)."""
+    spin = 2.0 * np.eye(3)[axis]
+    found = energy_momentum(load_system("rigid_body"), [0, 0, 0, 1], spin, WORLD)
+    assert found.is_stable is stable and len(found.eigenvalues) == 2
+    assert bool(np.prod(found.eigenvalues) > 0) is stable
+
+
+@pytest.mark.parametrize("axis, q, stable", [
+    (0, [0, -HALF, 0, HALF], True), (1, [HALF, 0, 0, HALF], False), (2, [0, 0, 0, 1], True)])
+@pytest.mark.paper("beyond stability")
+def test_chaplygins_ball_spins_like_a_body(axis, q, stable):
+    """On the spot about a principal axis that is upright; nonholonomic, with the three gauge
+    momenta of the contact (Borisov and Mamaev 2001)."""
+    found = energy_momentum(load_system("chaplygin_ball"), [0, 0, *q], 2.0 * np.eye(3)[axis], WORLD)
+    assert found.is_stable is stable and "turn of qx.. about z" in found.coefficients
+
+
+def test_what_is_not_steady_is_refused():
+    with pytest.raises(MechanicsError, match="no relative equilibrium .* fails by 0"):
+        energy_momentum(load_system("rigid_body"), [0, 0, 0, 1], [1.0, 2.0, 0.5], WORLD)
+    with pytest.raises(MechanicsError, match="without holonomic rows"):
+        energy_momentum(load_system("rattleback"), np.zeros(7), np.zeros(3))
+    with pytest.raises(MechanicsError, match="no energy of this motion is constant"):
+        energy_momentum(load_system("knife_edge_on_turning_incline"), [0, 0, 0], [0, 0])
