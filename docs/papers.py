@@ -125,8 +125,10 @@ ITEMS = (
     Item("beyond hj", "nonholonomic Hamilton-Jacobi equation (Iglesias et al. 2008; Ohsawa and "
          "Bloch 2009)", "hamilton_jacobi"),
     Item("beyond vakonomic", "vakonomic equations beside nonholonomic ones", missing=NOT_WRITTEN),
-    Item("beyond stability", "the nonholonomic energy-momentum method (Zenkov, Bloch and Marsden "
-         "1998)", missing=f"{NOT_WRITTEN}; `linearise` gives spectral stability of steady motions"),
+    Item("beyond stability", "the energy-momentum method with conserved momenta, nonholonomic too "
+         "(Zenkov, Bloch and Marsden 1998, theorem 3.2)", "energy_momentum"),
+    Item("beyond transport", "the same with momenta that are only transported, such as the disc's",
+         missing=f"{NOT_WRITTEN}; `linearise` gives spectral stability of steady motions"),
 )
 
 

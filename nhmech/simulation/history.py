@@ -177,7 +177,8 @@ class History:
         SimulationError
             For a vehicle: `force` has what acts on its wheels.
         """
-        return multiplier_along(self, row)
+        return multiplier_along(self.simulated, row,
+                                lambda of: self.evaluate(of, self.q, self.v, self.u))
 
     @cached_property
     def energy(self) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import casadi as ca
 import numpy as np
@@ -10,16 +10,20 @@ import numpy as np
 from ..errors import InputError, SimulationError, listed
 from ..mechanics.equations import Equations
 from .once import once
-
-if TYPE_CHECKING:
-    from .history import History
+from .simulated import Simulated
 
 
-def multiplier_along(history: History, row: str) -> np.ndarray:
+def multiplier_along(simulated: Simulated, row: str,
+                     evaluate: Callable[[ca.Function], np.ndarray]) -> np.ndarray:
     """lambda of a row at each moment, (N,) of a run, (N, K) of a batch.
 
     From the saddle system [M, -A^T; A, 0] [dv/dt; lambda] = [tau - h; -gamma] at each state, which
     needs no choice of independent speeds.
+
+    Parameters
+    ----------
+    evaluate
+        A function of (t, q, v, u, theta) -> its values at each moment, columns one after the other.
 
     Raises
     ------
@@ -28,7 +32,6 @@ def multiplier_along(history: History, row: str) -> np.ndarray:
     SimulationError
         For a vehicle, whose forces are those on its wheels.
     """
-    simulated = history.simulated
     if simulated.vehicle is not None:
         raise SimulationError("the ground forces of a vehicle are `force(wheel, direction)` and "
                               "`reactions`; multiplier is for systems written by hand")
@@ -38,7 +41,7 @@ def multiplier_along(history: History, row: str) -> np.ndarray:
     if d.names.index(row) not in kept:
         raise InputError(f"the row {row!r} depends on others, and its multiplier is not "
                          f"determined; {listed(d.names[i] for i in kept)} have one")
-    found = history.evaluate(_saddle(simulated.equations), history.q, history.v, history.u)
+    found = evaluate(_saddle(simulated.equations))
     size = simulated.constrained.system.algebroid.nv + len(kept)
     columns = found.reshape(*found.shape[:-1], size + 1, size)       # column after column
     matrix = np.swapaxes(columns[..., :size, :], -1, -2)
