@@ -42,6 +42,9 @@ CONTROLLERS = {
     "JointVelocity, kinematic": ("lambda t, state: JointVelocity({left: 0.0, right: 0.0})",
                                  "kinematic"),
 }
+CONTROLLERS["a law in the loop"] = (
+    "nhmech.control.Feedback(vehicle, lambda t, state, r: [0.1 * (3 - state.xi[left]), 0.0])"
+    " if hasattr(nhmech.control, 'Feedback') else None", "dynamic")
 CALLS = {"step()": "for _ in range({steps}): simulator.step()",
          "run()": "simulator.run({steps} * simulator.dt)"}
 

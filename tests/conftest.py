@@ -81,7 +81,8 @@ def no_compiler_in_the_background():
 
     @wraps(run)
     def waiting(self, duration, **options):
-        if not self._turn.locked() and duration / self.dt >= LONG and not self.propagator.slides:
+        is_long = isinstance(duration, (int, float)) and duration / self.dt >= LONG
+        if is_long and not self._turn.locked() and not self.propagator.slides:
             self.atlas.chart.loop(build=True)
         return run(self, duration, **options)
 

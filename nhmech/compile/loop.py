@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from .asking import ASK, ASKED, ASKING
 from .background import Build, begin_build, wait_for_build
 from .cache import Library, default_cache
 from .compiler import find_compiler, say_no_compiler
@@ -51,7 +52,7 @@ typedef struct {{
   double *trend, *q, *v, *x, *u, *health, *clock, *work, *gauge;
   const long long* angles;
   double* record;
-  long long steps, every, phase, limit, done, rows, beside;
+  long long steps, every, phase, limit, done, rows, beside;{fields}
 }} nhmech_setup;
 
 static double* nhmech_row(const nhmech_setup* s, double t, const double* x, double* record) {{
@@ -184,14 +185,14 @@ static int nhmech_run(nhmech_setup* s, long long steps, double* record) {{
   double w[{sz_w} + 1];
   double t, found[3], answer, room[2][{nx} + 1], *x = s->x, *next = room[0];
   /* the latest state at which the ground was seen to press */
-  double sure_x[{nx} + 1], sure_health[3], *trend = s->trend, least;
+  double sure_x[{nx} + 1], sure_health[3], *trend = s->trend, least;{kept}
   long long i, sure = 0, sure_rows = s->rows;
   int status = {DONE};
   arg[0] = &t; arg[2] = s->u; arg[3] = s->theta; arg[4] = &dt; arg[5] = &s->side;
   arg[6] = health + 2;
   res[1] = found; res[2] = &answer;
   for (i = 0; i < steps && !status; ) {{
-    t = t0 + (double)(k0 + i) * dt;
+    t = t0 + (double)(k0 + i) * dt;{ask}
     if (record && (s->phase + i) % s->every == 0) {{
       record = nhmech_row(s, t, x, record);
       ++s->rows;
@@ -208,19 +209,19 @@ static int nhmech_run(nhmech_setup* s, long long steps, double* record) {{
       memcpy(health, found, sizeof(found));
       ++i;
     }}
-    if ({lifts} && i - sure >= (status || i == steps ? 1 : (long long)trend[2])) {{
+    if ({lifts} && i - sure >= (status || i == steps{look} ? 1 : (long long)trend[2])) {{
       least = nhmech_lifted(s, t0 + (double)(k0 + i) * dt, x);
       if (!(least > 0)) {{
         status = {LIFTED};
         i = sure;
         s->rows = sure_rows;
         if (sure) memcpy(health, sure_health, sizeof(found));
-        x = sure ? sure_x : s->x;
+        x = sure ? sure_x : s->x;{back}
       }} else {{
         sure = i;
         sure_rows = s->rows;
         memcpy(sure_health, health, sizeof(found));
-        memcpy(sure_x, x, {nx} * sizeof(double));
+        memcpy(sure_x, x, {nx} * sizeof(double));{keep}
         if ((double)(k0 + i) < trend[1] || (double)(k0 + i) >= trend[1] + {STRIDE}) {{
           trend[2] = least + 2 * (least - trend[0]) > 0 ? {STRIDE} : 1;
           trend[0] = least;
@@ -287,6 +288,9 @@ class Setup(ctypes.Structure):
         In which way wheels share the load, for the bounds of forces; and what `TREND` names.
     beside
         Numbers that follow u in memory and go with it into a row; no step looks at them.
+    references, hold
+        Of a controller within the loop, which is asked before every step whose count since the
+        start is a multiple of `hold`.
     """
 
     _fields_ = [
@@ -300,6 +304,7 @@ class Setup(ctypes.Structure):
             (name, ctypes.c_longlong)
             for name in ("steps", "every", "phase", "limit", "done", "rows", "beside")
         ),
+        ("references", ctypes.c_void_p), ("hold", ctypes.c_longlong),
     ]
 
 
@@ -334,7 +339,8 @@ class Source(NamedTuple):
 
 
 def loop_source(step: ca.Function, settle: ca.Function, read: ca.Function, angles: int,
-                kept: bool = False, bounds: Bounding = (None, None), order: int = 4) -> Source:
+                kept: bool = False, bounds: Bounding = (None, None), order: int = 4,
+                control: ca.Function | None = None) -> Source:
     """The loop around `step` (t, x, u, theta, dt, side, guard) -> (x, health, status).
 
     `settle` (t, x, theta, side, guard) -> (x, health, status) follows a step that ends off the
@@ -343,13 +349,17 @@ def loop_source(step: ca.Function, settle: ca.Function, read: ca.Function, angle
     this `order` is noted in the setup's gauge (`GAUGE`), and what is no solution at all is not
     taken. No step is taken that takes one of the `bounds` to the other side than that of its sign
     in the setup; those of forces are looked at after some steps (`STRIDE`) and at the end, and the
-    steps since the latest look are taken back where one is crossed.
+    steps since the latest look are taken back where one is crossed. `control` (t, x, references,
+    theta) -> u gives the inputs of each control period.
     """
     unsettled = f"(k0 + i + 1) % {MENDED} == 0" if kept else f"status == {CODES['OFF']}"
     functions = step, settle, read
-    return source_of(functions, SHELL + _JUDGE + _LOOP + CALLS, bounds,
+    nu = step.size1_in(2)
+    asked = {key: word.format(nu=nu) for key, word in
+             (ASKED if control is None else ASKING).items()}
+    return source_of(functions, SHELL + _JUDGE + _LOOP + CALLS, bounds, control, **asked,
                      step=step.name(), unsettled=unsettled, JUDGED=JUDGED, WRONG=WRONG,
-                     SHARE=judged_share(order), **shapes(functions, step.size1_in(2), angles))
+                     SHARE=judged_share(order), **shapes(functions, nu, angles))
 
 
 class LoopCode:
@@ -401,7 +411,7 @@ def shapes(functions: Sequence[ca.Function], nu: int, angles: int) -> dict[str, 
 
 
 def source_of(functions: Sequence[ca.Function], text: str, bounds: Bounding = (None, None),
-              **words: object) -> Source:
+              control: ca.Function | None = None, **words: object) -> Source:
     """C of the functions followed by a text with the words put in."""
     generator = ca.CodeGenerator("step.c", {"with_header": False})
     margins, normals = bounds
@@ -409,10 +419,12 @@ def source_of(functions: Sequence[ca.Function], text: str, bounds: Bounding = (N
     crossed = (_least("nhmech_crossed", margins, "arg[2] = s->theta;", 0)
                + _least("nhmech_lifted", normals,
                         "arg[2] = s->u; arg[3] = s->theta; arg[4] = s->split;", first))
-    for function in (*functions, *(bound for bound in bounds if bound is not None)):
+    for function in (*functions, *(part for part in (*bounds, control) if part is not None)):
         generator.add(function)
+    if control is not None:
+        crossed += ASK.format(name=control.name(), **_sizes(control))
     code = HIDDEN.format(generator.dump()) + text.format(
-        **words, **CODES, NEWTON=NEWTON, STRIDE=STRIDE, crossed=crossed,
+        **ASKED | words, **CODES, NEWTON=NEWTON, STRIDE=STRIDE, crossed=crossed,
         lifts=int(normals is not None))
     return Source(code, functions[0].n_instructions() + code.count("\n") // 2)
 
@@ -434,9 +446,12 @@ def _least(function: str, bounds: ca.Function | None, arguments: str, first: int
     """C of the least margin of bounds, the signs of which begin at `first`."""
     if bounds is None:
         return _NO_BOUNDS.format(function=function)
-    sizes = {size: getattr(bounds, size)() for size in ("sz_arg", "sz_res", "sz_iw", "sz_w")}
     return _LEAST.format(function=function, name=bounds.name(), count=bounds.nnz_out(0),
-                         arguments=arguments, first=first, **sizes)
+                         arguments=arguments, first=first, **_sizes(bounds))
+
+
+def _sizes(function: ca.Function) -> dict[str, int]:
+    return {size: getattr(function, size)() for size in ("sz_arg", "sz_res", "sz_iw", "sz_w")}
 
 
 def loop_of(library: Library, work: int = 0) -> Loop:

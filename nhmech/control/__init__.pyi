@@ -1,3 +1,4 @@
+from ..simulation.feedback import Feedback as Feedback, SymbolicState as SymbolicState
 from .balance import Balance as Balance
 from .bicycle import BicycleBalance as BicycleBalance
 from .collocation import Collocation as Collocation, Plan as Plan

@@ -18,6 +18,7 @@ from ..errors import REPR, listed
 from ..mechanics.equations import Equations
 from ..urdf.description import JointLimits
 from .bounds import Bounds
+from .feedback import Feedback, feedback_function
 from .integrators import (
     POOR,
     Advance,
@@ -51,6 +52,7 @@ class Chart:
     scheme: Scheme
     kinematic: bool
     bounds: Bounds
+    feedback: Feedback | None = None
 
     def __repr__(self) -> str:
         return f"<Chart in the speeds {listed(self.equations.names, REPR)}, {self.scheme.name}>"
@@ -81,7 +83,14 @@ class Chart:
 
     @cached_property
     def _code(self) -> LoopCode:
-        return LoopCode(_loop_source(self.equations, self.scheme, self.kinematic, self._margins))
+        law = None if self.feedback is None else self.feedback.function
+        return LoopCode(_loop_source(self.equations, self.scheme, self.kinematic, self._margins,
+                                     law))
+
+    @property
+    def asks(self) -> bool:
+        """Whether its loop asks the controller itself."""
+        return self.feedback is not None and self.scheme.method is not None
 
     @cached_property
     def _margins(self) -> Bounding:
@@ -120,11 +129,12 @@ def _ends(equations: Equations) -> tuple[ca.Function, ca.Function]:
 
 @once
 def _loop_source(equations: Equations, scheme: Scheme, kinematic: bool,
-                 margins: Bounding) -> Source:
+                 margins: Bounding, law: ca.Function | None) -> Source:
     assert scheme.method is not None, "a scheme that chooses its steps has a loop of its own"
     step, kept = loop_step(equations, scheme.method, kinematic)
     angles = len(StateVector.of(equations).angle_slots())
-    return loop_source(step, *_ends(equations), angles, kept, margins, scheme.order)
+    control = None if law is None else feedback_function(equations, law)
+    return loop_source(step, *_ends(equations), angles, kept, margins, scheme.order, control)
 
 
 class Atlas:
@@ -146,10 +156,11 @@ class Atlas:
         across.
     """
 
-    def __init__(self, simulated: Simulated, scheme: Scheme, kinematic: bool, bounds: Bounds):
+    def __init__(self, simulated: Simulated, scheme: Scheme, kinematic: bool, bounds: Bounds,
+                 feedback: Feedback | None = None):
         self._simulated = simulated
         self.primary = Chart(simulated.equations, simulated.limits, simulated.nu, scheme,
-                             kinematic, bounds)
+                             kinematic, bounds, feedback)
         self.charts = [self.primary]
         self.chart = self.primary
         self.side = 1.0

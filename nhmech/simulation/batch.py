@@ -7,9 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import casadi as ca
 import numpy as np
 
 from ..checks import read_count, read_word
+from ..compile.pointwise import Pointwise
 from ..compile.status import Status
 from ..ctrl_c import hear_ctrl_c
 from ..errors import SimulationError
@@ -19,6 +21,7 @@ from .batch_input import (
     Policy,
     Stepper,
     ask_policy,
+    check_feedback,
     check_integrator,
     read_inputs,
     read_rows,
@@ -28,6 +31,7 @@ from .batch_input import (
 )
 from .batch_reactions import BatchReactions
 from .contact_forces import force_reader
+from .feedback import Feedback
 from .history import History, lock
 from .limit_spans import LimitColumns, LimitSpan
 from .recorder import check_size
@@ -185,11 +189,11 @@ class Batch(History):
 
 @hear_ctrl_c()
 def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
-                   u: np.ndarray | Policy | None = None, *, dt: float, duration: float,
+                   u: np.ndarray | Policy | Feedback | None = None, *, dt: float, duration: float,
                    control_period: float | None = None, every: int = 1,
                    theta: np.ndarray | None = None, threads: int | None = None,
                    device: str = "cpu", on_limit: str = "stop", on_fall: str = "stop",
-                   integrator: str = "rk4") -> Batch:
+                   integrator: str = "rk4", references: np.ndarray | None = None) -> Batch:
     """Runs N cases of a vehicle (or any `ConstrainedSystem`) side by side.
 
     The steps are those of `Simulator`, in vectors and threads. A case whose step fails (not finite,
@@ -206,7 +210,7 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
     u
         (N, nu) or (nu,), held all the time; (N, periods, nu), one for each control period; a policy
         (t, x (N, nx)) -> u (N, nu), asked once per control period, whose x is a view that the next
-        steps overwrite; None for no effort.
+        steps overwrite; a `control.Feedback`, asked within the compiled step; None for no effort.
     dt
         Step [s].
     duration
@@ -227,6 +231,8 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
         come down to the ground; as in `Simulator`, but not located within the step.
     integrator
         One of `Simulator` with steps of dt: all but "dop853" and "auto".
+    references
+        (N, nr) or (nr,), numbers of a `Feedback`; its own where None.
 
     Raises
     ------
@@ -254,7 +260,10 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
     read_word("on_limit", on_limit, ("stop", "ignore"))
     read_word("on_fall", on_fall, ("stop", "ignore"))
     read_word("integrator", integrator, FIXED)
-    made = stepper(constrained, device, on_limit, on_fall, integrator)
+    law = u if isinstance(u, Feedback) else None
+    check_feedback(law, references, period)
+    made = stepper(constrained, device, on_limit, on_fall, integrator,
+                   None if law is None else law.function)
     check_integrator(made.simulated, integrator, u)
     names = made.names
     x0 = read_rows("x0", x0, [(None, made.state_vector.nx)], names["x"])
@@ -265,9 +274,13 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
     else:
         theta = read_rows("theta", theta, [(count, ntheta), (ntheta,)], names["theta"])
     theta = np.broadcast_to(theta, (count, ntheta))
-    if not callable(u):
-        u = read_inputs(u, count, -(-steps // period), names["u"])
-    run = _Run(made, x0, u, theta, dt, steps, period, every)
+    inputs: np.ndarray | Policy
+    if isinstance(u, Feedback):
+        given = u.references if references is None else references
+        inputs = read_inputs(given, count, steps, u.names)
+    else:
+        inputs = u if callable(u) else read_inputs(u, count, -(-steps // period), names["u"])
+    run = _Run(made, x0, inputs, theta, dt, steps, period, every)
     run.advance(threads, steps if device == "gpu" else SLICE // (made.cost * count) + 1)
     return run.batch(steps)
 
@@ -354,9 +367,22 @@ class _Run:
             # what is left, where every case has stopped
             self.held[self._asked:rows] = self.command
             return self.held[:rows].swapaxes(0, 1)
+        if self.made.control is not None:
+            return self._asked_of_law(self.made.control, self.u, moments)
         if self.u.ndim == 2:
             return np.broadcast_to(self.u[:, None], (len(self.u), rows, self.u.shape[1]))
         return self.u[np.minimum(moments // self.period, len(self.u) - 1)].swapaxes(0, 1)
+
+
+    def _asked_of_law(self, control: ca.Function, references: np.ndarray,
+                      moments: np.ndarray) -> np.ndarray:
+        """What a law makes of the recorded states."""
+        count, rows = self.state.count, len(moments)
+        x = self.record[:rows, :, :count].transpose(2, 0, 1).reshape(count * rows, -1)
+        t = np.tile(moments * self.dt, count)[:, None]
+        held = (np.repeat(part, rows, axis=0) for part in (references, self.theta))
+        (found,) = Pointwise(control)(t, x, *held)
+        return found.reshape(count, rows, -1)
 
 
 def _parts(threads: int | None, made: Stepper, steps: int, room: int) -> int:

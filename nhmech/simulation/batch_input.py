@@ -23,6 +23,7 @@ from ..mechanics.system import HasConstrained
 from .bounds import Bounds
 from .callbacks import controller_name, error_location
 from .conservation import check_scheme
+from .feedback import Feedback, feedback_function
 from .integrators import (
     POOR,
     advance_function,
@@ -108,6 +109,15 @@ def read_steps(duration: object, dt: float) -> int:
     return steps
 
 
+def check_feedback(law: Feedback | None, references: object, period: int) -> None:
+    """Raises `InputError` for references of nothing, and a law that is not asked at each step."""
+    if law is None and references is not None:
+        raise InputError("references= are numbers of a Feedback: give one as u")
+    if law is not None and period != 1:
+        raise InputError("a batch asks a Feedback at each step: leave control_period out, or give "
+                         "u as a policy")
+
+
 def check_integrator(simulated: Simulated, integrator: str, u: object) -> None:
     """Says where the integrator of a batch is there to keep what the motion does not keep. Raises
     `InputError` where it does not take the motion."""
@@ -175,6 +185,7 @@ class Stepper:
     cost: int
     runner: Lanes | Mapped | Kernel
     bounds: Bounds
+    control: ca.Function | None = None       # (t, x, references, theta) -> u, where a law drives
 
     def __repr__(self) -> str:
         return f"<Stepper of {self.simulated.name}: {self.cost} instructions a step>"
@@ -197,23 +208,30 @@ def _cost(advance: ca.Function, equations: Equations, scheme: Scheme) -> int:
 
 
 def stepper(constrained: HasConstrained, device: str = "cpu", on_limit: str = "stop",
-            on_fall: str = "stop", integrator: str = "rk4") -> Stepper:
-    """Made once for each system, device ("cpu" or "gpu"), choice of bounds and integrator; the last
-    `KEPT` of them are kept, with their systems."""
-    key = id(constrained), device, on_limit, on_fall, integrator
+            on_fall: str = "stop", integrator: str = "rk4",
+            law: ca.Function | None = None) -> Stepper:
+    """Made once for each system, device ("cpu" or "gpu"), choice of bounds, integrator and law of a
+    `Feedback`; the last `KEPT` of them are kept, with their systems.
+
+    With a law the references take the place of u in the step.
+    """
+    key = id(constrained), device, on_limit, on_fall, integrator, law
     made = _kept.get(key)
     if made is None:
         simulated, scheme = Simulated.of(constrained), SCHEMES[integrator]
         equations, bounds = simulated.equations, Bounds.of(simulated, on_limit, on_fall)
         assert scheme.method is not None, "of steps that are their user's"
         advance = advance_function(equations, scheme.method)
+        control = None if law is None else feedback_function(equations, law)
+        if control is not None:
+            advance = _asking(advance, control)
         margins = bounds.along(equations)
         step = step_function(advance, None if margins is None else (
             margins, [bound.status for bound in bounds.found]))
         cost = _cost(advance, equations, scheme)
         runner = compile_kernel(step, cost) if device == "gpu" else _runner(step)
         made = _kept[key] = Stepper(simulated, equations, StateVector.of(equations), step, cost,
-                                    runner, bounds)
+                                    runner, bounds, control)
         # of a wrapper that `Simulated` does not hold
         weakref.finalize(constrained, _kept.pop, key, None)
         while len(_kept) > KEPT:
@@ -222,7 +240,18 @@ def stepper(constrained: HasConstrained, device: str = "cpu", on_limit: str = "s
 
 
 KEPT = 64       # a sweep over vehicles must not fill the memory
-_kept: dict[tuple[int, str, str, str, str], Stepper] = {}
+_kept: dict[tuple[int, str, str, str, str, ca.Function | None], Stepper] = {}
+
+
+def _asking(advance: ca.Function, control: ca.Function) -> ca.Function:
+    """A step (t, x, references, theta, dt) -> ... that begins with the controller's inputs."""
+    symbolic = advance.is_a("SXFunction")
+    t, x, u, theta, dt = advance.sx_in() if symbolic else advance.mx_in()
+    references = type(t).sym("references", control.size1_in(2))
+    found = control(t, x, references, theta)
+    held = ca.vertcat(found, type(t).zeros(u.numel() - found.numel(), 1))
+    return ca.Function("nhmech_asking", [t, x, references, theta, dt],
+                       advance.call([t, x, held, theta, dt]), {"cse": True} if symbolic else {})
 
 
 def _runner(step: ca.Function) -> Lanes | Mapped:

@@ -55,8 +55,8 @@ class Inputs:
             call(lambda t, state: reset(), f"reset of {self.name}", state, takes="nothing")
 
     def hold(self, steps: int) -> int:
-        """How many of the next `steps` are taken before somebody is asked again."""
-        if self.controller is None and not self.wrench:
+        """How many of the next `steps` are taken in C before somebody is asked again."""
+        if (self.controller is None and not self.wrench) or self._atlas.chart.asks:
             return steps
         return min(steps, self.every - self._moment.k % self.every)
 

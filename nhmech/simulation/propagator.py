@@ -50,19 +50,22 @@ class CompiledSteps:
         Memory of a `StepGauge`.
     angles
         Where the unwrapped angles stand in x, for the record.
+    references, hold
+        Of a controller within the loop: its references, and the steps of a control period.
     """
 
     def __init__(self, loop: Loop, moment: Moment, constants: tuple[float, ...], theta: np.ndarray,
                  signs: np.ndarray, split: np.ndarray, gauge: np.ndarray,
-                 angles: tuple[int, ...]):
+                 angles: tuple[int, ...], references: np.ndarray, hold: int):
         arrays = (
             theta, signs, split, np.array([np.nan, 0.0, 1.0]), moment.q, moment.v, moment.x,
             moment.u, moment.health, moment.clock, np.zeros(loop.work), gauge,
-            np.array(angles, dtype=np.int64),
+            np.array(angles, dtype=np.int64), references,
         )
         # what C has the addresses of must live as long as this
         self._arrays = arrays
-        self.setup = Setup(*constants, *(array.ctypes.data for array in arrays))
+        self.setup = Setup(*constants, *(array.ctypes.data for array in arrays[:-1]))
+        self.setup.references, self.setup.hold = references.ctypes.data, hold
         self.setup.beside = moment.beside
         self.pointer = ctypes.byref(self.setup)
         self.loop = loop
@@ -100,6 +103,8 @@ class Propagator:
         Step [s].
     gauge
         Error of its steps.
+    hold
+        Steps of a control period.
     spare
         A scheme to change to where the steps are too long for the first one; None where there is
         none.
@@ -108,7 +113,8 @@ class Propagator:
     """
 
     def __init__(self, simulated: Simulated, atlas: Atlas, moment: Moment, dt: float,
-                 spare: Scheme | None = None, coulomb: CoulombContact | None = None):
+                 spare: Scheme | None = None, coulomb: CoulombContact | None = None,
+                 hold: int = 1):
         self.simulated = simulated
         self.coulomb = coulomb
         self.atlas = atlas
@@ -118,6 +124,8 @@ class Propagator:
         self.spare = spare
         self._first = atlas.primary.scheme
         self._tried = 0.0       # the worst error whose staying was tried
+        feedback = atlas.primary.feedback
+        self._asked = np.zeros(0) if feedback is None else feedback.references, hold
         self._pace = Pace()
         self._compiled: CompiledSteps | None = None
 
@@ -290,7 +298,8 @@ class Propagator:
             angles = self.atlas.primary.state_vector.angle_slots()
             bounds = self.atlas.primary.bounds
             self._compiled = CompiledSteps(loop, self.moment, constants, self.simulated.theta,
-                                           bounds.signs, bounds.split, self.gauge.values, angles)
+                                           bounds.signs, bounds.split, self.gauge.values, angles,
+                                           *self._asked)
         return self._compiled
 
     def _find_code(self) -> CompiledSteps | None:

@@ -24,6 +24,7 @@ from .command import TWIST_NAMES, Controller
 from .conservation import check_scheme
 from .coulomb import CONTACTS, ROLL, SLIP, CoulombContact
 from .events import Event, read_events
+from .feedback import Feedback
 from .inputs import Inputs, Wrench, read_twist
 from .interrupts import is_second_press
 from .layouts import RowLayout, state_layout
@@ -139,7 +140,10 @@ class Simulator:
         _ = self.simulated.equations        # raises first where a joint meets no mass
         self.bounds = Bounds.of(self.simulated, on_limit, on_fall,
                                 "ignore" if lifts else on_lift)
-        self.atlas = Atlas(self.simulated, scheme, mode == "kinematic", self.bounds)
+        # what looks at each step, or knows no efforts, asks it like any other
+        is_asked_inside = not wrenches and not lifts
+        feedback = controller if isinstance(controller, Feedback) and is_asked_inside else None
+        self.atlas = Atlas(self.simulated, scheme, mode == "kinematic", self.bounds, feedback)
         self._notice = check_scheme(scheme, self.simulated, kinematic=mode == "kinematic",
                                     driven=controller is not None or bool(wrenches))
         sensors = Sensors(self.simulated, self.atlas.charts, coulomb)
@@ -153,7 +157,8 @@ class Simulator:
         self.moment = Moment(layout, *(len(self._beside.get(name, ()))
                                        for name in ("commanded_twist", "contact")))
         self.propagator = Propagator(self.simulated, self.atlas, self.moment, step,
-                                     SCHEMES["dop853"] if integrator == AUTO else None, coulomb)
+                                     SCHEMES["dop853"] if integrator == AUTO else None, coulomb,
+                                     every)
         self.inputs = Inputs(self.propagator, controller, wrenches, every)
         self._is_started = False
         self._is_first = True     # of its steps since the start
@@ -526,6 +531,8 @@ class Simulator:
                 else:
                     done, refused = propagator.advance_many(loop, free, recorder, k)
                 k += done
+                if refused and done and propagator.atlas.chart.asks:
+                    self.inputs.ask()      # the refused step may begin a period
             if refused:
                 recorder.note(k)
                 length = min(dt, end - self.t) if k == whole else dt

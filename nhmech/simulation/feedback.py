@@ -1,0 +1,194 @@
+"""Controllers that are expressions: they run within the compiled loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..checks import as_number, check_arguments, read_mapping
+from ..compile.buffered import Buffered
+from ..errors import InputError, listed
+from ..mechanics.equations import Equations
+from ..mechanics.system import HasConstrained
+from .once import once
+from .simulated import Simulated
+from .state import State
+from .state_vector import StateVector
+
+
+class SymbolicState:
+    """A moment of a run as CasADi's symbols, by the names of `State`.
+
+    Attributes
+    ----------
+    q, v
+        Configuration (nq,) and all fibre coordinates (nv,).
+    xi
+        Fibre coordinates by name.
+    joint_position, joint_velocity
+        Of the moving joints by name; angles are unwrapped.
+    """
+
+    def __init__(self, simulated: Simulated, x: ca.SX):
+        system = simulated.constrained.system
+        vector = StateVector.of(simulated.equations)
+        self._simulated, self._names = simulated, system.algebroid.v_names
+        self.q, self.v = vector.configuration(x), system.v
+        self.xi = dict(zip(self._names, ca.vertsplit(system.v)))
+        self.joint_position = {name: x[i] for i, name in enumerate(vector.names(()))
+                               if name in self.xi}
+        self.joint_velocity = {name: self.xi[name] for name in self.joint_position}
+
+    def __repr__(self) -> str:
+        return f"<SymbolicState of {', '.join(self.xi)}>"
+
+    @property
+    def pose(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """x [m], y [m] and heading [rad] of the base of a vehicle, seen from above."""
+        a, b, c, d = ca.vertsplit(self.q[3:7])
+        heading = ca.atan2(2 * (a * b + c * d), 1 - 2 * (b * b + c * c))
+        return self.q[0], self.q[1], heading
+
+    def servo(self, accelerations: Mapping[str, Any]) -> ca.SX:
+        """Efforts (nu,) that give driven joints these accelerations [rad/s^2, m/s^2], by the exact
+        inverse dynamics; of the other joints, none.
+
+        Raises
+        ------
+        InputError
+            For joints that are not driven, and for more of them than there are degrees of freedom.
+        """
+        simulated, system = self._simulated, self._simulated.constrained.system
+        equations, driven = simulated.equations, system.u_names[:simulated.nu]
+        unknown = [name for name in accelerations if name not in driven or name not in self._names]
+        if unknown or len(accelerations) > len(equations.names):
+            raise InputError(f"servo({listed(accelerations)}): accelerations of up to "
+                             f"{len(equations.names)} of the driven joints {listed(driven)}")
+        columns = [driven.index(name) for name in accelerations]
+        rows = [self._names.index(name) for name in accelerations]
+        xi = self.v[list(equations.frame.speeds)]
+        moved = equations.acceleration(system.t, self.q, xi, system.u, system.theta)[rows]
+        still = ca.SX.zeros(system.u.numel(), 1)
+        effect = ca.jacobian(moved, system.u)[:, columns]
+        free, effect = ca.substitute([moved, effect], [system.u, system.theta],
+                                     [still, ca.DM(simulated.theta)])
+        u = ca.SX.zeros(simulated.nu, 1)
+        u[columns] = ca.solve(effect, ca.vertcat(*accelerations.values()) - free)
+        return u
+
+
+Law = Callable[[ca.SX, SymbolicState, dict[str, ca.SX]], Any]
+
+
+class Feedback:
+    """A controller that is an expression: a run asks it within the compiled loop.
+
+    Called like any controller it gives the same efforts, and so it is where steps are taken in
+    Python: without a compiler, with "dop853", with wrenches or Coulomb friction.
+
+    Parameters
+    ----------
+    constrained
+        What it drives.
+    law
+        (t, state, references) -> efforts of the driven joints in their order [N m, N], made of
+        CasADi's symbols: `SymbolicState`, and the references by name. What exceeds a joint's limit
+        is cut.
+    references
+        Name -> number: what may change between two runs without compiling anew (`set`).
+    name
+        For messages and run files.
+
+    Raises
+    ------
+    InputError
+        For a law that returns something else, and for references that are no numbers.
+
+    Examples
+    --------
+    >>> def servo(t, state, references):
+    ...     rates = [state.joint_velocity[name] for name in vehicle.driven]
+    ...     return [0.5 * (references["rate"] - rate) for rate in rates]
+    >>> law = Feedback(vehicle, servo, {"rate": 3.0})
+    >>> run = Simulator(vehicle, law).run(2.0)
+    >>> bool(abs(run.v[-1, 6] - 3.0) < 0.1)
+    True
+    """
+
+    @check_arguments
+    def __init__(self, constrained: HasConstrained, law: Callable,
+                 references: Mapping[str, float] | None = None, name: str = ""):
+        simulated = Simulated.of(constrained)
+        system, equations = simulated.constrained.system, simulated.equations
+        self.name = name or getattr(law, "__name__", "feedback")
+        self._vector = vector = StateVector.of(equations)
+        self._names = vector.names(())
+        given = read_mapping("references", references, "name -> number")
+        for key, value in given.items():
+            if as_number(value) is None:
+                raise InputError(f"references[{key!r}] = {value!r} must be a number")
+        self._places = {key: i for i, key in enumerate(given)}
+        self.references = np.array([float(value) for value in given.values()])
+        x, r = ca.SX.sym("x", vector.nconf), ca.SX.sym("references", len(given))
+        state = SymbolicState(simulated, x)
+        u_names = system.u_names[:simulated.nu]
+        u = _read_law(law(system.t, state, dict(zip(given, ca.vertsplit(r)))), self.name, u_names)
+        most = ca.DM([_limit(simulated, joint) for joint in u_names])
+        self.function = ca.Function(
+            "nhmech_law", [system.t, x, system.v, r],
+            [ca.densify(ca.fmin(ca.fmax(u, -most), most))], {"cse": True})
+        self._evaluate = Buffered(self.function)
+
+    def __repr__(self) -> str:
+        return f"<Feedback {self.name}: references {listed(self._places) or 'none'}>"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the references."""
+        return tuple(self._places)
+
+    def set(self, **references: float) -> None:
+        """Other numbers from here on. Raises `InputError` for unknown names."""
+        for key, value in references.items():
+            number = as_number(value)
+            if key not in self._places or number is None:
+                raise InputError(f"{key} = {value!r}: references are numbers, named "
+                                 f"{listed(self._places)}")
+            self.references[self._places[key]] = number
+
+    def __call__(self, t: float, state: State, /) -> np.ndarray:
+        x = self._vector.assemble(state.q, np.zeros(self._vector.nxi))
+        for i in self._vector.angle_slots():
+            x[i] = state.angles[self._names[i]]
+        return self._evaluate(t, x[:self._vector.nconf], state.v, self.references)[0].copy()
+
+
+@once
+def feedback_function(equations: Equations, law: ca.Function) -> ca.Function:
+    """(t, x, references, theta) -> efforts: a `Feedback.function` in these speeds."""
+    vector, system = StateVector.of(equations), equations.frame.constrained.system
+    x, r = ca.SX.sym("x", vector.nx), ca.SX.sym("references", law.size1_in(3))
+    q = vector.configuration(x[:vector.nconf])
+    v = equations.velocity(system.t, q, x[vector.nconf:], system.theta)
+    return ca.Function("nhmech_feedback", [system.t, x, r, system.theta],
+                       [law(system.t, x[:vector.nconf], v, r)], {"cse": True})
+
+
+def _limit(simulated: Simulated, joint: str) -> float:
+    return float(getattr(simulated.limits.get(joint), "effort", np.inf))
+
+
+def _read_law(found: Any, name: str, joints: Sequence[str]) -> ca.SX:
+    """Efforts (nu,). Raises `InputError` for anything else."""
+    try:
+        u = ca.vertcat(*found) if isinstance(found, (list, tuple)) else ca.SX(found)
+    except (TypeError, NotImplementedError) as error:
+        raise InputError(f"{name} returned {type(found).__name__}: expected an effort for each of "
+                         f"{listed(joints)}, made of numbers and CasADi's symbols") from error
+    if u.shape != (len(joints), 1):
+        raise InputError(f"{name} returned shape {u.shape}, expected ({len(joints)},): efforts of "
+                         f"{listed(joints)}")
+    return ca.SX(u)
