@@ -82,15 +82,16 @@ BY_LANE(floor, floor) BY_LANE(ceil, ceil) BY_LANE(casadi_log1p, log1p) BY_LANE(c
 BY_LANE_2(atan2, atan2) BY_LANE_2(pow, pow) BY_LANE_2(fmod, fmod) BY_LANE_2(remainder, remainder)
 BY_LANE_2(copysign, copysign) BY_LANE_2(casadi_hypot, hypot)
 
-/* sin and cos: Cody and Waite's reduction by pi/2 in three parts, then the polynomials of fdlibm
-   (k_sin.c, k_cos.c). Where an argument is too large for it, or not finite, the C library
-   answers. */
+/* sin and cos: Cody and Waite's reduction by pi/2 in three parts to r + y, y below the last digit
+   of r, then the polynomials of fdlibm (k_sin.c, k_cos.c): within 2 ulp. Where an argument is too
+   large for it, or not finite, the C library answers. */
 struct angle { pack sin, cos; mask quadrant, far; };
 
 static inline angle reduced(pack x) {
   const pack shift = all(0x1.8p52), n = x * 6.36619772367581382433e-01 + shift, k = n - shift;
-  const pack near = (x - k * 1.57079632673412561417e+00) - k * 6.07710050630396597660e-11;
-  const pack r = near - k * 2.02226624879595063154e-21;
+  const pack far = x - k * 1.57079632673412561417e+00, next = k * 6.07710050630396597660e-11;
+  const pack near = far - next, rest = k * 2.02226624879595063154e-21 - ((far - near) - next);
+  const pack r = near - rest, y = (near - r) - rest;
   const pack z = r * r, w = 1. - .5 * z;
   const pack s = -1.66666666666666324348e-01 + z * (8.33333333332248946124e-03 + z * (
       -1.98412698298579493134e-04 + z * (2.75573137070700676789e-06 + z * (
@@ -99,7 +100,8 @@ static inline angle reduced(pack x) {
       2.48015872894767294178e-05 + z * (-2.75573143513906633035e-07 + z * (
       2.08757232129817482790e-09 + z * -1.13596475577881948265e-11))));
   const pack size = casadi_fabs(x).v;
-  return {r + (r * z) * s, w + (((1. - w) - .5 * z) + (z * z) * c), (mask)n, ~(size < all(1e6))};
+  return {r + ((r * z) * s + y * w), w + (((1. - w) - .5 * z) + ((z * z) * c - r * y)), (mask)n,
+          ~(size < all(1e6))};
 }
 
 static inline pack turned(pack even, pack odd, mask quadrant) {
