@@ -22,6 +22,13 @@ from .state_vector import StateVector
 class SymbolicState:
     """A moment of a run as CasADi's symbols, by the names of `State`.
 
+    Parameters
+    ----------
+    simulated
+        What moves.
+    x
+        Symbol of the configuration's part of the state vector.
+
     Attributes
     ----------
     q, v
