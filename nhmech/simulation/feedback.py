@@ -15,7 +15,7 @@ from ..mechanics.equations import Equations
 from ..mechanics.system import HasConstrained
 from .once import once
 from .simulated import Simulated
-from .state import State
+from .state import State, StateLayout
 from .state_vector import StateVector
 
 
@@ -148,6 +148,8 @@ class Feedback:
             "nhmech_law", [system.t, x, system.v, r],
             [ca.densify(ca.fmin(ca.fmax(u, -most), most))], {"cse": True})
         self._evaluate = Buffered(self.function)
+        self._layout: StateLayout | None = None      # of the states that it is called with
+        self._at: list[int] = []
 
     def __repr__(self) -> str:
         return f"<Feedback {self.name}: references {listed(self._places) or 'none'}>"
@@ -167,10 +169,12 @@ class Feedback:
             self.references[self._places[key]] = number
 
     def __call__(self, t: float, state: State, /) -> np.ndarray:
-        x = self._vector.assemble(state.q, np.zeros(self._vector.nxi))
-        for i in self._vector.angle_slots():
-            x[i] = state.angles[self._names[i]]
-        return self._evaluate(t, x[:self._vector.nconf], state.v, self.references)[0].copy()
+        if state.layout is not self._layout:
+            self._layout = state.layout
+            self._at = [state.layout.angles[self._names[ix]] if is_angle else iq
+                        for ix, iq, is_angle in self._vector.slots]
+        values = state.values
+        return self._evaluate(t, values[self._at], state.v, self.references)[0].copy()
 
 
 @once
