@@ -1,5 +1,6 @@
 """Upright joints above a wheel that nothing can turn: neither a trail nor a motor does."""
 
+import numpy as np
 import pytest
 from support import joint, link, robot
 
@@ -93,3 +94,16 @@ def test_a_differential_drive_turns_whatever_its_caster_does(word, elements, cou
     assert kinds == ["disc", "disc"] + ["omni"] * count
     assert mobility(vehicle).type == (2, 0)
     assert vehicle.speeds == vehicle.description.driven == ("left_joint", "right_joint")
+
+
+def test_wheels_about_a_middle_are_not_offered_as_tyres_that_could_not_roll_on():
+    """A line to paste has to load."""
+    parts = []
+    for i, angle in enumerate((60, 180, 300)):
+        x, y = 0.15 * np.cos(np.radians(angle)), 0.15 * np.sin(np.radians(angle))
+        parts += [link(f"wheel_{i}", 0.2, body=WHEEL.format(r=0.05)),
+                  joint(f"wheel_{i}_joint", "base", f"wheel_{i}", (round(x, 4), round(y, 4), 0.05),
+                        (0, 0, round(np.radians(angle) + np.pi / 2, 4)))]
+    text = robot(link("base", 3), *parts)
+    [notice] = [n for n in nhmech.load(text).notices if n.kind is NoticeKind.ROLLERS]
+    assert "their axles meet amid them" in notice.text and notice.remedy is None

@@ -256,6 +256,8 @@ def _roller_notice(layout: Layout, wheels: Sequence[Wheel], verdicts: Sequence[V
     text = f"{list_names(wheels)}: taken as {kind} wheels, {' and '.join(reasons)}"
     if against:
         text += f", although {say(against, 'speaks', 'speak')} against it"
+    if kind != "mecanum" and why:      # as plain tyres they could turn on the spot at most
+        return Notice(NoticeKind.ROLLERS, text)
     if kind != "mecanum":
         discs = [replace(w, kind="disc") for w in wheels]
         return Notice(NoticeKind.ROLLERS, text, suggest(
