@@ -4,6 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support import sampled
 
 from nhmech.errors import MechanicsError
 from nhmech.mechanics import (
@@ -18,7 +19,7 @@ from nhmech.mechanics import (
     special_orthogonal,
     symmetry,
 )
-from nhmech.systems import heavy_top, load_system
+from nhmech.systems import heavy_top, load_system, system_names
 from nhmech.systems.example import solve
 
 X = {"x": lambda s: {"x": 1}, "y": lambda s: {"y": 1}}
@@ -141,3 +142,31 @@ def test_what_is_no_polynomial_in_the_invariants_is_refused():
     with pytest.raises(MechanicsError, match="the Lagrangian still depends on qx, .* no polynomial "
                                              "in the invariants z_x, z_y, z_z"):
         quotient(found)
+
+
+# why a shipped system does not reduce by all the symmetry that is found
+REASONS = ("no symmetry among the candidates", "needs an invariant basis of the fibre",
+           "needs a Lagrangian", "no polynomial in the invariants")
+
+
+@pytest.mark.parametrize("name", sampled(system_names(), 10))
+def test_a_shipped_system_reduces_or_says_why_not(name):
+    example = load_system(name)
+    try:
+        found = find_symmetry(example)
+        reduced = quotient(found)
+    except MechanicsError as error:
+        assert any(reason in str(error) for reason in REASONS), error
+        return
+    space, constrained = reduced.base.system.algebroid, example.constrained
+    assert space.nv == constrained.system.algebroid.nv
+    if space.nq:
+        space.check(reduced.base.configurations[:2])
+    equations, rng = example.equations(), np.random.default_rng(5)
+    base = reduced.equations(equations.names)
+    for q in constrained.configurations[:3]:
+        xi, u = rng.normal(size=len(equations.names)), rng.normal(size=constrained.system.u.numel())
+        expected = equations.acceleration(0, q, xi, u, constrained.parameters).full()
+        np.testing.assert_allclose(
+            base.acceleration(0, reduced.place(q), xi, u, constrained.parameters).full(), expected,
+            rtol=0, atol=1e-10 * max(1.0, np.abs(expected).max()))
