@@ -116,7 +116,7 @@ def tyres() -> None:
                   label="lateral at 4°, over longitudinal slip")
         left.set(xlabel="slip, kappa or tan(alpha)", ylabel="force over load", ylim=(0, None),
                  title="passenger_car")
-        left.legend(loc="lower right")
+        left.legend(loc=(0.45, 0.36))
         torque = nhmech.JointTorque({"left_wheel_joint": 0.05, "right_wheel_joint": 0.1})
 
         def end(tyres) -> np.ndarray:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 import pytest
+from scipy.linalg import expm
 from scipy.optimize import brentq
 
 import nhmech
@@ -138,9 +140,19 @@ def level(tyre):
     return single_track(tyre, height=-2 * WHEEL * RADIUS / BODY, front=1.35, rear=1.35)
 
 
+def deflections(vehicle) -> dict[str, int]:
+    """Name of each deflection -> its place in q."""
+    names = vehicle.algebroid.q_names
+    return {name: names.index(name) for name in names if name.endswith("_deflection")}
+
+
 def slipping(vehicle, kappa: float, tangent: float, speed: float = 15.0):
-    """q, v of straight running with slip of all wheels."""
+    """q, v, xi of straight running with slip of all wheels, of tyres that have relaxed."""
     q, xi = straight(vehicle, speed)
+    for name, place in deflections(vehicle).items():
+        wheel, direction = name.removesuffix("_deflection").split("/")
+        sigma = vehicle.parameters.values[f"{wheel}.{direction}_relaxation"]
+        q[place] = sigma * {"longitudinal": kappa, "lateral": -tangent}[direction]
     xi[vehicle.speeds.index("lateral_speed")] = speed * tangent
     wheels = [i for i, name in enumerate(vehicle.speeds) if name.endswith("_joint")]
     xi[wheels] *= 1 + kappa
@@ -152,7 +164,6 @@ def ground_forces(vehicle, q, v, xi) -> tuple[float, float, float]:
     centre of mass: Newton's law, with no word of tyres."""
     a = vehicle.equations.acceleration(0.0, q, xi, np.zeros(len(vehicle.driven)),
                                        vehicle.theta).full().ravel()
-    import pinocchio as pin
     mass = pin.computeTotalMass(vehicle.model)
     data = vehicle.model.createData()
     pin.centerOfMass(vehicle.model, data, q, v, a)
@@ -214,15 +225,21 @@ def test_braking_shifts_the_load_that_the_brakes_need():
 def test_three_derivations_agree(robot, tyre):
     """Gibbs-Appell, Lagrange multipliers, and Pinocchio's matrices, at random states."""
     vehicle, rng = nhmech.load(nhmech.urdf_path(robot), tyres=tyre), np.random.default_rng(5)
+    assert deflections(vehicle)
     other = lagrange_multipliers(vehicle.reduced, frame=vehicle.frame)
     for q in vehicle.constrained.configurations[:3]:
+        q = q.copy()
+        q[list(deflections(vehicle).values())] = 1e-3 * rng.normal(size=len(deflections(vehicle)))
         xi, u = rng.normal(size=len(vehicle.speeds)), rng.normal(size=len(vehicle.driven))
         at = (0.0, q, xi, u, vehicle.theta)
         a, b = (form.acceleration(*at).full().ravel() for form in (vehicle.equations, other))
         v = vehicle.equations.velocity(0.0, q, xi, vehicle.theta).full().ravel()
         numeric = saddle(vehicle, 0.0, q, v, u)
         np.testing.assert_allclose(b, a, atol=1e-10 * np.abs(a).max())
-        np.testing.assert_allclose(numeric.acceleration, a, atol=1e-10 * np.abs(a).max())
+        # in Pinocchio's saddle system rows are linear: it has another rate of the deflections
+        rigid = [not name.endswith("_deflection") for name in vehicle.algebroid.v_names]
+        np.testing.assert_allclose(numeric.acceleration[rigid], a[rigid],
+                                   atol=1e-10 * np.abs(a[rigid]).max())
         np.testing.assert_allclose(numeric.lam, vehicle.equations.multipliers(*at).full().ravel(),
                                    rtol=1e-9, atol=1e-9 * np.abs(numeric.lam).max())
 
@@ -274,36 +291,34 @@ def test_what_slip_takes_is_missing_in_the_energy(tyre):
     """dE/dt = efforts + forces of the tyres on the speeds with which they slip."""
     robot = nhmech.load(nhmech.urdf_path("differential_drive"), tyres=tyre)
     rng = np.random.default_rng(2)
-    q = robot.configuration()
     for _ in range(5):
+        q, z = robot.configuration(), 1e-3 * rng.normal(size=(2, 2))       # wheel, direction
+        if deflections(robot):
+            q[list(deflections(robot).values())] = z.ravel()
         xi = np.array([20.0, 20.0, 0.3, 1.0, 0.1]) * rng.uniform(0.5, 1.5, 5)
-        u = rng.normal(size=2)
-        at = (0.0, q, xi, u, robot.theta)
-        v, a = (f.full().ravel() for f in (robot.equations.velocity(0.0, q, xi, robot.theta),
-                                           robot.equations.acceleration(*at)))
-        step = 1e-5
-        import pinocchio as pin
+        u, step = rng.normal(size=2), 1e-5
+        v, a = (f.full().ravel() for f in (
+            robot.equations.velocity(0.0, q, xi, robot.theta),
+            robot.equations.acceleration(0.0, q, xi, u, robot.theta)))
         rate = sum(sign * robot.energy(0.0, pin.integrate(robot.model, q, sign * step * v),
                                        v + sign * step * a) for sign in (1, -1)) / (2 * step)
         S, s = (part.full() for part in robot.functions.slip(0.0, q, robot.theta))
-        speeds = (S @ v + s.ravel()).reshape(2, 2)          # wheel, direction
+        speeds = (S @ v + s.ravel()).reshape(2, 2)
         found = reactions(robot, 0.0, q, v, u)
         power = u @ v[[robot.algebroid.v_names.index(name) for name in robot.driven]]
-        for wheel, (x, y) in zip(("left", "right"), speeds):
-            hub = x + 0.1 * xi[robot.speeds.index(f"{wheel}_wheel_joint")]
-            hub = abs(hub)
+        for wheel, (x, y), deflection in zip(("left", "right"), speeds, z):
+            hub = abs(x + 0.1 * xi[robot.speeds.index(f"{wheel}_wheel_joint")])
             if isinstance(tyre, Tyre):
                 fx, fy = -600.0 * x / hub, -500.0 * y / hub
             else:
-                number = TYRES[tyre]
-                sx, sy = (grip.stiffness / number.load / grip.friction * speed / hub
-                          for grip, speed in ((number.longitudinal, x), (number.lateral, y)))
+                grips = TYRES[tyre].longitudinal, TYRES[tyre].lateral
+                sx, sy = (-grip.stiffness / 30.0 / grip.friction * part / grip.relaxation
+                          for grip, part in zip(grips, deflection))
                 rho, load = np.hypot(sx, sy), found.components[f"{wheel}_wheel_joint"]["normal"]
-                fx, fy = (-load * slip / rho * magic(rho, 1.0 * grip.friction, grip.friction,
+                fx, fy = (-load * slip / rho * magic(rho, grip.friction, grip.friction,
                                                      grip.shape, grip.curvature)
-                          for grip, slip in ((number.longitudinal, sx), (number.lateral, sy)))
+                          for grip, slip in zip(grips, (sx, sy)))
             power += fx * x + fy * y
-            assert fx * x + fy * y <= 0
         assert rate == pytest.approx(power, rel=1e-6)
 
 
@@ -338,6 +353,66 @@ def test_a_standing_car_stays_where_it_is():
     assert np.isfinite(linearise(vehicle, run.q[-1], run.xi[-1]).A).all()
 
 
+# -- relaxation ------------------------------------------------------------------------------------
+STIFF, LENGTH = (60e3, 75e3), (0.5, 0.4)         # in front, behind: [N/rad], [m]
+
+
+def relaxing(**more):
+    tyres = {f"{name}_joint": Tyre(Grip(90e3), Grip(K, relaxation=sigma))
+             for name, K, sigma in zip(("front", "rear"), STIFF, LENGTH)}
+    return single_track(tyres, **more)
+
+
+def relaxing_model(speed: float) -> np.ndarray:
+    """Single-track model with relaxation in (lateral speed of the centre of mass, yaw rate, both
+    deflections), (4, 4)."""
+    mass, yaw, a, b = planar_numbers()
+    (kf, kr), (sf, sr) = STIFF, LENGTH
+    return np.array([[0, -speed, kf / sf / mass, kr / sr / mass],
+                     [0, 0, a * kf / sf / yaw, -b * kr / sr / yaw],
+                     [-1, -a, -speed / sf, 0],
+                     [-1, b, 0, -speed / sr]])
+
+
+@pytest.mark.parametrize("speed", [2.0, 20.0])
+def test_relaxation_in_the_linearised_dynamics(speed):
+    vehicle = relaxing()
+    linear = linearise(vehicle, *straight(vehicle, speed))
+    order = ("lateral_speed", "yaw_rate", "front_joint/lateral_deflection",
+             "rear_joint/lateral_deflection")
+    rows = [linear.names.index(name) for name in order]
+    to_base = np.eye(4)
+    to_base[0, 1] = planar_numbers()[2] - FRONT
+    expected = to_base @ relaxing_model(speed) @ np.linalg.inv(to_base)
+    np.testing.assert_allclose(linear.A[np.ix_(rows, rows)], expected, rtol=1e-8, atol=1e-8)
+
+
+def test_the_response_to_a_step_of_steering():
+    steer, speed, dt = 1e-5, 20.0, 1e-3
+    vehicle = relaxing(steer=steer)
+    simulator = nhmech.Simulator(vehicle, dt=dt)
+    simulator.reset(q=vehicle.configuration(), xi=straight(vehicle, speed)[1])
+    run = simulator.run(0.2)
+    model = np.zeros((5, 5))
+    model[:4, :4] = relaxing_model(speed)
+    model[2, 4] = speed * steer
+    yaw_rate = run.xi[:, vehicle.speeds.index("yaw_rate")]
+    front = run.q[:, vehicle.algebroid.q_names.index("front_joint/lateral_deflection")]
+    for k in (20, 50, 100, 200):
+        expected = expm(model * k * dt)[:4, 4]
+        np.testing.assert_allclose([yaw_rate[k], front[k]], expected[1:3], rtol=1e-6)
+    # at first the force grows as that of a tyre on a straight path: 1 - exp(-V t / sigma)
+    assert front[5] == pytest.approx(0.5 * steer * (1 - np.exp(-speed * 5 * dt / 0.5)), rel=0.02)
+
+
+@pytest.mark.parametrize("tyre", ["passenger_car", "robot_rubber"])
+def test_steady_slip_does_not_know_relaxation(tyre):
+    at_once = Tyre.read(f"{tyre} longitudinal.relaxation=0 lateral.relaxation=0")
+    a, b = level(tyre), level(at_once)
+    forces = [ground_forces(v, *slipping(v, 0.05, -0.03)) for v in (a, b)]
+    np.testing.assert_allclose(*forces, rtol=1e-9)
+
+
 # -- bad input -------------------------------------------------------------------------------------
 @pytest.mark.parametrize("make, words", [
     (lambda: Tyre(Grip(-1.0), Grip(1.0)), "stiffness"),
@@ -349,6 +424,7 @@ def test_a_standing_car_stays_where_it_is():
     (lambda: Tyre(Grip(1.0), 3.0), "must be a Grip"),
     (lambda: Grip(1.0, shape=0.5), "from 1 to 2"),
     (lambda: Grip(1.0, curvature=1.5), "at most 1"),
+    (lambda: Grip(1.0, relaxation=-0.1), "relaxation"),
     (lambda: Tyre.read("pasenger_car"), "did you mean 'passenger_car'?"),
     (lambda: Tyre.read("passenger_car lateral.frictoin=1"), "did you mean 'lateral.friction'?"),
     (lambda: Tyre.read("passenger_car load=heavy"), "not a number"),
@@ -370,7 +446,7 @@ def test_refused(make, words):
 
 def test_coulomb_friction_and_tyres_are_not_mixed():
     vehicle = single_track({"rear_joint": "passenger_car"})
-    with pytest.raises(nhmech.InputError, match="rear_joint/normal"):
+    with pytest.raises(nhmech.InputError, match="rear_joint slip"):
         nhmech.Simulator(vehicle, contact="coulomb", mu=0.5)
 
 

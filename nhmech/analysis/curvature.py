@@ -95,6 +95,7 @@ def connection_curvature(constrained: HasConstrained, q: np.ndarray | None = Non
     simulated = Simulated.of(constrained)
     vehicle = simulated.vehicle
     system_of = simulated.constrained if vehicle is None else vehicle.reduced
+    system_of.require_linear("connection_curvature")
     algebroid = system_of.system.algebroid
     wanted = (
         None if base is None else [algebroid.v_names[fibre_index(algebroid, name)] for name in base]

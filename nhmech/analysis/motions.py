@@ -78,11 +78,12 @@ def motions(constrained: HasConstrained, *, wheel_angles: bool = False, q: np.nd
     Raises
     ------
     MechanicsError
-        Where q is not on the holonomic manifold.
+        Where q is not on the holonomic manifold, and where rows are not linear.
     """
     simulated = Simulated.of(constrained)
     vehicle = simulated.vehicle
     system_of = simulated.constrained if vehicle is None else vehicle.reduced
+    system_of.require_linear("motions")
     if q is not None:
         # rows and speeds that serve here
         q = read_vector("q", q, system_of.system.algebroid.q_names)

@@ -15,8 +15,9 @@ SAMPLES = 500       # states at which the constraints are evaluated at most, spr
 def residuals(trajectory: Trajectory, simulated: Simulated | None = None) -> tuple[float, float]:
     """Largest violation of the constraints over a run: of the rows, and of phi.
 
-    They are max |A v + b| / max(1, |v|) and max |phi|; dropped rows are among them. Of a run with
-    Coulomb friction, moments at which wheels may slide or fly are left out.
+    They are max |A v + b| / max(1, |v|), with `Distribution.flow`, and max |phi|; dropped rows are
+    among them. Of a run with Coulomb friction, moments at which wheels may slide or fly are left
+    out.
 
     Parameters
     ----------
@@ -33,10 +34,12 @@ def residuals(trajectory: Trajectory, simulated: Simulated | None = None) -> tup
         if vehicle is None
         else vehicle.functions.constraints
     )
+    flows = simulated.constrained.flow_function()
     for i in rolled[np.unique(np.linspace(0, len(rolled) - 1,
                                           min(SAMPLES, len(rolled))).astype(int))]:
         v = trajectory.v[i]
         A, b, phi = evaluate(trajectory.t[i], trajectory.q[i], simulated.theta)
+        b = b + flows(trajectory.t[i], trajectory.q[i], v, simulated.theta)
         slip = max(
             slip,
             float(np.linalg.norm(A.full() @ v + b.full().ravel()) / max(1.0, np.linalg.norm(v))),

@@ -314,9 +314,11 @@ class RunValidity:
             lines.append("; ".join([failure, *advice]))
         else:
             hardest = self.hardest
-            lines.append(f"ideal rolling was {'possible' if doubted else 'valid'} from t = "
-                         f"{self.states.t[0]:.6g} to {self.states.t[-1]:.6g} s; closest to slip at "
-                         f"t = {hardest.t:.6g} s, {hardest.reason()}")
+            kept = "ideal rolling was" if self.states.rolls else "contact with the ground was"
+            closest = (f"; closest to slip at t = {hardest.t:.6g} s, {hardest.reason()}"
+                       if self.states.rolls else "")
+            lines.append(f"{kept} {'possible' if doubted else 'valid'} from t = "
+                         f"{self.states.t[0]:.6g} to {self.states.t[-1]:.6g} s{closest}")
         if doubted:
             first, last = doubted[0], doubted[-1]
             when = (f"at t = {first:.6g} s" if first == last

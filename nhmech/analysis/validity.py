@@ -250,6 +250,11 @@ class Judged(Sequence[Validity]):
             self._judged[k] = judge(self._vehicle, load, load.t, self._mu)
         return self._judged[k]
 
+    @property
+    def rolls(self) -> bool:
+        """Whether any wheel is held along the ground; else all have tyres, or are free."""
+        return any(held.direction != "normal" for held in self._vehicle.contact_rows)
+
     @cached_property
     def t(self) -> list[float]:
         """Their times [s]."""

@@ -10,6 +10,7 @@ import numpy as np
 from ..mechanics.algebroid import rotation
 from ..simulation.once import once
 from ..vehicle.couplings import Axle
+from ..vehicle.rows import linear_row
 from ..vehicle.vehicle import Vehicle
 
 # [rad] on the sphere of twists, how far ahead of the present one coupled axles are sent
@@ -19,22 +20,32 @@ STILL = 1e-6      # a twist smaller than this [m/s] holds the steering where it 
 
 
 class DrivenWheel(NamedTuple):
-    """Joint that drives a wheel, index of its rate in v, and row of the wheel's rolling."""
+    """Joint that drives a wheel, index of its rate in v, and the speed (1, nv) v + () that is
+    zero where the wheel rolls."""
 
     joint: str
     spin: int
-    row: int
+    form: ca.SX
+    offset: ca.SX
 
 
 def driven_wheels(vehicle: Vehicle) -> tuple[DrivenWheel, ...]:
     """In the order of the contacts."""
     found = []
+    d, v = vehicle.constrained.distribution, vehicle.constrained.system.v
     rolling = {held.contact: row for held, row in vehicle.contact_rows.items()
                if held.direction in ("longitudinal", "roller")}
-    for mount in (contact.mount for contact in vehicle.contacts):
-        joint, spin = mount.wheel.joint, mount.spin
-        if joint is not None and spin is not None and joint in vehicle.driven:
-            found.append(DrivenWheel(joint, spin, rolling[mount.wheel.name]))
+    for contact in vehicle.contacts:
+        joint, spin = contact.mount.wheel.joint, contact.mount.spin
+        if joint is None or spin is None or joint not in vehicle.driven:
+            continue
+        row = rolling.get(contact.name)
+        if row is None:      # a tyre, which rolls where it does not slip
+            made = linear_row(contact.name, contact.speed("longitudinal"), v)
+            form, offset = made.form, made.offset
+        else:
+            form, offset = d.A[row, :], d.b[row]
+        found.append(DrivenWheel(joint, spin, form, offset))
     return tuple(found)
 
 
@@ -82,14 +93,13 @@ def twist_function(vehicle: Vehicle) -> ca.Function:
     allowed = scaled / unit
 
     R, n, heading = _directions(vehicle, q)
-    wheels, rows = driven_wheels(vehicle), vehicle.constrained.distribution
+    wheels = driven_wheels(vehicle)
     # steering that is turning counts, where it moves a wheel's centre
     moved = ca.vertcat(R.T @ (allowed[0] * heading + allowed[1] * ca.cross(n, heading)),
                        R.T @ n * allowed[2], v[6:])
     moved[[wheel.spin for wheel in wheels]] = 0
-    A, b = rows.A, rows.b
-    rates = ca.vertcat(ca.SX(0, 1), *(-(A[row, :] @ moved + b[row]) / A[row, spin]
-                                      for _, spin, row in wheels))
+    rates = ca.vertcat(ca.SX(0, 1), *(-(form @ moved + offset) / form[spin]
+                                      for _, spin, form, offset in wheels))
     spins = v[[wheel.spin for wheel in wheels]]
     acceleration = _hold_back(ca.fabs(allowed[0] - heading.T @ R @ v[:3]),
                               ca.mmax(ca.vertcat(ca.SX(0), ca.fabs(rates - spins))), most)

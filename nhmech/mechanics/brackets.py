@@ -82,6 +82,7 @@ def growth_vector(constrained: HasConstrained, q: ArrayLike | None = None, *,
     """
     constrained = require_constrained(constrained)
     constrained.require_distribution("growth_vector")
+    constrained.require_linear("growth_vector")
     if q is not None:
         q = read_vector("q", q, constrained.system.algebroid.q_names)
         # a frame that is good here

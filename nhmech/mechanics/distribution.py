@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import casadi as ca
@@ -44,6 +44,12 @@ class Distribution:
         Other bases of what some rows span.
     components
         What each row holds of a contact; None where it holds something else.
+    flow
+        What A v + b leaves out, a function of (t, q, v), (m,): not zero for rows that have a
+        follower only.
+    followers
+        Row -> the fibre coordinate that it determines from the others: no other row and no inertia
+        knows that coordinate, so that the row has no force, and need not be linear.
     """
 
     A: ca.SX
@@ -54,6 +60,8 @@ class Distribution:
     priority: tuple[int, ...]
     spans: tuple[Span, ...] = ()
     components: tuple[Component | None, ...] = ()
+    flow: ca.SX | None = None
+    followers: Mapping[int, int] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Distribution of {self.m} rows: {listed(self.names, REPR)}>"
@@ -133,6 +141,9 @@ class Row:
         or None.
     component
         What it holds of a contact; None where it holds something else.
+    follower
+        The fibre coordinate that it determines and nothing else knows; then `flow`, a function of
+        (t, q, v), may be added to it.
     """
 
     name: str
@@ -141,6 +152,8 @@ class Row:
     phi: ca.SX | None = None
     priority: int = 0
     component: Component | None = None
+    follower: int | None = None
+    flow: ca.SX | None = None
 
 
 def assemble(rows: Sequence[Row], nv: int, spans: Sequence[Span] = ()) -> Distribution:
@@ -167,4 +180,13 @@ def assemble(rows: Sequence[Row], nv: int, spans: Sequence[Span] = ()) -> Distri
                         tuple(replace(part, rows=tuple(names.index(name) for name in part.rows))
                               for span in spans
                               for part in span.parts() if set(part.rows) <= set(names)),
-                        tuple(row.component for row in rows))
+                        tuple(row.component for row in rows),
+                        *_flow(rows))
+
+
+def _flow(rows: Sequence[Row]) -> tuple[ca.SX | None, dict[int, int]]:
+    """`flow` and `followers` of a distribution."""
+    followers = {i: row.follower for i, row in enumerate(rows) if row.follower is not None}
+    if not followers:
+        return None, {}
+    return ca.vertcat(*[ca.SX(1, 1) if row.flow is None else row.flow for row in rows]), followers

@@ -74,15 +74,30 @@ class AdaptedFrame:
         return self.factors.solve(ca.vertcat(top, self.rotation.T @ bottom))
 
     def velocity(self, xi: ca.SX) -> ca.SX:
-        """v = E xi + e0, (nv,)."""
-        return ca.densify(self.factors.solve(ca.vertcat(xi, -self.offsets)))
+        """v = E xi + e0, (nv,), and what followers do."""
+        v = ca.densify(self.factors.solve(ca.vertcat(xi, -self.offsets)))
+        if self.flow is None:
+            return v
+        flow = ca.substitute(self.flow, self.constrained.system.v, v)
+        return ca.densify(self.factors.solve(ca.vertcat(xi, -self.offsets - flow)))
+
+    @cached_property
+    def flow(self) -> ca.SX | None:
+        """`Distribution.flow` of the kept rows, in their sparse basis; None without followers."""
+        d = self.constrained.distribution
+        return None if d.flow is None else self.rotation.T @ d.flow[list(self.kept)]
 
     def acceleration(self, xi_rate: ca.SX) -> ca.SX:
         """dv/dt = Phi^-1 [dxi/dt; -gamma], a function of (t, q, v, dxi/dt), (nv,)."""
         system = self.constrained.system
-        return self.factors.solve(
-            ca.vertcat(xi_rate, -system.rate(self.forms @ system.v + self.offsets))
-        )
+        speeds = self.forms @ system.v + self.offsets
+        if self.flow is None:
+            return self.factors.solve(ca.vertcat(xi_rate, -system.rate(speeds)))
+        drift = system.rate(speeds + self.flow)
+        a = self.factors.solve(ca.vertcat(xi_rate, -drift))
+        # a follower's own rate is in no flow
+        turn = ca.jtimes(self.flow, system.v, ca.densify(a))
+        return self.factors.solve(ca.vertcat(xi_rate, -drift - turn))
 
     @cached_property
     def inverse(self) -> ca.SX:
@@ -99,8 +114,9 @@ class AdaptedFrame:
     def gamma(self) -> ca.SX:
         """(dA/dt) v + db/dt of the kept rows, a function of (t, q, v): A dv/dt = -gamma."""
         d = self.constrained.distribution
-        return self.constrained.system.rate((d.A @ self.constrained.system.v
-                                             + d.b)[list(self.kept)])
+        speeds = d.A @ self.constrained.system.v + d.b
+        return self.constrained.system.rate(
+            (speeds if d.flow is None else speeds + d.flow)[list(self.kept)])
 
     def multipliers(self, acceleration: ca.SX) -> ca.SX:
         """lambda of the kept rows from (A^T + friction) lambda = dS/da - tau at the given dv/dt."""
@@ -234,8 +250,13 @@ def adapted_frame(constrained: HasConstrained,
     forms = sample_forms(constrained)
     kept = tuple(sorted(independent_rows(forms, scales, d.priority, d.names)))
     _check_agreement(constrained, list(kept))
-    chosen = independent_speeds(forms[:, kept, :], scales, system.algebroid.v_names,
-                                tuple(constrained.preferred), speeds)
+    # a row with a follower says nothing about the other coordinates
+    left = [i for i in range(nv) if i not in d.followers.values()]
+    rows = [row for row in kept if row not in d.followers]
+    found = independent_speeds(forms[:, rows, :][:, :, left], scales[left],
+                               tuple(system.algebroid.v_names[i] for i in left),
+                               tuple(constrained.preferred), speeds)
+    chosen = tuple(left[i] for i in found)
     top = np.zeros((len(chosen), nv))
     top[range(len(chosen)), chosen] = 1
     written, offsets, rotation = d.sparse_basis(kept)

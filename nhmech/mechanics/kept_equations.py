@@ -62,6 +62,8 @@ def _origin(frame: AdaptedFrame, rate: ca.SX, xi_rate: ca.SX) -> ca.Function:
     if short is not None:
         symbols.append(short.symbols)
         expressions.append(short.meanings)
+    if frame.flow is not None:
+        expressions.append(frame.flow)
     if frame.friction is not None:
         expressions += [frame.friction.forms, frame.friction.loads]
     # symbols that nobody gave a meaning to are for `form` to find

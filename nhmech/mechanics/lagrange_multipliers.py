@@ -62,6 +62,9 @@ def lagrange_multipliers(constrained: HasConstrained, speeds: Sequence[str] | No
     if frame.friction is not None:
         felt = constrained.friction @ frame.spread()
         matrix = matrix - ca.blockcat([[ca.SX(nv, nv), felt], [ca.SX(r, nv), ca.SX(r, r)]])
+    if constrained.distribution.flow is not None:
+        slope = ca.jacobian(constrained.distribution.flow, system.v)[list(frame.kept), :]
+        matrix = matrix + ca.blockcat([[ca.SX(nv, nv), ca.SX(nv, r)], [slope, ca.SX(r, r)]])
     solution = factorise(matrix, pivot_order(samples, pattern)).solve(
         ca.vertcat(system.force - h, -frame.gamma)
     )

@@ -308,8 +308,19 @@ class ConstrainedSystem:
             return ()
         return tuple(sorted(set(ca.sparsify(self.friction).sparsity().get_col())))
 
+    def require_linear(self, method: str) -> None:
+        """Raises `MechanicsError` where some row is not linear."""
+        d = self.distribution
+        if d.flow is not None:
+            names = [d.names[row] for row in d.followers]
+            raise MechanicsError(f"{method} needs constraints that are linear in the velocities; "
+                                 f"{listed(names)} are not: use gibbs_appell or "
+                                 "lagrange_multipliers")
+
     def require_ideal(self, method: str) -> None:
-        """Raises `MechanicsError` where some force is proportional to a reaction."""
+        """Raises `MechanicsError` where some force is proportional to a reaction, or some row is
+        not linear."""
+        self.require_linear(method)
         if self.rubbing:
             names = [self.distribution.names[row] for row in self.rubbing]
             raise MechanicsError(f"{method} needs ideal constraints; here forces are proportional "
@@ -367,6 +378,13 @@ class ConstrainedSystem:
     def fibre_scales(self) -> np.ndarray:
         """`scales`, or ones where there are none, (nv,)."""
         return np.ones(self.system.algebroid.nv) if self.scales is None else self.scales
+
+    def flow_function(self) -> ca.Function:
+        """(t, q, v, theta) -> what A v + b leaves out, `Distribution.flow` (m,)."""
+        s, d = self.system, self.distribution
+        flow = ca.SX(d.m, 1) if d.flow is None else d.flow
+        return ca.Function("flow", [s.t, s.q, s.v, s.theta],
+                           [ca.densify(part) for part in s.expand(flow)])
 
     def constraint_function(self) -> ca.Function:
         """(t, q, theta) -> A (m, nv), b (m,), phi (k,)."""

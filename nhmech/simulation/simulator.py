@@ -176,11 +176,11 @@ class Simulator:
                     raise InputError(f"{name} = {value!r} has no effect on ideal rolling: give "
                                      "contact=\"coulomb\" too")
             return None
-        if rubbing := self.simulated.constrained.rubbing:
-            names = [self.simulated.constrained.distribution.names[row] for row in rubbing]
-            raise InputError("contact=\"coulomb\" is for wheels that roll or slide, not for tyres, "
-                             f"whose friction goes with {listed(names)}: leave contact= or tyres= "
-                             "out")
+        wheels = () if self.simulated.vehicle is None else self.simulated.vehicle.description.wheels
+        if tyres := [wheel.name for wheel in wheels if wheel.law == "tyre"]:
+            raise InputError("contact=\"coulomb\" is for wheels that roll or slide; "
+                             f"{listed(tyres)} slip as their tyres have it: leave contact= out, or "
+                             "the tyres")
         if mode == "kinematic":
             raise InputError("wheels that slide by Coulomb friction need forces, and a kinematic "
                              "run has none: its speeds are commanded",

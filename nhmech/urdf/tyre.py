@@ -27,6 +27,9 @@ class Grip:
         between 1 and 2.
     curvature
         E of the magic formula, at most 1.
+    relaxation
+        sigma [m], the way rolled until 63 % of the force is there; 0 for a force that is there at
+        once.
 
     Raises
     ------
@@ -38,6 +41,7 @@ class Grip:
     friction: float | None = None
     shape: float = 1.5
     curvature: float = 0.0
+    relaxation: float = 0.0
 
     def __post_init__(self) -> None:
         read_number("tyre: stiffness", self.stiffness, "a positive number [N, N/rad]", above=0)
@@ -48,6 +52,8 @@ class Grip:
         if read_number("tyre: curvature", self.curvature, "a number up to 1") > 1:
             raise InputError(f"tyre: curvature = {self.curvature!r} must be at most 1: beyond it "
                              "the force falls again as the slip grows from zero")
+        if read_number("tyre: relaxation", self.relaxation, "a length [m]") < 0:
+            raise InputError(f"tyre: relaxation = {self.relaxation!r} must be a length [m], or 0")
 
 
 @dataclass(frozen=True, repr=False)
@@ -147,11 +153,14 @@ class Tyre:
 # Where they are from is in docs/howto/tyres.md. Robots' tyres are hardly ever measured: theirs are
 # plausible in size.
 TYRES = MappingProxyType({
-    "passenger_car": Tyre(Grip(86040.0, 1.21, 1.685, 0.344), Grip(46010.0, 0.99, 1.193, -1.003),
-                          load=4000.0),
-    "bicycle": Tyre(Grip(8000.0, 1.0), Grip(6900.0, 1.0, 1.3), load=400.0),
-    "robot_pneumatic": Tyre(Grip(3000.0, 0.8), Grip(2000.0, 0.8, 1.3), load=200.0, low_speed=0.1),
-    "robot_rubber": Tyre(Grip(600.0, 0.7), Grip(500.0, 0.7, 1.3), load=30.0, low_speed=0.1),
+    "passenger_car": Tyre(Grip(86040.0, 1.21, 1.685, 0.344, 0.74),
+                          Grip(46010.0, 0.99, 1.193, -1.003, 0.54), load=4000.0),
+    "bicycle": Tyre(Grip(8000.0, 1.0, relaxation=0.2), Grip(6900.0, 1.0, 1.3, relaxation=0.25),
+                    load=400.0),
+    "robot_pneumatic": Tyre(Grip(3000.0, 0.8, relaxation=0.08),
+                            Grip(2000.0, 0.8, 1.3, relaxation=0.08), load=200.0, low_speed=0.1),
+    "robot_rubber": Tyre(Grip(600.0, 0.7, relaxation=0.01), Grip(500.0, 0.7, 1.3, relaxation=0.01),
+                         load=30.0, low_speed=0.1),
 })
 
 _GRIP = tuple(field.name for field in fields(Grip))

@@ -21,7 +21,7 @@ from .couplings import Axle, Steering
 from .formulation import Formulation, formulate
 from .ground import Ground
 from .lagrangian import lagrangian_system
-from .model import body_names, full_model, read_joint, reduced_model
+from .model import add_deflections, body_names, full_model, read_joint, reduced_model
 from .parameters import Parameters, has_symbolic_inertia, read_parameters, write_parameters
 from .placement import find_support, make_placer
 from .posing import Gauge, Posing
@@ -30,7 +30,7 @@ from .rows import constraint_rows, contact_span
 from .samples import sample_configurations
 from .symmetry import add_vertical, check_reduction, find_frozen, shorten
 from .tree import algebroid_of, is_axisymmetric, see_from_root
-from .tyres import tyre_friction
+from .tyres import deflections, tyre_friction
 from .vehicle import Vehicle
 
 LEVEL = 0.5      # |axle x vertical| of a gauged wheel in the zero pose: it is meant to be 1
@@ -88,6 +88,7 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
 def _make_context(description: Description, ground: Ground, parameters: Parameters | None,
                   wrench_bodies: Sequence[str]) -> BuildContext:
     model = reduced_model(full_model(description), description)
+    add_deflections(model, deflections(description.wheels))
     names = body_names(model)
     parameters = parameters or read_parameters(model, names, description)
     write_parameters(model, names, parameters)

@@ -29,6 +29,11 @@ class VehicleFunctions:
         return self.constrained.constraint_function()
 
     @cached_property
+    def flow(self) -> ca.Function:
+        """(t, q, v, theta) -> what A v + b leaves out (m,)."""
+        return self.constrained.flow_function()
+
+    @cached_property
     def gamma(self) -> ca.Function:
         """(t, q, v, theta) -> gamma = (dA/dt) v + db/dt (m,)."""
         s, d = self.constrained.system, self.constrained.distribution

@@ -3,6 +3,8 @@ snapped."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pinocchio as pin
 
@@ -51,6 +53,17 @@ def reduced_model(model: pin.Model, description: Description) -> pin.Model:
     """The model with all but rolling, steering and released joints held."""
     held, q = locked_joints(model, description)
     return pin.buildReducedModel(model, held, q) if held else model
+
+
+def add_deflections(model: pin.Model, names: Iterable[str]) -> None:
+    """Joints without mass whose positions are the deflections of tyres [m].
+
+    All are on the root, wherever the wheels are: Pinocchio's `crba` takes the velocities of a
+    joint's subtree to stand together.
+    """
+    for name in names:
+        joint = model.addJoint(1, pin.JointModelPX(), pin.SE3.Identity(), name)
+        model.addBodyFrame(name, joint, pin.SE3.Identity(), 0)
 
 
 def body_names(model: pin.Model) -> tuple[str, ...]:

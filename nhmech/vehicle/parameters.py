@@ -25,7 +25,8 @@ INDEFINITE = 1e-9   # of the largest principal moment: a smallest one more negat
 
 _POSITIVE = ("mass", "rotor_inertia", "damping", "rolling_resistance", "radius",
              "load", "low_speed", "longitudinal_stiffness", "lateral_stiffness",
-             "longitudinal_friction", "lateral_friction")
+             "longitudinal_friction", "lateral_friction",
+             "longitudinal_relaxation", "lateral_relaxation")
 
 
 class Parameters:

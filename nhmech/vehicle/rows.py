@@ -18,6 +18,7 @@ from .context import BuildContext
 from .couplings import Axle
 from .formulation import Formulation
 from .posing import Gauge, Posing
+from .tyres import relaxations
 
 # priorities: what must be there, then what defines the motion best, then what only repeats it
 HOLONOMIC, COUPLED, FIXED_AXLE, ROLLING, FOLLOWER = range(5)
@@ -88,6 +89,17 @@ def mimic_row(mimic: Mimic, algebroid: LieAlgebroid, v: ca.SX) -> Row:
     return linear_row(f"{mimic.joint}/mimic", v[a] - mimic.multiplier * v[b], v, phi, COUPLED)
 
 
+def relaxation_rows(context: BuildContext, contact: Contact) -> list[Row]:
+    """How the deflections z of a tyre move: dz/dt = -V_s - h(V) z / sigma."""
+    rows = []
+    for direction, relaxation in relaxations(context, contact).items():
+        own = relaxation.follower
+        row = linear_row(f"{contact.name}/{direction}_relaxation",
+                         contact.speed(direction) + context.v[own], context.v)
+        rows.append(replace(row, follower=own, flow=relaxation.flow))
+    return rows
+
+
 def gauge_row(gauge: Gauge, n: ca.SX, n_full: ca.SX, v: ca.SX) -> Row:
     """A massless root could turn with the wheel at will: its axis `level` stays level.
 
@@ -152,6 +164,7 @@ def constraint_rows(context: BuildContext, form: Formulation, full: Formulation,
         rows += [function_row(f"{joint}/coupling", phi, form.space)
                  for joint, phi in steering.functions(pair).items()]
     rows += [mimic_row(mimic, form.space, v) for mimic in description.mimic]
+    rows += [row for c in form.contacts for row in relaxation_rows(context, c)]
     if posing.gauge is not None:
         rows.append(gauge_row(posing.gauge, form.normal, full.normal, v))
     return rows

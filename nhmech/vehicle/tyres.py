@@ -14,19 +14,30 @@ left out)::
 
 in each direction with its own K, mu, C, E. Its force is proportional to the load F_z, the normal
 row's multiplier, of which the equations of motion are linear: see `ConstrainedSystem.friction`.
+
+With a relaxation length sigma the tyre has a deflection z along the ground, and its slip is that of
+z (ibid., section 7.2, eq. (7.10) to (7.20))::
+
+    dz/dt = -V_s - h(V) z / sigma,  s = -z / sigma
+
+In steady rolling that is s = V_s / h(V) again. z is a coordinate without inertia: the position of a
+joint without mass, whose rate a row gives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import casadi as ca
 
 from ..urdf.tyre import Tyre
+from ..urdf.wheel import Wheel
 from .contact import Contact
 from .context import BuildContext
 
 DIRECTIONS = ("longitudinal", "lateral")
+DAMPING_TIME = 5e-3      # [s] of a standing tyre, whose deflection would swing otherwise
 NO_SLIP = 1e-9      # added to rho: the force over it stays finite where there is no slip at all
 
 
@@ -41,7 +52,7 @@ def tyre_force(context: BuildContext, contact: Contact, tyre: Tyre) -> dict[str,
     tyre's stiffness is for a load."""
     names = [name.replace(".", "_") for name in tyre.numbers()]
     number = {name: context.parameters[f"{contact.name}.{name}"] for name in names}
-    slip = slips(contact, number["low_speed"])
+    slip = slips(context, contact, tyre, number)
     if tyre.load is None:
         return {d: -number[f"{d}_stiffness"] * slip[d] for d in DIRECTIONS}
     stiffness = {d: number[f"{d}_stiffness"] / number["load"] for d in DIRECTIONS}
@@ -50,12 +61,70 @@ def tyre_force(context: BuildContext, contact: Contact, tyre: Tyre) -> dict[str,
     return magic_formula(slip, stiffness, number)
 
 
-def slips(contact: Contact, low_speed: ca.SX | float) -> dict[str, ca.SX]:
-    """V_s / h(V) in both directions."""
+def slips(context: BuildContext, contact: Contact, tyre: Tyre,
+          number: Mapping[str, ca.SX | float]) -> dict[str, ca.SX]:
+    """V_s / h(V) in both directions; -z / sigma of one that is relaxed, with damping near rest."""
+    found = {}
+    relaxed = relaxations(context, contact)
+    slow = 1 - ca.fmin(ca.fabs(contact.advance) / number["low_speed"], 1)
+    for d in DIRECTIONS:
+        if d not in relaxed:
+            found[d] = contact.speed(d) / rolling_speed(contact, number["low_speed"])
+            continue
+        damping = DAMPING_TIME * slow ** 2 * contact.speed(d)
+        found[d] = (damping - relaxed[d].deflection) / number[f"{d}_relaxation"]
+    return found
+
+
+def rolling_speed(contact: Contact, low_speed: ca.SX | float) -> ca.SX:
+    """h(V)."""
     size = ca.fabs(contact.advance)
     slow = ca.fmin(size, low_speed)
-    scale = size - slow + (slow ** 2 + low_speed ** 2) / (2 * low_speed)
-    return {d: contact.speed(d) / scale for d in DIRECTIONS}
+    return size - slow + (slow ** 2 + low_speed ** 2) / (2 * low_speed)
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxation:
+    """A deflection z of a tyre, in symbols.
+
+    Attributes
+    ----------
+    follower
+        Index of dz/dt in v.
+    deflection
+        z [m].
+    flow
+        h(V) z / sigma [m/s], by which a rolling tyre loses its deflection.
+    """
+
+    follower: int
+    deflection: ca.SX
+    flow: ca.SX
+
+
+def deflections(wheels: Sequence[Wheel]) -> list[str]:
+    """Names of all deflections."""
+    return [_deflection(wheel, d) for wheel in wheels for d in DIRECTIONS
+            if isinstance(wheel.tyre, Tyre) and getattr(wheel.tyre, d).relaxation]
+
+
+def _deflection(wheel: Wheel, direction: str) -> str:
+    return f"{wheel.name}/{direction}_deflection"
+
+
+def relaxations(context: BuildContext, contact: Contact) -> dict[str, Relaxation]:
+    """The directions in which a wheel's tyre takes its time."""
+    space, wheel = context.algebroid, contact.mount.wheel
+    found = {}
+    for d in DIRECTIONS:
+        if (name := _deflection(wheel, d)) not in space.v_names:
+            continue
+        z = space.q[space.q_names.index(name)]
+        low_speed, sigma = (context.parameters[f"{contact.name}.{what}"]
+                            for what in ("low_speed", f"{d}_relaxation"))
+        found[d] = Relaxation(space.v_names.index(name), z,
+                              rolling_speed(contact, low_speed) * z / sigma)
+    return found
 
 
 def magic_formula(slip: Mapping[str, ca.SX], stiffness: Mapping[str, ca.SX | float],

@@ -244,10 +244,13 @@ class Vehicle:
     @check_arguments
     def constraint_error(self, t: float, q: np.ndarray,
                          v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """A v + b of all rows, dropped ones included [m/s], and phi [m]."""
-        A, b, phi = self.functions.constraints(t, self._read_q(q), self.theta)
+        """A v + b of all rows, dropped ones included [m/s], with `Distribution.flow`; and phi
+        [m]."""
+        q = self._read_q(q)
+        A, b, phi = self.functions.constraints(t, q, self.theta)
         v = read_vector("v", v, self.algebroid.v_names)
-        return A.full() @ v + b.full().ravel(), phi.full().ravel()
+        flow = self.functions.flow(t, q, v, self.theta)
+        return A.full() @ v + (b + flow).full().ravel(), phi.full().ravel()
 
     @check_arguments
     def energy(self, t: float, q: np.ndarray, v: np.ndarray) -> float:
