@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -403,6 +404,76 @@ def test_the_response_to_a_step_of_steering():
         np.testing.assert_allclose([yaw_rate[k], front[k]], expected[1:3], rtol=1e-6)
     # at first the force grows as that of a tyre on a straight path: 1 - exp(-V t / sigma)
     assert front[5] == pytest.approx(0.5 * steer * (1 - np.exp(-speed * 5 * dt / 0.5)), rel=0.02)
+
+
+@pytest.mark.parametrize("tyre", ["passenger_car", Tyre(Grip(90e3), Grip(60e3))])
+def test_slip_and_forces_of_a_run(tyre):
+    """The forces of the tyres are those that move the centre of mass."""
+    vehicle = single_track(tyre, steer=0.05)
+    simulator = nhmech.Simulator(vehicle, dt=1e-3)
+    simulator.reset(q=vehicle.configuration(), xi=straight(vehicle, 10.0)[1])
+    run = simulator.run(0.2)
+    found = nhmech.analysis.tyre_slip(run)
+    assert found.wheels == ("rear_joint", "front_joint")
+    for k in (1, 50, 200):
+        total = np.array(ground_forces(vehicle, run.q[k], run.v[k], run.xi[k]))
+        sides = vehicle.contact_directions(run.q[k])[:2]
+        own = np.zeros(3)
+        R = pin.Quaternion(run.q[k, 3:7]).toRotationMatrix()
+        for i, (angle, normal) in enumerate(zip((0.0, 0.05), sides)):
+            along, left = R @ [np.cos(angle), np.sin(angle), 0], R @ [-np.sin(angle),
+                                                                      np.cos(angle), 0]
+            own += found.longitudinal[k, i] * along + found.lateral[k, i] * left
+            own += found.load[k, i] * normal["normal"]
+        np.testing.assert_allclose(own[:2], total[:2], atol=1e-9 * total[2])
+    if tyre == "passenger_car":
+        grip = TYRES[tyre].lateral
+        expected = -found.load * magic(found.tan_alpha, grip.stiffness / 4000.0, grip.friction,
+                                       grip.shape, grip.curvature)
+        alone = np.abs(found.kappa) < 1e-4
+        assert alone.any()
+        np.testing.assert_allclose(found.lateral[alone], expected[alone], rtol=2e-3, atol=1e-6)
+    with pytest.raises(nhmech.InputError, match="no wheel of this run has a tyre"):
+        nhmech.analysis.tyre_slip(drive(None, duration=0.01))
+
+
+def test_ideal_wheels_and_tyres_in_one_vehicle():
+    """Behind ideal rolling, in front a tyre: the rear wheel does not slip, three derivations
+    agree."""
+    vehicle, rng = single_track({"front_joint": "passenger_car"}), np.random.default_rng(3)
+    other = lagrange_multipliers(vehicle.reduced, frame=vehicle.frame)
+    assert "rear_joint/lateral" in vehicle.constrained.distribution.names
+    assert len(vehicle.speeds) == 3
+    q = vehicle.configuration()
+    for _ in range(3):
+        q[list(deflections(vehicle).values())] = 0.02 * rng.normal(size=2)
+        xi = rng.normal(size=3) * 3
+        at = (0.0, q, xi, np.zeros(0 if not vehicle.driven else len(vehicle.driven)), vehicle.theta)
+        v = vehicle.equations.velocity(0.0, q, xi, vehicle.theta).full().ravel()
+        a, b = (form.acceleration(*at).full().ravel() for form in (vehicle.equations, other))
+        np.testing.assert_allclose(b, a, atol=1e-10 * np.abs(a).max())
+        rigid = [not name.endswith("_deflection") for name in vehicle.algebroid.v_names]
+        numeric = saddle(vehicle, 0.0, q, v, at[3]).acceleration
+        np.testing.assert_allclose(numeric[rigid], a[rigid], atol=1e-9 * np.abs(a[rigid]).max())
+        rows, heights = vehicle.constraint_error(0.0, q, v)
+        assert max(np.abs(rows).max(), np.abs(heights).max()) < 1e-12
+
+
+def test_numbers_of_a_tyre_are_parameters():
+    vehicle = single_track(CONSTANT)
+    name, step = "front_joint.lateral_stiffness", 10.0
+    free = vehicle.with_parameters(symbolic=[name])
+    q, xi = straight(free, 20.0)
+    xi[free.speeds.index("lateral_speed")] = 0.5
+    s = free.equations.drift
+    theta = ca.SX.sym("theta")
+    slope = ca.Function("slope", [theta], [ca.jacobian(
+        s(0.0, q, xi, np.zeros(len(free.driven)), theta)[1], theta)])(60e3).full().ravel()
+    ends = [vehicle.with_parameters({name: 60e3 + sign * step}).equations.drift(
+        0.0, q, xi, np.zeros(len(free.driven)), [])[1].full().ravel() for sign in (1, -1)]
+    np.testing.assert_allclose(slope, (ends[0] - ends[1]) / (2 * step), rtol=1e-7, atol=1e-12)
+    with pytest.raises(nhmech.InputError, match="must not be negative"):
+        vehicle.with_parameters({name: -1.0})
 
 
 @pytest.mark.parametrize("tyre", ["passenger_car", "robot_rubber"])

@@ -42,6 +42,7 @@ from .stability import (
     speed_sweep as speed_sweep,
 )
 from .structure import Structure as Structure, structure as structure
+from .tyre_slip import TyreSlip as TyreSlip, tyre_slip as tyre_slip
 from .validity import (
     Validity as Validity,
     Verdict as Verdict,

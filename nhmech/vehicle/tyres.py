@@ -28,17 +28,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import casadi as ca
 
+from ..mechanics.algebroid import LieAlgebroid
 from ..urdf.tyre import Tyre
 from ..urdf.wheel import Wheel
 from .contact import Contact
 from .context import BuildContext
+from .parameters import Parameters
 
 DIRECTIONS = ("longitudinal", "lateral")
 DAMPING_TIME = 5e-3      # [s] of a standing tyre, whose deflection would swing otherwise
 NO_SLIP = 1e-9      # added to rho: the force over it stays finite where there is no slip at all
+
+
+class HasParameters(Protocol):
+    """A vehicle, or what one is built from."""
+
+    @property
+    def parameters(self) -> Parameters: ...
+
+    @property
+    def algebroid(self) -> LieAlgebroid: ...
 
 
 def tyre_of(contact: Contact) -> Tyre | None:
@@ -47,12 +60,11 @@ def tyre_of(contact: Contact) -> Tyre | None:
     return tyre if isinstance(tyre, Tyre) else None
 
 
-def tyre_force(context: BuildContext, contact: Contact, tyre: Tyre) -> dict[str, ca.SX]:
+def tyre_force(context: HasParameters, contact: Contact, tyre: Tyre) -> dict[str, ca.SX]:
     """Force of the ground on the wheel in both directions: [N], or per newton of load where the
     tyre's stiffness is for a load."""
-    names = [name.replace(".", "_") for name in tyre.numbers()]
-    number = {name: context.parameters[f"{contact.name}.{name}"] for name in names}
-    slip = slips(context, contact, tyre, number)
+    number = _numbers(context, contact, tyre)
+    slip = slips(context, contact, number)
     if tyre.load is None:
         return {d: -number[f"{d}_stiffness"] * slip[d] for d in DIRECTIONS}
     stiffness = {d: number[f"{d}_stiffness"] / number["load"] for d in DIRECTIONS}
@@ -61,7 +73,18 @@ def tyre_force(context: BuildContext, contact: Contact, tyre: Tyre) -> dict[str,
     return magic_formula(slip, stiffness, number)
 
 
-def slips(context: BuildContext, contact: Contact, tyre: Tyre,
+def _numbers(context: HasParameters, contact: Contact,
+             tyre: Tyre) -> dict[str, ca.SX | float]:
+    names = [name.replace(".", "_") for name in tyre.numbers()]
+    return {name: context.parameters[f"{contact.name}.{name}"] for name in names}
+
+
+def tyre_slip(context: HasParameters, contact: Contact, tyre: Tyre) -> dict[str, ca.SX]:
+    """s in both directions, -kappa and tan(alpha)."""
+    return slips(context, contact, _numbers(context, contact, tyre))
+
+
+def slips(context: HasParameters, contact: Contact,
           number: Mapping[str, ca.SX | float]) -> dict[str, ca.SX]:
     """V_s / h(V) in both directions; -z / sigma of one that is relaxed, with damping near rest."""
     found = {}
@@ -112,7 +135,7 @@ def _deflection(wheel: Wheel, direction: str) -> str:
     return f"{wheel.name}/{direction}_deflection"
 
 
-def relaxations(context: BuildContext, contact: Contact) -> dict[str, Relaxation]:
+def relaxations(context: HasParameters, contact: Contact) -> dict[str, Relaxation]:
     """The directions in which a wheel's tyre takes its time."""
     space, wheel = context.algebroid, contact.mount.wheel
     found = {}
