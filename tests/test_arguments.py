@@ -301,7 +301,7 @@ DRESSED = (np.float32(0.5), np.int64(2), np.bool_(True), np.str_("x"), Fraction(
 
 
 # what Python says of a wrong number of arguments, of ours or of a caller's function
-ARITY = re.compile(r"takes .*arguments?|missing .*arguments?|expected at (most|least) \d arguments?")
+ARITY = re.compile(r"(takes|missing) .*arguments?|expected at (most|least) \d arguments?")
 PATIENCE = 20      # [s] of one call, of which the longest takes one
 
 
