@@ -218,10 +218,8 @@ def test_all_writing_has_a_contrast_of_4_and_a_half(theme):
 
 @pytest.mark.parametrize("theme", [":root", ".dark"])
 def test_marks_on_the_instruments_have_it_too(theme):
-    colours = {}
-    for file in ("page.css", "drive.css"):
-        block = re.search(re.escape(theme) + r" \{(.*?)\}", read_static(file), re.S)[1]
-        colours |= dict(re.findall(r"--(\w+): ([^;]+);", block))
+    block = re.search(re.escape(theme) + r" \{(.*?)\}", read_static("page.css"), re.S)[1]
+    colours = dict(re.findall(r"--(\w+): ([^;]+);", block))
     under = (0.72, 0.81, 0.90) if theme == ":root" else (0.30, 0.34, 0.39)
     panel = luminance(colours["panel"], under)
     assert contrast(luminance(colours["alarm"]), panel) >= 4.5
@@ -239,17 +237,19 @@ def keys_of(file: str, table: str) -> set[str]:
 
 def told_on_the_page(*modes: str) -> set[str]:
     rows = re.findall(r'<tr(?: class="(.*?)")?>(.*?)</tr>', read_static("page.html"), re.S)
-    return {key for mode, row in rows if mode in modes
+    return {key for mode, row in rows if set(mode.split()) <= set(modes)
             for key in re.findall(r"<kbd>(.*?)</kbd>", row)}
 
 
 def test_every_key_is_on_the_page():
     page = keys_of("page.js", r"const keys = \{(.*?)\};")
-    assert told_on_the_page("", "replay-only") == page
+    page |= {key.upper() for key in re.findall(r"nhmech\.keys\.(\w) =", read_static("plots.js"))}
+    assert told_on_the_page("", "replay-only", "plot-only") == page
     driven = (page - {"D", "space", "&larr;", "&rarr;"}) | {"shift"}
     driven |= keys_of("drive.js", r"Object.assign\(nhmech.keys, \{(.*?)\}\);")
     driven |= keys_of("controls.js", r"const AXES = \{(.*?)\};")
-    assert told_on_the_page("", "drive-only", "sideways-only") == driven
+    assert told_on_the_page("", "drive-only", "sideways-only", "plot-only", "exchange-only",
+                            "twist-only") == driven
 
 
 @needs_chromium

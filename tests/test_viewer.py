@@ -219,6 +219,45 @@ def test_live_viewer_follows_a_simulation():
 
 @needs_chromium
 @pytest.mark.browser
+def test_a_live_page_looks_back_and_catches_up():
+    cart = Cart()
+    run = drive(cart)
+    where = "nhmech.viewer.scene_tree.find(['vehicle', 'root_joint']).object.position.x"
+    with Viewer(cart) as viewer, Browser(viewer.url, (640, 420)) as browser:
+        def show(k):
+            viewer.display(SimpleNamespace(q=run.q[k], t=float(run.t[k])))
+            viewer.flush()
+            browser.wait_for(f"nhmech.history.state.end > {run.t[k] - 1e-9}")
+
+        viewer.display(SimpleNamespace(q=run.q[0], t=0.0))
+        browser.wait_for("nhmech.state.ready")
+        for k in range(0, 60, 5):
+            show(k)
+        # by the slider, as a mouse does; what comes in meanwhile is kept and not shown
+        browser.evaluate(f"""(() => {{ const slider = document.getElementById('time');
+            slider.value = {run.t[20]} + 1e-3; slider.oninput(); return 0; }})()""")
+        assert abs(browser.evaluate(where) - run.q[20, 0]) < 1e-6
+        show(60)
+        assert abs(browser.evaluate(where) - run.q[20, 0]) < 1e-6
+        assert browser.evaluate("document.getElementById('clock').textContent").startswith(
+            f"{run.t[20]:.2f}")
+        # played on, it comes back to now
+        browser.evaluate("nhmech.history.play(), 0")
+        browser.wait_for("nhmech.history.state.live")
+        browser.wait_for(f"Math.abs({where} - {run.q[60, 0]}) < 1e-6")
+        browser.evaluate("document.getElementById('dark').click(), nhmech.history.seek(0.0), 0")
+        assert abs(browser.evaluate(where) - run.q[0, 0]) < 1e-6
+        assert max(browser.evaluate(        # what the page itself has chosen stays
+            "nhmech.viewer.scene_tree.find(['Background']).object.top_color.slice()")) < 80
+        browser.evaluate("document.getElementById('live').click(), 0")
+        assert abs(browser.evaluate(where) - run.q[60, 0]) < 1e-6
+        # a clock that goes back begins a new past
+        viewer.display(SimpleNamespace(q=run.q[2], t=float(run.t[2])))
+        browser.wait_for(f"Math.abs(nhmech.history.state.begin - {run.t[2]}) < 1e-9")
+
+
+@needs_chromium
+@pytest.mark.browser
 def test_a_page_without_a_graphics_card_draws_once_for_each_message_and_is_sharp_at_rest():
     cart = Cart(Ground(normal=(0.2, 0.1, 1.0)))
     run = drive(cart)

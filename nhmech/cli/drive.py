@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -38,27 +37,27 @@ def drive(file: str, robot: RobotOptions, driving: DrivingOptions, looks: LookOp
 
     FILE is a URDF or xacro file, or the name of a shipped robot. Arrow keys or WASD drive, Q and E
     go sideways where the robot can, space stops, R resets, ? shows all keys; a gamepad and the
-    page's two sliders drive too. A --controller can be exchanged for the keys on the page.
+    page's two sliders drive too. C exchanges the keys for the --controller, and back.
 
     \b
     nhmech drive differential_drive
     nhmech drive robot.urdf --mu 0.4 --overlay forces --save drive.npz
     nhmech drive ackermann_car --controller pure_pursuit --path figure8
     """
+    from ..control.teleoperation import coasts
     from ..simulation.callbacks import controller_name
     from ..view.drive import Drive
 
     vehicle = with_friction_option(load_robot(file, robot), mu)
     print_notices(vehicle.notices)
-    controllers: dict[str, Any] = {}
-    start: dict[str, Any] = {}
-    path = None
-    if driving.controller is not None:
-        driver = make_driver(vehicle, driving)
-        controllers[controller_name(driver.controller)] = driver.controller
-        start, path = driver.start(), driver.followed_path
-    click.echo("compiles before the clock starts ...", err=True)
-    look = make_look(vehicle, looks, path=path)
+    if coasts(vehicle):
+        vehicle = vehicle.with_wrench(vehicle.description.root)     # of the hand that pushes it
+    driver = make_driver(vehicle, driving)
+    is_given = driving.controller is not None
+    controllers = ({controller_name(driver.controller): driver.controller}
+                   if is_given or not coasts(vehicle) else {})
+    start = driver.start() if is_given else {}
+    look = make_look(vehicle, looks, path=driver.followed_path)
     with Drive(vehicle, controllers=controllers, start=start, speed=top_speed,
                yaw_rate=top_yaw_rate, save=save, overlays=look.overlays, title=look.title,
                follow=look.follow is not False, open_browser=has_browser(),

@@ -12,7 +12,7 @@ import numpy as np
 from ..analysis.friction import coefficients
 from ..analysis.mobility import mobility
 from ..analysis.validity import Verdict, validity
-from ..errors import InputError, NhmechError
+from ..errors import InputError, ModelError, NhmechError
 from ..simulation.command import Command, Controller
 from ..simulation.contact_forces import force_reader
 from ..simulation.simulator import Simulator
@@ -21,8 +21,10 @@ from ..vehicle.vehicle import Vehicle
 from .balance import Balance
 from .demo import DemoDrive, easy_speed
 from .exchange import Exchange
+from .push import Push
 from .speed_limits import SpeedLimits
 from .twist import TwistDrive
+from .unicycle import unicycle
 from .wheel_servo import WheelServo
 
 CONTROL_PERIOD = 0.01      # [s], a fifth of the time constant of `WheelServo`
@@ -63,21 +65,37 @@ def easy_limits(vehicle: Vehicle, speed: float | None = None,
         What is driven.
     speed, yaw_rate
         [m/s], [rad/s]; where None, as fast as a stranger likes it: 1.5 lengths of the vehicle in a
-        second, and its speed over its length, both within the limits of its joints.
+        second, and its speed over its length, both within the limits of its joints. It turns no
+        faster than it can at that speed.
     """
     length = vehicle.steering.length
     rates = {axis: _fastest(vehicle, axis) for axis in (0, 2)}
     speed = min(easy_speed(vehicle), rates[0]) if speed is None else speed
     yaw_rate = min(speed / length, rates[2]) if yaw_rate is None else yaw_rate
+    radius = turning_radius(vehicle)
+    yaw_rate = min(yaw_rate, speed / radius) if radius > 0 else yaw_rate
     ahead, turn = (SpeedLimits(most, max_acceleration=most / GROWTH, max_deceleration=-most / DECAY)
                    for most in (speed, yaw_rate))
     return TwistLimits(ahead, ahead, turn)
 
 
+def coasts(vehicle: Vehicle) -> bool:
+    """Whether no twist can drive it: it has no motor, or falls over to a side."""
+    return not vehicle.driven or "roll_rate" in vehicle.speeds
+
+
+def turning_radius(vehicle: Vehicle) -> float:
+    """The smallest [m]; 0 for a vehicle that can turn on the spot, or follows no path at all."""
+    try:
+        return unicycle(vehicle).turning_radius
+    except ModelError:
+        return 0.0
+
+
 def _fastest(vehicle: Vehicle, axis: int) -> float:
     """The size [m/s or rad/s] of the twist along one axis at which, with the wheels straight, the
     first driven joint comes to its velocity limit; infinite where there is none."""
-    if not vehicle.driven or vehicle.steering.length <= 0:
+    if coasts(vehicle) or vehicle.steering.length <= 0:
         return math.inf
     twist = np.zeros(3)
     twist[axis] = easy_speed(vehicle)
@@ -113,6 +131,8 @@ class Teleoperation:
         Simulated seconds in a second.
     mu
         Friction coefficients for the judgement of rolling, as in `analysis.validity`.
+    push
+        Whether a hand pushes what no twist can drive.
     called
         What messages call a twist.
     say
@@ -152,7 +172,8 @@ class Teleoperation:
                  start: Mapping[str, Any] | None = None, dt: float = 1e-3,
                  limits: TwistLimits = NO_LIMITS, timeout: float = 0.5,
                  speed_factor: float = 1.0, mu: float | Mapping[str, float] | None = None,
-                 called: str = "twist", say: Callable[[str, str], None] = lambda what, line: None,
+                 push: bool = False, called: str = "twist",
+                 say: Callable[[str, str], None] = lambda what, line: None,
                  on_twist: Callable[[float, Twist], None] | None = None):
         self.vehicle, self.limits, self.timeout = vehicle, limits, timeout
         self.speed_factor, self._called, self._say = speed_factor, called, say
@@ -167,9 +188,12 @@ class Teleoperation:
         self._begin = DemoDrive(vehicle).start if own is None else getattr(own, "start", {})
         self._begin = {**self._begin, **(start or {})}
         self._exchange = Exchange({OWN: own or _coast, **others}) if others else None
+        hand = Push(vehicle, self._follow) if push and self.coasts else None
         # commands jump, and what lifts off is said by `_judge`: a loop does not end there
         self.simulator = Simulator(vehicle, self._exchange or own, dt=dt,
-                                   control_period=every * dt, on_lift="ignore")
+                                   control_period=every * dt, on_lift="ignore",
+                                   wrench=None if hand is None else {hand.link: hand})
+        self._hand, self.vehicle = hand, self.simulator.simulated.vehicle or vehicle
         self.is_paused, self.steps = False, 0
         self._on_twist: Callable[[float, Twist], None] | None = None
         self.restart()
@@ -189,8 +213,8 @@ class Teleoperation:
 
     @property
     def coasts(self) -> bool:
-        """Whether no twist can drive it: it has no motor, or falls over to a side."""
-        return not self.vehicle.driven or "roll_rate" in self.vehicle.speeds
+        """Whether no twist can drive it."""
+        return coasts(self.vehicle)
 
     # -- before the clock starts -------------------------------------------------------------------
     def _warm_up(self) -> None:
@@ -230,7 +254,7 @@ class Teleoperation:
         if not all(map(math.isfinite, command)):
             self._say("twist", f"{self._called} {command} is ignored: it is not finite")
             return False
-        if self.coasts:
+        if self.coasts and self._hand is None:
             self.refused = (f"{self._called} is refused: {self.vehicle.name} coasts; it has no "
                             "driven wheel, or would fall over")
             self._say("coasts", self.refused)
@@ -275,6 +299,8 @@ class Teleoperation:
         x, y, yaw = pose or (place[0], place[1], place[5])
         self.simulator.reset(**self._begin | {"pose": (x, y, *place[2:5], yaw)})
         self.behind = 0.0
+        if self._hand is not None:
+            self._hand.reset()
         self._wanted, self._heard, self._is_silent = (0.0, 0.0, 0.0), -math.inf, False
         self.twist: Twist = (0.0, 0.0, 0.0)
         self._followed: float | None = None
@@ -301,7 +327,7 @@ class Teleoperation:
                 self.steps += 1
                 self.behind -= dt
         except NhmechError as error:
-            self.failure = str(error)
+            self.failure = error.text
             self.behind = 0.0
             self._say("failure", f"the simulation stands still until it is reset: {error}")
         state = self.simulator.state

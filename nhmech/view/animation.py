@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from .camera import View, frame
+from .curves import make_curves
 from .drawable import Motion, Snapshot
 from .floor import RIBBON, floor_pose, grid_cell, is_moving, ribbon
 from .layers import make_layers
@@ -51,7 +52,8 @@ def animate(scene: Scene, trajectory: Motion, fps: float, overlays: Sequence[Ove
                  "trails": [trail["path"] for trail in trails],
                  "moments": floats(moments - times[0]), "rows": rows}
     return [*scene.messages(view, overlays, title),
-            *(set_transform(path, track[0]) for path, track in tracks.items()), *trails, animation]
+            *(set_transform(path, track[0]) for path, track in tracks.items()), *trails,
+            *make_curves(scene, trajectory), animation]
 
 
 def _trace(scene: Scene, motion: Motion, times: np.ndarray, q: np.ndarray,

@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..checks import check_arguments, read_positive
-from ..control.teleoperation import OWN, Teleoperation, Twist, easy_limits
-from ..control.unicycle import unicycle
+from ..control.teleoperation import OWN, Teleoperation, Twist, easy_limits, turning_radius
 from ..ctrl_c import forget_ctrl_c, hear_ctrl_c
-from ..errors import ModelError, NhmechError
 from ..paths import free_path
 from ..simulation.command import Controller
 from ..simulation.real_time import keep_pace
@@ -94,16 +92,16 @@ class Drive:
         self.vehicle, self._say = vehicle, say
         self._now: float | None = None      # of the last turn
         self.limits = easy_limits(vehicle, speed, yaw_rate)
-        self.turning_radius = _turning_radius(vehicle)
+        self.turning_radius = turning_radius(vehicle)
         self.teleoperation = Teleoperation(
             vehicle, others=controllers, start=start, limits=self.limits, mu=mu,
-            say=self._tell)
+            push=True, say=self._tell)
         self._save, self.saved = None if save is None else Path(save), list[Path]()
         self._posted: dict[str, Any] = {}
         self._told = -math.inf
         self._shown: float | None = None
-        self.viewer = Viewer(vehicle, overlays=overlays, open_browser=open_browser, title=title,
-                             follow=follow, drive=True, mu=mu)
+        self.viewer = Viewer(self.teleoperation.vehicle, overlays=overlays, title=title,
+                             open_browser=open_browser, follow=follow, drive=True, mu=mu)
         self._show()
         self.viewer.flush()
 
@@ -206,8 +204,8 @@ class Drive:
     def cannot(self) -> list[str]:
         """What this vehicle cannot do, in words."""
         if self.teleoperation.coasts:
-            return ["no twist drives it: it has no driven wheel, or falls over; "
-                    "it is pushed off and coasts"]
+            return ["has no driven wheel, or falls over: a hand pushes it while a key is down, "
+                    "and it coasts"]
         words = []
         if self.turning_radius > 0:
             words.append(f"does not turn on the spot: {self.turning_radius:.3g} m is its smallest "
@@ -241,11 +239,3 @@ class Drive:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _turning_radius(vehicle: Vehicle) -> float:
-    """[m]; 0 where it can turn on the spot, or follows no path at all."""
-    try:
-        return unicycle(vehicle).turning_radius
-    except (ModelError, NhmechError):
-        return 0.0

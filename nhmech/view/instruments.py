@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,13 @@ class Instruments:
         What is driven.
     mu
         Friction coefficients, as in `analysis.validity`.
+    paths
+        Joint -> where the page has what it moves.
     """
 
-    def __init__(self, vehicle: Vehicle, mu: float | Mapping[str, float] | None = None):
-        self.vehicle, self.mu = vehicle, coefficients(vehicle, mu)
+    def __init__(self, vehicle: Vehicle, mu: float | Mapping[str, float] | None = None,
+                 paths: Mapping[int, str] = MappingProxyType({})):
+        self.vehicle, self.mu, self._paths = vehicle, coefficients(vehicle, mu), paths
         names = vehicle.algebroid.v_names
         self._spins = {c.name: names.index(c.mount.wheel.joint) for c in vehicle.contacts
                        if c.mount.wheel.joint in names}
@@ -47,12 +51,21 @@ class Instruments:
 
     def describe(self) -> dict[str, Any]:
         """The message that stays the same."""
-        wheels = [{"name": name, "color": contact_rgb(i), "rolls": name in self._spins,
-                   "mu": self.mu[name] if math.isfinite(self.mu[name]) else None}
-                  for i, name in enumerate(self.vehicle.contact_names)]
+        wheels = []
+        for i, contact in enumerate(self.vehicle.contacts):
+            name, wheel, mu = contact.name, contact.mount.wheel, self.mu[contact.name]
+            wheels.append({"name": name, "color": contact_rgb(i), "kind": wheel.kind,
+                           "radius": wheel.radius, "mu": mu if math.isfinite(mu) else None,
+                           "path": self._path(wheel.joint)})
         return {"type": "instruments", "wheels": wheels}
 
-    def read(self, moment: Snapshot) -> dict[str, Any]:
+    def _path(self, joint: str | None) -> str:
+        """Of what turns with a wheel; empty for a fixed one."""
+        if joint is None or not self.vehicle.model.existJointName(joint):
+            return ""
+        return self._paths.get(self.vehicle.model.getJointId(joint), "")
+
+    def read(self, moment: Snapshot, *, forces: bool = True) -> dict[str, Any]:
         """The message of one moment: pose [m, m, rad], twist [m/s, m/s, rad/s]; and in the order of
         the wheels the rate [rad/s], the friction coefficient that rolling needs, and the normal
         force [N], each None where there is none."""
@@ -66,11 +79,11 @@ class Instruments:
         wheels = self.vehicle.contact_names
         found["rates"] = [float(v[self._spins[name]]) if name in self._spins else None
                           for name in wheels]
-        if moment.u is None or len(moment.u) != self.vehicle.constrained.system.u.numel():
-            return found
-        forces = reactions_at(self.vehicle, moment.t, moment.q, v, moment.u)
-        found["normal"] = [forces.components[name].get("normal", 0.0) for name in wheels]
-        found["needed"] = [self._needed(name, forces) for name in wheels]
+        u = moment.u
+        if forces and u is not None and len(u) == self.vehicle.constrained.system.u.numel():
+            ground = reactions_at(self.vehicle, moment.t, moment.q, v, u)
+            found["normal"] = [ground.components[name].get("normal", 0.0) for name in wheels]
+            found["needed"] = [self._needed(name, ground) for name in wheels]
         return found
 
     def _needed(self, wheel: str, forces: Reactions) -> float | None:

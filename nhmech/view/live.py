@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -28,7 +28,8 @@ class LiveScene:
     """A vehicle, its trails and overlays, and what a page has been sent of them."""
 
     def __init__(self, vehicle: Drawable, overlays: Sequence[Overlay], follow: bool,
-                 title: str | None, instruments: Instruments | None = None):
+                 title: str | None,
+                 instrument: Callable[[Mapping[int, str]], Instruments] | None = None):
         self.vehicle, self._scene = vehicle, Scene(vehicle)
         self._overlays = [*overlays, *make_layers(self._scene)]
         self._follow, self._title = follow, title
@@ -37,7 +38,8 @@ class LiveScene:
         self._colours: dict[str, Colour] = {}
         self._legend: tuple[tuple[str, Colour], ...] = ()
         self._count = 0
-        self._instruments, self._due = instruments, -math.inf
+        self._instruments = None if instrument is None else instrument(self._scene.paths)
+        self._due = -math.inf
         self.clear_trails()
 
     def clear_trails(self) -> None:

@@ -20,6 +20,9 @@ from .static import escape, read_static
 
 RECORDED = """
 const nhmech = openPage(false);
+nhmech.plots = openPlots(nhmech, { now: () => nhmech.state.start + nhmech.state.t,
+                                   seek: t => nhmech.seek(t - nhmech.state.start) });
+nhmech.wheels = openWheels(nhmech, nhmech.plots);
 nhmech.viewer.handle_command_bytearray(Uint8Array.from(atob("{scene}"), c => c.charCodeAt(0)));
 const wanted = /[#&]t=([0-9.]+)/.exec(location.hash);
 if (wanted) nhmech.seek(Number(wanted[1]));
@@ -28,9 +31,14 @@ if (wanted) nhmech.seek(Number(wanted[1]));
 LIVE = """
 document.body.classList.add("live");
 const nhmech = openPage(software.found());
+nhmech.history = openHistory(nhmech);
 {drive}nhmech.viewer.connect(`ws://${location.host}/scene`);
 """
-DRIVE = "nhmech.drive = openDrive(nhmech);\n"
+DRIVE = """
+nhmech.plots = openPlots(nhmech, { now: () => nhmech.history.state.t, seek: nhmech.history.seek });
+nhmech.wheels = openWheels(nhmech, nhmech.plots);
+nhmech.drive = openDrive(nhmech);
+"""
 
 
 def render_recording(messages: list[dict], title: str) -> str:
@@ -39,16 +47,17 @@ def render_recording(messages: list[dict], title: str) -> str:
     `#t=1.5` at the end of its address opens it at 1.5 s, paused.
     """
     packed = base64.b64encode(umsgpack.packb(messages)).decode()
-    return render(RECORDED.replace("{scene}", packed), title)
+    return render(RECORDED.replace("{scene}", packed), title, ("plots.js", "wheels.js"))
 
 
 def render_live(title: str, drive: bool = False) -> str:
     """A page that draws what the program which serves it sends; with controls and instruments,
     whose words go back to it, if `drive`."""
     if not drive:
-        return render(LIVE.replace("{drive}", ""), title)
+        return render(LIVE.replace("{drive}", ""), title, ("history.js",))
     return render(LIVE.replace("{drive}", DRIVE), title,
-                   ("controls.js", "instruments.js", "drive.js"), ("drive.css",))
+                   ("history.js", "plots.js", "wheels.js", "controls.js", "instruments.js",
+                    "drive.js"), ("drive.css",))
 
 
 def render(script: str, title: str, codes: Sequence[str] = (),

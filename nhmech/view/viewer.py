@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 import webbrowser
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
@@ -111,8 +112,8 @@ class Viewer:
         self.commands = PageCommands()
         self._share, self._each, self._between = (
             (DRIVEN_SHARE, DRIVEN_EACH, DRIVEN_BETWEEN) if drive else (SHARE, EACH, BETWEEN))
-        instruments = _instruments(vehicle, window, mu) if drive else None
-        self._live = LiveScene(vehicle, self._overlays, follow, title, instruments)
+        self._live = LiveScene(vehicle, self._overlays, follow, title,
+                               _instruments(vehicle, window, mu) if drive else None)
         self._window: Window = (
             Server(render_live(title or vehicle.name, drive),
                    self.commands.receive if drive else None)
@@ -252,11 +253,11 @@ class Viewer:
 
 
 def _instruments(vehicle: Drawable, window: str | None,
-                 mu: float | Mapping[str, float] | None) -> Instruments:
-    """Raises `InputError` for what cannot be driven from a page."""
+                 mu: float | Mapping[str, float] | None) -> Callable[..., Instruments]:
+    """What makes them. Raises `InputError` for what cannot be driven from a page."""
     if window is not None:
         raise InputError("drive=True needs the page of this package: leave window= out")
     if not isinstance(vehicle, Vehicle):
         raise InputError(f"{vehicle.name} is no vehicle: only one with wheels has instruments; "
                          "leave drive=True out")
-    return Instruments(vehicle, mu)
+    return partial(Instruments, vehicle, mu)

@@ -15,6 +15,7 @@ const openDrive = nhmech => {
   note.setAttribute("role", "status");
   const hands = make("div", { id: "hands" }), bar = document.getElementById("bar");
   const first = bar.firstChild;
+  bar.parentElement.insertBefore(hands, bar);
   const pause = make("button", { id: "pause", title: "pause (P)", textContent: "pause",
                                  className: "plain" }, bar);
   const choice = make("select", { id: "controller", title: "who drives (C)", hidden: true }, bar);
@@ -49,11 +50,12 @@ const openDrive = nhmech => {
     choice.value = c.chosen;
     pause.textContent = c.paused ? "go on" : "pause";
     cannot.textContent = c.cannot.join("; ");
-    note.textContent = c.paused ? "paused: P goes on" : c.note;
+    note.textContent = c.paused ? "paused: P goes on, the slider looks back" : c.note;
     note.hidden = !note.textContent;
   }
   function setWheels(c) {
     instruments.setUp(c);
+    nhmech.plots.setWheels(c.wheels);
     const names = new Set(c.wheels.map(wheel => wheel.name));
     for (const row of document.querySelectorAll("#legend .contact"))
       row.hidden = names.has(row.textContent);  // the instruments name them
@@ -72,10 +74,15 @@ const openDrive = nhmech => {
     const names = state.controllers;
     if (names.length > 1) choose(names[(names.indexOf(state.chosen) + 1) % names.length]);
   };
-  pause.onclick = () => act(state.paused ? "go on" : "pause");
+  const holdOrGoOn = () => {
+    if (state.paused) { nhmech.history.goLive(); act("go on"); } else act("pause");
+  };
+  nhmech.history.on.keep = c => { if (c.type === "reading") nhmech.plots.add(c); };
+  nhmech.history.on.hold = () => { if (!state.paused) act("pause"); };
+  pause.onclick = holdOrGoOn;
   choice.onchange = () => { choose(choice.value); choice.blur(); };
   Object.assign(nhmech.keys, {
-    " ": controls.stop, r: () => { controls.release(); act("reset"); }, p: () => pause.click(),
+    " ": controls.stop, r: () => { controls.release(); act("reset"); }, p: holdOrGoOn,
     c: exchange, i: () => { panel.hidden = !panel.hidden; } });
   delete nhmech.keys.d;
   for (const key of ["ArrowLeft", "ArrowRight"]) delete nhmech.keys[key];

@@ -19,6 +19,7 @@ const openPage = plain => {
   const suns = () => lights().filter(light => light.isDirectionalLight);
   const adapt = plain ? software.adapt(viewer, suns) : () => {};
   const on = {};  // type of a message -> what further parts of the page make of it
+  const hooks = { take: () => true };  // whether a message that comes in is shown now
   let anchor = null, course = 0, view = null, names = [];
 
   function setView(c) {
@@ -139,7 +140,13 @@ const openPage = plain => {
     if (!state.playing) followVehicle();  // before it is drawn
     viewer.set_dirty();
   }
-  function obey(c) {
+  function obey(c) { if (hooks.take(c)) apply(c); }
+  function draw(messages) {
+    messages.forEach(apply);
+    followVehicle();
+    viewer.set_dirty();
+  }
+  function apply(c) {
     if (c.type === "view") setView(c);
     else if (c.type === "time") $("clock").textContent = c.t.toFixed(2) + " s";
     else if (c.type === "rows") showRows(c.rows);
@@ -224,6 +231,7 @@ const openPage = plain => {
       $(name).hidden = name !== panel || !$(name).hidden;
       $(button).setAttribute("aria-expanded", !$(name).hidden);
     }
+    document.body.classList.toggle("opened", !$("views").hidden || !$("help").hidden);
   }
   $("play").onclick = () => play(!state.playing);
   $("time").oninput = () => seek(Number($("time").value));
@@ -251,5 +259,5 @@ const openPage = plain => {
   });
   viewer.handle_command = handle;
   requestAnimationFrame(tick);
-  return { viewer, state, keys, on, seek, play, look };
+  return { viewer, state, keys, on, hooks, draw, seek, play, look };
 };
