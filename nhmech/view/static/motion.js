@@ -4,14 +4,18 @@ const openMotion = model => {
   const { nx, nq, nv, nu, nconf } = model.sizes, { codes, rules } = model;
   const array = n => new Float64Array(n);
   const place = () => ({ x: array(nx), q: array(nq), v: array(nv), health: array(3) });
-  const state = { t: 0, k: 0, t0: 0, dt: model.dt, u: array(nu), theta: Float64Array.from(model.theta),
-                  chart: 0, side: 1, stop: null, margins: array(model.bounds.length) };
+  const state = { t: 0, k: 0, t0: 0, dt: model.dt, u: array(nu),
+                  theta: Float64Array.from(model.theta), chart: 0, side: 1, stop: null,
+                  margins: array(model.bounds.length) };
   let here = place(), next = place();
   const raw = array(nx), at = array(1), dt = array(1), answer = array(1), side = array(1),
     guard = array(1), now = array(1), margins = array(model.bounds.length);
   // what the k-th stage is given, and where its rate goes
   const rates = model.stages.slice(1).map(() => array(nx));
+  const begin = array(1);
+  const given = model.stages.map((_, i) => [begin, null, dt, ...rates.slice(0, i)]);
   const point = array(nx), effort = array(nu);
+  const asked = [at, point], inputs = [at, point, state.u, state.theta], found = [null];
 
   const chart = () => model.charts[state.chart];
   function project(which, t, from, into) {
@@ -28,11 +32,15 @@ const openMotion = model => {
   // One step of length h from `here` to `next`; its status.
   function tryStep(h) {
     dt[0] = h;
-    const begin = Float64Array.of(state.t);
-    model.stages.forEach((stage, i) => {
-      stage([begin, here.x, dt, ...rates.slice(0, i)], [at, point]);
-      if (i < rates.length) chart().rate([at, point, state.u, state.theta], [rates[i]]);
-    });
+    begin[0] = state.t;
+    for (let i = 0; i < model.stages.length; ++i) {
+      given[i][1] = here.x;
+      model.stages[i](given[i], asked);
+      if (i < rates.length) {
+        found[0] = rates[i];
+        chart().rate(inputs, found);
+      }
+    }
     project(state.chart, state.t + h, point, next);
     let status = judge(next, here.health[2]);
     for (let k = 0; status === codes.OFF && k < rules.newton; ++k) {

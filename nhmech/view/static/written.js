@@ -171,7 +171,8 @@ const openWritten = (nhmech, content) => {
   for (const key of ["ArrowLeft", "ArrowRight"]) delete keys[key];
   delete keys.d;
   Object.assign(keys, { " ": controls.stop, r: reset, p: () => pause.click(),
-                        v: () => knobs.click(), g: () => { ghost.toggle(); draw(); }, i: () => { panel.hidden = !panel.hidden; } });
+                        v: () => knobs.click(), g: () => { ghost.toggle(); draw(); },
+                        i: () => { panel.hidden = !panel.hidden; } });
   if (!driving) for (const [key, [k, sense]] of Object.entries(arrows))
     if (k < speeds.length) keys[key] = () => push(k, sense);
 
@@ -228,14 +229,16 @@ const openWritten = (nhmech, content) => {
       found.normal = wheels.map((_, i) => normal[i] < pulls ? undefined : normal[i]);
       found.needed = wheels.map((wheel, i) =>
         wheel.held && normal[i] > 0 ? along[i] / normal[i] : null);
-      const lifted = wheels.findIndex((_, i) => wheels[i].watched && content.determined && normal[i] < -1e-9);
+      const lifted = wheels.findIndex((wheel, i) =>
+        wheel.watched && content.determined && normal[i] < -1e-9);
       if (lifted >= 0 && !motion.state.stop)
         motion.state.stop = { status: content.motion.codes.LIFTED,
                               what: `${wheels[lifted].name} lifts off the ground` };
     }
     instruments.show(found);
     speeds.forEach(speed => {
-      speed.number.textContent = `${motion.v[speed.rate].toFixed(2).replace("-", "\u2212")} ${speed.unit}`;
+      const number = motion.v[speed.rate].toFixed(2).replace("-", "\u2212");
+      speed.number.textContent = `${number} ${speed.unit}`;
     });
   }
 
