@@ -351,7 +351,6 @@ def test_random_contact_problems_are_solved():
     ("ball", {"contact": "coulomb", "mu": 0.3, "mode": "kinematic"}, "kinematic"),
     ("ball", {"contact": "soft"}, "contact"),
     ("ball", {"mu": 0.3}, "no effect on ideal rolling"),
-    ("skid_steer", {"contact": "coulomb"}, "mid-axle"),
 ])
 def test_arguments_that_do_not_go_together(name, options, words):
     with pytest.raises(InputError, match=words):

@@ -368,7 +368,7 @@ def test_the_element_is_read_and_printed():
         ('<free joint="arm_joint"/><lock joint="arm_joint"/>', "choose one"),
         ("<speeds/>", "is empty"),
         ('<skid model="mid-axle" track_factor="1"/>', "exactly one"),
-        ('<skid model="other"/>', "there is mid-axle"),
+        ('<skid model="other"/>', "there are mid-axle and coulomb"),
         ('<skid track_factor="0"/>', "must be positive"),
         ('<skid free="nobody"/>', "the wheels are left_wheel_joint"),
         ("</nhmech><nhmech>", "another <nhmech>"),

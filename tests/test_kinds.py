@@ -195,7 +195,7 @@ def test_axles_that_meet_nowhere_are_refused():
     assert "'omni'" in caught.value.remedy.python
 
 
-@pytest.mark.parametrize("more, count", [("", 3), (PLANAR, 2)])
+@pytest.mark.parametrize("more, count", [("", 4), (PLANAR, 2)])
 def test_lines_of_the_notices_load(more, count):
     """With a caster, which each line keeps."""
     ball = link("ball", '<collision><geometry><sphere radius="0.02"/></geometry></collision>')

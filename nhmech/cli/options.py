@@ -129,13 +129,13 @@ class ArgumentType(click.ParamType):
 
 
 class SkidType(click.ParamType):
-    """`mid-axle`, a track factor, or names of wheels."""
+    """`mid-axle`, `coulomb`, a track factor, or names of wheels."""
 
-    name = "mid-axle|FACTOR|WHEEL,..."
+    name = "mid-axle|coulomb|FACTOR|WHEEL,..."
 
     def convert(self, value: Any, param: Parameter, ctx: Context) -> Any:
         """What `load` takes."""
-        if value == "mid-axle":
+        if value in ("mid-axle", "coulomb"):
             return value
         try:
             return float(value)
@@ -202,8 +202,8 @@ class RobotOptions:
              "touches the ground, casters too.")
     skid: Any = option(
         "--skid", type=SkidType(),
-        help="For wheels that cannot all roll in a turn: 'mid-axle', a track factor, or the wheels "
-             "that may slide sideways.")
+        help="For wheels that cannot all roll in a turn: 'mid-axle', a track factor, the wheels "
+             "that may slide sideways, or 'coulomb': friction, with --mu and --on-slip go-on.")
     free: tuple[str, ...] = option(
         "--free", multiple=True, metavar="JOINT",
         help="Release a joint that would be locked; repeat.")

@@ -139,17 +139,20 @@ def run(file: str, robot: RobotOptions, driving: DrivingOptions, conditions: Con
     same way, with exit code 0; without --save, the run is then written to a file in the current
     folder, named after the robot.
     """
+    from ..vehicle.friction import with_scrubbing
+
     codes: list[int] = []
     with redirect_stdout(sys.stderr) if outputs.as_json else nullcontext():
         vehicle = with_friction_option(conditions.load(file, robot), rolling.mu)
-        print_notices(vehicle.notices)
+        moving = with_scrubbing(vehicle) if rolling.on_slip == "go-on" else vehicle
+        print_notices(moving.notices)
         try:
             driver = make_driver(vehicle, driving)
         except (InputError, ModelError) as error:
             raise InputError(f"{error.text}{only_listed(vehicle, robot.wheels)}",
                              error.remedy) from error
         look = make_look(vehicle, looks, path=driver.followed_path)
-        simulator = make_simulator(vehicle, driver, driving, timing, rolling)
+        simulator = make_simulator(moving, driver, driving, timing, rolling)
         conditions.place(simulator, driver.start())
 
         trajectory, failure, wall = simulate(simulator, vehicle, timing.duration, outputs.save)

@@ -14,6 +14,7 @@ from ..errors import InputError, SimulationError
 from ..vehicle.vehicle import Vehicle
 from .contact_forces import force_reader
 from .contact_rates import accelerate
+from .contact_servo import ContactServo
 from .diagnosis import explain_fall
 from .moment import Moment
 from .motion import Motion, Phase
@@ -99,6 +100,10 @@ class CoulombContact:
         return f"<CoulombContact of {self.vehicle.name!r}>"
 
     @cached_property
+    def _servo(self) -> ContactServo:
+        return ContactServo(self.terms, self.nonsmooth.glide.share)
+
+    @cached_property
     def settings(self) -> dict[str, object]:
         """For run files (JSON values)."""
         return {"mu": {c.name: c.mu for c in self.terms.contacts if c.along},
@@ -165,14 +170,15 @@ class CoulombContact:
         numbers = (motion.impulses[self._rows] / dt, motion.phases, motion.slid, motion.lost)
         return motion.x, q, to_body(q, motion.w), np.concatenate(numbers)
 
-    def servo(self, moment: Moment, nu: int) -> tuple[np.ndarray, np.ndarray]:
-        """dv/dt (nv,) without efforts, and what each effort adds to it (nv, nu), while each wheel
-        goes on with what it does."""
-        u = moment.u.copy()
-        u[:nu] = 0.0
-        rates, effect, _ = accelerate(
-            self.terms, self._motion(moment.t, moment.x, moment.q, moment.v, moment.contact), u)
-        return rates, effect
+    def efforts(self, moment: Moment, u: np.ndarray, rows: Sequence[int], columns: Sequence[int],
+                wanted: Sequence[float], h: float) -> np.ndarray | None:
+        """As `ContactServo.efforts`; None where all wheels roll and can do so, which is for the
+        equations of rolling."""
+        rolls = not is_sliding(moment)
+        numbers = np.zeros_like(moment.contact) if rolls else moment.contact
+        motion = self._motion(moment.t, moment.x, moment.q, moment.v, numbers)
+        found, goes_on = self._servo.efforts(motion, u, rows, columns, wanted, h)
+        return None if rolls and goes_on else found
 
     def numbers(self, state: State) -> np.ndarray:
         """What the contacts did at a state of a run of this simulator."""

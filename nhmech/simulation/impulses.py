@@ -57,31 +57,43 @@ class Impulses:
         self._give = np.zeros(at)
         self._rounds = 0
         self._system: tuple = ()
+        self._drive: np.ndarray = np.zeros((0, 1 + at))
         self.error = 0.0
         self.impulses = np.zeros(0)
         self.phases = np.zeros(len(closed), dtype=int)
         self.presses = np.ones(len(closed), dtype=bool)
 
     def solve(self, mass: np.ndarray, momentum: np.ndarray, forces: np.ndarray,
-              rows: Rows,
-              back: np.ndarray | None = None) -> np.ndarray:
+              rows: Rows, back: np.ndarray | None = None,
+              driven: Rows | None = None) -> np.ndarray:
         """w (nv,) with mass w = momentum + forces^T (impulses), and the rows' conditions on it.
 
         Parameters
         ----------
         back
             e u_n(before) of the closed contacts, for an impact.
+        driven
+            Further rows (k, nv) with the values that they are to have (k,), and the directions
+            (k, nv) of their impulses.
         """
         A, b, _ = rows
         nv, held, J = len(momentum), independent_rows(A[self._bilateral]), A[self._rows]
         held = [self._bilateral[i] for i in held]
-        matrix = np.zeros((nv + len(held), nv + len(held)))
-        matrix[:nv, :nv], matrix[:nv, nv:] = mass, -forces[held].T
-        matrix[nv:, :nv] = A[held]
-        right = np.zeros((nv + len(held), 1 + len(self._rows)))
-        right[:nv, 0], right[nv:, 0] = momentum, -b[held]
+        ways: np.ndarray = A[held]
+        aims: np.ndarray = -b[held]
+        pulls: np.ndarray = forces[held]
+        if driven is not None:
+            ways = np.concatenate((ways, driven[0]))
+            aims = np.concatenate((aims, driven[1]))
+            pulls = np.concatenate((pulls, driven[2]))
+        matrix = np.zeros((nv + len(aims), nv + len(aims)))
+        matrix[:nv, :nv], matrix[:nv, nv:] = mass, -pulls.T
+        matrix[nv:, :nv] = ways
+        right = np.zeros((nv + len(aims), 1 + len(self._rows)))
+        right[:nv, 0], right[nv:, 0] = momentum, aims
         right[:nv, 1:] = forces[self._rows].T
-        found = np.linalg.solve(matrix, right)[:nv]
+        both = np.linalg.solve(matrix, right)
+        found, self._drive = both[:nv], both[nv + len(held):]
         W, g = J @ found[:, 1:], J @ found[:, 0] + b[self._rows]
         if back is not None:
             g[[cone.normal for cone in self._cones]] += back
@@ -91,6 +103,12 @@ class Impulses:
             self._push(W, g)
         self._system = found, J, W, g, A, b, back
         return self._velocity()
+
+    @property
+    def driven(self) -> np.ndarray:
+        """Impulses of the driven rows, (k,)."""
+        found = self._drive
+        return found[:, 0] + found[:, 1:] @ self._P
 
     def _push(self, W: np.ndarray, g: np.ndarray) -> None:
         """The impulses on a ground that gives way to what they have grown by."""

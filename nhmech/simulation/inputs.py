@@ -97,10 +97,10 @@ class Inputs:
             self._propagator.settle()
         else:
             propagator = self._propagator
-            dynamics = None if propagator.coulomb is None else propagator.servo()
+            sliding = None if propagator.coulomb is None else propagator.efforts
             # all in one stroke
             self._write(self._efforts.data, 0, *chart.inverse_dynamics.efforts(
-                command, moment, self._theta, dynamics))
+                command, moment, self._theta, sliding))
 
     def _speeds(self, command: Command) -> np.ndarray:
         """xi of the present chart. Plain numbers are the speeds of the primary one."""

@@ -36,7 +36,10 @@ POSITION_TIME = 0.10     # [s] likewise of its position; both critically damped
 _FLOAT = np.dtype(float)
 NO_LIMITS = JointLimits()
 
-Dynamics = Callable[[], tuple[np.ndarray, np.ndarray]]
+# (u without the efforts sought, rows of the joints in v, columns in u, accelerations) -> efforts;
+# None where wheels roll
+Sliding = Callable[[Sequence[float], Sequence[int], Sequence[int], Sequence[float]],
+                   np.ndarray | None]
 
 
 @dataclass(frozen=True)
@@ -96,13 +99,10 @@ class Servo:
     columns: tuple[int, ...]
     solve: LeastSquaresFunction
 
-    def solve_for(self, free: np.ndarray, effect: np.ndarray, wanted: Sequence[float],
-                  u: Sequence[float]) -> np.ndarray:
-        """The same from other accelerations without efforts (nv,), and what each adds (nv, nu)."""
-        rows = [target.rate for target in self.order if isinstance(target, Target)]
-        columns = list(self.columns)
-        needed = wanted - free[rows] - effect[rows, :len(u)] @ np.asarray(u)
-        return LeastSquares(len(rows), len(columns))(effect[np.ix_(rows, columns)], needed)
+    @property
+    def rows(self) -> list[int]:
+        """The targets' fibre coordinates."""
+        return [target.rate for target in self.order if isinstance(target, Target)]
 
 
 @dataclass(frozen=True)
@@ -185,14 +185,13 @@ class InverseDynamics:
         return NamedReader(self._plan_course)
 
     def efforts(self, command: Command, moment: Moment, theta: np.ndarray,
-                dynamics: Dynamics | None = None) -> Sequence[float]:
+                sliding: Sliding | None = None) -> Sequence[float]:
         """u of the driven joints, (nu,).
 
         Parameters
         ----------
-        dynamics
-            What gives acceleration without efforts and what each adds to it, where wheels slide;
-            the equations of rolling where None.
+        sliding
+            What finds efforts where wheels may slide.
 
         Raises
         ------
@@ -222,9 +221,10 @@ class InverseDynamics:
         if wanted:
             _hold_back(command, wanted)
             xi = moment.x[len(moment.x) - len(self.speeds):]
-            found = (servo.solve(moment.t, moment.q, xi, theta, wanted, u)
-                     if dynamics is None else servo.solve_for(*dynamics(), wanted, u)).tolist()
-            for column, value in zip(servo.columns, found):
+            found = None if sliding is None else sliding(u, servo.rows, servo.columns, wanted)
+            if found is None:
+                found = servo.solve(moment.t, moment.q, xi, theta, wanted, u)
+            for column, value in zip(servo.columns, found.tolist()):
                 u[column] += value
         return self._limit(u)
 

@@ -11,7 +11,6 @@ import casadi as ca
 import numpy as np
 
 from ..compile.buffered import Buffered, in_c
-from ..errors import InputError, Remedy
 from ..mechanics.algebroid import rotation
 from ..mechanics.distribution import Component
 from ..mechanics.system import LagrangianSystem
@@ -49,15 +48,9 @@ class NonsmoothTerms:
         Raises
         ------
         InputError
-            For a wheel without a coefficient, and where a mid-axle model lets wheels scrub.
+            For a wheel without a coefficient.
         """
         distribution = vehicle.constrained.distribution
-        if vehicle.description.track_factor is not None:
-            raise InputError(
-                f"{vehicle.name!r} has the mid-axle model of skid steering, in which wheels scrub "
-                "without friction; contact=\"coulomb\" is for wheels that can roll exactly",
-                Remedy("Name the wheels whose sideways grip is released: load(..., skid=[...])",
-                       "Name the wheels whose sideways grip is released: --skid WHEEL"))
         rows = {held: i for i, held in enumerate(distribution.components) if held is not None}
         known = read_coefficients(vehicle, mu)
         contacts = tuple(

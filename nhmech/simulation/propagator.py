@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Protocol
 
@@ -18,7 +17,6 @@ from .coulomb import CoulombContact, is_sliding
 from .diagnosis import explain_failure, explain_fall
 from .integrators import FLAT, Step
 from .interrupts import LOOK, Pace
-from .inverse_dynamics import Dynamics
 from .moment import Moment
 from .schemes import Scheme
 from .simulated import Simulated
@@ -217,11 +215,17 @@ class Propagator:
         self.settle()
         return True
 
-    def servo(self) -> Dynamics | None:
-        """What efforts do to the joints while wheels slide; None where they roll."""
-        if self.coulomb is None or not self.slides:
+    def efforts(self, u: Sequence[float], rows: Sequence[int], columns: Sequence[int],
+                wanted: Sequence[float]) -> np.ndarray | None:
+        """Efforts that give joints the accelerations that are wanted, where wheels slide or have
+        to; None where they roll. See `CoulombContact.efforts`."""
+        coulomb, moment = self.coulomb, self.moment
+        # no more joints than independent speeds do not contradict each other
+        if coulomb is None or not (self.slides or len(rows) > len(self.atlas.chart.speeds)):
             return None
-        return partial(self.coulomb.servo, self.moment, self.simulated.nu)
+        inputs = moment.u.copy()
+        inputs[:self.simulated.nu] = u
+        return coulomb.efforts(moment, inputs, rows, columns, wanted, self.dt)
 
     def _write_speeds(self) -> None:
         chart = self.atlas.chart

@@ -16,6 +16,8 @@ from ..checks import read_mapping, read_word
 from ..ctrl_c import forget_ctrl_c, hear_ctrl_c
 from ..errors import CompileError, InputError, NhmechError, Remedy, SimulationError, listed
 from ..mechanics.system import HasConstrained
+from ..vehicle.friction import with_scrubbing
+from ..vehicle.vehicle import Vehicle
 from .arguments import check_run, read_period, read_speeds
 from .atlas import Atlas
 from .bounds import ON_BOUND, Bounds
@@ -133,6 +135,9 @@ class Simulator:
         wrenches = read_mapping("wrench", wrench, "link name -> callable (t, state) -> 6 numbers "
                                 "(force, torque) in W")
         self.events = read_events(events)
+        read_word("contact", contact, CONTACTS)
+        if contact == "coulomb" and isinstance(constrained, Vehicle):
+            constrained = with_scrubbing(constrained)
         self.simulated = Simulated.of(constrained, tuple(wrenches))
         coulomb = self._read_contact(contact, mu, restitution, mode)
         read_word("on_lift", on_lift, ON_BOUND)
@@ -169,7 +174,6 @@ class Simulator:
                       mode: str) -> CoulombContact | None:
         """What takes steps with friction; None where wheels only roll. Raises `InputError` for
         arguments that contradict each other."""
-        read_word("contact", contact, CONTACTS)
         if contact == "ideal":
             for name, value in (("mu", mu), ("restitution", restitution)):
                 if value is not None and value != 0.0:

@@ -2,6 +2,7 @@ from .description import (
     Description as Description,
     MidAxle as MidAxle,
     Released as Released,
+    Scrubbing as Scrubbing,
 )
 from .notice import Notice as Notice, NoticeKind as NoticeKind
 from .tyre import TYRES as TYRES, Grip as Grip, Tyre as Tyre

@@ -141,7 +141,14 @@ class Released:
     wheels: tuple[str, ...]
 
 
-Skid = MidAxle | Released
+@dataclass(frozen=True)
+class Scrubbing:
+    """Skid steering by friction: all wheels hold sideways as they do along, so that ideal rolling
+    goes straight only, and the vehicle turns where they slide (`Simulator(contact="coulomb")`)."""
+
+
+Skid = MidAxle | Released | Scrubbing
+SKID_MODELS: dict[str, Skid] = {"mid-axle": MidAxle(), "coulomb": Scrubbing()}
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@
 
 A `<wheel>` also takes crown, roller_angle, axis, mu, driven, link, point, law and tyre; a
 contact that is fixed to a link has no joint. Only joints with a `<drive>` take effort, if there is
-one. A `<skid>` has model="mid-axle", track_factor="1.5" or free="wheel_a wheel_b".
+one. A `<skid>` has model="mid-axle" or "coulomb", track_factor="1.5" or free="wheel_a wheel_b".
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from xml.sax.saxutils import quoteattr
 
 from ..errors import InputError, listed
-from .description import Description, MidAxle, Released, Skid
+from .description import SKID_MODELS, Description, MidAxle, Released, Scrubbing, Skid
 from .text.source import Element, Source
 from .wheel import Wheel
 
@@ -136,9 +136,10 @@ def _read_skid(source: Source, element: Element) -> Skid:
         raise source.error(element, 'has exactly one of model="mid-axle", track_factor= and free=')
     model, names = element.get("model"), (element.get("free") or "").split()
     if model is not None:
-        if model != "mid-axle":
-            raise source.error(element, f"model={model!r} does not exist; there is mid-axle")
-        return MidAxle()
+        if model not in SKID_MODELS:
+            raise source.error(element, f"model={model!r} does not exist; there are mid-axle and "
+                                        "coulomb")
+        return SKID_MODELS[model]
     if element.get("track_factor") is not None:
         track = source.number(element, "track_factor")
         if track <= 0:
@@ -174,6 +175,8 @@ def format_tag(description: Description) -> str:
             lines.append(_write("skid", {"model": "mid-axle"}))
         case MidAxle(track=track):
             lines.append(_write("skid", {"track_factor": track}))
+        case Scrubbing():
+            lines.append(_write("skid", {"model": "coulomb"}))
         case Released(wheels=names):
             lines.append(_write("skid", {"free": " ".join(names)}))
     return "\n".join(["<nhmech>", *(f"  {line}" for line in lines), "</nhmech>"])

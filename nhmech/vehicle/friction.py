@@ -8,6 +8,8 @@ from math import inf
 
 from ..checks import is_finite, read_word
 from ..errors import InputError
+from ..urdf.description import Scrubbing
+from ..urdf.notice import Notice, NoticeKind
 from .build import build
 from .vehicle import Vehicle
 
@@ -37,6 +39,19 @@ def own_friction(vehicle: Vehicle) -> dict[str, float | None]:
     told = vehicle.description.mu
     return {wheel.name: told.get(wheel.name) if wheel.mu is None else wheel.mu
             for wheel in vehicle.description.wheels}
+
+
+def with_scrubbing(vehicle: Vehicle) -> Vehicle:
+    """The vehicle with friction instead of a mid-axle model of skid steering: all its wheels hold
+    sideways too, and slide where they must. Any other vehicle as it is."""
+    description = vehicle.description
+    if description.track_factor is None:
+        return vehicle
+    notice = Notice(NoticeKind.SKID, "skid steering by friction: the mid-axle model is left out, "
+                    "and the wheels hold sideways too until they slide")
+    kept = (one for one in description.notices if one.kind is not NoticeKind.SKID)
+    return build(replace(description, skid=Scrubbing(), notices=(*kept, notice)), vehicle.ground,
+                 vehicle.parameters, wrench_bodies=vehicle.wrench_bodies)
 
 
 def with_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> Vehicle:

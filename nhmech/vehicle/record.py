@@ -17,6 +17,7 @@ from ..urdf.description import (
     Mimic,
     Reason,
     Released,
+    Scrubbing,
     Skid,
     Witness,
 )
@@ -69,8 +70,10 @@ def _restore_wheel(**fields: Any) -> Wheel:
     return Wheel(**values)
 
 
-def _restore_skid(track: float = 1.0, wheels: Sequence[str] = ()) -> Skid:
-    return Released(tuple(wheels)) if wheels else MidAxle(track)
+def _restore_skid(track: float | None = None, wheels: Sequence[str] = ()) -> Skid:
+    if track is not None:
+        return MidAxle(track)
+    return Released(tuple(wheels)) if wheels else Scrubbing()
 
 
 def _restore_reason(pattern: str, names: Sequence[str],

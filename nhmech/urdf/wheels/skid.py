@@ -10,7 +10,7 @@ import numpy as np
 
 from ...checks import read_number
 from ...errors import InputError, ModelError, Remedy, listed
-from ..description import FoundWheel, MidAxle, Released, Skid
+from ..description import SKID_MODELS, FoundWheel, MidAxle, Released, Scrubbing, Skid
 from ..layout import Joint, Layout, to_words
 from ..notice import Notice, NoticeKind
 from ..remedy import option, suggest
@@ -44,24 +44,25 @@ _ON_AXLE = 1e-3    # m: joints as near as this turn about one line
 
 
 def read_skid(value: SkidArgument) -> Skid | None:
-    """What gives way: "mid-axle", a positive track factor, or names of wheels; None is nothing.
+    """What gives way: "mid-axle", a positive track factor, names of wheels, or "coulomb"; None is
+    nothing.
 
     Raises
     ------
     InputError
         For anything else.
     """
-    if value is None or isinstance(value, MidAxle | Released):
+    if value is None or isinstance(value, MidAxle | Released | Scrubbing):
         return value
     if isinstance(value, str):
-        return MidAxle() if value == "mid-axle" else Released((value,))
+        return SKID_MODELS[value] if value in SKID_MODELS else Released((value,))
     if isinstance(value, (int, float)):
         return MidAxle(read_number("skid", value, "a positive track factor, 1 for the true track "
                                    "and more for the usual scrubbing", above=0))
     names = tuple(value) if isinstance(value, Sequence) else ()
     if not names or not all(isinstance(name, str) for name in names):
-        raise InputError(f"skid {value!r} must be 'mid-axle', a track factor such as 1.5, or names "
-                         "of wheels whose sideways grip is released")
+        raise InputError(f"skid {value!r} must be 'mid-axle', 'coulomb', a track factor such as "
+                         "1.5, or names of wheels whose sideways grip is released")
     return Released(names)
 
 
@@ -70,8 +71,9 @@ def check_released(skid: Skid | None, wheels: Sequence[Wheel], origin: Origin) -
     names = [w.name for w in wheels]
     for name in skid.wheels if isinstance(skid, Released) else ():
         if name not in names:
-            raise origin.error(f"{name!r} is neither 'mid-axle' nor the name of a wheel whose "
-                               f"sideways grip is released; the wheels are {listed(names)}")
+            raise origin.error(f"{name!r} is neither 'mid-axle' nor 'coulomb' nor the name of a "
+                               "wheel whose sideways grip is released; the wheels are "
+                               f"{listed(names)}")
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ def choose_turning(layout: Layout, contacts: Sequence[FoundWheel], steering: Col
         found, notices = fit_rollers(layout, found, steering)
     else:
         notices = find_contradictions(layout, found, steering)
-    if isinstance(skid, MidAxle):
+    if isinstance(skid, MidAxle | Scrubbing):
         return Turning(found, skid, notices)
     released = skid.wheels if skid else ()
     wheels = [c.wheel for c in found]
@@ -220,7 +222,8 @@ def _skid_notice(layout: Layout, group: Sequence[Wheel],
         mecanum = [". If they are mecanum wheels: ",
                    option("wheels", type_wheels(contacts, usual_mecanum(layout, group)))]
     return Notice(NoticeKind.SKID, text, suggest(
-        "With a wider apparent track: ", option("skid", 1.5), "; with one axle that holds while "
+        "With friction: ", option("skid", "coulomb"), "; with a wider apparent track: ",
+        option("skid", 1.5), "; with one axle that holds while "
         "the others slip sideways: ", option("skid", released), *mecanum))
 
 

@@ -1,0 +1,147 @@
+"""Skid steering by friction: all wheels hold sideways until they slide."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from scipy.optimize import root
+from support import command_line, shipped
+
+import nhmech
+from nhmech import JointTorque, JointVelocity, Simulator
+from nhmech.simulation import Phase
+from nhmech.urdf import Scrubbing
+
+G = 9.81
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return shipped("skid_steer")
+
+
+def rates(vehicle, left, right):
+    """Of the wheels of both sides [rad/s]."""
+    return {wheel: left if "left" in wheel else right for wheel in vehicle.driven}
+
+
+class SteadyTurn:
+    """Four wheels at given rates that slide in a circle: forces in the plane, loads by statics of a
+    plate on equal springs, gyroscopic moments by Pinocchio's momentum. Nothing of the simulator is
+    in it."""
+
+    def __init__(self, vehicle, mu, spin):
+        model, data = vehicle.model, vehicle.model.createData()
+        q = vehicle.configuration()
+        self.model, self.data, self.q, self.mu, self.spin = model, data, q, mu, spin
+        self.com = pin.centerOfMass(model, data, q) - q[:3]
+        self.mass = pin.computeTotalMass(model)
+        self.feet = np.array(vehicle.contact_points(q)) - q[:3]
+        self.radius = {wheel.joint: wheel.radius for wheel in vehicle.description.wheels}
+        self.names = list(vehicle.algebroid.v_names)
+        self.wheels = list(vehicle.contact_names)
+
+    def forces(self, twist):
+        """Of the ground (4, 3) at vx, vy and yaw rate of the base's origin, and what is missing in
+        x, y and about z."""
+        vx, vy, yaw = twist
+        v = np.zeros(len(self.names))
+        v[[0, 1, 5]] = twist
+        for wheel, rate in self.spin.items():
+            v[self.names.index(wheel)] = rate
+        L = pin.computeCentroidalMomentum(self.model, self.data, self.q, v).angular
+        dL = np.cross([0, 0, yaw], L)
+        velocity = np.array([vx, vy, 0]) + np.cross([0, 0, yaw], self.com)
+        force = self.mass * (np.cross([0, 0, yaw], velocity) + [0, 0, G])
+
+        slip = np.array([vx, vy, 0]) + np.cross([0, 0, yaw], self.feet)
+        slip[:, 0] -= [self.spin[w] * self.radius[w] for w in self.wheels]
+        way = -slip[:, :2] / np.linalg.norm(slip[:, :2], axis=1)[:, None]
+        arms = self.feet - self.com
+        # loads a + b x + c y that balance force and moments; friction acts at the height of feet
+        shape = np.column_stack([np.ones(4), self.feet[:, :2]])
+        balance = np.zeros((3, 3))
+        for k in range(3):
+            one = np.column_stack([self.mu * shape[:, k, None] * way, shape[:, k]])
+            moment = np.cross(arms, one).sum(axis=0)
+            balance[:, k] = one[:, 2].sum(), moment[0], moment[1]
+        load = shape @ np.linalg.solve(balance, [force[2], dL[0], dL[1]])
+        ground = np.column_stack([self.mu * load[:, None] * way, load])
+        about = np.cross(arms, ground).sum(axis=0)[2] - dL[2]
+        return ground, [*(ground.sum(axis=0) - force)[:2], about]
+
+    def solve(self, guess):
+        found = root(lambda twist: self.forces(twist)[1], guess, tol=1e-13)
+        assert np.abs(found.fun).max() < 1e-9, found.message
+        return found.x
+
+
+@pytest.mark.parametrize("mu", [0.3, 0.8])
+@pytest.mark.parametrize("left, right", [(2.0, 6.0), (-3.0, 4.0), (5.0, 8.0)])
+def test_steady_turns_balance_the_forces(robot, mu, left, right):
+    """Yaw rate, centre of rotation and torques."""
+    spin = rates(robot, left, right)
+    run = Simulator(robot, lambda t, state: JointVelocity(spin), dt=1e-3, control_period=0.01,
+                    contact="coulomb", mu=mu).run(8.0)
+    v, names = run.v[-1], robot.algebroid.v_names
+    assert np.allclose(run.T_WB[-1][:3, 2], [0, 0, 1], atol=1e-12)
+    assert set(run.phases[-1].wheels.values()) == {Phase.SLIDING}
+    turn = SteadyTurn(robot, mu, {wheel: v[names.index(wheel)] for wheel in spin})
+    vx, vy, yaw = turn.solve(v[[0, 1, 5]])
+    assert yaw == pytest.approx(v[5], rel=1e-6)
+    assert np.allclose([-vy / yaw, vx / yaw], [-v[1] / v[5], v[0] / v[5]], rtol=1e-6, atol=1e-6)
+    ground, _ = turn.forces([vx, vy, yaw])
+    for wheel, force in zip(turn.wheels, ground):
+        assert run.force(wheel)[-1] == pytest.approx(force[2], rel=1e-6)
+        torque = force[0] * turn.radius[wheel] + robot.parameters[f"{wheel}.damping"] * spin[wheel]
+        assert run.u[-1, names.index(wheel) - 6] == pytest.approx(torque, rel=1e-6, abs=1e-6)
+
+
+def test_straight_driving_rolls_exactly(robot):
+    """Bit for bit the ideal run of the same vehicle, whatever turns it would otherwise make."""
+    even = JointVelocity(rates(robot, 5.0, 5.0), acceleration=5.0)
+    straight = nhmech.load(nhmech.urdf_path("skid_steer"), skid="coulomb")
+    ideal = Simulator(straight, lambda t, state: even, control_period=0.01).run(1.0)
+    run = Simulator(robot, lambda t, state: even, control_period=0.01, contact="coulomb",
+                    mu=0.6).run(1.0)
+    assert np.array_equal(run.q, ideal.q) and np.array_equal(run.v, ideal.v)
+    assert run.rolled.all() and run.q[-1, 0] > 0.4 and np.abs(run.v[:, [1, 5]]).max() < 1e-12
+
+
+def test_wheels_brace_against_a_small_torque(robot):
+    """The robot turns only when the difference of the torques beats the friction of all wheels
+    about their middle."""
+    for part, turns in ((0.97, False), (1.03, True)):
+        feet = np.array(robot.contact_points(robot.configuration()))
+        x, y = np.abs(feet[0, :2])
+        load = pin.computeTotalMass(robot.model) * G / 4
+        # no net moment: each wheel pulls along and across in the ratio x : y
+        torque = part * 0.6 * load * x / np.hypot(x, y) * 0.165
+        run = Simulator(robot, lambda t, state: JointTorque(rates(robot, -torque, torque)),
+                        dt=2e-3, contact="coulomb", mu=0.6).run(0.1)
+        assert run.rolled[-1] != turns and (abs(run.v[-1, 5]) > 1e-3) == turns
+
+
+def test_a_commanded_turn_falls_short_by_the_track_factor(robot):
+    command = JointVelocity(rates(robot, 2.0, 4.0))
+    options = {"dt": 2e-3, "control_period": 0.01}
+    run = Simulator(robot, lambda t, state: command, contact="coulomb", mu=0.6, **options).run(2.0)
+    ideal = Simulator(robot, lambda t, state: command, **options).run(2.0)
+    assert 1.3 < ideal.v[-1, 5] / run.v[-1, 5] < 3.0
+
+
+def test_its_runs_know_what_moved(robot, tmp_path):
+    run = Simulator(robot, contact="coulomb", mu=0.6).run(0.01, save=tmp_path / "run.npz")
+    again = nhmech.Trajectory.load(tmp_path / "run.npz")
+    for one in (run, again):
+        vehicle = one.simulated.vehicle
+        assert vehicle.description.skid == Scrubbing() and len(vehicle.speeds) == 1
+    assert any("friction" in str(notice) for notice in vehicle.notices)
+    assert robot.description.track_factor == 1.0            # as it was
+
+
+def test_the_command_line_scrubs():
+    result = command_line("run", "skid_steer", "--skid", "coulomb", "--duration", "0.1")
+    assert result.exit_code == 0, result.output
+    result = command_line("run", "skid_steer", "--mu", "0.5", "--on-slip", "go-on", "--duration",
+                          "0.2", "--controller", "stanley", "--path", "circle:2")
+    assert result.exit_code == 0 and "skid steering by friction" in result.output
