@@ -143,8 +143,11 @@ class Released:
 
 @dataclass(frozen=True)
 class Scrubbing:
-    """Skid steering by friction: all wheels hold sideways as they do along, so that ideal rolling
-    goes straight only, and the vehicle turns where they slide (`Simulator(contact="coulomb")`)."""
+    """Skid steering by friction: all wheels hold sideways as they do along.
+
+    Ideal rolling then goes straight only; the vehicle turns where its wheels slide
+    (`Simulator(contact="coulomb")`).
+    """
 
 
 Skid = MidAxle | Released | Scrubbing
