@@ -145,3 +145,47 @@ def test_the_command_line_scrubs():
     result = command_line("run", "skid_steer", "--mu", "0.5", "--on-slip", "go-on", "--duration",
                           "0.2", "--controller", "stanley", "--path", "circle:2")
     assert result.exit_code == 0 and "skid steering by friction" in result.output
+
+
+# -- how four wheels share the load ----------------------------------------------------------------
+def loads(vehicle, stiffness=None):
+    """Of a vehicle that slides straight on with locked wheels, (4,) [N]."""
+    simulator = Simulator(vehicle, dt=1e-3, contact="coulomb", mu=1e-9, stiffness=stiffness)
+    simulator.reset(v={"forward_speed": 1.0})
+    run = simulator.run(0.005)
+    return np.array([run.force(wheel)[-1] for wheel in vehicle.contact_names])
+
+
+def springs(vehicle, k):
+    """Loads of wheels on springs (4,), in the limit of stiff ones: a plane of deflections."""
+    q = vehicle.configuration()
+    model, data = vehicle.model, vehicle.model.createData()
+    com, mass = pin.centerOfMass(model, data, q), pin.computeTotalMass(model)
+    shape = np.column_stack([np.ones(4), np.array(vehicle.contact_points(q))[:, :2]])
+    plane = np.linalg.solve(shape.T @ (k[:, None] * shape), mass * G * np.array([1, *com[:2]]))
+    return k * (shape @ plane)
+
+
+def test_the_load_is_shared_by_stiffness(robot):
+    vehicle = robot.with_parameters({"payload.mass": 8.0, "payload.x": 0.1, "payload.y": 0.05,
+                                     "payload.z": 0.2})
+    k = np.array([1e4, 2e4, 4e4, 3e4])
+    assert np.allclose(loads(vehicle), springs(vehicle, np.ones(4)), rtol=1e-6)
+    found = loads(vehicle, dict(zip(vehicle.contact_names, k)))
+    assert np.allclose(found, springs(vehicle, k), rtol=1e-6)
+    # only ratios count; who is not named is as stiff as the mean
+    assert np.allclose(loads(vehicle, dict(zip(vehicle.contact_names, 1e3 * k))), found, rtol=1e-9)
+    assert np.allclose(loads(vehicle, {vehicle.contact_names[0]: 7.0}), loads(vehicle), rtol=1e-9)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), "hard"])
+def test_a_stiffness_is_positive(robot, value):
+    with pytest.raises(nhmech.InputError, match="stiffness"):
+        Simulator(robot, contact="coulomb", mu=0.5, stiffness={robot.contact_names[0]: value})
+
+
+def test_stiffness_is_of_wheels_that_are_there(robot):
+    with pytest.raises(nhmech.InputError, match="wheel"):
+        Simulator(robot, contact="coulomb", mu=0.5, stiffness={"fifth": 1e4})
+    with pytest.raises(nhmech.InputError, match="ideal rolling"):
+        Simulator(robot, stiffness={robot.contact_names[0]: 1e4})

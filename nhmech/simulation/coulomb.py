@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..checks import is_finite, read_word
+from ..checks import is_finite, read_mapping, read_word
 from ..errors import InputError, SimulationError
 from ..vehicle.vehicle import Vehicle
 from .contact_forces import force_reader
@@ -71,6 +71,9 @@ class CoulombContact:
         Friction coefficient, of all wheels or by name; where None, those of the vehicle.
     restitution
         e of Newton's law, of all wheels or by name.
+    stiffness
+        Wheel -> vertical stiffness [N/m]; only their ratios count, and wheels that are not named
+        are as stiff as the mean of the others. All are alike where None.
 
     Raises
     ------
@@ -84,7 +87,8 @@ class CoulombContact:
     """
 
     def __init__(self, simulated: Simulated, mu: float | Mapping[str, float] | None,
-                 restitution: float | Mapping[str, float]):
+                 restitution: float | Mapping[str, float],
+                 stiffness: Mapping[str, float] | None = None):
         if simulated.vehicle is None:
             raise InputError("contact=\"coulomb\" is for vehicles: this system has no wheels")
         self._simulated = simulated
@@ -92,7 +96,8 @@ class CoulombContact:
         self.terms = NonsmoothTerms.of(self.vehicle, mu)
         self.columns = ContactColumns.of(self.vehicle)
         names = [c.name for c in self.terms.contacts]
-        self.nonsmooth = NonsmoothStep(self.terms, _read_restitution(restitution, names))
+        self.nonsmooth = NonsmoothStep(self.terms, _read_restitution(restitution, names),
+                                       _read_stiffness(stiffness, names))
         self.still = 0            # steps in which all wheels have rolled
         self.grip = np.array([1 / c.mu if c.mu else 0.0 for c in self.terms.contacts])
 
@@ -107,7 +112,9 @@ class CoulombContact:
     def settings(self) -> dict[str, object]:
         """For run files (JSON values)."""
         return {"mu": {c.name: c.mu for c in self.terms.contacts if c.along},
-                "restitution": dict(zip(self.columns.wheels, self.nonsmooth.restitution.tolist()))}
+                "restitution": dict(zip(self.columns.wheels, self.nonsmooth.restitution.tolist())),
+                **({} if (k := self.nonsmooth.stiffness) is None else
+                   {"stiffness": dict(zip(self.columns.wheels, k.tolist()))})}
 
     @cached_property
     def _rows(self) -> list[int]:
@@ -214,3 +221,15 @@ def _read_restitution(value: float | Mapping[str, float], wheels: Sequence[str])
             raise InputError(f"restitution of {wheel!r} is {e!r}; it is a number from 0, for a "
                              "wheel that stays down, to 1")
     return np.array([float(given.get(wheel, 0.0)) for wheel in wheels])
+
+
+def _read_stiffness(value: Mapping[str, float] | None, wheels: Sequence[str]) -> np.ndarray | None:
+    if value is None:
+        return None
+    given = dict(read_mapping("stiffness", value, "wheel -> [N/m]"))
+    for wheel, k in given.items():
+        read_word("stiffness: wheel", wheel, wheels)
+        if not (is_finite(k) and k > 0):
+            raise InputError(f"stiffness of {wheel!r} is {k!r}; it is a positive number [N/m]")
+    mean = float(np.mean(list(given.values()))) if given else 1.0
+    return np.array([float(given.get(wheel, mean)) for wheel in wheels])

@@ -44,18 +44,25 @@ class NonsmoothStep:
     ----------
     restitution
         e of each contact, (n,).
+    stiffness
+        Vertical stiffness of the wheels against each other, (n,), which decides how redundant
+        contacts share the load, in the limit of stiff wheels; equal where None.
     """
 
     terms: NonsmoothTerms
     restitution: np.ndarray
+    stiffness: np.ndarray | None = None
 
     @cached_property
-    def _even(self) -> np.ndarray:
-        return np.ones(len(self.terms.contacts))
+    def _share(self) -> np.ndarray:
+        """How much each contact gives way, (n,); their mean is 1."""
+        if self.stiffness is None:
+            return np.ones(len(self.terms.contacts))
+        return 1 / self.stiffness / np.mean(1 / self.stiffness)
 
     @cached_property
     def glide(self) -> Glide:
-        return Glide(self.terms, self._even)
+        return Glide(self.terms, self._share)
 
     def start(self, t: float, x: np.ndarray, w: np.ndarray) -> Motion:
         """The motion from there: contacts that approach the ground meet it, those that move away
@@ -140,7 +147,7 @@ class NonsmoothStep:
             leaves = now.closed & (approach > size)
             return replace(now, phases=np.where(leaves, Phase.AIRBORNE, now.phases))
         closed = np.flatnonzero(now.closed)
-        problem = Impulses(terms, closed, self._even)
+        problem = Impulses(terms, closed, self._share)
         none = np.zeros(terms.vehicle.constrained.system.u.numel())
         M = terms.momentum(now.t, now.x, now.w, none, terms.vehicle.theta)[0].copy()
         back = np.where(approach < -size, restitution * approach, 0.0)[closed]

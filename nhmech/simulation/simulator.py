@@ -108,6 +108,10 @@ class Simulator:
     restitution
         Speed after an impact over the speed before it, from 0 (a wheel that lands stays down) to
         1; of all wheels, or by name. Only with Coulomb friction.
+    stiffness
+        Wheel -> vertical stiffness [N/m]. More than three rigid wheels do not determine their
+        loads: these are shared as by springs of such ratios, in the limit of stiff ones; as by
+        equal springs where None. Only with Coulomb friction.
 
     Examples
     --------
@@ -126,7 +130,8 @@ class Simulator:
                  mode: str = "dynamic", on_limit: str = "stop", on_fall: str = "stop",
                  on_lift: str = "stop", contact: str = "ideal",
                  mu: float | Mapping[str, float] | None = None,
-                 restitution: float | Mapping[str, float] = 0.0):
+                 restitution: float | Mapping[str, float] = 0.0,
+                 stiffness: Mapping[str, float] | None = None):
         check_callable("controller", controller, "(t, state) -> command")
         read_word("integrator", integrator, (*SCHEMES, AUTO))
         scheme = SCHEMES["rk4" if integrator == AUTO else integrator]
@@ -139,7 +144,7 @@ class Simulator:
         if contact == "coulomb" and isinstance(constrained, Vehicle):
             constrained = with_scrubbing(constrained)
         self.simulated = Simulated.of(constrained, tuple(wrenches))
-        coulomb = self._read_contact(contact, mu, restitution, mode)
+        coulomb = self._read_contact(contact, mu, restitution, stiffness, mode)
         read_word("on_lift", on_lift, ON_BOUND)
         lifts = mode == "kinematic" or coulomb is not None
         _ = self.simulated.equations        # raises first where a joint meets no mass
@@ -170,12 +175,13 @@ class Simulator:
         self._turn = Lock()       # of the thread that advances it
         self._recorder: Recorder | None = None      # of steps that are made by hand
 
-    def _read_contact(self, contact: str, mu: object, restitution: object,
+    def _read_contact(self, contact: str, mu: object, restitution: object, stiffness: object,
                       mode: str) -> CoulombContact | None:
         """What takes steps with friction; None where wheels only roll. Raises `InputError` for
         arguments that contradict each other."""
         if contact == "ideal":
-            for name, value in (("mu", mu), ("restitution", restitution)):
+            for name, value in (("mu", mu), ("restitution", restitution),
+                                ("stiffness", stiffness)):
                 if value is not None and value != 0.0:
                     raise InputError(f"{name} = {value!r} has no effect on ideal rolling: give "
                                      "contact=\"coulomb\" too")
@@ -189,7 +195,8 @@ class Simulator:
             raise InputError("wheels that slide by Coulomb friction need forces, and a kinematic "
                              "run has none: its speeds are commanded",
                              Remedy("Leave mode=\"kinematic\" out", "Leave --mode kinematic out"))
-        return CoulombContact(self.simulated, mu, restitution)   # type: ignore[arg-type]
+        return CoulombContact(self.simulated, mu, restitution,      # type: ignore[arg-type]
+                              stiffness)                            # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         named = self.simulated.vehicle or self.simulated.example
