@@ -134,6 +134,16 @@ def test_locked_wheels_stop_a_car(car):
     assert normal[0] == pytest.approx(normal[1], rel=1e-6)
 
 
+def test_a_car_whose_brakes_are_stiff_stands_in_the_end(car):
+    """The scheme of ideal rolling would be unstable by their damping: it is not gone back to."""
+    simulator = Simulator(car, dt=0.005, contact="coulomb", mu=0.5)
+    simulator.reset(v={"forward_speed": 2.0})
+    run = simulator.run(1.0)
+    assert run.stop == "duration" and np.abs(run.v[-1]).max() < 1e-6
+    assert run.q[-1, 0] - run.q[0, 0] == pytest.approx(2.0 ** 2 / (2 * 0.5 * G), abs=1e-4)
+    assert set(run.phases[-1].wheels.values()) == {Phase.ROLLING} and not run.rolled[-1]
+
+
 @pytest.mark.parametrize("part", [0.999, 1.001])
 def test_a_car_slides_down_from_the_slope_of_its_friction(part):
     slope = np.arctan(0.4)

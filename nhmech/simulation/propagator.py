@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from functools import cached_property
+from math import isfinite
 from time import perf_counter
 from typing import Protocol
 
@@ -12,6 +14,7 @@ import numpy as np
 from ..compile.loop import Loop, Setup
 from ..compile.status import Status
 from ..errors import NhmechError, SimulationError
+from ..vehicle.stiffness import describe_stiffness
 from .atlas import Atlas, Place
 from .coulomb import CoulombContact, is_sliding
 from .diagnosis import explain_failure, explain_fall
@@ -206,7 +209,8 @@ class Propagator:
     def roll(self) -> bool:
         """Goes back to the equations of rolling where all wheels have rolled for some steps and
         have friction to spare. Returns whether it did."""
-        if self.coulomb is None or not self.slides or not self.coulomb.may_roll(self.moment):
+        if (self.coulomb is None or not self.slides or self._is_too_stiff
+                or not self.coulomb.may_roll(self.moment)):
             return False
         self.coulomb.end(self.moment)
         self.gauge.rest(self.moment.k)
@@ -226,6 +230,14 @@ class Propagator:
         inputs = moment.u.copy()
         inputs[:self.simulated.nu] = u
         return coulomb.efforts(moment, inputs, rows, columns, wanted, self.dt)
+
+    @cached_property
+    def _is_too_stiff(self) -> bool:
+        """Whether the scheme of rolling is unstable by the damping of joints, such as brakes: then
+        the implicit steps of sliding wheels go on."""
+        vehicle, scheme = self.simulated.vehicle, self._first
+        return (vehicle is not None and isfinite(scheme.real_limit) and describe_stiffness(
+            vehicle, self.dt, None, scheme.name, scheme.real_limit) is not None)
 
     def _write_speeds(self) -> None:
         chart = self.atlas.chart

@@ -1,0 +1,64 @@
+"""The laws of contact at random vehicles, states and inputs: none is skipped."""
+
+import numpy as np
+import pytest
+from made_robots import make
+from support import sampled
+
+import nhmech
+from nhmech.simulation.motion import Phase
+from nhmech.simulation.nonsmooth import NonsmoothStep
+from nhmech.simulation.nonsmooth_terms import NonsmoothTerms, to_body
+from nhmech.vehicle.friction import with_scrubbing
+
+COUNT, STEPS, DT = 300, 20, 1e-3
+
+
+def check_laws(terms, before, motion):
+    """Signorini, the cone, friction against slip, bilateral rows, sticking wheels and heights.
+    Returns how much the energy has grown, over what there is."""
+    vehicle = terms.vehicle
+    q, was = terms.configuration(motion.x), terms.configuration(before.x)
+    v, old = to_body(q, motion.w), to_body(was, before.w)
+    rates, heights = vehicle.constraint_error(motion.t, q, v)
+    speed, size = max(1.0, np.abs(v).max()), max(1e-3, np.abs(motion.impulses).max())
+    assert np.abs(rates[list(terms.bilateral)]).max(initial=0.0) <= 1e-12 * speed
+    assert heights[list(terms.heights)].min() >= -1e-8
+    steady = (before.phases == motion.phases).all()
+    for c, phase in zip(terms.contacts, motion.phases):
+        normal, along = motion.impulses[c.normal], motion.impulses[list(c.along)]
+        assert normal >= -1e-9 * size
+        assert np.linalg.norm(along) <= c.mu * normal + 1e-9 * size
+        if phase != Phase.AIRBORNE:
+            assert abs(heights[c.height]) <= 1e-8 and abs(rates[c.normal]) <= 1e-9 * speed
+        if phase == Phase.ROLLING:
+            assert np.abs(rates[list(c.rows)]).max() <= 1e-12 * speed
+        if phase == Phase.SLIDING and steady:
+            slip = rates[list(c.along)]
+            assert along @ slip <= 1e-9 * size * speed
+            # a step within which another wheel lands is several, with directions of their own
+            assert np.linalg.norm(along) == pytest.approx(c.mu * normal, rel=1e-3, abs=1e-9 * size)
+    energies = [vehicle.energy(0.0, was, old), vehicle.energy(0.0, q, v)]
+    return (energies[1] - energies[0]) / (1 + abs(energies[0]))
+
+
+@pytest.mark.parametrize("seed", sampled(range(COUNT), 4))
+def test_laws_of_contact_hold_for_any_vehicle(seed, tmp_path):
+    """From random velocities, with random efforts for some steps and none for the others, in which
+    the energy does not grow but by what a step of order two makes in flight."""
+    text, _ = make(seed, tmp_path)
+    vehicle = with_scrubbing(nhmech.load(text, packages={"made": tmp_path}))
+    rng = np.random.default_rng(seed)
+    terms = NonsmoothTerms.of(vehicle, {wheel: float(rng.uniform(0.1, 1.2))
+                                        for wheel in vehicle.contact_names})
+    step = NonsmoothStep(terms, rng.uniform(0, 0.6, len(terms.contacts)))
+    q = vehicle.configuration((0.0, 0.0, rng.uniform(-3, 3)))
+    x = np.array([*q[:7], *vehicle.joint_positions(q).values()])
+    w = rng.normal(size=terms.nv) / vehicle.constrained.scales
+    none = np.zeros(vehicle.constrained.system.u.numel())
+    motion = step.start(0.0, x, w + [0, 0, 0.3, *np.zeros(terms.nv - 3)])
+    for k in range(STEPS):
+        u = none if k % 4 else rng.normal(size=len(none))
+        before, motion = motion, step.advance(motion, u, DT)
+        grown = check_laws(terms, before, motion)
+        assert grown <= 1e-6 or u.any()
