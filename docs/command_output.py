@@ -1,5 +1,6 @@
-"""What commands print, for the pages, as it is at the time of the build."""
+"""What commands print, in pages that show it: `python docs/command_output.py` writes it anew."""
 
+import re
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -7,26 +8,30 @@ from click.testing import CliRunner
 from nhmech.cli import main
 from nhmech.control import controller_class, controller_names
 
+HERE = Path(__file__).parent
 
-def write_output(folder: Path) -> None:
-    """Writes the files that pages include; those that would not change are left alone."""
-    folder.mkdir(exist_ok=True)
-    _write(folder / "inspect.txt", _printed("inspect", "differential_drive"))
+
+def outputs() -> dict[str, str]:
+    """Mark in a page -> the text between `<!-- output: MARK -->` and `<!-- end -->`."""
     lines = ["| name | class | what it does |", "|---|---|---|"]
     for name in controller_names():
         kind = controller_class(name)
         summary = kind.__doc__.partition("\n")[0].replace("|", "\\|")
-        lines.append(f"| `{name}` | {{py:obj}}`{kind.__name__}` | {summary} |")
-    _write(folder / "controllers.md", "\n".join([*lines, ""]))
+        lines.append(f"| `{name}` | `{kind.__name__}` | {summary} |")
+    done = CliRunner().invoke(main, ["inspect", "differential_drive"], catch_exceptions=False)
+    return {"controllers": "\n".join(lines),
+            "inspect": f"```text\n{done.output.rstrip()}\n```"}
 
 
-def _printed(*words: str) -> str:
-    done = CliRunner().invoke(main, words, catch_exceptions=False)
-    if done.exit_code:
-        raise RuntimeError(f"nhmech {' '.join(words)}: {done.output}")
-    return done.output
+def fill(text: str) -> str:
+    """A page with the outputs of today."""
+    found = outputs()
+    return re.sub(r"(<!-- output: (\w+) -->\n).*?(<!-- end -->)",
+                  lambda place: f"{place[1]}\n{found[place[2]]}\n\n{place[3]}", text, flags=re.S)
 
 
-def _write(file: Path, text: str) -> None:
-    if not file.is_file() or file.read_text() != text:
-        file.write_text(text)
+if __name__ == "__main__":
+    for page in HERE.glob("*.md"):
+        text = page.read_text()
+        if "<!-- output: " in text:
+            page.write_text(fill(text))

@@ -12,7 +12,6 @@ from sphinx.util.inspect import stringify_signature
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from command_output import write_output  # noqa: E402
 from driven_pages import link, write_pages  # noqa: E402
 
 import nhmech  # noqa: E402
@@ -25,7 +24,6 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sp
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 myst_enable_extensions = ["amsmath", "dollarmath"]
 myst_heading_anchors = 3
-exclude_patterns = ["output"]
 html_theme = "furo"
 html_title = f"nhmech {release}"
 # Formulas are drawn by this one file, so the pages need no network; of the package's MathJax
@@ -149,6 +147,16 @@ def finish(app, error: Exception | None) -> None:
         write_pages(Path(app.outdir))
 
 
+# pages that stand in the repository's folder; here they only link to them
+LINKED = {"notation": "NOTATION.md", "references": "REFERENCES.md", "changes": "CHANGELOG.md"}
+
+
+def read_linked(app, name: str, source: list[str]) -> None:
+    """The page itself in the place of a link to it."""
+    if name in LINKED:
+        source[0] = (HERE.parent / LINKED[name]).read_text()
+
+
 def setup(app):
     app.add_directive("entries", Entries)
     app.connect("autodoc-process-docstring", prepare, priority=400)     # napoleon has 500
@@ -156,4 +164,4 @@ def setup(app):
     app.connect("missing-reference", find_public_name)
     app.connect("source-read", add_link)
     app.connect("build-finished", finish)
-    app.connect("builder-inited", lambda app: write_output(HERE / "output"))
+    app.connect("source-read", read_linked)

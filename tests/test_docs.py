@@ -18,18 +18,18 @@ from nhmech.view.browser import Browser
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-INCLUDED = "notation.md", "references.md", "changes.md"
+LINKED = "notation.md", "references.md", "changes.md"      # to pages in the repository's folder
 PAGES = sorted(
     page
     for folder in (DOCS, DOCS / "theory")
     for page in folder.glob("*.md")
-    if page.name not in INCLUDED
+    if page.name not in LINKED
 )
 HOWTO = sorted((DOCS / "howto").glob("*.md"))
 NEEDS = {"gym": ["gymnasium"], "differentiable": ["torch"],
          "limits": ["matplotlib"], "many": ["joblib", "pandas"],
          "notebook": ["matplotlib"], "plots": ["matplotlib"], "odometry": ["rosbags", "matplotlib"],
-         "runs": ["rosbags", "pyarrow"],
+         "runs": ["rosbags", "pyarrow"], "identification": ["rosbags"],
          "slip": ["matplotlib"]}
 # what opens a browser, or draws every frame with one
 DRAWN = "--view", "--gif", "--webp", "--mp4"
@@ -133,6 +133,25 @@ def test_commands_of_the_tutorial_run(tmp_path, monkeypatch):
     run = nhmech.Trajectory.load(tmp_path / "circle.npz")
     assert run.column("left_wheel_joint.velocity")[-1] == pytest.approx(4.0, rel=1e-3)
     assert run.t[-1] == pytest.approx(5.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("page", ["controllers.md", "tutorial.md"])
+def test_what_commands_print_is_in_the_page(page):
+    """As it is today; where this fails, `python docs/command_output.py` writes it anew."""
+    spec = importlib.util.spec_from_file_location("command_output", DOCS / "command_output.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    text = (DOCS / page).read_text()
+    assert "<!-- output: " in text and module.fill(text) == text
+
+
+def test_pages_are_read_without_a_build():
+    """On a Git host nothing is included: no page is a raw directive, and links lead to files."""
+    for page in DOCS.rglob("*.md"):
+        text = page.read_text()
+        assert "{include}" not in text and "{literalinclude}" not in text, page
+        for target in re.findall(r"\]\(([^)#:\s]+\.(?:md|ipynb|py|rst))\b", text):
+            assert (page.parent / target).is_file(), f"{page.relative_to(ROOT)}: {target}"
 
 
 GALLERY = sorted((DOCS / "gallery").glob("*.md"))

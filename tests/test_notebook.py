@@ -1,7 +1,8 @@
-"""The notebook of the examples runs, and what it shows displays in place."""
+"""The notebooks of the examples run, and what they show displays in place."""
 
 from __future__ import annotations
 
+from functools import cache
 from html import unescape
 from pathlib import Path
 
@@ -11,21 +12,27 @@ import pytest
 import nhmech
 from nhmech.systems import load_system
 
-NOTEBOOK = Path(__file__).resolve().parent.parent / "examples" / "first_run.ipynb"
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 
 
-@pytest.fixture(scope="module")
-def executed(tmp_path_factory):
+@cache
+def execute(name, folder):
+    """A notebook with its outputs, run in a folder."""
     nbformat = pytest.importorskip("nbformat", reason="the notebook needs nbformat")
     nbclient = pytest.importorskip("nbclient", reason="the notebook is run by nbclient")
     pytest.importorskip("ipykernel", reason="a notebook needs ipykernel")
     pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
-    folder = tmp_path_factory.mktemp("notebook")
-    book = nbformat.read(NOTEBOOK, as_version=4)
+    book = nbformat.read(EXAMPLES / f"{name}.ipynb", as_version=4)
     nbformat.validate(book)
     place = {"metadata": {"path": str(folder)}}
     nbclient.NotebookClient(book, timeout=300, kernel_name="python3", resources=place).execute()
-    return book, folder
+    return book
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("notebook")
 
 
 def outputs(book, kind):
@@ -34,16 +41,38 @@ def outputs(book, kind):
             if output.output_type in ("display_data", "execute_result") and kind in output["data"]]
 
 
-def test_it_is_stored_without_outputs():
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+def test_it_is_stored_without_outputs_and_linked(file):
     nbformat = pytest.importorskip("nbformat", reason="the notebook needs nbformat")
-    for cell in nbformat.read(NOTEBOOK, as_version=4).cells:
+    assert f"({file.name})" in (EXAMPLES / "README.md").read_text()
+    for cell in nbformat.read(file, as_version=4).cells:
         assert cell.cell_type != "code" or (cell.outputs == [] and cell.execution_count is None)
 
 
-def test_it_runs_and_displays(executed):
+def said(book):
+    """What its cells print and return."""
+    return "".join(output.get("text", "") or output.get("data", {}).get("text/plain", "")
+                   for cell in book.cells if cell.cell_type == "code" for output in cell.outputs)
+
+
+@pytest.mark.parametrize("name, pictures, words", [
+    ("your_robot", 1, ["radius 0.1 m from the coaxial collision cylinder", "<wheel joint=",
+                       "first lift-off", "<Mobility: 2 speeds", "mass"]),
+    ("controller_design", 3, ["[4.29", "6.02", "pitch", "stands", "falls"]),
+    ("optimal_control", 3, ["nx 11, nu 2", "Plan(20 intervals", "[1.0, 0.5, -0.0]",
+                            "ideal rolling"]),
+    ("geometry", 1, ["gibbs_appell", "growth vector (2, 3, 4, 5, 6)", "kept"])])
+def test_it_runs_and_says(name, pictures, words, folder):
+    book = execute(name, folder)
+    assert len(outputs(book, "image/png")) == pictures
+    for word in words:
+        assert word in said(book), word
+
+
+def test_it_runs_and_displays(folder):
     """The run in a frame, four figures, the verdict and the errors in words, and a report on
     disk."""
-    book, folder = executed
+    book = execute("first_run", folder)
     frames = [page for page in outputs(book, "text/html") if page.startswith("<iframe")]
     assert (
         len(frames) == 1
@@ -51,12 +80,11 @@ def test_it_runs_and_displays(executed):
         and 'height="460"' in frames[0]
     )
     assert len(outputs(book, "image/png")) == 4
-    said = "".join(output.text for cell in book.cells if cell.cell_type == "code"
-                   for output in cell.outputs if output.output_type == "stream")
+    told = said(book)
     assert (
-        "ideal rolling was valid from t = 0 to 12 s" in said
-        and "lateral error" in said
-        and "mm RMS" in said
+        "ideal rolling was valid from t = 0 to 12 s" in told
+        and "lateral error" in told
+        and "mm RMS" in told
     )
     assert (folder / "first_run.html").read_text().startswith("<!DOCTYPE html>")
 
