@@ -391,3 +391,19 @@ def test_code_is_built_before_the_clock_starts(said, monkeypatch):
     bridge.simulator.reset(joints=across)
     bridge.simulator.step()
     assert atlas.chart is not atlas.primary and len(atlas.charts) == made > 1 and not loops
+
+
+def test_ticks_find_a_split_of_the_load_before_they_judge_all(monkeypatch):
+    """Judging all splits takes many ticks of a train; one that holds is found in a few cones."""
+    from nhmech.control import teleoperation
+
+    bridge = Bridge(shipped("trailers"), Settings(cmd_vel_timeout=0.0))
+    looked = []
+    find = teleoperation.widest_split
+    monkeypatch.setattr(teleoperation, "widest_split",
+                        lambda *words, **named: looked.append(1) or find(*words, **named))
+    monkeypatch.setattr(teleoperation, "validity", lambda *_, **__: pytest.fail("all were judged"))
+    for k in range(300):
+        bridge.take_twist(0.4, 0.0, 0.3)
+        bridge.advance(0.01 * k)
+    assert looked and bridge.diagnostics[0].level == "OK"

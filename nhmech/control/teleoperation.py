@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..analysis.friction import coefficients
+from ..analysis.contact_load import contact_load
+from ..analysis.friction import coefficients, widest_split
 from ..analysis.mobility import mobility
 from ..analysis.validity import Verdict, validity
 from ..errors import InputError, ModelError, NhmechError
@@ -179,7 +180,7 @@ class Teleoperation:
         self.speed_factor, self._called, self._say = speed_factor, called, say
         self.has_lateral = mobility(vehicle).manoeuvrability == 3
         self.mu = mu
-        known = coefficients(vehicle, mu)
+        self._known = known = coefficients(vehicle, mu)
         self._grip = 1 / np.array([known[row.contact] for row in vehicle.contact_rows
                                    if row.direction == "normal"])
         every = max(1, round(CONTROL_PERIOD / dt))
@@ -352,13 +353,17 @@ class Teleoperation:
 
     def _judge(self, state: State) -> None:
         """Looks now and then at whether the wheels can roll as they do. The forces' shortest split
-        mostly shows that they can, in no time; all splits are looked for where it does not, and
-        that now and then is rarer once they cannot."""
+        mostly shows that they can, in no time; where it does not, some split that holds is looked
+        for, and all are judged only where there is none: that now and then is rarer."""
         if state.t - self._judged < (JUDGED if self.slips is None else AGAIN):
             return
         self._judged = state.t
         moment = state.t, state.q, state.v, state.u
         if min(force_reader(self.vehicle).room(*moment, self._grip)) >= 0:
+            self.slips = None
+            return
+        load = contact_load(self.vehicle, *moment)
+        if load.supported and widest_split(load, self._known, sign=True)[0] >= 0:
             self.slips = None
             return
         found = validity(self.vehicle, *moment, mu=self.mu)
