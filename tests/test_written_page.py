@@ -1,6 +1,7 @@
 """A page in which a robot runs by itself: in a folder without network, under a real browser's
 keys."""
 
+import json
 import re
 from dataclasses import replace
 
@@ -66,6 +67,8 @@ def test_a_textbook_system_has_a_page(tmp_path):
     page = tmp_path / "disc.html"
     done = command_line("page", "falling_disc", "-o", page)
     assert done.exit_code == 0 and 0 < page.stat().st_size <= 1_200_000
+    mistyped = command_line("page", "faling_disc", "-o", page)
+    assert mistyped.exit_code == 2 and "did you mean 'falling_disc'?" in mistyped.output
     refused = command_line("page", "falling_disc", "-o", page, "--mu", "0.5")
     assert refused.exit_code == 2 and "textbook system" in refused.output
     with pytest.raises(InputError, match="no shapes"):
@@ -106,6 +109,14 @@ def test_the_command_writes_one(tmp_path):
     assert '"name": "base_link.mass"' in page.read_text(encoding="utf-8")
     refused = command_line("page", "differential_drive", "-o", page, "--parameter", "mass")
     assert refused.exit_code == 2 and "near it" in refused.output
+
+
+def test_a_start_without_speeds_is_pushed_off_all_the_same(tmp_path):
+    """A bicycle whose bars are turned a little; at rest it would fall."""
+    page = nhmech.save_page(shipped("bicycle"), tmp_path / "b.html",
+                            joints={"steering_joint": 0.05})
+    (start,) = re.findall(r'"start":(\[[^]]*\])', page.read_text(encoding="utf-8"))
+    assert max(map(abs, json.loads(start)[-3:])) > 10.0
 
 
 def test_a_name_does_not_end_the_script(tmp_path):

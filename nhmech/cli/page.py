@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ..errors import InputError
+from ..errors import InputError, did_you_mean
 from .completion import robot_argument
 from .options import OutputFile, PairType, Positive, RobotOptions, load_robot, number, robot_options
 from .rolling import Friction, coefficients, friction_option
@@ -48,14 +48,17 @@ def page(file: str, robot: RobotOptions, output: Path | None, parameters: tuple[
     from ..systems import load_system, system_names
     from ..view.written_page import save_page
 
-    is_system = file not in urdf_names() and (file in system_names() or file.endswith(".py"))
-    if is_system:
+    robots = urdf_names()
+    if file not in robots and (file in system_names() or file.endswith(".py")):
         if not robot.is_empty or parameters or joints or xi or mu:
             raise InputError(f"{file} is a textbook system: it starts as it is, and all its "
                              "parameters have sliders; only -o, --dt and --title apply")
         example = load_system(file)
         path = save_page(example, output or Path(f"{example.name}.html"), dt=dt, title=title)
     else:
+        if file not in robots and not Path(file).is_file():
+            near = did_you_mean(file, [*system_names(), *robots])
+            raise InputError(f"{file}: no such file, shipped robot or textbook system{near}")
         vehicle = load_robot(file, robot)
         print_notices(vehicle.notices)
         path = save_page(vehicle, output or Path(f"{vehicle.name}.html"),

@@ -84,8 +84,11 @@ def vehicle_content(vehicle: Vehicle, joints: Mapping[str, float] | None, pose: 
                          "run on ground that moves")
     parts = step_parts(vehicle)
     begin: dict[str, Any] = {"pose": pose, "joints": joints, "xi": xi}
+    pushed = DemoDrive(vehicle).start
     if all(value is None for value in begin.values()):
-        begin = DemoDrive(vehicle).start
+        begin = pushed
+    elif xi is None:
+        begin["xi"] = pushed.get("xi")
     state = Simulator(vehicle, dt=dt).reset(**begin)
     forces = [{"forces": _force_function(vehicle, chart.equations)} for chart in parts.charts]
     scene = Scene(vehicle)

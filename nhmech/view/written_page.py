@@ -49,8 +49,8 @@ def save_page(vehicle: Vehicle | Example, path: str | PathLike[str], *,
     parameters
         Names of `Vehicle.with_parameters` that get a slider; None takes payload and gravity.
     joints, pose, xi
-        Where it starts and how fast, as in `Simulator.reset`. Where all are None, what a twist
-        does not drive is pushed off.
+        Where it starts and how fast, as in `Simulator.reset`. Where xi is None, what a twist does
+        not drive is pushed off.
     dt
         Step [s].
     mu
