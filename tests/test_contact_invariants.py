@@ -24,7 +24,10 @@ def check_laws(terms, before, motion):
     speed, size = max(1.0, np.abs(v).max()), max(1e-3, np.abs(motion.impulses).max())
     assert np.abs(rates[list(terms.bilateral)]).max(initial=0.0) <= 1e-12 * speed
     assert heights[list(terms.heights)].min() >= -1e-8
-    steady = (before.phases == motion.phases).all()
+    # what bounces within a step makes several of it, with directions of their own
+    steady = (before.phases == motion.phases).all() and not any(
+        motion.impulses[c.normal] for c, phase in zip(terms.contacts, motion.phases)
+        if phase == Phase.AIRBORNE)
     for c, phase in zip(terms.contacts, motion.phases):
         normal, along = motion.impulses[c.normal], motion.impulses[list(c.along)]
         assert normal >= -1e-9 * size
@@ -36,8 +39,7 @@ def check_laws(terms, before, motion):
         if phase == Phase.SLIDING and steady:
             slip = rates[list(c.along)]
             assert along @ slip <= 1e-9 * size * speed
-            # a step within which another wheel lands is several, with directions of their own
-            assert np.linalg.norm(along) == pytest.approx(c.mu * normal, rel=1e-3, abs=1e-9 * size)
+            assert np.linalg.norm(along) == pytest.approx(c.mu * normal, rel=1e-6, abs=1e-9 * size)
     energies = [vehicle.energy(0.0, was, old), vehicle.energy(0.0, q, v)]
     return (energies[1] - energies[0]) / (1 + abs(energies[0]))
 
