@@ -7,6 +7,7 @@ from math import degrees
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 if TYPE_CHECKING:
     from ..simulation.trajectory import Trajectory
@@ -70,7 +71,22 @@ def contact_lines(trajectory: Trajectory) -> list[str]:
     return [*map(str, spans[:SPANS]),
             *([f"and {more} more: Trajectory.phases"] if more > 0 else []),
             *(f"{wheel} slid {way[-1]:.4g} m and lost {lost[wheel][-1]:.4g} J"
-              for wheel, way in trajectory.slid.items() if way[-1] > 0)]
+              for wheel, way in trajectory.slid.items() if way[-1] > 0),
+            *share_line(trajectory)]
+
+
+def share_line(trajectory: Trajectory) -> list[str]:
+    """How wheels that slid shared a load that rigid bodies leave open."""
+    vehicle = trajectory.simulated.vehicle
+    if vehicle is None or trajectory.rolled.all():
+        return []
+    rows = [row for held, row in vehicle.contact_rows.items() if held.direction == "normal"]
+    normals = vehicle.constraint_matrix(trajectory.q[0])[rows]
+    if np.linalg.matrix_rank(normals, tol=1e-9) == len(rows):
+        return []
+    springs = "of the stiffness given" if "stiffness" in trajectory.settings else "alike"
+    return [f"rigid bodies leave open how {len(rows)} wheels share the load: as stiff springs "
+            f"{springs} do"]
 
 
 def limit_lines(trajectory: Trajectory) -> list[str]:
