@@ -480,6 +480,13 @@ def test_a_pushed_cart_accelerates_with_its_effective_mass():
         assert run.energy - run.energy[0] == pytest.approx(work, abs=1e-10)
 
 
+def test_a_wrench_that_nobody_gives_is_zero():
+    vehicle = shipped("differential_drive")
+    ends = [Simulator(each, dt=1e-2).run(0.1).q for each in
+            (vehicle, vehicle.with_wrench("base_link"))]
+    np.testing.assert_allclose(*ends, rtol=0, atol=1e-15)
+
+
 @pytest.mark.parametrize("links", [("base_link", "left_wheel"), ("left_wheel", "base_link")])
 def test_two_wrenches_add_up(links):
     """Half of a push ahead at the base, half at the axle of a wheel, each at its own link, in

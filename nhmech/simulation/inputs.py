@@ -40,9 +40,10 @@ class Inputs:
         self._moment = propagator.moment
         self._theta = propagator.simulated.theta
         nu = propagator.simulated.nu
-        # views of the moment's u: efforts, then wrenches in their order
+        # views of the moment's u: efforts, then wrenches in their order; those of a vehicle that
+        # nobody gives stay zero
         self._efforts = self._moment.u[:nu]
-        self._wrenches = self._moment.u[nu:].reshape(len(wrench), 6)
+        self._wrenches = self._moment.u[nu:].reshape(-1, 6)
         self._write = struct.Struct(f"{nu}d").pack_into
 
     def __repr__(self) -> str:
