@@ -141,7 +141,7 @@ class History:
         Parameters
         ----------
         prefix
-            Of the quaternion's names, where there are several: that of "left_qx" is "left_".
+            Of the quaternion's names, where there are several: that of ``left_qx`` is ``left_``.
 
         Raises
         ------
