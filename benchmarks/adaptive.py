@@ -24,7 +24,7 @@ import nhmech
 from nhmech.compile.adaptive import compile_adaptive
 from nhmech.compile.buffered import compile_function
 from nhmech.compile.compiler import find_compiler
-from nhmech.simulation.integrators import rate_function
+from nhmech.simulation.integration.integrators import rate_function
 
 REPEATS = 5
 CASES = {

@@ -16,9 +16,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from common.report import machine, table  # noqa: E402
 
 import nhmech  # noqa: E402
-from nhmech.simulation.contact_problem import ContactProblem  # noqa: E402
-from nhmech.simulation.nonsmooth import NonsmoothStep  # noqa: E402
-from nhmech.simulation.nonsmooth_terms import NonsmoothTerms  # noqa: E402
+from nhmech.simulation.contact.contact_problem import ContactProblem  # noqa: E402
+from nhmech.simulation.contact.nonsmooth import NonsmoothStep  # noqa: E402
+from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms  # noqa: E402
 
 VEHICLES = ("ball", "differential_drive", "ackermann_car", "mecanum")
 DT, STEPS, STARTS = 1e-3, 50, 20

@@ -18,8 +18,8 @@ from common.report import aim, machine  # noqa: E402
 import nhmech  # noqa: E402
 from nhmech.analysis.derivatives import step_adjoint, step_jacobian  # noqa: E402
 from nhmech.compile.buffered import compile_function  # noqa: E402
-from nhmech.simulation.integrators import advance_function  # noqa: E402
-from nhmech.simulation.schemes import RK4  # noqa: E402
+from nhmech.simulation.integration.integrators import advance_function  # noqa: E402
+from nhmech.simulation.integration.schemes import RK4  # noqa: E402
 
 ROUNDS, CALLS, DT = 15, 300, 1e-3
 ROBOTS = ("differential_drive", "disc", "mecanum", "ackermann_car", "bicycle", "trailers")

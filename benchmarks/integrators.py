@@ -35,7 +35,7 @@ from common.discrete_lagrange_dalembert import DiscreteLagrangeDAlembert  # noqa
 from common.report import machine, table  # noqa: E402
 
 import nhmech  # noqa: E402
-from nhmech.simulation.schemes import FIXED, SCHEMES  # noqa: E402
+from nhmech.simulation.integration.schemes import FIXED, SCHEMES  # noqa: E402
 from nhmech.systems import load_system  # noqa: E402
 
 TIME = 5.0                # [s] of the runs whose error is shown

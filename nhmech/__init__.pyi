@@ -32,9 +32,9 @@ from .simulation.command import (
 )
 from .simulation.dynamics import Dynamics as Dynamics, dynamics as dynamics
 from .simulation.events import Event as Event
+from .simulation.runs.trajectory import Trajectory as Trajectory
 from .simulation.simulator import Simulator as Simulator
 from .simulation.state import State as State
-from .simulation.trajectory import Trajectory as Trajectory
 from .sweeps import sweep as sweep
 from .urdf.wheel import Wheel as Wheel
 from .vehicle.ground import Ground as Ground

@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from nhmech.simulation.run_file import RunFile
+from nhmech.simulation.runs.run_file import RunFile
 
 # how some of the shipped robots are set going: arguments of `Simulator.reset`
 MOTIONS = {

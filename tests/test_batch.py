@@ -18,8 +18,8 @@ from nhmech.compile.mapped import Mapped
 from nhmech.compile.status import Status
 from nhmech.simulation import batch_input
 from nhmech.simulation.batch_input import stepper
-from nhmech.simulation.integrators import INLINE, python_step
-from nhmech.simulation.schemes import SCHEMES
+from nhmech.simulation.integration.integrators import INLINE, python_step
+from nhmech.simulation.integration.schemes import SCHEMES
 from nhmech.systems import load_system
 from nhmech.vehicle.reactions import reactions
 

@@ -230,7 +230,7 @@ def test_run_sums_up_what_is_left_of_the_constraints(saved):
 
 
 def test_run_saves_and_draws(saved):
-    from nhmech.simulation.trajectory import Trajectory
+    from nhmech.simulation.runs.trajectory import Trajectory
 
     folder, result = saved
     assert Trajectory.load(folder / "run.npz").t[-1] == pytest.approx(0.2, rel=1e-9)
@@ -254,7 +254,7 @@ def test_view_without_a_browser_writes_the_page(nhmech, tmp_path, monkeypatch):
 
 
 def test_a_failure_is_exit_code_3_and_keeps_the_run(nhmech, tmp_path):
-    from nhmech.simulation.trajectory import Trajectory
+    from nhmech.simulation.runs.trajectory import Trajectory
 
     result = nhmech("run", "differential_drive", "--duration", "1", "--controller",
                     "controllers.py:Broken", "--save", "kept.npz")
@@ -325,7 +325,7 @@ def test_where_nothing_can_be_written_nothing_runs(nhmech, tmp_path, monkeypatch
     (("--mu", "left_wheel_joint=0.8"),
      {"left_wheel_joint": 0.8, "right_wheel_joint": None, "caster_link": None})])
 def test_the_friction_of_a_run_is_kept_in_it(nhmech, tmp_path, given, known):
-    from nhmech.simulation.trajectory import Trajectory
+    from nhmech.simulation.runs.trajectory import Trajectory
 
     plain(tmp_path / "robot.urdf")
     assert nhmech("run", "robot.urdf", "--duration", "0.05", *given, "--save",

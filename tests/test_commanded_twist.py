@@ -24,9 +24,9 @@ from nhmech.control.pure_pursuit import PurePursuit
 from nhmech.control.trailer_backing import TrailerBacking
 from nhmech.control.twist import TwistDrive
 from nhmech.control.wheel_servo import WheelServo
-from nhmech.simulation import recorder as recording
 from nhmech.simulation.command import NOT_YET, TWIST_NAMES
-from nhmech.simulation.driven_twist import measure_twist
+from nhmech.simulation.runs import recorder as recording
+from nhmech.simulation.runs.driven_twist import measure_twist
 from nhmech.urdf.notice import NoticeKind
 
 DT = 1e-3

@@ -30,12 +30,12 @@ from nhmech.compile.cache import default_cache
 from nhmech.compile.compiler import LARGE, Compiler, find_compiler, say_no_compiler
 from nhmech.simulation import atlas
 from nhmech.simulation.atlas import Chart
-from nhmech.simulation.integrators import (
+from nhmech.simulation.integration.integrators import (
     advance_function,
     keeping_advance_function,
     step_function,
 )
-from nhmech.simulation.schemes import RK4
+from nhmech.simulation.integration.schemes import RK4
 
 CODE = "int answer(void) { return 42; }\n"
 needs_compiler = pytest.mark.skipif(find_compiler() is None,

@@ -6,9 +6,9 @@ from made_robots import make
 from support import sampled
 
 import nhmech
-from nhmech.simulation.motion import Phase
-from nhmech.simulation.nonsmooth import NonsmoothStep
-from nhmech.simulation.nonsmooth_terms import NonsmoothTerms, to_body
+from nhmech.simulation.contact.motion import Phase
+from nhmech.simulation.contact.nonsmooth import NonsmoothStep
+from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms, to_body
 from nhmech.vehicle.friction import with_scrubbing
 
 COUNT, STEPS, DT = 300, 20, 1e-3

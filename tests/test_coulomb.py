@@ -7,10 +7,10 @@ from support import command_line, shipped
 
 import nhmech
 from nhmech import Ground, InputError, JointTorque, JointVelocity, Simulator, Trajectory
-from nhmech.simulation.contact_problem import Cone, ContactProblem
-from nhmech.simulation.motion import Phase
-from nhmech.simulation.nonsmooth import NonsmoothStep
-from nhmech.simulation.nonsmooth_terms import NonsmoothTerms, to_body, to_world
+from nhmech.simulation.contact.contact_problem import Cone, ContactProblem
+from nhmech.simulation.contact.motion import Phase
+from nhmech.simulation.contact.nonsmooth import NonsmoothStep
+from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms, to_body, to_world
 
 G = 9.81
 BALL, RADIUS = "ball", 0.06

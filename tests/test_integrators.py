@@ -20,8 +20,8 @@ from nhmech.cli.systems import systems
 from nhmech.compile.status import Status
 from nhmech.mechanics.algebroid import euclidean
 from nhmech.mechanics.writing import constrain, lagrangian_system
-from nhmech.simulation.integrators import advance_function, python_step
-from nhmech.simulation.schemes import FIXED, SCHEMES
+from nhmech.simulation.integration.integrators import advance_function, python_step
+from nhmech.simulation.integration.schemes import FIXED, SCHEMES
 from nhmech.simulation.simulated import Simulated
 from nhmech.systems import load_system
 

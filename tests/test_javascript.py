@@ -10,7 +10,7 @@ from support import VARIED, run_in_node, shipped
 from nhmech.compile import javascript
 from nhmech.compile.javascript import OPERATIONS, write_javascript
 from nhmech.errors import CompileError
-from nhmech.simulation.integrators import projection_function, rate_function
+from nhmech.simulation.integration.integrators import projection_function, rate_function
 
 # sines and the like of V8 and of the C library differ in the last digit
 ROUNDING = 1e-14

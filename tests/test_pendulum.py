@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 
 import nhmech
 from nhmech.analysis.linearise import linearise
-from nhmech.simulation.integrators import projection_function, rate_function
+from nhmech.simulation.integration.integrators import projection_function, rate_function
 from nhmech.simulation.state_vector import StateVector
 from nhmech.vehicle.reactions import reactions
 

@@ -238,7 +238,7 @@ def test_textbook_systems(name, heading, tmp_path):
 def test_a_run_that_was_cut_off(tracked, tmp_path, monkeypatch):
     """A .part, and an .npz of before runs had settings."""
     run, _ = tracked
-    monkeypatch.setattr("nhmech.simulation.recorder.FLUSH", 0.0)
+    monkeypatch.setattr("nhmech.simulation.runs.recorder.FLUSH", 0.0)
     vehicle = run.simulated.vehicle
     copies = []
     simulator = nhmech.Simulator(vehicle, PurePursuit(vehicle, make_path("circle", 2.0), speed=0.5),

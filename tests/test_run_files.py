@@ -25,8 +25,8 @@ from support import shipped
 import nhmech
 from nhmech import Event, SimulationError, Simulator, Trajectory, Wheel, cli
 from nhmech.paths import replace_file
-from nhmech.simulation import recorder as recording
-from nhmech.simulation.run_file import RunFile, read_run_file
+from nhmech.simulation.runs import recorder as recording
+from nhmech.simulation.runs.run_file import RunFile, read_run_file
 from nhmech.systems import load_system
 
 PARTS = ("t", "q", "v", "xi", "u", "angles")

@@ -34,7 +34,7 @@ from nhmech.mechanics.algebroid import euclidean
 from nhmech.mechanics.distribution import Row, assemble
 from nhmech.mechanics.system import LagrangianSystem
 from nhmech.simulation import interrupts
-from nhmech.simulation.schemes import FIXED, SCHEMES, Scheme, Tableau
+from nhmech.simulation.integration.schemes import FIXED, SCHEMES, Scheme, Tableau
 from nhmech.simulation.state import ATTRIBUTES, State
 from nhmech.vehicle.record import restore
 
@@ -994,7 +994,7 @@ def test_a_run_that_no_machine_can_hold_is_refused(dt, duration, message):
 
 
 def test_what_was_computed_is_kept_when_memory_ends(monkeypatch):
-    from nhmech.simulation.recorder import Recorder
+    from nhmech.simulation.runs.recorder import Recorder
 
     def room(self, rows):
         asked.append(rows)

@@ -15,7 +15,7 @@ from nhmech.compile.lanes import LaneState, compile_lanes
 from nhmech.compile.mapped import Mapped
 from nhmech.compile.status import CODES, Status
 from nhmech.simulation.batch_input import stepper
-from nhmech.simulation.integrators import (
+from nhmech.simulation.integration.integrators import (
     FLAT,
     LOOSE,
     POOR,

@@ -12,7 +12,7 @@ from nhmech import SimulationError
 from nhmech.analysis.linearise import linearise
 from nhmech.compile.status import Status
 from nhmech.simulation.diagnosis import explain_failure
-from nhmech.simulation.integrators import Step
+from nhmech.simulation.integration.integrators import Step
 from nhmech.urdf.describe import describe
 from nhmech.urdf.notice import NoticeKind
 from nhmech.vehicle.build import build

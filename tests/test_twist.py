@@ -12,7 +12,7 @@ from support import shipped
 import nhmech
 from nhmech.control.twist import TwistDrive
 from nhmech.control.unicycle import unicycle
-from nhmech.simulation.driven_twist import measure_twist
+from nhmech.simulation.runs.driven_twist import measure_twist
 from nhmech.simulation.state import base_pose
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "robots"

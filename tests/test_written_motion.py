@@ -10,12 +10,12 @@ from support import VARIED, run_in_node, sampled, shipped
 
 import nhmech
 from nhmech.control import Balance, TwistDrive
-from nhmech.simulation.integrators import rate_function
+from nhmech.simulation.integration.integrators import rate_function
+from nhmech.simulation.integration.schemes import RK4
+from nhmech.simulation.integration.step_parts import stage_functions, step_parts
 from nhmech.simulation.least_squares import LeastSquares
-from nhmech.simulation.schemes import RK4
 from nhmech.simulation.simulated import Simulated
 from nhmech.simulation.state_vector import StateVector
-from nhmech.simulation.step_parts import stage_functions, step_parts
 from nhmech.systems import load_system, system_names
 from nhmech.view.static import read_static
 from nhmech.view.written_motion import write_motion

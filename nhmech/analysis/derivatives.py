@@ -17,8 +17,8 @@ from ..checks import check_arguments, read_number
 from ..compile.buffered import Buffered, compile_function
 from ..errors import InputError
 from ..mechanics.system import HasConstrained
-from ..simulation.integrators import projection_function, rate_function
-from ..simulation.schemes import RK4
+from ..simulation.integration.integrators import projection_function, rate_function
+from ..simulation.integration.schemes import RK4
 from ..simulation.simulated import Simulated
 from ..simulation.state_vector import StateVector
 

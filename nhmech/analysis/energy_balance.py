@@ -8,8 +8,8 @@ import casadi as ca
 import numpy as np
 
 from ..checks import check_arguments
+from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
-from ..simulation.trajectory import Trajectory
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..checks import check_arguments
+from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
-from ..simulation.trajectory import Trajectory
 
 SAMPLES = 500       # states at which the constraints are evaluated at most, spread over the run
 

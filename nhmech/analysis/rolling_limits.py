@@ -9,12 +9,12 @@ import numpy as np
 
 from ..checks import check_arguments, read_count
 from ..errors import InputError, Remedy
-from ..simulation.contact_forces import ContactForces, force_reader
-from ..simulation.coulomb import SLIP
+from ..simulation.contact.contact_forces import ContactForces, force_reader
+from ..simulation.contact.coulomb import SLIP
+from ..simulation.contact.lifted import LIFT_OFF
 from ..simulation.events import Event
-from ..simulation.lifted import LIFT_OFF
+from ..simulation.runs.trajectory import Trajectory
 from ..simulation.state import State
-from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .contact_load import contact_load, contact_loads, load_from
 from .friction import coefficients, known_coefficients, widest_split

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from ..checks import check_arguments
+from ..simulation.runs.trajectory import Trajectory
 from ..simulation.state import planar_pose
-from ..simulation.trajectory import Trajectory
 from .residuals import residuals
 
 

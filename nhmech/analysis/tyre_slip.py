@@ -8,7 +8,7 @@ import numpy as np
 
 from ..checks import check_arguments
 from ..errors import InputError
-from ..simulation.trajectory import Trajectory
+from ..simulation.runs.trajectory import Trajectory
 
 
 @dataclass(frozen=True, eq=False)

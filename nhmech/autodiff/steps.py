@@ -12,7 +12,7 @@ from ..compile.pointwise import Pointwise
 from ..errors import InputError, SimulationError
 from ..mechanics.system import HasConstrained
 from ..simulation.dynamics import Dynamics, dynamics
-from ..simulation.integrators import POOR
+from ..simulation.integration.integrators import POOR
 
 
 class Steps:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..control.path import Path
-    from ..simulation.trajectory import Trajectory
+    from ..simulation.runs.trajectory import Trajectory
     from ..urdf.wheel import Wheel
     from ..vehicle.vehicle import Vehicle
 

@@ -16,7 +16,7 @@ from .saved import is_textbook, path_option, read_run, robot_of_run, vehicle_of
 
 if TYPE_CHECKING:
     from ..analysis.stability import Sweep
-    from ..simulation.trajectory import Trajectory
+    from ..simulation.runs.trajectory import Trajectory
     from ..vehicle.vehicle import Vehicle
 
 # picture -> what it takes besides the vehicle and the run

@@ -13,7 +13,7 @@ from .options import Context, Parameter, Positive, option, option_group
 if TYPE_CHECKING:
     from ..analysis.rolling_limits import RunValidity
     from ..simulation.events import Event
-    from ..simulation.trajectory import Trajectory
+    from ..simulation.runs.trajectory import Trajectory
     from ..vehicle.vehicle import Vehicle
 
 Friction = Sequence[tuple[str | None, float]]  # (wheel or None for all, coefficient)

@@ -46,8 +46,8 @@ from .show import play
 from .summary import print_notices, print_summary
 
 if TYPE_CHECKING:
+    from ..simulation.runs.trajectory import Trajectory
     from ..simulation.simulator import Simulator
-    from ..simulation.trajectory import Trajectory
     from ..vehicle.vehicle import Vehicle
 
 

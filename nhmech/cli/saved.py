@@ -11,7 +11,7 @@ from ..errors import InputError, SimulationError, listed
 from .options import NO_OPTIONS, RobotOptions, load_robot
 
 if TYPE_CHECKING:
-    from ..simulation.trajectory import Trajectory
+    from ..simulation.runs.trajectory import Trajectory
     from ..vehicle.vehicle import Vehicle
 
 path_option = click.option(
@@ -32,7 +32,7 @@ def read_run(run: Path, file: str | None = None) -> Trajectory:
     InputError
         Where the file holds none, or one of other coordinates.
     """
-    from ..simulation.trajectory import Trajectory
+    from ..simulation.runs.trajectory import Trajectory
 
     system = None
     if file is not None and file.endswith(".py"):
@@ -94,7 +94,7 @@ def _check_coordinates(run: Path, trajectory: Trajectory, file: str | None,
 def saved_file(path: Path) -> Path:
     """The file that a run to be saved at `path` is in: its .part, where the end could not be
     written."""
-    from ..simulation.recorder import part_path
+    from ..simulation.runs.recorder import part_path
 
     part = part_path(path)
     return part if part.exists() else path

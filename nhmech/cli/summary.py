@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..simulation.trajectory import Trajectory
+    from ..simulation.runs.trajectory import Trajectory
     from ..urdf.notice import Notice
 
 SPANS = 6    # times at limits that are printed after it

@@ -18,7 +18,7 @@ from .saved import is_textbook, read_run, robot_of_run, vehicle_of
 from .show import play
 
 if TYPE_CHECKING:
-    from ..simulation.trajectory import Trajectory
+    from ..simulation.runs.trajectory import Trajectory
 
 
 @click.command(short_help="Play a saved run, or write it as a page or a moving picture.")

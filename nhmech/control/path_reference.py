@@ -10,7 +10,7 @@ import pinocchio as pin
 
 from ..checks import check_arguments
 from ..errors import ModelError
-from ..simulation.trajectory import Trajectory
+from ..simulation.runs.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .path import Curve, Path, relative_pose
 

@@ -15,7 +15,7 @@ from ..analysis.mobility import mobility
 from ..analysis.validity import Verdict, validity
 from ..errors import InputError, ModelError, NhmechError
 from ..simulation.command import Command, Controller
-from ..simulation.contact_forces import force_reader
+from ..simulation.contact.contact_forces import force_reader
 from ..simulation.simulator import Simulator
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle

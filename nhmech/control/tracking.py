@@ -13,8 +13,8 @@ from ..checks import check_arguments, read_positive
 from ..errors import InputError
 from ..simulation.command import NOT_YET, Command, Controller
 from ..simulation.inverse_dynamics import POSITION_TIME, VELOCITY_TIME
+from ..simulation.runs.trajectory import Trajectory
 from ..simulation.state import State, base_pose
-from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .balance import Balance
 from .path import Path, Pose, relative_pose

@@ -10,10 +10,10 @@ from ..analysis.derivatives import StepJacobian, step_jacobian
 from ..checks import check_arguments, read_word
 from ..errors import InputError
 from ..mechanics.system import HasConstrained
+from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
 from ..simulation.state import State
 from ..simulation.state_vector import StateVector
-from ..simulation.trajectory import Trajectory
 from .lqr import ANGLE, rolling_radii
 from .path import wrap
 

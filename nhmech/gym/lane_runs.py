@@ -13,7 +13,7 @@ from ..compile.lanes import LaneState
 from ..compile.pointwise import Pointwise
 from ..compile.status import Status
 from ..simulation.batch_input import start_cases, stepper
-from ..simulation.integrators import projection_function
+from ..simulation.integration.integrators import projection_function
 from .draws import normal, uniform
 from .task import Task
 

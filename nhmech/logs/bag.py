@@ -14,7 +14,7 @@ import pinocchio as pin
 
 from ..control.path_reference import path_of
 from ..simulation.imu import imu_along
-from ..simulation.trajectory import Trajectory
+from ..simulation.runs.trajectory import Trajectory
 from ..vehicle.friction import own_friction
 from ..vehicle.vehicle import Vehicle
 from .frames import WORLD

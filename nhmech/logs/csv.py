@@ -12,8 +12,8 @@ import numpy as np
 
 from ..checks import check_arguments
 from ..paths import replace_file
-from ..simulation.history import Column
-from ..simulation.trajectory import Trajectory
+from ..simulation.runs.history import Column
+from ..simulation.runs.trajectory import Trajectory
 from .table import Table, reading
 
 

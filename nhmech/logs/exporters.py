@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from ..checks import check_arguments, read_word
 
 if TYPE_CHECKING:
-    from ..simulation.history import Column
-    from ..simulation.trajectory import Trajectory
+    from ..simulation.runs.history import Column
+    from ..simulation.runs.trajectory import Trajectory
 
 
 @dataclass(frozen=True)

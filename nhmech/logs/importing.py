@@ -15,9 +15,9 @@ from ..odometry.referee import known_joints
 from ..odometry.replay import positions
 from ..odometry.samples import JointSamples, PoseSamples
 from ..odometry.stamps import clean, interval
+from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
 from ..simulation.state_vector import StateVector
-from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .recording import read_recording
 

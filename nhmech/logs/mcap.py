@@ -39,8 +39,8 @@ from ..errors import InputError, NhmechError
 from ..mechanics.algebroid import TWIST
 from ..paths import replace_file
 from ..simulation.command import TWIST_NAMES
-from ..simulation.history import Column
-from ..simulation.trajectory import Trajectory
+from ..simulation.runs.history import Column
+from ..simulation.runs.trajectory import Trajectory
 from ..urdf.imus import find_imus
 from ..vehicle.vehicle import Vehicle
 from .bag import Bag

@@ -10,8 +10,8 @@ from types import ModuleType
 from ..checks import check_arguments
 from ..errors import NhmechError
 from ..paths import replace_file
-from ..simulation.history import Column
-from ..simulation.trajectory import Trajectory
+from ..simulation.runs.history import Column
+from ..simulation.runs.trajectory import Trajectory
 from .table import Table, reading
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from ..checks import check_arguments, read_number
 from ..errors import InputError, NhmechError
 from ..paths import require_file
-from ..simulation.history import Column
-from ..simulation.trajectory import Trajectory
+from ..simulation.runs.history import Column
+from ..simulation.runs.trajectory import Trajectory
 
 BLOCK = 1024  # rows that are computed at once: enough for speed, and little memory
 

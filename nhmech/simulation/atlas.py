@@ -19,7 +19,7 @@ from ..mechanics.equations import Equations
 from ..urdf.description import JointLimits
 from .bounds import Bounds
 from .feedback import Feedback, feedback_function
-from .integrators import (
+from .integration.integrators import (
     POOR,
     Advance,
     loop_step,
@@ -29,10 +29,10 @@ from .integrators import (
     reading_function,
     settling,
 )
+from .integration.schemes import Scheme
 from .inverse_dynamics import InverseDynamics
 from .moment import Moment
 from .once import once
-from .schemes import Scheme
 from .simulated import Simulated
 from .state_vector import StateVector
 

@@ -29,13 +29,13 @@ from .batch_input import (
     start_cases,
     stepper,
 )
-from .batch_reactions import BatchReactions
-from .contact_forces import force_reader
+from .contact.batch_reactions import BatchReactions
+from .contact.contact_forces import force_reader
 from .feedback import Feedback
-from .history import History, lock
-from .limit_spans import LimitColumns, LimitSpan
-from .recorder import check_size
-from .schemes import FIXED
+from .integration.schemes import FIXED
+from .runs.history import History, lock
+from .runs.limit_spans import LimitColumns, LimitSpan
+from .runs.recorder import check_size
 from .simulated import Simulated
 
 # instructions times cases between two looks at Ctrl-C: about a quarter of a second

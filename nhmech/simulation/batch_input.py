@@ -24,14 +24,14 @@ from .bounds import Bounds
 from .callbacks import controller_name, error_location
 from .conservation import check_scheme
 from .feedback import Feedback, feedback_function
-from .integrators import (
+from .integration.integrators import (
     POOR,
     advance_function,
     projection_function,
     rate_function,
     step_function,
 )
-from .schemes import SCHEMES, Scheme
+from .integration.schemes import SCHEMES, Scheme
 from .simulated import Simulated
 from .state_vector import StateVector
 

@@ -16,8 +16,8 @@ from ..mechanics.equations import Equations
 from ..urdf.notice import Notice
 from ..vehicle.clearance import clearance
 from ..vehicle.vehicle import Vehicle
-from .integrators import rate_function
-from .lifted import LIFT_OFF, Support
+from .contact.lifted import LIFT_OFF, Support
+from .integration.integrators import rate_function
 from .once import once
 from .simulated import Simulated
 from .state import State

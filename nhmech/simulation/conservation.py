@@ -9,8 +9,8 @@ import numpy as np
 from ..errors import InputError, Remedy, listed
 from ..mechanics.equations import Equations
 from ..urdf.notice import Notice, NoticeKind
-from .integrators import rate_function
-from .schemes import Scheme
+from .integration.integrators import rate_function
+from .integration.schemes import Scheme
 from .simulated import Simulated
 from .state_vector import StateVector
 

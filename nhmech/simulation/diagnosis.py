@@ -10,7 +10,7 @@ import numpy as np
 from ..compile.status import Status
 from ..vehicle.stiffness import describe_massless, describe_stiffness
 from .atlas import Atlas
-from .integrators import FAR, FLAT, Step
+from .integration.integrators import FAR, FLAT, Step
 from .moment import Moment
 from .simulated import Simulated
 from .state import Named

@@ -15,8 +15,8 @@ from ..checks import check_arguments
 from ..ctrl_c import hear_ctrl_c
 from ..errors import InputError, SimulationError, listed
 from ..mechanics.system import HasConstrained
-from .integrators import advance_function, rate_function
-from .schemes import RK4
+from .integration.integrators import advance_function, rate_function
+from .integration.schemes import RK4
 from .simulated import Simulated
 from .state import State
 from .state_vector import StateVector

@@ -10,12 +10,12 @@ import numpy as np
 from ..checks import check_arguments
 from .atlas import Atlas
 from .bounds import Bounds
-from .integrators import POOR
-from .layouts import state_layout
-from .schemes import SCHEMES
+from .integration.integrators import POOR
+from .integration.schemes import SCHEMES
+from .runs.layouts import state_layout
+from .runs.trajectory import Trajectory
 from .sensors import Sensors
 from .state import State
-from .trajectory import Trajectory
 
 
 class ImuReadings(NamedTuple):

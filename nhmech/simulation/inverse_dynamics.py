@@ -25,7 +25,7 @@ from .command import (
     NamedCommand,
     is_named,
 )
-from .integrators import symbols_of
+from .integration.integrators import symbols_of
 from .least_squares import SINGULAR, LeastSquares, LeastSquaresFunction
 from .moment import Moment
 from .named_commands import Entry, NamedReader

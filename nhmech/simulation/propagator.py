@@ -16,12 +16,12 @@ from ..compile.status import Status
 from ..errors import NhmechError, SimulationError
 from ..vehicle.stiffness import describe_stiffness
 from .atlas import Atlas, Place
-from .coulomb import CoulombContact, is_sliding
+from .contact.coulomb import CoulombContact, is_sliding
 from .diagnosis import explain_failure, explain_fall
-from .integrators import FLAT, Step
+from .integration.integrators import FLAT, Step
+from .integration.schemes import Scheme
 from .interrupts import LOOK, Pace
 from .moment import Moment
-from .schemes import Scheme
 from .simulated import Simulated
 from .step_error import TOLERANCE, StepGauge, Trial, retake
 

@@ -13,8 +13,8 @@ from ..errors import InputError, SimulationError, listed
 from ..vehicle.tree import kinematics, see_from_root
 from ..vehicle.vehicle import Vehicle
 from .atlas import Chart
-from .coulomb import CoulombContact
-from .integrators import POOR
+from .contact.coulomb import CoulombContact
+from .integration.integrators import POOR
 from .simulated import Simulated
 from .state import State
 

@@ -24,23 +24,23 @@ from .bounds import ON_BOUND, Bounds
 from .callbacks import check_callable
 from .command import TWIST_NAMES, Controller
 from .conservation import check_scheme
-from .coulomb import CONTACTS, ROLL, SLIP, CoulombContact
+from .contact.coulomb import CONTACTS, ROLL, SLIP, CoulombContact
+from .contact.rolling_end import RollingEnd
 from .events import Event, read_events
 from .feedback import Feedback
 from .inputs import Inputs, Wrench, read_twist
+from .integration.schemes import SCHEMES
 from .interrupts import is_second_press
-from .layouts import RowLayout, state_layout
 from .moment import Moment
 from .propagator import Propagator
-from .recorder import Recorder
-from .rolling_end import RollingEnd
-from .schemes import SCHEMES
+from .runs.layouts import RowLayout, state_layout
+from .runs.recorder import Recorder
+from .runs.trajectory import RunInfo, Trajectory
 from .sensors import Sensors
 from .settings import describe_settings
 from .simulated import Simulated
 from .state import State
 from .step_error import step_notice
-from .trajectory import RunInfo, Trajectory
 
 BUSY = ("this Simulator is advancing already, in another thread or in the call that asked its "
         "controller; make one for each thread, they may share the vehicle")

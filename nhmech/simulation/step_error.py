@@ -11,7 +11,7 @@ from ..compile.status import Status
 from ..errors import Remedy
 from ..urdf.notice import Notice, NoticeKind
 from .atlas import Atlas, Chart
-from .integrators import Step
+from .integration.integrators import Step
 from .moment import Moment
 
 # a run whose steps add up to more than this, relative to 1 + |x|, has a notice

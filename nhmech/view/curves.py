@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..simulation.trajectory import Trajectory
+from ..simulation.runs.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .drawable import Motion
 from .instruments import Instruments

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, NhmechError
+from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
-from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .colours import CONTACTS as COLOURS, contact_colour
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis.rolling_limits import is_rolling_event
-from ..simulation.trajectory import Trajectory
+from ..simulation.runs.trajectory import Trajectory
 from ..vehicle.friction import own_friction
 from ..vehicle.vehicle import Vehicle
 from .drawing import (

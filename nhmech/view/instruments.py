@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..analysis.friction import coefficients
-from ..simulation.contact_forces import reactions_at
-from ..simulation.driven_twist import planar_twist
+from ..simulation.contact.contact_forces import reactions_at
+from ..simulation.runs.driven_twist import planar_twist
 from ..simulation.state import base_pose
 from ..vehicle.reactions import Reactions
 from ..vehicle.vehicle import Vehicle

@@ -11,7 +11,7 @@ import numpy as np
 from ..analysis.rolling_limits import RunValidity, run_validity
 from ..analysis.validity import Verdict
 from ..errors import InputError, MechanicsError
-from ..simulation.trajectory import Trajectory
+from ..simulation.runs.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .drawing import words
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..control.path_reference import PathError, path_error
 from ..errors import InputError
-from ..simulation.driven_twist import measure_twist
+from ..simulation.runs.driven_twist import measure_twist
+from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
-from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .drawing import (
     COLOURS,

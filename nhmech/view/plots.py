@@ -14,8 +14,8 @@ import numpy as np
 
 from ..analysis.energy_balance import energy_balance
 from ..control.path_reference import PathError, path_error
+from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
-from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .drawing import (
     COLOURS,

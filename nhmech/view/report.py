@@ -12,8 +12,8 @@ from ..control.path import Path
 from ..control.path_reference import path_error
 from ..ctrl_c import hear_ctrl_c
 from ..paths import replace_file
+from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
-from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from ..version import __version__
 from . import report_page as html

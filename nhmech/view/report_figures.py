@@ -9,8 +9,8 @@ import numpy as np
 
 from ..analysis.energy_balance import energy_balance
 from ..control.path_reference import PathError
+from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
-from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from . import plots, report_page as html
 from .drawing import Plot, legend, svg, words

@@ -13,8 +13,8 @@ from ..analysis.rolling_limits import RunValidity
 from ..analysis.summary import mechanics_summary
 from ..control.path_reference import PathError
 from ..errors import MechanicsError
+from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
-from ..simulation.trajectory import Trajectory
 from ..vehicle.friction import own_friction
 from ..vehicle.vehicle import Vehicle
 from . import report_page as html

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..mechanics.algebroid import LieAlgebroid
+from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
-from ..simulation.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .drawing import (
     OTHERS,

@@ -21,12 +21,12 @@ from ..control.twist_rule import planar_twist_of
 from ..control.unicycle import unicycle
 from ..errors import InputError
 from ..mechanics.equations import Equations
-from ..simulation.contact_forces import force_reader
-from ..simulation.lifted import Support
+from ..simulation.contact.contact_forces import force_reader
+from ..simulation.contact.lifted import Support
+from ..simulation.integration.step_parts import StepParts, step_parts
 from ..simulation.simulator import Simulator
 from ..simulation.state import State
 from ..simulation.state_vector import StateVector
-from ..simulation.step_parts import StepParts, step_parts
 from ..vehicle.contact_forces import contact_force_function
 from ..vehicle.least_norm import LOOSE
 from ..vehicle.placements import placement_function

@@ -13,9 +13,9 @@ from ..compile.loop import NEWTON
 from ..compile.status import CODES, Status
 from ..control.drive_function import commanded_joints, effort_function, follows_twists
 from ..control.twist import TwistDrive
-from ..simulation.integrators import FLAT, LOOSE, POOR
+from ..simulation.integration.integrators import FLAT, LOOSE, POOR
+from ..simulation.integration.step_parts import ChartParts, StepParts
 from ..simulation.least_squares import SINGULAR, WELL
-from ..simulation.step_parts import ChartParts, StepParts
 from ..urdf.description import JointLimits
 
 # [m] of phi at a start: steps towards the constraints go on until there is less, at most so many

@@ -9,8 +9,8 @@ import casadi as ca
 import numpy as np
 
 from ..errors import InputError
+from ..simulation.integration.step_parts import step_parts
 from ..simulation.simulator import Simulator
-from ..simulation.step_parts import step_parts
 from ..systems.example import Example
 from .camera import frame
 from .scene import Scene

@@ -11,7 +11,7 @@ import pinocchio as pin
 from ...analysis.friction import coefficients
 from ...checks import check_arguments
 from ...errors import InputError
-from ...simulation.contact_forces import reactions_at
+from ...simulation.contact.contact_forces import reactions_at
 from ...vehicle.reactions import Reactions
 from ...vehicle.vehicle import Vehicle
 from ..camera import View

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ..mechanics.equations import solve_definite
+from ...mechanics.equations import solve_definite
 from .flow import Flow, solve_by_iteration
 from .gauss import Gauss
 

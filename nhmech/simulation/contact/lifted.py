@@ -9,19 +9,19 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
-from ..errors import NhmechError, Remedy, listed
-from ..mechanics.distribution import Component
-from ..mechanics.equations import Equations
-from ..urdf.notice import Notice, NoticeKind
-from ..vehicle.build import build
-from ..vehicle.contact_forces import contact_force_function
-from ..vehicle.ground import Ground
-from ..vehicle.least_norm import orthonormal, raise_least
-from ..vehicle.vehicle import Vehicle
+from ...errors import NhmechError, Remedy, listed
+from ...mechanics.distribution import Component
+from ...mechanics.equations import Equations
+from ...urdf.notice import Notice, NoticeKind
+from ...vehicle.build import build
+from ...vehicle.contact_forces import contact_force_function
+from ...vehicle.ground import Ground
+from ...vehicle.least_norm import orthonormal, raise_least
+from ...vehicle.vehicle import Vehicle
+from ..once import once
+from ..state import State
+from ..state_vector import StateVector
 from .contact_forces import ContactForces, force_reader
-from .once import once
-from .state import State
-from .state_vector import StateVector
 
 LIFT_OFF = "lift-off"    # how names of its events begin
 LEVEL = Ground()

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InputError, Remedy, listed
-from ..vehicle.friction import own_friction, read_friction
-from ..vehicle.vehicle import Vehicle
+from ...errors import InputError, Remedy, listed
+from ...vehicle.friction import own_friction, read_friction
+from ...vehicle.vehicle import Vehicle
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from math import inf, lcm
 
 import casadi as ca
 
-from ..vehicle.stiffness import RK4_LIMIT
+from ...vehicle.stiffness import RK4_LIMIT
 from .discrete_gradient import DiscreteGradient
 from .flow import Flow, Method
 from .gauss import Gauss

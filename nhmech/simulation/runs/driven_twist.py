@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..urdf.notice import Notice, NoticeKind
-from ..vehicle.vehicle import Vehicle
+from ...urdf.notice import Notice, NoticeKind
+from ...vehicle.vehicle import Vehicle
+from ..state import base_pose
 from .history import History
 from .limit_spans import LimitSpan
-from .state import base_pose
 
 OFF = 0.01        # of the commanded twist: a residual above it is a notice
 SETTLED = 1.0     # [s] after which a servo of time constant 0.1 s has closed all but 5e-4 of it

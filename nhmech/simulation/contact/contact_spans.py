@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import listed
+from ...errors import listed
 from .motion import Phase
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..mechanics.equations import solve_definite
+from ...mechanics.equations import solve_definite
 from .flow import Flow, solve_by_iteration
 
 USUAL = 7      # corrections until they are down to rounding

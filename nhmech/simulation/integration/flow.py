@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 import casadi as ca
 
-from ..mechanics.equations import Equations
-from .state_vector import StateVector
+from ...mechanics.equations import Equations
+from ..state_vector import StateVector
 
 INLINE = 3000      # operations of a step up to which it is written as one expression
 

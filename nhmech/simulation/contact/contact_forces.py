@@ -10,12 +10,12 @@ from functools import cached_property
 import numpy as np
 import pinocchio as pin
 
-from ..compile.pointwise import Pointwise
-from ..errors import REPR, listed
-from ..mechanics.distribution import Component
-from ..vehicle.least_norm import impose_signs, orthonormal
-from ..vehicle.reactions import Reactions, name_forces
-from ..vehicle.vehicle import Vehicle
+from ...compile.pointwise import Pointwise
+from ...errors import REPR, listed
+from ...mechanics.distribution import Component
+from ...vehicle.least_norm import impose_signs, orthonormal
+from ...vehicle.reactions import Reactions, name_forces
+from ...vehicle.vehicle import Vehicle
 
 # margin of the vehicle's frame below which its multipliers lose digits, about the machine's
 # precision over it

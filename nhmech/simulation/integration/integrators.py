@@ -14,15 +14,15 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from ..compile.adaptive import ATOL, RTOL, Adaptive
-from ..compile.buffered import Buffered
-from ..compile.loop import NEWTON
-from ..compile.status import CODES, Status
-from ..mechanics.equations import Equations, solve_definite
+from ...compile.adaptive import ATOL, RTOL, Adaptive
+from ...compile.buffered import Buffered
+from ...compile.loop import NEWTON
+from ...compile.status import CODES, Status
+from ...mechanics.equations import Equations, solve_definite
+from ..once import once
+from ..state_vector import StateVector
 from .flow import INLINE, Flow, Method
-from .once import once
 from .schemes import RK4, Scheme
-from .state_vector import StateVector
 
 TRIALS = 12        # states at which it is tried whether a scheme keeps the constraints
 # a step that would end below this, or on the other side of a singularity, is taken in another chart

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..errors import SimulationError
+from ...errors import SimulationError
 from .glide import REFUSED, Glide, Unsolved
 from .impulses import STILL, Impulses
 from .motion import Motion, Phase

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import casadi as ca
 import numpy as np
 
-from ..errors import InputError, SimulationError, listed
-from ..mechanics.equations import Equations
-from .once import once
-from .simulated import Simulated
+from ...errors import InputError, SimulationError, listed
+from ...mechanics.equations import Equations
+from ..once import once
+from ..simulated import Simulated
 
 
 def multiplier_along(simulated: Simulated, row: str,

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError, SimulationError
-from ..urdf.notice import Notice
-from .moment import Moment
+from ...errors import InputError, SimulationError
+from ...urdf.notice import Notice
+from ..moment import Moment
 from .run_file import SUFFIX, RunFile, split_events
 from .trajectory import RunInfo, Trajectory, npz_path
 

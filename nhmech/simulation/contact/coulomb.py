@@ -9,19 +9,19 @@ from functools import cached_property
 
 import numpy as np
 
-from ..checks import is_finite, read_mapping, read_word
-from ..errors import InputError, SimulationError
-from ..vehicle.vehicle import Vehicle
+from ...checks import is_finite, read_mapping, read_word
+from ...errors import InputError, SimulationError
+from ...vehicle.vehicle import Vehicle
+from ..diagnosis import explain_fall
+from ..moment import Moment
+from ..simulated import Simulated
+from ..state import State
 from .contact_forces import force_reader
 from .contact_rates import accelerate
 from .contact_servo import ContactServo
-from .diagnosis import explain_fall
-from .moment import Moment
 from .motion import Motion, Phase
 from .nonsmooth import NonsmoothStep
 from .nonsmooth_terms import NonsmoothTerms, to_body, to_world
-from .simulated import Simulated
-from .state import State
 
 CONTACTS = ("ideal", "coulomb")       # values of `contact`
 SLIP, ROLL = "rolling ends", "rolling begins"      # names of events

@@ -20,8 +20,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from ..errors import SimulationError
-from .settings import dumps
+from ...errors import SimulationError
+from ..settings import dumps
 
 SUFFIX = ".part"
 MAGIC = b'{"nhmech": "run"'

@@ -15,8 +15,8 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, is_zipfile
 
 import numpy as np
 
-from ..errors import InputError, SimulationError, listed
-from ..paths import replace_file, require_file
+from ...errors import InputError, SimulationError, listed
+from ...paths import replace_file, require_file
 from .run_file import SUFFIX, is_run_file, read_header, read_run_file
 
 ARRAYS = ("t", "q", "v", "xi", "u", "angles")

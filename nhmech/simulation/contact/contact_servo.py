@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..least_squares import LeastSquares
 from .contact_rates import accelerate
 from .impulses import Impulses
-from .least_squares import LeastSquares
 from .motion import Motion
 from .nonsmooth_terms import NonsmoothTerms, to_world
 

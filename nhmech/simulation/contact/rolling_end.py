@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .bounds import Bounds
+from ..bounds import Bounds
+from ..events import Event, Watch
+from ..moment import Moment
+from ..propagator import Propagator
+from ..state import State
 from .contact_forces import force_reader
 from .coulomb import ROLL, SLIP, CoulombContact, is_sliding
-from .events import Event, Watch
-from .moment import Moment
-from .propagator import Propagator
-from .state import State
 
 
 def slip_event(coulomb: CoulombContact, moment: Moment) -> Event:

@@ -8,8 +8,8 @@ from enum import Enum
 
 import numpy as np
 
-from .bounds import passive_joints
-from .simulated import Simulated
+from ..bounds import passive_joints
+from ..simulated import Simulated
 
 NEAR = 1e-3          # [rad, m] from a limit of position: a servo comes to it exponentially
 FAST = 0.99          # of a limit of velocity: for the same reason

@@ -10,14 +10,14 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..compile.buffered import Buffered, in_c
-from ..mechanics.algebroid import rotation
-from ..mechanics.distribution import Component
-from ..mechanics.system import LagrangianSystem
-from ..vehicle.vehicle import Vehicle
+from ...compile.buffered import Buffered, in_c
+from ...mechanics.algebroid import rotation
+from ...mechanics.distribution import Component
+from ...mechanics.system import LagrangianSystem
+from ...vehicle.vehicle import Vehicle
+from ..state import base_pose
+from ..state_vector import StateVector
 from .contact_rows import ContactRows, read_coefficients
-from .state import base_pose
-from .state_vector import StateVector
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import casadi as ca
 import numpy as np
 
-from ..checks import check_arguments, read_word
-from ..errors import InputError, SimulationError, listed
+from ...checks import check_arguments, read_word
+from ...errors import InputError, SimulationError, listed
+from ..command import TWIST_UNITS
+from ..simulated import Simulated
+from ..state import base_pose
 from .archive import TWIST
-from .command import TWIST_UNITS
 from .multipliers import multiplier_along
-from .simulated import Simulated
-from .state import base_pose
 
 if TYPE_CHECKING:
     import pandas

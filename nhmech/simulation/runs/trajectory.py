@@ -12,23 +12,23 @@ from typing import Any, overload
 
 import numpy as np
 
-from ..checks import check_arguments
-from ..errors import OutputError, SimulationError
-from ..mechanics.system import HasConstrained
-from ..urdf.notice import Notice
-from ..vehicle.reactions import Reactions
-from ..vehicle.vehicle import Vehicle
+from ...checks import check_arguments
+from ...errors import OutputError, SimulationError
+from ...mechanics.system import HasConstrained
+from ...urdf.notice import Notice
+from ...vehicle.reactions import Reactions
+from ...vehicle.vehicle import Vehicle
+from ..contact.contact_forces import ContactForces, force_reader, world_forces
+from ..contact.contact_spans import ContactSpan, contact_spans
+from ..contact.coulomb import ContactColumns
+from ..contact.lifted import lift_notice
+from ..settings import dumps, saveable
+from ..simulated import Simulated
 from .archive import ARRAYS, BESIDE, npz_path, read_archive, write_archive
-from .contact_forces import ContactForces, force_reader, world_forces
-from .contact_spans import ContactSpan, contact_spans
-from .coulomb import ContactColumns
 from .driven_twist import twist_notice
 from .history import Column, History, lock
 from .layouts import RowLayout
-from .lifted import lift_notice
 from .limit_spans import LimitColumns, LimitSpan, span_events
-from .settings import dumps, saveable
-from .simulated import Simulated
 
 NOTICES = "notices"     # where they stand in the settings
 LOOKED_AT = 50_000      # moments of a run, about, of which `notices` works out the forces

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ..errors import NhmechError
-from ..mechanics.equations import Equations
-from ..mechanics.system import HasConstrained
-from .atlas import Atlas
-from .bounds import Bounds
-from .far_configurations import far_configurations
+from ...errors import NhmechError
+from ...mechanics.equations import Equations
+from ...mechanics.system import HasConstrained
+from ..atlas import Atlas
+from ..bounds import Bounds
+from ..far_configurations import far_configurations
+from ..simulated import Simulated
+from ..state_vector import StateVector
 from .integrators import acceptance_function, projection_function, rate_function
 from .schemes import RK4, SCHEMES, Tableau
-from .simulated import Simulated
-from .state_vector import StateVector
 
 MOST_CHARTS = 6
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import casadi as ca
 
-from ..mechanics.equations import solve_definite
+from ...mechanics.equations import solve_definite
 from .flow import Flow
 from .gauss import Gauss
 

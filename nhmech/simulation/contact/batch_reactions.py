@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import REPR, listed
-from ..mechanics.distribution import Component
+from ...errors import REPR, listed
+from ...mechanics.distribution import Component
 
 
 @dataclass(frozen=True)

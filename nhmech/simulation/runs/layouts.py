@@ -9,10 +9,10 @@ from itertools import accumulate
 
 import numpy as np
 
-from .atlas import Chart
-from .moment import CLOCK, EXTRA
-from .simulated import Simulated
-from .state import LinkSensors, StateLayout
+from ..atlas import Chart
+from ..moment import CLOCK, EXTRA
+from ..simulated import Simulated
+from ..state import LinkSensors, StateLayout
 
 
 def state_layout(simulated: Simulated, chart: Chart, sensors: LinkSensors) -> StateLayout:

@@ -7,14 +7,14 @@ from functools import cached_property
 
 import numpy as np
 
-from ..compile.contact_step import (
+from ...compile.contact_step import (
     DONE,
     OPEN,
     CompiledContactStep,
     ContactLayout,
     compile_contact_step,
 )
-from ..errors import SimulationError
+from ...errors import SimulationError
 from .contact_problem import GOOD, HALVES, ROUNDS, SOLVED, projection_to_cone
 from .impulses import CLOSE, COMPLIANCE, FLOOR, NEARER, STILL, Impulses, independent_rows
 from .motion import Motion, Phase

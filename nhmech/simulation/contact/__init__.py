@@ -1,0 +1,1 @@
+"""Forces of the ground, and what follows where rolling ends."""

@@ -1,0 +1,1 @@
+"""How a step is made: schemes and their C."""
