@@ -9,22 +9,21 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from threading import Lock
 
-import casadi as ca
 import numpy as np
 
 from ..checks import read_mapping, read_word
 from ..ctrl_c import forget_ctrl_c, hear_ctrl_c
-from ..errors import CompileError, InputError, NhmechError, Remedy, SimulationError, listed
+from ..errors import CompileError, NhmechError, Remedy, SimulationError
 from ..mechanics.system import HasConstrained
 from ..vehicle.friction import with_scrubbing
 from ..vehicle.vehicle import Vehicle
-from .arguments import check_run, read_period, read_speeds
+from .arguments import check_run, read_period
 from .atlas import Atlas
 from .bounds import ON_BOUND, Bounds
 from .callbacks import check_callable
 from .command import TWIST_NAMES, Controller
 from .conservation import check_scheme
-from .contact.coulomb import CONTACTS, ROLL, SLIP, CoulombContact
+from .contact.coulomb import CONTACTS, ROLL, SLIP, choose_contact
 from .contact.rolling_end import RollingEnd
 from .events import Event, read_events
 from .feedback import Feedback
@@ -39,6 +38,7 @@ from .runs.trajectory import RunInfo, Trajectory
 from .sensors import Sensors
 from .settings import describe_settings
 from .simulated import Simulated
+from .start import begin
 from .state import State
 from .step_error import step_notice
 
@@ -144,7 +144,8 @@ class Simulator:
         if contact == "coulomb" and isinstance(constrained, Vehicle):
             constrained = with_scrubbing(constrained)
         self.simulated = Simulated.of(constrained, tuple(wrenches))
-        coulomb = self._read_contact(contact, mu, restitution, stiffness, mode)
+        coulomb = choose_contact(self.simulated, contact, mu, restitution, stiffness,
+                                 kinematic=mode == "kinematic")
         read_word("on_lift", on_lift, ON_BOUND)
         lifts = mode == "kinematic" or coulomb is not None
         _ = self.simulated.equations        # raises first where a joint meets no mass
@@ -175,29 +176,6 @@ class Simulator:
         self._turn = Lock()       # of the thread that advances it
         self._recorder: Recorder | None = None      # of steps that are made by hand
 
-    def _read_contact(self, contact: str, mu: object, restitution: object, stiffness: object,
-                      mode: str) -> CoulombContact | None:
-        """What takes steps with friction; None where wheels only roll. Raises `InputError` for
-        arguments that contradict each other."""
-        if contact == "ideal":
-            for name, value in (("mu", mu), ("restitution", restitution),
-                                ("stiffness", stiffness)):
-                if value is not None and value != 0.0:
-                    raise InputError(f"{name} = {value!r} has no effect on ideal rolling: give "
-                                     "contact=\"coulomb\" too")
-            return None
-        wheels = () if self.simulated.vehicle is None else self.simulated.vehicle.description.wheels
-        if tyres := [wheel.name for wheel in wheels if wheel.law == "tyre"]:
-            raise InputError("contact=\"coulomb\" is for wheels that roll or slide; "
-                             f"{listed(tyres)} slip as their tyres have it: leave contact= out, or "
-                             "the tyres")
-        if mode == "kinematic":
-            raise InputError("wheels that slide by Coulomb friction need forces, and a kinematic "
-                             "run has none: its speeds are commanded",
-                             Remedy("Leave mode=\"kinematic\" out", "Leave --mode kinematic out"))
-        return CoulombContact(self.simulated, mu, restitution,      # type: ignore[arg-type]
-                              stiffness)                            # type: ignore[arg-type]
-
     def __repr__(self) -> str:
         named = self.simulated.vehicle or self.simulated.example
         name = "a system" if named is None else named.name
@@ -226,13 +204,6 @@ class Simulator:
         if not self._is_started:
             self.reset()
         return self.moment.state
-
-    @cached_property
-    def _slip(self) -> ca.Function | None:
-        """Speeds with which tyres slip; None where no wheel has one."""
-        vehicle = self.simulated.vehicle
-        found = None if vehicle is None else vehicle.functions.slip
-        return found if found is not None and found.numel_out(0) else None
 
     @cached_property
     def _by_hand(self) -> RollingEnd:
@@ -281,52 +252,14 @@ class Simulator:
         ModelError
             For a pose that cannot be placed.
         """
-        v_names = self.simulated.constrained.system.algebroid.v_names
         if self._recorder is not None:
             raise SimulationError("the record would go back in time: end_record() ends it first")
-        full = self._read_velocities(v, xi)
-        speeds = read_speeds(xi, self.atlas.primary.equations.names, v_names)
-        self.propagator.start(self.simulated.configuration(pose, joints, q))
-        self._is_started = self._is_first = True
-        if speeds:
-            chart, wanted = self.atlas.chart, np.array(list(speeds.values()))
-            found, error = chart.inverse_dynamics.fit_speeds(
-                0.0, self.moment.q, self.simulated.theta, [v_names.index(name) for name in speeds],
-                wanted, self._slip)
-            if error > 1e-9 * max(1.0, np.abs(wanted).max()):
-                raise InputError(f"the speeds {speeds} contradict the constraints by {error:.3g}; "
-                                 f"independent here are {', '.join(chart.equations.names)}")
-            self.moment.x[chart.state_vector.nconf:] = found
-        if full is None:
-            self._check_start()
-            self.propagator.settle()
-        else:
-            self.moment.v[...] = full
-            self.propagator.slip()
+        self._is_first = True
+        begin(self.propagator, self.simulated.configuration(pose, joints, q), xi, v)
+        self._is_started = True
         state = self.state
         self.inputs.reset(state)
         return state
-
-    def _check_start(self) -> None:
-        """Raises `InputError` for a state off the manifold of the motion."""
-        chart, moment = self.atlas.chart, self.moment
-        xi = moment.x[chart.state_vector.nconf:]
-        v = chart.equations.velocity(0.0, moment.q, xi, self.simulated.theta).full().ravel()
-        self.simulated.check_invariant(moment.q, v)
-
-    def _read_velocities(self, v: Mapping[str, float] | None, xi: object) -> np.ndarray | None:
-        """v (nv,); None where none are given. Raises `InputError` for what cannot be a start."""
-        if v is None:
-            return None
-        if self.propagator.coulomb is None:
-            raise InputError("reset(v=...) gives velocities that need not roll: it is for "
-                             "Simulator(..., contact=\"coulomb\", mu=0.6); reset(xi=...) gives the "
-                             "speeds of ideal rolling")
-        if xi is not None:
-            raise InputError("reset takes xi= or v=, not both")
-        names = self.simulated.constrained.system.algebroid.v_names
-        given = read_speeds(read_mapping("v", v, "speed -> number"), names, names)
-        return np.array([given.get(name, 0.0) for name in names])
 
     # -- stepping ----------------------------------------------------------------------------------
     def step(self) -> State:

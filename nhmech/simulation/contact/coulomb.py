@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ...checks import is_finite, read_mapping, read_word
-from ...errors import InputError, SimulationError
+from ...errors import InputError, Remedy, SimulationError, listed
 from ...vehicle.vehicle import Vehicle
 from ..diagnosis import explain_fall
 from ..moment import Moment
@@ -233,3 +233,25 @@ def _read_stiffness(value: Mapping[str, float] | None, wheels: Sequence[str]) ->
             raise InputError(f"stiffness of {wheel!r} is {k!r}; it is a positive number [N/m]")
     mean = float(np.mean(list(given.values()))) if given else 1.0
     return np.array([float(given.get(wheel, mean)) for wheel in wheels])
+
+
+def choose_contact(simulated: Simulated, contact: str, mu: object, restitution: object,
+                   stiffness: object, *, kinematic: bool) -> CoulombContact | None:
+    """What takes steps with friction; None where wheels only roll. Raises `InputError` for
+    arguments that contradict each other."""
+    if contact == "ideal":
+        for name, value in (("mu", mu), ("restitution", restitution), ("stiffness", stiffness)):
+            if value is not None and value != 0.0:
+                raise InputError(f"{name} = {value!r} has no effect on ideal rolling: give "
+                                 "contact=\"coulomb\" too")
+        return None
+    wheels = () if simulated.vehicle is None else simulated.vehicle.description.wheels
+    if tyres := [wheel.name for wheel in wheels if wheel.law == "tyre"]:
+        raise InputError("contact=\"coulomb\" is for wheels that roll or slide; "
+                         f"{listed(tyres)} slip as their tyres have it: leave contact= out, or "
+                         "the tyres")
+    if kinematic:
+        raise InputError("wheels that slide by Coulomb friction need forces, and a kinematic "
+                         "run has none: its speeds are commanded",
+                         Remedy("Leave mode=\"kinematic\" out", "Leave --mode kinematic out"))
+    return CoulombContact(simulated, mu, restitution, stiffness)   # type: ignore[arg-type]
