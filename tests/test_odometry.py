@@ -235,6 +235,24 @@ def test_clocks_that_jump_are_named_and_set_right(by, which):
     assert f"jump by {by:+g} s" in found[0].text
 
 
+@pytest.mark.parametrize("by", [2.0, -2.0])
+def test_the_recorder_s_clock_tells_jumps(by):
+    joints, pose = (replace(stream, received=stream.t + 0.01) for stream in
+                    samples("differential_drive"))
+    found = judge_odometry(shipped("differential_drive"), shifted(joints, by), pose).findings
+    assert [f.kind for f in found] == [FindingKind.CLOCK_JUMP]
+
+
+def test_a_message_that_waited_is_no_jump_of_the_clock():
+    """A program stalls for 0.4 s; the last message before that reaches the recorder when it ends."""
+    joints, pose = samples("differential_drive")
+    kept = np.flatnonzero((joints.t < 3.0) | (joints.t > 3.4))
+    received = joints.t[kept] + 0.01
+    received[np.flatnonzero(joints.t[kept] < 3.0)[-1]] += 0.35
+    told = [replace(stream.take(kept), received=received) for stream in (joints, pose)]
+    assert kinds("differential_drive", *told) == [FindingKind.MISSING] * 2
+
+
 def test_messages_that_are_missing_late_or_repeated_are_named():
     joints, pose = samples("differential_drive")
     rng, n = np.random.default_rng(1), len(joints)

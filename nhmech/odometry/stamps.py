@@ -121,9 +121,7 @@ def _is_set_back(t: np.ndarray, k: int, step: float, told: np.ndarray | None) ->
     """Whether time is gone over twice after k, rather than a few messages being late."""
     top = t[:k].max()
     if told is not None and k + 2 < len(t):
-        after = slice(k, k + 2 * AROUND)
-        before = slice(max(k - 2 * AROUND, 0), k)
-        return bool(np.median((t - told)[after]) - np.median((t - told)[before]) < -step)
+        return _shift(t - told, k) < -step
     inside = ((t >= t[k]) & (t <= top)).sum()
     return bool(inside > CROWDED * ((top - t[k]) / step + 1)) or k == len(t) - 1
 
@@ -134,7 +132,7 @@ def _is_set_forward(t: np.ndarray, values: np.ndarray, k: int, step: float,
     says, or the way that was made."""
     gap = t[k] - t[k - 1]
     if told is not None:
-        return bool(told[k] - told[k - 1] < gap / 2)
+        return _shift(t - told, k) > gap / 2
     if (t[k:] < t[k - 1]).any():         # one message from the future: unordered
         return False
     beside = [values[i] - values[i - 1] for i in range(max(k - AROUND, 1), min(k + AROUND, len(t)))
@@ -147,6 +145,12 @@ def _is_set_forward(t: np.ndarray, values: np.ndarray, k: int, step: float,
         return False
     ratio = float(np.median(made[moving] / usual[moving]))     # 1 of a jump, gap / step of a gap
     return ratio < np.sqrt(gap / step)
+
+
+def _shift(ahead: np.ndarray, k: int) -> float:
+    """By how much stamps are further ahead of the recorder's clock from k on than before [s]: by
+    the middle of several, for a message that waited says nothing of the clock."""
+    return float(np.median(ahead[k:k + 2 * AROUND]) - np.median(ahead[max(k - 2 * AROUND, 0):k]))
 
 
 def _distinct(samples: Stream, found: list[Finding]) -> Stream:
