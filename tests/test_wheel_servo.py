@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from robot_table import real
-from support import SHIPPED, shipped
+from support import SHIPPED, serving, shipped
 
 import nhmech
 from nhmech import (
@@ -349,6 +349,29 @@ def test_a_tracker_on_servos_keeps_its_bound(name):
     simulator.reset(**tracker.start)
     lateral = tracker.errors(simulator.run(path.length / 0.5, every=10))[:, 1]
     assert np.sqrt(np.mean(lateral ** 2)) <= 0.02
+
+
+@pytest.mark.parametrize("name", ["rover", "ackermann_car", "skid_steer", "mecanum"])
+def test_driven_wheels_do_not_brace_against_each_other(name):
+    """In a turn begun from straight ahead, also where the wheels are asked for what they cannot all
+    do: of the efforts that move the vehicle alike, found from the accelerations of the recorded
+    state one effort at a time, those of the servo are the least."""
+    vehicle = shipped(name)
+    twist = TwistDrive(vehicle, lambda t, state: np.array([0.4, 0.0, 0.25]) * min(t, 1.0))
+    run = Simulator(vehicle, WheelServo(vehicle, commands=twist), on_lift="ignore").run(1.0)
+    q, v, u = run.q[-2], run.v[-2], run.u[-2]
+    chart = serving(vehicle, q)
+    names = chart.algebroid.v_names
+    xi = v[[names.index(speed) for speed in chart.speeds]]
+    places = [names.index(joint) for joint in vehicle.driven]
+
+    def accelerations(effort):
+        return chart.equations.acceleration(0.0, q, xi, effort, chart.theta).full()[places, 0]
+
+    B = np.array([accelerations(unit) - accelerations(0 * u) for unit in np.eye(len(u))]).T
+    assert np.abs(u).max() > 0.4
+    np.testing.assert_allclose(np.linalg.lstsq(B, B @ u, rcond=1e-9)[0], u, rtol=0,
+                               atol=1e-11 * np.abs(u).max())
 
 
 def test_a_single_driven_joint_takes_named_commands():

@@ -25,6 +25,7 @@ from .twist import Twist, TwistDrive
 
 # of the square of the proportional gain: a joint as heavy as expected is critically damped
 INTEGRAL = 0.25
+RANK = 1e-9       # of the largest eigenvalue of B: what is below is none
 
 
 @check_arguments
@@ -50,7 +51,9 @@ class WheelServo(Combinator):
 
     A commanded position p* [rad] becomes the rate (p* - p) / (4 T), the cascade of a steering
     motor: both loops together are critically damped at 2 T. Commanded efforts pass; joints without
-    a command get none.
+    a command get none. Where more joints are driven than can move on their own (all wheels of a
+    car), efforts with which they only brace against each other are left out, and are not
+    integrated: they are multiplied by P = B^+ B at the present configuration.
 
     Two-degree-of-freedom PI control with conditional integration: K. J. Astrom and T. Hagglund,
     Advanced PID Control (2006), sections 3.4 and 3.5. `simulation.inverse_dynamics` closes the same
@@ -99,24 +102,36 @@ class WheelServo(Combinator):
         self.vehicle = vehicle
         self.time = read_number("time", time, "a positive time in seconds", above=0.0)
         self.joints = vehicle.driven
-        effect = self._effect()
+        self._effect = self._find_effect()
+        effect = self._effect(vehicle.configuration()).full()
+        eigenvalues = np.linalg.eigvalsh(effect)
+        self._is_redundant = bool(eigenvalues[0] < RANK * eigenvalues[-1])
         self.inertia = 1 / np.diag(effect)                                # J (nu,)
-        self.mass = np.linalg.pinv(effect, rcond=1e-9, hermitian=True)    # M (nu, nu)
+        self.mass = np.linalg.pinv(effect, rcond=RANK, hermitian=True)    # M (nu, nu)
         self.damping = np.array([vehicle.parameters.values[f"{name}.damping"]
                                  for name in self.joints])                # d (nu,)
         self.effort = np.array([vehicle.limits[name].effort for name in self.joints])
         self._forget()
 
-    def _effect(self) -> np.ndarray:
-        """B (nu, nu): what a unit effort on each driven joint adds to the acceleration of each."""
+    def _find_effect(self) -> ca.Function:
+        """q -> B (nu, nu): what a unit effort on each driven joint adds to the acceleration of
+        each."""
         vehicle, equations = self.vehicle, self.vehicle.equations
         s, xi = vehicle.constrained.system, np.zeros(len(vehicle.speeds))
         u = ca.SX.sym("u", s.u.numel())
         rows = [vehicle.algebroid.v_names.index(name) for name in self.joints]
-        acceleration = equations.acceleration(s.t, s.q, xi, u, s.theta)[rows]
-        effect = ca.Function("effect", [s.t, s.q, s.theta],
-                             [ca.densify(ca.jacobian(acceleration, u)[:, :len(rows)])])
-        return effect(0.0, vehicle.configuration(), vehicle.theta).full()
+        acceleration = equations.acceleration(0.0, s.q, xi, u, vehicle.theta)[rows]
+        return ca.Function("effect", [s.q],
+                           [ca.densify(ca.jacobian(acceleration, u)[:, :len(rows)])])
+
+    def _moving_part(self, q: np.ndarray, on: np.ndarray) -> np.ndarray:
+        """P (nu, nu): efforts of the joints that are `on`, without those with which redundant ones
+        only brace against each other, B (1 - P) = 0."""
+        places = np.ix_(on, on)
+        effect = self._effect(q).full()[places]
+        part = np.zeros((len(on), len(on)))
+        part[places] = np.linalg.pinv(effect, rcond=RANK, hermitian=True) @ effect
+        return part
 
     def _forget(self) -> None:
         n = len(self.joints)
@@ -173,8 +188,13 @@ class WheelServo(Combinator):
         self._growth = np.where(on, (wanted - reference) / T, 0.0)
         for part, places in held:
             self._growth[places] *= part.hold_back(self._growth[places].tolist())
+        moving = self._moving_part(state.q, on) if self._is_redundant else None
+        if moving is not None:
+            integral = moving @ (self.inertia * integral) / self.inertia
         effort = (self.inertia * (error / T + INTEGRAL * integral / T ** 2)
                   + self.damping * (reference + integral / T) + self.mass @ self._growth)
+        if moving is not None:
+            effort = moving @ effort
         stuck = (np.abs(effort) > self.effort) & (effort * error > 0)
         self._t, self._integral = t, np.where(stuck, self._integral, integral)
         effort = np.clip(effort, -self.effort, self.effort)
