@@ -244,7 +244,7 @@ def test_the_recorder_s_clock_tells_jumps(by):
 
 
 def test_a_message_that_waited_is_no_jump_of_the_clock():
-    """A program stalls for 0.4 s; the last message before that reaches the recorder when it ends."""
+    """A program stalls for 0.4 s; what it said last reaches the recorder when that ends."""
     joints, pose = samples("differential_drive")
     kept = np.flatnonzero((joints.t < 3.0) | (joints.t > 3.4))
     received = joints.t[kept] + 0.01
