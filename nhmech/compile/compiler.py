@@ -56,7 +56,7 @@ class Compiler:
                    str(source), "-lm"]
         seconds = compile_seconds()
         try:
-            done = run_compiler(command, seconds)
+            done = run_compiler(command, seconds, folder=library.parent)
         except subprocess.TimeoutExpired as error:
             raise CompileTimeout(f"{self.path} did not finish within {seconds:g} s; "
                                  "NHMECH_COMPILE_SECONDS gives it longer, CC names another "
@@ -85,12 +85,13 @@ def compile_seconds() -> float:
     return seconds
 
 
-def run_compiler(command: Sequence[str], seconds: float,
-                 text: str = "") -> subprocess.CompletedProcess:
-    """Runs a compiler with all that it starts, which ends with it. Raises
-    `subprocess.TimeoutExpired`."""
+def run_compiler(command: Sequence[str], seconds: float, text: str = "",
+                 folder: Path | None = None) -> subprocess.CompletedProcess:
+    """Runs a compiler with all that it starts, which ends with it. What it writes on the way is in
+    `folder`, for one that is ended leaves it there. Raises `subprocess.TimeoutExpired`."""
+    place = os.environ if folder is None else {**os.environ, "TMPDIR": str(folder)}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, errors="replace",
+                          stderr=subprocess.PIPE, text=True, errors="replace", env=place,
                           start_new_session=True) as process:
         _running.add(process)
         if _Ending.has_begun:
