@@ -1,5 +1,7 @@
 """Multipliers by the names of their rows, and attitudes, along runs of systems written by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -49,6 +51,18 @@ def test_it_is_that_of_the_equations(name):
                     for t, q, v, u in zip(run.t, run.q, run.v, run.u)]
         found = run.multiplier(d.names[row])
         assert np.abs(found - expected).max() <= 1e-10 * max(1, np.abs(expected).max())
+
+
+def test_friction_counts():
+    """It was left out: 0.2752 where the equations say 0.1835."""
+    example = load_system("nonholonomic_particle")
+    rough = replace(example.constrained, friction=0.5 * example.constrained.distribution.A.T)
+    simulator = Simulator(rough, dt=1e-3)
+    simulator.reset(q=[0.0, 0.3, 0.0], xi={"x'": 1.2, "y'": 0.8})
+    run = simulator.run(0.1)
+    x, y = run.v[:, 0], run.v[:, 1]
+    np.testing.assert_allclose(run.multiplier("slope"), x * y / (1 + run.q[:, 1] ** 2) / 1.5,
+                               rtol=1e-12)
 
 
 def test_cases_side_by_side():

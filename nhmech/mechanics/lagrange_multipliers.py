@@ -47,26 +47,39 @@ def lagrange_multipliers(constrained: HasConstrained, speeds: Sequence[str] | No
     frame = adapted_frame(constrained, speeds) if frame is None else frame
     constrained, system = frame.constrained, frame.constrained.system
     nv, r = system.algebroid.nv, len(frame.kept)
-    M, h = system.mass_and_bias()
-    A = constrained.distribution.A[list(frame.kept), :]
-    matrix = ca.blockcat([[M, -A.T], [A, ca.SX(r, r)]])
-    samples = at_samples(constrained, matrix)
+    matrix, right = saddle(frame)
+    ideal = _ideal(frame)
+    samples = at_samples(constrained, ideal)
     # a pivot that is good at t = 0 may pass through zero later
-    if ca.depends_on(matrix, system.t):
-        later = np.concatenate([at_samples(constrained, matrix, t) for t in _LATER])
+    if ca.depends_on(ideal, system.t):
+        later = np.concatenate([at_samples(constrained, ideal, t) for t in _LATER])
         later = later[np.isfinite(later).all(axis=(1, 2))]
         samples = np.concatenate([samples, later[np.linalg.cond(later) < 1e8]])
-    pattern = np.array(ca.DM(matrix.sparsity(), 1).full(), dtype=bool)
+    pattern = np.array(ca.DM(ideal.sparsity(), 1).full(), dtype=bool)
     if not any(np.linalg.matrix_rank(sample, tol=1e-12) == nv + r for sample in samples):
         raise singular_error("lagrange_multipliers")
+    solution = factorise(matrix, pivot_order(samples, pattern)).solve(right)
+    return equations_of("lagrange_multipliers", frame, speed_symbols(frame), solution[:nv],
+                        solution[nv:])
+
+
+def saddle(frame: AdaptedFrame) -> tuple[ca.SX, ca.SX]:
+    """Matrix (nv + r, nv + r) and right side (nv + r,) of the system for [dv/dt; lambda]: functions
+    of (t, q, v, u, theta), with the friction of the rows and the flow of followers."""
+    constrained, system = frame.constrained, frame.constrained.system
+    nv, r = system.algebroid.nv, len(frame.kept)
+    matrix = _ideal(frame)
     if frame.friction is not None:
         felt = constrained.friction @ frame.spread()
         matrix = matrix - ca.blockcat([[ca.SX(nv, nv), felt], [ca.SX(r, nv), ca.SX(r, r)]])
     if constrained.distribution.flow is not None:
         slope = ca.jacobian(constrained.distribution.flow, system.v)[list(frame.kept), :]
         matrix = matrix + ca.blockcat([[ca.SX(nv, nv), ca.SX(nv, r)], [slope, ca.SX(r, r)]])
-    solution = factorise(matrix, pivot_order(samples, pattern)).solve(
-        ca.vertcat(system.force - h, -frame.gamma)
-    )
-    return equations_of("lagrange_multipliers", frame, speed_symbols(frame), solution[:nv],
-                        solution[nv:])
+    return matrix, ca.vertcat(system.force - system.mass_and_bias()[1], -frame.gamma)
+
+
+def _ideal(frame: AdaptedFrame) -> ca.SX:
+    """[M -A^T; A 0]."""
+    r = len(frame.kept)
+    A = frame.constrained.distribution.A[list(frame.kept), :]
+    return ca.blockcat([[frame.constrained.system.mass_and_bias()[0], -A.T], [A, ca.SX(r, r)]])

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...errors import InputError, SimulationError, listed
 from ...mechanics.equations import Equations
+from ...mechanics.lagrange_multipliers import saddle
 from ..once import once
 from ..simulated import Simulated
 
@@ -17,8 +18,8 @@ def multiplier_along(simulated: Simulated, row: str,
                      evaluate: Callable[[ca.Function], np.ndarray]) -> np.ndarray:
     """lambda of a row at each moment, (N,) of a run, (N, K) of a batch.
 
-    From the saddle system [M, -A^T; A, 0] [dv/dt; lambda] = [tau - h; -gamma] at each state, which
-    needs no choice of independent speeds.
+    From the saddle system of `lagrange_multipliers` at each state, which needs no choice of
+    independent speeds.
 
     Parameters
     ----------
@@ -52,11 +53,6 @@ def multiplier_along(simulated: Simulated, row: str,
 @once
 def _saddle(equations: Equations) -> ca.Function:
     """(t, q, v, u, theta) -> the matrix of the saddle system and its right side beside it."""
-    constrained, kept = equations.constrained, equations.frame.kept
-    s, d = constrained.system, constrained.distribution
-    M, h = s.mass_and_bias()
-    A = d.A[list(kept), :]
-    gamma = s.rate((d.A @ s.v + d.b)[list(kept)])
-    matrix = ca.blockcat([[M, -A.T], [A, ca.SX(len(kept), len(kept))]])
-    whole, = s.expand(ca.horzcat(matrix, ca.vertcat(s.force - h, -gamma)))
+    s = equations.constrained.system
+    whole, = s.expand(ca.horzcat(*saddle(equations.frame)))
     return ca.Function("saddle", [s.t, s.q, s.v, s.u, s.theta], [ca.densify(whole)], {"cse": True})
