@@ -259,7 +259,32 @@ def test_noise_is_on_top_of_what_is_seen():
         PathTask("differential_drive", noise=-1)
 
 
+def test_noise_does_not_lead_out_of_the_space():
+    env = PathFollowingVector(200, "differential_drive", noise=20.0)
+    assert env.observation_space.contains(env.reset(seed=0)[0])
+    assert env.observation_space.contains(env.step(np.ones((200, 2)))[0])
+
+
 # -- rules -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("words, sign", [
+    ({"observe": lambda seen: [seen.lateral, ca.sqrt(seen.lateral)]}, -1),
+    ({"reward": lambda seen: ca.log(seen.lateral)}, -1),
+    ({"reward": lambda seen: ca.if_else(seen.lateral > 0, ca.inf, 0)}, 1),
+], ids=["observation", "reward", "infinite reward"])
+def test_what_is_not_finite_ends_the_episode(words, sign):
+    plain, own = (PathFollowingVector(64, "differential_drive", **each) for each in ({}, words))
+    lateral = plain.reset(seed=0)[0][:, 0]
+    own.reset(seed=0)
+    plain_ended = plain.step(np.zeros((64, 2)))[2]
+    seen, reward, ended, _, info = own.step(np.zeros((64, 2)))
+    wrong = sign * lateral > 0
+    assert 0 < wrong.sum() < 64 and not plain_ended.any()
+    assert np.array_equal(ended, wrong) and np.isfinite(reward).all()
+    assert own.observation_space.contains(seen)
+    assert [reason is not None for reason in info["reason"]] == wrong.tolist()
+    assert "reward=" in info["reason"][np.flatnonzero(wrong)[0]]
+
+
 def test_rules_of_one_s_own():
     task = dict(
         observe=lambda seen: [seen.lateral, ca.tanh(seen.speeds[0])],
@@ -282,6 +307,9 @@ def test_rules_of_one_s_own():
     (dict(terminate=lambda seen: seen.normal), r"terminate= returned shape \(2, 1\)"),
     (dict(randomise={"base_link.mass": (3, 1)}), "least, most"),
     (dict(randomise={"no.such": (1, 2)}), "no.such"),
+    (dict(randomise={"base_link.mass": (-5, -4)}), r"randomise\['base_link.mass'\].*negative"),
+    (dict(randomise={"base_link.mass": (1, np.inf)}), "least, most"),
+    (dict(randomise={"base_link.Ixx": (-1, 1)}), r"randomise\['base_link.Ixx'\].*inertia"),
 ])
 def test_what_is_wrong_about_a_rule_is_said(words, message):
     with pytest.raises((InputError, AttributeError), match=message):

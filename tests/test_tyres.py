@@ -14,6 +14,7 @@ from nhmech.analysis import SteadyMotions, linearise, reactions
 from nhmech.mechanics import lagrange_multipliers
 from nhmech.urdf import TYRES, Grip, Tyre, Wheel
 from nhmech.vehicle.reactions import saddle
+from nhmech.view.written_content import parameter_sliders
 
 BODY, WHEEL = 1200.0, 20.0                 # [kg]
 FRONT, REAR, RADIUS = 1.1, 1.6, 0.3        # [m] of the axles from the body's centre of mass
@@ -472,8 +473,38 @@ def test_numbers_of_a_tyre_are_parameters():
     ends = [vehicle.with_parameters({name: 60e3 + sign * step}).equations.drift(
         0.0, q, xi, np.zeros(len(free.driven)), [])[1].full().ravel() for sign in (1, -1)]
     np.testing.assert_allclose(slope, (ends[0] - ends[1]) / (2 * step), rtol=1e-7, atol=1e-12)
-    with pytest.raises(nhmech.InputError, match="must not be negative"):
-        vehicle.with_parameters({name: -1.0})
+
+
+@pytest.mark.parametrize("name, value, words", [
+    ("lateral_stiffness", -1.0, "must be a positive number"),
+    ("lateral_shape", 5.0, "from 1 to 2"),
+    ("lateral_curvature", 3.0, "at most 1"),
+    ("lateral_friction", 0.0, "must be a positive coefficient"),
+    ("low_speed", 0.0, "must be a speed"),
+    ("lateral_relaxation", 0.0, "the tyre has 0.54"),
+    ("longitudinal_relaxation", -0.1, "must be a length"),
+])
+def test_numbers_that_no_tyre_has_are_no_parameters(name, value, words):
+    vehicle = single_track({"front_joint": "passenger_car"})
+    with pytest.raises(nhmech.InputError, match=f"front_joint.{name}'? = .*{words}"):
+        vehicle.with_parameters({f"front_joint.{name}": value})
+
+
+def test_relaxation_does_not_begin_by_a_parameter():
+    vehicle = single_track(CONSTANT)
+    with pytest.raises(nhmech.InputError, match="how many coordinates"):
+        vehicle.with_parameters({"front_joint.lateral_relaxation": 0.1})
+
+
+def test_a_slider_of_a_page_has_only_what_a_tyre_can_have():
+    vehicle = single_track({"front_joint": "passenger_car"})
+    names = [name for name in vehicle.parameters.values
+             if name.removeprefix("front_joint.").startswith(("longitudinal_", "lateral_", "lo"))]
+    assert len(names) == 12
+    for slider in parameter_sliders(vehicle.with_parameters(symbolic=names)):
+        assert slider["low"] < slider["value"] < slider["high"]
+        for end in ("low", "high"):
+            vehicle.with_parameters({slider["name"]: slider[end]})
 
 
 @pytest.mark.parametrize("tyre", ["passenger_car", "robot_rubber"])

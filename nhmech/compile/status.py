@@ -23,6 +23,8 @@ class Status(IntEnum):
     COARSE = 8, "a step was so long that no digit of where it led was right: try a smaller dt"
     UNSOLVED = 9, "the equations of an implicit step were not solved: try a smaller dt"
     LIFTED = 10, "the ground would have to pull a wheel: it lifts off"
+    UNJUDGED = 11, ("what is observed, or the reward, is not finite: look at the rules observe= "
+                    "and reward=")
 
     def __new__(cls, code: int, sentence: str = "") -> Status:
         member = int.__new__(cls, code)

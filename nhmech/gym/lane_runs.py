@@ -15,9 +15,9 @@ from ..compile.status import Status
 from ..simulation.batch_input import start_cases, stepper
 from ..simulation.integration.integrators import projection_function
 from .draws import normal, uniform
-from .task import Task
+from .task import BOUND, Task
 
-DONE = int(Status.DONE)
+DONE, UNJUDGED = int(Status.DONE), int(Status.UNJUDGED)
 MOST = 2 ** 63     # of keys
 FEW = 8          # packs of lanes that begin an episode in one call
 NEWTON = 3       # steps onto the constraints of a start with other parameters
@@ -146,7 +146,7 @@ class LaneRuns:
         self._late[:, :, lanes] = 0.0
         self.k[lanes], self.reward[lanes] = 0, 0.0
         self.terminated[lanes] = self.truncated[lanes] = False
-        self._see(lanes, entry.observation[:, :n])
+        self._see(lanes, entry.observation[:, :n], self.reward[lanes])
 
     def _settled(self, x: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """On the ground, where the parameters are not those of the file."""
@@ -170,15 +170,23 @@ class LaneRuns:
         self._run()
         sight.look()
         self.k += 1
-        self.reward[...] = sight.verdict[0, :n]
+        self.reward[...] = self._see(slice(None), sight.observation[:, :n], sight.verdict[0, :n])
         np.logical_or(sight.verdict[1, :n], self.failed != DONE, out=self.terminated)
         np.greater_equal(self.k, task.periods, out=self.truncated)
-        self._see(slice(None), sight.observation[:, :n])
 
-    def _see(self, lanes: np.ndarray | slice, seen: np.ndarray) -> None:
-        """Writes what is observed (size, n) of lanes."""
+    def _see(self, lanes: np.ndarray | slice, seen: np.ndarray, reward: np.ndarray) -> np.ndarray:
+        """Writes what is observed (size, n) of lanes, and returns their rewards (n,). Lanes where
+        either is not finite have failed; zeros stand for it."""
+        finite = np.isfinite(seen.sum(axis=0) + reward)
+        if not finite.all():
+            status = self.failed[lanes]
+            self.failed[lanes] = np.where(finite | (status != DONE), status, UNJUDGED)
+            seen = np.where(np.isfinite(seen), seen, 0.0)
+            reward = np.where(np.isfinite(reward), reward, 0.0)
         noise = self.task.noise
         if noise is not None:
             at = self.episodes[lanes] + (self.k[lanes] << 32)
             seen = seen + (noise * normal(self.keys[lanes], at, len(seen), NOISE).T).T
+            seen = np.clip(seen, -BOUND, BOUND)
         self.observation[lanes] = seen.T
+        return reward

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..checks import as_numbers, read_count, read_mapping, read_positive, read_positives
 from ..control.unit_effort import effort_limits, speed_scales, unit_efforts
-from ..errors import InputError, ModelError
+from ..errors import InputError, ModelError, NhmechError
 from ..paths import urdf_names, urdf_path
 from ..simulation.batch_input import start_states
 from ..simulation.command import Controller
@@ -112,14 +112,14 @@ class Task(ABC):
     Raises
     ------
     InputError
-        For numbers that are not positive, and a period that is no multiple of dt.
+        For numbers that are not positive, a period that is no multiple of dt, and ranges with ends
+        that the vehicle cannot have.
     ModelError
         For a vehicle without a driven joint, and for ground that is not level and at rest.
     """
 
     memory: tuple[str, ...] = ()
     track: Track | None = None
-    seconds = 1.0          # in which the default effort makes the wanted speed
 
     def __init__(self, vehicle: Vehicle | str, *, speed: float = 0.5, period: float = 0.05,
                  dt: float = 1e-2, duration: float = 20.0,
@@ -128,7 +128,7 @@ class Task(ABC):
                  randomise: Mapping[str, tuple[float, float]] | None = None,
                  noise: float | Sequence[float] = 0.0, delay: int = 0):
         self.ranges = _read_ranges(randomise)
-        self.vehicle = _read_vehicle(vehicle, tuple(self.ranges))
+        self.vehicle = _read_vehicle(vehicle, self.ranges)
         self.speed, self.dt = read_positive("speed", speed), read_positive("dt", dt)
         self.period = read_positive("period", period)
         self.substeps = round(self.period / self.dt)
@@ -254,7 +254,10 @@ class Task(ABC):
                                       ("terminated", "terminate", terminate, 1)):
             if rule is not None:
                 own[key] = _expression(name, rule, seen, size)
-        own["observation"] = ca.fmin(ca.fmax(own["observation"], -BOUND), BOUND)
+        seen = own["observation"]
+        # comparisons keep what is not a number; the least and the greatest of it are numbers in C
+        own["observation"] = ca.if_else(seen < -BOUND, -BOUND,
+                                        ca.if_else(seen > BOUND, BOUND, seen))
         own["terminated"] = own["terminated"] != 0
         return found, Seen(**own)
 
@@ -315,8 +318,9 @@ def _expression(name: str, rule: Rule, seen: Seen, size: int | None = None) -> c
     return ca.densify(value)
 
 
-def _read_vehicle(vehicle: Vehicle | str, symbolic: tuple[str, ...]) -> Vehicle:
-    """Raises `ModelError` where there is nothing to act on, or ground that is not level."""
+def _read_vehicle(vehicle: Vehicle | str, ranges: dict[str, tuple[float, float]]) -> Vehicle:
+    """Its parameters in these ranges are symbolic. Raises `ModelError` where there is nothing to
+    act on, or ground that is not level, `InputError` for ends of ranges that it cannot have."""
     if not isinstance(vehicle, Vehicle):
         vehicle = load(urdf_path(vehicle) if isinstance(vehicle, str) and vehicle in urdf_names()
                        else vehicle)
@@ -326,14 +330,21 @@ def _read_vehicle(vehicle: Vehicle | str, symbolic: tuple[str, ...]) -> Vehicle:
         raise ModelError("tasks are for level ground at rest: load the vehicle without ground=")
     if not vehicle.driven:
         raise ModelError(f"{vehicle.name!r} has no driven joint: there is nothing to act on")
-    return vehicle.with_parameters(symbolic=symbolic) if symbolic else vehicle
+    for name, ends in ranges.items():
+        for end in ends:
+            try:
+                vehicle.with_parameters({name: end})
+            except NhmechError as error:
+                raise InputError(f"randomise[{name!r}] = {ends}: {error}") from error
+    return vehicle.with_parameters(symbolic=list(ranges)) if ranges else vehicle
 
 
 def _read_ranges(given: object) -> dict[str, tuple[float, float]]:
     ranges = read_mapping("randomise", given, "name of a parameter -> (least, most)", keys=object)
     for name, pair in ranges.items():
         found = as_numbers(pair)
-        if found is None or found.shape != (2,) or not found[0] <= found[1]:
+        if (found is None or found.shape != (2,) or not np.isfinite(found).all()
+                or not found[0] <= found[1]):
             raise InputError(f"randomise[{name!r}] = {pair!r} must be (least, most)")
     return {name: (float(pair[0]), float(pair[1])) for name, pair in ranges.items()}
 

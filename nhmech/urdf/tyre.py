@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from types import MappingProxyType
 
@@ -182,7 +182,7 @@ def read_tyre(value: object) -> Tyre:
         if not equals or name not in _NUMBERS:
             raise _unknown(f"tyre: {word!r} is none of NAME=NUMBER", name, _NUMBERS)
         numbers[name] = _read_word(name, text)
-    return _change(base, numbers)
+    return change_tyre(base, numbers)
 
 
 def _read_word(name: str, text: str) -> float:
@@ -205,7 +205,7 @@ def _unknown(text: str, name: str, known: Iterable[str]) -> InputError:
     return InputError(f"{text}{meant} There are {listed(names)}")
 
 
-def _change(base: Tyre | None, numbers: dict[str, float]) -> Tyre:
+def change_tyre(base: Tyre | None, numbers: Mapping[str, float]) -> Tyre:
     """A tyre with some numbers; all that it needs where there is none to begin with."""
     parts: dict[str, dict[str, float]] = {"longitudinal": {}, "lateral": {}, "": {}}
     for name, value in numbers.items():

@@ -30,7 +30,7 @@ from .rows import constraint_rows, contact_span
 from .samples import sample_configurations
 from .symmetry import add_vertical, check_reduction, find_frozen, shorten
 from .tree import algebroid_of, is_axisymmetric, see_from_root
-from .tyres import deflections, tyre_friction
+from .tyres import check_tyres, deflections, tyre_friction
 from .vehicle import Vehicle
 
 LEVEL = 0.5      # |axle x vertical| of a gauged wheel in the zero pose: it is meant to be 1
@@ -92,6 +92,7 @@ def _make_context(description: Description, ground: Ground, parameters: Paramete
     names = body_names(model)
     parameters = parameters or read_parameters(model, names, description)
     write_parameters(model, names, parameters)
+    check_tyres(description.wheels, parameters)
     # a point that is pushed may go round with the wheel
     pushed = {frame.parentJoint for frame in model.frames if frame.name in wrench_bodies}
     spinning = {joint for name in description.rolling

@@ -23,10 +23,8 @@ INERTIAL = ("mass", "com_x", "com_y", "com_z", "Ixx", "Iyy", "Izz", "Ixy", "Ixz"
 ROUNDING = 1e-16    # of a body's mass (1 g at least): smaller inertial numbers are rounding noise
 INDEFINITE = 1e-9   # of the largest principal moment: a smallest one more negative is no rounding
 
-_POSITIVE = ("mass", "rotor_inertia", "damping", "rolling_resistance", "radius",
-             "load", "low_speed", "longitudinal_stiffness", "lateral_stiffness",
-             "longitudinal_friction", "lateral_friction",
-             "longitudinal_relaxation", "lateral_relaxation")
+# those of tyres are left to `Tyre`
+_POSITIVE = ("mass", "rotor_inertia", "damping", "rolling_resistance", "radius")
 
 
 class Parameters:

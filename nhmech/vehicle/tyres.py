@@ -26,14 +26,15 @@ joint without mass, whose rate a row gives.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import casadi as ca
 
+from ..errors import InputError, listed
 from ..mechanics.algebroid import LieAlgebroid
-from ..urdf.tyre import Tyre
+from ..urdf.tyre import Tyre, change_tyre
 from ..urdf.wheel import Wheel
 from .contact import Contact
 from .context import BuildContext
@@ -77,6 +78,30 @@ def _numbers(context: HasParameters, contact: Contact,
              tyre: Tyre) -> dict[str, ca.SX | float]:
     names = [name.replace(".", "_") for name in tyre.numbers()]
     return {name: context.parameters[f"{contact.name}.{name}"] for name in names}
+
+
+def check_tyres(wheels: Iterable[Wheel], parameters: Parameters) -> None:
+    """Raises `InputError` for parameters that no tyre has, and for relaxation that begins or ends
+    to be: a deflection is a coordinate, which other numbers neither add nor take away."""
+    for wheel in wheels:
+        if not isinstance(wheel.tyre, Tyre):
+            continue
+        names = {name: f"{wheel.name}.{name.replace('.', '_')}" for name in wheel.tyre.numbers()}
+        numbers = {name: parameters.values[full] for name, full in names.items()}
+        try:
+            changed = change_tyre(wheel.tyre, numbers)
+        except InputError as error:
+            known = wheel.tyre.numbers()
+            told = [f"{full} = {numbers[name]:g}" for name, full in names.items()
+                    if numbers[name] != known[name]]
+            raise InputError(f"parameters {listed(told)}: {error}") from None
+        for d in DIRECTIONS:
+            before, after = (getattr(tyre, d).relaxation for tyre in (wheel.tyre, changed))
+            if (before == 0) != (after == 0):
+                raise InputError(f"parameter '{wheel.name}.{d}_relaxation' = {after:g}, where the "
+                                 f"tyre has {before:g}: whether it is zero decides how many "
+                                 "coordinates there are; give the wheel another tyre when you load "
+                                 f"the vehicle, such as \"{wheel.tyre} {d}.relaxation={after:g}\"")
 
 
 def tyre_slip(context: HasParameters, contact: Contact, tyre: Tyre) -> dict[str, ca.SX]:

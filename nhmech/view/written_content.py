@@ -30,6 +30,7 @@ from ..simulation.state_vector import StateVector
 from ..vehicle.contact_forces import contact_force_function
 from ..vehicle.least_norm import LOOSE
 from ..vehicle.placements import placement_function
+from ..vehicle.tyres import DIRECTIONS
 from ..vehicle.vehicle import Vehicle
 from .camera import View, frame
 from .colours import contact_rgb
@@ -40,9 +41,16 @@ from .written_motion import write_motion
 PERIOD = 0.005      # [s] between two looks at the reader's hands
 FRICTION = 0.8      # of a wheel whose friction nobody gave: rubber on a dry floor
 # what a parameter may be made, by the last word of its name: unit, and the least and the most, in
-# units of its value where that is not zero, else of the vehicle's mass and length
+# units of its value where that is not zero, else of the vehicle's mass and length; of a tyre's
+# shape and curvature, which have ends of their own, as they are
 RANGES = {"mass": ("kg", 0.0, 3.0), "radius": ("m", 0.5, 2.0), "gravity": ("m/s\u00b2", 0.0, 3.0),
-          "x": ("m", -1.0, 1.0), "y": ("m", -1.0, 1.0), "z": ("m", 0.0, 2.0)}
+          "x": ("m", -1.0, 1.0), "y": ("m", -1.0, 1.0), "z": ("m", 0.0, 2.0),
+          "load": ("N", 0.2, 3.0), "low_speed": ("m/s", 0.2, 3.0),
+          **{f"{d}_{what}": (unit, 0.2, 3.0) for d in DIRECTIONS
+             for what, unit in (("friction", ""), ("relaxation", "m"))},
+          "longitudinal_stiffness": ("N", 0.2, 3.0), "lateral_stiffness": ("N/rad", 0.2, 3.0)}
+FIXED = {f"{d}_{what}": ("", *ends) for d in DIRECTIONS
+         for what, ends in (("shape", (1.0, 2.0)), ("curvature", (-3.0, 1.0)))}
 OTHERS = ("", 0.0, 3.0)
 
 
@@ -99,7 +107,7 @@ def vehicle_content(vehicle: Vehicle, joints: Mapping[str, float] | None, pose: 
     fields = {
         "picture": picture_fields(scene, view), "wheels": wheels,
         "mu": known[0] if known else FRICTION, "start": start_state(parts, state),
-        "period": max(1, round(PERIOD / dt)), "parameters": _parameters(vehicle),
+        "period": max(1, round(PERIOD / dt)), "parameters": parameter_sliders(vehicle),
         "driving": _driving(vehicle), "speeds": [] if follows_twists(vehicle) else _speeds(vehicle),
         "determined": not _shares_normals(vehicle)}
     return Content(fields, write_motion(parts, dt, forces), _place_function(vehicle),
@@ -136,7 +144,7 @@ def _wheels(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> list[di
             for i, c in enumerate(vehicle.contacts)]
 
 
-def _parameters(vehicle: Vehicle) -> list[dict[str, Any]]:
+def parameter_sliders(vehicle: Vehicle) -> list[dict[str, Any]]:
     """Of each symbolic parameter, what its slider needs."""
     mass = sum(inertia.mass for inertia in vehicle.model.inertias)
     sizes = {"mass": mass / 3, "x": vehicle.steering.length, "y": vehicle.steering.length,
@@ -144,8 +152,8 @@ def _parameters(vehicle: Vehicle) -> list[dict[str, Any]]:
     found = []
     for name, value in zip(vehicle.parameters.symbolic, vehicle.theta.tolist()):
         word = name.rpartition(".")[2]
-        unit, low, high = RANGES.get(word, OTHERS)
-        size = value if value else sizes.get(word, 1.0)
+        unit, low, high = FIXED.get(word) or RANGES.get(word, OTHERS)
+        size = 1.0 if word in FIXED else value or sizes.get(word, 1.0)
         ends = sorted((low * size, high * size))
         found.append({"name": name, "unit": unit, "value": value,
                       "low": min(ends[0], value), "high": max(ends[1], value)})
