@@ -212,8 +212,9 @@ def test_steps_made_one_by_one_are_recorded_as_a_run_is(tmp_path):
         by_hand.record()
     for _ in range(500):
         by_hand.step()
-    with pytest.raises(SimulationError, match="end_record"):
-        by_hand.reset()
+    for call in (by_hand.reset, lambda: by_hand.run(0.1)):
+        with pytest.raises(SimulationError, match="end_record"):
+            call()
     recorded = by_hand.end_record()
     read = nhmech.Trajectory.load(tmp_path / "drive.npz")
     for run in (recorded, read):

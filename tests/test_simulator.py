@@ -965,7 +965,7 @@ def test_one_thread_at_a_time_advances_a_simulator():
     answers = []
 
     def try_to_advance():
-        for call in (simulator.step, lambda: simulator.run(1.0)):
+        for call in (simulator.step, lambda: simulator.run(1.0), simulator.reset):
             with pytest.raises(SimulationError, match="make one for each thread"):
                 call()
             answers.append(True)
@@ -979,7 +979,7 @@ def test_one_thread_at_a_time_advances_a_simulator():
 
     simulator = Simulator(shipped("differential_drive"), controller)
     run = simulator.run(0.01)
-    assert len(answers) == 4 and run.stop == "duration" and np.all(np.diff(run.t) > 0)
+    assert len(answers) == 6 and run.stop == "duration" and np.all(np.diff(run.t) > 0)
     assert simulator.run(0.01).stop == "duration"
 
 

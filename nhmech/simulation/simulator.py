@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from threading import Lock
 
@@ -251,15 +252,28 @@ class Simulator:
             For speeds that do not exist or contradict each other.
         ModelError
             For a pose that cannot be placed.
+        SimulationError
+            Within a run or a step, and while steps are recorded.
         """
         if self._recorder is not None:
             raise SimulationError("the record would go back in time: end_record() ends it first")
-        self._is_first = True
-        begin(self.propagator, self.simulated.configuration(pose, joints, q), xi, v)
-        self._is_started = True
-        state = self.state
-        self.inputs.reset(state)
-        return state
+        with self._in_turn():
+            self._is_first = True
+            begin(self.propagator, self.simulated.configuration(pose, joints, q), xi, v)
+            self._is_started = True
+            state = self.state
+            self.inputs.reset(state)
+            return state
+
+    @contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        """One call at a time. Raises `SimulationError` where another goes on."""
+        if not self._turn.acquire(False):
+            raise SimulationError(BUSY)
+        try:
+            yield
+        finally:
+            self._turn.release()
 
     # -- stepping ----------------------------------------------------------------------------------
     def step(self) -> State:
@@ -386,13 +400,21 @@ class Simulator:
         InputError
             For arguments that it cannot take.
         SimulationError
-            For a failure, with what was computed in `.trajectory`.
+            For a failure, with what was computed in `.trajectory`; and between `record` and
+            `end_record`.
         """
         check_run(duration, self.propagator.dt, every, progress, save)
-        if self._turn.locked():
-            raise SimulationError(BUSY)
+        if self._recorder is not None:
+            raise SimulationError("the record of step() would leave this run out: end_record() "
+                                  "ends it first")
         if not self._is_started:
             self.reset()
+        with self._in_turn():
+            return self._make_run(duration, every, progress, save)
+
+    def _make_run(self, duration: float, every: int, progress: Progress | None,
+                  save: str | os.PathLike | None) -> Trajectory:
+        """`run`, of a simulator that is started and has its turn."""
         begin = 0 if progress is None else self.moment.k
         steps = math.ceil(duration / self.propagator.dt - 1e-9)
         recorder = Recorder(self.moment, self.info, steps // every + 3, every, save)
@@ -401,8 +423,7 @@ class Simulator:
             recorder.notices.append(self._notice)
             logging.getLogger("nhmech").info("%s", self._notice)
         try:
-            with self._turn:
-                stop = self._run(duration, steps, recorder, progress)
+            stop = self._run(duration, steps, recorder, progress)
         except KeyboardInterrupt:
             forget_ctrl_c()
             stop = "interrupted"
