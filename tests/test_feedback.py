@@ -9,7 +9,14 @@ from support import shipped
 from test_compile import counted, needs_compiler
 
 import nhmech
-from nhmech import InputError, JointVelocity, Simulator, simulate_batch, start_states
+from nhmech import (
+    InputError,
+    JointVelocity,
+    SimulationError,
+    Simulator,
+    simulate_batch,
+    start_states,
+)
 from nhmech.control import Feedback
 
 
@@ -155,6 +162,64 @@ def test_limits_of_joints_are_kept():
     law = Feedback(vehicle, lambda t, state, references: [1e6, -1e6])
     run = Simulator(vehicle, law, on_lift="ignore").run(0.01)
     assert np.isfinite(most) and np.array_equal(run.u[-1], [most, -most])
+
+
+def root(t, state, references):
+    """No number from 4 ms on."""
+    return [ca.sqrt(0.0035 - t), 0.0]
+
+
+@needs_compiler
+@pytest.mark.parametrize("is_built", [False, True])
+def test_efforts_that_are_no_numbers_end_a_run(is_built):
+    """They are not cut to a limit, in C and in Python."""
+    vehicle = shipped("differential_drive")
+    simulator = Simulator(vehicle, Feedback(vehicle, root))
+    simulator.reset()
+    if is_built:
+        simulator.compile()
+    with pytest.raises(SimulationError, match="finite") as found:
+        simulator.run(0.1)
+    assert found.value.trajectory.t[-1] == pytest.approx(4e-3, abs=1e-12)
+
+
+def test_efforts_that_are_no_numbers_end_a_case():
+    vehicle = shipped("differential_drive")
+    batch = simulate_batch(vehicle, start_states(vehicle, [(0, 0, 0)]), Feedback(vehicle, root),
+                           dt=1e-3, duration=0.1)
+    assert not batch.ok.any() and batch.stopped_at == pytest.approx([4e-3], abs=1e-12)
+
+
+def test_a_servo_on_joints_that_move_each_other_ends_a_run():
+    """Rear wheels of a car, whose speeds are in the ratio that the steering says."""
+    vehicle = shipped("ackermann_car")
+    pair = ("rear_left_wheel_joint", "rear_right_wheel_joint")
+    law = Feedback(vehicle, lambda t, state, references: state.servo(dict.fromkeys(pair, 1.0)))
+    with pytest.raises(SimulationError, match="finite"):
+        Simulator(vehicle, law).run(0.1)
+
+
+def test_a_law_of_another_vehicle_is_refused():
+    """By the names of what it reads and drives; other numbers are no other vehicle."""
+    vehicle, other = shipped("differential_drive"), shipped("ackermann_car")
+    law = wave(other)
+    for run in (lambda: Simulator(vehicle, law),
+                lambda: simulate_batch(vehicle, start_states(vehicle, [(0, 0, 0)]), law, dt=1e-3,
+                                       duration=0.1)):
+        with pytest.raises(InputError, match=f"{other.name}.*{vehicle.name}"):
+            run()
+    heavier = vehicle.with_parameters({"payload.mass": 30.0})
+    assert Simulator(heavier, wave(vehicle)).run(0.01).stop == "duration"
+
+
+def test_references_are_changed_by_set_alone():
+    law = wave(shipped("differential_drive"))
+    with pytest.raises(AttributeError):
+        law.references = np.array([0.0])
+    with pytest.raises(ValueError, match="read-only"):
+        law.references[0] = 0.0
+    law.set(size=0.25)
+    assert law.references.tolist() == [0.25]
 
 
 @pytest.mark.parametrize("law, references, message", [

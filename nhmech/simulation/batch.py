@@ -261,7 +261,7 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
     read_word("on_fall", on_fall, ("stop", "ignore"))
     read_word("integrator", integrator, FIXED)
     law = u if isinstance(u, Feedback) else None
-    check_feedback(law, references, period)
+    check_feedback(law, constrained, references, period)
     made = stepper(constrained, device, on_limit, on_fall, integrator,
                    None if law is None else law.function)
     check_integrator(made.simulated, integrator, u)

@@ -109,13 +109,17 @@ def read_steps(duration: object, dt: float) -> int:
     return steps
 
 
-def check_feedback(law: Feedback | None, references: object, period: int) -> None:
-    """Raises `InputError` for references of nothing, and a law that is not asked at each step."""
+def check_feedback(law: Feedback | None, constrained: HasConstrained, references: object,
+                   period: int) -> None:
+    """Raises `InputError` for references of nothing, a law of something else, and one that is not
+    asked at each step."""
     if law is None and references is not None:
         raise InputError("references= are numbers of a Feedback: give one as u")
     if law is not None and period != 1:
         raise InputError("a batch asks a Feedback at each step: leave control_period out, or give "
                          "u as a policy")
+    if law is not None:
+        law.check_drives(Simulated.of(constrained))
 
 
 def check_integrator(simulated: Simulated, integrator: str, u: object) -> None:

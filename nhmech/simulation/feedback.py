@@ -13,6 +13,7 @@ from ..compile.buffered import Buffered
 from ..errors import InputError, listed
 from ..mechanics.equations import Equations
 from ..mechanics.system import HasConstrained
+from .least_squares import SINGULAR, closed_form
 from .once import once
 from .simulated import Simulated
 from .state import State, StateLayout
@@ -61,7 +62,8 @@ class SymbolicState:
 
     def servo(self, accelerations: Mapping[str, Any]) -> ca.SX:
         """Efforts (nu,) that give driven joints these accelerations [rad/s^2, m/s^2], by the exact
-        inverse dynamics; of the other joints, none.
+        inverse dynamics; of the other joints, none. Where the joints do not move independently of
+        each other, the efforts are not numbers, and a run ends.
 
         Raises
         ------
@@ -83,7 +85,8 @@ class SymbolicState:
         free, effect = ca.substitute([moved, effect], [system.u, system.theta],
                                      [still, ca.DM(simulated.theta)])
         u = ca.SX.zeros(simulated.nu, 1)
-        u[columns] = ca.solve(effect, ca.vertcat(*accelerations.values()) - free)
+        found, quality = closed_form(effect, ca.vertcat(*accelerations.values()) - free)
+        u[columns] = ca.if_else(quality > SINGULAR, found, ca.SX.nan(found.numel(), 1))
         return u
 
 
@@ -108,6 +111,11 @@ class Feedback:
         Name -> number: what may change between two runs without compiling anew (`set`).
     name
         For messages and run files.
+
+    Attributes
+    ----------
+    references
+        Their numbers now, in the order of `names`; read-only.
 
     Raises
     ------
@@ -138,7 +146,12 @@ class Feedback:
             if as_number(value) is None:
                 raise InputError(f"references[{key!r}] = {value!r} must be a number")
         self._places = {key: i for i, key in enumerate(given)}
-        self.references = np.array([float(value) for value in given.values()])
+        # compiled loops hold the address: there is one array, and `set` alone writes to it
+        self._numbers = np.array([float(value) for value in given.values()])
+        self._read_only = self._numbers.view()
+        self._read_only.setflags(write=False)
+        self._driven = simulated.name
+        self._columns = _columns(simulated)
         x, r = ca.SX.sym("x", vector.nconf), ca.SX.sym("references", len(given))
         state = SymbolicState(simulated, x)
         u_names = system.u_names[:simulated.nu]
@@ -146,7 +159,7 @@ class Feedback:
         most = ca.DM([_limit(simulated, joint) for joint in u_names])
         self.function = ca.Function(
             "nhmech_law", [system.t, x, system.v, r],
-            [ca.densify(ca.fmin(ca.fmax(u, -most), most))], {"cse": True})
+            [ca.densify(_cut(u, most))], {"cse": True})
         self._evaluate = Buffered(self.function)
         self._layout: StateLayout | None = None      # of the states that it is called with
         self._at: list[int] = []
@@ -159,6 +172,17 @@ class Feedback:
         """Of the references."""
         return tuple(self._places)
 
+    @property
+    def references(self) -> np.ndarray:
+        return self._read_only
+
+    def check_drives(self, simulated: Simulated) -> None:
+        """Raises `InputError` for what has other coordinates, speeds or driven joints."""
+        if self._columns != _columns(simulated):
+            raise InputError(f"{self.name} is a Feedback of {self._driven}, and this is "
+                             f"{simulated.name}, with other coordinates, speeds or driven joints: "
+                             "make another by Feedback(vehicle, law)")
+
     def set(self, **references: float) -> None:
         """Other numbers from here on. Raises `InputError` for unknown names."""
         for key, value in references.items():
@@ -166,7 +190,7 @@ class Feedback:
             if key not in self._places or number is None:
                 raise InputError(f"{key} = {value!r}: references are numbers, named "
                                  f"{listed(self._places)}")
-            self.references[self._places[key]] = number
+            self._numbers[self._places[key]] = number
 
     def __call__(self, t: float, state: State, /) -> np.ndarray:
         if state.layout is not self._layout:
@@ -174,7 +198,7 @@ class Feedback:
             self._at = [state.layout.angles[self._names[ix]] if is_angle else iq
                         for ix, iq, is_angle in self._vector.slots]
         values = state.values
-        return self._evaluate(t, values[self._at], state.v, self.references)[0].copy()
+        return self._evaluate(t, values[self._at], state.v, self._numbers)[0].copy()
 
 
 @once
@@ -186,6 +210,18 @@ def feedback_function(equations: Equations, law: ca.Function) -> ca.Function:
     v = equations.velocity(system.t, q, x[vector.nconf:], system.theta)
     return ca.Function("nhmech_feedback", [system.t, x, r, system.theta],
                        [law(system.t, x[:vector.nconf], v, r)], {"cse": True})
+
+
+def _columns(simulated: Simulated) -> tuple[tuple[str, ...], ...]:
+    """Names of what a law reads and drives."""
+    system = simulated.constrained.system
+    space = system.algebroid
+    return space.q_names, space.v_names, system.u_names[:simulated.nu]
+
+
+def _cut(u: ca.SX, most: ca.DM) -> ca.SX:
+    """u within -most and most; fmin and fmax would take a NaN for a bound."""
+    return ca.if_else(u < -most, -most, ca.if_else(u > most, most, u))
 
 
 def _limit(simulated: Simulated, joint: str) -> float:

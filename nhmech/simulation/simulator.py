@@ -145,6 +145,8 @@ class Simulator:
         if contact == "coulomb" and isinstance(constrained, Vehicle):
             constrained = with_scrubbing(constrained)
         self.simulated = Simulated.of(constrained, tuple(wrenches))
+        if isinstance(controller, Feedback):
+            controller.check_drives(self.simulated)
         coulomb = choose_contact(self.simulated, contact, mu, restitution, stiffness,
                                  kinematic=mode == "kinematic")
         read_word("on_lift", on_lift, ON_BOUND)
