@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from threading import Lock
 
@@ -45,6 +44,7 @@ from .step_error import step_notice
 
 BUSY = ("this Simulator is advancing already, in another thread or in the call that asked its "
         "controller; make one for each thread, they may share the vehicle")
+RECORDS = "the record of step() would leave this run out: end_record() ends it first"
 GO_ON = "Simulator(on_limit=\"warn\", on_fall=\"warn\", on_lift=\"warn\") goes on"
 AUTO = "auto"       # the integrator that is chosen on the way
 PROGRESS = 200      # steps between two reports of progress; more often would cost time
@@ -259,21 +259,15 @@ class Simulator:
         """
         if self._recorder is not None:
             raise SimulationError("the record would go back in time: end_record() ends it first")
-        with self._in_turn():
+        if not self._turn.acquire(False):
+            raise SimulationError(BUSY)
+        try:
             self._is_first = True
             begin(self.propagator, self.simulated.configuration(pose, joints, q), xi, v)
             self._is_started = True
             state = self.state
             self.inputs.reset(state)
             return state
-
-    @contextmanager
-    def _in_turn(self) -> Iterator[None]:
-        """One call at a time. Raises `SimulationError` where another goes on."""
-        if not self._turn.acquire(False):
-            raise SimulationError(BUSY)
-        try:
-            yield
         finally:
             self._turn.release()
 
@@ -406,49 +400,45 @@ class Simulator:
             `end_record`.
         """
         check_run(duration, self.propagator.dt, every, progress, save)
-        if self._recorder is not None:
-            raise SimulationError("the record of step() would leave this run out: end_record() "
-                                  "ends it first")
         if not self._is_started:
             self.reset()
-        with self._in_turn():
-            return self._make_run(duration, every, progress, save)
-
-    def _make_run(self, duration: float, every: int, progress: Progress | None,
-                  save: str | os.PathLike | None) -> Trajectory:
-        """`run`, of a simulator that is started and has its turn."""
-        begin = 0 if progress is None else self.moment.k
-        steps = math.ceil(duration / self.propagator.dt - 1e-9)
-        recorder = Recorder(self.moment, self.info, steps // every + 3, every, save)
-        recorder.notices += self.bounds.notices
-        if self._notice is not None:
-            recorder.notices.append(self._notice)
-            logging.getLogger("nhmech").info("%s", self._notice)
+        if self._recorder is not None or not self._turn.acquire(False):
+            raise SimulationError(BUSY if self._recorder is None else RECORDS)
         try:
-            stop = self._run(duration, steps, recorder, progress)
-        except KeyboardInterrupt:
-            forget_ctrl_c()
-            stop = "interrupted"
-        except CompileError:
-            raise                             # of the machine, not of the run
-        except NhmechError as error:
+            begin = 0 if progress is None else self.moment.k
+            steps = math.ceil(duration / self.propagator.dt - 1e-9)
+            recorder = Recorder(self.moment, self.info, steps // every + 3, every, save)
+            recorder.notices += self.bounds.notices
+            if self._notice is not None:
+                recorder.notices.append(self._notice)
+                logging.getLogger("nhmech").info("%s", self._notice)
+            try:
+                stop = self._run(duration, steps, recorder, progress)
+            except KeyboardInterrupt:
+                forget_ctrl_c()
+                stop = "interrupted"
+            except CompileError:
+                raise                         # of the machine, not of the run
+            except NhmechError as error:
+                recorder.add()
+                if self.propagator.gauge.is_coarse(self.moment):
+                    self._note_errors(recorder)
+                raise SimulationError(str(error), recorder.trajectory(str(error))) from error
+            except MemoryError as error:
+                why = (f"the memory is full at t = {self.t:.6g} s: record fewer states "
+                       "(run(..., every=100)) or keep them on disk (save=...)")
+                raise SimulationError(why, recorder.trajectory(why)) from error
             recorder.add()
+            if progress is not None and self.moment.k > begin and stop != "interrupted":
+                progress(self.t, self.state)
             if self.propagator.gauge.is_coarse(self.moment):
                 self._note_errors(recorder)
-            raise SimulationError(str(error), recorder.trajectory(str(error))) from error
-        except MemoryError as error:
-            why = (f"the memory is full at t = {self.t:.6g} s: record fewer states "
-                   "(run(..., every=100)) or keep them on disk (save=...)")
-            raise SimulationError(why, recorder.trajectory(why)) from error
-        recorder.add()
-        if progress is not None and self.moment.k > begin and stop != "interrupted":
-            progress(self.t, self.state)
-        if self.propagator.gauge.is_coarse(self.moment):
-            self._note_errors(recorder)
-        trajectory = recorder.trajectory(stop)
-        if stop == "interrupted" and is_second_press():
-            raise KeyboardInterrupt
-        return trajectory
+            trajectory = recorder.trajectory(stop)
+            if stop == "interrupted" and is_second_press():
+                raise KeyboardInterrupt
+            return trajectory
+        finally:
+            self._turn.release()
 
     def _note_errors(self, recorder: Recorder) -> None:
         """Says where the steps were too long, in the record and in the log."""
