@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -307,13 +309,25 @@ def test_plot_of_a_textbook_system(tmp_path):
 
 
 def test_a_name_that_looks_like_a_formula_is_a_name(tmp_path):
-    """Between two dollar signs matplotlib reads a formula, and stops at a bad one."""
+    """Between two dollar signs matplotlib reads a formula, and stops at a bad one; powers of ten at
+    an axis stay formulas."""
     text = urdf_path("differential_drive").read_text()
     (tmp_path / "cart.urdf").write_text(text.replace("left_wheel_joint", "a$x_{$"))
     vehicle = nhmech.load(tmp_path / "cart.urdf")
-    plots.write(plots.joint_rates(vehicle, nhmech.Simulator(vehicle).run(0.01))[0],
-                tmp_path / "rates.svg")
-    assert "a$x {$" in (tmp_path / "rates.svg").read_text()
+    run = nhmech.Simulator(vehicle).run(0.01)
+    for name, draw in {"rates": plots.joint_rates, "all": plots.run,
+                       "forces": plots.forces, "friction": partial(plots.friction, mu=0.5)}.items():
+        plots.write(draw(vehicle, run)[0], tmp_path / f"{name}.svg")
+        written = (tmp_path / f"{name}.svg").read_text()
+        assert "a$x {$" in written or name == "forces"
+    plots.write(run_of_logarithms(), tmp_path / "powers.svg")
+    assert "$" not in re.sub("<!--.*?-->", "", (tmp_path / "powers.svg").read_text())
+
+
+def run_of_logarithms():
+    figure, axes = plots.axes_of(None)
+    axes.loglog([1, 1e4], [1, 100])
+    return figure
 
 
 def test_no_path_no_error(ridden):

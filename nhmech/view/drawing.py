@@ -42,8 +42,7 @@ STYLE: dict[Any, Any] = {"font.size": 8, "axes.labelsize": 8, "axes.titlesize": 
          "xtick.major.width": 0.6, "ytick.major.width": 0.6, "xtick.major.size": 2.5,
          "ytick.major.size": 2.5,
          "pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "nhmech",
-         "axes.formatter.useoffset": False, "figure.constrained_layout.use": True,
-         "text.parse_math": False}      # a $ in a joint's name is a $
+         "axes.formatter.useoffset": False, "figure.constrained_layout.use": True}
 
 
 @contextmanager
@@ -109,6 +108,11 @@ def line_colours(vehicle: Vehicle | None, names: Sequence[str]) -> dict[str, str
 def words(name: str) -> str:
     """A name as one reads it."""
     return name.removesuffix("_joint").removesuffix("_link").replace("_", " ")
+
+
+def as_label(name: str) -> str:
+    """A name that matplotlib takes for no formula, whatever dollar signs are in it."""
+    return name.replace("$", r"\$")
 
 
 def legend(axes: Any) -> None:
@@ -186,7 +190,7 @@ def wheel_line(vehicle: Vehicle, wheel: str, states: int) -> dict[str, Any]:
     k = vehicle.contact_names.index(wheel)
     # marks of different wheels are at different places, so that of two equal lines both are seen
     first = int((0.06 + 0.03 * k) * states)
-    return {"color": colour(vehicle, wheel), "label": words(wheel), "ms": 3.0,
+    return {"color": colour(vehicle, wheel), "label": as_label(words(wheel)), "ms": 3.0,
             "marker": MARKERS[k % len(MARKERS)], "markevery": (first, max(1, states // 3))}
 
 

@@ -14,6 +14,7 @@ from ..vehicle.vehicle import Vehicle
 from .drawing import (
     DOTTED,
     Plot,
+    as_label,
     axes_of,
     clip_start,
     colour,
@@ -65,7 +66,7 @@ def _mark_limits(trajectory: Trajectory, axes: Iterable[Any], text_axes: Any) ->
         if is_rolling_event(name):
             for ax in axes:
                 ax.axvline(t, color="black", lw=0.6)
-            text_axes.text(t, 0.04, f" {name}", transform=text_axes.get_xaxis_transform(),
+            text_axes.text(t, 0.04, f" {as_label(name)}", transform=text_axes.get_xaxis_transform(),
                            va="bottom", fontsize=6)
 
 
@@ -156,7 +157,8 @@ def _draw_friction(ax: Any, found: WheelForces, name: str, line: str, with_limit
     ax.plot(found.t, room, color=line, lw=0.7, ls="solid" if is_known else DOTTED)
     ax.plot(found.t, found.tangential[name], color=line)
     limit = f", {mu:g} × normal" if is_known else ", dotted: normal force"
-    ax.set_title(words(name) + (limit if with_limit else ""), color=line, pad=2, fontsize=7)
+    ax.set_title(as_label(words(name)) + (limit if with_limit else ""), color=line, pad=2,
+                 fontsize=7)
 
 
 def _write_no_forces(ax: Any) -> None:

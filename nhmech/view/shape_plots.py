@@ -14,6 +14,7 @@ from ..vehicle.ground import Ground
 from ..vehicle.vehicle import Vehicle
 from .drawing import (
     Plot,
+    as_label,
     axes_of,
     check_axes,
     clip_start,
@@ -57,7 +58,7 @@ def shape(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None) -> Plot:
             for name in names:
                 values = _values(vehicle, trajectory, name)
                 values = np.degrees(values) if unit == "deg" else values
-                ax.plot(trajectory.t, values, color=lines[name], label=words(name))
+                ax.plot(trajectory.t, values, color=lines[name], label=as_label(words(name)))
             ax.set_ylabel(f"position [{unit}]")
             settle(ax, np.concatenate([line.get_ydata() for line in ax.lines]), 1e-6)
             shade_limits(ax, trajectory, {name: lines[name] for name in names})

@@ -16,6 +16,7 @@ from ..vehicle.vehicle import Vehicle
 from .drawing import (
     OTHERS,
     Plot,
+    as_label,
     as_simulated,
     axes_of,
     check_axes,
@@ -90,7 +91,7 @@ def coordinates(vehicle: Vehicle | Simulated, trajectory: Trajectory) -> Plot:
         axes = figure.subplots(rows, columns, sharex=True, squeeze=False)
         for i, (ax, name) in enumerate(zip(axes.flat, algebroid.q_names)):
             ax.plot(trajectory.t, trajectory.q[:, i], color=OTHERS[0])
-            ax.set_ylabel(f"{name} [{_coordinate_unit(algebroid, i)}]")
+            ax.set_ylabel(f"{as_label(name)} [{_coordinate_unit(algebroid, i)}]")
             settle(ax, trajectory.q[:, i])
         for ax in axes.flat[algebroid.nq:]:
             ax.set_visible(False)
@@ -140,9 +141,9 @@ def _draw_by_unit(simulated: Simulated, trajectory: Trajectory, part: str,
                 style = {"color": lines[name]}
                 if vehicle is not None and wheel is not None:
                     style = wheel_line(vehicle, wheel, len(values))
-                ax.plot(trajectory.t, values, **style | {"label": words(name)})
+                ax.plot(trajectory.t, values, **style | {"label": as_label(words(name))})
             label = SHORT.get(unit, what) if len(panels) > 1 else what
-            ax.set_ylabel(f"{label} [{unit or '-'}]")
+            ax.set_ylabel(f"{as_label(label)} [{unit or '-'}]")
             settle(ax, np.concatenate([line.get_ydata() for line in ax.lines]))
             shade_limits(ax, trajectory, {name: lines[name] for name in names})
             legend(ax)
