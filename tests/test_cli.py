@@ -470,3 +470,10 @@ def test_an_output_that_takes_no_more_ends_in_one_line(words):
                               stderr=subprocess.PIPE, text=True, timeout=60)
     assert done.returncode == 3
     assert done.stderr == "Error: standard output cannot be written: No space left on device\n"
+
+
+def test_what_is_not_said_is_not_chosen():
+    """click's own default of --on/--off would be off."""
+    for words, follow in (((), None), (("--follow",), True), (("--no-follow",), False)):
+        context = cli.main.get_command(None, "run").make_context("run", ["disc", *words])
+        assert context.params["follow"] is follow

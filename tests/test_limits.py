@@ -8,11 +8,11 @@ from functools import cache
 from math import atan, cos, inf, sin, sqrt
 
 import pytest
-from support import command_line, joint, link, shipped
+from support import command_line, joint, link, robot, shipped
 
 import nhmech
 from nhmech import JointVelocity, Simulator, Wheel
-from nhmech.analysis import Cause, limits, rolling_events
+from nhmech.analysis import Cause, lift_acceleration, limits, rolling_events
 from nhmech.analysis.demand import steady_turn
 from nhmech.analysis.friction import coefficients
 from nhmech.control import TwistDrive
@@ -270,3 +270,18 @@ def test_the_command_prints_the_same():
     assert values["margin"]["slip"] == found.margin(found.slip)
     assert command_line("limits", "differential_drive", "--mu", "0").exit_code == 2
     assert command_line("limits", "differential_drive", "--radius", "-1").exit_code == 2
+
+
+def test_a_caster_that_bears_nothing_lifts_at_no_acceleration():
+    """Rounding alone decides whether its load is positive: it holds nobody back. Ahead the wheels
+    lift where m a h + J a / r = m g l about the caster, 0.12 m behind the centre of mass."""
+    weightless = joint("caster_joint", "base", "caster", xyz=(-0.12, 0, -0.05), kind="fixed")
+    text = robot(link("base", 5.0, (0.05, 0.05, 0.08)), weightless, '<link name="caster"/>',
+                 *(part for side, y in (("left", 0.13), ("right", -0.13)) for part in
+                   (link(side, 0.3, (3e-4, 5e-4, 3e-4)),
+                    joint(f"{side}_joint", "base", side, xyz=(0, y, -0.02)))))
+    wheels = [nhmech.Wheel(f"{side}_joint", "disc", 0.06) for side in ("left", "right")]
+    caster = nhmech.Wheel(None, "caster_ball", 0.03, link="caster", point=(0, 0, 0))
+    moment = 5.0 * 0.08 + 0.6 * 0.06 + 2 * 5e-4 / 0.06
+    assert lift_acceleration(nhmech.load(text, wheels=[*wheels, caster])) == pytest.approx(
+        5.6 * 9.81 * 0.12 / moment, rel=1e-6)

@@ -215,8 +215,8 @@ def limits(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *,
 def lift_acceleration(vehicle: Vehicle) -> float:
     """The acceleration, ahead or back on level ground, at which a wheel lifts off [m/s^2].
 
-    It is infinite where nothing lifts before the driven joints are at their effort limits, and
-    where it depends on more.
+    It is infinite where nothing lifts before the driven joints are at their effort limits, where a
+    wheel bears nothing at rest, and where it depends on more.
 
     Parameters
     ----------
@@ -233,11 +233,15 @@ def lift_acceleration(vehicle: Vehicle) -> float:
         judge = _Judge(vehicle, dict.fromkeys(vehicle.contact_names, np.inf))
         found = [judge.acceleration(way) for way in (1.0, -1.0)]
         _lift_accelerations[vehicle] = min(
-            (limit.value for limit in found if limit.value and limit.cause is Cause.LIFT_OFF),
+            (limit.value for limit in found
+             if limit.value is not None and limit.value > IDLE and limit.cause is Cause.LIFT_OFF),
             default=np.inf)
     return _lift_accelerations[vehicle]
 
 
+# [m/s^2] at less than this a wheel lifts off that bears nothing at rest but rounding; runs do not
+# watch such wheels either
+IDLE = 1e-5
 _lift_accelerations: WeakKeyDictionary[Vehicle, float] = WeakKeyDictionary()
 
 

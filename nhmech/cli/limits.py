@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import ceil
 
 import click
 
@@ -15,13 +16,15 @@ from .rolling import Friction, coefficients, friction_option
 @click.command(short_help="How fast, how hard and how steep, before a wheel slips or lifts off.")
 @robot_argument
 @friction_option
-@click.option("--radius", type=Positive(), metavar="METRES", default=1.0, show_default=True,
-              help="Of the circle: forward speed over yaw rate.")
+@click.option("--radius", type=Positive(), metavar="METRES",
+              help="Of the circle: forward speed over yaw rate. Default: 1, or what a vehicle that "
+                   "steers needs.")
 @click.option("--speed", type=Positive(), metavar="METRES/SECOND", default=1.0, show_default=True,
               help="From which it stops, and with which speeds on the circle are compared.")
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON, in SI units.")
 @robot_options
-def limits(file: str, robot: RobotOptions, mu: Friction, radius: float, speed: float,
+def limits(file: str, robot: RobotOptions, mu: Friction, radius: float | None,
+           speed: float,
            as_json: bool) -> None:
     """How fast, how hard and how steep, before a wheel slips or lifts off.
 
@@ -34,8 +37,11 @@ def limits(file: str, robot: RobotOptions, mu: Friction, radius: float, speed: f
     nhmech limits robot.urdf --mu 0.6 --mu caster=0.1 --radius 3 --speed 2 --json
     """
     from ..analysis.limits import limits as find_limits
+    from ..control.teleoperation import turning_radius
 
     vehicle = load_robot(file, robot)
+    if radius is None:       # a little more than at the steering's limit, rounded up
+        radius = max(1.0, ceil(11 * turning_radius(vehicle)) / 10)
     found = find_limits(vehicle, coefficients(vehicle, mu), radius=radius, speed=speed)
     if as_json:
         margins = {"margin": {name: found.margin(getattr(found, name))

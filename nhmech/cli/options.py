@@ -168,7 +168,9 @@ class OutputFile(click.Path):
 def option(*flags: str, **settings: Any) -> Any:
     """A field of a group of options: what a `click.option` of the field's name is given."""
     nothing = () if settings.get("multiple") else False if settings.get("is_flag") else None
-    return field(default=nothing, metadata={"flags": flags, "settings": settings})
+    # click's own for --on/--off is to be off
+    return field(default=nothing, metadata={"flags": flags, "settings": {"default": nothing}
+                                            | settings})
 
 
 def option_group(name: str, group: type) -> Decorator:

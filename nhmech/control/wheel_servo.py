@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import casadi as ca
 import numpy as np
 
+from ..analysis.motions import kernel
 from ..checks import check_arguments, read_number
 from ..errors import InputError, ModelError
 from ..simulation.command import (
@@ -25,7 +26,7 @@ from .twist import Twist, TwistDrive
 
 # of the square of the proportional gain: a joint as heavy as expected is critically damped
 INTEGRAL = 0.25
-RANK = 1e-9       # of the largest eigenvalue of B: what is below is none
+RANK = 1e-9       # of the largest singular value: what is below is none
 
 
 @check_arguments
@@ -53,7 +54,8 @@ class WheelServo(Combinator):
     motor: both loops together are critically damped at 2 T. Commanded efforts pass; joints without
     a command get none. Where more joints are driven than can move on their own (all wheels of a
     car), efforts with which they only brace against each other are left out, and are not
-    integrated: they are multiplied by P = B^+ B at the present configuration.
+    integrated: of the efforts only the part P along rates that the joints can have together counts,
+    at the present configuration.
 
     Two-degree-of-freedom PI control with conditional integration: K. J. Astrom and T. Hagglund,
     Advanced PID Control (2006), sections 3.4 and 3.5. `simulation.inverse_dynamics` closes the same
@@ -102,36 +104,34 @@ class WheelServo(Combinator):
         self.vehicle = vehicle
         self.time = read_number("time", time, "a positive time in seconds", above=0.0)
         self.joints = vehicle.driven
-        self._effect = self._find_effect()
-        effect = self._effect(vehicle.configuration()).full()
-        eigenvalues = np.linalg.eigvalsh(effect)
-        self._is_redundant = bool(eigenvalues[0] < RANK * eigenvalues[-1])
+        self._places = [vehicle.algebroid.v_names.index(name) for name in self.joints]
+        effect = self._effect()
         self.inertia = 1 / np.diag(effect)                                # J (nu,)
         self.mass = np.linalg.pinv(effect, rcond=RANK, hermitian=True)    # M (nu, nu)
         self.damping = np.array([vehicle.parameters.values[f"{name}.damping"]
                                  for name in self.joints])                # d (nu,)
         self.effort = np.array([vehicle.limits[name].effort for name in self.joints])
+        everything = np.ones(len(self.joints), dtype=bool)
+        moving = self._moving_part(vehicle.configuration(), everything)
+        self._is_redundant = not np.allclose(moving, np.eye(len(moving)), rtol=0, atol=RANK)
         self._forget()
 
-    def _find_effect(self) -> ca.Function:
-        """q -> B (nu, nu): what a unit effort on each driven joint adds to the acceleration of
-        each."""
+    def _effect(self) -> np.ndarray:
+        """B (nu, nu): what a unit effort on each driven joint adds to the acceleration of each."""
         vehicle, equations = self.vehicle, self.vehicle.equations
         s, xi = vehicle.constrained.system, np.zeros(len(vehicle.speeds))
         u = ca.SX.sym("u", s.u.numel())
-        rows = [vehicle.algebroid.v_names.index(name) for name in self.joints]
-        acceleration = equations.acceleration(0.0, s.q, xi, u, vehicle.theta)[rows]
-        return ca.Function("effect", [s.q],
-                           [ca.densify(ca.jacobian(acceleration, u)[:, :len(rows)])])
+        acceleration = equations.acceleration(s.t, s.q, xi, u, s.theta)[self._places]
+        effect = ca.Function("effect", [s.t, s.q, s.theta],
+                             [ca.densify(ca.jacobian(acceleration, u)[:, :len(self.joints)])])
+        return effect(0.0, vehicle.configuration(), vehicle.theta).full()
 
     def _moving_part(self, q: np.ndarray, on: np.ndarray) -> np.ndarray:
         """P (nu, nu): efforts of the joints that are `on`, without those with which redundant ones
-        only brace against each other, B (1 - P) = 0."""
-        places = np.ix_(on, on)
-        effect = self._effect(q).full()[places]
-        part = np.zeros((len(on), len(on)))
-        part[places] = np.linalg.pinv(effect, rcond=RANK, hermitian=True) @ effect
-        return part
+        only brace against each other, which do no work in any motion that the wheels allow."""
+        A = self.vehicle.functions.constraints(0.0, q, self.vehicle.theta)[0].full()
+        rates = kernel(A[list(self.vehicle.frame.kept)])[self._places] * on[:, None]
+        return rates @ np.linalg.pinv(rates, rcond=RANK)
 
     def _forget(self) -> None:
         n = len(self.joints)
