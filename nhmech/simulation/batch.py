@@ -305,7 +305,8 @@ class _Run:
         self.steps = steps
         self.period = period
         self.every = every
-        self.state = start_cases(made, x0, theta)
+        first = None if callable(u) else u if u.ndim == 2 else u[0]
+        self.state = start_cases(made, x0, theta, first)
         self.moments = np.append(np.arange(0, steps, every), steps)
         self.record = np.empty((len(self.moments), made.state_vector.nx, self.state.room))
         # what a policy has answered last, and at each moment of the record

@@ -130,12 +130,14 @@ def check_integrator(simulated: Simulated, integrator: str, u: object) -> None:
         logging.getLogger("nhmech").info("%s", notice)
 
 
-def start_cases(made: Stepper, x0: np.ndarray, theta: np.ndarray) -> LaneState:
-    """The cases on their constraints, by a step of no duration. Raises `InputError` for cases that
-    are not near them."""
+def start_cases(made: Stepper, x0: np.ndarray, theta: np.ndarray,
+                u: np.ndarray | None = None) -> LaneState:
+    """The cases on their constraints, by a step of no duration with the inputs u (count, nu), for
+    a law may know no answer to others. Raises `InputError` for cases that are not near them."""
     state = LaneState.of(x0, made.runner.width)
-    nothing = np.zeros((len(x0), made.step.size1_in(2)))
-    made.runner.run(state, nothing, theta, dt=0.0, k0=0, steps=1)
+    if u is None:
+        u = np.zeros((len(x0), made.step.size1_in(2)))
+    made.runner.run(state, u, theta, dt=0.0, k0=0, steps=1)
     bounded = np.isin(state.status, (Status.LIMIT, Status.GROUNDED))
     off = np.flatnonzero(np.where(bounded, Status.DONE, state.status)[:state.count])
     if len(off):
