@@ -114,6 +114,17 @@ def test_all_who_want_the_same_code_wait_for_one_compiler(in_the_background):
     background.wait_for_build(CODE + " ", find_compiler())       # that nobody began
 
 
+@needs_compiler
+def test_code_that_is_compiled_is_let_go(in_the_background):
+    """Its text may be megabytes, and a process may compile thousands."""
+    code = CODE + " " * len(CODE)
+    held = sys.getrefcount(code)
+    build = begin_build(code, find_compiler(), 1)
+    build.wait(WAIT)
+    assert build.is_done and "done" in repr(build) and sys.getrefcount(code) == held
+    assert begin_build(code, find_compiler(), 1) is build
+
+
 def test_a_compiler_that_refuses_does_not_end_a_run(in_the_background, compiler_of, caplog):
     compiler_of("echo too hot >&2; exit 1")
     with caplog.at_level(logging.WARNING, logger="nhmech"):

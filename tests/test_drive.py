@@ -14,7 +14,14 @@ from support import SHIPPED, VARIED, command_line, shipped
 import nhmech
 from nhmech.control import DemoDrive, WheelServo
 from nhmech.control.exchange import Exchange
-from nhmech.control.teleoperation import Teleoperation, easy_limits, turning_radius
+from nhmech.control.speed_limits import SpeedLimits
+from nhmech.control.teleoperation import (
+    OWN,
+    Teleoperation,
+    TwistLimits,
+    easy_limits,
+    turning_radius,
+)
 from nhmech.errors import InputError, SimulationError
 from nhmech.view import Drive, Viewer
 from nhmech.view.browser import Browser
@@ -158,6 +165,31 @@ def test_a_controller_takes_over_and_hands_back():
         assert drive.status()["chosen"] == "twists" and np.abs(rest).max() < 1e-3
 
 
+@pytest.mark.parametrize("others", [1.5, TICK])
+def test_a_hand_over_keeps_the_limits_of_acceleration(others):
+    """However long another controller commanded, and whatever it made of the speed."""
+    vehicle, most = shipped("differential_drive"), 0.5
+    limits = TwistLimits(SpeedLimits(1.0, max_acceleration=most))
+    driven = Teleoperation(vehicle, others={"halt": WheelServo(vehicle, (0.0, 0.0, 0.0))},
+                           limits=limits, timeout=0.0)
+
+    def drive(seconds):
+        for _ in range(round(seconds / TICK)):
+            driven.advance(TICK)
+        return driven.simulator.state.xi["forward_speed"]
+
+    driven.take(0.4, 0.0, 0.0)
+    assert drive(1.5) == pytest.approx(0.4, abs=0.01)
+    driven.choose("halt")
+    speed = drive(others)
+    driven.take(1.0, 0.0, 0.0)
+    driven.choose(OWN)
+    drive(TICK)
+    assert driven.twist[0] - speed == pytest.approx(most * TICK, abs=1e-9)
+    drive(10 * TICK)
+    assert driven.twist[0] - speed == pytest.approx(11 * most * TICK, abs=1e-9)
+
+
 def test_one_that_takes_over_begins_anew_and_unknown_ones_are_refused():
     class Counter:
         resets = 0
@@ -239,6 +271,19 @@ def test_a_saved_drive_is_a_run_and_a_reset_begins_another(tmp_path):
     assert first.q[-1, 0] > first.q[0, 0] and second.stop == "reset" and third.t[0] == 0.0
     page = tmp_path / "drive.html"
     assert command_line("view", path, "--html", page).exit_code == 0 and page.exists()
+
+
+def test_a_drive_that_fails_keeps_its_record(tmp_path, monkeypatch):
+    path = tmp_path / "drive.npz"
+    with Drive(shipped("carriage"), save=path) as drive:
+        drive.reset()                   # nothing is recorded yet
+        with monkeypatch.context() as patch:
+            patch.setattr(drive.viewer, "display", lambda state: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                drive.run(0.3)
+        assert nhmech.Trajectory.load(path).stop == "failed"
+        assert drive.run(0.1).stop == "ended"
+    assert [file.name for file in sorted(tmp_path.iterdir())] == ["drive-2.npz", "drive.npz"]
 
 
 def test_the_command_says_where_and_what(tmp_path):

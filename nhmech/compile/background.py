@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import hashlib
 import logging
 import os
 from threading import BoundedSemaphore, Lock, Thread
@@ -27,12 +28,15 @@ class Build:
     """
 
     def __init__(self, code: str, compiler: Compiler, instructions: int):
-        self._order = code, compiler, instructions
+        # the text may be long: it goes when it is compiled
+        self._order: tuple[str, Compiler, int] | None = (code, compiler, instructions)
+        self._instructions = instructions
         self.library: Library | None = None
         self.is_done = False
 
     def __repr__(self) -> str:
-        return f"<Build of {self._order[2]} instructions: {'done' if self.is_done else 'going on'}>"
+        return (f"<Build of {self._instructions} instructions: "
+                f"{'done' if self.is_done else 'going on'}>")
 
     def begin(self) -> None:
         """Starts the thread, which neither keeps the process alive nor holds Python's lock."""
@@ -46,7 +50,7 @@ class Build:
     def _make(self) -> None:
         try:
             with _Builds.turn:
-                if not _Builds.are_over:
+                if self._order is not None and not _Builds.are_over:
                     self.library = default_cache().load(*self._order)
         except CompileError as error:
             if not _Builds.are_over:
@@ -54,6 +58,7 @@ class Build:
                     "%s. Until then this code runs in CasADi's virtual machine, thirty times "
                     "slower or more", error)
         finally:
+            self._order = None
             self.is_done = True
 
 
@@ -62,16 +67,17 @@ class _Builds:
 
     lock = Lock()
     turn = BoundedSemaphore(COMPILERS)
-    begun: dict[tuple[str, Compiler], Build] = {}
+    begun: dict[tuple[bytes, Compiler], Build] = {}
     are_over = False       # the process ends
 
 
 def begin_build(code: str, compiler: Compiler, instructions: int) -> Build:
     """Has code compiled by a thread; all who ask for the same get the same `Build`."""
+    key = _digest(code), compiler
     with _Builds.lock:
-        build = _Builds.begun.get((code, compiler))
+        build = _Builds.begun.get(key)
         if build is None:
-            build = _Builds.begun[code, compiler] = Build(code, compiler, instructions)
+            build = _Builds.begun[key] = Build(code, compiler, instructions)
             build.begin()
         return build
 
@@ -79,9 +85,13 @@ def begin_build(code: str, compiler: Compiler, instructions: int) -> Build:
 def wait_for_build(code: str, compiler: Compiler) -> None:
     """Returns at once where no thread compiles this code."""
     with _Builds.lock:
-        build = _Builds.begun.get((code, compiler))
+        build = _Builds.begun.get((_digest(code), compiler))
     if build is not None:
         build.wait()
+
+
+def _digest(code: str) -> bytes:
+    return hashlib.sha256(code.encode()).digest()
 
 
 @atexit.register
@@ -89,7 +99,9 @@ def _end_builds() -> None:
     """No compiler outlives the process, and none leaves a folder behind."""
     _Builds.are_over = True
     end_compilers()
-    for build in _Builds.begun.values():
+    with _Builds.lock:
+        builds = list(_Builds.begun.values())
+    for build in builds:
         build.wait(PATIENCE)
 
 

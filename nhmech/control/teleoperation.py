@@ -25,6 +25,7 @@ from .exchange import Exchange
 from .push import Push
 from .speed_limits import SpeedLimits
 from .twist import TwistDrive
+from .twist_rule import planar_twist_function
 from .unicycle import unicycle
 from .wheel_servo import WheelServo
 
@@ -196,6 +197,8 @@ class Teleoperation:
                                    wrench=None if hand is None else {hand.link: hand})
         self._hand, self.vehicle = hand, self.simulator.simulated.vehicle or vehicle
         self.is_paused, self.steps = False, 0
+        self.twist: Twist = (0.0, 0.0, 0.0)
+        self._followed: float | None = None     # when: None where it begins
         self._on_twist: Callable[[float, Twist], None] | None = None
         self.restart()
         self._warm_up()
@@ -280,11 +283,25 @@ class Teleoperation:
         return OWN if self._exchange is None else self._exchange.chosen
 
     def choose(self, name: str) -> None:
-        """Hands over to another controller. Raises `InputError` for a name that there is not."""
+        """Hands over to another controller. What follows the twists begins with the one that the
+        vehicle has, from which the limits let it go on. Raises `InputError` for a name that there
+        is not."""
+        before = self.chosen
         if self._exchange is not None:
             self._exchange.choose(name)
         elif name != OWN:
             raise InputError(f"controller = {name!r}: there is only {OWN!r}")
+        if before != OWN == name:
+            self._followed, self.twist = None, self._present_twist()
+
+    def _present_twist(self) -> Twist:
+        """Of the base; zero for what coasts, which a hand pushes no faster than it pleases."""
+        if self.coasts:
+            return 0.0, 0.0, 0.0
+        state = self.simulator.state
+        forward, lateral, yaw_rate = planar_twist_function(self.vehicle)(
+            state.q, state.v).full().ravel().tolist()
+        return forward, lateral, yaw_rate
 
     def restart(self, pose: tuple[float, float, float] | None = None) -> None:
         """Puts the vehicle at x [m], y [m] and yaw [rad], at rest; where it began, where None.
@@ -303,8 +320,7 @@ class Teleoperation:
         if self._hand is not None:
             self._hand.reset()
         self._wanted, self._heard, self._is_silent = (0.0, 0.0, 0.0), -math.inf, False
-        self.twist: Twist = (0.0, 0.0, 0.0)
-        self._followed: float | None = None
+        self.twist, self._followed = (0.0, 0.0, 0.0), None
         self._told: Twist | None = None
         self.refused = self.failure = ""
         self._judged = -math.inf

@@ -109,6 +109,14 @@ def twist_function(vehicle: Vehicle) -> ca.Function:
                        {"cse": True})
 
 
+@once
+def planar_twist_function(vehicle: Vehicle) -> ca.Function:
+    """(q, v) -> `planar_twist_of`."""
+    system = vehicle.constrained.system
+    return ca.Function("nhmech_planar_twist", [system.q, system.v],
+                       [ca.densify(planar_twist_of(vehicle, system.q, system.v))])
+
+
 def planar_twist_of(vehicle: Vehicle, q: ca.SX, v: ca.SX) -> ca.SX:
     """Forward [m/s], lateral [m/s] and yaw rate [rad/s] of the base in the ground plane, (3,)."""
     R, n, heading = _directions(vehicle, q)

@@ -97,6 +97,7 @@ class Drive:
             vehicle, others=controllers, start=start, limits=self.limits, mu=mu,
             push=True, say=self._tell)
         self._save, self.saved = None if save is None else Path(save), list[Path]()
+        self._record: Path | None = None    # what is being written
         self._posted: dict[str, Any] = {}
         self._told = -math.inf
         self._shown: float | None = None
@@ -115,14 +116,17 @@ class Drive:
         the last reset, where the drive is saved."""
         end = math.inf if duration is None else time.monotonic() + duration
         self._begin_record()
-        self._now, stop = None, "ended"
+        self._now, stop = None, "failed"
         try:
             keep_pace(RATE, lambda: time.monotonic() >= end,
                       lambda: self.advance(time.monotonic()))
+            stop = "ended"
         except KeyboardInterrupt:
             forget_ctrl_c()
             stop = "interrupted"
-        return self._end_record(stop)
+        finally:
+            trajectory = self._end_record(stop)
+        return trajectory
 
     def advance(self, now: float) -> None:
         """One turn of the loop, at `now` [s] of a clock: what the page says, the steps up to then,
@@ -219,15 +223,17 @@ class Drive:
         simulator = self.teleoperation.simulator
         every = simulator.inputs.every
         path = self._save if not self.saved else free_path(self._save)
-        self._record = path
         simulator.record(every=every, save=path)
+        self._record = path
 
     def _end_record(self, stop: str) -> Trajectory | None:
-        if self._save is None:
+        """What was recorded; None where nothing is."""
+        path, self._record = self._record, None
+        if path is None:
             return None
         trajectory = self.teleoperation.simulator.end_record(stop)
-        self.saved.append(self._record)
-        self._say(f"saved    {self._record}")
+        self.saved.append(path)
+        self._say(f"saved    {path}")
         return trajectory
 
     def close(self) -> None:
