@@ -60,7 +60,7 @@ def test_a_step_that_leads_nowhere_is_refused(robot, cases):
     with pytest.raises(SimulationError, match="case 3 .*one of 1"):
         Steps(robot, DT).advance(np.zeros((2, 3)), x, *cases[1:])
     with pytest.raises(InputError, match=r"u has shape \(3,\), expected \(\.\.\., 2\)"):
-        Steps(robot, DT).check((11,), (3,), (2,))
+        Steps(robot, DT).check(lambda x: True, np.ones(11), np.ones(3), np.ones(2))
     with pytest.raises(InputError, match="dt"):
         Steps(robot, 0.0)
 
@@ -94,6 +94,18 @@ def test_torch_broadcasts_and_keeps_its_type(robot, cases):
     (grad,) = torch.autograd.grad(end, one, create_graph=True)
     with pytest.raises(RuntimeError, match="once_differentiable"):
         grad.sum().backward()
+
+
+def test_whole_numbers_are_refused_by_torch(robot, cases):
+    """The state would be cut to them."""
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    step, (x, u, _) = torch_step(robot, DT), map(torch.tensor, cases)
+    with pytest.raises(InputError, match="x has numbers of type torch.int64"):
+        step(x.long(), u)
+    with pytest.raises(InputError, match="u has numbers of type torch.int64"):
+        step(x, u.long())
+    with pytest.raises(InputError, match="u has numbers of type torch.complex128"):
+        step(x, u * 1j)
 
 
 def test_many_steps_in_torch_are_a_run(robot):
@@ -139,6 +151,15 @@ def test_gradients_in_jax(robot, cases):
     assert one.shape == (3, 2) and np.isfinite(one).all()
     with pytest.raises(InputError, match="x has shape"):
         step(cases[0][..., :4], cases[1])
+
+
+def test_whole_numbers_are_refused_by_jax(robot, cases):
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    step, (x, u, _) = jax_step(robot, DT), map(jax.numpy.asarray, cases)
+    with pytest.raises(InputError, match="x has numbers of type int32"):
+        step(x.astype("int32"), u)
+    with pytest.raises(InputError, match="u has numbers of type int32"):
+        jax.jit(step)(x, u.astype("int32"))
 
 
 def test_many_steps_in_jax_are_those_in_numbers(robot):

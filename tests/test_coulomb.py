@@ -8,6 +8,7 @@ from support import command_line, shipped
 import nhmech
 from nhmech import Ground, InputError, JointTorque, JointVelocity, Simulator, Trajectory
 from nhmech.simulation.contact.contact_problem import Cone, ContactProblem
+from nhmech.simulation.contact.glide import Unsolved
 from nhmech.simulation.contact.motion import Phase
 from nhmech.simulation.contact.nonsmooth import NonsmoothStep
 from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms, to_body, to_world
@@ -329,6 +330,28 @@ def test_compiled_steps_are_those_of_python(name):
                 assert np.allclose(one, other, rtol=1e-9, atol=1e-10)
             assert (found.phases == plain.phases).all()
     assert done >= 10
+
+
+def leaning_step(lean: float):
+    """A step in Python of a mecanum base that is turned about a level axis, in the ground."""
+    vehicle = shipped("mecanum")
+    terms = NonsmoothTerms.of(vehicle, 0.5)
+    step, q = NonsmoothStep(terms, np.zeros(len(terms.contacts))), vehicle.configuration()
+    x = np.array([*q[:7], *vehicle.joint_positions(q).values()])
+    x[3:7] = [0.6 * np.sin(lean / 2), 0.8 * np.sin(lean / 2), 0.0, np.cos(lean / 2)]
+    return step.glide.take_in_python(step.start(0.0, x, np.zeros(terms.nv)),
+                                     np.zeros(len(vehicle.driven)), 1e-3,
+                                     np.arange(len(terms.contacts)))
+
+
+@pytest.mark.parametrize("lean", [0.4, 1.15])
+def test_a_step_in_python_leaves_no_wheel_off_the_ground(lean):
+    assert np.abs(leaning_step(lean).heights).max() <= 1e-9
+
+
+def test_wheels_that_cannot_come_onto_the_ground_are_told():
+    with pytest.raises(Unsolved, match="m off it at t = 0.001 s"):
+        leaning_step(np.pi / 2)
 
 
 def test_random_contact_problems_are_solved():

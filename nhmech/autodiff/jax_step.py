@@ -33,7 +33,8 @@ def jax_step(constrained: HasConstrained, dt: float) -> Callable[..., Any]:
     ImportError
         Where JAX is not installed.
     InputError
-        For a dt that is not a positive time; when called, for shapes.
+        For a dt that is not a positive time; when called, for shapes, and for numbers that
+        are not of a floating type.
     """
     import jax
     import jax.numpy as jnp
@@ -65,7 +66,7 @@ def jax_step(constrained: HasConstrained, dt: float) -> Callable[..., Any]:
     def step(x: Any, u: Any, theta: Any = None, t: Any = 0.0) -> Any:
         x, u, t = jnp.asarray(x), jnp.asarray(u), jnp.asarray(t, dtype=float)
         theta = jnp.asarray(steps.dynamics.theta if theta is None else theta)
-        steps.check(x.shape, u.shape, theta.shape)
+        steps.check(lambda part: jnp.issubdtype(part.dtype, jnp.floating), x, u, theta)
         cases = jnp.broadcast_shapes(x.shape[:-1], u.shape[:-1], theta.shape[:-1], t.shape)
         parts = (jnp.broadcast_to(part, (*cases, part.shape[-1])) for part in (x, u, theta))
         return advance(*parts, jnp.broadcast_to(t, cases))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
@@ -36,14 +38,18 @@ class Steps:
     def __repr__(self) -> str:
         return f"<Steps of {self.dynamics.simulated.name}, dt = {self.dt:g} s>"
 
-    def check(self, x: tuple[int, ...], u: tuple[int, ...], theta: tuple[int, ...]) -> None:
-        """Raises `InputError` for shapes whose last axis does not fit the system."""
+    def check(self, floating: Callable[[Any], bool], x: Any, u: Any, theta: Any) -> None:
+        """Raises `InputError` for shapes whose last axis does not fit the system, and for numbers
+        that are not `floating`: results have the type of what they are made from."""
         f = self.dynamics
-        for what, shape, names in (("x", x, f.names), ("u", u, f.inputs),
+        for what, given, names in (("x", x, f.names), ("u", u, f.inputs),
                                    ("theta", theta, f.parameters)):
-            if not shape or shape[-1] != len(names):
-                raise InputError(f"{what} has shape {tuple(shape)}, expected (..., {len(names)}): "
-                                 f"{', '.join(names)}")
+            if not given.shape or given.shape[-1] != len(names):
+                raise InputError(f"{what} has shape {tuple(given.shape)}, expected "
+                                 f"(..., {len(names)}): {', '.join(names)}")
+            if not floating(given):
+                raise InputError(f"{what} has numbers of type {given.dtype}; they must be real "
+                                 "floating-point numbers, as float64 is")
 
     def advance(self, t: np.ndarray, x: np.ndarray, u: np.ndarray,
                 theta: np.ndarray) -> np.ndarray:

@@ -34,7 +34,8 @@ def torch_step(constrained: HasConstrained, dt: float) -> Callable[..., Any]:
     ImportError
         Where PyTorch is not installed.
     InputError
-        For a dt that is not a positive time; when called, for shapes.
+        For a dt that is not a positive time; when called, for shapes, and for numbers that
+        are not of a floating type.
     SimulationError
         When called, where a step leads nowhere.
     """
@@ -59,7 +60,7 @@ def torch_step(constrained: HasConstrained, dt: float) -> Callable[..., Any]:
     def step(x: Any, u: Any, theta: Any = None, t: Any = 0.0) -> Any:
         if theta is None:
             theta = x.new_tensor(steps.dynamics.theta)
-        steps.check(x.shape, u.shape, theta.shape)
+        steps.check(torch.is_floating_point, x, u, theta)
         t = torch.as_tensor(t, dtype=torch.float64)
         cases = torch.broadcast_shapes(x.shape[:-1], u.shape[:-1], theta.shape[:-1], t.shape)
         parts = (part.expand(*cases, part.shape[-1]) for part in (x, u, theta))

@@ -125,7 +125,7 @@ static int nhmech_land(const nhmech_step* s, double t, double* x, const nhmech_p
       off[n++] = -rows->phi[bilateral_phi[i]];
     }}
     for (i = 0; i < n; ++i) worst = fmax(worst, fabs(off[i]));
-    if (!(worst > {LEVEL}) || round == 6) return worst < {HIGH};
+    if (!(worst > {LEVEL}) || round == {ONTO}) return worst < {HIGH};
     if (!nhmech_reach(s, rows, n, which, off, step)) return 0;
     nhmech_move(x, 1.0, step, moved);
     memcpy(x, moved, sizeof(moved));

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from threading import get_ident
+from functools import cached_property
+from threading import local
 
 import casadi as ca
 import numpy as np
@@ -153,7 +153,7 @@ class ContactProblem:
         moves = self._moves
         moved = moves @ P - self._rho * self.g
         value, slope = P.copy(), np.eye(len(P))
-        project, y = _projection(get_ident()), np.zeros(3)
+        project, y = _projection(), np.zeros(3)
         for cone in self.cones:
             n = 1 + len(cone.along)
             rows = slice(cone.normal, cone.normal + n)
@@ -178,7 +178,10 @@ def projection_to_cone() -> ca.Function:
                        [ca.densify(p), ca.densify(ca.jacobian(p, y))], {"cse": True})
 
 
-@cache
-def _projection(thread: int) -> Buffered:
-    # whose memory is not shared with other threads
-    return Buffered(projection_to_cone())
+_MEMORY = local()       # of each thread its own
+
+
+def _projection() -> Buffered:
+    if not hasattr(_MEMORY, "projection"):
+        _MEMORY.projection = Buffered(projection_to_cone())
+    return _MEMORY.projection

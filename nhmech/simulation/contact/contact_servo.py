@@ -10,7 +10,7 @@ from ..least_squares import LeastSquares
 from .contact_rates import accelerate
 from .impulses import Impulses
 from .motion import Motion
-from .nonsmooth_terms import NonsmoothTerms, to_world
+from .nonsmooth_terms import NonsmoothTerms, to_body, to_world
 
 MET = 1e-9      # of the accelerations at hand, to which they are those that are wanted
 
@@ -61,7 +61,7 @@ class ContactServo:
         M, F, _ = (part.copy() for part in
                    terms.momentum(motion.t, motion.x, motion.w, u, theta))
         at = terms.read_rows(motion.t, motion.x)
-        pull = terms.effect(motion.t, q, motion.w, u, theta)[0][:, columns]
+        pull = terms.effect(motion.t, q, to_body(q, motion.w), u, theta)[0][:, columns]
         pull = np.array([to_world(q, column) for column in pull.T])
         hold = np.eye(terms.nv)[rows]
         impulses = Impulses(terms, np.flatnonzero(motion.closed), self._share)

@@ -13,7 +13,7 @@ from ...checks import is_finite, read_mapping, read_word
 from ...errors import InputError, Remedy, SimulationError, listed
 from ...vehicle.vehicle import Vehicle
 from ..diagnosis import explain_fall
-from ..moment import Moment
+from ..moment import EXTRA, Moment
 from ..simulated import Simulated
 from ..state import State
 from .contact_forces import force_reader
@@ -140,7 +140,7 @@ class CoulombContact:
         """The wheels stand or roll on the ground, and need not go on with it. Contacts with speed
         against it meet it."""
         self.still = 0
-        motion = self.nonsmooth.start(moment.t, moment.x[:self._nconf],
+        motion = self.nonsmooth.start(moment.t, moment.x[:self.terms.nconf],
                                       to_world(moment.q, moment.v))
         _, _, forces = accelerate(self.terms, motion, moment.u)
         _, _, slid, lost = self.columns.split(moment.contact)
@@ -155,10 +155,6 @@ class CoulombContact:
         phases[...] = Phase.ROLLING
 
     # -- steps -------------------------------------------------------------------------------------
-    @property
-    def _nconf(self) -> int:
-        return 7 + len(self.vehicle.joint_names)
-
     def advance(self, moment: Moment, dt: float) -> tuple[np.ndarray, ...]:
         """x (nconf,), q, v and the contact's numbers after a step of dt [s]. Raises
         `SimulationError` where there is none."""
@@ -190,7 +186,7 @@ class CoulombContact:
     def numbers(self, state: State) -> np.ndarray:
         """What the contacts did at a state of a run of this simulator."""
         n = len(self.columns.names)
-        return state.values[-6 - n:-6]
+        return state.values[-EXTRA - n:-EXTRA]
 
     def acceleration(self, state: State, numbers: np.ndarray) -> np.ndarray:
         """dv/dt (nv,) at a state in which wheels slide, with what its contacts do."""
@@ -202,7 +198,7 @@ class CoulombContact:
                 numbers: np.ndarray, dt: float = 0.0) -> Motion:
         """The motion at a moment, after a step of dt [s]."""
         forces, phases, slid, lost = self.columns.split(numbers)
-        x, impulses = x[:self._nconf].copy(), np.zeros(self.vehicle.constrained.distribution.m)
+        x, impulses = x[:self.terms.nconf].copy(), np.zeros(self.vehicle.constrained.distribution.m)
         impulses[self._rows] = dt * forces
         return Motion(t, x, to_world(q, v), phases.astype(int), impulses, slid.copy(), lost.copy(),
                       self.terms.read_rows(t, x)[2][list(self.terms.heights)])

@@ -21,10 +21,11 @@ from .motion import Motion, Phase
 from .nonsmooth_terms import NonsmoothTerms
 
 OUTER = 12             # iterations of the implicit step at most; three to five are usual
+ONTO = 6               # of Newton's method onto the ground at most
 NEAR = 1e-9            # change of velocities, relative, with which they may end
 REFUSED = 1e-7         # residual of a contact problem that has not been solved
-# for the compiled step: [m] from which heights are put back, and which it does not leave; a pivot
-# that is none; how much of a metre redundant rows may be apart
+# [m] from which heights are put back, and which a step does not leave; of the compiled step: a
+# pivot that is none; how much of a metre redundant rows may be apart
 LIMITS = {"LEVEL": 1e-15, "HIGH": 1e-9, "TINY": 1e-14, "FAINT": 1e-11}
 
 
@@ -59,8 +60,8 @@ class Glide:
                                terms.bilateral_heights, tuple(d.phi_rows))
         numbers = LIMITS | {
             "ROUNDS": ROUNDS, "SOLVED": SOLVED, "HALVES": HALVES, "GOOD": GOOD, "STILL": STILL,
-            "FLOOR": FLOOR, "COMPLIANCE": COMPLIANCE, "OUTER": OUTER, "CLOSE": CLOSE, "NEAR": NEAR,
-            "NEARER": NEARER, **{phase.name: int(phase) for phase in Phase}}
+            "FLOOR": FLOOR, "COMPLIANCE": COMPLIANCE, "OUTER": OUTER, "ONTO": ONTO, "CLOSE": CLOSE,
+            "NEAR": NEAR, "NEARER": NEARER, **{phase.name: int(phase) for phase in Phase}}
         constants = {"theta": terms.vehicle.theta, "mu": [c.mu for c in terms.contacts],
                      "give": self.share, "per_metre": terms.per_metre}
         return compile_contact_step(
@@ -88,7 +89,8 @@ class Glide:
         Raises
         ------
         Unsolved
-            Where the contact problem is not solved, and where iterations do not close.
+            Where the contact problem is not solved, where iterations do not close, and where no
+            place near has the wheels on the ground.
         """
         found = self.take_in_c(now, u, dt, closed, guess)
         return self.take_in_python(now, u, dt, np.flatnonzero(closed)) if found is None else found
@@ -146,19 +148,23 @@ class Glide:
     def _onto_ground(self, t: float, x: np.ndarray, kept: np.ndarray,
                      ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """x with the heights of some contacts and all bilateral functions zero, and the rows
-        there."""
+        there. Raises `Unsolved` where no place near is such."""
         terms = self.terms
         d = terms.vehicle.constrained.distribution
         functions = [*(terms.heights[i] for i in kept), *terms.bilateral_heights]
         forms = [d.phi_rows[k] for k in functions]
         rows = terms.read_rows(t, x)
-        for _ in range(4):
+        for k in range(ONTO + 1):
             off = rows[2][functions]
-            if np.abs(off).max(initial=0.0) <= LIMITS["LEVEL"]:
+            worst = np.abs(off).max(initial=0.0)
+            if not worst > LIMITS["LEVEL"] or k == ONTO:
                 break
             step = np.linalg.lstsq(rows[0][forms] * terms.per_metre, -off, rcond=1e-10)[0]
             x = terms.mover(x, 1.0, step * terms.per_metre)[0].copy()
             rows = terms.read_rows(t, x)
+        if not worst < LIMITS["HIGH"]:
+            raise Unsolved(f"wheels that press on the ground are {worst:.2g} m off it at "
+                           f"t = {t:.6g} s, and no place near has them there: take a smaller dt")
         return x, rows
 
 

@@ -89,6 +89,11 @@ class NonsmoothTerms:
 
     # -- places ------------------------------------------------------------------------------------
     @cached_property
+    def nconf(self) -> int:
+        """Length of x."""
+        return self._vector.nconf
+
+    @cached_property
     def _vector(self) -> StateVector:
         return StateVector(self.vehicle.algebroid, 0)
 
@@ -110,7 +115,7 @@ class NonsmoothTerms:
     @cached_property
     def move(self) -> ca.Function:
         """(x, factor, w) -> x moved by factor w: the base is turned by a rotation vector in W."""
-        x, w = ca.SX.sym("x", self._vector.nconf), ca.SX.sym("w", self.nv)
+        x, w = ca.SX.sym("x", self.nconf), ca.SX.sym("w", self.nv)
         factor = ca.SX.sym("factor")
         step = factor * w
         square = ca.sumsqr(step[3:6])
@@ -158,7 +163,7 @@ class NonsmoothTerms:
 
     def _of_x(self, name: str, inputs: list[ca.SX], outputs: list[ca.SX]) -> ca.Function:
         """A function of q as one of x."""
-        x = ca.SX.sym("x", self._vector.nconf)
+        x = ca.SX.sym("x", self.nconf)
         q = inputs[1]
         outputs = ca.substitute(outputs, [q], [self._vector.configuration(x)])
         return ca.Function(name, [inputs[0], x, *inputs[2:]], outputs, {"cse": True})
