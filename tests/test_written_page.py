@@ -16,6 +16,7 @@ from nhmech.systems import load_system, system_names
 from nhmech.systems.shapes import Shape
 from nhmech.view.browser import Browser
 from nhmech.view.system_picture import SystemPicture
+from nhmech.view.written_content import vehicle_content
 from nhmech.view.written_system import system_content
 
 ARROWS = {"ArrowUp": "ArrowUp", "ArrowLeft": "ArrowLeft", "KeyQ": "q", "KeyW": "w", "KeyA": "a",
@@ -73,6 +74,36 @@ def test_a_textbook_system_has_a_page(tmp_path):
     assert refused.exit_code == 2 and "textbook system" in refused.output
     with pytest.raises(InputError, match="no shapes"):
         nhmech.save_page(load_system("connection_curvature"), page)
+
+
+@pytest.mark.parametrize("name, drawn", [
+    ("falling_disc", {"r"}), ("car_with_trailers", {"wheelbase", "behind_1", "drawbar_1",
+                                                    "behind_2", "drawbar_2"}), ("sled", set())])
+def test_what_the_shapes_depend_on_has_no_slider(name, drawn):
+    """The equations would move and the picture stay; the page says so. The sliders that are left
+    set the parameters of their names."""
+    example = load_system(name)
+    fields = system_content(example, 1e-3, None).fields
+    names = example.constrained.system.theta_names
+    assert {slider["name"] for slider in fields["parameters"]} == set(names) - drawn
+    assert all(names[slider["index"]] == slider["name"] for slider in fields["parameters"])
+    assert all(name in fields["note"] for name in drawn) and bool(fields["note"]) == bool(drawn)
+
+
+def test_a_radius_that_has_a_slider_is_said_to_be_drawn_as_it_was():
+    def note(*names):
+        vehicle = shipped("differential_drive").with_parameters(symbolic=names)
+        return vehicle_content(vehicle, None, None, None, 1e-3, None, None).fields["note"]
+
+    assert note("payload.mass", "gravity") == ""
+    said = note("payload.mass", "left_wheel_joint.radius")
+    assert "left_wheel_joint.radius" in said and "payload" not in said
+
+
+def test_pushes_are_named_by_the_coordinates_that_they_move():
+    """u1 = lean', u2 = spin' + yaw' sin(lean), u3 = yaw' cos(lean): a push of u3 changes both."""
+    speeds = system_content(load_system("falling_disc"), 1e-3, None).fields["speeds"]
+    assert [speed["moves"] for speed in speeds] == [["lean"], ["spin"], ["yaw", "spin"]]
 
 
 def test_shapes_that_lose_their_symbols_are_refused(tmp_path):
@@ -281,12 +312,38 @@ def test_its_words_are_legible_its_keys_are_named_and_the_focus_shows(name, tmp_
 @needs_chromium
 @pytest.mark.browser
 @pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
-def test_nothing_sticks_out_of_the_window(size, tmp_path):
-    with opened(nhmech.save_page(shipped("trailers"), tmp_path / "robot.html"), size) as browser:
+@pytest.mark.parametrize("name", ["trailers", "mecanum"])
+def test_nothing_sticks_out_of_the_window(size, name, tmp_path):
+    """With the parameters open, and the hands within reach; with the keys shown too."""
+    with opened(nhmech.save_page(shipped(name), tmp_path / "robot.html"), size) as browser:
         press(browser, "KeyV", "v")
+        hidden = browser.evaluate("""['values', 'hand-speed', 'hand-turn', 'stop', 'reset', ...(
+            document.body.classList.contains('sideways') ? ['hand-sideways'] : [])].filter(id => {
+              const e = document.getElementById(id), box = e.getBoundingClientRect();
+              const found = document.elementFromPoint((box.left + box.right) / 2,
+                                                      (box.top + box.bottom) / 2);
+              return !e.contains(found); })""")
+        assert hidden == []
+        press(browser, "Slash", "?")
+        assert browser.evaluate("document.getElementById('help').getBoundingClientRect().top") >= 0
+        press(browser, "Slash", "?")
         out = browser.evaluate("""[...document.querySelectorAll(
             '#bar *, #instruments, #values, #hands *, #title, #note')].filter(e => {
               const box = e.getBoundingClientRect();
               return e.offsetParent && box.width && (box.left < -1 || box.right > innerWidth + 1
                      || box.bottom > innerHeight + 1); }).map(e => e.id || e.className)""")
         assert out == []
+
+
+@needs_chromium
+@pytest.mark.browser
+@pytest.mark.parametrize("name, moves", [("omni", True), ("differential_drive", False)])
+def test_a_finger_moves_sideways_what_can(name, moves, tmp_path):
+    with opened(nhmech.save_page(shipped(name), tmp_path / "robot.html"), (390, 844)) as browser:
+        found = browser.evaluate("""(() => {
+            const hand = document.querySelector('#hand-sideways input');
+            hand.value = 1; hand.dispatchEvent(new Event('input'));
+            const there = nhmech.written.controls.read();
+            hand.dispatchEvent(new Event('pointerup'));
+            return [Boolean(hand.offsetParent), there, nhmech.written.controls.read()]; })()""")
+        assert found == [moves, [0, -1 if moves else 0, 0], [0, 0, 0]]

@@ -37,7 +37,8 @@ def page(file: str, robot: RobotOptions, output: Path | None, parameters: tuple[
     FILE is a URDF or xacro file, the name of a shipped robot, or that of a textbook system
     (`nhmech systems list`) or its file. The page needs no network and no
     installation: the steps of the simulator are in it as JavaScript. Arrow keys, WASD, a gamepad or
-    touch drive, sliders change the robot, ? shows all keys.
+    touch drive, sliders change the robot, ? shows all keys. A number of a textbook system with
+    which its shapes are drawn has no slider; a robot is drawn with the radii of its file.
 
     \b
     nhmech page differential_drive -o robot.html
@@ -51,7 +52,7 @@ def page(file: str, robot: RobotOptions, output: Path | None, parameters: tuple[
     robots = urdf_names()
     if file not in robots and (file in system_names() or file.endswith(".py")):
         if not robot.is_empty or parameters or joints or xi or mu:
-            raise InputError(f"{file} is a textbook system: it starts as it is, and all its "
+            raise InputError(f"{file} is a textbook system: it starts as it is, and its "
                              "parameters have sliders; only -o, --dt and --title apply")
         example = load_system(file)
         path = save_page(example, output or Path(f"{example.name}.html"), dt=dt, title=title)

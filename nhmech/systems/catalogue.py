@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -65,7 +66,8 @@ def load_system(name: str | Path) -> Example:
                f"; did you mean {near[0]}?" if near else "")
             + f" There are {listed(system_names(), 50)}; a system of your own is named by its "
             "file, such as my_system.py")
-    return import_module(f"{__package__}.{name}").example()
+    make = import_module(f"{__package__}.{name}").example
+    return replace(make(), make=make)
 
 
 def _load_file(file: Path) -> Example:
@@ -99,4 +101,4 @@ def _load_file(file: Path) -> Example:
     if not isinstance(made, Example):
         raise InputError(f"{file}: example() returns {made!r:.80}, which is no "
                          "nhmech.systems.Example")
-    return made
+    return replace(made, make=make)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 
 import casadi as ca
 import numpy as np
@@ -30,6 +31,9 @@ BY_CHETAEV = ("the constraint is not linear in the velocities: Chetaev's rule gi
 
 # how far accelerations and multipliers of two methods may lie apart, relative
 AGREEMENT = 1e-10
+
+# what a parameter is multiplied by to see whether the shapes change
+OTHER = 1.01
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,9 @@ class Example:
     generators
         Of a purely kinematic symmetry, as `mechanics.symmetry.symmetry` takes them: the system can
         be reduced by it.
+    make
+        The function whose result this is, where that is known: with another number for one of its
+        arguments it gives the system again, and its shapes (`drawn_parameters`).
     """
 
     name: str
@@ -92,12 +99,45 @@ class Example:
     why_not: str = ""
     shapes: Sequence[Shape] = ()
     generators: Mapping | None = None
+    make: Callable[..., Example] | None = None
 
     def __repr__(self) -> str:
         return f"<Example {self.name!r}: {self.title}, {len(self.checks)} checks>"
 
     def equations(self, method: str = "gibbs_appell") -> Equations:
         return METHODS[method](self.constrained, frame=adapted_frame(self.constrained, self.speeds))
+
+
+def drawn_parameters(example: Example) -> tuple[str, ...]:
+    """Names of the parameters on which the sizes or the poses of the shapes depend.
+
+    They are found by making the system again with another number for the parameter. What is no
+    argument of `Example.make` changes nothing that is drawn; what it refuses counts as drawn.
+    """
+    if example.make is None or not example.shapes:
+        return ()
+    arguments, found = signature(example.make), []
+    for name, value in zip(example.constrained.system.theta_names,
+                           example.constrained.parameters.tolist()):
+        changed = {name: OTHER * value or OTHER - 1}
+        try:
+            arguments.bind(**changed)
+        except TypeError:
+            continue
+        try:
+            alike = _drawn_alike(example, example.make(**changed))
+        except Exception:       # a function of one's own raises what it likes
+            alike = False
+        if not alike:
+            found.append(name)
+    return tuple(found)
+
+
+def _drawn_alike(one: Example, other: Example) -> bool:
+    if [shape.size for shape in one.shapes] != [shape.size for shape in other.shapes]:
+        return False
+    return all(np.array_equal(a.pose(q), b.pose(q)) for a, b in zip(one.shapes, other.shapes)
+               for q in one.constrained.configurations)
 
 
 def disagreement(example: Example, states: int = 5, seed: int = 0) -> float:

@@ -50,7 +50,8 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], swatches: Seque
         cells = (dot + escape(first), *map(escape, others))
         body += "".join(["<tr>", *(f"<td {kind}>{cell}</td>" for kind, cell in zip(kinds, cells)),
                          "</tr>"])
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return (f'<div class="scroll"><table><thead><tr>{head}</tr></thead>'
+            f"<tbody>{body}</tbody></table></div>")
 
 
 def pairs(items: Mapping[str, str]) -> str:

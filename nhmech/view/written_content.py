@@ -19,7 +19,7 @@ from ..control.drive_function import follows_twists
 from ..control.teleoperation import easy_limits
 from ..control.twist_rule import planar_twist_of
 from ..control.unicycle import unicycle
-from ..errors import InputError
+from ..errors import InputError, listed
 from ..mechanics.equations import Equations
 from ..simulation.contact.contact_forces import force_reader
 from ..simulation.contact.lifted import Support
@@ -109,7 +109,7 @@ def vehicle_content(vehicle: Vehicle, joints: Mapping[str, float] | None, pose: 
         "mu": known[0] if known else FRICTION, "start": start_state(parts, state),
         "period": max(1, round(PERIOD / dt)), "parameters": parameter_sliders(vehicle),
         "driving": _driving(vehicle), "speeds": [] if follows_twists(vehicle) else _speeds(vehicle),
-        "determined": not _shares_normals(vehicle)}
+        "determined": not _shares_normals(vehicle), "note": _note(vehicle)}
     return Content(fields, write_motion(parts, dt, forces), _place_function(vehicle),
                    scene.messages(view, title=title))
 
@@ -150,14 +150,24 @@ def parameter_sliders(vehicle: Vehicle) -> list[dict[str, Any]]:
     sizes = {"mass": mass / 3, "x": vehicle.steering.length, "y": vehicle.steering.length,
              "z": vehicle.steering.length}
     found = []
-    for name, value in zip(vehicle.parameters.symbolic, vehicle.theta.tolist()):
+    values = vehicle.theta.tolist()
+    for index, (name, value) in enumerate(zip(vehicle.parameters.symbolic, values)):
         word = name.rpartition(".")[2]
         unit, low, high = FIXED.get(word) or RANGES.get(word, OTHERS)
         size = 1.0 if word in FIXED else value or sizes.get(word, 1.0)
         ends = sorted((low * size, high * size))
-        found.append({"name": name, "unit": unit, "value": value,
+        found.append({"index": index, "name": name, "unit": unit, "value": value,
                       "low": min(ends[0], value), "high": max(ends[1], value)})
     return found
+
+
+def _note(vehicle: Vehicle) -> str:
+    """Which sliders move the contact points: the meshes that lie there keep their size."""
+    system = vehicle.constrained.system
+    _, points = placement_function(vehicle)(system.t, system.q, system.theta)
+    drawn = [name for name, moves in zip(vehicle.parameters.symbolic,
+                                         ca.which_depends(points, system.theta)) if moves]
+    return f"the picture keeps {listed(drawn)} as it was" if drawn else ""
 
 
 def _driving(vehicle: Vehicle) -> dict[str, Any] | None:
@@ -183,7 +193,8 @@ def _speeds(vehicle: Vehicle) -> list[dict[str, Any]]:
     for name in vehicle.speeds:
         unit = units[v_names.index(name)]
         size = 0.2 * pace if unit == "m/s" else 0.2 * pace / length
-        found.append({"name": name, "rate": v_names.index(name), "unit": unit, "push": size})
+        found.append({"name": name, "rate": v_names.index(name), "unit": unit, "push": size,
+                      "moves": []})
     return found
 
 

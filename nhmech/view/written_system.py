@@ -8,10 +8,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, listed
 from ..simulation.integration.step_parts import step_parts
 from ..simulation.simulator import Simulator
-from ..systems.example import Example
+from ..systems.example import Example, drawn_parameters
 from .camera import frame
 from .scene import Scene
 from .system_picture import SystemPicture
@@ -41,29 +41,42 @@ def system_content(example: Example, dt: float, title: str | None) -> Content:
     shown, scene = picture.configuration(state.q), Scene(picture)
     view = frame(scene.extent(shown), scene.middle(shown), picture.ground.normal,
                  scene.forward(shown), True)
+    drawn = drawn_parameters(example)
     fields = {"picture": picture_fields(scene, view), "wheels": [], "mu": 1.0,
               "start": start_state(parts, state), "period": 1,
-              "parameters": _parameters(example), "driving": None, "determined": False,
+              "parameters": _parameters(example, drawn), "driving": None,
+              "determined": False, "note": _note(drawn),
               "speeds": _speeds(example, equations.names, begin["xi"])}
     return Content(fields, write_motion(parts, dt), place,
                    scene.messages(view, title=title or example.name))
 
 
-def _parameters(example: Example) -> list[dict[str, Any]]:
-    """Of each parameter, what its slider needs."""
+def _parameters(example: Example, drawn: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Of each parameter, what its slider needs; the shapes are drawn once, so what they depend on
+    has none."""
     system, found = example.constrained.system, []
-    for name, value in zip(system.theta_names, example.constrained.parameters.tolist()):
+    values = example.constrained.parameters.tolist()
+    for index, (name, value) in enumerate(zip(system.theta_names, values)):
+        if name in drawn:
+            continue
         ends = sorted(part * value for part in RANGE) if value else [-1.0, 1.0]
-        found.append({"name": name, "unit": "", "value": value, "low": ends[0], "high": ends[1]})
+        found.append({"index": index, "name": name, "unit": "", "value": value, "low": ends[0],
+                      "high": ends[1]})
     return found
 
 
+def _note(drawn: tuple[str, ...]) -> str:
+    return f"no slider for {listed(drawn)}: the picture is drawn with it" if drawn else ""
+
+
 def _speeds(example: Example, names: tuple[str, ...], xi: np.ndarray) -> list[dict[str, Any]]:
-    """Independent speeds that can be pushed, and by how much."""
+    """Independent speeds that can be pushed, by how much, and the coordinates that each moves."""
     algebroid = example.constrained.system.algebroid
     size = PUSH * (float(np.abs(xi).max(initial=0.0)) or 1.0)
     rates = [algebroid.v_names.index(name) for name in names]
-    return [{"name": name, "rate": rate, "unit": algebroid.v_units[rate], "push": size}
+    moves = ca.DM(ca.sparsify(algebroid.anchor).sparsity(), 1).full().astype(bool)
+    return [{"name": name, "rate": rate, "unit": algebroid.v_units[rate], "push": size,
+             "moves": [q for q, is_moved in zip(algebroid.q_names, moves[:, rate]) if is_moved]}
             for name, rate in zip(names, rates)]
 
 

@@ -1,4 +1,4 @@
-// A driver's hands: keys, a gamepad and two sliders, each a part in [-1, 1] of a limit: forward,
+// A driver's hands: keys, a gamepad and sliders, each a part in [-1, 1] of a limit: forward,
 // to the left, turning to the left. Nothing here knows who is driven.
 const openControls = (parent, { onChange, onStop, onReset }) => {
   const AXES = { KeyW: [1, 0, 0], ArrowUp: [1, 0, 0], KeyS: [-1, 0, 0], ArrowDown: [-1, 0, 0],
@@ -10,8 +10,8 @@ const openControls = (parent, { onChange, onStop, onReset }) => {
 
   const make = (tag, properties, inside = parent) =>
     Object.assign(inside.appendChild(document.createElement(tag)), properties);
-  function slider(id, label, title) {
-    const box = make("label", { id, className: "hand panel", title });
+  function slider(id, label, title, inside = parent) {
+    const box = make("label", { id, className: "hand panel", title }, inside);
     const input = make("input", { type: "range", min: -1, max: 1, step: 0.05, value: 0 }, box);
     make("span", { textContent: label }, box);
     const spring = () => { input.value = 0; input.blur(); onChange(); };
@@ -20,7 +20,10 @@ const openControls = (parent, { onChange, onStop, onReset }) => {
     return input;
   }
   const speed = slider("hand-speed", "speed", "speed, forward and back: springs back to zero");
-  const turn = slider("hand-turn", "turn", "turn, left and right: springs back to zero");
+  const level = make("div", { className: "hand-level" });
+  const sideways = slider("hand-sideways", "sideways",
+    "sideways, left and right: springs back to zero", level);
+  const turn = slider("hand-turn", "turn", "turn, left and right: springs back to zero", level);
   const buttons = make("div", { className: "hand-buttons" });
   const stopButton = make("button", { id: "stop", textContent: "stop", title: "stop (space)" },
     buttons);
@@ -29,7 +32,7 @@ const openControls = (parent, { onChange, onStop, onReset }) => {
 
   function release() {
     held.clear();
-    speed.value = turn.value = 0;
+    speed.value = sideways.value = turn.value = 0;
     onChange();
   }
   function stop() {
@@ -79,7 +82,8 @@ const openControls = (parent, { onChange, onStop, onReset }) => {
     for (const code of held) AXES[code].forEach((part, i) => { parts[i] += share * part; });
     gamepad().forEach((part, i) => { parts[i] += part; });
     parts[0] += Number(speed.value);
-    parts[2] -= Number(turn.value);  // to the right is a turn to the right
+    parts[1] -= Number(sideways.value);  // what is to the right goes, and turns, to the right
+    parts[2] -= Number(turn.value);
     if (!lateral) parts[1] = 0;
     return parts.map(clip);
   }

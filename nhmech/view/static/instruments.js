@@ -19,7 +19,7 @@ const openInstruments = parent => {
 
   function setLimits(limits, lateral) {
     speeds.textContent = "";
-    axes = [["speed", 0, 1, "m/s", 2], ["aside", 1, 1, "m/s", 2],
+    axes = [["speed", 0, 1, "m/s", 2], ["sideways", 1, 1, "m/s", 2],
             ["turn", 2, DEGREES, "\u00b0/s", 0]]
       .filter(axis => axis[1] !== 1 || lateral)
       .map(([name, i, factor, unit, digits]) => {

@@ -33,6 +33,8 @@ const openWritten = (nhmech, content) => {
     document.body.classList.toggle("sideways", driving.lateral);
   }
   instruments.setUp({ wheels });
+  for (const told of document.querySelectorAll("#help [data-push]"))
+    told.parentElement.hidden = told.dataset.push >= speeds.length;
 
   const controls = openControls(hands, { onChange: () => {}, onStop: rest, onReset: reset });
   controls.setLateral(Boolean(driving && driving.lateral));
@@ -52,8 +54,8 @@ const openWritten = (nhmech, content) => {
     input.ondblclick = () => { input.value = value; input.oninput(); };
     return input;
   }
-  parameters.forEach((parameter, i) => addSlider(parameter, value => {
-    motion.state.theta[i] = value;
+  parameters.forEach(parameter => addSlider(parameter, value => {
+    motion.state.theta[parameter.index] = value;
     if (!motion.state.stop) motion.settle();
     draw();
   }));
@@ -78,6 +80,8 @@ const openWritten = (nhmech, content) => {
     });
   }
 
+  if (content.note) make("div", { className: "remark", textContent: content.note }, values);
+
   // -- pushes --------------------------------------------------------------------------------------
   // A blow that changes one independent speed.
   function push(k, sense) {
@@ -90,7 +94,11 @@ const openWritten = (nhmech, content) => {
     make("div", { textContent: driving ? "push" : "push (arrow keys)" }, list);
     speeds.forEach((speed, k) => {
       const row = make("div", { className: "push" }, list);
-      make("span", { textContent: speed.name.replace(/_/g, " "), className: "name" }, row);
+      const moved = speed.moves.filter(name => name !== speed.name).join(", ");
+      const text = speed.name.replace(/_/g, " ") + (moved && ` (${moved})`);
+      make("span", { textContent: text, className: "name" }, row);
+      const told = document.querySelector(`#help [data-push="${k}"]`);
+      if (told) told.textContent = `push ${text}`;
       speed.number = make("span", { className: "number" }, row);
       for (const [sense, sign] of [[-1, "\u2212"], [1, "+"]]) {
         const button = make("button", { className: "plain", textContent: sign }, row);
