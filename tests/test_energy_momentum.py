@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from nhmech.errors import MechanicsError
-from nhmech.mechanics import energy_momentum
-from nhmech.systems import heavy_top, load_system
+from nhmech.mechanics import EnergyMomentum, energy_momentum
+from nhmech.systems import chaplygin_sleigh, heavy_top, load_system, vertical_disk
 
 WORLD = ("wx", "wy", "wz")
 HALF = np.sqrt(0.5)
@@ -59,3 +59,17 @@ def test_what_is_not_steady_is_refused():
         energy_momentum(load_system("rattleback"), np.zeros(7), np.zeros(3))
     with pytest.raises(MechanicsError, match="no energy of this motion is constant"):
         energy_momentum(load_system("knife_edge_on_turning_incline"), [0, 0, 0], [0, 0])
+
+
+def test_the_unit_of_mass_decides_nothing():
+    """A light sleigh that rolls on was steady, and small eigenvalues were none."""
+    with pytest.raises(MechanicsError, match="no relative equilibrium"):
+        energy_momentum(chaplygin_sleigh.example(m=2e-9, I=0.3e-9), [0, 0, 0], [0.7, 0.4])
+    assert EnergyMomentum({}, np.array([1e-10, 3e-10]), 0).is_stable
+    assert not EnergyMomentum({}, np.array([1e-12, 3e-2]), 0).is_stable
+
+
+def test_where_every_direction_is_a_symmetry():
+    """A disk at rest: nothing is left whose sign could be wrong."""
+    found = energy_momentum(vertical_disk.example(), [0.1, 0.2, 0.3, 0.4], [0, 0])
+    assert found.is_stable and not len(found.eigenvalues) and found.neutral == 4

@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from nhmech.errors import InputError, MechanicsError
 from nhmech.mechanics import (
+    HamiltonJacobi,
     casimirs,
     chaplygin,
     constrain,
@@ -22,7 +23,13 @@ from nhmech.mechanics import (
     symmetry,
 )
 from nhmech.mechanics.writing import symbols
-from nhmech.systems import ball_on_turntable, heavy_top, load_system, unbalanced_ball
+from nhmech.systems import (
+    ball_on_turntable,
+    heavy_top,
+    load_system,
+    unbalanced_ball,
+    vertical_disk,
+)
 from nhmech.systems.example import solve
 
 X, Y, Z = ({name: lambda s, name=name: {name: 1}} for name in "xyz")
@@ -97,6 +104,29 @@ def test_what_only_vanishes_on_the_constraints_is_no_integral():
     assert not any("x d/dy" in name for name in names(load_system("heisenberg_drift")))
 
 
+@pytest.mark.parametrize("unit", [1e-11, 1e-9, 1e9])
+def test_integrals_do_not_depend_on_the_unit_of_mass(unit):
+    disk = vertical_disk.example(m=1.3 * unit, I1=0.05 * unit, I2=0.1 * unit)
+    assert names(disk) == names(load_system("vertical_disk"))
+
+
+def within(width):
+    """A point in a potential that is finite where |x| < width, known at x = 0."""
+    point = lagrangian_system(euclidean("x", "y"), lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2
+                              - ca.sqrt(width ** 2 - s.q.x ** 2))
+    return constrain(point, samples=np.zeros((1, 2)))
+
+
+def test_states_that_are_not_finite_are_replaced():
+    """With those left over, fewer than there are candidates, a third one was found."""
+    assert names(within(0.04)) == ["E", "d/dy"]
+
+
+def test_too_few_states_decide_nothing():
+    with pytest.raises(MechanicsError, match=r"only \d+ of 30 random states .* `samples`"):
+        first_integrals(within(1e-5))
+
+
 # -- Casimirs --------------------------------------------------------------------------------------
 @pytest.mark.paper("beyond casimirs")
 def test_casimirs_of_the_heavy_top():
@@ -118,6 +148,14 @@ def test_casimirs_of_other_brackets():
     sphere = nonholonomic_bracket(load_system("veselova_sphere"))
     assert [c.name for c in casimirs(sphere)] == ["gamma_x^2 + gamma_y^2 + gamma_z^2"]
     assert casimirs(nonholonomic_bracket(load_system("chaplygin_sleigh"))) == ()
+
+
+def test_a_bracket_that_is_hardly_anywhere_finite():
+    free = lagrangian_system(euclidean("x", "y"), lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2)
+    narrow = constrain(free, rows={"row": lambda s: s.v.y - ca.sqrt(1e-8 - s.q.x ** 2) * s.v.x},
+                       samples=np.zeros((1, 2)))
+    with pytest.raises(MechanicsError, match="units in which it is"):
+        casimirs(nonholonomic_bracket(narrow))
 
 
 # -- measure and multiplier ------------------------------------------------------------------------
@@ -233,3 +271,12 @@ def test_the_knife_edge_on_an_incline():
         hamilton_jacobi(edge, {"x'": 1.0, "y'": 0.0, "phi'": 0.3})
     with pytest.raises(MechanicsError, match="linear in the velocities"):
         hamilton_jacobi(load_system("heisenberg_drift"), {"x'": 1.0, "y'": 0.0})
+
+
+def test_a_field_that_is_no_number_is_no_solution():
+    """NaN was below every threshold."""
+    with pytest.raises(MechanicsError, match="not finite"):
+        hamilton_jacobi(load_system("bead_parabola"),
+                        {"x1'": lambda s: ca.sqrt(-1 - s.q.x1 ** 2)})
+    found = HamiltonJacobi(0.0, float("nan"), 0.0)
+    assert not found.is_solution and "no solution" in repr(found)

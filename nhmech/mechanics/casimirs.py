@@ -9,9 +9,14 @@ import casadi as ca
 import numpy as np
 
 from ..checks import check_arguments, read_number
-from ..symbolic.row_reduction import ZERO
 from .nonholonomic_bracket import NonholonomicBracket
-from .symmetry_search import echelon, name_combination
+from .symmetry_search import (
+    TRIES,
+    echelon,
+    finite_points,
+    name_combination,
+    null_combinations,
+)
 
 SPARE = 10      # random points beyond as many as there are monomials
 
@@ -52,6 +57,11 @@ def casimirs(bracket: NonholonomicBracket, degree: int = 2) -> tuple[Casimir, ..
     degree
         Of the polynomials, 1 or more.
 
+    Raises
+    ------
+    MechanicsError
+        For a bracket that is finite at too few random points.
+
     Examples
     --------
     >>> from nhmech.mechanics import casimirs, nonholonomic_bracket
@@ -71,15 +81,12 @@ def casimirs(bracket: NonholonomicBracket, degree: int = 2) -> tuple[Casimir, ..
     condition = ca.Function("condition", [z], [tensor @ ca.jacobian(monomials, z).T,
                                                ca.fabs(tensor) @ ca.fabs(
                                                    ca.jacobian(monomials, z)).T])
-    rng, rows, sizes = np.random.default_rng(8), [], []
-    for _ in range(len(exponents) + SPARE):
-        value, size = (part.full() for part in condition(rng.normal(size=n)))
-        if np.isfinite(value).all():
-            rows.append(value)
-            sizes.append(size)
-    scale = np.maximum(np.linalg.norm(np.concatenate(sizes), axis=0), 1.0)
-    _, s, vt = np.linalg.svd(np.concatenate(rows) / scale, full_matrices=True)
-    basis = vt[int((s > ZERO * s.max()).sum()):] / scale
+    rng, wanted = np.random.default_rng(8), len(exponents) + SPARE
+    tried = ([part.full() for part in condition(rng.normal(size=n))]
+             for _ in range(TRIES * wanted))
+    values, sizes = np.concatenate(finite_points(
+        tried, wanted, "write the system in units in which it is for q of size 1"), axis=1)
+    basis = null_combinations(values, sizes)
     words = [_word(names, terms) for terms in exponents]
     symbols = [z[:q.numel()], z[q.numel():]]
     return tuple(Casimir(name_combination(row, words), ca.Function(

@@ -19,7 +19,7 @@ from .invariance import complete_lift
 from .symmetry_search import find_symmetry
 from .system import ConstrainedSystem, HasConstrained, require_constrained
 
-STEADY = 1e-8       # of dE that the other integrals leave, relative, at a relative equilibrium
+STEADY = 1e-8       # of dE that the other integrals leave, relative to dE and its slope, at one
 DEFINITE = 1e-9     # an eigenvalue below it, relative to the largest, decides nothing
 
 
@@ -50,7 +50,7 @@ class EnergyMomentum:
         """Whether the second variation is definite: the motion then stays near the group's orbit of
         this one for ever. Where it is not, nothing is decided."""
         found = self.eigenvalues
-        least = DEFINITE * np.abs(found).max(initial=1.0)
+        least = DEFINITE * np.abs(found).max(initial=0.0)
         return bool((found > least).all() or (found < -least).all())
 
 
@@ -98,7 +98,7 @@ def energy_momentum(constrained: HasConstrained, q: ArrayLike, xi: ArrayLike,
     dE, dJ = slopes[0], slopes[1:]
     c = np.linalg.lstsq(dJ.T, dE, rcond=1e-9)[0] if len(dJ) else np.zeros(0)
     left = np.abs(dE - c @ dJ).max(initial=0.0)
-    if left > STEADY * (1 + np.abs(dE).max(initial=0.0)):
+    if left > STEADY * max(np.abs(part).max(initial=0.0) for part in (dE, hessians[0])):
         raise MechanicsError("this is no relative equilibrium of the integrals that were found: "
                              f"dE = c . dJ fails by {left:.3g}")
     kernel = null_space(dJ) if len(dJ) else np.eye(len(dE))
@@ -162,8 +162,8 @@ def _symmetry_directions(constrained: ConstrainedSystem, frame: AdaptedFrame, dJ
 def _best(hessians: np.ndarray, c: np.ndarray, free: np.ndarray, rest: np.ndarray) -> np.ndarray:
     """What to add to c along `free`, so that the least eigenvalue of the second variation is
     largest: a concave function."""
-    if not free.shape[1]:
-        return np.zeros(0)
+    if not (free.shape[1] and rest.shape[1]):
+        return np.zeros(free.shape[1])
     from scipy.optimize import minimize
 
     def least(s: np.ndarray) -> float:

@@ -10,10 +10,16 @@ import numpy as np
 
 from ..checks import check_arguments
 from ..ctrl_c import hear_ctrl_c
-from ..symbolic.row_reduction import ZERO
 from .frame import adapted_frame
 from .gibbs_appell import gibbs_appell
-from .symmetry_search import candidates, echelon, name_combination
+from .symmetry_search import (
+    TRIES,
+    candidates,
+    echelon,
+    finite_points,
+    name_combination,
+    null_combinations,
+)
 from .system import ConstrainedSystem, HasConstrained, require_constrained
 
 AROUND = 0.4    # how far from known configurations others are tried [m, rad]
@@ -70,7 +76,7 @@ def first_integrals(constrained: HasConstrained) -> tuple[FirstIntegral, ...]:
     Raises
     ------
     MechanicsError
-        For a motion that is on no distribution.
+        For a motion that is on no distribution, or finite at too few states around the samples.
 
     Examples
     --------
@@ -85,9 +91,7 @@ def first_integrals(constrained: HasConstrained) -> tuple[FirstIntegral, ...]:
     names, sections = candidates(system)
     functions = ca.vertcat(system.energy, -(sections.T @ system.momentum))
     values, rates, sizes = _along(constrained, functions)
-    scale = np.maximum(np.linalg.norm(sizes, axis=0), 1.0)
-    _, s, vt = np.linalg.svd(rates / scale)
-    basis = vt[int((s > ZERO).sum()):] / scale
+    basis = null_combinations(rates, sizes)
     found: list[FirstIntegral] = []
     spread = values - values[0]
     kept = np.zeros((len(values), 0))
@@ -139,13 +143,16 @@ def _along(constrained: ConstrainedSystem,
     xi_symbols = ca.SX.sym("xi", frame.nxi)
     velocity = ca.Function("velocity", [system.t, system.q, xi_symbols, system.theta],
                            system.expand(ca.densify(frame.velocity(xi_symbols))))
-    found, none, rng = [], np.zeros(system.u.numel()), np.random.default_rng(8)
-    for t, q in _places(constrained, 2 * functions.numel() + SPARE):
-        xi = rng.normal(size=frame.nxi)
-        v = velocity(t, q, xi, constrained.parameters)
-        at = a(t, q, xi, none, constrained.parameters)
-        out = [part.full().ravel() for part in rate(t, q, v, at, constrained.parameters)]
-        if np.isfinite(out).all():
-            found.append(out)
+    none, rng = np.zeros(system.u.numel()), np.random.default_rng(8)
+    wanted = 2 * functions.numel() + SPARE
+
+    def tried() -> Iterator[list[np.ndarray]]:
+        for t, q in _places(constrained, TRIES * wanted):
+            xi = rng.normal(size=frame.nxi)
+            v = velocity(t, q, xi, constrained.parameters)
+            at = a(t, q, xi, none, constrained.parameters)
+            yield [part.full().ravel() for part in rate(t, q, v, at, constrained.parameters)]
+
+    found = finite_points(tried(), wanted, "name configurations by `samples` around which it is")
     values, rates, sizes = np.array(found).swapaxes(0, 1)
     return values, rates, sizes

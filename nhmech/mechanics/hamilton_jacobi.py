@@ -44,7 +44,7 @@ class HamiltonJacobi:
     @property
     def is_solution(self) -> bool:
         """Of the Hamilton-Jacobi equation, and so its integral curves are motions."""
-        return max(self.closed, self.energy) <= ZERO
+        return self.closed <= ZERO and self.energy <= ZERO
 
 
 @check_arguments
@@ -69,7 +69,8 @@ def hamilton_jacobi(constrained: HasConstrained,
     Raises
     ------
     MechanicsError
-        For rows that are affine or depend on time, and for forces.
+        For rows that are affine or depend on time, for forces, and for a field that is not finite
+        at a sample.
     InputError
         For speeds that do not determine the motion.
 
@@ -119,4 +120,7 @@ def hamilton_jacobi(constrained: HasConstrained,
     for q in constrained.configurations:
         out = evaluate(constrained.moment, q, none, constrained.parameters)
         worst = np.maximum(worst, [np.abs(part.full()).max(initial=0.0) for part in out])
+    if not np.isfinite(worst).all():
+        raise MechanicsError("the field is not finite at every sample configuration: name some at "
+                             "which it is by `samples`")
     return HamiltonJacobi(*map(float, worst))

@@ -161,8 +161,7 @@ def _require_no_force(base: ConstrainedSystem, alpha: ca.SX) -> None:
     evaluate = ca.Function("rest", [system.t, system.q, system.v, system.theta],
                            [ca.densify(rest)])
     rng = np.random.default_rng(0)
-    worst = max(np.abs(evaluate(base.moment, q, rng.normal(size=system.v.numel()),
-                                base.parameters).full()).max(initial=0.0)
-                for q in base.configurations)
-    if not worst <= ZERO:
+    forces = np.array([evaluate(base.moment, q, rng.normal(size=system.v.numel()),
+                                base.parameters).full() for q in base.configurations])
+    if not np.abs(forces).max(initial=0.0) <= ZERO:
         raise MechanicsError("hamiltonise takes motions without forces; here some act")

@@ -3,7 +3,9 @@ that satisfy them are a null space."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import islice
 
 import casadi as ca
 import numpy as np
@@ -15,6 +17,9 @@ from .frame import at_samples
 from .invariance import evaluate, invariances
 from .symmetry import ZERO, Symmetry, symmetry
 from .system import ConstrainedSystem, HasConstrained, LagrangianSystem, require_constrained
+
+TRIES = 20          # for each random state that is wanted
+NOTHING = 1e-12     # relative to the largest, the size of terms that are rounding
 
 
 @check_arguments
@@ -49,7 +54,7 @@ def find_symmetry(constrained: HasConstrained) -> Symmetry:
     rows, sizes = (
         np.concatenate([value[part].reshape(-1, len(names)) for value in values]) for part in (0, 1)
     )
-    basis = echelon(_null_space(rows, np.maximum(np.linalg.norm(sizes, axis=0), 1.0)))
+    basis = echelon(null_combinations(rows, sizes))
     found_names, generators = _independent(
         constrained, [name_combination(row, names) for row in basis],
         sections @ ca.DM(basis.T)) if len(basis) else ([], sections)
@@ -109,11 +114,33 @@ def _independent(constrained: ConstrainedSystem, names: list[str],
     return [names[i] for i in kept], sections[:, kept]
 
 
-def _null_space(rows: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """(d, n) orthonormal in columns scaled by the size of the terms that cancel in them: rounding
-    stays rounding."""
-    _, s, vt = np.linalg.svd(rows / scale)
+def null_combinations(rates: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Combinations (d, n) of candidates whose rates (N, n) vanish: orthonormal in columns scaled by
+    the sizes (N, n) of the terms that cancel in them, so that rounding stays rounding in any unit.
+    """
+    norms = np.linalg.norm(sizes, axis=0)
+    largest = norms.max(initial=0.0) or 1.0
+    # what is smaller has no size of its own: it is rounding of nothing
+    scale = np.where(norms > NOTHING * largest, norms, largest)
+    _, s, vt = np.linalg.svd(rates / scale)
     return vt[int((s > ZERO).sum()):] / scale
+
+
+def finite_points(tried: Iterable[list[np.ndarray]], wanted: int,
+                  cure: str) -> list[list[np.ndarray]]:
+    """The first `wanted` of the points at which everything is finite.
+
+    Raises
+    ------
+    MechanicsError
+        Where there are fewer: conditions at too few points let false solutions pass.
+    """
+    found = list(islice((point for point in tried
+                         if all(np.isfinite(part).all() for part in point)), wanted))
+    if len(found) < wanted:
+        raise MechanicsError(f"only {len(found)} of {wanted} random states were found at which "
+                             f"everything is finite, too few to decide: {cure}")
+    return found
 
 
 def echelon(basis: np.ndarray) -> np.ndarray:
