@@ -572,6 +572,14 @@ def test_wheels_drawn_in_one_piece_with_their_steering(text, point):
 # --- inertias that no wheel has
 
 
+def test_a_base_without_mass_is_told():
+    text = robot(PAIR, CASTER)
+    assert notices(describe(text), NoticeKind.MASSLESS) == []
+    light = text.replace('<mass value="1"/>', '<mass value="0"/>', 1)
+    [notice] = notices(describe(light), NoticeKind.MASSLESS)
+    assert notice.startswith("base: moves but has no mass")
+
+
 def inertias(xx, yy, zz, origin="", mass=2.0):
     inertia = f'<inertia ixx="{xx}" ixy="0" ixz="0" iyy="{yy}" iyz="0" izz="{zz}"/>'
     text = PAIR.replace(MASS, f'<inertial>{origin}<mass value="{mass}"/>{inertia}</inertial>')

@@ -333,8 +333,8 @@ class Teleoperation:
         if self.is_paused or self.failure:
             return self.simulator.state
         if passed > LATE:
-            self._say("late", f"{passed:.3g} s passed without a tick: the vehicle's time leaves "
-                              f"out {passed - LATE:.3g} s of them")
+            self._say("late", f"the computer was late, by {passed:.3g} s: the vehicle's time "
+                              f"leaves out {passed - LATE:.3g} s")
             passed = LATE
         self.behind += passed * self.speed_factor
         dt = self.simulator.dt

@@ -84,14 +84,13 @@ def read_mu(layout: Layout, wheels: Sequence[Wheel]) -> dict[str, float]:
 
 
 def find_massless(layout: Layout, moving: Sequence[str]) -> list[Notice]:
-    """A notice about moving bodies without any mass."""
+    """A notice about moving bodies, the base among them, without any mass."""
     light = []
-    for name in moving:
-        child = layout.joints[name].child
-        masses = [layout.source.number(mass, "value") for link in layout.rigid(child)
+    for head in (layout.root, *(layout.joints[name].child for name in moving)):
+        masses = [layout.source.number(mass, "value") for link in layout.rigid(head)
                   for mass in layout.links[link].findall("inertial/mass")]
         if not any(masses):
-            light.append(child)
+            light.append(head)
     if not light:
         return []
     return [Notice(NoticeKind.MASSLESS,
