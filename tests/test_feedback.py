@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -18,6 +21,7 @@ from nhmech import (
     start_states,
 )
 from nhmech.control import Feedback
+from nhmech.simulation import batch_input
 
 
 def wave(vehicle):
@@ -257,6 +261,26 @@ def test_a_batch_is_controlled_lane_by_lane():
     same = simulate_batch(vehicle, x0, law, dt=2e-3, duration=0.1)
     given = simulate_batch(vehicle, x0, law, dt=2e-3, duration=0.1, references=[-0.3])
     assert np.array_equal(same.x, given.x)
+
+
+@needs_compiler
+def test_a_law_that_is_let_go_is_not_kept_by_its_vehicle(monkeypatch):
+    """A sweep over laws fills no memory."""
+    vehicle = shipped("differential_drive")
+
+    def use():
+        law = wave(vehicle)
+        simulator = Simulator(vehicle, law)
+        simulator.compile()
+        simulator.run(0.01)
+        simulate_batch(vehicle, start_states(vehicle, [(0, 0, 0)]), law, dt=2e-3, duration=0.1)
+        return weakref.ref(law.function)
+
+    monkeypatch.setattr(batch_input, "_kept", {})
+    monkeypatch.setattr(batch_input, "KEPT", 0)
+    found = use()
+    gc.collect()
+    assert found() is None
 
 
 @pytest.mark.parametrize("words, message", [

@@ -83,9 +83,9 @@ class Chart:
 
     @cached_property
     def _code(self) -> LoopCode:
-        law = None if self.feedback is None else self.feedback.function
-        return LoopCode(_loop_source(self.equations, self.scheme, self.kinematic, self._margins,
-                                     law))
+        words = self.equations, self.scheme, self.kinematic, self._margins
+        return LoopCode(_loop_source(*words) if self.feedback is None
+                        else _controlled_source(self.feedback.function, *words))
 
     @property
     def asks(self) -> bool:
@@ -129,11 +129,23 @@ def _ends(equations: Equations) -> tuple[ca.Function, ca.Function]:
 
 @once
 def _loop_source(equations: Equations, scheme: Scheme, kinematic: bool,
-                 margins: Bounding, law: ca.Function | None) -> Source:
+                 margins: Bounding) -> Source:
+    return _write_loop(equations, scheme, kinematic, margins, None)
+
+
+@once
+def _controlled_source(law: ca.Function, equations: Equations, scheme: Scheme, kinematic: bool,
+                       margins: Bounding) -> Source:
+    """Kept as long as the law."""
+    control = feedback_function(law, equations)
+    return _write_loop(equations, scheme, kinematic, margins, control)
+
+
+def _write_loop(equations: Equations, scheme: Scheme, kinematic: bool, margins: Bounding,
+                control: ca.Function | None) -> Source:
     assert scheme.method is not None, "a scheme that chooses its steps has a loop of its own"
     step, kept = loop_step(equations, scheme.method, kinematic)
     angles = len(StateVector.of(equations).angle_slots())
-    control = None if law is None else feedback_function(equations, law)
     return loop_source(step, *_ends(equations), angles, kept, margins, scheme.order, control)
 
 

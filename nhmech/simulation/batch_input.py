@@ -228,7 +228,7 @@ def stepper(constrained: HasConstrained, device: str = "cpu", on_limit: str = "s
         equations, bounds = simulated.equations, Bounds.of(simulated, on_limit, on_fall)
         assert scheme.method is not None, "of steps that are their user's"
         advance = advance_function(equations, scheme.method)
-        control = None if law is None else feedback_function(equations, law)
+        control = None if law is None else feedback_function(law, equations)
         if control is not None:
             advance = _asking(advance, control)
         margins = bounds.along(equations)
@@ -238,8 +238,9 @@ def stepper(constrained: HasConstrained, device: str = "cpu", on_limit: str = "s
         runner = compile_kernel(step, cost) if device == "gpu" else _runner(step)
         made = _kept[key] = Stepper(simulated, equations, StateVector.of(equations), step, cost,
                                     runner, bounds, control)
-        # of a wrapper that `Simulated` does not hold
-        weakref.finalize(constrained, _kept.pop, key, None)
+        if key[0] not in _watched:       # a wrapper that `Simulated` does not hold may go
+            _watched.add(key[0])
+            weakref.finalize(constrained, _forget, key[0])
         while len(_kept) > KEPT:
             _kept.pop(next(iter(_kept)), None)
     return made
@@ -247,6 +248,13 @@ def stepper(constrained: HasConstrained, device: str = "cpu", on_limit: str = "s
 
 KEPT = 64       # a sweep over vehicles must not fill the memory
 _kept: dict[tuple[int, str, str, str, str, ca.Function | None], Stepper] = {}
+_watched: set[int] = set()      # id of each system that is forgotten when it goes
+
+
+def _forget(system: int) -> None:
+    _watched.discard(system)
+    for key in [key for key in list(_kept) if key[0] == system]:
+        _kept.pop(key, None)
 
 
 def _asking(advance: ca.Function, control: ca.Function) -> ca.Function:

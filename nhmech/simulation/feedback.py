@@ -202,8 +202,9 @@ class Feedback:
 
 
 @once
-def feedback_function(equations: Equations, law: ca.Function) -> ca.Function:
-    """(t, x, references, theta) -> efforts: a `Feedback.function` in these speeds."""
+def feedback_function(law: ca.Function, equations: Equations) -> ca.Function:
+    """(t, x, references, theta) -> efforts: a `Feedback.function` in these speeds. It is kept as
+    long as the law, of which a vehicle may see many."""
     vector, system = StateVector.of(equations), equations.frame.constrained.system
     x, r = ca.SX.sym("x", vector.nx), ca.SX.sym("references", law.size1_in(3))
     q = vector.configuration(x[:vector.nconf])
