@@ -490,6 +490,14 @@ def test_numbers_that_no_tyre_has_are_no_parameters(name, value, words):
         vehicle.with_parameters({f"front_joint.{name}": value})
 
 
+def test_deflections_have_no_parameters():
+    """They are coordinates; a mass of theirs would be no tyre's."""
+    relaxed, stiff = single_track("passenger_car"), single_track(
+        "passenger_car lateral.relaxation=0 longitudinal.relaxation=0")
+    assert len(deflections(relaxed)) == 4
+    assert set(relaxed.parameters.values) == set(stiff.parameters.values)
+
+
 def test_relaxation_does_not_begin_by_a_parameter():
     vehicle = single_track(CONSTANT)
     with pytest.raises(nhmech.InputError, match="how many coordinates"):

@@ -88,9 +88,9 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
 def _make_context(description: Description, ground: Ground, parameters: Parameters | None,
                   wrench_bodies: Sequence[str]) -> BuildContext:
     model = reduced_model(full_model(description), description)
-    add_deflections(model, deflections(description.wheels))
+    add_deflections(model, massless := deflections(description.wheels))
     names = body_names(model)
-    parameters = parameters or read_parameters(model, names, description)
+    parameters = parameters or read_parameters(model, names, description, massless)
     write_parameters(model, names, parameters)
     check_tyres(description.wheels, parameters)
     # a point that is pushed may go round with the wheel

@@ -92,7 +92,7 @@ def lump_inertias(context: BuildContext) -> tuple[list[Inertia | None], list[Spi
 
 def _read_body(parameters: Parameters, name: str) -> Inertia | None:
     """A body of ten inertial parameters; None without mass and inertia."""
-    mass, x, y, z, xx, yy, zz, xy, xz, yz = (parameters[f"{name}.{key}"] for key in INERTIAL)
+    mass, x, y, z, xx, yy, zz, xy, xz, yz = (parameters.get(f"{name}.{key}") for key in INERTIAL)
     if not any(map(is_present, (mass, xx, yy, zz, xy, xz, yz))):
         return None
     matrix = ca.SX(3, 3)

@@ -33,7 +33,7 @@ def lagrangian_system(context: BuildContext, form: Formulation) -> LagrangianSys
     kinetic, potential = energies(form.bodies, inertias, spins, v,
                                   parameters["gravity"] * context.origin[2])
     for joint, i in _joint_rates(context):
-        if is_present(rotor := parameters[f"{joint}.rotor_inertia"]):
+        if is_present(rotor := parameters.get(f"{joint}.rotor_inertia")):
             reflected = rotor * parameters[f"{joint}.gear_ratio"] ** 2
             gibbs += reflected * a[i] ** 2 / 2
             kinetic += reflected * v[i] ** 2 / 2
@@ -57,7 +57,7 @@ def forces(context: BuildContext, form: Formulation) -> tuple[ca.SX, ca.SX, tupl
     v, parameters, driven = context.v, context.parameters, context.description.driven
     force = ca.SX(form.space.nv, 1)
     for joint, i in _joint_rates(context):
-        if is_present(damping := parameters[f"{joint}.damping"]):
+        if is_present(damping := parameters.get(f"{joint}.damping")):
             force[i] = force[i] - damping * v[i]
         if is_present(resistance := parameters.get(f"{joint}.rolling_resistance")):
             force[i] = force[i] - resistance * ca.tanh(v[i] / RESISTANCE_RATE)

@@ -102,12 +102,16 @@ def has_symbolic_inertia(parameters: Parameters, body: str) -> bool:
 
 
 def read_parameters(model: pin.Model, body_names: Sequence[str],
-                    description: Description) -> Parameters:
-    """Every named number of a vehicle as its description has it."""
+                    description: Description, massless: Sequence[str] = ()) -> Parameters:
+    """Every named number of a vehicle as its description has it; none of joints that are made up
+    and stay without mass, of the same name as their bodies."""
     values = {"gravity": GRAVITY}
     for body, inertia in zip(body_names[1:], list(model.inertias)[1:]):
-        values |= _inertial_values(body, inertia)
+        if body not in massless:
+            values |= _inertial_values(body, inertia)
     for joint in list(model.names)[2:]:
+        if joint in massless:
+            continue
         values[f"{joint}.damping"] = description.damping.get(joint, 0.0)
         values[f"{joint}.rotor_inertia"] = 0.0
         values[f"{joint}.gear_ratio"] = 1.0
@@ -145,7 +149,7 @@ def write_parameters(model: pin.Model, body_names: Sequence[str], parameters: Pa
     p = parameters.values
     for i in range(1, model.njoints):
         body = body_names[i]
-        mass, x, y, z, xx, yy, zz, xy, xz, yz = (p[f"{body}.{key}"] for key in INERTIAL)
+        mass, x, y, z, xx, yy, zz, xy, xz, yz = (p.get(f"{body}.{key}", 0.0) for key in INERTIAL)
         matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         # a sum rule is left to the file's check: planar models have Izz alone
         moments = np.linalg.eigvalsh(matrix)
@@ -159,7 +163,7 @@ def write_parameters(model: pin.Model, body_names: Sequence[str], parameters: Pa
     armature = np.zeros(model.nv)
     for joint in range(2, model.njoints):
         name = model.names[joint]
-        reflected = p[f"{name}.rotor_inertia"] * p[f"{name}.gear_ratio"] ** 2
+        reflected = p.get(f"{name}.rotor_inertia", 0.0) * p.get(f"{name}.gear_ratio", 1.0) ** 2
         armature[model.joints[joint].idx_v] = reflected
     model.armature = armature
     model.gravity.linear = np.array([0, 0, -p["gravity"]])
