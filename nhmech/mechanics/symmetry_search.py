@@ -51,9 +51,10 @@ def find_symmetry(constrained: HasConstrained) -> Symmetry:
     names, sections = _independent(anywhere, *candidates(constrained.system))
     found = invariances(constrained, sections)
     values = evaluate(constrained, found, 2 * len(names) + 8)
-    rows, sizes = (
-        np.concatenate([value[part].reshape(-1, len(names)) for value in values]) for part in (0, 1)
-    )
+    # each quantity in its own unit, for a light system's Lagrangian counts as much as its rows
+    units = [size.max(initial=0.0) or 1.0 for _, size in values]
+    rows, sizes = (np.concatenate([value[part].reshape(-1, len(names)) / unit
+                                   for value, unit in zip(values, units)]) for part in (0, 1))
     basis = echelon(null_combinations(rows, sizes))
     found_names, generators = _independent(
         constrained, [name_combination(row, names) for row in basis],
