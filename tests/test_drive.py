@@ -429,6 +429,18 @@ def shown(browser):
 
 @needs_chromium
 @pytest.mark.browser
+@pytest.mark.parametrize("driven", ["mecanum"], indirect=True)
+def test_a_finger_moves_sideways(driven):
+    drive, browser = driven
+    browser.evaluate("""(() => { const hand = document.querySelector('#hand-sideways input');
+        hand.value = 1; hand.dispatchEvent(new Event('input')); return 0; })()""")
+    simulator = drive.teleoperation.simulator
+    wait_until(lambda: simulator.state.q[1] < -0.1 * drive.vehicle.steering.length)
+    assert browser.evaluate("document.querySelector('#hand-sideways').offsetParent !== null")
+
+
+@needs_chromium
+@pytest.mark.browser
 @pytest.mark.parametrize("driven, keys, axis", [
     ("differential_drive", ["ArrowUp"], 0), ("mecanum", ["KeyQ"], 1),
     ("ackermann_car", ["KeyW", "KeyA"], 1)], indirect=["driven"])

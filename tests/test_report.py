@@ -278,6 +278,17 @@ def test_names_are_numbered_and_replaced_only_when_given(tracked, text, tmp_path
 
 @pytest.mark.browser
 @needs_chromium
+def test_it_is_as_wide_as_a_phone(text, tmp_path):
+    from nhmech.view.browser import Browser
+
+    (tmp_path / "r.html").write_text(text, encoding="utf-8")
+    with Browser((tmp_path / "r.html").as_uri(), (390, 844)) as browser:
+        browser.wait_for("document.querySelectorAll('footer').length")
+        assert browser.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.browser
+@needs_chromium
 def test_it_looks_like_a_report_in_a_browser(text, tmp_path):
     """Nothing is wider than the page, the verdict is green, and pictures have ink."""
     from nhmech.view.browser import Browser

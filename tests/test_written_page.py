@@ -13,6 +13,7 @@ from support import SHIPPED, command_line, sampled, shipped
 import nhmech
 from nhmech.errors import InputError, NhmechError
 from nhmech.systems import load_system, system_names
+from nhmech.systems.example import drawn_parameters
 from nhmech.systems.shapes import Shape
 from nhmech.view.browser import Browser
 from nhmech.view.system_picture import SystemPicture
@@ -88,6 +89,17 @@ def test_what_the_shapes_depend_on_has_no_slider(name, drawn):
     assert {slider["name"] for slider in fields["parameters"]} == set(names) - drawn
     assert all(names[slider["index"]] == slider["name"] for slider in fields["parameters"])
     assert all(name in fields["note"] for name in drawn) and bool(fields["note"]) == bool(drawn)
+
+
+def test_what_another_number_is_refused_for_has_no_slider():
+    """Nobody knows how it would be drawn."""
+    def make(r=0.3):
+        if r != 0.3:
+            raise ValueError("this disc is 0.3 m large")
+        return load_system("falling_disc")
+
+    assert drawn_parameters(replace(make(), make=make)) == ("r",)
+    assert drawn_parameters(replace(make(), make=None)) == ()
 
 
 def test_a_radius_that_has_a_slider_is_said_to_be_drawn_as_it_was():
