@@ -114,8 +114,8 @@ class Drive:
     def run(self, duration: float | None = None) -> Trajectory | None:
         """Drives for `duration` [s] of real time, or until Ctrl-C; returns what was recorded since
         the last reset, where the drive is saved."""
-        end = math.inf if duration is None else time.monotonic() + duration
         self._begin_record()
+        end = math.inf if duration is None else time.monotonic() + duration
         self._now, stop = None, "failed"
         try:
             keep_pace(RATE, lambda: time.monotonic() >= end,
