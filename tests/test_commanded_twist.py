@@ -12,6 +12,7 @@ import pytest
 from runs import killed
 from support import command_line, shipped
 
+import nhmech
 from nhmech import Event, InputError, JointVelocity, SimulationError, Simulator, Trajectory
 from nhmech.control.balance import Balance
 from nhmech.control.combinators import Delay, Hold, Saturation, Sum, Switch
@@ -543,3 +544,15 @@ def test_a_twist_that_is_driven_is_none(name):
     changing = lambda t, state: (0.5, 0.0, 0.1 * np.sin(t))     # noqa: E731
     assert not residuals(driven(shipped(name), changing))
     assert not residuals(driven(shipped(name), (0.0, 0.0, 0.0)))
+
+
+def test_a_part_that_is_commanded_all_along_and_never_driven_is_told():
+    """Wheels on two axles that only roll let no base turn, however the command changes."""
+    def swaying(t, state):
+        return 0.4, 0.0, 0.3 * np.sin(4 * t)
+
+    for skid, told in (("coulomb", 1), ("mid-axle", 0)):
+        vehicle = nhmech.load(nhmech.urdf_path("skid_steer"), skid=skid)
+        run = Simulator(vehicle, TwistDrive(vehicle, swaying)).run(3.0, every=10)
+        found = [str(n) for n in run.notices if n.kind is NoticeKind.TWIST_RESIDUAL]
+        assert len(found) == told and all("yaw (up to 0.3 rad/s) was never driven" in n for n in found)

@@ -15,6 +15,7 @@ from .limit_spans import LimitSpan
 OFF = 0.01        # of the commanded twist: a residual above it is a notice
 SETTLED = 1.0     # [s] after which a servo of time constant 0.1 s has closed all but 5e-4 of it
 STEADY = 0.1      # [1/s] of its size, by which a command may change: it is followed within OFF / 2
+PARTS = (("forward", "m/s"), ("lateral", "m/s"), ("yaw", "rad/s"))
 SMALL = 1e-3      # of the largest command: one of less is a standstill
 
 
@@ -38,7 +39,7 @@ def planar_twist(vehicle: Vehicle, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 def twist_notice(vehicle: Vehicle, trajectory: History,
                  commanded: np.ndarray | None, spans: Iterable[LimitSpan]) -> Notice | None:
     """A notice where a run, long enough after the last change of its command, does not drive as
-    commanded.
+    commanded, or never drives a part of it at all.
 
     Compared are forward speed and yaw rate, in metres by the vehicle's length, and the lateral
     speed where one is commanded: elsewhere it follows from where the base frame stands.
@@ -62,16 +63,27 @@ def twist_notice(vehicle: Vehicle, trajectory: History,
     judged = _settled(trajectory.t, wanted, size) & (size > SMALL * np.nanmax(size))
     part = np.where(judged, np.linalg.norm(error, axis=1) / np.where(judged, size, 1.0), 0.0)
     if part.max() <= OFF:
-        return None
+        return _never_driven(trajectory.t, wanted / scale, found / scale)
     k = int(np.flatnonzero(part >= 0.9 * part.max())[-1])      # when things have come to rest
-    shown = [", ".join(f"{name} {value:.4g} {unit}" for name, value, unit in
-                       zip(("forward", "lateral", "yaw"), twist / scale, ("m/s", "m/s", "rad/s")))
+    shown = [", ".join(f"{name} {value:.4g} {unit}" for (name, unit), value in
+                       zip(PARTS, twist / scale))
              for twist in (wanted[k], found[k])]
     why = "".join(f"; {span}" for span in spans if span.start <= trajectory.t[k] <= span.end)
     return Notice(NoticeKind.TWIST_RESIDUAL,
                   f"the twist that was driven is off the commanded one by up to {part[k]:.2g} of "
                   f"it: at t = {trajectory.t[k]:.6g} s commanded {shown[0]}; driven {shown[1]}"
                   f"{why}")
+
+
+def _never_driven(t: np.ndarray, wanted: np.ndarray, found: np.ndarray) -> Notice | None:
+    """About parts of a command that changes all the time."""
+    most, made = np.nanmax(np.abs(wanted), axis=0), np.abs(found).max(axis=0)
+    never = [f"{name} (up to {most[i]:.4g} {unit})" for i, (name, unit) in enumerate(PARTS)
+             if most[i] > OFF * most.max() and made[i] <= OFF * most[i]]
+    if not never or t[-1] - t[0] < SETTLED:
+        return None
+    return Notice(NoticeKind.TWIST_RESIDUAL, f"of the commanded twist {' and '.join(never)} was "
+                  "never driven: the wheels do not allow it")
 
 
 def _settled(t: np.ndarray, wanted: np.ndarray, size: np.ndarray) -> np.ndarray:
