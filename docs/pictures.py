@@ -71,6 +71,12 @@ def howto() -> None:
     howto()
 
 
+def skid() -> None:
+    from skid_pictures import skid
+
+    skid()
+
+
 def gallery() -> None:
     subprocess.run([sys.executable, DOCS / "vehicles.py", "--pictures"], check=True)
 
@@ -86,7 +92,7 @@ def architecture() -> None:
 
 
 MADE = {made.__name__: made
-        for made in (demo, tutorial, wheels, howto, gallery, examples, architecture)}
+        for made in (demo, tutorial, wheels, howto, skid, gallery, examples, architecture)}
 
 if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import nhmech
-from nhmech.view import plots
+from nhmech.view.drawing import new_figure, plot_style, write
 
 HERE = Path(__file__).parent / "images"
 TRACK, BASE, RADIUS = 0.57, 0.512, 0.165      # [m] of the shipped skid steer
@@ -26,11 +26,16 @@ def track_factor(robot, speed: float, radius: float, mu: float) -> tuple[float, 
     return yaw / turned, abs(float(run.v[-1, 0]) * turned)
 
 
-def scrubbing() -> None:
-    import matplotlib.pyplot as plt
+def skid() -> None:
+    """The track factor, by lateral acceleration and by payload."""
+    with plot_style():
+        draw()
 
+
+def draw() -> None:
     robot = nhmech.load(nhmech.urdf_path("skid_steer"))
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True)
+    figure = new_figure(6.8, 2.6)
+    left, right = figure.subplots(1, 2, sharey=True)
     for mu, mark in ((0.3, "o"), (0.6, "s"), (0.9, "^")):
         found = [track_factor(robot, speed, radius, mu) for radius in (0.7, 1.0, 2.0)
                  for speed in (0.2, 0.4, 0.6, 0.8, 1.0)]
@@ -49,9 +54,8 @@ def scrubbing() -> None:
         right.plot(places, factors, ".-", label=f"{mass:g} kg")
     right.set(xlabel="payload ahead of the middle [m]")
     right.legend()
-    figure.tight_layout()
-    plots.write(figure, HERE / "track_factor.svg")
+    write(figure, HERE / "track_factor.svg")
 
 
 if __name__ == "__main__":
-    scrubbing()
+    skid()
