@@ -14,6 +14,7 @@ from ..errors import CompileError
 from .cache import default_cache
 from .lane_type import vectorise
 from .lanes import find_vector_compiler
+from .workspace import workspace
 
 _LOOP = """
 extern "C" __attribute__((visibility("default"))) int nhmech_lane_count(void) {{ return LANES; }}
@@ -86,7 +87,6 @@ def _compiled(function: ca.Function) -> tuple[Callable, int] | None:
         return None
     generator = ca.CodeGenerator(f"{function.name()}.cpp", {"with_header": False, "cpp": True})
     generator.add(function)
-    sizes = {name: getattr(function, name)() for name in ("sz_arg", "sz_res", "sz_iw", "sz_w")}
     ins = [function.nnz_in(i) for i in range(function.n_in())]
     outs = [function.nnz_out(i) for i in range(function.n_out())]
     text = {
@@ -100,7 +100,8 @@ def _compiled(function: ca.Function) -> tuple[Callable, int] | None:
             "sizeof(pack));" for i, n in enumerate(outs)),
     }
     text["read"] += "\n    " + " ".join(f"res[{i}] = out{i};" for i in range(len(outs)))
-    code = vectorise(generator.dump()) + _LOOP.format(name=function.name(), **sizes, **text)
+    code = vectorise(generator.dump()) + _LOOP.format(name=function.name(), **workspace(function),
+                                                      **text)
     library = default_cache().load(code, compiler, code.count("\n"))
     if library is None:
         return None

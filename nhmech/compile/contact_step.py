@@ -11,6 +11,7 @@ import numpy as np
 
 from .contact_code import TEXT
 from .loop import HIDDEN, Source, library_of
+from .workspace import workspace
 
 DONE, REFUSED, OPEN = 0, 1, 2      # what the code returns: OPEN where its iterations do not close
 
@@ -117,8 +118,6 @@ def contact_source(functions: Sequence[ca.Function], layout: ContactLayout,
     generator = ca.CodeGenerator("contact_step.c", {"with_header": False})
     for function in functions:
         generator.add(function)
-    room = {size: max(getattr(function, size)() for function in functions)
-            for size in ("sz_arg", "sz_res", "sz_iw", "sz_w")}
     lists = {"size": [len(rows) for rows in layout.contacts],
              "along": [row for rows in layout.contacts for row in rows],
              "height": layout.heights, "held": layout.bilateral, "phi": layout.bilateral_heights,
@@ -129,7 +128,7 @@ def contact_source(functions: Sequence[ca.Function], layout: ContactLayout,
         contacts=len(layout.contacts), bilateral=len(layout.bilateral),
         bilateral_heights=len(layout.bilateral_heights), unknowns=len(lists["along"]),
         look=look.name(), momentum=momentum.name(), move=move.name(), project=project.name(),
-        DONE=DONE, REFUSED=REFUSED, OPEN=OPEN, **room,
+        DONE=DONE, REFUSED=REFUSED, OPEN=OPEN, **workspace(*functions),
         **{name: repr(number) for name, number in numbers.items()},
         **{name: ", ".join(map(str, [*values, 0])) for name, values in lists.items()})
     code = HIDDEN.format(generator.dump()) + text

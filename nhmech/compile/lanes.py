@@ -16,6 +16,7 @@ from ..errors import CompileError
 from .cache import default_cache
 from .compiler import LARGE, Compiler, compile_seconds, find_compiler, run_compiler
 from .lane_type import vectorise
+from .workspace import workspace
 
 # One pack of lanes goes through all its steps before the next one starts: its state never leaves
 # the cache.
@@ -237,9 +238,8 @@ def find_vector_compiler() -> VectorCompiler | None:
 def step_words(step: ca.Function) -> dict[str, int | str]:
     """What a loop's text wants to know of (t, x, u, theta, dt, side, guard) -> (x, health,
     status)."""
-    sizes = {name: getattr(step, name)() for name in ("sz_arg", "sz_res", "sz_iw", "sz_w")}
     return {"name": step.name(), "nx": step.nnz_out(0), "nu": step.nnz_in(2),
-            "ntheta": step.nnz_in(3), **sizes}
+            "ntheta": step.nnz_in(3), **workspace(step)}
 
 
 def compile_lanes(step: ca.Function) -> Lanes | None:

@@ -11,25 +11,18 @@ import casadi as ca
 
 from .asking import ASK, ASKED, ASKING
 from .background import Build, begin_build, wait_for_build
+from .bounding import STRIDE, Bounding, bounding_source
 from .cache import Library, default_cache
 from .compiler import find_compiler, say_no_compiler
+from .judging import JUDGE, JUDGED, WRONG, judged_share
 from .status import CODES
+from .workspace import workspace
 
 # further steps towards the constraints where an integrator's step was a coarse one
 NEWTON = 5
 # steps between two projections of a scheme that keeps the constraints: rounding has not made 1e-13
 # m of them by then
 MENDED = 64
-
-# steps between two that are taken again as two halves, which tells the error of both; the first
-# ones are judged more often, and so is a step after which the speeds have doubled
-JUDGED = 256
-# an error of a step, relative to 1 + |x|, at which it is not taken if speeds grow; where they
-# shrink, it may be a stiff damper that brings them to rest
-WRONG = 0.5
-# what the loop keeps about that: error so far, that of the latest judged step and its count, the
-# speeds then; and the worst error, followed by a row of the state with it
-GAUGE = ("total", "latest", "count", "speeds", "worst")
 
 # What a library keeps to itself can be put in line: then CasADi's helpers, such as the square, are
 # no calls.
@@ -101,76 +94,6 @@ static void nhmech_show(nhmech_setup* s, long long done) {{
   arg[0] = s->clock; arg[1] = s->x; arg[2] = s->theta;
   res[0] = s->q; res[1] = s->v;
   {read}(arg, res, iw, w, 0);
-}}
-"""
-
-# The least margin of some bounds at x, each on the side of its sign: of those of a step, and of
-# those of the forces of the ground, which cost more.
-_LEAST = """
-static double {function}(const nhmech_setup* s, double t, const double* x) {{
-  const double* arg[{sz_arg}];
-  double *res[{sz_res}], margins[{count}], least = INFINITY, side;
-  casadi_int iw[{sz_iw} + 1];
-  double w[{sz_w} + 1];
-  int j;
-  arg[0] = &t; arg[1] = x; {arguments}
-  res[0] = margins;
-  {name}(arg, res, iw, w, 0);
-  for (j = 0; j < {count}; ++j) {{
-    side = margins[j] * s->signs[{first} + j];
-    if (!(side >= least)) least = side;
-  }}
-  return least;
-}}
-"""
-
-_NO_BOUNDS = """
-static double {function}(const nhmech_setup* s, double t, const double* x) {{ return INFINITY; }}
-"""
-
-# steps between two looks at the forces of the ground: three percent of a run for each step that
-# such a look costs. Where a margin would be gone after twice as many, at the rate at which it
-# shrinks, each step is looked at
-STRIDE = 32
-# what the loop keeps about that: least margin at a look, its count, and the stride from there
-TREND = ("least", "count", "stride")
-
-# Whether a step of dt to `next` is believed; notes its error.
-_JUDGE = """
-static int nhmech_judge(const nhmech_setup* s, double t, const double* x, const double* next,
-                        long long k) {{
-  const double half = s->dt / 2, *arg[{sz_arg}];
-  double *res[{sz_res}], *g = s->gauge;
-  casadi_int iw[{sz_iw} + 1];
-  double w[{sz_w} + 1], middle[{nx} + 1], end[{nx} + 1], found[3], answer;
-  double error = 0, before = 0, speeds = 0, e;
-  int j;
-  for (j = {nq} - {na}; j < {nx}; ++j) {{
-    before += fabs(x[j]);
-    speeds += fabs(next[j]);
-  }}
-  if (k % {JUDGED} && k & (k - 1) && speeds <= 2 * g[3] + 1) return {DONE};
-  arg[0] = &t; arg[1] = x; arg[2] = s->u; arg[3] = s->theta; arg[4] = &half; arg[5] = &s->side;
-  arg[6] = s->health + 2;
-  res[0] = middle; res[1] = found; res[2] = &answer;
-  {step}(arg, res, iw, w, 0);
-  t += half;
-  arg[1] = middle; arg[6] = found + 2; res[0] = end;
-  {step}(arg, res, iw, w, 0);
-  for (j = 0; j < {nx}; ++j) {{
-    e = {SHARE} * fabs(end[j] - next[j]) / (1 + fabs(next[j]));
-    if (!(e <= error)) error = e;
-  }}
-  if (!(error <= {WRONG} || speeds <= before)) return {COARSE};
-  if (k > g[2]) g[0] += (error + g[1]) / 2 * ((double)k - g[2]);
-  g[1] = error;
-  g[2] = (double)k;
-  g[3] = speeds;
-  if (error > g[4]) {{
-    g[4] = error;
-    nhmech_row(s, t - half, x, g + 5);
-  }}
-  return {DONE};
 }}
 """
 
@@ -263,10 +186,6 @@ int nhmech_turn(nhmech_setup* s) {{
 """
 
 
-# (t, x, theta) -> margins, and (t, x, u, theta, split) -> margins; None where there are none
-Bounding = tuple[ca.Function | None, ca.Function | None]
-
-
 class Setup(ctypes.Structure):
     """What a run keeps from call to call: constants and addresses;
     what the next call is to do, and what the last one did.
@@ -357,7 +276,7 @@ def loop_source(step: ca.Function, settle: ca.Function, read: ca.Function, angle
     nu = step.size1_in(2)
     asked = {key: word.format(nu=nu) for key, word in
              (ASKED if control is None else ASKING).items()}
-    return source_of(functions, SHELL + _JUDGE + _LOOP + CALLS, bounds, control, **asked,
+    return source_of(functions, SHELL + JUDGE + _LOOP + CALLS, bounds, control, **asked,
                      step=step.name(), unsettled=unsettled, JUDGED=JUDGED, WRONG=WRONG,
                      SHARE=judged_share(order), **shapes(functions, nu, angles))
 
@@ -396,36 +315,27 @@ class LoopCode:
         return library
 
 
-def judged_share(order: int) -> float:
-    """The error of a step, as a multiple of its difference from two halves (Richardson)."""
-    return 2.0 ** order / (2.0 ** order - 1.0)
-
-
 def shapes(functions: Sequence[ca.Function], nu: int, angles: int) -> dict[str, int | str]:
     """What `SHELL` wants to know of functions the last two of which are `settle` and `read`."""
     *_, settle, read = functions
-    room = {size: max(getattr(function, size)() for function in functions)
-            for size in ("sz_arg", "sz_res", "sz_iw", "sz_w")}
-    return room | {"nx": settle.nnz_out(0), "nq": read.nnz_out(0), "nv": read.nnz_out(1), "nu": nu,
-                   "na": angles, "settle": settle.name(), "read": read.name()}
+    return {
+        **workspace(*functions),
+        "nx": settle.nnz_out(0), "nq": read.nnz_out(0), "nv": read.nnz_out(1), "nu": nu,
+        "na": angles, "settle": settle.name(), "read": read.name()}
 
 
 def source_of(functions: Sequence[ca.Function], text: str, bounds: Bounding = (None, None),
               control: ca.Function | None = None, **words: object) -> Source:
     """C of the functions followed by a text with the words put in."""
     generator = ca.CodeGenerator("step.c", {"with_header": False})
-    margins, normals = bounds
-    first = 0 if margins is None else margins.nnz_out(0)
-    crossed = (_least("nhmech_crossed", margins, "arg[2] = s->theta;", 0)
-               + _least("nhmech_lifted", normals,
-                        "arg[2] = s->u; arg[3] = s->theta; arg[4] = s->split;", first))
     for function in (*functions, *(part for part in (*bounds, control) if part is not None)):
         generator.add(function)
+    crossed = bounding_source(bounds)
     if control is not None:
-        crossed += ASK.format(name=control.name(), **_sizes(control))
+        crossed += ASK.format(name=control.name(), **workspace(control))
     code = HIDDEN.format(generator.dump()) + text.format(
         **ASKED | words, **CODES, NEWTON=NEWTON, STRIDE=STRIDE, crossed=crossed,
-        lifts=int(normals is not None))
+        lifts=int(bounds[1] is not None))
     return Source(code, functions[0].n_instructions() + code.count("\n") // 2)
 
 
@@ -440,18 +350,6 @@ def library_of(source: Source, build: bool) -> Library | None:
     if build:
         wait_for_build(source.code, compiler)
     return default_cache().load(source.code, compiler, source.instructions, build)
-
-
-def _least(function: str, bounds: ca.Function | None, arguments: str, first: int) -> str:
-    """C of the least margin of bounds, the signs of which begin at `first`."""
-    if bounds is None:
-        return _NO_BOUNDS.format(function=function)
-    return _LEAST.format(function=function, name=bounds.name(), count=bounds.nnz_out(0),
-                         arguments=arguments, first=first, **_sizes(bounds))
-
-
-def _sizes(function: ca.Function) -> dict[str, int]:
-    return {size: getattr(function, size)() for size in ("sz_arg", "sz_res", "sz_iw", "sz_w")}
 
 
 def loop_of(library: Library, work: int = 0) -> Loop:

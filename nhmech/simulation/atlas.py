@@ -12,8 +12,9 @@ import casadi as ca
 import numpy as np
 
 from ..compile.adaptive import Adaptive, compile_adaptive
+from ..compile.bounding import Bounding
 from ..compile.buffered import Buffered
-from ..compile.loop import Bounding, Loop, LoopCode, Source, loop_source
+from ..compile.loop import Loop, LoopCode, Source, loop_source
 from ..errors import REPR, listed
 from ..mechanics.equations import Equations
 from ..urdf.description import JointLimits

@@ -1,19 +1,19 @@
-"""The step loop."""
+"""A vehicle with a controller in the loop: where it is put, stepped, run and recorded."""
 
 from __future__ import annotations
 
 import logging
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from threading import Lock
 
 import numpy as np
 
 from ..checks import read_mapping, read_word
-from ..ctrl_c import forget_ctrl_c, hear_ctrl_c
-from ..errors import CompileError, NhmechError, Remedy, SimulationError
+from ..ctrl_c import hear_ctrl_c
+from ..errors import SimulationError
 from ..mechanics.system import HasConstrained
 from ..vehicle.friction import with_scrubbing
 from ..vehicle.vehicle import Vehicle
@@ -24,12 +24,10 @@ from .callbacks import check_callable
 from .command import TWIST_NAMES, Controller
 from .conservation import check_scheme
 from .contact.coulomb import CONTACTS, ROLL, SLIP, choose_contact
-from .contact.rolling_end import RollingEnd
 from .events import Event, read_events
 from .feedback import Feedback
 from .inputs import Inputs, Wrench, read_twist
 from .integration.schemes import SCHEMES
-from .interrupts import is_second_press
 from .moment import Moment
 from .propagator import Propagator
 from .runs.layouts import RowLayout, state_layout
@@ -40,17 +38,13 @@ from .settings import describe_settings
 from .simulated import Simulated
 from .start import begin
 from .state import State
-from .step_error import step_notice
+from .step_loop import Progress, StepLoop
+from .steps_by_hand import StepsByHand
 
 BUSY = ("this Simulator is advancing already, in another thread or in the call that asked its "
         "controller; make one for each thread, they may share the vehicle")
 RECORDS = "the record of step() would leave this run out: end_record() ends it first"
-GO_ON = "Simulator(on_limit=\"warn\", on_fall=\"warn\", on_lift=\"warn\") goes on"
 AUTO = "auto"       # the integrator that is chosen on the way
-PROGRESS = 200      # steps between two reports of progress; more often would cost time
-TURNS = 50          # of controller and step, between two looks at file and progress
-
-Progress = Callable[[float, State], None]
 
 
 class Simulator:
@@ -174,10 +168,10 @@ class Simulator:
                                      SCHEMES["dop853"] if integrator == AUTO else None, coulomb,
                                      every)
         self.inputs = Inputs(self.propagator, controller, wrenches, every)
+        self._by_hand = StepsByHand(self.propagator, self.bounds)
+        self._loop = StepLoop(self.propagator, self.inputs, self.events, self.bounds)
         self._is_started = False
-        self._is_first = True     # of its steps since the start
         self._turn = Lock()       # of the thread that advances it
-        self._recorder: Recorder | None = None      # of steps that are made by hand
 
     def __repr__(self) -> str:
         named = self.simulated.vehicle or self.simulated.example
@@ -207,11 +201,6 @@ class Simulator:
         if not self._is_started:
             self.reset()
         return self.moment.state
-
-    @cached_property
-    def _by_hand(self) -> RollingEnd:
-        """Takes the steps of `step`, which looks at no events."""
-        return RollingEnd((), self.bounds, self.propagator, [])
 
     @cached_property
     def info(self) -> RunInfo:
@@ -257,12 +246,12 @@ class Simulator:
         SimulationError
             Within a run or a step, and while steps are recorded.
         """
-        if self._recorder is not None:
+        if self._by_hand.recorder is not None:
             raise SimulationError("the record would go back in time: end_record() ends it first")
         if not self._turn.acquire(False):
             raise SimulationError(BUSY)
         try:
-            self._is_first = True
+            self._by_hand.is_first = True
             begin(self.propagator, self.simulated.configuration(pose, joints, q), xi, v)
             self._is_started = True
             state = self.state
@@ -287,30 +276,16 @@ class Simulator:
             raise SimulationError(BUSY)
         try:
             self.inputs.ask()
-            if self._recorder is not None:
+            by_hand = self._by_hand
+            if by_hand.recorder is not None:
                 self.inputs.note_twist()
-                self._recorder.note(self.moment.k)
-            by_hand = self._is_first or self.propagator.coulomb is not None
-            if by_hand or not self.propagator.step_in_c():
-                self._step_within_bounds()
+                by_hand.recorder.note(self.moment.k)
+            is_watched = by_hand.is_first or self.propagator.coulomb is not None
+            if is_watched or not self.propagator.step_in_c():
+                by_hand.step()
             return self.moment.state
         finally:
             self._turn.release()
-
-    def _step_within_bounds(self) -> None:
-        """Warns of bounds that are passed. Raises `SimulationError` for a terminal one."""
-        watch = self._by_hand.watch
-        begins, self._is_first = self._is_first, False
-        terminal = watch.begin() if begins else None
-        self._by_hand.judge()
-        terminal = terminal or self._by_hand.step(self.dt)
-        for t, name in watch.noted:
-            if name not in (terminal, SLIP, ROLL):
-                logging.getLogger("nhmech").warning("t = %.6g s: %s", t, name)
-        watch.noted.clear()
-        if terminal is not None:
-            raise SimulationError(f"stopped at t = {self.t:.6g} s: {terminal}",
-                                  remedy=Remedy(GO_ON, GO_ON))
 
     def record(self, *, every: int = 1, save: str | os.PathLike | None = None) -> None:
         """Has `step` record from the present state on, until `end_record`.
@@ -328,12 +303,12 @@ class Simulator:
             Where it records already, and where the file cannot be made.
         """
         check_run(1.0, self.propagator.dt, every, None, save)
-        if self._recorder is not None:
+        if self._by_hand.recorder is not None:
             raise SimulationError("this Simulator records already; end_record() ends that")
         if not self._is_started:
             self.reset()
-        self._recorder = Recorder(self.moment, self.info, 1, every, save)
-        self._recorder.notices += self.bounds.notices
+        self._by_hand.recorder = Recorder(self.moment, self.info, 1, every, save)
+        self._by_hand.recorder.notices += self.bounds.notices
 
     def end_record(self, stop: str = "ended") -> Trajectory:
         """What was recorded since `record`, and is saved where that said so.
@@ -348,11 +323,7 @@ class Simulator:
         SimulationError
             Where nothing was recorded, and where the file cannot be written, with the record.
         """
-        recorder, self._recorder = self._recorder, None
-        if recorder is None:
-            raise SimulationError("nothing is recorded: record() begins it")
-        recorder.add()
-        return recorder.trajectory(stop)
+        return self._by_hand.end_record(stop)
 
     def compile(self, places: Sequence[np.ndarray] = (), *, wait: bool = True) -> None:
         """Has the code of a step built now and waits for it: for loops in real time. Otherwise
@@ -402,101 +373,17 @@ class Simulator:
         check_run(duration, self.propagator.dt, every, progress, save)
         if not self._is_started:
             self.reset()
-        if self._recorder is not None or not self._turn.acquire(False):
-            raise SimulationError(BUSY if self._recorder is None else RECORDS)
+        is_recorded = self._by_hand.recorder is not None
+        if is_recorded or not self._turn.acquire(False):
+            raise SimulationError(RECORDS if is_recorded else BUSY)
         try:
-            begin = 0 if progress is None else self.moment.k
             steps = math.ceil(duration / self.propagator.dt - 1e-9)
             recorder = Recorder(self.moment, self.info, steps // every + 3, every, save)
             recorder.notices += self.bounds.notices
             if self._notice is not None:
                 recorder.notices.append(self._notice)
                 logging.getLogger("nhmech").info("%s", self._notice)
-            try:
-                stop = self._run(duration, steps, recorder, progress)
-            except KeyboardInterrupt:
-                forget_ctrl_c()
-                stop = "interrupted"
-            except CompileError:
-                raise                         # of the machine, not of the run
-            except NhmechError as error:
-                recorder.add()
-                if self.propagator.gauge.is_coarse(self.moment):
-                    self._note_errors(recorder)
-                raise SimulationError(str(error), recorder.trajectory(str(error))) from error
-            except MemoryError as error:
-                why = (f"the memory is full at t = {self.t:.6g} s: record fewer states "
-                       "(run(..., every=100)) or keep them on disk (save=...)")
-                raise SimulationError(why, recorder.trajectory(why)) from error
-            recorder.add()
-            if progress is not None and self.moment.k > begin and stop != "interrupted":
-                progress(self.t, self.state)
-            if self.propagator.gauge.is_coarse(self.moment):
-                self._note_errors(recorder)
-            trajectory = recorder.trajectory(stop)
-            if stop == "interrupted" and is_second_press():
-                raise KeyboardInterrupt
-            return trajectory
+            self._by_hand.is_first = False
+            return self._loop.run(duration, steps, recorder, progress)
         finally:
             self._turn.release()
-
-    def _note_errors(self, recorder: Recorder) -> None:
-        """Says where the steps were too long, in the record and in the log."""
-        notice = step_notice(self.propagator.gauge, self.atlas, self.moment, self.simulated.theta,
-                             self.propagator.dt)
-        if notice is not None:
-            recorder.notices.append(notice)
-            logging.getLogger("nhmech").warning("%s", notice)
-
-    @property
-    def _takes_turns(self) -> bool:
-        """Whether nothing happens between two steps but that the controller is asked."""
-        propagator = self.propagator
-        watched = self.events or propagator.spare or propagator.coulomb
-        return not watched and self.inputs.every == 1
-
-    def _ask(self) -> None:
-        self.inputs.ask()
-        self.inputs.note_twist()
-
-    @hear_ctrl_c()
-    def _run(self, duration: float, steps: int, recorder: Recorder,
-             progress: Progress | None) -> str:
-        """The step loop. Returns why it ended."""
-        propagator, end = self.propagator, self.moment.t + duration
-        dt = propagator.dt
-        # the last step may be a part of one
-        whole = steps if abs(steps * dt - duration) <= 1e-9 * dt else steps - 1
-        course = RollingEnd(self.events, self.bounds, propagator, recorder.events)
-        watch = course.watch
-        k = reported = 0
-        self._is_first = False
-        while k < steps:
-            if self.inputs.ask() or k == 0:
-                self.inputs.note_twist()
-                course.judge()
-            if k == 0 and watch.watched and (name := watch.begin()):
-                return f"event: {name}"
-            if propagator.spare is not None:
-                propagator.choose_scheme(steps - k)
-            loop = None if k == whole else propagator.loop()
-            refused = True
-            if loop is not None and (free := watch.free_steps(loop, self.inputs.hold(whole - k))):
-                if free == 1 and self._takes_turns:
-                    turns = min(whole - k, TURNS)
-                    done, refused = propagator.take_turns(loop, turns, self._ask, recorder, k)
-                else:
-                    done, refused = propagator.advance_many(loop, free, recorder, k)
-                k += done
-                if refused and done and propagator.atlas.chart.asks:
-                    self.inputs.ask()      # the refused step may begin a period
-            if refused:
-                recorder.note(k)
-                length = min(dt, end - self.t) if k == whole else dt
-                if name := course.step(length, recorder.add):
-                    return f"event: {name}"
-                k += 1
-            if progress is not None and k // PROGRESS != reported:
-                reported = k // PROGRESS
-                progress(self.t, self.state)
-        return "duration"

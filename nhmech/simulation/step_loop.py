@@ -1,0 +1,133 @@
+"""The step loop: asks the controller, steps, looks, records."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+from ..ctrl_c import forget_ctrl_c, hear_ctrl_c
+from ..errors import CompileError, NhmechError, SimulationError
+from .bounds import Bounds
+from .contact.rolling_end import RollingEnd
+from .events import Event
+from .inputs import Inputs
+from .interrupts import is_second_press
+from .propagator import Propagator
+from .runs.recorder import Recorder
+from .runs.trajectory import Trajectory
+from .state import State
+from .step_error import step_notice
+
+PROGRESS = 200      # steps between two reports of progress; more often would cost time
+TURNS = 50          # of controller and step, between two looks at file and progress
+
+Progress = Callable[[float, State], None]
+
+
+class StepLoop:
+    """Runs of one simulator, from its present moment on."""
+
+    def __init__(self, propagator: Propagator, inputs: Inputs, events: Sequence[Event],
+                 bounds: Bounds):
+        self._propagator = propagator
+        self._moment = propagator.moment
+        self._inputs = inputs
+        self._events = events
+        self._bounds = bounds
+
+    def run(self, duration: float, steps: int, recorder: Recorder,
+            progress: Progress | None) -> Trajectory:
+        """Runs for a duration [s], which is so many steps, the last of which may be a part of one.
+
+        Raises
+        ------
+        SimulationError
+            For a failure, with the record so far.
+        KeyboardInterrupt
+            For a second press of Ctrl-C, when the run is saved.
+        """
+        moment = self._moment
+        begin = 0 if progress is None else moment.k
+        try:
+            stop = self._advance(duration, steps, recorder, progress)
+        except KeyboardInterrupt:
+            forget_ctrl_c()
+            stop = "interrupted"
+        except CompileError:
+            raise                         # of the machine, not of the run
+        except NhmechError as error:
+            recorder.add()
+            self._note_errors(recorder)
+            raise SimulationError(str(error), recorder.trajectory(str(error))) from error
+        except MemoryError as error:
+            why = (f"the memory is full at t = {moment.t:.6g} s: record fewer states "
+                   "(run(..., every=100)) or keep them on disk (save=...)")
+            raise SimulationError(why, recorder.trajectory(why)) from error
+        recorder.add()
+        if progress is not None and moment.k > begin and stop != "interrupted":
+            progress(moment.t, moment.state)
+        self._note_errors(recorder)
+        trajectory = recorder.trajectory(stop)
+        if stop == "interrupted" and is_second_press():
+            raise KeyboardInterrupt
+        return trajectory
+
+    @hear_ctrl_c()
+    def _advance(self, duration: float, steps: int, recorder: Recorder,
+                 progress: Progress | None) -> str:
+        """The loop itself. Returns why it ended."""
+        propagator, inputs, moment = self._propagator, self._inputs, self._moment
+        dt, end = propagator.dt, moment.t + duration
+        whole = steps if abs(steps * dt - duration) <= 1e-9 * dt else steps - 1
+        course = RollingEnd(self._events, self._bounds, propagator, recorder.events)
+        watch = course.watch
+        k = reported = 0
+        while k < steps:
+            if inputs.ask() or k == 0:
+                inputs.note_twist()
+                course.judge()
+            if k == 0 and watch.watched and (name := watch.begin()):
+                return f"event: {name}"
+            if propagator.spare is not None:
+                propagator.choose_scheme(steps - k)
+            loop = None if k == whole else propagator.loop()
+            refused = True
+            if loop is not None and (free := watch.free_steps(loop, inputs.hold(whole - k))):
+                if free == 1 and self._takes_turns:
+                    turns = min(whole - k, TURNS)
+                    done, refused = propagator.take_turns(loop, turns, self._ask, recorder, k)
+                else:
+                    done, refused = propagator.advance_many(loop, free, recorder, k)
+                k += done
+                if refused and done and propagator.atlas.chart.asks:
+                    inputs.ask()      # the refused step may begin a period
+            if refused:
+                recorder.note(k)
+                length = min(dt, end - moment.t) if k == whole else dt
+                if name := course.step(length, recorder.add):
+                    return f"event: {name}"
+                k += 1
+            if progress is not None and k // PROGRESS != reported:
+                reported = k // PROGRESS
+                progress(moment.t, moment.state)
+        return "duration"
+
+    @property
+    def _takes_turns(self) -> bool:
+        """Whether nothing happens between two steps but that the controller is asked."""
+        propagator = self._propagator
+        watched = self._events or propagator.spare or propagator.coulomb
+        return not watched and self._inputs.every == 1
+
+    def _ask(self) -> None:
+        self._inputs.ask()
+        self._inputs.note_twist()
+
+    def _note_errors(self, recorder: Recorder) -> None:
+        """Says where the steps were too long, in the record and in the log."""
+        propagator = self._propagator
+        notice = step_notice(propagator.gauge, propagator.atlas, self._moment,
+                             propagator.simulated.theta, propagator.dt)
+        if notice is not None:
+            recorder.notices.append(notice)
+            logging.getLogger("nhmech").warning("%s", notice)
