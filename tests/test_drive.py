@@ -303,6 +303,35 @@ def test_the_command_drives_what_falls_balances_rolls_or_steers(words):
     assert result.exit_code == 0 and "drive    http" in result.output
 
 
+def test_the_command_drives_under_conditions(tmp_path):
+    """As `nhmech run` has them; a reset goes back to them."""
+    path = tmp_path / "a.npz"
+    result = command_line("drive", "trailers", "--duration", "0.2", "--save", path,
+                          "--slope", "5deg", "--start", "1,-2,30deg", "--payload", "20@0,0,0.5",
+                          "--joint", "hitch_1_joint=20deg", "--xi", "forward_speed=0.5")
+    assert result.exit_code == 0, result.output
+    run = nhmech.Trajectory.load(path)
+    vehicle = run.simulated.vehicle
+    assert vehicle.ground == nhmech.Ground.inclined(np.deg2rad(5))
+    assert vehicle.parameters.values["payload.mass"] == 20
+    start = nhmech.Simulator(vehicle).reset((1, -2, np.deg2rad(30)), xi={"forward_speed": 0.5},
+                                            joints={"hitch_1_joint": np.deg2rad(20)})
+    np.testing.assert_array_equal(run.q[0], start.q)
+    np.testing.assert_array_equal(run.v[0], start.v)
+    refused = command_line("drive", "trailers", "--joint", "hitch=1")
+    assert refused.exit_code == 2 and "--joint hitch=1" in refused.output
+
+
+@pytest.mark.parametrize("begin", [(1.0, 2.0, 0.5), (1.0, 2.0, 0.0, 0.0, 0.0, 0.5)])
+def test_a_restart_goes_back_to_the_heading(begin):
+    driven = Teleoperation(shipped("carriage"), start={"pose": begin})
+    for place, found in ((None, begin), ((3.0, 1.0, -0.4), (3.0, 1.0, -0.4))):
+        driven.restart(place)
+        q = driven.simulator.state.q
+        yaw = 2 * np.arctan2(q[5], q[6])
+        assert [*q[:2], yaw] == pytest.approx([found[0], found[1], found[-1]])
+
+
 def test_a_path_that_nothing_follows_is_refused():
     result = command_line("drive", "carriage", "--path", "circle", "--duration", "0.1")
     assert result.exit_code == 2 and "nothing follows it" in result.output
@@ -478,6 +507,8 @@ def test_space_stops_though_a_key_is_down_and_other_keys_do_what_the_page_says(d
     press(browser, "KeyC")
     wait_until(lambda: teleoperation.chosen == "demo")
     browser.wait_for("document.getElementById('controller').value === 'demo'")
+    # the limits of the keys are not the controller's
+    assert "of" not in browser.evaluate("document.querySelector('.speed .limit').textContent")
     press(browser, "KeyP")
     wait_until(lambda: teleoperation.is_paused)
     browser.wait_for("document.getElementById('note').textContent.startsWith('paused')")

@@ -71,8 +71,9 @@ def test_a_textbook_system_has_a_page(tmp_path):
     assert done.exit_code == 0 and 0 < page.stat().st_size <= 1_200_000
     mistyped = command_line("page", "faling_disc", "-o", page)
     assert mistyped.exit_code == 2 and "did you mean 'falling_disc'?" in mistyped.output
-    refused = command_line("page", "falling_disc", "-o", page, "--mu", "0.5")
-    assert refused.exit_code == 2 and "textbook system" in refused.output
+    for words in (("--mu", "0.5"), ("--slope", "5deg"), ("--repair",)):
+        refused = command_line("page", "falling_disc", "-o", page, *words)
+        assert refused.exit_code == 2 and "textbook system" in refused.output
     with pytest.raises(InputError, match="no shapes"):
         nhmech.save_page(load_system("connection_curvature"), page)
 
@@ -145,12 +146,12 @@ def test_what_cannot_be_a_page_is_refused(tmp_path):
 
 def test_the_command_writes_one(tmp_path):
     page = tmp_path / "robot.html"
-    done = command_line("page", "differential_drive", "-o", page, "--parameter", "base_link.mass",
+    done = command_line("page", "differential_drive", "-o", page, "--slider", "base_link.mass",
                         "--mu", "0.4", "--title", "mine")
     assert done.exit_code == 0 and str(page) in done.output and "MB" in done.output
     assert "<title>mine</title>" in page.read_text(encoding="utf-8")
     assert '"name": "base_link.mass"' in page.read_text(encoding="utf-8")
-    refused = command_line("page", "differential_drive", "-o", page, "--parameter", "mass")
+    refused = command_line("page", "differential_drive", "-o", page, "--slider", "mass")
     assert refused.exit_code == 2 and "near it" in refused.output
 
 

@@ -110,8 +110,9 @@ class Conditions:
                 vehicle = vehicle.with_parameters(dict(zip(PAYLOAD, self.payload)))
         return vehicle
 
-    def place(self, simulator: Simulator, start: Mapping[str, Any]) -> None:
-        """Put the simulator at `start`, arguments of its `reset`, changed as the options say."""
+    def place(self, simulator: Simulator, start: Mapping[str, Any]) -> dict[str, Any]:
+        """Put the simulator at `start`, arguments of its `reset`, changed as the options say, and
+        return the arguments."""
         given = dict(start)
         if self.start is not None or self.joints:
             given.pop("q", None)      # the whole configuration contradicts a part of it
@@ -123,7 +124,10 @@ class Conditions:
                 given[name] = value if name == "pose" else _join(given.get(name), value)
                 with naming(flag, value):
                     simulator.reset(**given)
+        return given
 
+
+NO_CONDITIONS = Conditions()
 
 condition_options = option_group("conditions", Conditions)
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import click
 
 from .completion import robot_argument
+from .conditions import Conditions, condition_options
 from .driving import DrivingOptions, driving_options, make_driver
 from .looks import LookOptions, look_options, make_look
-from .options import OutputFile, Positive, RobotOptions, load_robot, robot_options
+from .options import OutputFile, Positive, RobotOptions, robot_options
 from .rolling import Friction, friction_option, with_friction_option
 from .show import has_browser
 from .summary import print_notices
@@ -28,11 +29,12 @@ from .summary import print_notices
               help="End after so long. Default: at Ctrl-C.")
 @friction_option
 @driving_options
+@condition_options
 @look_options
 @robot_options
-def drive(file: str, robot: RobotOptions, driving: DrivingOptions, looks: LookOptions, mu: Friction,
-          top_speed: float | None, top_yaw_rate: float | None, save: Path | None,
-          duration: float | None) -> None:
+def drive(file: str, robot: RobotOptions, driving: DrivingOptions, conditions: Conditions,
+          looks: LookOptions, mu: Friction, top_speed: float | None, top_yaw_rate: float | None,
+          save: Path | None, duration: float | None) -> None:
     """Drive a robot in the browser, in real time, with exact rolling.
 
     FILE is a URDF or xacro file, or the name of a shipped robot. Arrow keys or WASD drive, Q and E
@@ -43,12 +45,14 @@ def drive(file: str, robot: RobotOptions, driving: DrivingOptions, looks: LookOp
     nhmech drive differential_drive
     nhmech drive robot.urdf --mu 0.4 --overlay forces --save drive.npz
     nhmech drive ackermann_car --controller pure_pursuit --path figure8
+    nhmech drive trailers --slope 5deg --joint hitch_1_joint=20deg --payload 20@0,0,0.5
     """
     from ..control.teleoperation import coasts
     from ..simulation.callbacks import controller_name
+    from ..simulation.simulator import Simulator
     from ..view.drive import Drive
 
-    vehicle = with_friction_option(load_robot(file, robot), mu)
+    vehicle = with_friction_option(conditions.load(file, robot), mu)
     print_notices(vehicle.notices)
     if coasts(vehicle):
         vehicle = vehicle.with_wrench(vehicle.description.root)     # of the hand that pushes it
@@ -56,7 +60,7 @@ def drive(file: str, robot: RobotOptions, driving: DrivingOptions, looks: LookOp
     is_given = driving.controller is not None
     controllers = ({controller_name(driver.controller): driver.controller}
                    if is_given or not coasts(vehicle) else {})
-    start = driver.start() if is_given else {}
+    start = conditions.place(Simulator(vehicle), driver.start() if is_given else {})
     look = make_look(vehicle, looks, path=driver.followed_path)
     with Drive(vehicle, controllers=controllers, start=start, speed=top_speed,
                yaw_rate=top_yaw_rate, save=save, overlays=look.overlays, title=look.title,

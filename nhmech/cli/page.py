@@ -8,7 +8,8 @@ import click
 
 from ..errors import InputError, did_you_mean
 from .completion import robot_argument
-from .options import OutputFile, PairType, Positive, RobotOptions, load_robot, number, robot_options
+from .conditions import NO_CONDITIONS, Conditions, condition_options
+from .options import NO_OPTIONS, OutputFile, Positive, RobotOptions, robot_options
 from .rolling import Friction, coefficients, friction_option
 from .summary import print_notices
 
@@ -17,21 +18,17 @@ from .summary import print_notices
 @robot_argument
 @click.option("-o", "--output", type=OutputFile(".html"), metavar="FILE.html",
               help="The file to write; an older one is replaced. Default: the robot's name.")
-@click.option("--parameter", "parameters", multiple=True, metavar="NAME",
+@click.option("--slider", "sliders", multiple=True, metavar="NAME",
               help="A number of the robot that gets a slider, such as base_link.mass or "
                    "left_wheel_joint.radius; repeat. Default: payload and gravity.")
-@click.option("--joint", "joints", type=PairType("POSITION", number), multiple=True,
-              help="Where a joint starts [rad or m; 30deg]; repeat.")
-@click.option("--xi", type=PairType("VALUE", number), multiple=True,
-              help="A speed at the start [m/s or rad/s]; repeat.")
 @click.option("--dt", type=Positive(), default=1e-3, show_default=True, metavar="SECONDS",
               help="Time step.")
 @click.option("--title", help="In the page's corner. Default: the robot's name.")
 @friction_option
+@condition_options
 @robot_options
-def page(file: str, robot: RobotOptions, output: Path | None, parameters: tuple[str, ...],
-         joints: tuple[tuple[str, float], ...], xi: tuple[tuple[str, float], ...], dt: float,
-         title: str | None, mu: Friction) -> None:
+def page(file: str, robot: RobotOptions, conditions: Conditions, output: Path | None,
+         sliders: tuple[str, ...], dt: float, title: str | None, mu: Friction) -> None:
     """Write one HTML file in which a robot runs by itself, with its exact equations.
 
     FILE is a URDF or xacro file, the name of a shipped robot, or that of a textbook system
@@ -42,16 +39,17 @@ def page(file: str, robot: RobotOptions, output: Path | None, parameters: tuple[
 
     \b
     nhmech page differential_drive -o robot.html
-    nhmech page robot.urdf --mu 0.6 --parameter base_link.mass
+    nhmech page robot.urdf --mu 0.6 --slider base_link.mass
     nhmech page falling_disc
     """
     from ..paths import urdf_names
+    from ..simulation.simulator import Simulator
     from ..systems import load_system, system_names
     from ..view.written_page import save_page
 
     robots = urdf_names()
     if file not in robots and (file in system_names() or file.endswith(".py")):
-        if not robot.is_empty or parameters or joints or xi or mu:
+        if robot != NO_OPTIONS or conditions != NO_CONDITIONS or sliders or mu:
             raise InputError(f"{file} is a textbook system: it starts as it is, and its "
                              "parameters have sliders; only -o, --dt and --title apply")
         example = load_system(file)
@@ -60,9 +58,10 @@ def page(file: str, robot: RobotOptions, output: Path | None, parameters: tuple[
         if file not in robots and not Path(file).is_file():
             near = did_you_mean(file, [*system_names(), *robots])
             raise InputError(f"{file}: no such file, shipped robot or textbook system{near}")
-        vehicle = load_robot(file, robot)
+        vehicle = conditions.load(file, robot)
         print_notices(vehicle.notices)
-        path = save_page(vehicle, output or Path(f"{vehicle.name}.html"),
-                         parameters=parameters or None, joints=dict(joints) or None,
-                         xi=dict(xi) or None, dt=dt, title=title, mu=coefficients(vehicle, mu))
+        start = conditions.place(Simulator(vehicle), {})
+        path = save_page(vehicle, output or Path(f"{vehicle.name}.html"), **start,
+                         parameters=sliders or None, dt=dt, title=title,
+                         mu=coefficients(vehicle, mu))
     click.echo(f"page     {path.resolve()}  ({path.stat().st_size / 1e6:.2f} MB)")

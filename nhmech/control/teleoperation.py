@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -311,11 +311,12 @@ class Teleoperation:
         NhmechError
             Where it cannot be placed; it stays where it is.
         """
-        place = [0.0] * 6
-        begin = tuple(self._begin.get("pose", ()))
-        place[:len(begin)] = begin
-        x, y, yaw = pose or (place[0], place[1], place[5])
-        self.simulator.reset(**self._begin | {"pose": (x, y, *place[2:5], yaw)})
+        begin = self._begin
+        if pose is not None:
+            (x, y, yaw), known = pose, begin.get("pose")
+            is_whole = isinstance(known, Sequence) and len(known) == 6
+            begin = {**begin, "pose": (x, y, *(known[2:5] if is_whole else (0, 0, 0)), yaw)}
+        self.simulator.reset(**begin)
         self.behind = 0.0
         if self._hand is not None:
             self._hand.reset()

@@ -35,8 +35,9 @@ const openDrive = nhmech => {
                                          onReset: () => act("reset") });
 
   function setUp(c) {
-    if (JSON.stringify(c.limits) !== JSON.stringify(state.limits)) {
-      instruments.setLimits(c.limits, c.lateral);
+    const differs = key => JSON.stringify(c[key]) !== JSON.stringify(state[key]);
+    if (differs("limits") || differs("chosen")) {
+      instruments.setLimits(c.limits, c.lateral, c.chosen === c.controllers[0]);
       controls.setLateral(c.lateral);
       document.body.classList.toggle("sideways", c.lateral);
     }

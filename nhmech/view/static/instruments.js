@@ -17,7 +17,8 @@ const openInstruments = parent => {
   const shade = use => `hsl(${Math.round(130 * (1 - Math.min(Math.max((use - 0.4) / 0.6, 0), 1)))}`
     + " 75% 38%)";
 
-  function setLimits(limits, lateral) {
+  // `areHeld`: whether who drives keeps to these limits; else the numbers stand alone
+  function setLimits(limits, lateral, areHeld = true) {
     speeds.textContent = "";
     axes = [["speed", 0, 1, "m/s", 2], ["sideways", 1, 1, "m/s", 2],
             ["turn", 2, DEGREES, "\u00b0/s", 0]]
@@ -27,7 +28,8 @@ const openInstruments = parent => {
         make(row, "span", "name", name);
         const number = make(row, "span", "number");
         const bar = make(row, "span", "bar centred"), fill = make(bar, "i", "");
-        make(row, "span", "limit", `of ${fixed(factor * most, digits)} ${unit}`);
+        bar.style.visibility = areHeld ? "" : "hidden";
+        make(row, "span", "limit", areHeld ? `of ${fixed(factor * most, digits)} ${unit}` : unit);
         return { i, factor, digits, most, number, fill };
       });
   }
