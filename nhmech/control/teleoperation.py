@@ -314,8 +314,8 @@ class Teleoperation:
         begin = self._begin
         if pose is not None:
             (x, y, yaw), known = pose, begin.get("pose")
-            is_whole = isinstance(known, Sequence) and len(known) == 6
-            begin = {**begin, "pose": (x, y, *(known[2:5] if is_whole else (0, 0, 0)), yaw)}
+            lean = known[2:5] if isinstance(known, Sequence) and len(known) == 6 else (0, 0, 0)
+            begin = {**begin, "pose": (x, y, *lean, yaw)}
         self.simulator.reset(**begin)
         self.behind = 0.0
         if self._hand is not None:
