@@ -14,6 +14,7 @@ from nhmech.analysis.equilibria import SteadyMotions
 from nhmech.systems import load_system
 
 GROWTH = 16 * 1024      # [kB] that a process may grow by while a hundred rows are recorded
+ROUNDING = 3e-14        # of a step, which add up as a random walk does; 1e-14 is seen
 
 
 def peak() -> int:
@@ -24,7 +25,8 @@ def peak() -> int:
 @pytest.mark.soak
 @pytest.mark.parametrize("steps", [10 ** 7, 10 ** 8])
 def test_a_hundred_million_steps_of_the_disc(steps, capsys):
-    """Energy by Gauss's method in steps of 20 ms, for 2 days of rolling, and for 23."""
+    """Energy by Gauss's method in steps of 20 ms, for 2 days of rolling, and for 23: it keeps to
+    the law of a random walk, which a drift of the method would leave."""
     disc = load_system("falling_disc")
     simulator = Simulator(disc, dt=0.02, integrator="gauss")
     simulator.reset(q=np.array(disc.start["q"]), xi=dict(zip(disc.speeds, disc.start["xi"])))
@@ -35,7 +37,7 @@ def test_a_hundred_million_steps_of_the_disc(steps, capsys):
     with capsys.disabled():
         print(f"\n{steps:.0e} steps of the disc: energy within {drift.max():.2g} of its start, "
               f"memory {peak() - before} kB more")
-    assert drift.max() < 1e-10 and peak() - before < GROWTH
+    assert drift.max() < ROUNDING * np.sqrt(steps) and peak() - before < GROWTH
 
 
 @pytest.mark.soak
