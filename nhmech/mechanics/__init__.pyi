@@ -45,12 +45,14 @@ from .momentum import (
     momentum_map as momentum_map,
     nonholonomic_momentum as nonholonomic_momentum,
 )
+from .morphism import Morphism as Morphism
 from .moving_frame import MovingFrame as MovingFrame
 from .nonholonomic_bracket import (
     NonholonomicBracket as NonholonomicBracket,
     nonholonomic_bracket as nonholonomic_bracket,
 )
 from .projection import projection as projection
+from .prolongation import Prolongation as Prolongation, prolongation as prolongation
 from .quasi_velocities import change_of_basis as change_of_basis
 from .quotient import Quotient as Quotient, quotient as quotient
 from .reconstruction import (

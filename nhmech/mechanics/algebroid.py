@@ -157,10 +157,16 @@ def euclidean(*names: str, units: Sequence[str] | None = None) -> LieAlgebroid:
     units
         Of their rates; "m/s" where None.
     """
-    q = ca.vertcat(*[ca.SX.sym(name) for name in names])
+    return tangent_bundle(ca.vertcat(*[ca.SX.sym(name) for name in names]), names, units)
+
+
+def tangent_bundle(q: ca.SX, names: Sequence[str],
+                   units: Sequence[str] | None = None) -> LieAlgebroid:
+    """The tangent bundle of R^n, with symbols q (n,) that are there already."""
     n = len(names)
-    return LieAlgebroid(q, names, tuple(f"{name}'" for name in names), tuple(units or ("",) * n),
-                        ca.SX.eye(n), tuple(ca.SX(n, n) for _ in range(n)))
+    return LieAlgebroid(q, tuple(names), tuple(f"{name}'" for name in names),
+                        tuple(units or ("",) * n), ca.SX.eye(n),
+                        tuple(ca.SX(n, n) for _ in range(n)))
 
 
 @check_arguments

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,9 +21,34 @@ _IRREGULAR = 1e-6    # Newton's method finds a multiple root to about this
 _ITERATIONS = 100
 
 
+@dataclass(frozen=True)
+class Ambient:
+    """The space that a manifold lies in.
+
+    Attributes
+    ----------
+    t, state, u, theta
+        Symbols: of time, of a point (N,), of inputs and parameters.
+    embedding
+        (k,) functions of the state that vanish on the space itself inside R^N.
+    parameters
+        Numbers for theta.
+    start
+        A random generator -> t, state: where a search for points begins.
+    """
+
+    t: ca.SX
+    state: ca.SX
+    u: ca.SX
+    theta: ca.SX
+    embedding: ca.SX
+    parameters: np.ndarray
+    start: Callable[[np.random.Generator], tuple[float, np.ndarray]]
+
+
 class ConstraintManifold:
-    """chi(t, q, v) = 0 inside velocity phase space, with points on it found by
-    Newton's method (least change of (q, v)).
+    """chi(t, state) = 0 inside a space, velocity phase space say, with points on it found by
+    Newton's method (least change of the state).
 
     What holds at all points is taken to hold on the manifold, or on the piece of it where the
     points are.
@@ -32,37 +60,31 @@ class ConstraintManifold:
     times
         (n,) [s].
     states
-        (n, nq + nv).
+        (n, N).
     """
 
-    def __init__(self, constrained: ConstrainedSystem, near: Near | None = None, count: int = 6,
-                 seed: int = 0):
-        self._constrained, self._near, self._count = constrained, near, count
+    def __init__(self, ambient: Ambient, count: int = 6, seed: int = 0):
+        self._ambient, self._count = ambient, count
         read_number("seed", seed, "a whole number, 0 or more", least=0)
         self._rng = np.random.default_rng(seed)
         self.constraints = ca.SX(0, 1)
         self._form()
-        starts = [self._start() for _ in range(count)]
+        starts = [ambient.start(self._rng) for _ in range(count)]
         self.times = np.array([t for t, _ in starts])
         self.states = np.array([self.project(t, z) for t, z in starts])
 
     @property
     def dimension(self) -> int:
         """dim of the manifold at fixed time."""
-        algebroid = self._constrained.system.algebroid
-        return (
-            algebroid.nq
-            - algebroid.embedding(algebroid.q).numel()
-            + algebroid.nv
-            - self.constraints.numel()
-        )
+        space = self._ambient
+        return space.state.numel() - space.embedding.numel() - self.constraints.numel()
 
     def at_points(self, expression: ca.SX) -> np.ndarray:
-        """Values of an expression in (t, q, v, u, theta), (n, rows, columns), with u = 0."""
-        s = self._constrained.system
-        evaluate = ca.Function("at_points", [s.t, self._state, s.u, s.theta], [expression])
+        """Values of an expression in (t, state, u, theta), (n, rows, columns), with u = 0."""
+        s = self._ambient
+        evaluate = ca.Function("at_points", [s.t, s.state, s.u, s.theta], [expression])
         u = np.zeros(s.u.numel())
-        return np.array([evaluate(t, z, u, self._constrained.parameters).full()
+        return np.array([evaluate(t, z, u, s.parameters).full()
                          for t, z in zip(self.times, self.states)])
 
     def vanishes(self, chi: ca.SX, scale: float = 1.0) -> bool:
@@ -89,9 +111,7 @@ class ConstraintManifold:
         """
         if self.vanishes(chi, scale):
             return []
-        if not any(
-            ca.depends_on(chi, symbol) for symbol in (self._state, self._constrained.system.t)
-        ):
+        if not ca.depends_on(chi, ca.vertcat(self._ambient.state, self._ambient.t)):
             value = self.at_points(chi)[0, 0, 0]
             raise MechanicsError(f"the equations have no solution: they ask for {write_out(chi)} = "
                                  f"0, whose value is {value:.6g}")
@@ -100,7 +120,7 @@ class ConstraintManifold:
         self._find(chi)
         if self._regular():
             return [chi]
-        partial = ca.gradient(chi, self._state)
+        partial = ca.gradient(chi, self._ambient.state)
         size = np.abs(self.at_points(partial)).max(axis=(0, 2))
         # back to points where the partial derivatives are not zero yet
         self.constraints, self.times, self.states = before
@@ -116,9 +136,9 @@ class ConstraintManifold:
         return added
 
     def project(self, t: float, z: np.ndarray) -> np.ndarray | None:
-        """The state (nq + nv,) on the manifold reached from z by Newton's method, None where it
+        """The state (N,) on the manifold reached from z by Newton's method, None where it
         does not arrive."""
-        z, theta = np.array(z, dtype=float), self._constrained.parameters
+        z, theta = np.array(z, dtype=float), self._ambient.parameters
         for _ in range(_ITERATIONS):
             value, slope = (part.full() for part in self._newton(t, z, theta))
             if not (np.all(np.isfinite(value)) and np.all(np.isfinite(slope))):
@@ -133,30 +153,16 @@ class ConstraintManifold:
         return z if np.abs(value).max() <= 1e-12 * (1 + np.abs(z).max()) else None
 
     def _form(self) -> None:
-        s = self._constrained.system
-        self._state = ca.vertcat(s.q, s.v)
-        functions = ca.vertcat(self.constraints, s.algebroid.embedding(s.q))
-        self._newton = ca.Function("newton", [s.t, self._state, s.theta],
-                                   [functions, ca.jacobian(functions, self._state)])
-
-    def _start(self) -> tuple[float, np.ndarray]:
-        algebroid, rng = self._constrained.system.algebroid, self._rng
-        if self._near is not None:
-            q = read_vector("near q", self._near[0], algebroid.q_names)
-            v = read_vector("near v", self._near[1], algebroid.v_names)
-            v = v + 0.05 * rng.normal(size=algebroid.nv)
-        else:
-            known = self._constrained.configurations
-            q, v = known[rng.integers(len(known))], rng.normal(size=algebroid.nv)
-        # samples lie on phi = 0, a start must not
-        q = algebroid.normalise(q + 0.05 * rng.normal(size=algebroid.nq))
-        return float(rng.uniform(0, 1)), np.concatenate([q, v])
+        s = self._ambient
+        functions = ca.vertcat(self.constraints, s.embedding)
+        self._newton = ca.Function("newton", [s.t, s.state, s.theta],
+                                   [functions, ca.jacobian(functions, s.state)])
 
     def _find(self, chi: ca.SX) -> None:
         """Moves the points onto the constraints, and replaces those that do not arrive."""
         self._form()
-        starts = list(zip(self.times,
-                          self.states)) + [self._start() for _ in range(4 * self._count)]
+        starts = [*zip(self.times, self.states),
+                  *(self._ambient.start(self._rng) for _ in range(4 * self._count))]
         found = []
         for t, z in starts:
             arrived = self.project(t, z)
@@ -172,7 +178,7 @@ class ConstraintManifold:
         self.times, self.states = np.array([t for t, _ in found]), np.array([z for _, z in found])
 
     def _regular(self) -> bool:
-        slopes = [self._newton(t, z, self._constrained.parameters)[1].full()
+        slopes = [self._newton(t, z, self._ambient.parameters)[1].full()
                   for t, z in zip(self.times, self.states)]
         return min(np.linalg.matrix_rank(slope,
                                          tol=_IRREGULAR) for slope in slopes) == slopes[0].shape[0]
@@ -189,10 +195,30 @@ def make_manifold(constrained: ConstrainedSystem, nonlinear: ca.SX, near: Near |
     if foreign:
         raise InputError(f"nonlinear contains {listed(foreign)}, no symbols of this system: write "
                          "it in those of `constrained.system`: t, q, v, theta")
-    manifold = ConstraintManifold(constrained, near, seed=seed)
+    manifold = ConstraintManifold(_velocity_phase_space(constrained, near), seed=seed)
     for chi in ca.vertsplit(ca.vertcat(ca.SX(0, 1), d.phi, d.A @ s.v + d.b, nonlinear)):
         manifold.impose(chi)
     return manifold
+
+
+def _velocity_phase_space(constrained: ConstrainedSystem, near: Near | None) -> Ambient:
+    s = constrained.system
+    algebroid = s.algebroid
+
+    def start(rng: np.random.Generator) -> tuple[float, np.ndarray]:
+        if near is not None:
+            q = read_vector("near q", near[0], algebroid.q_names)
+            v = read_vector("near v", near[1], algebroid.v_names)
+            v = v + 0.05 * rng.normal(size=algebroid.nv)
+        else:
+            known = constrained.configurations
+            q, v = known[rng.integers(len(known))], rng.normal(size=algebroid.nv)
+        # samples lie on phi = 0, a start must not
+        q = algebroid.normalise(q + 0.05 * rng.normal(size=algebroid.nq))
+        return float(rng.uniform(0, 1)), np.concatenate([q, v])
+
+    return Ambient(s.t, ca.vertcat(s.q, s.v), s.u, s.theta, algebroid.embedding(s.q),
+                   constrained.parameters, start)
 
 
 def write_out(chi: ca.SX) -> str:

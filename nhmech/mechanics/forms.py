@@ -18,9 +18,10 @@ from dataclasses import dataclass
 import casadi as ca
 
 from ..checks import check_arguments
-from .algebroid import LieAlgebroid
+from .algebroid import LieAlgebroid, product, tangent_bundle
 from .connection import EhresmannConnection, ehresmann_connection
 from .equations import Equations, solve_definite, speed_symbols
+from .exterior import exterior_derivative, one_form, two_form_matrix
 from .gibbs_appell import gibbs_appell
 from .system import ConstrainedSystem, HasConstrained, LagrangianSystem, require_constrained
 
@@ -47,23 +48,21 @@ class EvolutionSpace:
     def size(self) -> int:
         return 1 + self.algebroid.nv + self.w.numel()
 
+    @property
+    def whole(self) -> LieAlgebroid:
+        """The algebroid over (t, q, w): of the brackets only [e_a, e_b] = c^g_ab e_g are not
+        zero."""
+        return product(tangent_bundle(self.t, ["t"]), self.algebroid,
+                       tangent_bundle(self.w, [f"({name})" for name in self.w_names]))
+
     def differential(self, f: ca.SX) -> ca.SX:
         """df of functions f (r,), one per row, (r, N): (df/dt, rho(e_a) f, df/dw)."""
-        f = ca.densify(f)
-        return ca.horzcat(ca.jacobian(f, self.t),
-                          ca.jacobian(f, self.algebroid.q) @ self.algebroid.anchor,
-                          ca.jacobian(f, self.w))
+        return ca.jacobian(ca.densify(f), self.whole.q) @ self.whole.anchor
 
     def exterior_derivative(self, form: ca.SX) -> ca.SX:
-        """d alpha (N, N): (d alpha)(i, j) = D_i alpha_j - D_j alpha_i - alpha([i, j]);
-        of the brackets only [e_a, e_b] = c^g_ab e_g does not vanish.
-        """
-        nv = self.algebroid.nv
-        D = self.differential(form)
-        result = D.T - D
-        for g, c in enumerate(self.algebroid.structure):
-            result[1:1 + nv, 1:1 + nv] -= form[1 + g] * c
-        return result
+        """d alpha of a one-form, (N, N)."""
+        whole = self.whole
+        return two_form_matrix(whole, exterior_derivative(whole, one_form(form), 1))
 
     def one_form(self, dt: ca.SX | float = 0, e: ca.SX | None = None) -> ca.SX:
         """The semibasic form dt-part and e-part (nv,), (N,)."""

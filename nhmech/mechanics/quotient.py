@@ -16,6 +16,7 @@ from .equations import Equations
 from .frame import at_samples
 from .gibbs_appell import gibbs_appell
 from .invariants import Invariants, find_invariants, given_invariants
+from .morphism import Morphism
 from .symmetry import ZERO, Symmetry
 from .system import ConstrainedSystem
 from .writing import Scalar
@@ -48,6 +49,14 @@ class Quotient:
     def place(self, q: np.ndarray) -> np.ndarray:
         """base.q (base.nq,) of q."""
         return _place(self.symmetry.constrained, self.coordinates, self.invariants)(q)
+
+    @property
+    def projection(self) -> Morphism:
+        """E -> E/G, which carries the system into `base`."""
+        space = self.symmetry.constrained.system.algebroid
+        return Morphism(space, self.base.system.algebroid,
+                        ca.vertcat(ca.SX(0, 1), space.q[list(self.coordinates)],
+                                   self.invariants.functions), ca.SX.eye(space.nv))
 
     def __repr__(self) -> str:
         return f"<Quotient by {listed(self.symmetry.names, REPR)}: {self.base!r}>"

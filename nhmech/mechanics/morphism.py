@@ -1,0 +1,119 @@
+"""Morphisms of Lie algebroids, and systems that one carries into the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from ..errors import MechanicsError, listed
+from .algebroid import LieAlgebroid
+from .exterior import exterior_derivative, one_form, two_form_matrix
+from .frame import at_samples
+from .system import ConstrainedSystem, HasConstrained, require_constrained
+
+DEFECT = 1e-9        # relative to the terms
+
+
+@dataclass(frozen=True)
+class Morphism:
+    """A map of one Lie algebroid into another, linear on the fibres: q' = f(q), v' = Phi(q) v.
+
+    It is a morphism where the pull-back of forms commutes with d: rho' Phi = df rho, and
+    d(Phi* e'^g) = Phi*(d e'^g) for the dual basis e'^g. Source: paper 002, section 3.
+
+    Attributes
+    ----------
+    source, target
+        The algebroids.
+    base
+        f (nq',), of the source's q.
+    fibre
+        Phi (nv', nv), of the source's q.
+    """
+
+    source: LieAlgebroid
+    target: LieAlgebroid
+    base: ca.SX
+    fibre: ca.SX
+
+    def __repr__(self) -> str:
+        return f"<Morphism onto {listed(self.target.v_names)}>"
+
+    def pull_back(self, expression: ca.SX) -> ca.SX:
+        """A function of the target's q as one of the source's."""
+        return ca.substitute(expression, self.target.q, ca.densify(self.base))
+
+    def check(self, constrained: HasConstrained) -> None:
+        """Proves it at the sample configurations of a system on the source.
+
+        Raises
+        ------
+        MechanicsError
+            That names the coordinate or the dual form on which it fails.
+        """
+        given = require_constrained(constrained)
+        anchor = self.pull_back(self.target.anchor) @ self.fibre
+        found = ca.jacobian(self.base, self.source.q) @ self.source.anchor
+        for name, left, right in zip(self.target.q_names, ca.vertsplit(anchor),
+                                     ca.vertsplit(found)):
+            _require_equal(given, left, right, f"no morphism: the rate of {name!r}", found)
+        unit = ca.SX.eye(self.target.nv)
+        for g, name in enumerate(self.target.v_names):
+            upstairs = two_form_matrix(self.source, exterior_derivative(
+                self.source, one_form(ca.densify(self.fibre[g, :].T)), 1))
+            downstairs = self.pull_back(two_form_matrix(self.target, exterior_derivative(
+                self.target, one_form(unit[:, g]), 1)))
+            _require_equal(given, upstairs, self.fibre.T @ downstairs @ self.fibre,
+                           f"no morphism: the pull-back of d e({name})", self.fibre)
+
+    def check_reduction(self, upstairs: HasConstrained, downstairs: HasConstrained) -> None:
+        """Proves that motions upstairs are carried into motions downstairs: L = l o Phi, the forces
+        are pull-backs, and so are the constraints, with Phi onto each fibre.
+
+        Raises
+        ------
+        MechanicsError
+            That names what is not carried.
+        """
+        self.check(upstairs)
+        one, other = require_constrained(upstairs), require_constrained(downstairs)
+        s, r = one.system, other.system
+        ranks = np.linalg.matrix_rank(at_samples(one, self.fibre), tol=DEFECT)
+        if (ranks < self.target.nv).any():
+            raise MechanicsError(f"the map reaches {ranks.min()} of {self.target.nv} dimensions of "
+                                 "the fibre downstairs: motions there are not all images")
+        velocity = ca.SX(np.random.default_rng(0).normal(size=s.v.numel()))
+
+        def carried(expression: ca.SX) -> ca.SX:
+            return ca.substitute(ca.densify(expression), ca.vertcat(r.q, r.v, r.t, r.u, r.theta),
+                                 ca.vertcat(self.base, ca.densify(self.fibre @ velocity), s.t, s.u,
+                                            s.theta))
+
+        def here(expression: ca.SX) -> ca.SX:
+            return ca.substitute(ca.densify(expression), s.v, velocity)
+
+        pairs = {"the Lagrangian": (s.require_lagrangian("check_reduction"),
+                                    carried(r.require_lagrangian("check_reduction"))),
+                 "the force": (s.force, self.fibre.T @ carried(r.force))}
+        for what, (left, right) in pairs.items():
+            _require_equal(one, ca.substitute(here(left), s.u, 1), ca.substitute(right, s.u, 1),
+                           what)
+        rows = ca.horzcat(one.distribution.A, one.distribution.b)
+        image = ca.horzcat(carried(other.distribution.A) @ self.fibre,
+                           carried(other.distribution.b))
+        both = at_samples(one, ca.densify(ca.vertcat(rows, image)))
+        sides = [np.linalg.matrix_rank(part, tol=DEFECT) for part in (
+            both, both[:, :rows.shape[0]], both[:, rows.shape[0]:])]
+        if any((side != sides[0]).any() for side in sides):
+            raise MechanicsError("the constraints upstairs are not those downstairs")
+
+
+def _require_equal(constrained: ConstrainedSystem, left: ca.SX, right: ca.SX, what: str,
+                   scale: ca.SX | None = None) -> None:
+    """Against `scale`, or what is compared."""
+    gap, *sizes = (np.abs(at_samples(constrained, ca.densify(part))).max(initial=0.0) for part in (
+        left - right, *((left, right) if scale is None else (scale,))))
+    if not gap <= DEFECT * max(sizes):
+        raise MechanicsError(f"{what} is not carried along: it differs by {gap:.3g}")
