@@ -506,7 +506,7 @@ REFUSED = {
                          "needs a purely kinematic symmetry, this one .x, y, turn. is general: "
                          "dim V = 3, dim D = 2, dim of V meet D = 2, of 3"),
     "too small a group": (lambda: chaplygin(symmetry(carriage(), {**X, **Y})),
-                          "is general: dim V = 2"),
+                          "is transverse: dim V = 2"),
     "horizontal symmetry": (lambda: chaplygin(symmetry(capri_kobayashi(True), POLAR_TORUS)),
                             "is horizontal"),
     "affine rows": (lambda: chaplygin(symmetry(affine(), X)), "linear in the velocities"),

@@ -50,7 +50,8 @@ CLASSES = {
     "sleigh, SE(2)": (sleigh, SE2, "general", (3, 2, 2, 3)),
     "sleigh, R^2": (sleigh, {**X, **Y}, "general", (2, 1, 2, 3)),
     "unicycle, SE(2)": (lambda: sleigh(a=0.0), SE2, "general", (3, 2, 2, 3)),
-    "carriage, too small a group": (carriage, {**X, **Y}, "general", (2, 0, 2, 5)),
+    "carriage, too small a group": (carriage, {**X, **Y}, "transverse", (2, 0, 2, 5)),
+    "vertical disk, d/dx": (vertical_disk, X, "transverse", (1, 0, 2, 4)),
     "Capri-Kobayashi, torus": (lambda: capri_kobayashi(False), TORUS, "horizontal", (2, 2, 4, 4)),
     "Capri-Kobayashi, polar": (
         lambda: capri_kobayashi(True),
@@ -61,7 +62,7 @@ CLASSES = {
 }
 
 
-@pytest.mark.paper("004 VI")
+@pytest.mark.paper("004 VI", "004 VI.F")
 @pytest.mark.parametrize("name", CLASSES)
 def test_class(name):
     system, generators, kind, dims = CLASSES[name]

@@ -13,7 +13,7 @@ from ..checks import check_arguments
 from ..ctrl_c import hear_ctrl_c
 from ..errors import REPR, MechanicsError, listed
 from ..mechanics.brackets import Growth, growth
-from ..mechanics.symmetry import GENERAL, HORIZONTAL, PURELY_KINEMATIC
+from ..mechanics.symmetry import symmetry_class
 from ..mechanics.symmetry_search import find_symmetry
 from ..mechanics.system import HasConstrained
 from ..simulation.simulated import Simulated
@@ -192,11 +192,8 @@ def _class_of(vehicle: Vehicle, found: Motions, group: str,
         dimensions[_rank(V), _rank(V) + _rank(E) - _rank(np.hstack([V, E])), _rank(E),
                    basis.shape[1]] += 1
     (vertical, horizontal, motion, tangent), _ = dimensions.most_common(1)[0]
-    if horizontal == 0 and vertical + motion == tangent:
-        kind = PURELY_KINEMATIC
-    else:
-        kind = HORIZONTAL if horizontal == vertical else GENERAL
-    return SymmetryClass(group, names, kind, vertical, horizontal, motion, tangent)
+    return SymmetryClass(group, names, symmetry_class(vertical, horizontal, motion, tangent),
+                         vertical, horizontal, motion, tangent)
 
 
 def _generator(vehicle: Vehicle, name: str, q: np.ndarray) -> np.ndarray:

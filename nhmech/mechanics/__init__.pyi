@@ -22,6 +22,10 @@ from .connection import (
     EhresmannConnection as EhresmannConnection,
     ehresmann_connection as ehresmann_connection,
 )
+from .constrained_hamiltonian import (
+    ConstrainedHamiltonian as ConstrainedHamiltonian,
+    PhaseSpaceMotion as PhaseSpaceMotion,
+)
 from .constraint_algorithm import (
     ConstraintAlgorithm as ConstraintAlgorithm,
     constraint_algorithm as constraint_algorithm,
@@ -45,6 +49,7 @@ from .momentum import (
     momentum_map as momentum_map,
     nonholonomic_momentum as nonholonomic_momentum,
 )
+from .momentum_side import momentum_side as momentum_side
 from .morphism import Morphism as Morphism
 from .moving_frame import MovingFrame as MovingFrame
 from .nonholonomic_bracket import (
@@ -69,5 +74,10 @@ from .reduction import (
 from .regularity import Regularity as Regularity, regularity as regularity
 from .symmetry import Symmetry as Symmetry, symmetry as symmetry
 from .symmetry_search import find_symmetry as find_symmetry
+from .symplectic_reduction import (
+    ReducedForm as ReducedForm,
+    bates_sniatycki as bates_sniatycki,
+    on_level as on_level,
+)
 from .system import ConstrainedSystem as ConstrainedSystem, LagrangianSystem as LagrangianSystem
 from .writing import constrain as constrain, lagrangian_system as lagrangian_system

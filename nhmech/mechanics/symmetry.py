@@ -23,6 +23,20 @@ from .writing import Symbols, symbols
 Section: TypeAlias = ca.SX | Callable[[Symbols], Mapping[str, ca.SX]]
 
 PURELY_KINEMATIC, HORIZONTAL, GENERAL = "purely kinematic", "horizontal", "general"
+TRANSVERSE = "transverse"
+
+
+def symmetry_class(vertical: int, horizontal: int, motion: int, tangent: int) -> str:
+    """Class of paper 004, section VI, from dim V, dim of V meet D, dim D, dim T.
+
+    "purely kinematic" (i): V meets D in 0 only and V + D is everything; "horizontal" (ii): V lies
+    in D; "general" (iii): V meet D is neither 0 nor V. What is left is none of the three:
+    "transverse", V meets D in 0 only and both together leave directions over, so that there is
+    neither a connection nor a momentum equation.
+    """
+    if horizontal == 0:
+        return PURELY_KINEMATIC if vertical + motion == tangent else TRANSVERSE
+    return HORIZONTAL if horizontal == vertical else GENERAL
 
 
 @dataclass(frozen=True)
@@ -66,14 +80,10 @@ class Symmetry:
 
     @property
     def kind(self) -> str:
-        """Class of paper 004, section VI, by the place of V against D.
-
-        "purely kinematic": V meets D in 0 only and V + D is everything; "horizontal": V lies in D;
-        "general": neither.
-        """
-        if self.dim_horizontal == 0 and self.dim_vertical + self.dim_motion == self.dim_tangent:
-            return PURELY_KINEMATIC
-        return HORIZONTAL if self.dim_horizontal == self.dim_vertical else GENERAL
+        """Where V lies against D, see `symmetry_class`; V meet D is V meet F on TQ, for a complete
+        lift lies in F = D^v where its section lies in D."""
+        return symmetry_class(self.dim_vertical, self.dim_horizontal, self.dim_motion,
+                              self.dim_tangent)
 
     @property
     def abelian(self) -> bool:

@@ -1,0 +1,236 @@
+"""Constrained Hamiltonian systems: one model for singular Lagrangians and for nonholonomic
+constraints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from ..ctrl_c import hear_ctrl_c
+from ..errors import MechanicsError
+from ..symbolic.elimination import factorise, pivot_order
+from ..symbolic.row_reduction import row_reduce
+from .algebroid import LieAlgebroid
+from .constraint_manifold import Ambient, ConstraintManifold, common_rank
+
+LARGEST = 20_000     # operations of a constraint; those of published systems have hundreds
+
+
+@dataclass(frozen=True, eq=False)
+class ConstrainedHamiltonian:
+    """A symplectic space with a Hamiltonian, a submanifold M and a distribution F along it.
+
+    The motion is a section X with::
+
+        i_X omega - dH in F^o,   X in TM
+
+    Source: paper 004, eq. (15). Nonholonomic systems have the reactions as F^o, singular
+    Lagrangians the annihilator of TM_1, M_1 the primary constraints (eq. (7), the algorithm of
+    Gotay and Nester), or that of TM itself (eq. (8), the algorithm of Hinds).
+
+    Attributes
+    ----------
+    space
+        P with its tangent bundle, or the prolongation of an algebroid over its dual: points z (n,)
+        and a basis of N sections.
+    omega
+        (N, N) in that basis, a function of z: antisymmetric and regular.
+    hamiltonian
+        H(z).
+    constraints
+        (s,) functions of z that vanish on M.
+    forms
+        (m, N) a basis of F^o, or more; where None F is TM, also where M becomes smaller.
+    samples
+        (k, n) points near which M is looked for.
+    theta, parameters
+        Symbols and their numbers.
+    """
+
+    space: LieAlgebroid
+    omega: ca.SX
+    hamiltonian: ca.SX
+    constraints: ca.SX
+    forms: ca.SX | None
+    samples: np.ndarray
+    theta: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
+    parameters: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    def __repr__(self) -> str:
+        return (f"<ConstrainedHamiltonian in {self.space.nv} dimensions, "
+                f"{self.constraints.numel()} constraints>")
+
+    def differential(self, functions: ca.SX) -> ca.SX:
+        """df of functions (k,), (k, N)."""
+        return ca.jacobian(ca.densify(functions), self.space.q) @ self.space.anchor
+
+    def raise_index(self, forms: ca.SX) -> ca.SX:
+        """Z with i_Z omega = mu, of forms in rows (k, N): symplectic gradients, columns (N, k)."""
+        return self._factors.solve(ca.densify(forms.T))
+
+    @cached_property
+    def free(self) -> ca.SX:
+        """X_H (N,), the motion without constraints."""
+        return self.raise_index(self.differential(self.hamiltonian))
+
+    @cached_property
+    def _factors(self):
+        evaluate = ca.Function("omega", [self.space.q, self.theta], [ca.densify(self.omega.T)])
+        found = np.array([evaluate(z, self.parameters).full() for z in self.samples])
+        pattern = np.array(ca.DM(self.omega.T.sparsity(), 1).full(), dtype=bool)
+        return factorise(self.omega.T, pivot_order(found, pattern))
+
+    @hear_ctrl_c()
+    def solve(self, seed: int = 0) -> PhaseSpaceMotion:
+        """The motion, on the final manifold where it does not exist on all of M.
+
+        X = X_H + lambda^i Z_i with 0 = X(Phi_a), eq. (16); what that asks of z alone are further
+        constraints, remark III.3 and eq. (17), until there are none.
+
+        Raises
+        ------
+        MechanicsError
+            Where no point is left, a rank jumps, or constraints become too large to be written.
+        """
+        manifold = ConstraintManifold(self._ambient(), seed=seed)
+        for chi in ca.vertsplit(self.constraints):
+            manifold.impose(chi)
+        steps: list[ca.SX] = []
+        while True:
+            slope = self.differential(manifold.constraints)
+            Z = self.raise_index(slope if self.forms is None else self.forms)
+            matrix, right = ca.densify(slope @ Z), ca.densify(-slope @ self.free)
+            samples = manifold.at_points(matrix)
+            rank = common_rank(samples, "the matrix Z(Phi)", 1.0)
+            reduced = row_reduce(matrix, right, samples, rank)
+            assert reduced is not None        # there are no columns to avoid
+            scale = float(np.abs(manifold.at_points(right)).max(initial=0.0))
+            new = [added for condition in map(_write_short, reduced.conditions)
+                   for added in manifold.impose(condition, scale)]
+            if not new:
+                break
+            steps.append(ca.vertcat(*new))
+        rows, columns = ([pivot[i] for pivot in reduced.pivots] for i in (0, 1))
+        return PhaseSpaceMotion(
+            self, manifold, tuple(steps), Z[:, columns], slope[rows, :],
+            ca.densify(self.free + Z @ reduced.solve({})),
+            common_rank(manifold.at_points(Z), "F^o", 1.0) - rank)
+
+    def _ambient(self) -> Ambient:
+        space, samples = self.space, np.asarray(self.samples, dtype=float)
+
+        def start(rng: np.random.Generator) -> tuple[float, np.ndarray]:
+            z = samples[rng.integers(len(samples))]
+            return 0.0, space.normalise(z + 0.05 * rng.normal(size=z.size))
+
+        return Ambient(ca.SX.sym("t"), space.q, ca.SX(0, 1), self.theta, space.embedding(space.q),
+                       self.parameters, start)
+
+
+def _write_short(condition: ca.SX) -> ca.SX:
+    condition = ca.simplify(ca.densify(condition))
+    if ca.n_nodes(condition) > LARGEST:
+        raise MechanicsError(f"a further constraint has {ca.n_nodes(condition)} operations: the "
+                             "motion asks for more than its manifold allows, at one step after the "
+                             "other; check the constraints and the forms")
+    return condition
+
+
+@dataclass(frozen=True, eq=False)
+class PhaseSpaceMotion:
+    """The motion of a `ConstrainedHamiltonian` on its final manifold M_f.
+
+    Attributes
+    ----------
+    model
+        What it was found for.
+    manifold
+        M_f, with points on it.
+    steps
+        Constraints that each turn of the algorithm added; none where (15) has a solution on M.
+    fields
+        (N, r) of the Z_i, those that determine the motion.
+    slopes
+        (r, N) of the dPhi_a, as many.
+    section
+        X (N,), with no part along what is not determined.
+    gauge
+        dim of F^perp meet TM_f: zero where the motion is unique.
+    """
+
+    model: ConstrainedHamiltonian
+    manifold: ConstraintManifold
+    steps: tuple[ca.SX, ...]
+    fields: ca.SX
+    slopes: ca.SX
+    section: ca.SX
+    gauge: int
+
+    def __repr__(self) -> str:
+        return (f"<PhaseSpaceMotion on {self.manifold.dimension} dimensions, "
+                f"{self.gauge} undetermined>")
+
+    @property
+    def rate(self) -> ca.SX:
+        """dz/dt (n,)."""
+        return self.model.space.anchor @ self.section
+
+    @cached_property
+    def projector(self) -> ca.SX:
+        """P (N, N) = Id - C^ij Z_i dPhi_j onto TM_f along the Z_i: X = P X_H. Eq. (18), also where
+        F^o has fewer dimensions than M has constraints."""
+        solved = self._solve(self.slopes @ self.fields, self.slopes)
+        return ca.SX.eye(self.model.space.nv) - self.fields @ solved
+
+    @cached_property
+    def classes(self) -> tuple[int, int]:
+        """Numbers of first and of second class constraints of M_f: second is the rank of the
+        matrix of their Poisson brackets."""
+        slope = self.model.differential(self.manifold.constraints)
+        brackets = self.manifold.at_points(slope @ self.model.raise_index(slope))
+        second = common_rank(brackets, "the matrix of brackets", 1.0)
+        return slope.shape[0] - second, second
+
+    @cached_property
+    def bracket(self) -> ca.SX:
+        """Lambda_D (N, N), {f, g} = df Lambda_D dg::
+
+            Lambda_D = Lambda - Lambda chi^T (chi Lambda chi^T)^-1 chi Lambda
+
+        with chi all dPhi and F^o. It is Dirac's bracket where F = TM, and of a nonholonomic system
+        the nonholonomic bracket: one formula, X = Lambda_D dH where X lies in F. Source: paper
+        004, remark IV.1; Ibort, de Leon, Marrero and Martin de Diego, Fortschritte der Physik 47
+        (1999) 459; Cantrijn, de Leon and Martin de Diego, Nonlinearity 12 (1999) 721.
+
+        Raises
+        ------
+        MechanicsError
+            Where F meet TM_f is not symplectic: first class constraints have no Dirac bracket until
+            their gauge is fixed by as many further ones.
+        """
+        model = self.model
+        slope = model.differential(self.manifold.constraints)
+        chi = slope if model.forms is None else ca.vertcat(slope, model.forms)
+        samples = self.manifold.at_points(chi)
+        rank = common_rank(samples, "constraints and reactions", 1.0)
+        reduced = row_reduce(chi, ca.SX(chi.shape[0], 1), samples, rank)
+        assert reduced is not None
+        chi = chi[sorted(row for row, _ in reduced.pivots), :]
+        raised = model.raise_index(chi)
+        brackets = self.manifold.at_points(ca.densify(chi @ raised))
+        second = common_rank(brackets, "the matrix of brackets", 1.0)
+        if second < rank:
+            raise MechanicsError(f"there is no Dirac bracket: of {rank} constraints and reactions "
+                                 f"{rank - second} are of first class; fix their gauge by as many "
+                                 "further constraints")
+        whole = model.raise_index(ca.SX.eye(model.space.nv))
+        return ca.densify(whole + raised @ self._solve(chi @ raised, raised.T))
+
+    def _solve(self, matrix: ca.SX, right: ca.SX) -> ca.SX:
+        matrix = ca.densify(matrix)
+        samples = self.manifold.at_points(matrix)
+        pattern = np.abs(samples).max(axis=0, initial=0.0) > 0
+        return factorise(matrix, pivot_order(samples, pattern)).solve(ca.densify(right))
