@@ -32,7 +32,8 @@ from .moment import Moment
 from .propagator import Propagator
 from .runs.layouts import RowLayout, state_layout
 from .runs.recorder import Recorder
-from .runs.trajectory import RunInfo, Trajectory
+from .runs.run_info import RunInfo
+from .runs.trajectory import Trajectory
 from .sensors import Sensors
 from .settings import describe_settings
 from .simulated import Simulated

@@ -10,6 +10,7 @@ from typing import Any
 
 import casadi as ca
 
+from .evaluation import Evaluation
 from .rational import Field, Ratio
 
 LARGEST = 10 ** 6       # a numerator or denominator above which a number is written as a decimal
@@ -72,7 +73,7 @@ class Writer:
         Names by which terms are collected, in their order: rates and speeds, first those that
         terms should begin with.
     unit
-        As `Field` takes them.
+        As `Evaluation` takes them.
     """
 
     def __init__(self, as_latex: bool = False, speeds: Sequence[str] = (),
@@ -90,9 +91,9 @@ class Writer:
         """
         if not expressions:
             return []
-        written = Field(expressions, self.unit)
-        return [self._sum(written, value) if len(value.numerator) <= TERMS else ""
-                for value in written.values]
+        found = Evaluation(expressions, self.unit)
+        return [self._sum(found.field, value) if len(value.numerator) <= TERMS else ""
+                for value in found.values]
 
     def name(self, name: str) -> str:
         return latex_name(name) if self.as_latex else name

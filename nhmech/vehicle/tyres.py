@@ -34,6 +34,7 @@ import casadi as ca
 
 from ..errors import InputError, listed
 from ..mechanics.algebroid import LieAlgebroid
+from ..mechanics.system import LagrangianSystem
 from ..urdf.tyre import Tyre, change_tyre
 from ..urdf.wheel import Wheel
 from .contact import Contact
@@ -215,3 +216,19 @@ def _generalise(context: BuildContext, contact: Contact, tyre: Tyre) -> ca.SX:
     along = [(contact.speed(d), force) for d, force in found.items()]
     return sum((ca.jacobian(speed, context.v).T @ force for speed, force in along),
                ca.SX(context.algebroid.nv, 1))
+
+
+def tyre_function(context: HasParameters, system: LagrangianSystem,
+                  contacts: Sequence[Contact]) -> ca.Function:
+    """(t, q, v, theta, loads) -> slip (2, k) and force along the ground (2, k) [N] of the wheels
+    with tyres, longitudinal and lateral, in their order; loads (k,) [N]."""
+    tyred = [(c, tyre) for c in contacts if (tyre := tyre_of(c)) is not None]
+    loads, slip, force = ca.SX.sym("loads", len(tyred)), ca.SX(2, 0), ca.SX(2, 0)
+    for i, (c, tyre) in enumerate(tyred):
+        along = tyre_force(context, c, tyre)
+        found = tyre_slip(context, c, tyre)
+        load = 1 if tyre.load is None else loads[i]
+        slip = ca.horzcat(slip, ca.vertcat(*[found[d] for d in DIRECTIONS]))
+        force = ca.horzcat(force, ca.vertcat(*[load * along[d] for d in DIRECTIONS]))
+    return ca.Function("tyres", [system.t, system.q, system.v, system.theta, loads],
+                       [ca.densify(slip), ca.densify(force)])

@@ -33,7 +33,7 @@ from .model import read_joint
 from .parameters import Parameters
 from .placement import Placer, Support
 from .posing import Gauge, Pose, Posing
-from .tyres import DIRECTIONS, tyre_force, tyre_of, tyre_slip
+from .tyres import tyre_function
 
 if TYPE_CHECKING:
     from .geometry import Geometry
@@ -229,19 +229,8 @@ class Vehicle:
 
     @cached_property
     def tyre_function(self) -> ca.Function:
-        """(t, q, v, theta, loads) -> slip (2, k) and force along the ground (2, k) [N] of the
-        wheels with tyres, longitudinal and lateral, in their order; loads (k,) [N]."""
-        s = self.constrained.system
-        tyred = [(c, tyre) for c in self.contacts if (tyre := tyre_of(c)) is not None]
-        loads, slip, force = ca.SX.sym("loads", len(tyred)), ca.SX(2, 0), ca.SX(2, 0)
-        for i, (c, tyre) in enumerate(tyred):
-            along = tyre_force(self, c, tyre)
-            found = tyre_slip(self, c, tyre)
-            load = 1 if tyre.load is None else loads[i]
-            slip = ca.horzcat(slip, ca.vertcat(*[found[d] for d in DIRECTIONS]))
-            force = ca.horzcat(force, ca.vertcat(*[load * along[d] for d in DIRECTIONS]))
-        return ca.Function("tyres", [s.t, s.q, s.v, s.theta, loads],
-                           [ca.densify(slip), ca.densify(force)])
+        """As `tyres.tyre_function`."""
+        return tyre_function(self, self.constrained.system, self.contacts)
 
     @cached_property
     def contact_forces(self) -> ca.Function:

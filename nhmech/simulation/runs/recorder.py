@@ -12,7 +12,8 @@ from ...errors import InputError, SimulationError
 from ...urdf.notice import Notice
 from ..moment import Moment
 from .run_file import SUFFIX, RunFile, split_events
-from .trajectory import RunInfo, Trajectory, npz_path
+from .run_info import RunInfo
+from .trajectory import Trajectory, npz_path
 
 FLUSH = 0.5                  # [s] real time between two looks at whether rows go to the file
 LARGEST = 1 << 28            # [bytes] that are asked for at once before they are needed

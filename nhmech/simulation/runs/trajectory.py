@@ -27,56 +27,12 @@ from ..simulated import Simulated
 from .archive import ARRAYS, BESIDE, npz_path, read_archive, write_archive
 from .driven_twist import twist_notice
 from .history import Column, History, lock
-from .layouts import RowLayout
 from .limit_spans import LimitColumns, LimitSpan, span_events
+from .run_info import RunInfo
 
 NOTICES = "notices"     # where they stand in the settings
 LOOKED_AT = 50_000      # moments of a run, about, of which `notices` works out the forces
 JUDGED = 200            # moments of a run at which `validity` judges it
-
-
-@dataclass(frozen=True, eq=False)
-class RunInfo:
-    """What is the same for all runs of a simulator.
-
-    Attributes
-    ----------
-    layout
-        Of the recorded rows.
-    kinematic
-        Whether speeds are commanded rather than efforts.
-    settings
-        As in `Trajectory.settings`.
-    events
-        Names of the events that are looked for.
-    """
-
-    simulated: Simulated
-    layout: RowLayout
-    kinematic: bool
-    settings: dict[str, Any]
-    events: tuple[str, ...]
-
-    def __repr__(self) -> str:
-        return (f"<RunInfo of {self.simulated.name}, "
-                f"{'kinematic' if self.kinematic else 'dynamic'}>")
-
-    @cached_property
-    def limit_columns(self) -> LimitColumns:
-        """What of a row has limits."""
-        return LimitColumns.of(self.simulated, self.layout.names)
-
-    def header(self) -> dict[str, Any]:
-        """For the file that the rows are written to."""
-        return {
-            "names": self.layout.names,
-            "speeds": self.layout.speeds.tolist(),
-            "events": self.events,
-            "widths": self.layout.widths,
-            "source": self.simulated.source,
-            "kinematic": self.kinematic,
-            "settings": self.settings,
-        }
 
 
 class ReactionsAlong(Sequence[Reactions]):

@@ -1,0 +1,55 @@
+"""What is the same for all runs of a simulator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ..simulated import Simulated
+from .layouts import RowLayout
+from .limit_spans import LimitColumns
+
+
+@dataclass(frozen=True, eq=False)
+class RunInfo:
+    """What is the same for all runs of a simulator.
+
+    Attributes
+    ----------
+    layout
+        Of the recorded rows.
+    kinematic
+        Whether speeds are commanded rather than efforts.
+    settings
+        As in `Trajectory.settings`.
+    events
+        Names of the events that are looked for.
+    """
+
+    simulated: Simulated
+    layout: RowLayout
+    kinematic: bool
+    settings: dict[str, Any]
+    events: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return (f"<RunInfo of {self.simulated.name}, "
+                f"{'kinematic' if self.kinematic else 'dynamic'}>")
+
+    @cached_property
+    def limit_columns(self) -> LimitColumns:
+        """What of a row has limits."""
+        return LimitColumns.of(self.simulated, self.layout.names)
+
+    def header(self) -> dict[str, Any]:
+        """For the file that the rows are written to."""
+        return {
+            "names": self.layout.names,
+            "speeds": self.layout.speeds.tolist(),
+            "events": self.events,
+            "widths": self.layout.widths,
+            "source": self.simulated.source,
+            "kinematic": self.kinematic,
+            "settings": self.settings,
+        }
