@@ -103,8 +103,8 @@ def energy_balance(trajectory: Trajectory, simulated: Simulated | None = None) -
                 for where in (slice(None, -1), slice(1, None))]
         work[:, 1:] = np.cumsum((ends[0] + ends[1]).T / 2 * steps, axis=1)
     (found,) = Pointwise(energies)(*states, theta)
-    return EnergyBalance(trajectory.t, *found.T, *work, not ca.SX(b).is_zero(),
-                         not trajectory.kinematic)
+    return EnergyBalance(trajectory.t, found[:, 0], found[:, 1], work[0], work[1],
+                         not ca.SX(b).is_zero(), not trajectory.kinematic)
 
 
 def _friction(simulated: Simulated) -> ca.SX:
