@@ -554,12 +554,6 @@ def test_refused(make, words):
         make()
 
 
-def test_coulomb_friction_and_tyres_are_not_mixed():
-    vehicle = single_track({"rear_joint": "passenger_car"})
-    with pytest.raises(nhmech.InputError, match="rear_joint slip"):
-        nhmech.Simulator(vehicle, contact="coulomb", mu=0.5)
-
-
 def test_a_tyre_is_written_and_read():
     for tyre in (*TYRES.values(), Tyre(Grip(9e4), Grip(6e4)),
                  Tyre.read("passenger_car lateral.friction=0.8 load=3000")):

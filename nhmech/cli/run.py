@@ -184,7 +184,7 @@ def make_simulator(vehicle: Vehicle, driver: Driver, driving: DrivingOptions, ti
                          events=events, integrator=timing.integrator, mode=timing.mode,
                          on_limit=rolling.on_limit, on_fall=rolling.on_fall,
                          on_lift=rolling.on_lift,
-                         contact="coulomb" if rolling.on_slip == "go-on" else "ideal")
+                         contact="coulomb" if rolling.on_slip == "go-on" else None)
     except SimulationError as error:  # nothing ran: this is bad input
         raise InputError(error.text, error.remedy) from error
 

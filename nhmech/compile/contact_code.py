@@ -17,7 +17,7 @@ static const int contact_form[C + 1] = {{ {contact_form} }};
 
 typedef struct {{
   double t, dt;
-  const double *x, *w, *u, *theta, *mu, *give, *per_metre, *guess;
+  const double *x, *w, *u, *theta, *mu, *give, *per_metre, *guess, *touch;
   double *x1, *w1, *impulses, *slid, *lost, *heights;
   const long long* closed;
   long long* phases;
@@ -38,8 +38,10 @@ static void nhmech_move(const double* x, double by, const double* w, double* mov
   {move}(arg, res, iw, work, 0);
 }}
 
-static void nhmech_look(const nhmech_step* s, double t, const double* x, nhmech_rows* found) {{
-  const double *arg[{sz_arg}] = {{ &t, x, s->theta }};
+/* all rows near velocities w, whose deflections of tyres end a half step of h later */
+static void nhmech_look(const nhmech_step* s, double t, const double* x, const double* w, double h,
+                        nhmech_rows* found) {{
+  const double *arg[{sz_arg}] = {{ &t, x, w, s->theta, s->touch, &h }};
   double *res[{sz_res}] = {{ found->A, found->b, found->phi }}, work[{sz_w} + 1];
   casadi_int iw[{sz_iw} + 1];
   {look}(arg, res, iw, work, 0);
@@ -114,7 +116,7 @@ static int nhmech_land(const nhmech_step* s, double t, double* x, const nhmech_p
   double off[C + H + 1], step[V], moved[X], worst;
   int which[C + H + 1], i, n, round;
   for (round = 0; ; ++round) {{
-    nhmech_look(s, t, x, rows);
+    nhmech_look(s, t, x, s->w1, s->dt / 2, rows);
     n = 0; worst = 0;
     for (i = 0; i < p->contacts; ++i) if (kept[i]) {{
       which[n] = contact_form[p->of[i]];
@@ -224,20 +226,21 @@ static void nhmech_place(const nhmech_step* s, nhmech_problem* p) {{
 
 /* what the impulses do: found (V, 1 + n), W and g; 0 where that is not determined */
 static int nhmech_condense(const nhmech_step* s, nhmech_problem* p, const double* w1,
-                           const nhmech_rows* rows, double* found, double* g) {{
+                           const nhmech_rows* rows, const double* P, double* found, double* g) {{
   static const double none = 0;
-  const double t = s->t + s->dt / 2, *arg[{sz_arg}];
-  double Q[V * V], F[V], D[V * V], *res[{sz_res}], work[{sz_w} + 1], mean[V], middle[X], most = 0;
-  double matrix[(V + B) * (V + B)], *right = found;
+  const double half = s->dt / 2, t = s->t + half, *arg[{sz_arg}];
+  double Q[V * V], F[V], D[V * V], G[M * V], lam[M], mean[V], middle[X], most = 0;
+  double matrix[(V + B) * (V + B)], *right = found, *res[{sz_res}], work[{sz_w} + 1];
   casadi_int iw[{sz_iw} + 1];
-  nhmech_rows at;
   int i, j, k, n = p->n, wide = 1 + n, side = V + B;
   for (i = 0; i < V; ++i) mean[i] = (s->w[i] + w1[i]) / 2;
   nhmech_move(s->x, s->dt / 2, mean, middle);
+  memset(lam, 0, sizeof(lam));
+  for (i = 0; i < n; ++i) lam[p->row[i]] = P[i] / s->dt;
   arg[0] = &t; arg[1] = middle; arg[2] = mean; arg[3] = s->u ? s->u : &none; arg[4] = s->theta;
-  res[0] = Q; res[1] = F; res[2] = D;
+  arg[5] = lam; arg[6] = s->touch; arg[7] = &half;
+  res[0] = Q; res[1] = F; res[2] = D; res[3] = G;
   {momentum}(arg, res, iw, work, 0);
-  nhmech_look(s, t, middle, &at);
   memset(matrix, 0, sizeof(matrix));
   memset(right, 0, side * wide * sizeof(double));
   for (i = 0; i < V; ++i) {{
@@ -247,10 +250,10 @@ static int nhmech_condense(const nhmech_step* s, nhmech_problem* p, const double
       right[i * wide] += Q[i + V * j] * s->w[j] - s->dt / 2 * D[i + V * j] * w1[j];
     }}
     for (k = 0; k < B; ++k) {{
-      matrix[i * side + V + k] = -at.A[bilateral_row[k] + M * i];
+      matrix[i * side + V + k] = -G[bilateral_row[k] + M * i];
       matrix[(V + k) * side + i] = rows->A[bilateral_row[k] + M * i];
     }}
-    for (k = 0; k < n; ++k) right[i * wide + 1 + k] = at.A[p->row[k] + M * i];
+    for (k = 0; k < n; ++k) right[i * wide + 1 + k] = G[p->row[k] + M * i];
   }}
   for (k = 0; k < B; ++k) right[(V + k) * wide] = -rows->b[bilateral_row[k]];
   if (!nhmech_solve(side, wide, matrix, right)) return 0;
@@ -338,7 +341,7 @@ int nhmech_contact_step(nhmech_step* s) {{
   double change = 1, size = 0;
   int i, round, kept[C + 1], phases[C + 1];
   nhmech_place(s, &p);
-  nhmech_look(s, s->t, s->x, &before);
+  nhmech_look(s, s->t, s->x, s->w, 0, &before);
   for (i = 0; i < p.contacts; ++i) kept[i] = 1;
   for (i = 0; i < p.n; ++i) {{ P[i] = s->guess[p.row[i]]; near[i] = 0; }}
   memcpy(s->w1, s->w, sizeof(was));
@@ -346,7 +349,7 @@ int nhmech_contact_step(nhmech_step* s) {{
     for (i = 0; i < V; ++i) mean[i] = (s->w[i] + s->w1[i]) / 2;
     nhmech_move(s->x, s->dt, mean, s->x1);
     if (!nhmech_land(s, s->t + s->dt, s->x1, &p, kept, &rows)) return {REFUSED};
-    if (!nhmech_condense(s, &p, s->w1, &rows, found, g)) return {REFUSED};
+    if (!nhmech_condense(s, &p, s->w1, &rows, P, found, g)) return {REFUSED};
     if (!(nhmech_push(&p, g, round < {NEARER}, near, P) <= {GOOD})) return {REFUSED};
     memcpy(was, s->w1, sizeof(was));
     nhmech_speed(found, p.n, P, s->w1);

@@ -43,8 +43,8 @@ class _Setup(ctypes.Structure):
 
     _fields_ = [("t", ctypes.c_double), ("dt", ctypes.c_double),
                 *((name, ctypes.c_void_p) for name in (
-                    "x", "w", "u", "theta", "mu", "give", "per_metre", "guess", "x1", "w1",
-                    "impulses", "slid", "lost", "heights", "closed", "phases"))]
+                    "x", "w", "u", "theta", "mu", "give", "per_metre", "guess", "touch", "x1",
+                    "w1", "impulses", "slid", "lost", "heights", "closed", "phases"))]
 
 
 @dataclass(eq=False)
@@ -81,9 +81,9 @@ def compile_contact_step(look: ca.Function, momentum: ca.Function, move: ca.Func
     Parameters
     ----------
     look
-        (t, x, theta) -> A, b, phi.
+        (t, x, w, theta, closed, h) -> A, b, phi.
     momentum
-        (t, x, w, u, theta) -> M, F, dF/dw.
+        (t, x, w, u, theta, lam, closed, h) -> M, F, D, G.
     move
         (x, factor, w) -> x.
     project
@@ -105,8 +105,8 @@ def compile_contact_step(look: ca.Function, momentum: ca.Function, move: ca.Func
     n, m = len(layout.contacts), look.nnz_out(1)
     arrays = {name: np.array(array, dtype=float) for name, array in constants.items()}
     arrays |= {name: np.zeros(size) for name, size in (
-        ("x", nx), ("w", nv), ("u", nu), ("guess", m), ("x1", nx), ("w1", nv), ("impulses", m),
-        ("slid", n), ("lost", n), ("heights", n))}
+        ("x", nx), ("w", nv), ("u", nu), ("guess", m), ("touch", n), ("x1", nx), ("w1", nv),
+        ("impulses", m), ("slid", n), ("lost", n), ("heights", n))}
     arrays |= {name: np.zeros(n, dtype=np.int64) for name in ("closed", "phases")}
     return CompiledContactStep(ctypes.PyDLL(str(library.path)).nhmech_contact_step, arrays)
 

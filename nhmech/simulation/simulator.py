@@ -23,6 +23,7 @@ from .bounds import ON_BOUND, Bounds
 from .callbacks import check_callable
 from .command import TWIST_NAMES, Controller
 from .conservation import check_scheme
+from .contact.contact_rows import sliding_wheels
 from .contact.coulomb import CONTACTS, ROLL, SLIP, choose_contact
 from .events import Event, read_events
 from .feedback import Feedback
@@ -97,7 +98,9 @@ class Simulator:
         "ideal", wheels roll without slip; or "coulomb", with friction: while it suffices, the run
         is the ideal one, bit for bit; from the moment at which it does not, or at which a wheel
         would have to be pulled, wheels slide, fly and land (`trajectory.phases`), in steps of
-        order two, until all of them roll again.
+        order two, until all of them roll again. Where None, each wheel follows its own
+        `Wheel.law`: those with "coulomb" may slide, those with "rolling" cannot. Tyres slip by
+        themselves, and with Coulomb friction leave the ground too.
     mu
         Friction coefficient of all wheels, or wheel -> coefficient; those of the vehicle where
         None. Only with Coulomb friction.
@@ -124,7 +127,7 @@ class Simulator:
                  dt: float = 1e-3, control_period: float | None = None, integrator: str = "rk4",
                  events: Sequence[Event] = (), wrench: Mapping[str, Wrench] | None = None,
                  mode: str = "dynamic", on_limit: str = "stop", on_fall: str = "stop",
-                 on_lift: str = "stop", contact: str = "ideal",
+                 on_lift: str = "stop", contact: str | None = None,
                  mu: float | Mapping[str, float] | None = None,
                  restitution: float | Mapping[str, float] = 0.0,
                  stiffness: Mapping[str, float] | None = None):
@@ -136,8 +139,10 @@ class Simulator:
         wrenches = read_mapping("wrench", wrench, "link name -> callable (t, state) -> 6 numbers "
                                 "(force, torque) in W")
         self.events = read_events(events)
-        read_word("contact", contact, CONTACTS)
-        if contact == "coulomb" and isinstance(constrained, Vehicle):
+        if contact is not None:
+            read_word("contact", contact, CONTACTS)
+        if isinstance(constrained, Vehicle) and sliding_wheels(constrained.description.wheels,
+                                                               contact):
             constrained = with_scrubbing(constrained)
         self.simulated = Simulated.of(constrained, tuple(wrenches))
         if isinstance(controller, Feedback):

@@ -80,7 +80,7 @@ KINDS = {
 }
 
 # how the ground acts on a wheel along its surface
-LAWS = ("rolling", "tyre")
+LAWS = ("rolling", "coulomb", "tyre")
 
 # what to write for a field that is missing
 _HINTS = {
@@ -117,7 +117,7 @@ class Wheel:
         Axle in the frame of `link`; the joint's own axis where None. Of a blade: its lateral
         direction.
     mu
-        Friction coefficient, for reports only.
+        Friction coefficient, of wheels that may slide, and for reports.
     driven
         Overrides what the file says; None leaves it to the file. Of a wheel with a joint only.
     link
@@ -126,8 +126,10 @@ class Wheel:
         Wheel centre C in the frame of `link` [m]; the centre of the coaxial collision shape where
         None. Of a blade: its contact point.
     law
-        One of `LAWS`: "rolling", ideal, or "tyre", whose forces come from its slip, of a wheel
-        that holds both directions on an axle.
+        One of `LAWS`: "rolling", ideal; "coulomb", which rolls as long as friction suffices and
+        slides where it does not, of a wheel that holds some direction (`Simulator` has `mu` and
+        restitution); or "tyre", whose forces come from its slip, of a wheel that holds both
+        directions on an axle.
     tyre
         Of a wheel with that law: a `Tyre`, the name of one of `TYRES`, or its text.
 
@@ -213,6 +215,13 @@ class Wheel:
     def _check_law(self, where: str) -> None:
         """Raises `InputError` for a law that the kind cannot have; reads the tyre."""
         read_word(f"{where}: law", self.law, LAWS)
+        if self.law == "coulomb" and not self.traits.held:
+            able = [kind for kind, traits in KINDS.items() if traits.held]
+            raise InputError(f"{where}: law='coulomb' has no meaning for kind {self.kind!r}, which "
+                             f"has no friction; it is for {listed(able)}")
+        if self.law == "coulomb" and self.mu == inf:
+            raise InputError(f"{where}: mu=inf contradicts law='coulomb': a wheel that cannot slip "
+                             "has law='rolling'")
         if self.law != "tyre":
             if self.tyre is not None:
                 raise InputError(f"{where}: tyre={self.tyre!r} has no meaning with law="

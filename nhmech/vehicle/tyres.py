@@ -62,17 +62,17 @@ def tyre_of(contact: Contact) -> Tyre | None:
     return tyre if isinstance(tyre, Tyre) else None
 
 
-def tyre_force(context: HasParameters, contact: Contact, tyre: Tyre) -> dict[str, ca.SX]:
-    """Force of the ground on the wheel in both directions: [N], or per newton of load where the
-    tyre's stiffness is for a load."""
+def tyre_force(context: HasParameters, contact: Contact, tyre: Tyre,
+               load: ca.SX) -> dict[str, ca.SX]:
+    """Force of the ground on the wheel in both directions [N], at a load [N]."""
     number = _numbers(context, contact, tyre)
     slip = slips(context, contact, number)
     if tyre.load is None:
         return {d: -number[f"{d}_stiffness"] * slip[d] for d in DIRECTIONS}
     stiffness = {d: number[f"{d}_stiffness"] / number["load"] for d in DIRECTIONS}
     if not tyre.is_limited:
-        return {d: -stiffness[d] * slip[d] for d in DIRECTIONS}
-    return magic_formula(slip, stiffness, number)
+        return {d: -load * stiffness[d] * slip[d] for d in DIRECTIONS}
+    return {d: load * part for d, part in magic_formula(slip, stiffness, number).items()}
 
 
 def _numbers(context: HasParameters, contact: Contact,
@@ -192,11 +192,9 @@ def magic_formula(slip: Mapping[str, ca.SX], stiffness: Mapping[str, ca.SX | flo
 
 def tyre_forces(context: BuildContext, contacts: Sequence[Contact]) -> ca.SX:
     """tau (nv,) of the tyres whose forces do not depend on the load."""
-    force = ca.SX(context.algebroid.nv, 1)
-    for c in contacts:
-        if (tyre := tyre_of(c)) is not None and tyre.load is None:
-            force = force + _generalise(context, c, tyre)
-    return force
+    return sum((generalised_force(context, c, tyre, ca.SX(1), context.v) for c in contacts
+                if (tyre := tyre_of(c)) is not None and tyre.load is None),
+               ca.SX(context.algebroid.nv, 1))
 
 
 def tyre_friction(context: BuildContext, contacts: Sequence[Contact],
@@ -206,16 +204,17 @@ def tyre_friction(context: BuildContext, contacts: Sequence[Contact],
     friction = ca.SX(context.algebroid.nv, len(names))
     for c in contacts:
         if (tyre := tyre_of(c)) is not None and tyre.load is not None:
-            friction[:, names.index(f"{c.name}/normal")] = _generalise(context, c, tyre)
+            friction[:, names.index(f"{c.name}/normal")] = generalised_force(
+                context, c, tyre, ca.SX(1), context.v)
     return ca.sparsify(friction)
 
 
-def _generalise(context: BuildContext, contact: Contact, tyre: Tyre) -> ca.SX:
-    """The generalised force of a tyre's force: of the velocity on which it has power."""
-    found = tyre_force(context, contact, tyre)
+def generalised_force(context: HasParameters, contact: Contact, tyre: Tyre, load: ca.SX,
+                      v: ca.SX) -> ca.SX:
+    """tau (nv,) of a tyre's force at a load [N]: of the velocity on which it has power."""
+    found = tyre_force(context, contact, tyre, load)
     along = [(contact.speed(d), force) for d, force in found.items()]
-    return sum((ca.jacobian(speed, context.v).T @ force for speed, force in along),
-               ca.SX(context.algebroid.nv, 1))
+    return sum((ca.jacobian(speed, v).T @ force for speed, force in along), ca.SX(v.numel(), 1))
 
 
 def tyre_function(context: HasParameters, system: LagrangianSystem,
@@ -225,10 +224,9 @@ def tyre_function(context: HasParameters, system: LagrangianSystem,
     tyred = [(c, tyre) for c in contacts if (tyre := tyre_of(c)) is not None]
     loads, slip, force = ca.SX.sym("loads", len(tyred)), ca.SX(2, 0), ca.SX(2, 0)
     for i, (c, tyre) in enumerate(tyred):
-        along = tyre_force(context, c, tyre)
+        along = tyre_force(context, c, tyre, loads[i])
         found = tyre_slip(context, c, tyre)
-        load = 1 if tyre.load is None else loads[i]
         slip = ca.horzcat(slip, ca.vertcat(*[found[d] for d in DIRECTIONS]))
-        force = ca.horzcat(force, ca.vertcat(*[load * along[d] for d in DIRECTIONS]))
+        force = ca.horzcat(force, ca.vertcat(*[along[d] for d in DIRECTIONS]))
     return ca.Function("tyres", [system.t, system.q, system.v, system.theta, loads],
                        [ca.densify(slip), ca.densify(force)])

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..analysis.energy_balance import energy_balance
 from ..control.path_reference import PathError
 from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
@@ -93,7 +94,8 @@ def _control(vehicle: Vehicle, trajectory: Trajectory,
 
 
 def _energy(simulated: Simulated, trajectory: Trajectory) -> ReportFigure:
-    note = "; a kinematic run does not know the efforts" if trajectory.kinematic else ""
+    is_known = energy_balance(trajectory, simulated).known
+    note = "" if is_known else "; a kinematic run does not know the efforts"
     return ReportFigure(plots.energy(simulated, trajectory), "Energy balance",
                         f"Since the start{note}")
 

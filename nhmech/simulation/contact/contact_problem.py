@@ -88,6 +88,9 @@ class ContactProblem:
             found, error = self.newton(self._harden(np.zeros_like(P), factor, scale), scale)
             if error < least:
                 best, least = found, error
+        best = best.copy()
+        normals = [cone.normal for cone in self.cones]
+        best[normals] = np.maximum(best[normals], 0.0)      # rounding of contacts that open
         return best, least
 
     def _harden(self, P: np.ndarray, factor: float, scale: float) -> np.ndarray:
@@ -142,7 +145,7 @@ class ContactProblem:
                 P[i] = max(P[i] - rho[i] * (self.W[i] @ P + self.g[i]), 0.0)
                 if j:
                     y = P[j] - rho[j] * (self.W[j] @ P + self.g[j])
-                    length, radius = math.sqrt(y @ y), cone.mu * P[i]
+                    length, radius = math.sqrt(y @ y), cone.mu * P[i] if P[i] else 0.0
                     P[j] = y if length <= radius else y * (radius / length)
             if np.abs(P - before).max(initial=0.0) <= 1e-15 * np.abs(P).max(initial=0.0):
                 break
@@ -167,11 +170,12 @@ class ContactProblem:
 
 def projection_to_cone() -> ca.Function:
     """(y (3,), mu) -> p (3,), dp/dy (3, 3): the normal part of y where it presses, and what is
-    along the ground put back to the disc of radius mu times that."""
+    along the ground put back to the disc of radius mu times that; mu may be infinite."""
     y, mu = ca.SX.sym("y", 3), ca.SX.sym("mu")
-    square, radius = ca.sumsqr(y[1:]), mu * y[0]
-    slides = square > radius ** 2
+    square = ca.sumsqr(y[1:])
+    slides = square > (mu * y[0]) ** 2
     length = ca.sqrt(ca.if_else(slides, square, 1.0))
+    radius = ca.if_else(slides, mu, 0.0) * y[0]      # an infinite mu is in no derivative
     along = ca.if_else(slides, radius / length, 1.0) * y[1:]
     p = ca.if_else(y[0] > 0, ca.vertcat(y[0], along), ca.SX.zeros(3, 1))
     return ca.Function("project_to_cone", [y, mu],

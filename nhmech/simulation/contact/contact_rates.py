@@ -18,28 +18,27 @@ def accelerate(terms: NonsmoothTerms, motion: Motion,
     """
     theta, q = terms.vehicle.theta, terms.configuration(motion.x)
     v = to_body(q, motion.w)
-    M, F, _ = (part.copy() for part in terms.momentum(motion.t, motion.x, motion.w, u, theta))
-    A, b, _ = terms.read_rows(motion.t, motion.x)
+    M, F, _, G = terms.momentum(motion.t, motion.x, motion.w, u, motion.impulses, motion.closed)
+    A, b, _ = terms.read_rows(motion.t, motion.x, motion.w, motion.closed)
     effect = terms.effect(motion.t, q, v, u, theta)[0].copy()
     turn = np.zeros(len(v))
     turn[:3] = -np.cross(v[3:6], v[:3])             # dv/dt = T dw/dt + turn
-    gamma = terms.gamma(motion.t, q, v, theta)[0] + A @ to_world(q, turn)
-    held, pulls = list(terms.bilateral), [A[i] for i in terms.bilateral]
+    gamma = terms.gamma(motion.t, q, v, theta, motion.closed)[0] + A @ to_world(q, turn)
+    held = list(terms.bilateral)
     slip, parts = A @ motion.w + b, [np.eye(len(A))[i] for i in held]
     for c, phase in zip(terms.contacts, motion.phases):
         if phase == Phase.AIRBORNE:
             continue
         pull = np.eye(len(A))[list(c.rows)]
         along = slip[list(c.along)]
-        if phase == Phase.SLIDING and along.any():
+        if phase == Phase.SLIDING and along.any() and c.mu < np.inf:
             pull = pull[:1] - c.mu * along / np.linalg.norm(along) @ pull[1:]
         held += c.rows[:len(pull)]
-        pulls += list(pull @ A)
         parts += list(pull)
     nv, n = len(v), len(held)
     matrix = np.zeros((nv + n, nv + n))
     matrix[:nv, :nv], matrix[nv:, :nv] = M, A[held]
-    matrix[:nv, nv:] = -np.reshape(pulls, (n, nv)).T
+    matrix[:nv, nv:] = -(np.reshape(parts, (n, len(A))) @ G).T
     right = np.zeros((nv + n, 1 + effect.shape[1]))
     right[:nv, 0], right[nv:, 0] = F, -gamma[held]
     for j, column in enumerate(effect.T):

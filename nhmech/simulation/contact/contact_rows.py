@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...errors import InputError, Remedy, listed
+from ...urdf.wheel import Wheel
 from ...vehicle.friction import own_friction, read_friction
 from ...vehicle.vehicle import Vehicle
 
@@ -42,13 +43,15 @@ class ContactRows:
         return self.normal, *self.along
 
 
-def read_coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> dict[str, float]:
-    """Wheel -> coefficient, 0 of those that hold nothing along the ground. Raises `InputError` for
-    a wheel without one."""
+def read_coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None,
+                      sliding: Collection[str]) -> dict[str, float]:
+    """Wheel -> coefficient: infinite of those that are not `sliding`, which roll while they are on
+    the ground; 0 of those that hold nothing along it. Raises `InputError` for a wheel without
+    one."""
     given, own = read_friction(vehicle, mu), own_friction(vehicle)
     held = {c.name for c in vehicle.contacts if len(c.held) > 1}
-    found = {name: given.get(name, own[name]) if name in held else 0.0
-             for name in vehicle.contact_names}
+    found = {name: 0.0 if name not in held else np.inf if name not in sliding else
+             given.get(name, own[name]) for name in vehicle.contact_names}
     missing = [name for name, value in found.items() if value is None]
     if missing:
         raise InputError(
@@ -56,8 +59,16 @@ def read_coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None) 
             f"{vehicle.name!r}", Remedy(
                 "Give mu=0.6, or mu={\"" + missing[0] + "\": 0.6}",
                 f"Give --mu 0.6, or --mu {missing[0]}=0.6"))
-    infinite = [name for name, value in found.items() if value == np.inf]
+    infinite = [name for name, value in found.items() if value == np.inf and name in sliding]
     if infinite:
         raise InputError(f"mu of {listed(infinite)} is inf: a wheel that cannot slip has no place "
-                         "in contact=\"coulomb\"; a large number such as 100 comes close")
+                         "in contact=\"coulomb\"; give the others law=\"coulomb\" and leave "
+                         "contact= out")
     return {name: float(value or 0.0) for name, value in found.items()}
+
+
+def sliding_wheels(wheels: Iterable[Wheel], contact: str | None) -> frozenset[str]:
+    """Names of those that slide where friction does not suffice: those with that law, all but
+    tyres with "coulomb", none with "ideal"."""
+    laws = {None: ("coulomb",), "coulomb": ("coulomb", "rolling"), "ideal": ()}[contact]
+    return frozenset(wheel.name for wheel in wheels if wheel.law in laws)

@@ -58,14 +58,14 @@ class ContactServo:
                           columns: list[int], wanted: np.ndarray, h: float) -> np.ndarray:
         terms, theta = self._terms, self._terms.vehicle.theta
         q = terms.configuration(motion.x)
-        M, F, _ = (part.copy() for part in
-                   terms.momentum(motion.t, motion.x, motion.w, u, theta))
-        at = terms.read_rows(motion.t, motion.x)
+        M, F, _, G = terms.momentum(motion.t, motion.x, motion.w, u, motion.impulses / h,
+                                    motion.closed)
+        at = terms.read_rows(motion.t, motion.x, motion.w, motion.closed)
         pull = terms.effect(motion.t, q, to_body(q, motion.w), u, theta)[0][:, columns]
         pull = np.array([to_world(q, column) for column in pull.T])
         hold = np.eye(terms.nv)[rows]
         impulses = Impulses(terms, np.flatnonzero(motion.closed), self._share)
-        impulses.solve(M, M @ motion.w + h * F, at[0], at,
+        impulses.solve(M, M @ motion.w + h * F, G, at,
                        driven=(hold, motion.w[rows] + h * wanted, pull))
         impulses.finish()
         return impulses.driven / h

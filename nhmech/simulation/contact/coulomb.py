@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ...checks import is_finite, read_mapping, read_word
-from ...errors import InputError, Remedy, SimulationError, listed
+from ...errors import InputError, Remedy, SimulationError
 from ...vehicle.vehicle import Vehicle
 from ..diagnosis import explain_fall
 from ..moment import EXTRA, Moment
@@ -18,12 +18,14 @@ from ..simulated import Simulated
 from ..state import State
 from .contact_forces import force_reader
 from .contact_rates import accelerate
+from .contact_rows import sliding_wheels
 from .contact_servo import ContactServo
+from .impulses import STILL
 from .motion import Motion, Phase
-from .nonsmooth import NonsmoothStep
+from .nonsmooth import TOUCHING, NonsmoothStep
 from .nonsmooth_terms import NonsmoothTerms, to_body, to_world
 
-CONTACTS = ("ideal", "coulomb")       # values of `contact`
+CONTACTS = ("ideal", "coulomb")       # values of `contact`, beside None
 SLIP, ROLL = "rolling ends", "rolling begins"      # names of events
 PATIENCE = 3         # steps without slip after which a run goes back to the equations of rolling
 GRIP = 0.98          # and the part of the friction that must be enough there
@@ -67,6 +69,9 @@ class CoulombContact:
 
     Parameters
     ----------
+    contact
+        "coulomb" where all wheels may slide that have no tyres, None where those that have this
+        law.
     mu
         Friction coefficient, of all wheels or by name; where None, those of the vehicle.
     restitution
@@ -88,12 +93,12 @@ class CoulombContact:
 
     def __init__(self, simulated: Simulated, mu: float | Mapping[str, float] | None,
                  restitution: float | Mapping[str, float],
-                 stiffness: Mapping[str, float] | None = None):
+                 stiffness: Mapping[str, float] | None = None, contact: str | None = "coulomb"):
         if simulated.vehicle is None:
             raise InputError("contact=\"coulomb\" is for vehicles: this system has no wheels")
         self._simulated = simulated
         self.vehicle = simulated.vehicle
-        self.terms = NonsmoothTerms.of(self.vehicle, mu)
+        self.terms = NonsmoothTerms.of(self.vehicle, mu, contact)
         self.columns = ContactColumns.of(self.vehicle)
         names = [c.name for c in self.terms.contacts]
         self.nonsmooth = NonsmoothStep(self.terms, _read_restitution(restitution, names),
@@ -111,7 +116,7 @@ class CoulombContact:
     @cached_property
     def settings(self) -> dict[str, object]:
         """For run files (JSON values)."""
-        return {"mu": {c.name: c.mu for c in self.terms.contacts if c.along},
+        return {"mu": {c.name: c.mu for c in self.terms.contacts if 0 < c.mu < np.inf},
                 "restitution": dict(zip(self.columns.wheels, self.nonsmooth.restitution.tolist())),
                 **({} if (k := self.nonsmooth.stiffness) is None else
                    {"stiffness": dict(zip(self.columns.wheels, k.tolist()))})}
@@ -140,6 +145,7 @@ class CoulombContact:
         """The wheels stand or roll on the ground, and need not go on with it. Contacts with speed
         against it meet it."""
         self.still = 0
+        self._check_slip(moment)
         motion = self.nonsmooth.start(moment.t, moment.x[:self.terms.nconf],
                                       to_world(moment.q, moment.v))
         _, _, forces = accelerate(self.terms, motion, moment.u)
@@ -147,6 +153,18 @@ class CoulombContact:
         moment.v[...] = to_body(moment.q, motion.w)
         moment.contact[...] = np.concatenate([forces[self._rows], motion.phases,
                                               motion.slid + slid, motion.lost + lost])
+
+    def _check_slip(self, moment: Moment) -> None:
+        """Raises `InputError` where wheels slip that cannot."""
+        rates, phi = self.vehicle.constraint_error(moment.t, moment.q, moment.v)
+        size = STILL * max(1.0, np.abs(moment.v).max())
+        slips = {c.name: slip for c in self.terms.contacts if c.mu == np.inf
+                 and phi[c.height] <= TOUCHING and rates[c.normal] <= size
+                 and (slip := float(np.linalg.norm(rates[list(c.along)]))) > size}
+        if slips:
+            name, slip = next(iter(slips.items()))
+            raise InputError(f"wheel {name!r} slips with {slip:.3g} m/s and has law='rolling': "
+                             "give speeds at which it rolls, or law='coulomb'")
 
     def end(self, moment: Moment) -> None:
         """From here on the wheels roll ideally."""
@@ -200,8 +218,10 @@ class CoulombContact:
         forces, phases, slid, lost = self.columns.split(numbers)
         x, impulses = x[:self.terms.nconf].copy(), np.zeros(self.vehicle.constrained.distribution.m)
         impulses[self._rows] = dt * forces
-        return Motion(t, x, to_world(q, v), phases.astype(int), impulses, slid.copy(), lost.copy(),
-                      self.terms.read_rows(t, x)[2][list(self.terms.heights)])
+        w, phases = to_world(q, v), phases.astype(int)
+        _, _, phi = self.terms.read_rows(t, x, w, phases != Phase.AIRBORNE)
+        return Motion(t, x, w, phases, impulses, slid.copy(), lost.copy(),
+                      phi[list(self.terms.heights)])
 
 
 def is_sliding(moment: Moment) -> bool:
@@ -231,23 +251,19 @@ def _read_stiffness(value: Mapping[str, float] | None, wheels: Sequence[str]) ->
     return np.array([float(given.get(wheel, mean)) for wheel in wheels])
 
 
-def choose_contact(simulated: Simulated, contact: str, mu: object, restitution: object,
+def choose_contact(simulated: Simulated, contact: str | None, mu: object, restitution: object,
                    stiffness: object, *, kinematic: bool) -> CoulombContact | None:
     """What takes steps with friction; None where wheels only roll. Raises `InputError` for
     arguments that contradict each other."""
-    if contact == "ideal":
+    wheels = () if simulated.vehicle is None else simulated.vehicle.description.wheels
+    if contact == "ideal" or contact is None and not sliding_wheels(wheels, contact):
         for name, value in (("mu", mu), ("restitution", restitution), ("stiffness", stiffness)):
             if value is not None and value != 0.0:
                 raise InputError(f"{name} = {value!r} has no effect on ideal rolling: give "
                                  "contact=\"coulomb\" too")
         return None
-    wheels = () if simulated.vehicle is None else simulated.vehicle.description.wheels
-    if tyres := [wheel.name for wheel in wheels if wheel.law == "tyre"]:
-        raise InputError("contact=\"coulomb\" is for wheels that roll or slide; "
-                         f"{listed(tyres)} slip as their tyres have it: leave contact= out, or "
-                         "the tyres")
     if kinematic:
         raise InputError("wheels that slide by Coulomb friction need forces, and a kinematic "
                          "run has none: its speeds are commanded",
                          Remedy("Leave mode=\"kinematic\" out", "Leave --mode kinematic out"))
-    return CoulombContact(simulated, mu, restitution, stiffness)   # type: ignore[arg-type]
+    return CoulombContact(simulated, mu, restitution, stiffness, contact)   # type: ignore[arg-type]

@@ -53,7 +53,8 @@ class Glide:
     def _code(self) -> CompiledContactStep | None:
         terms = self.terms
         d = terms.vehicle.constrained.distribution
-        A = terms.read_rows(0.0, self._somewhere)[0]
+        A, _, _ = terms.read_rows(0.0, self._somewhere, np.zeros(terms.nv),
+                                  np.ones(len(terms.contacts)))
         bilateral = list(terms.bilateral)
         held = tuple(bilateral[i] for i in independent_rows(A[bilateral]))
         layout = ContactLayout(tuple(c.rows for c in terms.contacts), terms.heights, held,
@@ -102,7 +103,7 @@ class Glide:
             return None
         memory = self._code.arrays
         memory["x"][...], memory["w"][...], memory["u"][...] = now.x, now.w, u
-        memory["closed"][...] = closed
+        memory["closed"][...] = memory["touch"][...] = closed
         memory["guess"][...] = guess
         status = self._code(now.t, dt)
         if status == OPEN:
@@ -120,17 +121,19 @@ class Glide:
         terms = self.terms
         middle, end, w0, w1 = now.t + dt / 2, now.t + dt, now.w, now.w
         impulses = Impulses(terms, closed, self.share)
-        rows0 = terms.read_rows(now.t, now.x)
+        rows0 = terms.read_rows(now.t, now.x, w0, now.closed)
+        touch = np.zeros(len(terms.contacts))
+        touch[closed] = 1.0
         kept = closed
         for k in range(OUTER):
             mean = (w0 + w1) / 2
             there = terms.mover(now.x, dt / 2, mean)[0].copy()
-            M, F, D = (part.copy() for part in
-                       terms.momentum(middle, there, mean, u, terms.vehicle.theta))
-            forces = terms.read_rows(middle, there)[0]
-            x, rows1 = self._onto_ground(end, terms.mover(now.x, dt, mean)[0].copy(), kept)
+            M, F, D, G = terms.momentum(middle, there, mean, u, impulses.impulses / dt, touch,
+                                        dt / 2)
+            x, rows1 = self._onto_ground(end, terms.mover(now.x, dt, mean)[0].copy(), w1, kept,
+                                         touch, dt / 2)
             before = w1
-            w1 = impulses.solve(M - dt / 2 * D, M @ w0 + dt * (F - D @ before / 2), forces, rows1)
+            w1 = impulses.solve(M - dt / 2 * D, M @ w0 + dt * (F - D @ before / 2), G, rows1)
             kept = closed[impulses.presses]
             change = np.abs(w1 - before).max() / max(1.0, np.abs(w1).max())
             if k >= NEARER and change <= CLOSE:
@@ -143,9 +146,10 @@ class Glide:
                 "take a smaller mu")
         if not change <= NEAR:
             raise Unsolved(_open(now.t))
-        return impulses.record(now, rows0, rows1, end, x, w1)
+        return impulses.record(now, rows0, rows1, end, x, w1, impulses.impulses)
 
-    def _onto_ground(self, t: float, x: np.ndarray, kept: np.ndarray,
+    def _onto_ground(self, t: float, x: np.ndarray, w: np.ndarray, kept: np.ndarray,
+                     touch: np.ndarray, h: float,
                      ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """x with the heights of some contacts and all bilateral functions zero, and the rows
         there. Raises `Unsolved` where no place near is such."""
@@ -153,7 +157,7 @@ class Glide:
         d = terms.vehicle.constrained.distribution
         functions = [*(terms.heights[i] for i in kept), *terms.bilateral_heights]
         forms = [d.phi_rows[k] for k in functions]
-        rows = terms.read_rows(t, x)
+        rows = terms.read_rows(t, x, w, touch, h)
         for k in range(ONTO + 1):
             off = rows[2][functions]
             worst = np.abs(off).max(initial=0.0)
@@ -161,7 +165,7 @@ class Glide:
                 break
             step = np.linalg.lstsq(rows[0][forms] * terms.per_metre, -off, rcond=1e-10)[0]
             x = terms.mover(x, 1.0, step * terms.per_metre)[0].copy()
-            rows = terms.read_rows(t, x)
+            rows = terms.read_rows(t, x, w, touch, h)
         if not worst < LIMITS["HIGH"]:
             raise Unsolved(f"wheels that press on the ground are {worst:.2g} m off it at "
                            f"t = {t:.6g} s, and no place near has them there: take a smaller dt")

@@ -33,8 +33,6 @@ class Impulses:
     ----------
     error
         Residual of the contact problem.
-    impulses
-        (m,), zero at rows of no contact on the ground.
     phases
         Of the closed contacts, after the step.
     presses
@@ -52,6 +50,7 @@ class Impulses:
             at += len(c.rows)
         self._P = self._from = np.zeros(at)
         self._per_metre = terms.per_metre
+        self._many = terms.vehicle.constrained.distribution.m
         self._heights = terms.heights
         self._softness = np.repeat(share[closed], [len(c.rows) for c in self._contacts])
         self._give = np.zeros(at)
@@ -59,7 +58,6 @@ class Impulses:
         self._system: tuple = ()
         self._drive: np.ndarray = np.zeros((0, 1 + at))
         self.error = 0.0
-        self.impulses = np.zeros(0)
         self.phases = np.zeros(len(closed), dtype=int)
         self.presses = np.ones(len(closed), dtype=bool)
 
@@ -105,6 +103,13 @@ class Impulses:
         return self._velocity()
 
     @property
+    def impulses(self) -> np.ndarray:
+        """Of all rows, (m,), zero at those of no contact on the ground."""
+        found = np.zeros(self._many)
+        found[self._rows] = self._P
+        return found
+
+    @property
     def driven(self) -> np.ndarray:
         """Impulses of the driven rows, (k,)."""
         found = self._drive
@@ -135,13 +140,11 @@ class Impulses:
         while len(self._rows) and self._rounds <= NEARER:
             self._push(W, g)
         w = self._velocity()
-        self.impulses = np.zeros(len(b))
-        self.impulses[self._rows] = self._P
         return self._hold(w, A, b, back)
 
     def record(self, now: Motion, rows0: Rows, rows1: Rows, t: float, x: np.ndarray,
-               w: np.ndarray) -> Motion:
-        """The motion after a step, with what its contacts did.
+               w: np.ndarray, impulses: np.ndarray) -> Motion:
+        """The motion after a step, with what its contacts did under these impulses (m,).
 
         Parameters
         ----------
@@ -154,11 +157,11 @@ class Impulses:
         phases[self.closed] = self.phases
         before, after = rows0[0] @ now.w + rows0[1], rows1[0] @ w + rows1[1]
         for i, c in zip(self.closed, self._contacts):
-            lost[i] -= self.impulses[list(c.rows)] @ (before + after)[list(c.rows)] / 2
+            lost[i] -= impulses[list(c.rows)] @ (before + after)[list(c.rows)] / 2
             if c.along and phases[i] == Phase.SLIDING:
                 slid[i] += (t - now.t) * float(np.linalg.norm(
                     (before + after)[list(c.along)])) / 2
-        return Motion(t, x, w, phases, now.impulses + self.impulses, slid, lost,
+        return Motion(t, x, w, phases, now.impulses + impulses, slid, lost,
                       rows1[2][list(self._heights)])
 
     def _judge(self, u: np.ndarray, size: float) -> None:

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from ...errors import SimulationError
-from .glide import REFUSED, Glide, Unsolved
-from .impulses import STILL, Impulses
+from .glide import NEAR, REFUSED, Glide, Unsolved
+from .impulses import CLOSE, STILL, Impulses, Rows
 from .motion import Motion, Phase
 from .nonsmooth_terms import NonsmoothTerms
 
@@ -18,6 +18,7 @@ LANDED = 1e-12         # [m] to which the moment of a landing is located
 TOUCHING = 1e-9        # [m] of height below which a contact of a start is on the ground
 LANDINGS = 200         # in one step at most
 HALVES = 8             # of a step that is not solved, one after the other
+IMPACT = 12            # iterations of an impact at most; two without tyres
 BOUNCES = 2            # of one contact in a step, after which it stays down in that step
 
 
@@ -30,11 +31,12 @@ class NonsmoothStep:
         M (w1 - w0) = dt F + B^T Lambda + J^T P,     B1 w1 + b = 0
         u = J1 w1 + b and P as in `ContactProblem`
 
-    B are the bilateral rows and J those of the contacts on the ground, J1 and B1 at the end of the
-    step, so that wheels that stick do so there exactly. It is the implicit midpoint rule where
-    nothing changes, and of order two; the moment of sticking is known to one step. Heights of
-    contacts that stay down are put back to zero. A landing is located and followed by a percussion
-    with Newton's restitution, u_n(after) = -e u_n(before).
+    F contains the forces of tyres under the loads P/dt. B are the bilateral rows and J those of the
+    contacts on the ground, J1 and B1 at the end of the step, so that wheels that stick do so there
+    exactly. It is the implicit midpoint rule where nothing changes, and of order two; the moment of
+    sticking is known to one step. Heights of contacts that stay down are put back to zero. A
+    landing is located and followed by a percussion with Newton's restitution, u_n(after) = -e
+    u_n(before).
 
     Sources: Moreau, 'Unilateral contact and dry friction in finite freedom dynamics', 1988; Jean,
     Computer Methods in Applied Mechanics and Engineering 177, 1999, 235-257; Acary and Brogliato,
@@ -67,7 +69,8 @@ class NonsmoothStep:
     def start(self, t: float, x: np.ndarray, w: np.ndarray) -> Motion:
         """The motion from there: contacts that approach the ground meet it, those that move away
         leave it. Raises `SimulationError` where the impact has no solution."""
-        n, rows = len(self.terms.contacts), self.terms.read_rows(t, x)
+        n = len(self.terms.contacts)
+        rows = self.terms.read_rows(t, x, w, np.ones(n))
         heights = rows[2][list(self.terms.heights)]
         slip = rows[0] @ w + rows[1]
         slides = [bool(np.abs(slip[list(c.along)]).max(initial=0.0) > STILL)
@@ -128,7 +131,7 @@ class NonsmoothStep:
             if abs(heights[i]) <= LANDED or high - low <= 1e-15 * dt:
                 return found, heights <= LANDED
             low, high = (tau, high) if heights[i] > 0 else (low, tau)
-            A, b, _ = self.terms.read_rows(found.t, found.x)
+            A, b, _ = self.terms.read_rows(found.t, found.x, found.w, found.closed)
             row = self.terms.contacts[i].normal
             speed = float(A[row] @ found.w + b[row])
             newton = tau - heights[i] / speed if speed < 0 else low
@@ -136,24 +139,52 @@ class NonsmoothStep:
         return found, heights <= LANDED
 
     def _percuss(self, now: Motion, restitution: np.ndarray) -> Motion:
-        """Velocities after the impact of the contacts on the ground that approach it."""
+        """Velocities after the impact of the contacts on the ground that approach it.
+
+        Tyres pull with their loads, M (w1 - w0) = G((w0 + w1)/2)^T P; where that is not solved, it
+        is in several parts.
+        """
         terms = self.terms
-        rows = terms.read_rows(now.t, now.x)
-        A, b, _ = rows
+        rows0 = terms.read_rows(now.t, now.x, now.w, now.closed)
+        A, b, _ = rows0
         normals = [c.normal for c in terms.contacts]
         approach = A[normals] @ now.w + b[normals]
         size = STILL * max(1e-3, np.abs(A @ now.w + b).max(initial=0.0))
         if not (now.closed & (approach < -size)).any():
             leaves = now.closed & (approach > size)
             return replace(now, phases=np.where(leaves, Phase.AIRBORNE, now.phases))
-        closed = np.flatnonzero(now.closed)
-        problem = Impulses(terms, closed, self._share)
+        back = np.where(approach < -size, approach, 0.0)[now.closed]
+        held = restitution[now.closed]
+        for parts in (1, 4, 16, 64):
+            w, impulses, error = now.w, np.zeros(len(b)), 0.0
+            # of each part's end, the speed against the ground that is left of that before
+            for left in 1 - np.arange(1, parts + 1) / parts:
+                aim = back * (held - left * (1 + held))
+                w, problem, wrong, rows = self._strike(now, w, aim)
+                impulses, error = impulses + problem.impulses, max(error, wrong)
+            if error <= REFUSED:
+                return problem.record(now, rows0, rows, now.t, now.x, w, impulses)
+        raise SimulationError(f"the impact at t = {now.t:.6g} s is not solved (residual "
+                              f"{error:.2g})")
+
+    def _strike(self, now: Motion, before: np.ndarray, back: np.ndarray,
+                ) -> tuple[np.ndarray, Impulses, float, Rows]:
+        """A part of an impact from velocities `before`: those after it, its impulses, how far it is
+        from being solved, and the rows."""
+        terms = self.terms
+        problem = Impulses(terms, np.flatnonzero(now.closed), self._share)
         none = np.zeros(terms.vehicle.constrained.system.u.numel())
-        M = terms.momentum(now.t, now.x, now.w, none, terms.vehicle.theta)[0].copy()
-        back = np.where(approach < -size, restitution * approach, 0.0)[closed]
-        problem.solve(M, M @ now.w, A, rows, back)
+        w = before
+        for _ in range(IMPACT):
+            mean = (before + w) / 2
+            lam = problem.impulses
+            M, F, D, G = terms.momentum(now.t, now.x, mean, none, lam, now.closed)
+            _, F0, D0, _ = terms.momentum(now.t, now.x, mean, none, 0 * lam, now.closed)
+            rows = terms.read_rows(now.t, now.x, w, now.closed)
+            drag, old = (D - D0) / 2, w           # what tyres add as their loads do
+            w = problem.solve(M - drag, M @ before + F - F0 - drag @ w, G, rows, back)
+            change = np.abs(w - old).max() / max(1.0, np.abs(w).max())
+            if change <= CLOSE:
+                break
         w = problem.finish()
-        if problem.error > REFUSED:
-            raise SimulationError(f"the impact at t = {now.t:.6g} s is not solved (residual "
-                                  f"{problem.error:.2g})")
-        return problem.record(now, rows, rows, now.t, now.x, w)
+        return w, problem, problem.error if change <= NEAR else change, rows

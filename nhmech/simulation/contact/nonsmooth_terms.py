@@ -14,10 +14,11 @@ from ...compile.buffered import Buffered, in_c
 from ...mechanics.algebroid import rotation
 from ...mechanics.distribution import Component
 from ...mechanics.system import LagrangianSystem
+from ...vehicle.tyres import generalised_force, relaxations, tyre_of
 from ...vehicle.vehicle import Vehicle
 from ..state import base_pose
 from ..state_vector import StateVector
-from .contact_rows import ContactRows, read_coefficients
+from .contact_rows import ContactRows, read_coefficients, sliding_wheels
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +43,10 @@ class NonsmoothTerms:
 
     @classmethod
     def of(cls, vehicle: Vehicle,
-           mu: float | Mapping[str, float] | None = None) -> NonsmoothTerms:
-        """Of a vehicle, with `mu`, else the friction that its wheels come with.
+           mu: float | Mapping[str, float] | None = None,
+           contact: str | None = "coulomb") -> NonsmoothTerms:
+        """Of a vehicle, with `mu`, else the friction that its wheels come with; `contact` as
+        `Simulator` has it.
 
         Raises
         ------
@@ -52,7 +55,7 @@ class NonsmoothTerms:
         """
         distribution = vehicle.constrained.distribution
         rows = {held: i for i, held in enumerate(distribution.components) if held is not None}
-        known = read_coefficients(vehicle, mu)
+        known = read_coefficients(vehicle, mu, sliding_wheels(vehicle.description.wheels, contact))
         contacts = tuple(
             ContactRows(name, rows[Component(name, "normal")],
                         tuple(i for held, i in rows.items()
@@ -137,8 +140,20 @@ class NonsmoothTerms:
     # -- what a step is made of --------------------------------------------------------------------
     @cached_property
     def momentum_function(self) -> ca.Function:
-        """(t, x, w, u, theta) -> M (nv, nv), F (nv,), dF/dw (nv, nv)."""
+        """(t, x, w, u, theta, lam, closed, h) -> M (nv, nv), F (nv,), D (nv, nv), G (m, nv): mass,
+        and forces F + G^T lam of all rows near those given, where D is their derivative by w.
+
+        Parameters
+        ----------
+        lam
+            (m,) [N]. Tyres have forces that depend on their loads.
+        closed
+            1 for each contact on the ground, 0 in the air, (n,).
+        h
+            [s] by which deflections grow with their rates: dx = h w.
+        """
         system, w, b = self._system, ca.SX.sym("w", self.nv), ca.SX.sym("b", self.nv)
+        lam, (closed, h) = ca.SX.sym("lam", self.vehicle.constrained.distribution.m), self._state
         T = _base_axes(system.q, self.nv)
         v = T @ w
         # the base's linear velocity turns against body axes
@@ -147,19 +162,68 @@ class NonsmoothTerms:
                               ca.vertcat(v, T @ b + turning))
         mass, gradient = ca.hessian(gibbs, b)
         still = ca.SX.zeros(self.nv, 1)
-        force = T.T @ ca.substitute(system.force, system.v, v)
+        tyres = self._tyre_forces(lam, closed)
+        slope = ca.jacobian(tyres, lam)
+        force = T.T @ ca.substitute(system.force + tyres, system.v, v)
         force -= ca.substitute(gradient, b, still)
         mass = ca.substitute(mass, b, still)
-        outputs = [ca.densify(part) for part in (mass, force, ca.jacobian(force, w))]
-        return self._of_x("nonsmooth_momentum", [system.t, system.q, w, system.u, system.theta],
-                          outputs)
+        D = ca.jacobian(force, w) + h * self._by_deflection(force)
+        pulls = self.vehicle.constrained.distribution.A + ca.substitute(slope, system.v, v).T
+        force -= T.T @ (ca.substitute(slope, system.v, v) @ lam)
+        outputs = [ca.densify(part) for part in (mass, force, D, pulls @ T)]
+        return self._of_x("nonsmooth_momentum", [system.t, system.q, w, system.u, system.theta, lam,
+                                                 closed, h], outputs)
 
     @cached_property
     def rows_function(self) -> ca.Function:
-        """(t, x, theta) -> A T (m, nv) of all rows, b (m,), phi (k,)."""
-        system, d = self._system, self.vehicle.constrained.distribution
-        outputs = [ca.densify(part) for part in (d.A @ _base_axes(system.q, self.nv), d.b, d.phi)]
-        return self._of_x("nonsmooth_rows", [system.t, system.q, system.theta], outputs)
+        """(t, x, w, theta, closed, h) -> A (m, nv), b (m,), phi (k,): all rows, A w + b near the
+        given w, where deflections of tyres have rates that are not linear in it. `closed` and `h`
+        as in `momentum_function`."""
+        system, w, (closed, h) = self._system, ca.SX.sym("w", self.nv), self._state
+        T = _base_axes(system.q, self.nv)
+        A, b, flow = self._speeds(closed)
+        bent = ca.substitute(flow, system.v, T @ w)
+        slope = ca.jacobian(bent, w) + h * self._by_deflection(bent)
+        outputs = [ca.densify(part) for part in (A @ T + slope, b + bent - slope @ w,
+                                                 self.vehicle.constrained.distribution.phi)]
+        return self._of_x("nonsmooth_rows", [system.t, system.q, w, system.theta, closed, h],
+                          outputs)
+
+    @cached_property
+    def _state(self) -> tuple[ca.SX, ca.SX]:
+        return ca.SX.sym("closed", len(self.contacts)), ca.SX.sym("h")
+
+    def _tyre_forces(self, lam: ca.SX, closed: ca.SX) -> ca.SX:
+        """tau (nv,) of tyres at the loads lam, beside what `system.force` has of them already."""
+        found = ca.SX(self.nv, 1)
+        for i, c in enumerate(self.vehicle.contacts):
+            if (tyre := tyre_of(c)) is not None:
+                load = lam[self.contacts[i].normal]
+                force = generalised_force(self.vehicle, c, tyre, load, self._system.v)
+                found += force * (closed[i] - (tyre.load is None))
+        return found
+
+    def _speeds(self, closed: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """A (m, nv), b and flow (m,) of all rows: in the air, the ground does not bend a tyre."""
+        d = self.vehicle.constrained.distribution
+        A, b = ca.SX(d.A), ca.SX(d.b)
+        wheels = {bent.follower: i for i, c in enumerate(self.vehicle.contacts)
+                  for bent in relaxations(self.vehicle, c).values()}
+        for row, own in d.followers.items():
+            touch, kept = closed[wheels[own]], A[row, own]
+            A[row, :], b[row] = touch * A[row, :], touch * b[row]
+            A[row, own] = kept
+        return A, b, ca.SX(d.m, 1) if d.flow is None else d.flow
+
+    def _by_deflection(self, expression: ca.SX) -> ca.SX:
+        """How an expression (k,) changes with the deflections of tyres, at the places of their
+        rates, (k, nv)."""
+        space = self.vehicle.algebroid
+        slope = ca.SX(expression.numel(), self.nv)
+        for own in self.vehicle.constrained.distribution.followers.values():
+            z = space.q[space.q_names.index(space.v_names[own])]
+            slope[:, own] = ca.jacobian(expression, z)
+        return slope
 
     def _of_x(self, name: str, inputs: list[ca.SX], outputs: list[ca.SX]) -> ca.Function:
         """A function of q as one of x."""
@@ -169,18 +233,23 @@ class NonsmoothTerms:
         return ca.Function(name, [inputs[0], x, *inputs[2:]], outputs, {"cse": True})
 
     @cached_property
-    def momentum(self) -> Buffered:
-        """`momentum_function` of numbers."""
-        return _buffered(self.momentum_function, [0, 2])
+    def _momentum(self) -> Buffered:
+        return _buffered(self.momentum_function, [0, 2, 3])
 
     @cached_property
-    def rows(self) -> Buffered:
-        """`rows_function` of numbers."""
+    def _rows(self) -> Buffered:
         return _buffered(self.rows_function, [0])
 
-    def read_rows(self, t: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """A (m, nv), b (m,) and phi (k,), for keeps."""
-        A, b, phi = self.rows(t, x, self.vehicle.theta)
+    def momentum(self, t: float, x: np.ndarray, w: np.ndarray, u: np.ndarray, lam: np.ndarray,
+                 closed: np.ndarray, h: float = 0.0) -> list[np.ndarray]:
+        """`momentum_function` of numbers, for keeps."""
+        found = self._momentum(t, x, w, u, self.vehicle.theta, lam, closed, h)
+        return [part.copy() for part in found]
+
+    def read_rows(self, t: float, x: np.ndarray, w: np.ndarray, closed: np.ndarray,
+                  h: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """`rows_function` of numbers, for keeps."""
+        A, b, phi = self._rows(t, x, w, self.vehicle.theta, closed, h)
         return A.copy(), b.copy(), phi.copy()
 
     @cached_property
@@ -192,11 +261,11 @@ class NonsmoothTerms:
 
     @cached_property
     def gamma(self) -> Buffered:
-        """(t, q, v, theta) -> gamma (m,)."""
-        function = self.vehicle.functions.gamma
-        symbols = function.sx_in()
-        return _buffered(ca.Function("nonsmooth_gamma", symbols,
-                                     [ca.densify(function(*symbols))]))
+        """(t, q, v, theta, closed) -> gamma (m,), as if the wheels went on with what they do."""
+        s, (closed, _) = self._system, self._state
+        A, b, flow = self._speeds(closed)
+        return _buffered(ca.Function("nonsmooth_gamma", [s.t, s.q, s.v, s.theta, closed],
+                                     [ca.densify(s.rate(A @ s.v + b + flow))]))
 
     @property
     def _system(self) -> LagrangianSystem:

@@ -134,7 +134,9 @@ def choose_turning(layout: Layout, contacts: Sequence[FoundWheel], steering: Col
         return Turning(found, skid, notices)
     released = skid.wheels if skid else ()
     wheels = [c.wheel for c in found]
-    bodies = group_by_body(layout, [w for w in wheels if w.name not in released], steering)
+    # what slides by friction forbids nothing
+    holding = [w for w in wheels if w.name not in released and w.law != "coulomb"]
+    bodies = group_by_body(layout, holding, steering)
     held = held or {}
     on_purpose = [name for name in held if _would_steer(layout, wheels, name)]
     straight = {}
