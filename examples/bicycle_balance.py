@@ -35,7 +35,7 @@ def main(out: Path, short: bool) -> None:
     simulator.reset(pose=(0, 0, 0.3, np.deg2rad(LEAN), 0, 0), xi=rider.start["xi"])
     alone = simulator.run(0.5 if short else 10.0, every=20)
 
-    beside = rear(vehicle, ridden)[-1, 1] - LANE
+    beside = rear(ridden)[-1, 1] - LANE
     leant, turned = np.abs(lean(ridden)).max(), np.abs(torque(ridden)).max()
     print(f"ridden: lean at most {leant:.2f} deg, torque at most {turned:.2f} N m, "
           f"{1000 * beside:.1f} mm beside the new lane at the end; hands off: stopped by "
@@ -43,7 +43,7 @@ def main(out: Path, short: bool) -> None:
     out.mkdir(parents=True, exist_ok=True)
     nhmech.save_html(vehicle, ridden, out / "bicycle_balance.html",
                      overlays=[ReferencePath(vehicle, path)])
-    draw(vehicle, path, ridden, alone, out / "bicycle_balance.png")
+    draw(path, ridden, alone, out / "bicycle_balance.png")
 
 
 def lean(run) -> np.ndarray:
@@ -58,19 +58,19 @@ def torque(run) -> np.ndarray:
     return run.u[:, run.names["u"].index("steering_joint")]
 
 
-def rear(vehicle, run) -> np.ndarray:
+def rear(run) -> np.ndarray:
     """Contact points of the rear wheel [m], (N, 3)."""
-    return np.array([vehicle.contact_points(q)[0] for q in run.q])
+    return run.contact_points()[:, 0]
 
 
-def draw(vehicle, path, ridden, alone, file: Path) -> None:
+def draw(path, ridden, alone, file: Path) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 5.4), layout="constrained")
     track, angle, effort = figure.subplots(3, 1, height_ratios=(1, 1.3, 1))
     track.plot(*np.reshape(path.point(np.linspace(0, path.length, 200)), (-1, 2)).T, "0.75", lw=4,
                label="path")
-    track.plot(*rear(vehicle, ridden)[:, :2].T, "C0", label="rear wheel")
+    track.plot(*rear(ridden)[:, :2].T, "C0", label="rear wheel")
     track.set(xlabel="x [m]", ylabel="y [m]", aspect="equal", xlim=(-1, ridden.q[-1, 0] + 1),
               title=f"a lane change at {SPEED} m/s, balanced by the handlebars")
     track.legend(fontsize=8, loc="upper left")

@@ -36,7 +36,7 @@ def main(out: Path, short: bool) -> None:
               f"energy constant to {np.abs(run.energy / run.energy[0] - 1).max():.0e}")
     out.mkdir(parents=True, exist_ok=True)
     nhmech.save_html(vehicle, runs[RATIOS[0]], out / "falling_disc.html")
-    draw(vehicle, runs, out / "falling_disc.png")
+    draw(runs, out / "falling_disc.png")
 
 
 def critical_spin(vehicle) -> float:
@@ -58,13 +58,13 @@ def lean(run) -> np.ndarray:
     return np.rad2deg(np.arcsin(2 * (y * z + x * w)))
 
 
-def draw(vehicle, runs, file: Path) -> None:
+def draw(runs, file: Path) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 5), layout="constrained")
     track, angle = figure.subplots(2, 1, height_ratios=(1, 1.1))
     for ratio, run in runs.items():
-        contact = np.array([vehicle.contact_points(q)[0] for q in run.q])
+        contact = run.contact_points()[:, 0]
         track.plot(*contact[:, :2].T, lw=1, label=f"{ratio:g} of the critical spin")
         angle.plot(run.t, lean(run), lw=1)
     track.plot(0, 0, "ko", ms=4, label="start")

@@ -56,7 +56,7 @@ def draw(vehicle, runs, file: Path) -> None:
     figure = Figure(figsize=(8, 4.2), layout="constrained")
     track, angle = figure.subplots(2, 1, height_ratios=(1, 1.7))
     run = runs["backing controller"]
-    points = np.array([vehicle.contact_points(q) for q in run.q])
+    points = run.contact_points()
     names = vehicle.contact_names
     for body, label in (("rear", "car, rear axle"), ("trailer_1", "trailer 1"),
                         ("trailer_2", "trailer 2")):

@@ -227,6 +227,22 @@ def test_a_bare_import_costs_nothing(statement):
     assert done.stdout.strip() == "[]"
 
 
+def test_a_drawn_run_needs_no_scipy(tmp_path):
+    """Its import takes longer than the drawing; only solvers, meshes and splines need it."""
+    run = tmp_path / "run.npz"
+    code = f"""if True:
+        import sys, nhmech
+        from nhmech.view import plots
+        vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
+        nhmech.Simulator(vehicle).run(0.01).save({str(run)!r})
+        trajectory = nhmech.Trajectory.load({str(run)!r})
+        plots.write(plots.run(trajectory.simulated.vehicle, trajectory)[0], {str(run)!r} + ".pdf")
+        print([name for name in sys.modules if name.startswith("scipy")])"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT,
+                          check=True)
+    assert done.stdout.strip() == "[]"
+
+
 PACKAGES = [importlib.import_module(name) for name, path in modules().items()
             if path.name == "__init__.py" and path.with_suffix(".pyi").is_file()]
 

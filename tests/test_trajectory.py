@@ -47,6 +47,16 @@ def test_poses_are_those_of_the_states():
         assert np.array_equal(T, state.T_WB)
 
 
+@pytest.mark.parametrize("robot", ["differential_drive", "bicycle", "trailers"])
+def test_contact_points_along_a_run_are_those_of_its_states(robot):
+    vehicle = shipped(robot)
+    run = Simulator(vehicle).run(0.03)
+    single = [vehicle.contact_points(q, t) for t, q in zip(run.t, run.q)]
+    np.testing.assert_allclose(run.contact_points(), single, atol=1e-15, rtol=0)
+    np.testing.assert_array_equal(run.contact_points(np.array([2, 5])),
+                                  run.contact_points()[[2, 5]])
+
+
 def test_the_force_of_a_wheel_is_that_of_the_reactions(run):
     vehicle = run.simulated.vehicle
     for contact, direction in vehicle.contact_rows:

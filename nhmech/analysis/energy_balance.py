@@ -8,6 +8,7 @@ import casadi as ca
 import numpy as np
 
 from ..checks import check_arguments
+from ..compile.pointwise import Pointwise
 from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
 
@@ -86,26 +87,24 @@ def energy_balance(trajectory: Trajectory, simulated: Simulated | None = None) -
     simulated = trajectory.simulated if simulated is None else simulated
     s, b, n = simulated.constrained.system, simulated.constrained.distribution.b, len(trajectory)
     free = ca.substitute(s.force, s.u, ca.SX.zeros(*s.u.shape)) if s.u.numel() else s.force
-    power = ca.Function("power", [s.t, s.q, s.v, s.u, s.theta],
-                        [ca.dot(s.force - free, s.v), ca.dot(free + _friction(simulated), s.v)])
-    theta = np.tile(simulated.theta[:, None], (1, n))
+    power = ca.Function("power", [s.t, s.q, s.v, s.u, s.theta], [ca.densify(ca.vertcat(
+        ca.dot(s.force - free, s.v), ca.dot(free + _friction(simulated), s.v)))])
+    potential = ca.substitute(s.energy, s.v, ca.SX.zeros(*s.v.shape))
+    energies = ca.Function("energies", [s.t, s.q, s.v, s.theta], [ca.densify(ca.vertcat(
+        s.energy - potential, potential))])
+    states, theta = (trajectory.t[:, None], trajectory.q, trajectory.v), simulated.theta
     work = np.zeros((2, n))
     if n > 1:
         steps = np.diff(trajectory.t)
         weight = np.maximum(1 - trajectory.settings.get("control_period", np.inf) / steps, 0) / 2
-        u = (trajectory.u[:-1] + weight[:, None] * np.diff(trajectory.u, axis=0)).T
-        states, many = [trajectory.t[None, :], trajectory.q.T, trajectory.v.T], power.map(n - 1)
-        ends = [many(*(part[:, where] for part in states), u, theta[:, 1:])
+        u = trajectory.u[:-1] + weight[:, None] * np.diff(trajectory.u, axis=0)
+        many = Pointwise(power)
+        ends = [many(*(part[where] for part in states), u, theta)[0]
                 for where in (slice(None, -1), slice(1, None))]
-        work[:, 1:] = np.cumsum(
-            sum(np.array([p.full().ravel() for p in end]) for end in ends) / 2 * steps, axis=1
-        )
-    total = simulated.energies(trajectory.t, trajectory.q, trajectory.v)
-    potential = simulated.energies(trajectory.t, trajectory.q, np.zeros_like(trajectory.v))
-    inputs, passive = work
-    return EnergyBalance(trajectory.t, total - potential, potential, inputs, passive,
-                         not ca.SX(b).is_zero(),
-                         not trajectory.kinematic)
+        work[:, 1:] = np.cumsum((ends[0] + ends[1]).T / 2 * steps, axis=1)
+    (found,) = Pointwise(energies)(*states, theta)
+    return EnergyBalance(trajectory.t, found[:, 0], found[:, 1], work[0], work[1],
+                         not ca.SX(b).is_zero(), not trajectory.kinematic)
 
 
 def _friction(simulated: Simulated) -> ca.SX:

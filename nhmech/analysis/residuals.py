@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 
 from ..checks import check_arguments
+from ..compile.pointwise import Pointwise
+from ..mechanics.system import ConstrainedSystem
 from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
 
@@ -27,22 +30,23 @@ def residuals(trajectory: Trajectory, simulated: Simulated | None = None) -> tup
         What moved; that of the trajectory where None.
     """
     simulated = trajectory.simulated if simulated is None else simulated
-    vehicle, slip, height = simulated.vehicle, 0.0, 0.0
+    made, theta = simulated.constrained, simulated.theta
     rolled = np.flatnonzero(trajectory.rolled)
-    evaluate = (
-        simulated.constrained.constraint_function()
-        if vehicle is None
-        else vehicle.functions.constraints
-    )
-    flows = simulated.constrained.flow_function()
-    for i in rolled[np.unique(np.linspace(0, len(rolled) - 1,
-                                          min(SAMPLES, len(rolled))).astype(int))]:
-        v = trajectory.v[i]
-        A, b, phi = evaluate(trajectory.t[i], trajectory.q[i], simulated.theta)
-        b = b + flows(trajectory.t[i], trajectory.q[i], v, simulated.theta)
-        slip = max(
-            slip,
-            float(np.linalg.norm(A.full() @ v + b.full().ravel()) / max(1.0, np.linalg.norm(v))),
-        )
-        height = max(height, float(np.max(np.abs(phi.full()), initial=0.0)))
-    return slip, height
+    if not len(rolled):
+        return 0.0, 0.0
+    some = rolled[np.unique(np.linspace(0, len(rolled) - 1, min(SAMPLES, len(rolled))).astype(int))]
+    v = trajectory.v[some]
+    slip, height = Pointwise(_left_over(made))(trajectory.t[some, None], trajectory.q[some], v,
+                                               theta)
+    size = np.maximum(1.0, np.linalg.norm(v, axis=1))
+    return (float(np.max(np.linalg.norm(slip, axis=1) / size)),
+            float(np.max(np.abs(height), initial=0.0)))
+
+
+def _left_over(made: ConstrainedSystem) -> ca.Function:
+    """(t, q, v, theta) -> A v + b with the flow (m,), and phi (k,)."""
+    s = made.system
+    A, b, phi = made.constraint_function()(s.t, s.q, s.theta)
+    flow = made.flow_function()(s.t, s.q, s.v, s.theta)
+    return ca.Function("left_over", [s.t, s.q, s.v, s.theta],
+                       [ca.densify(part) for part in (A @ s.v + b + flow, phi)])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
-from scipy.linalg.lapack import dgelss, dgelss_lwork
 
 from ..compile.buffered import Buffered
 
@@ -25,7 +25,9 @@ class LeastSquares:
     """
 
     def __init__(self, m: int, n: int):
-        self.shape = m, n
+        from scipy.linalg.lapack import dgelss, dgelss_lwork
+
+        self.shape, self._solve = (m, n), dgelss
         self._work = int(dgelss_lwork(m, n, 1)[0]) if m and n else 0
 
     def __repr__(self) -> str:
@@ -38,7 +40,7 @@ class LeastSquares:
             return np.zeros(n)
         if m < n:
             b = np.concatenate((b, np.zeros(n - m)))
-        return dgelss(A, b.reshape(-1, 1), SINGULAR, self._work)[1][:n, 0]
+        return self._solve(A, b.reshape(-1, 1), SINGULAR, self._work)[1][:n, 0]
 
 
 class LeastSquaresFunction:
@@ -55,12 +57,16 @@ class LeastSquaresFunction:
         entries, right = ca.SX.sym("A", A.sparsity()), ca.SX.sym("b", b.numel())
         closed = ca.Function("closed_form", [entries, right], closed_form(entries, right),
                              {"cse": True})
-        self._fall_back = LeastSquares(*A.shape)
+        self._shape = A.shape
         self._find = Buffered(ca.Function(
             "least_squares", inputs, [*closed(A, b), ca.densify(A), ca.densify(b)]), matrices=[2])
 
     def __repr__(self) -> str:
-        return f"<LeastSquaresFunction of A {self._fall_back.shape}>"
+        return f"<LeastSquaresFunction of A {self._shape}>"
+
+    @cached_property
+    def _fall_back(self) -> LeastSquares:
+        return LeastSquares(*self._shape)
 
     def __call__(self, *values: Any) -> np.ndarray:
         """x (n,), until the next call."""

@@ -249,12 +249,6 @@ class Simulated:
         named = self.vehicle or self.example
         return "a system" if named is None else repr(named.name)
 
-    def energies(self, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Energy [J] at each moment, (N,)."""
-        n = len(t)
-        many = self.constrained.system.energy_function.map(n)
-        return many(t[None, :], q.T, v.T, np.tile(self.theta[:, None], (1, n))).full().ravel()
-
     @cached_property
     def source(self) -> dict:
         """What a saved run needs to make this again: vehicle, or textbook system's name; nothing if

@@ -8,7 +8,6 @@ from numbers import Real
 
 import casadi as ca
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ..attitude import attitude
 from ..checks import check_arguments
@@ -62,6 +61,8 @@ def matrix_of(quaternion: np.ndarray) -> np.ndarray:
     if quaternion.dtype == object:
         R = rotation(ca.vertcat(*quaternion))
         return np.array([[R[i, j] for j in range(3)] for i in range(3)], dtype=object)
+    from scipy.spatial.transform import Rotation
+
     return Rotation.from_quat(quaternion).as_matrix()
 
 

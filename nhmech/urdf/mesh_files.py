@@ -10,8 +10,6 @@ from pathlib import Path
 
 import coal
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from .packages import find_file
 from .wheels.revolution import Solid, find_solid
@@ -53,6 +51,9 @@ class Mesh:
     @cached_property
     def parts(self) -> list[np.ndarray]:
         """Vertices of each connected part, as indices; vertices at one place are one."""
+        from scipy.sparse import coo_matrix
+        from scipy.sparse.csgraph import connected_components
+
         cells = np.round((self.vertices - self.vertices.min(axis=0))
                          / (_WELD * np.ptp(self.vertices, axis=0).max() or 1.0)).astype(np.int64)
         side = int(cells.max()) + 1

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..odometry.referee import OdometryReport
 from .drawing import COLOURS, DASHED, GREY, Plot, legend, new_figure, plot_style
+
+if TYPE_CHECKING:
+    from ..odometry.referee import OdometryReport
 
 
 def odometry(report: OdometryReport, axes: Any = None) -> Plot:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..control.path_reference import PathError, path_error
 from ..errors import InputError
+from ..simulation.contact.contact_forces import world_points
 from ..simulation.runs.driven_twist import measure_twist
 from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
@@ -47,7 +48,7 @@ def path(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None, *,
     error = path_error(vehicle, trajectory) if error is None else error
     with plot_style():
         some = spread_states(trajectory, STATES)
-        points = np.array([vehicle.contact_points(trajectory.q[i], trajectory.t[i]) for i in some])
+        points = world_points(vehicle, trajectory.t[some], trajectory.q[some])
         x, y = trajectory.q[:, 0], trajectory.q[:, 1]
         spans = np.ptp(np.concatenate([points[:, :, :2].reshape(-1, 2), trajectory.q[:, :2]]),
                        axis=0)

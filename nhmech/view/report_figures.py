@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..analysis.energy_balance import energy_balance
 from ..control.path_reference import PathError
 from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
@@ -94,8 +93,7 @@ def _control(vehicle: Vehicle, trajectory: Trajectory,
 
 
 def _energy(simulated: Simulated, trajectory: Trajectory) -> ReportFigure:
-    is_known = energy_balance(trajectory, simulated).known
-    note = "" if is_known else "; a kinematic run does not know the efforts"
+    note = "; a kinematic run does not know the efforts" if trajectory.kinematic else ""
     return ReportFigure(plots.energy(simulated, trajectory), "Energy balance",
                         f"Since the start{note}")
 

@@ -3,7 +3,7 @@ events, judgements and pictures."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -196,12 +196,28 @@ def world_forces(vehicle: Vehicle, t: np.ndarray, q: np.ndarray,
         if component in found.components:
             force = forces[:, found.components.index(component), None]
             along[:, i] += force * directions[:, :, column]
-    bodies, data = [c.mount.body for c in vehicle.contacts], vehicle.data
-    for k in range(len(t)):
-        pin.forwardKinematics(vehicle.model, data, q[k])
-        for i, body in enumerate(bodies):
-            along[k, i] = data.oMi[body].rotation @ along[k, i]
+    for k, poses in enumerate(_poses_of_bodies(vehicle, q)):
+        for i, pose in enumerate(poses):
+            along[k, i] = pose.rotation @ along[k, i]
     return along
+
+
+def world_points(vehicle: Vehicle, t: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """p_WK of each contact at the states t (N,), q (N, nq), (N, contacts, 3) [m]."""
+    points, _, _ = Pointwise(vehicle.functions.contacts)(t[:, None], q, vehicle.theta)
+    found = points.reshape(len(t), 3, -1).swapaxes(1, 2).copy()
+    for k, poses in enumerate(_poses_of_bodies(vehicle, q)):
+        for i, pose in enumerate(poses):
+            found[k, i] = pose.act(found[k, i])
+    return found
+
+
+def _poses_of_bodies(vehicle: Vehicle, q: np.ndarray) -> Iterator[list[pin.SE3]]:
+    """At each state, the poses of the bodies that carry the contacts, in their order."""
+    bodies, data = [c.mount.body for c in vehicle.contacts], vehicle.data
+    for state in q:
+        pin.forwardKinematics(vehicle.model, data, state)
+        yield [data.oMi[body] for body in bodies]
 
 
 def force_reader(vehicle: Vehicle) -> ForceReader:

@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from ...checks import check_arguments, read_word
+from ...compile.pointwise import Pointwise
 from ...errors import InputError, SimulationError, listed
 from ..command import TWIST_UNITS
 from ..simulated import Simulated
@@ -198,10 +199,9 @@ class History:
         shape = parts[0].shape[:-1]
         columns = [self.t[:, None], *parts, self.theta[..., None, :]]
         arguments = [np.broadcast_to(column, (*shape, column.shape[-1])).reshape(
-            math.prod(shape), column.shape[-1]).T for column in columns]
-        found = function.map(math.prod(shape)).call(arguments)[0].full()
-        by_moment = found.reshape(len(found), math.prod(shape), function.size2_out(0))
-        return by_moment.transpose(1, 2, 0).reshape(*shape, function.numel_out(0))
+            math.prod(shape), column.shape[-1]) for column in columns]
+        found = Pointwise(function)(*arguments)[0].reshape(*shape, *function.size_out(0))
+        return found.swapaxes(-1, -2).reshape(*shape, function.numel_out(0))
 
     def force(self, wheel: str, direction: str = "normal") -> np.ndarray:
         """Force of the ground on a wheel in one direction [N], (N,) of a run, (N, K) of a batch.

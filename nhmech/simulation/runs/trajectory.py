@@ -18,7 +18,7 @@ from ...mechanics.system import HasConstrained
 from ...urdf.notice import Notice
 from ...vehicle.reactions import Reactions
 from ...vehicle.vehicle import Vehicle
-from ..contact.contact_forces import ContactForces, force_reader, world_forces
+from ..contact.contact_forces import ContactForces, force_reader, world_forces, world_points
 from ..contact.contact_spans import ContactSpan, contact_spans
 from ..contact.coulomb import ContactColumns
 from ..contact.lifted import lift_notice
@@ -222,6 +222,10 @@ class Trajectory(History):
             v = np.zeros_like(v)
         found = reader.read(t[place], q[place], v[place], u[place])
         return found.with_known(np.flatnonzero(known), recorded[known])
+
+    def contact_points(self, states: slice | np.ndarray = slice(None)) -> np.ndarray:
+        """p_WK of every contact at some of the recorded moments, (N, contacts, 3) [m]."""
+        return world_points(self._vehicle(), self.t[states], self.q[states])
 
     @cached_property
     def _contact_parts(self) -> list[np.ndarray]:
