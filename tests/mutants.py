@@ -1,9 +1,12 @@
 """How many small wrong changes of the core the tests notice.
 
-`python tests/mutants.py [-n COUNT] [-j JOBS] [--seed SEED] [MODULE ...]` changes each module of
-`COVERED` in so many places drawn by lot, one after the other, in a copy of the project; runs the
-tests that cover it; and prints a table of what was noticed, and each change that was not. What
-takes longer than `LIMIT` counts as noticed, for it hangs.
+`python tests/mutants.py [-n COUNT] [-j JOBS] [--seed SEED] [MODULE[:LINE] ...]` changes each module
+of `COVERED` (all of the core, or those that are named, or one of their lines) in so many places
+drawn by lot, one after the other; runs the tests that cover it, those first that noticed something
+before, then the quick ones; and prints each change that was not noticed, and a table. No file is
+changed: a process in which only libraries are loaded forks, and the child imports the changed
+module. What takes longer than `LIMIT` counts as noticed, for it hangs. What cannot be noticed is
+explained in `EQUIVALENT` and left out.
 """
 
 from __future__ import annotations
@@ -11,61 +14,35 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import json
 import os
 import random
-import shutil
-import subprocess
+import resource
+import signal
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
+from types import CodeType
+
+import pytest
+from mutants_table import COVERED, EQUIVALENT
 
 PROJECT = Path(__file__).resolve().parents[1]
-LIMIT = 300.0      # [s] for the tests of one module; without a change they take 2 to 30
-
-# core module -> tests that cover it, the likeliest to notice first
-COVERED = {
-    "mechanics/algebroid": "algebroid algebroid_makers methods",
-    "mechanics/chetaev": "chetaev",
-    "mechanics/connection": "connection curvature",
-    "mechanics/constraint_manifold": "constraint_algorithm",
-    "mechanics/distribution": "refused_systems selection elimination methods systems_papers",
-    "mechanics/frame": "methods refused_systems rheonomic selection elimination",
-    "mechanics/gibbs_appell": "methods systems_papers",
-    "mechanics/lagrange_dalembert": "systems_papers algebroid_makers",
-    "mechanics/momentum": "momentum",
-    "mechanics/reduction": "reduction",
-    "mechanics/selection": "selection couplings refused_systems",
-    "vehicle/axles": "couplings mobility",
-    "vehicle/contact": "contact free_wheel",
-    "vehicle/couplings": "couplings mobility",
-    "vehicle/inertia": "methods parameters",
-    "vehicle/placement": "ground couplings validate proportions",
-    "vehicle/reactions": "validity wrench",
-    "vehicle/rows": "contact methods skid couplings ground",
-    "simulation/atlas": "rheonomic couplings simulator",
-    "simulation/bounds": "bounds",
-    "simulation/events": "simulator validity",
-    "simulation/inputs": "simulator wrench",
-    "simulation/integration/integrators": "status rheonomic simulator adaptive",
-    "simulation/inverse_dynamics": "simulator tracker_laws",
-    "simulation/integration/schemes": "simulator rheonomic",
-    "urdf/wheels/heights": "evidence inference repair validate",
-    "urdf/joint_properties": "evidence roles elements inference",
-    "urdf/wheels/stance": "evidence inference",
-    "control/path": "paths",
-    "control/twist": "twist commanded_twist",
-    "control/wheel_servo": "wheel_servo",
-    "analysis/axles": "mobility",
-    "analysis/contact_load": "validity",
-    "analysis/friction": "validity",
-    "analysis/limits": "limits",
-    "analysis/mobility": "mobility couplings",
-}
+LIMIT = 150        # [s] of processor for the tests of one module; unchanged most take 2 to 40
+MEMORY = 12 << 30  # [bytes] of addresses; unchanged they take 4 GiB
+KEPT = PROJECT / ".pytest_cache" / "mutants.json"      # what earlier runs learned of the tests
+LIBRARIES = ("numpy", "scipy.linalg", "scipy.optimize", "scipy.integrate",
+             "scipy.spatial.transform", "casadi", "sympy", "pinocchio", "lxml.etree",
+             "click.testing", "rich.console", "rich.table", "rich.progress", "numpy.testing")
 
 COMPARISONS = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt,
                ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
@@ -137,35 +114,64 @@ CHANGES: dict[type, Callable[..., Iterator[ast.AST]]] = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """A module with one change."""
+    """A module with one change: the `place`-th of all."""
 
     module: str
+    place: int
     line: int
-    before: str
-    after: str
-    text: str
+    says: str          # the line of the source
+    change: str
 
     def __str__(self) -> str:
-        return f"nhmech/{self.module}.py:{self.line}: {self.before}  ->  {self.after}"
+        return f"nhmech/{self.module}.py:{self.line}: {self.change}"
+
+    @property
+    def reason(self) -> str:
+        """Why nothing can notice it, if that is known."""
+        return EQUIVALENT.get((self.module, self.says, self.change), "")
+
+    def compile(self) -> CodeType:
+        """The changed module."""
+        file = _file(self.module)
+        tree = ast.parse(file.read_text())
+        for place, (node, new, put) in enumerate(_changes(tree)):
+            if place == self.place:
+                put(ast.copy_location(new, node))
+                return compile(ast.fix_missing_locations(tree), str(file), "exec")
+        raise IndexError(self.place)
 
 
-def mutants(module: str, text: str) -> list[Mutant]:
-    """All of a module's text."""
-    tree, found = ast.parse(text), []
-    for node, parent, field, index in _places(tree):
+def mutants(module: str) -> list[Mutant]:
+    """All of a module."""
+    text = _file(module).read_text()
+    lines = text.splitlines()
+    return [Mutant(module, place, node.lineno, lines[node.lineno - 1].strip(),
+                   f"{_short(node)} -> {_short(new)}")
+            for place, (node, new, _) in enumerate(_changes(ast.parse(text)))]
+
+
+def _file(module: str) -> Path:
+    return PROJECT / "nhmech" / f"{module}.py"
+
+
+def _changes(tree: ast.AST) -> Iterator[tuple[ast.AST, ast.AST, Callable[[ast.AST], None]]]:
+    """A node, what may stand in its place, and what puts it there."""
+    for node, parent, name, index in _places(tree):
+        def put(new: ast.AST, parent=parent, name=name, index=index) -> None:
+            if index is None:
+                setattr(parent, name, new)
+            else:
+                getattr(parent, name)[index] = new
+
         for new in CHANGES[type(node)](node):
-            _put(parent, field, index, ast.copy_location(new, node))
-            found.append(Mutant(module, node.lineno, _short(node), _short(new),
-                                ast.unparse(ast.fix_missing_locations(tree))))
-            _put(parent, field, index, node)
-    return found
+            yield node, new, put
 
 
 def _places(tree: ast.AST) -> Iterator[tuple[ast.AST, ast.AST, str, int | None]]:
     """Nodes that may be changed, with parent, field and place in it; no annotation, docstring or
     text of a message is among them."""
-    for field, value in ast.iter_fields(tree):
-        if field in ("annotation", "returns", "decorator_list"):
+    for name, value in ast.iter_fields(tree):
+        if name in ("annotation", "returns", "decorator_list"):
             continue
         for index, node in enumerate(value) if isinstance(value, list) else [(None, value)]:
             if not isinstance(node, ast.AST) or isinstance(node, ast.JoinedStr):
@@ -179,16 +185,9 @@ def _places(tree: ast.AST) -> Iterator[tuple[ast.AST, ast.AST, str, int | None]]
                 continue
             is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
             if type(node) in CHANGES and not is_text:
-                yield node, tree, field, index
+                yield node, tree, name, index
             if not isinstance(node, ast.Raise):
                 yield from _places(node)
-
-
-def _put(parent: ast.AST, field: str, index: int | None, node: ast.AST) -> None:
-    if index is None:
-        setattr(parent, field, node)
-    else:
-        getattr(parent, field)[index] = node
 
 
 def _short(node: ast.AST) -> str:
@@ -197,79 +196,177 @@ def _short(node: ast.AST) -> str:
 
 
 # -- runs ------------------------------------------------------------------------------------------
-def copy_project(folder: Path) -> None:
-    """What the tests of the core need."""
-    for name in ("nhmech", "tests", "urdf"):
-        shutil.copytree(PROJECT / name, folder / name,
-                        ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "setup.cfg", "setup.py"):
-        shutil.copy(PROJECT / name, folder)
+@dataclass
+class Learned:
+    """What is known of the tests: how long each takes, and which noticed a change of a module."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    noticed: dict[str, list[str]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls) -> Learned:
+        return cls(**json.loads(KEPT.read_text())) if KEPT.is_file() else cls()
+
+    def write(self) -> None:
+        KEPT.parent.mkdir(exist_ok=True)
+        KEPT.write_text(json.dumps(self.__dict__))
+
+    def add(self, module: str, file: Path) -> str:
+        """Read what `Watch` wrote; returns the test that failed."""
+        failed, seconds = json.loads(file.read_text()) if file.is_file() else ("", {})
+        self.seconds.update(seconds)
+        noticed = self.noticed.setdefault(module, [])
+        if failed and failed not in noticed:
+            noticed.append(failed)
+        return failed
+
+    def rank(self, module: str, test: str) -> tuple[bool, float]:
+        """Smallest first: who noticed something before, then seconds, to a power of three."""
+        seconds = self.seconds.get(test, 0.5)
+        return test not in self.noticed.get(module, ()), round(2 * max(seconds, 0.05) ** 0.5)
 
 
-def failure(tests: Iterable[str], folder: Path, limit: float | None = None, jobs: int = 0) -> str:
-    """What pytest says of the first test that fails, or that they do not end in time; else ""."""
-    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", str(jobs), "-m",
-               "not soak and not browser", *(f"tests/test_{name}.py" for name in tests)]
+class Changed(importlib.abc.MetaPathFinder, importlib.machinery.SourceFileLoader):
+    """Finds one module, changed."""
+
+    def __init__(self, mutant: Mutant):
+        self.mutant = mutant
+        super().__init__("nhmech." + mutant.module.replace("/", "."), str(_file(mutant.module)))
+
+    def find_spec(self, name, path=None, target=None):
+        if name == self.name:
+            return importlib.util.spec_from_file_location(name, self.path, loader=self)
+        return None
+
+    def get_code(self, name):
+        return self.mutant.compile()
+
+
+class Watch:
+    """The part of pytest that runs likely and quick tests first, and writes down what it sees."""
+
+    def __init__(self, rank: Callable[[str], object], file: Path):
+        self.rank, self.file = rank, file
+        self.seconds: dict[str, float] = defaultdict(float)
+        self.failed = ""
+
+    def pytest_collection_modifyitems(self, items):
+        items.sort(key=lambda item: self.rank(item.nodeid))
+
+    def pytest_runtest_logreport(self, report):
+        self.seconds[report.nodeid] += report.duration
+        if report.failed:
+            self.failed = self.failed or report.nodeid
+
+    def pytest_sessionfinish(self):
+        self.file.write_text(json.dumps([self.failed, self.seconds]))
+
+
+def start(tests: list[str], mutant: Mutant | None, rank: Callable[[str], object],
+          file: Path) -> int:
+    """The number of a process that runs tests up to the first that fails, with the change."""
+    if pid := os.fork():
+        return pid
     try:
-        ended = subprocess.run(command, cwd=folder, env=environment, timeout=limit,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    except subprocess.TimeoutExpired:
-        return f"no end after {limit} s"
-    return ended.stdout[-2000:] if ended.returncode else ""
+        os.setpgid(0, 0)
+        resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        signal.alarm(10 * LIMIT)          # what waits uses no processor
+        with open(file.with_suffix(".log"), "w") as log:
+            os.dup2(log.fileno(), 1)
+            os.dup2(log.fileno(), 2)
+        if mutant is not None:
+            sys.meta_path.insert(0, Changed(mutant))
+        code = pytest.main(["-x", "-q", "-p", "no:randomly", "-m", "not soak and not browser",
+                            *tests], plugins=[Watch(rank, file)])
+    except BaseException:
+        code = 70
+    os._exit(int(code))
 
 
-def is_noticed(mutant: Mutant, folder: Path) -> bool:
-    """Whether the module's tests fail with the change."""
-    file = folder / "nhmech" / f"{mutant.module}.py"
-    original = file.read_text()
-    file.write_text(mutant.text)
-    try:
-        return bool(failure(COVERED[mutant.module].split(), folder, LIMIT))
-    finally:
-        file.write_text(original)
+def is_sound(tests: list[str], folder: Path) -> bool:
+    """Whether tests hold without any change."""
+    file = folder / "unchanged"
+    _, status = os.waitpid(start(tests, None, str, file), 0)
+    if status:
+        print(f"fails without any change: {' '.join(tests)}", flush=True)
+        print(file.with_suffix(".log").read_text()[-2000:], file=sys.stderr)
+    return not status
+
+
+def judge(drawn: list[Mutant], jobs: int, learned: Learned) -> Iterator[tuple[Mutant, bool]]:
+    """Each mutant as it is done, and whether it was noticed. A test that does not hold without a
+    change notices nothing: it is left out, and the mutant judged again."""
+    sound: dict[tuple[str, ...], bool] = {}
+    pending, running = drawn[::-1], {}
+    with tempfile.TemporaryDirectory() as base:
+        while pending or running:
+            while pending and len(running) < jobs:
+                mutant = pending.pop()
+                file = Path(base, f"{mutant.module.replace('/', '.')}.{mutant.place}")
+                rank = partial(learned.rank, mutant.module)
+                left_out = [f"--deselect={tests[0]}" for tests, holds in sound.items() if not holds]
+                pid = start([*files(mutant.module), *left_out], mutant, rank, file)
+                running[pid] = mutant, file
+            pid = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT).si_pid
+            with suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)      # what it left behind
+            _, status = os.waitpid(pid, 0)
+            mutant, file = running.pop(pid)
+            failed = learned.add(mutant.module, file)
+            tests = tuple([failed] if failed else files(mutant.module))
+            if status and tests not in sound:
+                sound[tests] = is_sound([*tests], Path(base))
+                if not sound[tests] and not failed:
+                    sys.exit(f"{mutant}: its tests end without a failure")
+            if status and not sound[tests]:
+                pending.append(mutant)
+            else:
+                yield mutant, bool(status)
+
+
+def files(module: str) -> list[str]:
+    """The tests that cover a module."""
+    return [f"tests/test_{name}.py" for name in COVERED[module].split()]
+
+
+def draw(wanted: str, count: int, seed: int) -> tuple[list[Mutant], list[Mutant]]:
+    """Mutants of MODULE or MODULE:LINE, and those among them that nothing can notice."""
+    module, _, line = wanted.partition(":")
+    every = [mutant for mutant in mutants(module) if not line or mutant.line == int(line)]
+    drawn = random.Random(f"{seed} {module}").sample(every, min(count, len(every)))
+    return [m for m in drawn if not m.reason], [m for m in drawn if m.reason]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("-n", "--count", type=int, default=5, help="changes of each module")
+    parser.add_argument("-n", "--count", type=int, default=4, help="changes of each module")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("modules", nargs="*", default=list(COVERED), metavar="MODULE")
+    parser.add_argument("modules", nargs="*", default=list(COVERED), metavar="MODULE[:LINE]")
     given = parser.parse_args()
-    drawn = []
+    os.chdir(PROJECT)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ["PYTHONPATH"] = str(PROJECT)
+    sys.path.insert(0, str(PROJECT))
+    for name in LIBRARIES:
+        importlib.import_module(name)
+    drawn, explained = [], []
     for module in given.modules:
-        every = mutants(module, (PROJECT / "nhmech" / f"{module}.py").read_text())
-        rng = random.Random(f"{given.seed} {module}")
-        drawn += rng.sample(every, min(given.count, len(every)))
-    survived: list[Mutant] = []
-    with tempfile.TemporaryDirectory() as base, ThreadPoolExecutor(given.jobs) as pool:
-        folders: SimpleQueue[Path] = SimpleQueue()
-        for job in range(given.jobs):
-            copy_project(Path(base, str(job)))
-            folders.put(Path(base, str(job)))
-
-        def judge(mutant: Mutant) -> bool:
-            folder = folders.get()
-            try:
-                return is_noticed(mutant, folder)
-            finally:
-                folders.put(folder)
-
-        tests = dict.fromkeys(" ".join(COVERED[module] for module in given.modules).split())
-        if why := failure(tests, Path(base, "0"), jobs=given.jobs):
-            sys.exit(f"{why}\nso they are without any change")
-        for mutant, noticed in zip(drawn, pool.map(judge, drawn)):
+        judged, known = draw(module, given.count, given.seed)
+        drawn += judged
+        explained += known
+    learned, caught = Learned.read(), 0
+    try:
+        for done, (mutant, noticed) in enumerate(judge(drawn, given.jobs, learned), 1):
+            caught += noticed
             if not noticed:
-                survived.append(mutant)
-                print(f"not noticed  {mutant}", flush=True)
-    made = Counter(mutant.module for mutant in drawn)
-    left = Counter(mutant.module for mutant in survived)
-    print(f"\n{'module':30} noticed of")
-    for module in given.modules:
-        print(f"{module:30} {made[module] - left[module]:7} {made[module]:2}")
-    caught = len(drawn) - len(survived)
-    print(f"{'all':30} {caught:7} {len(drawn)}  ({100 * caught / len(drawn):.1f} %)")
+                print(f"not noticed  {mutant}\n             {mutant.says}", flush=True)
+            print(f"{done} of {len(drawn)}", end="\r", file=sys.stderr, flush=True)
+    finally:
+        learned.write()
+    print(f"{caught} of {len(drawn)} changes of {len(given.modules)} modules were noticed "
+          f"({100 * caught / max(len(drawn), 1):.1f} %); {len(explained)} more have no effect")
     return 0
 
 
