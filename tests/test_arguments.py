@@ -283,7 +283,7 @@ def resolve(name):
 # what passes in any dress: numbers and rows of them as NumPy, pandas and the standard library have
 # them, and what nobody means
 DRESSED = (np.float32(0.5), np.int64(2), np.bool_(True), np.str_("x"), Fraction(1, 2),
-           Decimal("0.5"), np.longdouble("1e4000"), np.timedelta64(1), np.zeros(0),
+           Decimal("0.5"), np.longdouble("1e4000"), np.timedelta64(1, "s"), np.zeros(0),
            np.zeros((0, 3)), np.zeros((3, 0)), np.zeros((1, 1, 1, 1)),
            np.broadcast_to(0.0, (10 ** 6,)), np.arange(3.0).view(Subclass),
            np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0]),

@@ -104,7 +104,6 @@ def reader(annotation: Any) -> Reader:
         return _PLAIN[annotation]
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
-        # an alias is gone once it is a part of a union
         rest = [a for a in arguments if a not in _ARRAYS] if {*arguments} >= _ARRAYS else None
         if rest is not None:
             return _read_any_of([*map(reader, rest), _read_array])
@@ -258,7 +257,8 @@ def _read_protocol(protocol: type) -> Reader:
     return _expect(holds, what)
 
 
-_ARRAYS = {*typing.get_args(ArrayLike)}
+# a union of types, or from NumPy 2.5 on a name for one, which stays whole in other unions
+_ARRAYS = {*typing.get_args(ArrayLike)} or {ArrayLike}
 _PLAIN: dict[Any, Reader] = {
     **dict.fromkeys((Any, object, Ellipsis), lambda value: value),
     **dict.fromkeys((None, type(None)), _expect(lambda value: value is None, "None")),
@@ -267,7 +267,7 @@ _PLAIN: dict[Any, Reader] = {
                  and abs(int(value)) < LARGEST, "a whole number of 64 bits at most", int),
     bool: _expect(lambda value: isinstance(value, (bool, np.bool_)), "True or False", bool),
     str: _expect(lambda value: isinstance(value, str), "a text"),
-    np.ndarray: _read_array,
+    **dict.fromkeys((np.ndarray, ArrayLike), _read_array),
     os.PathLike: _expect(lambda value: isinstance(value, os.PathLike), "a path"),
     abc.Callable: _expect(callable, "a function"),
 }
