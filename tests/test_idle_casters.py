@@ -107,3 +107,39 @@ def test_wheels_about_a_middle_are_not_offered_as_tyres_that_could_not_roll_on()
     text = robot(link("base", 3), *parts)
     [notice] = [n for n in nhmech.load(text).notices if n.kind is NoticeKind.ROLLERS]
     assert "their axles meet amid them" in notice.text and notice.remedy is None
+
+
+def turntable(casters: str) -> str:
+    """A body that turns upon two wheels whose axle is behind the upright joint."""
+    wheel = WHEEL.format(r=0.04)
+    ball = '<collision><geometry><sphere radius="0.02"/></geometry></collision>'
+    end = '<limit lower="-9.4" upper="9.4" effort="10" velocity="2"/>'
+    height = 0.04 if casters == "base" else 0.0
+    return robot(
+        link("base", 20, (1, 1, 1), (0, 0, 0.3)), link("roll", 5, (0.1,) * 3),
+        joint("base_roll", "base", "roll", (0, 0, 0.04), axis=(0, 0, 1), kind="revolute", more=end),
+        *(link(f"{side}_wheel", 0.5, body=wheel)
+          + joint(f"{side}_joint", "roll", f"{side}_wheel", (-0.11, y, 0))
+          + link(f"{side}_ball", 0.1, body=ball)
+          + joint(f"{side}_ball_joint", casters, f"{side}_ball", (0.11, y, height - 0.02),
+                  kind="fixed")
+          for side, y in (("left", 0.13), ("right", -0.13))))
+
+
+@pytest.mark.parametrize("casters", ["roll", "base"])
+def test_a_turntable_is_turned(casters):
+    """All wheels are below it, and a body stands on it: it follows none, and is no joint of the
+    world. With the axle off it the body goes any way."""
+    vehicle = nhmech.load(turntable(casters))
+    d = vehicle.description
+    assert d.steering == ("base_roll",) and d.locked == {}
+    assert set(d.driven) == {"base_roll", "left_joint", "right_joint"}
+    assert mobility(vehicle).type == (3, 0)
+
+
+def test_where_all_wheels_trail_none_follows():
+    """Modules with an offset; told apart from casters by what they are called."""
+    d = describe(four("module", trail=0.01))
+    assert set(d.driven) == {*d.steering, *d.rolling} and len(d.steering) == 4
+    for name in ("caster", "Castor"):
+        assert describe(four(name, trail=0.01)).driven == ()

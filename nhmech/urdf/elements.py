@@ -202,7 +202,7 @@ _DRIVES = (
 # ends of the tags inside such a plugin, in small letters without underscores
 _JOINT = ("joint", "jointname")
 _STEERING = ("steer", "hinge", "kingpin")
-_IDLE = ("encoder", "passive", "idle", "caster")
+_IDLE = ("encoder", "passive", "idle", "caster", "castor")
 _RADII = (("wheeldiameter", 0.5), ("wheelradius", 1.0))
 _SEPARATIONS = ("wheelseparation", "wheeltrack", "trackwidth")
 _INTERFACES = {interface.value: interface for interface in Interface}

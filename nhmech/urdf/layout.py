@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -205,9 +206,9 @@ def _read_joint(source: Source, element: Element) -> Joint:
                  axis / norm if norm > 0 else axis, element, lower, upper)
 
 
-def is_named(word: str, *names: str) -> bool:
+def is_named(pattern: str, *names: str) -> bool:
     """Whether a word is part of one of the names, in capitals or not."""
-    return any(word in name.lower() for name in names)
+    return any(re.search(pattern, name, re.IGNORECASE) for name in names)
 
 
 def to_triple(vector: np.ndarray, digits: int = 15) -> Triple:

@@ -48,8 +48,8 @@ def assign_roles(layout: Layout, wheels: Sequence[Wheel], free: Sequence[str],
 
     Steering is what rolling needs: of the continuous and revolute joints above a wheel that grips,
     with an axis within 45 degrees of the vertical, the nearest. One above all contacts is not
-    needed, because the base floats; one above the joints of a leg only places the foot; a caster
-    that nothing could turn is held.
+    needed, because the base floats, unless it is a turntable: a body with a mass stands on it; one
+    above the joints of a leg only places the foot; a caster that nothing could turn is held.
 
     Parameters
     ----------
@@ -122,10 +122,18 @@ def _steering_joints(layout: Layout, wheels: Sequence[Wheel]) -> list[Joint]:
         above = [joint for joint in path if joint.turns and joint.name != wheel.joint]
         for below, joint in enumerate(reversed(above)):
             if abs(layout.axis_R(joint)[2]) >= _UPRIGHT:
-                if below <= _SWING_ARMS and not all(joint in other for other in paths):
+                if below <= _SWING_ARMS and (not all(joint in other for other in paths)
+                                             or _carries_body(layout, joint)):
                     found[joint.name] = joint
                 break
     return [joint for joint in layout.joints.values() if joint.name in found]
+
+
+def _carries_body(layout: Layout, joint: Joint) -> bool:
+    """Whether something that is not below a joint has a mass: a chain of links that only places the
+    robot in a world has none."""
+    return any(layout.source.number(mass, "value") > 0 for name, link in layout.links.items()
+               if joint not in layout.path(name) for mass in link.iterfind("inertial/mass"))
 
 
 def _find_moving(layout: Layout, name: str, origin: Origin) -> Joint:

@@ -20,17 +20,28 @@ from .stance import axle_R, centre_R
 _VERTICAL = cos(radians(5))
 _TRAIL = 1e-3
 _BESIDE = 0.05     # of the radius: what is so near to an axis is on it
+_CASTER = "cast[eo]r"
 
 
 def is_swivel(layout: Layout, name: str, wheels: Sequence[Wheel]) -> bool:
     """Whether a steering joint only follows: named caster, or vertical with its wheels off its axis
-    (swivel, hitch). The pivot of a wheel that is steered, which has limits, may be beside it by
-    less than a radius."""
+    (swivel, hitch) in a robot in which another wheel leads. Where all trail, as below a turntable
+    or in modules with an offset, none follows."""
     joint = layout.joints[name]
-    if is_named("caster", name) or is_caster(layout, joint.child):
+    if is_named(_CASTER, name) or is_caster(layout, joint.child):
         return True
+    return _trails(layout, joint, wheels) and any(
+        wheel.traits.held and not any(is_named(_CASTER, above.name, above.child)
+                                      or _trails(layout, above, wheels)
+                                      for above in layout.path(layout.carrier(wheel)))
+        for wheel in wheels)
+
+
+def _trails(layout: Layout, joint: Joint, wheels: Sequence[Wheel]) -> bool:
+    """Whether a joint is vertical, and its wheels off its axis. The pivot of a wheel that is
+    steered, which has limits, may be beside it by less than a radius."""
     at, axis = layout.X_RL[joint.child][:3, 3], layout.axis_R(joint)
-    if abs(axis[2]) < _VERTICAL:
+    if not joint.turns or abs(axis[2]) < _VERTICAL:
         return False
     trails = []
     beside = 0.0 if is_free(joint) else 1.0
@@ -83,7 +94,7 @@ def _is_left_out(layout: Layout, joint: Joint, wheel: str) -> bool:
 
 def is_caster(layout: Layout, link: str) -> bool:
     """Whether a link, or the joint it hangs on, is named caster."""
-    return is_named("caster", *_names_of(layout, link))
+    return is_named(_CASTER, *_names_of(layout, link))
 
 
 def _names_of(layout: Layout, link: str) -> tuple[str, ...]:
