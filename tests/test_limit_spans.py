@@ -13,6 +13,7 @@ from support import command_line, shipped
 import nhmech
 from nhmech import JointPosition, JointTorque, JointVelocity, Simulator, Trajectory
 from nhmech.simulation import LimitKind
+from nhmech.simulation.runs.limit_spans import LimitColumns
 from nhmech.systems import load_system
 from nhmech.urdf.description import JointLimits
 from nhmech.view import plots
@@ -95,6 +96,29 @@ def test_short_gaps_are_bridged_and_long_ones_are_not():
     run = Simulator(vehicle, bang, control_period=0.01).run(1.0)
     assert [(span.start, span.end) for span in run.limits] == [
         pytest.approx((0.0, 0.4)), pytest.approx((0.7, 1.0))]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_spans_are_those_of_the_whole_run_however_it_is_cut_into_blocks(seed):
+    """Steering that comes to its limits again and again, for one moment or for many."""
+    vehicle, rng = within("tricycle", steering_joint=JointLimits(-0.5, 0.5, inf, 2.0)), \
+        np.random.default_rng(seed)
+    run = Simulator(vehicle).run(0.4)
+    parts = {"t": np.cumsum(rng.exponential(0.05, len(run))), "q": run.q, "v": run.v,
+             "angles": run.angles, "u": np.repeat(rng.normal(0, 2.0, (len(run) // 3 + 1,
+                                                                      run.u.shape[1])),
+                                                  3, axis=0)[:len(run)]}
+    column = (run.names["q"] + run.names["angles"]).index("steering_joint")
+    steered = np.column_stack([run.q, run.angles])
+    steered[:, column] = np.clip(np.cumsum(rng.normal(0, 0.2, len(run))), -0.5, 0.5)
+    parts["q"], parts["angles"] = np.split(steered, [run.q.shape[1]], axis=1)
+    columns = LimitColumns.of(run.simulated, run.names)
+    whole, end = columns.spans([parts])
+    assert len(whole) > 10
+    cuts = np.sort(rng.choice(np.arange(1, len(run)), 60, replace=False))
+    blocks = [dict(zip(parts, some)) for some in zip(*(np.split(part, cuts)
+                                                       for part in parts.values()))]
+    assert columns.spans(blocks) == (whole, end)
 
 
 def test_a_saved_run_and_a_batch_say_the_same(tmp_path):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -54,6 +55,21 @@ def often(monkeypatch):
 
 
 # -- while it runs ---------------------------------------------------------------------------------
+def test_memory_holds_no_more_of_a_longer_run_that_is_saved(tmp_path):
+    """Rows of 77 MB, of which some are in memory at a time; what is mapped is none."""
+    def peak(duration):
+        simulator = carriage(None, dt=1e-5)
+        simulator.run(1e-3)
+        tracemalloc.start()
+        run = simulator.run(duration, save=tmp_path / "run.npz")
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert len(run) == round(duration * 1e5) + 1
+        return most
+
+    assert peak(4.0) < 1.1 * peak(1.0) < 16e6
+
+
 @pytest.mark.parametrize("controller", [drive, None], ids=["controller", "loop in C"])
 @pytest.mark.parametrize("every", [1, 7])
 def test_a_streamed_run_is_the_same_run(controller, every, tmp_path, often):

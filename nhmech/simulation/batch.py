@@ -156,8 +156,9 @@ class Batch(History):
         """When a joint was at one of its limits, case by case."""
         columns = LimitColumns.of(self.simulated, self.names)
         parts = {"q": self.q, "angles": self.angles, "v": self.v, "u": self.u}
-        return tuple(columns.spans(self.t, {name: part[case] for name, part in parts.items()})
-                     for case in range(len(self)))
+        return tuple(
+            columns.spans([{"t": self.t, **{name: part[case] for name, part in parts.items()}}])[0]
+            for case in range(len(self)))
 
     # -- forces ----------------------------------------------------------------------------------
     @cached_property

@@ -1,22 +1,27 @@
-"""The file of a run: an `.npz` of its arrays, with a header in JSON."""
+"""The file of a run: an `.npz` of its arrays, with a header in JSON.
+
+The arrays stand in it as they are: compressing such numbers takes several times as long as the run,
+and saves two fifths. Files whose arrays are compressed are read too.
+"""
 
 from __future__ import annotations
 
 import os
 import struct
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from io import BytesIO
 from math import isfinite, prod
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from unicodedata import category
-from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, is_zipfile
+from zipfile import BadZipFile, ZipFile, is_zipfile
 
 import numpy as np
 
 from ...errors import InputError, SimulationError, listed
 from ...paths import replace_file, require_file
+from ..settings import dumps, saveable
 from .run_file import SUFFIX, is_run_file, read_header, read_run_file
 
 ARRAYS = ("t", "q", "v", "xi", "u", "angles")
@@ -25,6 +30,9 @@ DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError,
           MemoryError, RecursionError, NotImplementedError, RuntimeError, SyntaxError, BadZipFile,
           zlib.error, struct.error)
 HIDDEN = ("Cc", "Cf")          # Unicode's control characters, those of direction among them
+HEADER = "stop", "names", "events", "source", "kinematic", "settings"
+ROWS = 1 << 14                 # that are written at once
+HEAD = 1 << 17                 # [bytes] of an array's header at most, twice as many
 TWIST, CONTACT = BESIDE = "commanded_twist", "contact"      # arrays that a run may have beside them
 
 
@@ -43,11 +51,34 @@ def npz_path(path: str | os.PathLike) -> Path:
     return path if path.suffix == ".npz" else path.with_name(path.name + ".npz")
 
 
-def write_archive(path: Path, header: str, arrays: Mapping[str, np.ndarray]) -> None:
+def blocks_of(arrays: Mapping[str, np.ndarray]) -> Iterator[dict[str, np.ndarray]]:
+    """The arrays, so many of their rows at a time."""
+    for begin in range(0, len(arrays["t"]), ROWS):
+        yield {name: array[begin:begin + ROWS] for name, array in arrays.items()}
+
+
+def write_archive(path: Path, about: Mapping[str, Any], count: int,
+                  blocks: Callable[[], Iterator[dict[str, np.ndarray]]]) -> None:
     """Writes the file, whole or not at all. Raises `OSError`, and `ValueError` for what is no array
-    of numbers."""
+    of numbers.
+
+    Parameters
+    ----------
+    about
+        What a `Trajectory` has beside its arrays.
+    count
+        Rows of the arrays.
+    blocks
+        Yields the arrays, some of their rows at a time; asked for each array by itself, so that
+        memory holds no more than a block.
+    """
+    header = {name: about[name] for name in HEADER} | {"settings": saveable(about["settings"])}
     with replace_file(path) as new, open(new, "wb") as file:
-        _write_npz(file, {"header": np.array(header), **arrays})
+        with ZipFile(file, "w") as archive:
+            _write_array(archive, "header", (), iter([np.array(dumps(header))]))
+            for name, first in next(blocks()).items():
+                _write_array(archive, name, (count, *first.shape[1:]),
+                             (block[name] for block in blocks()))
         os.fsync(file.fileno())
 
 
@@ -76,26 +107,28 @@ def read_archive(path: str | os.PathLike) -> dict[str, Any]:
                               f"wrote, or it is damaged ({describe_damage(error)})") from error
 
 
-def _write_npz(file: IO[bytes], arrays: Mapping[str, np.ndarray]) -> None:
-    """As `np.savez_compressed`, at half its time: zlib's higher levels find nothing more in these
-    numbers."""
-    with ZipFile(file, "w", ZIP_DEFLATED, compresslevel=1) as archive:
-        for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
-                try:
-                    np.lib.format.write_array(entry, array, allow_pickle=False)
-                except ValueError as error:
-                    raise ValueError(f"{name!r} is no array of numbers ({error})") from error
+def _write_array(archive: ZipFile, name: str, shape: tuple[int, ...],
+                 parts: Iterator[np.ndarray]) -> None:
+    """One array, of the parts one after the other."""
+    with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
+        for i, part in enumerate(parts):
+            if part.dtype.hasobject:
+                raise ValueError(f"{name!r} is no array of numbers")
+            if i == 0:
+                np.lib.format.write_array_header_1_0(stream, {
+                    "descr": np.lib.format.dtype_to_descr(part.dtype), "fortran_order": False,
+                    "shape": shape})
+            stream.write(part.tobytes())
 
 
 def _from_npz(path: str | os.PathLike) -> dict[str, Any]:
     # NumPy would take it for a pickle, and advise to load it
     if os.path.isfile(path) and not is_zipfile(path):
         raise ValueError("it is no whole .npz archive")
-    with ZipFile(path) as file:
-        header = read_header(str(_read_array(file, "header")))
-        beside = [name for name in BESIDE if f"{name}.npy" in file.namelist()]
-        arrays = {name: _read_array(file, name) for name in (*ARRAYS, *beside)}
+    with ZipFile(path) as archive:
+        header = read_header(str(_read_array(archive, "header")))
+        beside = [name for name in BESIDE if f"{name}.npy" in archive.namelist()]
+        arrays = {name: _read_array(archive, name) for name in (*ARRAYS, *beside)}
     return {
         **arrays,
         **_common(header),
@@ -104,17 +137,16 @@ def _from_npz(path: str | os.PathLike) -> dict[str, Any]:
     }
 
 
-def _read_array(file: ZipFile, name: str) -> np.ndarray:
+def _read_array(archive: ZipFile, name: str) -> np.ndarray:
     """An array of the archive, whose bytes are read whole, so that their checksum is looked at."""
-    data = BytesIO(file.read(f"{name}.npy"))
-    if np.lib.format.read_magic(data) != (1, 0):
+    data = archive.read(f"{name}.npy")
+    head = BytesIO(data[:HEAD])
+    if np.lib.format.read_magic(head) != (1, 0):
         raise ValueError(f"{name!r} is no array of NumPy's format 1.0")
-    shape, _, dtype = np.lib.format.read_array_header_1_0(data)
-    # before memory is asked for
-    if dtype.hasobject or prod(shape) * dtype.itemsize != len(data.getbuffer()) - data.tell():
+    shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(head)
+    if dtype.hasobject or prod(shape) * dtype.itemsize != len(data) - head.tell():
         raise ValueError(f"{name!r} does not have its {prod(shape)} numbers")
-    data.seek(0)
-    return np.lib.format.read_array(data, allow_pickle=False)
+    return np.ndarray(shape, dtype, data, head.tell(), order="F" if is_fortran else "C")
 
 
 def _check(found: Mapping[str, Any]) -> None:
@@ -131,7 +163,8 @@ def _check(found: Mapping[str, Any]) -> None:
             raise ValueError(f"{part!r} has shape {array.shape} of {array.dtype}, expected {shape} "
                              "of float64")
         # a controller commands no twist now and then, and forces of rolling are worked out later
-        if part not in BESIDE and not np.isfinite(array).all():
+        if part not in BESIDE and not all(np.isfinite(array[begin:begin + ROWS]).all()
+                                          for begin in range(0, len(array), ROWS)):
             raise ValueError(f"{part!r} has numbers that are not finite")
     for time, _ in found["events"]:
         if not isfinite(time):

@@ -106,9 +106,15 @@ class RowLayout:
     def split(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         """t (N,), q, v, xi, u, angles, and what there is beside them, of rows (N, width): views
         where they can be."""
-        found = {}
-        for name, part in self.parts.items():
-            found[name] = rows[:, part]
-        found["t"] = rows[:, 0].copy()
-        found["xi"] = found["v"].take(self.speeds, axis=1)
+        found = {name: rows[:, part] for name, part in self.parts.items()}
+        found["t"] = rows[:, 0]
+        found["xi"] = found["v"][:, self._which]
         return found
+
+    @cached_property
+    def _which(self) -> slice | np.ndarray:
+        """The speeds among v, as a slice where they stand side by side."""
+        first = int(self.speeds[0]) if len(self.speeds) else 0
+        beside = np.arange(first, first + len(self.speeds))
+        return (slice(first, first + len(beside)) if np.array_equal(self.speeds, beside)
+                else self.speeds)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
@@ -117,24 +117,43 @@ class LimitColumns:
                            np.array([one.at for one in found]))
                     for part, found in watched.items()})
 
-    def spans(self, t: np.ndarray, parts: Mapping[str, np.ndarray]) -> tuple[LimitSpan, ...]:
-        """Those of a run, in the order of their starts.
+    def spans(self, blocks: Iterable[Mapping[str, np.ndarray]]
+              ) -> tuple[tuple[LimitSpan, ...], float]:
+        """Those of a run, in the order of their starts; and its last moment [s].
 
         Parameters
         ----------
-        t
-            (N,) [s].
-        parts
-            "q", "angles", "v" and "u" -> (N, n).
+        blocks
+            Parts of the run, one after the other: "t" -> (N,) [s], and "q", "angles", "v" and "u"
+            -> (N, n).
         """
-        found: list[LimitSpan] = []
-        for part, (watched, columns, signs, at) in self.parts.items():
-            values = parts[part][:, columns]
-            values = values * signs if part in ("q", "angles") else np.abs(values)
-            for i in (np.maximum.reduce(values) >= at).nonzero()[0]:
-                found += _spans(watched[i], t, values[:, i], values[:, i] >= at[i])
-        found.sort(key=lambda span: (span.start, span.joint, span.kind.value))
-        return tuple(found)
+        found: dict[tuple[str, LimitKind], list[LimitSpan]] = {}
+        before: dict[str, np.ndarray] = {}
+        for block in blocks:
+            t = np.concatenate([before.get("t", block["t"][:0]), block["t"]])
+            for part, (watched, columns, signs, at) in self.parts.items():
+                values = block[part][:, columns]
+                values = values * signs if part in ("q", "angles") else np.abs(values)
+                # the moment before too, for it may be the last of a span that goes on
+                values = np.concatenate([before.get(part, values[:0]), values])
+                for i in (np.maximum.reduce(values) >= at).nonzero()[0]:
+                    spans = found.setdefault((watched[i].joint, watched[i].kind), [])
+                    for span in _spans(watched[i], t, values[:, i], values[:, i] >= at[i]):
+                        _join(spans, span)
+                before[part] = values[-1:]
+            before["t"] = t[-1:]
+        return (tuple(sorted((span for spans in found.values() for span in spans),
+                             key=lambda span: (span.start, span.joint, span.kind.value))),
+                float(before["t"][0]))
+
+
+def _join(spans: list[LimitSpan], span: LimitSpan) -> None:
+    """Adds a span to those before it, or to the last of them where it goes on."""
+    if not spans or span.start - spans[-1].end > APART:
+        spans.append(span)
+        return
+    last, choose = spans[-1], min if span.kind is LimitKind.LOWER else max
+    spans[-1] = replace(last, end=max(last.end, span.end), most=choose(last.most, span.most))
 
 
 def _spans(one: _Watched, t: np.ndarray, values: np.ndarray, at: np.ndarray) -> Iterator[LimitSpan]:

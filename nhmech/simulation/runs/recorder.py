@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from ...errors import InputError, SimulationError
+from ...errors import InputError, OutputError, SimulationError
 from ...urdf.notice import Notice
 from ..moment import Moment
 from .run_file import SUFFIX, RunFile, split_events
@@ -174,7 +175,9 @@ class Recorder:
         assert file is not None, "only a run that is saved has a file"
         if window.end == file.begin:
             return window.rows[:window.n]
-        written, _ = split_events(file.rows(window.end), self._info.events)
+        written = file.rows(window.end)
+        if window.noted:
+            written, _ = split_events(written, self._info.events)
         return np.concatenate([written, window.rows[:window.n]]) if window.n else written
 
     # -- the end -----------------------------------------------------------------------------------
@@ -193,11 +196,14 @@ class Recorder:
             self.flush(everything=True)
         except SimulationError as error:
             raise SimulationError(str(error), self._trajectory(stop)) from error
-        result = self._trajectory(stop)
+        end = self._window.end
         try:
-            result.save(self._save)
-        except SimulationError as error:
-            raise SimulationError(f"{error}; the run is in {self._file.path}", result) from error
+            result = Trajectory.save_rows(self._save, self._read_back(),
+                                          partial(self._file.blocks, end), self._info, stop,
+                                          self.events, self.notices)
+        except (OutputError, ValueError) as error:
+            raise SimulationError(f"{error}; the run is in {self._file.path}",
+                                  self._trajectory(stop)) from error
         self._file.close(remove=True)
         return result
 
@@ -206,8 +212,7 @@ class Recorder:
         if self._file is None and 2 * len(rows) < len(self._window.rows):
             # so as not to keep memory for a run that ended early
             rows = rows.copy()
-        return Trajectory.of_rows(rows, self._info, stop, tuple(sorted(self.events)),
-                                  tuple(self.notices))
+        return Trajectory.of_rows(rows, self._info, stop, self.events, self.notices)
 
 
 def part_path(save: str | os.PathLike) -> Path:

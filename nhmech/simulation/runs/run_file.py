@@ -14,7 +14,7 @@ import json
 import logging
 import os
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,6 +27,7 @@ SUFFIX = ".part"
 MAGIC = b'{"nhmech": "run"'
 VERSION = 2                # of the format; 1 had no checksums
 LONGEST = 1 << 26          # [bytes] of a header; a robot's description takes some 1e5
+BLOCK = 1 << 20            # [bytes] of rows that are read at once
 # the header ends at a multiple of this, so that rows can be mapped into memory
 ALIGN = 64
 # what file systems without locks answer
@@ -93,6 +94,17 @@ class RunFile:
         """The rows up to an offset, mapped into memory; they outlive the file's name."""
         count = (end - self.begin) // (8 * (self.width + 1))
         return _map(self._file, self.begin, count, self.width)[:, :-1]
+
+    def blocks(self, end: int) -> Iterator[np.ndarray]:
+        """The rows up to an offset that are states, some at a time, in memory that the next ones
+        write over."""
+        each = 8 * (self.width + 1)
+        room = np.empty((max(1, BLOCK // each), self.width + 1))
+        for offset in range(self.begin, end, room.nbytes):
+            rows = room[:min(room.nbytes, end - offset) // each]
+            if os.preadv(self._file.fileno(), [rows.data], offset) != rows.nbytes:
+                raise OSError(errno.EIO, "it is shorter than what was written to it")
+            yield rows[~np.isnan(rows[:, 0]), :-1] if np.isnan(rows[:, 0]).any() else rows[:, :-1]
 
     def close(self, remove: bool = False) -> None:
         """Ends the writing; harmless when called again."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, overload
@@ -22,15 +22,13 @@ from ..contact.contact_forces import ContactForces, force_reader, world_forces, 
 from ..contact.contact_spans import ContactSpan, contact_spans
 from ..contact.coulomb import ContactColumns
 from ..contact.lifted import lift_notice
-from ..settings import dumps, saveable
 from ..simulated import Simulated
-from .archive import ARRAYS, BESIDE, npz_path, read_archive, write_archive
+from .archive import ARRAYS, BESIDE, blocks_of, npz_path, read_archive, write_archive
 from .driven_twist import twist_notice
 from .history import Column, History, lock
-from .limit_spans import LimitColumns, LimitSpan, span_events
-from .run_info import RunInfo
+from .limit_spans import LimitColumns, LimitSpan
+from .run_info import NOTICES, RunInfo
 
-NOTICES = "notices"     # where they stand in the settings
 LOOKED_AT = 50_000      # moments of a run, about, of which `notices` works out the forces
 JUDGED = 200            # moments of a run at which `validity` judges it
 
@@ -146,16 +144,24 @@ class Trajectory(History):
 
     @classmethod
     def of_rows(cls, rows: np.ndarray, info: RunInfo, stop: str,
-                events: tuple[tuple[float, str], ...],
-                notices: tuple[Notice, ...] = ()) -> Trajectory:
+                events: Sequence[tuple[float, str]], notices: Sequence[Notice]) -> Trajectory:
         """The record of a run, out of its rows."""
-        noted = {NOTICES: [notice.as_dict() for notice in notices]} if notices else {}
-        simulated, parts = info.simulated, info.layout.split(rows)
-        if spans := info.limit_columns.spans(parts["t"], parts):
-            events = tuple(sorted([*events, *span_events(simulated, spans, parts["t"][-1])]))
-        return cls(**parts, stop=stop, names=dict(info.layout.names), events=events,
-                   source=simulated.source, system=simulated, kinematic=info.kinematic,
-                   settings=info.settings | noted)
+        parts = info.layout.split(rows)
+        about = info.about(stop, events, notices, blocks_of(parts))
+        return cls(**{**parts, **about})
+
+    @classmethod
+    def save_rows(cls, path: Path, rows: np.ndarray, blocks: Callable[[], Iterator[np.ndarray]],
+                  info: RunInfo, stop: str, events: Sequence[tuple[float, str]],
+                  notices: Sequence[Notice]) -> Trajectory:
+        """Likewise, and saves it; the rows are looked at in `blocks` of them alone. Raises
+        `OutputError`."""
+        def parts() -> Iterator[dict[str, np.ndarray]]:
+            return map(info.layout.split, blocks())
+
+        about = info.about(stop, events, notices, parts())
+        write_archive(path, about, len(rows), parts)
+        return cls(**{**info.layout.split(rows), **about})
 
     def _arrays(self) -> dict[str, np.ndarray]:
         """The recorded arrays by name."""
@@ -289,8 +295,8 @@ class Trajectory(History):
     @cached_property
     def limits(self) -> tuple[LimitSpan, ...]:
         """When a joint was at one of its limits, as far as recorded moments show it."""
-        parts = {"q": self.q, "angles": self.angles, "v": self.v, "u": self.u}
-        return LimitColumns.of(self.simulated, self.names).spans(self.t, parts)
+        parts = {"t": self.t, "q": self.q, "angles": self.angles, "v": self.v, "u": self.u}
+        return LimitColumns.of(self.simulated, self.names).spans(blocks_of(parts))[0]
 
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
@@ -342,11 +348,8 @@ class Trajectory(History):
             Where it cannot be written; it carries the trajectory.
         """
         path = npz_path(path)
-        header = {"stop": self.stop, "names": self.names, "events": self.events,
-                  "source": self.source, "kinematic": self.kinematic,
-                  "settings": saveable(self.settings)}
         try:
-            write_archive(path, dumps(header), self._arrays())
+            write_archive(path, vars(self), len(self), partial(blocks_of, self._arrays()))
         except (OutputError, ValueError) as error:
             why = error if isinstance(error, OutputError) else f"{path} cannot be written: {error}"
             raise SimulationError(f"{why}; the trajectory is kept", self) from error
