@@ -1,0 +1,40 @@
+"""What is seen and judged of lanes, by one call of compiled code."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..compile.columns import compile_columns
+from .task import Task
+
+
+class Sight:
+    """What is seen and judged of some lanes, whose numbers stand in the columns of x, theta,
+    memory, patch and action."""
+
+    def __init__(self, task: Task, x: np.ndarray):
+        self._track, room = task.track, x.shape[1]
+        self.x, self.theta = x, np.repeat(task.dynamics.theta[:, None], room, axis=1)
+        self.memory = np.zeros((len(task.memory), room))
+        self.action = np.zeros((len(task.effort), room))
+        self.patch = np.zeros((0 if self._track is None else len(self._track.rows), room))
+        looked = [x, self.theta, self.memory, self.patch]
+        approach = task.approach
+        self._approach = None if approach is None else compile_columns(approach, looked)
+        near = np.zeros((0, room)) if self._approach is None else self._approach.outputs[0]
+        self._judge = compile_columns(task.judge, [*looked, near, self.action])
+        self.observation, self.verdict, self._after, self.told = self._judge.outputs
+
+    def enter(self) -> None:
+        """Begins with the memory that stands there, without a patch."""
+        if self._track is not None:
+            self._track.look(self.memory[0], self.patch)
+        self.look()
+
+    def look(self) -> None:
+        """Judges what happened since the memory was written, and writes it anew."""
+        if self._approach is not None and self._track is not None:
+            self._approach.run()
+            self._track.look(self._approach.outputs[0][0], self.patch)
+        self._judge.run()
+        self.memory[...] = self._after
