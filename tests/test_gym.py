@@ -31,7 +31,7 @@ from nhmech.gym import (  # noqa: E402
     stable_baselines,
 )
 from nhmech.gym.draws import normal, uniform  # noqa: E402
-from nhmech.gym.track import Track, clothoid  # noqa: E402
+from nhmech.gym.track import NEAR, WITHIN, Track, clothoid  # noqa: E402
 
 TASKS = [(PathTask, "differential_drive"), (PathTask, "mecanum"), (PathTask, "trailers"),
          (PathTask, "pendulum"), (GoalTask, "ackermann_car"), (GoalTask, "swerve"),
@@ -147,7 +147,9 @@ def test_a_track_is_its_path(path):
     track, rng = Track(path, [0.0, 0.7]), np.random.default_rng(0)
     patch, s, point = ca.SX.sym("patch", len(track.rows)), ca.SX.sym("s"), ca.SX.sym("p", 2)
     at = ca.Function("at", [patch, s], clothoid(patch, s))
-    nearest = ca.Function("nearest", [patch, s, point], [track.nearest(patch, s, point)])
+    nearest = {rounds: ca.Function("nearest", [patch, s, point],
+                                   [track.nearest(patch, s, point, rounds)])
+               for rounds in (NEAR, WITHIN)}
     laps = (-1.5, 2.5) if path.closed else (-0.2, 1.2)
     for where in rng.uniform(*laps, 20) * path.length:
         rows = np.zeros((len(track.rows), 1))
@@ -159,10 +161,11 @@ def test_a_track_is_its_path(path):
         ahead = float(path.curvature(where + 0.7))
         assert abs(rows[8, 0] + rows[9, 0] * (where - rows[0, 0]) - ahead) <= 1e-4
         beside = wanted[:2] + rng.normal(size=2) * 0.1
-        found = where
-        for _ in range(3):
+        # one look from where a lane was a period before
+        found = where + rng.uniform(-0.03, 0.03)
+        for rounds in (NEAR, WITHIN):
             track.look(np.array([found]), rows)
-            found = float(nearest(rows, found, beside))
+            found = float(nearest[rounds](rows, found, beside))
         assert abs(found - float(path.nearest(beside, near=where))) <= 1e-6
 
 

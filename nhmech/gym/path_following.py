@@ -13,7 +13,7 @@ from ..control.unicycle import unicycle
 from ..simulation.batch_input import start_states
 from ..vehicle.vehicle import Vehicle
 from .task import TILTED, Judged, Seen, Task, turned
-from .track import Track, clothoid
+from .track import WITHIN, Track, clothoid
 
 PREVIEW = (0.0, 1.0, 2.0)        # lengths ahead at which the path's curvature is seen
 LOST = 2.0                       # lengths from the path at which an episode ends
@@ -108,7 +108,7 @@ class PathTask(Task):
     def judged(self, seen: Seen, memory: ca.SX, patch: ca.SX, near: ca.SX) -> Judged:
         assert self.track is not None, "made by prepare"
         point, cos, sin = self.tracked(seen.x)
-        s = self.track.nearest(patch, near, point)
+        s = self.track.nearest(patch, near, point, WITHIN)
         foot, tangent, _ = clothoid(patch, s)
         tx, ty = ca.cos(tangent), ca.sin(tangent)
         dx, dy = ca.vertsplit(point - foot)

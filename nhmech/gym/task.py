@@ -23,7 +23,7 @@ from ..simulation.dynamics import Dynamics, dynamics
 from ..simulation.state import State
 from ..vehicle.load import load
 from ..vehicle.vehicle import Vehicle
-from .track import Track
+from .track import NEAR, Track
 
 BOUND = 10.0                     # of every entry of an observation
 TILTED = 0.5                     # least cosine of the base's vertical axis with n
@@ -221,7 +221,7 @@ class Task(ABC):
             return None
         given = self._symbols()
         point, *_ = self.tracked(given["x"])
-        s = self.track.nearest(given["patch"], given["memory"][0], point)
+        s = self.track.nearest(given["patch"], given["memory"][0], point, NEAR)
         names = ("x", "theta", "memory", "patch")
         return ca.Function("nhmech_approach", [given[name] for name in names], [s], {"cse": True})
 

@@ -11,7 +11,9 @@ import numpy as np
 from ..control.path import BENT, Path
 
 CELLS = 4096       # of a path; between their ends the curvature is linear
-ROUNDS = 3         # of Newton's method in one look
+# of Newton's method: from the last look to the cell of the nearest point, which must not be missed
+# by more than the next one, and within that cell
+NEAR, WITHIN = 1, 2
 NODES, WEIGHTS = (0.5 * (1 + np.polynomial.legendre.leggauss(3)[0]),
                   0.5 * np.polynomial.legendre.leggauss(3)[1])      # of Gauss's quadrature
 
@@ -58,9 +60,10 @@ class Track:
         else:
             np.take(self.rows, cell - self.first, axis=1, out=patch, mode="clip")
 
-    def nearest(self, patch: ca.SX, s: ca.SX, point: ca.SX) -> ca.SX:
-        """s of the nearest point of a cell's clothoid, by Newton's method from s."""
-        for _ in range(ROUNDS):
+    def nearest(self, patch: ca.SX, s: ca.SX, point: ca.SX, rounds: int) -> ca.SX:
+        """s of the nearest point of a cell's clothoid, by so many rounds of Newton's method from
+        s."""
+        for _ in range(rounds):
             place, heading, curvature = clothoid(patch, s)
             cos, sin = ca.cos(heading), ca.sin(heading)
             dx, dy = point[0] - place[0], point[1] - place[1]
