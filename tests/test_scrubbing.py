@@ -1,5 +1,8 @@
 """Skid steering by friction: all wheels hold sideways until they slide."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -8,6 +11,7 @@ from support import command_line, shipped
 
 import nhmech
 from nhmech import JointTorque, JointVelocity, Simulator
+from nhmech.control import TwistDrive
 from nhmech.simulation import Phase
 from nhmech.urdf import Scrubbing
 
@@ -100,7 +104,8 @@ def test_straight_driving_rolls_exactly(robot):
     """Bit for bit the ideal run of the same vehicle, whatever turns it would otherwise make."""
     even = JointVelocity(rates(robot, 5.0, 5.0), acceleration=5.0)
     straight = nhmech.load(nhmech.urdf_path("skid_steer"), skid="coulomb")
-    ideal = Simulator(straight, lambda t, state: even, control_period=0.01).run(1.0)
+    ideal = Simulator(straight, lambda t, state: even, control_period=0.01,
+                      contact="ideal").run(1.0)
     run = Simulator(robot, lambda t, state: even, control_period=0.01, contact="coulomb",
                     mu=0.6).run(1.0)
     assert np.array_equal(run.q, ideal.q) and np.array_equal(run.v, ideal.v)
@@ -127,6 +132,37 @@ def test_a_commanded_turn_falls_short_by_the_track_factor(robot):
     run = Simulator(robot, lambda t, state: command, contact="coulomb", mu=0.6, **options).run(2.0)
     ideal = Simulator(robot, lambda t, state: command, **options).run(2.0)
     assert 1.3 < ideal.v[-1, 5] / run.v[-1, 5] < 3.0
+
+
+def test_a_twist_is_that_of_the_middle_of_the_wheels():
+    """Wheels get v -+ w b/2 over their radius, as with the mid-axle model; the robot turns less."""
+    robot = nhmech.load(nhmech.urdf_path("skid_steer"), skid="coulomb")
+    b = np.ptp(np.array(robot.contact_points(robot.configuration()))[:, 1])
+    drive = TwistDrive(robot, (0.4, 0.0, 0.5))
+    _, found = drive(0.0, Simulator(robot).state)
+    for wheel, rate in found.values.items():
+        way = -1 if "left" in wheel else 1
+        assert rate == pytest.approx((0.4 + way * 0.5 * b / 2) / 0.165, rel=1e-12)
+    run = Simulator(robot, drive, dt=2e-3, control_period=0.01).run(2.0)
+    assert run.v[-1, 0] == pytest.approx(0.4, abs=0.01) and 0.15 < run.v[-1, 5] < 0.45
+
+
+def test_wheels_that_all_slide_by_friction_are_skid_steered_by_it(robot):
+    wheels = [replace(wheel, law="coulomb") for wheel in robot.description.wheels]
+    text = re.sub(r"<nhmech>.*</nhmech>", "", robot.description.xml, flags=re.S)
+    one = nhmech.load(text, wheels=wheels)
+    assert one.description.skid == Scrubbing()
+    other = nhmech.load(nhmech.urdf_path("skid_steer"), skid="coulomb")
+    runs = [Simulator(vehicle, TwistDrive(vehicle, (0.3, 0.0, 0.4)), dt=2e-3).run(0.2)
+            for vehicle in (one, other)]
+    assert np.array_equal(runs[0].q, runs[1].q) and not runs[0].rolled[-1]
+
+
+def test_paths_are_followed_by_wheels_that_scrub():
+    result = command_line("run", "skid_steer", "--skid", "coulomb", "--controller", "stanley",
+                          "--path", "circle:2", "--duration", "1.0", "--dt", "0.005")
+    assert result.exit_code == 0 and "lateral error" in result.output
+    assert "slid 0." in result.output
 
 
 def test_its_runs_know_what_moved(robot, tmp_path):

@@ -103,7 +103,8 @@ def rolling_events(vehicle: Vehicle, options: RollingOptions) -> list[Event]:
 def print_validity(trajectory: Trajectory, options: RollingOptions) -> RunValidity | None:
     """Print a line or two on ideal rolling along the run; returns the report, None where there is
     none."""
-    unjudged = options.on_slip in ("ignore", "go-on") or trajectory.kinematic
+    slides = trajectory.settings.get("contact") == "coulomb"
+    unjudged = options.on_slip == "ignore" or slides or trajectory.kinematic
     if unjudged or len(trajectory) < 2:
         return None
     from ..analysis.rolling_limits import run_validity

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..simulation.state import base_pose
+from ..vehicle.friction import as_commanded
 from ..vehicle.vehicle import Vehicle
 from .path import Pose
 
@@ -82,6 +83,7 @@ def unicycle(vehicle: Vehicle) -> Unicycle:
     ModelError
         For a vehicle whose base cannot both move along and turn.
     """
+    vehicle = as_commanded(vehicle)
     length = vehicle.steering.length
     samples = vehicle.constrained.configurations
     upright = _normal(vehicle, samples[0])

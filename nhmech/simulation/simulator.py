@@ -99,8 +99,9 @@ class Simulator:
         is the ideal one, bit for bit; from the moment at which it does not, or at which a wheel
         would have to be pulled, wheels slide, fly and land (`trajectory.phases`), in steps of
         order two, until all of them roll again. Where None, each wheel follows its own
-        `Wheel.law`: those with "coulomb" may slide, those with "rolling" cannot. Tyres slip by
-        themselves, and with Coulomb friction leave the ground too.
+        `Wheel.law`: those with "coulomb" may slide, those with "rolling" cannot; all may where the
+        vehicle was loaded with skid="coulomb". Tyres slip by themselves, and with Coulomb friction
+        leave the ground too.
     mu
         Friction coefficient of all wheels, or wheel -> coefficient; those of the vehicle where
         None. Only with Coulomb friction.
@@ -141,8 +142,7 @@ class Simulator:
         self.events = read_events(events)
         if contact is not None:
             read_word("contact", contact, CONTACTS)
-        if isinstance(constrained, Vehicle) and sliding_wheels(constrained.description.wheels,
-                                                               contact):
+        if isinstance(constrained, Vehicle) and sliding_wheels(constrained.description, contact):
             constrained = with_scrubbing(constrained)
         self.simulated = Simulated.of(constrained, tuple(wrenches))
         if isinstance(controller, Feedback):

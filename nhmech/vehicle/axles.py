@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from ..urdf.description import Description
+from ..urdf.description import Description, Scrubbing
 from .contact import Contact, Mount
 from .context import BuildContext
 from .couplings import PLANAR, TURNLESS, Axle, Steering, check_can_move
@@ -34,7 +34,8 @@ def find_axles(context: BuildContext, contacts: Sequence[Contact]) -> Steering:
     # a linkage makes axles meet, whether or not the tyres on them slip
     lateral = [c for c in contacts if "lateral" in c.mount.wheel.traits.held
                and c.mount.axle is not None and c.name not in description.released]
-    if not lateral or description.track_factor is not None:
+    scrubs = description.track_factor is not None or isinstance(description.skid, Scrubbing)
+    if not lateral or scrubs:
         return Steering((), (), length)
     rows_at = _lateral_rows(context, lateral)
     rng = np.random.default_rng(1)
@@ -63,7 +64,8 @@ def find_axles(context: BuildContext, contacts: Sequence[Contact]) -> Steering:
 def _binding(fixed: Sequence[Axle], contacts: Sequence[Contact]) -> tuple[Axle, ...]:
     """The fixed axles that say where the steered ones meet: those that cannot slip; where all can,
     the first with those on its line."""
-    held = {c.name for c in contacts if "lateral" in c.held}
+    held = {c.name for c in contacts
+            if "lateral" in c.held and c.mount.wheel.law == "rolling"}
     rolling = tuple(axle for axle in fixed if axle.wheel in held)
     return rolling or tuple(
         axle for axle in fixed

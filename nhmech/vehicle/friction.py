@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from math import inf
 
 from ..checks import is_finite, read_word
 from ..errors import InputError
-from ..urdf.description import Scrubbing
+from ..urdf.description import MidAxle, Scrubbing
 from ..urdf.notice import Notice, NoticeKind
 from .build import build
 from .vehicle import Vehicle
@@ -52,6 +53,17 @@ def with_scrubbing(vehicle: Vehicle) -> Vehicle:
     kept = (one for one in description.notices if one.kind is not NoticeKind.SKID)
     return build(replace(description, skid=Scrubbing(), notices=(*kept, notice)), vehicle.ground,
                  vehicle.parameters, wrench_bodies=vehicle.wrench_bodies)
+
+
+@lru_cache(maxsize=64)
+def as_commanded(vehicle: Vehicle) -> Vehicle:
+    """The vehicle whose ideal kinematics say which joint rates drive a twist: with the mid-axle
+    model where wheels scrub by friction, for those that only roll let it go straight alone. Any
+    other vehicle as it is."""
+    if not isinstance(vehicle.description.skid, Scrubbing):
+        return vehicle
+    return build(replace(vehicle.description, skid=MidAxle()), vehicle.ground, vehicle.parameters,
+                 wrench_bodies=vehicle.wrench_bodies)
 
 
 def with_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> Vehicle:

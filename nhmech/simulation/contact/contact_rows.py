@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...errors import InputError, Remedy, listed
-from ...urdf.wheel import Wheel
+from ...urdf.description import Description, Scrubbing
 from ...vehicle.friction import own_friction, read_friction
 from ...vehicle.vehicle import Vehicle
 
@@ -67,8 +67,11 @@ def read_coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None,
     return {name: float(value or 0.0) for name, value in found.items()}
 
 
-def sliding_wheels(wheels: Iterable[Wheel], contact: str | None) -> frozenset[str]:
-    """Names of those that slide where friction does not suffice: those with that law, all but
-    tyres with "coulomb", none with "ideal"."""
-    laws = {None: ("coulomb",), "coulomb": ("coulomb", "rolling"), "ideal": ()}[contact]
-    return frozenset(wheel.name for wheel in wheels if wheel.law in laws)
+def sliding_wheels(description: Description | None, contact: str | None) -> frozenset[str]:
+    """Names of those that slide where friction does not suffice: with "coulomb" all but tyres, with
+    "ideal" none, with None those with that law, or all of a vehicle that scrubs by friction."""
+    if description is None or contact == "ideal":
+        return frozenset()
+    every = contact == "coulomb" or isinstance(description.skid, Scrubbing)
+    laws = ("coulomb", "rolling") if every else ("coulomb",)
+    return frozenset(wheel.name for wheel in description.wheels if wheel.law in laws)

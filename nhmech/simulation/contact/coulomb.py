@@ -255,8 +255,8 @@ def choose_contact(simulated: Simulated, contact: str | None, mu: object, restit
                    stiffness: object, *, kinematic: bool) -> CoulombContact | None:
     """What takes steps with friction; None where wheels only roll. Raises `InputError` for
     arguments that contradict each other."""
-    wheels = () if simulated.vehicle is None else simulated.vehicle.description.wheels
-    if contact == "ideal" or contact is None and not sliding_wheels(wheels, contact):
+    described = None if simulated.vehicle is None else simulated.vehicle.description
+    if contact != "coulomb" and not sliding_wheels(described, contact):
         for name, value in (("mu", mu), ("restitution", restitution), ("stiffness", stiffness)):
             if value is not None and value != 0.0:
                 raise InputError(f"{name} = {value!r} has no effect on ideal rolling: give "

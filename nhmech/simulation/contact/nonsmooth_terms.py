@@ -55,7 +55,7 @@ class NonsmoothTerms:
         """
         distribution = vehicle.constrained.distribution
         rows = {held: i for i, held in enumerate(distribution.components) if held is not None}
-        known = read_coefficients(vehicle, mu, sliding_wheels(vehicle.description.wheels, contact))
+        known = read_coefficients(vehicle, mu, sliding_wheels(vehicle.description, contact))
         contacts = tuple(
             ContactRows(name, rows[Component(name, "normal")],
                         tuple(i for held, i in rows.items()

@@ -134,6 +134,8 @@ def choose_turning(layout: Layout, contacts: Sequence[FoundWheel], steering: Col
         return Turning(found, skid, notices)
     released = skid.wheels if skid else ()
     wheels = [c.wheel for c in found]
+    if skid is None and _scrub(layout, wheels, steering):
+        return Turning(found, Scrubbing(), notices)
     # what slides by friction forbids nothing
     holding = [w for w in wheels if w.name not in released and w.law != "coulomb"]
     bodies = group_by_body(layout, holding, steering)
@@ -163,6 +165,13 @@ def choose_turning(layout: Layout, contacts: Sequence[FoundWheel], steering: Col
         notices.append(_release_notice(layout, group, axle, rest, above in slips))
     released += tuple(name for names in slips.values() for name in names)
     return Turning(found, Released(released) if released else None, notices)
+
+
+def _scrub(layout: Layout, wheels: Sequence[Wheel], steering: Collection[str]) -> bool:
+    """Whether the wheels fixed to the base are on parallel axles and all slide by friction."""
+    base = group_by_body(layout, wheels, steering).get((), [])
+    return (bool(base) and all(wheel.law == "coulomb" for wheel in base)
+            and meet(layout, base)[0] is Meeting.PARALLEL)
 
 
 def _check_steering(layout: Layout, group: Sequence[Wheel], contacts: Sequence[FoundWheel],
