@@ -11,7 +11,8 @@ from support import command_line, shipped
 
 import nhmech
 from nhmech import JointTorque, JointVelocity, Simulator
-from nhmech.control import TwistDrive
+from nhmech.control import TwistDrive, WheelServo
+from nhmech.ros import Bridge
 from nhmech.simulation import Phase
 from nhmech.urdf import Scrubbing
 
@@ -145,6 +146,22 @@ def test_a_twist_is_that_of_the_middle_of_the_wheels():
         assert rate == pytest.approx((0.4 + way * 0.5 * b / 2) / 0.165, rel=1e-12)
     run = Simulator(robot, drive, dt=2e-3, control_period=0.01).run(2.0)
     assert run.v[-1, 0] == pytest.approx(0.4, abs=0.01) and 0.15 < run.v[-1, 5] < 0.45
+
+
+def test_motor_drivers_turn_wheels_that_scrub():
+    """Each wheel gets its rate, whatever friction says; so the node of ROS turns the robot too."""
+    robot = nhmech.load(nhmech.urdf_path("skid_steer"), skid="coulomb")
+    servo, names = WheelServo(robot, (0.3, 0.0, 0.5)), robot.algebroid.v_names
+    simulator = Simulator(robot, servo, dt=2e-3, control_period=0.01)
+    run = simulator.run(2.0, every=50)
+    _, wanted = TwistDrive(robot, (0.3, 0.0, 0.5))(2.0, simulator.state)
+    for wheel, rate in wanted.values.items():
+        assert run.v[-1, names.index(wheel)] == pytest.approx(rate, rel=0.02)
+    bridge = Bridge(robot)
+    for k in range(101):
+        bridge.take_twist(0.3, 0.0, 0.5)
+        reading = bridge.advance(0.01 * k)
+    assert reading.twist[0] == pytest.approx(0.3, abs=0.02) and reading.twist[5] > 0.2
 
 
 def test_wheels_that_all_slide_by_friction_are_skid_steered_by_it(robot):

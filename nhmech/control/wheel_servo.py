@@ -20,12 +20,16 @@ from ..simulation.command import (
     JointVelocity,
 )
 from ..simulation.state import State
+from ..vehicle.friction import as_commanded
 from ..vehicle.vehicle import Vehicle
 from .combinators import Combinator
 from .twist import Twist, TwistDrive
 
 # of the square of the proportional gain: a joint as heavy as expected is critically damped
 INTEGRAL = 0.25
+# of the inertia of a joint whose wheel slides: a loop for a heavier one comes near to instability,
+# where the control period is a fifth of T
+LIGHTEST = 5.0
 RANK = 1e-9       # of the largest singular value: what is below is none
 
 
@@ -50,6 +54,8 @@ class WheelServo(Combinator):
     (1 + x)/sqrt(1 + 4 x) >= 0.86; where damping prevails, errors decay as exp(-t/T). Constant loads
     (slopes, drag) are taken up by the integral: in steady motion the error is zero.
 
+    Where wheels scrub by friction, J_j is at most five times what is felt while they slide.
+
     A commanded position p* [rad] becomes the rate (p* - p) / (4 T), the cascade of a steering
     motor: both loops together are critically damped at 2 T. Commanded efforts pass; joints without
     a command get none. Where more joints are driven than can move on their own (all wheels of a
@@ -65,7 +71,7 @@ class WheelServo(Combinator):
     Parameters
     ----------
     vehicle
-        With driven wheels.
+        With driven wheels; where they scrub by friction, M is that of the mid-axle model.
     twist
         (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base, or a callable (t, state) ->
         twist; goes through `TwistDrive`.
@@ -101,30 +107,43 @@ class WheelServo(Combinator):
         super().__init__(commands)
         if not vehicle.driven:
             raise ModelError(f"{vehicle.name!r} has no driven joint: there is nothing to control")
-        self.vehicle = vehicle
+        self.vehicle, self._model = vehicle, as_commanded(vehicle)
         self.time = read_number("time", time, "a positive time in seconds", above=0.0)
         self.joints = vehicle.driven
         self._places = [vehicle.algebroid.v_names.index(name) for name in self.joints]
         effect = self._effect()
         self.inertia = 1 / np.diag(effect)                                # J (nu,)
+        scrubs = self._model is not vehicle
+        if scrubs:
+            self.inertia = np.minimum(self.inertia, LIGHTEST * self._sliding_inertia())
         self.mass = np.linalg.pinv(effect, rcond=RANK, hermitian=True)    # M (nu, nu)
         self.damping = np.array([vehicle.parameters.values[f"{name}.damping"]
                                  for name in self.joints])                # d (nu,)
         self.effort = np.array([vehicle.limits[name].effort for name in self.joints])
         everything = np.ones(len(self.joints), dtype=bool)
         moving = self._moving_part(vehicle.configuration(), everything)
-        self._is_redundant = not np.allclose(moving, np.eye(len(moving)), rtol=0, atol=RANK)
+        # wheels that slide have rates of their own
+        self._is_redundant = not scrubs and not np.allclose(moving, np.eye(len(moving)), rtol=0,
+                                                            atol=RANK)
         self._forget()
 
     def _effect(self) -> np.ndarray:
         """B (nu, nu): what a unit effort on each driven joint adds to the acceleration of each."""
-        vehicle, equations = self.vehicle, self.vehicle.equations
+        vehicle, equations = self._model, self._model.equations
         s, xi = vehicle.constrained.system, np.zeros(len(vehicle.speeds))
         u = ca.SX.sym("u", s.u.numel())
         acceleration = equations.acceleration(s.t, s.q, xi, u, s.theta)[self._places]
         effect = ca.Function("effect", [s.t, s.q, s.theta],
                              [ca.densify(ca.jacobian(acceleration, u)[:, :len(self.joints)])])
         return effect(0.0, vehicle.configuration(), vehicle.theta).full()
+
+    def _sliding_inertia(self) -> np.ndarray:
+        """Inertia felt at each joint where all wheels slide, (nu,)."""
+        s, vehicle = self.vehicle.constrained.system, self.vehicle
+        mass = ca.Function("mass", [s.t, s.q, s.theta], [ca.densify(s.mass_and_bias()[0])])
+        free = np.linalg.pinv(mass(0.0, vehicle.configuration(), vehicle.theta).full(),
+                              hermitian=True)
+        return 1 / np.diag(free)[self._places]
 
     def _moving_part(self, q: np.ndarray, on: np.ndarray) -> np.ndarray:
         """P (nu, nu): efforts of the joints that are `on`, without those with which redundant ones
