@@ -228,6 +228,32 @@ def test_a_tilted_ground_is_a_level_ground_with_gravity_turned(name):
 
 
 @pytest.mark.parametrize("name", VARIED)
+def test_a_gravity_that_leans_is_a_slope(name):
+    """As numbers and as symbols, against the unconstrained algorithms of Pinocchio: its gravity is
+    turned too, and the power of gravity is that of m g at the centre of mass."""
+    g = np.array([1.7, -0.9, -9.1])
+    numbers = {"gravity": -g[2], "gravity_x": g[0], "gravity_y": g[1]}
+    plain = shipped(name).with_parameters(numbers)
+    assert np.array_equal(plain.model.gravity.linear, g)
+    symbols = shipped(name).with_parameters(symbolic=tuple(numbers))
+    data = plain.model.createData()
+    for serving, q, xi, u in random_states(plain, 3, seed=8):
+        v = velocity(serving, 0.0, q, xi)
+        M = pin.crba(plain.model, data, q)
+        M = np.triu(M) + np.triu(M, 1).T
+        nle = pin.nonLinearEffects(plain.model, data, q, v)
+        dv = serving.equations.acceleration(0, q, xi, u, []).full().ravel()
+        tau = serving.functions.force(0.0, q, v, u, serving.theta).full().ravel()
+        other = symbols if symbols.frame.speeds == serving.frame.speeds else symbols.rechoose(q)
+        again = other.equations.acceleration(0, q, v[list(other.frame.speeds)], u,
+                                             list(numbers.values())).full().ravel()
+        np.testing.assert_allclose(again, dv, rtol=0, atol=1e-10 * max(9.81, np.abs(dv).max()))
+        # what is left of the equations does no work in a motion that rolling allows
+        rest = M @ dv + nle - tau
+        assert abs(rest @ v) < 1e-9 * (np.abs(nle) @ np.abs(v) + 1)
+
+
+@pytest.mark.parametrize("name", VARIED)
 def test_vertical_projection_of_the_contacts(name):
     """Every contact lies on the plane: below (or above) its own x and y at the height that the
     plane has there."""

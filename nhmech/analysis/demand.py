@@ -108,7 +108,7 @@ class Demand:
         vehicle, model = self.vehicle, self._model
         forward, left, n = self._directions
         down = -(n + uphill[0] * forward + uphill[1] * left)
-        gravity = vehicle.parameters.values["gravity"]
+        gravity = np.linalg.norm(vehicle.model.gravity.linear)
         model.gravity.linear = gravity * down / np.linalg.norm(down)
         v = speed * self.velocity
         needed = (self._mass @ self.velocity * acceleration

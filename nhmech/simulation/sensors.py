@@ -10,6 +10,7 @@ import pinocchio as pin
 
 from ..compile.buffered import Buffered
 from ..errors import InputError, SimulationError, listed
+from ..vehicle.parameters import gravity_vector
 from ..vehicle.tree import kinematics, see_from_root
 from ..vehicle.vehicle import Vehicle
 from .atlas import Chart
@@ -137,7 +138,7 @@ class Sensors:
     def _motion(self, link: str, v: ca.SX, a: ca.SX) -> tuple[ca.SX, ca.SX]:
         """omega and specific force at the link's origin, along its axes."""
         vehicle = self._vehicle()
-        gravity = {"g": ca.SX([0, 0, -vehicle.parameters["gravity"]])}
+        gravity = {"g": gravity_vector(vehicle.parameters)}
         bodies = kinematics(vehicle.model, vehicle.algebroid, v, a,
                             see_from_root(vehicle.algebroid, gravity))
         frame = vehicle.model.frames[vehicle.model.getFrameId(link, pin.FrameType.BODY)]

@@ -22,7 +22,13 @@ from .formulation import Formulation, formulate
 from .ground import Ground
 from .lagrangian import lagrangian_system
 from .model import add_deflections, body_names, full_model, read_joint, reduced_model
-from .parameters import Parameters, has_symbolic_inertia, read_parameters, write_parameters
+from .parameters import (
+    Parameters,
+    gravity_vector,
+    has_symbolic_inertia,
+    read_parameters,
+    write_parameters,
+)
 from .placement import find_support, make_placer
 from .posing import Gauge, Posing
 from .remarks import remarks
@@ -111,7 +117,7 @@ def _world(context: BuildContext) -> dict[str, ca.SX]:
                "turning": ground.angular_velocity, "x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
     world = {name: ca.SX(ca.sparsify(ca.DM(np.array(vector, dtype=float))))
              for name, vector in vectors.items()}
-    return world | {"g": -context.parameters["gravity"] * world["z"]}
+    return world | {"g": gravity_vector(context.parameters)}
 
 
 def _find_posing(context: BuildContext, contacts: Sequence[Contact]) -> Posing:

@@ -13,7 +13,7 @@ from ..mechanics.system import LagrangianSystem
 from .context import BuildContext
 from .formulation import Formulation
 from .inertia import Inertia, Spin, lump_inertias
-from .parameters import is_present
+from .parameters import gravity_vector, is_present
 from .tree import Body
 from .tyres import tyre_forces
 
@@ -31,7 +31,7 @@ def lagrangian_system(context: BuildContext, form: Formulation) -> LagrangianSys
     v, a, parameters = context.v, context.a, context.parameters
     gibbs = gibbs_function(form.bodies, inertias, spins, v, a)
     kinetic, potential = energies(form.bodies, inertias, spins, v,
-                                  parameters["gravity"] * context.origin[2])
+                                  -ca.dot(gravity_vector(parameters), context.origin))
     for joint, i in _joint_rates(context):
         if is_present(rotor := parameters.get(f"{joint}.rotor_inertia")):
             reflected = rotor * parameters[f"{joint}.gear_ratio"] ** 2

@@ -17,7 +17,7 @@ from ..mechanics.algebroid import LieAlgebroid
 from ..mechanics.frame import at_samples
 from ..mechanics.system import AuxiliaryVariables, ConstrainedSystem
 from .context import BuildContext
-from .parameters import Parameters
+from .parameters import Parameters, gravity_vector
 from .tree import RootView
 
 SAME = 1e-12      # how well frozen components stay, and reduced rows agree with full ones
@@ -93,7 +93,8 @@ def shorten(context: BuildContext, view: RootView,
                     if short[k].nnz() and short[k].is_symbolic()]
     if level:
         vectors["z"] = vectors["n"]
-    vectors["g"] = -context.parameters["gravity"] * vectors["z"]
+    axes = ca.horzcat(vectors["x"], vectors["y"], vectors["z"])
+    vectors["g"] = axes @ gravity_vector(context.parameters)
     vectors["turning"] = float(np.dot(ground.angular_velocity, ground.normal)) * vectors["n"]
     r = ca.SX.sym("r", 3)
     rate = v[:3] - ca.cross(omega, r) - vectors["velocity"]
