@@ -231,10 +231,10 @@ def test_a_tilted_ground_is_a_level_ground_with_gravity_turned(name):
 def test_a_gravity_that_leans_is_a_slope(name):
     """As numbers and as symbols, against the unconstrained algorithms of Pinocchio: its gravity is
     turned too, and the power of gravity is that of m g at the centre of mass."""
-    g = np.array([1.7, -0.9, -9.1])
-    numbers = {"gravity": -g[2], "gravity_x": g[0], "gravity_y": g[1]}
+    numbers = {"gravity": 9.1, "slope": 0.2, "slope_direction": 2.5}
     plain = shipped(name).with_parameters(numbers)
-    assert np.array_equal(plain.model.gravity.linear, g)
+    g = -9.1 * np.array(nhmech.Ground.inclined(0.2, 2.5).normal) * (-1, -1, 1)
+    np.testing.assert_allclose(plain.model.gravity.linear, g, rtol=1e-14)
     symbols = shipped(name).with_parameters(symbolic=tuple(numbers))
     data = plain.model.createData()
     for serving, q, xi, u in random_states(plain, 3, seed=8):

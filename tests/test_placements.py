@@ -13,7 +13,7 @@ def test_bodies_and_contacts_are_where_pinocchio_has_them(name):
     vehicle = shipped(name)
     place, data = placement_function(vehicle), vehicle.model.createData()
     for q in vehicle.constrained.configurations[:5]:
-        poses, points = (found.full() for found in place(0.0, q, vehicle.theta))
+        poses, points, _ = (found.full() for found in place(0.0, q, vehicle.theta))
         pin.forwardKinematics(vehicle.model, data, q)
         for i, column in enumerate(poses.T):
             expected = data.oMi[i + 1].homogeneous

@@ -103,14 +103,15 @@ def test_what_another_number_is_refused_for_has_no_slider():
     assert drawn_parameters(replace(make(), make=None)) == ()
 
 
-def test_a_radius_that_has_a_slider_is_said_to_be_drawn_as_it_was():
+def test_what_moves_a_contact_and_is_drawn_as_it_was_is_said():
+    """Wheels grow with their radius; a ball that is a part of the base does not."""
     def note(*names):
         vehicle = shipped("differential_drive").with_parameters(symbolic=names)
         return vehicle_content(vehicle, None, None, None, 1e-3, None, None).fields["note"]
 
-    assert note("payload.mass", "gravity") == ""
-    said = note("payload.mass", "left_wheel_joint.radius")
-    assert "left_wheel_joint.radius" in said and "payload" not in said
+    assert note("payload.mass", "left_wheel_joint.radius") == ""
+    said = note("payload.mass", "left_wheel_joint.radius", "caster_link.radius")
+    assert "caster_link.radius" in said and "payload" not in said and "left" not in said
 
 
 def test_pushes_are_named_by_the_coordinates_that_they_move():

@@ -20,7 +20,7 @@ from .summary import print_notices
               help="The file to write; an older one is replaced. Default: the robot's name.")
 @click.option("--slider", "sliders", multiple=True, metavar="NAME",
               help="A number of the robot that gets a slider, such as base_link.mass or "
-                   "left_wheel_joint.radius; repeat. Default: payload and gravity.")
+                   "left_wheel_joint.radius; repeat. Default: payload, gravity, slope.")
 @click.option("--dt", type=Positive(), default=1e-3, show_default=True, metavar="SECONDS",
               help="Time step.")
 @click.option("--title", help="In the page's corner. Default: the robot's name.")
@@ -35,7 +35,7 @@ def page(file: str, robot: RobotOptions, conditions: Conditions, output: Path | 
     (`nhmech systems list`) or its file. The page needs no network and no
     installation: the steps of the simulator are in it as JavaScript. Arrow keys, WASD, a gamepad or
     touch drive, sliders change the robot, ? shows all keys. A number of a textbook system with
-    which its shapes are drawn has no slider; a robot is drawn with the radii of its file.
+    which its shapes are drawn has no slider.
 
     \b
     nhmech page differential_drive -o robot.html

@@ -95,14 +95,13 @@ def is_present(value: ca.SX | float) -> bool:
     return isinstance(value, ca.SX) or value != 0
 
 
-def gravity_vector(parameters: Parameters) -> ca.SX:
-    """g in W (3,) [m/s^2]: `gravity_x` and `gravity_y` along the axes, `gravity` downwards."""
-    g = ca.SX(3, 1)
-    for k, value in enumerate((parameters["gravity_x"], parameters["gravity_y"],
-                               -parameters["gravity"])):
-        if is_present(value):
-            g[k] = value
-    return g
+def gravity_vector(values: Parameters | Mapping[str, float]) -> ca.SX:
+    """g in W (3,) [m/s^2]: it leans as if level ground rose by `slope` [rad] along the direction at
+    the angle `slope_direction` [rad] from the x axis, as `Ground.inclined` does."""
+    slope, direction = values["slope"], values["slope_direction"]
+    along = ca.sin(slope)
+    up = ca.vertcat(along * ca.cos(direction), along * ca.sin(direction), ca.cos(slope))
+    return ca.sparsify(ca.SX(-values["gravity"] * up))
 
 
 def has_symbolic_inertia(parameters: Parameters, body: str) -> bool:
@@ -115,7 +114,7 @@ def read_parameters(model: pin.Model, body_names: Sequence[str],
                     description: Description, massless: Sequence[str] = ()) -> Parameters:
     """Every named number of a vehicle as its description has it; none of joints that are made up
     and stay without mass, of the same name as their bodies."""
-    values = {"gravity": GRAVITY, "gravity_x": 0.0, "gravity_y": 0.0}
+    values = {"gravity": GRAVITY, "slope": 0.0, "slope_direction": 0.0}
     for body, inertia in zip(body_names[1:], list(model.inertias)[1:]):
         if body not in massless:
             values |= _inertial_values(body, inertia)
@@ -176,4 +175,4 @@ def write_parameters(model: pin.Model, body_names: Sequence[str], parameters: Pa
         reflected = p.get(f"{name}.rotor_inertia", 0.0) * p.get(f"{name}.gear_ratio", 1.0) ** 2
         armature[model.joints[joint].idx_v] = reflected
     model.armature = armature
-    model.gravity.linear = np.array([p["gravity_x"], p["gravity_y"], -p["gravity"]])
+    model.gravity.linear = ca.evalf(gravity_vector(p)).full().ravel()

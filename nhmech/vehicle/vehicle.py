@@ -343,8 +343,8 @@ class Vehicle:
         Names: `<link>.mass`, `.com_x` ..., `.Ixx` ...; `<joint>.radius`, `.rotor_inertia`,
         `.gear_ratio`, `.rolling_resistance`, `.damping`; of a tyre `<joint>.load`, `.low_speed`,
         `.lateral_stiffness`, `.longitudinal_friction` and so on; `payload.mass`, `.x`, `.y`, `.z`
-        (a point mass in the base's frame); `gravity`, downwards, and `gravity_x`, `gravity_y`,
-        along the axes of W [m/s^2]: level ground under a gravity that leans is a slope.
+        (a point mass in the base's frame); `gravity` [m/s^2], and `slope`, `slope_direction`
+        [rad]: by these it leans, as if the ground rose, and the ground stays where it is.
 
         Raises
         ------

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from ..analysis.friction import coefficients
 from ..analysis.mobility import mobility
 from ..compile.javascript import write_javascript
 from ..control.demo import DemoDrive
@@ -20,29 +19,25 @@ from ..control.teleoperation import easy_limits
 from ..control.twist_rule import planar_twist_of
 from ..control.unicycle import unicycle
 from ..errors import InputError, listed
-from ..mechanics.equations import Equations
-from ..simulation.contact.contact_forces import force_reader
-from ..simulation.contact.lifted import Support
 from ..simulation.integration.step_parts import StepParts, step_parts
 from ..simulation.simulator import Simulator
 from ..simulation.state import State
-from ..simulation.state_vector import StateVector
-from ..vehicle.contact_forces import contact_force_function
-from ..vehicle.least_norm import LOOSE
+from ..vehicle.parameters import gravity_vector
 from ..vehicle.placements import placement_function
 from ..vehicle.tyres import DIRECTIONS
 from ..vehicle.vehicle import Vehicle
 from .camera import View, frame
 from .colours import contact_rgb
 from .floor import RIBBON, floor_pose, grid_cell, is_moving
+from .overlays.forces import Forces
 from .scene import FOCUS, Scene
+from .written_forces import FRICTION, describe_arrows, describe_wheels, force_functions
 from .written_motion import write_motion
 
 PERIOD = 0.005      # [s] between two looks at the reader's hands
-FRICTION = 0.8      # of a wheel whose friction nobody gave: rubber on a dry floor
 # what a parameter may be made, by the last word of its name: unit, and the least and the most, in
-# units of its value where that is not zero, else of the vehicle's mass and length; of a tyre's
-# shape and curvature, which have ends of their own, as they are
+# units of its value where that is not zero, else of the vehicle's mass and length; of angles and
+# of a tyre's shape and curvature, which have ends of their own, as they are
 RANGES = {"mass": ("kg", 0.0, 3.0), "radius": ("m", 0.5, 2.0), "gravity": ("m/s\u00b2", 0.0, 3.0),
           "x": ("m", -1.0, 1.0), "y": ("m", -1.0, 1.0), "z": ("m", 0.0, 2.0),
           "load": ("N", 0.2, 3.0), "low_speed": ("m/s", 0.2, 3.0),
@@ -51,6 +46,7 @@ RANGES = {"mass": ("kg", 0.0, 3.0), "radius": ("m", 0.5, 2.0), "gravity": ("m/s\
           "longitudinal_stiffness": ("N", 0.2, 3.0), "lateral_stiffness": ("N/rad", 0.2, 3.0)}
 FIXED = {f"{d}_{what}": ("", *ends) for d in DIRECTIONS
          for what, ends in (("shape", (1.0, 2.0)), ("curvature", (-3.0, 1.0)))}
+FIXED |= {"slope": ("rad", -0.35, 0.35), "slope_direction": ("rad", -math.pi, math.pi)}
 OTHERS = ("", 0.0, 3.0)
 
 
@@ -65,7 +61,8 @@ class Content(NamedTuple):
         The argument of `openMotion`, in JavaScript.
     place
         (t, q, v, theta) -> poses of the bodies (16, n), points of the trails (3, k), the point that
-        the camera goes along with, planar twist.
+        the camera goes along with, planar twist, directions of the ground's forces
+        (3, m), and upward (3,).
     messages
         Draw the scene.
     """
@@ -98,20 +95,22 @@ def vehicle_content(vehicle: Vehicle, joints: Mapping[str, float] | None, pose: 
     elif xi is None:
         begin["xi"] = pushed.get("xi")
     state = Simulator(vehicle, dt=dt).reset(**begin)
-    forces = [{"forces": _force_function(vehicle, chart.equations)} for chart in parts.charts]
-    scene = Scene(vehicle)
+    also = [{"forces": function} for function in
+            force_functions(vehicle, [chart.equations for chart in parts.charts])]
+    scene, arrows = Scene(vehicle), Forces(vehicle, mu)
     view = frame(scene.extent(state.q), scene.middle(state.q), vehicle.ground.normal,
                  scene.forward(state.q), True)
-    wheels = _wheels(vehicle, mu)
+    wheels = describe_wheels(vehicle, mu)
     known = [wheel["mu"] for wheel in wheels if wheel["mu"] is not None]
     fields = {
         "picture": picture_fields(scene, view), "wheels": wheels,
         "mu": known[0] if known else FRICTION, "start": start_state(parts, state),
         "period": max(1, round(PERIOD / dt)), "parameters": parameter_sliders(vehicle),
         "driving": _driving(vehicle), "speeds": [] if follows_twists(vehicle) else _speeds(vehicle),
-        "determined": not _shares_normals(vehicle), "note": _note(vehicle)}
-    return Content(fields, write_motion(parts, dt, forces), _place_function(vehicle),
-                   scene.messages(view, title=title))
+        "arrows": describe_arrows(arrows, view), "note": _note(vehicle),
+        "sizes": {"parts": len(vehicle.contact_rows), "kernel": also[0]["forces"].numel_out(1)}}
+    return Content(fields, write_motion(parts, dt, also), _place_function(vehicle),
+                   scene.messages(view, [arrows], title))
 
 
 def start_state(parts: StepParts, state: State) -> list[float]:
@@ -131,19 +130,6 @@ def picture_fields(scene: Scene, view: View) -> dict[str, Any]:
             "ground": {"pose": pose.T.ravel().tolist(), "period": period}}
 
 
-def _wheels(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> list[dict[str, Any]]:
-    """Of each contact: name, colour, index of its rate in v, whether it is held along the ground,
-    whether it is told that it lifts off, friction coefficient."""
-    names, given = vehicle.algebroid.v_names, coefficients(vehicle, mu)
-    held = {row.contact for row in vehicle.contact_rows if row.direction != "normal"}
-    watched = Support.of(vehicle).wheels
-    return [{"name": c.name, "color": contact_rgb(i), "held": c.name in held,
-             "watched": c.name in watched,
-             "rate": names.index(c.mount.wheel.joint) if c.mount.wheel.joint in names else None,
-             "mu": given[c.name] if math.isfinite(given[c.name]) else FRICTION}
-            for i, c in enumerate(vehicle.contacts)]
-
-
 def parameter_sliders(vehicle: Vehicle) -> list[dict[str, Any]]:
     """Of each symbolic parameter, what its slider needs."""
     mass = sum(inertia.mass for inertia in vehicle.model.inertias)
@@ -161,13 +147,28 @@ def parameter_sliders(vehicle: Vehicle) -> list[dict[str, Any]]:
     return found
 
 
+def _drawn_radii(vehicle: Vehicle) -> dict[str, tuple[int, np.ndarray]]:
+    """Radius that is symbolic -> the body that is drawn larger with it, as Pinocchio's joint, and
+    the wheel's centre (3,) in its frame."""
+    found = {}
+    for mount in (contact.mount for contact in vehicle.contacts):
+        name, joint = f"{mount.wheel.name}.radius", mount.wheel.joint
+        if name not in vehicle.parameters.symbolic or mount.spin is None:
+            continue
+        body = vehicle.model.getJointId(joint)
+        fixed = vehicle.model.jointPlacements[body]
+        found[name] = body, fixed.inverse().act(np.array(mount.centre))
+    return found
+
+
 def _note(vehicle: Vehicle) -> str:
-    """Which sliders move the contact points: the meshes that lie there keep their size."""
+    """Which sliders move the contact points, and not what is drawn there."""
     system = vehicle.constrained.system
-    _, points = placement_function(vehicle)(system.t, system.q, system.theta)
-    drawn = [name for name, moves in zip(vehicle.parameters.symbolic,
-                                         ca.which_depends(points, system.theta)) if moves]
-    return f"the picture keeps {listed(drawn)} as it was" if drawn else ""
+    _, points, _ = placement_function(vehicle)(system.t, system.q, system.theta)
+    kept = [name for name, moves in zip(vehicle.parameters.symbolic,
+                                        ca.which_depends(points, system.theta))
+            if moves and name not in _drawn_radii(vehicle)]
+    return f"the picture keeps {listed(kept)} as it was" if kept else ""
 
 
 def _driving(vehicle: Vehicle) -> dict[str, Any] | None:
@@ -199,39 +200,17 @@ def _speeds(vehicle: Vehicle) -> list[dict[str, Any]]:
 
 
 def _place_function(vehicle: Vehicle) -> ca.Function:
-    """(t, q, v, theta) -> poses, contact points, the point that the camera goes along with, planar
-    twist."""
+    """`Content.place`; wheels grow with their radius."""
     system = vehicle.constrained.system
     t, q, v, theta = system.t, system.q, system.v, system.theta
-    poses, points = placement_function(vehicle)(t, q, theta)
+    poses, points, directions = placement_function(vehicle)(t, q, theta)
+    for name, (body, centre) in _drawn_radii(vehicle).items():
+        size = vehicle.parameters[name] / vehicle.parameters.values[name]
+        grown = ca.diag(ca.vertcat(size, size, size, 1))
+        grown[:3, 3] = (1 - size) * ca.DM(centre)
+        poses[:, body - 1] = ca.vec(ca.reshape(poses[:, body - 1], 4, 4) @ grown)
     focus = ca.sum2(points) / points.size2()
     return ca.Function("nhmech_place", [t, q, v, theta],
-                       [poses, points, ca.densify(focus),
-                        ca.densify(planar_twist_of(vehicle, q, v))], {"cse": True})
-
-
-def _force_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
-    """(t, x, u, theta) -> of each contact, normal force and size of that along the ground, of the
-    shortest split of the load [N]."""
-    rows, vector = vehicle.contact_rows, StateVector.of(equations)
-    system, x = vehicle.constrained.system, ca.SX.sym("x", vector.nx)
-    q = vector.configuration(x[:vector.nconf])
-    v = equations.velocity(system.t, q, x[vector.nconf:], system.theta)
-    forces, *_ = contact_force_function(equations, rows)(system.t, q, v, system.u, system.theta, 0)
-    normal, along = ca.SX.zeros(len(vehicle.contacts)), ca.SX.zeros(len(vehicle.contacts))
-    for k, row in enumerate(rows):
-        i = vehicle.contact_names.index(row.contact)
-        if row.direction == "normal":
-            normal[i] = forces[k]
-        else:
-            along[i] += forces[k] ** 2
-    return ca.Function("nhmech_forces", [system.t, x, system.u, system.theta],
-                       [normal, ca.sqrt(along)], {"cse": True})
-
-
-def _shares_normals(vehicle: Vehicle) -> bool:
-    """Whether more than one split of the load among the wheels' normals moves the vehicle alike."""
-    q, nothing = vehicle.configuration(), np.zeros(vehicle.constrained.system.v.numel())
-    found = force_reader(vehicle).read(np.zeros(1), q[None], nothing[None],
-                                       np.zeros((1, vehicle.constrained.system.u.numel())))
-    return bool(np.abs(found.kernel[0][found.normal]).max(initial=0.0) > LOOSE)
+                       [ca.densify(poses), points, ca.densify(focus),
+                        ca.densify(planar_twist_of(vehicle, q, v)), directions,
+                        ca.densify(-gravity_vector(vehicle.parameters))], {"cse": True})

@@ -18,7 +18,7 @@ from .page import render
 from .written_content import vehicle_content
 from .written_system import system_content
 
-PAYLOAD = ("payload.mass", "payload.x", "payload.z", "gravity")
+DEFAULT = ("payload.mass", "payload.x", "payload.z", "gravity", "slope")
 
 SCRIPT = """
 const nhmech = openPage(software.found());
@@ -47,7 +47,7 @@ def save_page(vehicle: Vehicle | Example, path: str | PathLike[str], *,
     path
         The file to write, `.html`.
     parameters
-        Names of `Vehicle.with_parameters` that get a slider; None takes payload and gravity.
+        Names of `Vehicle.with_parameters` that get a slider; None takes payload, gravity and slope.
     joints, pose, xi
         Where it starts and how fast, as in `Simulator.reset`. Where xi is None, what a twist does
         not drive is pushed off.
@@ -75,7 +75,7 @@ def save_page(vehicle: Vehicle | Example, path: str | PathLike[str], *,
     True
     """
     dt = read_number("dt", dt, "a step in s", above=0.0)
-    names = PAYLOAD if parameters is None else tuple(parameters)
+    names = DEFAULT if parameters is None else tuple(parameters)
     if isinstance(vehicle, Example):
         found = system_content(vehicle, dt, title)
     else:
@@ -86,7 +86,7 @@ def save_page(vehicle: Vehicle | Example, path: str | PathLike[str], *,
     scene = base64.b64encode(umsgpack.packb(found.messages)).decode()
     script = SCRIPT.replace("$scene", scene).replace("$content", content)
     page = render(script, title or vehicle.name,
-                  ("motion.js", "controls.js", "instruments.js", "written.js"),
+                  ("motion.js", "controls.js", "instruments.js", "forces.js", "written.js"),
                   ("drive.css", "written.css"))
     with replace_file(path) as new:
         new.write_text(page, encoding="utf-8")

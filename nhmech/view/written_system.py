@@ -45,7 +45,7 @@ def system_content(example: Example, dt: float, title: str | None) -> Content:
     fields = {"picture": picture_fields(scene, view), "wheels": [], "mu": 1.0,
               "start": start_state(parts, state), "period": 1,
               "parameters": _parameters(example, drawn), "driving": None,
-              "determined": False, "note": _note(drawn),
+              "arrows": None, "sizes": {"parts": 0, "kernel": 0}, "note": _note(drawn),
               "speeds": _speeds(example, equations.names, begin["xi"])}
     return Content(fields, write_motion(parts, dt), place,
                    scene.messages(view, title=title or example.name))
@@ -106,4 +106,4 @@ def _place_function(example: Example, picture: SystemPicture) -> ca.Function:
     return ca.Function("nhmech_place", [system.t, system.q, system.v, system.theta],
                        [ca.densify(ca.horzcat(*map(ca.vec, poses))),
                         ca.densify(ca.horzcat(ca.SX(3, 0), *points)), ca.densify(focus),
-                        ca.SX.zeros(3)], {"cse": True})
+                        ca.SX.zeros(3), ca.SX(3, 0), ca.SX([0, 0, 1])], {"cse": True})

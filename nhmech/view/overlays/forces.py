@@ -4,6 +4,7 @@ friction is used."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -50,6 +51,11 @@ class Forces(Overlay):
         Friction coefficients, as `analysis.friction.coefficients` takes them; None takes those of
         the file. A wheel without a coefficient has no cone.
 
+    Attributes
+    ----------
+    paths
+        Wheel -> where its arrow is on the page.
+
     Raises
     ------
     InputError
@@ -68,7 +74,7 @@ class Forces(Overlay):
         gravity = float(np.linalg.norm(vehicle.model.gravity.linear))
         self._weight = pin.computeTotalMass(vehicle.model) * gravity
         self._wheel_height = 2 * max(c.mount.wheel.radius for c in vehicle.contacts)
-        self._paths = {name: f"{PATH}/{i}" for i, name in enumerate(vehicle.contact_names)}
+        self.paths = {name: f"{PATH}/{i}" for i, name in enumerate(vehicle.contact_names)}
         self._latest: tuple[Snapshot, Reactions] | None = None
 
     def objects(self, view: View) -> list[dict]:
@@ -83,35 +89,43 @@ class Forces(Overlay):
         # three.js has cones along y, about their middle
         raised = np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0.5], [0, 0, 0, 1]])
         return [set_group(f"{path}/{name}", [(geometry, material, raised)], casts_shadow=False)
-                for path in self._paths.values()
+                for path in self.paths.values()
                 for name, (geometry, material) in parts.items()]
+
+    def measures(self, view: View) -> dict[str, Any]:
+        """Length of an arrow [m/N], of a head at most [m], and of an arrow that is not drawn [m];
+        and the colours by share of the friction."""
+        # a vehicle on skates has no wheel to measure against
+        mean_length = self._wheel_height or 0.3 * view.size
+        return {"scale": mean_length * len(self.paths) / max(self._weight, 1e-9),
+                "head": HEAD_LENGTH * view.size, "shortest": SHORTEST * view.size,
+                "shades": [[share, *colour] for share, colour in SHADES.items()]}
 
     def at(self, moment: Snapshot, view: View) -> Poses:
         ground = self.reactions_at(moment)
-        # a vehicle on skates has no wheel to measure against
-        mean_length = self._wheel_height or 0.3 * view.size
-        scale = mean_length * len(self._paths) / max(self._weight, 1e-9)
+        measures = self.measures(view)
+        scale, longest, shortest = (measures[key] for key in ("scale", "head", "shortest"))
         points = self.vehicle.contact_points(moment.q, moment.t)
         n = np.array(self.vehicle.ground.normal)
         poses: dict[str, np.ndarray | None] = {}
-        for (wheel, path), point in zip(self._paths.items(), points):
+        for (wheel, path), point in zip(self.paths.items(), points):
             force = scale * ground.world[wheel]
             normal = scale * ground.components[wheel].get("normal", 0.0)
             length, mu = float(np.linalg.norm(force)), self._mu[wheel]
-            head = min(HEAD_LENGTH * view.size, 0.5 * length)
+            head = min(longest, 0.5 * length)
             poses |= dict.fromkeys((f"{path}/shaft", f"{path}/head", f"{path}/cone"))
-            if length > SHORTEST * view.size:
-                width, base = head / (HEAD_LENGTH * view.size), point + force * (1 - head / length)
+            if length > shortest:
+                base = point + force * (1 - head / length)
                 poses[f"{path}/shaft"] = pose_along(point, force, 1.0, length - head)
-                poses[f"{path}/head"] = pose_along(base, force, width, head)
-            if np.isfinite(mu) and normal > SHORTEST * view.size:
+                poses[f"{path}/head"] = pose_along(base, force, head / longest, head)
+            if np.isfinite(mu) and normal > shortest:
                 poses[f"{path}/cone"] = pose_along(point, n, mu * normal, normal)
         return poses
 
     def rows(self, moment: Snapshot) -> tuple[LegendLine, ...]:
         """The friction that each wheel needs."""
         ground = self.reactions_at(moment)
-        return tuple(self._line(wheel, path, ground) for wheel, path in self._paths.items())
+        return tuple(self._line(wheel, path, ground) for wheel, path in self.paths.items())
 
     def _line(self, wheel: str, path: str, ground: Reactions) -> LegendLine:
         mu, normal = self._mu[wheel], ground.components[wheel].get("normal", 0.0)

@@ -1,3 +1,38 @@
+// x of least |x| with the least |A x - b|, for A column by column: Hestenes' rotations make its
+// columns orthogonal, whose lengths are the singular values then; those below `singular` of the
+// largest are zero. Needs no page.
+const leastSquares = (A, b, singular) => {
+  const m = b.length, n = A.length / m;
+  const V = Array.from({ length: n }, (_, j) => new Float64Array(n).fill(1, j, j + 1));
+  const U = Array.from({ length: n }, (_, j) => Array.from(A.slice(j * m, (j + 1) * m)));
+  const dot = (a, c) => a.reduce((sum, value, i) => sum + value * c[i], 0);
+  const turn = (a, c, cos, sin) => a.forEach((value, i) => {
+    a[i] = cos * value - sin * c[i];
+    c[i] = sin * value + cos * c[i];
+  });
+  for (let sweep = 0, turned = true; turned && sweep < 30; ++sweep) {
+    turned = false;
+    for (let i = 0; i < n; ++i) for (let j = i + 1; j < n; ++j) {
+      const p = dot(U[i], U[i]), q = dot(U[j], U[j]), r = dot(U[i], U[j]);
+      if (!(Math.abs(r) > 1e-15 * Math.sqrt(p * q))) continue;
+      turned = true;
+      const zeta = (q - p) / (2 * r);
+      const tan = (zeta < 0 ? -1 : 1) / (Math.abs(zeta) + Math.sqrt(1 + zeta * zeta));
+      const cos = 1 / Math.sqrt(1 + tan * tan);
+      turn(U[i], U[j], cos, cos * tan);
+      turn(V[i], V[j], cos, cos * tan);
+    }
+  }
+  const squares = U.map(column => dot(column, column)), x = new Float64Array(n);
+  const least = Math.max(...squares) * singular * singular;
+  squares.forEach((square, j) => {
+    if (!(square > least)) return;
+    const share = dot(U[j], b) / square;
+    V[j].forEach((value, i) => { x[i] += share * value; });
+  });
+  return x;
+};
+
 // The motion of a system from written functions: step after step, as the simulator makes them.
 // It needs no page; Node runs it too.
 const openMotion = model => {
@@ -77,6 +112,13 @@ const openMotion = model => {
     raw.set(here.x);
     project(state.chart, state.t, raw, here);
   }
+  // The same after a change that lifts it by more than one step of Newton's mends: another radius.
+  // Whether all constraints are met then.
+  function close() {
+    settle();
+    for (let k = 0; here.health[0] > rules.closed && k < rules.most; ++k) settle();
+    return here.health[0] <= rules.loose;
+  }
   function readMargins(t, x, into) {
     if (!chart().margins) return;
     now[0] = t;
@@ -94,13 +136,11 @@ const openMotion = model => {
     Object.assign(state, { t: 0, k: 0, t0: 0, chart: 0, stop: null });
     here.x.set(x);
     state.u.fill(0);
-    settle();
-    // another radius, say, lifts it by more than one step of Newton's mends
-    for (let k = 0; here.health[0] > rules.closed && k < rules.most; ++k) settle();
+    const isClosed = close();
     state.side = Math.sign(here.health[1]);
     if (!(Math.abs(here.health[1]) >= rules.poor) && !changeChart([[0, here.x]]))
       return stop(codes.SINGULAR);
-    if (!(here.health[0] <= rules.loose)) return stop(codes.OFF);
+    if (!isClosed) return stop(codes.OFF);
     readMargins(0, here.x, state.margins);
     return true;
   }
@@ -158,43 +198,11 @@ const openMotion = model => {
                   [effort, answer, A, b]);
     if (!(answer[0] > rules.well)) {
       effort.fill(0);
-      leastSquares(A, b, m, m).forEach((value, i) => { effort[columns[i]] = value; });
+      leastSquares(A, b, rules.singular).forEach((value, i) => { effort[columns[i]] = value; });
     }
     for (let i = 0; i < size; ++i)
       state.u[i] = Math.min(Math.max(effort[i], -limits[i]), limits[i]);
   }
-  // x of least |x| with the least |A x - b|, for A (m, n) column by column: Hestenes' rotations
-  // make its columns orthogonal, whose lengths are the singular values then.
-  function leastSquares(A, b, m, n) {
-    const V = Array.from({ length: n }, (_, j) => array(n).fill(1, j, j + 1));
-    const U = Array.from({ length: n }, (_, j) => A.slice(j * m, (j + 1) * m));
-    const dot = (a, c) => a.reduce((sum, value, i) => sum + value * c[i], 0);
-    const turn = (a, c, cos, sin) => a.forEach((value, i) => {
-      a[i] = cos * value - sin * c[i];
-      c[i] = sin * value + cos * c[i];
-    });
-    for (let sweep = 0, turned = true; turned && sweep < 30; ++sweep) {
-      turned = false;
-      for (let i = 0; i < n; ++i) for (let j = i + 1; j < n; ++j) {
-        const p = dot(U[i], U[i]), q = dot(U[j], U[j]), r = dot(U[i], U[j]);
-        if (!(Math.abs(r) > 1e-15 * Math.sqrt(p * q))) continue;
-        turned = true;
-        const zeta = (q - p) / (2 * r);
-        const tan = (zeta < 0 ? -1 : 1) / (Math.abs(zeta) + Math.sqrt(1 + zeta * zeta));
-        const cos = 1 / Math.sqrt(1 + tan * tan);
-        turn(U[i], U[j], cos, cos * tan);
-        turn(V[i], V[j], cos, cos * tan);
-      }
-    }
-    const squares = U.map(column => dot(column, column)), x = array(n);
-    const least = Math.max(...squares) * rules.singular * rules.singular;
-    squares.forEach((square, j) => {
-      if (!(square > least)) return;
-      const share = dot(U[j], b) / square;
-      V[j].forEach((value, i) => { x[i] += share * value; });
-    });
-    return x;
-  }
-  return { state, start, step, follow, settle, push, save, restore, leastSquares,
+  return { state, start, step, follow, close, push, save, restore,
            get x() { return here.x; }, get q() { return here.q; }, get v() { return here.v; } };
 };

@@ -70,6 +70,11 @@ const openPage = plain => {
     viewer.controls.update();
     viewer.set_dirty();
   }
+  // Turns the picture until `up` [in W] points upward.
+  function lean(up) {
+    viewer.camera.up.copy(yUp(up)).normalize();
+    viewer.controls.update();
+  }
   function setLayers(layers) {
     const list = $("layers");
     list.textContent = $("labels").textContent = "";
@@ -259,5 +264,5 @@ const openPage = plain => {
   });
   viewer.handle_command = handle;
   requestAnimationFrame(tick);
-  return { viewer, state, keys, on, hooks, draw, seek, play, look };
+  return { viewer, state, keys, on, hooks, draw, seek, play, look, lean };
 };

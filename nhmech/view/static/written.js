@@ -33,6 +33,8 @@ const openWritten = (nhmech, content) => {
     document.body.classList.toggle("sideways", driving.lateral);
   }
   instruments.setUp({ wheels });
+  for (const row of document.querySelectorAll("#legend .contact"))
+    row.hidden = wheels.some(wheel => wheel.name === row.textContent);  // the instruments name them
   for (const told of document.querySelectorAll("#help [data-push]"))
     told.parentElement.hidden = told.dataset.push >= speeds.length;
 
@@ -40,31 +42,41 @@ const openWritten = (nhmech, content) => {
   controls.setLateral(Boolean(driving && driving.lateral));
 
   // -- parameters ----------------------------------------------------------------------------------
-  const shown = (value, unit) => `${Number(value.toPrecision(3))} ${unit}`;
+  const shown = (value, unit) => unit === "rad" ? `${(180 / Math.PI * value).toFixed(1)}\u00b0`
+    : `${Number(value.toPrecision(3))} ${unit}`;
   function addSlider({ name, label, unit, value, low, high }, change) {
     const row = make("label", { className: "knob" }, values);
     const text = label || name.replace(/[._]/g, " ");
     make("span", { textContent: text, title: name || label }, row);
     const input = make("input", { type: "range", min: low, max: high, step: "any", value }, row);
     const number = make("output", { textContent: shown(value, unit) }, row);
+    let held = value;
     input.oninput = () => {
-      number.textContent = shown(Number(input.value), unit);
-      change(Number(input.value));
+      if (change(Number(input.value)) === false) input.value = held;
+      else held = Number(input.value);
+      number.textContent = shown(held, unit);
     };
     input.ondblclick = () => { input.value = value; input.oninput(); };
     return input;
   }
-  parameters.forEach(parameter => addSlider(parameter, value => {
-    motion.state.theta[parameter.index] = value;
-    if (!motion.state.stop) motion.settle();
+  parameters.forEach(({ index, ...parameter }) => addSlider(parameter, value => {
+    const { theta } = motion.state, before = theta[index];
+    theta[index] = value;
+    const stands = motion.state.stop || motion.close();
+    state.refused = stands ? "" : `${parameter.name.replace(/[._]/g, " ")} stays: with `
+      + `${shown(value, parameter.unit)} not all wheels would touch the ground`;
+    if (!stands) {
+      theta[index] = before;
+      motion.close();
+    }
     draw();
+    return Boolean(stands);
   }));
-  const own = { mu: content.mu, motors: 1 };
-  if (wheels.some(wheel => wheel.held))
+  if (wheels.some(wheel => wheel.along.length))
     addSlider({ label: "friction \u00b5", unit: "", value: content.mu, low: 0.05, high: 1.5 },
       value => {
-        own.mu = value;
-        for (const wheel of wheels) if (wheel.held) wheel.mu = value;
+        for (const wheel of wheels) if (wheel.along.length) wheel.mu = value;
+        state.slid = null;
         instruments.setUp({ wheels });
         draw();
       });
@@ -109,7 +121,8 @@ const openWritten = (nhmech, content) => {
   }
 
   // -- time ----------------------------------------------------------------------------------------
-  const state = { paused: false, twist: [0, 0, 0], history: [], before: [], behind: 0, lag: false };
+  const state = { paused: false, twist: [0, 0, 0], history: [], before: [], behind: 0, lag: false,
+                  slid: null, refused: "" };
   function wanted() {
     const parts = controls.read(), most = driving.limits;
     const twist = parts.map((part, i) => part * most[i]);
@@ -131,7 +144,7 @@ const openWritten = (nhmech, content) => {
   function reset() {
     controls.release();
     if (motion.state.t > SHORTEST) state.before = state.history;
-    Object.assign(state, { twist: [0, 0, 0], history: [], behind: 0 });
+    Object.assign(state, { twist: [0, 0, 0], history: [], behind: 0, slid: null });
     motion.start(start);
     trails.clear();
     setPaused(false);
@@ -154,9 +167,11 @@ const openWritten = (nhmech, content) => {
     say();
   }
   function say() {
-    const { stop } = motion.state;
+    const { stop } = motion.state, { slid } = state;
     note.textContent = stop ? `stopped: ${stop.what}. R resets`
-      : state.paused ? "paused: P goes on" : state.lag ? "slower than real time here" : "";
+      : state.refused || (slid ? `since t = ${slid.t.toFixed(2)} s it would slide, which this page does not simulate: `
+        + `${slid.what}. R resets`
+      : state.paused ? "paused: P goes on" : state.lag ? "slower than real time here" : "");
     note.hidden = !note.textContent;
   }
   pause.onclick = () => { setPaused(!state.paused); pause.blur(); };
@@ -167,6 +182,7 @@ const openWritten = (nhmech, content) => {
       Math.abs(one.state.t - t) < Math.abs(best.state.t - t) ? one : best);
     motion.restore(moment);
     state.twist = [...moment.twist];
+    if (state.slid && moment.state.t < state.slid.t) state.slid = null;
     draw();
   };
   knobs.onclick = () => {
@@ -187,8 +203,12 @@ const openWritten = (nhmech, content) => {
   // -- the picture ---------------------------------------------------------------------------------
   const now = new Float64Array(1), count = picture.paths.length, points = picture.colors.length;
   const poses = new Float64Array(16 * count), marks = new Float64Array(3 * points),
-    twist = new Float64Array(3), focus = new Float64Array(3);
-  const normal = new Float64Array(points), along = new Float64Array(points);
+    twist = new Float64Array(3), focus = new Float64Array(3), up = new Float64Array(3);
+  const { parts, kernel } = content.sizes;
+  const directions = new Float64Array(3 * parts), places = [poses, marks, focus, twist, directions,
+                                                            up];
+  const forces = new Float64Array(parts), others = new Float64Array(kernel);
+  const drawn = content.arrows && openArrows(nhmech.viewer, content.arrows);
   const trails = openTrails(nhmech.viewer, picture), ghost = openGhost(nhmech.viewer, picture);
   // The drive before the last reset, at the same time.
   function haunt() {
@@ -198,13 +218,14 @@ const openWritten = (nhmech, content) => {
     const [a, b] = [before[Math.max(k - 1, 0)], before[k]];
     now[0] = b.state.t;
     content.place([now, t - a.state.t < b.state.t - t ? a.q : b.q, motion.v, b.state.theta],
-                  [poses, marks, focus, twist]);
+                  places);
     ghost.show(poses);
   }
   function draw() {
     haunt();
     now[0] = motion.state.t;
-    content.place([now, motion.q, motion.v, motion.state.theta], [poses, marks, focus, twist]);
+    content.place([now, motion.q, motion.v, motion.state.theta], places);
+    nhmech.lean(up);
     const messages = picture.paths.map((path, i) => ({
       type: "set_transform", path, matrix: poses.slice(16 * i, 16 * i + 16) }));
     const at = new Float64Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, ...focus, 1]);
@@ -225,23 +246,47 @@ const openWritten = (nhmech, content) => {
     }
     return matrix;
   }
+  // How the wheels share the load: the shortest split in which all press the ground.
+  function share() {
+    const pressing = wheels.flatMap(wheel => wheel.normal === null ? [] : [wheel.normal]);
+    const { split } = splitLoad(forces, others, pressing);
+    const least = 1e-9 * split.reduce((most, f) => Math.max(most, Math.abs(f)), 0);
+    const sum = places => [0, 1, 2].map(k =>
+      places.reduce((total, i) => total + split[i] * directions[3 * i + k], 0));
+    return wheels.map(({ normal, along, mu }, i) => {
+      const pressure = normal === null ? 0 : split[normal], size = Math.hypot(...sum(along));
+      const needed = along.length && pressure > 0 ? (size > least ? size / pressure : 0) : null;
+      return { point: marks.slice(3 * i, 3 * i + 3), pressure, needed, mu,
+               force: sum(normal === null ? along : [normal, ...along]),
+               use: pressure < -least ? 1 : mu && needed ? needed / mu : 0 };
+    });
+  }
+  // Where rolling ends: a wheel lifts off however the load is shared, or one would slide.
+  function judge(loads) {
+    const watched = wheels.filter(wheel => wheel.watched).map(wheel => wheel.normal);
+    if (!motion.state.stop && !splitLoad(forces, others, watched).supported) {
+      const lifted = wheels.find(wheel =>
+        wheel.watched && forces[wheel.normal] === Math.min(...watched.map(i => forces[i])));
+      motion.state.stop = { status: content.motion.codes.LIFTED,
+                            what: `${lifted.name} lifts off the ground` };
+    }
+    const slides = loads.findIndex(load => load.use > 1);
+    if (slides >= 0 && !state.slid && !motion.state.stop)
+      state.slid = { t: motion.state.t, what: `${wheels[slides].name} needs \u00b5 `
+        + `${loads[slides].needed.toFixed(2)} of ${Number(wheels[slides].mu.toPrecision(3))}` };
+  }
   function read() {
     const chart = content.motion.charts[motion.state.chart];
     const found = { pose: [poses[12], poses[13], Math.atan2(poses[1], poses[0])],
                     twist: driving ? [...twist] : null,
                     rates: wheels.map(wheel => wheel.rate === null ? null : motion.v[wheel.rate]) };
     if (chart.forces) {
-      chart.forces([now, motion.x, motion.state.u, motion.state.theta], [normal, along]);
-      // of several splits of the load, one that pulls says nothing
-      const pulls = content.determined ? -Infinity : 0;
-      found.normal = wheels.map((_, i) => normal[i] < pulls ? undefined : normal[i]);
-      found.needed = wheels.map((wheel, i) =>
-        wheel.held && normal[i] > 0 ? along[i] / normal[i] : null);
-      const lifted = wheels.findIndex((wheel, i) =>
-        wheel.watched && content.determined && normal[i] < -1e-9);
-      if (lifted >= 0 && !motion.state.stop)
-        motion.state.stop = { status: content.motion.codes.LIFTED,
-                              what: `${wheels[lifted].name} lifts off the ground` };
+      chart.forces([now, motion.x, motion.state.u, motion.state.theta], [forces, others]);
+      const loads = share();
+      found.normal = loads.map(load => load.pressure);
+      found.needed = loads.map(load => load.needed);
+      judge(loads);
+      drawn.show(loads, picture.normal);
     }
     instruments.show(found);
     speeds.forEach(speed => {
