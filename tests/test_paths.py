@@ -109,6 +109,25 @@ def test_nearest(name):
     assert [path.nearest(p) for p in points] == pytest.approx(found, abs=1e-9)
 
 
+@pytest.mark.parametrize("jump", [0.0, 0.3])
+@pytest.mark.parametrize("name", ALL)
+def test_a_trace_is_what_a_follower_finds(name, jump):
+    """Beside the path, over two laps of a closed one, also where the points leap ahead, it is
+    `follow` from each point to the next."""
+    path, n = ALL[name], 300
+    s = np.linspace(0.0, (2.2 if path.closed else 0.6) * path.length, n)
+    s[n // 2 + 5:] += jump * path.length
+    heading = path.heading(s)
+    side = 0.05 * path.length / 2 / pi * np.sin(np.arange(n) / 9)
+    points = path.point(s) + side[:, None] * np.stack([-np.sin(heading), np.cos(heading)], axis=-1)
+    expected = [float(path.entry(points[0], heading[0], 0.5))]
+    for point in points[1:]:
+        expected.append(float(path.nearest(point, near=expected[-1])))
+    np.testing.assert_allclose(path.trace(points, heading, 0.5), expected, rtol=0,
+                               atol=1e-9 * path.length)
+    assert jump or path.closed == (expected[-1] > path.length)
+
+
 @pytest.mark.parametrize("side", [-0.1, -0.01, 0.01, 0.1])
 def test_entry_at_a_crossing_is_on_the_branch_that_runs_its_way(side):
     """Beside the crossing of a lemniscate, at right angles, the nearest point is on the other

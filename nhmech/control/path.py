@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,22 +17,36 @@ from ..errors import InputError
 GRID = 1024        # points of the coarse search for the nearest one
 ROUNDS = 30        # of Newton's method after it
 CLOSE = 1e-12      # of the length: a step this small is the last
+SAME = 1e-10       # of the length: two that are no further apart are the same point
+WIDEST = 16        # part of the length that one round may lead along, around a known place
 # least 1 - curvature x offset in a Newton step: past the centre of curvature nearest turns farthest
 BENT = 0.2
 
+STRIDE = 16        # of a series of points, every such one is followed by itself
+SWEEPS = 4         # over the whole series, before each of them is
+
+Scalar = TypeVar("Scalar", float, np.ndarray)
 Pose = tuple[float, float, float]           # x [m], y [m], heading [rad]
+Poses = tuple[Scalar, Scalar, Scalar]
 Curve = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
-def wrap(angle: float) -> float:
+def wrap(angle: Scalar) -> Scalar:
     """The same angle in [-pi, pi) [rad]."""
     return (angle + math.pi) % (2 * math.pi) - math.pi
 
 
-def relative_pose(pose: Pose, frame: Pose) -> Pose:
-    """A pose as it is seen from another one; its heading in [-pi, pi)."""
+def cos_sin(angle: Scalar) -> tuple[Scalar, Scalar]:
+    """Of a number in plain numbers, several times as fast: controllers ask at every call."""
+    if isinstance(angle, float):
+        return math.cos(angle), math.sin(angle)
+    return np.cos(angle), np.sin(angle)
+
+
+def relative_pose(pose: Poses, frame: Poses) -> Poses:
+    """A pose as it is seen from another one, its heading in [-pi, pi); or many of them."""
     dx, dy = pose[0] - frame[0], pose[1] - frame[1]
-    c, s = math.cos(frame[2]), math.sin(frame[2])
+    c, s = cos_sin(frame[2])
     return c * dx + s * dy, c * dy - s * dx, wrap(pose[2] - frame[2])
 
 
@@ -125,7 +140,7 @@ class Path(ABC):
         s = self._coarse(points) if near is None else as_numbers(near)
         if s is None or s.shape != points.shape[:-1] or not np.isfinite(s).all():
             raise InputError(f"near = {show(near)} must be an arc length [m] for each point")
-        widest = 2 * self.length / GRID if near is None else self.length / 16
+        widest = 2 * self.length / GRID if near is None else self.length / WIDEST
         found: float | np.ndarray
         if s.ndim == 0 and points.ndim == 1:
             found = self._refine_one(float(points[0]), float(points[1]), float(s), widest)
@@ -164,6 +179,41 @@ class Path(ABC):
                near: ArrayLike | None) -> float | np.ndarray:
         """s of a follower: `nearest` around where it was last, `entry` where that is None."""
         return self.entry(point, heading, unit) if near is None else self.nearest(point, near)
+
+    def trace(self, points: ArrayLike, headings: ArrayLike, unit: float) -> np.ndarray:
+        """s (n,) of a follower at a series of places: `follow`, from each to the next.
+
+        All at once: what is interpolated between some of them is right where Newton's method leads
+        from each s to the next one.
+
+        Parameters
+        ----------
+        points, headings
+            (n, 2) [m] and (n,) [rad].
+        unit
+            As of `entry`.
+
+        Raises
+        ------
+        InputError
+            As `entry` does.
+        """
+        points, looks = read_points(points), np.asarray(headings, dtype=float)
+        some = np.unique(np.r_[0:len(points):STRIDE, len(points) - 1])
+        s = np.interp(np.arange(len(points)), some,
+                      self._follow_each(points[some], looks[some], unit))
+        for _ in range(SWEEPS):
+            before, s = s, s.copy()
+            s[1:] = self._refine(points[1:, 0], points[1:, 1], before[:-1], self.length / WIDEST)
+            if np.max(np.abs(s - before)) <= SAME * self.length:
+                return s
+        return self._follow_each(points, looks, unit)
+
+    def _follow_each(self, points: np.ndarray, looks: np.ndarray, unit: float) -> np.ndarray:
+        found: list[float] = []
+        for point, look in zip(points, looks):
+            found.append(float(self.follow(point, look, unit, found[-1] if found else None)))
+        return np.array(found)
 
     def _refine(self, x: np.ndarray, y: np.ndarray, s: np.ndarray, widest: float) -> np.ndarray:
         for _ in range(ROUNDS):

@@ -215,14 +215,12 @@ def path_error(vehicle: Vehicle, trajectory: Trajectory,
         kept = trajectory.settings["path"]
         axle, turn = _read_axle(vehicle, kept), np.pi if kept["backwards"] else 0.0
     some = np.unique(np.linspace(0, len(trajectory) - 1, min(MOMENTS, len(trajectory))).astype(int))
-    data, near, rows = vehicle.model.createData(), None, []
-    for k in some:
-        (x, y), heading = axle.pose(vehicle, data, trajectory.q[k])
-        looks = heading + turn
-        near = float(path.follow((x, y), looks, vehicle.steering.length, near))
-        rows.append((x, y, *relative_pose((x, y, looks), path.station(near)[:3])[1:]))
-    xs, ys, lateral, headings = np.array(rows).T
-    return PathError(path, trajectory.t[some], np.stack([xs, ys], axis=-1), lateral, headings)
+    data = vehicle.model.createData()
+    found = [axle.pose(vehicle, data, q) for q in trajectory.q[some]]
+    points, looks = np.array([p for p, _ in found]), np.array([h for _, h in found]) + turn
+    x, y, tangent, _ = path.at(path.trace(points, looks, vehicle.steering.length))
+    _, lateral, heading = relative_pose((*points.T, looks), (x, y, tangent))
+    return PathError(path, trajectory.t[some], points, lateral, heading)
 
 
 def _read_axle(vehicle: Vehicle, kept: Mapping) -> TrackedAxle:

@@ -7,7 +7,7 @@ import math
 from ..checks import check_arguments, read_positive
 from ..errors import InputError
 from ..vehicle.vehicle import Vehicle
-from .path import Path, Pose, relative_pose, wrap
+from .path import Path, Pose, Poses, Scalar, relative_pose, wrap
 from .tracking import Drive, Tracker
 
 APPROACH, ALIGN, WEIGHT = 1.0, 2.5, 2.0
@@ -68,9 +68,9 @@ class Polar(Tracker):
     def remaining(self, t: float, pose: Pose, s: float) -> float:
         return polar(pose, self.goal)[0]
 
-    def _error(self, t: float, base: Pose, near: float | None) -> tuple[Pose, float | None]:
+    def _error(self, pose: Poses, along: Scalar, place: Poses) -> Poses:
         """In the goal's frame."""
-        return relative_pose(self.unicycle.pose(base), self.goal), near
+        return relative_pose(pose, self.goal)
 
 
 def polar(pose: Pose,

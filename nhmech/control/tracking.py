@@ -17,7 +17,7 @@ from ..simulation.runs.trajectory import Trajectory
 from ..simulation.state import State, base_pose
 from ..vehicle.vehicle import Vehicle
 from .balance import Balance
-from .path import Path, Pose, relative_pose
+from .path import Path, Pose, Poses, Scalar, cos_sin, relative_pose
 from .path_reference import path_reference
 from .twist import TwistDrive
 from .unicycle import unicycle
@@ -150,15 +150,18 @@ class Tracker(ABC):
     def offset(self, pose: Pose, s: float) -> tuple[float, float]:
         """Of the tracked point from p(s): lateral, positive to the left [m], and heading in [-pi,
         pi) [rad]."""
-        seen = relative_pose((*self._tracked_point(pose), pose[2]), self.path.station(s)[:3])
-        return seen[1], seen[2]
+        return self._seen(pose, self.path.station(s)[:3])[1:]
+
+    def _seen(self, pose: Poses, place: Poses) -> Poses:
+        return relative_pose((*self._tracked_point(pose), pose[2]), place)
 
     def _nearest(self, pose: Pose, near: float | None) -> float:
         return float(self.path.follow(self._tracked_point(pose), pose[2], self.unicycle.length,
                                       near))
 
-    def _tracked_point(self, pose: Pose) -> tuple[float, float]:
-        return pose[0] + self.ahead * math.cos(pose[2]), pose[1] + self.ahead * math.sin(pose[2])
+    def _tracked_point(self, pose: Poses) -> tuple[Scalar, Scalar]:
+        c, s = cos_sin(pose[2])
+        return pose[0] + self.ahead * c, pose[1] + self.ahead * s
 
     @property
     def path_reference(self) -> dict:
@@ -176,22 +179,22 @@ class Tracker(ABC):
 
         The heading is from the path's tangent.
         """
-        return self._error(state.t, state.pose, self._s)[0]
+        pose = self.unicycle.pose(state.pose)
+        s = self._nearest(pose, self._s)
+        return self._error(pose, s - self.timetable(state.t)[0], self.path.station(s)[:3])
 
     def errors(self, trajectory: Trajectory) -> np.ndarray:
         """`error` of every recorded moment of a run, (n, 3)."""
-        rows: list[Pose] = []
-        s: float | None = None
-        for t, q in zip(trajectory.t, trajectory.q):
-            T = base_pose(q)
-            row, s = self._error(t, (T[0, 3], T[1, 3], math.atan2(T[1, 0], T[0, 0])), s)
-            rows.append(row)
-        return np.array(rows)
+        T = base_pose(trajectory.q)
+        pose = self.unicycle.pose((T[:, 0, 3], T[:, 1, 3], np.arctan2(T[:, 1, 0], T[:, 0, 0])))
+        s = self.path.trace(np.stack(self._tracked_point(pose), axis=-1), pose[2],
+                            self.unicycle.length)
+        due = np.array([self.timetable(t)[0] for t in trajectory.t])
+        return np.stack(self._error(pose, s - due, self.path.at(s)[:3]), axis=-1)
 
-    def _error(self, t: float, base: Pose, near: float | None) -> tuple[Pose, float | None]:
-        pose = self.unicycle.pose(base)
-        s = self._nearest(pose, near)
-        return (s - self.timetable(t)[0], *self.offset(pose, s)), s
+    def _error(self, pose: Poses, along: Scalar, place: Poses) -> Poses:
+        """At one moment, or at many: as `error`, with the place on the path nearest to the pose."""
+        return along, *self._seen(pose, place)[1:]
 
     # -- the start ---------------------------------------------------------------------------------
     @property

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TypeVar
 
 import numpy as np
 
@@ -13,9 +12,7 @@ from ..errors import ModelError
 from ..simulation.state import base_pose
 from ..vehicle.friction import as_commanded
 from ..vehicle.vehicle import Vehicle
-from .path import Pose
-
-Scalar = TypeVar("Scalar", float, np.ndarray)
+from .path import Pose, Poses
 
 SAME = 1e-9        # attitudes nearer than this are the same
 KEPT = 1e-6        # singular values below this, of the largest, are zero
@@ -49,7 +46,7 @@ class Unicycle:
     length: float
     turning_radius: float
 
-    def pose(self, base: tuple[Scalar, Scalar, Scalar]) -> tuple[Scalar, Scalar, Scalar]:
+    def pose(self, base: Poses) -> Poses:
         """x, y and heading of P from those of the base; numbers, or arrays of them."""
         x, y, yaw = base
         c, s = np.cos(yaw), np.sin(yaw)
