@@ -4,6 +4,7 @@ the motion in the kernel, in every fibration."""
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import casadi as ca
 import numpy as np
@@ -112,23 +113,32 @@ def gauge():
                                    + (1 + s.q.y ** 2) * s.v.x / 2})
 
 
-# name -> system, two fibrations by their base velocities
+# name -> how to make the system, two fibrations by their base velocities
 SYSTEMS = {
-    "sled": (sled(), ("x", "phi"), ("y", "phi")), "generic": (generic(), ("x", "y"), ("z", "y")),
-    "bead on a rod": (bead(), ("r",), ("x",)),
-    "ball": (ball(), ("wx", "wy", "wz"), ("x", "y", "wz")),
-    "suslov": (suslov(), ("wx", "wy"), ("wy", "wz")),
-    "sleigh": (sleigh(), ("forward_speed", "yaw_rate"), ("lateral_speed", "yaw_rate")),
-    "gauge": (gauge(), ("x", "y", "wy", "wz"), ("y", "wx", "wy", "wz")),
+    "sled": (sled, ("x", "phi"), ("y", "phi")), "generic": (generic, ("x", "y"), ("z", "y")),
+    "bead on a rod": (bead, ("r",), ("x",)),
+    "ball": (ball, ("wx", "wy", "wz"), ("x", "y", "wz")),
+    "suslov": (suslov, ("wx", "wy"), ("wy", "wz")),
+    "sleigh": (sleigh, ("forward_speed", "yaw_rate"), ("lateral_speed", "yaw_rate")),
+    "gauge": (gauge, ("x", "y", "wy", "wz"), ("y", "wx", "wy", "wz")),
 }
-MADE = {name: tuple(constraint_forms(constrained, base=base) for base in bases)
-        for name, (constrained, *bases) in SYSTEMS.items()}
+
+
+@cache
+def system_of(name: str):
+    return SYSTEMS[name][0]()
+
+
+@cache
+def forms_of(name: str):
+    """In both fibrations."""
+    return tuple(constraint_forms(system_of(name), base=base) for base in SYSTEMS[name][1:])
 
 
 def states(name: str, count: int = 4):
     """(t, q, xi, u, theta) of the first fibration, at random."""
-    constrained, rng = SYSTEMS[name][0], np.random.default_rng(len(name))
-    system, nxi = constrained.system, MADE[name][0].connection.frame.nxi
+    constrained, rng = system_of(name), np.random.default_rng(len(name))
+    system, nxi = constrained.system, forms_of(name)[0].connection.frame.nxi
     for _ in range(count):
         q = system.algebroid.normalise(rng.normal(size=system.algebroid.nq))
         yield (
@@ -146,7 +156,7 @@ def values(functions, at):
 def test_the_motion_is_in_the_kernel(name):
     """Gamma _| Omega_bar = 0 and Gamma _| Omega_M = 0, in both fibrations; i* d theta_L alone does
     not do it."""
-    one, other = MADE[name]
+    one, other = forms_of(name)
     change = transition(one, other)
     for at in states(name):
         t, q, xi, u, theta = at
@@ -167,7 +177,7 @@ def test_the_motion_is_in_the_kernel(name):
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_the_motion_and_omega_bar_do_not_depend_on_the_fibration(name):
     """T Gamma = Gamma' and Omega_bar = T^T Omega_bar' T; Omega_M does depend on it."""
-    one, other = MADE[name]
+    one, other = forms_of(name)
     change, differences = transition(one, other), []
     for t, q, xi, u, theta in states(name):
         T, xi_other = (value.full() for value in change(t, q, xi, theta))
@@ -187,7 +197,7 @@ def test_the_motion_and_omega_bar_do_not_depend_on_the_fibration(name):
 def test_theorem_1_one_motion_and_one_constraint_form(name):
     """From i* d theta_L alone: Gamma _| (i* d theta_L - dt ^ (tau + eta)) = 0 has one solution F,
     eta, and it is the formers'."""
-    constrained, forms = SYSTEMS[name][0], MADE[name][0]
+    constrained, forms = system_of(name), forms_of(name)[0]
     frame, system = forms.connection.frame, constrained.system
     V = ca.densify(frame.velocity(xi := ca.SX.sym("xi", frame.nxi)))
     d = constrained.distribution
@@ -218,8 +228,8 @@ def test_multipliers_and_the_relation_of_section_5(name):
     Omega_bar = Omega_M + (dp_a - Gamma(p_a) dt) ^ eta^a - p_a (dB^a_alpha - Gamma(B^a_alpha) dt) ^
     theta^alpha, p_a = i* dL/dq'^a.
     """
-    forms = MADE[name][0]
-    connection, system = forms.connection, SYSTEMS[name][0].system
+    forms = forms_of(name)[0]
+    connection, system = forms.connection, system_of(name).system
     frame, fibre = connection.frame, list(connection.fibre)
     xi = ca.SX.sym("xi", frame.nxi)
     V = ca.densify(frame.velocity(xi))
@@ -265,7 +275,7 @@ def test_sled_as_printed(case):
     """Omega_bar, Omega_M and the motion of section 4 in both charts; lambda = x' phi' along the
     reference motion."""
     reference = case("sled")
-    one, other = MADE["sled"]
+    one, other = forms_of("sled")
     assert one.names == ("dt", "dx", "dy", "dphi", "dx'", "dphi'")
     assert other.names == ("dt", "dx", "dy", "dphi", "dy'", "dphi'")
     dt, dx, dy, dphi, first, turn = np.eye(6)
@@ -320,9 +330,9 @@ def test_sled_as_printed(case):
 def test_bead_on_a_rod(case):
     """Omega_bar's reaction is the reference's lambda1 (dx - ...) + lambda2 (dy - ...),
     and r'' = w^2 r, with a singular L."""
-    reference, forms = case("bead_rod"), MADE["bead on a rod"][0]
+    reference, forms = case("bead_rod"), forms_of("bead on a rod")[0]
     m, w = reference["parameters"]["m"], reference["parameters"]["omega"]
-    assert [m, w] == list(SYSTEMS["bead on a rod"][0].parameters)
+    assert [m, w] == list(system_of("bead on a rod").parameters)
     for sample in reference["expected"]["samples"]:
         t, r = sample["t"], sample["r"]
         at = (t, [sample["x"], sample["y"], r], [sample["r_rate"]], [], [m, w])
@@ -365,9 +375,9 @@ def test_reaction_field_makes_the_constrained_from_the_free_motion():
 @pytest.mark.parametrize("name", ["generic", "ball", "suslov", "gauge"])
 def test_free_motion_spans_the_kernel_of_the_cartan_form(name):
     """d theta_L has rank 2 nv for a regular L; its kernel is the free motion without forces."""
-    system = SYSTEMS[name][0].system
+    system = system_of(name).system
     bare = replace(system, force=ca.SX(system.algebroid.nv, 1))
-    parameters = dict(zip(system.theta_names, SYSTEMS[name][0].parameters))
+    parameters = dict(zip(system.theta_names, system_of(name).parameters))
     motion = hamel(constrain(bare, parameters), system.algebroid.v_names)
     form, nv = cartan_form(system), system.algebroid.nv
     rng = np.random.default_rng(1)
@@ -390,7 +400,7 @@ def test_free_motion_spans_the_kernel_of_the_cartan_form(name):
 def test_exterior_calculus(name):
     """d(df) = 0, d(f dg) = df ^ dg, and the exterior derivative commutes with the
     inclusion of the constraint manifold."""
-    constrained, forms = SYSTEMS[name][0], MADE[name][0]
+    constrained, forms = system_of(name), forms_of(name)[0]
     system, frame = constrained.system, forms.connection.frame
     space, theta = poincare_cartan(system)
     q, v, t = system.q, system.v, system.t

@@ -50,8 +50,11 @@ def test_a_page_of_every_robot_has_two_megabytes_at_most(name, tmp_path):
     assert "import(" not in outside and "fetch(" not in outside
 
 
+SHAPELESS = ("capri_kobayashi", "connection_curvature")
+
+
 @pytest.mark.parametrize("name", sampled([name for name in system_names()
-                                          if load_system(name).shapes], 8))
+                                          if name not in SHAPELESS], 8))
 def test_shapes_of_textbook_systems_are_placed_by_symbols_as_by_numbers(name):
     example = load_system(name)
     picture, content = SystemPicture(example), system_content(example, 1e-3, None)

@@ -3,6 +3,7 @@ are missing."""
 
 import re
 import subprocess
+from functools import cache
 
 import pytest
 from support import command_line, joint, link
@@ -31,7 +32,11 @@ CART = f'<robot name="cart" {SPACE}><xacro:arg name="prefix" default=""/>' \
        f'<xacro:property name="prefix" value="$(arg prefix)"/>{PARTS}{CALLS}</robot>'
 MACRO = f'<robot {SPACE}>{PARTS}<xacro:macro name="cart" params="prefix scale:=1">{CALLS}' \
         '</xacro:macro></robot>'
-SOUND = describe(CART)
+
+
+@cache
+def sound():
+    return describe(CART)
 
 
 def check(description):
@@ -46,7 +51,7 @@ def old(text: str) -> str:
 
 
 def test_xacro_in_a_string_and_in_a_urdf_is_expanded(tmp_path):
-    check(SOUND)
+    check(sound())
     file = tmp_path / "cart.urdf"
     file.write_text(CART)
     check(describe(file))
@@ -69,7 +74,7 @@ def test_words_of_other_programs_are_no_xacro():
     """A <gazebo> element may hold <include>, <property> and ${...} of its own."""
     gazebo = ('<gazebo><include filename="${x}"/><property name="a" value="$(find nowhere)"/>'
               '<plugin name="${ns}" filename="a.so"/></gazebo>')
-    plain = read_source(SOUND.xml.replace("</robot>", gazebo + "</robot>"))
+    plain = read_source(sound().xml.replace("</robot>", gazebo + "</robot>"))
     assert plain.label == "<string>" and validate(plain) == ((), [])
 
 
@@ -77,7 +82,7 @@ def test_what_xacro_left_is_refused():
     left = CART.replace("</robot>", '<link name="$${x}"/></robot>')
     with pytest.raises(ModelError, match=r"holds \$\{\.\.\.\}"):
         describe(left)
-    text = SOUND.xml.replace('value="10"', 'value="${mass}"')
+    text = sound().xml.replace('value="10"', 'value="${mass}"')
     line = 1 + text[:text.index("${mass}")].count("\n")
     with pytest.raises(ModelError, match=f"<string>, line {line}: .*name 'mass' is not defined"):
         describe(text)

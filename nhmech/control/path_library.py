@@ -151,9 +151,13 @@ def _by_length(derivatives: Derivatives, knots: np.ndarray,
                          "has no heading there. Are two waypoints too close, or does it turn back "
                          "on itself?")
     s = np.concatenate([[0.0], np.cumsum(half * (speeds @ weights))])
-    # u, du/ds and d2u/ds2
-    inverse = np.stack([u, 1 / speed, -np.sum(first * second, axis=-1) / speed ** 4], axis=-1)
-    return u, s, BPoly.from_derivatives(s, inverse)
+    # du/ds and d2u/ds2, times the length of a piece; and with them Bernstein's coefficients of a
+    # quintic, three from either end (`BPoly.from_derivatives` takes them piece by piece in Python)
+    h, slope, bend = np.diff(s), 1 / speed, -np.sum(first * second, axis=-1) / speed ** 4
+    begin, end = ((at, sign * h * d / 5, h ** 2 * dd / 20) for sign, at, d, dd in
+                  ((1, u[:-1], slope[:-1], bend[:-1]), (-1, u[1:], slope[1:], bend[1:])))
+    ends = [[at, at + step, at + 2 * step + second] for at, step, second in (begin, end)]
+    return u, s, BPoly(np.stack([*ends[0], *ends[1][::-1]]), s)
 
 
 def _unevenness(derivatives: Derivatives, s: np.ndarray, u: BPoly) -> float:
