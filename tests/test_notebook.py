@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from html import unescape
 from pathlib import Path
 
@@ -16,27 +15,32 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 
 
-@cache
-def execute(name, folder):
-    """A notebook with its outputs, run in a folder."""
-    nbformat = pytest.importorskip("nbformat", reason="the notebook needs nbformat")
-    nbclient = pytest.importorskip("nbclient", reason="the notebook is run by nbclient")
-    pytest.importorskip("ipykernel", reason="a notebook needs ipykernel")
-    pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
-    book = nbformat.read(EXAMPLES / f"{name}.ipynb", as_version=4)
-    nbformat.validate(book)
-    place = {"metadata": {"path": str(folder)}}
-    nbclient.NotebookClient(book, timeout=300, kernel_name="python3", resources=place).execute()
-    return book
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("notebook")
 
 
-def outputs(book, kind):
-    return [output["data"][kind] for cell in book.cells if cell.cell_type == "code"
+@pytest.fixture(scope="module")
+def executed(folder):
+    """Name -> its cells with their outputs. One kernel runs all notebooks, in one folder, for it
+    takes two seconds to import what they need; between two of them it forgets all names."""
+    nbformat = pytest.importorskip("nbformat", reason="the notebook needs nbformat")
+    nbclient = pytest.importorskip("nbclient", reason="the notebook is run by nbclient")
+    pytest.importorskip("ipykernel", reason="a notebook needs ipykernel")
+    pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
+    whole, found = nbformat.v4.new_notebook(), {}
+    for file in NOTEBOOKS:
+        book = nbformat.read(file, as_version=4)
+        nbformat.validate(book)
+        found[file.stem] = book.cells
+        whole.cells += [*book.cells, nbformat.v4.new_code_cell("%reset -f")]
+    nbclient.NotebookClient(whole, timeout=300, kernel_name="python3",
+                            resources={"metadata": {"path": str(folder)}}).execute()
+    return found
+
+
+def outputs(cells, kind):
+    return [output["data"][kind] for cell in cells if cell.cell_type == "code"
             for output in cell.outputs
             if output.output_type in ("display_data", "execute_result") and kind in output["data"]]
 
@@ -49,10 +53,10 @@ def test_it_is_stored_without_outputs_and_linked(file):
         assert cell.cell_type != "code" or (cell.outputs == [] and cell.execution_count is None)
 
 
-def said(book):
+def said(cells):
     """What its cells print and return."""
     return "".join(output.get("text", "") or output.get("data", {}).get("text/plain", "")
-                   for cell in book.cells if cell.cell_type == "code" for output in cell.outputs)
+                   for cell in cells if cell.cell_type == "code" for output in cell.outputs)
 
 
 @pytest.mark.parametrize("name, pictures, words", [
@@ -62,25 +66,25 @@ def said(book):
     ("optimal_control", 3, ["nx 11, nu 2", "Plan(20 intervals", "[1.0, 0.5, -0.0]",
                             "ideal rolling"]),
     ("geometry", 1, ["gibbs_appell", "growth vector (2, 3, 4, 5, 6)", "kept"])])
-def test_it_runs_and_says(name, pictures, words, folder):
-    book = execute(name, folder)
-    assert len(outputs(book, "image/png")) == pictures
+def test_it_runs_and_says(name, pictures, words, executed):
+    cells = executed[name]
+    assert len(outputs(cells, "image/png")) == pictures
     for word in words:
-        assert word in said(book), word
+        assert word in said(cells), word
 
 
-def test_it_runs_and_displays(folder):
+def test_it_runs_and_displays(executed, folder):
     """The run in a frame, four figures, the verdict and the errors in words, and a report on
     disk."""
-    book = execute("first_run", folder)
-    frames = [page for page in outputs(book, "text/html") if page.startswith("<iframe")]
+    cells = executed["first_run"]
+    frames = [page for page in outputs(cells, "text/html") if page.startswith("<iframe")]
     assert (
         len(frames) == 1
         and "<!DOCTYPE html>" in unescape(frames[0])
         and 'height="460"' in frames[0]
     )
-    assert len(outputs(book, "image/png")) == 4
-    told = said(book)
+    assert len(outputs(cells, "image/png")) == 4
+    told = said(cells)
     assert (
         "ideal rolling was valid from t = 0 to 12 s" in told
         and "lateral error" in told

@@ -74,7 +74,7 @@ def test_growth_of_vehicles(name):
     assert min(found.growth.kept) >= 1e-4 and max(found.growth.dropped) <= 1e-13
 
 
-@pytest.mark.parametrize("name", VEHICLES)
+@pytest.mark.parametrize("name", VARIED)
 def test_growth_with_wheel_angles(name):
     """What the brackets do not reach is exactly the integrable combinations that are printed."""
     _, _, ranks, dimension = VEHICLES[name]

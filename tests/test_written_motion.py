@@ -63,8 +63,9 @@ def assert_same(found: dict, state, tolerance: float = 1e-12) -> None:
             1 + np.abs(expected).max())
 
 
+@pytest.mark.parametrize("steps", [3000, pytest.param(STEPS, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("name", VARIED)
-def test_ten_thousand_steps_end_where_those_of_the_simulator_do(name):
+def test_steps_end_where_those_of_the_simulator_do(name, steps):
     """Driven by a twist, through servo, limits and changes of chart; or rolling by itself."""
     vehicle = shipped(name)
     _, x = start_of(vehicle)
@@ -78,9 +79,9 @@ def test_ten_thousand_steps_end_where_those_of_the_simulator_do(name):
         each = f"motion.follow({list(TWIST)})"
     simulator = nhmech.Simulator(vehicle, controller, dt=DT, **WATCHED)
     simulator.reset(**begin)
-    run = simulator.run(STEPS * DT)
+    run = simulator.run(steps * DT)
     assert run.stop == "duration"
-    found = in_node(write_motion(step_parts(vehicle), DT), x, STEPS, each)
+    found = in_node(write_motion(step_parts(vehicle), DT), x, steps, each)
     assert_same(found, simulator.state)
 
 
