@@ -1,10 +1,13 @@
 """The documentation builds without a warning and needs no network, its Python and its commands run
 as typed, and the gallery says what the vehicles are."""
 
+import hashlib
+import importlib.metadata
 import importlib.util
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from decimal import Decimal
@@ -192,21 +195,40 @@ def test_gallery_pages_are_up_to_date(name):
         assert abs(Decimal(printed) - Decimal(now)) <= last_digit(printed)
 
 
+def inputs_of_the_pages() -> str:
+    """A hash of all that the pages are made from, and of the versions of what makes them."""
+    digest = hashlib.sha256(sys.version.encode())
+    for package in ("sphinx", "furo", "myst-parser", "sphinx-mathjax-offline", "docutils"):
+        digest.update(f"{package} {importlib.metadata.version(package)}".encode())
+    folders = [ROOT / name for name in ("docs", "nhmech", "urdf", "examples")]
+    for file in sorted([*ROOT.glob("*.*"), *(f for folder in folders for f in folder.rglob("*"))]):
+        if file.is_file() and "__pycache__" not in file.parts:
+            digest.update(f"{file.relative_to(ROOT)} ".encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
 @pytest.fixture(scope="session")
-def built(make_once) -> Path:
-    """The pages."""
+def built(make_once, request) -> Path:
+    """The pages; those of an earlier run of the tests where nothing has changed since."""
     for module, name in (("sphinx", "sphinx"), ("furo", "furo"), ("myst_parser", "myst-parser"),
                          ("sphinx-mathjax-offline", "sphinx-mathjax-offline")):
         if importlib.util.find_spec(module) is None:
             pytest.skip(f"the documentation needs {name}: pip install '.[docs]' in the project's "
                         "folder")
+
     def build(folder: Path) -> None:
-        command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html",
-                   str(DOCS), str(folder)]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        done = subprocess.run(command, capture_output=True, text=True, env=environment,
-                              timeout=600)
-        assert done.returncode == 0, done.stderr
+        kept = (request.config.cache.mkdir("docs") if hasattr(request.config, "cache")
+                else folder.with_suffix(".kept"))
+        pages = kept / inputs_of_the_pages()
+        if not (pages / "whole").exists():
+            shutil.rmtree(kept, ignore_errors=True)
+            command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html",
+                       str(DOCS), str(pages)]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=600,
+                                  env={**os.environ, "PYTHONPATH": str(ROOT)})
+            assert done.returncode == 0, done.stderr
+            (pages / "whole").touch()
+        folder.symlink_to(pages)
 
     return make_once("docs", build)
 
