@@ -26,8 +26,8 @@ COMMANDS = {
     "nhmech run --mu 0.8, 20 s": "run differential_drive --duration 20 --mu 0.8 --save {run}",
     "export of 20,001 states, CSV": "export {run} {folder}/run.csv",
     "export of 20,001 states, MCAP": "export {run} {folder}/run.mcap",
-    "report of 20,001 states": "report {run} --out {folder}/run.html",
-    "plot of 20,001 states": "plot {run} --out {folder}/run.pdf",
+    "report of 20,001 states": "report {run} -o {folder}/run.html",
+    "plot of 20,001 states": "plot {run} -o {folder}/run.pdf",
 }
 # prints microseconds
 CALLS = {

@@ -49,7 +49,7 @@ def tutorial() -> None:
         file = f"{folder}/figure8.npz"
         main(["run", "differential_drive", "--controller", "pure_pursuit", "--path", "figure8",
               "--speed", "0.5", "--duration", "12", "--save", file], standalone_mode=False)
-        main(["plot", file, "--mu", "0.8", "--out", str(HERE / "tutorial_plot.svg")],
+        main(["plot", file, "--mu", "0.8", "-o", str(HERE / "tutorial_plot.svg")],
              standalone_mode=False)
         file = f"{folder}/run.npz"
         main(["run", "differential_drive", "--duration", "9", "--save", file],

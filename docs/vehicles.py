@@ -129,7 +129,7 @@ def page(name: str) -> str:
         lines += ["## Stability of straight running", "", words, "",
                   f"![Eigenvalues of {title(name).lower()} over its forward "
                   f"speed](images/{name}_eigenvalues.svg)", "", "```sh",
-                  f"nhmech plot --eigenvalues {name} --range {low:g} {high:g} --out {name}.svg",
+                  f"nhmech plot --eigenvalues {name} --range {low:g} {high:g} -o {name}.svg",
                   "```", ""]
     return "\n".join(lines)
 
@@ -153,7 +153,7 @@ def pictures(name: str) -> None:
         low, high = STABILITY[name][0]
         subprocess.run([sys.executable, "-m", "nhmech", "plot", "--eigenvalues", name, "--range",
                         str(low), str(high),
-                        "--points", "120", "--out", str(IMAGES / f"{name}_eigenvalues.svg")],
+                        "--points", "120", "-o", str(IMAGES / f"{name}_eigenvalues.svg")],
                        check=True)
 
 

@@ -340,11 +340,11 @@ def test_the_friction_of_a_run_is_drawn_and_reported(nhmech, tmp_path):
                   "run.npz").exit_code == 0
     for words, drawn, other in (((), "0.8 × normal", "0.3 × normal"),
                                 (("--mu", "0.3"), "0.3 × normal", "0.8 × normal")):
-        assert nhmech("plot", "run.npz", "--picture", "friction", "--out", "run.svg",
+        assert nhmech("plot", "run.npz", "--picture", "friction", "-o", "run.svg",
                       *words).exit_code == 0
         text = (tmp_path / "run.svg").read_text(encoding="utf-8")
         assert drawn in text and other not in text, "--mu of the command goes first"
-    assert nhmech("report", "run.npz", "--out", "run.html").exit_code == 0
+    assert nhmech("report", "run.npz", "-o", "run.html").exit_code == 0
     assert "No friction coefficient is known" not in (tmp_path / "run.html").read_text(
         encoding="utf-8"
     )
@@ -353,7 +353,7 @@ def test_the_friction_of_a_run_is_drawn_and_reported(nhmech, tmp_path):
 def test_without_friction_a_run_says_so(nhmech, tmp_path):
     plain(tmp_path / "robot.urdf")
     assert nhmech("run", "robot.urdf", "--duration", "0.05", "--save", "run.npz").exit_code == 0
-    assert nhmech("report", "run.npz", "--out", "run.html").exit_code == 0
+    assert nhmech("report", "run.npz", "-o", "run.html").exit_code == 0
     assert "No friction coefficient is known" in (tmp_path / "run.html").read_text(encoding="utf-8")
 
 

@@ -458,7 +458,7 @@ def test_cmd_vel_is_what_was_commanded(tmp_path, mode):
     told = Told()
     found = run(TwistDrive(shipped("mecanum"), told), 60, "mecanum", control_period=4 * DT,
                 mode=mode, save=tmp_path / "run.npz")
-    assert command_line("export", tmp_path / "run.npz", tmp_path / "run.mcap",
+    assert command_line("export", tmp_path / "run.npz", "-o", tmp_path / "run.mcap",
                         "--no-forces").exit_code == 0
     expected = told.along(np.minimum(found.t, 59 * DT))
     assert cmd_vel(tmp_path / "run.mcap") == [(round(t * 1e9), *twist)
@@ -473,21 +473,22 @@ def test_cmd_vel_from_the_command_line(tmp_path):
     words = ("--path", "circle:1", "--speed", "0.4", "--duration", "0.5", "--save", saved)
     assert command_line("run", "differential_drive", "--controller", "pure_pursuit",
                         *words).exit_code == 0
-    assert command_line("export", saved, tmp_path / "run.mcap", "--rate", "50",
+    assert command_line("export", saved, "-o", tmp_path / "run.mcap", "--rate", "50",
                         "--no-forces").exit_code == 0
     rows, found = cmd_vel(tmp_path / "run.mcap"), Trajectory.load(saved)
     assert len(rows) == 26 and [row[1] for row in rows] == pytest.approx([0.4] * 26, rel=1e-12)
     at = [int(np.argmin(np.abs(found.t - row[0] * 1e-9))) for row in rows]
     assert np.array_equal([row[1:] for row in rows], found.commanded_twist[at])
     run(silent, 5, save=tmp_path / "silent.npz")
-    assert command_line("export", tmp_path / "silent.npz", tmp_path / "silent.mcap").exit_code == 0
+    assert command_line("export", tmp_path / "silent.npz",
+                        "-o", tmp_path / "silent.mcap").exit_code == 0
     assert cmd_vel(tmp_path / "silent.mcap") is None
 
 
 def test_there_is_no_cmd_vel_while_none_is_commanded(tmp_path):
     pytest.importorskip("rosbags")
     run(Switch(silent, drive(), 20 * DT), 40, save=tmp_path / "run.npz")
-    assert command_line("export", tmp_path / "run.npz", tmp_path / "run.mcap",
+    assert command_line("export", tmp_path / "run.npz", "-o", tmp_path / "run.mcap",
                         "--no-forces").exit_code == 0
     assert [row[0] for row in cmd_vel(tmp_path / "run.mcap")] == [k * 10**6 for k in range(20, 41)]
 
@@ -496,7 +497,7 @@ def test_tables_have_it_too(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     found = run(drive(), 30, save=tmp_path / "run.npz")
     for out in ("run.csv", "run.parquet"):
-        assert command_line("export", tmp_path / "run.npz", tmp_path / out).exit_code == 0
+        assert command_line("export", tmp_path / "run.npz", "-o", tmp_path / out).exit_code == 0
     with open(tmp_path / "run.csv", newline="") as file:
         titles, *lines = csv.reader(file)
         names = [title.partition(" [")[0] for title in titles]

@@ -46,7 +46,7 @@ def exported(request, tmp_path_factory, command):
                           if vehicle.driven else None, dt=2e-3)
     simulator.reset(pose=(1.0, 2.0, 0.7), xi=WALK[request.param])
     run = simulator.run(1.0, every=5, save=folder / "run.npz")
-    result = command("export", folder / "run.npz", folder / "run.mcap")
+    result = command("export", folder / "run.npz", "-o", folder / "run.mcap")
     assert result.exit_code == 0 and f"{len(run)} states of {len(run)}" in result.output
     return vehicle, run, *read(folder / "run.mcap")
 
@@ -246,7 +246,7 @@ def table_of(run) -> dict[str, np.ndarray]:
 
 def test_csv_brings_every_number_back(pushed, command):
     run, folder = pushed
-    assert command("export", folder / "run.npz", folder / "run.csv").exit_code == 0
+    assert command("export", folder / "run.npz", "-o", folder / "run.csv").exit_code == 0
     with open(folder / "run.csv", newline="") as file:
         names, *lines = csv.reader(file)
     wanted = table_of(run)
@@ -262,7 +262,7 @@ def test_parquet_brings_every_number_back_with_units(pushed, command):
     import pyarrow.parquet
 
     run, folder = pushed
-    assert command("export", folder / "run.npz", folder / "run.parquet").exit_code == 0
+    assert command("export", folder / "run.npz", "-o", folder / "run.parquet").exit_code == 0
     table, wanted = pyarrow.parquet.read_table(folder / "run.parquet"), table_of(run)
     assert set(table.column_names) == set(wanted)
     for name in table.column_names:
@@ -326,7 +326,7 @@ def test_systems_without_wheels(tmp_path, command, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert command("systems", "run", "falling_disc", "--duration", 0.1, "--save",
                    "disc.npz").exit_code == 0
-    assert command("export", "disc.npz", "disc.csv", "--rate", 20).exit_code == 0
+    assert command("export", "disc.npz", "-o", "disc.csv", "--rate", 20).exit_code == 0
     names, first = (tmp_path / "disc.csv").read_text().splitlines()[:2]
     assert names.split(",")[:4] == ["t [s]", "q.x [m]", "q.y [m]",
                                     "q.yaw"] and "energy" in names
@@ -334,7 +334,7 @@ def test_systems_without_wheels(tmp_path, command, monkeypatch):
     assert [float(number) for number in first.split(",")][1:6] == list(
         Trajectory.load("disc.npz").q[0]
     )
-    result = command("export", "disc.npz", "disc.mcap")
+    result = command("export", "disc.npz", "-o", "disc.mcap")
     assert (
         result.exit_code == 2
         and "falling_disc" in result.stderr
@@ -345,7 +345,7 @@ def test_systems_without_wheels(tmp_path, command, monkeypatch):
 @pytest.mark.parametrize("out, words", [("run.txt", "must end in one of .csv, .parquet, .mcap"),
                                         ("no/run.csv", "does not exist")])
 def test_outputs_that_cannot_be(out, words, pushed, command):
-    result = command("export", pushed[1] / "run.npz", out)
+    result = command("export", pushed[1] / "run.npz", "-o", out)
     assert result.exit_code == 2 and words in " ".join(result.stderr.split())
 
 
@@ -356,7 +356,8 @@ def test_a_full_disk_leaves_the_old_file(suffix, pushed, command, tmp_path):
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, limits[1]))
     try:
-        result = command("export", folder / "run.npz", tmp_path / f"out.{suffix}", "--no-forces")
+        result = command("export", folder / "run.npz", "-o", tmp_path / f"out.{suffix}",
+                         "--no-forces")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert result.exit_code == 2 and f"out.{suffix} cannot be written" in result.stderr
@@ -371,7 +372,7 @@ def test_what_was_not_installed_is_named(pushed, monkeypatch, tmp_path, command)
     for module, package, out in (("rosbags.rosbag2", "rosbags", "run.mcap"),
                                  ("pyarrow", "pyarrow", "run.parquet")):
         monkeypatch.setitem(__import__("sys").modules, module, None)
-        result = command("export", folder / "run.npz", tmp_path / out)
+        result = command("export", folder / "run.npz", "-o", tmp_path / out)
         assert result.exit_code == 2 and f"pip install {package}" in result.stderr
 
 
@@ -383,13 +384,14 @@ def test_the_vehicle_is_made_once(out, forces, pushed, command, tmp_path, monkey
 
     made, restore = [], record.restore
     monkeypatch.setattr(record, "restore", lambda source: made.append(restore(source)) or made[-1])
-    assert command("export", pushed[1] / "run.npz", tmp_path / out,
+    assert command("export", pushed[1] / "run.npz", "-o", tmp_path / out,
                    *([] if forces else ["--no-forces"])).exit_code == 0
     assert len(made) == 1
 
 
 def test_another_robot_than_the_run_s_is_refused(pushed, command, tmp_path):
-    result = command("export", pushed[1] / "run.npz", tmp_path / "run.csv", "--robot", "tricycle")
+    result = command("export", pushed[1] / "run.npz", "-o", tmp_path / "run.csv", "--robot",
+                     "tricycle")
     assert result.exit_code == 2 and "tricycle is not the robot of" in result.stderr
 
 

@@ -39,12 +39,12 @@ LINES = [line.split() for line in (
     "limits differential_drive --mu 0.6 --radius 1.5 --speed 2 --json",
     "view run.npz --html new.html --ghost other.npz --overlay path --path circle:1 --mu 0.8",
     "view run.npz --playback 0.25 --robot differential_drive", "view sled.npz --html new.html",
-    "plot run.npz --out new.svg --mu 0.8 --picture friction",
-    "plot --eigenvalues bicycle --range 0.1 10 --points 3 --out new.pdf",
-    "plot sled.npz --out new.png",
-    "report run.npz --out new.html --path figure8:4 --mu 0.8 --robot differential_drive",
-    "export run.npz new.csv --rate 100 --no-forces", "export run.npz new.parquet --forces",
-    "export run.npz new.mcap --robot differential_drive",
+    "plot run.npz -o new.svg --mu 0.8 --picture friction",
+    "plot --eigenvalues bicycle --range 0.1 10 --points 3 -o new.pdf",
+    "plot sled.npz -o new.png",
+    "report run.npz -o new.html --path figure8:4 --mu 0.8 --robot differential_drive",
+    "export run.npz -o new.csv --rate 100 --no-forces", "export run.npz -o new.parquet --forces",
+    "export run.npz -o new.mcap --robot differential_drive",
     "systems list", "systems show sled", "systems check sled vertical_disk",
     "systems run sled --duration 0.1 --html new.html --save new.npz", "cache", "cache --clear")]
 FILES = ("run.npz", "cut.npz", "other.npz", "sled.npz", "robot.urdf", "broken.urdf", "mine.py",
@@ -255,7 +255,7 @@ def test_no_file_takes_the_place_of_a_device(here, write):
 
 def test_wrong_command_lines_of_a_terminal(here):
     """In a process each, with an encoding that has no escapes of its own."""
-    lines = [["report", "\udcff.npz", "--out", "\udcff.html"], ["inspect", "pipe"],
+    lines = [["report", "\udcff.npz", "-o", "\udcff.html"], ["inspect", "pipe"],
              ["run", "\udcff.urdf", "--duration", "0.01", "--save", "\udcff.npz"],
              ["view", "cut.npz", "--html", "\u202e"], ["controllers", "é"], []]
     ends = Counter()

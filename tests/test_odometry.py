@@ -420,9 +420,9 @@ def test_the_commands_import_report_and_compare(bags, tmp_path):
     pytest.importorskip("matplotlib")
     out = tmp_path / "run.npz"
     result = command_line("import", bags / "log.csv", "--vehicle", "differential_drive",
-                          "--rename", "l=left_wheel_joint", "--save", out)
+                          "--rename", "l=left_wheel_joint", "-o", out)
     assert result.exit_code == 0 and "401 states" in result.output
-    for words in (("report", out, "--out", tmp_path / "r.html"),
+    for words in (("report", out, "-o", tmp_path / "r.html"),
                   ("odometry", bags / "log.csv", "--vehicle", "differential_drive", "--rename",
                    "l=left_wheel_joint", "--plot", tmp_path / "o.pdf")):
         result = command_line(*words)

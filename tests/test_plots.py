@@ -294,7 +294,7 @@ def test_nothing_sticks_out_of_a_figure(followed):
 def test_plot_of_one_picture(followed, tmp_path, picture):
     out = tmp_path / "one.svg"
     done = CliRunner().invoke(main,
-                              ["plot", str(followed[3]), "--picture", picture, "--out", str(out)])
+                              ["plot", str(followed[3]), "--picture", picture, "-o", str(out)])
     assert done.exit_code == 0 and "<image" not in out.read_text(), "vectors all through"
 
 
@@ -346,13 +346,13 @@ def test_eigenvalues_over_speed(ridden):
 @pytest.mark.parametrize("ending, head", [("pdf", b"%PDF"), ("svg", b"<?xml"), ("png", b"\x89PNG")])
 def test_plot_of_a_run(ridden, tmp_path, ending, head):
     out = tmp_path / f"run.{ending}"
-    done = CliRunner().invoke(main, ["plot", str(ridden[2]), "--mu", "0.8", "--out", str(out)])
+    done = CliRunner().invoke(main, ["plot", str(ridden[2]), "--mu", "0.8", "-o", str(out)])
     assert done.exit_code == 0, done.output
     assert out.read_bytes().startswith(head)
 
 
 def test_plot_of_eigenvalues_prints_where_they_cross(tmp_path):
-    done = CliRunner().invoke(main, ["plot", "--eigenvalues", "bicycle", "--points", "20", "--out",
+    done = CliRunner().invoke(main, ["plot", "--eigenvalues", "bicycle", "--points", "20", "-o",
                                      str(tmp_path / "e.pdf")])
     assert done.exit_code == 0, done.output
     assert (
@@ -363,7 +363,7 @@ def test_plot_of_eigenvalues_prints_where_they_cross(tmp_path):
 
 @pytest.mark.parametrize("words, says", [
     ([], "give a RUN"), (["none.npz"], "no such file"),
-    (["--eigenvalues", "bicycle", "--out", "a.txt"], "must end in"),
+    (["--eigenvalues", "bicycle", "-o", "a.txt"], "must end in"),
     (["--eigenvalues", "bicycle", "--range", "3", "1"], "the lower one first")])
 def test_bad_input(words, says):
     done = CliRunner().invoke(main, ["plot", *words])

@@ -151,7 +151,7 @@ def test_a_path_that_is_given(tracked):
     np.testing.assert_allclose(found.lateral, 1 - np.hypot(run.q[:, 0], run.q[:, 1] - 1), rtol=0,
                                atol=1e-9)
     out = file.with_name("circle.html")
-    assert report(file, "--path", "circle:1", "--out",
+    assert report(file, "--path", "circle:1", "-o",
                   out).exit_code == 0 and found.describe() in read(out).text
 
 
@@ -246,7 +246,7 @@ def test_a_run_that_was_cut_off(tracked, tmp_path, monkeypatch):
     simulator.run(1.0, save=tmp_path / "a.npz", progress=lambda t, state: copies.append(
         (tmp_path / "a.npz.part").read_bytes()))
     (tmp_path / "b.part").write_bytes(copies[1])
-    assert report(tmp_path / "b.part", "--out", tmp_path / "b.html").exit_code == 0
+    assert report(tmp_path / "b.part", "-o", tmp_path / "b.html").exit_code == 0
     page = read(tmp_path / "b.html")
     assert ("cut off: what the file holds so far" in page.text
             and "Controller error" in page.headings
@@ -259,7 +259,7 @@ def test_a_run_that_was_cut_off(tracked, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("words, says",
                          [(["none.npz"], "no such file"), (["setup.cfg"], "is not a run"),
-                                         (["none.npz", "--out", "a.pdf"], "must end in .html"),
+                                         (["none.npz", "-o", "a.pdf"], "must end in .html"),
                                          (["none.npz", "--skid", "mid-axle"], "knows its robot")])
 def test_bad_input(words, says):
     done = report(*words)
@@ -272,7 +272,7 @@ def test_names_are_numbered_and_replaced_only_when_given(tracked, text, tmp_path
     file = run.save(tmp_path / "run.npz")
     (tmp_path / "run.html").write_text("mine")
     assert "run-2.html" in report(file).output and (tmp_path / "run.html").read_text() == "mine"
-    assert (report(file, "--out", tmp_path / "run.html").exit_code == 0
+    assert (report(file, "-o", tmp_path / "run.html").exit_code == 0
             and (tmp_path / "run.html").stat().st_size > 10_000)
 
 

@@ -558,7 +558,7 @@ def test_what_a_killed_run_left_can_be_viewed_and_exported(nhmech_, tmp_path, of
     assert result.exit_code == 2 and "run.npz.part is there" in result.stderr
     assert nhmech_("view", "run.npz.part", "--html", "run.html").exit_code == 0
     assert (tmp_path / "run.html").stat().st_size > 100_000
-    assert nhmech_("export", "run.npz.part", "run.csv", "--no-forces").exit_code == 0
+    assert nhmech_("export", "run.npz.part", "-o", "run.csv", "--no-forces").exit_code == 0
     assert len((tmp_path / "run.csv").read_text().splitlines()) == 1 + len(
         Trajectory.load("run.npz.part")
     )

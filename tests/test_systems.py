@@ -153,9 +153,9 @@ def test_a_file_of_ones_own_is_a_system(tmp_path, monkeypatch):
     for words in (["show", "own.py"], ["check", "own.py"],
                   ["run", "own.py", "--duration", "0.1", "--save", "own.npz"]):
         assert CliRunner().invoke(main, ["systems", *words]).exit_code == 0
-    refused = CliRunner().invoke(main, ["plot", "own.npz", "--out", "a.png"])
+    refused = CliRunner().invoke(main, ["plot", "own.npz", "-o", "a.png"])
     assert refused.exit_code == 2 and "--robot own.py" in refused.output
-    plotted = CliRunner().invoke(main, ["plot", "own.npz", "--robot", "own.py", "--out", "a.png"])
+    plotted = CliRunner().invoke(main, ["plot", "own.npz", "--robot", "own.py", "-o", "a.png"])
     assert plotted.exit_code == 0, plotted.output
     other = CliRunner().invoke(main, ["systems", "show", "own"])
     assert "did you mean the file own.py" in other.output

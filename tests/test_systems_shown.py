@@ -15,6 +15,6 @@ def test_a_system_runs_and_is_seen(name, tmp_path):
     assert (done.exit_code, page.exists()) in [(0, True), (2, False)], done.output
     assert page.exists() or "shape" in done.output
     assert run.stat().st_size > 500
-    plotted = command_line("plot", str(run), "--out", str(figure))
+    plotted = command_line("plot", str(run), "-o", str(figure))
     assert plotted.exit_code == 0, plotted.output
     assert figure.read_bytes().startswith(b"\x89PNG")

@@ -8,23 +8,22 @@ import click
 
 from ..paths import free_path
 from .logged import LogOptions, log_options
-from .options import OutputFile, RobotOptions, load_robot, robot_options
+from .options import RobotOptions, load_robot, output_option, robot_options
 
 
 @click.command("import", short_help="Make a run of a logged ROS bag or a table.")
 @click.argument("bag", type=click.Path(path_type=Path))
-@click.option("--save", type=OutputFile(".npz"), metavar="FILE.npz",
-              help="The run. An older one is replaced.  [default: BAG.npz beside it, numbered "
-                   "where that exists]")
+@output_option(".npz", help="The run; an older one is replaced. Default: BAG.npz beside it, "
+                            "numbered where that exists.")
 @log_options
 @robot_options
-def import_(bag: Path, save: Path | None, log: LogOptions, robot: RobotOptions) -> None:
+def import_(bag: Path, output: Path | None, log: LogOptions, robot: RobotOptions) -> None:
     """Make a run of the joint states and poses in BAG, for `nhmech view`, `plot` and `report`.
 
     BAG is a rosbag of ROS 1 (.bag), of ROS 2 (.mcap, .db3, or the folder), or a table (.csv).
 
     \b
-    nhmech import drive.mcap --vehicle robot.urdf --save drive.npz
+    nhmech import drive.mcap --vehicle robot.urdf -o drive.npz
     nhmech view simulated.npz --ghost drive.npz
 
     Poses that are not on the ground keep x, y and heading. Where efforts of all driven joints are
@@ -36,5 +35,5 @@ def import_(bag: Path, save: Path | None, log: LogOptions, robot: RobotOptions) 
     run = import_run(bag, vehicle, joints=log.joints, pose=log.pose, rename=dict(log.rename))
     for note in run.settings["import"]["notes"]:
         click.echo(f"notice   {note}", err=True)
-    out = run.save(save or free_path(bag.with_suffix(".npz")))
+    out = run.save(output or free_path(bag.with_suffix(".npz")))
     click.echo(f"saved    {out}, {len(run)} states, {run.t[0]:.6g} to {run.t[-1]:.6g} s")

@@ -165,6 +165,12 @@ class OutputFile(click.Path):
         return path
 
 
+def output_option(*suffixes: str, help: str, required: bool = False) -> Decorator:
+    """The option that names the file which a command is there to write."""
+    return click.option("-o", "--output", type=OutputFile(*suffixes), required=required, help=help,
+                        metavar="FILE" + (suffixes[0] if len(suffixes) == 1 else ""))
+
+
 def option(*flags: str, **settings: Any) -> Any:
     """A field of a group of options: what a `click.option` of the field's name is given."""
     nothing = () if settings.get("multiple") else False if settings.get("is_flag") else None

@@ -9,15 +9,14 @@ import click
 from ..errors import InputError, did_you_mean
 from .completion import robot_argument
 from .conditions import NO_CONDITIONS, Conditions, condition_options
-from .options import NO_OPTIONS, OutputFile, Positive, RobotOptions, robot_options
+from .options import NO_OPTIONS, Positive, RobotOptions, output_option, robot_options
 from .rolling import Friction, coefficients, friction_option
 from .summary import print_notices
 
 
 @click.command(short_help="Write one HTML file in which a robot runs under the reader's fingers.")
 @robot_argument
-@click.option("-o", "--output", type=OutputFile(".html"), metavar="FILE.html",
-              help="The file to write; an older one is replaced. Default: the robot's name.")
+@output_option(".html", help="The page; an older one is replaced. Default: the robot's name.")
 @click.option("--slider", "sliders", multiple=True, metavar="NAME",
               help="A number of the robot that gets a slider, such as base_link.mass or "
                    "left_wheel_joint.radius; repeat. Default: payload, gravity, slope.")

@@ -10,7 +10,7 @@ import click
 from ..checks import is_finite
 from ..errors import InputError
 from .driving import read_path_option
-from .options import OutputFile, RobotOptions, find_robot, load_robot, robot_options
+from .options import RobotOptions, find_robot, load_robot, output_option, robot_options
 from .rolling import Friction, coefficients, friction_option
 from .saved import is_textbook, path_option, read_run, robot_of_run, vehicle_of
 
@@ -39,8 +39,9 @@ WITHOUT_WHEELS = ("energy", "speeds", "joint-rates", "coordinates")
 
 @click.command(short_help="Draw pictures of a saved run, or eigenvalues over speed.")
 @click.argument("run", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--out", type=OutputFile(".pdf", ".svg", ".png"), metavar="FILE",
-              help="Picture: .pdf, .svg or .png.  [default: RUN or the robot's name, .pdf]")
+@output_option(".pdf", ".svg", ".png", help="The picture: .pdf, .svg or .png; an older one is "
+                                            "replaced. Default: the name of RUN or of the robot, "
+                                            ".pdf.")
 @click.option("--picture", type=click.Choice(list(PICTURES)),
               help="Which one: several on a page (run), or one of the others alone. Default: run, "
                    "of a textbook system coordinates.")
@@ -54,16 +55,16 @@ WITHOUT_WHEELS = ("energy", "speeds", "joint-rates", "coordinates")
 @click.option("--points", type=click.IntRange(2, 100_000), default=200, show_default=True,
               help="Number of speeds for --eigenvalues.")
 @robot_options
-def plot(run: Path | None, out: Path | None, picture: str | None, path: str | None,
+def plot(run: Path | None, output: Path | None, picture: str | None, path: str | None,
          file: str | None, mu: Friction, eigenvalues: str | None, span: tuple[float, float],
          points: int, robot: RobotOptions) -> None:
     """Draw RUN, a file of `nhmech run --save`: path, wheel forces with friction limits, energy,
     quasi-velocities.
 
     \b
-    nhmech plot run.npz --out run.pdf --mu 0.8
-    nhmech plot run.npz --picture friction --mu 0.8 --out friction.svg
-    nhmech plot --eigenvalues bicycle --range 0.1 10 --out bicycle.pdf
+    nhmech plot run.npz -o run.pdf --mu 0.8
+    nhmech plot run.npz --picture friction --mu 0.8 -o friction.svg
+    nhmech plot --eigenvalues bicycle --range 0.1 10 -o bicycle.pdf
     nhmech plot --eigenvalues robot.urdf --wheel 'joint=left,kind=disc,radius=0.1' ...
 
     The options of the robot (--wheel and those below it) go with --eigenvalues or --robot.
@@ -72,7 +73,7 @@ def plot(run: Path | None, out: Path | None, picture: str | None, path: str | No
 
     if eigenvalues is not None and run is None:
         figure, _ = plots.eigenvalues(compute_sweep(load_robot(eigenvalues, robot), span, points))
-        out = out or Path(find_robot(eigenvalues).stem + ".pdf")
+        output = output or Path(find_robot(eigenvalues).stem + ".pdf")
     elif run is not None and eigenvalues is None:
         if file is None and not robot.is_empty:
             raise click.UsageError(f"{run} knows its robot; options such as --wheel go with "
@@ -87,11 +88,11 @@ def plot(run: Path | None, out: Path | None, picture: str | None, path: str | No
             vehicle = vehicle_of(run, trajectory, file, robot)
             figure, _ = draw(vehicle, trajectory,
                              **choose_keywords(picture, vehicle, trajectory, mu, path))
-        out = out or run.with_suffix(".pdf")
+        output = output or run.with_suffix(".pdf")
     else:
         raise click.UsageError("give a RUN, or --eigenvalues FILE")
-    plots.write(figure, out)
-    click.echo(f"wrote {out}")
+    plots.write(figure, output)
+    click.echo(f"wrote {output}")
 
 
 def choose_keywords(picture: str, vehicle: Vehicle, trajectory: Trajectory, mu: Friction,

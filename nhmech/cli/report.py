@@ -9,27 +9,26 @@ import click
 from ..errors import InputError
 from ..paths import free_path
 from .driving import read_path_option
-from .options import OutputFile, RobotOptions, robot_options
+from .options import RobotOptions, output_option, robot_options
 from .rolling import Friction, coefficients, friction_option
 from .saved import path_option, read_run, robot_of_run, vehicle_of
 
 
 @click.command(short_help="Write a saved run as one page: verdict, pictures, numbers.")
 @click.argument("run", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--out", type=OutputFile(".html"), metavar="FILE.html",
-              help="The page. An older one is replaced.  [default: RUN.html beside it, numbered "
-                   "where that exists]")
+@output_option(".html", help="The page; an older one is replaced. Default: RUN.html beside it, "
+                             "numbered where that exists.")
 @path_option
 @robot_of_run
 @friction_option
 @robot_options
-def report(run: Path, out: Path | None, path: str | None, file: str | None, mu: Friction,
+def report(run: Path, output: Path | None, path: str | None, file: str | None, mu: Friction,
            robot: RobotOptions) -> None:
     """Write RUN, a file of `nhmech run --save` or its .part, as one self-contained HTML page.
 
     \b
     nhmech report run.npz
-    nhmech report run.npz --mu 0.8 --out run.html
+    nhmech report run.npz --mu 0.8 -o run.html
     nhmech report run.npz --path figure8:4
 
     The page shows the vehicle, its constraints, the path, forces against friction, the energy
@@ -41,16 +40,16 @@ def report(run: Path, out: Path | None, path: str | None, file: str | None, mu: 
     from ..view.report import save_report
 
     trajectory = read_run(run)
-    out = out or free_path(run.with_suffix(".html"))
+    output = output or free_path(run.with_suffix(".html"))
     if file is None and "system" in trajectory.source:
         if path or mu:
             system = trajectory.source["system"]
             raise InputError(f"{run} is a run of the textbook system {system!r}: it has no wheels "
                              "and follows no path")
-        page = save_report(trajectory, out, name=run.name)
+        page = save_report(trajectory, output, name=run.name)
     else:
         vehicle = vehicle_of(run, trajectory, file, robot)
-        page = save_report(trajectory, out, name=run.name, mu=coefficients(vehicle, mu),
+        page = save_report(trajectory, output, name=run.name, mu=coefficients(vehicle, mu),
                            path=None if path is None else read_path_option(vehicle, path),
                            vehicle=vehicle)
     click.echo(f"wrote    {page}")
