@@ -22,6 +22,7 @@ from nhmech import (
 )
 from nhmech.control import Feedback
 from nhmech.simulation import batch_input
+from nhmech.urdf.notice import NoticeKind
 
 
 def wave(vehicle):
@@ -213,7 +214,19 @@ def test_a_law_of_another_vehicle_is_refused():
         with pytest.raises(InputError, match=f"{other.name}.*{vehicle.name}"):
             run()
     heavier = vehicle.with_parameters({"payload.mass": 30.0})
-    assert Simulator(heavier, wave(vehicle)).run(0.01).stop == "duration"
+    run = Simulator(heavier, wave(vehicle)).run(0.01)
+    assert run.stop == "duration"
+    assert NoticeKind.OTHER_ROBOT not in {notice.kind for notice in run.notices}
+
+
+def test_a_law_of_another_robot_with_equal_names_is_told(caplog):
+    """It knows the limits, and a servo the masses, of the other one."""
+    vehicle = shipped("differential_drive")
+    other = nhmech.load(vehicle.description.xml.replace('effort="', 'effort="1', 1))
+    run = Simulator(vehicle, wave(other)).run(0.01)
+    assert NoticeKind.OTHER_ROBOT in {notice.kind for notice in run.notices}
+    simulate_batch(vehicle, start_states(vehicle, [(0, 0, 0)]), wave(other), dt=1e-3, duration=0.01)
+    assert "another robot" in caplog.text
 
 
 def test_references_are_changed_by_set_alone():

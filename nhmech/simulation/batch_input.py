@@ -118,8 +118,8 @@ def check_feedback(law: Feedback | None, constrained: HasConstrained, references
     if law is not None and period != 1:
         raise InputError("a batch asks a Feedback at each step: leave control_period out, or give "
                          "u as a policy")
-    if law is not None:
-        law.check_drives(Simulated.of(constrained))
+    if law is not None and (notice := law.check_drives(Simulated.of(constrained))) is not None:
+        logging.getLogger("nhmech").warning("%s", notice)
 
 
 def check_integrator(simulated: Simulated, integrator: str, u: object) -> None:

@@ -10,14 +10,17 @@ import numpy as np
 
 from ..checks import as_number, check_arguments, read_mapping
 from ..compile.buffered import Buffered
-from ..errors import InputError, listed
+from ..errors import InputError, Remedy, listed
 from ..mechanics.equations import Equations
 from ..mechanics.system import HasConstrained
+from ..urdf.notice import Notice, NoticeKind
 from .least_squares import SINGULAR, closed_form
 from .once import once
 from .simulated import Simulated
 from .state import State, StateLayout
 from .state_vector import StateVector
+
+MAKE_ANOTHER = "make another by Feedback(vehicle, law)"
 
 
 class SymbolicState:
@@ -151,6 +154,7 @@ class Feedback:
         self._read_only = self._numbers.view()
         self._read_only.setflags(write=False)
         self._driven = simulated.name
+        self._robot = _robot(simulated)
         self._columns = _columns(simulated)
         x, r = ca.SX.sym("x", vector.nconf), ca.SX.sym("references", len(given))
         state = SymbolicState(simulated, x)
@@ -176,12 +180,21 @@ class Feedback:
     def references(self) -> np.ndarray:
         return self._read_only
 
-    def check_drives(self, simulated: Simulated) -> None:
-        """Raises `InputError` for what has other coordinates, speeds or driven joints."""
+    def check_drives(self, simulated: Simulated) -> Notice | None:
+        """What to say of another robot, whose names are the same by chance; other parameters of
+        one robot are the same robot. Raises `InputError` for what has other coordinates, speeds or
+        driven joints."""
         if self._columns != _columns(simulated):
             raise InputError(f"{self.name} is a Feedback of {self._driven}, and this is "
                              f"{simulated.name}, with other coordinates, speeds or driven joints: "
-                             "make another by Feedback(vehicle, law)")
+                             f"{MAKE_ANOTHER}")
+        if self._robot == _robot(simulated):
+            return None
+        remedy = f"If that is not meant, {MAKE_ANOTHER}"
+        return Notice(NoticeKind.OTHER_ROBOT, f"{self.name} is a Feedback of another robot, "
+                      f"{self._driven}, whose joints have the same names as those of this one, "
+                      f"{simulated.name}; limits of effort and a servo's masses are the other's",
+                      Remedy(remedy, remedy))
 
     def set(self, **references: float) -> None:
         """Other numbers from here on. Raises `InputError` for unknown names."""
@@ -211,6 +224,10 @@ def feedback_function(law: ca.Function, equations: Equations) -> ca.Function:
     v = equations.velocity(system.t, q, x[vector.nconf:], system.theta)
     return ca.Function("nhmech_feedback", [system.t, x, r, system.theta],
                        [law(system.t, x[:vector.nconf], v, r)], {"cse": True})
+
+
+def _robot(simulated: Simulated) -> str | None:
+    return None if simulated.vehicle is None else simulated.vehicle.description.xml
 
 
 def _columns(simulated: Simulated) -> tuple[tuple[str, ...], ...]:

@@ -145,8 +145,8 @@ class Simulator:
         if isinstance(constrained, Vehicle) and sliding_wheels(constrained.description, contact):
             constrained = with_scrubbing(constrained)
         self.simulated = Simulated.of(constrained, tuple(wrenches))
-        if isinstance(controller, Feedback):
-            controller.check_drives(self.simulated)
+        self._notices = [controller.check_drives(self.simulated)
+                         if isinstance(controller, Feedback) else None]
         coulomb = choose_contact(self.simulated, contact, mu, restitution, stiffness,
                                  kinematic=mode == "kinematic")
         read_word("on_lift", on_lift, ON_BOUND)
@@ -158,8 +158,8 @@ class Simulator:
         is_asked_inside = not wrenches and not lifts
         feedback = controller if isinstance(controller, Feedback) and is_asked_inside else None
         self.atlas = Atlas(self.simulated, scheme, mode == "kinematic", self.bounds, feedback)
-        self._notice = check_scheme(scheme, self.simulated, kinematic=mode == "kinematic",
-                                    driven=controller is not None or bool(wrenches))
+        self._notices.append(check_scheme(scheme, self.simulated, kinematic=mode == "kinematic",
+                                          driven=controller is not None or bool(wrenches)))
         sensors = Sensors(self.simulated, self.atlas.charts, coulomb)
         layout = state_layout(self.simulated, self.atlas.primary, sensors)
         has_twist = read_twist(controller) is not None
@@ -386,9 +386,9 @@ class Simulator:
             steps = math.ceil(duration / self.propagator.dt - 1e-9)
             recorder = Recorder(self.moment, self.info, steps // every + 3, every, save)
             recorder.notices += self.bounds.notices
-            if self._notice is not None:
-                recorder.notices.append(self._notice)
-                logging.getLogger("nhmech").info("%s", self._notice)
+            for notice in filter(None, self._notices):
+                recorder.notices.append(notice)
+                logging.getLogger("nhmech").info("%s", notice)
             self._by_hand.is_first = False
             return self._loop.run(duration, steps, recorder, progress)
         finally:

@@ -65,6 +65,7 @@ class NoticeKind(str, Enum):
     TWIST_RESIDUAL = "twist residual"
     COARSE_STEPS = "coarse steps"
     CONSERVATION = "conservation"
+    OTHER_ROBOT = "other robot"
 
 
 @dataclass(frozen=True)
