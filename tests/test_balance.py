@@ -8,7 +8,7 @@ import pinocchio as pin
 import pytest
 from robot_table import real
 from runs import attitude, rate
-from support import sampled, shipped
+from support import joint, link, robot as write_robot, sampled, shipped
 
 import nhmech
 from nhmech.control.balance import Balance
@@ -105,3 +105,17 @@ def test_balance_says_what_to_do():
                        match="'pendulum' has no standing equilibrium near upright: "
                                                        ".* Is its centre of mass"):
         Balance(low)
+
+
+def test_what_cannot_balance_is_given_a_caster():
+    """Where the centre of mass is on the axle no torque turns the body back; the line that is
+    advised makes a vehicle of it."""
+    text = write_robot(link("base", 3.0), *(
+        link(side, 0.3) + joint(f"{side}_joint", "base", side, xyz=(0, y, 0))
+        for side, y in (("left", 0.1), ("right", -0.1))))
+    wheels = [nhmech.Wheel(f"{side}_joint", "disc", 0.05) for side in ("left", "right")]
+    with pytest.raises(nhmech.errors.ModelError, match="they do not reach its pitch") as caught:
+        Balance(nhmech.load(text, wheels=wheels))
+    advised = caught.value.remedy.python.partition("wheels=")[2]
+    stands = nhmech.load(text, wheels=eval(advised, {"Wheel": nhmech.Wheel}))
+    assert "pitch_rate" not in stands.speeds and len(stands.contacts) == 3

@@ -112,6 +112,15 @@ def test_what_moves_sideways_does(name):
         assert speed == pytest.approx([0, drive.limits[1].max_velocity, 0], abs=1e-2)
 
 
+def test_what_only_goes_straight_says_so():
+    """Of a vehicle that turns on the spot and anywhere else, nothing is said."""
+    straight = nhmech.load(nhmech.urdf_path("skid_steer"), skid="coulomb")
+    with Drive(straight) as drive:
+        assert "goes straight alone" in drive.cannot()[0] and "--skid mid-axle" in drive.cannot()[0]
+    with Drive(shipped("skid_steer")) as drive:
+        assert drive.cannot() == ["does not move sideways"]
+
+
 def test_what_a_vehicle_cannot_do_is_said_and_left_out():
     with Drive(shipped("ackermann_car")) as drive:
         assert len(drive.cannot()) == 2 and "3.48 m is its smallest radius" in drive.cannot()[0]

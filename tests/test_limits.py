@@ -4,6 +4,7 @@ runs that drive into them."""
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 from math import atan, cos, inf, sin, sqrt
 
@@ -270,6 +271,13 @@ def test_the_command_prints_the_same():
     assert values["margin"]["slip"] == found.margin(found.slip)
     assert command_line("limits", "differential_drive", "--mu", "0").exit_code == 2
     assert command_line("limits", "differential_drive", "--radius", "-1").exit_code == 2
+
+
+def test_a_margin_beyond_the_double_is_told_in_times():
+    found = known("differential_drive")
+    slow, near = replace(found, speed=0.02), replace(found, speed=found.slip.value / 1.25)
+    assert f"; {found.slip.value / 0.02:.3g} times 0.02 m/s" in slow.describe()
+    assert "; 25 % above" in near.describe()
 
 
 def test_a_caster_that_bears_nothing_lifts_at_no_acceleration():

@@ -50,6 +50,8 @@ BAD = {
     "not a number": ('<mass value="1"/>', '<mass value="heavy"/>', "not a number"),
     "decimal comma": ('<mass value="1"/>', '<mass value="1,5"/>', "decimals with a point"),
     "python number": ('<mass value="1"/>', '<mass value="1_0"/>', "not a number"),
+    "degrees": ('xyz="0 0 0.3"', 'xyz="0 0 0.3" rpy="0 -90 45"',
+                'rpy="0 -1.570796326794897 0.7853981633974483"'),
     "two numbers": ('xyz="0 0.2 0"', 'xyz="0 0.2"', "it needs 3"),
     "zero axis": ('axis xyz="0 1 0"', 'axis xyz="0 0 0"', "no direction"),
     "limits reversed": ('lower="0.2"', 'lower="2"', "exchange them"),
@@ -130,6 +132,12 @@ def test_a_joint_may_have_a_name_of_pinocchio(name):
     assert f"{name}_of_file" in description.locked
     assert [n.kind for n in description.notices if name in n.text] == [NoticeKind.HELD,
                                                                        NoticeKind.REPAIR]
+
+
+def test_more_than_a_turn_may_be_radians():
+    """No number of degrees that anybody writes."""
+    turned = ROBOT.replace('xyz="0 0 0.3"', 'xyz="0 0 0.3" rpy="0 0 9.42477796"')
+    assert len(validate(read_source(turned))[0]) == 0
 
 
 def test_the_line_is_the_line_of_the_element():

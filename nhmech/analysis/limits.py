@@ -154,7 +154,9 @@ class Limits:
         if margin is None:
             return text
         side = "above" if margin >= 0 else "below"
-        return f"{text}; {100 * abs(margin):.3g} % {side} {self.speed:g} m/s"
+        compared = (f"{1 + margin:.3g} times" if margin >= 1
+                    else f"{100 * abs(margin):.3g} % {side}")
+        return f"{text}; {compared} {self.speed:g} m/s"
 
 
 @check_arguments

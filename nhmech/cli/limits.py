@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from math import ceil
+from math import ceil, inf
 
 import click
 
@@ -41,7 +41,8 @@ def limits(file: str, robot: RobotOptions, mu: Friction, radius: float | None,
 
     vehicle = load_robot(file, robot)
     if radius is None:       # a little more than at the steering's limit, rounded up
-        radius = max(1.0, ceil(11 * turning_radius(vehicle)) / 10)
+        least = turning_radius(vehicle)
+        radius = max(1.0, ceil(11 * least) / 10) if least < inf else 1.0
     found = find_limits(vehicle, coefficients(vehicle, mu), radius=radius, speed=speed)
     if as_json:
         margins = {"margin": {name: found.margin(getattr(found, name))

@@ -10,6 +10,9 @@ from ..analysis.variations import Variations
 from ..checks import check_arguments, read_positive
 from ..errors import MechanicsError, ModelError
 from ..simulation.state import State
+from ..urdf.layout import to_triple
+from ..urdf.remedy import option, suggest
+from ..urdf.wheel import Wheel
 from ..vehicle.vehicle import Vehicle
 from .lqr import LQR
 from .twist import Twist, TwistDrive
@@ -65,8 +68,11 @@ class Balance:
         turns = [name for name in states if name in spins and name + "'" in states]
         gains = {name: speed_weight for name in states if name.removesuffix("'") in spins
                  and name not in turns}
-        self.lqr = LQR(vehicle, equilibrium, drop=turns, period=period, effort=effort,
-                       gains=gains | {"pitch_rate": 0.0})
+        try:
+            self.lqr = LQR(vehicle, equilibrium, drop=turns, period=period, effort=effort,
+                           gains=gains | {"pitch_rate": 0.0})
+        except ModelError as error:
+            raise _unsupported(vehicle) from error
         self.names, self.K = self.lqr.names, self.lqr.K
         self._pitch = self.names.index("pitch")
         self._rates = [(i, name.removesuffix("'")) for i, name in enumerate(self.names)
@@ -112,3 +118,20 @@ def _stand(vehicle: Vehicle) -> tuple[Equilibrium, tuple[str, ...]]:
                          "its centre of mass above the wheels, with its other joints locked where "
                          "they should be? On a slope, can its wheels hold it?") from error
     return found, linearise(variations, found.q, found.xi, found.u).names
+
+
+def _unsupported(vehicle: Vehicle) -> ModelError:
+    """The refusal of a vehicle whose pitch its motors do not reach, with a ball half a track ahead
+    of the axle, as if a caster stood there."""
+    mounts = [contact.mount for contact in vehicle.contacts]
+    left, right = mounts[0].centre, mounts[-1].centre
+    radius = mounts[0].wheel.radius / 4
+    point = (left + right) / 2 + [np.linalg.norm(left - right) / 2, 0.0, -3 * radius]
+    ball = Wheel(None, "caster_ball", radius, link=vehicle.description.root,
+                 point=to_triple(point, 6))
+    return ModelError(
+        f"{vehicle.name!r} stands on one axle alone and would have to balance, which its motors "
+        "cannot do: they do not reach its pitch. That is so where the centre of mass is on the "
+        "axle, or a joint without a motor swings",
+        suggest("If a caster holds it that was not found, list it with the wheels: ",
+                option("wheels", [*(mount.wheel for mount in mounts), ball])))

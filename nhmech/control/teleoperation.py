@@ -75,7 +75,7 @@ def easy_limits(vehicle: Vehicle, speed: float | None = None,
     speed = min(easy_speed(vehicle), rates[0]) if speed is None else speed
     yaw_rate = min(speed / length, rates[2]) if yaw_rate is None else yaw_rate
     radius = turning_radius(vehicle)
-    yaw_rate = min(yaw_rate, speed / radius) if radius > 0 else yaw_rate
+    yaw_rate = min(yaw_rate, speed / radius) if 0 < radius < math.inf else yaw_rate
     ahead, turn = (SpeedLimits(most, max_acceleration=most / GROWTH, max_deceleration=-most / DECAY)
                    for most in (speed, yaw_rate))
     return TwistLimits(ahead, ahead, turn)
@@ -87,11 +87,12 @@ def coasts(vehicle: Vehicle) -> bool:
 
 
 def turning_radius(vehicle: Vehicle) -> float:
-    """The smallest [m]; 0 for a vehicle that can turn on the spot, or follows no path at all."""
+    """The smallest [m]; 0 for a vehicle that can turn on the spot, infinite for one that follows no
+    path, since its wheels let it only go straight or only turn."""
     try:
         return unicycle(vehicle).turning_radius
     except ModelError:
-        return 0.0
+        return math.inf
 
 
 def _fastest(vehicle: Vehicle, axis: int) -> float:

@@ -8,7 +8,7 @@ from math import cos, pi, sin
 import numpy as np
 
 from ..checks import read_array, read_number
-from ..errors import InputError
+from ..errors import InputError, Remedy
 
 Vector = tuple[float, float, float]
 
@@ -80,11 +80,14 @@ class Ground:
         >>> Ground.inclined(0.1).normal[0] < 0.0        # uphill is along x
         True
         """
-        slope = read_number("ground: slope", slope, "an angle [rad] between -pi/2 and pi/2",
-                            above=-pi / 2)
-        if slope >= pi / 2:
+        slope = read_number("ground: slope", slope, "an angle [rad] between -pi/2 and pi/2")
+        if abs(slope) >= pi / 2:
+            degrees = f"{slope:.6g}"
             raise InputError(f"ground: slope = {slope} must be an angle [rad] between -pi/2 and "
-                             "pi/2: what is steeper is no ground to roll on")
+                             "pi/2: what is steeper is no ground to roll on",
+                             Remedy(f"If degrees were meant: Ground.inclined(radians({degrees}))",
+                                    f"If degrees were meant: {degrees}deg")
+                             if abs(slope) < 90 and (2 * slope).is_integer() else None)
         direction = read_number("ground: direction", direction, "an angle [rad]")
         return cls((-sin(slope) * cos(direction), -sin(slope) * sin(direction), cos(slope)))
 

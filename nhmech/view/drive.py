@@ -145,7 +145,7 @@ class Drive:
         """The twist that parts of the limits ask for."""
         forward, lateral, yaw = (part * limit.max_velocity
                                  for part, limit in zip(parts, self.limits))
-        if self.turning_radius > 0:
+        if 0 < self.turning_radius < math.inf:
             most = abs(forward) / self.turning_radius
             yaw = min(max(yaw, -most), most)
         return forward, lateral, yaw
@@ -211,7 +211,10 @@ class Drive:
             return ["has no driven wheel, or falls over: a hand pushes it while a key is down, "
                     "and it coasts"]
         words = []
-        if self.turning_radius > 0:
+        if self.turning_radius == math.inf:
+            words.append("goes straight alone, or turns on the spot alone: its wheels allow no "
+                         "path. Of wheels that scrub when it turns, --skid mid-axle is the model")
+        elif self.turning_radius > 0:
             words.append(f"does not turn on the spot: {self.turning_radius:.3g} m is its smallest "
                          "radius")
         return words if self.teleoperation.has_lateral else [*words, "does not move sideways"]

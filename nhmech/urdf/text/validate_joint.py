@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import radians, tau
 
 import numpy as np
 
@@ -97,12 +98,22 @@ def _check_direction(source: Source, axis: Element) -> None:
 
 def check_origin(source: Source, origin: Element) -> Iterator[ElementError]:
     """Both triples of an `<origin>`, which may be missing."""
-    for attribute in ("xyz", "rpy"):
-        yield from gather(_read_triple, source, origin, attribute)
+    yield from gather(_read_xyz, source, origin)
+    yield from gather(_check_angles, source, origin)
 
 
-def _read_triple(source: Source, element: Element, attribute: str) -> None:
-    source.triple(element, attribute, None)
+def _read_xyz(source: Source, origin: Element) -> None:
+    source.triple(origin, "xyz", None)
+
+
+def _check_angles(source: Source, origin: Element) -> None:
+    """More than a turn, in whole or half numbers, are degrees."""
+    rpy = source.triple(origin, "rpy", (0.0, 0.0, 0.0))
+    if max(map(abs, rpy)) > tau and all((2 * angle).is_integer() for angle in rpy):
+        meant = " ".join(f"{radians(angle):.16g}" for angle in rpy)
+        raise source.error(origin, f"rpy={origin.get('rpy')!r} is more than a turn; a URDF has "
+                                   f'radians. If degrees were meant: rpy="{meant}"',
+                           mend=Mend("an rpy in degrees", setting(origin, "rpy", meant)))
 
 
 def _check_numbers(source: Source, joint: Element) -> Iterator[ElementError]:
