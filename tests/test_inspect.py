@@ -58,7 +58,7 @@ CONTENT = {
                       "1240 kg, its centre 1.3 m ahead of the base's origin",
                       "turn 0.1231 rad/rad^2",
                       "0.32 (rear_right_wheel_joint - rear_left_wheel_joint) - 1.5 yaw is constant",
-                      "SE(2): general"),
+                      "SE(2): transverse"),
     "carriage": ("(2, 0), manoeuvrability 2",
                  "any point of the common axle, which passes at (0, 0) m of the base along (0, 1)",
                  "right_wheel_joint/lateral = left_wheel_joint/lateral",
