@@ -123,7 +123,8 @@ ITEMS = (
     Item("beyond invariants", "quotients whose invariants are no coordinates", "quotient"),
     Item("beyond hj", "nonholonomic Hamilton-Jacobi equation (Iglesias et al. 2008; Ohsawa and "
          "Bloch 2009)", "hamilton_jacobi"),
-    Item("beyond vakonomic", "vakonomic equations beside nonholonomic ones", missing=NOT_WRITTEN),
+    Item("beyond vakonomic", "vakonomic equations beside nonholonomic ones (Lewis and Murray "
+         "1995; Cardin and Favretti 1996)", "vakonomic"),
     Item("beyond stability", "the energy-momentum method with conserved momenta, nonholonomic too "
          "(Zenkov, Bloch and Marsden 1998, theorem 3.2)", "energy_momentum"),
     Item("beyond transport", "the same with momenta that are only transported, such as the disc's",

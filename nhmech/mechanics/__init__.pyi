@@ -80,4 +80,5 @@ from .symplectic_reduction import (
     on_level as on_level,
 )
 from .system import ConstrainedSystem as ConstrainedSystem, LagrangianSystem as LagrangianSystem
+from .vakonomic import vakonomic as vakonomic
 from .writing import constrain as constrain, lagrangian_system as lagrangian_system
