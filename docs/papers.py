@@ -107,7 +107,7 @@ ITEMS = (
     Item("004 (24)", "the momentum equation, theorem VI.4", "nonholonomic_momentum"),
     Item("004 split", "reduced equations split by the nonholonomic connection",
          missing=NOT_WRITTEN),
-    Item("004 affine", "affine rows in reduction", "quotient; chaplygin refuses them"),
+    Item("004 affine", "affine and moving rows in reduction", "chaplygin, quotient"),
     Item("004 reconstruction", "the way back", "reconstruct"),
     Item("004 VII.A", "the singular Lagrangian of Capri and Kobayashi",
          "systems: capri_kobayashi"),

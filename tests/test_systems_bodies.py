@@ -115,14 +115,18 @@ def test_a_ball_of_equal_moments_on_veselovas_sphere_goes_round():
 
 
 @pytest.mark.paper("004 affine")
-def test_drift_keeps_the_translation_and_refuses_chaplygin():
-    """The constraint is affine: Chaplygin's reduction, which asks for a linear one, says so; the
-    quotient takes it."""
+def test_drift_is_reduced_by_the_translation():
+    """z' = y x' - x y' + c: the base (x, y) moves as in Newton's equations of the docstring, where
+    the drift c plays no part; the quotient says the same with its row."""
     example = heisenberg_drift.example()
     along = symmetry(example, {"z": lambda s: {"z": 1}})
     assert quotient(along).base.system.algebroid.q_names == ("x", "y")
-    with pytest.raises(MechanicsError, match="linear in the velocities"):
-        chaplygin(along)
+    reduced, f = chaplygin(along), dict(zip(example.constrained.system.theta_names,
+                                            example.constrained.parameters))["f"]
+    x, y = 0.7, -0.4
+    found = reduced.equations().drift(0, [x, y], [0.3, 0.9], [], example.constrained.parameters)[1]
+    force = f * y / (1 + x ** 2 + y ** 2)
+    np.testing.assert_allclose(found.full().ravel(), [f - force * y, force * x], rtol=1e-12)
 
 
 def test_a_sharp_torus_is_the_disc():

@@ -72,7 +72,8 @@ class BaseSpace:
         """The system on the base, without constraints."""
         whole = self.symmetry.constrained
         return ConstrainedSystem(system, assemble([], self.algebroid.nv), whole.parameters,
-                                 whole.configurations[:, list(self.coordinates)])
+                                 whole.configurations[:, list(self.coordinates)],
+                                 moment=whole.moment)
 
 
 def base_space(symmetry: Symmetry, B: ca.SX, rest: ca.SX, names: tuple[str, ...],

@@ -128,7 +128,8 @@ def quotient(symmetry: Symmetry,
     place = _place(constrained, coordinates, known)
     configurations = np.array([place(q) for q in constrained.configurations])
     base = ConstrainedSystem(reduced, distribution, constrained.parameters, configurations,
-                             constrained.preferred, constrained.scales)
+                             constrained.preferred, constrained.scales,
+                             moment=constrained.moment)
     lift = ca.Function("lift", [system.t, system.q, system.v, system.theta],
                        [ca.densify(system.q_rate), system.v],
                        ["t", "q", "v", "theta"], ["q_rate", "v_lifted"])

@@ -22,11 +22,12 @@ from numpy.typing import ArrayLike
 
 from ..checks import check_arguments
 from ..errors import REPR, MechanicsError, listed
+from .algebroid import bracket
 from .base_space import BaseSpace, base_space, fixed_speeds
 from .equations import Equations, solve_definite, speed_symbols
-from .frame import AdaptedFrame, adapted_frame
+from .frame import AdaptedFrame, adapted_frame, at_samples
 from .gibbs_appell import gibbs_appell
-from .symmetry import HORIZONTAL, PURELY_KINEMATIC, Symmetry
+from .symmetry import HORIZONTAL, PURELY_KINEMATIC, ZERO, Symmetry
 from .system import ConstrainedSystem
 
 
@@ -44,7 +45,7 @@ class Reduction:
     gyroscopic
         G (n, n), antisymmetric, in (t, base.q, base.v, theta): omega - omega*.
     alpha
-        (n,) = -G xi.
+        (n,) = -G xi, and of affine or moving rows their part of it, which does work.
     lift
         (t, q, xi, theta) -> dq/dt (nq,), v (nv,) on Q, from q and the reduced velocity xi = base.v.
     coordinates
@@ -102,10 +103,12 @@ class Reduction:
 def chaplygin(symmetry: Symmetry, speeds: Sequence[str] | None = None) -> Reduction:
     """Chaplygin's reduction by a purely kinematic symmetry.
 
-    L*(r, xi) = L on horizontal velocities E xi, with alpha_a = -<dL/dv, vertical part of [E_a,
-    E_b]> xi^b.
+    L*(t, r, xi) = L on horizontal velocities V = E xi + e0, with alpha_a = -<dL/dv, vertical part
+    of [E_a, E_b]> xi^b - <dL/dv, [E_a, e0] - dE_a/dt>. The last term is that of affine and of
+    moving rows; it does work.
 
-    Source: paper 004, eqs. (20)-(22) and section VII.B; Koiller 1992.
+    Source: paper 004, eqs. (20)-(22) and section VII.B; Koiller 1992. With affine rows, paper 000,
+    eq. (3.4), and the connection of paper 003, section 2.
 
     Parameters
     ----------
@@ -118,15 +121,15 @@ def chaplygin(symmetry: Symmetry, speeds: Sequence[str] | None = None) -> Reduct
     Raises
     ------
     MechanicsError
-        For a symmetry that is not purely kinematic, constraints that are not linear in v, and
+        For a symmetry that is not purely kinematic, rows whose affine part moves the base, and
         speeds that are no base velocities: what then still depends on the group is named.
     """
     symmetry.require("Chaplygin reduction", PURELY_KINEMATIC)
     constrained = symmetry.constrained
-    _require_linear("Chaplygin reduction", constrained)
+    constrained.require_ideal("Chaplygin reduction")
     frame = adapted_frame(constrained, speeds or fixed_speeds(symmetry, symmetry.dim_motion))
     xi = speed_symbols(frame)
-    velocity = ca.densify(frame.E @ xi)
+    velocity = ca.densify(frame.velocity(xi))
     lagrangian = ca.substitute(constrained.system.require_lagrangian("Chaplygin reduction"),
                                constrained.system.v, velocity)
     holonomic = [frame.nxi + i
@@ -203,7 +206,9 @@ def _reduce(symmetry: Symmetry, frame: AdaptedFrame, B: ca.SX, rest: ca.SX, xi: 
     """In base coordinates::
 
         d/dt(dl/dxi^b) = X_b(l) - C^g_bc xi^c dl/dxi^g - <p, part of [B_b, B_c] along `rest`> xi^c +
-        tau . B_b
+        tau . B_b - <p, [B_b, e0] - dB_b/dt>
+
+    with the velocity B xi + e0, or at a momentum value B xi + S eta.
     """
     constrained = symmetry.constrained
     system = constrained.system
@@ -213,14 +218,31 @@ def _reduce(symmetry: Symmetry, frame: AdaptedFrame, B: ca.SX, rest: ca.SX, xi: 
     p = ca.substitute(system.momentum, v, velocity)
     G = ca.densify(space.outside(p))
     tau = ca.densify(B.T @ ca.substitute(system.force, v, velocity))
-    reduced, G, tau = space.onto_base({"the Lagrangian": lagrangian, "the gyroscopic 2-form": G,
-                                       "the force": tau}, xi)
-    alpha = -G @ xi
+    drift = _moving_force(frame, B, p, space)
+    reduced, G, tau, moving = space.onto_base({
+        "the Lagrangian": lagrangian, "the gyroscopic 2-form": G, "the force": tau,
+        "the force of the affine part": drift}, xi)
+    alpha = moving - G @ xi
     base = system.transfer(space.algebroid, xi, ca.SX.sym("a", xi.numel()), reduced, alpha + tau)
     lift = ca.Function("lift", [system.t, system.q, xi, system.theta],
                        [ca.densify(system.algebroid.anchor @ velocity), velocity],
                        ["t", "q", "xi", "theta"], ["q_rate", "v"], {"cse": True})
     return Reduction(symmetry, space.constrained(base), G, alpha, lift, space.coordinates, mu)
+
+
+def _moving_force(frame: AdaptedFrame, B: ca.SX, p: ca.SX, space: BaseSpace) -> ca.SX:
+    """-<p, [B_b, e0] - dB_b/dt> (n,), of rows that are affine or move."""
+    system = frame.constrained.system
+    e0 = ca.densify(frame.velocity(ca.SX.zeros(frame.nxi)))
+    shown = at_samples(frame.constrained, ca.densify(system.algebroid.anchor @ e0))
+    moved = np.abs(shown[:, list(space.coordinates)]).max(initial=0.0)
+    if moved > ZERO * np.abs(shown).max(initial=0.0):
+        raise MechanicsError("the affine part of the constraints moves the base by itself, at "
+                             f"{moved:.3g}: no velocity of the base is then zero; take base "
+                             "velocities relative to it, or use `quotient`")
+    return -ca.vertcat(ca.SX(0, 1), *[ca.dot(p, bracket(system.algebroid, column, e0)
+                                             - ca.jtimes(column, system.t, ca.SX(1)))
+                                      for column in map(ca.densify, ca.horzsplit(B))])
 
 
 def _require_linear(method: str, constrained: ConstrainedSystem) -> None:
