@@ -228,3 +228,38 @@ def test_no_symmetry_is_an_error():
     lonely = constrain(lagrangian_system(euclidean("x"), lambda s: s.v.x ** 2 / 2 - ca.cosh(s.q.x)))
     with pytest.raises(MechanicsError, match="no symmetry among the candidates: d/dx, x d/dx"):
         find_symmetry(lonely)
+
+
+UNITS = {"SI": (1.0, 1.0, 1.0), "mm, tonnes, ms": (1e3, 1e-3, 1e3), "nm, ng, us": (1e9, 1e12, 1e6),
+         "light years, suns, years": (1e-16, 5e-31, 3e-8)}
+
+
+def tilted_skate(length, mass, time):
+    """A skate on an incline with a spring to the line x = 0, written in other units: numbers of
+    lengths, masses and times are multiplied by these."""
+    m, inertia, g, k = 0.7 * mass, 0.2 * mass * length ** 2, 9.81 * length / time ** 2, \
+        3.0 * mass / time ** 2
+
+    def lagrangian(s):
+        return (m * (s.v.x ** 2 + s.v.y ** 2) / 2 + inertia * s.v.phi ** 2 / 2
+                - m * g * s.q.y / 2 - k * s.q.x ** 2 / 2)
+
+    free = lagrangian_system(euclidean("x", "y", "phi"), lagrangian)
+    samples = np.random.default_rng(0).normal(size=(8, 3)) * [length, length, 1]
+    return constrain(free, rows={"skate": lambda s: (
+        s.v.y * ca.cos(s.q.phi) - s.v.x * ca.sin(s.q.phi))}, samples=samples)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_units_decide_nothing(unit):
+    """Neither what is no symmetry, for its force of gravity or its spring, nor what is one."""
+    skate = tilted_skate(*UNITS[unit])
+    for generators in (X, Y, {"turn": lambda s: {"phi": 1}}):
+        with pytest.raises(MechanicsError, match="is no symmetry"):
+            symmetry(skate, generators)
+    free = replace(skate, system=skate.system.transfer(
+        skate.system.algebroid, skate.system.v, skate.system.a,
+        skate.system.lagrangian + skate.system.energy, ca.SX(3, 1)))
+    assert symmetry(free, SE2).kind == "general"
+    assert sorted(find_symmetry(free).names) == sorted(find_symmetry(replace(
+        free, samples=None)).names)

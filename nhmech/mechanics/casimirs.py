@@ -12,7 +12,6 @@ from ..checks import check_arguments, read_number
 from .nonholonomic_bracket import NonholonomicBracket
 from .symmetry_search import (
     TRIES,
-    echelon,
     finite_points,
     name_combination,
     null_combinations,
@@ -91,7 +90,7 @@ def casimirs(bracket: NonholonomicBracket, degree: int = 2) -> tuple[Casimir, ..
     symbols = [z[:q.numel()], z[q.numel():]]
     return tuple(Casimir(name_combination(row, words), ca.Function(
         "casimir", symbols, [ca.dot(ca.DM(row), monomials)]))
-        for row in (echelon(basis) if len(basis) else ()))
+        for row in basis)
 
 
 def _product(z: ca.SX, terms: tuple[int, ...]) -> ca.SX:

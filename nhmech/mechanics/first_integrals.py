@@ -15,7 +15,6 @@ from .gibbs_appell import gibbs_appell
 from .symmetry_search import (
     TRIES,
     candidates,
-    echelon,
     finite_points,
     name_combination,
     null_combinations,
@@ -95,7 +94,7 @@ def first_integrals(constrained: HasConstrained) -> tuple[FirstIntegral, ...]:
     found: list[FirstIntegral] = []
     spread = values - values[0]
     kept = np.zeros((len(values), 0))
-    for row in echelon(basis) if len(basis) else ():
+    for row in basis:
         part = spread @ row
         rest = part - kept @ np.linalg.lstsq(kept, part, rcond=None)[0] if kept.size else part
         # constant on the constraints, or a combination of those before

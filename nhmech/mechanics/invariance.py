@@ -12,6 +12,8 @@ from .equations import solve_definite
 from .frame import adapted_frame
 from .system import ConstrainedSystem, LagrangianSystem
 
+_ROUNDING = 1e-4    # of a quantity over an entry's extent: a slope below it may be rounding
+
 
 def complete_lift(system: LagrangianSystem, section: ca.SX) -> tuple[ca.SX, ca.SX]:
     """Rates of q (nq,) and of v (nv,) along the complete lift of a section s of the algebroid.
@@ -26,7 +28,7 @@ def complete_lift(system: LagrangianSystem, section: ca.SX) -> tuple[ca.SX, ca.S
 
 @dataclass(frozen=True)
 class Invariance:
-    """The derivatives of one quantity along the lifts of k sections, as terms to be added.
+    """The derivatives of one quantity along the lifts of k sections.
 
     Attributes
     ----------
@@ -34,13 +36,16 @@ class Invariance:
         Quantity, in words.
     labels
         Of its n entries.
-    terms
-        (n, k) each; their sum must vanish, and is small if it is small against them.
+    rate
+        (n, k), which must vanish.
+    size
+        (n, k), in the same unit: what cancels in it, and so what it is small against.
     """
 
     what: str
     labels: tuple[str, ...]
-    terms: tuple[ca.SX, ...]
+    rate: ca.SX
+    size: ca.SX
 
 
 def invariances(constrained: ConstrainedSystem, sections: ca.SX) -> list[Invariance]:
@@ -56,26 +61,49 @@ def invariances(constrained: ConstrainedSystem, sections: ca.SX) -> list[Invaria
     q, v, tau = system.q, system.v, system.force
     function = system.energy if system.lagrangian is None else system.lagrangian
     speed = d.A @ v + d.b
-    lifts = [complete_lift(system, sections[:, i]) for i in range(sections.shape[1])]
+    count = sections.shape[1]
+    lifts = [complete_lift(system, sections[:, i]) for i in range(count)]
+    moved, sizes = (ca.horzcat(ca.SX(q.numel() + v.numel(), 0), *columns) for columns in (
+        [ca.densify(ca.vertcat(*lift)) for lift in lifts],
+        [_lift_size(system, sections[:, i]) for i in range(count)]))
+    extents = _extents(constrained)
+    reach = _ROUNDING * ca.sum1(sizes / extents)
 
-    def along(f: ca.SX) -> tuple[ca.SX, ca.SX]:
-        by_q, by_v = ca.jacobian(f, q), ca.jacobian(f, v)
-        return (ca.horzcat(ca.SX(f.numel(), 0), *[by_q @ q_rate for q_rate, _ in lifts]),
-                ca.horzcat(ca.SX(f.numel(), 0), *[by_v @ v_rate for _, v_rate in lifts]))
+    def along(f: ca.SX, further: ca.SX | None = None) -> tuple[ca.SX, ca.SX]:
+        slope = ca.jacobian(f, ca.vertcat(q, v))
+        further = ca.SX(f.numel(), count) if further is None else further
+        whole = ca.fabs(f) + ca.fabs(slope) @ ca.fabs(ca.vertcat(q, v))
+        return (slope @ moved + further, ca.fabs(slope) @ sizes + ca.fabs(further)
+                + (ca.mmax(whole) if f.numel() else 0) * ca.repmat(reach, f.numel(), 1))
 
     dragged = ca.horzcat(ca.SX(v.numel(), 0),
                          *[ca.jacobian(v_rate, v).T @ tau for _, v_rate in lifts])
     rest = _of_motion(constrained, lifts, along) if constrained.invariant.numel() else []
     name = "the energy" if system.lagrangian is None else "the Lagrangian"
-    return [Invariance(name, ("",), along(function)),
-            Invariance("the force", system.algebroid.v_names, (*along(tau), dragged)),
-            Invariance("the distribution", d.names, along(speed)),
+    return [Invariance(name, ("",), *along(function)),
+            Invariance("the force", system.algebroid.v_names, *along(tau, dragged)),
+            Invariance("the distribution", d.names, *along(speed)),
             Invariance("the holonomic constraint", tuple(d.names[i] for i in d.phi_rows),
-                       along(d.phi)[:1]), *rest]
+                       *along(d.phi)), *rest]
+
+
+def _lift_size(system: LagrangianSystem, section: ca.SX) -> ca.SX:
+    """What cancels in a complete lift, (nq + nv,)."""
+    s, v, rho = ca.fabs(section), ca.fabs(system.v), ca.fabs(system.algebroid.anchor)
+    twist = [v.T @ ca.fabs(c) @ s for c in system.algebroid.structure]
+    return ca.densify(ca.vertcat(rho @ s, ca.fabs(ca.jacobian(section, system.q)) @ (rho @ v)
+                                 + ca.vertcat(ca.SX(0, 1), *twist)))
+
+
+def _extents(constrained: ConstrainedSystem) -> np.ndarray:
+    """How large each entry of (q, v) is, (nq + nv,): infinite of one that is always zero."""
+    states = [np.concatenate([q, v]) for _, q, v, _ in random_states(constrained, 8)]
+    found = np.abs(states).max(axis=0, initial=0.0)
+    return np.where(found > 0, found, np.inf)
 
 
 def _of_motion(constrained: ConstrainedSystem, lifts: list[tuple[ca.SX, ca.SX]],
-               along: Callable[[ca.SX], tuple[ca.SX, ca.SX]]) -> list[Invariance]:
+               along: Callable[..., tuple[ca.SX, ca.SX]]) -> list[Invariance]:
     """Of dv/dt = F(t, q, v) and its manifold: the lift takes F to the rate that F gives to the
     lift's own (v')."""
     system, chi = constrained.system, constrained.invariant
@@ -84,8 +112,8 @@ def _of_motion(constrained: ConstrainedSystem, lifts: list[tuple[ca.SX, ca.SX]],
     carried = ca.horzcat(ca.SX(F.numel(), 0), *[
         -(system.rate(v_rate) + ca.jtimes(v_rate, system.v, F)) for _, v_rate in lifts])
     labels = tuple(str(i) for i in range(chi.numel()))
-    return [Invariance("the acceleration", system.algebroid.v_names, (*along(F), carried)),
-            Invariance("the manifold of the motion", labels, along(chi))]
+    return [Invariance("the acceleration", system.algebroid.v_names, *along(F, carried)),
+            Invariance("the manifold of the motion", labels, *along(chi))]
 
 
 def random_states(constrained: ConstrainedSystem, count: int,
@@ -93,23 +121,51 @@ def random_states(constrained: ConstrainedSystem, count: int,
     """(t, q, v, u): configurations of the system in turn, with random v that satisfy A v + b = 0;
     near them, where the motion has a manifold.
 
-    t is random too, but 0 where holonomic constraints move, for configurations are given at t = 0.
+    v is normally distributed by the kinetic energy, whose mean is what the potential's differences
+    are: in other units of length, mass and time it is the same. t is random too, but 0 where
+    holonomic constraints move, for configurations are given at t = 0.
     """
     system, frame = constrained.system, adapted_frame(constrained)
     xi = ca.SX.sym("xi", frame.nxi)
-    velocity = ca.Function("velocity", [system.t, system.q, xi, system.theta],
+    inputs = [system.t, system.q, system.theta]
+    velocity = ca.Function("velocity", [*inputs[:2], xi, system.theta],
                            [ca.densify(frame.velocity(xi))])
+    mass = ca.Function("mass", inputs, system.expand(ca.densify(
+        frame.E.T @ ca.substitute(system.mass_and_bias()[0], system.v,
+                                  ca.SX.zeros(system.v.shape)) @ frame.E)))
     rng, configurations = np.random.default_rng(seed), constrained.configurations
+    height = _height(constrained)
     moving, made = ca.depends_on(ca.densify(constrained.distribution.phi), system.t), []
     for k in range(count):
         t, q = 0.0 if moving else rng.uniform(0, 1), configurations[k % len(configurations)]
-        v = velocity(t, q, rng.normal(size=frame.nxi), constrained.parameters).full().ravel()
+        speeds = height * _by_energy(mass(t, q, constrained.parameters).full(),
+                                     rng.normal(size=frame.nxi))
+        v = velocity(t, q, speeds, constrained.parameters).full().ravel()
         if constrained.invariant.numel():
             q, v = constrained.nearest_state(q, v, t) or (q, np.full(v.size, np.nan))
         # the frame's speeds may determine nothing at a special configuration
         if np.all(np.isfinite(v)):
             made.append((t, q, v, rng.normal(size=system.u.numel())))
     return made
+
+
+def _by_energy(mass: np.ndarray, normal: np.ndarray) -> np.ndarray:
+    """Speeds with speeds^T mass speeds = |normal|^2; the numbers themselves where no such energy
+    is."""
+    try:
+        return np.linalg.solve(np.linalg.cholesky(mass).T, normal)
+    except np.linalg.LinAlgError:
+        return normal
+
+
+def _height(constrained: ConstrainedSystem) -> float:
+    """Root of the differences of the potential between configurations; 1 where there are none."""
+    system, theta = constrained.system, constrained.parameters
+    found = np.array([float(system.energy_function(constrained.moment, q, np.zeros(
+        system.v.numel()), theta)) for q in constrained.configurations[:8]])
+    found = found[np.isfinite(found)]
+    height = np.ptp(found) if found.size else 0.0
+    return float(np.sqrt(height)) if height > 1e-12 * np.abs(found).max(initial=0.0) else 1.0
 
 
 def evaluate(constrained: ConstrainedSystem, found: Sequence[Invariance], states: int,
@@ -122,17 +178,16 @@ def evaluate(constrained: ConstrainedSystem, found: Sequence[Invariance], states
     system, rng = constrained.system, np.random.default_rng(seed + 1)
     inputs = [system.t, system.q, system.v, system.u, system.theta]
     values: list[tuple[list, list]] = [([], []) for _ in found]
-    functions = []
-    for f in found:
-        sums = [
-            sum(terms[1:], terms[0]) for terms in (f.terms, [ca.fabs(term) for term in f.terms])
-        ]
-        functions.append(ca.Function("lifted", inputs, [ca.densify(total) for total in sums]))
+    functions = [ca.Function("lifted", inputs, [ca.densify(f.rate), ca.densify(f.size)])
+                 for f in found]
+    mass = ca.Function("mass", inputs, system.expand(ca.densify(system.mass_and_bias()[0])))
+    height = _height(constrained)
     for t, q, v, u in random_states(constrained, states, seed):
-        free = rng.normal(size=v.size)
+        here = mass(t, q, v, u, constrained.parameters).full()
+        free = height * _by_energy(here, rng.normal(size=v.size))
         for (derivative, size), function, f in zip(values, functions, found):
             off = f.what in ("the Lagrangian", "the energy", "the force")
             out = function(t, q, free if off else v, u, constrained.parameters)
-            derivative.append(out[0].full().reshape(f.terms[0].shape))
-            size.append(out[1].full().reshape(f.terms[0].shape))
+            derivative.append(out[0].full())
+            size.append(out[1].full())
     return [(np.array(derivative), np.array(size)) for derivative, size in values]

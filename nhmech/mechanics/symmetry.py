@@ -14,7 +14,7 @@ from ..checks import check_arguments
 from ..ctrl_c import hear_ctrl_c
 from ..errors import REPR, MechanicsError, listed
 from ..symbolic.row_reduction import ZERO
-from .algebroid import bracket
+from .algebroid import LieAlgebroid, bracket
 from .frame import at_samples
 from .invariance import evaluate, invariances
 from .system import ConstrainedSystem, HasConstrained, LagrangianSystem, require_constrained
@@ -138,7 +138,7 @@ def symmetry(constrained: HasConstrained, generators: Mapping[str, Section],
                      for name, value in generators.items()])
     found = invariances(constrained, S)
     for quantity, (derivative, size) in zip(found, evaluate(constrained, found, states)):
-        wrong = ~(np.abs(derivative) <= ZERO * (1 + size))
+        wrong = ~(np.abs(derivative) <= ZERO * size.max(axis=0, initial=0.0))
         if wrong.any():
             state, entry, i = (int(n) for n in np.argwhere(wrong)[0])
             label = f" {quantity.labels[entry]!r}" if quantity.labels[entry] else ""
@@ -180,7 +180,8 @@ def section(system: LagrangianSystem, value: Section, name: str = "section") -> 
 def _constants(constrained: ConstrainedSystem, S: ca.SX, names: tuple[str, ...]) -> np.ndarray:
     k, algebroid = len(names), constrained.system.algebroid
     stacked = at_samples(constrained, S).reshape(-1, k)
-    rank = int(np.linalg.matrix_rank(stacked, tol=ZERO * np.abs(stacked).max(initial=1.0)))
+    lengths = np.linalg.norm(stacked, axis=0)
+    rank = _rank(stacked / _largest(lengths))
     if rank < k:
         raise MechanicsError(f"the generators {', '.join(names)} depend on each other: rank {rank} "
                              f"of {k}")
@@ -189,15 +190,25 @@ def _constants(constrained: ConstrainedSystem, S: ca.SX, names: tuple[str, ...])
         for j in range(i + 1, k):
             values = at_samples(constrained,
                                 ca.densify(bracket(algebroid, S[:, i], S[:, j]))).reshape(-1)
-            coefficients = np.linalg.lstsq(stacked, values, rcond=None)[0]
+            coefficients = np.linalg.lstsq(stacked / lengths, values, rcond=None)[0] / lengths
             defect = np.abs(stacked @ coefficients - values).max()
-            if not defect <= ZERO * (1 + np.abs(values).max()):
+            sizes = at_samples(constrained, ca.densify(_bracket_size(algebroid, S[:, i], S[:, j])))
+            if not defect <= ZERO * np.abs(sizes).max():
                 raise MechanicsError(f"the bracket of the generators {names[i]!r} and {names[j]!r} "
                                      f"is not a combination of {', '.join(names)} with constant "
                                      f"coefficients (defect {defect:.3g}): add it as a generator")
-            coefficients = np.where(np.abs(coefficients) < ZERO, 0.0, coefficients)
+            coefficients = np.where(np.abs(coefficients) * lengths < ZERO * np.linalg.norm(sizes),
+                                    0.0, coefficients)
             constants[:, i, j], constants[:, j, i] = coefficients, -coefficients
     return constants + 0.0                               # no negative zeros
+
+
+def _bracket_size(algebroid: LieAlgebroid, X: ca.SX, Y: ca.SX) -> ca.SX:
+    """What cancels in [X, Y], (nv,)."""
+    q, rho = algebroid.q, ca.fabs(algebroid.anchor)
+    constant = ca.vertcat(*[ca.fabs(X).T @ ca.fabs(c) @ ca.fabs(Y) for c in algebroid.structure])
+    return (ca.fabs(ca.jacobian(Y, q)) @ rho @ ca.fabs(X)
+            + ca.fabs(ca.jacobian(X, q)) @ rho @ ca.fabs(Y) + constant)
 
 
 def _dimensions(constrained: ConstrainedSystem, S: ca.SX) -> tuple[int, int, int, int]:
@@ -205,6 +216,8 @@ def _dimensions(constrained: ConstrainedSystem, S: ca.SX) -> tuple[int, int, int
     A on V."""
     d, nv = constrained.distribution, constrained.system.algebroid.nv
     A, V, holonomic = at_samples(constrained, d.A), at_samples(constrained, S), list(d.phi_rows)
+    A, V = (values / _largest(np.abs(values).max(axis=axes, keepdims=True))
+            for values, axes in ((A, (0, 2)), (V, (0, 1))))
     found = []
     for forms, vertical in zip(A, V):
         dim_v, dim_av = _rank(vertical), _rank(forms @ vertical)
@@ -218,5 +231,9 @@ def _dimensions(constrained: ConstrainedSystem, S: ca.SX) -> tuple[int, int, int
 
 
 def _rank(matrix: np.ndarray) -> int:
-    tolerance = ZERO * max(1.0, np.abs(matrix).max(initial=0.0))
-    return int(np.linalg.matrix_rank(matrix, tol=tolerance)) if matrix.size else 0
+    """Of entries whose unit is one."""
+    return int(np.linalg.matrix_rank(matrix, tol=ZERO)) if matrix.size else 0
+
+
+def _largest(sizes: np.ndarray) -> np.ndarray:
+    return np.where(sizes > 0, sizes, 1.0)

@@ -51,11 +51,12 @@ def find_symmetry(constrained: HasConstrained) -> Symmetry:
     names, sections = _independent(anywhere, *candidates(constrained.system))
     found = invariances(constrained, sections)
     values = evaluate(constrained, found, 2 * len(names) + 8)
-    # each quantity in its own unit, for a light system's Lagrangian counts as much as its rows
-    units = [size.max(initial=0.0) or 1.0 for _, size in values]
-    rows, sizes = (np.concatenate([value[part].reshape(-1, len(names)) / unit
-                                   for value, unit in zip(values, units)]) for part in (0, 1))
-    basis = echelon(null_combinations(rows, sizes))
+    units = row_units(np.concatenate([size.max(axis=0, initial=0.0) for _, size in values]))
+    rows, sizes = (np.concatenate([value[part] for value in values], axis=1) / units[:, None]
+                   for part in (0, 1))
+    rows, sizes = (part.reshape(-1, len(names)) for part in (rows, sizes))
+    # sizes have what rounding leaves in them, so that every one that is not zero counts
+    basis = null_combinations(rows, sizes, 0.0)
     found_names, generators = _independent(
         constrained, [name_combination(row, names) for row in basis],
         sections @ ca.DM(basis.T)) if len(basis) else ([], sections)
@@ -115,16 +116,29 @@ def _independent(constrained: ConstrainedSystem, names: list[str],
     return [names[i] for i in kept], sections[:, kept]
 
 
-def null_combinations(rates: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Combinations (d, n) of candidates whose rates (N, n) vanish: orthonormal in columns scaled by
-    the sizes (N, n) of the terms that cancel in them, so that rounding stays rounding in any unit.
+def null_combinations(rates: np.ndarray, sizes: np.ndarray,
+                      nothing: float = NOTHING) -> np.ndarray:
+    """Combinations (d, n) of candidates whose rates (N, n) vanish, in echelon form.
+
+    They are found in columns scaled by the sizes (N, n) of the terms that cancel in them, so that
+    rounding stays rounding in any unit; by the largest of all where a size is not above `nothing`
+    times it.
     """
     norms = np.linalg.norm(sizes, axis=0)
     largest = norms.max(initial=0.0) or 1.0
-    # what is smaller has no size of its own: it is rounding of nothing
-    scale = np.where(norms > NOTHING * largest, norms, largest)
+    scale = np.where(norms > nothing * largest, norms, largest)
     _, s, vt = np.linalg.svd(rates / scale)
-    return vt[int((s > ZERO).sum()):] / scale
+    return echelon(vt[int((s > ZERO).sum()):], scale)
+
+
+def row_units(sizes: np.ndarray) -> np.ndarray:
+    """Units u (N,) of rows in which sizes (N, n) = u_i w_j are as alike as can be, in least squares
+    of logarithms: another unit of length, mass or time changes u and w, and not what is left."""
+    i, j = np.nonzero(sizes)
+    matrix = np.zeros((len(i), sum(sizes.shape)))
+    matrix[range(len(i)), i] = matrix[range(len(i)), sizes.shape[0] + j] = 1
+    logs = np.linalg.lstsq(matrix, np.log(sizes[i, j]), rcond=None)[0]
+    return np.exp(logs[:sizes.shape[0]])
 
 
 def finite_points(tried: Iterable[list[np.ndarray]], wanted: int,
@@ -144,10 +158,10 @@ def finite_points(tried: Iterable[list[np.ndarray]], wanted: int,
     return found
 
 
-def echelon(basis: np.ndarray) -> np.ndarray:
-    """Reduced row echelon form: each vector has an entry 1 where all others have 0, which makes
-    them readable."""
-    basis, r = basis.copy(), 0
+def echelon(basis: np.ndarray, scale: np.ndarray | float = 1.0) -> np.ndarray:
+    """Reduced row echelon form of basis / scale: each vector has an entry 1 where all others have
+    0, which makes them readable. What is rounding is decided before the division."""
+    basis, scale, r = basis.copy(), np.broadcast_to(scale, basis.shape[1:]), 0
     for column in range(basis.shape[1]):
         if r == len(basis):
             break
@@ -156,12 +170,14 @@ def echelon(basis: np.ndarray) -> np.ndarray:
             basis[r:, column] = 0
             continue
         basis[[r, pivot]] = basis[[pivot, r]]
-        basis[r] /= basis[r, column]
+        basis[r] *= scale[column] / basis[r, column]
         others = [i for i in range(len(basis)) if i != r]
-        basis[others] -= np.outer(basis[others, column], basis[r])
+        basis[others] -= np.outer(basis[others, column] / scale[column], basis[r])
         r += 1
+    sizes = np.abs(basis).max(axis=1, initial=0.0, keepdims=True)
+    basis = np.where(np.abs(basis) < ZERO * sizes, 0.0, basis) / scale
     near = np.round(basis)
-    return np.where(np.abs(basis - near) < ZERO, near, basis)
+    return np.where(np.abs(basis - near) < ZERO * np.abs(near), near, basis)
 
 
 def name_combination(row: np.ndarray, names: list[str]) -> str:
