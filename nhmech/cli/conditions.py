@@ -17,6 +17,7 @@ from .options import (
     Context,
     PairType,
     Parameter,
+    Positive,
     RobotOptions,
     load_robot,
     naming,
@@ -94,6 +95,10 @@ class Conditions:
         "--xi", type=PairType("VALUE", number), multiple=True,
         help="Speed at the start [rad/s or m/s], of a joint or of the base, such as "
              "forward_speed=0.5; repeat. Default: at rest.")
+    drop: float | None = option(
+        "--drop", type=Positive(), metavar="HEIGHT",
+        help="Start in the air, the lowest point so high above the ground [m], in the attitude of "
+             "--start, and fall: with --on-slip go-on.")
 
     def load(self, file: str, robot: RobotOptions) -> Vehicle:
         """The robot on its ground, with its load and numbers."""
@@ -124,6 +129,10 @@ class Conditions:
                 given[name] = value if name == "pose" else _join(given.get(name), value)
                 with naming(flag, value):
                     simulator.reset(**given)
+        if self.drop is not None:
+            given["drop"] = self.drop
+            with naming("--drop", (self.drop,)):
+                simulator.reset(**given)
         return given
 
 

@@ -20,6 +20,7 @@ Friction = Sequence[tuple[str | None, float]]  # (wheel or None for all, coeffic
 STATES = 200  # at which a run is judged at most, besides those of its events: below a second
 ON_SLIP = ("warn", "stop", "go-on", "ignore")
 ON_BOUND = ("stop", "warn", "ignore")
+ON_FALL = (*ON_BOUND, "go-on")
 
 
 class FrictionType(click.ParamType):
@@ -58,8 +59,9 @@ class RollingOptions:
         help="What happens where a joint that nothing drives, such as a hitch, comes to a limit of "
              "its position: the run ends there, or the moment is printed, or nothing.")
     on_fall: str = option(
-        "--on-fall", type=click.Choice(ON_BOUND), default="stop", show_default=True,
-        help="The same where a part of the robot comes down to the ground.")
+        "--on-fall", type=click.Choice(ON_FALL), default="stop", show_default=True,
+        help="The same where a part of the robot comes down to the ground; 'go-on', with --on-slip "
+             "go-on: it meets the ground with friction, and lies on it.")
     on_lift: str = option(
         "--on-lift", type=click.Choice(ON_BOUND), default="stop", show_default=True,
         help="The same where the ground would have to pull a wheel, however the wheels share the "

@@ -210,7 +210,7 @@ static void nhmech_judge(const nhmech_problem* p, const nhmech_rows* rows, const
       slip += u * u;
     }}
     u = nhmech_rate(rows, p->row[p->at[c]], w) + rows->b[p->row[p->at[c]]];
-    presses[c] = P[p->at[c]] > 0 || u <= {STILL} * p->scale;
+    presses[c] = P[p->at[c]] > p->rho[p->at[c]] * u || u <= {STILL} * p->scale;
     phases[c] = !presses[c] ? {AIRBORNE} : sqrt(slip) > {STILL} * p->scale ? {SLIDING} : {ROLLING};
   }}
 }}

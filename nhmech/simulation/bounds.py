@@ -24,6 +24,7 @@ from .state import State
 from .state_vector import StateVector
 
 ON_BOUND = ("stop", "warn", "ignore")     # values of `on_limit`, `on_fall` and `on_lift`
+ON_FALL = (*ON_BOUND, "go-on")            # and, of a run, of `on_fall`
 # [rad, m] that a bound is passed by before it counts: a run may begin on one, up to rounding
 ROUNDING = 1e-9
 

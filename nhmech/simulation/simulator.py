@@ -6,6 +6,7 @@ import logging
 import math
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from threading import Lock
 
@@ -19,7 +20,7 @@ from ..vehicle.friction import with_scrubbing
 from ..vehicle.vehicle import Vehicle
 from .arguments import check_run, read_period
 from .atlas import Atlas
-from .bounds import ON_BOUND, Bounds
+from .bounds import ON_BOUND, ON_FALL, Bounds
 from .callbacks import check_callable
 from .command import TWIST_NAMES, Controller
 from .conservation import check_scheme
@@ -38,7 +39,7 @@ from .runs.trajectory import Trajectory
 from .sensors import Sensors
 from .settings import describe_settings
 from .simulated import Simulated
-from .start import begin
+from .start import Start, begin
 from .state import State
 from .step_loop import Progress, StepLoop
 from .steps_by_hand import StepsByHand
@@ -87,7 +88,8 @@ class Simulator:
         "ignore". `step` raises where a run would end, and warns in the log.
     on_fall
         The same where a part of the vehicle comes down to the ground: a collision shape, or the
-        box of mass and inertia where there is none; wheels are left out.
+        box of mass and inertia where there is none; wheels are left out. "go-on", with Coulomb
+        friction: it meets the ground there by the same law as wheels do, and lies on it.
     on_lift
         The same where the ground would have to pull a wheel, in whatever way the wheels share the
         load: it leaves the ground there, and the vehicle tips. Wheels that the masses of the file
@@ -140,6 +142,7 @@ class Simulator:
         wrenches = read_mapping("wrench", wrench, "link name -> callable (t, state) -> 6 numbers "
                                 "(force, torque) in W")
         self.events = read_events(events)
+        read_word("on_fall", on_fall, ON_FALL)
         if contact is not None:
             read_word("contact", contact, CONTACTS)
         if isinstance(constrained, Vehicle) and sliding_wheels(constrained.description, contact):
@@ -148,12 +151,16 @@ class Simulator:
         self._notices = [controller.check_drives(self.simulated)
                          if isinstance(controller, Feedback) else None]
         coulomb = choose_contact(self.simulated, contact, mu, restitution, stiffness,
-                                 kinematic=mode == "kinematic")
+                                 kinematic=mode == "kinematic", bodies=on_fall == "go-on")
         read_word("on_lift", on_lift, ON_BOUND)
         lifts = mode == "kinematic" or coulomb is not None
         _ = self.simulated.equations        # raises first where a joint meets no mass
-        self.bounds = Bounds.of(self.simulated, on_limit, on_fall,
+        self.bounds = Bounds.of(self.simulated, on_limit,
+                                "ignore" if on_fall == "go-on" else on_fall,
                                 "ignore" if lifts else on_lift)
+        if coulomb is not None:
+            self.bounds = replace(self.bounds, notices=(*self.bounds.notices,
+                                                        *coulomb.terms.bodies.notices))
         # what looks at each step, or knows no efforts, asks it like any other
         is_asked_inside = not wrenches and not lifts
         feedback = controller if isinstance(controller, Feedback) and is_asked_inside else None
@@ -167,7 +174,7 @@ class Simulator:
         if has_twist:
             self._beside["commanded_twist"] = TWIST_NAMES
         if coulomb is not None:
-            self._beside["contact"] = coulomb.columns.names
+            self._beside["contact"] = coulomb.columns.columns
         self.moment = Moment(layout, *(len(self._beside.get(name, ()))
                                        for name in ("commanded_twist", "contact")))
         self.propagator = Propagator(self.simulated, self.atlas, self.moment, step,
@@ -227,8 +234,9 @@ class Simulator:
     @hear_ctrl_c()
     def reset(self, pose: object = None, joints: Mapping[str, float] | None = None,
               xi: Mapping[str, float] | Sequence[float] | None = None, *,
-              q: np.ndarray | None = None, v: Mapping[str, float] | None = None) -> State:
-        """Puts the vehicle on the ground at rest, or with the given speeds.
+              q: np.ndarray | None = None, v: Mapping[str, float] | None = None,
+              drop: float | None = None) -> State:
+        """Puts the vehicle on the ground at rest, or with the given speeds; or into the air.
 
         Parameters
         ----------
@@ -242,6 +250,9 @@ class Simulator:
         v
             Instead of xi, any fibre coordinates by name, the others zero: with Coulomb friction, a
             start may slide.
+        drop
+            Height of the lowest point above the ground [m], from which the vehicle falls: with
+            Coulomb friction, a start in the air, in the attitude of the pose.
 
         Raises
         ------
@@ -258,7 +269,7 @@ class Simulator:
             raise SimulationError(BUSY)
         try:
             self._by_hand.is_first = True
-            begin(self.propagator, self.simulated.configuration(pose, joints, q), xi, v)
+            begin(self.propagator, Start(pose, joints, xi, q, v, drop))
             self._is_started = True
             state = self.state
             self.inputs.reset(state)

@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from ..checks import read_mapping
-from ..errors import InputError
+from ..checks import read_mapping, read_number
+from ..errors import InputError, Remedy
+from ..vehicle.bodies import BodyContacts
 from .arguments import read_speeds
+from .contact.nonsmooth_terms import NonsmoothTerms
 from .propagator import Propagator
 from .simulated import Simulated
 
 
-def begin(propagator: Propagator, q: np.ndarray,
-          xi: Mapping[str, float] | Sequence[float] | None, v: Mapping[str, float] | None) -> None:
-    """Puts the motion at q, at t = 0, at rest or with speeds; as `Simulator.reset` takes them.
+@dataclass(frozen=True)
+class Start:
+    """Where and how fast a run begins, as `Simulator.reset` takes it."""
+
+    pose: Any = None
+    joints: Mapping[str, float] | None = None
+    xi: Mapping[str, float] | Sequence[float] | None = None
+    q: Any = None
+    v: Mapping[str, float] | None = None
+    drop: float | None = None
+
+
+def begin(propagator: Propagator, start: Start) -> None:
+    """Puts the motion at a start, at t = 0.
 
     Raises
     ------
@@ -26,10 +41,13 @@ def begin(propagator: Propagator, q: np.ndarray,
     ModelError
         Where the constraints lose rank at q.
     """
-    full = _read_velocities(propagator, v, xi)
+    xi, full = start.xi, _read_velocities(propagator, start)
     atlas, simulated = propagator.atlas, propagator.simulated
     v_names = simulated.constrained.system.algebroid.v_names
     speeds = read_speeds(xi, atlas.primary.equations.names, v_names)
+    standing = (None if start.drop is None else start.pose if _is_upright(start.pose) else None)
+    q = simulated.configuration(start.pose if start.drop is None else standing, start.joints,
+                                start.q)
     propagator.start(q)
     if speeds:
         _set_speeds(propagator, speeds, [v_names.index(name) for name in speeds])
@@ -37,24 +55,55 @@ def begin(propagator: Propagator, q: np.ndarray,
         _check_manifold(propagator)
         propagator.settle()
     else:
+        if start.drop is not None:
+            _hang(propagator, start)
         propagator.moment.v[...] = full
         propagator.slip()
 
 
-def _read_velocities(propagator: Propagator, v: Mapping[str, float] | None,
-                     xi: object) -> np.ndarray | None:
-    """v (nv,); None where none are given. Raises `InputError` for what cannot be a start."""
-    if v is None:
+def _is_upright(pose: Any) -> bool:
+    """Whether a pose leaves roll and pitch to the ground."""
+    return pose is None or np.shape(pose) == (3,)
+
+
+def _hang(propagator: Propagator, start: Start) -> None:
+    """Lifts the vehicle until its lowest point is as high as the start says."""
+    moment, vehicle, coulomb = propagator.moment, propagator.simulated.vehicle, propagator.coulomb
+    assert vehicle is not None, "only wheels"
+    assert coulomb is not None, "only Coulomb's law lets wheels fly"
+    high = read_number("drop", start.drop, "a height [m] above the ground", least=0.0)
+    q = moment.q if _is_upright(start.pose) else vehicle.posing.in_the_air(start.pose, start.joints)
+    terms = coulomb.terms
+    if not terms.bodies.links:
+        terms = NonsmoothTerms.of(vehicle, 1.0, bodies=BodyContacts.of(vehicle))
+    x = propagator.atlas.chart.at_rest(q)[:terms.nconf]
+    at_rest = np.zeros(terms.nv), np.zeros(len(terms.contacts))
+    heights = terms.read_rows(0.0, x, *at_rest)[2][list(terms.heights)]
+    lift = (high - heights.min()) * np.array(vehicle.ground.normal)
+    x[:3] += lift
+    moment.x[:terms.nconf], moment.q[...] = x, terms.configuration(x)
+
+
+def _read_velocities(propagator: Propagator, start: Start) -> np.ndarray | None:
+    """v (nv,); None where the vehicle rolls. Raises `InputError` for what cannot be a start."""
+    given = {"v": start.v, "drop": start.drop}
+    named = [f"{name}=" for name, value in given.items() if value is not None]
+    if not named:
         return None
     if propagator.coulomb is None:
-        raise InputError("reset(v=...) gives velocities that need not roll: it is for "
+        what = ("velocities that need not roll" if start.drop is None else
+                "a start in the air, from which the vehicle falls")
+        raise InputError(f"reset({named[-1]}...) gives {what}: it is for "
                          "Simulator(..., contact=\"coulomb\", mu=0.6); reset(xi=...) gives the "
-                         "speeds of ideal rolling")
-    if xi is not None:
-        raise InputError("reset takes xi= or v=, not both")
+                         "speeds of ideal rolling",
+                         Remedy("Give contact=\"coulomb\", mu=0.6 too",
+                                "Give --on-slip go-on --mu 0.6 too"))
+    for other in ("xi", *(("q",) if start.drop is not None else ())):
+        if getattr(start, other) is not None:
+            raise InputError(f"reset takes {other}= or {named[-1]}, not both")
     names = propagator.simulated.constrained.system.algebroid.v_names
-    given = read_speeds(read_mapping("v", v, "speed -> number"), names, names)
-    return np.array([given.get(name, 0.0) for name in names])
+    speeds = read_speeds(read_mapping("v", start.v, "speed -> number"), names, names)
+    return np.array([speeds.get(name, 0.0) for name in names])
 
 
 def _set_speeds(propagator: Propagator, speeds: Mapping[str, float], places: list[int]) -> None:

@@ -165,14 +165,23 @@ def _round_reach(radius: float, half_length: float) -> Callable[[ca.SX], ca.SX]:
     return lambda n: radius * ca.sqrt(n[0] ** 2 + n[1] ** 2) + half_length * ca.fabs(n[2])
 
 
+def directions(count: int) -> np.ndarray:
+    """Unit vectors (count, 3) all around, along a spiral."""
+    heights = np.linspace(1, -1, count)
+    angles = GOLDEN * np.arange(count)
+    across = np.sqrt(1 - heights ** 2)
+    return np.column_stack([across * np.cos(angles), across * np.sin(angles), heights])
+
+
+def outermost(points: np.ndarray, along: np.ndarray) -> np.ndarray:
+    """Those of the points (k, 3) that are farthest in one of the directions (n, 3)."""
+    return points[np.unique((points @ along.T).argmax(axis=0))]
+
+
 def _points_reach(points: np.ndarray) -> Callable[[ca.SX], ca.SX]:
     """Of the outermost points; n is away from the ground."""
-    heights = np.linspace(1, -1, DIRECTIONS)
-    angles = GOLDEN * np.arange(DIRECTIONS)
-    across = np.sqrt(1 - heights ** 2)
-    directions = np.column_stack([across * np.cos(angles), across * np.sin(angles), heights])
-    outermost = points[np.unique((points @ directions.T).argmax(axis=0))]
-    return lambda n: -ca.mmin(ca.DM(outermost) @ n)
+    vertices = outermost(points, directions(DIRECTIONS))
+    return lambda n: -ca.mmin(ca.DM(vertices) @ n)
 
 
 # shape -> what it reaches below its origin, where n (3,) of its frame is up

@@ -63,6 +63,11 @@ class Posing:
     def configuration(self, pose: Pose | None, joints: Mapping[str, float] | None,
                       t: float = 0.0) -> np.ndarray:
         """q as `Vehicle.configuration` has it."""
+        return self.placer.place(self.in_the_air(pose, joints), self.support, t)
+
+    def in_the_air(self, pose: Pose | None, joints: Mapping[str, float] | None) -> np.ndarray:
+        """q with all couplings closed and the base at the pose as it is, wherever the wheels are.
+        Raises as `configuration` does."""
         model = self.placer.model
         moving = list(model.names)[2:]
         joints = read_mapping("joints", joints, "joint name -> position", keys=object)
@@ -79,7 +84,7 @@ class Posing:
         if self.gauge is not None:
             base = self._level(self.gauge, q, base)
         q[:3], q[3:7] = base.translation, pin.Quaternion(base.rotation).coeffs()
-        return self.placer.place(q, self.support, t)
+        return q
 
     def follow(self, joints: Mapping[str, float]) -> dict[str, float]:
         """Joint positions with the followers of the steering coupling filled in."""

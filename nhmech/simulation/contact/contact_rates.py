@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .impulses import COMPLIANCE, NEARER
 from .motion import Motion, Phase
 from .nonsmooth_terms import NonsmoothTerms, to_body, to_world
 
@@ -13,8 +14,9 @@ def accelerate(terms: NonsmoothTerms, motion: Motion,
     """dv/dt (nv,), how it changes with u (nv, nu), and the forces on the contacts, row by row
     (m,) [N], while each wheel goes on with what it does.
 
-    Rows that hold the same share the load with least norm. A wheel that slides has friction
-    against its slip.
+    Rows that hold the same share the load as in a step, by a ground that gives way a little and
+    has the motion that it allowed taken away again. A wheel that slides has friction against its
+    slip.
     """
     theta, q = terms.vehicle.theta, terms.configuration(motion.x)
     v = to_body(q, motion.w)
@@ -43,7 +45,14 @@ def accelerate(terms: NonsmoothTerms, motion: Motion,
     right[:nv, 0], right[nv:, 0] = F, -gamma[held]
     for j, column in enumerate(effect.T):
         right[:nv, 1 + j] = to_world(q, column)
-    found = np.linalg.lstsq(matrix, right, rcond=1e-12)[0]
+    give = COMPLIANCE * np.abs(matrix[nv:, :nv] @ np.linalg.lstsq(
+        M, matrix[nv:, :nv].T, rcond=1e-12)[0]).max(initial=0.0)
+    matrix[nv:, nv:] = give * np.eye(n)
+    found = np.zeros_like(right)
+    for _ in range(1 + NEARER):
+        nearer = right.copy()
+        nearer[nv:] += give * found[nv:]
+        found = np.linalg.solve(matrix, nearer)
     rates = np.array([to_body(q, column) for column in found[:nv].T]).T
     return (rates[:, 0] + turn, rates[:, 1:],
             np.reshape(parts, (n, len(A))).T @ found[nv:, 0])

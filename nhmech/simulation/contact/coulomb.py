@@ -4,25 +4,24 @@ comes back to them."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ...checks import is_finite, read_mapping, read_word
 from ...errors import InputError, Remedy, SimulationError
-from ...vehicle.vehicle import Vehicle
+from ...vehicle.bodies import BodyContacts
 from ..diagnosis import explain_fall
 from ..moment import EXTRA, Moment
 from ..simulated import Simulated
 from ..state import State
+from .contact_columns import ContactRecord
 from .contact_forces import force_reader
 from .contact_rates import accelerate
 from .contact_rows import sliding_wheels
 from .contact_servo import ContactServo
-from .impulses import STILL
-from .motion import Motion, Phase
-from .nonsmooth import TOUCHING, NonsmoothStep
+from .motion import STILL, TOUCHING, Motion
+from .nonsmooth import NonsmoothStep
 from .nonsmooth_terms import NonsmoothTerms, to_body, to_world
 
 CONTACTS = ("ideal", "coulomb")       # values of `contact`, beside None
@@ -30,38 +29,6 @@ SLIP, ROLL = "rolling ends", "rolling begins"      # names of events
 PATIENCE = 3         # steps without slip after which a run goes back to the equations of rolling
 GRIP = 0.98          # and the part of the friction that must be enough there
 ROLLS = 1e-9         # [m/s] of contact points, below which it may
-
-
-@dataclass(frozen=True)
-class ContactColumns:
-    """What a recorded row says of the contacts, (forces, phases, slid, lost).
-
-    Attributes
-    ----------
-    forces
-        "wheel/direction" of each component; NaN at moments at which the wheels rolled ideally.
-    wheels
-        Names of the contacts.
-    """
-
-    forces: tuple[str, ...]
-    wheels: tuple[str, ...]
-
-    @classmethod
-    def of(cls, vehicle: Vehicle) -> ContactColumns:
-        """Of a vehicle."""
-        return cls(tuple(map(str, vehicle.contact_rows)), tuple(vehicle.contact_names))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Of all numbers."""
-        return (*(f"force.{name}" for name in self.forces),
-                *(f"{what}.{wheel}" for what in ("phase", "slid", "lost") for wheel in self.wheels))
-
-    def split(self, numbers: np.ndarray) -> list[np.ndarray]:
-        """Forces (..., n), phases, slid and lost (..., k): views of the numbers (..., n + 3 k)."""
-        n, k = len(self.forces), len(self.wheels)
-        return np.split(numbers, [n, n + k, n + 2 * k], axis=-1)
 
 
 class CoulombContact:
@@ -74,6 +41,8 @@ class CoulombContact:
         law.
     mu
         Friction coefficient, of all wheels or by name; where None, those of the vehicle.
+    bodies
+        The points of bodies that can meet the ground; only wheels do where None.
     restitution
         e of Newton's law, of all wheels or by name.
     stiffness
@@ -88,23 +57,26 @@ class CoulombContact:
     Attributes
     ----------
     grip
-        1 / mu of each contact, zero where it holds nothing along the ground.
+        1 / mu of each wheel, zero where it holds nothing along the ground.
     """
 
     def __init__(self, simulated: Simulated, mu: float | Mapping[str, float] | None,
                  restitution: float | Mapping[str, float],
-                 stiffness: Mapping[str, float] | None = None, contact: str | None = "coulomb"):
+                 stiffness: Mapping[str, float] | None = None, contact: str | None = "coulomb",
+                 bodies: BodyContacts | None = None):
         if simulated.vehicle is None:
             raise InputError("contact=\"coulomb\" is for vehicles: this system has no wheels")
         self._simulated = simulated
         self.vehicle = simulated.vehicle
-        self.terms = NonsmoothTerms.of(self.vehicle, mu, contact)
-        self.columns = ContactColumns.of(self.vehicle)
+        self.terms = NonsmoothTerms.of(self.vehicle, mu, contact, bodies)
+        self._record = ContactRecord(self.terms)
+        self.columns = self._record.columns
         names = [c.name for c in self.terms.contacts]
         self.nonsmooth = NonsmoothStep(self.terms, _read_restitution(restitution, names),
                                        _read_stiffness(stiffness, names))
         self.still = 0            # steps in which all wheels have rolled
-        self.grip = np.array([1 / c.mu if c.mu else 0.0 for c in self.terms.contacts])
+        self.grip = np.array([1 / c.mu if c.mu else 0.0
+                              for c in self.terms.contacts[:len(self.vehicle.contacts)]])
 
     def __repr__(self) -> str:
         return f"<CoulombContact of {self.vehicle.name!r}>"
@@ -116,26 +88,31 @@ class CoulombContact:
     @cached_property
     def settings(self) -> dict[str, object]:
         """For run files (JSON values)."""
+        names = [c.name for c in self.terms.contacts]
         return {"mu": {c.name: c.mu for c in self.terms.contacts if 0 < c.mu < np.inf},
-                "restitution": dict(zip(self.columns.wheels, self.nonsmooth.restitution.tolist())),
+                "restitution": dict(zip(names, self.nonsmooth.restitution.tolist())),
                 **({} if (k := self.nonsmooth.stiffness) is None else
-                   {"stiffness": dict(zip(self.columns.wheels, k.tolist()))})}
-
-    @cached_property
-    def _rows(self) -> list[int]:
-        return list(self.vehicle.contact_rows.values())
+                   {"stiffness": dict(zip(names, k.tolist()))})}
 
     # -- when --------------------------------------------------------------------------------------
     def room(self, state: State, part: float = 1.0) -> float:
-        """The least of the normal forces, and of normal - |tangential| / (mu part), in the shortest
-        split of the load [N]: while it is positive, rolling holds."""
-        return min(force_reader(self.vehicle).room(state.t, state.q, state.v, state.u,
-                                                   self.grip / part))
+        """The least of the normal forces, of normal - |tangential| / (mu part), in the shortest
+        split of the load [N], and of the heights of bodies [m]: while it is positive, rolling
+        holds."""
+        clearance, = self.terms.clearance.one(state.t, state.q, self.vehicle.theta)
+        return min(clearance.item(), *force_reader(self.vehicle).room(
+            state.t, state.q, state.v, state.u, self.grip / part))
+
+    def rooms(self, t: np.ndarray, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """`room` at many moments, (N,)."""
+        forces = force_reader(self.vehicle).read(t, q, v, u, grip=self.grip)
+        clearance, = self.terms.clearance(t[:, None], q, self.vehicle.theta)
+        return np.minimum(forces.room.min(axis=1), clearance[:, 0])
 
     def may_roll(self, moment: Moment) -> bool:
         """Whether the wheels have rolled for some steps, and would go on with friction to spare."""
         _, phases, _, _ = self.columns.split(moment.contact)
-        self.still = 0 if phases.any() else self.still + 1
+        self.still = 0 if (phases != self._record.resting).any() else self.still + 1
         if self.still < PATIENCE:
             return False
         rates, _ = self.vehicle.constraint_error(moment.t, moment.q, moment.v)
@@ -151,8 +128,8 @@ class CoulombContact:
         _, _, forces = accelerate(self.terms, motion, moment.u)
         _, _, slid, lost = self.columns.split(moment.contact)
         moment.v[...] = to_body(moment.q, motion.w)
-        moment.contact[...] = np.concatenate([forces[self._rows], motion.phases,
-                                              motion.slid + slid, motion.lost + lost])
+        before = np.concatenate((np.zeros(len(self.columns.forces) + len(slid)), slid, lost))
+        moment.contact[...] = before + self._record.write(motion, forces)
 
     def _check_slip(self, moment: Moment) -> None:
         """Raises `InputError` where wheels slip that cannot."""
@@ -170,7 +147,7 @@ class CoulombContact:
         """From here on the wheels roll ideally."""
         forces, phases, _, _ = self.columns.split(moment.contact)
         forces[...] = np.nan
-        phases[...] = Phase.ROLLING
+        phases[...] = self._record.resting
 
     # -- steps -------------------------------------------------------------------------------------
     def advance(self, moment: Moment, dt: float) -> tuple[np.ndarray, ...]:
@@ -188,8 +165,7 @@ class CoulombContact:
                                   f"stopped at t = {moment.t:.6g} s: the step of {dt:g} s gave "
                                   "numbers that are not finite")
         q = self.terms.configuration(motion.x)
-        numbers = (motion.impulses[self._rows] / dt, motion.phases, motion.slid, motion.lost)
-        return motion.x, q, to_body(q, motion.w), np.concatenate(numbers)
+        return motion.x, q, to_body(q, motion.w), self._record.write(motion, motion.impulses / dt)
 
     def efforts(self, moment: Moment, u: np.ndarray, rows: Sequence[int], columns: Sequence[int],
                 wanted: Sequence[float], h: float) -> np.ndarray | None:
@@ -203,7 +179,7 @@ class CoulombContact:
 
     def numbers(self, state: State) -> np.ndarray:
         """What the contacts did at a state of a run of this simulator."""
-        n = len(self.columns.names)
+        n = len(self.columns.columns)
         return state.values[-EXTRA - n:-EXTRA]
 
     def acceleration(self, state: State, numbers: np.ndarray) -> np.ndarray:
@@ -214,14 +190,7 @@ class CoulombContact:
 
     def _motion(self, t: float, x: np.ndarray, q: np.ndarray, v: np.ndarray,
                 numbers: np.ndarray, dt: float = 0.0) -> Motion:
-        """The motion at a moment, after a step of dt [s]."""
-        forces, phases, slid, lost = self.columns.split(numbers)
-        x, impulses = x[:self.terms.nconf].copy(), np.zeros(self.vehicle.constrained.distribution.m)
-        impulses[self._rows] = dt * forces
-        w, phases = to_world(q, v), phases.astype(int)
-        _, _, phi = self.terms.read_rows(t, x, w, phases != Phase.AIRBORNE)
-        return Motion(t, x, w, phases, impulses, slid.copy(), lost.copy(),
-                      phi[list(self.terms.heights)])
+        return self._record.read(numbers, t, x[:self.terms.nconf].copy(), q, v, dt)
 
 
 def is_sliding(moment: Moment) -> bool:
@@ -252,11 +221,17 @@ def _read_stiffness(value: Mapping[str, float] | None, wheels: Sequence[str]) ->
 
 
 def choose_contact(simulated: Simulated, contact: str | None, mu: object, restitution: object,
-                   stiffness: object, *, kinematic: bool) -> CoulombContact | None:
-    """What takes steps with friction; None where wheels only roll. Raises `InputError` for
-    arguments that contradict each other."""
+                   stiffness: object, *, kinematic: bool,
+                   bodies: bool = False) -> CoulombContact | None:
+    """What takes steps with friction, of wheels and, if asked for, of bodies; None where wheels
+    only roll. Raises `InputError` for arguments that contradict each other."""
     described = None if simulated.vehicle is None else simulated.vehicle.description
     if contact != "coulomb" and not sliding_wheels(described, contact):
+        if bodies:
+            raise InputError("a vehicle that falls goes on by Coulomb's law: on_fall=\"go-on\" "
+                             "needs contact=\"coulomb\" too",
+                             Remedy("Give contact=\"coulomb\", mu=0.6 too",
+                                    "Give --on-slip go-on --mu 0.6 too"))
         for name, value in (("mu", mu), ("restitution", restitution), ("stiffness", stiffness)):
             if value is not None and value != 0.0:
                 raise InputError(f"{name} = {value!r} has no effect on ideal rolling: give "
@@ -266,4 +241,7 @@ def choose_contact(simulated: Simulated, contact: str | None, mu: object, restit
         raise InputError("wheels that slide by Coulomb friction need forces, and a kinematic "
                          "run has none: its speeds are commanded",
                          Remedy("Leave mode=\"kinematic\" out", "Leave --mode kinematic out"))
-    return CoulombContact(simulated, mu, restitution, stiffness, contact)   # type: ignore[arg-type]
+    points = (None if simulated.vehicle is None or not bodies
+              else BodyContacts.of(simulated.vehicle))
+    return CoulombContact(simulated, mu, restitution, stiffness,   # type: ignore[arg-type]
+                          contact, points)

@@ -16,8 +16,8 @@ from ...compile.contact_step import (
 )
 from ...errors import SimulationError
 from .contact_problem import GOOD, HALVES, ROUNDS, SOLVED, projection_to_cone
-from .impulses import CLOSE, COMPLIANCE, FLOOR, NEARER, STILL, Impulses, independent_rows
-from .motion import Motion, Phase
+from .impulses import CLOSE, COMPLIANCE, FLOOR, NEARER, Impulses, independent_rows
+from .motion import STILL, Motion, Phase
 from .nonsmooth_terms import NonsmoothTerms
 
 OUTER = 12             # iterations of the implicit step at most; three to five are usual
@@ -52,13 +52,12 @@ class Glide:
     @cached_property
     def _code(self) -> CompiledContactStep | None:
         terms = self.terms
-        d = terms.vehicle.constrained.distribution
         A, _, _ = terms.read_rows(0.0, self._somewhere, np.zeros(terms.nv),
                                   np.ones(len(terms.contacts)))
         bilateral = list(terms.bilateral)
         held = tuple(bilateral[i] for i in independent_rows(A[bilateral]))
         layout = ContactLayout(tuple(c.rows for c in terms.contacts), terms.heights, held,
-                               terms.bilateral_heights, tuple(d.phi_rows))
+                               terms.bilateral_heights, terms.forms)
         numbers = LIMITS | {
             "ROUNDS": ROUNDS, "SOLVED": SOLVED, "HALVES": HALVES, "GOOD": GOOD, "STILL": STILL,
             "FLOOR": FLOOR, "COMPLIANCE": COMPLIANCE, "OUTER": OUTER, "ONTO": ONTO, "CLOSE": CLOSE,
@@ -154,9 +153,8 @@ class Glide:
         """x with the heights of some contacts and all bilateral functions zero, and the rows
         there. Raises `Unsolved` where no place near is such."""
         terms = self.terms
-        d = terms.vehicle.constrained.distribution
         functions = [*(terms.heights[i] for i in kept), *terms.bilateral_heights]
-        forms = [d.phi_rows[k] for k in functions]
+        forms = [terms.forms[k] for k in functions]
         rows = terms.read_rows(t, x, w, touch, h)
         for k in range(ONTO + 1):
             off = rows[2][functions]

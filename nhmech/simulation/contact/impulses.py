@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .contact_problem import Cone, ContactProblem
-from .motion import Motion, Phase
+from .motion import STILL, Motion, Phase
 from .nonsmooth_terms import NonsmoothTerms
 
 CLOSE = 1e-11          # change of velocities, relative, at which iterations end
@@ -13,7 +13,6 @@ CLOSE = 1e-11          # change of velocities, relative, at which iterations end
 # contacts share the load; what it lets them move is taken away again (proximal point method), six
 # digits a round
 COMPLIANCE, NEARER = 1e-6, 2
-STILL = 1e-7           # of the velocities of a step: below this a contact does not move
 FLOOR = 1e-9           # [m/s] of velocities that these are compared with, at least
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]     # A, b, phi
@@ -50,7 +49,7 @@ class Impulses:
             at += len(c.rows)
         self._P = self._from = np.zeros(at)
         self._per_metre = terms.per_metre
-        self._many = terms.vehicle.constrained.distribution.m
+        self._many = terms.m
         self._heights = terms.heights
         self._softness = np.repeat(share[closed], [len(c.rows) for c in self._contacts])
         self._give = np.zeros(at)
@@ -166,8 +165,11 @@ class Impulses:
 
     def _judge(self, u: np.ndarray, size: float) -> None:
         """What the contacts do after the step, of their speeds u."""
+        W = self._system[2]
         for k, cone in enumerate(self._cones):
-            self.presses[k] = self._P[cone.normal] > 0 or u[cone.normal] <= STILL * size
+            n = cone.normal
+            # an impulse that is rounding presses nothing that moves away
+            self.presses[k] = self._P[n] * W[n, n] > u[n] or u[n] <= STILL * size
             slides = np.linalg.norm(u[list(cone.along)]) > STILL * size
             self.phases[k] = (Phase.AIRBORNE if not self.presses[k] else
                               Phase.SLIDING if slides else Phase.ROLLING)

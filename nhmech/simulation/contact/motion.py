@@ -1,4 +1,4 @@
-"""What the wheels of a vehicle do, and a moment in which they may slide or fly."""
+"""What the contacts of a vehicle do, and a moment in which they may slide or fly."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from enum import IntEnum
 
 import numpy as np
 
+STILL = 1e-7           # of the velocities of a step: below this a contact does not move
+TOUCHING = 1e-9        # [m] of height below which a contact is on the ground
+
 
 class Phase(IntEnum):
-    """What a wheel does.
+    """What a wheel does, or a body that can meet the ground.
 
     Members
     -------
@@ -19,11 +22,14 @@ class Phase(IntEnum):
         It slides along the ground.
     AIRBORNE
         It does not touch the ground.
+    LYING
+        Of a body: it is on the ground, and does not slide.
     """
 
     ROLLING = 0
     SLIDING = 1
     AIRBORNE = 2
+    LYING = 3
 
 
 @dataclass(frozen=True, eq=False)

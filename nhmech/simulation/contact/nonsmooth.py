@@ -10,12 +10,11 @@ import numpy as np
 
 from ...errors import SimulationError
 from .glide import NEAR, REFUSED, Glide, Unsolved
-from .impulses import CLOSE, STILL, Impulses, Rows
-from .motion import Motion, Phase
+from .impulses import CLOSE, Impulses, Rows
+from .motion import STILL, Motion, Phase
 from .nonsmooth_terms import NonsmoothTerms
 
 LANDED = 1e-12         # [m] to which the moment of a landing is located
-TOUCHING = 1e-9        # [m] of height below which a contact of a start is on the ground
 LANDINGS = 200         # in one step at most
 HALVES = 8             # of a step that is not solved, one after the other
 IMPACT = 12            # iterations of an impact at most; two without tyres
@@ -71,14 +70,8 @@ class NonsmoothStep:
         leave it. Raises `SimulationError` where the impact has no solution."""
         n = len(self.terms.contacts)
         rows = self.terms.read_rows(t, x, w, np.ones(n))
-        heights = rows[2][list(self.terms.heights)]
-        slip = rows[0] @ w + rows[1]
-        slides = [bool(np.abs(slip[list(c.along)]).max(initial=0.0) > STILL)
-                  for c in self.terms.contacts]
-        phases = np.where(heights > TOUCHING, Phase.AIRBORNE,
-                          np.where(slides, Phase.SLIDING, Phase.ROLLING))
-        motion = Motion(t, x, w, phases, np.zeros(len(rows[1])), np.zeros(n), np.zeros(n),
-                        heights)
+        motion = Motion(t, x, w, self.terms.touching(rows, w), np.zeros(len(rows[1])), np.zeros(n),
+                        np.zeros(n), rows[2][list(self.terms.heights)])
         return self._percuss(motion, self.restitution)
 
     def advance(self, motion: Motion, u: np.ndarray, dt: float) -> Motion:

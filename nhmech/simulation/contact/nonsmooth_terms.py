@@ -11,14 +11,17 @@ import casadi as ca
 import numpy as np
 
 from ...compile.buffered import Buffered, in_c
+from ...compile.pointwise import Pointwise
 from ...mechanics.algebroid import rotation
 from ...mechanics.distribution import Component
 from ...mechanics.system import LagrangianSystem
+from ...vehicle.bodies import BodyContacts, height_where_it_is
 from ...vehicle.tyres import generalised_force, relaxations, tyre_of
 from ...vehicle.vehicle import Vehicle
 from ..state import base_pose
 from ..state_vector import StateVector
 from .contact_rows import ContactRows, read_coefficients, sliding_wheels
+from .motion import STILL, TOUCHING, Phase
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,21 +35,24 @@ class NonsmoothTerms:
     Attributes
     ----------
     contacts
-        All wheels on the ground.
+        All that can touch the ground: first the wheels, then points of bodies, whose rows and
+        heights come after those of the distribution.
     bilateral
         Rows that no friction limits: couplings, mimic joints, gauges.
+    bodies
+        The points of bodies.
     """
 
     vehicle: Vehicle
     contacts: tuple[ContactRows, ...]
     bilateral: tuple[int, ...]
+    bodies: BodyContacts
 
     @classmethod
-    def of(cls, vehicle: Vehicle,
-           mu: float | Mapping[str, float] | None = None,
-           contact: str | None = "coulomb") -> NonsmoothTerms:
+    def of(cls, vehicle: Vehicle, mu: float | Mapping[str, float] | None = None,
+           contact: str | None = "coulomb", bodies: BodyContacts | None = None) -> NonsmoothTerms:
         """Of a vehicle, with `mu`, else the friction that its wheels come with; `contact` as
-        `Simulator` has it.
+        `Simulator` has it. Bodies have the mean friction of the wheels that slide.
 
         Raises
         ------
@@ -56,14 +62,20 @@ class NonsmoothTerms:
         distribution = vehicle.constrained.distribution
         rows = {held: i for i, held in enumerate(distribution.components) if held is not None}
         known = read_coefficients(vehicle, mu, sliding_wheels(vehicle.description, contact))
-        contacts = tuple(
+        contacts = [
             ContactRows(name, rows[Component(name, "normal")],
                         tuple(i for held, i in rows.items()
                               if held.contact == name and held.direction != "normal"),
                         distribution.phi_rows.index(rows[Component(name, "normal")]), known[name])
-            for name in vehicle.contact_names)
+            for name in vehicle.contact_names]
         free = tuple(i for i, held in enumerate(distribution.components) if held is None)
-        return cls(vehicle, contacts, free)
+        bodies = bodies or BodyContacts.none(vehicle.algebroid.nv)
+        grips = [c.mu for c in contacts if 0 < c.mu < np.inf]
+        mean = float(np.mean(grips)) if grips else 0.0
+        m, k = distribution.m, len(distribution.phi_rows)
+        contacts += [ContactRows(link, m + 3 * i, (m + 3 * i + 1, m + 3 * i + 2), k + i, mean)
+                     for i, link in enumerate(bodies.links)]
+        return cls(vehicle, tuple(contacts), free, bodies)
 
     def __repr__(self) -> str:
         return f"<NonsmoothTerms of {self.vehicle.name!r}: {len(self.contacts)} contacts>"
@@ -71,6 +83,17 @@ class NonsmoothTerms:
     @property
     def nv(self) -> int:
         return self.vehicle.algebroid.nv
+
+    @property
+    def m(self) -> int:
+        """How many rows there are."""
+        return self.vehicle.constrained.distribution.m + 3 * len(self.bodies.links)
+
+    @cached_property
+    def forms(self) -> tuple[int, ...]:
+        """The row of each of phi."""
+        rows = self.vehicle.constrained.distribution.phi_rows
+        return (*rows, *(c.normal for c in self.contacts if c.height >= len(rows)))
 
     @cached_property
     def bilateral_heights(self) -> tuple[int, ...]:
@@ -153,7 +176,7 @@ class NonsmoothTerms:
             [s] by which deflections grow with their rates: dx = h w.
         """
         system, w, b = self._system, ca.SX.sym("w", self.nv), ca.SX.sym("b", self.nv)
-        lam, (closed, h) = ca.SX.sym("lam", self.vehicle.constrained.distribution.m), self._state
+        lam, (closed, h) = ca.SX.sym("lam", self.m), self._state
         T = _base_axes(system.q, self.nv)
         v = T @ w
         # the base's linear velocity turns against body axes
@@ -163,14 +186,16 @@ class NonsmoothTerms:
         mass, gradient = ca.hessian(gibbs, b)
         still = ca.SX.zeros(self.nv, 1)
         tyres = self._tyre_forces(lam, closed)
-        slope = ca.jacobian(tyres, lam)
+        own = self.vehicle.constrained.distribution.m
+        slope = ca.jacobian(tyres, lam)[:, :own]
         force = T.T @ ca.substitute(system.force + tyres, system.v, v)
         force -= ca.substitute(gradient, b, still)
         mass = ca.substitute(mass, b, still)
         D = ca.jacobian(force, w) + h * self._by_deflection(force)
         pulls = self.vehicle.constrained.distribution.A + ca.substitute(slope, system.v, v).T
-        force -= T.T @ (ca.substitute(slope, system.v, v) @ lam)
-        outputs = [ca.densify(part) for part in (mass, force, D, pulls @ T)]
+        force -= T.T @ (ca.substitute(slope, system.v, v) @ lam[:own])
+        pulls = ca.vertcat(pulls @ T, self.bodies.jacobian)
+        outputs = [ca.densify(part) for part in (mass, force, D, pulls)]
         return self._of_x("nonsmooth_momentum", [system.t, system.q, w, system.u, system.theta, lam,
                                                  closed, h], outputs)
 
@@ -184,8 +209,13 @@ class NonsmoothTerms:
         A, b, flow = self._speeds(closed)
         bent = ca.substitute(flow, system.v, T @ w)
         slope = ca.jacobian(bent, w) + h * self._by_deflection(bent)
-        outputs = [ca.densify(part) for part in (A @ T + slope, b + bent - slope @ w,
-                                                 self.vehicle.constrained.distribution.phi)]
+        phi = ca.SX(self.vehicle.constrained.distribution.phi)
+        for c, wheel in zip(self.contacts, self.vehicle.contacts if self.bodies.links else ()):
+            if wheel.sine is not None:
+                phi[c.height] = height_where_it_is(phi[c.height], wheel.sine)
+        parts = ((A @ T + slope, self.bodies.jacobian),
+                 (b + bent - slope @ w, self.bodies.drift), (phi, self.bodies.heights))
+        outputs = [ca.densify(ca.vertcat(*part)) for part in parts]
         return self._of_x("nonsmooth_rows", [system.t, system.q, w, system.theta, closed, h],
                           outputs)
 
@@ -252,6 +282,23 @@ class NonsmoothTerms:
         A, b, phi = self._rows(t, x, w, self.vehicle.theta, closed, h)
         return A.copy(), b.copy(), phi.copy()
 
+    def touching(self, rows: tuple[np.ndarray, ...], w: np.ndarray) -> np.ndarray:
+        """Phases of the contacts, (n,), by their heights and speeds: of no step."""
+        A, b, phi = rows
+        slip = A @ w + b
+        slides = [bool(np.abs(slip[list(c.along)]).max(initial=0.0) > STILL)
+                  for c in self.contacts]
+        return np.where(phi[list(self.heights)] > TOUCHING, Phase.AIRBORNE,
+                        np.where(slides, Phase.SLIDING, Phase.ROLLING))
+
+    @cached_property
+    def clearance(self) -> Pointwise:
+        """(t, q, theta) -> height of the lowest point of a body (1,), infinite where there is
+        none."""
+        s = self._system
+        lowest = ca.mmin(self.bodies.heights) if self.bodies.links else ca.SX(ca.inf)
+        return Pointwise(ca.Function("clearance", [s.t, s.q, s.theta], [ca.densify(lowest)]))
+
     @cached_property
     def effect(self) -> Buffered:
         """(t, q, v, u, theta) -> dtau/du (nv, nu)."""
@@ -264,8 +311,10 @@ class NonsmoothTerms:
         """(t, q, v, theta, closed) -> gamma (m,), as if the wheels went on with what they do."""
         s, (closed, _) = self._system, self._state
         A, b, flow = self._speeds(closed)
+        w = _base_axes(s.q, self.nv).T @ s.v        # T is orthogonal
+        speeds = ca.vertcat(A @ s.v + b + flow, self.bodies.jacobian @ w + self.bodies.drift)
         return _buffered(ca.Function("nonsmooth_gamma", [s.t, s.q, s.v, s.theta, closed],
-                                     [ca.densify(s.rate(A @ s.v + b + flow))]))
+                                     [ca.densify(s.rate(speeds))]))
 
     @property
     def _system(self) -> LagrangianSystem:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from ..bounds import Bounds
 from ..events import Event, Watch
 from ..moment import Moment
 from ..propagator import Propagator
 from ..state import State
-from .contact_forces import force_reader
 from .coulomb import ROLL, SLIP, CoulombContact, is_sliding
 
 
@@ -20,11 +17,7 @@ def slip_event(coulomb: CoulombContact, moment: Moment) -> Event:
     def function(t: float, state: State) -> float:
         return 1.0 if is_sliding(moment) else coulomb.room(state)
 
-    def along(t: np.ndarray, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
-        reader = force_reader(coulomb.vehicle)
-        return reader.read(t, q, v, u, grip=coulomb.grip).room.min(axis=1)
-
-    return Event(SLIP, function, direction=-1, along=along)
+    return Event(SLIP, function, direction=-1, along=coulomb.rooms)
 
 
 class RollingEnd:

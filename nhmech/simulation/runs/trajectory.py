@@ -18,9 +18,9 @@ from ...mechanics.system import HasConstrained
 from ...urdf.notice import Notice
 from ...vehicle.reactions import Reactions
 from ...vehicle.vehicle import Vehicle
+from ..contact.contact_columns import ContactColumns
 from ..contact.contact_forces import ContactForces, force_reader, world_forces, world_points
 from ..contact.contact_spans import ContactSpan, contact_spans
-from ..contact.coulomb import ContactColumns
 from ..contact.lifted import lift_notice
 from ..simulated import Simulated
 from .archive import ARRAYS, BESIDE, blocks_of, npz_path, read_archive, write_archive
@@ -218,7 +218,7 @@ class Trajectory(History):
         reader = force_reader(self._vehicle())
         if self.contact is None:
             return reader.read(t, q, v, u)
-        recorded = self._contact_parts[0][states]
+        recorded = self._contact_parts[0][states][:, :len(self._vehicle().contact_rows)]
         known = ~self.rolled[states]
         # a state in which wheels slide is none of the equations of rolling: that of a neighbour
         # stands in its place until it is written over
@@ -239,7 +239,20 @@ class Trajectory(History):
         if self.contact is None:
             raise SimulationError("in this run wheels could only roll: "
                                   "Simulator(..., contact=\"coulomb\", mu=0.6) lets them slide")
-        return ContactColumns.of(self._vehicle()).split(self.contact)
+        return self._contact_columns.split(self.contact)
+
+    @property
+    def _contact_columns(self) -> ContactColumns:
+        return ContactColumns.read(self.names["contact"])
+
+    def force(self, wheel: str, direction: str = "normal") -> np.ndarray:
+        """As `History.force`; on a body that can meet the ground also, by the name of its link,
+        where "longitudinal" and "lateral" are the two tangents of the ground."""
+        columns = () if self.contact is None else self._contact_columns.forces
+        if wheel not in self._vehicle().contact_names and f"{wheel}/{direction}" in columns:
+            forces = self._contact_parts[0][:, columns.index(f"{wheel}/{direction}")]
+            return lock(np.where(self.rolled, 0.0, forces))
+        return super().force(wheel, direction)
 
     @cached_property
     def rolled(self) -> np.ndarray:
@@ -266,19 +279,20 @@ class Trajectory(History):
         wheels = self._vehicle().contact_names
         phases = (np.zeros((len(self), len(wheels))) if self.contact is None
                   else self._contact_parts[1])
-        return contact_spans(self.t, phases, wheels)
+        bodies = () if self.contact is None else self._contact_columns.names[len(wheels):]
+        return contact_spans(self.t, phases, wheels, bodies)
 
     @property
     def slid(self) -> dict[str, np.ndarray]:
         """Wheel -> way that its contact has slid along the ground since the start, (N,) [m]. Raises
         `SimulationError` for a run in which wheels could only roll."""
-        return dict(zip(self._vehicle().contact_names, self._contact_parts[2].T))
+        return dict(zip(self._contact_columns.names, self._contact_parts[2].T))
 
     @property
     def friction_loss(self) -> dict[str, np.ndarray]:
         """Wheel -> energy that its contact has taken since the start, by friction and impacts, (N,)
         [J]. Raises as `slid` does."""
-        return dict(zip(self._vehicle().contact_names, self._contact_parts[3].T))
+        return dict(zip(self._contact_columns.names, self._contact_parts[3].T))
 
     def columns(self) -> dict[str, Column]:
         """As `History.columns`; with Coulomb friction also "phase.*", "slid.*" and "lost.*" of each

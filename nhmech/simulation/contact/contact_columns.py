@@ -1,0 +1,140 @@
+"""What a recorded row says of the contacts of a vehicle with the ground."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ...vehicle.vehicle import Vehicle
+from .motion import STILL, Motion, Phase
+from .nonsmooth_terms import NonsmoothTerms, to_world
+
+DIRECTIONS = "normal", "longitudinal", "lateral"      # of the force on a body: of the ground's axes
+
+
+@dataclass(frozen=True)
+class ContactColumns:
+    """Where the numbers of a row stand: (forces, phases, slid, lost).
+
+    Attributes
+    ----------
+    forces
+        "wheel/direction" of each component; NaN at moments at which the wheels rolled ideally.
+        Those of bodies come last, along the normal and the tangents of the ground.
+    names
+        Of the wheels, then of the bodies that can meet the ground.
+    """
+
+    forces: tuple[str, ...]
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, vehicle: Vehicle, bodies: Sequence[str] = ()) -> ContactColumns:
+        """Of a vehicle, and of those bodies that can meet the ground."""
+        of_bodies = (f"{body}/{direction}" for body in bodies for direction in DIRECTIONS)
+        return cls((*map(str, vehicle.contact_rows), *of_bodies),
+                   (*vehicle.contact_names, *bodies))
+
+    @classmethod
+    def read(cls, columns: Sequence[str]) -> ContactColumns:
+        """Of a row with these columns."""
+        parts = [name.partition(".") for name in columns]
+        return cls(*(tuple(name for kind, _, name in parts if kind == wanted)
+                     for wanted in ("force", "phase")))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of all numbers."""
+        return (*(f"force.{name}" for name in self.forces),
+                *(f"{what}.{name}" for what in ("phase", "slid", "lost") for name in self.names))
+
+    def split(self, numbers: np.ndarray) -> list[np.ndarray]:
+        """Forces (..., n), phases, slid and lost (..., k): views of the numbers (..., n + 3 k)."""
+        n, k = len(self.forces), len(self.names)
+        return np.split(numbers, [n, n + k, n + 2 * k], axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class ContactRecord:
+    """Writes a motion into such numbers, and reads it from them: of a body all its points
+    together."""
+
+    terms: NonsmoothTerms
+
+    @cached_property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies that can meet the ground."""
+        return tuple(dict.fromkeys(self.terms.bodies.links))
+
+    @cached_property
+    def columns(self) -> ContactColumns:
+        return ContactColumns.of(self.terms.vehicle, self.bodies)
+
+    @cached_property
+    def resting(self) -> np.ndarray:
+        """The phases where all wheels roll and no body touches the ground."""
+        wheels = len(self.columns.names) - len(self.bodies)
+        return np.repeat([Phase.ROLLING, Phase.AIRBORNE], [wheels, len(self.bodies)])
+
+    @cached_property
+    def _owner(self) -> np.ndarray:
+        """Of each contact, its place among the names."""
+        names = list(self.columns.names)
+        return np.array([names.index(c.name) for c in self.terms.contacts], dtype=int)
+
+    @cached_property
+    def _sums(self) -> np.ndarray:
+        """(forces, m): which rows add up to each force."""
+        wheels = list(self.terms.vehicle.contact_rows.values())
+        found = np.zeros((len(self.columns.forces), self.terms.m))
+        found[range(len(wheels)), wheels] = 1.0
+        for c, owner in zip(self.terms.contacts, self._owner):
+            if c.name in self.bodies:
+                first = len(wheels) + 3 * (owner - len(self.columns.names) + len(self.bodies))
+                found[range(first, first + 3), list(c.rows)] = 1.0
+        return found
+
+    def sum_forces(self, rows: np.ndarray) -> np.ndarray:
+        """The forces of a record from those of all rows (m,)."""
+        return self._sums @ rows
+
+    def write(self, motion: Motion, forces: np.ndarray) -> np.ndarray:
+        """The numbers of a motion with these forces, row by row (m,) [N]."""
+        wheels = len(self.columns.names) - len(self.bodies)
+        phases, slid, lost = (np.zeros(len(self.columns.names)) for _ in range(3))
+        phases[:wheels] = motion.phases[:wheels]
+        np.maximum.at(slid, self._owner, motion.slid)
+        np.add.at(lost, self._owner, motion.lost)
+        for i in range(wheels, len(phases)):
+            own = motion.phases[self._owner == i]
+            phases[i] = (Phase.SLIDING if (own == Phase.SLIDING).any() else
+                         Phase.AIRBORNE if (own == Phase.AIRBORNE).all() else Phase.LYING)
+        return np.concatenate((self.sum_forces(forces), phases, slid, lost))
+
+    def read(self, numbers: np.ndarray, t: float, x: np.ndarray, q: np.ndarray, v: np.ndarray,
+             dt: float) -> Motion:
+        """The motion at a moment, after a step of dt [s]. The points of a body are on the ground
+        where they are at height zero, and bore its load in equal parts."""
+        forces, phases, slid, lost = self.columns.split(numbers)
+        terms, w, owner = self.terms, to_world(q, v), self._owner
+        found = phases[owner].astype(int)
+        rows = terms.read_rows(t, x, w, found != Phase.AIRBORNE)
+        if self.bodies:
+            of_bodies = np.isin(owner, np.flatnonzero(self.resting == Phase.AIRBORNE))
+            # what still comes down has not landed
+            speeds = rows[0] @ w + rows[1]
+            falls = (speeds[[c.normal for c in terms.contacts]]
+                     < -STILL * max(1e-3, np.abs(speeds).max()))
+            touching = np.where(falls, Phase.AIRBORNE, terms.touching(rows, w))
+            found[of_bodies] = touching[of_bodies]
+        down = found != Phase.AIRBORNE
+        bearing = np.bincount(owner, down, len(self.columns.names)).clip(1)
+        impulses = dt * forces @ self._sums
+        for c, part, is_down in zip(terms.contacts, bearing[owner], down):
+            impulses[list(c.rows)] *= is_down / part
+        count = np.bincount(owner, minlength=len(self.columns.names))
+        return Motion(t, x, w, found, impulses, slid[owner], (lost / count)[owner],
+                      rows[2][list(terms.heights)])

@@ -1,0 +1,219 @@
+"""Bodies that meet the ground: robots that tip over, fall and lie."""
+
+from functools import cache
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import pytest
+from support import command_line, joint, link, robot, shipped
+
+import nhmech
+from nhmech import Ground, InputError, Simulator, Trajectory, Wheel
+from nhmech.simulation.contact.motion import Phase
+from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
+from nhmech.vehicle.bodies import BodyContacts
+
+G = 9.81
+SHAPES = {"box": '<box size="0.3 0.2 0.5"/>', "sphere": '<sphere radius="0.15"/>',
+          "cylinder": '<cylinder radius="0.12" length="0.4"/>'}
+
+
+def shape(text, xyz=(0, 0, 0), rpy=(0, 0, 0)):
+    at, turned = (" ".join(map(str, values)) for values in (xyz, rpy))
+    return (f'<collision><origin xyz="{at}" rpy="{turned}"/><geometry>{text}</geometry>'
+            '</collision>')
+
+
+@cache
+def tall_robot():
+    """Four wheels with brakes under a tall box: 10.4 kg, centre of mass 0.5608 m above the ground
+    and 0.2 m behind the front axle."""
+    parts = [link("base", 10.0, (0.6, 0.6, 0.1), (0, 0, 0.5),
+                  shape('<box size="0.3 0.2 1.0"/>', (0, 0, 0.5)))]
+    wheels = []
+    for end, x in (("front", 0.2), ("rear", -0.2)):
+        for side, y in (("left", 0.15), ("right", -0.15)):
+            name = f"{end}_{side}"
+            parts += [link(name, 0.1, (2e-4, 3e-4, 2e-4)),
+                      joint(f"{name}_wheel", "base", name, (x, y, 0),
+                            more='<dynamics damping="0.5"/>')]
+            wheels.append(Wheel(f"{name}_wheel", "disc", 0.08, driven=True))
+    return nhmech.load(robot(*parts), wheels=wheels)
+
+
+@cache
+def shaped(kind):
+    """Two wheels and a ball under a body of one shape, which stands askew."""
+    body = shape(SHAPES[kind], (0.1, 0, 0.5), (0.4, 0.7, 0.2))
+    parts = [link("base", 4.0, (0.05, 0.05, 0.05), (0, 0, 0.3), body)]
+    for side, y in (("left", 0.3), ("right", -0.3)):
+        parts += [link(side, 0.2, (1e-3, 2e-3, 1e-3)), joint(f"{side}_wheel", "base", side,
+                                                             (0, y, 0))]
+    parts += [link("ball", 0.1), joint("to_ball", "base", "ball", (-0.3, 0, -0.05), kind="fixed")]
+    wheels = [Wheel("left_wheel", "disc", 0.1), Wheel("right_wheel", "disc", 0.1),
+              Wheel(None, "caster_ball", 0.05, link="ball")]
+    return nhmech.load(robot(*parts), wheels=wheels)
+
+
+def simulator(vehicle, mu=0.6, dt=2e-3, **options):
+    return Simulator(vehicle, dt=dt, contact="coulomb", mu=mu, on_fall="go-on", **options)
+
+
+def lowest(vehicle, run):
+    """Height of the lowest point of a body at each moment, (N,)."""
+    function = NonsmoothTerms.of(vehicle, 1.0, bodies=BodyContacts.of(vehicle)).clearance
+    return np.array([function.one(t, q, vehicle.theta)[0].item() for t, q in zip(run.t, run.q)])
+
+
+# -- where they touch ------------------------------------------------------------------------------
+@pytest.mark.parametrize("kind", SHAPES)
+def test_the_lowest_point_of_a_shape_is_a_contact(kind):
+    """Against the support function of the shape, at random attitudes."""
+    vehicle, rng = shaped(kind), np.random.default_rng(1)
+    bodies = BodyContacts.of(vehicle)
+    s = vehicle.constrained.system
+    heights = ca.Function("heights", [s.q], [bodies.heights])
+    place = vehicle.collision_model.geometryObjects[0].placement
+    mine = [i for i, name in enumerate(bodies.links) if name == "base"]
+    for _ in range(50):
+        q = vehicle.configuration()
+        q[:3], q[3:7] = rng.normal(size=3), pin.Quaternion(pin.SE3.Random().rotation).coeffs()
+        pose = pin.XYZQUATToSE3(q[:7]) * place
+        down = -pose.rotation[2]
+        reach = {"box": np.abs(down) @ [0.15, 0.1, 0.25], "sphere": 0.15,
+                 "cylinder": 0.12 * np.hypot(*down[:2]) + 0.2 * abs(down[2])}[kind]
+        found = heights(q).full().ravel()[mine]
+        assert found.min() == pytest.approx(pose.translation[2] - reach, abs=1e-13)
+
+
+@pytest.mark.parametrize("name", ["tricycle", "trailers", "bicycle"])
+def test_their_rows_are_the_rates_of_their_heights(name):
+    ground = Ground(normal=(0.1, 0.2, 1), velocity=(0.1, 0.2, 0.3),
+                    angular_velocity=(0.03, 0.06, 0.3))
+    vehicle, rng, h = shipped(name, ground), np.random.default_rng(0), 1e-6
+    terms = NonsmoothTerms.of(vehicle, 0.5, bodies=BodyContacts.of(vehicle))
+    for _ in range(5):
+        x, w = rng.normal(size=terms.nconf), rng.normal(size=terms.nv)
+        x[3:7] /= np.linalg.norm(x[3:7])
+        at = w, np.ones(len(terms.contacts))
+        A, b, phi = terms.read_rows(0.3, x, *at)
+        later, before = (terms.read_rows(0.3 + step, terms.mover(x, step, w)[0], *at)[2]
+                         for step in (h, -h))
+        there = np.isfinite(phi) & np.isfinite(later) & np.isfinite(before)
+        assert there.sum() > len(vehicle.contacts)
+        assert np.allclose((A @ w + b)[list(terms.forms)][there],
+                           (later[there] - before[there]) / (2 * h), atol=1e-7)
+
+
+# -- falls -----------------------------------------------------------------------------------------
+def test_a_robot_that_brakes_hard_tips_over_and_lies():
+    """Its centre of mass h above the ground and l behind the front axle, it tips where mu > l / h;
+    friction below that holds it down."""
+    vehicle = tall_robot()
+    limit = 0.2 / ((10 * 0.58 + 0.4 * 0.08) / 10.4)
+    for mu, falls in ((1.2 * limit, True), (0.9 * limit, False)):
+        moving = simulator(vehicle, mu, dt=4e-3)
+        moving.reset(xi={"forward_speed": 9.0})
+        run = moving.run(4.0)
+        assert np.diff(run.energy).max() < 1e-9 * run.energy[0]
+        assert run.phases[-1].wheels["base"] is (Phase.LYING if falls else Phase.AIRBORNE)
+        if falls:
+            assert "base lies" in str(run.phases[-1])
+            assert np.abs(run.v[-1, :6]).max() < 1e-9
+            assert np.abs(lowest(vehicle, run)[-1]) < 1e-8
+            assert run.force("base", "normal")[-1] + sum(
+                run.force(c, "normal")[-1] for c in vehicle.contact_names) == pytest.approx(
+                10.4 * G, rel=1e-9)
+
+
+def test_what_lies_on_its_roof_slides_to_rest():
+    """Dropped without slip of the fall: v^2 / (2 mu g) from the speed that the impact left."""
+    vehicle, mu = shipped("omni"), 0.5
+    moving = simulator(vehicle, mu, dt=1e-3)
+    moving.reset(pose=(0, 0, 0, np.pi, 0, 0), drop=0.0, v={"forward_speed": 2.0})
+    run = moving.run(1.0)
+    assert run.q[-1, 0] == pytest.approx(2.0 ** 2 / (2 * mu * G), abs=mu * G * 1e-6)
+    assert run.slid["base_link"][-1] == pytest.approx(run.q[-1, 0], rel=1e-5)
+    assert run.friction_loss["base_link"][-1] == pytest.approx(run.energy[0] - run.energy[-1],
+                                                              rel=1e-9)
+    assert run.phases[0].wheels["base_link"] is Phase.SLIDING
+    assert run.phases[-1].wheels["base_link"] is Phase.LYING
+
+
+@pytest.mark.parametrize("name, kick", [("tricycle", 8.0), ("bicycle", 2.0), ("sled", 14.0)])
+def test_a_robot_that_is_thrown_over_comes_to_rest(name, kick):
+    vehicle = shipped(name)
+    moving = simulator(vehicle)
+    moving.reset(v={"forward_speed": 0.3, "roll_rate": kick})
+    run = moving.run(4.0)
+    assert run.phases[-1].names(Phase.LYING)
+    # the midpoint rule keeps the energy of a body that flies to its order
+    assert np.diff(run.energy).max() < 1e-6 * run.energy[0]
+    assert np.abs(run.v[-1, :6]).max() < 1e-9
+    heights = lowest(vehicle, run)
+    assert heights.min() > -1e-8 and abs(heights[-1]) < 1e-8
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_every_shape_falls_and_lies(kind):
+    vehicle = shaped(kind)
+    moving = simulator(vehicle, dt=4e-3)
+    moving.reset(pose=(0, 0, 0, 1.2, 0.3, 0), drop=0.3, v={"roll_rate": 1.0})
+    run = moving.run(2.0)
+    heights = lowest(vehicle, run)
+    assert heights.min() > -1e-8 and np.isfinite(run.q).all()
+    assert np.diff(run.energy).max() < 1e-6 * run.energy[0]
+    assert any("base" in span.names(Phase.SLIDING) + span.names(Phase.LYING)
+               for span in run.phases)
+
+
+def test_a_run_that_falls_can_be_saved(tmp_path):
+    moving = simulator(tall_robot(), 0.8)
+    moving.reset(pose=(0, 0, 0, 0, 1.4, 0), drop=0.1)
+    run = moving.run(0.6)
+    found = Trajectory.load(run.save(tmp_path / "fall.npz"))
+    assert found.phases == run.phases and "base" in found.phases[-1].bodies
+    assert np.array_equal(found.slid["base"], run.slid["base"])
+    assert np.array_equal(found.force("base", "normal"), run.force("base", "normal"))
+
+
+# -- starts in the air -----------------------------------------------------------------------------
+def test_a_drop_falls_freely_until_it_lands():
+    vehicle = shipped("tricycle")
+    moving = simulator(vehicle, dt=1e-3)
+    state = moving.reset(drop=0.2)
+    height = state.pose[2] if len(state.pose) > 3 else state.q[2]
+    run = moving.run(0.5)
+    lands = np.sqrt(2 * 0.2 / G)
+    flies = run.t < lands
+    assert np.allclose(run.q[flies, 2], height - G * run.t[flies] ** 2 / 2, atol=1e-12)
+    assert abs(run.phases[0].end - lands) <= 1e-3
+    assert set(run.phases[0].wheels[name] for name in vehicle.contact_names) == {Phase.AIRBORNE}
+    assert run.rolled[-1]
+
+
+@pytest.mark.parametrize("arguments, words", [
+    ({"drop": -0.1}, "drop = -0.1"), ({"drop": float("nan")}, "drop = nan"),
+    ({"drop": 0.1, "xi": {"forward_speed": 1.0}}, "xi= or drop="),
+    ({"drop": 0.1, "q": np.zeros(7)}, "q= or drop="),
+])
+def test_impossible_drops_are_refused(arguments, words):
+    with pytest.raises(InputError, match=words):
+        simulator(shipped("tricycle")).reset(**arguments)
+
+
+def test_what_needs_friction_says_so():
+    with pytest.raises(InputError, match="contact=\"coulomb\""):
+        Simulator(shipped("tricycle")).reset(drop=0.1)
+    with pytest.raises(InputError, match="on_fall"):
+        Simulator(shipped("tricycle"), on_fall="go-on")
+
+
+def test_the_command_line_drops_a_robot():
+    found = command_line("run", "tricycle", "--mu", "0.6", "--on-slip", "go-on", "--on-fall",
+                         "go-on", "--drop", "0.1", "--start", "0,0,0,170deg,0,0", "--duration",
+                         "0.4")
+    assert found.exit_code == 0 and "fork slides" in found.output
+    found = command_line("run", "tricycle", "--drop", "0.1", "--duration", "0.1")
+    assert found.exit_code == 2 and "--on-slip go-on --mu 0.6" in found.output
