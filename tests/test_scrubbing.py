@@ -232,6 +232,33 @@ def test_the_load_is_shared_by_stiffness(robot):
     assert np.allclose(loads(vehicle, {vehicle.contact_names[0]: 7.0}), loads(vehicle), rtol=1e-9)
 
 
+def test_the_file_says_how_stiff_wheels_are(robot, tmp_path):
+    """`<wheel stiffness>` goes before `<kp>` of Gazebo, and what is asked for before both."""
+    k = dict(zip(robot.contact_names, (1e4, 2e4, 4e4, 3e4)))
+    load = {"payload.mass": 8.0, "payload.x": 0.1, "payload.z": 0.2}
+    wanted = springs(robot.with_parameters(load), np.array([*k.values()]))
+    links = {wheel.name: wheel.link for wheel in robot.description.wheels}
+    kp = "".join(f'<gazebo reference="{links[wheel]}"><kp>{one}</kp></gazebo>'
+                 for wheel, one in k.items())
+    text = robot.description.xml
+    tagged = text
+    for wheel, one in k.items():
+        tagged = tagged.replace(f'joint="{wheel}" kind', f'joint="{wheel}" stiffness="{one}" kind')
+    files = {"kp": text.replace("</robot>", kp + "</robot>"), "tag": tagged,
+             "both": tagged.replace("</robot>", kp.replace("10000.0", "7") + "</robot>")}
+    for name, file in files.items():
+        vehicle = nhmech.load(file).with_parameters(load)
+        assert np.allclose(loads(vehicle), wanted, rtol=1e-6), name
+    assert np.allclose(loads(vehicle, dict.fromkeys(k, 1.0)),
+                       springs(vehicle, np.ones(4)), rtol=1e-6)
+    run = Simulator(vehicle, contact="coulomb", mu=0.6).run(0.01, save=tmp_path / "run.npz")
+    assert run.settings["stiffness"] == k
+    again = nhmech.Trajectory.load(tmp_path / "run.npz").simulated.vehicle
+    assert [w.stiffness for w in again.description.wheels] == [*k.values()]
+    with pytest.raises(nhmech.ModelError, match="stiffness = 0"):
+        nhmech.load(tagged.replace('stiffness="10000.0"', 'stiffness="0"'))
+
+
 @pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), "hard"])
 def test_a_stiffness_is_positive(robot, value):
     with pytest.raises(nhmech.InputError, match="stiffness"):

@@ -84,7 +84,7 @@ def share_line(trajectory: Trajectory) -> list[str]:
     normals = vehicle.constraint_matrix(trajectory.q[0])[rows]
     if np.linalg.matrix_rank(normals, tol=1e-9) == len(rows):
         return []
-    springs = "of the stiffness given" if "stiffness" in trajectory.settings else "alike"
+    springs = "of their stiffness" if "stiffness" in trajectory.settings else "alike"
     return [f"rigid bodies leave open how {len(rows)} wheels share the load: as stiff springs "
             f"{springs} do"]
 

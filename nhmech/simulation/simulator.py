@@ -112,8 +112,9 @@ class Simulator:
         1; of all wheels, or by name. Only with Coulomb friction.
     stiffness
         Wheel -> vertical stiffness [N/m]. More than three rigid wheels do not determine their
-        loads: these are shared as by springs of such ratios, in the limit of stiff ones; as by
-        equal springs where None. Only with Coulomb friction.
+        loads: these are shared as by springs of such ratios, in the limit of stiff ones. Where
+        None, `Wheel.stiffness` and `<kp>` of the file say it, else all are alike. Only with Coulomb
+        friction.
 
     Examples
     --------

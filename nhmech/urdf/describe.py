@@ -11,7 +11,7 @@ from pathlib import Path
 from ..checks import read_names
 from ..errors import InputError, ModelError
 from .description import Description, FoundWheel
-from .joint_properties import find_massless, read_damping, read_limits, read_mu
+from .joint_properties import find_massless, read_damping, read_limits, read_mu, read_stiffness
 from .layout import Layout
 from .notice import Notice, NoticeKind
 from .packages import missing_meshes
@@ -178,6 +178,7 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
         notices=(*turning.notices, *notices),
         packages=document.packages,
         mu=read_mu(layout, chosen),
+        stiffness=read_stiffness(layout, chosen),
     )
 
 

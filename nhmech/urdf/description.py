@@ -199,6 +199,8 @@ class Description:
         Package name -> folder, for meshes.
     mu
         Wheel name -> friction coefficient, where `<mu1>` and `<mu2>` of the file say it.
+    stiffness
+        Wheel name -> vertical stiffness [N/m], where `<kp>` of the file says it.
     confined
         Whether it came out of a run file, which may be anybody's: its meshes are read below the
         packages and the robot's own folder alone.
@@ -223,6 +225,7 @@ class Description:
     notices: tuple[Notice, ...] = ()
     packages: dict[str, Path] = field(default_factory=dict)
     mu: dict[str, float] = field(default_factory=dict)
+    stiffness: dict[str, float] = field(default_factory=dict)
     confined: bool = False
 
     def __repr__(self) -> str:

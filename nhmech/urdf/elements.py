@@ -146,6 +146,8 @@ class Elements:
         Joints with command interfaces; those of `<ros2_control>` go first.
     friction
         Link -> its friction.
+    stiffness
+        Link -> `<kp>` of its contacts [N/m].
     radii
         Link -> radius of the wheel it is [m], from plugins that name links (wheel slip).
     words
@@ -155,6 +157,7 @@ class Elements:
     drives: tuple[DrivePlugin, ...] = ()
     commands: tuple[Command, ...] = ()
     friction: dict[str, Friction] = field(default_factory=dict)
+    stiffness: dict[str, float] = field(default_factory=dict)
     radii: dict[str, float] = field(default_factory=dict)
     words: tuple[str, ...] = ()
 
@@ -213,17 +216,20 @@ def read_elements(robot: Element) -> Elements:
     plugins = [plugin for gazebo in robot.iterfind("gazebo") for plugin in gazebo.iter("plugin")]
     drives = [drive for drive in map(_read_drive, plugins) if drive is not None]
     friction: dict[str, Friction] = {}
+    stiffness: dict[str, float] = {}
     for gazebo in robot.iterfind("gazebo"):
         link, found = gazebo.get("reference"), _read_friction(gazebo)
         if link and found is not None:
             friction[link] = found
+        if link and (kp := _read_stiffness(gazebo)):
+            stiffness[link] = kp
     radii = {link: radius for plugin in plugins for wheel in plugin.iter("wheel")
              if (link := wheel.get("link_name")) and (radius := _length(_text(wheel,
                                                                               "wheel_radius")))}
     commands = [*_read_interfaces(robot), *_read_transmissions(robot)]
     words = [e.text.strip() for path in ("ros2_control/hardware/plugin", "gazebo//parameters")
              for e in robot.iterfind(path) if e.text and e.text.strip()]
-    return Elements(tuple(drives), tuple(commands), friction, radii, tuple(words))
+    return Elements(tuple(drives), tuple(commands), friction, stiffness, radii, tuple(words))
 
 
 def _read_drive(plugin: Element) -> DrivePlugin | None:
@@ -305,6 +311,13 @@ def _read_friction(gazebo: Element) -> Friction | None:
         return Friction(mu1, mu2)
     x, y, z = direction
     return Friction(mu1, mu2, (x, y, z), frame)
+
+
+def _read_stiffness(gazebo: Element) -> float | None:
+    """`<kp>` below a `<gazebo reference="...">`, also that of `<surface><contact><ode>`."""
+    texts = (element.get("value") or element.text or "" for element in gazebo.iterdescendants("*")
+             if _local(element) == "kp")
+    return next((kp for text in texts if (kp := _first_positive(text, zero=False))), None)
 
 
 def _read_interfaces(robot: Element) -> Iterator[Command]:

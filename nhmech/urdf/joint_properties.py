@@ -83,6 +83,13 @@ def read_mu(layout: Layout, wheels: Sequence[Wheel]) -> dict[str, float]:
     return found
 
 
+def read_stiffness(layout: Layout, wheels: Sequence[Wheel]) -> dict[str, float]:
+    """Vertical stiffness of the wheels that the file tells [N/m]."""
+    return {wheel.name: told[0] for wheel in wheels
+            if (told := [kp for link in layout.rigid(layout.carrier(wheel))
+                         if (kp := layout.elements.stiffness.get(link))])}
+
+
 def find_massless(layout: Layout, moving: Sequence[str]) -> list[Notice]:
     """A notice about moving bodies, the base among them, without any mass."""
     light = []

@@ -10,9 +10,9 @@
       <skid model="mid-axle"/>
     </nhmech>
 
-A `<wheel>` also takes crown, roller_angle, axis, mu, driven, link, point, law and tyre; a
-contact that is fixed to a link has no joint. Only joints with a `<drive>` take effort, if there is
-one. A `<skid>` has model="mid-axle" or "coulomb", track_factor="1.5" or free="wheel_a wheel_b".
+A `<wheel>` also takes crown, roller_angle, axis, mu, driven, link, point, stiffness, law and tyre;
+a contact that is fixed to a link has no joint. Only joints with a `<drive>` take effort, if there
+is one. A `<skid>` has model="mid-axle" or "coulomb", track_factor="1.5" or free="wheel_a wheel_b".
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .wheel import Wheel
 # element -> its attributes
 _ATTRIBUTES = {
     "wheel": ("joint", "kind", "radius", "crown", "roller_angle", "axis", "mu", "driven", "link",
-              "point", "law", "tyre"),
+              "point", "stiffness", "law", "tyre"),
     "drive": ("joint",),
     "lock": ("joint", "position"),
     "free": ("joint",),
@@ -118,14 +118,15 @@ def _read_wheel(source: Source, element: Element) -> Wheel:
     driven = element.get("driven")
     if driven not in (None, "true", "false"):
         raise source.error(element, f"driven={driven!r} must be true or false")
-    angle, mu = (source.number(element, name) if element.get(name) is not None else None
-                 for name in ("roller_angle", "mu"))
+    angle, mu, stiffness = (
+        source.number(element, name) if element.get(name) is not None else None
+        for name in ("roller_angle", "mu", "stiffness"))
     radius, crown = (source.number(element, name, 0.0) for name in ("radius", "crown"))
     axis, point = (source.triple(element, name, None) for name in ("axis", "point"))
     try:
         return Wheel(element.get("joint"), element.get("kind", "disc"), radius, crown=crown,
                      roller_angle=angle, axis=axis, mu=mu, link=element.get("link"), point=point,
-                     driven=None if driven is None else driven == "true",
+                     driven=None if driven is None else driven == "true", stiffness=stiffness,
                      law=element.get("law", "rolling"), tyre=element.get("tyre"))
     except InputError as error:
         raise source.error(element, error.text, error.remedy) from None
@@ -162,6 +163,7 @@ def format_tag(description: Description) -> str:
             "roller_angle": wheel.roller_angle, "mu": wheel.mu,
             "axis": wheel.axis if fixed else None, "point": wheel.point,
             "driven": None if fixed or description.driven else "false",
+            "stiffness": wheel.stiffness,
             "law": None if wheel.law == "rolling" else wheel.law, "tyre": wheel.tyre,
         }))
     lines += [_write("drive", {"joint": name}) for name in description.driven]

@@ -118,6 +118,8 @@ class Wheel:
         direction.
     mu
         Friction coefficient, of wheels that may slide, and for reports.
+    stiffness
+        Vertical [N/m], of wheels that share a load that rigid bodies leave open; only ratios count.
     driven
         Overrides what the file says; None leaves it to the file. Of a wheel with a joint only.
     link
@@ -158,6 +160,7 @@ class Wheel:
     driven: bool | None = None
     link: str | None = None
     point: tuple[float, float, float] | None = None
+    stiffness: float | None = None
     law: str = "rolling"
     tyre: Tyre | str | None = None
 
@@ -186,6 +189,8 @@ class Wheel:
             read_number(f"{where}: roller_angle", self.roller_angle, "an angle [rad]")
         if self.mu is not None and as_number(self.mu) != inf:
             read_number(f"{where}: mu", self.mu, "a positive number, or inf", above=0)
+        if self.stiffness is not None:
+            read_number(f"{where}: stiffness", self.stiffness, "a positive number [N/m]", above=0)
         for what in ("axis", "point"):
             if getattr(self, what) is not None:
                 array = read_array(f"{where}: {what}", getattr(self, what), (3,),

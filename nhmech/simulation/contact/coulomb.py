@@ -46,8 +46,8 @@ class CoulombContact:
     restitution
         e of Newton's law, of all wheels or by name.
     stiffness
-        Wheel -> vertical stiffness [N/m]; only their ratios count, and wheels that are not named
-        are as stiff as the mean of the others. All are alike where None.
+        Wheel -> vertical stiffness [N/m], instead of what the vehicle's wheels say; only their
+        ratios count, and wheels of which nothing is known are as stiff as the mean of the others.
 
     Raises
     ------
@@ -73,7 +73,7 @@ class CoulombContact:
         self.columns = self._record.columns
         names = [c.name for c in self.terms.contacts]
         self.nonsmooth = NonsmoothStep(self.terms, _read_restitution(restitution, names),
-                                       _read_stiffness(stiffness, names))
+                                       _read_stiffness(stiffness, self.vehicle))
         self.still = 0            # steps in which all wheels have rolled
         self.grip = np.array([1 / c.mu if c.mu else 0.0
                               for c in self.terms.contacts[:len(self.vehicle.contacts)]])
@@ -208,16 +208,21 @@ def _read_restitution(value: float | Mapping[str, float], wheels: Sequence[str])
     return np.array([float(given.get(wheel, 0.0)) for wheel in wheels])
 
 
-def _read_stiffness(value: Mapping[str, float] | None, wheels: Sequence[str]) -> np.ndarray | None:
-    if value is None:
-        return None
-    given = dict(read_mapping("stiffness", value, "wheel -> [N/m]"))
+def _read_stiffness(value: Mapping[str, float] | None, vehicle: Vehicle) -> np.ndarray | None:
+    """Of each wheel: as it is given, else as `Wheel.stiffness` has it, else as `<kp>` of the file;
+    None where nothing tells any."""
+    described, wheels = vehicle.description, vehicle.contact_names
+    own = {wheel.name: wheel.stiffness for wheel in described.wheels if wheel.stiffness}
+    given = dict(read_mapping("stiffness", value or {}, "wheel -> [N/m]"))
     for wheel, k in given.items():
         read_word("stiffness: wheel", wheel, wheels)
         if not (is_finite(k) and k > 0):
             raise InputError(f"stiffness of {wheel!r} is {k!r}; it is a positive number [N/m]")
-    mean = float(np.mean(list(given.values()))) if given else 1.0
-    return np.array([float(given.get(wheel, mean)) for wheel in wheels])
+    known = {**described.stiffness, **own, **given}
+    if not known:
+        return None
+    mean = float(np.mean(list(known.values())))
+    return np.array([float(known.get(wheel, mean)) for wheel in wheels])
 
 
 def choose_contact(simulated: Simulated, contact: str | None, mu: object, restitution: object,
