@@ -14,6 +14,7 @@ from .drawable import Motion, Snapshot
 from .floor import RIBBON, floor_pose, grid_cell, is_moving, ribbon
 from .layers import make_layers
 from .messages import set_transform
+from .overlays.contact_phases import ContactPhases
 from .overlays.overlay import LegendLine, Overlay
 from .sampling import sample, snapshots
 from .scene import FOCUS, Scene
@@ -25,7 +26,8 @@ CHORD = 0.05  # of a trail's width: a bend that is cut by less cannot be seen
 def animate(scene: Scene, trajectory: Motion, fps: float, overlays: Sequence[Overlay] = (),
             follow: bool | None = None, title: str | None = None) -> list[dict]:
     """All messages that draw a vehicle and its overlays and move them along a trajectory."""
-    vehicle, overlays = scene.vehicle, [*overlays, *make_layers(scene)]
+    vehicle, slides = scene.vehicle, ContactPhases.of(scene.vehicle, trajectory)
+    overlays = [*overlays, *([] if slides is None else [slides]), *make_layers(scene)]
     times, q = sample(vehicle.model, trajectory, fps)
     poses = [scene.poses(row) for row in q]
     extent, normal = scene.extent(q[0]), np.array(vehicle.ground.normal)
@@ -43,6 +45,8 @@ def animate(scene: Scene, trajectory: Motion, fps: float, overlays: Sequence[Ove
         moments, contacts = _trace(scene, trajectory, times, q, CHORD * RIBBON * size)
         trails = [ribbon(f"/trails/{i}", contacts[:, i], size, normal, i)
                   for i in range(contacts.shape[1])]
+        if slides is not None:
+            trails = slides.trails(moments, contacts, size)
     clips = [_clip(path, times - times[0], track) for path, track in tracks.items()]
     more_clips, rows = _animate_overlays(
         overlays, view, times - times[0],

@@ -98,7 +98,7 @@ def describe_ground(ground: Ground) -> str:
 
 
 def ribbon(path: str, points: np.ndarray, size: float, normal: ArrayLike, number: int,
-           colour: Colour | None = None) -> dict:
+           colour: Colour | None = None, shown: np.ndarray | None = None) -> dict:
     """The message that draws a trail: a flat strip just above the ground.
 
     Segment k is the triangles 2k and 2k + 1. Trails lie one above the other, so that they do not
@@ -118,6 +118,8 @@ def ribbon(path: str, points: np.ndarray, size: float, normal: ArrayLike, number
         Of the contact, which makes the height and the colour.
     colour
         Instead of the contact's own.
+    shown
+        Which segments are drawn, (n - 1,); all where None.
     """
     width, normal = RIBBON * size, np.asarray(normal)
     padded = np.vstack([points[:1], points, points[-1:]])
@@ -132,6 +134,8 @@ def ribbon(path: str, points: np.ndarray, size: float, normal: ArrayLike, number
     vertices = np.stack([lifted - sideways, lifted + sideways], axis=1).reshape(-1, 3)
     k = 2 * np.arange(len(points) - 1)
     faces = np.stack([k, k + 1, k + 3, k, k + 3, k + 2], axis=1).reshape(-1, 3)
+    if shown is not None:
+        faces[~np.repeat(shown, 2)] = 0         # they keep their place, without extent
     material = {"type": "MeshBasicMaterial", "color": rgb(colour or contact_rgb(number)), "side": 2,
                 "polygonOffset": True, "polygonOffsetFactor": -2 - number,
                 "polygonOffsetUnits": -2 - number}

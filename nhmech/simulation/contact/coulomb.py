@@ -11,6 +11,7 @@ import numpy as np
 from ...checks import is_finite, read_mapping, read_word
 from ...errors import InputError, Remedy, SimulationError
 from ...vehicle.bodies import BodyContacts
+from ...vehicle.vehicle import Vehicle
 from ..diagnosis import explain_fall
 from ..moment import EXTRA, Moment
 from ..simulated import Simulated
@@ -73,7 +74,7 @@ class CoulombContact:
         self.columns = self._record.columns
         names = [c.name for c in self.terms.contacts]
         self.nonsmooth = NonsmoothStep(self.terms, _read_restitution(restitution, names),
-                                       _read_stiffness(stiffness, self.vehicle))
+                                       _read_stiffness(stiffness, self.vehicle, names))
         self.still = 0            # steps in which all wheels have rolled
         self.grip = np.array([1 / c.mu if c.mu else 0.0
                               for c in self.terms.contacts[:len(self.vehicle.contacts)]])
@@ -208,9 +209,10 @@ def _read_restitution(value: float | Mapping[str, float], wheels: Sequence[str])
     return np.array([float(given.get(wheel, 0.0)) for wheel in wheels])
 
 
-def _read_stiffness(value: Mapping[str, float] | None, vehicle: Vehicle) -> np.ndarray | None:
-    """Of each wheel: as it is given, else as `Wheel.stiffness` has it, else as `<kp>` of the file;
-    None where nothing tells any."""
+def _read_stiffness(value: Mapping[str, float] | None, vehicle: Vehicle,
+                    contacts: Sequence[str]) -> np.ndarray | None:
+    """Of each contact: of a wheel as it is given, else as `Wheel.stiffness` has it, else as `<kp>`
+    of the file; of others the mean. None where nothing tells any."""
     described, wheels = vehicle.description, vehicle.contact_names
     own = {wheel.name: wheel.stiffness for wheel in described.wheels if wheel.stiffness}
     given = dict(read_mapping("stiffness", value or {}, "wheel -> [N/m]"))
@@ -222,7 +224,7 @@ def _read_stiffness(value: Mapping[str, float] | None, vehicle: Vehicle) -> np.n
     if not known:
         return None
     mean = float(np.mean(list(known.values())))
-    return np.array([float(known.get(wheel, mean)) for wheel in wheels])
+    return np.array([float(known.get(name, mean)) for name in contacts])
 
 
 def choose_contact(simulated: Simulated, contact: str | None, mu: object, restitution: object,
