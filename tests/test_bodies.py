@@ -178,6 +178,77 @@ def test_a_run_that_falls_can_be_saved(tmp_path):
     assert np.array_equal(found.force("base", "normal"), run.force("base", "normal"))
 
 
+# -- lift and landing ------------------------------------------------------------------------------
+@pytest.mark.parametrize("part, lifts", [(1 - 1e-6, False), (1 + 1e-6, True)])
+def test_the_front_wheel_lifts_at_the_torque_of_statics(part, lifts):
+    """A tricycle that is driven behind. With the centre of mass x in front of the rear axle and h
+    high, and J_i, r_i of the wheels, N_front = 0 where M g x = a (M h + sum J_i / r_i): a wheel
+    that is spun up turns the rest backwards. The torque is r (M + sum J_i / r_i^2) a."""
+    file = nhmech.urdf_path("tricycle")
+    rear = ("rear_left_wheel_joint", "rear_right_wheel_joint")
+    wheels = [Wheel("front_wheel_joint", "disc", 0.18),
+              *(Wheel(name, "disc", 0.12, driven=True) for name in rear)]
+    vehicle = nhmech.load(file, wheels=wheels)
+    model, q = vehicle.model, vehicle.configuration()
+    data = model.createData()
+    com, M = pin.centerOfMass(model, data, q), pin.computeTotalMass(model)
+    x = com[0] - vehicle.contact_points(q)[vehicle.contact_names.index(rear[0])][0]
+    spun = [(model.inertias[model.getJointId(wheel.joint)].inertia[1, 1], wheel.radius)
+            for wheel in wheels]
+    a = M * G * x / (M * com[2] + sum(J / r for J, r in spun))
+    torque = 0.12 * (M + sum(J / r ** 2 for J, r in spun)) * a
+    efforts = nhmech.JointTorque(dict.fromkeys(rear, part * torque / 2))
+    run = Simulator(vehicle, lambda t, state: efforts, dt=1e-4).run(1e-3)
+    assert run.stop == ("event: lift-off: front_wheel_joint" if lifts else "duration")
+    # a wheel that hardly presses does not roll: it slips first, and has little to lift by then
+    efforts = nhmech.JointTorque(dict.fromkeys(rear, (1.05 if lifts else 0.95) * torque / 2))
+    moving = Simulator(vehicle, lambda t, state: efforts, dt=1e-3, contact="coulomb", mu=50.0)
+    run = moving.run(0.02)
+    assert run.rolled.all() != lifts
+    assert (run.phases[-1].wheels["front_wheel_joint"] is Phase.AIRBORNE) == lifts
+
+
+@pytest.mark.parametrize("v_t, v_n, spin", [(3.0, 2.0, 0.0), (0.3, 2.0, 10.0), (-1.0, 1.0, 60.0)])
+@pytest.mark.parametrize("e", [0.0, 0.5])
+def test_a_ball_lands_with_friction(v_t, v_n, spin, e):
+    """P_n = (1 + e) m v_n; P_t is mu P_n against the slip, or the 2/7 m of it that stops it."""
+    m, r, mu = 0.5, 0.06, 0.2
+    moving = Simulator(shipped("ball"), contact="coulomb", mu=mu, restitution=e)
+    state = moving.reset(v={"forward_speed": v_t, "vertical_speed": -v_n, "pitch_rate": spin})
+    slip = v_t - r * spin
+    P = -np.sign(slip) * min(mu * (1 + e) * m * v_n, 2 / 7 * m * abs(slip))
+    assert np.allclose(state.v, [v_t + P / m, 0, e * v_n, 0, spin - P * r / (2 / 5 * m * r ** 2),
+                                 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("mu", [0.1, 5.0])
+def test_a_robot_lands_on_its_edge_as_a_plastic_impact_has_it(mu):
+    """The impulse goes through the edge: momentum changes by it, angular momentum about the edge
+    does not, and the edge stops, or slides with |P_t| = mu P_n."""
+    vehicle = tall_robot()
+    given = {"forward_speed": 0.5, "vertical_speed": 1.0, "pitch_rate": 0.3}
+    moving = simulator(vehicle, mu)
+    state = moving.reset(pose=(0, 0, 0, 0, 2.4, 0), drop=0.0, v=given)
+    before = np.array([given.get(name, 0.0) for name in vehicle.algebroid.v_names])
+    model, data, momenta = vehicle.model, vehicle.model.createData(), []
+    corners = [pin.XYZQUATToSE3(state.q[:7]).act(np.array([0.15, y, 1.0])) for y in (0.1, -0.1)]
+    edge = np.mean(corners, axis=0)
+    assert np.allclose([corner[2] for corner in corners], 0.0, atol=1e-12)
+    for v in (before, state.v):
+        h = pin.computeCentroidalMomentum(model, data, state.q, v)
+        momenta.append(np.r_[h.linear, np.cross(data.com[0] - edge, h.linear) + h.angular])
+    impulse = momenta[1] - momenta[0]
+    assert impulse[2] > 0 and np.allclose(impulse[3:], 0.0, atol=1e-9)
+    R, u = pin.XYZQUATToSE3(state.q[:7]).rotation, state.v
+    moves = R @ (u[:3] + np.cross(u[3:6], [0.15, 0.0, 1.0]))
+    assert abs(moves[2]) < 1e-12
+    if mu > 1:
+        assert np.abs(moves).max() < 1e-9 and abs(impulse[0]) < mu * impulse[2]
+    else:
+        assert abs(impulse[0]) == pytest.approx(mu * impulse[2], rel=1e-9)
+        assert impulse[0] * moves[0] < 0
+
+
 # -- starts in the air -----------------------------------------------------------------------------
 def test_a_drop_falls_freely_until_it_lands():
     vehicle = shipped("tricycle")
