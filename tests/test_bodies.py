@@ -10,6 +10,8 @@ from support import command_line, joint, link, robot, shipped
 
 import nhmech
 from nhmech import Ground, InputError, Simulator, Trajectory, Wheel
+from nhmech.compile.pointwise import Pointwise
+from nhmech.simulation.contact.coulomb import clearance
 from nhmech.simulation.contact.motion import Phase
 from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
 from nhmech.vehicle.bodies import BodyContacts
@@ -62,8 +64,7 @@ def simulator(vehicle, mu=0.6, dt=2e-3, **options):
 
 def lowest(vehicle, run):
     """Height of the lowest point of a body at each moment, (N,)."""
-    function = NonsmoothTerms.of(vehicle, 1.0, bodies=BodyContacts.of(vehicle)).clearance
-    return np.array([function.one(t, q, vehicle.theta)[0].item() for t, q in zip(run.t, run.q)])
+    return Pointwise(clearance(vehicle))(run.t[:, None], run.q, vehicle.theta)[0][:, 0]
 
 
 # -- where they touch ------------------------------------------------------------------------------

@@ -7,8 +7,10 @@ from support import command_line, shipped
 
 import nhmech
 from nhmech import Ground, InputError, JointTorque, JointVelocity, Simulator, Trajectory
+from nhmech.compile.compiler import find_compiler
 from nhmech.simulation.contact.contact_problem import Cone, ContactProblem
 from nhmech.simulation.contact.glide import Unsolved
+from nhmech.simulation.contact.grip import Grip
 from nhmech.simulation.contact.motion import Phase
 from nhmech.simulation.contact.nonsmooth import NonsmoothStep
 from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms, to_body, to_world
@@ -419,3 +421,24 @@ def test_the_command_line_goes_on(tmp_path):
     assert "all wheels roll" in result.output and "slide" in result.output
     result = command_line("run", "ball", "--on-slip", "go-on", "--duration", "0.1")
     assert result.exit_code == 2 and "--mu 0.6" in result.output
+
+
+# -- what it costs to roll -------------------------------------------------------------------------
+@pytest.mark.parametrize("period", [1e-3, 1e-2])
+def test_wheels_that_roll_are_watched_in_compiled_code(period, monkeypatch):
+    """The run is that of ideal rolling, bit by bit, and Python looks at its start alone."""
+    vehicle, looks = shipped("differential_drive"), []
+    runs = []
+    for how in ({}, {"contact": "coulomb", "mu": 0.8}):
+        simulator = Simulator(vehicle, lambda t, state: np.array([0.1, 0.12]) * np.cos(3 * t),
+                              control_period=period, on_lift="ignore", **how)
+        simulator.propagator.compile(wait=True)
+        if how:
+            margins = Grip.margins
+            monkeypatch.setattr(Grip, "margins", lambda grip, state: looks.append(state.t)
+                                or margins(grip, state))
+        runs.append(simulator.run(1.0))
+    assert all(np.array_equal(getattr(runs[0], name), getattr(runs[1], name))
+               for name in ("t", "q", "v", "u"))
+    assert not runs[1].events
+    assert len(looks) <= (2 if find_compiler() else np.inf)

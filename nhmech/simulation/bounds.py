@@ -16,7 +16,8 @@ from ..mechanics.equations import Equations
 from ..urdf.notice import Notice
 from ..vehicle.clearance import clearance
 from ..vehicle.vehicle import Vehicle
-from .contact.lifted import LIFT_OFF, Support
+from .contact.grip import Grip
+from .contact.lifted import Support
 from .integration.integrators import rate_function
 from .once import once
 from .simulated import Simulated
@@ -61,7 +62,7 @@ class Bounds:
     margins
         (t, q) -> distances (m,) [rad, m] from the first bounds, negative beyond.
     support
-        What knows the other ones [N]: of the normal forces.
+        What knows the other ones [N]: of the forces of the ground.
     signs
         (n,) on which side of each bound a run is; compiled code, which reads them, takes no step
         to the other one.
@@ -72,7 +73,7 @@ class Bounds:
     found: tuple[Bound, ...]
     margins: ca.Function
     notices: tuple[Notice, ...] = ()
-    support: Support | None = None
+    support: Support | Grip | None = None
     signs: np.ndarray = field(init=False)
     _read: Buffered = field(init=False)
 
@@ -88,14 +89,14 @@ class Bounds:
 
     @property
     def split(self) -> np.ndarray:
-        """In which way the wheels share the load, (k,) [N]: `Support.split`."""
+        """What compiled code needs to know of them, (k,): `Support.split`, `Grip.split`."""
         return np.zeros(0) if self.support is None else self.support.split
 
     @classmethod
     def of(cls, simulated: Simulated, on_limit: str = "stop", on_fall: str = "stop",
-           on_lift: str = "ignore") -> Bounds:
-        """Those of a vehicle; of another system there are none. Raises `InputError` for a word that
-        is none of `ON_BOUND`."""
+           on_lift: str = "ignore", grip: Grip | None = None) -> Bounds:
+        """Those of a vehicle; of another system there are none. Where there is `grip`, wheels may
+        slide and lift. Raises `InputError` for a word that is none of `ON_BOUND`."""
         read_word("on_limit", on_limit, ON_BOUND)
         read_word("on_fall", on_fall, ON_BOUND)
         read_word("on_lift", on_lift, ON_BOUND)
@@ -104,14 +105,14 @@ class Bounds:
             system = simulated.constrained.system
             return cls((), ca.Function("nhmech_margins", [system.t, system.q], [ca.DM(0, 1)]))
         names, margins, notices = _watch(vehicle, on_limit != "ignore", on_fall != "ignore")
-        support = Support.of(vehicle) if on_lift != "ignore" else None
+        support = grip or (Support.of(vehicle) if on_lift != "ignore" else None)
         if support is not None:
-            names += tuple((f"{LIFT_OFF}: {wheel}", Status.LIFTED) for wheel in support.wheels)
+            names += tuple((name, Status.LIFTED) for name in support.names)
             notices += support.notices
         terminal = {Status.LIMIT: on_limit == "stop", Status.GROUNDED: on_fall == "stop",
-                    Status.LIFTED: on_lift == "stop"}
+                    Status.LIFTED: grip is not None or on_lift == "stop"}
         return cls(tuple(Bound(name, terminal[status], status) for name, status in names),
-                   margins, notices, support if support is not None and support.wheels else None)
+                   margins, notices, support if support is not None and support.names else None)
 
     def read(self, state: State) -> list[float]:
         """The margins (n,)."""

@@ -6,7 +6,6 @@ import logging
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from threading import Lock
 
@@ -25,7 +24,7 @@ from .callbacks import check_callable
 from .command import TWIST_NAMES, Controller
 from .conservation import check_scheme
 from .contact.contact_rows import sliding_wheels
-from .contact.coulomb import CONTACTS, ROLL, SLIP, choose_contact
+from .contact.coulomb import CONTACTS, ROLL, choose_contact
 from .events import Event, read_events
 from .feedback import Feedback
 from .inputs import Inputs, Wrench, read_twist
@@ -158,10 +157,8 @@ class Simulator:
         _ = self.simulated.equations        # raises first where a joint meets no mass
         self.bounds = Bounds.of(self.simulated, on_limit,
                                 "ignore" if on_fall == "go-on" else on_fall,
-                                "ignore" if lifts else on_lift)
-        if coulomb is not None:
-            self.bounds = replace(self.bounds, notices=(*self.bounds.notices,
-                                                        *coulomb.terms.bodies.notices))
+                                "ignore" if lifts else on_lift,
+                                None if coulomb is None else coulomb.watch)
         # what looks at each step, or knows no efforts, asks it like any other
         is_asked_inside = not wrenches and not lifts
         feedback = controller if isinstance(controller, Feedback) and is_asked_inside else None
@@ -229,7 +226,7 @@ class Simulator:
                        primary.kinematic, settings,
                        tuple(event.name for event in self.events)
                        + tuple(bound.name for bound in self.bounds.found)
-                       + (() if coulomb is None else (SLIP, ROLL)))
+                       + (() if coulomb is None else (ROLL,)))
 
     # -- starting ----------------------------------------------------------------------------------
     @hear_ctrl_c()
@@ -298,8 +295,7 @@ class Simulator:
             if by_hand.recorder is not None:
                 self.inputs.note_twist()
                 by_hand.recorder.note(self.moment.k)
-            is_watched = by_hand.is_first or self.propagator.coulomb is not None
-            if is_watched or not self.propagator.step_in_c():
+            if by_hand.is_first or not self.propagator.step_in_c():
                 by_hand.step()
             return self.moment.state
         finally:

@@ -85,6 +85,7 @@ class StepLoop:
         while k < steps:
             if inputs.ask() or k == 0:
                 inputs.note_twist()
+            if k == 0:
                 course.judge()
             if k == 0 and watch.watched and (name := watch.begin()):
                 return f"event: {name}"
@@ -116,7 +117,7 @@ class StepLoop:
     def _takes_turns(self) -> bool:
         """Whether nothing happens between two steps but that the controller is asked."""
         propagator = self._propagator
-        watched = self._events or propagator.spare or propagator.coulomb
+        watched = self._events or propagator.spare
         return not watched and self._inputs.every == 1
 
     def _ask(self) -> None:

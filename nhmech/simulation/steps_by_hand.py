@@ -38,8 +38,9 @@ class StepsByHand:
         Raises `SimulationError` for a terminal one."""
         course, propagator = self._course, self._propagator
         begins, self.is_first = self.is_first, False
+        if begins:
+            course.judge()
         terminal = course.watch.begin() if begins else None
-        course.judge()
         terminal = terminal or course.step(propagator.dt)
         for t, name in course.watch.noted:
             if name not in (terminal, SLIP, ROLL):

@@ -6,14 +6,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
+import casadi as ca
 import numpy as np
 
 from ...checks import is_finite, read_mapping, read_word
+from ...compile.buffered import Buffered
 from ...errors import InputError, Remedy, SimulationError
 from ...vehicle.bodies import BodyContacts
 from ...vehicle.vehicle import Vehicle
 from ..diagnosis import explain_fall
 from ..moment import EXTRA, Moment
+from ..once import once
 from ..simulated import Simulated
 from ..state import State
 from .contact_columns import ContactRecord
@@ -21,6 +24,7 @@ from .contact_forces import force_reader
 from .contact_rates import accelerate
 from .contact_rows import sliding_wheels
 from .contact_servo import ContactServo
+from .grip import Grip
 from .motion import STILL, TOUCHING, Motion
 from .nonsmooth import NonsmoothStep
 from .nonsmooth_terms import NonsmoothTerms, to_body, to_world
@@ -100,15 +104,23 @@ class CoulombContact:
         """The least of the normal forces, of normal - |tangential| / (mu part), in the shortest
         split of the load [N], and of the heights of bodies [m]: while it is positive, rolling
         holds."""
-        clearance, = self.terms.clearance.one(state.t, state.q, self.vehicle.theta)
-        return min(clearance.item(), *force_reader(self.vehicle).room(
-            state.t, state.q, state.v, state.u, self.grip / part))
+        room = min(force_reader(self.vehicle).room(state.t, state.q, state.v, state.u,
+                                                   self.grip / part))
+        if self._clearance is None:
+            return room
+        return min(room, self._clearance(state.t, state.q, self.vehicle.theta)[0].item())
 
-    def rooms(self, t: np.ndarray, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """`room` at many moments, (N,)."""
-        forces = force_reader(self.vehicle).read(t, q, v, u, grip=self.grip)
-        clearance, = self.terms.clearance(t[:, None], q, self.vehicle.theta)
-        return np.minimum(forces.room.min(axis=1), clearance[:, 0])
+    @cached_property
+    def _clearance(self) -> Buffered | None:
+        return Buffered(clearance(self.vehicle)) if self.terms.bodies.links else None
+
+    @property
+    def watch(self) -> Grip:
+        """What tells in compiled code where rolling ends."""
+        lowest = None if self._clearance is None else self._clearance.function
+        return Grip(self.vehicle, self.grip, lowest, (SLIP,),
+                    lambda state: np.inf if self.slides(state) else self.room(state),
+                    self.terms.bodies.notices)
 
     def may_roll(self, moment: Moment) -> bool:
         """Whether the wheels have rolled for some steps, and would go on with friction to spare."""
@@ -183,6 +195,10 @@ class CoulombContact:
         n = len(self.columns.columns)
         return state.values[-EXTRA - n:-EXTRA]
 
+    def slides(self, state: State) -> bool:
+        """Whether wheels slide at a state of a run of this simulator, or fly."""
+        return not np.isnan(self.numbers(state).item(0))
+
     def acceleration(self, state: State, numbers: np.ndarray) -> np.ndarray:
         """dv/dt (nv,) at a state in which wheels slide, with what its contacts do."""
         x = state.values[state.layout.nq + state.layout.nv:]
@@ -192,6 +208,18 @@ class CoulombContact:
     def _motion(self, t: float, x: np.ndarray, q: np.ndarray, v: np.ndarray,
                 numbers: np.ndarray, dt: float = 0.0) -> Motion:
         return self._record.read(numbers, t, x[:self.terms.nconf].copy(), q, v, dt)
+
+
+@once
+def _bodies(vehicle: Vehicle) -> BodyContacts:
+    return BodyContacts.of(vehicle)
+
+
+@once
+def clearance(vehicle: Vehicle) -> ca.Function:
+    """(t, q, theta) -> height of the lowest point of a body (1,)."""
+    s, heights = vehicle.constrained.system, _bodies(vehicle).heights
+    return ca.Function("clearance", [s.t, s.q, s.theta], [ca.densify(ca.mmin(heights))])
 
 
 def is_sliding(moment: Moment) -> bool:
@@ -249,6 +277,6 @@ def choose_contact(simulated: Simulated, contact: str | None, mu: object, restit
                          "run has none: its speeds are commanded",
                          Remedy("Leave mode=\"kinematic\" out", "Leave --mode kinematic out"))
     points = (None if simulated.vehicle is None or not bodies
-              else BodyContacts.of(simulated.vehicle))
+              else _bodies(simulated.vehicle))
     return CoulombContact(simulated, mu, restitution, stiffness,   # type: ignore[arg-type]
                           contact, points)

@@ -72,6 +72,11 @@ class Support:
         others down is not in the file."""
         return cls(vehicle, *_watched(vehicle))
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the events."""
+        return tuple(f"{LIFT_OFF}: {wheel}" for wheel in self.wheels)
+
     def margins(self, state: State) -> list[float]:
         """The normal forces [N] (m,), all positive where any split of the load makes them so; up to
         rounding."""

@@ -11,7 +11,6 @@ import casadi as ca
 import numpy as np
 
 from ...compile.buffered import Buffered, in_c
-from ...compile.pointwise import Pointwise
 from ...mechanics.algebroid import rotation
 from ...mechanics.distribution import Component
 from ...mechanics.system import LagrangianSystem
@@ -290,14 +289,6 @@ class NonsmoothTerms:
                   for c in self.contacts]
         return np.where(phi[list(self.heights)] > TOUCHING, Phase.AIRBORNE,
                         np.where(slides, Phase.SLIDING, Phase.ROLLING))
-
-    @cached_property
-    def clearance(self) -> Pointwise:
-        """(t, q, theta) -> height of the lowest point of a body (1,), infinite where there is
-        none."""
-        s = self._system
-        lowest = ca.mmin(self.bodies.heights) if self.bodies.links else ca.SX(ca.inf)
-        return Pointwise(ca.Function("clearance", [s.t, s.q, s.theta], [ca.densify(lowest)]))
 
     @cached_property
     def effect(self) -> Buffered:

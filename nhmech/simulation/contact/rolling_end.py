@@ -6,18 +6,8 @@ from collections.abc import Callable, Sequence
 
 from ..bounds import Bounds
 from ..events import Event, Watch
-from ..moment import Moment
 from ..propagator import Propagator
-from ..state import State
-from .coulomb import ROLL, SLIP, CoulombContact, is_sliding
-
-
-def slip_event(coulomb: CoulombContact, moment: Moment) -> Event:
-    """The moment from which ideal rolling does not hold any more."""
-    def function(t: float, state: State) -> float:
-        return 1.0 if is_sliding(moment) else coulomb.room(state)
-
-    return Event(SLIP, function, direction=-1, along=coulomb.rooms)
+from .coulomb import ROLL, SLIP
 
 
 class RollingEnd:
@@ -32,19 +22,17 @@ class RollingEnd:
     Attributes
     ----------
     watch
-        Looks at events and bounds, and at the end of rolling where wheels may slide.
+        Looks at events and bounds, of which one is the end of rolling where wheels may slide.
     """
 
     def __init__(self, events: Sequence[Event], bounds: Bounds, propagator: Propagator,
                  noted: list[tuple[float, str]]):
         self._propagator = propagator
         self._coulomb = propagator.coulomb
-        if self._coulomb is not None:
-            events = *events, slip_event(self._coulomb, propagator.moment)
         self.watch = Watch(events, bounds, propagator, noted)
 
     def judge(self) -> None:
-        """Lets wheels slide from here on where they cannot roll with the present inputs."""
+        """Lets wheels slide from the start on where they cannot roll with its inputs."""
         propagator, moment = self._propagator, self._propagator.moment
         if self._coulomb is None or propagator.slides or self._coulomb.room(moment.state) > 0:
             return

@@ -1,0 +1,73 @@
+"""Whether friction suffices for the equations of rolling, while a run goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from ...mechanics.distribution import Component
+from ...mechanics.equations import Equations
+from ...urdf.notice import Notice
+from ...vehicle.contact_forces import contact_force_function
+from ...vehicle.vehicle import Vehicle
+from ..once import once
+from ..state import State
+from ..state_vector import StateVector
+
+
+@dataclass(frozen=True, eq=False)
+class Grip:
+    """The end of rolling as a bound: what friction, loads and bodies leave is to stay positive.
+
+    Attributes
+    ----------
+    vehicle
+        Whose.
+    split
+        1 / mu of each contact (k,), zero where it cannot slip; compiled code reads it.
+    clearance
+        (t, q, theta) -> height of the lowest body (1,) [m]; None where only wheels meet the ground.
+    names
+        Of its event.
+    room
+        Of a state of a run: how far the end of rolling is; infinite where it is over.
+    notices
+        About what is not watched.
+    """
+
+    vehicle: Vehicle
+    split: np.ndarray
+    clearance: ca.Function | None
+    names: tuple[str, ...]
+    room: Callable[[State], float]
+    notices: tuple[Notice, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Grip of {self.vehicle.name!r}>"
+
+    def margins(self, state: State) -> list[float]:
+        """The room (1,)."""
+        return [self.room(state)]
+
+    def along(self, equations: Equations) -> ca.Function:
+        """(t, x, u, theta, split) -> the same, for compiled code, of wheels that roll."""
+        return _along(equations, tuple(self.vehicle.contact_rows.items()), self.clearance)
+
+
+@once
+def _along(equations: Equations, rows: tuple[tuple[Component, int], ...],
+           clearance: ca.Function | None) -> ca.Function:
+    vector, system = StateVector.of(equations), equations.frame.constrained.system
+    x, function = ca.SX.sym("x", vector.nx), contact_force_function(equations, dict(rows))
+    grip = ca.SX.sym("grip", function.numel_in("grip"))
+    q = vector.configuration(x[:vector.nconf])
+    v = equations.velocity(system.t, q, x[vector.nconf:], system.theta)
+    _, _, room, _ = function(system.t, q, v, system.u, system.theta, grip)
+    least = ca.mmin(room)
+    if clearance is not None:
+        least = ca.fmin(least, clearance(system.t, q, system.theta))
+    return ca.Function("nhmech_room", [system.t, x, system.u, system.theta, grip],
+                       [ca.densify(least)], {"cse": True})
