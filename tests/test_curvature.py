@@ -8,7 +8,7 @@ import pinocchio as pin
 import pytest
 from support import shipped
 
-from nhmech.analysis.curvature import connection_curvature, describe_curvature
+from nhmech.analysis.curvature import Curvature, connection_curvature, describe_curvature
 from nhmech.analysis.structure import structure
 from nhmech.errors import InputError
 from nhmech.systems import load_system
@@ -121,3 +121,14 @@ def test_where_there_is_none_and_where_it_is_flat():
     found = connection_curvature(shipped("carriage"))
     with pytest.raises(InputError, match="'pitch' does not exist"):
         found.component("pitch", *found.base)
+
+
+def test_the_loop_that_shifts_most_is_told_first():
+    values = np.zeros((2, 3, 3))
+    for (i, j), shifts in {(0, 1): (1.0, -1.0), (0, 2): (0.1, -3.0)}.items():
+        values[:, i, j], values[:, j, i] = shifts, np.negative(shifts)
+    units = dict.fromkeys("abcxy", "rad/s")
+    text = describe_curvature(Curvature(("a", "b", "c"), ("x", "y"), units, values, False))
+    assert text.index("loop in a and c") < text.index("loop in a and b")
+    assert "more pairs" in describe_curvature(
+        Curvature(("a", "b", "c"), ("x", "y"), units, values, False), most=1)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import umsgpack
 from browser import needs_chromium
-from support import SHIPPED, VARIED, command_line, shipped
+from support import SHIPPED, VARIED, command_line, joint, link, robot, shipped
 
 import nhmech
 from nhmech.control import DemoDrive, WheelServo
@@ -104,6 +104,20 @@ def test_a_hand_does_not_hold_back():
         assert run(drive, 1.0, [1, 0, 0])[0] == pytest.approx(2.0, rel=1e-9)
 
 
+def test_keys_reach_their_limit_in_the_time_that_is_promised():
+    """0.4 s, and 0.2 s back."""
+    for limit in easy_limits(shipped("differential_drive")):
+        assert limit.max_velocity / limit.max_acceleration == pytest.approx(0.4)
+        assert limit.max_velocity / limit.max_deceleration == pytest.approx(-0.2)
+
+
+def test_without_a_hand_what_has_no_motor_stays():
+    alone = Teleoperation(shipped("sled"), start={"xi": {"forward_speed": 0.0, "yaw_rate": 0.0}})
+    alone.take(1.0, 0.0, 0.0)
+    alone.advance(0.2)
+    assert abs(alone.simulator.state.pose[0]) < 1e-12
+
+
 @pytest.mark.parametrize("name", ["mecanum", "swerve", "omni"])
 def test_what_moves_sideways_does(name):
     with Drive(shipped(name)) as drive:
@@ -113,10 +127,18 @@ def test_what_moves_sideways_does(name):
 
 
 def test_what_only_goes_straight_says_so():
-    """Of a vehicle that turns on the spot and anywhere else, nothing is said."""
-    straight = nhmech.load(nhmech.urdf_path("skid_steer"), skid="coulomb")
-    with Drive(straight) as drive:
-        assert "goes straight alone" in drive.cannot()[0] and "--skid mid-axle" in drive.cannot()[0]
+    """Wheels one behind the other, between two balls. Of a vehicle that turns on the spot nothing
+    is said."""
+    text = robot(link("base", 5.0), *(
+        link(name, 0.3) + joint(f"{name}_joint", "base", name, xyz=(x, 0, 0))
+        for name, x in (("front", 0.2), ("rear", -0.2))), *(
+        link(name, 0.1) + joint(f"{name}_joint", "base", name, xyz=(0, y, -0.03), kind="fixed")
+        for name, y in (("left", 0.1), ("right", -0.1))))
+    wheels = [nhmech.Wheel(f"{name}_joint", "disc", 0.05) for name in ("front", "rear")]
+    balls = [nhmech.Wheel(None, "caster_ball", 0.02, link=name)
+             for name in ("left", "right")]
+    with Drive(nhmech.load(text, wheels=[*wheels, *balls])) as drive:
+        assert "goes straight alone" in drive.cannot()[0]
     with Drive(shipped("skid_steer")) as drive:
         assert drive.cannot() == ["does not move sideways"]
 

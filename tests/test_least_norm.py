@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import linprog
 from support import shipped
 
-from nhmech.vehicle.least_norm import least_norm
+from nhmech.vehicle.least_norm import least_norm, raise_least
 from nhmech.vehicle.reactions import reactions
 
 
@@ -130,3 +130,11 @@ def test_wheels_carry_the_weight(name):
     assert np.cross(points - com,
                     forces).sum(axis=0) == pytest.approx(np.zeros(3), abs=1e-9 * weight)
     assert min(c["normal"] for c in result.components.values()) >= 0
+
+
+def test_the_least_entry_is_raised_as_far_as_it_goes():
+    """A lever: what one end gains the other loses, until they are equal; and three legs of a table,
+    of which two share what the third has too much."""
+    assert raise_least(np.array([-1.0, 3.0]), np.array([[1.0], [-1.0]])) == pytest.approx([2.0])
+    start, move = np.array([6.0, 0.0, 0.0]), np.array([[-1.0, -1.0], [1.0, 0.0], [0.0, 1.0]])
+    np.testing.assert_allclose(start + move @ raise_least(start, move), 2.0, rtol=0, atol=1e-9)

@@ -477,3 +477,9 @@ def test_a_follower_keeps_to_its_branch_through_a_crossing(law, side, before):
     assert 0.9 * 3.0 < seen[-1] - begin < 1.1 * 3.0 + tracker.ahead
     assert np.abs(tracker.errors(run)[-1, 1]) < 0.02
     assert np.abs(path_error(vehicle, run, path).lateral).max() < 1.05 * abs(side)
+
+
+def test_the_law_of_the_approach_has_no_jump_straight_ahead():
+    gains = (3.0, 6.0, 1.0)
+    np.testing.assert_allclose(polar.approach_law((2.0, 0.0, 0.4), gains),
+                               polar.approach_law((2.0, 1e-9, 0.4), gains), rtol=0, atol=1e-7)

@@ -1,0 +1,87 @@
+"""What a method takes for granted of a system is asked for: motions on manifolds in the velocities,
+and forces that are proportional to reactions, are refused by each that cannot take them."""
+
+from dataclasses import replace
+from functools import cache
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from nhmech.analysis import linearise
+from nhmech.errors import MechanicsError
+from nhmech.mechanics import (
+    constraint_algorithm,
+    find_symmetry,
+    first_integrals,
+    generalised_speeds,
+    growth_vector,
+    hamel,
+    hamilton_jacobi,
+    lagrange_dalembert,
+    momentum_map,
+    momentum_side,
+    nonholonomic_momentum,
+    projection,
+)
+from nhmech.mechanics.forms import reaction_fields
+from nhmech.systems import load_system
+
+
+@cache
+def disk():
+    return load_system("vertical_disk").constrained
+
+
+@cache
+def symmetry_of_the_disk():
+    return find_symmetry(disk())
+
+
+def on_a_manifold():
+    """Its speeds keep to a quadric."""
+    return replace(disk(), invariant=disk().system.v[0] ** 2 - 1)
+
+
+def rubbing():
+    """Each reaction rubs on the last speed."""
+    d = disk().distribution
+    friction = ca.SX(d.A.shape[1], d.A.shape[0])
+    friction[-1, :] = 0.1
+    return replace(disk(), friction=friction)
+
+
+def with_symmetry(function, constrained):
+    return function(replace(symmetry_of_the_disk(), constrained=constrained))
+
+
+LINEAR = {
+    "momentum_map": lambda c: with_symmetry(momentum_map, c),
+    "nonholonomic_momentum": lambda c: with_symmetry(nonholonomic_momentum, c),
+    "first_integrals": first_integrals,
+    "growth_vector": growth_vector,
+    "hamilton_jacobi": lambda c: hamilton_jacobi(c, {}),
+    "linearisation": lambda c: linearise(c, np.zeros(4), np.zeros(2)),
+    "momentum_side": momentum_side,
+}
+IDEAL = {
+    "projection": projection,
+    "lagrange_dalembert": lagrange_dalembert,
+    "hamel": hamel,
+    "constraint_algorithm": constraint_algorithm,
+    "generalised_speeds": lambda c: generalised_speeds(c, {}),
+    "reaction field": reaction_fields,
+    "momentum_side": momentum_side,
+}
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_motions_on_manifolds_are_refused(name):
+    with pytest.raises(MechanicsError, match=f"{name} needs constraints that are linear"):
+        LINEAR[name](on_a_manifold())
+
+
+@pytest.mark.parametrize("name", IDEAL)
+def test_forces_that_reactions_make_are_refused(name):
+    with pytest.raises(MechanicsError, match=f"{name} needs ideal constraints"):
+        IDEAL[name](rubbing())
