@@ -106,7 +106,7 @@ ITEMS = (
          "on_level, bates_sniatycki"),
     Item("004 (24)", "the momentum equation, theorem VI.4", "nonholonomic_momentum"),
     Item("004 split", "reduced equations split by the nonholonomic connection",
-         missing=NOT_WRITTEN),
+         "nonholonomic_connection"),
     Item("004 affine", "affine and moving rows in reduction", "chaplygin, quotient"),
     Item("004 reconstruction", "the way back", "reconstruct"),
     Item("004 VII.A", "the singular Lagrangian of Capri and Kobayashi",

@@ -3,7 +3,7 @@ project's environment.
 
     python docs/pictures.py                    all of them, ten to twenty minutes
     python docs/pictures.py demo howto         some: demo, tutorial, wheels, howto, gallery (and its
-                                               pages), examples
+                                               pages), examples, integrators
 
 Moving pictures need Chromium, drawings need matplotlib.
 """
@@ -85,6 +85,11 @@ def examples() -> None:
     subprocess.run([sys.executable, DOCS / "example_pictures.py"], check=True)
 
 
+def integrators() -> None:
+    subprocess.run([sys.executable, DOCS.parent / "benchmarks" / "integrators.py", "--steps",
+                    "20000", "--plots", HERE], check=True)
+
+
 def architecture() -> None:
     from architecture import architecture
 
@@ -92,7 +97,8 @@ def architecture() -> None:
 
 
 MADE = {made.__name__: made
-        for made in (demo, tutorial, wheels, howto, skid, gallery, examples, architecture)}
+        for made in (demo, tutorial, wheels, howto, skid, gallery, examples, integrators,
+                     architecture)}
 
 if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)

@@ -56,6 +56,10 @@ from .nonholonomic_bracket import (
     NonholonomicBracket as NonholonomicBracket,
     nonholonomic_bracket as nonholonomic_bracket,
 )
+from .nonholonomic_connection import (
+    NonholonomicConnection as NonholonomicConnection,
+    nonholonomic_connection as nonholonomic_connection,
+)
 from .projection import projection as projection
 from .prolongation import Prolongation as Prolongation, prolongation as prolongation
 from .quasi_velocities import change_of_basis as change_of_basis

@@ -181,13 +181,7 @@ def at_momentum(symmetry: Symmetry, mu: ArrayLike,
     if not (S.T @ system.force).is_zero():
         raise MechanicsError("a force acts along the group: its momentum is not conserved")
     n = symmetry.dim_motion - symmetry.dim_vertical
-    base_speeds = tuple(speeds or fixed_speeds(symmetry, n) or ())
-    if len(base_speeds) != n:
-        raise MechanicsError(f"name the {n} fibre coordinates that are base velocities; there are "
-                             f"{', '.join(system.algebroid.v_names)}")
-    chosen = adapted_frame(replace(constrained, preferred=(base_speeds,))).names
-    others = tuple(name for name in chosen if name not in base_speeds)
-    frame = adapted_frame(constrained, base_speeds + others[:symmetry.dim_vertical])
+    frame = base_frame(symmetry, speeds, n, symmetry.dim_vertical)
     B, xi = frame.E[:, :n], speed_symbols(frame)[:n]
     p = system.momentum
     locked = S.T @ ca.jacobian(p, system.v) @ S
@@ -199,6 +193,25 @@ def at_momentum(symmetry: Symmetry, mu: ArrayLike,
     routhian = ca.substitute(lagrangian, system.v, velocity) - ca.dot(ca.DM(mu), eta)
     return _reduce(symmetry, frame, B, ca.horzcat(S, frame.inverse[:, frame.nxi:]), xi, velocity,
                    routhian, mu)
+
+
+def base_frame(symmetry: Symmetry, speeds: Sequence[str] | None, base: int,
+               group: int) -> AdaptedFrame:
+    """A frame whose first speeds are `base` base velocities, and the others `group` more.
+
+    Raises
+    ------
+    MechanicsError
+        Where the speeds named, or those along which no generator has a component, are not as many.
+    """
+    constrained = symmetry.constrained
+    named = tuple(speeds or fixed_speeds(symmetry, base) or ())
+    if len(named) != base:
+        raise MechanicsError(f"name the {base} fibre coordinates that are base velocities; there "
+                             f"are {', '.join(constrained.system.algebroid.v_names)}")
+    chosen = adapted_frame(replace(constrained, preferred=(named,))).names
+    others = tuple(name for name in chosen if name not in named)
+    return adapted_frame(constrained, named + others[:group])
 
 
 def _reduce(symmetry: Symmetry, frame: AdaptedFrame, B: ca.SX, rest: ca.SX, xi: ca.SX,
