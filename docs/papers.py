@@ -34,7 +34,6 @@ PAPERS = {
            "systems with symmetries*",
     "beyond": "What the field has found since",
 }
-NOT_WRITTEN = "not written"
 ITEMS = (
     Item("000 (3.1)", "Lagrange and d'Alembert with a connection, (3.1) to (3.3)",
          "lagrange_dalembert"),
@@ -127,8 +126,8 @@ ITEMS = (
          "1995; Cardin and Favretti 1996)", "vakonomic"),
     Item("beyond stability", "the energy-momentum method with conserved momenta, nonholonomic too "
          "(Zenkov, Bloch and Marsden 1998, theorem 3.2)", "energy_momentum"),
-    Item("beyond transport", "the same with momenta that are only transported, such as the disc's",
-         missing=f"{NOT_WRITTEN}; `linearise` gives spectral stability of steady motions"),
+    Item("beyond transport", "the same with momenta that are only transported, such as the disc's "
+         "(theorem 3.3)", "energy_momentum"),
 )
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from nhmech.errors import MechanicsError
 from nhmech.mechanics import EnergyMomentum, energy_momentum
-from nhmech.systems import chaplygin_sleigh, heavy_top, load_system, vertical_disk
+from nhmech.systems import chaplygin_sleigh, falling_disc, heavy_top, load_system, vertical_disk
 
 WORLD = ("wx", "wy", "wz")
 HALF = np.sqrt(0.5)
@@ -75,3 +75,38 @@ def test_where_every_direction_is_a_symmetry():
     """A disk at rest: nothing is left whose sign could be wrong."""
     found = energy_momentum(vertical_disk.example(), [0.1, 0.2, 0.3, 0.4], [0, 0])
     assert found.is_stable and not len(found.eigenvalues) and found.neutral == 4
+
+
+def steady_disc(lean, u2):
+    """u3 with which a disc that leans so much rolls in a circle, u1' = 0; one of two."""
+    p = disc_numbers()
+    size = p["m"] * p["r"] ** 2
+    return np.roots([-p["A"] * np.tan(lean), (p["C"] + size) * u2,
+                     p["m"] * p["g"] * p["r"] * np.sin(lean)]).min().real
+
+
+def disc_numbers():
+    made = load_system("falling_disc").constrained
+    return dict(zip(made.system.theta_names, made.parameters))
+
+
+@pytest.mark.paper("beyond transport")
+@pytest.mark.parametrize("lean, u2, u3", [
+    (0.0, 3.5, 0.0), (0.0, 0.0, 6.5), (0.0, 0.0, 3.0), (0.4, 2.0, None), (-0.3, 1.0, None)])
+def test_momenta_that_a_disc_carries_along(lean, u2, u3):
+    """The second variation over the metric is minus the squared growth rate of the linearised
+    motion, rolling, spinning, and in circles."""
+    disc = load_system("falling_disc")
+    u3 = steady_disc(lean, u2) if u3 is None else u3
+    rate = falling_disc.growth(disc, lean, 0, u2, u3)
+    found = energy_momentum(disc, [0, 0, 0.7, lean, 0.2], [0, u2, u3], ("u1", "u2", "u3"))
+    p = disc_numbers()
+    metric = p["A"] + p["m"] * p["r"] ** 2
+    expected = sorted([metric, -rate * metric])
+    np.testing.assert_allclose(found.eigenvalues, expected, rtol=1e-9, atol=1e-9)
+    assert found.is_stable is (rate < 0) and found.neutral == 4
+
+
+def test_momenta_that_grow_by_themselves_are_not_transported():
+    with pytest.raises(MechanicsError, match="not only transported"):
+        energy_momentum(load_system("chaplygin_sleigh"), [0, 0, 0], [0.7, 0.0])

@@ -18,6 +18,7 @@ from .frame import AdaptedFrame, adapted_frame
 from .invariance import complete_lift
 from .symmetry_search import find_symmetry
 from .system import ConstrainedSystem, HasConstrained, require_constrained
+from .transported_momenta import shape_stability
 
 STEADY = 1e-8       # of dE that the other integrals leave, relative to dE and its slope, at one
 DEFINITE = 1e-9     # an eigenvalue below it, relative to the largest, decides nothing
@@ -30,9 +31,10 @@ class EnergyMomentum:
     Attributes
     ----------
     coefficients
-        Name of an integral J_i -> c_i, with dE = c . dJ.
+        Name of an integral J_i -> c_i, with dE = c . dJ; none of transported momenta.
     eigenvalues
-        Of the second variation on the kernel of all dJ, modulo the symmetries, ascending.
+        Of the second variation on the kernel of all dJ, modulo the symmetries, ascending; of
+        momenta that are only transported, on the leaf on which they move with the shape.
     neutral
         Dimension of the symmetry directions that were divided out.
     """
@@ -65,7 +67,8 @@ def energy_momentum(constrained: HasConstrained, q: ArrayLike, xi: ArrayLike,
     definite on the kernel of dJ. Where the dJ depend on each other, c is chosen so that the least
     eigenvalue is largest. Sources: Simo, Lewis and Marsden, Arch. Rational Mech. Anal. 115 (1991)
     15; for nonholonomic systems Zenkov, Bloch and Marsden, Dynamics and Stability of Systems 13
-    (1998) 123, theorem 3.2: of momenta that are conserved.
+    (1998) 123, theorem 3.2. Where dE = c . dJ fails, the momenta that the shape carries along, as
+    the falling disc's, take the place of the integrals (there, theorem 3.3; `shape_stability`).
 
     Parameters
     ----------
@@ -99,8 +102,12 @@ def energy_momentum(constrained: HasConstrained, q: ArrayLike, xi: ArrayLike,
     c = np.linalg.lstsq(dJ.T, dE, rcond=1e-9)[0] if len(dJ) else np.zeros(0)
     left = np.abs(dE - c @ dJ).max(initial=0.0)
     if left > STEADY * max(np.abs(part).max(initial=0.0) for part in (dE, hessians[0])):
+        carried = _by_transport(constrained, frame, place, speed)
+        if isinstance(carried, EnergyMomentum):
+            return carried
         raise MechanicsError("this is no relative equilibrium of the integrals that were found: "
-                             f"dE = c . dJ fails by {left:.3g}")
+                             f"dE = c . dJ fails by {left:.3g}; nor of momenta that the shape "
+                             f"carries along: {carried}")
     kernel = null_space(dJ) if len(dJ) else np.eye(len(dE))
     turned = kernel.T @ _symmetry_directions(constrained, frame, dJ, place, speed)
     rest = kernel @ null_space(turned.T)
@@ -111,6 +118,21 @@ def energy_momentum(constrained: HasConstrained, q: ArrayLike, xi: ArrayLike,
     return EnergyMomentum(dict(zip(names, map(float, c))),
                           np.linalg.eigvalsh(rest.T @ second @ rest),
                           kernel.shape[1] - rest.shape[1])
+
+
+def _by_transport(constrained: ConstrainedSystem, frame: AdaptedFrame, q: np.ndarray,
+                  xi: np.ndarray) -> EnergyMomentum | str:
+    """With momenta that are only transported; in words why there are none."""
+    system, symbols = constrained.system, ca.SX.sym("xi", frame.nxi)
+    velocity = ca.Function("velocity", [system.t, system.q, symbols, system.theta],
+                           system.expand(ca.densify(frame.velocity(symbols))))
+    v = velocity(constrained.moment, q, xi, constrained.parameters).full().ravel()
+    try:
+        found = find_symmetry(constrained)
+        second = shape_stability(found, q, v)
+    except MechanicsError as reason:
+        return str(reason)
+    return EnergyMomentum({}, np.linalg.eigvalsh(second), found.dim_vertical)
 
 
 def _expand(constrained: ConstrainedSystem, frame: AdaptedFrame,
