@@ -19,8 +19,7 @@ from .symmetry import Symmetry
 
 @dataclass(frozen=True, eq=False)
 class NonholonomicConnection:
-    """D = H + S: S spanned by the group's sections in D, H its orthogonal complement by the kinetic
-    energy.
+    """D = H + S, with H orthogonal to S by the kinetic energy, S the group's sections in D.
 
     v = E_H xi + E_S I^-1 p, with E_H = B - E_S A: A are the coefficients of the connection, I the
     locked inertia, p = E_S^T dL/dv the momenta. Everything is symbolic in (q, theta), but `drift`.
