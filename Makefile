@@ -26,7 +26,8 @@ help:
 	@echo "make soak    run the long tests"
 	@echo "make coverage   run the tests and show which lines and branches they do not reach"
 	@echo "make mutants    change the core in many small ways and show which of them no test notices"
-	@echo "make bench   run the benchmarks, beside other simulators       (make bench BENCHMARKS=benchmarks/scaling.py runs one)"
+	@echo "make bench   run the benchmarks, beside other simulators; one table of all that they measure"
+	@echo "             (make bench BENCHMARKS=benchmarks/scaling.py runs one)"
 	@echo "make docs    build the documentation into $(OUT)/docs"
 	@echo "make pictures   make all pictures of the README and the documentation anew: minutes, and Chromium"
 	@echo "             (make pictures PICTURES='demo howto' makes some)"
@@ -84,9 +85,7 @@ $(BENCH)/.installed: benchmarks/requirements.txt setup.cfg setup.py pyproject.to
 	@touch $@
 
 bench: $(BENCH)/.installed
-	@summary=$$(mktemp); failed=; \
-	for file in $(BENCHMARKS); do echo; echo "== $$file"; NHMECH_BENCH_SUMMARY=$$summary $(BENCH)/bin/python "$$file" || failed="$$failed $$file"; done; \
-	echo; echo "== summary"; cat $$summary; rm -f $$summary; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
+	@$(BENCH)/bin/python benchmarks/common/summary.py --out $(OUT)/bench $(BENCHMARKS)
 
 docs: $(STAMP)
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs $(OUT)/docs

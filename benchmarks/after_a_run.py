@@ -19,7 +19,7 @@ from common.checkouts import (  # noqa: E402
     least,
     printed_number,
 )
-from common.report import machine, table  # noqa: E402
+from common.report import machine, measured  # noqa: E402
 
 COMMANDS = {
     "nhmech run, 20 s": "run differential_drive --duration 20 --save {run}",
@@ -29,6 +29,33 @@ COMMANDS = {
     "report of 20,001 states": "report {run} -o {folder}/run.html",
     "plot of 20,001 states": "plot {run} -o {folder}/run.pdf",
 }
+AIMS = {"export of 20,001 states, CSV [s]": 1.0, "export of 20,001 states, MCAP [s]": 4.0,
+        "report of 20,001 states [s]": 3.0, "plot of 20,001 states [s]": 1.5,
+        "a run of 1e6 recorded steps [s]": 0.5, "the same with save [s]": 0.8,
+        "reactions of a recorded state, differential_drive [us]": 5.0}
+# prints seconds, or with `save` what the memory of the process peaks at [MiB]
+RECORDED = """
+import math, resource, tempfile, nhmech
+from time import process_time
+vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
+drive = lambda t, state: nhmech.JointTorque(
+    {{name: 0.3 * math.sin((1 + 0.1 * i) * t) for i, name in enumerate(vehicle.driven)}})
+simulator = nhmech.Simulator(vehicle, drive, control_period=1.0)
+simulator.run(1.0)
+with tempfile.TemporaryDirectory() as folder:
+    begin = process_time()
+    simulator.run({seconds}, save={save})
+    found = process_time() - begin
+print({found})
+"""
+PEAK = "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024"
+SAVED = 'folder + "/run.npz"'
+RUNS = {"a run of 1e6 recorded steps": RECORDED.format(seconds=1e3, save=None, found="found"),
+        "the same with save": RECORDED.format(seconds=1e3, save=SAVED, found="found")}
+PEAKS = {"peak memory, 1e5 recorded steps": RECORDED.format(seconds=1e2, save=None, found=PEAK),
+         "peak memory, 1e6 recorded steps": RECORDED.format(seconds=1e3, save=None, found=PEAK),
+         "the same, 1e5 with save": RECORDED.format(seconds=1e2, save=SAVED, found=PEAK),
+         "the same, 1e6 with save": RECORDED.format(seconds=1e3, save=SAVED, found=PEAK)}
 # prints microseconds
 CALLS = {
     f"reactions of a recorded state, {name}": f"""
@@ -51,8 +78,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         words = {name: text.format(run=f"{folder}/run.npz", folder=folder)
                  for name, text in COMMANDS.items()}
-        rows = least(command_seconds, words, "s") + least(printed_number, CALLS, "us")
-    print(table((f"processor time, least of {ROUNDS}", *checkouts()), rows))
+        rows = (least(command_seconds, words, "s") + least(printed_number, RUNS, "s")
+                + least(printed_number, PEAKS, "MiB") + least(printed_number, CALLS, "us"))
+    print(measured((f"processor time, least of {ROUNDS}", *checkouts()), rows, aims=AIMS))
 
 
 if __name__ == "__main__":

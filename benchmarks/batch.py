@@ -19,7 +19,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common.motions import MOTIONS  # noqa: E402
-from common.report import aim, interleaved, machine, table  # noqa: E402
+from common.report import aim, interleaved, machine, measured  # noqa: E402
 
 import nhmech  # noqa: E402
 from nhmech.simulation.batch_input import stepper  # noqa: E402
@@ -42,7 +42,7 @@ def main() -> None:
         rates = interleaved(measures)
         scalar, core = rates["scalar loop in C"], rates["batch, 1 thread"]
         rows = [(label, rate, rate / scalar, core / rate) for label, rate in rates.items()]
-        print(table(("", "steps/s per core", "of the scalar loop", "batch on one core is"), rows,
+        print(measured(("", "steps/s per core", "of the scalar loop", "batch on one core is"), rows,
                     f"\n{name}, {CASES} cases, dt = {DT} s, {stepper(shipped(name)).runner.width} "
                     "lanes"))
         aim(f"batch of {name}: steps/s per core", core, wanted)

@@ -13,7 +13,7 @@ import pinocchio as pin
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from common.report import machine, table  # noqa: E402
+from common.report import machine, measured  # noqa: E402
 
 import nhmech  # noqa: E402
 from nhmech.simulation.contact.contact_problem import ContactProblem  # noqa: E402
@@ -131,7 +131,7 @@ def by_newton(W, g, cones):
 
 def main() -> None:
     print(machine(("pin",)))
-    print(table(("a step, us", "compiled, median", "compiled, mean", "NumPy"),
+    print(measured(("a step, us", "compiled, median", "compiled, mean", "NumPy"),
                 [cost(name) for name in VEHICLES], "\nwheels that slide, dt = 1 ms"))
     solvers = {"ours (NumPy)": by_newton, "PGS to 1e-12": by_pinocchio("PGS", 1e-12),
                "ADMM to 1e-12": by_pinocchio("ADMM", 1e-12),
@@ -146,7 +146,7 @@ def main() -> None:
                 times.append(seconds)
             rows.append((solver, 1e6 * median(times), 1e6 * max(times), median(errors),
                          max(errors), f"{sum(error <= 1e-9 for error in errors)}/{len(errors)}"))
-        print(table(("solver", "median us", "most us", "median residual", "most", "to 1e-9"),
+        print(measured(("solver", "median us", "most us", "median residual", "most", "to 1e-9"),
                     rows, f"\ncontact problems of {name}"))
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common.checkouts import ROUNDS, checkouts, least, printed_number  # noqa: E402
-from common.report import machine, table  # noqa: E402
+from common.report import machine, measured  # noqa: E402
 
 STEPS = 5000
 CODE = """
@@ -45,6 +45,9 @@ CONTROLLERS = {
 CONTROLLERS["a law in the loop"] = (
     "nhmech.control.Feedback(vehicle, lambda t, state, r: [0.1 * (3 - state.xi[left]), 0.0])"
     " if hasattr(nhmech.control, 'Feedback') else None", "dynamic")
+AIMS = {f"{name}, {call} [us]": aim for call in ("step()", "run()") for name, aim in (
+    ("an array", 2.5), ("JointTorque", 4.0), ("JointVelocity", 6.0),
+    ("JointVelocity, kinematic", 6.0))}
 CALLS = {"step()": "for _ in range({steps}): simulator.step()",
          "run()": "simulator.run({steps} * simulator.dt)"}
 
@@ -55,7 +58,8 @@ def main() -> None:
                                             call=call.format(steps=STEPS))
              for name, (controller, mode) in CONTROLLERS.items() for what, call in CALLS.items()}
     rows = least(printed_number, codes, "us")
-    print(table((f"processor time of a step, least of {ROUNDS}", *checkouts()), rows))
+    print(measured((f"processor time of a step, least of {ROUNDS}", *checkouts()), rows,
+                   aims=AIMS))
 
 
 if __name__ == "__main__":

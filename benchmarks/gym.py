@@ -11,7 +11,7 @@ import numpy as np
 
 sys.path[0] = str(Path(__file__).resolve().parent)
 
-from common.report import aim, interleaved, machine, table  # noqa: E402
+from common.report import aim, interleaved, machine, measured  # noqa: E402
 
 from nhmech.gym import PathFollowing, PathFollowingVector  # noqa: E402
 
@@ -31,7 +31,7 @@ def main() -> None:
         }
         rates = interleaved(measures)
         first = rates["1, PathFollowing"]
-        print(table(("environments", "steps/s per core", "of one"),
+        print(measured(("environments", "steps/s per core", "of one"),
                     [(label, rate, rate / first) for label, rate in rates.items()],
                     f"\n{name}, a step of 0.05 s being 5 of the simulator"))
         if name == VEHICLES[0]:

@@ -14,7 +14,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common.generated import dead_joints, trailers, wheels  # noqa: E402
-from common.report import interleaved, machine, table  # noqa: E402
+from common.report import interleaved, machine, measured  # noqa: E402
 
 import nhmech  # noqa: E402
 from nhmech.compile.status import Status  # noqa: E402
@@ -30,7 +30,8 @@ def main() -> None:
     print(machine())
     found = {name: series(*SERIES[name]) for name in SERIES}
     for name, rows in found.items():
-        print(table((name, "nv", "nxi", "operations", "load and build [s]", "us/step"), rows, ""))
+        print(measured((name, "nv", "nxi", "operations", "load and build [s]", "step [us]"), rows,
+                       name))
         print(f"operations ~ n^{exponent(rows, 3):.2f}, us/step ~ n^{exponent(rows, 5):.2f} over "
               "the upper half")
     draw(found)

@@ -11,7 +11,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from common.report import interleaved, machine, table  # noqa: E402
+from common.report import interleaved, machine, measured  # noqa: E402
 
 import nhmech  # noqa: E402
 from nhmech.compile.status import Status  # noqa: E402
@@ -66,7 +66,7 @@ def main() -> None:
         cost = interleaved(measures(name))
         rows.append((name, *cost.values(),
                      cost["one call of the compiled step"] - cost["its arithmetic"]))
-    print(table(("microseconds", *cost, "call over arithmetic"), rows,
+    print(measured(("microseconds", *cost, "call over arithmetic"), rows,
                 "\nfrom Python, medians; aims: step 5 us, call over arithmetic 1 us"))
 
 

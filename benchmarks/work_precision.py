@@ -30,7 +30,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common.motions import MOTIONS  # noqa: E402
-from common.report import aim, interleaved, machine, table  # noqa: E402
+from common.report import Row, aim, interleaved, machine, table  # noqa: E402
 
 DURATION = 10.0
 LADDER = (2.5, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4, 5e-5, 2e-5)
@@ -164,6 +164,8 @@ def report(programs, motion, goal: str, chosen: dict[str, Rung | None]) -> None:
                      if name not in able else described(programs[name], able[name].settings))
             print(f"  {name}: {programs[name].ABOUT[motion.robot]}; {words} ({count} settings "
                   "tried)")
+    for name, seconds in cost.items():
+        Row(f"{motion.name}, {goal}, {name}: processor time over simulated [s/s]", seconds).add()
     times, factor = AIMS[motion.robot]
     rivals = [name for name in SIMULATORS if name in able]
     if rivals:

@@ -3,6 +3,8 @@ matter for a test."""
 
 import ast
 import importlib
+import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -101,13 +103,31 @@ def test_the_settings_that_need_least_time_are_taken_with_the_largest_step_that_
     assert work.climb(Program(), disc, 10, Program.TRIED["disc"][0]) is None
 
 
-def test_aims_are_said_and_kept_for_the_summary(tmp_path, monkeypatch, capsys):
-    report = importlib.import_module("common.report")
-    monkeypatch.setenv(report.SUMMARY, str(tmp_path / "summary"))
-    report.aim("steps", 5.0, 4.0)
-    report.aim("seconds", 5.0, 4.0, least=False)
-    said = "steps: 5 (aim at least 4) met\nseconds: 5 (aim at most 4) MISSED\n"
-    assert capsys.readouterr().out == said == (tmp_path / "summary").read_text()
+BENCHMARK = """
+import sys
+sys.path.insert(0, {root!r})
+from common.report import aim, measured
+print(measured(("", "cost [us]", "of"), [("a", 2.5, 3.0), ("b", 7.5, "-")], "one: two",
+               aims={{"b": 5.0}}))
+aim("rate [1/s]", 5.0, 4.0)
+if {fails}:
+    raise SystemExit(1)
+"""
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_all_benchmarks_make_one_table(fails, tmp_path):
+    """Of tables and aims, with units; one that fails is named, and what it measured stays."""
+    (tmp_path / "some.py").write_text(BENCHMARK.format(root=str(ROOT), fails=fails))
+    done = subprocess.run([sys.executable, str(ROOT / "common" / "summary.py"), "--out",
+                           str(tmp_path / "out"), str(tmp_path / "some.py")],
+                          capture_output=True, text=True)
+    rows = [re.split("  +", line) for line in done.stdout.splitlines() if "some: " in line]
+    assert rows == [["some: one, a, cost", "2.5", "us"], ["some: one, a, of", "3"],
+                    ["some: one, b, cost", "7.5", "us", "<= 5", "MISSED"],
+                    ["some: rate", "5", "1/s", ">= 4", "met"]]
+    assert "b" in (tmp_path / "out" / "some.txt").read_text()
+    assert (done.returncode, "failed: " in done.stdout) == (int(fails), fails)
 
 
 def test_medians_are_taken_in_turn_and_dear_functions_sit_out():

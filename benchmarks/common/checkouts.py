@@ -19,8 +19,10 @@ def checkouts() -> dict[str, Path]:
 
 
 def environment(checkout: Path) -> dict[str, str]:
-    # threads of BLAS that wait for work take processor time
-    return {**os.environ, "PYTHONPATH": str(checkout), "OPENBLAS_NUM_THREADS": "1"}
+    # threads of BLAS that wait for work take processor time, and so does compiling to bytecode
+    # again and again
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPATH": str(checkout), "OPENBLAS_NUM_THREADS": "1"}
 
 
 def command_seconds(checkout: Path, words: str) -> float:

@@ -1,12 +1,15 @@
-"""The machine's description, interleaved timing, and tables."""
+"""The machine's description, interleaved timing, and tables of what was measured."""
 
 from __future__ import annotations
 
+import json
 import os
 import platform
+import re
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import astuple, dataclass
 from importlib import metadata
 from pathlib import Path
 
@@ -14,8 +17,54 @@ from nhmech.compile.compiler import find_compiler
 from nhmech.version import __version__
 
 ROUNDS = 7
-# environment: a file that every `aim` is added to, which `make bench` shows at the end
-SUMMARY = "NHMECH_BENCH_SUMMARY"
+# environment: a file that each `Row` is added to, of which `make bench` makes one table
+ROWS = "NHMECH_BENCH_ROWS"
+UNIT = re.compile(r" ?\[([^\]]*)\]")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing that was measured; its name has the unit in brackets, where there is one.
+
+    Attributes
+    ----------
+    aim
+        What it should be: at least (`least`) or at most; None where nothing was set.
+    """
+
+    what: str
+    value: float
+    aim: float | None = None
+    least: bool = True
+
+    @property
+    def name(self) -> str:
+        """Without the unit."""
+        return UNIT.sub("", self.what)
+
+    @property
+    def unit(self) -> str:
+        units = UNIT.findall(self.what)
+        return units[-1] if units else ""
+
+    @property
+    def verdict(self) -> tuple[str, str]:
+        """The aim, and whether it is met."""
+        if self.aim is None:
+            return "", ""
+        met = self.value >= self.aim if self.least else self.value <= self.aim
+        return f"{'>=' if self.least else '<='} {self.aim:g}", "met" if met else "MISSED"
+
+    def add(self) -> None:
+        """To the table of all benchmarks, where one is made."""
+        if os.environ.get(ROWS):
+            with open(os.environ[ROWS], "a") as file:
+                file.write(json.dumps(astuple(self)) + "\n")
+
+
+def read_rows(file: Path) -> list[Row]:
+    """What was added to a file."""
+    return [Row(*json.loads(line)) for line in file.read_text().splitlines()]
 
 
 def machine(packages: tuple[str, ...] = ()) -> str:
@@ -60,15 +109,23 @@ def interleaved(measures: dict[str, Callable[[], float]], rounds: int = ROUNDS,
 
 
 def aim(what: str, found: float, wanted: float, least: bool = True) -> None:
-    """Says whether a number is as large (`least`) or as small as it should be; the line goes into
-    the summary too."""
-    met = found >= wanted if least else found <= wanted
-    aim = f"aim {'at least' if least else 'at most'} {wanted:g}"
-    line = f"{what}: {found:.3g} ({aim}) {'met' if met else 'MISSED'}"
-    print(line)
-    if os.environ.get(SUMMARY):
-        with open(os.environ[SUMMARY], "a") as file:
-            file.write(line + "\n")
+    """Says whether a number is as large (`least`) or as small as it should be."""
+    row = Row(what, found, wanted, least)
+    row.add()
+    print(f"{what}: {found:.3g} (aim {' '.join(row.verdict)})")
+
+
+def measured(head: tuple[str, ...], rows: list[tuple], title: str = "",
+             aims: dict[str, float] | None = None) -> str:
+    """A table whose numbers are also rows of that of all benchmarks: what the title, the row and
+    the column say, with the unit in brackets. Aims, which are to be at most, are by the row."""
+    for label, *cells in rows:
+        for column, value in zip(head[1:], cells):
+            if not isinstance(value, str):
+                words = title.strip().partition(":")[0], label, column
+                Row(", ".join(filter(None, words)), float(value), (aims or {}).get(label),
+                    least=False).add()
+    return table(head, rows, title)
 
 
 def table(head: tuple[str, ...], rows: list[tuple], title: str = "") -> str:
