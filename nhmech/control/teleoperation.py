@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +32,6 @@ CONTROL_PERIOD = 0.01      # [s], a fifth of the time constant of `WheelServo`
 JUDGED = 0.1               # [s] between two looks at whether the wheels still roll
 AGAIN = 1.0                # [s] before what failed is looked at again
 LATE = 0.25                # [s]: further behind, it gives up catching up
-WAYS = 33                  # twists around a circle, nearer than `TwistDrive` reaches at a time
 STILL = 1e-9               # [m/s] of lateral speed that counts as none
 GROWTH, DECAY = 0.4, 0.2    # [s] from rest to the limit of an easy speed, and back
 OWN = "twists"             # name of the controller that follows the twists
@@ -224,9 +222,9 @@ class Teleoperation:
     # -- before the clock starts -------------------------------------------------------------------
     def _warm_up(self) -> None:
         """Builds code and tables before the clock starts, which would wait for them."""
-        force_reader(self.vehicle).function.compile()
-        steers = self.vehicle.steering.steered and not self.coasts
-        self.simulator.compile(self._steer_every_way() if steers else ())
+        self.simulator.compile()
+        for vehicle in (self.vehicle, *self.vehicle.rechosen.values()):
+            force_reader(vehicle).function.compile()
         state = self.simulator.step()
         validity(self.vehicle, state.t, state.q, state.v, state.u, mu=self.mu)
         for name in self.controllers[1:]:
@@ -234,22 +232,6 @@ class Teleoperation:
             self.choose(name)
             self.simulator.step()
         self.choose(self.controllers[0])
-
-    def _steer_every_way(self) -> list[np.ndarray]:
-        """Configurations with the wheels as they are for twists all around."""
-        drive, length = TwistDrive(self.vehicle, (0.0, 0.0, 0.0)), self.vehicle.steering.length
-        planes = ((0, 2), (0, 1), (1, 2)) if self.has_lateral else ((0, 2),)
-        limits, found = self.vehicle.limits, []
-        for first, second in planes:
-            for angle in np.linspace(0.0, 2 * math.pi, WAYS):
-                twist = np.zeros(3)
-                twist[first], twist[second] = math.cos(angle), math.sin(angle)
-                joints, _ = drive.follow(0.0, self.simulator.state, twist * (length, length, 1.0))
-                within = {name: min(max(value, limits[name].lower), limits[name].upper)
-                          for name, value in joints.values.items()}
-                with suppress(NhmechError):     # wheels that limits keep from meeting in a point
-                    found.append(self.simulator.reset(joints=within).q)
-        return found
 
     # -- in ----------------------------------------------------------------------------------------
     def take(self, forward: float, lateral: float, yaw_rate: float) -> bool:

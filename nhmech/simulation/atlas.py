@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -15,10 +16,11 @@ from ..compile.adaptive import Adaptive, compile_adaptive
 from ..compile.bounding import Bounding
 from ..compile.buffered import Buffered
 from ..compile.loop import Loop, LoopCode, Source, loop_source
-from ..errors import REPR, listed
+from ..errors import REPR, NhmechError, listed
 from ..mechanics.equations import Equations
 from ..urdf.description import JointLimits
 from .bounds import Bounds
+from .far_configurations import far_configurations
 from .feedback import Feedback, feedback_function
 from .integration.integrators import (
     POOR,
@@ -37,7 +39,8 @@ from .once import once
 from .simulated import Simulated
 from .state_vector import StateVector
 
-GOOD = 0.2       # a chart whose least pivot margin is above this needs no better one
+GOOD = 0.25      # a chart that is to serve around a place has this least pivot margin there
+FAIR = 0.12      # one that is there is moved to from this on: next to POOR it would soon be left
 
 Place = tuple[float, np.ndarray]     # time [s] and configuration
 
@@ -220,7 +223,7 @@ class Atlas:
         here = moment.t, moment.q
         ends = [here] if end is None else [here, end]
         best = max(self.charts, key=lambda chart: self._quality(chart, ends))
-        if self._quality(best, ends) < GOOD:
+        if self._quality(best, ends) < FAIR:
             best = self._make(*ends[-1])
             if not self._quality(best, ends) > 0:
                 raise self._simulated.rank_error(*ends[-1],
@@ -229,12 +232,27 @@ class Atlas:
         self.chart = best
         self.side = float(np.sign(best.margin(moment.t, moment.x, self._simulated.theta)))
 
-    def cover(self, q: np.ndarray) -> None:
-        """Sees to it that some chart serves well at a configuration: a run that comes by there need
-        not make one."""
-        place = 0.0, q
-        if max(self._quality(chart, [place]) for chart in self.charts) < GOOD:
-            self.charts.append(replace(self.primary, equations=self._simulated.rechoose(*place)))
+    def cover(self, places: Sequence[np.ndarray], most: float = np.inf) -> None:
+        """Sees to it that some chart serves well at each configuration (nq,), the worst first, with
+        `most` charts at most: a run that comes by there need not make one. Those at which the
+        constraints lose rank are left out."""
+        ends = [[(0.0, q)] for q in places]
+        served = np.array([max(self._quality(chart, end) for chart in self.charts) for end in ends])
+        while served.min(initial=GOOD) < GOOD and len(self.charts) < most:
+            worst = int(served.argmin())
+            with suppress(NhmechError):
+                chart = replace(self.primary, equations=self._simulated.rechoose(*ends[worst][0]))
+                if self._quality(chart, ends[worst]) > served[worst]:
+                    self.charts.append(chart)
+                    served = np.maximum(served, [self._quality(chart, end) for end in ends])
+            served[worst] = np.inf       # there is no better one
+
+    def cover_range(self, most: float = np.inf) -> None:
+        """Covers a vehicle all over its range, and any system at the samples at which its equations
+        are chosen."""
+        vehicle = self._simulated.vehicle
+        self.cover([*self._simulated.constrained.configurations,
+                    *([] if vehicle is None else far_configurations(vehicle))], most)
 
     def _make(self, t: float, q: np.ndarray) -> Chart:
         """A new chart, with rows and speeds chosen at a place. Says so, for it takes a while."""

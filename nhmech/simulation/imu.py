@@ -81,7 +81,7 @@ def imu_along(trajectory: Trajectory, link: str | None = None,
         if rolled[k]:
             if max(abs(one.margin(t[k], one.at_rest(q), simulated.theta))
                    for one in atlas.charts) < POOR:
-                atlas.cover(q)
+                atlas.cover([q])
             accelerometer[i] = sensors.accelerometer(state, link)
             continue
         before, after = max(k - 1, 0), min(k + 1, last)

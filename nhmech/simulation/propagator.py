@@ -324,8 +324,11 @@ class Propagator:
 
     def compile(self, wait: bool) -> None:
         """Has the code of a step built, in all charts that there are: now, or in the background."""
-        for chart in self.atlas.charts:
-            chart.loop(build=wait)
+        charts = self.atlas.charts
+        for build in (False, True)[:1 + wait]:       # all begin, then each is waited for
+            for chart in charts:
+                chart.loop(build)
+        for chart in charts:
             _ = chart.advance, chart.project
         loop = self.loop()
         if loop is not None:

@@ -340,22 +340,24 @@ class Simulator:
         return self._by_hand.end_record(stop)
 
     def compile(self, places: Sequence[np.ndarray] = (), *, wait: bool = True) -> None:
-        """Has the code of a step built now and waits for it: for loops in real time. Otherwise
-        `step` and `run` have it built in the background, and go on in CasADi's virtual machine
-        until it is there. Does nothing where there is no compiler.
+        """Has all that steps need made now: for loops in real time. These are the equations in
+        other speeds, which determine the motion where those of the run do not, for the whole range
+        of a vehicle; and code, where there is a compiler. Otherwise `step` and `run` form such
+        equations where they come by, have code built in the background, and go on in CasADi's
+        virtual machine until it is there.
 
         Parameters
         ----------
         places
-            Configurations (nq,) near which the motion may come: equations are formed now in speeds
-            that determine it there, where those of the run do not.
+            Further configurations (nq,) near which the motion may come, as of a system written by
+            hand: of that, only the samples are known.
         wait
             Whether to wait for the compiler; else it begins, and this returns.
         """
         if not self._is_started:
             self.reset()
-        for q in places:
-            self.atlas.cover(q)
+        self.atlas.cover_range()
+        self.atlas.cover(places)
         self.propagator.compile(wait)
 
     def run(self, duration: float, *, every: int = 1, progress: Progress | None = None,

@@ -3,17 +3,14 @@ put it together in another language."""
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 
 import casadi as ca
 
-from ...errors import NhmechError
 from ...mechanics.equations import Equations
 from ...mechanics.system import HasConstrained
 from ..atlas import Atlas
 from ..bounds import Bounds
-from ..far_configurations import far_configurations
 from ..simulated import Simulated
 from ..state_vector import StateVector
 from .integrators import acceptance_function, projection_function, rate_function
@@ -95,11 +92,7 @@ def step_parts(constrained: HasConstrained, most: int = MOST_CHARTS) -> StepPart
     simulated = Simulated.of(constrained)
     bounds = Bounds.of(simulated)
     atlas = Atlas(simulated, SCHEMES["rk4"], False, bounds)
-    far = [] if simulated.vehicle is None else far_configurations(simulated.vehicle)
-    for q in (*simulated.constrained.configurations, *far):
-        if len(atlas.charts) < most:
-            with suppress(NhmechError):      # no chart serves where the constraints lose rank
-                atlas.cover(q)
+    atlas.cover_range(most)
     nx = atlas.primary.state_vector.nx
     charts = tuple(ChartParts(chart.equations, tuple(chart.speeds),
                               rate_function(chart.equations), projection_function(chart.equations),
