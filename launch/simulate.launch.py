@@ -40,7 +40,7 @@ def start(context):
     simulated = is_on(value["use_sim_time"])
     joints = value["mode"] == "joints"
     parameters = {
-        "robot": value["robot"],
+        "robot": ParameterValue(value["robot"], value_type=str),     # as it is: 3 is no number
         "mode": value["mode"],
         "speed_factor": float(value["speed_factor"]),
         "publish_clock": is_on(value["publish_clock"] or value["use_sim_time"]),

@@ -99,6 +99,7 @@ class Node:
         assert automatically_declare_parameters_from_overrides
         for name, value in Node.overrides.items():
             self.parameters[name] = Parameter(name, value)
+        self.descriptors, self.context = {}, types.SimpleNamespace(ok=ok)
         self.logger, self.name = Logger(), node_name
         self.clock = Clock(clock_type=ClockType.ROS_TIME)
         self.made = {"publisher": {}, "subscription": {}, "service": {}}
@@ -117,6 +118,11 @@ class Node:
         assert isinstance(value, (bool, int, float, str)) or (isinstance(value, list) and value)
         self.parameters[name] = Parameter(name, value)
         return self.parameters[name]
+
+    def set_descriptor(self, name, descriptor, alternative_value=None):
+        assert name in self.parameters and type(descriptor) is find(
+            "rcl_interfaces/msg/ParameterDescriptor")
+        self.descriptors[name] = descriptor
 
     def add_on_set_parameters_callback(self, callback):
         self.checks.append(callback)
@@ -154,6 +160,10 @@ def init(*, args=None, context=None, domain_id=None, signal_handler_options=None
 
 def create_node(node_name, **words):
     return Node(node_name, **words)
+
+
+def ok(*, context=None):
+    return True
 
 
 def try_shutdown(*, context=None, uninstall_handlers=None):
@@ -241,7 +251,8 @@ def module(name, **content):
 def install(monkeypatch, spin):
     """Puts the stand-in where rclpy would be; `spin(node)` is what `rclpy.spin` does."""
     modules = [
-        module("rclpy", init=init, create_node=create_node, try_shutdown=try_shutdown, spin=spin),
+        module("rclpy", init=init, create_node=create_node, ok=ok,
+               try_shutdown=try_shutdown, spin=spin),
         module("rclpy.clock", Clock=Clock, ClockType=ClockType),
         module("rclpy.executors", ExternalShutdownException=type("ExternalShutdownException",
                                                                   (Exception,), {})),

@@ -3,6 +3,7 @@ file; `tests/test_ros2_real.py` runs on the real one where there is one."""
 
 import math
 import runpy
+import subprocess
 import sys
 import types
 from pathlib import Path
@@ -104,6 +105,8 @@ def test_every_parameter_is_declared_and_kept(run):
                   "qos_overrides./tf.publisher.depth": 5}).node
     assert parameters().keys() <= node.parameters.keys()
     (check,) = node.checks
+    assert "brakes" in node.descriptors["cmd_vel_timeout"].description
+    assert all(node.descriptors[name].description for name in parameters())
     answer = check([stub.Parameter("dt", 0.01)])
     assert not answer.successful and "dt" in answer.reason
     assert check([stub.Parameter("use_sim_time", True)]).successful
@@ -193,7 +196,7 @@ def test_the_launch_file_starts_the_node_and_its_frames(launched):
     started = launched(robot="tricycle")
     assert started.keys() == {"simulate", "robot_state_publisher"}
     file, given = started["simulate"]["parameters"]
-    assert Path(file).is_file() and given["robot"] == "tricycle"
+    assert Path(file).is_file() and given["robot"].value == "tricycle"
     del given["use_sim_time"], given["robot"]
     assert not Settings.read(given).publish_clock
     (publisher,) = started["robot_state_publisher"]["parameters"]
@@ -213,6 +216,15 @@ def test_the_launch_file_serves_a_controller_manager(launched):
     assert dict(words["remappings"])["joint_states"] == "/robot_joint_states"
     assert words["parameters"][1]["mode"] == "joints"
     assert words["parameters"][1]["enable_odom_tf"] is False
+
+
+def test_the_launch_file_needs_nothing_that_only_an_environment_has():
+    """`ros2 launch` runs in Ubuntu's own Python, which has no CasADi, whatever is active."""
+    words = ("import sys\nfor name in ('casadi', 'pinocchio', 'coal', 'meshcat', 'umsgpack'):\n"
+             "    sys.modules[name] = None\n"
+             "from nhmech.ros.start import describe_robot\nprint(describe_robot('tricycle'))")
+    done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0 and "<robot" in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "rviz").glob("*.rviz")))

@@ -3,17 +3,21 @@ given."""
 
 import math
 
+import casadi
 import numpy as np
 import pinocchio as pin
 import pytest
 from support import shipped
 
+import nhmech
 from nhmech import Simulator
 from nhmech.control import TwistDrive, WheelServo
 from nhmech.errors import InputError
 from nhmech.logs.frames import WORLD
 from nhmech.ros import Bridge, Settings
 from nhmech.ros.settings import SpeedLimits, parameters
+from nhmech.simulation.atlas import FAIR
+from nhmech.simulation.far_configurations import far_configurations
 
 TICK = 0.01
 
@@ -179,6 +183,10 @@ def test_readings_hang_together(said):
 
 def test_speeds_are_limited_as_the_controller_of_ros_does():
     limits = SpeedLimits(max_velocity=0.5, max_acceleration=1.0, max_deceleration=-2.0)
+    back = SpeedLimits(0.5, math.nan, 1.0, -0.5, -2.0, 4.0)
+    assert back.clip(-9.0, 0.0, 0.1) == pytest.approx(-0.05)
+    assert back.clip(9.0, -0.5, 0.1) == pytest.approx(-0.1)
+    assert limits.clip(9.0, -0.5, 0.1) == pytest.approx(-0.4)     # as away from zero, forward
     speeds = [0.0]
     for _ in range(8):
         speeds.append(limits.clip(9.0, speeds[-1], 0.1))
@@ -380,17 +388,36 @@ def test_steering_is_held_where_the_twist_is_zero(said):
     assert after == pytest.approx(before, abs=0.02) and abs(before) > 0.2
 
 
-def test_code_is_built_before_the_clock_starts(said, monkeypatch):
-    """A swerve drive describes its motion in other speeds when its wheels stand across: where it
-    comes to stand as they do for some twist, nothing is left to be made while the clock waits."""
-    bridge = bridge_of("swerve", said)
-    atlas, loops = bridge.simulator.atlas, []
-    made = len(atlas.charts)
-    monkeypatch.setattr("nhmech.compile.loop.library_of", lambda *words: loops.append(words))
-    across = {name: math.pi / 2 for name in bridge.vehicle.description.steering}
-    bridge.simulator.reset(joints=across)
-    bridge.simulator.step()
-    assert atlas.chart is not atlas.primary and len(atlas.charts) == made > 1 and not loops
+def test_nothing_is_formed_while_the_clock_runs(said, monkeypatch):
+    """Wheels that stand across and rotation centres at a wheel take equations in other speeds:
+    these, their code and what follows commands in them are there at the start."""
+    bridge = bridge_of("swerve", said, dt=5e-3, cmd_vel_timeout=0.0)
+    atlas, formed, used = bridge.simulator.atlas, [], set()
+    init = casadi.Function.__init__
+    monkeypatch.setattr(casadi.Function, "__init__",
+                        lambda *words, **named: formed.append(words) or init(*words, **named))
+    monkeypatch.setattr("nhmech.compile.loop.library_of", lambda *words: formed.append(words))
+    rng, length = np.random.default_rng(1), bridge.vehicle.steering.length
+    for k in range(1800):
+        if k % 60 == 0:
+            x, y, yaw = rng.uniform(-1, 1, 3) * rng.choice([0, 1, 1], 3)
+            bridge.take_twist(length * x, length * y, yaw)
+        bridge.advance(0.01 * k)
+        used.add(id(atlas.chart))
+    assert len(used) > 2 and not formed and bridge.diagnostics[0].level == "OK"
+
+
+@pytest.mark.parametrize("name", ["swerve", "trailers", "tricycle"])
+def test_equations_are_there_for_the_whole_range(name):
+    """Of configurations that were not looked at, too: of the swerve's with its rotation centre
+    around its wheels."""
+    vehicle = shipped(name)
+    simulator = nhmech.Simulator(vehicle)
+    simulator.compile(wait=False)
+    theta, charts = vehicle.theta, simulator.atlas.charts
+    far = far_configurations(vehicle, 800)[500:]
+    best = [max(abs(chart.margin(0.0, chart.at_rest(q), theta)) for chart in charts) for q in far]
+    assert min(best) > FAIR and len(charts) <= 12
 
 
 def test_ticks_find_a_split_of_the_load_before_they_judge_all(monkeypatch):

@@ -74,7 +74,8 @@ def easy_limits(vehicle: Vehicle, speed: float | None = None,
     yaw_rate = min(speed / length, rates[2]) if yaw_rate is None else yaw_rate
     radius = turning_radius(vehicle)
     yaw_rate = min(yaw_rate, speed / radius) if 0 < radius < math.inf else yaw_rate
-    ahead, turn = (SpeedLimits(most, max_acceleration=most / GROWTH, max_deceleration=-most / DECAY)
+    ahead, turn = (SpeedLimits(most, max_acceleration=most / GROWTH, max_deceleration=-most / DECAY,
+                               max_deceleration_reverse=most / DECAY)
                    for most in (speed, yaw_rate))
     return TwistLimits(ahead, ahead, turn)
 
@@ -199,7 +200,6 @@ class Teleoperation:
         self.twist: Twist = (0.0, 0.0, 0.0)
         self._followed: float | None = None     # when: None where it begins
         self._on_twist: Callable[[float, Twist], None] | None = None
-        self.restart()
         self._warm_up()
         self.restart()
         self.steps, self._on_twist = 0, on_twist
@@ -222,16 +222,19 @@ class Teleoperation:
     # -- before the clock starts -------------------------------------------------------------------
     def _warm_up(self) -> None:
         """Builds code and tables before the clock starts, which would wait for them."""
+        for name in self.controllers:
+            self.restart()
+            self.choose(name)
+            state = self.simulator.step()
+        self.choose(OWN)
+        # at rest and on its way it may command joints of other names
+        self._wanted, self._heard = (easy_speed(self.vehicle), 0.0, 0.0), math.inf
+        self.simulator.reset(**self._begin)
+        self.simulator.step()
         self.simulator.compile()
         for vehicle in (self.vehicle, *self.vehicle.rechosen.values()):
             force_reader(vehicle).function.compile()
-        state = self.simulator.step()
         validity(self.vehicle, state.t, state.q, state.v, state.u, mu=self.mu)
-        for name in self.controllers[1:]:
-            self.restart()
-            self.choose(name)
-            self.simulator.step()
-        self.choose(self.controllers[0])
 
     # -- in ----------------------------------------------------------------------------------------
     def take(self, forward: float, lateral: float, yaw_rate: float) -> bool:

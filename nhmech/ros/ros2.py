@@ -10,13 +10,14 @@ from typing import Any
 from ..errors import NhmechError
 from ..logs.messages import Messages
 from .node import KEPT, Node
-from .settings import parameters
+from .settings import descriptions, parameters
 from .start import ROBOT, find_type, import_ros, read_parameters, report
 
 REMEDY = "source the setup.bash of a ROS 2 installation first, such as /opt/ros/jazzy/setup.bash"
 # parameters that every node of rclpy has
 OWN = ("use_sim_time", "start_type_description_service")
 OWN_GROUP = "qos_overrides."
+ROBOT_MEANS = "Name of a shipped robot, or path of a URDF or xacro file."
 
 
 def main() -> int:
@@ -31,10 +32,11 @@ def main() -> int:
     try:
         ros = rclpy.create_node("nhmech", automatically_declare_parameters_from_overrides=True)
         vehicle, settings = read_parameters(given_parameters(ros))
-        _declare_rest(ros)
+        _declare(ros)
         node = Node(vehicle, settings, Messages(find_type), read_stamp, ros.get_logger().warning)
-        connect(ros, node)
-        rclpy.spin(ros)
+        if rclpy.ok():            # Ctrl-C while equations were formed has ended ROS already
+            connect(ros, node)
+            rclpy.spin(ros)
     except (NhmechError, OSError) as error:
         return report(error)
     except (KeyboardInterrupt, ExternalShutdownException):
@@ -50,14 +52,17 @@ def given_parameters(ros: Any) -> dict[str, Any]:
             if name not in OWN and not name.startswith(OWN_GROUP)}
 
 
-def _declare_rest(ros: Any) -> None:
-    """Declares what nobody set, so that `ros2 param list` shows it, and refuses changes: all are
-    read at the start."""
+def _declare(ros: Any) -> None:
+    """Declares what nobody set and describes all, so that `ros2 param list` and `describe` show
+    them, and refuses changes: all are read at the start."""
     answer = find_type("rcl_interfaces/msg/SetParametersResult")
-    known = parameters() | {"robot": ROBOT}
+    describe = find_type("rcl_interfaces/msg/ParameterDescriptor")
+    known, texts = parameters() | {"robot": ROBOT}, descriptions() | {"robot": ROBOT_MEANS}
     for name, default in known.items():
         if not ros.has_parameter(name):
             ros.declare_parameter(name, list(default) if isinstance(default, tuple) else default)
+        # where it was set, its type is that of the file: 1 for 1.0 is taken
+        ros.set_descriptor(name, describe(description=texts[name], dynamic_typing=True))
 
     def refuse(changes: Any) -> Any:
         ours = [change.name for change in changes if change.name in known]
@@ -98,8 +103,8 @@ def connect(ros: Any, node: Node) -> None:
 
     def tick() -> None:
         t = now()
-        if t == 0 and not own:
-            return                # the clock of somebody else has not begun
+        if t == 0 and not own or not ros.context.ok():
+            return      # the clock of somebody else has not begun, or Ctrl-C has ended ROS
         for topic, message in node.tick(t):
             publishers[topic].publish(message)
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
+from inspect import getdoc
 from typing import Any
 
 from ..checks import as_numbers, read_word, show
@@ -168,6 +169,26 @@ def parameters() -> dict[str, Any]:
             found |= {f"{dotted}.{limit.name}": NO_LIMIT for limit in fields(SpeedLimits)}
         else:
             found[part.name] = value
+    return found
+
+
+def descriptions() -> dict[str, str]:
+    """ROS name of each parameter -> what it means, for `ros2 param describe`."""
+    of_settings, of_limits = _documented(Settings), _documented(SpeedLimits)
+    return {name: of_settings.get(name, of_limits.get(name.rpartition(".")[2], ""))
+            for name in parameters()}
+
+
+def _documented(described: type) -> dict[str, str]:
+    """Attribute -> its description in the docstring."""
+    section = (getdoc(described) or "").partition("Attributes\n----------\n")[2]
+    found: dict[str, str] = {}
+    names: list[str] = []
+    for line in section.partition("\n\n")[0].splitlines():
+        if not line.startswith(" "):
+            names = line.split(", ")
+        else:
+            found |= {name: f"{found.get(name, '')} {line.strip()}".strip() for name in names}
     return found
 
 

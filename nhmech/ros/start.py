@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, NhmechError
-from ..vehicle.vehicle import Vehicle
-from .settings import Settings
+
+if TYPE_CHECKING:
+    from ..vehicle.vehicle import Vehicle
+    from .settings import Settings
 
 FAILED = 1                                     # the exit code of a node that does not start
 DEBIAN = Path("/usr/lib/python3/dist-packages")     # where Debian's packages put ROS 1
@@ -46,6 +48,8 @@ def read_parameters(given: Mapping[str, Any]) -> tuple[Vehicle, Settings]:
     NhmechError
         For parameters or a robot that cannot be used.
     """
+    from .settings import Settings
+
     values = dict(given)
     robot = values.pop("robot", ROBOT)
     settings = Settings.read(values)
@@ -58,8 +62,9 @@ def read_parameters(given: Mapping[str, Any]) -> tuple[Vehicle, Settings]:
 
 
 def describe_robot(robot: str) -> str:
-    """The URDF text of a robot, xacro expanded, for a robot_state_publisher: quick, for no vehicle
-    is made of it.
+    """The URDF text of a robot, xacro expanded, for a robot_state_publisher. No vehicle is made of
+    it: this is quick, and `ros2 launch`, which runs in Ubuntu's own Python whatever environment is
+    active, need not have what vehicles are made with.
 
     Raises
     ------

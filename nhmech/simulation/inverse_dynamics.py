@@ -184,6 +184,11 @@ class InverseDynamics:
     def _courses(self) -> NamedReader[Course]:
         return NamedReader(self._plan_course)
 
+    def learn(self, other: InverseDynamics) -> None:
+        """Prepares for the commands that another one has been given."""
+        self._servos.learn(other._servos)
+        self._courses.learn(other._courses)
+
     def efforts(self, command: Command, moment: Moment, theta: np.ndarray,
                 sliding: Sliding | None = None) -> Sequence[float]:
         """u of the driven joints, (nu,).

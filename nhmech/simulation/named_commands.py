@@ -56,6 +56,11 @@ class NamedReader(Generic[Plan]):
             found = self._plans[names] = self._make(names, t)
         return found, numbers
 
+    def learn(self, other: NamedReader) -> None:
+        """Plans for all the names that another one has planned for."""
+        for names in other._plans.keys() - self._plans.keys():
+            self._plans[names] = self._make(names, 0.0)
+
     def _make(self, names: tuple, t: float) -> Plan:
         entries = [(kind, name) for kind, *joints in names for name in joints]
         once: set[str] = set()

@@ -330,6 +330,8 @@ class Propagator:
                 chart.loop(build)
         for chart in charts:
             _ = chart.advance, chart.project
+            for other in charts:
+                chart.inverse_dynamics.learn(other.inverse_dynamics)
         loop = self.loop()
         if loop is not None:
             self.prepare(loop)

@@ -342,7 +342,8 @@ class Simulator:
     def compile(self, places: Sequence[np.ndarray] = (), *, wait: bool = True) -> None:
         """Has all that steps need made now: for loops in real time. These are the equations in
         other speeds, which determine the motion where those of the run do not, for the whole range
-        of a vehicle; and code, where there is a compiler. Otherwise `step` and `run` form such
+        of a vehicle, with what follows the named commands that were given so far; and code, where
+        there is a compiler. Otherwise `step` and `run` form such
         equations where they come by, have code built in the background, and go on in CasADi's
         virtual machine until it is there.
 

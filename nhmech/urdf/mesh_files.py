@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import coal
 import numpy as np
 
 from .packages import find_file
 from .wheels.revolution import Solid, find_solid
+
+if TYPE_CHECKING:
+    import coal
 
 _LARGEST = 256 * 1024 * 1024   # bytes; a mesh of a wheel has a hundredth of it
 _HEAD = 1 << 16                # bytes in which a COLLADA file names its unit
@@ -117,6 +120,8 @@ def _read_mesh(path: Path) -> Mesh | None:
         if path.suffix.lower() == ".stl" and (mesh := _read_stl(path)) is not None:
             return mesh
         # the simplest of its boxes: none is needed
+        import coal
+
         triangles = coal.MeshLoader(coal.BV_AABB).load(str(path), np.ones(3))
         return Mesh(np.array(triangles.vertices()) * length_unit(path), triangles)
     except (OSError, ValueError, RuntimeError):
