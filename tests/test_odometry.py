@@ -407,6 +407,52 @@ def test_what_cannot_be_read_is_named(words, code, said, bags):
     assert result.exit_code == code and said in result.output
 
 
+def by_publishers(joints, *columns, late=0.0):
+    """The same joint states from a publisher for each of these columns, and one of an arm."""
+    n, parts = len(joints), []
+    for i, column in enumerate([*columns, []]):
+        t = joints.t + i * late
+        named = np.zeros((n, len(joints.names)), dtype=bool)
+        named[:, column] = True
+        at = np.column_stack([np.interp(t, joints.t, joints.position[:, k])
+                              for k in range(len(joints.names))])
+        position = np.where(named, at, np.nan)
+        parts.append((t, position, named, np.full(n, i)))
+    t, position, named, order = (np.concatenate(part) for part in zip(*parts))
+    rows = np.lexsort((order, t))
+    rows = rows[t[rows] <= joints.t[-1]]
+    return JointSamples(joints.topic, t[rows], None, joints.names, position[rows],
+                        *[np.full(position[rows].shape, np.nan)] * 2, named=named[rows])
+
+
+@pytest.mark.parametrize("columns, late", [([[0, 1]], 0.003), ([[0], [1]], 0.0),
+                                           ([[0], [1]], 0.007)])
+def test_several_publishers_are_read_as_one(columns, late):
+    """Messages of an arm between those of the wheels, and a publisher for each wheel, in step or
+    not: nothing of that is a fault of the odometry."""
+    joints, pose = samples("differential_drive")
+    assert list(joints.names) == ["left_wheel_joint", "right_wheel_joint"]
+    report = judge_odometry(shipped("differential_drive"), by_publishers(joints, *columns,
+                                                                         late=late), pose)
+    assert report.findings == ()
+    assert report.parameters["wheel_separation_multiplier"][0] == pytest.approx(1.0, abs=2e-3)
+
+
+def test_publishers_at_different_times_are_refused():
+    joints, pose = samples("differential_drive")
+    apart = by_publishers(joints, [0], [1])
+    later = replace(apart, t=np.where(apart.named[:, 1], apart.t + 100.0, apart.t))
+    with pytest.raises(InputError, match="left_wheel_joint and right_wheel_joint in different"):
+        judge_odometry(shipped("differential_drive"), later, pose)
+
+
+def test_each_joint_is_proposed_to_be_renamed_once():
+    joints, pose = samples("differential_drive")
+    other = replace(joints, names=("wheel_l", "wheel_r"))
+    with pytest.raises(InputError, match="wheel_l=left_wheel_joint, wheel_r=right_wheel_joint"):
+        judge_odometry(shipped("differential_drive"), other, pose)
+
+
 def test_files_that_are_no_logs_are_refused(tmp_path):
     for name, text in (("x.mcap", "no"), ("x.csv", "a,b\n1,x\n"), ("x.txt", "")):
         (tmp_path / name).write_text(text)

@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from ..checks import check_arguments, read_mapping
 from ..errors import InputError, listed
+from ..odometry.publishers import clean_joints
 from ..odometry.referee import known_joints
 from ..odometry.replay import positions
 from ..odometry.samples import JointSamples, PoseSamples
@@ -68,7 +69,7 @@ def import_run(path: str | PathLike[str], vehicle: Vehicle, *, joints: str | Non
     if vehicle.joint_names:
         names = read_mapping("rename", rename, "name in the log -> joint")
         moved = log.joints(joints).rename(names)
-        moved, found = clean(moved.select(known_joints(vehicle, moved)))
+        moved, found = clean_joints(moved.select(known_joints(vehicle, moved)))
         notes += map(str, found)
         missing = [name for name in vehicle.joint_names if name not in moved.names]
         if missing:

@@ -229,18 +229,21 @@ POSES: dict[str, Callable[[Any], Sighting]] = {
 
 
 def gather_joints(topic: str, messages: Iterable[tuple[float, Any]]) -> JointSamples:
-    """Joint states out of (log time [s], message), NaN for joints that a message lacks."""
+    """Joint states out of (log time [s], message), with what each of them names."""
     found = list(messages)
     names = tuple(dict.fromkeys(name for _, message in found for name in message.name))
     places = {name: i for i, name in enumerate(names)}
     parts = np.full((3, len(found), len(names)), np.nan)
+    named = np.zeros(parts.shape[1:], dtype=bool)
     for k, (_, message) in enumerate(found):
         columns = [places[name] for name in message.name]
+        named[k, columns] = True
         for part, values in zip(parts, (message.position, message.velocity, message.effort)):
             if len(values) == len(columns):
                 part[k, columns] = values
     return JointSamples(topic, np.array([_stamp(message.header) for _, message in found]),
-                        np.array([now for now, _ in found]), names, *parts)
+                        np.array([now for now, _ in found]), names, *parts,
+                        named=None if named.all() else named)
 
 
 def gather_poses(topic: str, found: list[tuple[float, Sighting]]) -> PoseSamples:

@@ -15,6 +15,7 @@ from .case import SPREAD, Case, Comparison
 from .estimate import Estimate, fit
 from .findings import Finding
 from .planar import turn
+from .publishers import clean_joints
 from .replay import Replay, Wiring, positions
 from .rolling import Group, Rolling
 from .samples import JointSamples, PoseSamples
@@ -152,7 +153,7 @@ def judge_odometry(vehicle: Vehicle, joints: JointSamples, pose: PoseSamples, *,
     read_positive("window", window)
     rolling = Rolling(vehicle, known_joints(vehicle, joints))
     found: list[Finding] = []
-    joints, notes = clean(joints.select(rolling.joints))
+    joints, notes = clean_joints(joints.select(rolling.joints))
     found += notes
     pose, notes = clean(pose)
     found += notes
@@ -175,9 +176,11 @@ def known_joints(vehicle: Vehicle, joints: JointSamples) -> list[str]:
     known = [name for name in joints.names if name in vehicle.joint_names]
     if known:
         return known
-    pairs = [(name, *difflib.get_close_matches(name, vehicle.joint_names, 1, 0.5))
-             for name in joints.names]
-    near = [f"{pair[0]}={pair[1]}" for pair in pairs if len(pair) == 2]
+    left, near = list(vehicle.joint_names), []
+    for name in joints.names:
+        for other in difflib.get_close_matches(name, left, 1, 0.5):
+            left.remove(other)
+            near.append(f"{name}={other}")
     raise InputError(f"{joints.topic} has the joints {listed(joints.names)}, and {vehicle.name} "
                      f"has {listed(vehicle.joint_names)}: none is the same"
                      + (f"; to rename: {', '.join(near)}" if near else ""))

@@ -63,12 +63,15 @@ class JointSamples(Samples):
         (N, n) [rad, m], NaN where a message has none; continuous joints unwrapped.
     velocity, effort
         (N, n) [rad/s, m/s] and [N m, N], NaN where a message has none.
+    named
+        Which joints a message names, (N, n); None where each of them names all.
     """
 
     names: tuple[str, ...]
     position: np.ndarray
     velocity: np.ndarray
     effort: np.ndarray
+    named: np.ndarray | None = None
 
     def rename(self, names: dict[str, str]) -> JointSamples:
         """The same with other names of joints.
@@ -87,8 +90,9 @@ class JointSamples(Samples):
     def select(self, names: Sequence[str]) -> JointSamples:
         """These joints, in this order."""
         columns = [self.names.index(name) for name in names]
-        return replace(self, names=tuple(names), **{
-            part: getattr(self, part)[:, columns] for part in ("position", "velocity", "effort")})
+        parts = ("position", "velocity", "effort", *(("named",) if self.named is not None else ()))
+        return replace(self, names=tuple(names),
+                       **{part: getattr(self, part)[:, columns] for part in parts})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
