@@ -243,7 +243,7 @@ def gather_joints(topic: str, messages: Iterable[tuple[float, Any]]) -> JointSam
                 part[k, columns] = values
     return JointSamples(topic, np.array([_stamp(message.header) for _, message in found]),
                         np.array([now for now, _ in found]), names, *parts,
-                        named=None if named.all() else named)
+                        None if named.all() else named)
 
 
 def gather_poses(topic: str, found: list[tuple[float, Sighting]]) -> PoseSamples:

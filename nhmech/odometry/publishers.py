@@ -45,11 +45,11 @@ def clean_joints(joints: JointSamples) -> tuple[JointSamples, list[Finding]]:
         raise InputError(f"{joints.topic} has {apart} in different messages, which have no time in "
                          "common")
     columns = [streams[told[name].tobytes()].select([name]) for name in joints.names]
-    parts = {part: np.column_stack([_at(t, one.t, getattr(one, part)[:, 0], part == "position")
-                                    for one in columns])
-             for part in ("position", "velocity", "effort")}
+    position, velocity, effort = (
+        np.column_stack([_at(t, one.t, getattr(one, part)[:, 0], part == "position")
+                         for one in columns]) for part in ("position", "velocity", "effort"))
     received = None if slowest.received is None else np.interp(t, slowest.t, slowest.received)
-    return replace(joints, t=t, received=received, named=None, **parts), found
+    return JointSamples(joints.topic, t, received, joints.names, position, velocity, effort), found
 
 
 def _teller(joints: JointSamples, k: int) -> np.ndarray:
