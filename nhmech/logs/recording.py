@@ -242,8 +242,8 @@ def gather_joints(topic: str, messages: Iterable[tuple[float, Any]]) -> JointSam
             if len(values) == len(columns):
                 part[k, columns] = values
     return JointSamples(topic, np.array([_stamp(message.header) for _, message in found]),
-                        np.array([now for now, _ in found]), names, *parts,
-                        None if named.all() else named)
+                        np.array([now for now, _ in found]), names,
+                        parts[0], parts[1], parts[2], None if named.all() else named)
 
 
 def gather_poses(topic: str, found: list[tuple[float, Sighting]]) -> PoseSamples:
