@@ -177,17 +177,19 @@ class InverseDynamics:
                            list(system.expand(frame.E, base)), {"cse": True})
 
     @cached_property
-    def _servos(self) -> NamedReader[Servo]:
+    def servos(self) -> NamedReader[Servo]:
+        """Of a run with forces."""
         return NamedReader(self._plan_servo)
 
     @cached_property
-    def _courses(self) -> NamedReader[Course]:
+    def courses(self) -> NamedReader[Course]:
+        """Of a kinematic run."""
         return NamedReader(self._plan_course)
 
     def learn(self, other: InverseDynamics) -> None:
         """Prepares for the commands that another one has been given."""
-        self._servos.learn(other._servos)
-        self._courses.learn(other._courses)
+        self.servos.learn(other.servos)
+        self.courses.learn(other.courses)
 
     def efforts(self, command: Command, moment: Moment, theta: np.ndarray,
                 sliding: Sliding | None = None) -> Sequence[float]:
@@ -215,7 +217,7 @@ class InverseDynamics:
         if not is_named(command):
             names = self.u_names[:self.nu]
             return self._limit(_read_plain(command, self.nu, "efforts", names, moment.t))
-        servo, numbers = self._servos(command, moment.t)
+        servo, numbers = self.servos(command, moment.t)
         u = [0.0] * self.nu
         wanted = []
         for target, number in zip(servo.order, numbers):
@@ -244,7 +246,7 @@ class InverseDynamics:
             return moment.x[len(moment.x) - len(self.speeds):]
         if not is_named(command):
             return np.array(_read_plain(command, len(self.speeds), "speeds", self.speeds, moment.t))
-        course, numbers = self._courses(command, moment.t)
+        course, numbers = self.courses(command, moment.t)
         wanted = [target.speed(number, moment) for target, number in zip(course.order, numbers)]
         return course.solve(moment.t, moment.q, theta, wanted)
 

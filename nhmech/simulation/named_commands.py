@@ -23,14 +23,19 @@ class NamedReader(Generic[Plan]):
     plan
         Makes of (class of the command, joint), joint by joint, what is known of them; raises
         `BadCommand` for names that cannot be commanded.
+
+    Attributes
+    ----------
+    plans
+        Those that were made, by their names.
     """
 
     def __init__(self, plan: Callable[[Sequence[Entry]], Plan]):
         self._plan = plan
-        self._plans: dict[tuple, Plan] = {}
+        self.plans: dict[tuple, Plan] = {}
 
     def __repr__(self) -> str:
-        return f"<NamedReader of {len(self._plans)} sets of names>"
+        return f"<NamedReader of {len(self.plans)} sets of names>"
 
     def __call__(self, command: NamedCommand | Sequence[NamedCommand],
                  t: float) -> tuple[Plan, list[float]]:
@@ -49,17 +54,17 @@ class NamedReader(Generic[Plan]):
                     number = _read_number(part, number, t)
                 numbers.append(number)
         names = tuple(key)
-        found = self._plans.get(names)
+        found = self.plans.get(names)
         if found is None:
-            if len(self._plans) >= KEPT:
-                self._plans.clear()
-            found = self._plans[names] = self._make(names, t)
+            if len(self.plans) >= KEPT:
+                self.plans.clear()
+            found = self.plans[names] = self._make(names, t)
         return found, numbers
 
     def learn(self, other: NamedReader) -> None:
         """Plans for all the names that another one has planned for."""
-        for names in other._plans.keys() - self._plans.keys():
-            self._plans[names] = self._make(names, 0.0)
+        for names in other.plans.keys() - self.plans.keys():
+            self.plans[names] = self._make(names, 0.0)
 
     def _make(self, names: tuple, t: float) -> Plan:
         entries = [(kind, name) for kind, *joints in names for name in joints]
