@@ -254,6 +254,17 @@ class Atlas:
         self.cover([*self._simulated.constrained.configurations,
                     *([] if vehicle is None else far_configurations(vehicle))], most)
 
+    def compile(self, wait: bool) -> None:
+        """Has the code of a step built in all charts, now or in the background, and makes there
+        what follows the commands that were given in any."""
+        for build in (False, True)[:1 + wait]:       # all begin, then each is waited for
+            for chart in self.charts:
+                chart.loop(build)
+        for chart in self.charts:
+            _ = chart.advance, chart.project
+            for other in self.charts:
+                chart.inverse_dynamics.learn(other.inverse_dynamics)
+
     def _make(self, t: float, q: np.ndarray) -> Chart:
         """A new chart, with rows and speeds chosen at a place. Says so, for it takes a while."""
         logging.getLogger("nhmech").warning(

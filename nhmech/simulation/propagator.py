@@ -324,14 +324,7 @@ class Propagator:
 
     def compile(self, wait: bool) -> None:
         """Has the code of a step built, in all charts that there are: now, or in the background."""
-        charts = self.atlas.charts
-        for build in (False, True)[:1 + wait]:       # all begin, then each is waited for
-            for chart in charts:
-                chart.loop(build)
-        for chart in charts:
-            _ = chart.advance, chart.project
-            for other in charts:
-                chart.inverse_dynamics.learn(other.inverse_dynamics)
+        self.atlas.compile(wait)
         loop = self.loop()
         if loop is not None:
             self.prepare(loop)

@@ -340,18 +340,15 @@ class Simulator:
         return self._by_hand.end_record(stop)
 
     def compile(self, places: Sequence[np.ndarray] = (), *, wait: bool = True) -> None:
-        """Has all that steps need made now: for loops in real time. These are the equations in
-        other speeds, which determine the motion where those of the run do not, for the whole range
-        of a vehicle, with what follows the named commands that were given so far; and code, where
-        there is a compiler. Otherwise `step` and `run` form such
-        equations where they come by, have code built in the background, and go on in CasADi's
-        virtual machine until it is there.
+        """Has made now what steps need, for loops in real time: equations in the speeds that
+        determine the motion all over a vehicle's range, what follows the named commands that were
+        given so far, and code. Otherwise a run forms equations where it needs them, and goes on in
+        CasADi's virtual machine until the compiler, in the background, is done.
 
         Parameters
         ----------
         places
-            Further configurations (nq,) near which the motion may come, as of a system written by
-            hand: of that, only the samples are known.
+            Further configurations (nq,); of a system written by hand only the samples are known.
         wait
             Whether to wait for the compiler; else it begins, and this returns.
         """
