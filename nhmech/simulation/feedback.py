@@ -93,9 +93,6 @@ class SymbolicState:
         return u
 
 
-Law = Callable[[ca.SX, SymbolicState, dict[str, ca.SX]], Any]
-
-
 class Feedback:
     """A controller that is an expression: a run asks it within the compiled loop.
 

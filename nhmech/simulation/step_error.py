@@ -29,7 +29,7 @@ class StepGauge:
 
     Some steps are taken again as two halves; their difference is the error of the step
     (Richardson), relative to 1 + |x|, and stands for all steps since the one judged before.
-    Compiled code does the same, in the same memory; `compile.loop.GAUGE` says what stands there.
+    Compiled code does the same, in the same memory; `compile.judging.GAUGE` says what stands there.
 
     Parameters
     ----------
