@@ -84,7 +84,7 @@ def test_blades_of_a_body_that_stands_at_an_angle_share_its_axle(yaw):
     assert len(vehicle.speeds) == 2
 
 
-@pytest.mark.parametrize("name", sampled(robot_names(), 14))
+@pytest.mark.parametrize("name", sampled(robot_names(), 8))
 def test_a_crooked_robot_has_the_freedoms_of_the_straight_one(name):
     straight = robots()[name]
     bent = crooked(straight, random.Random(name), None)

@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from scipy.optimize import root
-from support import command_line, shipped
+from support import command_line, sampled, shipped
 
 import nhmech
 from nhmech import JointTorque, JointVelocity, Simulator
@@ -80,8 +80,8 @@ class SteadyTurn:
         return found.x
 
 
-@pytest.mark.parametrize("mu", [0.3, 0.8])
-@pytest.mark.parametrize("left, right", [(2.0, 6.0), (-3.0, 4.0), (5.0, 8.0)])
+@pytest.mark.parametrize("mu, left, right", sampled(
+    [(mu, *rates) for mu in (0.3, 0.8) for rates in ((2.0, 6.0), (-3.0, 4.0), (5.0, 8.0))], 3))
 def test_steady_turns_balance_the_forces(robot, mu, left, right):
     """Yaw rate, centre of rotation and torques."""
     spin = rates(robot, left, right)
