@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -185,10 +184,8 @@ class Simulator:
         self._turn = Lock()       # of the thread that advances it
 
     def __repr__(self) -> str:
-        named = self.simulated.vehicle or self.simulated.example
-        name = "a system" if named is None else named.name
         controller = "no controller" if self.controller is None else self.inputs.name
-        return (f"<Simulator of {name} at t = {self.t:.6g} s: dt {self.dt:g} s, "
+        return (f"<Simulator of {self.simulated.name} at t = {self.t:.6g} s: dt {self.dt:g} s, "
                 f"{self.atlas.primary.scheme.name}, {controller}>")
 
     # -- reading -----------------------------------------------------------------------------------
@@ -321,8 +318,7 @@ class Simulator:
             raise SimulationError("this Simulator records already; end_record() ends that")
         if not self._is_started:
             self.reset()
-        self._by_hand.recorder = Recorder(self.moment, self.info, 1, every, save)
-        self._by_hand.recorder.notices += self.bounds.notices
+        self._by_hand.recorder = self._open_record(1, every, save)
 
     def end_record(self, stop: str = "ended") -> Trajectory:
         """What was recorded since `record`, and is saved where that said so.
@@ -338,6 +334,11 @@ class Simulator:
             Where nothing was recorded, and where the file cannot be written, with the record.
         """
         return self._by_hand.end_record(stop)
+
+    def _open_record(self, rows: int, every: int, save: str | os.PathLike | None) -> Recorder:
+        recorder, said = Recorder(self.moment, self.info, rows, every, save), self._notices
+        recorder.notices += [*self.bounds.notices, *(one for one in said if one is not None)]
+        return recorder
 
     def compile(self, places: Sequence[np.ndarray] = (), *, wait: bool = True) -> None:
         """Has made now what steps need, for loops in real time: equations in the speeds that
@@ -392,11 +393,7 @@ class Simulator:
             raise SimulationError(RECORDS if is_recorded else BUSY)
         try:
             steps = math.ceil(duration / self.propagator.dt - 1e-9)
-            recorder = Recorder(self.moment, self.info, steps // every + 3, every, save)
-            recorder.notices += self.bounds.notices
-            for notice in filter(None, self._notices):
-                recorder.notices.append(notice)
-                logging.getLogger("nhmech").info("%s", notice)
+            recorder = self._open_record(steps // every + 3, every, save)
             self._by_hand.is_first = False
             return self._loop.run(duration, steps, recorder, progress)
         finally:

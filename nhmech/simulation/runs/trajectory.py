@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -16,10 +16,9 @@ from ...checks import check_arguments
 from ...errors import OutputError, SimulationError
 from ...mechanics.system import HasConstrained
 from ...urdf.notice import Notice
-from ...vehicle.reactions import Reactions
 from ...vehicle.vehicle import Vehicle
 from ..contact.contact_columns import ContactColumns
-from ..contact.contact_forces import ContactForces, force_reader, world_forces, world_points
+from ..contact.contact_forces import ContactForces, force_reader, world_points
 from ..contact.contact_spans import ContactSpan, contact_spans
 from ..contact.lifted import lift_notice
 from ..simulated import Simulated
@@ -27,51 +26,11 @@ from .archive import ARRAYS, BESIDE, blocks_of, npz_path, read_archive, write_ar
 from .driven_twist import twist_notice
 from .history import Column, History, lock
 from .limit_spans import LimitColumns, LimitSpan
+from .reactions_along import ReactionsAlong
 from .run_info import NOTICES, RunInfo
 
 LOOKED_AT = 50_000      # moments of a run, about, of which `notices` works out the forces
 JUDGED = 200            # moments of a run at which `validity` judges it
-
-
-class ReactionsAlong(Sequence[Reactions]):
-    """`Reactions` of each state of a run; the forces of all are worked out together."""
-
-    def __init__(self, vehicle: Vehicle, trajectory: Trajectory):
-        self._vehicle = vehicle
-        self._trajectory = trajectory
-
-    def __repr__(self) -> str:
-        return f"<ReactionsAlong {self._trajectory!r}>"
-
-    def __len__(self) -> int:
-        return len(self._trajectory)
-
-    @cached_property
-    def found(self) -> ContactForces:
-        """The forces of all states, as arrays."""
-        return self._trajectory.contact_forces()
-
-    @cached_property
-    def world(self) -> np.ndarray:
-        """Force on each contact in W at each state, (N, contacts, 3) [N]."""
-        run = self._trajectory
-        return world_forces(self._vehicle, run.t, run.q, self.found)
-
-    @overload
-    def __getitem__(self, k: int) -> Reactions: ...
-
-    @overload
-    def __getitem__(self, k: slice) -> list[Reactions]: ...
-
-    def __getitem__(self, k: int | slice) -> Reactions | list[Reactions]:
-        if isinstance(k, slice):
-            return [self[i] for i in range(*k.indices(len(self)))]
-        k = range(len(self))[k]
-        return self.found.at(k, self._vehicle, self._trajectory.t[k], self._trajectory.q[k])
-
-    def component(self, wheel: str, direction: str) -> np.ndarray:
-        """Force on a wheel in one direction [N], (N,)."""
-        return self.found.component(wheel, direction)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -209,7 +168,7 @@ class Trajectory(History):
         vehicle = self._vehicle()
         if self.kinematic:
             raise SimulationError("a kinematic run has no forces: its speeds were commanded")
-        return ReactionsAlong(vehicle, self)
+        return ReactionsAlong(vehicle, self.t, self.q, self.contact_forces)
 
     def contact_forces(self, states: slice | np.ndarray = slice(None)) -> ContactForces:
         """Ground forces at some of the recorded moments: those that ideal rolling takes, and while
