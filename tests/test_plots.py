@@ -238,14 +238,21 @@ def test_wheels_are_told_apart_without_colours(followed):
     assert [rates[name] for name in named] == marks
 
 
-@pytest.mark.parametrize("name, duration", [("differential_drive", 0.0),
-                                            *((name, 0.003) for name in VARIED)])
-def test_every_vehicle_is_drawn(name, duration, tmp_path):
-    """However short its run, and whatever its wheels hold: a caster has no tangential force."""
+def draw(name, duration, folder):
     vehicle = shipped(name)
     run = nhmech.Simulator(vehicle, on_fall="ignore", on_lift="ignore").run(duration)
-    plots.write(plots.run(vehicle, run)[0], tmp_path / "run.svg")
-    plots.write(plots.forces(vehicle, run)[0], tmp_path / "forces.svg")
+    plots.write(plots.run(vehicle, run)[0], folder / "run.svg")
+    plots.write(plots.forces(vehicle, run)[0], folder / "forces.svg")
+
+
+@pytest.mark.parametrize("name", VARIED)
+def test_every_vehicle_is_drawn(name, tmp_path):
+    """Whatever its wheels hold: a caster has no tangential force."""
+    draw(name, 0.003, tmp_path)
+
+
+def test_a_run_of_one_moment_is_drawn(tmp_path):
+    draw("differential_drive", 0.0, tmp_path)
 
 
 def test_energy_lines_add_up(followed):
