@@ -166,9 +166,8 @@ class Simulator:
                                           driven=controller is not None or bool(wrenches)))
         sensors = Sensors(self.simulated, self.atlas.charts, coulomb)
         layout = state_layout(self.simulated, self.atlas.primary, sensors)
-        has_twist = read_twist(controller) is not None
         self._beside: dict[str, tuple[str, ...]] = {}
-        if has_twist:
+        if read_twist(controller) is not None:
             self._beside["commanded_twist"] = TWIST_NAMES
         if coulomb is not None:
             self._beside["contact"] = coulomb.columns.columns
@@ -336,8 +335,8 @@ class Simulator:
         return self._by_hand.end_record(stop)
 
     def _open_record(self, rows: int, every: int, save: str | os.PathLike | None) -> Recorder:
-        recorder, said = Recorder(self.moment, self.info, rows, every, save), self._notices
-        recorder.notices += [*self.bounds.notices, *(one for one in said if one is not None)]
+        recorder = Recorder(self.moment, self.info, rows, every, save)
+        recorder.notices += [*self.bounds.notices, *filter(None, self._notices)]
         return recorder
 
     def compile(self, places: Sequence[np.ndarray] = (), *, wait: bool = True) -> None:

@@ -154,8 +154,6 @@ def step_notice(gauge: StepGauge, atlas: Atlas, moment: Moment, theta: np.ndarra
                 dt: float) -> Notice | None:
     """What to say of a run whose steps are suspected, with a step that would do; None where their
     errors did not stay."""
-    if not gauge.is_coarse(moment):
-        return None
     trial = Trial(gauge, atlas, moment, theta)
     total = gauge.total(moment.k) * trial.persistence(dt)
     if total <= TOLERANCE:

@@ -57,7 +57,8 @@ class StepLoop:
             raise                         # of the machine, not of the run
         except NhmechError as error:
             recorder.add()
-            self._note_errors(recorder)
+            if self._propagator.gauge.is_coarse(moment):
+                self._note_errors(recorder)
             raise SimulationError(str(error), recorder.trajectory(str(error))) from error
         except MemoryError as error:
             why = (f"the memory is full at t = {moment.t:.6g} s: record fewer states "
@@ -66,7 +67,8 @@ class StepLoop:
         recorder.add()
         if progress is not None and moment.k > begin and stop != "interrupted":
             progress(moment.t, moment.state)
-        self._note_errors(recorder)
+        if self._propagator.gauge.is_coarse(moment):
+            self._note_errors(recorder)
         trajectory = recorder.trajectory(stop)
         if stop == "interrupted" and is_second_press():
             raise KeyboardInterrupt
