@@ -77,6 +77,12 @@ def skid() -> None:
     skid()
 
 
+def slip() -> None:
+    from slip_films import main
+
+    main([])
+
+
 def gallery() -> None:
     subprocess.run([sys.executable, DOCS / "vehicles.py", "--pictures"], check=True)
 
@@ -97,7 +103,7 @@ def architecture() -> None:
 
 
 MADE = {made.__name__: made
-        for made in (demo, tutorial, wheels, howto, skid, gallery, examples, integrators,
+        for made in (demo, tutorial, wheels, howto, skid, slip, gallery, examples, integrators,
                      architecture)}
 
 if __name__ == "__main__":

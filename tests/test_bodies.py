@@ -15,6 +15,9 @@ from nhmech.simulation.contact.coulomb import clearance
 from nhmech.simulation.contact.motion import Phase
 from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
 from nhmech.vehicle.bodies import BodyContacts
+from nhmech.view.drawable import Snapshot
+from nhmech.view.floor import ribbon
+from nhmech.view.overlays.contact_phases import ContactPhases
 
 G = 9.81
 SHAPES = {"box": '<box size="0.3 0.2 0.5"/>', "sphere": '<sphere radius="0.15"/>',
@@ -289,3 +292,34 @@ def test_the_command_line_drops_a_robot():
     assert found.exit_code == 0 and "fork slides" in found.output
     found = command_line("run", "tricycle", "--drop", "0.1", "--duration", "0.1")
     assert found.exit_code == 2 and "--on-slip go-on --mu 0.6" in found.output
+
+
+# -- pages -----------------------------------------------------------------------------------------
+def test_a_page_shows_skid_marks_and_wheels_in_the_air():
+    """A wheel leaves a trail where it is on the ground, and a mark on it where it slides."""
+    vehicle = shipped("tricycle")
+    moving = simulator(vehicle, 0.03)
+    moving.reset(drop=0.05, v={"forward_speed": 2.0})
+    run = moving.run(0.4)
+    slides = ContactPhases(vehicle, run)
+    times = np.linspace(0.0, 0.4, 41)
+    q = run.q[np.searchsorted(run.t, times - 1e-9)]
+    points = np.array([vehicle.contact_points(row) for row in q])
+    drawn = {one["path"]: one for one in slides.trails(times, points, 1.0)}
+    flight = np.sqrt(2 * 0.05 / G)
+    front = list(vehicle.contact_names).index("front_wheel_joint")
+    assert {f"/trails/{front}", f"/trails/skid {front}"} <= set(drawn)
+    poses = [slides.at(Snapshot(row, t), None) for row, t in zip(q, times)]
+    for t, pose in zip(times, poses):
+        shown = list(pose.values())[front] is not None
+        assert shown == (t < flight) or abs(t - flight) < 5e-3
+    assert [name for name, _ in slides.legend] == ["skid mark", "wheel in the air"]
+    assert ContactPhases.of(vehicle, Simulator(vehicle).run(0.01)) is None
+
+
+def test_hidden_segments_of_a_trail_keep_their_place():
+    points = np.column_stack([np.arange(5.0), np.zeros(5), np.zeros(5)])
+    shown = np.array([True, False, False, True])
+    whole, part = (str(ribbon("/trails/0", points, 1.0, (0, 0, 1), 0, shown=one))
+                   for one in (None, shown))
+    assert whole != part and len(whole) >= len(part)

@@ -17,10 +17,10 @@ from .overlay import Layer, Overlay, Poses
 
 PATH = "/overlays/wheels_in_the_air"
 SKID: Colour = (0.07, 0.07, 0.08)
-LIFTED: Colour = (0.95, 0.45, 0.05)
+LIFTED: Colour = (0.50, 0.22, 0.78)
 GLASS = 0.38       # opacity of what surrounds a wheel in the air
 AROUND = 1.25      # its radius over that of the wheel
-WIDER = 1.5        # a skid mark than a trail, which it lies on
+WIDER = 1.2        # a skid mark than a trail, which it lies on
 
 
 class ContactPhases(Overlay):
@@ -69,7 +69,7 @@ class ContactPhases(Overlay):
 
     def objects(self, view: View) -> list[dict]:
         glass = {"type": "MeshBasicMaterial", "color": rgb(LIFTED), "side": 0, "transparent": True,
-                 "opacity": GLASS, "depthWrite": False}
+                 "opacity": GLASS}
         return [set_group(f"{PATH}/{i}", [(geometry, glass, turned)
                                           for geometry, turned in convert(coal.Sphere(1.0))],
                           casts_shadow=False)
