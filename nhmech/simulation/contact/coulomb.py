@@ -243,7 +243,7 @@ def _read_stiffness(value: Mapping[str, float] | None, vehicle: Vehicle,
     of the file; of others the mean. None where nothing tells any."""
     described, wheels = vehicle.description, vehicle.contact_names
     own = {wheel.name: wheel.stiffness for wheel in described.wheels if wheel.stiffness}
-    given = dict(read_mapping("stiffness", value or {}, "wheel -> [N/m]"))
+    given = dict(read_mapping("stiffness", {} if value is None else value, "wheel -> [N/m]"))
     for wheel, k in given.items():
         read_word("stiffness: wheel", wheel, wheels)
         if not (is_finite(k) and k > 0):
