@@ -270,3 +270,11 @@ def test_stiffness_is_of_wheels_that_are_there(robot):
         Simulator(robot, contact="coulomb", mu=0.5, stiffness={"fifth": 1e4})
     with pytest.raises(nhmech.InputError, match="ideal rolling"):
         Simulator(robot, stiffness={robot.contact_names[0]: 1e4})
+    with pytest.raises(nhmech.InputError, match="stiffness = 0 must be a mapping"):
+        Simulator(robot, contact="coulomb", mu=0.5, stiffness=0)
+
+
+def test_bodies_that_meet_the_ground_beside_wheels_of_a_stiffness(robot):
+    run = Simulator(robot, contact="coulomb", mu=0.5, on_fall="go-on",
+                    stiffness={robot.contact_names[0]: 1e4}).run(0.01)
+    assert run.stop == "duration" and set(run.settings["stiffness"].values()) == {1e4}

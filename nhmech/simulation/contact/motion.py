@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 
@@ -30,6 +31,9 @@ class Phase(IntEnum):
     SLIDING = 1
     AIRBORNE = 2
     LYING = 3
+
+
+_AIRBORNE = int(Phase.AIRBORNE)      # NumPy takes microseconds over an enum's member
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +67,12 @@ class Motion:
     lost: np.ndarray
     heights: np.ndarray
 
-    @property
+    @cached_property
     def closed(self) -> np.ndarray:
         """Which contacts are on the ground, (n,)."""
-        return self.phases != Phase.AIRBORNE
+        return self.phases != _AIRBORNE
+
+    def begin(self) -> Motion:
+        """The same moment as the begin of a step."""
+        return Motion(self.t, self.x, self.w, self.phases, np.zeros_like(self.impulses), self.slid,
+                      self.lost, self.heights)

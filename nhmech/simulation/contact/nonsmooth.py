@@ -82,8 +82,7 @@ class NonsmoothStep:
         SimulationError
             Where the contact problem is not solved, and where contacts land without end.
         """
-        nothing = replace(motion, impulses=np.zeros_like(motion.impulses))
-        return self._go(nothing, u, dt, motion.impulses, HALVES)
+        return self._go(motion.begin(), u, dt, motion.impulses, HALVES)
 
     def _go(self, now: Motion, u: np.ndarray, dt: float, guess: np.ndarray, halves: int) -> Motion:
         """A step; where it is not solved, so many times halved at most."""
@@ -96,6 +95,8 @@ class NonsmoothStep:
         return self._go(middle, u, dt / 2, guess / 2, halves - 1)
 
     def _go_whole(self, now: Motion, u: np.ndarray, dt: float, guess: np.ndarray) -> Motion:
+        if now.closed.all():
+            return self.glide.take(now, u, dt, now.closed, guess)
         end, landed = now.t + dt, np.zeros(len(now.phases), dtype=int)
         for _ in range(LANDINGS):
             left, calmed = end - now.t, landed > BOUNCES
