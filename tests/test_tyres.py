@@ -103,6 +103,27 @@ def test_stiffness_for_a_load_grows_with_the_load_on_the_axle():
                                rtol=1e-8)
 
 
+def test_cornering_stiffness_is_degressive_in_the_load():
+    """An axle under more load has less stiffness per newton: each tyre is that of its own load,
+    K_y = 14.95 F_0 sin(2 atan(F / (2.13 F_0))), largest at F = 2.13 F_0 (Pacejka)."""
+    mass, _, a, b = planar_numbers()
+    weight = mass * GRAVITY / (a + b)
+    loads = {"front_joint": weight * b, "rear_joint": weight * a}
+    wanted = [14.95 * 4000 * np.sin(2 * np.arctan(load / 8520)) for load in loads.values()]
+    vehicle = single_track({wheel: f"passenger_car@{load!r} longitudinal.relaxation=0 "
+                            "lateral.relaxation=0" for wheel, load in loads.items()})
+    np.testing.assert_allclose(lateral_dynamics(vehicle, 20.0), expected_dynamics(*wanted, 20.0),
+                               rtol=1e-8)
+    # the table's own tyre, rounded, and less than proportional growth
+    same, more = Tyre.read("passenger_car@4000"), Tyre.read("passenger_car@8000")
+    for name, value in TYRES["passenger_car"].numbers().items():
+        assert same.numbers()[name] == pytest.approx(value, rel=2e-5)
+    assert 1.29 < more.lateral.stiffness / same.lateral.stiffness < 1.31
+    assert more.lateral.friction == pytest.approx(0.845)
+    assert more.longitudinal.stiffness == pytest.approx(
+        8000 * (21.51 - 0.163) * np.exp(0.245), rel=1e-12)
+
+
 @pytest.mark.parametrize("speed", [5.0, 15.0, 30.0])
 def test_yaw_gain_and_understeer_gradient(speed):
     steer = 1e-5
@@ -538,6 +559,10 @@ def test_steady_slip_does_not_know_relaxation(tyre):
     (lambda: Tyre.read("pasenger_car"), "did you mean 'passenger_car'?"),
     (lambda: Tyre.read("passenger_car lateral.frictoin=1"), "did you mean 'lateral.friction'?"),
     (lambda: Tyre.read("passenger_car load=heavy"), "not a number"),
+    (lambda: Tyre.read("passenger_car@heavy"), "not a number"),
+    (lambda: Tyre.read("passenger_car@80000"), "it is for 800 to 8000 N"),
+    (lambda: Tyre.read("passenger_car@-1"), "it is for 800 to 8000 N"),
+    (lambda: Tyre.read("bicycle@400"), "does not say how it changes with the load"),
     (lambda: Tyre.read("lateral.stiffness=1"), "longitudinal.stiffness is missing"),
     (lambda: Wheel("a", "omni", 0.1, law="tyre", tyre="robot_rubber"), "it is for disc, torus"),
     (lambda: Wheel(None, "caster_ball", 0.1, link="a", law="tyre", tyre="robot_rubber"),

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from ..checks import read_number, show
 from ..errors import InputError, listed
+from .tyre_loads import LOAD_TERMS
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,8 @@ class Tyre:
     -----
     Slip as in ISO 8855: kappa = -V_sx / `|V_x|`, tan(alpha) = V_sy / `|V_x|`, of the velocity V_s
     of the tyre's material at the contact and the velocity V of the wheel's centre. The sets of
-    `TYRES` go by name. `Wheel(tyre=)` takes a text such as "passenger_car lateral.friction=0.8".
+    `TYRES` go by name, and "passenger_car@3000" is that one under a load of 3000 N. `Wheel(tyre=)`
+    takes a text such as "passenger_car lateral.friction=0.8".
 
     Examples
     --------
@@ -192,10 +194,17 @@ def _read_word(name: str, text: str) -> float:
         raise InputError(f"tyre: {name}={text!r} is not a number") from None
 
 
-def _find_set(name: str) -> Tyre:
+def _find_set(word: str) -> Tyre:
+    """A set by its name, or "NAME@LOAD" for a load [N]."""
+    name, at, load = word.partition("@")
     if name not in TYRES:
         raise _unknown(f"tyre: there is no set {name!r}", name, TYRES)
-    return TYRES[name]
+    if not at:
+        return TYRES[name]
+    if name not in LOAD_TERMS:
+        raise InputError(f"tyre: the set {name!r} does not say how it changes with the load; those "
+                         f"that do are {listed(LOAD_TERMS)}")
+    return change_tyre(TYRES[name], LOAD_TERMS[name].at(_read_word("load", load)))
 
 
 def _unknown(text: str, name: str, known: Iterable[str]) -> InputError:

@@ -1,0 +1,77 @@
+"""How the coefficients of a tyre change with the load that it is measured under."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import atan, exp, sin
+from types import MappingProxyType
+
+from ..errors import InputError
+
+LOADS = 0.2, 2.0      # of the nominal load: beyond, polynomials of measured ones say nothing
+
+
+@dataclass(frozen=True)
+class LoadTerms:
+    """Coefficients of the magic formula over the load F, with f = F/F_0 - 1::
+
+        K_x = F (kx1 + kx2 f) exp(kx3 f),     K_y = ky1 F_0 sin(2 atan(F / (ky2 F_0)))
+        mu_x = dx1 + dx2 f,                   mu_y = dy1 + dy2 f
+        E_x = ex1 + ex2 f + ex3 f^2,          E_y = ey1 + ey2 f
+
+    H. B. Pacejka, Tire and Vehicle Dynamics, 3rd ed. 2012, section 4.3.2, eq. (4.E9) to (4.E30),
+    of an upright wheel without plysteer and conicity.
+
+    Attributes
+    ----------
+    load
+        F_0 [N].
+    """
+
+    load: float
+    kx1: float
+    kx2: float
+    kx3: float
+    dx1: float
+    dx2: float
+    ex1: float
+    ex2: float
+    ex3: float
+    ky1: float
+    ky2: float
+    dy1: float
+    dy2: float
+    ey1: float
+    ey2: float
+
+    def at(self, load: float) -> dict[str, float]:
+        """Numbers of a `Tyre` by name, for a load [N].
+
+        Raises
+        ------
+        InputError
+            For a load far from the nominal one.
+        """
+        low, high = (part * self.load for part in LOADS)
+        if not low <= load <= high:
+            raise InputError(f"tyre: the set says nothing about a load of {load:g} N: it is for "
+                             f"{low:g} to {high:g} N")
+        f = load / self.load - 1
+        return {
+            "load": load,
+            "longitudinal.stiffness": load * (self.kx1 + self.kx2 * f) * exp(self.kx3 * f),
+            "longitudinal.friction": self.dx1 + self.dx2 * f,
+            "longitudinal.curvature": self.ex1 + self.ex2 * f + self.ex3 * f ** 2,
+            "lateral.stiffness": self.ky1 * self.load * sin(2 * atan(load / (self.ky2
+                                                                             * self.load))),
+            "lateral.friction": self.dy1 + self.dy2 * f,
+            "lateral.curvature": self.ey1 + self.ey2 * f,
+        }
+
+
+# 205/60R15 91V at 2.2 bar: Pacejka, 2nd ed. 2006, table A3.1
+LOAD_TERMS = MappingProxyType({
+    "passenger_car": LoadTerms(load=4000.0, kx1=21.51, kx2=-0.163, kx3=0.245, dx1=1.21, dx2=-0.037,
+                               ex1=0.344, ex2=0.095, ex3=-0.02, ky1=14.95, ky2=2.13, dy1=0.99,
+                               dy2=-0.145, ey1=-1.003, ey2=-0.537),
+})
