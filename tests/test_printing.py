@@ -36,6 +36,12 @@ x, y, z, a, b = (ca.SX.sym(name) for name in ("x", "y", "z", "a", "b"))
     (ca.sin(a * b) * x, "sin(a b) x"),
     (ca.exp(-a) * x, "exp(-a) x"),
     (ca.SX(0), "0"),
+    ((ca.cos(y) * ca.cos(z) + ca.sin(y) * ca.sin(z)) * x, "cos(y - z) x"),
+    (ca.cos(y) * ca.cos(z) - ca.sin(y) * ca.sin(z), "cos(y + z)"),
+    (a * ca.cos(y) * ca.sin(z) - a * ca.sin(y) * ca.cos(z), "-a sin(y - z)"),
+    (b + a * ca.sin(y) * ca.cos(z) + a * ca.cos(y) * ca.sin(z), "a sin(y + z) + b"),
+    (ca.sin(y - z) * ca.cos(y - a) * x, "cos(a - y) sin(y - z) x"),
+    ((1 + ca.cos(y)) * (ca.cos(y) - 1) * ca.cos(y), "-cos(y) sin^2(y)"),
 ], ids=str)
 def test_an_expression_is_written_in_its_simplest_form(expression, plain):
     assert Writer(speeds=["x"]).write(expression) == [plain]

@@ -180,7 +180,8 @@ class Writer:
 
     def _pretty(self, field: Field, a: Ratio) -> Product:
         """The shortest of the ways in which cos^2 may be 1 - sin^2 and the other way about."""
-        best = self._factored(field, a)
+        fewer = Ratio(field.with_fewer_terms(a.numerator), a.denominator)
+        best = min(self._factored(field, a), self._factored(field, fewer), key=_length)
         for i in field.sines:
             parts = (a.numerator, *a.denominator)
             if sum(map(len, parts)) <= SWAPPED and any(m[i - 1] > 1 for p in parts for m in p):
@@ -195,9 +196,10 @@ class Writer:
         if a.numerator:
             leading, over = field.factor(a.numerator)
             number = Fraction(str(leading))
-        number, top = _whole(number, dict(over), 1)
-        number, bottom = _whole(number, a.denominator, -1)
+        number, top = _whole(field, number, dict(over), 1)
+        number, bottom = _whole(field, number, a.denominator, -1)
         _turn_roots(field, top, bottom)
+        number *= _square_sines(field, top) * _square_sines(field, bottom)
         tangents = self._tangents(field, top, bottom)
         return Product(number, tuple(sorted(self._parts(field, top) + tangents, key=_rank)),
                        tuple(self._parts(field, bottom)))
@@ -217,17 +219,22 @@ class Writer:
 
     def _parts(self, field: Field, factors: dict) -> list[tuple[str, int, bool]]:
         """Factors in words, single ones first, by name."""
-        return sorted(((self._polynomial(field, factor), power, len(factor) > 1)
-                       for factor, power in factors.items() if power), key=_rank)
+        written = ((self._polynomial(field, factor), power)
+                   for factor, power in factors.items() if power)
+        return sorted(((text, power, is_sum) for (text, is_sum), power in written), key=_rank)
 
-    def _polynomial(self, field: Field, p: Any) -> str:
+    def _polynomial(self, field: Field, p: Any) -> tuple[str, bool]:
+        """Its terms, and whether they are several."""
         terms = []
-        for monomial, coefficient in field.with_fewer_terms(p).terms():
-            parts = sorted(((self._variable(field.generators[i].meaning), power, False)
-                            for i, power in enumerate(monomial) if power), key=_rank)
-            product = Product(Fraction(str(coefficient)), tuple(parts), ())
-            terms.append((product.number < 0, parts, self._product(product, "", False)))
-        return _join([(-1 if negative else 1, text) for negative, _, text in sorted(terms)])
+        for monomial, coefficient, function in _fold(field, field.with_fewer_terms(p)):
+            parts = [(self._variable(field.generators[i].meaning), power, False)
+                     for i, power in enumerate(monomial) if power]
+            if function is not None:
+                parts.append((self._circular(*function), 1, False))
+            product = Product(Fraction(str(coefficient)), tuple(sorted(parts, key=_rank)), ())
+            terms.append((product.number < 0, product.over, self._product(product, "", False)))
+        text = _join([(-1 if negative else 1, text) for negative, _, text in sorted(terms)])
+        return text, len(terms) > 1
 
     def _variable(self, meaning: Any) -> str:
         if meaning.is_Symbol:
@@ -249,12 +256,66 @@ class Writer:
         return rf"\{name} {text}" if short else rf"\{name}\left({text}\right)"
 
 
+def _fold(field: Field, p: Any) -> list[tuple[tuple[int, ...], Any, Any]]:
+    """(monomial, coefficient, ("sin" or "cos", sum or difference of two angles) or None): terms,
+    pairs of them by the addition theorems."""
+    left, found = dict(p.terms()), []
+    for monomial in list(left):
+        partner = _partner(field, left, monomial) if monomial in left else None
+        if partner is not None:
+            other, rest, (name, argument) = partner
+            coefficient = left.pop(monomial)
+            del left[other]
+            if argument.could_extract_minus_sign():
+                argument, coefficient = -argument, coefficient * (-1) ** (name == "sin")
+            found.append((rest, coefficient, (name, argument)))
+    return found + [(monomial, coefficient, None) for monomial, coefficient in left.items()]
+
+
+def _partner(field: Field, terms: Mapping, monomial: tuple[int, ...]) -> tuple | None:
+    """A term that makes one function of this one with the same coefficient, the rest of both, and
+    the function."""
+    for j in field.sines:
+        for i in field.sines:
+            if i >= j or monomial[i - 1:i + 1] != (1, 0) \
+                    or sorted(monomial[j - 1:j + 1]) != [0, 1]:
+                continue
+            other, rest = list(monomial), list(monomial)
+            other[i - 1:i + 1] = 0, 1
+            other[j - 1:j + 1] = monomial[j], monomial[j - 1]
+            rest[i - 1] = rest[i] = rest[j - 1] = rest[j] = 0
+            a, b = terms[monomial], terms.get(tuple(other), 0)
+            if b not in (a, -a):
+                continue
+            one, two = (field.generators[k].meaning.args[0] for k in (i, j))
+            if monomial[j - 1]:         # cos cos + sin sin
+                function = "cos", one - two if b == a else one + two
+            else:                       # cos one sin two + sin one cos two
+                function = "sin", one + two if b == a else two - one
+            return tuple(other), tuple(rest), function
+    return None
+
+
 def _turn_roots(field: Field, top: dict, bottom: dict) -> None:
     """sqrt(f) / f becomes 1 / sqrt(f)."""
     for root, generator in zip(field.ring.gens, field.generators):
         if top.get(root) == 1 and bottom.get(generator.square):
             bottom[generator.square] -= 1
             top[root], bottom[root] = 0, 1
+
+
+def _square_sines(field: Field, factors: dict) -> int:
+    """(1 + cos)(cos - 1) becomes -sin^2 of each angle; the sign that this leaves."""
+    sign = 1
+    for i in field.sines:
+        cosine, sine = field.ring.gens[i - 1], field.ring.gens[i]
+        power = min(factors.get(cosine + 1, 0), factors.get(cosine - 1, 0))
+        if power:
+            factors[cosine + 1] -= power
+            factors[cosine - 1] -= power
+            factors[sine] = factors.get(sine, 0) + 2 * power
+            sign *= (-1) ** power
+    return sign
 
 
 def _rank(factor: tuple[str, int, bool]) -> tuple:
@@ -280,13 +341,16 @@ def _beside(parts: Sequence[str]) -> str:
     return text
 
 
-def _whole(number: Fraction, factors: Mapping, side: int) -> tuple[Fraction, dict]:
+def _whole(field: Field, number: Fraction, factors: Mapping,
+           side: int) -> tuple[Fraction, dict]:
     """Factors with whole coefficients without a common divisor, and the number that this leaves."""
     made: dict = {}
     for factor, power in factors.items():
         content, primitive = factor.primitive()
         signs = sum(1 if c > 0 else -1 for c in primitive.values())
-        if signs < 0 or (not signs and primitive.LC < 0):
+        folded = _fold(field, primitive) if len(primitive) == 2 else ()
+        if (folded[0][1] < 0 if len(folded) == 1
+                else signs < 0 or (not signs and primitive.LC < 0)):
             content, primitive = -content, -primitive
         made[primitive] = made.get(primitive, 0) + power
         number *= Fraction(str(content)) ** (power * side)
