@@ -132,9 +132,11 @@ class Watch:
         """Notes limits that are passed at the start. Returns the name of a terminal one."""
         state, self._latest = self._propagator.moment.state, None
         values = self._read(state)
-        self._look_at_bounds(values)
+        self.bounds.take_side(values[len(self.events):])
         passed = [one for one, value in zip(self.watched, values)
                   if value <= 0 and (isinstance(one, Bound) or one.limit)]
+        if not passed:
+            return None
         self.noted += [(state.t, one.name) for one in passed]
         return next((one.name for one in passed if one.terminal), None)
 
@@ -194,7 +196,7 @@ class Watch:
                 if one.terminal and (first is None or t < first[0]):
                     first = t, one.name
         if first is None:
-            self._look_at_bounds(values)
+            self.bounds.take_side(values[len(self.events):])
             return None
         t, name = first
         # what came later did not happen
@@ -222,9 +224,6 @@ class Watch:
                 low = middle
         propagator.restore(after)
         return t + (low if isinstance(one, Bound) else high)
-
-    def _look_at_bounds(self, values: list[float]) -> None:
-        self.bounds.take_side(values[len(self.events):])
 
     def _value(self, i: int, state: State) -> float:
         n = len(self.events)

@@ -106,7 +106,9 @@ class RowLayout:
     def split(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         """t (N,), q, v, xi, u, angles, and what there is beside them, of rows (N, width): views
         where they can be."""
-        found = {name: rows[:, part] for name, part in self.parts.items()}
+        found = {}
+        for name, part in self.parts.items():
+            found[name] = rows[:, part]
         found["t"] = rows[:, 0]
         found["xi"] = found["v"][:, self._which]
         return found

@@ -130,21 +130,22 @@ class LimitColumns:
         found: dict[tuple[str, LimitKind], list[LimitSpan]] = {}
         before: dict[str, np.ndarray] = {}
         for block in blocks:
-            t = np.concatenate([before.get("t", block["t"][:0]), block["t"]])
+            t = np.concatenate([before["t"], block["t"]]) if before else block["t"]
             for part, (watched, columns, signs, at) in self.parts.items():
                 values = block[part][:, columns]
                 values = values * signs if part in ("q", "angles") else np.abs(values)
-                # the moment before too, for it may be the last of a span that goes on
-                values = np.concatenate([before.get(part, values[:0]), values])
+                if part in before:
+                    # the moment before too, for it may be the last of a span that goes on
+                    values = np.concatenate([before[part], values])
                 for i in (np.maximum.reduce(values) >= at).nonzero()[0]:
                     spans = found.setdefault((watched[i].joint, watched[i].kind), [])
                     for span in _spans(watched[i], t, values[:, i], values[:, i] >= at[i]):
                         _join(spans, span)
                 before[part] = values[-1:]
             before["t"] = t[-1:]
-        return (tuple(sorted((span for spans in found.values() for span in spans),
-                             key=lambda span: (span.start, span.joint, span.kind.value))),
-                float(before["t"][0]))
+        joined = sum(found.values(), [])
+        joined.sort(key=lambda span: (span.start, span.joint, span.kind.value))
+        return tuple(joined), float(before["t"][0])
 
 
 def _join(spans: list[LimitSpan], span: LimitSpan) -> None:

@@ -53,8 +53,9 @@ class RunInfo:
         """What a `Trajectory` has beside its arrays, which are looked at block by block."""
         noted = {NOTICES: [notice.as_dict() for notice in notices]} if notices else {}
         spans, end = self.limit_columns.spans(blocks)
-        return {"stop": stop, "names": dict(self.layout.names),
-                "events": tuple(sorted([*events, *span_events(self.simulated, spans, end)])),
+        if spans:
+            events = [*events, *span_events(self.simulated, spans, end)]
+        return {"stop": stop, "names": dict(self.layout.names), "events": tuple(sorted(events)),
                 "source": self.simulated.source, "system": self.simulated,
                 "kinematic": self.kinematic, "settings": self.settings | noted}
 

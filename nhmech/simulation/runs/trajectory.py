@@ -106,7 +106,7 @@ class Trajectory(History):
                 events: Sequence[tuple[float, str]], notices: Sequence[Notice]) -> Trajectory:
         """The record of a run, out of its rows."""
         parts = info.layout.split(rows)
-        about = info.about(stop, events, notices, blocks_of(parts))
+        about = info.about(stop, events, notices, [parts])
         return cls(**{**parts, **about})
 
     @classmethod
