@@ -10,7 +10,7 @@ from support import SHIPPED, VARIED, random_states, shipped, velocity
 from test_brackets import ball, trailers
 
 import nhmech
-from nhmech import MechanicsError
+from nhmech import InputError, MechanicsError
 from nhmech.analysis.integrable import Combination, integrable_combinations
 from nhmech.analysis.momentum_balance import momentum_balance
 from nhmech.analysis.motions import kernel, motions
@@ -224,3 +224,9 @@ def test_momentum_equation_along_a_run():
     changed[:, -1] *= 1 + 1e-3 * found.t
     assert np.abs(momentum_balance(find_symmetry(example.constrained), found.t, found.q,
                                    changed).defect).max() > 1e-5
+    # the least that a spline needs, and one less
+    symmetry, few = find_symmetry(example.constrained), slice(0, 6)
+    few_t, few_q, few_v = found.t[few], found.q[few], found.v[few]
+    assert np.abs(momentum_balance(symmetry, few_t, few_q, few_v).defect).max() <= 1e-9
+    with pytest.raises(InputError, match="6 or more times"):
+        momentum_balance(symmetry, few_t[:5], few_q[:5], few_v[:5])
