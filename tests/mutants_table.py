@@ -1,8 +1,14 @@
 """What `tests/mutants.py` changes, which tests should notice, and which changes change nothing."""
 
-# room -> modules of it -> tests that cover them, the likeliest to notice first
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[1] / "nhmech"
+
+# room -> modules of it -> tests that cover them, the likeliest to notice first; * is for those that
+# are not named
 GROUPS = {
     "mechanics": {
+        "*": "refused_systems systems_papers methods",
         "action_algebroid": "systems_bodies invariants",
         "algebroid": "algebroid algebroid_makers connection methods",
         "algebroid_makers": "algebroid_makers invariants brackets systems_bodies",
@@ -42,6 +48,7 @@ GROUPS = {
         "writing": "refused_systems printing algebroid_makers systems",
     },
     "vehicle": {
+        "*": "contact couplings placements methods",
         "axles": "mobility couplings overlays",
         "build": "refusals idle_casters urdf_files proportions couplings",
         "bodies": "bodies",
@@ -73,6 +80,7 @@ GROUPS = {
         "vehicle": "contact free_wheel parameters geometry trajectory couplings",
     },
     "simulation": {
+        "*": "simulator",
         "arguments start": "simulator ground refused_systems",
         "atlas far_configurations": "shared_charts rheonomic adaptive compile couplings simulator",
         "batch batch_input": "batch multipliers_along",
@@ -99,6 +107,7 @@ GROUPS = {
         "step_error": "step_error",
     },
     "simulation/contact": {
+        "*": "coulomb contact_invariants",
         "batch_reactions contact_forces": "contact_forces validity lifted batch",
         "contact_problem": "coulomb",
         "contact_columns contact_rates contact_rows contact_servo contact_spans coulomb glide "
@@ -107,11 +116,13 @@ GROUPS = {
         "lifted": "lifted bounds",
     },
     "simulation/integration": {
+        "*": "integrators",
         "discrete_gradient flow gauss kahan": "integrators written_motion",
         "integrators schemes": "status rheonomic integrators simulator adaptive",
         "step_parts": "written_motion",
     },
     "simulation/runs": {
+        "*": "trajectory run_files",
         "archive run_file": "run_files foreign_runs",
         "recorder": "run_files simulator trajectory",
         "driven_twist": "commanded_twist",
@@ -120,6 +131,7 @@ GROUPS = {
         "trajectory": "trajectory simulator bounds run_files",
     },
     "urdf": {
+        "*": "inference evidence",
         "describe description": "refusals inference repair roles evidence inspect",
         "elements": "elements evidence",
         "imus": "export_instruments",
@@ -136,6 +148,7 @@ GROUPS = {
         "wheel": "contact inference kinds refusals",
     },
     "urdf/text": {
+        "*": "validate source",
         "fault": "repair validate",
         "macros xacro_file": "xacro source",
         "slips": "source fuzz xacro",
@@ -143,6 +156,7 @@ GROUPS = {
         "validate validate_joint validate_looks": "validate repair fuzz",
     },
     "urdf/wheels": {
+        "*": "evidence inference",
         "axis_hints": "evidence refusals repair",
         "axle_lines": "one_axle kinds skid evidence",
         "casters": "idle_casters inference evidence wheel_meshes proportions",
@@ -162,6 +176,7 @@ GROUPS = {
         "wheel_inertia": "repair inference proportions",
     },
     "control": {
+        "*": "tracker_laws twist",
         "balance": "balance gym",
         "bicycle path_regulator": "bicycle_control trailer_control",
         "collocation mpc unit_effort": "optimal",
@@ -184,6 +199,7 @@ GROUPS = {
         "wheel_servo": "wheel_servo",
     },
     "analysis": {
+        "*": "validity structure",
         "axles": "mobility overlays",
         "cone_programme contact_load friction validity": "validity limits",
         "rolling_limits": "validity lifted limits",
@@ -204,9 +220,13 @@ GROUPS = {
     },
 }
 
+NAMED = {f"{room}/{module}": tests for room, groups in GROUPS.items()
+         for modules, tests in groups.items() for module in modules.split()}
+
 # core module -> its tests
-COVERED = {f"{room}/{module}": tests for room, groups in GROUPS.items()
-           for modules, tests in groups.items() for module in modules.split()}
+COVERED = {module: NAMED.get(module, GROUPS[room]["*"]) for room in GROUPS
+           for file in sorted((PACKAGE / room).glob("*.py")) if file.name != "__init__.py"
+           for module in [f"{room}/{file.stem}"]}
 
 # (module, what the line says, change): why no test can notice. What only takes longer has no effect
 # either.
