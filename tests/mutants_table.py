@@ -17,6 +17,7 @@ GROUPS = {
         "brackets": "brackets structure",
         "casimirs first_integrals hamilton_jacobi hamiltonisation": "kept_quantities",
         "nonholonomic_bracket": "nonholonomic_bracket kept_quantities",
+        "nonholonomic_connection": "nonholonomic_connection",
         "chetaev": "chetaev gauss_principle",
         "gauss_principle": "gauss_principle chetaev",
         "closed_form_multipliers": "closed_form_multipliers",
@@ -26,7 +27,7 @@ GROUPS = {
         "distribution": "refused_systems selection elimination methods systems_papers",
         "frame": "refused_systems selection elimination rheonomic methods systems_papers",
         "selection": "selection refused_systems couplings",
-        "energy_momentum": "energy_momentum",
+        "energy_momentum transported_momenta": "energy_momentum",
         "constrained_hamiltonian momentum_side symplectic_reduction": "momentum_side",
         "exterior morphism prolongation": "prolongation forms",
         "vakonomic": "vakonomic",
@@ -111,7 +112,7 @@ GROUPS = {
         "batch_reactions contact_forces": "contact_forces validity lifted batch",
         "contact_problem": "coulomb",
         "contact_columns contact_rates contact_rows contact_servo contact_spans coulomb glide "
-        "impulses motion nonsmooth nonsmooth_terms rolling_end":
+        "grip impulses motion nonsmooth nonsmooth_terms rolling_end":
             "coulomb contact_invariants scrubbing",
         "lifted": "lifted bounds",
     },
@@ -126,7 +127,8 @@ GROUPS = {
         "archive run_file": "run_files foreign_runs",
         "recorder": "run_files simulator trajectory",
         "driven_twist": "commanded_twist",
-        "history layouts multipliers run_info": "trajectory multipliers_along batch",
+        "history layouts multipliers reactions_along run_info":
+            "trajectory multipliers_along batch",
         "limit_spans": "limit_spans",
         "trajectory": "trajectory simulator bounds run_files",
     },
