@@ -12,6 +12,7 @@ from sphinx.util.inspect import stringify_signature
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
+from contents import add_contents  # noqa: E402
 from driven_pages import link, write_pages  # noqa: E402
 
 import nhmech  # noqa: E402
@@ -138,7 +139,9 @@ def find_public_name(app, env, node, content):
     return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", target, node, content)
 
 
-def add_link(app, docname: str, source: list[str]) -> None:
+def complete(app, docname: str, source: list[str]) -> None:
+    """What a page has on the site beside what it has on a Git host."""
+    source[0] = add_contents(docname, source[0])
     if app.builder.format == "html":
         source[0] = link(docname, source[0])
 
@@ -163,6 +166,6 @@ def setup(app):
     app.connect("autodoc-process-docstring", prepare, priority=400)     # napoleon has 500
     app.connect("autodoc-process-signature", write_types)
     app.connect("missing-reference", find_public_name)
-    app.connect("source-read", add_link)
+    app.connect("source-read", complete)
     app.connect("build-finished", finish)
     app.connect("source-read", read_linked)

@@ -160,19 +160,17 @@ def pictures(name: str) -> None:
 def index() -> str:
     rows = []
     for name in NAMES:
-        words = description(name).split("\n\n")[0].replace("\n", "\n    ")
+        words = description(name).split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
         page = f"gallery/{name}.md"
-        rows.append(f"* - [![{title(name)}](gallery/images/{name}.webp)]({page})")
-        rows.append(f"  - [{title(name)}]({page})\n\n    {words}")
+        rows.append(f"| [{title(name)}]({page})<br>{words} "
+                    f"| [![{title(name)}](gallery/images/{name}.webp)]({page}) |")
     return "\n".join(["<!-- written by docs/vehicles.py -->", "# Gallery", "",
                       "Sixteen vehicles come with the package; `nhmech run NAME --view` drives "
                       "each of them. They are ordinary URDF files; some name their wheels in an "
                       "`<nhmech>` element.",
                       "The pictures play at twice real time. "
                       "`python docs/vehicles.py --pictures` made them, and these pages.", "",
-                      "```{list-table}", ":widths: 45 55", "", *rows, "```", "",
-                      "```{toctree}", ":hidden:", "", *[f"gallery/{name}" for name in NAMES], "```",
-                      ""])
+                      "| | |", "|---|---|", *rows, ""])
 
 
 def main(words: list[str]) -> None:

@@ -1,0 +1,28 @@
+"""The contents of the documentation, from the lists of links that readers of a Git host see: a
+table of contents in Sphinx's own words would be shown there raw."""
+
+from __future__ import annotations
+
+import re
+
+# page -> whether its headings are captions in the sidebar
+LISTS = {"index": True, "gallery": False, "theory/index": False}
+HEADING = re.compile(r"^## (.+)$")
+# the first link of a list's item or of a row of a table, no picture
+ITEM = re.compile(r"^(?:- |\| )\[(?!!)[^\]]*\]\((?!https?:)([^)#]+)\.(?:md|rst)\)")
+
+
+def add_contents(docname: str, text: str) -> str:
+    """The source of a page with hidden tables of contents of what it lists."""
+    if docname not in LISTS:
+        return text
+    caption, trees = "", dict[str, list[str]]()
+    for line in text.splitlines():
+        if heading := HEADING.match(line):
+            caption = heading[1] if LISTS[docname] else ""
+        elif item := ITEM.match(line):
+            trees.setdefault(caption, []).append(item[1])
+    blocks = ["\n".join(["```{toctree}", ":hidden:", ":maxdepth: 1",
+                         *([f":caption: {caption}"] if caption else []), "", *pages, "```"])
+              for caption, pages in trees.items()]
+    return "\n\n".join([text, *blocks, ""])
