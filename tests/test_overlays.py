@@ -149,9 +149,10 @@ def test_arrows_carry_the_weight_and_stay_in_their_cones_while_friction_lasts():
         np.testing.assert_allclose(head[:3, 3], shaft[:3, 3] + shaft[:3, 2], rtol=0, atol=1e-12)
         np.testing.assert_allclose((tip - point)[:2], 0, rtol=0, atol=1e-9)
         lengths.append(tip[2] - point[2])
-        np.testing.assert_allclose(cone[:3, 2], [0, 0, lengths[-1]], rtol=0, atol=1e-9)
-        np.testing.assert_allclose(np.linalg.norm(cone[:3, :2], axis=0), 0.8 * lengths[-1],
-                                   rtol=1e-9)
+        # its half angle has the tangent mu, and its side is as long as the arrow
+        high, *wide = (np.linalg.norm(cone[:3, i]) for i in (2, 0, 1))
+        assert cone[:3, 2] == pytest.approx([0, 0, high]) and wide == pytest.approx([0.8 * high] * 2)
+        assert np.hypot(high, wide[0]) == pytest.approx(lengths[-1], rel=1e-9)
     assert np.mean(lengths) == pytest.approx(2 * max(c.mount.wheel.radius for c in car.contacts),
                                              rel=1e-9)
 

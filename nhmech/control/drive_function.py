@@ -103,7 +103,10 @@ def balance_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
     balance = Balance(vehicle)
     system, vector = vehicle.constrained.system, StateVector.of(equations)
     names, regulator = system.algebroid.v_names, balance.lqr
-    others = set(balance.names) - {"pitch", *vehicle.speeds}
+    # a joint that does not turn for ever has a position, and a rate with a prime
+    states = [name.removesuffix("'") for name in balance.names]
+    others = {name for name in balance.names if name + "'" in balance.names} | (
+        set(states) - {"pitch", *vehicle.speeds})
     if others:
         raise ModelError(f"{vehicle.name!r} is balanced by more than pitch and speeds: "
                          f"{', '.join(sorted(others))}; only `Balance` in Python does that")
@@ -117,7 +120,7 @@ def balance_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
     lean = _pitch(vehicle, q) - _pitch(vehicle, ca.SX(ca.DM(regulator.motion.q)))
     rest = ca.vertcat(*(0 if name == "pitch" else
                         v[names.index(name)] - upright[name] - wanted.get(name, 0)
-                        for name in balance.names))
+                        for name in states))
     u, toward = -ca.DM(balance.K) @ rest, ca.DM(balance.K[:, balance.names.index("pitch")])
     # the lean that would take the same effort
     called_for = -ca.dot(toward, u) / ca.dot(toward, toward)

@@ -119,7 +119,9 @@ class Forces(Overlay):
                 poses[f"{path}/shaft"] = pose_along(point, force, 1.0, length - head)
                 poses[f"{path}/head"] = pose_along(base, force, head / longest, head)
             if np.isfinite(mu) and normal > shortest:
-                poses[f"{path}/cone"] = pose_along(point, n, mu * normal, normal)
+                # its side is as long as the load: an arrow that leans stays beside it
+                high = normal / np.hypot(1.0, mu)
+                poses[f"{path}/cone"] = pose_along(point, n, mu * high, high)
         return poses
 
     def rows(self, moment: Snapshot) -> tuple[LegendLine, ...]:

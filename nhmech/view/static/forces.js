@@ -99,7 +99,7 @@ const openArrows = (viewer, { paths, scale, head, shortest, shades }) => {
       along.normalize();
       put(shaft, origin, along, 1, seen ? length - end : 0);
       put(tip, origin.clone().addScaledVector(along, length - end), along, end / head, end);
-      const high = scale * pressure;
+      const high = scale * pressure / Math.hypot(1, mu || 0);  // its side is as long as the load
       put(cone, origin, up, mu * high, mu && high > shortest ? high : 0);
       for (const part of [shaft, tip, cone]) paint(part, color);
     });

@@ -15,8 +15,17 @@ const openInstruments = parent => {
     .replace("-", "\u2212");
   // green, through orange, to red
   const shade = use => `hsl(${Math.round(130 * (1 - Math.min(Math.max((use - 0.4) / 0.6, 0), 1)))}`
-    + " 75% 38%)";
+    + " 75% var(--shade))";
 
+  // Names without what they have in common, and without what all wheels are called.
+  function shorten(names) {
+    const words = names.map(name => name.replace(/(_wheel)?(_joint|_link)?$/, "").split("_"));
+    let k = 0;
+    while (words.length > 1 && words.every(one => one.length > k + 1 && one[k] === words[0][k]))
+      k += 1;
+    if (words.some(one => one.slice(k).join("").length < 2)) k = Math.max(k - 1, 0);
+    return words.map(one => one.slice(k).join(" "));
+  }
   // `areHeld`: whether who drives keeps to these limits; else the numbers stand alone
   function setLimits(limits, lateral, areHeld = true) {
     speeds.textContent = "";
@@ -37,12 +46,12 @@ const openInstruments = parent => {
     table.textContent = "";
     const head = make(make(table, "thead", ""), "tr", "");
     for (const text of ["wheel", "rad/s", "friction used"]) make(head, "th", "", text);
-    const body = make(table, "tbody", "");
-    wheels = c.wheels.map(({ name, color, mu }) => {
+    const body = make(table, "tbody", ""), names = shorten(c.wheels.map(wheel => wheel.name));
+    wheels = c.wheels.map(({ name, color, mu }, k) => {
       const row = make(body, "tr", ""), label = make(row, "td", "wheel");
       make(label, "i", "swatch").style.background =
         `rgb(${color.map(x => Math.round(255 * x)).join()})`;
-      make(label, "span", "", name.replace(/(_wheel)?(_joint|_link)?$/, "").replace(/_/g, " "));
+      make(label, "span", "", names[k]);
       label.title = name;
       const rate = make(row, "td", "rate"), cell = make(row, "td", "use");
       const bar = make(cell, "span", "bar"), fill = make(bar, "i", "");

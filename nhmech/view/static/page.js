@@ -62,7 +62,9 @@ const openPage = plain => {
     // with the vehicle, if the camera goes along
     const moved = $("follow").checked ? anchor.clone().sub(yUp(view.focus)) : yUp([0, 0, 0]);
     const aspect = window.innerWidth / window.innerHeight;
-    const away = reach * Math.max(1, NARROW / aspect) * (state.chase ? 0.8 : 1);
+    // a camera that goes along has room around the vehicle to spare
+    const narrow = NARROW * (view.follow ? 0.65 : 1);
+    const away = reach * Math.max(1, narrow / aspect) * (state.chase ? 0.8 : 1);
     const target = $("follow").checked && !view.follow ? anchor.clone().add(yUp(view.lift))
       : yUp(view.target).add(moved);
     viewer.controls.target.copy(target);
