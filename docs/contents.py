@@ -5,23 +5,23 @@ from __future__ import annotations
 
 import re
 
-# page -> whether its headings are captions in the sidebar
+# page -> whether its headings are captions in the sidebar, and what is before them is no list
 LISTS = {"index": True, "gallery": False, "theory/index": False}
 HEADING = re.compile(r"^## (.+)$")
-# the first link of a list's item or of a row of a table, no picture
-ITEM = re.compile(r"^(?:- |\| )\[(?!!)[^\]]*\]\((?!https?:)([^)#]+)\.(?:md|rst)\)")
+PAGE = re.compile(r"\]\((?!https?:)([^)#]+)\.(?:md|rst)\)")
 
 
 def add_contents(docname: str, text: str) -> str:
     """The source of a page with hidden tables of contents of what it lists."""
     if docname not in LISTS:
         return text
-    caption, trees = "", dict[str, list[str]]()
+    caption, trees = None if LISTS[docname] else "", dict[str, list[str]]()
     for line in text.splitlines():
         if heading := HEADING.match(line):
             caption = heading[1] if LISTS[docname] else ""
-        elif item := ITEM.match(line):
-            trees.setdefault(caption, []).append(item[1])
+        elif caption is not None and line.startswith(("- ", "| ")):
+            known = trees.setdefault(caption, [])
+            known += [page for page in dict.fromkeys(PAGE.findall(line)) if page not in known]
     blocks = ["\n".join(["```{toctree}", ":hidden:", ":maxdepth: 1",
                          *([f":caption: {caption}"] if caption else []), "", *pages, "```"])
               for caption, pages in trees.items()]

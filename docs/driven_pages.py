@@ -12,7 +12,11 @@ import nhmech
 
 FOLDER = "drive"
 PICTURE = re.compile(r"^\[?(!\[[^\]]*\]\([^)]*\))(?:\]\([^)]*\))?$", re.M)
-BELOW = "[**Drive it here**]({page}), in a page in which it runs by itself, with its own equations."
+# HTML: to Sphinx, a link to a file that is made after the pages is a mistake
+LINKED = """<a href="{page}">{picture}</a>
+
+<a href="{page}"><strong>Drive it here</strong></a>, in a page in which it runs by itself, with its
+own equations."""
 # what the picture of a page that is no vehicle's shows
 SHOWN = {"index": "differential_drive"}
 
@@ -26,9 +30,7 @@ def link(docname: str, text: str) -> str:
         page = f"gallery/{FOLDER}/{SHOWN[docname]}.html"
     else:
         return text
-    # a file that is made after the pages: to Sphinx it is any address
-    below = BELOW.format(page=f"<./{page}>")
-    return PICTURE.sub(lambda found: f"[{found[1]}](<./{page}>)\n\n{below}", text, count=1)
+    return PICTURE.sub(lambda found: LINKED.format(page=page, picture=found[1]), text, count=1)
 
 
 def write_pages(built: Path) -> None:

@@ -109,7 +109,8 @@ def page(name: str) -> str:
         f"# {title(name)}", "",
         f"![{title(name)}, moving](images/{name}.webp)", "",
         description(name), "",
-        "```sh", f"nhmech run {name} --view", f"nhmech inspect {name}", "```", "",
+        "```sh", f"nhmech run {name} --view", f"nhmech drive {name}",
+        f"nhmech page {name} -o {name}.html", f"nhmech inspect {name}", "```", "",
         "## Wheels", "",
         "| contact | kind | radius [m] | driven |", "|---|---|---|---|",
         *[f"| {' | '.join(row)} |" for row in wheels], "",
@@ -158,12 +159,13 @@ def pictures(name: str) -> None:
 
 
 def index() -> str:
-    rows = []
+    cells = []
     for name in NAMES:
         words = description(name).split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
         page = f"gallery/{name}.md"
-        rows.append(f"| [{title(name)}]({page})<br>{words} "
-                    f"| [![{title(name)}](gallery/images/{name}.webp)]({page}) |")
+        cells.append(f"[![{title(name)}](gallery/images/{name}.webp)]({page})<br>"
+                     f"[**{title(name)}**]({page})<br>{words}")
+    rows = [f"| {left} | {right} |" for left, right in zip(cells[::2], cells[1::2])]
     return "\n".join(["<!-- written by docs/vehicles.py -->", "# Gallery", "",
                       "Sixteen vehicles come with the package; `nhmech run NAME --view` drives "
                       "each of them. They are ordinary URDF files; some name their wheels in an "

@@ -42,11 +42,15 @@ def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), re.M | re.S)
 
 
-def gallery():
-    spec = importlib.util.spec_from_file_location("docs_vehicles", DOCS / "vehicles.py")
+def module_of_docs(name: str):
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def gallery():
+    return module_of_docs("vehicles")
 
 
 WITH_PYTHON = [page for page in PAGES if blocks(page, "python")]
@@ -141,11 +145,8 @@ def test_commands_of_the_tutorial_run(tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", ["controllers.md", "tutorial.md"])
 def test_what_commands_print_is_in_the_page(page):
     """As it is today; where this fails, `python docs/command_output.py` writes it anew."""
-    spec = importlib.util.spec_from_file_location("command_output", DOCS / "command_output.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     text = (DOCS / page).read_text()
-    assert "<!-- output: " in text and module.fill(text) == text
+    assert "<!-- output: " in text and module_of_docs("command_output").fill(text) == text
 
 
 def test_pages_are_read_without_a_build():
@@ -250,7 +251,7 @@ def test_builds_without_a_warning(built):
 def test_the_gallery_leads_to_a_page_that_drives(built, name):
     """Made with the documentation, beside the page of the vehicle."""
     gallery = built / "gallery"
-    (address,) = re.findall(r'href="(drive/[^"]*)"', (gallery / f"{name}.html").read_text())
+    (address,) = set(re.findall(r'href="(drive/[^"]*)"', (gallery / f"{name}.html").read_text()))
     assert "openWritten" in (gallery / address).read_text(encoding="utf-8")
 
 
@@ -290,6 +291,35 @@ def test_pages_load_nothing_from_the_network(built):
     addresses = {(file.name, address) for file in files for address in loaded(file.read_text())}
     assert len(files) > 50 and ("index.html", "_images/demo.webp") in addresses
     assert not [address for address in addresses if re.match(r"(https?:)?//", address[1])]
+
+
+@needs_chromium
+@pytest.mark.browser
+@pytest.mark.parametrize("page", ["gibbs_appell", "hamel", "integration", "rolling"])
+def test_no_formula_is_wider_than_a_telephone(built, page):
+    """Those in lines shrink, those between them scroll."""
+    with Browser((built / "theory" / f"{page}.html").as_uri(), (390, 844)) as browser:
+        number = "document.querySelectorAll('%s').length".__mod__
+        browser.wait_for("document.readyState == 'complete'")
+        browser.wait_for(f"{number('.math')} == {number('.math > mjx-container > svg')}")
+        out = browser.evaluate("""[...document.querySelectorAll(
+            'mjx-container:not([display=true])')].map(e => e.getBoundingClientRect().right)
+            .filter(right => right > innerWidth + 1).length""")
+        assert out == 0 and browser.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_contents_are_made_from_what_a_page_lists():
+    add_contents = module_of_docs("contents").add_contents
+    index = add_contents("index", (DOCS / "index.md").read_text())
+    captions = re.findall(r":caption: (.*)", index)
+    assert captions == re.findall(r"^## (.*)", index, re.M) and len(captions) == 4
+    listed = re.findall(r"^[\w/]+$", index.partition("```{toctree}")[2], re.M)
+    pages = {str(page.relative_to(DOCS).with_suffix("")) for page in DOCS.rglob("*.md")}
+    assert len(listed) == len(set(listed)) and "howto/drive" in listed
+    assert not [page for page in pages if page.startswith("howto/") and page not in listed]
+    gallery_pages = add_contents("gallery", (DOCS / "gallery.md").read_text())
+    assert all(f"\ngallery/{name}\n" in gallery_pages for name in nhmech.urdf_names())
+    assert add_contents("faq", "text") == "text"
 
 
 @needs_chromium

@@ -151,7 +151,8 @@ def test_arrows_carry_the_weight_and_stay_in_their_cones_while_friction_lasts():
         lengths.append(tip[2] - point[2])
         # its half angle has the tangent mu, and its side is as long as the arrow
         high, *wide = (np.linalg.norm(cone[:3, i]) for i in (2, 0, 1))
-        assert cone[:3, 2] == pytest.approx([0, 0, high]) and wide == pytest.approx([0.8 * high] * 2)
+        assert cone[:3, 2] == pytest.approx([0, 0, high])
+        assert wide == pytest.approx([0.8 * high] * 2)
         assert np.hypot(high, wide[0]) == pytest.approx(lengths[-1], rel=1e-9)
     assert np.mean(lengths) == pytest.approx(2 * max(c.mount.wheel.radius for c in car.contacts),
                                              rel=1e-9)

@@ -10,7 +10,8 @@ from nhmech.view.static import read_static
 SHEETS = ("page.css", "drive.css", "written.css")
 PAIRS = [("ink", "page"), ("ink", "panel"), ("ink", "plain"), ("alarm", "panel"),
          ("page", "ink")]                                       # words, and what they stand on
-SEEN = [("fill", "groove"), ("quiet", "groove"), ("focus", "page"), ("focus", "panel")]    # what is no text
+# what is no text
+SEEN = [("fill", "groove"), ("quiet", "groove"), ("focus", "page"), ("focus", "panel")]
 
 
 def colours(selector: str) -> dict[str, str]:
