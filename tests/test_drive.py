@@ -15,13 +15,8 @@ import nhmech
 from nhmech.control import DemoDrive, WheelServo
 from nhmech.control.exchange import Exchange
 from nhmech.control.speed_limits import SpeedLimits
-from nhmech.control.teleoperation import (
-    OWN,
-    Teleoperation,
-    TwistLimits,
-    easy_limits,
-    turning_radius,
-)
+from nhmech.control.teleoperation import OWN, Teleoperation
+from nhmech.control.twist_limits import TwistLimits, easy_limits, turning_radius
 from nhmech.errors import InputError, SimulationError
 from nhmech.view import Drive, Viewer
 from nhmech.view.browser import Browser

@@ -1,6 +1,7 @@
 """The ground's forces in a page in which a robot runs: Node shares the load as Python does."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from support import random_states, run_in_node, sampled, shipped
 from test_written_page import opened
 
 import nhmech
+from nhmech.control.twist_limits import moves_sideways, turning_radius
 from nhmech.simulation.contact.contact_forces import reactions_at
 from nhmech.vehicle.least_norm import impose_signs, orthonormal
 from nhmech.vehicle.placements import placement_function
@@ -144,3 +146,39 @@ def test_slope_radius_and_the_end_of_rolling(tmp_path):
         arrows = browser.evaluate("""['shaft', 'head', 'cone'].map(part => nhmech.viewer.scene_tree
             .find(['overlays', 'forces', '0', part]).object.visible)""")
         assert arrows == [True, True, True]
+
+
+def with_law(name: str, law: str, mu: float) -> nhmech.Vehicle:
+    wheels = [replace(wheel, law=law, mu=mu) if wheel.traits.held else wheel
+              for wheel in shipped(name).description.wheels]
+    return nhmech.load(nhmech.urdf_path(name), wheels=wheels)
+
+
+def test_what_the_page_leaves_out_of_the_ground_is_said():
+    def fields(vehicle):
+        return vehicle_content(vehicle, None, None, None, 1e-3, None, None).fields
+
+    assert fields(shipped("differential_drive"))["remarks"] == ""
+    slides = fields(with_law("differential_drive", "coulomb", 0.2))
+    assert [wheel["slides"] for wheel in slides["wheels"]] == [True, True, False]
+    assert "it stops" in slides["remarks"]
+    scrubs = fields(nhmech.load(nhmech.urdf_path("skid_steer"), skid="coulomb"))
+    assert "mid-axle" in scrubs["remarks"] and scrubs["driving"]["limits"][2] > 0
+
+
+def test_a_car_on_tyres_is_driven_like_one_that_rolls():
+    """Its tyres' deflections are constraints that are not linear; where it can go is that of its
+    wheels."""
+    car = nhmech.load(nhmech.urdf_path("ackermann_car"), tyres="passenger_car")
+    assert not moves_sideways(car)
+    assert turning_radius(car) == pytest.approx(turning_radius(shipped("ackermann_car")), rel=1e-9)
+
+
+@needs_chromium
+@pytest.mark.browser
+def test_what_would_slide_by_its_law_stops(tmp_path):
+    page = nhmech.save_page(with_law("differential_drive", "coulomb", 0.05), tmp_path / "r.html")
+    with opened(page) as browser:
+        press(browser, "ArrowUp", "ArrowUp", up=False)
+        browser.wait_for("nhmech.written.motion.state.stop")
+        browser.wait_for("document.getElementById('note').textContent.includes('rolling ends')")

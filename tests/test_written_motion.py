@@ -68,7 +68,7 @@ def assert_same(found: dict, state, tolerance: float = 1e-12) -> None:
 def test_steps_end_where_those_of_the_simulator_do(name, steps):
     """Driven by a twist, through servo, limits and changes of chart; or rolling by itself."""
     vehicle = shipped(name)
-    assert_steps_agree(vehicle, {"xi": ROLLING.get(name)})
+    assert_steps_agree(vehicle, {"xi": ROLLING.get(name)}, steps)
 
 
 def test_what_balances_on_wheels_that_are_not_quite_round():
@@ -77,10 +77,10 @@ def test_what_balances_on_wheels_that_are_not_quite_round():
     wheels = {f"{side}_wheel.Ixx": 1.3e-5 for side in ("left", "right")}
     vehicle = shipped("pendulum").with_parameters(wheels)
     assert {name for name in Balance(vehicle).names if name.endswith("'")}
-    assert_steps_agree(vehicle, {})
+    assert_steps_agree(vehicle, {}, 3000)
 
 
-def assert_steps_agree(vehicle: nhmech.Vehicle, begin: dict) -> None:
+def assert_steps_agree(vehicle: nhmech.Vehicle, begin: dict, steps: int) -> None:
     name = vehicle.name
     _, x = start_of(vehicle)
     controller, each = None, ""

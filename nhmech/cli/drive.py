@@ -47,7 +47,7 @@ def drive(file: str, robot: RobotOptions, driving: DrivingOptions, conditions: C
     nhmech drive ackermann_car --controller pure_pursuit --path figure8
     nhmech drive trailers --slope 5deg --joint hitch_1_joint=20deg --payload 20@0,0,0.5
     """
-    from ..control.teleoperation import coasts
+    from ..control.twist_limits import coasts
     from ..simulation.callbacks import controller_name
     from ..simulation.simulator import Simulator
     from ..view.drive import Drive

@@ -37,7 +37,7 @@ def limits(file: str, robot: RobotOptions, mu: Friction, radius: float | None,
     nhmech limits robot.urdf --mu 0.6 --mu caster=0.1 --radius 3 --speed 2 --json
     """
     from ..analysis.limits import limits as find_limits
-    from ..control.teleoperation import turning_radius
+    from ..control.twist_limits import turning_radius
 
     vehicle = load_robot(file, robot)
     if radius is None:       # a little more than at the steering's limit, rounded up

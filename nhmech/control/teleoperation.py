@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..analysis.contact_load import contact_load
 from ..analysis.friction import coefficients, widest_split
-from ..analysis.mobility import mobility
 from ..analysis.validity import Verdict, validity
-from ..errors import InputError, ModelError, NhmechError
+from ..errors import InputError, NhmechError
 from ..simulation.command import Command, Controller
 from ..simulation.contact.contact_forces import force_reader
 from ..simulation.simulator import Simulator
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
 from .balance import Balance
-from .demo import DemoDrive, easy_speed
+from .demo import DemoDrive
 from .exchange import Exchange
 from .push import Push
-from .speed_limits import SpeedLimits
 from .twist import TwistDrive
+from .twist_limits import NO_LIMITS, Twist, TwistLimits, coasts, moves_sideways
 from .twist_rule import planar_twist_function
-from .unicycle import unicycle
 from .wheel_servo import WheelServo
 
 CONTROL_PERIOD = 0.01      # [s], a fifth of the time constant of `WheelServo`
@@ -33,78 +31,7 @@ JUDGED = 0.1               # [s] between two looks at whether the wheels still r
 AGAIN = 1.0                # [s] before what failed is looked at again
 LATE = 0.25                # [s]: further behind, it gives up catching up
 STILL = 1e-9               # [m/s] of lateral speed that counts as none
-GROWTH, DECAY = 0.4, 0.2    # [s] from rest to the limit of an easy speed, and back
 OWN = "twists"             # name of the controller that follows the twists
-
-Twist = tuple[float, float, float]
-
-
-class TwistLimits(NamedTuple):
-    """Of each component of a commanded twist."""
-
-    forward: SpeedLimits = SpeedLimits()
-    lateral: SpeedLimits = SpeedLimits()
-    yaw: SpeedLimits = SpeedLimits()
-
-    def clip(self, wanted: Twist, before: Twist, passed: float) -> Twist:
-        """The twist that is commanded, `passed` [s] after `before` was."""
-        x, y, yaw = (limit.clip(*pair, passed) for limit, pair in zip(self, zip(wanted, before)))
-        return x, y, yaw
-
-
-NO_LIMITS = TwistLimits()
-
-
-def easy_limits(vehicle: Vehicle, speed: float | None = None,
-                yaw_rate: float | None = None) -> TwistLimits:
-    """Limits of a twist that somebody drives by hand.
-
-    Parameters
-    ----------
-    vehicle
-        What is driven.
-    speed, yaw_rate
-        [m/s], [rad/s]; where None, as fast as a stranger likes it: 1.5 lengths of the vehicle in a
-        second, and its speed over its length, both within the limits of its joints. It turns no
-        faster than it can at that speed.
-    """
-    length = vehicle.steering.length
-    rates = {axis: _fastest(vehicle, axis) for axis in (0, 2)}
-    speed = min(easy_speed(vehicle), rates[0]) if speed is None else speed
-    yaw_rate = min(speed / length, rates[2]) if yaw_rate is None else yaw_rate
-    radius = turning_radius(vehicle)
-    yaw_rate = min(yaw_rate, speed / radius) if 0 < radius < math.inf else yaw_rate
-    ahead, turn = (SpeedLimits(most, max_acceleration=most / GROWTH, max_deceleration=-most / DECAY,
-                               max_deceleration_reverse=most / DECAY)
-                   for most in (speed, yaw_rate))
-    return TwistLimits(ahead, ahead, turn)
-
-
-def coasts(vehicle: Vehicle) -> bool:
-    """Whether no twist can drive it: it has no motor, or falls over to a side."""
-    return not vehicle.driven or "roll_rate" in vehicle.speeds
-
-
-def turning_radius(vehicle: Vehicle) -> float:
-    """The smallest [m]; 0 for a vehicle that can turn on the spot, infinite for one that follows no
-    path, since its wheels let it only go straight or only turn."""
-    try:
-        return unicycle(vehicle).turning_radius
-    except ModelError:
-        return math.inf
-
-
-def _fastest(vehicle: Vehicle, axis: int) -> float:
-    """The size [m/s or rad/s] of the twist along one axis at which, with the wheels straight, the
-    first driven joint comes to its velocity limit; infinite where there is none."""
-    if coasts(vehicle) or vehicle.steering.length <= 0:
-        return math.inf
-    twist = np.zeros(3)
-    twist[axis] = easy_speed(vehicle)
-    _, wheels = TwistDrive(vehicle, twist)(0.0, Simulator(vehicle).state)
-    use = max((abs(rate) / vehicle.limits[name].velocity for name, rate in wheels.values.items()),
-              default=0.0)
-    return twist[axis] / use if use > 0 else math.inf
 
 
 class Teleoperation:
@@ -179,7 +106,7 @@ class Teleoperation:
                  on_twist: Callable[[float, Twist], None] | None = None):
         self.vehicle, self.limits, self.timeout = vehicle, limits, timeout
         self.speed_factor, self._called, self._say = speed_factor, called, say
-        self.has_lateral = mobility(vehicle).manoeuvrability == 3
+        self.has_lateral = moves_sideways(vehicle)
         self.mu = mu
         self._known = known = coefficients(vehicle, mu)
         self._grip = 1 / np.array([known[row.contact] for row in vehicle.contact_rows

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..control.teleoperation import Teleoperation, Twist, TwistLimits
+from ..control.teleoperation import Teleoperation
+from ..control.twist_limits import Twist, TwistLimits
 from ..control.wheel_servo import WheelServo
 from ..errors import InputError, NhmechError
 from ..logs.readings import Reading, Readings, Transform

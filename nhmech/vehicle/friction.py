@@ -66,6 +66,18 @@ def as_commanded(vehicle: Vehicle) -> Vehicle:
                  wrench_bodies=vehicle.wrench_bodies)
 
 
+@lru_cache(maxsize=64)
+def as_rolling(vehicle: Vehicle) -> Vehicle:
+    """The vehicle whose wheels roll ideally where it has tyres, and as `as_commanded` where they
+    scrub; its numbers are those of its file. Any other vehicle as it is."""
+    description = vehicle.description
+    if not any(wheel.law == "tyre" for wheel in description.wheels):
+        return as_commanded(vehicle)
+    wheels = tuple(replace(wheel, law="rolling", tyre=None) if wheel.law == "tyre" else wheel
+                   for wheel in description.wheels)
+    return as_commanded(build(replace(description, wheels=wheels), vehicle.ground))
+
+
 def with_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> Vehicle:
     """The vehicle whose wheels know these coefficients (`Wheel.mu`), and keep their own where `mu`
     says nothing.

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..checks import check_arguments, read_positive
-from ..control.teleoperation import OWN, Teleoperation, Twist, easy_limits, turning_radius
+from ..control.teleoperation import OWN, Teleoperation
+from ..control.twist_limits import Twist, easy_limits, turning_radius
 from ..ctrl_c import forget_ctrl_c, hear_ctrl_c
 from ..paths import free_path
 from ..simulation.command import Controller

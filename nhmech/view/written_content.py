@@ -11,17 +11,16 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from ..analysis.mobility import mobility
 from ..compile.javascript import write_javascript
 from ..control.demo import DemoDrive
 from ..control.drive_function import follows_twists
-from ..control.teleoperation import easy_limits
+from ..control.twist_limits import easy_limits, moves_sideways, turning_radius
 from ..control.twist_rule import planar_twist_of
-from ..control.unicycle import unicycle
 from ..errors import InputError, listed
 from ..simulation.integration.step_parts import StepParts, step_parts
 from ..simulation.simulator import Simulator
 from ..simulation.state import State
+from ..vehicle.friction import as_commanded
 from ..vehicle.parameters import gravity_vector
 from ..vehicle.placements import placement_function
 from ..vehicle.tyres import DIRECTIONS
@@ -87,6 +86,8 @@ def vehicle_content(vehicle: Vehicle, joints: Mapping[str, float] | None, pose: 
     if is_moving(vehicle.ground):
         raise InputError("a page in which a robot runs draws ground at rest; save_html writes a "
                          "run on ground that moves")
+    remarks = _remarks(vehicle)
+    vehicle = as_commanded(vehicle)
     parts = step_parts(vehicle)
     begin: dict[str, Any] = {"pose": pose, "joints": joints, "xi": xi}
     pushed = DemoDrive(vehicle).start
@@ -108,9 +109,24 @@ def vehicle_content(vehicle: Vehicle, joints: Mapping[str, float] | None, pose: 
         "period": max(1, round(PERIOD / dt)), "parameters": parameter_sliders(vehicle),
         "driving": _driving(vehicle), "speeds": [] if follows_twists(vehicle) else _speeds(vehicle),
         "arrows": describe_arrows(arrows, view), "note": _note(vehicle),
+        "remarks": remarks,
         "sizes": {"parts": len(vehicle.contact_rows), "kernel": also[0]["forces"].numel_out(1)}}
     return Content(fields, write_motion(parts, dt, also), _place_function(vehicle),
                    scene.messages(view, [arrows], title))
+
+
+def _remarks(vehicle: Vehicle) -> str:
+    """What the page does not simulate of how the wheels meet the ground."""
+    found = []
+    if as_commanded(vehicle) is not vehicle:
+        found.append("its wheels turn it by sliding: here it turns by the mid-axle model, without "
+                     "the friction of that")
+    laws = {wheel.law for wheel in vehicle.description.wheels}
+    if "tyre" in laws:
+        found.append("its tyres slip by themselves; an arrow shows what a wheel carries")
+    if "coulomb" in laws:
+        found.append("where friction no longer suffices, it stops: sliding is not simulated here")
+    return "; ".join(found)
 
 
 def start_state(parts: StepParts, state: State) -> list[float]:
@@ -181,8 +197,8 @@ def _driving(vehicle: Vehicle) -> dict[str, Any] | None:
     return {"limits": [float(axis.max_velocity) for axis in axes],
             "growth": [float(axis.max_acceleration) for axis in axes],
             "decay": [float(abs(axis.max_deceleration)) for axis in axes],
-            "radius": float(unicycle(vehicle).turning_radius),
-            "lateral": mobility(vehicle).manoeuvrability == 3}
+            "radius": float(turning_radius(vehicle)),
+            "lateral": moves_sideways(vehicle)}
 
 
 def _speeds(vehicle: Vehicle) -> list[dict[str, Any]]:

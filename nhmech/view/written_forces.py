@@ -51,8 +51,8 @@ def _widen(function: ca.Function, d: int) -> ca.Function:
 def describe_wheels(vehicle: Vehicle, mu: float | Mapping[str, float] | None,
                     ) -> list[dict[str, Any]]:
     """Of each contact: name, colour, index of its rate in v, where its normal and its other
-    components stand among the forces, whether it is told that it lifts off, friction
-    coefficient."""
+    components stand among the forces, whether it is told that it lifts off, whether it really
+    slides where friction no longer suffices, friction coefficient."""
     names, given = vehicle.algebroid.v_names, coefficients(vehicle, mu)
     watched, rows = Support.of(vehicle).wheels, list(vehicle.contact_rows)
     found = []
@@ -62,6 +62,7 @@ def describe_wheels(vehicle: Vehicle, mu: float | Mapping[str, float] | None,
         normal = places.pop("normal", None)
         found.append({"name": name, "color": contact_rgb(i), "normal": normal,
                       "along": list(places.values()), "watched": name in watched,
+                      "slides": contact.mount.wheel.law == "coulomb",
                       "rate": names.index(joint) if joint in names else None,
                       "mu": given[name] if math.isfinite(given[name]) else FRICTION})
     return found

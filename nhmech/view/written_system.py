@@ -46,6 +46,7 @@ def system_content(example: Example, dt: float, title: str | None) -> Content:
               "start": start_state(parts, state), "period": 1,
               "parameters": _parameters(example, drawn), "driving": None,
               "arrows": None, "sizes": {"parts": 0, "kernel": 0}, "note": _note(drawn),
+              "remarks": "",
               "speeds": _speeds(example, equations.names, begin["xi"])}
     return Content(fields, write_motion(parts, dt), place,
                    scene.messages(view, title=title or example.name))

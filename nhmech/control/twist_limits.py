@@ -1,0 +1,95 @@
+"""How fast somebody may drive a vehicle by hand, and what it cannot do."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ..analysis.mobility import mobility
+from ..errors import ModelError
+from ..simulation.simulator import Simulator
+from ..vehicle.friction import as_rolling
+from ..vehicle.vehicle import Vehicle
+from .demo import easy_speed
+from .speed_limits import SpeedLimits
+from .twist import TwistDrive
+from .unicycle import unicycle
+
+GROWTH, DECAY = 0.4, 0.2    # [s] from rest to the limit of an easy speed, and back
+
+Twist = tuple[float, float, float]
+
+
+class TwistLimits(NamedTuple):
+    """Of each component of a commanded twist."""
+
+    forward: SpeedLimits = SpeedLimits()
+    lateral: SpeedLimits = SpeedLimits()
+    yaw: SpeedLimits = SpeedLimits()
+
+    def clip(self, wanted: Twist, before: Twist, passed: float) -> Twist:
+        """The twist that is commanded, `passed` [s] after `before` was."""
+        x, y, yaw = (limit.clip(*pair, passed) for limit, pair in zip(self, zip(wanted, before)))
+        return x, y, yaw
+
+
+NO_LIMITS = TwistLimits()
+
+
+def easy_limits(vehicle: Vehicle, speed: float | None = None,
+                yaw_rate: float | None = None) -> TwistLimits:
+    """Limits of a twist that somebody drives by hand.
+
+    Parameters
+    ----------
+    vehicle
+        What is driven.
+    speed, yaw_rate
+        [m/s], [rad/s]; where None, as fast as a stranger likes it: 1.5 lengths of the vehicle in a
+        second, and its speed over its length, both within the limits of its joints. It turns no
+        faster than it can at that speed.
+    """
+    length = vehicle.steering.length
+    rates = {axis: _fastest(vehicle, axis) for axis in (0, 2)}
+    speed = min(easy_speed(vehicle), rates[0]) if speed is None else speed
+    yaw_rate = min(speed / length, rates[2]) if yaw_rate is None else yaw_rate
+    radius = turning_radius(vehicle)
+    yaw_rate = min(yaw_rate, speed / radius) if 0 < radius < math.inf else yaw_rate
+    ahead, turn = (SpeedLimits(most, max_acceleration=most / GROWTH, max_deceleration=-most / DECAY,
+                               max_deceleration_reverse=most / DECAY)
+                   for most in (speed, yaw_rate))
+    return TwistLimits(ahead, ahead, turn)
+
+
+def coasts(vehicle: Vehicle) -> bool:
+    """Whether no twist can drive it: it has no motor, or falls over to a side."""
+    return not vehicle.driven or "roll_rate" in vehicle.speeds
+
+
+def moves_sideways(vehicle: Vehicle) -> bool:
+    """Whether a twist has a lateral part for it, as its wheels would roll."""
+    return mobility(as_rolling(vehicle)).manoeuvrability == 3
+
+
+def turning_radius(vehicle: Vehicle) -> float:
+    """The smallest [m]; 0 for a vehicle that can turn on the spot, infinite for one that follows no
+    path, since its wheels let it only go straight or only turn."""
+    try:
+        return unicycle(as_rolling(vehicle)).turning_radius
+    except ModelError:
+        return math.inf
+
+
+def _fastest(vehicle: Vehicle, axis: int) -> float:
+    """The size [m/s or rad/s] of the twist along one axis at which, with the wheels straight, the
+    first driven joint comes to its velocity limit; infinite where there is none."""
+    if coasts(vehicle) or vehicle.steering.length <= 0:
+        return math.inf
+    twist = np.zeros(3)
+    twist[axis] = easy_speed(vehicle)
+    _, wheels = TwistDrive(vehicle, twist)(0.0, Simulator(vehicle).state)
+    use = max((abs(rate) / vehicle.limits[name].velocity for name, rate in wheels.values.items()),
+              default=0.0)
+    return twist[axis] / use if use > 0 else math.inf
