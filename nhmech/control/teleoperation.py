@@ -18,7 +18,7 @@ from ..simulation.simulator import Simulator
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
 from .balance import Balance
-from .demo import DemoDrive
+from .demo import DemoDrive, easy_speed
 from .exchange import Exchange
 from .push import Push
 from .twist import TwistDrive
