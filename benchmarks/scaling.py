@@ -57,7 +57,7 @@ def series(make, sizes) -> list[tuple]:
 
 
 def run_of(simulator, compiled):
-    start = simulator.propagator.snapshot()
+    start = simulator.propagator.bookmark()
 
     def measure() -> float:
         simulator.propagator.restore(start)
