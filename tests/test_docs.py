@@ -313,7 +313,7 @@ def test_contents_are_made_from_what_a_page_lists():
     index = add_contents("index", (DOCS / "index.md").read_text())
     captions = re.findall(r":caption: (.*)", index)
     assert captions == re.findall(r"^## (.*)", index, re.M) and len(captions) == 4
-    listed = re.findall(r"^[\w/]+$", index.partition("```{toctree}")[2], re.M)
+    listed = re.findall(r"^[\w/-]+$", index.partition("```{toctree}")[2], re.M)
     pages = {str(page.relative_to(DOCS).with_suffix("")) for page in DOCS.rglob("*.md")}
     assert len(listed) == len(set(listed)) and "howto/drive" in listed
     assert not [page for page in pages if page.startswith("howto/") and page not in listed]
