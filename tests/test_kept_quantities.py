@@ -241,6 +241,17 @@ def _pushed():
         s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2, force=lambda s: {"x": -s.v.x})
     return chaplygin(symmetry(constrain(free, rows={"slope": lambda s: s.v.z - s.q.y * s.v.x}), Z))
 
+@pytest.mark.parametrize("row, what", [
+    (lambda s: s.v.z - s.q.y * s.v.x - 0.4 * s.q.x, "L = T - V"),
+    (lambda s: s.v.z - s.q.y * s.v.x - ca.sin(s.t), "L = T - V|time")])
+def test_affine_and_moving_rows_are_not_hamiltonised(row, what):
+    """Their base has a force that works, or one that is not linear in the velocities."""
+    particle = lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2)
+    level = chaplygin(symmetry(constrain(particle, rows={"row": row}), {"z": lambda s: {"z": 1}}))
+    with pytest.raises(MechanicsError, match=what):
+        hamiltonise(level)
+
 
 # -- Hamilton and Jacobi ---------------------------------------------------------------------------
 @pytest.mark.paper("beyond hj")

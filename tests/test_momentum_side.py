@@ -258,6 +258,16 @@ def test_bates_and_sniatycki(name):
             2 * found.dim_motion - found.dim_horizontal)
 
 
+def test_what_is_no_symmetry_is_refused_in_any_unit():
+    """The Hamiltonian of a particle on a slope changes with its height."""
+    slope = constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2) / 2 - s.q.y), rows={"row": lambda s: s.v.x})
+    motion = momentum_side(slope).solve()
+    for unit in (1.0, 1e-12):
+        with pytest.raises(MechanicsError, match="H is not invariant"):
+            bates_sniatycki(motion, unit * motion.model.space.q[3:], motion.manifold.states[0])
+
+
 @pytest.mark.paper("004 V.2", "004 (19)")
 def test_purely_kinematic_it_is_chaplygins_form():
     """omega on the carriage's wheels (psi, psi'), eq. (19), is that of the reduction (20)."""

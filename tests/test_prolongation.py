@@ -175,6 +175,26 @@ def test_what_is_no_morphism_is_named():
         projection.check_reduction(body, heavier)
 
 
+def pushed_plane(row=None, push=lambda u: ca.SX(2, 1)):
+    """A particle in the plane with two inputs."""
+    plane = lagrangian_system(euclidean("x", "y"), lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2)
+    u = ca.SX.sym("u", 2)
+    plane = replace(plane, u=u, u_names=("one", "two"), force=push(u))
+    return constrain(plane, rows={"row": row} if row else {})
+
+
+@pytest.mark.parametrize("upstairs, downstairs, what", [
+    # a force that is zero where both inputs are equal, rows whose unit is small
+    (pushed_plane(push=lambda u: ca.vertcat(u[0] - u[1], 0)), pushed_plane(), "the force"),
+    (pushed_plane(lambda s: 1e-12 * s.v.x), pushed_plane(lambda s: 1e-12 * s.v.y),
+     "the constraints upstairs")])
+def test_what_a_reduction_does_not_carry(upstairs, downstairs, what):
+    same = Morphism(upstairs.system.algebroid, downstairs.system.algebroid, upstairs.system.q,
+                    ca.SX.eye(2))
+    with pytest.raises(MechanicsError, match=what):
+        same.check_reduction(upstairs, downstairs)
+
+
 def test_a_homomorphism_of_groups():
     """SE(3) -> SO(3), which forgets the place, and not the map that forgets the attitude."""
     space, turn = special_euclidean(), special_orthogonal()

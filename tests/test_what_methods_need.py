@@ -11,18 +11,24 @@ import pytest
 from nhmech.analysis import linearise
 from nhmech.errors import MechanicsError
 from nhmech.mechanics import (
+    constrain,
     constraint_algorithm,
+    euclidean,
     find_symmetry,
     first_integrals,
     generalised_speeds,
+    gibbs_appell,
     growth_vector,
     hamel,
     hamilton_jacobi,
     lagrange_dalembert,
+    lagrange_multipliers,
+    lagrangian_system,
     momentum_map,
     momentum_side,
     nonholonomic_momentum,
     projection,
+    prolongation,
 )
 from nhmech.mechanics.forms import reaction_fields
 from nhmech.systems import load_system
@@ -85,3 +91,23 @@ def test_motions_on_manifolds_are_refused(name):
 def test_forces_that_reactions_make_are_refused(name):
     with pytest.raises(MechanicsError, match=f"{name} needs ideal constraints"):
         IDEAL[name](rubbing())
+
+
+def test_a_lagrangian_that_is_not_quadratic():
+    """L = |v|^2 / 2 + |v|^4 / 4 - V: the Hessian (1 + v^2) 1 + 2 v v^T depends on v."""
+    def square(s):
+        return s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2
+
+    free = lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+        square(s) / 2 + square(s) ** 2 / 4 - 0.3 * s.q.y * s.q.x))
+    particle = constrain(free, rows={"row": lambda s: s.v.z - s.q.y * s.v.x})
+    q, v = np.array([0.1, 0.2, 0.3]), np.array([0.5, 0.7, 0.1])
+    M = (1 + v @ v) * np.eye(3) + 2 * np.outer(v, v)
+    A = np.array([[-q[1], 0, 1]])
+    K = np.block([[M, -A.T], [A, np.zeros((1, 1))]])
+    wanted = np.linalg.solve(K, [-0.3 * q[1], -0.3 * q[0], 0, v[1] * v[0]])[:2]
+    for former in (gibbs_appell, lagrange_multipliers, hamel, lagrange_dalembert, projection):
+        rate = former(particle, ("x'", "y'")).drift(0, q, v[:2], [], [])[1]
+        assert np.abs(rate.full().ravel() - wanted).max() < 1e-12
+    alone = ca.Function("alone", [free.q, free.v], [prolongation(particle).sode[3:]])
+    assert np.abs(M @ alone(q, v).full().ravel() + 0.3 * q[[1, 0, 2]] * [1, 1, 0]).max() < 1e-12

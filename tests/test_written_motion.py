@@ -186,6 +186,24 @@ def test_another_radius_lifts_the_start_onto_the_ground():
     assert found["z"] == pytest.approx(other.configuration()[2], abs=1e-12)
 
 
+def test_a_parameter_that_cannot_be_is_taken_back():
+    """Where no number comes out, the state before is there again, bit by bit."""
+    wheel = shipped("disc").contact_names[0]
+    vehicle = shipped("disc").with_parameters(symbolic=[f"{wheel}.radius"])
+    _, x = start_of(vehicle)
+    found = run_in_node(f"""{read_static("motion.js")}
+        const motion = openMotion({write_motion(step_parts(vehicle), DT)});
+        motion.start({x.tolist()});
+        for (let k = 0; k < 100; ++k) motion.step();
+        const before = Array.from(motion.x), done = [motion.change(0, NaN)];
+        const after = Array.from(motion.x), theta = motion.state.theta[0];
+        done.push(motion.change(0, 1.2 * theta));
+        console.log(JSON.stringify({{ before, after, theta, done, z: motion.q[2] }}));""")
+    assert found["done"] == [False, True] and found["theta"] == vehicle.theta[0]
+    assert found["before"] == found["after"]
+    assert np.isfinite(found["z"])
+
+
 @pytest.mark.parametrize("rank", [1, 2, 4])
 def test_least_squares_are_those_of_lapack(rank):
     """Of least norm too, where the matrix has not full rank."""

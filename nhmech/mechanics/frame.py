@@ -203,13 +203,16 @@ class Friction:
 
 def at_samples(constrained: ConstrainedSystem, expression: ca.SX,
                t: float | None = None) -> np.ndarray:
-    """An expression in (t, q, theta) at the sample configurations (random ones where
-    the system names none), (k, rows, columns); at their own moment where t is None."""
+    """An expression in (t, q, v, theta) at the sample configurations (random ones where
+    the system names none) and random velocities, (k, rows, columns); at their own moment where t is
+    None."""
     system = constrained.system
-    evaluate = ca.Function("sampled", [system.t, system.q, system.theta], system.expand(expression))
+    symbols = [system.t, system.q, system.v, system.theta]
+    evaluate = ca.Function("sampled", symbols, system.expand(expression))
     samples, (rows, columns) = np.asarray(constrained.configurations), expression.shape
+    velocities = np.random.default_rng(0).normal(size=(system.v.numel(), len(samples)))
     t = constrained.moment if t is None else t
-    found = evaluate.map(len(samples))(t, samples.T, constrained.parameters)
+    found = evaluate.map(len(samples))(t, samples.T, velocities, constrained.parameters)
     return found.full().reshape(rows, len(samples), columns).swapaxes(0, 1)
 
 

@@ -13,6 +13,7 @@ from ..errors import MechanicsError
 from .algebroid import bracket
 from .frame import adapted_frame
 from .gibbs_appell import gibbs_appell
+from .natural import require_scleronomic
 from .symmetry import ZERO
 from .system import HasConstrained, require_constrained
 from .writing import Symbols, symbols
@@ -83,12 +84,8 @@ def hamilton_jacobi(constrained: HasConstrained,
     """
     constrained = require_constrained(constrained)
     constrained.require_distribution("hamilton_jacobi")
-    system, d = constrained.system, constrained.distribution
-    lagrangian = system.require_lagrangian("hamilton_jacobi")
-    if not d.b.is_zero() or ca.depends_on(ca.densify(ca.vertcat(ca.vec(d.A), lagrangian)),
-                                          system.t):
-        raise MechanicsError("hamilton_jacobi needs constraints that are linear in the velocities, "
-                             "and nothing that depends on time")
+    require_scleronomic("hamilton_jacobi", constrained)
+    system = constrained.system
     if not system.force.is_zero():
         raise MechanicsError("hamilton_jacobi needs a system without forces: write a potential "
                              "into the Lagrangian")

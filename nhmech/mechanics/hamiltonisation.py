@@ -13,6 +13,7 @@ from ..checks import check_arguments, read_vector
 from ..errors import MechanicsError
 from .equations import solve_definite
 from .frame import at_samples
+from .natural import require_natural
 from .reduction import Reduction
 from .symmetry import ZERO
 from .system import ConstrainedSystem
@@ -33,10 +34,11 @@ class Hamiltonisation:
         the gyroscopic tensor, G_ab = C_ab^c p_c: d ln N = Theta for a density N(r) that the motion
         keeps with dr dp.
     closed
-        |d Theta|, the largest at the samples: there is such a density where it is 0.
+        |d Theta|, the largest at the samples, relative to the slopes of Theta or |C|^2: there is
+        such a density where it is 0.
     simple
-        The largest of |C_ab^c - (delta_a^c Theta_b - delta_b^c Theta_a) / (n - 1)| at the samples:
-        where it and `closed` are 0, the motion is Hamiltonian in another time.
+        The largest of |C_ab^c - (delta_a^c Theta_b - delta_b^c Theta_a) / (n - 1)| at the samples,
+        relative to |C|: where it and `closed` are 0, the motion is Hamiltonian in another time.
     """
 
     reduction: Reduction
@@ -126,7 +128,7 @@ def hamiltonise(reduction: Reduction) -> Hamiltonisation:
     ------
     MechanicsError
         For a base of one dimension or one that is no tangent bundle, and for forces beyond the
-        gyroscopic ones.
+        gyroscopic ones, those of affine or moving rows included.
     """
     base, alpha = reduction.base, reduction.alpha
     system, n = base.system, alpha.numel()
@@ -138,8 +140,8 @@ def hamiltonise(reduction: Reduction) -> Hamiltonisation:
     if not space.nq or min(np.linalg.matrix_rank(rho) for rho in anchors) < n:
         raise MechanicsError(f"hamiltonise needs a base on which {', '.join(space.v_names)} are "
                              f"the velocities of {', '.join(space.q_names) or 'no coordinates'}")
-    _require_no_force(base, alpha)
-    mass = ca.jacobian(system.momentum, xi)
+    mass = require_natural("hamiltonise", base)
+    _require_gyroscopic(base, reduction.gyroscopic)
     inverse = solve_definite(mass, ca.SX.eye(n))
     tensor = [[ca.jacobian(reduction.gyroscopic[a, b], xi) @ inverse for b in range(n)]
               for a in range(n)]                             # C_ab^c (1, n)
@@ -148,20 +150,21 @@ def hamiltonise(reduction: Reduction) -> Hamiltonisation:
     twist = sum((trace[g] * c for g, c in enumerate(space.structure)), ca.SX(n, n))
     off = [tensor[a][b][c] - ((a == c) * trace[b] - (b == c) * trace[a]) / (n - 1)
            for a in range(n) for b in range(n) for c in range(n)]
-    closed, simple = (float(np.abs(at_samples(base, ca.densify(part))).max(initial=0.0))
-                      for part in (slope.T - slope - twist, ca.vertcat(*off)))
-    return Hamiltonisation(reduction, ca.Function("Theta", [space.q, system.theta],
-                                                  [ca.densify(trace)]), closed, simple)
+    every = ca.vertcat(*[tensor[a][b].T for a in range(n) for b in range(n)])
+    closed, simple, slopes, size = (
+        float(np.abs(at_samples(base, ca.densify(part))).max(initial=0.0))
+        for part in (slope.T - slope - twist, ca.vertcat(*off), slope, every))
+    return Hamiltonisation(
+        reduction, ca.Function("Theta", [space.q, system.theta], [ca.densify(trace)]),
+        closed / (max(slopes, size ** 2) or 1.0), simple / (size or 1.0))
 
 
-def _require_no_force(base: ConstrainedSystem, alpha: ca.SX) -> None:
-    """Raises `MechanicsError` where more acts than the gyroscopic force, at random speeds."""
+def _require_gyroscopic(base: ConstrainedSystem, G: ca.SX) -> None:
+    """Raises `MechanicsError` where more acts than -G xi, G linear in xi, at random speeds."""
     system = base.system
-    rest = ca.substitute(system.force - alpha, system.u, ca.SX.zeros(system.u.shape))
-    evaluate = ca.Function("rest", [system.t, system.q, system.v, system.theta],
-                           [ca.densify(rest)])
-    rng = np.random.default_rng(0)
-    forces = np.array([evaluate(base.moment, q, rng.normal(size=system.v.numel()),
-                                base.parameters).full() for q in base.configurations])
-    if not np.abs(forces).max(initial=0.0) <= ZERO:
+    turning, still = G @ system.v, ca.substitute(G, system.v, ca.SX.zeros(system.v.shape))
+    force = ca.substitute(system.force, system.u, ca.SX.zeros(system.u.shape))
+    rest, size = (np.abs(at_samples(base, ca.densify(part))).max(initial=0.0) for part in (
+        ca.vertcat(force + turning, still @ system.v), ca.vertcat(force, turning)))
+    if not rest <= ZERO * size:
         raise MechanicsError("hamiltonise takes motions without forces; here some act")

@@ -12,6 +12,7 @@ from .constrained_hamiltonian import ConstrainedHamiltonian
 from .constraint_manifold import common_rank
 from .exterior import exterior_derivative, one_form, two_form_matrix
 from .frame import at_samples
+from .natural import require_scleronomic
 from .prolongation import prolong
 from .system import ConstrainedSystem, HasConstrained, require_constrained
 
@@ -51,8 +52,12 @@ def momentum_side(constrained: HasConstrained, *, hinds: bool = False) -> Constr
     """
     given = require_constrained(constrained)
     system, d, space = given.system, given.distribution, given.system.algebroid
-    lagrangian = system.require_lagrangian("momentum_side")
-    _require_autonomous(given, lagrangian)
+    given.require_ideal("momentum_side")
+    given.require_distribution("momentum_side")
+    require_scleronomic("momentum_side", given)
+    if not system.force.is_zero():
+        raise MechanicsError("momentum_side needs a system without forces: these have no "
+                             "Hamiltonian")
     if hinds and d.m:
         raise MechanicsError("the algorithm of Hinds is one of Lagrangians without rows")
     hessian = ca.densify(ca.jacobian(system.momentum, system.v))
@@ -78,19 +83,6 @@ def momentum_side(constrained: HasConstrained, *, hinds: bool = False) -> Constr
     return ConstrainedHamiltonian(
         whole, omega, energy, ca.vertcat(d.phi, primary, d.A @ v), None if hinds else forms,
         _samples(given, hessian, rest), system.theta, np.asarray(given.parameters, dtype=float))
-
-
-def _require_autonomous(given: ConstrainedSystem, lagrangian: ca.SX) -> None:
-    system, d = given.system, given.distribution
-    given.require_ideal("momentum_side")
-    given.require_distribution("momentum_side")
-    everything = ca.densify(ca.vertcat(lagrangian, ca.vec(d.A), d.phi))
-    if not d.b.is_zero() or ca.depends_on(everything, system.t):
-        raise MechanicsError("momentum_side needs constraints that are linear in the velocities, "
-                             "and nothing that depends on time")
-    if not system.force.is_zero():
-        raise MechanicsError("momentum_side needs a system without forces: these have no "
-                             "Hamiltonian")
 
 
 def _require_almost_regular(given: ConstrainedSystem, kernel: ca.SX) -> None:

@@ -80,11 +80,12 @@ class Morphism:
         self.check(upstairs)
         one, other = require_constrained(upstairs), require_constrained(downstairs)
         s, r = one.system, other.system
-        ranks = np.linalg.matrix_rank(at_samples(one, self.fibre), tol=DEFECT)
+        ranks = _ranks(at_samples(one, self.fibre))
         if (ranks < self.target.nv).any():
             raise MechanicsError(f"the map reaches {ranks.min()} of {self.target.nv} dimensions of "
                                  "the fibre downstairs: motions there are not all images")
-        velocity = ca.SX(np.random.default_rng(0).normal(size=s.v.numel()))
+        rng = np.random.default_rng(0)
+        velocity, u = (ca.SX(rng.normal(size=part.numel())) for part in (s.v, s.u))
 
         def carried(expression: ca.SX) -> ca.SX:
             return ca.substitute(ca.densify(expression), ca.vertcat(r.q, r.v, r.t, r.u, r.theta),
@@ -98,16 +99,22 @@ class Morphism:
                                     carried(r.require_lagrangian("check_reduction"))),
                  "the force": (s.force, self.fibre.T @ carried(r.force))}
         for what, (left, right) in pairs.items():
-            _require_equal(one, ca.substitute(here(left), s.u, 1), ca.substitute(right, s.u, 1),
+            _require_equal(one, *(ca.substitute(side, s.u, u) for side in (here(left), right)),
                            what)
         rows = ca.horzcat(one.distribution.A, one.distribution.b)
         image = ca.horzcat(carried(other.distribution.A) @ self.fibre,
                            carried(other.distribution.b))
         both = at_samples(one, ca.densify(ca.vertcat(rows, image)))
-        sides = [np.linalg.matrix_rank(part, tol=DEFECT) for part in (
+        sides = [_ranks(part) for part in (
             both, both[:, :rows.shape[0]], both[:, rows.shape[0]:])]
         if any((side != sides[0]).any() for side in sides):
             raise MechanicsError("the constraints upstairs are not those downstairs")
+
+
+def _ranks(samples: np.ndarray) -> np.ndarray:
+    """Of matrices (k, rows, columns), each row in a unit of its own."""
+    largest = np.abs(samples).max(axis=(0, 2), initial=0.0)[:, None]
+    return np.linalg.matrix_rank(samples / np.where(largest > 0, largest, 1.0), tol=DEFECT)
 
 
 def _require_equal(constrained: ConstrainedSystem, left: ca.SX, right: ca.SX, what: str,

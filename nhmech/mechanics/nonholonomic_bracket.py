@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import check_arguments
-from ..errors import REPR, MechanicsError, listed
+from ..errors import REPR, listed
 from .algebroid import bracket
 from .equations import solve_definite, speed_symbols
 from .frame import adapted_frame
+from .natural import require_natural
 from .system import HasConstrained, require_constrained
 
 
@@ -96,17 +97,8 @@ def nonholonomic_bracket(constrained: HasConstrained,
     4
     """
     given = require_constrained(constrained)
-    system, d = given.system, given.distribution
-    lagrangian = system.require_lagrangian("nonholonomic_bracket")
-    if not d.b.is_zero() or ca.depends_on(ca.densify(ca.vertcat(ca.vec(d.A), lagrangian)),
-                                          system.t):
-        raise MechanicsError("nonholonomic_bracket needs constraints that are linear in the "
-                             "velocities, and nothing that depends on time")
-    mass = ca.jacobian(system.momentum, system.v)
-    rest = ca.simplify(ca.substitute(system.momentum, system.v, ca.SX.zeros(system.v.shape)))
-    if ca.depends_on(ca.densify(mass), system.v) or not rest.is_zero():
-        raise MechanicsError("nonholonomic_bracket needs L = T - V with T quadratic in the "
-                             "velocities")
+    system = given.system
+    mass = require_natural("nonholonomic_bracket", given)
     frame = adapted_frame(given, speeds)
     E, xi = frame.E, speed_symbols(frame)
     p = ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(f"p_{name}") for name in frame.names])

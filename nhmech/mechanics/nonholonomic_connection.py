@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import casadi as ca
 
 from ..checks import check_arguments
-from ..errors import REPR, MechanicsError, listed
+from ..errors import REPR, listed
 from .algebroid import bracket
 from .equations import solve_definite
 from .momentum import Coefficients, nonholonomic_momentum
+from .natural import require_natural
 from .reduction import base_frame
 from .symmetry import Symmetry
 
@@ -88,17 +89,8 @@ def nonholonomic_connection(symmetry: Symmetry, speeds: Sequence[str] | None = N
     """
     constrained, system = symmetry.constrained, symmetry.constrained.system
     constrained.require_ideal("nonholonomic_connection")
-    lagrangian = system.require_lagrangian("nonholonomic_connection")
-    d, space = constrained.distribution, system.algebroid
-    mass = ca.densify(ca.jacobian(system.momentum, system.v))
-    rest = ca.substitute(system.momentum, system.v, ca.SX.zeros(system.v.shape))
-    if not d.b.is_zero() or ca.depends_on(ca.vertcat(ca.vec(ca.densify(d.A)), lagrangian),
-                                          system.t):
-        raise MechanicsError("nonholonomic_connection needs constraints that are linear in the "
-                             "velocities, and nothing that depends on time")
-    if ca.depends_on(mass, system.v) or not ca.simplify(rest).is_zero():
-        raise MechanicsError("nonholonomic_connection needs L = T - V with T quadratic in the "
-                             "velocities")
+    mass, space = require_natural("nonholonomic_connection", constrained), system.algebroid
+    lagrangian = system.lagrangian
     found = nonholonomic_momentum(symmetry, sections)
     Y = ca.densify(symmetry.generators @ found.coefficients)
     n = symmetry.dim_motion - Y.shape[1]

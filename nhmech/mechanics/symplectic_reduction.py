@@ -81,11 +81,12 @@ def bates_sniatycki(motion: PhaseSpaceMotion, momenta: ca.SX, z: ArrayLike) -> R
         model.differential(model.hamiltonian).T, motion.section)]
     evaluate = ca.Function("parts", [model.space.q, model.theta], parts)
     phi, mu, V, omega, dH, X = (part.full() for part in evaluate(place, model.parameters))
-    scale = 1e-9 * max(1.0, np.abs(V).max(initial=0.0) * np.abs(phi).max(initial=0.0))
-    for what, value in (("M", phi @ V), ("H", dH.T @ V)):
-        if np.abs(value).max(initial=0.0) > scale * max(1.0, np.abs(dH).max()):
+    V = V / np.where(V.any(axis=0), np.abs(V).max(axis=0), 1.0)     # each generator in its own unit
+    for what, covectors in (("M", phi), ("H", dH.T)):
+        value = np.abs(covectors @ V)
+        if (value > 1e-9 * np.abs(covectors).max(axis=1, keepdims=True)).any():
             raise MechanicsError(f"{what} is not invariant under the action there: it changes by "
-                                 f"{np.abs(value).max():.3g}")
+                                 f"{value.max():.3g}")
     if np.abs(mu @ X).max(initial=0.0) > 1e-9 * np.abs(mu).max(initial=0.0) * np.abs(X).max():
         raise MechanicsError("the motion does not lie in F: its constraints are not homogeneous, "
                              "and energy is not kept")

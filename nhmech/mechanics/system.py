@@ -171,9 +171,10 @@ class LagrangianSystem:
 
     def require_regular(self, method: str, constrained: ConstrainedSystem) -> None:
         """Raises `MechanicsError` with the rank where M is singular at every sample."""
-        evaluate = ca.Function("M", [self.t, self.q, self.theta], [self.mass_and_bias()[0]])
-        matrices = (evaluate(constrained.moment, q, constrained.parameters).full()
-                    for q in constrained.configurations)
+        symbols, rng = [self.t, self.q, self.v, self.theta], np.random.default_rng(0)
+        evaluate = ca.Function("M", symbols, [self.mass_and_bias()[0]])
+        matrices = (evaluate(constrained.moment, q, rng.normal(size=self.algebroid.nv),
+                             constrained.parameters).full() for q in constrained.configurations)
         ranks = [int(np.linalg.matrix_rank(M, tol=1e-10)) for M in matrices]
         if max(ranks) < self.algebroid.nv:
             raise MechanicsError(f"{method} needs a regular system: the Hessian of L has rank "

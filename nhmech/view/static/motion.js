@@ -117,7 +117,18 @@ const openMotion = model => {
   function close() {
     settle();
     for (let k = 0; here.health[0] > rules.closed && k < rules.most; ++k) settle();
-    return here.health[0] <= rules.loose;
+    // the largest of |phi| passes over what is no number
+    return here.health[0] <= rules.loose && here.x.every(Number.isFinite);
+  }
+  // Another value of a parameter, at which all constraints have to be met; whether they are. If not,
+  // nothing changes.
+  function change(index, value) {
+    const { theta } = state, before = theta[index], moment = save();
+    theta[index] = value;
+    if (state.stop || close()) return true;
+    theta[index] = before;
+    restore(moment);
+    return false;
   }
   function readMargins(t, x, into) {
     if (!chart().margins) return;
@@ -203,6 +214,6 @@ const openMotion = model => {
     for (let i = 0; i < size; ++i)
       state.u[i] = Math.min(Math.max(effort[i], -limits[i]), limits[i]);
   }
-  return { state, start, step, follow, close, push, save, restore,
+  return { state, start, step, follow, close, change, push, save, restore,
            get x() { return here.x; }, get q() { return here.q; }, get v() { return here.v; } };
 };

@@ -60,17 +60,11 @@ const openWritten = (nhmech, content) => {
     return input;
   }
   parameters.forEach(({ index, ...parameter }) => addSlider(parameter, value => {
-    const { theta } = motion.state, before = theta[index];
-    theta[index] = value;
-    const stands = motion.state.stop || motion.close();
+    const stands = motion.change(index, value);
     state.refused = stands ? "" : `${parameter.name.replace(/[._]/g, " ")} stays: with `
       + `${shown(value, parameter.unit)} not all wheels would touch the ground`;
-    if (!stands) {
-      theta[index] = before;
-      motion.close();
-    }
     draw();
-    return Boolean(stands);
+    return stands;
   }));
   if (wheels.some(wheel => wheel.along.length))
     addSlider({ label: "friction \u00b5", unit: "", value: content.mu, low: 0.05, high: 1.5 },
