@@ -99,7 +99,7 @@ class Morphism:
                                     carried(r.require_lagrangian("check_reduction"))),
                  "the force": (s.force, self.fibre.T @ carried(r.force))}
         for what, (left, right) in pairs.items():
-            _require_equal(one, *(ca.substitute(side, s.u, u) for side in (here(left), right)),
+            _require_equal(one, ca.substitute(here(left), s.u, u), ca.substitute(right, s.u, u),
                            what)
         rows = ca.horzcat(one.distribution.A, one.distribution.b)
         image = ca.horzcat(carried(other.distribution.A) @ self.fibre,
