@@ -8,9 +8,9 @@ TEXT = """
 #include <string.h>
 
 enum {{ X = {nx}, V = {nv}, M = {rows}, K = {heights}, C = {contacts}, B = {bilateral},
-       H = {bilateral_heights}, N = {unknowns}, R = B + N }};
+       H = {bilateral_heights}, N = {at_once}, R = B + N }};
 static const int contact_size[C + 1] = {{ {size} }};
-static const int contact_rows[N + 1] = {{ {along} }}, contact_height[C + 1] = {{ {height} }};
+static const int contact_rows[] = {{ {along} }}, contact_height[C + 1] = {{ {height} }};
 static const int bilateral_row[B + 1] = {{ {held} }};
 static const int bilateral_phi[H + 1] = {{ {phi} }}, bilateral_form[H + 1] = {{ {form} }};
 static const int contact_form[C + 1] = {{ {contact_form} }};
@@ -21,6 +21,7 @@ typedef struct {{
   double *x1, *w1, *impulses, *slid, *lost, *heights;
   const long long* closed;
   long long* phases;
+  struct nhmech_room* room;
 }} nhmech_step;
 
 typedef struct {{ double A[M * V], b[M], phi[K + 1]; }} nhmech_rows;
@@ -28,8 +29,18 @@ typedef struct {{ double A[M * V], b[M], phi[K + 1]; }} nhmech_rows;
 /* contacts on the ground, their rows among the unknowns, and the conditions on these */
 typedef struct {{
   int contacts, n, of[C + 1], at[C + 1], row[N + 1];
-  double mu[C + 1], give[N + 1], W[N * N + 1], rho[N + 1], scale;
+  double mu[C + 1], give[N + 1], W[N * N + 1], slope[N * N + 1], rho[N + 1], scale;
 }} nhmech_problem;
+
+/* what is too large for the stack of a thread */
+typedef struct nhmech_room {{
+  nhmech_rows before, rows;
+  nhmech_problem p;
+  double reach[(R + H) * (R + H) + 1], matrix[(V + B) * (V + B)], found[(V + B) * (1 + N) + 1];
+  double Q[V * V], D[V * V], G[M * V];
+}} nhmech_room;
+
+long long nhmech_contact_room(void) {{ return sizeof(nhmech_room); }}
 
 static void nhmech_move(const double* x, double by, const double* w, double* moved) {{
   const double *arg[{sz_arg}] = {{ x, &by, w }};
@@ -89,7 +100,7 @@ static int nhmech_solve(int n, int k, double* a, double* b) {{
 /* the shortest step, in metres, with n rows @ step = aims, where these agree with each other */
 static int nhmech_reach(const nhmech_step* s, const nhmech_rows* rows, int n, const int* which,
                         double* aims, double* step) {{
-  double G[(R + H) * (R + H) + 1], most = 0;
+  double *G = s->room->reach, most = 0;
   int i, j, k;
   for (i = 0; i < n; ++i)
     for (j = 0; j <= i; ++j) {{
@@ -168,8 +179,8 @@ static double nhmech_law(const nhmech_problem* p, const double* g, const double*
 }}
 
 /* semismooth Newton with a line search, of P in place; returns the residual */
-static double nhmech_newton(const nhmech_problem* p, const double* g, double* P) {{
-  double value[N + 1], slope[N * N + 1], trial[N + 1], next[N + 1], size, new_size;
+static double nhmech_newton(nhmech_problem* p, const double* g, double* P) {{
+  double *slope = p->slope, value[N + 1], trial[N + 1], next[N + 1], size, new_size;
   int i, round, half;
   size = nhmech_law(p, g, P, value, slope);
   for (round = 0; round < {ROUNDS} && size > {SOLVED} * p->scale; ++round) {{
@@ -190,7 +201,7 @@ static double nhmech_newton(const nhmech_problem* p, const double* g, double* P)
 
 /* impulses on a ground that gives way to what they have grown by since they were `from`, which
    follows if it is told to; returns the residual */
-static double nhmech_push(const nhmech_problem* p, const double* g, int follow, double* from,
+static double nhmech_push(nhmech_problem* p, const double* g, int follow, double* from,
                           double* P) {{
   double near[N + 1], error;
   int i;
@@ -215,13 +226,16 @@ static void nhmech_judge(const nhmech_problem* p, const nhmech_rows* rows, const
   }}
 }}
 
-static void nhmech_place(const nhmech_step* s, nhmech_problem* p) {{
+/* 0 where more contacts are on the ground at once than there is room for */
+static int nhmech_place(const nhmech_step* s, nhmech_problem* p) {{
   int c, i, first = 0;
   p->contacts = p->n = 0;
   for (c = 0; c < C; first += contact_size[c++]) if (s->closed[c]) {{
+    if (p->n + contact_size[c] > N) return 0;
     p->of[p->contacts] = c; p->at[p->contacts] = p->n; p->mu[p->contacts++] = s->mu[c];
     for (i = 0; i < contact_size[c]; ++i) p->row[p->n++] = contact_rows[first + i];
   }}
+  return 1;
 }}
 
 /* what the impulses do: found (V, 1 + n), W and g; 0 where that is not determined */
@@ -229,8 +243,9 @@ static int nhmech_condense(const nhmech_step* s, nhmech_problem* p, const double
                            const nhmech_rows* rows, const double* P, double* found, double* g) {{
   static const double none = 0;
   const double half = s->dt / 2, t = s->t + half, *arg[{sz_arg}];
-  double Q[V * V], F[V], D[V * V], G[M * V], lam[M], mean[V], middle[X], most = 0;
-  double matrix[(V + B) * (V + B)], *right = found, *res[{sz_res}], work[{sz_w} + 1];
+  double *Q = s->room->Q, *D = s->room->D, *G = s->room->G, *matrix = s->room->matrix;
+  double F[V], lam[M], mean[V], middle[X], most = 0, *right = found;
+  double *res[{sz_res}], work[{sz_w} + 1];
   casadi_int iw[{sz_iw} + 1];
   int i, j, k, n = p->n, wide = 1 + n, side = V + B;
   for (i = 0; i < V; ++i) mean[i] = (s->w[i] + w1[i]) / 2;
@@ -241,7 +256,7 @@ static int nhmech_condense(const nhmech_step* s, nhmech_problem* p, const double
   arg[5] = lam; arg[6] = s->touch; arg[7] = &half;
   res[0] = Q; res[1] = F; res[2] = D; res[3] = G;
   {momentum}(arg, res, iw, work, 0);
-  memset(matrix, 0, sizeof(matrix));
+  memset(matrix, 0, sizeof(s->room->matrix));
   memset(right, 0, side * wide * sizeof(double));
   for (i = 0; i < V; ++i) {{
     right[i * wide] = s->dt * F[i];
@@ -335,25 +350,25 @@ static void nhmech_record(const nhmech_step* s, const nhmech_problem* p, const n
 }}
 
 int nhmech_contact_step(nhmech_step* s) {{
-  nhmech_problem p;
-  nhmech_rows before, rows;
-  double found[(V + B) * (1 + N) + 1], g[N + 1], P[N + 1], near[N + 1], was[V], mean[V];
+  nhmech_problem* p = &s->room->p;
+  nhmech_rows *before = &s->room->before, *rows = &s->room->rows;
+  double *found = s->room->found, g[N + 1], P[N + 1], near[N + 1], was[V], mean[V];
   double change = 1, size = 0;
   int i, round, kept[C + 1], phases[C + 1];
-  nhmech_place(s, &p);
-  nhmech_look(s, s->t, s->x, s->w, 0, &before);
-  for (i = 0; i < p.contacts; ++i) kept[i] = 1;
-  for (i = 0; i < p.n; ++i) {{ P[i] = s->guess[p.row[i]]; near[i] = 0; }}
+  if (!nhmech_place(s, p)) return {REFUSED};
+  nhmech_look(s, s->t, s->x, s->w, 0, before);
+  for (i = 0; i < p->contacts; ++i) kept[i] = 1;
+  for (i = 0; i < p->n; ++i) {{ P[i] = s->guess[p->row[i]]; near[i] = 0; }}
   memcpy(s->w1, s->w, sizeof(was));
   for (round = 0; round < {OUTER}; ++round) {{
     for (i = 0; i < V; ++i) mean[i] = (s->w[i] + s->w1[i]) / 2;
     nhmech_move(s->x, s->dt, mean, s->x1);
-    if (!nhmech_land(s, s->t + s->dt, s->x1, &p, kept, &rows)) return {REFUSED};
-    if (!nhmech_condense(s, &p, s->w1, &rows, P, found, g)) return {REFUSED};
-    if (!(nhmech_push(&p, g, round < {NEARER}, near, P) <= {GOOD})) return {REFUSED};
+    if (!nhmech_land(s, s->t + s->dt, s->x1, p, kept, rows)) return {REFUSED};
+    if (!nhmech_condense(s, p, s->w1, rows, P, found, g)) return {REFUSED};
+    if (!(nhmech_push(p, g, round < {NEARER}, near, P) <= {GOOD})) return {REFUSED};
     memcpy(was, s->w1, sizeof(was));
-    nhmech_speed(found, p.n, P, s->w1);
-    nhmech_judge(&p, &rows, s->w1, P, kept, phases);
+    nhmech_speed(found, p->n, P, s->w1);
+    nhmech_judge(p, rows, s->w1, P, kept, phases);
     change = size = 0;
     for (i = 0; i < V; ++i) {{
       change = fmax(change, fabs(s->w1[i] - was[i]));
@@ -362,8 +377,8 @@ int nhmech_contact_step(nhmech_step* s) {{
     if (round >= {NEARER} && change <= {CLOSE} * fmax(1, size)) break;
   }}
   if (!(change <= {NEAR} * fmax(1, size))) return {OPEN};
-  if (!nhmech_hold(s, &p, &rows, phases, s->w1)) return {REFUSED};
-  nhmech_record(s, &p, &before, &rows, P, phases);
+  if (!nhmech_hold(s, p, rows, phases, s->w1)) return {REFUSED};
+  nhmech_record(s, p, before, rows, P, phases);
   return {DONE};
 }}
 """

@@ -14,6 +14,9 @@ from .loop import HIDDEN, Source, library_of
 from .workspace import workspace
 
 DONE, REFUSED, OPEN = 0, 1, 2      # what the code returns: OPEN where its iterations do not close
+# rows of contacts that are on the ground at the same time, at most: their impulses are those of a
+# dense system, and memory for all corners of a robot with many bodies would be gigabytes
+AT_ONCE = 192
 
 @dataclass(frozen=True)
 class ContactLayout:
@@ -44,7 +47,7 @@ class _Setup(ctypes.Structure):
     _fields_ = [("t", ctypes.c_double), ("dt", ctypes.c_double),
                 *((name, ctypes.c_void_p) for name in (
                     "x", "w", "u", "theta", "mu", "give", "per_metre", "guess", "touch", "x1",
-                    "w1", "impulses", "slid", "lost", "heights", "closed", "phases"))]
+                    "w1", "impulses", "slid", "lost", "heights", "closed", "phases", "room"))]
 
 
 @dataclass(eq=False)
@@ -55,7 +58,7 @@ class CompiledContactStep:
     ----------
     arrays
         The memory, by name: `x`, `w`, `u` and so on before a step, `x1`, `w1`, `impulses`, `slid`,
-        `lost`, `heights` and `phases` after it.
+        `lost`, `heights` and `phases` after it; `room` is what it works in.
     """
 
     take: Callable[[object], int]
@@ -65,6 +68,9 @@ class CompiledContactStep:
     def __post_init__(self) -> None:
         self._setup = _Setup(**{name: array.ctypes.data for name, array in self.arrays.items()})
         self._pointer = ctypes.byref(self._setup)
+
+    def __repr__(self) -> str:
+        return f"<CompiledContactStep of {len(self.arrays['closed'])} contacts>"
 
     def __call__(self, t: float, dt: float) -> int:
         """DONE, REFUSED or OPEN for a step of dt [s] from what stands in the memory."""
@@ -108,7 +114,10 @@ def compile_contact_step(look: ca.Function, momentum: ca.Function, move: ca.Func
         ("x", nx), ("w", nv), ("u", nu), ("guess", m), ("touch", n), ("x1", nx), ("w1", nv),
         ("impulses", m), ("slid", n), ("lost", n), ("heights", n))}
     arrays |= {name: np.zeros(n, dtype=np.int64) for name in ("closed", "phases")}
-    return CompiledContactStep(ctypes.PyDLL(str(library.path)).nhmech_contact_step, arrays)
+    code = ctypes.PyDLL(str(library.path))
+    code.nhmech_contact_room.restype = ctypes.c_longlong
+    arrays["room"] = np.zeros(-(-code.nhmech_contact_room() // 8))
+    return CompiledContactStep(code.nhmech_contact_step, arrays)
 
 
 def contact_source(functions: Sequence[ca.Function], layout: ContactLayout,
@@ -126,7 +135,8 @@ def contact_source(functions: Sequence[ca.Function], layout: ContactLayout,
     text = TEXT.format(
         nx=move.nnz_out(0), nv=momentum.nnz_out(1), rows=look.nnz_out(1), heights=look.nnz_out(2),
         contacts=len(layout.contacts), bilateral=len(layout.bilateral),
-        bilateral_heights=len(layout.bilateral_heights), unknowns=len(lists["along"]),
+        bilateral_heights=len(layout.bilateral_heights),
+        at_once=min(len(lists["along"]), AT_ONCE),
         look=look.name(), momentum=momentum.name(), move=move.name(), project=project.name(),
         DONE=DONE, REFUSED=REFUSED, OPEN=OPEN, **workspace(*functions),
         **{name: repr(number) for name, number in numbers.items()},
