@@ -1,5 +1,7 @@
 """Bodies that meet the ground: robots that tip over, fall and lie."""
 
+import subprocess
+import sys
 from functools import cache
 
 import casadi as ca
@@ -10,6 +12,8 @@ from support import command_line, joint, link, robot, shipped
 
 import nhmech
 from nhmech import Ground, InputError, Simulator, Trajectory, Wheel
+from nhmech.compile import contact_step
+from nhmech.compile.compiler import find_compiler
 from nhmech.compile.pointwise import Pointwise
 from nhmech.simulation.contact.coulomb import clearance
 from nhmech.simulation.contact.motion import Phase
@@ -180,6 +184,43 @@ def test_a_run_that_falls_can_be_saved(tmp_path):
     assert found.phases == run.phases and "base" in found.phases[-1].bodies
     assert np.array_equal(found.slid["base"], run.slid["base"])
     assert np.array_equal(found.force("base", "normal"), run.force("base", "normal"))
+
+
+# -- memory ----------------------------------------------------------------------------------------
+SMALL_THREAD = """
+import threading
+import nhmech
+
+moving = nhmech.Simulator(nhmech.load(nhmech.urdf_path("trailers")), contact="coulomb", mu=0.6,
+                          on_fall="go-on", dt=2e-3)
+moving.reset(pose=(0, 0, 0, 1.3, 0, 0), drop=0.05)
+moving.step()
+threading.stack_size(256 * 1024)
+thread = threading.Thread(target=lambda: [moving.step() for _ in range(10)])
+thread.start()
+thread.join()
+print(moving.t)
+"""
+
+
+def test_a_step_needs_little_of_its_threads_stack():
+    """That of a thread is 512 kB on some systems; three arrays of 216 x 216 are 1.1 MB."""
+    done = subprocess.run([sys.executable, "-c", SMALL_THREAD], capture_output=True, text=True,
+                          timeout=120)
+    assert done.returncode == 0 and float(done.stdout) == pytest.approx(0.022), done.stderr
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C compiler here (or CC=none)")
+def test_what_has_no_room_in_compiled_code_is_done_in_python(monkeypatch):
+    """The same fall, with room for two contacts at once."""
+    runs = []
+    for room in (contact_step.AT_ONCE, 6):
+        monkeypatch.setattr(contact_step, "AT_ONCE", room)
+        moving = simulator(tall_robot(), 0.8, dt=4e-3)
+        moving.reset(pose=(0, 0, 0, 0, 1.4, 0), drop=0.1)
+        runs.append(moving.run(0.6))
+    assert len(runs[0]) == len(runs[1]) and runs[0].phases[-1].wheels["base"] is Phase.LYING
+    assert np.allclose(runs[0].q, runs[1].q, rtol=0, atol=1e-9)
 
 
 # -- lift and landing ------------------------------------------------------------------------------

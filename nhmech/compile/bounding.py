@@ -13,6 +13,12 @@ Bounding = tuple[ca.Function | None, ca.Function | None]
 # such a look costs. Where a margin would be gone after twice as many, at the rate at which it
 # shrinks, each step is looked at
 STRIDE = 32
+# and sooner where the state is no longer near that of the last look, for what comes back to where
+# it was, as a wheel that is out of balance does in a turn, has no such rate: where an angle that
+# counts has changed by so much [rad], between two of which a load that swings with it is a
+# thousandth of its swing lower than at both; or a speed by this part of itself, as it does where an
+# oscillation turns back, unless it is next to nothing beside the others
+TURNED, CHANGED, NOTHING = 0.1, 0.5, 1e-6
 # what the loop keeps about that: least margin at a look, its count, and the stride from there
 TREND = ("least", "count", "stride")
 
@@ -36,6 +42,22 @@ static double {function}(const nhmech_setup* s, double t, const double* x) {{
 }}
 """
 
+MOVED = """
+static int nhmech_moved(const double* from, const double* to) {{
+  static const int felt[] = {{ {felt} }};
+  double all = 0, a, b;
+  int j;
+  for (j = 0; felt[j] >= 0; ++j)
+    if (fabs(to[felt[j]] - from[felt[j]]) > {TURNED}) return 1;
+  for (j = {nq} - {na}; j < {nx}; ++j) all += fabs(to[j]);
+  for (j = {nq} - {na}; j < {nx}; ++j) {{
+    a = fabs(from[j]); b = fabs(to[j]);
+    if (fabs(to[j] - from[j]) > {CHANGED} * fmax(a, b) + {NOTHING} * all) return 1;
+  }}
+  return 0;
+}}
+"""
+
 _NO_BOUNDS = """
 static double {function}(const nhmech_setup* s, double t, const double* x) {{ return INFINITY; }}
 """
@@ -48,6 +70,13 @@ def bounding_source(bounds: Bounding) -> str:
     return (_least("nhmech_crossed", margins, "arg[2] = s->theta;", 0)
             + _least("nhmech_lifted", normals,
                      "arg[2] = s->u; arg[3] = s->theta; arg[4] = s->split;", first))
+
+
+def moved_words(normals: ca.Function | None, nconf: int) -> dict[str, str | float]:
+    """What `MOVED` wants to know: which of the positions count for the forces of the ground."""
+    felt = [] if normals is None else sorted(set(normals.jac_sparsity(0, 1).get_col()))
+    return {"felt": ", ".join(str(j) for j in [*(j for j in felt if j < nconf), -1]),
+            "TURNED": TURNED, "CHANGED": CHANGED, "NOTHING": NOTHING}
 
 
 def _least(function: str, margins: ca.Function | None, arguments: str, first: int) -> str:

@@ -11,7 +11,7 @@ import casadi as ca
 
 from .asking import ASK, ASKED, ASKING
 from .background import Build, begin_build, wait_for_build
-from .bounding import STRIDE, Bounding, bounding_source
+from .bounding import MOVED, STRIDE, Bounding, bounding_source, moved_words
 from .cache import Library, default_cache
 from .compiler import find_compiler, say_no_compiler
 from .judging import JUDGE, JUDGED, WRONG, judged_share
@@ -132,7 +132,8 @@ static int nhmech_run(nhmech_setup* s, long long steps, double* record) {{
       memcpy(health, found, sizeof(found));
       ++i;
     }}
-    if ({lifts} && i - sure >= (status || i == steps{look} ? 1 : (long long)trend[2])) {{
+    if ({lifts} && i - sure >= (status || i == steps{look} || nhmech_moved(sure ? sure_x : s->x, x)
+                                ? 1 : (long long)trend[2])) {{
       least = nhmech_lifted(s, t0 + (double)(k0 + i) * dt, x);
       if (!(least > 0)) {{
         status = {LIFTED};
@@ -276,9 +277,10 @@ def loop_source(step: ca.Function, settle: ca.Function, read: ca.Function, angle
     nu = step.size1_in(2)
     asked = {key: word.format(nu=nu) for key, word in
              (ASKED if control is None else ASKING).items()}
-    return source_of(functions, SHELL + JUDGE + _LOOP + CALLS, bounds, control, **asked,
+    return source_of(functions, SHELL + JUDGE + MOVED + _LOOP + CALLS, bounds, control, **asked,
                      step=step.name(), unsettled=unsettled, JUDGED=JUDGED, WRONG=WRONG,
-                     SHARE=judged_share(order), **shapes(functions, nu, angles))
+                     SHARE=judged_share(order), **shapes(functions, nu, angles),
+                     **moved_words(bounds[1], read.nnz_out(0) - angles))
 
 
 class LoopCode:
