@@ -127,6 +127,14 @@ def test_se2_is_pinocchios_planar_joint(embedded):
     assert np.array_equal(np.array([ca.DM(c).full() for c in space.structure]), cross)
 
 
+@pytest.mark.parametrize("name, units", [
+    ("SO(3)", ["rad/s"] * 3), ("SE(2)", ["m/s", "m/s", "rad/s"]),
+    ("SE(2) embedded", ["m/s", "m/s", "rad/s"]), ("so(3) world", ["rad/s"] * 3),
+    ("ball on a plane", [""] * 2 + ["rad/s"] * 3)])
+def test_each_velocity_has_its_unit(name, units):
+    assert list(MADE[name]().v_units) == units
+
+
 def test_attitude_follows_the_body_angular_velocity():
     """dR/dt = R hat(v) along dq/dt = rho v."""
     space = special_orthogonal("ball_")

@@ -119,3 +119,7 @@ def test_what_cannot_balance_is_given_a_caster():
     advised = caught.value.remedy.python.partition("wheels=")[2]
     stands = nhmech.load(text, wheels=eval(advised, {"Wheel": nhmech.Wheel}))
     assert "pitch_rate" not in stands.speeds and len(stands.contacts) == 3
+    # half a track ahead of the middle of the axle, on the ground
+    ball = stands.description.wheels[-1]
+    np.testing.assert_allclose(np.array(ball.point) - (0, 0, ball.radius), (0.1, 0, -0.05),
+                               rtol=0, atol=1e-6)

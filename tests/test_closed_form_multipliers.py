@@ -3,6 +3,8 @@ saddle system."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -233,6 +235,10 @@ def test_other_constraints_and_bundles_are_refused():
     turning = constrain(lagrangian_system(circle("angle"), lambda s: s.v.angle ** 2 / 2))
     with pytest.raises(MechanicsError, match="anchor must be the unit matrix"):
         closed_form_multipliers(turning, {})
+    wire = parabola()
+    doubled = replace(wire.distribution, A=2 * wire.distribution.A)
+    with pytest.raises(MechanicsError, match="row 'wire' is not the differential of its function"):
+        closed_form_multipliers(replace(wire, distribution=doubled), LIFT)
     plane = {"one": lambda s: s.q.x - s.q.y, "other": lambda s: 2 * s.q.x - 2 * s.q.y}
     with pytest.raises(MechanicsError, match="rank 1 of 2: leave out"):
         closed_form_multipliers(constrain(free, holonomic=plane),

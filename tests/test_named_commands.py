@@ -6,7 +6,7 @@ import pytest
 from support import shipped
 
 from nhmech import InputError, JointPosition, JointTorque, JointVelocity, SimulationError, Simulator
-from nhmech.simulation.least_squares import LeastSquares, LeastSquaresFunction
+from nhmech.simulation.least_squares import LeastSquares, LeastSquaresFunction, closed_form
 
 LEFT, RIGHT = "left_wheel_joint", "right_wheel_joint"
 SHAPES = [(1, 1), (2, 2), (4, 3), (3, 4), (1, 3), (4, 4)]
@@ -43,6 +43,9 @@ def test_nearly_singular_ones_too(least):
 def test_no_equation_and_no_unknown():
     assert LeastSquares(0, 3)(np.zeros((0, 3)), np.zeros(0)).tolist() == [0.0, 0.0, 0.0]
     assert LeastSquares(2, 0)(np.zeros((2, 0)), np.ones(2)).shape == (0,)
+    for m, n in ((0, 3), (2, 0)):
+        x, quality = closed_form(ca.SX.sym("A", m, n), ca.SX.sym("b", m))
+        assert x.shape == (n, 1) and x.is_zero() and float(quality) == 1
 
 
 # -- commands --------------------------------------------------------------------------------------

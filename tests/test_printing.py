@@ -92,6 +92,14 @@ def test_no_two_things_have_one_name():
     assert "2 J1 back'' = u_back" in text and "front' = -back'" in text
 
 
+def test_velocities_are_written_once_each():
+    """The rates of coordinates, and those fibre coordinates that are none, as long as they are not
+    the speeds that were chosen."""
+    text = str(load_system("snakeboard").equations()).partition("\n\n")[0]
+    lefts = [line.partition(" = ")[0].strip() for line in text.splitlines() if " = " in line]
+    assert lefts == ["x'", "y'", "yaw'", "front'", "lateral_speed", "yaw_rate"]
+
+
 def test_a_system_prints_itself():
     sled = constrain(lagrangian_system(
         euclidean("x", "y", "phi"),

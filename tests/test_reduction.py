@@ -72,6 +72,15 @@ def hilly_particle_in_quasi_velocities():
     return replace(plain, system=system, distribution=replace(d, A=d.A @ basis))
 
 
+def in_the_plane():
+    """A free particle in Cartesian coordinates, which a turn about the origin moves both."""
+    return constrain(lagrangian_system(euclidean("x", "y"),
+                                       lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2))
+
+
+TURN = {"turn": lambda s: {"x": -s.q.y, "y": s.q.x}}
+
+
 def disc_with_a_float():
     """A vertical disc that lifts a float by a tenth of its angle: a holonomic row beside its two of
     rolling."""
@@ -558,6 +567,10 @@ REFUSED = {
     "Cartesian coordinates": (lambda: at_momentum(symmetry(capri_kobayashi(False), TORUS), [1, 1],
                                                   ("x2'", "x3'")),
                               "polar ones for a turn"),
+    "no coordinate left": (lambda: at_momentum(symmetry(in_the_plane(), TURN), [0.3], ("x'",)),
+                           r"coordinates that no generator moves \(none\) show 0 of 1 base"),
+    "too few base velocities": (lambda: at_momentum(symmetry(in_the_plane(), TURN), [0.3]),
+                                "name the 1 fibre coordinates that are base velocities"),
     "quotient basis": (lambda: quotient(symmetry(carriage(), SE2)),
                        "generator 'turn' changes \"x'\""),
     "start of a run": (lambda: run_reduced(torus(), [0, 1], [1.0], [0, 0]),

@@ -41,6 +41,17 @@ def test_an_option_in_both_languages(name, value, python, command):
     assert option(name, value) == Remedy(python, command)
 
 
+@pytest.mark.parametrize("wheel", [
+    Wheel("a", "disc", 0.1), Wheel("a", "torus", 0.1, crown=0.02), Wheel("a", "omni", 0.1),
+    Wheel("a", "mecanum", 0.1, roller_angle=-0.7), Wheel(None, "caster_ball", 0.1, link="b"),
+    Wheel(None, "sphere", 0.1, link="b", point=(1, 2, 3)),
+    Wheel(None, "blade", link="b", axis=(0, 1, 0), point=(1, 2, 3)),
+    Wheel("a", "disc", 0.1, law="tyre", tyre="robot_rubber")], ids=lambda wheel: wheel.kind)
+def test_a_wheel_that_is_typed_is_the_wheel(wheel):
+    typed = option("wheels", [wheel]).python
+    assert eval(typed.removeprefix("wheels="), {"Wheel": Wheel}) == [wheel]
+
+
 def test_every_option_of_a_remedy_is_one_of_load_and_of_the_command_line():
     from inspect import signature
 
@@ -58,7 +69,12 @@ def test_a_remedy_follows_its_text_in_errors_and_notices():
         for one in (statement, pickle.loads(pickle.dumps(statement))):
             assert str(one) == "it cannot turn. Choose skid='mid-axle' or skid=1.5"
             assert one.command_line == "it cannot turn. Choose --skid mid-axle or --skid 1.5"
-    for plain in (ModelError("mass=3"), Notice(NoticeKind.MASSLESS, "mass=3")):
+        if isinstance(statement, Notice):
+            assert Notice.of_dict(statement.as_dict()) == statement
+    lone = Notice(NoticeKind.MASSLESS, "mass=3")
+    assert lone.as_dict() == {"kind": NoticeKind.MASSLESS.value, "text": "mass=3"}
+    assert Notice.of_dict(lone.as_dict()) == lone
+    for plain in (ModelError("mass=3"), lone):
         assert str(plain) == plain.command_line == "mass=3"
 
 

@@ -726,6 +726,36 @@ def test_damaged_files_are_refused_or_read_up_to_the_damage(seed, tmp_path, ofte
     assert verdicts.count("refused") > count / 2 and verdicts.count("read") > count / 4
 
 
+@pytest.mark.parametrize("part", ["q", "v", "xi", "u", "angles"])
+def test_numbers_of_a_whole_file_are_looked_at(part, tmp_path):
+    """In its last row as in its first, of as many rows as are read at once and more."""
+    with np.load(carriage().run(0.01, every=10).save(tmp_path / "good.npz")) as file:
+        header, good = file["header"], {
+            name: np.repeat(file[name], 10_000, axis=0) for name in file.files if name != "header"}
+    for row, value in ((0, np.nan), (len(good["t"]) // 2, -np.inf), (-1, np.inf)):
+        bad = good[part].copy()
+        bad[row, -1] = value
+        np.savez(tmp_path / "bad.npz", **good | {part: bad}, header=header)
+        with pytest.raises(nhmech.NhmechError, match=f"'{part}' has numbers that are not finite"):
+            Trajectory.load(tmp_path / "bad.npz")
+    np.savez(tmp_path / "bad.npz", **good, header=header)
+    assert len(Trajectory.load(tmp_path / "bad.npz").t) == len(good["t"])
+
+
+@pytest.mark.parametrize("change, message", [
+    (lambda file: {"t": file["t"][::-1]}, "'t' is no sequence of times"),
+    (lambda file: {"q": file["q"][:, 1:]}, r"'q' has shape \(11, 10\) of float64, expected"),
+    (lambda file: {"xi": file["xi"][1:]}, r"'xi' has shape \(10, 2\) of float64, expected"),
+    (lambda file: {"v": file["v"].astype(np.float32)}, "'v' has shape .* of float32, expected"),
+])
+def test_arrays_that_are_no_trajectory_are_refused_by_name(change, message, tmp_path):
+    with np.load(carriage().run(0.01, every=10).save(tmp_path / "good.npz")) as file:
+        arrays = {name: file[name] for name in file.files}
+    np.savez(tmp_path / "bad.npz", **arrays | change(arrays))
+    with pytest.raises(nhmech.NhmechError, match=message):
+        Trajectory.load(tmp_path / "bad.npz")
+
+
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.soak)])
 def test_headers_that_say_something_else_are_refused_by_field(seed, tmp_path):
     """The checksum is right, the values are not: what loads shows nothing that is not finite, and

@@ -110,6 +110,12 @@ FORWARD = np.tile(np.array([[1.0, -0.5, -0.5, 0], [0, 1.0, -1.0, -2.0]]), (3, 1,
 V = ("forward", "left", "right", "yaw")
 
 
+def test_where_no_speed_serves_every_sample_each_is_chosen_once():
+    """e2 is free at both samples, e0 at the first alone and e1 at the second."""
+    A = np.array([[[0.0, 1, 0]], [[1.0, 0, 0]]])
+    assert independent_speeds(A, np.ones(3), ["e0", "e1", "e2"], []) == (2, 0)
+
+
 def test_preferred_groups_come_first():
     assert independent_speeds(FORWARD, np.ones(4), V, [["left", "right"]]) == (1, 2)
     assert independent_speeds(FORWARD, np.ones(4), V, [["yaw"], ["right"]]) == (3, 2)

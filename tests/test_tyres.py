@@ -124,6 +124,16 @@ def test_cornering_stiffness_is_degressive_in_the_load():
         8000 * (21.51 - 0.163) * np.exp(0.245), rel=1e-12)
 
 
+def test_the_other_numbers_of_a_tyre_follow_its_load_too():
+    """p1 + p2 df (+ p3 df^2) with df = F/F_0 - 1 = -1/4: Pacejka 2006, table A3.1."""
+    tyre = Tyre.read("passenger_car@3000")
+    numbers = (tyre.longitudinal.friction, tyre.longitudinal.curvature, tyre.lateral.friction,
+               tyre.lateral.curvature)
+    expected = (1.21 + 0.037 / 4, 0.344 - 0.095 / 4 - 0.02 / 16, 0.99 + 0.145 / 4,
+                -1.003 + 0.537 / 4)
+    assert numbers == pytest.approx(expected, rel=1e-12)
+
+
 @pytest.mark.parametrize("speed", [5.0, 15.0, 30.0])
 def test_yaw_gain_and_understeer_gradient(speed):
     steer = 1e-5

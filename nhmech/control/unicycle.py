@@ -94,7 +94,7 @@ def unicycle(vehicle: Vehicle) -> Unicycle:
         gram += allowed @ allowed.T
     values, vectors = np.linalg.eigh(gram)
     rank = int(np.sum(values > KEPT * values[-1])) if values[-1] > 0 else 0
-    if rank < 2 or not values[-1] > 0:
+    if rank < 2:
         raise ModelError(f"the base of {vehicle.name!r} cannot both move along and turn: it "
                          "follows no path")
     if rank == 3:

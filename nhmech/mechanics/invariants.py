@@ -148,7 +148,7 @@ def _places(space: LieAlgebroid, moved: list[int]) -> list[np.ndarray]:
     """Configurations whose entries are simple fractions, the simplest first, (nq,) each; zero where
     nothing moves."""
     rng, found = np.random.default_rng(4), []
-    units = [np.array(u) / n for n in (1, 2, 3) for u in product(range(-3, 4), repeat=4)
+    units = [np.array(u) / n for n in (1, 2, 3) for u in product(range(-n, n + 1), repeat=4)
              if sum(x * x for x in u) == n * n]
     circles = [np.array(u) / 5 for u in ((5, 0), (0, 5), (-5, 0), (3, 4), (4, -3), (-3, 4))]
     for k in range(max(len(units), PLACES)):

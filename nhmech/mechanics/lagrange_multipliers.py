@@ -12,6 +12,7 @@ from ..ctrl_c import hear_ctrl_c
 from ..symbolic.elimination import factorise, pivot_order
 from .equations import Equations, equations_of, singular_error, speed_symbols
 from .frame import AdaptedFrame, adapted_frame, at_samples
+from .selection import rank_in_any_units
 from .system import HasConstrained
 
 # [s], whatever the rate at which the constraints move
@@ -56,7 +57,9 @@ def lagrange_multipliers(constrained: HasConstrained, speeds: Sequence[str] | No
         later = later[np.isfinite(later).all(axis=(1, 2))]
         samples = np.concatenate([samples, later[np.linalg.cond(later) < 1e8]])
     pattern = np.array(ca.DM(ideal.sparsity(), 1).full(), dtype=bool)
-    if not any(np.linalg.matrix_rank(sample, tol=1e-12) == nv + r for sample in samples):
+    mass = np.abs(samples[:, :nv, :nv]).max(initial=0.0)
+    units = np.repeat([mass, 1 / mass] if mass > 0 else [1.0, 1.0], [nv, r]) ** 0.5   # M is then 1
+    if not any(rank_in_any_units(sample / np.outer(units, units)) == nv + r for sample in samples):
         raise singular_error("lagrange_multipliers")
     solution = factorise(matrix, pivot_order(samples, pattern)).solve(right)
     return equations_of("lagrange_multipliers", frame, speed_symbols(frame), solution[:nv],

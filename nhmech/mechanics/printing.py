@@ -70,7 +70,7 @@ class Display:
         As they are written.
     """
 
-    def __init__(self, system: Named, as_latex: bool = False):
+    def __init__(self, system: Named, as_latex: bool):
         self.system, self.as_latex = system, as_latex
         space = system.algebroid
         angles = {name.removesuffix(".cos") for name in space.q_names if name.endswith(".cos")}

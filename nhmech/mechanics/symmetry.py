@@ -10,7 +10,7 @@ from typing import TypeAlias
 import casadi as ca
 import numpy as np
 
-from ..checks import check_arguments
+from ..checks import check_arguments, show
 from ..ctrl_c import hear_ctrl_c
 from ..errors import REPR, MechanicsError, listed
 from ..symbolic.row_reduction import ZERO
@@ -159,8 +159,11 @@ def section(system: LagrangianSystem, value: Section, name: str = "section") -> 
     """
     v_names = system.algebroid.v_names
     if callable(value):
-        column = ca.SX(len(v_names), 1)
-        for key, component in value(symbols(system)).items():
+        column, given = ca.SX(len(v_names), 1), value(symbols(system))
+        if not isinstance(given, Mapping):
+            raise MechanicsError(f"generator {name!r} returned {show(given)}; return a mapping, "
+                                 "name of a fibre coordinate -> component")
+        for key, component in given.items():
             index = next((v_names.index(n) for n in (key, f"{key}'") if n in v_names), None)
             if index is None:
                 raise MechanicsError(f"generator {name!r} has a component along {key!r}; "

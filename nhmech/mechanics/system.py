@@ -15,6 +15,7 @@ from ..symbolic.document import Section, to_latex, to_notebook, to_text
 from .algebroid import LieAlgebroid
 from .distribution import Distribution
 from .printing import Display, constraint_sections, system_sections
+from .selection import rank_in_any_units
 
 _RANDOM = 8            # configurations at which rank is decided where the user names none
 _ITERATIONS = 100      # of Newton's method, which needs about six near the manifold
@@ -175,7 +176,7 @@ class LagrangianSystem:
         evaluate = ca.Function("M", symbols, [self.mass_and_bias()[0]])
         matrices = (evaluate(constrained.moment, q, rng.normal(size=self.algebroid.nv),
                              constrained.parameters).full() for q in constrained.configurations)
-        ranks = [int(np.linalg.matrix_rank(M, tol=1e-10)) for M in matrices]
+        ranks = [rank_in_any_units(M) for M in matrices]
         if max(ranks) < self.algebroid.nv:
             raise MechanicsError(f"{method} needs a regular system: the Hessian of L has rank "
                                  f"{max(ranks)} of {self.algebroid.nv}; use gibbs_appell or "

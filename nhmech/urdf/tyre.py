@@ -211,7 +211,7 @@ def _unknown(text: str, name: str, known: Iterable[str]) -> InputError:
     names = tuple(known)
     near = difflib.get_close_matches(name, names, 1, 0.5)
     meant = f"; did you mean {near[0]!r}?" if near else ""
-    return InputError(f"{text}{meant} There are {listed(names)}")
+    return InputError(f"{text}{meant}; there are {listed(names)}")
 
 
 def change_tyre(base: Tyre | None, numbers: Mapping[str, float]) -> Tyre:

@@ -1,0 +1,145 @@
+"""Refusals that no other test meets, one call each: what is wrong, where, and with which value."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+import pytest
+from support import shipped
+from symmetric_systems import SE2, carriage
+
+import nhmech
+from nhmech import InputError, MechanicsError, SimulationError, Simulator
+from nhmech.control import line
+from nhmech.mechanics import constrain, euclidean, gibbs_appell, lagrangian_system, symmetry
+from nhmech.mechanics.algebroid_makers import atiyah, lie_algebra
+from nhmech.mechanics.hamiltonisation import hamiltonise
+from nhmech.mechanics.quasi_velocities import change_of_basis
+from nhmech.mechanics.reduction import at_momentum, chaplygin
+from nhmech.urdf.wheel import Wheel
+
+PLANE = euclidean("x", "y")
+
+
+def plane(lagrangian=lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2, numbers=None, holonomic=None, **more):
+    return constrain(lagrangian_system(PLANE, lagrangian, **more), numbers, holonomic=holonomic)
+
+
+def in_space():
+    """A free particle, and the turns about the origin: their orbits are spheres."""
+    return constrain(lagrangian_system(
+        euclidean("x", "y", "z"), lambda s: (s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2))
+
+
+TURNS = {"about x": lambda s: {"y": -s.q.z, "z": s.q.y},
+         "about y": lambda s: {"z": -s.q.x, "x": s.q.z},
+         "about z": lambda s: {"x": -s.q.y, "y": s.q.x}}
+
+
+def pushed_carriage():
+    """A constant force on one wheel."""
+    plain = carriage()
+    return replace(plain, system=replace(plain.system, force=ca.SX([0, 0, 0, 1, 0])))
+
+
+def drive(name="differential_drive", **given):
+    return nhmech.load(nhmech.urdf_path(name), **given)
+
+
+def stand_off():
+    """A start a metre above the ground."""
+    robot = shipped("differential_drive")
+    q = robot.configuration()
+    q[2] += 1
+    Simulator(robot).reset(q=q)
+
+
+MECHANICS = {
+    "parameter without a number": (
+        lambda: plane(parameters=("m", "g"), numbers={"m": 1.0}), "m, g: no number for g"),
+    "number of no parameter": (
+        lambda: plane(parameters=("m",), numbers={"m": 1.0, "k": 2.0}), "are m: unknown k"),
+    "number without parameters": (lambda: plane(numbers={"k": 2.0}), "are none: unknown k"),
+    "no configuration": (
+        lambda: plane(holonomic={"ring": lambda s: s.q.x ** 2 + s.q.y ** 2 + 1}).configurations,
+        "no configuration was found that satisfies ring"),
+    "massless": (lambda: gibbs_appell(plane(lambda s: s.v.x ** 2)), "gibbs_appell.*singular"),
+    "basis of another fibre": (lambda: change_of_basis(PLANE, ca.SX.eye(3), ("a", "b")),
+                               r"a basis of this fibre is \(2, 2\) with 2 names; given are "
+                               r"\(3, 3\) and 2"),
+    "a name too few": (lambda: change_of_basis(PLANE, ca.SX.eye(2), ("a",)),
+                       r"given are \(2, 2\) and 1"),
+    "connection of no matrix": (lambda: atiyah(("x",), "so(3)", lambda q: "flat"),
+                                "the connection is 'flat', and no matrix of CasADi"),
+    "connection of another group": (lambda: atiyah(("x",), "so(3)", ca.SX.zeros(2, 1)),
+                                    r"connection has shape \(2, 1\).*needs \(3, 1\)"),
+    "constants of another algebra": (lambda: lie_algebra(np.zeros((2, 2, 2)), ("a", "b", "c")),
+                                     r"3 names \(a, b, c\) need constants \(3, 3, 3\)"),
+    "generator of another fibre": (
+        lambda: symmetry(plane(), {"turn": ca.SX.ones(3)}),
+        r"generator 'turn' has shape \(3, 1\), a section of this fibre is \(2, 1\)"),
+    "generator without names": (lambda: symmetry(plane(), {"turn": lambda s: [-s.q.y, s.q.x]}),
+                                "generator 'turn' returned .*; return a mapping, name of a fibre"),
+    "an action with fixed points": (
+        lambda: at_momentum(symmetry(in_space(), TURNS), [1, 2, 3]),
+        "needs a free action: the 3 generators about x, about y, about z span only 2 dimensions"),
+    "forces of no Hamiltonian": (
+        lambda: hamiltonise(chaplygin(symmetry(pushed_carriage(), SE2))), "here some act"),
+}
+
+
+@pytest.mark.parametrize("name", MECHANICS)
+def test_of_mechanics(name):
+    call, message = MECHANICS[name]
+    with pytest.raises(MechanicsError, match=message):
+        call()
+
+
+def record_twice(simulator):
+    simulator.record()
+    simulator.record()
+
+
+def reset_a_record(simulator):
+    simulator.record()
+    simulator.reset()
+
+
+ARGUMENTS = {
+    "ground": (lambda: drive(ground=3.0), "ground = 3.0 must be a Ground, such as Ground"),
+    **{option: (lambda option=option: Simulator(shipped("differential_drive"), **{option: "halt"}),
+                f"{option} 'halt' does not exist; there are stop, ") for option in (
+                    "on_limit", "on_fall", "on_lift")},
+    "no wheels to skid": (lambda: drive(skid=()), r"skid \(\) must be 'mid-axle', 'coulomb', a tr"),
+    "skid of numbers": (lambda: drive(skid=[3]), r"skid \[3\] must be .* names of wheels"),
+    "free and locked": (
+        lambda: drive("trailers", free=["hitch_1_joint"], locked={"hitch_1_joint": 0}),
+        "joint 'hitch_1_joint' is both free and locked; choose one"),
+    "tyre of no set": (lambda: Wheel("a", "disc", 0.1, law="tyre", tyre="slick"),
+                       "wheel 'a': tyre: there is no set 'slick'; there are passenger_car, "),
+    "no constrained system": (lambda: gibbs_appell(3), "constrained = 3 must be what has"),
+    "several columns": (
+        lambda: Simulator(shipped("differential_drive")).run(0.01).column("left_wheel_joint"),
+        "'left_wheel_joint' has several columns: 'left_wheel_joint.position', "),
+    "off the ground": (stand_off, "q does not satisfy 'left_wheel_joint/normal', which is 1 there; "
+                       r"the nearest that does is q = \[0.0, 0.0, 0.1"),
+    "near of another shape": (lambda: line(2.0).nearest([[0.1, 0], [0.2, 0]], near=[0.1]),
+                              "must be an arc length .m. for each point"),
+}
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_of_arguments(name):
+    call, message = ARGUMENTS[name]
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("call, message", [
+    (record_twice, r"records already; end_record\(\) ends that"),
+    (reset_a_record, r"the record would go back in time: end_record\(\) ends it first")])
+def test_of_records(call, message):
+    with pytest.raises(SimulationError, match=message):
+        call(Simulator(shipped("differential_drive")))
