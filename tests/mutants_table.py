@@ -256,6 +256,10 @@ EQUIVALENT = {
     ("mechanics/invariants", "units = [np.array(u) / n for n in (1, 2, 3) for u in "
      "product(range(-n, n + 1), repeat=4)", "1 -> 2"):
         "the same points: those of norm 1 are halves of some of norm 2",
+    ("mechanics/frame", "raise MechanicsError(f\"the speeds {', '.join("
+     "system.algebroid.v_names[i] for i in chosen)} \"",
+     "raise MechanicsError(f\"the speeds {', '.join((system.alge... -> pass"):
+        "rows and speeds that are chosen are regular at the first sample",
     ("mechanics/hamiltonisation", "NODES = 40      # of the quadrature along a straight line, "
      "exact to rounding for smooth densities", "40 -> 41"): "as exact with one node more",
     ("control/teleoperation", "force_reader(vehicle).function.compile()",

@@ -265,7 +265,8 @@ def adapted_frame(constrained: HasConstrained,
     written, offsets, rotation = d.sparse_basis(kept)
     matrix = ca.vertcat(ca.SX(ca.sparsify(ca.DM(top))) if len(chosen) else ca.SX(0, nv), written)
     phi = at_samples(constrained, matrix)
-    size = np.linalg.norm(phi / scales, axis=2, keepdims=True).max(axis=0)   # a row's own unit
+    size = np.linalg.norm(phi / scales, axis=2, keepdims=True)
+    size = np.where(np.isfinite(size), size, 0.0).max(axis=0)            # each row in its own unit
     regular = [sample for sample in phi if np.linalg.cond(sample / scales / size) < 1e8]
     if not regular:
         raise MechanicsError(f"the speeds {', '.join(system.algebroid.v_names[i] for i in chosen)} "
