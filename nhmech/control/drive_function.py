@@ -14,7 +14,7 @@ from ..simulation.least_squares import closed_form
 from ..simulation.state_vector import StateVector
 from ..vehicle.vehicle import Vehicle
 from .balance import LEAN, Balance
-from .twist_rule import driven_steering, driven_wheels, twist_function
+from .twist_rule import driven_steering, driven_wheels, rolled_joints, twist_function
 
 
 def follows_twists(vehicle: Vehicle) -> bool:
@@ -50,8 +50,7 @@ def drive_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
     ModelError
         For a vehicle without driven wheels.
     """
-    wheels = driven_wheels(vehicle)
-    if not wheels:
+    if not driven_wheels(vehicle):
         raise ModelError(f"{vehicle.name!r} has no driven wheel: it cannot follow a twist")
     system, vector = vehicle.constrained.system, StateVector.of(equations)
     t, theta, x = system.t, system.theta, ca.SX.sym("x", vector.nx)
@@ -70,7 +69,7 @@ def drive_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
         position = None if target.position is None else x[target.position]
         return target.close(wanted, v[target.rate], position, _clip)
 
-    spun = [close(wheel.joint, rates[i], False) for i, wheel in enumerate(wheels)]
+    spun = [close(joint.joint, rates[i], False) for i, joint in enumerate(rolled_joints(vehicle))]
     stopped = [close(name, ca.SX(0), False) for name in steering]
     turned = [close(name, targets[i], True) for i, name in enumerate(steering)]
     # the steering is held back with the wheels where it is to stand still
@@ -115,7 +114,7 @@ def balance_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
     q = vector.configuration(x[:vector.nconf])
     v = equations.velocity(t, q, x[vector.nconf:], theta)
     _, rates, _, _ = twist_function(vehicle)(t, q, v, theta, ca.SX(0, 1), twist, most)
-    wanted = {wheel.joint: rates[i] for i, wheel in enumerate(balance.drive.wheels)}
+    wanted = {rolled.joint: rates[i] for i, rolled in enumerate(rolled_joints(vehicle))}
     upright = dict(zip(vehicle.speeds, regulator.motion.xi.tolist()))
     lean = _pitch(vehicle, q) - _pitch(vehicle, ca.SX(ca.DM(regulator.motion.q)))
     rest = ca.vertcat(*(0 if name == "pitch" else
@@ -141,7 +140,7 @@ def commanded_joints(vehicle: Vehicle) -> tuple[str, ...]:
     if "pitch_rate" in vehicle.speeds:
         return ()
     return (*(axle.steering for axle in driven_steering(vehicle)),
-            *(wheel.joint for wheel in driven_wheels(vehicle)))
+            *(rolled.joint for rolled in rolled_joints(vehicle)))
 
 
 def _clip(value: ca.SX, lower: float, upper: float) -> ca.SX:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..mechanics.algebroid import rotation
 from ..simulation.once import once
+from ..vehicle.contact import Contact
 from ..vehicle.couplings import Axle
 from ..vehicle.rows import linear_row
 from ..vehicle.vehicle import Vehicle
@@ -19,39 +20,52 @@ PARALLEL = 1e-3   # of the largest row: axles that differ by less are one
 STILL = 1e-6      # a twist smaller than this [m/s] holds the steering where it is
 
 
-class DrivenWheel(NamedTuple):
-    """Joint that drives a wheel, index of its rate in v, and the speed (1, nv) v + () that is
-    zero where the wheel rolls."""
+class RolledJoint(NamedTuple):
+    """Driven joint whose rate a wheel's rolling determines: its index in v, and the speed
+    (1, nv) v + () that is zero where the wheel rolls."""
 
     joint: str
-    spin: int
+    index: int
     form: ca.SX
     offset: ca.SX
 
 
-def driven_wheels(vehicle: Vehicle) -> tuple[DrivenWheel, ...]:
-    """In the order of the contacts."""
-    found = []
-    d, v = vehicle.constrained.distribution, vehicle.constrained.system.v
-    rolling = {held.contact: row for held, row in vehicle.contact_rows.items()
-               if held.direction in ("longitudinal", "roller")}
-    for contact in vehicle.contacts:
-        joint, spin = contact.mount.wheel.joint, contact.mount.spin
-        if joint is None or spin is None or joint not in vehicle.driven:
-            continue
-        row = rolling.get(contact.name)
-        if row is None:      # a tyre, which rolls where it does not slip
-            made = linear_row(contact.name, contact.speed("longitudinal"), v)
-            form, offset = made.form, made.offset
-        else:
-            form, offset = d.A[row, :], d.b[row]
-        found.append(DrivenWheel(joint, spin, form, offset))
-    return tuple(found)
+def driven_wheels(vehicle: Vehicle) -> tuple[RolledJoint, ...]:
+    """In the order of the contacts; each rolls along itself, or along its roller."""
+    return tuple(RolledJoint(joint, spin, *_speed(vehicle, contact, "longitudinal", "roller"))
+                 for contact in vehicle.contacts
+                 if (joint := contact.mount.wheel.joint) in vehicle.driven and joint is not None
+                 and (spin := contact.mount.spin) is not None)
+
+
+def driven_trailing(vehicle: Vehicle) -> tuple[RolledJoint, ...]:
+    """Steering joints that turn a wheel behind them: powered casters, turntables. It moves
+    sideways with the joint, whose rate therefore lets the base move in any direction."""
+    contacts = {contact.name: contact for contact in vehicle.contacts}
+    return tuple(RolledJoint(joint, vehicle.algebroid.v_names.index(joint),
+                             *_speed(vehicle, contacts[wheel], "lateral"))
+                 for joint, wheel in vehicle.steering.trailing.items() if joint in vehicle.driven)
+
+
+def rolled_joints(vehicle: Vehicle) -> tuple[RolledJoint, ...]:
+    """Whose rates a twist determines, each after those that its own depends on."""
+    return driven_trailing(vehicle) + driven_wheels(vehicle)
 
 
 def driven_steering(vehicle: Vehicle) -> tuple[Axle, ...]:
     """Steered axles whose joints are driven."""
     return tuple(axle for axle in vehicle.steering.steered if axle.steering in vehicle.driven)
+
+
+def _speed(vehicle: Vehicle, contact: Contact, *directions: str) -> tuple[ca.SX, ca.SX]:
+    """Form (1, nv) and offset of a contact's speed: its row's, or that of a tyre, which rolls where
+    it does not slip."""
+    d = vehicle.constrained.distribution
+    for held, row in vehicle.contact_rows.items():
+        if held.contact == contact.name and held.direction in directions:
+            return d.A[row, :], d.b[row]
+    made = linear_row(contact.name, contact.speed(directions[0]), vehicle.constrained.system.v)
+    return made.form, made.offset
 
 
 @once
@@ -70,7 +84,7 @@ def twist_function(vehicle: Vehicle) -> ca.Function:
     Returns
     -------
     casadi.Function
-        `targets` [rad] of `driven_steering`; `rates` [rad/s] of `driven_wheels`; the largest
+        `targets` [rad] of `driven_steering`; `rates` [rad/s] of `rolled_joints`; the largest
         `acceleration` [rad/s^2] of any of them, infinite where nothing has to be held back; and
         whether the vehicle is `moving`: where it is not, the steering is to stand still instead.
     """
@@ -93,16 +107,17 @@ def twist_function(vehicle: Vehicle) -> ca.Function:
     allowed = scaled / unit
 
     R, n, heading = _directions(vehicle, q)
-    wheels = driven_wheels(vehicle)
     # steering that is turning counts, where it moves a wheel's centre
     moved = ca.vertcat(R.T @ (allowed[0] * heading + allowed[1] * ca.cross(n, heading)),
                        R.T @ n * allowed[2], v[6:])
-    moved[[wheel.spin for wheel in wheels]] = 0
-    rates = ca.vertcat(ca.SX(0, 1), *(-(form @ moved + offset) / form[spin]
-                                      for _, spin, form, offset in wheels))
-    spins = v[[wheel.spin for wheel in wheels]]
+    rolled = rolled_joints(vehicle)
+    places = [joint.index for joint in rolled]
+    moved[places] = 0
+    for _, place, form, offset in rolled:
+        moved[place] = -(form @ moved + offset) / form[place]
+    rates = moved[places]
     acceleration = _hold_back(ca.fabs(allowed[0] - heading.T @ R @ v[:3]),
-                              ca.mmax(ca.vertcat(ca.SX(0), ca.fabs(rates - spins))), most)
+                              ca.mmax(ca.vertcat(ca.SX(0), ca.fabs(rates - v[places]))), most)
     return ca.Function("nhmech_twist", [t, q, v, theta, angles, twist, most],
                        [ca.densify(part) for part in
                         (ca.vertcat(ca.SX(0, 1), *targets), rates, acceleration, moving)],

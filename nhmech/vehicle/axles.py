@@ -39,15 +39,27 @@ def find_axles(context: BuildContext, contacts: Sequence[Contact]) -> Steering:
         return Steering((), (), length)
     rows_at = _lateral_rows(context, lateral)
     rng = np.random.default_rng(1)
+    at_zero = rows_at({})
     at_random = rows_at({name: rng.uniform(-0.5, 0.5) for name in context.joint_names})
+    least = TURNING * max(length, 1e-3)
     scale = np.array([1, 1, 1 / length])
     fixed: list[Axle] = []
     steered: dict[str, Axle] = {}
+    trailing: dict[str, str] = {}
     for i, c in enumerate(lateral):
-        if np.abs(at_random[i, 6:]).max(initial=0.0) > TURNING * max(length, 1e-3):
-            continue      # a swivel, a hitch, a bicycle's fork: turns by itself
         turns = _ancestors(model, c.mount.body)
-        straight = rows_at({})[i, list(PLANAR)] * scale
+        if np.abs(at_random[i, 6:]).max(initial=0.0) > least:
+            # a swivel, a hitch, a bicycle's fork: turns by itself
+            for name in turns:
+                place = context.algebroid.v_names.index(name)
+                trail = at_random[i, place]
+                if abs(trail) > least:
+                    # an upright joint has the same trail at all angles
+                    if abs(trail - at_zero[i, place]) <= least:
+                        trailing.setdefault(name, c.name)
+                    break
+            continue
+        straight = at_zero[i, list(PLANAR)] * scale
         if not turns:
             fixed.append(Axle(c.name, "", ca.SX(ca.DM(straight)), straight, np.zeros(3)))
         elif len(turns) == 1 and turns[0] not in steered:
@@ -56,7 +68,7 @@ def find_axles(context: BuildContext, contacts: Sequence[Contact]) -> Steering:
             row = ca.DM(_clean(straight)) * cos + ca.DM(_clean(across)) * sin
             steered[turns[0]] = Axle(c.name, turns[0], row, straight, across)
     leaders_first = [steered[name] for name in _order(steered, description)]
-    found = Steering(_binding(fixed, contacts), tuple(leaders_first), length)
+    found = Steering(_binding(fixed, contacts), tuple(leaders_first), length, trailing)
     check_can_move(found)
     return found
 

@@ -9,8 +9,8 @@ two leaders, and another pair describes the same manifold where this one degener
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, islice
 
@@ -84,11 +84,15 @@ class Steering:
         Without a steering joint; they meet in one point, or the vehicle is locked.
     steered
         One for each steering joint, leaders first.
+    trailing
+        Upright steering joint -> one of the wheels that it moves sideways where it turns: they
+        trail it, and bar the base no way.
     """
 
     fixed: tuple[Axle, ...]
     steered: tuple[Axle, ...]
     length: float
+    trailing: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def binding(self) -> tuple[Axle, ...]:
