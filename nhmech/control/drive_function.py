@@ -14,7 +14,7 @@ from ..simulation.least_squares import closed_form
 from ..simulation.state_vector import StateVector
 from ..vehicle.vehicle import Vehicle
 from .balance import LEAN, Balance
-from .twist_rule import driven_steering, driven_wheels, rolled_joints, twist_function
+from .twist_rule import driven_steering, driven_wheels, guiding_axles, rolled_joints, twist_function
 
 
 def follows_twists(vehicle: Vehicle) -> bool:
@@ -58,7 +58,7 @@ def drive_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
     q, xi = vector.configuration(x[:vector.nconf]), x[vector.nconf:]
     v = equations.velocity(t, q, xi, theta)
     places = vector.names(())
-    steered = [places.index(axle.steering) for axle in vehicle.steering.steered]
+    steered = [places.index(axle.steering) for axle in guiding_axles(vehicle)]
     targets, rates, limit, moving = twist_function(vehicle)(t, q, v, theta, x[steered], twist, most)
 
     servo = InverseDynamics(equations, vehicle.limits, len(vehicle.driven))

@@ -13,7 +13,7 @@ from ..errors import InputError, ModelError
 from ..simulation.command import NOT_YET, JointPosition, JointVelocity
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
-from .twist_rule import driven_steering, driven_wheels, rolled_joints, twist_function
+from .twist_rule import driven_steering, driven_wheels, guiding_axles, rolled_joints, twist_function
 
 # forward [m/s], lateral [m/s] and yaw rate [rad/s] of the base
 TwistValues = Sequence[float] | np.ndarray
@@ -27,12 +27,11 @@ class TwistDrive:
     Forward speed and yaw rate are those of the command wherever the vehicle can have them, as a
     robot's `cmd_vel` means them; the lateral speed is too where it is free, and follows from the
     fixed axle where there is one, for the base need not stand on it. Each driven steering joint
-    below which a wheel is centred goes to the angle at which the wheel's lateral row lets that
-    twist pass. What these axles allow of it at their present angles (least squares onto the kernel
-    of their lateral rows) then gives rates: each driven joint that a wheel trails, as of a powered
-    caster or below a turntable, the one that solves the wheel's lateral row A v + b = 0, and each
-    driven wheel the one that solves its own rolling row, all steering rates included. Trailing
-    wheels thus bar no twist.
+    goes to the angle at which its wheel's lateral row lets that twist pass. What the axles allow of
+    it at their present angles (least squares onto the kernel of the lateral rows) then gives each
+    driven wheel the rate that solves its own rolling row A v + b = 0, steering rates included.
+    A wheel that trails a driven joint which turns all the way round, as a powered caster or the
+    wheels below a turntable do, bars no twist: the joint gets the rate that solves the lateral row.
 
     Parameters
     ----------
@@ -71,7 +70,7 @@ class TwistDrive:
         else:
             read_number("acceleration", acceleration, "a positive number of m/s^2", above=0.0)
         self.acceleration = float(acceleration)
-        self._angles = [axle.steering for axle in vehicle.steering.steered]
+        self._angles = [axle.steering for axle in guiding_axles(vehicle)]
         self._steering = [axle.steering for axle in driven_steering(vehicle)]
         self._spins = [rolled.joint for rolled in rolled_joints(vehicle)]
         self._find = Buffered(twist_function(vehicle))

@@ -25,7 +25,7 @@ class RolledJoint(NamedTuple):
     (1, nv) v + () that is zero where the wheel rolls."""
 
     joint: str
-    index: int
+    place: int
     form: ca.SX
     offset: ca.SX
 
@@ -38,23 +38,38 @@ def driven_wheels(vehicle: Vehicle) -> tuple[RolledJoint, ...]:
                  and (spin := contact.mount.spin) is not None)
 
 
-def driven_trailing(vehicle: Vehicle) -> tuple[RolledJoint, ...]:
-    """Steering joints that turn a wheel behind them: powered casters, turntables. It moves
-    sideways with the joint, whose rate therefore lets the base move in any direction."""
+def driven_casters(vehicle: Vehicle) -> tuple[RolledJoint, ...]:
+    """Driven joints that turn a wheel which trails them, all the way round: powered casters,
+    turntables. Their rates let the base move in any direction."""
     contacts = {contact.name: contact for contact in vehicle.contacts}
-    return tuple(RolledJoint(joint, vehicle.algebroid.v_names.index(joint),
-                             *_speed(vehicle, contacts[wheel], "lateral"))
-                 for joint, wheel in vehicle.steering.trailing.items() if joint in vehicle.driven)
+    return tuple(RolledJoint(axle.steering, vehicle.algebroid.v_names.index(axle.steering),
+                             *_speed(vehicle, contacts[axle.wheel], "lateral"))
+                 for axle in vehicle.steering.trailing
+                 if axle.steering in vehicle.driven and _turns_round(vehicle, axle))
 
 
 def rolled_joints(vehicle: Vehicle) -> tuple[RolledJoint, ...]:
     """Whose rates a twist determines, each after those that its own depends on."""
-    return driven_trailing(vehicle) + driven_wheels(vehicle)
+    return driven_casters(vehicle) + driven_wheels(vehicle)
+
+
+def guiding_axles(vehicle: Vehicle) -> tuple[Axle, ...]:
+    """Steered axles that bar the base what their angles do not let pass: those without a trail, and
+    those driven which cannot swing round as a caster does, and have to be held."""
+    steering = vehicle.steering
+    return steering.steered + tuple(
+        axle for axle in steering.trailing
+        if axle.steering in vehicle.driven and not _turns_round(vehicle, axle))
 
 
 def driven_steering(vehicle: Vehicle) -> tuple[Axle, ...]:
-    """Steered axles whose joints are driven."""
-    return tuple(axle for axle in vehicle.steering.steered if axle.steering in vehicle.driven)
+    """Guiding axles whose joints are driven."""
+    return tuple(axle for axle in guiding_axles(vehicle) if axle.steering in vehicle.driven)
+
+
+def _turns_round(vehicle: Vehicle, axle: Axle) -> bool:
+    limit = vehicle.limits.get(axle.steering)
+    return limit is None or limit.upper - limit.lower >= 2 * np.pi
 
 
 def _speed(vehicle: Vehicle, contact: Contact, *directions: str) -> tuple[ca.SX, ca.SX]:
@@ -77,9 +92,8 @@ def twist_function(vehicle: Vehicle) -> ca.Function:
     Parameters
     ----------
     vehicle
-        A vehicle; the function's `angles` are those of its steered axles [rad], in the order of
-        `steering.steered`, `most` the largest acceleration of the base [m/s^2], infinite where
-        there is none.
+        A vehicle; the function's `angles` are those of its `guiding_axles` [rad], `most` the
+        largest acceleration of the base [m/s^2], infinite where there is none.
 
     Returns
     -------
@@ -90,20 +104,22 @@ def twist_function(vehicle: Vehicle) -> ca.Function:
     """
     system, steering = vehicle.constrained.system, vehicle.steering
     t, q, v, theta = system.t, system.q, system.v, system.theta
-    angles = ca.SX.sym("angles", len(steering.steered))
+    guiding = guiding_axles(vehicle)
+    angles = ca.SX.sym("angles", len(guiding))
     twist, most = ca.SX.sym("twist", 3), ca.SX.sym("most")
     unit = ca.DM([1, 1, steering.length])
     scaled = _pass_fixed(vehicle, twist * unit)
-    held = _axle_rows(vehicle, angles)
+    held = _axle_rows(vehicle, angles, v)
     moving = ca.norm_2(scaled) > STILL
     way = scaled
     if steering.coupled and len(held) == 2:
         is_bound = ca.dot(held[1], held[1]) > 0
-        way = ca.if_else(is_bound, _reachable(scaled, ca.cross(*held)), scaled)
-    now = {axle.steering: angles[i] for i, axle in enumerate(steering.steered)}
+        pair = (row[:3] for row in held)
+        way = ca.if_else(is_bound, _reachable(scaled, ca.cross(*pair)), scaled)
+    now = {axle.steering: angles[i] for i, axle in enumerate(guiding)}
     targets = [_angle(vehicle, axle, way, now[axle.steering]) for axle in driven_steering(vehicle)]
     for row in held:
-        scaled = scaled - row * ca.dot(row, scaled)
+        scaled = scaled - row[:3] * (ca.dot(row[:3], scaled) + row[3])
     allowed = scaled / unit
 
     R, n, heading = _directions(vehicle, q)
@@ -111,7 +127,7 @@ def twist_function(vehicle: Vehicle) -> ca.Function:
     moved = ca.vertcat(R.T @ (allowed[0] * heading + allowed[1] * ca.cross(n, heading)),
                        R.T @ n * allowed[2], v[6:])
     rolled = rolled_joints(vehicle)
-    places = [joint.index for joint in rolled]
+    places = [joint.place for joint in rolled]
     moved[places] = 0
     for _, place, form, offset in rolled:
         moved[place] = -(form @ moved + offset) / form[place]
@@ -167,35 +183,39 @@ def _pass_fixed(vehicle: Vehicle, scaled: ca.SX) -> ca.SX:
 def _angle(vehicle: Vehicle, axle: Axle, twist: ca.SX, now: ca.SX) -> ca.SX:
     """The steering angle that lets the twist pass: the nearest, or, if a limit is in the way, the
     one half a turn away."""
-    angle, limit = axle.angle_for(twist, now), vehicle.limits.get(axle.steering)
+    found, limit = axle.angle_for(twist, now), vehicle.limits.get(axle.steering)
     if limit is None or vehicle.steering.coupled:
-        return angle
-    found = angle
-    for other in (angle + np.pi, angle - np.pi, angle):     # the last one that fits counts
+        return found
+    for near in (now + np.pi, now - np.pi, now):     # the last one that fits counts
+        other = axle.angle_for(twist, near)
         fits = ca.logic_and(limit.lower <= other, other <= limit.upper)
         found = ca.if_else(fits, other, found)
     return found
 
 
-def _axle_rows(vehicle: Vehicle, angles: ca.SX) -> list[ca.SX]:
-    """Orthonormal rows (3,), two at most, of the twists that the base's axles do not let pass at
-    these angles; zero where there are fewer."""
-    steering = vehicle.steering
-    axles = [ca.SX(ca.DM(axle.straight)) for axle in steering.binding]
-    axles += [axle.straight * ca.cos(angles[i]) + axle.across * ca.sin(angles[i])
-              for i, axle in enumerate(steering.steered)]
+def _axle_rows(vehicle: Vehicle, angles: ca.SX, v: ca.SX) -> list[ca.SX]:
+    """Rows (4,), two at most, of what the base's axles ask of its twist at these angles, row[:3] .
+    twist + row[3] = 0, where joints that a wheel trails turn; row[:3] orthonormal, zero where there
+    are fewer."""
+    steering, names = vehicle.steering, vehicle.algebroid.v_names
+    axles = [ca.SX(ca.DM([*axle.straight, 0])) for axle in steering.binding]
+    for i, axle in enumerate(guiding_axles(vehicle)):
+        row = axle.straight * ca.cos(angles[i]) + axle.across * ca.sin(angles[i])
+        row[2] += axle.trail
+        turning = v[names.index(axle.steering)] if axle.trail else 0
+        axles.append(ca.vertcat(row, axle.trail * steering.length * turning))
     held: list[ca.SX] = []
     least = ca.SX(0)
     for _ in range(min(len(axles), 2)):
-        size, largest = ca.SX(-1), ca.SX.zeros(3)
+        size, largest = ca.SX(-1), ca.SX.zeros(4)
         for row in axles:
-            length = ca.norm_2(row)
+            length = ca.norm_2(row[:3])
             is_larger = length > size
             largest = ca.if_else(is_larger, row, largest)
             size = ca.if_else(is_larger, length, size)
         held.append(ca.if_else(size > least, largest / size, 0))
         least = PARALLEL * size
-        axles = [row - held[-1] * ca.dot(held[-1], row) for row in axles]
+        axles = [row - held[-1] * ca.dot(held[-1][:3], row[:3]) for row in axles]
     return held
 
 

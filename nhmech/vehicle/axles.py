@@ -41,36 +41,35 @@ def find_axles(context: BuildContext, contacts: Sequence[Contact]) -> Steering:
     rng = np.random.default_rng(1)
     at_zero = rows_at({})
     at_random = rows_at({name: rng.uniform(-0.5, 0.5) for name in context.joint_names})
-    least = TURNING * max(length, 1e-3)
+    names, least = context.algebroid.v_names, TURNING * max(length, 1e-3)
     scale = np.array([1, 1, 1 / length])
     fixed: list[Axle] = []
     steered: dict[str, Axle] = {}
-    trailing: dict[str, str] = {}
+    trailing: dict[str, Axle] = {}
     for i, c in enumerate(lateral):
         turns = _ancestors(model, c.mount.body)
-        if np.abs(at_random[i, 6:]).max(initial=0.0) > least:
-            # a swivel, a hitch, a bicycle's fork: turns by itself
-            for name in turns:
-                place = context.algebroid.v_names.index(name)
-                trail = at_random[i, place]
-                if abs(trail) > least:
-                    # an upright joint has the same trail at all angles
-                    if abs(trail - at_zero[i, place]) <= least:
-                        trailing.setdefault(name, c.name)
-                    break
+        rates = at_random[i, [names.index(name) for name in turns]]
+        trails = np.abs(at_random[i, 6:]).max(initial=0.0) > least
+        # a swivel, a hitch, a bicycle's fork: turns by itself. An upright one has the same trail at
+        # all angles
+        if trails and not (len(turns) == 1 and abs(rates[0]) > least
+                           and abs(rates[0] - at_zero[i, names.index(turns[0])]) <= least):
             continue
-        straight = at_zero[i, list(PLANAR)] * scale
+        trail = rates[0] / length if trails else 0.0
+        straight = at_zero[i, list(PLANAR)] * scale - (0, 0, trail)
         if not turns:
             fixed.append(Axle(c.name, "", ca.SX(ca.DM(straight)), straight, np.zeros(3)))
-        elif len(turns) == 1 and turns[0] not in steered:
-            across = rows_at({turns[0]: np.pi / 2})[i, list(PLANAR)] * scale
+        elif len(turns) == 1 and turns[0] not in (found := trailing if trails else steered):
+            across = rows_at({turns[0]: np.pi / 2})[i, list(PLANAR)] * scale - (0, 0, trail)
             cos, sin = cos_sin(model, model.getJointId(turns[0]), context.algebroid.q)
             row = ca.DM(_clean(straight)) * cos + ca.DM(_clean(across)) * sin
-            steered[turns[0]] = Axle(c.name, turns[0], row, straight, across)
+            row[2] += trail
+            found[turns[0]] = Axle(c.name, turns[0], row, straight, across, trail)
     leaders_first = [steered[name] for name in _order(steered, description)]
-    found = Steering(_binding(fixed, contacts), tuple(leaders_first), length, trailing)
-    check_can_move(found)
-    return found
+    steering = Steering(_binding(fixed, contacts), tuple(leaders_first), length,
+                        tuple(trailing.values()))
+    check_can_move(steering)
+    return steering
 
 
 def _binding(fixed: Sequence[Axle], contacts: Sequence[Contact]) -> tuple[Axle, ...]:

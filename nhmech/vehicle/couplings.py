@@ -9,8 +9,8 @@ two leaders, and another pair describes the same manifold where this one degener
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, islice
 
@@ -41,7 +41,10 @@ class Axle:
         (3,) expression in the steering angle, yaw component per `length`.
     straight
         Numbers of the row at zero steering; `across` at 90 degrees: row = straight cos + across
-        sin.
+        sin + (0, 0, trail).
+    trail
+        How far the wheel's centre is from the steering axis, along the wheel, in `length`s: the
+        row's speed is row . (forward, lateral, length yaw) + trail length (rate of the joint).
     """
 
     wheel: str
@@ -49,6 +52,7 @@ class Axle:
     row: ca.SX
     straight: np.ndarray
     across: np.ndarray
+    trail: float = 0.0
 
     def __repr__(self) -> str:
         turned = f"turned by {self.steering!r}" if self.steering else "fixed"
@@ -56,10 +60,15 @@ class Axle:
 
     def at(self, angle: float) -> np.ndarray:
         """Numbers of the row (3,) at a steering angle [rad]."""
-        return self.straight * np.cos(angle) + self.across * np.sin(angle)
+        return self.straight * np.cos(angle) + self.across * np.sin(angle) + (0, 0, self.trail)
 
     def angle_for(self, twist: np.ndarray | ca.SX, near: float | ca.SX = 0.0):
-        """The steering angle nearest to `near` at which the wheel lets the twist pass.
+        """The steering angle nearest to `near` at which the wheel, while it is not turned, lets the
+        twist pass.
+
+        Of a wheel with a trail, the nearest to the two angles at which one without it would; half a
+        turn apart, they move by the trail in opposite ways. About a centre nearer to the steering
+        axis than the trail no angle does: the one that comes nearest.
 
         Parameters
         ----------
@@ -67,11 +76,19 @@ class Axle:
             (forward, lateral, yaw * length), one (3,) or many (3, ...); numbers or symbols.
         """
         if isinstance(twist, ca.SX):
-            angle = ca.atan2(-ca.dot(self.straight, twist), ca.dot(self.across, twist))
-            return near - ca.remainder(near - angle, np.pi)
-        angle = np.arctan2(-np.tensordot(self.straight, twist, 1),
-                           np.tensordot(self.across, twist, 1))
-        return angle + np.pi * np.round((near - angle) / np.pi)
+            kind, ahead, aside = ca, ca.dot(self.straight, twist), ca.dot(self.across, twist)
+            angle = near - ca.remainder(near - ca.atan2(-ahead, aside), np.pi)
+        else:
+            kind, ahead, aside = np, *(np.tensordot(row, twist, 1)
+                                       for row in (self.straight, self.across))
+            angle = np.arctan2(-ahead, aside)
+            angle += np.pi * np.round((near - angle) / np.pi)
+        if self.trail == 0.0:
+            return angle
+        # there ahead cos + aside sin vanishes, and has this slope
+        slope, turning = aside * kind.cos(angle) - ahead * kind.sin(angle), self.trail * twist[2]
+        rest = kind.sqrt(kind.fmax(slope * slope - turning * turning, 0.0))
+        return angle - kind.arctan2(turning * kind.sign(slope), rest)
 
 
 @dataclass(frozen=True)
@@ -85,14 +102,14 @@ class Steering:
     steered
         One for each steering joint, leaders first.
     trailing
-        Upright steering joint -> one of the wheels that it moves sideways where it turns: they
-        trail it, and bar the base no way.
+        One for each upright joint that its wheels trail: turning moves them sideways, so that they
+        bar the base no way.
     """
 
     fixed: tuple[Axle, ...]
     steered: tuple[Axle, ...]
     length: float
-    trailing: Mapping[str, str] = field(default_factory=dict)
+    trailing: tuple[Axle, ...] = ()
 
     @cached_property
     def binding(self) -> tuple[Axle, ...]:
