@@ -6,6 +6,7 @@ import re
 import sys
 from pathlib import Path
 
+from docutils.nodes import Text, math_block
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.inspect import stringify_signature
 
@@ -146,6 +147,14 @@ def complete(app, docname: str, source: list[str]) -> None:
         source[0] = link(docname, source[0])
 
 
+def number_displays(app, tree) -> None:
+    """Formulas with a number as MathJax reads them: `split`, which Sphinx would add, takes none."""
+    for node in tree.findall(math_block):
+        if r"\tag" in node.astext():
+            node[:] = [Text(rf"\begin{{equation}}{node.astext()}\end{{equation}}")]
+            node["no-wrap"] = node["nowrap"] = True
+
+
 def finish(app, error: Exception | None) -> None:
     if error is None and app.builder.format == "html":
         write_pages(Path(app.outdir))
@@ -168,4 +177,5 @@ def setup(app):
     app.connect("missing-reference", find_public_name)
     app.connect("source-read", complete)
     app.connect("build-finished", finish)
+    app.connect("doctree-read", number_displays)
     app.connect("source-read", read_linked)

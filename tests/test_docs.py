@@ -308,6 +308,18 @@ def test_no_formula_is_wider_than_a_telephone(built, page):
         assert out == 0 and browser.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name == "theory"
+                                  and page.stem not in ("index", "papers")],
+                         ids=lambda page: page.stem)
+def test_displays_have_the_numbers_of_their_page(page):
+    text = page.read_text()
+    chapter = re.match(r"# (\d+)\. ", text)[1]
+    displays = re.findall(r"^\$\$\n(.*?)\n\$\$$", text, re.M | re.S)
+    assert len(displays) == text.count("\n$$\n") // 2 > 0
+    assert [re.findall(r"\\tag\{(.*?)\}", shown) for shown in displays] == [
+        [f"{chapter}.{k}"] for k in range(1, len(displays) + 1)]
+
+
 def test_contents_are_made_from_what_a_page_lists():
     add_contents = module_of_docs("contents").add_contents
     index = add_contents("index", (DOCS / "index.md").read_text())

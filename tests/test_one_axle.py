@@ -124,3 +124,18 @@ def test_wheels_of_one_axle_that_nearly_have_one_radius_have_one():
     assert [w.radius for w in describe(text).wheels[:2]] == pytest.approx([0.100015] * 2, abs=1e-12)
     text = cart().replace('radius="0.1"', 'radius="0.103"', 1)
     assert {w.radius for w in describe(text).wheels[:2]} == {0.1, 0.103}
+
+
+@pytest.mark.parametrize("size", [0.05, 1.0, 20.0])
+def test_what_swings_in_does_not_depend_on_the_size(size):
+    """A free fork ahead of two driven wheels: its wheel trails, or stands below its pivot."""
+    names = ("one", "two", "fork", "roll")
+    wheels = [nhmech.Wheel("left", "disc", 0.1 * size), nhmech.Wheel("right", "disc", 0.1 * size),
+              nhmech.Wheel("turn", "disc", 0.05 * size)]
+    for trail, driven in ((0.03, ()), (0.015, ()), (0.002, ("pivot",)), (0.0, ("pivot",))):
+        text = robot(link("base", 10), *(link(name, 0.1) for name in names),
+                     joint("left", "base", "one", (0, 0.2 * size, 0.1 * size)),
+                     joint("right", "base", "two", (0, -0.2 * size, 0.1 * size)),
+                     joint("pivot", "base", "fork", (0.4 * size, 0, 0.1 * size), axis="0 0 1"),
+                     joint("turn", "fork", "roll", (-trail * size, 0, -0.05 * size)))
+        assert describe(text, wheels=wheels).driven == ("left", "right", *driven)

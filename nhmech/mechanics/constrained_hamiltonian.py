@@ -68,7 +68,7 @@ class ConstrainedHamiltonian:
         return ca.jacobian(ca.densify(functions), self.space.q) @ self.space.anchor
 
     def raise_index(self, forms: ca.SX) -> ca.SX:
-        """Z with i_Z omega = mu, of forms in rows (k, N): symplectic gradients, columns (N, k)."""
+        """Z with i_Z omega = eps, of forms eps in rows (k, N): symplectic gradients (N, k)."""
         return self._factors.solve(ca.densify(forms.T))
 
     @cached_property
@@ -87,7 +87,7 @@ class ConstrainedHamiltonian:
     def solve(self, seed: int = 0) -> PhaseSpaceMotion:
         """The motion, on the final manifold where it does not exist on all of M.
 
-        X = X_H + lambda^i Z_i with 0 = X(Phi_a), eq. (16); what that asks of z alone are further
+        X = X_H + lambda^i Z_i with 0 = X(chi_a), eq. (16); what that asks of z alone are further
         constraints, remark III.3 and eq. (17), until there are none.
 
         Raises
@@ -104,7 +104,7 @@ class ConstrainedHamiltonian:
             Z = self.raise_index(slope if self.forms is None else self.forms)
             matrix, right = ca.densify(slope @ Z), ca.densify(-slope @ self.free)
             samples = manifold.at_points(matrix)
-            rank = common_rank(samples, "the matrix Z(Phi)", 1.0)
+            rank = common_rank(samples, "the matrix Z(chi)", 1.0)
             reduced = row_reduce(matrix, right, samples, rank)
             assert reduced is not None        # there are no columns to avoid
             scale = float(np.abs(manifold.at_points(right)).max(initial=0.0))
@@ -154,7 +154,7 @@ class PhaseSpaceMotion:
     fields
         (N, r) of the Z_i, those that determine the motion.
     slopes
-        (r, N) of the dPhi_a, as many.
+        (r, N) of the dchi_a, as many.
     section
         X (N,), with no part along what is not determined.
     gauge
@@ -180,8 +180,8 @@ class PhaseSpaceMotion:
 
     @cached_property
     def projector(self) -> ca.SX:
-        """P (N, N) = Id - C^ij Z_i dPhi_j onto TM_f along the Z_i: X = P X_H. Eq. (18), also where
-        F^o has fewer dimensions than M has constraints."""
+        """P (N, N) = 1 - Z Lambda^-1 dchi onto TM_f along the Z_i: X = P X_H, with Lambda = dchi Z,
+        the C of eq. (18); also where F^o has fewer dimensions than M has constraints."""
         solved = self._solve(self.slopes @ self.fields, self.slopes)
         return ca.SX.eye(self.model.space.nv) - self.fields @ solved
 
@@ -196,14 +196,14 @@ class PhaseSpaceMotion:
 
     @cached_property
     def bracket(self) -> ca.SX:
-        """Lambda_D (N, N), {f, g} = df Lambda_D dg::
+        """Pi_D (N, N), {f, g} = df Pi_D dg::
 
-            Lambda_D = Lambda - Lambda chi^T (chi Lambda chi^T)^-1 chi Lambda
+            Pi_D = Pi_0 - Pi_0 A^T (A Pi_0 A^T)^-1 A Pi_0
 
-        with chi all dPhi and F^o. It is Dirac's bracket where F = TM, and of a nonholonomic system
-        the nonholonomic bracket: one formula, X = Lambda_D dH where X lies in F. Source: paper
-        004, remark IV.1; Ibort, de Leon, Marrero and Martin de Diego, Fortschritte der Physik 47
-        (1999) 459; Cantrijn, de Leon and Martin de Diego, Nonlinearity 12 (1999) 721.
+        with all dchi_a and F^o as rows of A. It is Dirac's bracket where F = TM, and of a
+        nonholonomic system the nonholonomic bracket: one formula, X = Pi_D dH where X lies in F.
+        Source: paper 004, remark IV.1; Ibort, de Leon, Marrero and Martin de Diego, Fortschritte
+        der Physik 47 (1999) 459; Cantrijn, de Leon and Martin de Diego, Nonlinearity 12 (1999) 721.
 
         Raises
         ------

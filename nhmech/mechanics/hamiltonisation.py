@@ -30,15 +30,15 @@ class Hamiltonisation:
     reduction
         From `chaplygin`.
     trace
-        (r, theta) -> Theta (n,) in the base velocities' dual basis, the 1-form Theta_b = C_ab^a of
-        the gyroscopic tensor, G_ab = C_ab^c p_c: d ln N = Theta for a density N(r) that the motion
+        (r, theta) -> Theta (n,) in the base velocities' dual basis, the 1-form Theta_b = G_ab^a of
+        the gyroscopic tensor, G_ab = G_ab^c p_c: d ln N = Theta for a density N(r) that the motion
         keeps with dr dp.
     closed
-        |d Theta|, the largest at the samples, relative to the slopes of Theta or |C|^2: there is
+        |d Theta|, the largest at the samples, relative to the slopes of Theta or |G|^2: there is
         such a density where it is 0.
     simple
-        The largest of |C_ab^c - (delta_a^c Theta_b - delta_b^c Theta_a) / (n - 1)| at the samples,
-        relative to |C|: where it and `closed` are 0, the motion is Hamiltonian in another time.
+        The largest of |G_ab^c - (delta_a^c Theta_b - delta_b^c Theta_a) / (n - 1)| at the samples,
+        relative to |G|: where it and `closed` are 0, the motion is Hamiltonian in another time.
     """
 
     reduction: Reduction
@@ -58,8 +58,8 @@ class Hamiltonisation:
 
     @property
     def is_hamiltonian(self) -> bool:
-        """Whether dtau = f dt makes the motion Hamilton's, f = N^(1 / (n - 1)): Chaplygin's
-        multiplier."""
+        """Whether the motion is Hamilton's in a time with the rate f = N^(1 / (n - 1)),
+        Chaplygin's multiplier."""
         return self.has_measure and self.simple <= ZERO
 
     def density(self, r: ArrayLike, origin: ArrayLike) -> float:
@@ -93,7 +93,7 @@ class Hamiltonisation:
                            [ca.dot(self.trace(place, system.theta), v)])
 
     def multiplier(self, r: ArrayLike, origin: ArrayLike) -> float:
-        """f(r) / f(origin) with which dr/dtau = dH/dP, dP/dtau = -dH/dr for dtau = f dt, P = f p.
+        """f(r) / f(origin) with which dr/dt' = dH/dP, dP/dt' = -dH/dr for dt' = f dt, P = f p.
 
         Raises
         ------
@@ -111,10 +111,11 @@ class Hamiltonisation:
 def hamiltonise(reduction: Reduction) -> Hamiltonisation:
     """Whether a reduced Chaplygin system keeps a measure, and is Hamiltonian in another time.
 
-    dp_a/dt = -dH/dr^a - G_ab dr^b/dt with G_ab = C_ab^c(r) p_c has the divergence -Theta(dr/dt):
-    N(r) dr dp is kept where d ln N = Theta, which needs d Theta = 0. It is Hamiltonian in the time
-    dtau = f dt, f = exp(phi), where C_ab^c = delta_a^c d_b phi - delta_b^c d_a phi: the system is
-    phi-simple, and N = f^(n-1). With n = 2 every measure is of that kind: Chaplygin's theorem.
+    dp_a/dt = -dH/dr^a - G_ab dr^b/dt with G_ab = G_ab^c(r) p_c has the divergence -Theta(dr/dt):
+    N(r) dr dp is kept where d ln N = Theta, which needs d Theta = 0. It is Hamiltonian in a time
+    with the rate f, where G_ab^c = delta_a^c d_b ln f - delta_b^c d_a ln f: the system is
+    phi-simple, phi = ln f, and N = f^(n-1). With n = 2 every measure is of that kind: Chaplygin's
+    theorem.
 
     Sources: Chaplygin 1911; Cantrijn, Cortes, de Leon and Martin de Diego, Math. Proc. Cambridge
     Phil. Soc. 132 (2002) 323; Garcia-Naranjo and Marrero, Nonlinearity 33 (2020) 1.
@@ -144,7 +145,7 @@ def hamiltonise(reduction: Reduction) -> Hamiltonisation:
     _require_gyroscopic(base, reduction.gyroscopic)
     inverse = solve_definite(mass, ca.SX.eye(n))
     tensor = [[ca.jacobian(reduction.gyroscopic[a, b], xi) @ inverse for b in range(n)]
-              for a in range(n)]                             # C_ab^c (1, n)
+              for a in range(n)]                             # G_ab^c (1, n)
     trace = ca.vertcat(*[sum((tensor[a][b][a] for a in range(n)), ca.SX(0)) for b in range(n)])
     slope = ca.jacobian(trace, space.q) @ space.anchor                   # [b, a] = rho_a Theta_b
     twist = sum((trace[g] * c for g, c in enumerate(space.structure)), ca.SX(n, n))

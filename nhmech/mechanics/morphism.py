@@ -18,19 +18,19 @@ DEFECT = 1e-9        # relative to the terms
 
 @dataclass(frozen=True)
 class Morphism:
-    """A map of one Lie algebroid into another, linear on the fibres: q' = f(q), v' = Phi(q) v.
+    """A map of one Lie algebroid into another, linear on the fibres: q -> q', v' = T(q) v.
 
-    It is a morphism where the pull-back of forms commutes with d: rho' Phi = df rho, and
-    d(Phi* e'^g) = Phi*(d e'^g) for the dual basis e'^g. Source: paper 002, section 3.
+    It is a morphism where the pull-back of forms commutes with d: rho' T = (dq'/dq) rho, and
+    d(T* e'^g) = T*(d e'^g) for the dual basis e'^g. Source: paper 002, section 3.
 
     Attributes
     ----------
     source, target
         The algebroids.
     base
-        f (nq',), of the source's q.
+        q' (nq',), of the source's q.
     fibre
-        Phi (nv', nv), of the source's q.
+        T (nv', nv), of the source's q.
     """
 
     source: LieAlgebroid
@@ -39,7 +39,7 @@ class Morphism:
     fibre: ca.SX
 
     def __repr__(self) -> str:
-        return f"<Morphism onto {listed(self.target.v_names)}>"
+        return f"<Morphism into {listed(self.target.v_names)}>"
 
     def pull_back(self, expression: ca.SX) -> ca.SX:
         """A function of the target's q as one of the source's."""
@@ -69,8 +69,8 @@ class Morphism:
                            f"no morphism: the pull-back of d e({name})", self.fibre)
 
     def check_reduction(self, upstairs: HasConstrained, downstairs: HasConstrained) -> None:
-        """Proves that motions upstairs are carried into motions downstairs: L = l o Phi, the forces
-        are pull-backs, and so are the constraints, with Phi onto each fibre.
+        """Proves that motions upstairs are carried into motions downstairs: L = L' o T, the
+        forces are pull-backs, and so are the constraints, with T onto each fibre.
 
         Raises
         ------

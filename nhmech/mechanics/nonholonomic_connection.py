@@ -20,21 +20,22 @@ from .symmetry import Symmetry
 
 @dataclass(frozen=True, eq=False)
 class NonholonomicConnection:
-    """D = H + S, with H orthogonal to S by the kinetic energy, S the group's sections in D.
+    """D split into the group's sections in it and their complement, orthogonal by kinetic energy.
 
-    v = E_H xi + E_S I^-1 p, with E_H = B - E_S A: A are the coefficients of the connection, I the
-    locked inertia, p = E_S^T dL/dv the momenta. Everything is symbolic in (q, theta), but `drift`.
+    v = E_hor xi + E_ver I_lock^-1 p, with E_hor = E_xi - E_ver A_nhc, E_xi the columns of an
+    adapted frame for xi: A_nhc are the coefficients of the connection, I_lock the locked inertia,
+    p = E_ver^T dL/dv the momenta. Everything is symbolic in (q, theta), but `drift`.
 
     Attributes
     ----------
     names, momenta
         Of xi, of p.
     coefficients
-        A (s, n).
+        A_nhc (s, n).
     horizontal, vertical
-        E_H (nv, n), E_S (nv, s).
+        E_hor (nv, n), E_ver (nv, s).
     inertia, metric
-        I = E_S^T M E_S (s, s), and E_H^T M E_H (n, n), positive definite.
+        I_lock = E_ver^T M E_ver (s, s), and E_hor^T M E_hor (n, n), positive definite.
     velocity
         (q, xi, p, theta) -> v.
     drift
@@ -62,15 +63,15 @@ def nonholonomic_connection(symmetry: Symmetry, speeds: Sequence[str] | None = N
                             ) -> NonholonomicConnection:
     """The reduced equations of Lagrange and d'Alembert, split into those of base and group.
 
-    With l(q, xi, p) = L on D::
+    With L_c(q, xi, p) = L on D::
 
-        d/dt (E_H^T M E_H xi)_a = X_a(l) - <dL/dv, [X_a, V]> + tau . X_a
-        dp_b/dt                 = Y_b(l) - <dL/dv, [Y_b, V]> + tau . Y_b
+        d/dt (E_hor^T M E_hor xi)_a = X_a(L_c) - <dL/dv, [X_a, v]> + tau . X_a
+        dp_b/dt                     = Y_b(L_c) - <dL/dv, [Y_b, v]> + tau . Y_b
 
-    X_a, Y_b the columns of E_H, E_S and V = E_H xi + E_S I^-1 p: the second is the momentum
-    equation, and no rate of one enters the other. Source: Bloch, Krishnaprasad, Marsden and
-    Murray, Arch. Rational Mech. Anal. 136 (1996) 21, theorem 5.1 and section 5.3; for V = E_H xi
-    paper 004, eq. (22), for p alone eq. (24).
+    X_a, Y_b the columns of E_hor, E_ver and v = E_hor xi + E_ver I_lock^-1 p: the second is the
+    momentum equation, and no rate of one enters the other. Source: Bloch, Krishnaprasad, Marsden
+    and Murray, Arch. Rational Mech. Anal. 136 (1996) 21, theorem 5.1 and section 5.3; for
+    v = E_hor xi paper 004, eq. (22), for p alone eq. (24).
 
     Parameters
     ----------
@@ -109,7 +110,7 @@ def nonholonomic_connection(symmetry: Symmetry, speeds: Sequence[str] | None = N
     tau = ca.substitute(system.force, system.v, V)
 
     def force(column: ca.SX) -> ca.SX:
-        """X(l) at constant components of V in (X, Y), less the bracket."""
+        """X(L_c) at constant components of V in (X, Y), less the bracket."""
         one = ca.SX.sym("one", xi.numel()), ca.SX.sym("two", omega.numel())
         l = ca.substitute(lagrangian, system.v, ca.densify(X @ one[0] + Y @ one[1]))
         along = ca.jtimes(l, system.q, space.anchor @ column)

@@ -40,7 +40,7 @@ class Prolongation:
 
     @property
     def vertical_endomorphism(self) -> ca.SX:
-        """S X_a = V_a, S V_a = 0."""
+        """S_v X_a = V_a, S_v V_a = 0."""
         none = ca.SX(self._nv, self._nv)
         return ca.blockcat([[none, none], [ca.SX.eye(self._nv), none]])
 
@@ -51,7 +51,7 @@ class Prolongation:
 
     @cached_property
     def cartan(self) -> tuple[ca.SX, ca.SX]:
-        """theta_L = dL o S, (2 nv,), and omega_L = -d theta_L, (2 nv, 2 nv)."""
+        """theta_L = dL o S_v, (2 nv,), and omega_L = -d theta_L, (2 nv, 2 nv)."""
         lagrangian = self.system.require_lagrangian("the Cartan form")
         theta = self.vertical_endomorphism.T @ self.differential(lagrangian)
         omega = exterior_derivative(self.algebroid, one_form(theta), 1)
@@ -63,27 +63,28 @@ class Prolongation:
 
     @cached_property
     def sode(self) -> ca.SX:
-        """Gamma = v^a X_a + F^a V_a, the motion without constraints: S Gamma = Delta, and without
+        """Gamma = v^a X_a + F^a V_a, the motion without constraints: S_v Gamma = Delta, and without
         forces i_Gamma omega_L = dE. Paper 004, eq. (1)."""
         M, h = self.system.mass_and_bias()
         return ca.vertcat(self.system.v, solve_definite(M, self.system.force - h))
 
     @cached_property
     def horizontal(self) -> ca.SX:
-        """(2 nv, nv) columns X_a^H = (X_a - (L_Gamma S) X_a) / 2, the connection of Gamma."""
+        """(2 nv, nv) columns X_a^H = (X_a - (L_Gamma S_v) X_a) / 2, the connection of Gamma."""
         return (ca.SX.eye(2 * self._nv)[:, :self._nv] - ca.horzcat(*[
             self._along(self.vertical_endomorphism @ unit)
             - self.vertical_endomorphism @ self._along(unit) for unit in self._basis])) / 2
 
     @cached_property
     def covariant_derivative(self) -> ca.SX:
-        """nabla (nv, nv), columns nabla e_a: [Gamma, X_a^H] = (nabla e_a)^H + (Phi e_a)^V."""
+        """nabla (nv, nv), columns nabla e_a: [Gamma, X_a^H] = (nabla e_a)^H + (R e_a)^V, R the
+        Jacobi endomorphism."""
         return self._split[:self._nv, :]
 
     @cached_property
     def jacobi_endomorphism(self) -> ca.SX:
-        """Phi (nv, nv): along a geodesic the curvature R(., v) v. Neighbouring motions obey
-        nabla nabla J + Phi J = 0."""
+        """R (nv, nv): along a geodesic the curvature R(., v) v. Neighbouring motions, a field Y
+        apart, obey nabla nabla Y + R Y = 0."""
         return (self._split - self.horizontal @ self._split[:self._nv, :])[self._nv:, :]
 
     @property

@@ -17,7 +17,7 @@ def shape_stability(symmetry: Symmetry, q: np.ndarray, v: np.ndarray) -> np.ndar
     """Second variation of the energy on a leaf of transported momenta, (2 n, 2 n).
 
     Where the momentum equation is dp_b/dt = D_ba^c p_c xi^a, p changes with the shape alone: on
-    p = P(r, c) the energy is xi^T G xi / 2 + U(r, P(r, c)), with U = p^T I^-1 p / 2 + V. At
+    p = P(r, c) the energy is xi^T G xi / 2 + U(r, P(r, c)), with U = p^T I_lock^-1 p / 2 + V. At
     a relative equilibrium xi = 0 and nabla U = 0, with nabla_a = X_a + D_ba^c p_c d/dp_b; it is
     stable, modulo the group, where nabla nabla U is positive definite. Source: Zenkov, Bloch and
     Marsden, Dynamics and Stability of Systems 13 (1998) 123, section 3.2 and theorem 3.3.

@@ -15,10 +15,8 @@ from .evidence import is_free
 from .rims import is_horizontal
 from .stance import axle_R, centre_R
 
-# a swivel's axis is within 5 degrees of it, and its wheels are this far [m] off the axis: they
-# swing in like those of a furniture caster or a trailer
+# a swivel's axis is within 5 degrees of it
 _VERTICAL = cos(radians(5))
-_TRAIL = 1e-3
 _BESIDE = 0.05     # of the radius: what is so near to an axis is on it
 _CASTER = "cast[eo]r"
 
@@ -39,12 +37,13 @@ def is_swivel(layout: Layout, name: str, wheels: Sequence[Wheel]) -> bool:
 
 def _trails(layout: Layout, joint: Joint, wheels: Sequence[Wheel]) -> bool:
     """Whether a joint is vertical, and its wheels off its axis. The pivot of a wheel that is
-    steered, which has limits, may be beside it by less than a radius."""
+    steered, which has limits, may be beside it by less than a radius; one that swings in, like that
+    of a furniture caster, by hardly anything."""
     at, axis = layout.X_RL[joint.child][:3, 3], layout.axis_R(joint)
     if not joint.turns or abs(axis[2]) < _VERTICAL:
         return False
     trails = []
-    beside = 0.0 if is_free(joint) else 1.0
+    beside = _BESIDE if is_free(joint) else 1.0
     for wheel in wheels:
         if joint not in layout.path(layout.carrier(wheel)):
             continue
@@ -53,7 +52,7 @@ def _trails(layout: Layout, joint: Joint, wheels: Sequence[Wheel]) -> bool:
         if wheel.axis is not None:
             lateral = axle_R(layout, wheel)
             d -= lateral * (lateral @ d)
-        trails.append(float(np.linalg.norm(d)) - max(_TRAIL, beside * wheel.radius))
+        trails.append(float(np.linalg.norm(d)) - beside * wheel.radius)
     return bool(trails) and min(trails) > 0
 
 

@@ -21,7 +21,8 @@ from .stance import axle_R, centre_R, ground_height, tolerance
 from .swivels import is_caster, swings
 
 _ALIKE = 0.1     # of the radius, rad: what differs less from a wheel is one too
-_TRAIL = 1e-3    # [m] behind a free upright axis: what stands there swings in like a caster
+# of the radius, behind a free upright axis: what stands there swings in like a caster
+_TRAIL = 0.05
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ def _trails(layout: Layout, joint: Joint, standing: _Standing) -> bool:
     """Whether something stands behind or before a joint that swings, as a caster does."""
     across = np.cross(standing.axle, [0.0, 0.0, 1.0])
     trail = abs(across @ (standing.centre - layout.X_RL[joint.child][:3, 3]))
-    return bool(trail > _TRAIL and swings(layout, joint))
+    return bool(trail > _TRAIL * standing.radius and swings(layout, joint))
 
 
 def _blade(layout: Layout, standing: _Standing, joint: Joint | None) -> FoundWheel:
