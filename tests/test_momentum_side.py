@@ -258,6 +258,17 @@ def test_bates_and_sniatycki(name):
             2 * found.dim_motion - found.dim_horizontal)
 
 
+def test_units_in_which_nothing_can_be_decided_are_told():
+    def light(mass):
+        return constrain(lagrangian_system(euclidean("x", "y", "z"), lambda s: mass * (
+            s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2), rows={"row": lambda s: (
+                s.v.z - s.q.y * s.v.x)})
+
+    with pytest.raises(MechanicsError, match="choose units of length, mass and time"):
+        momentum_side(light(1e-12)).solve().bracket
+    assert momentum_side(light(1.0)).solve().bracket.shape == (6, 6)
+
+
 def test_what_is_no_symmetry_is_refused_in_any_unit():
     """The Hamiltonian of a particle on a slope changes with its height."""
     slope = constrain(lagrangian_system(euclidean("x", "y"), lambda s: (

@@ -106,7 +106,6 @@ class ConstrainedHamiltonian:
             samples = manifold.at_points(matrix)
             rank = common_rank(samples, "the matrix Z(chi)", 1.0)
             reduced = row_reduce(matrix, right, samples, rank)
-            assert reduced is not None        # there are no columns to avoid
             scale = float(np.abs(manifold.at_points(right)).max(initial=0.0))
             new = [added for condition in map(_write_short, reduced.conditions)
                    for added in manifold.impose(condition, scale)]
@@ -217,7 +216,6 @@ class PhaseSpaceMotion:
         samples = self.manifold.at_points(chi)
         rank = common_rank(samples, "constraints and reactions", 1.0)
         reduced = row_reduce(chi, ca.SX(chi.shape[0], 1), samples, rank)
-        assert reduced is not None
         chi = chi[sorted(row for row, _ in reduced.pivots), :]
         raised = model.raise_index(chi)
         brackets = self.manifold.at_points(ca.densify(chi @ raised))

@@ -12,7 +12,7 @@ import numpy as np
 from ..checks import check_arguments
 from ..ctrl_c import hear_ctrl_c
 from ..errors import MechanicsError
-from ..symbolic.row_reduction import row_reduce
+from ..symbolic.row_reduction import row_reduce, row_reduce_avoiding
 from .constraint_manifold import (
     ConstraintManifold,
     Near,
@@ -241,7 +241,6 @@ def constraint_algorithm(constrained: HasConstrained, *, nonlinear: ca.SX | None
         samples = manifold.at_points(matrix)
         rank = common_rank(samples, "the system for accelerations and multipliers")
         reduced = row_reduce(matrix, right, samples, rank)
-        assert reduced is not None                # for there are no columns to avoid
         scale = float(np.abs(manifold.at_points(right)).max(initial=0.0))
         new = [added for condition in reduced.conditions
                for added in manifold.impose(_free_of_inputs(condition, constrained), scale)]
@@ -290,7 +289,7 @@ def _solution(constrained: ConstrainedSystem, matrix: ca.SX, right: ca.SX, sampl
     undetermined."""
     names = constrained.system.algebroid.v_names
     columns = {_index(names, name): ca.SX(value) for name, value in named.items()}
-    reduced = row_reduce(matrix, right, samples, rank, tuple(columns))
+    reduced = row_reduce_avoiding(matrix, right, samples, rank, tuple(columns))
     if reduced is None or len(columns) > gauge:
         raise MechanicsError(f"the accelerations of {', '.join(named)} cannot be chosen: {gauge} "
                              f"of {len(names)} are undetermined, and these are not, or follow from "

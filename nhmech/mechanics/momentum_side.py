@@ -70,7 +70,6 @@ def momentum_side(constrained: HasConstrained, *, hinds: bool = False) -> Constr
     found = at_samples(given, hessian)
     rank = common_rank(found, "the Hessian of L")
     reduced = row_reduce(hessian, ca.densify(p - rest), found, rank)
-    assert reduced is not None
     _require_almost_regular(given, reduced.kernel(reduced.free))
     v = ca.densify(reduced.solve({}))
     primary = ca.vertcat(ca.SX(0, 1), *map(ca.simplify, reduced.conditions))

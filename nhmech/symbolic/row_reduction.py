@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from ..errors import MechanicsError
+
 ZERO = 1e-9          # relative to its terms, a number below this is rounding
 
 
@@ -54,8 +56,25 @@ class Reduced:
         return ca.vertcat(ca.SX(0, 1), *[w[c] for c in range(len(w))])
 
 
-def row_reduce(matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: int,
-               avoid: Sequence[int] = ()) -> Reduced | None:
+def row_reduce(matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: int) -> Reduced:
+    """Eliminates `rank` pivots, as `row_reduce_avoiding` does.
+
+    Raises
+    ------
+    MechanicsError
+        Where there are fewer.
+    """
+    reduced = row_reduce_avoiding(matrix, right, samples, rank, ())
+    if reduced is None:
+        sizes = np.abs(samples[samples != 0])
+        raise MechanicsError(f"not all of {rank} equations can be told from rounding: their "
+                             f"coefficients are {sizes.min():.3g} to {sizes.max():.3g} in size; "
+                             "choose units of length, mass and time in which they are near 1")
+    return reduced
+
+
+def row_reduce_avoiding(matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: int,
+                        avoid: Sequence[int]) -> Reduced | None:
     """Eliminates `rank` pivots, none of them in the columns `avoid`; None where those columns are
     needed.
 

@@ -139,7 +139,7 @@ const openWritten = (nhmech, content) => {
   function reset() {
     controls.release();
     if (motion.state.t > SHORTEST) state.before = state.history;
-    Object.assign(state, { twist: [0, 0, 0], history: [], behind: 0, slid: null });
+    Object.assign(state, { twist: [0, 0, 0], history: [], behind: 0, slid: null, refused: "" });
     motion.start(start);
     trails.clear();
     setPaused(false);
