@@ -71,7 +71,7 @@ GROUPS = {
         "load": "refusals skid tyres stiffness inference remedy cli",
         "model": "one_axle couplings ground idle_casters methods",
         "palette": "mesh_colours geometry",
-        "parameters": "parameters tyres",
+        "parameters": "parameters tyres operation_counts",
         "placement": "ground couplings contact validate disc",
         "placements": "placements",
         "plausibility proportions": "proportions stiffness mobility",

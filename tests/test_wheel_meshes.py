@@ -15,7 +15,7 @@ from nhmech.urdf.notice import NoticeKind
 from nhmech.urdf.text.source import read_source
 from nhmech.urdf.wheel import Wheel
 from nhmech.urdf.wheels.revolution import find_solid
-from nhmech.urdf.wheels.rims import find_rim
+from nhmech.urdf.wheels.rims import find_reach, find_rim
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "robots"
 R = 0.08
@@ -225,6 +225,25 @@ def test_files_and_units(write, tmp_path, tag, name, write_mesh, factor, scale):
     assert f"from the coaxial {tag} mesh '{name}' of 'left_wheel'" in str(
         description.reasons["left_joint"])
     assert not others(description)
+
+
+@pytest.mark.parametrize("flip", [0.0, np.pi])
+@pytest.mark.parametrize("eighth", range(8))
+def test_how_far_out_a_lug_beside_the_rim_stands(eighth, flip):
+    """A cylinder 0.02 m thick from 0.1 m to 0.3 m off the axle: the edge of its outer end is at
+    sqrt(0.3^2 + 0.01^2), wherever the wheel has turned, and whichever end of the cylinder it is."""
+    angle = eighth * np.pi / 4
+    text = f"""<robot name="lugged"><link name="base"/><link name="tyre">
+      <collision><origin rpy="1.5707963267948966 0 0"/>
+        <geometry><cylinder radius="0.15" length="0.04"/></geometry></collision>
+      <collision><origin xyz="{0.2 * np.sin(angle)} 0 {0.2 * np.cos(angle)}" rpy="0 {angle + flip} 0"/>
+        <geometry><cylinder radius="0.01" length="0.2"/></geometry></collision></link>
+      <joint name="axle" type="continuous"><parent link="base"/><child link="tyre"/>
+        <axis xyz="0 1 0"/></joint></robot>"""
+    layout = Layout(read_source(text))
+    joint = layout.joints["axle"]
+    assert find_reach(layout, joint, find_rim(layout, joint)) == pytest.approx(
+        np.hypot(0.3, 0.01), rel=1e-12)
 
 
 def test_frames_are_followed(write, tmp_path):
