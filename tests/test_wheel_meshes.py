@@ -236,7 +236,8 @@ def test_how_far_out_a_lug_beside_the_rim_stands(eighth, flip):
     text = f"""<robot name="lugged"><link name="base"/><link name="tyre">
       <collision><origin rpy="1.5707963267948966 0 0"/>
         <geometry><cylinder radius="0.15" length="0.04"/></geometry></collision>
-      <collision><origin xyz="{0.2 * np.sin(angle)} 0 {0.2 * np.cos(angle)}" rpy="0 {angle + flip} 0"/>
+      <collision>
+        <origin xyz="{0.2 * np.sin(angle)} 0 {0.2 * np.cos(angle)}" rpy="0 {angle + flip} 0"/>
         <geometry><cylinder radius="0.01" length="0.2"/></geometry></collision></link>
       <joint name="axle" type="continuous"><parent link="base"/><child link="tyre"/>
         <axis xyz="0 1 0"/></joint></robot>"""
