@@ -2,6 +2,7 @@
 cannot be."""
 
 import json
+import re
 from math import cos, pi, radians, sin
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from support import command_line
 
 import nhmech
-from nhmech.analysis import run_summary
+from nhmech.analysis import limits, run_summary
 from nhmech.control import Delay, DemoDrive, MeasurementNoise
 
 ROBOT = "differential_drive"
@@ -103,17 +104,19 @@ def test_hitches_and_leans_are_starts_too(run):
 @pytest.mark.parametrize("words, parts", [
     (("--start", "1,2"), ("--start", "'1,2'", "1,0,45deg")),
     (("--start", "1,2,nan"), ("--start", "'1,2,nan'", "1,0,45deg")),
+    (("--start", "1,2,90"), ("more than a turn", "If degrees were meant: 1,2,90deg")),
+    (("--start", "0,0,0.1,0,0,180"), ("If degrees were meant: 0,0,0.1,0deg,0deg,180deg",)),
     (("--joint", "hitch=1"), ("--joint hitch=1", "left_wheel_joint")),
     (("--joint", "left_whel_joint=1"), ("--joint", "did you mean 'left_wheel_joint'?")),
     (("--joint", "left_wheel_joint=up"), ("--joint", "'left_wheel_joint=up'")),
     (("--xi", "foward_speed=1"), ("--xi foward_speed=1", "did you mean 'forward_speed'?")),
     (("--xi", "lateral_speed=1"), ("--xi lateral_speed=1", "contradict", "independent here are")),
-    (("--slope", "95deg"), ("--slope 1.65806", "pi/2: what is steeper is no ground to roll on\n")),
+    (("--slope", "95deg"), ("--slope 95deg", "pi/2: what is steeper is no ground to roll on\n")),
     (("--slope", "5"), ("--slope 5", "pi/2", "If degrees were meant: 5deg")),
     (("--slope", "up"), ("--slope", "'up'", "10deg")),
     (("--payload", "5"), ("--payload", "'5'", "5@0.1,0,0.3")),
     (("--payload", "5@0,0"), ("--payload", "'5@0,0'", "5@0.1,0,0.3")),
-    (("--payload", "-5@0,0,0"), ("--payload", "must not be negative")),
+    (("--payload", "-5@0,0,0"), ("--payload -5@0,0,0: ", "must not be negative")),
     (("--param", "base_link.mas=3"), ("--param base_link.mas=3", "base_link.mass")),
     (("--noise", "positio=1"), ("--noise positio=1", "did you mean 'position'?")),
     (("--noise", "position=-1"), ("--noise position=-1", "zero or more")),
@@ -130,9 +133,67 @@ def test_what_cannot_be_is_told_with_its_option(words, parts):
         assert part in result.stderr
 
 
+def test_a_start_in_degrees_that_is_proposed_is_taken(run):
+    """And so are angles in radians that are no round numbers, or within a turn."""
+    for typed, heading in (("90deg", pi / 2), ("6", 6.0), ("7.3", 7.3)):
+        R = run("--start", f"90,90,{typed}").T_WB[0, :3, :3]
+        np.testing.assert_allclose(R[:2, 0], (cos(heading), sin(heading)), atol=1e-12)
+
+
+def test_a_joint_that_is_held_is_told_with_what_moves_it(run, tmp_path):
+    arm = """
+      <link name="arm"><inertial><mass value="1"/><inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01"
+        iyz="0" izz="0.01"/></inertial></link>
+      <joint name="lift" type="prismatic"><parent link="base_link"/><child link="arm"/>
+        <axis xyz="0 0 1"/><limit lower="0" upper="1" effort="10" velocity="1"/></joint>
+    </robot>"""
+    text = nhmech.urdf_path(ROBOT).read_text().replace("</robot>", arm)
+    (tmp_path / "lifts.urdf").write_text(text)
+    said = command_line("run", "lifts.urdf", "--joint", "lift=0.3").stderr
+    assert "joint 'lift' is held at 0" in said
+    assert "--lock lift=0.3" in said and "--free lift" in said
+    run("--lock", "lift=0.3", robot="lifts.urdf")
+    run("--free", "lift", "--joint", "lift=0.3", robot="lifts.urdf")
+
+
+def test_limits_are_those_with_the_load():
+    found = command_line("limits", ROBOT, "--mu", "0.6", "--json", "--payload", "9@0.02,0,0.3",
+                         "--param", "base_link.mass=4")
+    numbers = {"payload.mass": 9.0, "payload.x": 0.02, "payload.z": 0.3, "base_link.mass": 4.0}
+    expected, empty = limits(load().with_parameters(numbers), 0.6), limits(load(), 0.6)
+    slope = json.loads(found.stdout)["up"]["value"]
+    assert slope == pytest.approx(expected.up.value, rel=1e-12)
+    assert abs(slope - empty.up.value) > 0.01
+
+
+@pytest.mark.parametrize("command", ["page", "drive", "limits"])
+def test_a_fall_is_of_runs_alone(command):
+    """Pages and drives roll: what they cannot have is no option of theirs."""
+    assert "No such option '--drop'" in command_line(command, ROBOT, "--drop", "0.1").stderr
+
+
+def test_a_fall_on_a_path_begins_at_rest(run):
+    fallen = run("--controller", "pure_pursuit", "--path", "circle:2", "--drop", "0.05", "--mu",
+                 "0.6", "--on-slip", "go-on")
+    assert np.abs(fallen.v[0]).max() == 0.0 and not fallen.rolled[0]
+    pushed = command_line("run", ROBOT, "--drop", "0.05", "--mu", "0.6", "--on-slip", "go-on",
+                          "--xi", "forward_speed=1", "--duration", "0.01")
+    assert pushed.exit_code == 2 and "xi= or drop=" in pushed.stderr
+
+
+def test_a_page_of_wheels_that_scrub_knows_their_friction(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = nhmech.urdf_path("skid_steer").read_text()
+    (tmp_path / "bare.urdf").write_text(re.sub(r' mu="[^"]*"', "", text))
+    words = "page", "bare.urdf", "--skid", "coulomb", "-o", "bare.html"
+    assert "Give --mu 0.6" in command_line(*words).stderr
+    found = command_line(*words, "--mu", "0.6")
+    assert found.exit_code == 0, found.output
+
+
 def test_a_pose_that_cannot_be_is_told_with_its_option():
     result = command_line("run", "disc", "--start", "0,0,0,90deg,0,0")
-    assert result.exit_code == 2 and "--start 0,0,0,1.5708,0,0: " in result.stderr
+    assert result.exit_code == 2 and "--start 0,0,0,90deg,0,0: " in result.stderr
 
 
 @pytest.mark.parametrize("words, completed", [

@@ -182,6 +182,31 @@ def test_paths_are_followed_by_wheels_that_scrub():
     assert "slid 0." in result.output
 
 
+@pytest.mark.parametrize("v, w", [(0.4, 0.5), (-0.3, 0.2), (0.0, 1.0), (0.4, 0.0)])
+def test_a_start_may_turn_as_wheels_that_scrub_are_commanded(v, w):
+    """The tracker's start on a bend is such a one: v -+ w b/2 over the radius of each wheel."""
+    robot = nhmech.load(nhmech.urdf_path("skid_steer"), skid="coulomb")
+    b = np.ptp(np.array(robot.contact_points(robot.configuration()))[:, 1])
+    simulator = Simulator(robot)
+    state = simulator.reset(xi={"forward_speed": v, "yaw_rate": w})
+    assert state.xi["forward_speed"] == pytest.approx(v, abs=1e-12)
+    assert state.xi["yaw_rate"] == pytest.approx(w, abs=1e-12)
+    for wheel in robot.driven:
+        way = -1 if "left" in wheel else 1
+        assert state.joint_velocity[wheel] == pytest.approx((v + way * w * b / 2) / 0.165,
+                                                            abs=1e-9)
+    run = simulator.run(0.005)
+    assert run.rolled[0] == (w == 0)
+    with pytest.raises(nhmech.InputError, match="contradict"):
+        simulator.reset(xi={"vertical_speed": 1.0})
+
+
+def test_a_path_may_begin_with_a_bend():
+    result = command_line("run", "skid_steer", "--skid", "coulomb", "--controller", "pure_pursuit",
+                          "--path", "circle:2", "--duration", "0.3", "--dt", "0.005")
+    assert result.exit_code == 0 and "lateral error" in result.output, result.output
+
+
 def test_its_runs_know_what_moved(robot, tmp_path):
     run = Simulator(robot, contact="coulomb", mu=0.6).run(0.01, save=tmp_path / "run.npz")
     again = nhmech.Trajectory.load(tmp_path / "run.npz")

@@ -171,6 +171,23 @@ def test_a_file_that_is_no_system_is_refused_by_its_line(code, said, tmp_path):
         load_system(tmp_path / "own.py")
 
 
+def test_a_start_has_a_number_for_each_speed(tmp_path, monkeypatch):
+    """One too few was zero, one too many was left out."""
+    monkeypatch.chdir(tmp_path)
+    for xi in ("()", "(1.0, 2.0)", "(float('nan'),)"):
+        (tmp_path / "own.py").write_text(
+            OWN.replace('(1.0,)}', f'{xi}}}, speeds=("x\'",)'))
+        found = CliRunner().invoke(main, ["systems", "run", "own.py"])
+        assert found.exit_code == 2 and "must be 1 finite numbers: x'" in found.output
+
+
+def test_a_picture_of_nothing_is_refused_before_the_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(OWN)
+    found = CliRunner().invoke(main, ["systems", "run", "own.py", "--html", "own.html"])
+    assert found.exit_code == 2 and "no shapes" in found.output and "energy" not in found.output
+
+
 def test_a_run_does_not_name_code_to_be_executed(tmp_path):
     """Its file may come from anybody."""
     (tmp_path / "own.py").write_text(OWN)

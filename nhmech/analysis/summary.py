@@ -140,8 +140,10 @@ def size_lines(found: dict) -> dict[str, str]:
     centre, lengths = found["centre_of_mass"], []
     mass = f"{found['mass']:.4g} kg"
     if centre is not None:
-        aside = f" and {_side(centre[1], 'left', 'right')}" if abs(centre[1]) > ROUNDING else ""
-        mass += (f", its centre {_side(centre[0], 'ahead', 'behind')}{aside} of the base's origin, "
+        sides = [_side(centre[0], "ahead of", "behind")]
+        if abs(centre[1]) > ROUNDING:
+            sides.append(_side(centre[1], "left of", "right of"))
+        mass += (f", its centre {' and '.join(sides)} the base's origin, "
                  f"{centre[2]:.4g} m above the ground")
     for name in ("wheelbase", "track"):
         lengths.append(f"{name} {found[name]:.4g} m" if found[name] else f"no {name}")
@@ -153,7 +155,7 @@ def size_lines(found: dict) -> dict[str, str]:
 
 
 def _side(distance: float, more: str, less: str) -> str:
-    """E.g. "0.12 m ahead"; rounding noise is none."""
+    """E.g. "0.12 m ahead of"; rounding noise is none."""
     return (f"{abs(distance):.4g} m {more if distance > 0 else less}"
             if abs(distance) > ROUNDING else f"0 m {more}")
 

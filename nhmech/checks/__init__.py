@@ -4,6 +4,7 @@ number, a word or an array must be beyond its type."""
 from .signatures import check_arguments as check_arguments
 from .values import (
     LARGEST_NUMBER as LARGEST_NUMBER,
+    are_degrees as are_degrees,
     as_items as as_items,
     as_number as as_number,
     as_numbers as as_numbers,

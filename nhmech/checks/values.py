@@ -85,6 +85,11 @@ def as_numbers(value) -> np.ndarray | None:
         return None
 
 
+def are_degrees(angles: Sequence[float]) -> bool:
+    """Whether angles [rad] look like degrees: more than a turn, all in whole or half numbers."""
+    return max(map(abs, angles)) > math.tau and all((2 * angle).is_integer() for angle in angles)
+
+
 def read_array(what: str, value, shape: Sequence[int], expected: str) -> np.ndarray:
     """Finite numbers of that shape, a copy. Raises `InputError` that says what was expected."""
     array = as_numbers(value)

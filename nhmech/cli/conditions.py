@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..checks import are_degrees
 from .options import (
     Context,
     PairType,
     Parameter,
     Positive,
     RobotOptions,
+    Typed,
     load_robot,
     naming,
     number,
@@ -40,16 +42,32 @@ class Numbers(click.ParamType):
         self.counts, self.example = counts, example
         self.name = "NUMBERS"
 
-    def convert(self, value: Any, param: Parameter, ctx: Context) -> tuple[float, ...]:
+    def convert(self, value: Any, param: Parameter, ctx: Context) -> Typed:
         """The numbers."""
         try:
-            found = tuple(number(word) for word in value.split(","))
+            found = Typed.of(map(number, value.split(",")), value)
         except ValueError:
-            found = ()
+            found = Typed()
         if len(found) not in self.counts or not all(map(isfinite, found)):
             self.fail(f"{value!r}: write {' or '.join(map(str, self.counts))} finite numbers, with "
                       f"commas between them, such as {self.example}", param, ctx)
         return found
+
+
+class PoseType(Numbers):
+    """`1,0,45deg`, or six numbers; degrees without their unit are refused."""
+
+    def convert(self, value: Any, param: Parameter, ctx: Context) -> Typed:
+        """x, y, yaw [m, m, rad], or x, y, z, roll, pitch, yaw."""
+        pose = super().convert(value, param, ctx)
+        half = len(pose) // 2
+        angles = pose[-half:]
+        if are_degrees(angles):
+            words = value.split(",")
+            meant = ",".join([*words[:-half], *(f"{angle:g}deg" for angle in angles)])
+            self.fail(f"{value!r}: more than a turn; angles are in radians. If degrees were meant: "
+                      f"{meant}", param, ctx)
+        return pose
 
 
 class PayloadType(click.ParamType):
@@ -57,26 +75,21 @@ class PayloadType(click.ParamType):
 
     name = "MASS@X,Y,Z"
 
-    def convert(self, value: Any, param: Parameter, ctx: Context) -> tuple[float, ...]:
+    def convert(self, value: Any, param: Parameter, ctx: Context) -> Typed:
         """Mass, x, y and z."""
         mass, at, place = value.partition("@")
         whole = f"{mass},{place}" if at else "none"
         try:
-            return Numbers(4, example="").convert(whole, param, ctx)
+            return Typed.of(Numbers(4, example="").convert(whole, param, ctx), value)
         except click.BadParameter:
             self.fail(f"{value!r}: write a mass [kg] and where it is in the base's frame [m], such "
                       "as 5@0.1,0,0.3", param, ctx)
 
 
 @dataclass(frozen=True)
-class Conditions:
-    """Ground, load, other numbers, and the start."""
+class Load:
+    """A load, and other numbers of the robot."""
 
-    slope: tuple[float, ...] | None = option(
-        "--slope", type=Numbers(1, 2, example="10deg, or 10deg,90deg"),
-        metavar="ANGLE[,DIRECTION]",
-        help="Tilt the ground: it rises by the angle along x, or along another direction, an angle "
-             "from x [rad; 10deg].")
     payload: tuple[float, ...] | None = option(
         "--payload", type=PayloadType(),
         help="Load a point mass [kg], at a place in the base's frame [m], e.g. 5@0.1,0,0.3.")
@@ -84,8 +97,29 @@ class Conditions:
         "--param", type=PairType("VALUE", number), multiple=True,
         help="Change a number of the robot, e.g. base_link.mass=12 or "
              "left_wheel_joint.radius=0.11; repeat. `Vehicle.with_parameters` has the names.")
+
+    def put_on(self, vehicle: Vehicle) -> Vehicle:
+        """The vehicle with its load and numbers."""
+        if self.parameters:
+            with naming("--param", self.parameters):
+                vehicle = vehicle.with_parameters(dict(self.parameters))
+        if self.payload is not None:
+            with naming("--payload", self.payload):
+                vehicle = vehicle.with_parameters(dict(zip(PAYLOAD, self.payload)))
+        return vehicle
+
+
+@dataclass(frozen=True)
+class Conditions(Load):
+    """Ground and start too."""
+
+    slope: tuple[float, ...] | None = option(
+        "--slope", type=Numbers(1, 2, example="10deg, or 10deg,90deg"),
+        metavar="ANGLE[,DIRECTION]",
+        help="Tilt the ground: it rises by the angle along x, or along another direction, an angle "
+             "from x [rad; 10deg].")
     start: tuple[float, ...] | None = option(
-        "--start", type=Numbers(3, 6, example="1,0,45deg"), metavar="X,Y,YAW",
+        "--start", type=PoseType(3, 6, example="1,0,45deg"), metavar="X,Y,YAW",
         help="Where the base starts [m, m, rad; 45deg], or x,y,z,roll,pitch,yaw. Default: the "
              "beginning of the path, else the origin.")
     joints: tuple[tuple[str, float], ...] = option(
@@ -95,10 +129,6 @@ class Conditions:
         "--xi", type=PairType("VALUE", number), multiple=True,
         help="Speed at the start [rad/s or m/s], of a joint or of the base, such as "
              "forward_speed=0.5; repeat. Default: at rest.")
-    drop: float | None = option(
-        "--drop", type=Positive(), metavar="HEIGHT",
-        help="Start in the air, the lowest point so high above the ground [m], in the attitude of "
-             "--start, and fall: with --on-slip go-on.")
 
     def load(self, file: str, robot: RobotOptions) -> Vehicle:
         """The robot on its ground, with its load and numbers."""
@@ -106,14 +136,7 @@ class Conditions:
 
         with naming("--slope", self.slope):
             ground = Ground() if self.slope is None else Ground.inclined(*self.slope)
-        vehicle = load_robot(file, robot, ground)
-        if self.parameters:
-            with naming("--param", self.parameters):
-                vehicle = vehicle.with_parameters(dict(self.parameters))
-        if self.payload is not None:
-            with naming("--payload", self.payload):
-                vehicle = vehicle.with_parameters(dict(zip(PAYLOAD, self.payload)))
-        return vehicle
+        return self.put_on(load_robot(file, robot, ground))
 
     def place(self, simulator: Simulator, start: Mapping[str, Any]) -> dict[str, Any]:
         """Put the simulator at `start`, arguments of its `reset`, changed as the options say, and
@@ -129,8 +152,23 @@ class Conditions:
                 given[name] = value if name == "pose" else _join(given.get(name), value)
                 with naming(flag, value):
                     simulator.reset(**given)
+        return given
+
+
+@dataclass(frozen=True)
+class RunConditions(Conditions):
+    """A fall too, for what may leave the ground."""
+
+    drop: float | None = option(
+        "--drop", type=Positive(), metavar="HEIGHT",
+        help="Start in the air, the lowest point so high above the ground [m], in the attitude of "
+             "--start, and fall: with --on-slip go-on.")
+
+    def place(self, simulator: Simulator, start: Mapping[str, Any]) -> dict[str, Any]:
+        """As of `Conditions`; a fall begins at rest unless `--xi` says otherwise."""
+        given = super().place(simulator, start)
         if self.drop is not None:
-            given["drop"] = self.drop
+            given |= {"drop": self.drop} | ({} if self.xi else {"xi": None})
             with naming("--drop", (self.drop,)):
                 simulator.reset(**given)
         return given
@@ -138,6 +176,8 @@ class Conditions:
 
 NO_CONDITIONS = Conditions()
 
+load_options = option_group("load", Load)
+run_condition_options = option_group("conditions", RunConditions)
 condition_options = option_group("conditions", Conditions)
 
 

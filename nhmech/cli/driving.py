@@ -80,7 +80,7 @@ class DrivingOptions:
     controller: Any = option(
         "--controller", type=ControllerType(), shell_complete=complete_controller,
         help="One of `nhmech controllers`, or your own: it is called as NAME(t, state); a class is "
-             "made with the vehicle first. Default: a gentle S-curve.")
+             "made with the vehicle first. `nhmech run` takes a gentle S-curve without.")
     path: str | None = option(
         "--path", metavar="NAME[:SIZE]|FILE.csv", shell_complete=complete_path,
         help="What the controller follows, e.g. figure8, figure8:4 [m] or a file of waypoints x, y "

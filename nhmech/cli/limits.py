@@ -8,6 +8,7 @@ from math import ceil, inf
 import click
 
 from .completion import robot_argument
+from .conditions import Load, load_options
 from .inspect import to_json
 from .options import Positive, RobotOptions, load_robot, robot_options
 from .rolling import Friction, coefficients, friction_option
@@ -22,10 +23,10 @@ from .rolling import Friction, coefficients, friction_option
 @click.option("--speed", type=Positive(), metavar="METRES/SECOND", default=1.0, show_default=True,
               help="From which it stops, and with which speeds on the circle are compared.")
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON, in SI units.")
+@load_options
 @robot_options
-def limits(file: str, robot: RobotOptions, mu: Friction, radius: float | None,
-           speed: float,
-           as_json: bool) -> None:
+def limits(file: str, robot: RobotOptions, load: Load, mu: Friction, radius: float | None,
+           speed: float, as_json: bool) -> None:
     """How fast, how hard and how steep, before a wheel slips or lifts off.
 
     From the exact reactions, without a run: the speed on a circle, the acceleration and
@@ -35,11 +36,12 @@ def limits(file: str, robot: RobotOptions, mu: Friction, radius: float | None,
     \b
     nhmech limits differential_drive --mu 0.6 --radius 1.5
     nhmech limits robot.urdf --mu 0.6 --mu caster=0.1 --radius 3 --speed 2 --json
+    nhmech limits forklift.urdf --mu 0.6 --payload 800@0.7,0,0.5
     """
     from ..analysis.limits import limits as find_limits
     from ..control.twist_limits import turning_radius
 
-    vehicle = load_robot(file, robot)
+    vehicle = load.put_on(load_robot(file, robot))
     if radius is None:       # a little more than at the steering's limit, rounded up
         least = turning_radius(vehicle)
         radius = max(1.0, ceil(11 * least) / 10) if least < inf else 1.0

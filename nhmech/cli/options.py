@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import wraps
@@ -33,6 +33,19 @@ INTEGRATORS = ("rk4", "dop853", "gauss", "gauss4", "kahan", "discrete_gradient",
 def number(text: str) -> float:
     """A float; `45deg` is 45 degrees in radians."""
     return radians(float(text[:-3])) if text.endswith("deg") else float(text)
+
+
+class Typed(tuple[float, ...]):
+    """Numbers, and the words in which somebody gave them."""
+
+    words: str
+
+    @classmethod
+    def of(cls, numbers: Iterable[float], words: str) -> Typed:
+        """Numbers that were written so."""
+        made = cls(numbers)
+        made.words = words
+        return made
 
 
 class Positive(click.ParamType):
@@ -259,7 +272,9 @@ def naming(flag: str, value: tuple | None) -> Iterator[None]:
 
 
 def _as_typed(value: tuple) -> str:
-    """Numbers, or pairs of names and numbers, about as they were typed."""
+    """Numbers, or pairs of names and numbers, as they were typed, or about so."""
+    if isinstance(value, Typed):
+        return value.words
     return ",".join(f"{one[0]}={one[1]:g}" if isinstance(one, tuple) else f"{one:g}"
                     for one in value)
 

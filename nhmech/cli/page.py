@@ -10,7 +10,7 @@ from ..errors import InputError, did_you_mean
 from .completion import robot_argument
 from .conditions import NO_CONDITIONS, Conditions, condition_options
 from .options import NO_OPTIONS, Positive, RobotOptions, output_option, robot_options
-from .rolling import Friction, coefficients, friction_option
+from .rolling import Friction, coefficients, friction_option, with_friction_option
 from .summary import print_notices
 
 
@@ -57,7 +57,7 @@ def page(file: str, robot: RobotOptions, conditions: Conditions, output: Path | 
         if file not in robots and not Path(file).is_file():
             near = did_you_mean(file, [*system_names(), *robots])
             raise InputError(f"{file}: no such file, shipped robot or textbook system{near}")
-        vehicle = conditions.load(file, robot)
+        vehicle = with_friction_option(conditions.load(file, robot), mu)
         print_notices(vehicle.notices)
         start = conditions.place(Simulator(vehicle), {})
         path = save_page(vehicle, output or Path(f"{vehicle.name}.html"), **start,

@@ -37,8 +37,8 @@ class FrictionType(click.ParamType):
 FRICTION: dict[str, Any] = {
     "type": FrictionType(), "multiple": True,
     "help": "Friction coefficient of all wheels, or of one, e.g. 'left_wheel=0.5'; repeat. "
-            "Default: that of the saved run, else mu= of the wheels in the file's <nhmech>, "
-            "else its <mu1> and <mu2>.",
+            "Default: that of the saved run, where there is one, else mu= of the wheels in the "
+            "file's <nhmech>, else its <mu1> and <mu2>.",
 }
 friction_option = click.option("--mu", "mu", **FRICTION)
 

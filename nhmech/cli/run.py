@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import InputError, ModelError, SimulationError
 from ..paths import free_path
 from .completion import robot_argument
-from .conditions import Conditions, condition_options
+from .conditions import RunConditions, run_condition_options
 from .driving import Driver, DrivingOptions, driving_options, make_driver, only_listed
 from .failures import keep_going, report_error
 from .inspect import to_json
@@ -106,7 +106,7 @@ output_options = option_group("outputs", Outputs)
 
 @click.command()
 @driving_options
-@condition_options
+@run_condition_options
 @timing_options
 @output_options
 @rolling_options
@@ -114,7 +114,7 @@ output_options = option_group("outputs", Outputs)
 @look_options
 @robot_argument
 @robot_options
-def run(file: str, robot: RobotOptions, driving: DrivingOptions, conditions: Conditions,
+def run(file: str, robot: RobotOptions, driving: DrivingOptions, conditions: RunConditions,
         timing: Timing, outputs: Outputs, rolling: RollingOptions, movies: MovieOptions,
         looks: LookOptions) -> None:
     """Simulate a wheeled robot with exact rolling.

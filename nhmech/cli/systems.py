@@ -37,9 +37,10 @@ def list_systems() -> None:
     """List names, titles and sources."""
     from ..systems import load_system, system_names
 
+    width = max(map(len, system_names()))
     for name in system_names():
         example = load_system(name)
-        click.echo(f"{name:<24} {example.title}  [{example.source}]")
+        click.echo(f"{name:<{width}}  {example.title}  [{example.source}]")
 
 
 @systems.command(short_help="Write out the equations of a system.")
@@ -120,15 +121,16 @@ def _check_rows(name: str, example: Example) -> Iterator[tuple[str, bool, tuple[
 def run(name: str, duration: float, dt: float, integrator: str, html: Path | None,
         save: Path | None) -> None:
     """Run a system from an instructive start; show it where it has shapes."""
-    import numpy as np
-
     from ..simulation.simulator import Simulator
     from ..systems import load_system
 
     example = load_system(name)
+    if html:
+        from ..view.system_picture import SystemPicture
+
+        SystemPicture(example)       # refuses a system without shapes, before the run
     simulator = Simulator(example, dt=dt, integrator=integrator)
-    q, xi = (np.asarray(example.start[part], dtype=float) for part in ("q", "xi"))
-    simulator.reset(q=q, xi=dict(zip(example.speeds, xi)) if example.speeds else xi.tolist())
+    simulator.reset(**example.reset_arguments())
     trajectory = simulator.run(duration, every=10, save=save)
     energy = trajectory.energy
     click.echo(f"{example.title}: {trajectory.t[-1]:.4g} s, energy {energy[0]:.9g} at the start, "

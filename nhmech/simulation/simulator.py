@@ -238,12 +238,12 @@ class Simulator:
             As in `Vehicle.configuration`.
         xi
             Independent speeds, or any fibre coordinates by name that determine them; unnamed ones
-            are as small as they can be, after tyres slip as little as they can.
+            are as small as they can be, after tyres slip as little as they can. Where wheels scrub
+            by friction, a bend is a start that slides.
         q
             The whole configuration instead of pose and joints.
         v
-            Instead of xi, any fibre coordinates by name, the others zero: with Coulomb friction, a
-            start may slide.
+            Instead of xi, any fibre coordinates by name, the others zero: with Coulomb friction.
         drop
             Height of the lowest point above the ground [m], from which the vehicle falls: with
             Coulomb friction, a start in the air, in the attitude of the pose.

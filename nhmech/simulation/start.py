@@ -12,8 +12,11 @@ import numpy as np
 from ..checks import read_mapping, read_number
 from ..errors import InputError, Remedy
 from ..vehicle.bodies import BodyContacts
+from ..vehicle.friction import as_commanded
+from ..vehicle.vehicle import Vehicle
 from .arguments import read_speeds
 from .contact.nonsmooth_terms import NonsmoothTerms
+from .least_squares import LeastSquares
 from .propagator import Propagator
 from .simulated import Simulated
 
@@ -50,7 +53,7 @@ def begin(propagator: Propagator, start: Start) -> None:
                                 start.q)
     propagator.start(q)
     if speeds:
-        _set_speeds(propagator, speeds, [v_names.index(name) for name in speeds])
+        full = _set_speeds(propagator, speeds, [v_names.index(name) for name in speeds])
     if full is None:
         _check_manifold(propagator)
         propagator.settle()
@@ -106,16 +109,36 @@ def _read_velocities(propagator: Propagator, start: Start) -> np.ndarray | None:
     return np.array([speeds.get(name, 0.0) for name in names])
 
 
-def _set_speeds(propagator: Propagator, speeds: Mapping[str, float], places: list[int]) -> None:
-    """The independent speeds of the present chart, from fibre coordinates that determine them."""
+def _set_speeds(propagator: Propagator, speeds: Mapping[str, float],
+                places: list[int]) -> np.ndarray | None:
+    """The independent speeds of the present chart, from fibre coordinates that determine them; or
+    all velocities v (nv,), where only wheels that slide have them."""
     chart, moment, simulated = propagator.atlas.chart, propagator.moment, propagator.simulated
     wanted = np.array(list(speeds.values()))
     found, error = chart.inverse_dynamics.fit_speeds(
         0.0, moment.q, simulated.theta, places, wanted, _tyre_slip(simulated))
-    if error > 1e-9 * max(1.0, np.abs(wanted).max()):
-        raise InputError(f"the speeds {speeds} contradict the constraints by {error:.3g}; "
-                         f"independent here are {', '.join(chart.equations.names)}")
-    moment.x[chart.state_vector.nconf:] = found
+    largest = 1e-9 * max(1.0, np.abs(wanted).max())
+    if error <= largest:
+        moment.x[chart.state_vector.nconf:] = found
+        return None
+    if propagator.coulomb is not None and simulated.vehicle is not None:
+        v, unfit = _fit_scrubbing(simulated.vehicle, moment.q, places, wanted)
+        if unfit <= largest:
+            return v
+    raise InputError(f"the speeds {speeds} contradict the constraints by {error:.3g}; "
+                     f"independent here are {', '.join(chart.equations.names)}")
+
+
+def _fit_scrubbing(vehicle: Vehicle, q: np.ndarray, places: list[int],
+                   wanted: np.ndarray) -> tuple[np.ndarray, float]:
+    """v (nv,) of the motion that wheels which scrub are commanded with, and how far it is from
+    wanted values: of any other vehicle, rolling."""
+    commanded = as_commanded(vehicle)
+    A, b, _ = (part.full() for part in commanded.functions.constraints(0.0, q, commanded.theta))
+    rows = np.vstack((A, np.eye(A.shape[1])[places]))
+    right = np.concatenate((-b.ravel(), wanted))
+    v = LeastSquares(*rows.shape)(rows, right)
+    return v, float(np.abs(rows @ v - right).max())
 
 
 def _tyre_slip(simulated: Simulated) -> ca.Function | None:

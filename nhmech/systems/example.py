@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
+from typing import Any
 
 import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checks import read_vector
 from ..mechanics.equations import Equations
 from ..mechanics.frame import adapted_frame
 from ..mechanics.gibbs_appell import gibbs_appell
@@ -103,6 +105,20 @@ class Example:
 
     def __repr__(self) -> str:
         return f"<Example {self.name!r}: {self.title}, {len(self.checks)} checks>"
+
+    def reset_arguments(self) -> dict[str, Any]:
+        """`start` as q= and xi= of `Simulator.reset`.
+
+        Raises
+        ------
+        InputError
+            Where it has not one number for each of the `speeds`.
+        """
+        q, xi = (self.start[part] for part in ("q", "xi"))
+        if self.speeds is not None:
+            values = read_vector(f"start of {self.name!r}: xi", xi, self.speeds)
+            return {"q": q, "xi": dict(zip(self.speeds, values.tolist()))}
+        return {"q": q, "xi": np.asarray(xi, dtype=float).tolist()}
 
     def equations(self, method: str = "gibbs_appell") -> Equations:
         return METHODS[method](self.constrained, frame=adapted_frame(self.constrained, self.speeds))

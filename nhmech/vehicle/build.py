@@ -123,7 +123,8 @@ def _world(context: BuildContext) -> dict[str, ca.SX]:
 def _find_posing(context: BuildContext, contacts: Sequence[Contact]) -> Posing:
     placer = make_placer(context, contacts)
     return Posing(placer, find_support(placer, contacts), find_axles(context, contacts),
-                  _find_gauge(context, contacts), np.array(context.ground.point))
+                  _find_gauge(context, contacts), np.array(context.ground.point),
+                  context.description.locked)
 
 
 def _find_gauge(context: BuildContext, contacts: Sequence[Contact]) -> Gauge | None:

@@ -11,7 +11,7 @@ import pinocchio as pin
 
 from ..attitude import attitude
 from ..checks import as_numbers, read_mapping, read_number
-from ..errors import REPR, InputError, ModelError, did_you_mean, listed
+from ..errors import REPR, InputError, ModelError, Remedy, did_you_mean, listed
 from .couplings import Steering
 from .model import read_joint, upright, write_joint
 from .placement import Placer, Support
@@ -49,6 +49,8 @@ class Posing:
         Of a massless root, or None.
     point
         The ground's reference point at t = 0, where the base is put by default, (3,) [m].
+    locked
+        Joint -> position [rad, m] at which it is held.
     """
 
     placer: Placer
@@ -56,6 +58,7 @@ class Posing:
     steering: Steering
     gauge: Gauge | None
     point: np.ndarray
+    locked: Mapping[str, float]
 
     def __repr__(self) -> str:
         return f"<Posing of {listed(self.placer.names, REPR)}>"
@@ -71,7 +74,14 @@ class Posing:
         model = self.placer.model
         moving = list(model.names)[2:]
         joints = read_mapping("joints", joints, "joint name -> position", keys=object)
-        for name in joints:
+        for name, position in joints.items():
+            if name in self.locked:
+                raise InputError(
+                    f"joint {name!r} is held at {self.locked[name]:g}",
+                    Remedy(f"To hold it elsewhere: load(..., locked={{{name!r}: {position}}}); to "
+                           f"release it: load(..., free=[{name!r}])",
+                           f"To hold it elsewhere: --lock {name}={position}; to release it: --free "
+                           f"{name}"))
             if name not in moving:
                 raise InputError(f"unknown joint {name!r}; moving joints are {listed(moving)}"
                                  f"{did_you_mean(name, moving)}")

@@ -34,10 +34,7 @@ def system_content(example: Example, dt: float, title: str | None) -> Content:
     picture, parts = SystemPicture(example), step_parts(example)
     place = _place_function(example, picture)
     equations = parts.charts[0].equations
-    begin = {part: np.asarray(example.start[part], dtype=float) for part in ("q", "xi")}
-    speeds = example.speeds or equations.names
-    state = Simulator(example, dt=dt).reset(q=begin["q"],
-                                            xi=dict(zip(speeds, begin["xi"].tolist())))
+    state = Simulator(example, dt=dt).reset(**example.reset_arguments())
     shown, scene = picture.configuration(state.q), Scene(picture)
     view = frame(scene.extent(shown), scene.middle(shown), picture.ground.normal,
                  scene.forward(shown), True)
@@ -47,7 +44,7 @@ def system_content(example: Example, dt: float, title: str | None) -> Content:
               "parameters": _parameters(example, drawn), "driving": None,
               "arrows": None, "sizes": {"parts": 0, "kernel": 0}, "note": _note(drawn),
               "remarks": "",
-              "speeds": _speeds(example, equations.names, begin["xi"])}
+              "speeds": _speeds(example, equations.names)}
     return Content(fields, write_motion(parts, dt), place,
                    scene.messages(view, title=title or example.name))
 
@@ -70,10 +67,10 @@ def _note(drawn: tuple[str, ...]) -> str:
     return f"no slider for {listed(drawn)}: the picture is drawn with it" if drawn else ""
 
 
-def _speeds(example: Example, names: tuple[str, ...], xi: np.ndarray) -> list[dict[str, Any]]:
+def _speeds(example: Example, names: tuple[str, ...]) -> list[dict[str, Any]]:
     """Independent speeds that can be pushed, by how much, and the coordinates that each moves."""
     algebroid = example.constrained.system.algebroid
-    size = PUSH * (float(np.abs(xi).max(initial=0.0)) or 1.0)
+    size = PUSH * (float(np.abs(example.start["xi"]).max(initial=0.0)) or 1.0)
     rates = [algebroid.v_names.index(name) for name in names]
     moves = ca.DM(ca.sparsify(algebroid.anchor).sparsity(), 1).full().astype(bool)
     return [{"name": name, "rate": rate, "unit": algebroid.v_units[rate], "push": size,

@@ -163,9 +163,9 @@ def _idle_notice(loads: Mapping[str, float]) -> Notice:
     """That these are not watched."""
     found = listed(f"{wheel} {load:.3g} N" for wheel, load in loads.items())
     return Notice(NoticeKind.NOT_PRESSED,
-                  "by the masses of the file, the ground does not press all wheels of the vehicle "
-                  f"at rest (normal forces: {found}), so a run does not watch whether these lift "
-                  "off; see the <origin> and <mass> of the <inertial> elements")
+                  "by the masses of the vehicle, its load included, the ground does not press all "
+                  f"wheels at rest (normal forces: {found}), so a run does not watch whether these "
+                  "lift off; see the load, and <origin> and <mass> of the <inertial> elements")
 
 
 def lift_notice(t: np.ndarray, forces: ContactForces) -> Notice | None:

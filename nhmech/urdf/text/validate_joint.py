@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import radians, tau
+from math import radians
 
 import numpy as np
 
+from ...checks import are_degrees
 from ...errors import listed
 from .fault import Element, ElementError, Mend, deletion, gather, setting
 from .source import Source, link_at
@@ -109,7 +110,7 @@ def _read_xyz(source: Source, origin: Element) -> None:
 def _check_angles(source: Source, origin: Element) -> None:
     """More than a turn, in whole or half numbers, are degrees."""
     rpy = source.triple(origin, "rpy", (0.0, 0.0, 0.0))
-    if max(map(abs, rpy)) > tau and all((2 * angle).is_integer() for angle in rpy):
+    if are_degrees(rpy):
         meant = " ".join(f"{radians(angle):.16g}" for angle in rpy)
         raise source.error(origin, f"rpy={origin.get('rpy')!r} is more than a turn; a URDF has "
                                    f'radians. If degrees were meant: rpy="{meant}"',

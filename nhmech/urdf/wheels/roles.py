@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import cos, radians
 
-from ...errors import listed
+from ...errors import Remedy, listed
 from ..description import Mimic
 from ..elements import Drive, DrivePlugin
 from ..layout import Joint, Layout
@@ -23,6 +23,12 @@ _UPRIGHT = cos(radians(45))
 # and knee
 _SWING_ARMS = 1
 _SHOWN = 6         # names in the notice about joints that are held
+CUSTOM = ("custom, for the file does not say: the steering, and the wheels that nothing steers "
+          "(all where all are steered), without casters")
+CHOOSE = Remedy("To choose others: <drive joint=\"...\"/> in the <nhmech> of the file, or "
+                "Wheel(..., driven=True)",
+                "To choose others: <drive joint=\"...\"/> in the element that `nhmech inspect "
+                "--tag` prints")
 
 
 @dataclass(frozen=True)
@@ -246,8 +252,7 @@ def choose_driven(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
              for element, names in told.items())
     origin, chosen, notices = next(
         (one for one in found if one[1]),
-        ("custom, for the file does not say: the steering, and the wheels that nothing steers (all "
-         "where all are steered), without casters", _usual_drive(layout, wheels, roles), []))
+        (CUSTOM, _usual_drive(layout, wheels, roles), []))
     wanted = set(drive) if drive else chosen
     for wheel in wheels:
         if wheel.joint is not None and wheel.driven is not None:
@@ -263,7 +268,8 @@ def choose_driven(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
     notices = [*strangers, *notices]
     if driven:
         return driven, [*notices, Notice(NoticeKind.DRIVEN_FROM,
-                                         f"driven joints from {origin}{although}")]
+                                         f"driven joints from {origin}{although}",
+                                         CHOOSE if origin == CUSTOM else None)]
     return driven, [*notices, Notice(NoticeKind.NOT_DRIVEN, f"no joint is driven{although}")]
 
 
