@@ -36,6 +36,8 @@ def is_finite(value) -> bool:
 def as_number(value) -> float | None:
     """A real number of any type, also in an array of no dimensions, as a float; None where it is
     none, or larger than any float."""
+    if type(value) is float:
+        return value
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     # NumPy counts spans of time as whole numbers

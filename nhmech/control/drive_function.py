@@ -4,12 +4,11 @@ what the simulator's servo makes of it."""
 from __future__ import annotations
 
 import casadi as ca
-import numpy as np
 
 from ..errors import ModelError
 from ..mechanics.algebroid import rotation
 from ..mechanics.equations import Equations
-from ..simulation.inverse_dynamics import InverseDynamics
+from ..simulation.inverse_dynamics import InverseDynamics, clip
 from ..simulation.least_squares import closed_form
 from ..simulation.state_vector import StateVector
 from ..vehicle.vehicle import Vehicle
@@ -67,7 +66,7 @@ def drive_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
     def close(name: str, wanted: ca.SX, is_position: bool) -> ca.SX:
         target = servo.target(name, is_position)
         position = None if target.position is None else x[target.position]
-        return target.close(wanted, v[target.rate], position, _clip)
+        return target.close(wanted, v[target.rate], position, clip)
 
     spun = [close(joint.joint, rates[i], False) for i, joint in enumerate(rolled_joints(vehicle))]
     stopped = [close(name, ca.SX(0), False) for name in steering]
@@ -123,7 +122,7 @@ def balance_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
     u, toward = -ca.DM(balance.K) @ rest, ca.DM(balance.K[:, balance.names.index("pitch")])
     # the lean that would take the same effort
     called_for = -ca.dot(toward, u) / ca.dot(toward, toward)
-    u += toward * (called_for - _clip(called_for, -LEAN, LEAN) - lean)
+    u += toward * (called_for - clip(called_for, -LEAN, LEAN) - lean)
     return ca.Function("nhmech_drive", [t, x, theta, twist, most],
                        [ca.densify(ca.DM(regulator.reference_input) + u), ca.SX(1), ca.SX(0, 0),
                         ca.SX(0, 1)], {"cse": True})
@@ -141,8 +140,3 @@ def commanded_joints(vehicle: Vehicle) -> tuple[str, ...]:
         return ()
     return (*(axle.steering for axle in driven_steering(vehicle)),
             *(rolled.joint for rolled in rolled_joints(vehicle)))
-
-
-def _clip(value: ca.SX, lower: float, upper: float) -> ca.SX:
-    value = value if np.isinf(lower) else ca.fmax(value, lower)
-    return value if np.isinf(upper) else ca.fmin(value, upper)

@@ -121,7 +121,7 @@ class Bounds:
 
     def take_side(self, margins: Sequence[float]) -> None:
         """Notes where a run is."""
-        self.signs[...] = 2.0 * (np.asarray(margins) > 0) - 1.0
+        self.signs[...] = [1.0 if margin > 0 else -1.0 for margin in margins]
 
     def along(self, equations: Equations) -> ca.Function | None:
         """(t, x, theta) -> the margins, for compiled code; None where there are none."""

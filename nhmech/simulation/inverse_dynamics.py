@@ -72,13 +72,13 @@ class Target:
         towards = clip(error / (2 * POSITION_TIME), -limits.velocity, limits.velocity)
         return 2 * (towards - rate) / POSITION_TIME
 
-    def speed(self, wanted: float, moment: Moment) -> float:
-        """That closes its error, where speeds are commanded."""
+    def speed(self, wanted: Any, x: Any) -> Any:
+        """That closes its error, where speeds are commanded; of symbols, x the state vector."""
         limits = self.limits
         if self.position is not None:
-            error = _clip(wanted, limits.lower, limits.upper) - moment.x.item(self.position)
+            error = clip(wanted, limits.lower, limits.upper) - x[self.position]
             wanted = error / POSITION_TIME
-        return _clip(wanted, -limits.velocity, limits.velocity)
+        return clip(wanted, -limits.velocity, limits.velocity)
 
 
 @dataclass(frozen=True)
@@ -103,22 +103,6 @@ class Servo:
     def rows(self) -> list[int]:
         """The targets' fibre coordinates."""
         return [target.rate for target in self.order if isinstance(target, Target)]
-
-
-@dataclass(frozen=True)
-class Course:
-    """What is known of a command's joints where speeds are commanded.
-
-    Attributes
-    ----------
-    order
-        Joint by joint.
-    solve
-        (t, q, theta, their speeds) -> xi.
-    """
-
-    order: tuple[Target, ...]
-    solve: LeastSquaresFunction
 
 
 class InverseDynamics:
@@ -182,8 +166,8 @@ class InverseDynamics:
         return NamedReader(self._plan_servo)
 
     @cached_property
-    def courses(self) -> NamedReader[Course]:
-        """Of a kinematic run."""
+    def courses(self) -> NamedReader[LeastSquaresFunction]:
+        """Of a kinematic run: (t, q, theta, x, numbers of the command) -> xi."""
         return NamedReader(self._plan_course)
 
     def learn(self, other: InverseDynamics) -> None:
@@ -246,9 +230,9 @@ class InverseDynamics:
             return moment.x[len(moment.x) - len(self.speeds):]
         if not is_named(command):
             return np.array(_read_plain(command, len(self.speeds), "speeds", self.speeds, moment.t))
-        course, numbers = self.courses(command, moment.t)
-        wanted = [target.speed(number, moment) for target, number in zip(course.order, numbers)]
-        return course.solve(moment.t, moment.q, theta, wanted)
+        t = moment.t
+        solve, numbers = self.courses(command, t)
+        return solve(t, moment.q, theta, moment.x, numbers)
 
     def fit_speeds(self, t: float, q: np.ndarray, theta: np.ndarray, rows: Sequence[int],
                    wanted: np.ndarray, slip: ca.Function | None = None) -> tuple[np.ndarray, float]:
@@ -300,7 +284,7 @@ class InverseDynamics:
         solve = LeastSquaresFunction([*inputs, wanted, u], effect[rows, columns], needed)
         return Servo(tuple(order), tuple(columns), solve)
 
-    def _plan_course(self, entries: Sequence[Entry]) -> Course:
+    def _plan_course(self, entries: Sequence[Entry]) -> LeastSquaresFunction:
         order = []
         for kind, name in entries:
             if issubclass(kind, JointTorque):
@@ -311,10 +295,13 @@ class InverseDynamics:
                 raise BadCommand(f"unknown joint {name!r}; there are {listed(known)}")
             order.append(self.target(name, issubclass(kind, JointPosition)))
         rows, inputs = [target.rate for target in order], symbols_of(self._frame)
-        wanted = type(inputs[0]).sym("wanted", len(rows))
+        symbol = type(inputs[0])
+        x = symbol.sym("x", StateVector.of(self.equations).nx)
+        numbers = symbol.sym("numbers", len(order))
+        wanted = [target.speed(numbers[i], x) for i, target in enumerate(order)]
         E, e0 = self._frame(*inputs)
-        solve = LeastSquaresFunction([*inputs, wanted], E[rows, :], wanted - e0[rows])
-        return Course(tuple(order), solve)
+        return LeastSquaresFunction([*inputs, x, numbers], E[rows, :],
+                                    ca.vertcat(symbol(0, 1), *wanted) - e0[rows])
 
     def target(self, name: str, is_position: bool) -> Target:
         """A joint, of which the position or the velocity is commanded."""
@@ -344,6 +331,12 @@ def _hold_back(command: NamedCommand | Sequence[NamedCommand], wanted: list[floa
             factor = part.hold_back(wanted[place:end])
             wanted[place:end] = [factor * value for value in wanted[place:end]]
         place = end
+
+
+def clip(value: Any, lower: float, upper: float) -> Any:
+    """Within two bounds, either of which may be infinite; of symbols."""
+    value = value if math.isinf(lower) else ca.fmax(value, lower)
+    return value if math.isinf(upper) else ca.fmin(value, upper)
 
 
 def _clip(value: float, lower: float, upper: float) -> float:

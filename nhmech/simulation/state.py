@@ -221,16 +221,16 @@ class State:
 
     @property
     def q(self) -> np.ndarray:
-        return self._values[:self._layout.nq]
+        return np.frombuffer(self._numbers)[:self._layout.nq]
 
     @property
     def v(self) -> np.ndarray:
         layout = self._layout
-        return self._values[layout.nq:layout.nq + layout.nv]
+        return np.frombuffer(self._numbers)[layout.nq:layout.nq + layout.nv]
 
     @property
     def u(self) -> np.ndarray:
-        return self._values[self._layout.u]
+        return np.frombuffer(self._numbers)[self._layout.u]
 
     @property
     def xi(self) -> Named:

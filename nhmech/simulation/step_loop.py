@@ -49,7 +49,8 @@ class StepLoop:
         moment = self._moment
         begin = 0 if progress is None else moment.k
         try:
-            stop = self._advance(duration, steps, recorder, progress)
+            with hear_ctrl_c():
+                stop = self._advance(duration, steps, recorder, progress)
         except KeyboardInterrupt:
             forget_ctrl_c()
             stop = "interrupted"
@@ -74,7 +75,6 @@ class StepLoop:
             raise KeyboardInterrupt
         return trajectory
 
-    @hear_ctrl_c()
     def _advance(self, duration: float, steps: int, recorder: Recorder,
                  progress: Progress | None) -> str:
         """The loop itself. Returns why it ended."""

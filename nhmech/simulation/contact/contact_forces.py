@@ -114,6 +114,7 @@ class ForceReader:
         self.function = Pointwise(vehicle.contact_forces)
         self.freedom = vehicle.contact_forces.size2_out("kernel")
         self._no_grip = np.zeros(vehicle.contact_forces.numel_in("grip"))
+        self._theta = vehicle.theta
 
     def __repr__(self) -> str:
         return f"<ForceReader of {self.vehicle.name!r}>"
@@ -129,7 +130,7 @@ class ForceReader:
         grip
             1 / mu of each contact, zero where it cannot slip; zero where None.
         """
-        theta = self.vehicle.theta if theta is None else theta
+        theta = self._theta if theta is None else theta
         grip = self._no_grip if grip is None else grip
         states = np.asarray(t)[:, None], q, v, u
         forces, kernel, room, margin = self.function(*states, theta, grip)
@@ -142,7 +143,7 @@ class ForceReader:
     def room(self, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray,
              grip: np.ndarray) -> tuple[float, float]:
         """`ContactForces.room` at one state, the quickest way: a microsecond or two."""
-        _, _, room, margin = self.function.one(t, q, v, u, self.vehicle.theta, grip)
+        _, _, room, margin = self.function.one(t, q, v, u, self._theta, grip)
         if not abs(margin.item()) >= BLIND:
             (room,) = self.read(np.array([t]), q[None], v[None], u[None], grip=grip).room
         return room.item(0), room.item(1)
@@ -150,7 +151,7 @@ class ForceReader:
     def look(self, t: float, q: np.ndarray, v: np.ndarray,
              u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Of one state, the shortest split (n,) and its kernel (n, d)."""
-        forces, kernel, _, margin = self.function.one(t, q, v, u, self.vehicle.theta, self._no_grip)
+        forces, kernel, _, margin = self.function.one(t, q, v, u, self._theta, self._no_grip)
         if abs(margin.item()) >= BLIND:
             return forces.ravel(), kernel.reshape(len(self.components), self.freedom)
         found = self.read(np.array([t]), q[None], v[None], u[None])

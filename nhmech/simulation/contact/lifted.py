@@ -83,7 +83,7 @@ class Support:
         shortest, kernel = force_reader(self.vehicle).look(state.t, state.q, state.v, state.u)
         normals, split = _share(shortest, kernel, self.places, self.split)
         self.split[...] = split
-        return (normals + TOUCHING * np.abs(normals).max()).tolist()
+        return (normals + TOUCHING * _largest(normals)).tolist()
 
     def along(self, equations: Equations) -> ca.Function:
         """(t, x, u, theta, split) -> the same, of a given split, for compiled code."""
@@ -128,8 +128,8 @@ def _share(shortest: np.ndarray, kernel: np.ndarray, places: Sequence[int] | np.
     """Normal forces (m,), and what the shortest split is changed by for them (n,): the one given
     where it makes them positive, else nothing where the shortest does, else what makes the least
     of them largest; nothing where none does."""
-    forces, nothing = shortest[places], np.zeros(len(shortest))
-    if not kernel.shape[1] or not np.abs(kernel[places]).max() > 0:
+    forces, nothing = shortest.take(places), np.zeros(len(shortest))
+    if not kernel.shape[1] or not _largest(kernel.take(places, axis=0)) > 0:
         return forces, nothing
     basis = orthonormal(kernel)
     change = basis @ (basis.T @ split)
@@ -139,8 +139,14 @@ def _share(shortest: np.ndarray, kernel: np.ndarray, places: Sequence[int] | np.
         return forces, nothing
     change = basis @ raise_least(forces, basis[places])
     raised = forces + change[places]
-    return (raised, change) if raised.min() > -TOUCHING * np.abs(raised).max() else (
+    return (raised, change) if raised.min() > -TOUCHING * _largest(raised) else (
         forces, nothing)
+
+
+def _largest(values: np.ndarray) -> float:
+    """Of the absolute values, zero where there are none; without what NumPy's methods do in
+    Python."""
+    return np.maximum.reduce(np.abs(values), axis=None, initial=0.0)
 
 
 def _idle_wheels(vehicle: Vehicle, wheels: Sequence[str], places: Sequence[int],
@@ -155,7 +161,7 @@ def _idle_wheels(vehicle: Vehicle, wheels: Sequence[str], places: Sequence[int],
     shortest, kernel = force_reader(vehicle).look(0.0, q, np.zeros(system.v.numel()),
                                                   np.zeros(system.u.numel()))
     normals, _ = _share(shortest, kernel, places, np.zeros(len(shortest)))
-    least = ROUNDING * np.abs(normals).max(initial=0.0)
+    least = ROUNDING * _largest(normals)
     return {wheel: float(load) for wheel, load in zip(wheels, normals) if not load > least}
 
 

@@ -132,7 +132,7 @@ class LimitColumns:
         for block in blocks:
             t = np.concatenate([before["t"], block["t"]]) if before else block["t"]
             for part, (watched, columns, signs, at) in self.parts.items():
-                values = block[part][:, columns]
+                values = block[part].take(columns, axis=1)
                 values = values * signs if part in ("q", "angles") else np.abs(values)
                 if part in before:
                     # the moment before too, for it may be the last of a span that goes on
@@ -158,12 +158,13 @@ def _join(spans: list[LimitSpan], span: LimitSpan) -> None:
 
 
 def _spans(one: _Watched, t: np.ndarray, values: np.ndarray, at: np.ndarray) -> Iterator[LimitSpan]:
-    moments = np.flatnonzero(at)
+    moments = at.nonzero()[0]
     # held until the next moment
     after = np.minimum(moments + (one.kind is LimitKind.EFFORT), len(t) - 1)
-    breaks = np.flatnonzero((np.diff(moments) > 1) & (t[moments[1:]] - t[after[:-1]] > APART))
+    apart = (moments[1:] - moments[:-1] > 1) & (t[moments[1:]] - t[after[:-1]] > APART)
+    ends = apart.nonzero()[0].tolist()
     sign = -1 if one.kind is LimitKind.LOWER else 1
-    for first, last in zip(np.r_[0, breaks + 1], np.r_[breaks, len(moments) - 1]):
+    for first, last in zip([0, *(end + 1 for end in ends)], [*ends, len(moments) - 1]):
         most = values[moments[first]:moments[last] + 1].max()
         yield LimitSpan(one.joint, one.kind, one.limit, float(t[moments[first]]),
                         float(t[after[last]]), sign * float(most))
