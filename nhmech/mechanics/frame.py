@@ -272,7 +272,8 @@ def adapted_frame(constrained: HasConstrained,
         raise MechanicsError(f"the speeds {', '.join(system.algebroid.v_names[i] for i in chosen)} "
                              "determine the motion at no sample")
     factors = factorise(matrix, pivot_order(np.array(regular), entry_costs(matrix)))
-    scale = np.median(np.abs(at_samples(constrained, factors.pivots)[:, :, 0]), axis=0)
+    # np.median would import numpy.ma first
+    scale = np.quantile(np.abs(at_samples(constrained, factors.pivots)[:, :, 0]), 0.5, axis=0)
     return AdaptedFrame(constrained, kept, chosen, written, offsets, rotation, factors,
                         np.where(scale > 0, scale, 1.0))
 

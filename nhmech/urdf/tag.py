@@ -18,7 +18,7 @@ is one. A `<skid>` has model="mid-axle" or "coulomb", track_factor="1.5" or free
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from xml.sax.saxutils import quoteattr
+from html import escape
 
 from ..errors import InputError, listed
 from .description import SKID_MODELS, Description, MidAxle, Released, Scrubbing, Skid
@@ -185,7 +185,7 @@ def format_tag(description: Description) -> str:
 
 
 def _write(name: str, attributes: dict[str, object]) -> str:
-    words = [f"{key}={quoteattr(_text(value))}" for key, value in attributes.items()
+    words = [f'{key}="{escape(_text(value))}"' for key, value in attributes.items()
              if value is not None]
     return f"<{name} {' '.join(words)}/>"
 

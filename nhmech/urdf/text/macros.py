@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from html import escape
 from pathlib import Path
-from xml.sax.saxutils import quoteattr
 
 from ...errors import ModelError, Remedy, listed
 from .source import Source, read_source
@@ -58,7 +58,7 @@ def _write(path: Path, wrapper: str) -> Remedy:
 
 def _call(macro: Macro, value: str | None = None) -> str:
     """A call of a macro; without a value its parameters are left to be filled in."""
-    given = "".join(f" {name}={quoteattr(name.upper() if value is None else value)}"
+    given = "".join(f' {name}="{escape(name.upper() if value is None else value)}"'
                     for name in macro.parameters)
     if not macro.blocks:
         return f"<xacro:{macro.name}{given}/>"
@@ -67,8 +67,8 @@ def _call(macro: Macro, value: str | None = None) -> str:
 
 def _wrap(path: Path, macro: Macro, value: str | None = None) -> str:
     return "\n".join([
-        f'<robot name={quoteattr(macro.name)} xmlns:xacro="{_SPACE}">',
-        f"  <xacro:include filename={quoteattr(path.name)}/>",
+        f'<robot name="{escape(macro.name)}" xmlns:xacro="{_SPACE}">',
+        f'  <xacro:include filename="{escape(path.name)}"/>',
         f"  {_call(macro, value)}",
         "</robot>"])
 
