@@ -8,6 +8,7 @@ import pytest
 
 import nhmech
 from nhmech import InputError, JointTorque, Simulator
+from nhmech.analysis import tyre_slip
 from nhmech.simulation.contact.contact_problem import Cone, ContactProblem
 from nhmech.simulation.contact.motion import Phase
 from nhmech.urdf import Wheel
@@ -93,9 +94,30 @@ def test_a_tyre_in_the_air_pulls_nothing(tyre):
     assert set(run.phases[0].wheels.values()) == {Phase.AIRBORNE} and len(run.phases) == 1
     for name in ("forward_speed", REAR[0], FRONT[1]):
         assert np.allclose(run.v[:, vehicle.algebroid.v_names.index(name)], start[name], atol=1e-12)
+    slip = tyre_slip(run)
+    assert not slip.longitudinal.any() and not slip.lateral.any() and not slip.load.any()
+    assert not any(loss.any() for loss in run.friction_loss.values())
     simulator.run(0.1)          # it lands on wheels that slip
     assert np.isfinite(simulator.state.v).all()
     assert simulator.state.v[vehicle.algebroid.v_names.index(FRONT[1])] > 4.0
+
+
+@pytest.mark.parametrize("tyre", TYRES[1:])
+@pytest.mark.parametrize("rolls", [False, True])
+def test_what_tyres_take_is_what_the_vehicle_loses(tyre, rolls):
+    """By the smooth step, and where the start is thrown to slip, by the nonsmooth one at first."""
+    vehicle = with_tyres("ackermann_car", FRONT + REAR, tyre)
+    simulator = Simulator(vehicle, contact="coulomb", dt=5e-4, on_fall="ignore")
+    if rolls:
+        simulator.reset(joints={"front_left_steering_joint": 0.3}, xi={"forward_speed": 6.0})
+    else:
+        simulator.reset(v={"forward_speed": 3.0, "lateral_speed": 0.5, "yaw_rate": 1.0})
+    run = simulator.run(0.3)
+    lost = sum(run.friction_loss.values())
+    assert run.rolled.all() == rolls and lost[-1] > 100.0
+    assert np.allclose(lost, run.energy[0] - run.energy, rtol=0,
+                       atol=(1e-5 if rolls else 1e-3) * lost[-1])
+    assert np.array_equal(run.columns()[f"lost.{REAR[0]}"].values, run.friction_loss[REAR[0]])
 
 
 # -- laws by wheel ---------------------------------------------------------------------------------

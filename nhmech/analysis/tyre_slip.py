@@ -9,6 +9,7 @@ import numpy as np
 from ..checks import check_arguments
 from ..errors import InputError
 from ..simulation.runs.trajectory import Trajectory
+from ..simulation.runs.tyres_along import tyred
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,16 +59,9 @@ def tyre_slip(trajectory: Trajectory) -> TyreSlip:
         For a run without any.
     """
     vehicle = trajectory.simulated.vehicle
-    wheels = () if vehicle is None else tuple(
-        wheel.name for wheel in vehicle.description.wheels if wheel.law == "tyre")
-    if vehicle is None or not wheels:
+    if vehicle is None or not tyred(vehicle):
         raise InputError("tyre_slip: no wheel of this run has a tyre; load(..., tyres=...) gives "
                          "it one")
-    found = trajectory.reactions.found
-    loads = found.shortest[:, [found.components.index((wheel, "normal")) for wheel in wheels]]
-    n = len(trajectory)
-    evaluate, theta = vehicle.tyre_function.map(n), np.tile(vehicle.theta[:, None], (1, n))
-    slip, force = (part.full().T.reshape(n, len(wheels), 2) for part in evaluate(
-        trajectory.t[None, :], trajectory.q.T, trajectory.v.T, theta, loads.T))
-    return TyreSlip(trajectory.t, wheels, -slip[:, :, 0], slip[:, :, 1],
-                    force[:, :, 0], force[:, :, 1], loads)
+    found = trajectory.tyres
+    return TyreSlip(trajectory.t, found.wheels, -found.slip[:, :, 0], found.slip[:, :, 1],
+                    found.force[:, :, 0], found.force[:, :, 1], found.load)

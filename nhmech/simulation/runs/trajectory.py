@@ -21,6 +21,7 @@ from ..contact.contact_columns import ContactColumns
 from ..contact.contact_forces import ContactForces, force_reader, world_points
 from ..contact.contact_spans import ContactSpan, contact_spans
 from ..contact.lifted import lift_notice
+from ..contact.motion import Phase
 from ..simulated import Simulated
 from .archive import ARRAYS, BESIDE, blocks_of, npz_path, read_archive, write_archive
 from .driven_twist import twist_notice
@@ -28,6 +29,7 @@ from .history import Column, History, lock
 from .limit_spans import LimitColumns, LimitSpan
 from .reactions_along import ReactionsAlong
 from .run_info import NOTICES, RunInfo
+from .tyres_along import TyresAlong, tyred
 
 LOOKED_AT = 50_000      # moments of a run, about, of which `notices` works out the forces
 JUDGED = 200            # moments of a run at which `validity` judges it
@@ -247,11 +249,26 @@ class Trajectory(History):
         `SimulationError` for a run in which wheels could only roll."""
         return dict(zip(self._contact_columns.names, self._contact_parts[2].T))
 
-    @property
+    @cached_property
     def friction_loss(self) -> dict[str, np.ndarray]:
         """Wheel -> energy that its contact has taken since the start, by friction and impacts, (N,)
-        [J]. Raises as `slid` does."""
-        return dict(zip(self._contact_columns.names, self._contact_parts[3].T))
+        [J]; that of slipping tyres is integrated over the recorded moments. Raises as `slid`
+        does."""
+        found = dict(zip(self._contact_columns.names, self._contact_parts[3].T))
+        if tyred(self._vehicle()):
+            power = (self.tyres.power[1:] + self.tyres.power[:-1]) / 2
+            taken = np.cumsum(np.diff(self.t)[:, None] * power, axis=0)
+            for name, one in zip(self.tyres.wheels, taken.T):
+                found[name] = lock(found[name] + np.concatenate(([0.0], one)))
+        return found
+
+    @cached_property
+    def tyres(self) -> TyresAlong:
+        """What the tyres did, for `analysis.tyre_slip`."""
+        vehicle = self._vehicle()
+        flies = (None if self.contact is None else
+                 self._contact_parts[1][:, :len(vehicle.contact_names)] == Phase.AIRBORNE)
+        return TyresAlong.of(vehicle, self.t, self.q, self.v, self.contact_forces(), flies)
 
     def columns(self) -> dict[str, Column]:
         """As `History.columns`; with Coulomb friction also "phase.*", "slid.*" and "lost.*" of each
@@ -259,11 +276,10 @@ class Trajectory(History):
         found = super().columns()
         if self.contact is None:
             return found
-        names = self.names["contact"]
-        units = {"phase": "", "slid": "m", "lost": "J"}
-        return found | {name: Column(lock(self.contact[:, i]), units[kind])
-                        for i, name in enumerate(names)
-                        if (kind := name.partition(".")[0]) in units}
+        phases = dict(zip(self._contact_columns.names, self._contact_parts[1].T))
+        kinds = {"phase": (phases, ""), "slid": (self.slid, "m"), "lost": (self.friction_loss, "J")}
+        return found | {f"{kind}.{name}": Column(lock(values), unit)
+                        for kind, (part, unit) in kinds.items() for name, values in part.items()}
 
     @cached_property
     def limits(self) -> tuple[LimitSpan, ...]:

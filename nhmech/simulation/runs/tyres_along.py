@@ -1,0 +1,58 @@
+"""What the tyres of a vehicle do along a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...vehicle.vehicle import Vehicle
+from ..contact.contact_forces import ContactForces
+
+
+@dataclass(frozen=True, eq=False)
+class TyresAlong:
+    """Wheel by wheel, in the order of `wheels`; longitudinal and lateral.
+
+    Attributes
+    ----------
+    slip, force
+        (N, k, 2), the forces [N] those of the ground on the wheels.
+    load
+        (N, k) [N], of the shortest split, as in the equations of motion.
+    power
+        (N, k) [W], taken by slip.
+    """
+
+    wheels: tuple[str, ...]
+    slip: np.ndarray
+    force: np.ndarray
+    load: np.ndarray
+    power: np.ndarray
+
+    def __repr__(self) -> str:
+        return f"<TyresAlong of {len(self.wheels)} wheels at {len(self.load)} moments>"
+
+    @classmethod
+    def of(cls, vehicle: Vehicle, t: np.ndarray, q: np.ndarray, v: np.ndarray,
+           forces: ContactForces, flies: np.ndarray | None) -> TyresAlong:
+        """At states t (N,), q (N, nq), v (N, nv), where the ground has these forces and wheels may
+        be in the air, (N, contacts): there it does not pull them."""
+        wheels = tyred(vehicle)
+        n, k = len(t), len(wheels)
+        load = forces.shortest[:, [forces.components.index((name, "normal")) for name in wheels]]
+        theta = np.tile(vehicle.theta[:, None], (1, n))
+        slip, force = (part.full().T.reshape(n, k, 2) for part in vehicle.tyre_function.map(n)(
+            t[None, :], q.T, v.T, theta, load.T))
+        if flies is not None:
+            own = [vehicle.contact_names.index(name) for name in wheels]
+            force = np.where(flies[:, own, None], 0.0, force)
+        S, s = vehicle.functions.slip.map(n)(t[None, :], q.T, theta)
+        S = S.full().reshape(2 * k, n, -1).swapaxes(0, 1)
+        speed = (np.einsum("nij,nj->ni", S, v) + s.full().T).reshape(n, k, 2)
+        return cls(wheels, slip, force, load, -np.einsum("nki,nki->nk", force, speed))
+
+
+def tyred(vehicle: Vehicle) -> tuple[str, ...]:
+    """Names of the wheels with tyres."""
+    return tuple(wheel.name for wheel in vehicle.description.wheels if wheel.law == "tyre")
