@@ -149,6 +149,43 @@ def test_what_lies_on_its_roof_slides_to_rest():
     assert run.phases[-1].wheels["base_link"] is Phase.LYING
 
 
+def test_a_body_may_have_a_friction_of_its_own():
+    vehicle, mu = shipped("omni"), {**dict.fromkeys(shipped("omni").contact_names, 0.9),
+                                    "base_link": 0.25}
+    moving = simulator(vehicle, mu, dt=1e-3)
+    moving.reset(pose=(0, 0, 0, np.pi, 0, 0), drop=0.0, v={"forward_speed": 1.0})
+    run = moving.run(0.6)
+    assert run.q[-1, 0] == pytest.approx(1.0 ** 2 / (2 * 0.25 * G), abs=0.25 * G * 1e-6)
+    assert run.settings["mu"]["base_link"] == 0.25
+    with pytest.raises(InputError, match="mu: wheel 'base' does not exist; .*base_link"):
+        simulator(vehicle, {"base": 0.5})
+    with pytest.raises(InputError, match="mu of base_link is inf"):
+        simulator(vehicle, {**mu, "base_link": np.inf})
+
+
+def test_a_start_below_the_ground_is_told():
+    vehicle = tall_robot()
+    q = vehicle.configuration()
+    q[2] -= 0.02
+    for options in {}, {"v": {}}:
+        with pytest.raises(InputError, match="wheel' is 0.02 m below the ground at this q; the ne"):
+            simulator(vehicle).reset(q=q, **options)
+    arm = [link("base", 4.0, (0.05, 0.05, 0.05)), link("ball", 0.1), link("arm", 0.5),
+           joint("to_ball", "base", "ball", (-0.3, 0, -0.05), kind="fixed"),
+           joint("shoulder", "base", "arm", (0.3, 0, 0))]
+    arm[2] = link("arm", 0.5, body=shape('<sphere radius="0.02"/>', (0, 0, 0.3)))
+    for side, y in (("left", 0.3), ("right", -0.3)):
+        arm += [link(side, 0.2), joint(f"{side}_wheel", "base", side, (0, y, 0))]
+    wheels = [Wheel("left_wheel", "disc", 0.1), Wheel("right_wheel", "disc", 0.1),
+              Wheel(None, "caster_ball", 0.05, link="ball")]
+    moving = simulator(nhmech.load(robot(*arm), wheels=wheels, free=("shoulder",)))
+    moving.reset(joints={"shoulder": 1.5})
+    with pytest.raises(InputError, match="arm is 0.22 m below the ground at this start"):
+        moving.reset(joints={"shoulder": np.pi})
+    moving.reset(joints={"shoulder": np.pi}, drop=0.0)
+    assert moving.state.q[2] == pytest.approx(0.32, abs=1e-12)
+
+
 @pytest.mark.parametrize("name, kick", [("tricycle", 8.0), ("bicycle", 2.0), ("sled", 14.0)])
 def test_a_robot_that_is_thrown_over_comes_to_rest(name, kick):
     vehicle = shipped(name)

@@ -190,8 +190,14 @@ class Simulated:
             nearest = self.constrained.nearest(q)
             cure = ("no configuration near it does" if nearest is None else
                     f"the nearest that does is q = {np.round(nearest, 12).tolist()}")
-            raise InputError(f"q does not satisfy {d.names[d.phi_rows[worst]]!r}, which is "
-                             f"{phi[worst]:.6g} there; {cure}")
+            held = d.components[d.phi_rows[worst]]
+            if held is not None and held.direction == "normal":
+                what = (f"{held.contact!r} is {abs(phi[worst]):.6g} m "
+                        f"{'below' if phi[worst] < 0 else 'above'} the ground at this q")
+            else:
+                what = (f"q does not satisfy {d.names[d.phi_rows[worst]]!r}, which is "
+                        f"{phi[worst]:.6g} there")
+            raise InputError(f"{what}; {cure}")
         return q
 
     def check_invariant(self, q: np.ndarray, v: np.ndarray) -> None:

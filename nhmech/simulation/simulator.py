@@ -103,8 +103,8 @@ class Simulator:
         vehicle was loaded with skid="coulomb". Tyres slip by themselves, and with Coulomb friction
         leave the ground too.
     mu
-        Friction coefficient of all wheels, or wheel -> coefficient; those of the vehicle where
-        None. Only with Coulomb friction.
+        Friction coefficient of all, or wheel or link -> coefficient; those of the vehicle where
+        None, and of bodies the mean of its wheels that slide. Only with Coulomb friction.
     restitution
         Speed after an impact over the speed before it, from 0 (a wheel that lands stays down) to
         1; of all wheels, or by name. Only with Coulomb friction.

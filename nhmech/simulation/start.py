@@ -15,6 +15,7 @@ from ..vehicle.bodies import BodyContacts
 from ..vehicle.friction import as_commanded
 from ..vehicle.vehicle import Vehicle
 from .arguments import read_speeds
+from .contact.motion import TOUCHING
 from .contact.nonsmooth_terms import NonsmoothTerms
 from .least_squares import LeastSquares
 from .propagator import Propagator
@@ -54,6 +55,8 @@ def begin(propagator: Propagator, start: Start) -> None:
     propagator.start(q)
     if speeds:
         full = _set_speeds(propagator, speeds, [v_names.index(name) for name in speeds])
+    if start.drop is None:
+        _check_bodies(propagator)
     if full is None:
         _check_manifold(propagator)
         propagator.settle()
@@ -62,6 +65,21 @@ def begin(propagator: Propagator, start: Start) -> None:
             _hang(propagator, start)
         propagator.moment.v[...] = full
         propagator.slip()
+
+
+def _check_bodies(propagator: Propagator) -> None:
+    """Raises `InputError` where a body that can meet the ground is below it."""
+    coulomb, moment = propagator.coulomb, propagator.moment
+    if coulomb is None or not coulomb.terms.bodies.links:
+        return
+    terms, x = coulomb.terms, propagator.atlas.chart.at_rest(moment.q)[:coulomb.terms.nconf]
+    heights = terms.read_heights(x)
+    lowest = int(heights.argmin())
+    name = terms.contacts[lowest].name
+    if name in terms.bodies.links and heights[lowest] < -TOUCHING:
+        raise InputError(f"{name} is {-heights[lowest]:.6g} m below the ground at this start",
+                         Remedy("reset(pose=..., joints=..., drop=0.0) lifts the vehicle until "
+                                "nothing is", "--drop 0.01 lifts the vehicle above it"))
 
 
 def _is_upright(pose: Any) -> bool:
@@ -80,9 +98,7 @@ def _hang(propagator: Propagator, start: Start) -> None:
     if not terms.bodies.links:
         terms = NonsmoothTerms.of(vehicle, 1.0, bodies=BodyContacts.of(vehicle))
     x = propagator.atlas.chart.at_rest(q)[:terms.nconf]
-    at_rest = np.zeros(terms.nv), np.zeros(len(terms.contacts))
-    heights = terms.read_rows(0.0, x, *at_rest)[2][list(terms.heights)]
-    lift = (high - heights.min()) * np.array(vehicle.ground.normal)
+    lift = (high - terms.read_heights(x).min()) * np.array(vehicle.ground.normal)
     x[:3] += lift
     moment.x[:terms.nconf], moment.q[...] = x, terms.configuration(x)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from math import inf
@@ -15,19 +15,22 @@ from .build import build
 from .vehicle import Vehicle
 
 
-def read_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> dict[str, float]:
-    """Wheel -> coefficient, of those that `mu` says something about: all, those it names, or none.
+def read_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None,
+                  bodies: Sequence[str] = ()) -> dict[str, float]:
+    """Wheel -> coefficient, of those that `mu` says something about: all, those it names, or none;
+    and so of the links of `bodies`.
 
     Raises
     ------
     InputError
-        For wheels that do not exist and numbers that are not positive.
+        For names that do not exist and numbers that are not positive.
     """
     if mu is None:
         return {}
-    given = dict(mu) if isinstance(mu, Mapping) else dict.fromkeys(vehicle.contact_names, mu)
+    names = *vehicle.contact_names, *bodies
+    given = dict(mu) if isinstance(mu, Mapping) else dict.fromkeys(names, mu)
     for wheel, value in given.items():
-        read_word("mu: wheel", wheel, vehicle.contact_names)
+        read_word("mu: wheel", wheel, names)
         if value != inf and not (is_finite(value) and value > 0):
             raise InputError(f"mu of {wheel!r} is {value!r}; a friction coefficient is a positive "
                              "number, or inf for a wheel that cannot slip")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,11 +44,12 @@ class ContactRows:
 
 
 def read_coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None,
-                      sliding: Collection[str]) -> dict[str, float]:
+                      sliding: Collection[str], bodies: Sequence[str]) -> dict[str, float]:
     """Wheel -> coefficient: infinite of those that are not `sliding`, which roll while they are on
-    the ground; 0 of those that hold nothing along it. Raises `InputError` for a wheel without
+    the ground; 0 of those that hold nothing along it; and link -> coefficient of `bodies`, where
+    `mu` does not say it the mean of the wheels that slide. Raises `InputError` for a wheel without
     one."""
-    given, own = read_friction(vehicle, mu), own_friction(vehicle)
+    given, own = read_friction(vehicle, mu, bodies), own_friction(vehicle)
     held = {c.name for c in vehicle.contacts if len(c.held) > 1}
     found = {name: 0.0 if name not in held else np.inf if name not in sliding else
              given.get(name, own[name]) for name in vehicle.contact_names}
@@ -59,9 +60,13 @@ def read_coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None,
             f"{vehicle.name!r}", Remedy(
                 "Give mu=0.6, or mu={\"" + missing[0] + "\": 0.6}",
                 f"Give --mu 0.6, or --mu {missing[0]}=0.6"))
-    infinite = [name for name, value in found.items() if value == np.inf and name in sliding]
+    grips = [value for value in found.values() if value and value < np.inf]
+    mean = float(np.mean(grips)) if grips else 0.0
+    found |= {body: given.get(body, mean) for body in bodies}
+    infinite = [name for name, value in found.items()
+                if value == np.inf and (name in sliding or name in bodies)]
     if infinite:
-        raise InputError(f"mu of {listed(infinite)} is inf: a wheel that cannot slip has no place "
+        raise InputError(f"mu of {listed(infinite)} is inf: what cannot slip has no place "
                          "in contact=\"coulomb\"; give the others law=\"coulomb\" and leave "
                          "contact= out")
     return {name: float(value or 0.0) for name, value in found.items()}

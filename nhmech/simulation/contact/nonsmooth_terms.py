@@ -51,7 +51,7 @@ class NonsmoothTerms:
     def of(cls, vehicle: Vehicle, mu: float | Mapping[str, float] | None = None,
            contact: str | None = "coulomb", bodies: BodyContacts | None = None) -> NonsmoothTerms:
         """Of a vehicle, with `mu`, else the friction that its wheels come with; `contact` as
-        `Simulator` has it. Bodies have the mean friction of the wheels that slide.
+        `Simulator` has it. Bodies that `mu` does not name have the mean of the wheels that slide.
 
         Raises
         ------
@@ -60,7 +60,9 @@ class NonsmoothTerms:
         """
         distribution = vehicle.constrained.distribution
         rows = {held: i for i, held in enumerate(distribution.components) if held is not None}
-        known = read_coefficients(vehicle, mu, sliding_wheels(vehicle.description, contact))
+        bodies = bodies or BodyContacts.none(vehicle.algebroid.nv)
+        known = read_coefficients(vehicle, mu, sliding_wheels(vehicle.description, contact),
+                                  tuple(dict.fromkeys(bodies.links)))
         contacts = [
             ContactRows(name, rows[Component(name, "normal")],
                         tuple(i for held, i in rows.items()
@@ -68,12 +70,9 @@ class NonsmoothTerms:
                         distribution.phi_rows.index(rows[Component(name, "normal")]), known[name])
             for name in vehicle.contact_names]
         free = tuple(i for i, held in enumerate(distribution.components) if held is None)
-        bodies = bodies or BodyContacts.none(vehicle.algebroid.nv)
-        grips = [c.mu for c in contacts if 0 < c.mu < np.inf]
-        mean = float(np.mean(grips)) if grips else 0.0
         m, k = distribution.m, len(distribution.phi_rows)
-        contacts += [ContactRows(link, m + 3 * i, (m + 3 * i + 1, m + 3 * i + 2), k + i, mean)
-                     for i, link in enumerate(bodies.links)]
+        contacts += [ContactRows(link, row, (row + 1, row + 2), k + i, known[link])
+                     for i, link in enumerate(bodies.links) for row in (m + 3 * i,)]
         return cls(vehicle, tuple(contacts), free, bodies)
 
     def __repr__(self) -> str:
@@ -280,6 +279,11 @@ class NonsmoothTerms:
         """`rows_function` of numbers, for keeps."""
         A, b, phi = self._rows(t, x, w, self.vehicle.theta, closed, h)
         return A.copy(), b.copy(), phi.copy()
+
+    def read_heights(self, x: np.ndarray) -> np.ndarray:
+        """Of all contacts at the start of time, (n,)."""
+        at_rest = np.zeros(self.nv), np.zeros(len(self.contacts))
+        return self.read_rows(0.0, x, *at_rest)[2][list(self.heights)]
 
     def touching(self, rows: tuple[np.ndarray, ...], w: np.ndarray) -> np.ndarray:
         """Phases of the contacts, (n,), by their heights and speeds: of no step."""
