@@ -166,12 +166,13 @@ class RunConditions(Conditions):
 
     def place(self, simulator: Simulator, start: Mapping[str, Any]) -> dict[str, Any]:
         """As of `Conditions`; a fall begins at rest unless `--xi` says otherwise."""
-        given = super().place(simulator, start)
-        if self.drop is not None:
-            given |= {"drop": self.drop} | ({} if self.xi else {"xi": None})
+        if self.drop is not None:      # first: what falls need not have stood
+            start = {**start, "drop": self.drop} | ({} if self.xi else {"xi": None})
+            if self.start is not None or self.joints:
+                start.pop("q", None)
             with naming("--drop", (self.drop,)):
-                simulator.reset(**given)
-        return given
+                simulator.reset(**start)
+        return super().place(simulator, start)
 
 
 NO_CONDITIONS = Conditions()
