@@ -123,7 +123,7 @@ ARGUMENTS = {
     "several columns": (
         lambda: Simulator(shipped("differential_drive")).run(0.01).column("left_wheel_joint"),
         "'left_wheel_joint' has several columns: 'left_wheel_joint.position', "),
-    "off the ground": (stand_off, "q does not satisfy 'left_wheel_joint/normal', which is 1 there; "
+    "off the ground": (stand_off, "'left_wheel_joint' is 1 m above the ground at this q; "
                        r"the nearest that does is q = \[0.0, 0.0, 0.1"),
     "near of another shape": (lambda: line(2.0).nearest([[0.1, 0], [0.2, 0]], near=[0.1]),
                               "must be an arc length .m. for each point"),

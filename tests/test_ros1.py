@@ -1,11 +1,13 @@
 """The node for ROS 1, for real: roscore, roslaunch, a user that drives, on the loopback."""
 
+import contextlib
 import os
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +86,7 @@ def drive(environment, tmp_path_factory):
         try:
             driver = start([sys.executable, str(ROOT / "tests" / "ros1_driver.py"),
                             str(folder / "seen.npz")], environment, log)
+            wait_for_master(int(port))
             bad = [run_node(environment, "__name:=first", "_cmd_vel_timout:=1.0"),
                    run_node(environment, "__name:=second", "_robot:=hovercraft")]
             code = driver.wait(WAIT)
@@ -94,6 +97,16 @@ def drive(environment, tmp_path_factory):
     commands = np.loadtxt(folder / "commands.csv", delimiter=",", skiprows=1)
     again = np.flatnonzero(np.diff(commands[:, 0]) < 0)      # the reset at the end
     return np.load(folder / "seen.npz"), commands[:again[0] + 1 if len(again) else None], bad
+
+
+def wait_for_master(port):
+    """A node that does not find one ends before it looks at its parameters."""
+    until = time.monotonic() + WAIT
+    while time.monotonic() < until:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1.0):
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"no master at {port}")
 
 
 def run_node(environment, *words):
