@@ -613,6 +613,24 @@ def test_events_of_held_commands_are_those_of_single_steps(mu, torque, terminal,
     np.testing.assert_array_equal(first.q, second.q)
 
 
+@pytest.mark.parametrize("seed", [13, 48, 61, 69, 83, 96, 117, 153])
+def test_use_is_the_least_where_wheels_end_without_load(seed, monkeypatch):
+    """The slack changes its sign there, to 1e-7, and few programmes are solved: the ratios of all
+    wheels improve together, whatever their mu."""
+    wheels, programmes = 2 + seed % 5, []
+    load, mu = random_load(seed, wheels, 1 + seed % 7), {f"w{i}": 0.4 + 0.1 * i
+                                                         for i in range(wheels)}
+    minimise = cone_programme.minimise
+    monkeypatch.setattr(friction, "minimise",
+                        lambda *given, **k: programmes.append(1) or minimise(*given, **k))
+    use, _ = least_use(load, mu)
+    assert 0 < use < np.inf and len(programmes) <= 12
+    below, above = (widest_split(load, {wheel: value * use * factor
+                                        for wheel, value in mu.items()})[0]
+                    for factor in (1 - 1e-7, 1 + 1e-7))
+    assert below < 0 < above
+
+
 @pytest.mark.parametrize("seed, wheels, more", [(0, 2, 1), (2, 4, 3), (4, 6, 7)])
 def test_the_sign_of_the_slack_takes_fewer_steps(seed, wheels, more, monkeypatch):
     """On either side of the least mu; next to it as many as the whole programme."""

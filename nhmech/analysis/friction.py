@@ -14,7 +14,12 @@ from ..vehicle.vehicle import Vehicle
 from .cone_programme import Cones, minimise
 from .contact_load import NOTHING, ContactLoad
 
-ROUNDS = 50      # of the ratio's improvement, which gains digits at each
+# how far short of its optimum a programme may end, in the first round and in the last
+ROUGH, EXACT = 1e-3, 1e-11
+# Part of the load below which a wheel's ratio is not scaled further: rows that are larger by the
+# inverse of a vanishing load leave the programme no digits.
+LIGHT = 1e-3
+ROUNDS = 50      # of the ratio's improvement, which doubles its digits at each
 
 
 def coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> dict[str, float]:
@@ -158,24 +163,29 @@ def most_use(load: ContactLoad, mu: Mapping[str, float]) -> float:
 
 def _improve(load: ContactLoad, mu: Mapping[str, float], use: float,
               best: np.ndarray) -> tuple[float, np.ndarray]:
-    """Better splits of the normals, until none leaves slack at the use found."""
+    """Better splits of the normals, until none leaves slack at the use found. The first programmes
+    are solved roughly: any split that leaves slack is better, and the next asks for more."""
+    gap = ROUGH
     for _ in range(ROUNDS):
         parts = [_cone(load, places, use * mu[wheel]) for wheel, places in _places(load).items()]
-        rooms = [max(float(best[normal]), NOTHING * load.size) / load.size
-                 for normal, _ in _places(load).values()]
         # the least ratios then move together
+        rooms = [max(float(best[normal]) / load.size, LIGHT)
+                 * (mu[wheel] if along and np.isfinite(mu[wheel]) else 1.0)
+                 for wheel, (normal, along) in _places(load).items()]
         parts = [(P / room, p / room, r / room, s / room)
                  for (P, p, r, s), room in zip(parts, rooms)]
-        left, f = _widest(parts, load.kernel)
+        left, f = _widest(parts, load.kernel, gap)
         f = load.split + load.size * f
         found = max((need / mu[wheel]
                      for wheel, need in shares(load, f).items() if np.isfinite(mu[wheel])),
                     default=0.0)
-        if not found < use:
+        is_last = gap <= EXACT and not (left > EXACT and found < use * (1 - EXACT))
+        if found < use:
+            use, best = found, f
+        if is_last:
             break
-        gain, use, best = use - found, found, f
-        if gain < 1e-11 * use or left < 1e-11:
-            break
+        # the slack that is left falls with the square of the one before
+        gap = max(min(0.1 * max(left, 0.0) ** 2, ROUGH), EXACT)
     return use, best
 
 
@@ -213,7 +223,7 @@ def _cone(load: ContactLoad, places: tuple[int, list[int]],
             mu * load.kernel[normal], mu * load.split[normal] / load.size)
 
 
-def _widest(parts: list[tuple], kernel: np.ndarray, *,
+def _widest(parts: list[tuple], kernel: np.ndarray, gap: float = EXACT, *,
             sign: bool = False) -> tuple[float, np.ndarray]:
     """max over z of min over cones of right - |left|, and the change of the split there (n,).
 
@@ -231,7 +241,7 @@ def _widest(parts: list[tuple], kernel: np.ndarray, *,
         cones = Cones(np.concatenate([P, np.zeros((n, 2, 1))], axis=2), p,
                       np.column_stack([r, -np.ones(n)]), s)
         least = float(np.min(s - np.hypot(p[:, 0], p[:, 1])))
-        z = minimise(-np.eye(m + 1)[m], cones, np.r_[z, least - 1.0], sign=sign)[:m]
+        z = minimise(-np.eye(m + 1)[m], cones, np.r_[z, least - 1.0], gap, sign=sign)[:m]
     left, right = P @ z + p, r @ z + s
     return float(np.min(right - np.hypot(left[:, 0], left[:, 1]))), kernel @ (basis @ z)
 
