@@ -11,13 +11,13 @@ from nhmech import InputError, JointTorque, Simulator
 from nhmech.analysis import tyre_slip
 from nhmech.simulation.contact.contact_problem import Cone, ContactProblem
 from nhmech.simulation.contact.motion import Phase
-from nhmech.urdf import Wheel
+from nhmech.urdf import Tyre, Wheel
 
 FRONT = ("front_left_wheel_joint", "front_right_wheel_joint")
 REAR = ("rear_left_wheel_joint", "rear_right_wheel_joint")
 DRIVES = ("left_wheel_joint", "right_wheel_joint")
 AT_ONCE = "longitudinal.relaxation=0 lateral.relaxation=0"
-TYRES = ("passenger_car", f"passenger_car {AT_ONCE}",
+TYRES = ("passenger_car", f"passenger_car@2500 {AT_ONCE}",
          "longitudinal.stiffness=9000 lateral.stiffness=6000")
 
 
@@ -118,6 +118,20 @@ def test_what_tyres_take_is_what_the_vehicle_loses(tyre, rolls):
     assert np.allclose(lost, run.energy[0] - run.energy, rtol=0,
                        atol=(1e-5 if rolls else 1e-3) * lost[-1])
     assert np.array_equal(run.columns()[f"lost.{REAR[0]}"].values, run.friction_loss[REAR[0]])
+
+
+def test_a_landing_on_stiff_tyres_is_solved():
+    """The stiffer the tyres, the shorter the part of an impact in which they lose their slip."""
+    tyre = replace(Tyre.read(f"passenger_car@8000 {AT_ONCE}"), follows=None)
+    vehicle = with_tyres("ackermann_car", FRONT + REAR, tyre)
+    simulator = Simulator(vehicle, contact="coulomb")
+    start = {"vertical_speed": -1.0, "forward_speed": 2.0, REAR[0]: 30.0, FRONT[1]: -5.0}
+    state = simulator.reset(v=start)
+    assert state.v[2] == pytest.approx(0.0, abs=1e-12)
+    assert vehicle.energy(0.0, state.q, state.v) < vehicle.energy(0.0, state.q, np.array(
+        [start.get(name, 0.0) for name in vehicle.algebroid.v_names]))
+    rates = [state.v[vehicle.algebroid.v_names.index(name)] for name in (REAR[0], FRONT[1])]
+    assert 0 < rates[0] < 30 and rates[1] > -5
 
 
 # -- laws by wheel ---------------------------------------------------------------------------------

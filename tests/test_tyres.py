@@ -251,8 +251,82 @@ def test_braking_shifts_the_load_that_the_brakes_need():
     assert front * a - rear * b == pytest.approx(grip * mass * GRAVITY * at - spinning, rel=1e-9)
 
 
+# -- coefficients that follow the load -------------------------------------------------------------
+AT_ONCE = "longitudinal.relaxation=0 lateral.relaxation=0"
+
+
+def coefficients(load: float) -> dict[str, tuple[float, ...]]:
+    """K, mu, C, E at a load: Pacejka 2006, table A3.1, and (4.E9) to (4.E30)."""
+    df = load / 4000 - 1
+    return {"x": (load * (21.51 - 0.163 * df) * np.exp(0.245 * df), 1.21 - 0.037 * df, 1.685,
+                  0.344 + 0.095 * df - 0.02 * df ** 2),
+            "y": (14.95 * 4000 * np.sin(2 * np.arctan(load / (2.13 * 4000))), 0.99 - 0.145 * df,
+                  1.193, -1.003 - 0.537 * df)}
+
+
+@pytest.mark.parametrize("kappa", [-1.0, -0.05, 0.08])
+def test_a_tyre_follows_the_load_that_braking_shifts(kappa):
+    """Both axles with the same tyre, whatever it was read for: each has the coefficients of the
+    load that statics of the deceleration gives it, a scalar equation."""
+    tyre, shape = f"passenger_car@3000 {AT_ONCE}", {"height": 0.35, "front": 1.35, "rear": 1.35}
+
+    def force(load):
+        K, mu, C, E = coefficients(load)["x"]
+        return load * magic(kappa, K / load, mu, C, E)
+
+    mass, _, a, b = planar_numbers(1.35, 1.35)
+    at, weight = (BODY * shape["height"] + 2 * WHEEL * RADIUS) / mass, mass * GRAVITY
+
+    def missing(front):
+        """Moment about the centre of mass; what turns the wheels is no moment on the body."""
+        rear = weight - front
+        return front * a - rear * b + (force(front) + force(rear)) * (at - RADIUS)
+
+    front = brentq(missing, 100.0, weight - 100.0, xtol=1e-12, rtol=1e-15)
+    vehicle = single_track(tyre, **shape)
+    q, v, xi = slipping(vehicle, kappa, 0.0)
+    found = reactions(vehicle, 0.0, q, v, np.zeros(len(vehicle.driven))).components
+    assert found["front_joint"]["normal"] == pytest.approx(front, rel=1e-9)
+    x, _, z = ground_forces(vehicle, q, v, xi)
+    assert z == pytest.approx(weight, rel=1e-9)
+    assert x == pytest.approx(force(front) + force(weight - front), rel=1e-9)
+    fixed = single_track(f"passenger_car {AT_ONCE}", **shape)
+    assert abs(ground_forces(fixed, q, v, xi)[0] / x - 1) > 1e-3
+
+
+@pytest.mark.parametrize("speed", [5.0, 20.0])
+def test_straight_running_knows_the_loads_of_both_axles(speed):
+    """One tyre for both: their cornering stiffnesses are those of the axles' own loads."""
+    mass, _, a, b = planar_numbers()
+    weight = mass * GRAVITY / (a + b)
+    wanted = [coefficients(load)["y"][0] for load in (weight * b, weight * a)]
+    found = lateral_dynamics(single_track(f"passenger_car@4000 {AT_ONCE}"), speed)
+    np.testing.assert_allclose(found, expected_dynamics(*wanted, speed), rtol=1e-8)
+
+
+def test_given_coefficients_keep_their_ratio_to_those_of_the_set():
+    tyre = Tyre.read(f"passenger_car@3000 lateral.friction=0.8 lateral.curvature=-0.5 {AT_ONCE}")
+    vehicle, slip = level(tyre), -0.3
+    _, y, z = ground_forces(vehicle, *slipping(vehicle, 0.0, -slip))
+    (K, mu, C, E), (_, mu3, _, E3) = coefficients(z / 2)["y"], coefficients(3000.0)["y"]
+    wanted = z * magic(slip, K / (z / 2), mu * 0.8 / mu3, C, E - 0.5 - E3)
+    assert y == pytest.approx(wanted, rel=1e-9)
+    assert Tyre.read(str(tyre)) == tyre and eval(repr(tyre)) == tyre
+
+
+def test_loads_above_those_of_the_set_have_the_coefficients_of_its_largest():
+    heavy = level(f"passenger_car@8000 {AT_ONCE}").with_parameters({
+        "base.mass": 3 * BODY, "base.com_z": -2 * WHEEL * RADIUS / (3 * BODY) - RADIUS})
+    slip = 0.6
+    _, y, z = ground_forces(heavy, *slipping(heavy, 0.0, -slip))
+    assert z / 2 > 8000
+    K, mu, C, E = coefficients(8000.0)["y"]
+    assert y == pytest.approx(z * magic(slip, K / 8000, mu, C, E), rel=1e-9)
+
+
 # -- consistency -----------------------------------------------------------------------------------
 @pytest.mark.parametrize("robot, tyre", [("ackermann_car", "robot_rubber"), ("bicycle", "bicycle"),
+                                         ("ackermann_car", "passenger_car@3000"),
                                          ("skid_steer", "robot_rubber"),
                                          ("differential_drive", "robot_rubber")])
 def test_three_derivations_agree(robot, tyre):

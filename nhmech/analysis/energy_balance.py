@@ -111,9 +111,9 @@ def _friction(simulated: Simulated) -> ca.SX:
     """Generalised force (nv,) of what is proportional to reactions, in (t, q, v, u, theta)."""
     equations, constrained = simulated.equations, simulated.equations.frame.constrained
     s, own = simulated.constrained.system, constrained.system
-    if constrained.friction is None or not constrained.rubbing:
+    if not constrained.rubbing:
         return ca.SX(s.v.numel(), 1)
     symbols = [own.t, own.q, own.v, own.u, own.theta]
     lam = equations.multipliers(own.t, own.q, own.v[list(equations.frame.speeds)], own.u, own.theta)
-    found = own.expand(constrained.friction @ (equations.frame.spread() @ lam))
+    found = own.expand(equations.frame.drag @ (equations.frame.spread() @ lam))
     return ca.Function("friction", symbols, found)(s.t, s.q, s.v, s.u, s.theta)

@@ -73,7 +73,7 @@ def saddle(frame: AdaptedFrame) -> tuple[ca.SX, ca.SX]:
     nv, r = system.algebroid.nv, len(frame.kept)
     matrix = _ideal(frame)
     if frame.friction is not None:
-        felt = constrained.friction @ frame.spread()
+        felt = frame.drag @ frame.spread()
         matrix = matrix - ca.blockcat([[ca.SX(nv, nv), felt], [ca.SX(r, nv), ca.SX(r, r)]])
     if constrained.distribution.flow is not None:
         slope = ca.jacobian(constrained.distribution.flow, system.v)[list(frame.kept), :]

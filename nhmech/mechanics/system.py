@@ -251,8 +251,10 @@ class ConstrainedSystem:
         starts on it, and is brought back to it after each step.
     friction
         Generalised force per unit of the force of each row, beside the row itself, (nv, m), a
-        function of (t, q, v, u, theta): the force f of the rows exerts (A^T + friction) f. None of
-        ideal constraints.
+        function of (t, q, v, u, theta) and of `loads`: the force f of the rows exerts (A^T +
+        friction(f)) f. None of ideal constraints.
+    loads
+        Symbols for f (m,); None where friction is proportional to it.
 
     Examples
     --------
@@ -271,6 +273,7 @@ class ConstrainedSystem:
     moment: float = 0.0
     invariant: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
     friction: ca.SX | None = None
+    loads: ca.SX | None = None
 
     def __repr__(self) -> str:
         return (f"<ConstrainedSystem with v = {listed(self.system.algebroid.v_names, REPR)}; "

@@ -6,10 +6,11 @@ import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from types import MappingProxyType
+from typing import Any
 
 from ..checks import read_number, show
 from ..errors import InputError, listed
-from .tyre_loads import LOAD_TERMS
+from .tyre_loads import find_load_terms
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,9 @@ class Tyre:
     low_speed
         v_0 [m/s]. Slip is the sliding speed over `|V|`; from v_0 down to rest over
         (V^2 + v_0^2) / (2 v_0), so that there it is a viscous force.
+    follows
+        Name of the set by whose load terms the coefficients change while the load shifts: the
+        numbers are those at F_0. They stay as they are where None.
 
     Raises
     ------
@@ -81,8 +85,9 @@ class Tyre:
     -----
     Slip as in ISO 8855: kappa = -V_sx / `|V_x|`, tan(alpha) = V_sy / `|V_x|`, of the velocity V_s
     of the tyre's material at the contact and the velocity V of the wheel's centre. The sets of
-    `TYRES` go by name, and "passenger_car@3000" is that one under a load of 3000 N. `Wheel(tyre=)`
-    takes a text such as "passenger_car lateral.friction=0.8".
+    `TYRES` go by name, with the coefficients of their load F_0; "passenger_car@3000" is that one
+    under a load of 3000 N, whose coefficients follow the load from there. `Wheel(tyre=)` takes a
+    text such as "passenger_car lateral.friction=0.8".
 
     Examples
     --------
@@ -96,6 +101,7 @@ class Tyre:
     lateral: Grip
     load: float | None = None
     low_speed: float = 0.5
+    follows: str | None = None
 
     def __post_init__(self) -> None:
         for what in ("longitudinal", "lateral"):
@@ -105,6 +111,8 @@ class Tyre:
         if self.load is not None:
             read_number("tyre: load", self.load, "a force [N]", above=0)
         read_number("tyre: low_speed", self.low_speed, "a speed [m/s]", above=0)
+        if self.follows is not None:
+            find_load_terms(self.follows).at(self.load or 0.0)
         limited = [what for what in ("longitudinal", "lateral")
                    if getattr(self, what).friction is not None]
         if len(limited) == 1:
@@ -139,12 +147,15 @@ class Tyre:
         names = [name for name, known in TYRES.items() if known == self]
         if names:
             return names[0]
-        return " ".join(f"{name}={value!r}" for name, value in self.numbers().items())
+        words = [] if self.follows is None else [f"{self.follows}@{self.load!r}"]
+        known = _find_set(words[0]).numbers() if words else {}
+        return " ".join([*words, *(f"{name}={value!r}" for name, value in self.numbers().items()
+                                   if known.get(name) != value)])
 
     def numbers(self) -> dict[str, float]:
         """Its numbers by name, "lateral.stiffness" and so on, without those that are None."""
         found: dict[str, float | None] = {}
-        for name, value in asdict(self).items():
+        for name, value in asdict(replace(self, follows=None)).items():
             inner = value.items() if isinstance(value, dict) else ()
             found |= {f"{name}.{what}": number for what, number in inner}
             if not inner:
@@ -201,10 +212,8 @@ def _find_set(word: str) -> Tyre:
         raise _unknown(f"tyre: there is no set {name!r}", name, TYRES)
     if not at:
         return TYRES[name]
-    if name not in LOAD_TERMS:
-        raise InputError(f"tyre: the set {name!r} does not say how it changes with the load; those "
-                         f"that do are {listed(LOAD_TERMS)}")
-    return change_tyre(TYRES[name], LOAD_TERMS[name].at(_read_word("load", load)))
+    numbers = find_load_terms(name).at(_read_word("load", load))
+    return replace(change_tyre(TYRES[name], numbers), follows=name)
 
 
 def _unknown(text: str, name: str, known: Iterable[str]) -> InputError:
@@ -216,7 +225,7 @@ def _unknown(text: str, name: str, known: Iterable[str]) -> InputError:
 
 def change_tyre(base: Tyre | None, numbers: Mapping[str, float]) -> Tyre:
     """A tyre with some numbers; all that it needs where there is none to begin with."""
-    parts: dict[str, dict[str, float]] = {"longitudinal": {}, "lateral": {}, "": {}}
+    parts: dict[str, dict[str, Any]] = {"longitudinal": {}, "lateral": {}, "": {}}
     for name, value in numbers.items():
         direction, _, what = name.rpartition(".")
         parts[direction][what] = value

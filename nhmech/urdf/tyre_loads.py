@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from math import atan, exp, sin
 from types import MappingProxyType
+from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, listed
 
 LOADS = 0.2, 2.0      # of the nominal load: beyond, polynomials of measured ones say nothing
 
@@ -15,7 +16,7 @@ LOADS = 0.2, 2.0      # of the nominal load: beyond, polynomials of measured one
 class LoadTerms:
     """Coefficients of the magic formula over the load F, with f = F/F_0 - 1::
 
-        K_x = F (kx1 + kx2 f) exp(kx3 f),     K_y = ky1 F_0 sin(2 atan(F / (ky2 F_0)))
+        K_x = F (kx1 + kx2 f) exp(kx3 f),     K_y = ky1 F_0 sin(2 atan(x)), x = F / (ky2 F_0)
         mu_x = dx1 + dx2 f,                   mu_y = dy1 + dy2 f
         E_x = ex1 + ex2 f + ex3 f^2,          E_y = ey1 + ey2 f
 
@@ -44,6 +45,25 @@ class LoadTerms:
     ey1: float
     ey2: float
 
+    def per_load(self, load: Any, calculus: Any = math) -> dict[str, Any]:
+        """The coefficients by the names of `Tyre`, its stiffness over the load; sin(2 atan(x)) is
+        2 x / (1 + x^2).
+
+        Parameters
+        ----------
+        load
+            F [N], or a symbol for it, of which `calculus` then has the exponential function.
+        """
+        f, x = load / self.load - 1, load / (self.ky2 * self.load)
+        return {
+            "longitudinal_stiffness": (self.kx1 + self.kx2 * f) * calculus.exp(self.kx3 * f),
+            "longitudinal_friction": self.dx1 + self.dx2 * f,
+            "longitudinal_curvature": self.ex1 + self.ex2 * f + self.ex3 * f ** 2,
+            "lateral_stiffness": 2 * self.ky1 / self.ky2 / (1 + x ** 2),
+            "lateral_friction": self.dy1 + self.dy2 * f,
+            "lateral_curvature": self.ey1 + self.ey2 * f,
+        }
+
     def at(self, load: float) -> dict[str, float]:
         """Numbers of a `Tyre` by name, for a load [N].
 
@@ -56,17 +76,18 @@ class LoadTerms:
         if not low <= load <= high:
             raise InputError(f"tyre: the set says nothing about a load of {load:g} N: it is for "
                              f"{low:g} to {high:g} N")
-        f = load / self.load - 1
-        return {
-            "load": load,
-            "longitudinal.stiffness": load * (self.kx1 + self.kx2 * f) * exp(self.kx3 * f),
-            "longitudinal.friction": self.dx1 + self.dx2 * f,
-            "longitudinal.curvature": self.ex1 + self.ex2 * f + self.ex3 * f ** 2,
-            "lateral.stiffness": self.ky1 * self.load * sin(2 * atan(load / (self.ky2
-                                                                             * self.load))),
-            "lateral.friction": self.dy1 + self.dy2 * f,
-            "lateral.curvature": self.ey1 + self.ey2 * f,
-        }
+        found = {name.replace("_", "."): number for name, number in self.per_load(load).items()}
+        for name in "longitudinal.stiffness", "lateral.stiffness":
+            found[name] *= load
+        return {"load": load, **found}
+
+
+def find_load_terms(name: str) -> LoadTerms:
+    """Those of a set. Raises `InputError` where it has none."""
+    if not isinstance(name, str) or name not in LOAD_TERMS:
+        raise InputError(f"tyre: the set {name!r} does not say how it changes with the load; those "
+                         f"that do are {listed(LOAD_TERMS)}")
+    return LOAD_TERMS[name]
 
 
 # 205/60R15 91V at 2.2 bar: Pacejka, 2nd ed. 2006, table A3.1

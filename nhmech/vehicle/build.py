@@ -168,9 +168,10 @@ def _constrain(context: BuildContext, form: Formulation, full: Formulation, posi
         spans = [span for c in form.contacts if (span := contact_span(c, context.v)) is not None]
     guards, guard_names = _guards(full.contacts)
     distribution = assemble(rows, form.space.nv, spans)
+    loads = ca.SX.sym("loads", distribution.m)
     return ConstrainedSystem(
-        lagrangian_system(context, form), distribution,
-        friction=tyre_friction(context, form.contacts, distribution.names),
+        lagrangian_system(context, form), distribution, loads=loads,
+        friction=tyre_friction(context, form.contacts, distribution.names, loads),
         parameters=context.parameters.numbers, samples=samples,
         preferred=_prefer(context.description, posing.steering, pair),
         scales=_scales(context, full.contacts, posing.steering.length),

@@ -47,10 +47,11 @@ class VehicleFunctions:
 
     @cached_property
     def friction(self) -> ca.Function:
-        """(t, q, v, u, theta) -> generalised force per unit of each row's force, (nv, m)."""
-        s, friction = self.constrained.system, self.constrained.friction
-        friction = self.constrained.distribution.A.T * 0 if friction is None else friction
-        return ca.Function("friction", [s.t, s.q, s.v, s.u, s.theta], [ca.densify(friction)])
+        """(t, q, v, u, theta, f) -> generalised force per unit of each row's force, (nv, m), where
+        the rows have the forces f (m,)."""
+        s, c = self.constrained.system, self.constrained
+        return ca.Function("friction", [s.t, s.q, s.v, s.u, s.theta, c.loads],
+                           [ca.densify(c.friction)])
 
     @cached_property
     def slip(self) -> ca.Function:

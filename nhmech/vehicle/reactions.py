@@ -12,6 +12,10 @@ from ..errors import REPR, MechanicsError, listed
 from .least_norm import LOOSE, impose_signs, orthonormal, solve_shortest
 from .vehicle import Vehicle
 
+# rounds in which loads and the friction that they cause agree, each of which leaves a tenth or so,
+# and the change of the loads, relative, at which they do
+_ROUNDS, _SETTLED = 60, 1e-14
+
 
 @dataclass(frozen=True)
 class Saddle:
@@ -40,24 +44,34 @@ def saddle(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarr
     MechanicsError
         Where the whole matrix is singular.
     """
+    return _balanced(vehicle, t, q, v, u)[1]
+
+
+def _balanced(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray,
+              u: np.ndarray) -> tuple[np.ndarray, Saddle]:
+    """A (m, nv) and the solution; friction that follows the loads is iterated to rounding."""
     A, gamma, tau = balance(vehicle, t, q, v, u)
-    return _solve(vehicle, q, v, A, gamma, tau, _felt(vehicle, A, t, q, v, u))
-
-
-def _felt(vehicle: Vehicle, A: np.ndarray, t: float, q: np.ndarray, v: np.ndarray,
-          u: np.ndarray) -> np.ndarray:
-    """Generalised force (nv, r) per unit of each kept row's multiplier: its own, and that of the
-    friction of all rows, over which it is spread with least norm."""
-    kept = A[list(vehicle.frame.kept)].T
+    kept, f = A[list(vehicle.frame.kept)].T, np.zeros(len(A))
     if not vehicle.constrained.rubbing:
-        return kept
-    friction = vehicle.functions.friction(t, q, v, u, vehicle.theta).full()
+        return A, _solve(vehicle, q, v, A, gamma, tau, kept)
+    shares = _shares(vehicle, A, kept)
+    for _ in range(_ROUNDS):
+        friction = vehicle.functions.friction(t, q, v, u, vehicle.theta, f).full()
+        found = _solve(vehicle, q, v, A, gamma, tau, kept + friction @ shares)
+        before, f = f, shares @ found.lam
+        if np.abs(f - before).max() <= _SETTLED * np.abs(f).max():
+            break
+    return A, found
+
+
+def _shares(vehicle: Vehicle, A: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Forces of all rows (m, r) per unit of each kept row's multiplier, spread with least norm."""
     shares = np.zeros((len(A), kept.shape[1]))
     contact = list(vehicle.contact_rows.values())
     for share, load in zip(shares.T, kept.T):
         lam, free = solve_shortest(A.T, load)
         share[:] = lam - free @ np.linalg.lstsq(free[contact], lam[contact], rcond=None)[0]
-    return kept + friction @ shares
+    return shares
 
 
 def _solve(vehicle: Vehicle, q: np.ndarray, v: np.ndarray, A: np.ndarray, gamma: np.ndarray,
@@ -108,9 +122,8 @@ class Reactions:
 def ground_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray,
                 u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A (m, nv) of all rows, and the generalised force A^T lambda (nv,) that they exert."""
-    A, gamma, tau = balance(vehicle, t, q, v, u)
-    lam = _solve(vehicle, q, v, A, gamma, tau, _felt(vehicle, A, t, q, v, u)).lam
-    return A, A[list(vehicle.frame.kept)].T @ lam
+    A, found = _balanced(vehicle, t, q, v, u)
+    return A, A[list(vehicle.frame.kept)].T @ found.lam
 
 
 def share_load(vehicle: Vehicle, A: np.ndarray, load: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -6,14 +6,13 @@ the ground. So s_x = -kappa and s_y = tan(alpha), and the force opposes each. h(
 tyre's low speed v_0, and (V^2 + v_0^2) / (2 v_0) below: continuous with its derivative, never zero.
 
 A linear tyre has F = -K s. The magic formula, with the friction ellipse (H. B. Pacejka, Tire and
-Vehicle Dynamics, 3rd ed. 2012, sections 4.2 and 4.3.2, the load's own influence on the coefficients
-left out)::
+Vehicle Dynamics, 3rd ed. 2012, sections 4.2 and 4.3.2)::
 
     sigma = K s / (mu F_0),  rho = |sigma|,  x = rho / C
     F = -F_z mu sin(C atan(x - E (x - atan(x)))) sigma / rho
 
-in each direction with its own K, mu, C, E. Its force is proportional to the load F_z, the normal
-row's multiplier, of which the equations of motion are linear: see `ConstrainedSystem.friction`.
+in each direction with its own K, mu, C, E. F_z is the normal row's multiplier; the force is
+proportional to it where the coefficients do not follow the load: see `ConstrainedSystem.friction`.
 
 With a relaxation length sigma the tyre has a deflection z along the ground, and its slip is that of
 z (ibid., section 7.2, eq. (7.10) to (7.20))::
@@ -36,6 +35,7 @@ from ..errors import InputError, listed
 from ..mechanics.algebroid import LieAlgebroid
 from ..mechanics.system import LagrangianSystem
 from ..urdf.tyre import Tyre, change_tyre
+from ..urdf.tyre_loads import LOADS, find_load_terms
 from ..urdf.wheel import Wheel
 from .contact import Contact
 from .context import BuildContext
@@ -65,14 +65,38 @@ def tyre_of(contact: Contact) -> Tyre | None:
 def tyre_force(context: HasParameters, contact: Contact, tyre: Tyre,
                load: ca.SX) -> dict[str, ca.SX]:
     """Force of the ground on the wheel in both directions [N], at a load [N]."""
+    if tyre.load is not None:
+        return {d: load * part for d, part in tyre_grip(context, contact, tyre, load).items()}
     number = _numbers(context, contact, tyre)
     slip = slips(context, contact, number)
-    if tyre.load is None:
-        return {d: -number[f"{d}_stiffness"] * slip[d] for d in DIRECTIONS}
-    stiffness = {d: number[f"{d}_stiffness"] / number["load"] for d in DIRECTIONS}
+    return {d: -number[f"{d}_stiffness"] * slip[d] for d in DIRECTIONS}
+
+
+def tyre_grip(context: HasParameters, contact: Contact, tyre: Tyre,
+              load: ca.SX) -> dict[str, ca.SX]:
+    """Force over load in both directions, of a tyre that has a load."""
+    number = _numbers(context, contact, tyre)
+    slip = slips(context, contact, number)
+    for d in DIRECTIONS:
+        number[f"{d}_stiffness"] /= number["load"]
+    if tyre.follows is not None:
+        number |= _at_load(number, tyre.follows, load)
+    stiffness = {d: number[f"{d}_stiffness"] for d in DIRECTIONS}
     if not tyre.is_limited:
-        return {d: -load * stiffness[d] * slip[d] for d in DIRECTIONS}
-    return {d: load * part for d, part in magic_formula(slip, stiffness, number).items()}
+        return {d: -stiffness[d] * slip[d] for d in DIRECTIONS}
+    return magic_formula(slip, stiffness, number)
+
+
+def _at_load(number: Mapping[str, ca.SX | float], follows: str,
+             load: ca.SX) -> dict[str, ca.SX]:
+    """Coefficients at a load, of those at F_0 with stiffness over load: stiffness and friction in
+    the ratio of the set's own, curvature by their difference. Loads above those of the set have the
+    coefficients of its largest."""
+    terms = find_load_terms(follows)
+    near = ca.fmin(ca.fmax(load, 0), LOADS[1] * terms.load)
+    here, there = terms.per_load(number["load"], ca), terms.per_load(near, ca)
+    return {name: number[name] + there[name] - here[name] if name.endswith("curvature") else
+            number[name] * there[name] / here[name] for name in there}
 
 
 def _numbers(context: HasParameters, contact: Contact,
@@ -192,28 +216,27 @@ def magic_formula(slip: Mapping[str, ca.SX], stiffness: Mapping[str, ca.SX | flo
 
 def tyre_forces(context: BuildContext, contacts: Sequence[Contact]) -> ca.SX:
     """tau (nv,) of the tyres whose forces do not depend on the load."""
-    return sum((generalised_force(context, c, tyre, ca.SX(1), context.v) for c in contacts
-                if (tyre := tyre_of(c)) is not None and tyre.load is None),
+    return sum((generalised_force(c, tyre_force(context, c, tyre, ca.SX(1)), context.v)
+                for c in contacts if (tyre := tyre_of(c)) is not None and tyre.load is None),
                ca.SX(context.algebroid.nv, 1))
 
 
-def tyre_friction(context: BuildContext, contacts: Sequence[Contact],
-                  names: Sequence[str]) -> ca.SX:
-    """Generalised force per unit of each row's force (nv, m), of the tyres whose forces are
-    proportional to the load; `names` are the rows'."""
+def tyre_friction(context: BuildContext, contacts: Sequence[Contact], names: Sequence[str],
+                  loads: ca.SX) -> ca.SX:
+    """Generalised force per unit of each row's force (nv, m), of the tyres whose forces depend on
+    the load, at the forces `loads` (m,) of the rows; `names` are the rows'."""
     friction = ca.SX(context.algebroid.nv, len(names))
     for c in contacts:
         if (tyre := tyre_of(c)) is not None and tyre.load is not None:
-            friction[:, names.index(f"{c.name}/normal")] = generalised_force(
-                context, c, tyre, ca.SX(1), context.v)
+            row = names.index(f"{c.name}/normal")
+            friction[:, row] = generalised_force(c, tyre_grip(context, c, tyre, loads[row]),
+                                                 context.v)
     return ca.sparsify(friction)
 
 
-def generalised_force(context: HasParameters, contact: Contact, tyre: Tyre, load: ca.SX,
-                      v: ca.SX) -> ca.SX:
-    """tau (nv,) of a tyre's force at a load [N]: of the velocity on which it has power."""
-    found = tyre_force(context, contact, tyre, load)
-    along = [(contact.speed(d), force) for d, force in found.items()]
+def generalised_force(contact: Contact, forces: Mapping[str, ca.SX], v: ca.SX) -> ca.SX:
+    """tau (nv,) of a tyre's forces [N] by direction: of the velocity on which they have power."""
+    along = [(contact.speed(d), force) for d, force in forces.items()]
     return sum((ca.jacobian(speed, v).T @ force for speed, force in along), ca.SX(v.numel(), 1))
 
 

@@ -77,6 +77,7 @@ class ContactProblem:
         """Derivative of P - rho u."""
         return np.eye(len(self.g)) - self._rho[:, None] * self.W
 
+    @np.errstate(over="ignore", invalid="ignore")        # of a path that leads nowhere
     def solve(self, P: np.ndarray) -> tuple[np.ndarray, float]:
         """P (n,) from a first guess, and its residual against the velocities at hand: 1e-12 and
         less where there is a solution."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...mechanics.frame import ROUNDS
 from .impulses import COMPLIANCE, NEARER
 from .motion import Motion, Phase
 from .nonsmooth_terms import NonsmoothTerms, to_body, to_world
@@ -16,11 +17,20 @@ def accelerate(terms: NonsmoothTerms, motion: Motion,
 
     Rows that hold the same share the load as in a step, by a ground that gives way a little and
     has the motion that it allowed taken away again. A wheel that slides has friction against its
-    slip.
+    slip. Forces of tyres that follow their loads are linear in them near the latest ones.
     """
+    found = _accelerate(terms, motion, u, motion.impulses)
+    for _ in range(ROUNDS if terms.follow_loads else 0):
+        found = _accelerate(terms, motion, u, found[2])
+    return found
+
+
+def _accelerate(terms: NonsmoothTerms, motion: Motion, u: np.ndarray,
+                lam: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where the forces of tyres are linear in the loads near lam (m,) [N]."""
     theta, q = terms.vehicle.theta, terms.configuration(motion.x)
     v = to_body(q, motion.w)
-    M, F, _, G = terms.momentum(motion.t, motion.x, motion.w, u, motion.impulses, motion.closed)
+    M, F, _, G = terms.momentum(motion.t, motion.x, motion.w, u, lam, motion.closed)
     A, b, _ = terms.read_rows(motion.t, motion.x, motion.w, motion.closed)
     effect = terms.effect(motion.t, q, v, u, theta)[0].copy()
     turn = np.zeros(len(v))

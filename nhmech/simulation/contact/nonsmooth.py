@@ -19,6 +19,7 @@ LANDINGS = 200         # in one step at most
 HALVES = 8             # of a step that is not solved, one after the other
 IMPACT = 12            # iterations of an impact at most; two without tyres
 BOUNCES = 2            # of one contact in a step, after which it stays down in that step
+BLOW = 1e6             # [N] under which tyres are in an impact, and per newton second what is added
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +136,8 @@ class NonsmoothStep:
     def _percuss(self, now: Motion, restitution: np.ndarray) -> Motion:
         """Velocities after the impact of the contacts on the ground that approach it.
 
-        Tyres pull with their loads, M (w1 - w0) = G((w0 + w1)/2)^T P; where that is not solved, it
-        is in several parts.
+        Tyres pull with their loads, M (w1 - w0) = G((w0 + w1)/2)^T P, with the coefficients of
+        their largest; where that is not solved, it is in several parts.
         """
         terms = self.terms
         rows0 = terms.read_rows(now.t, now.x, now.w, now.closed)
@@ -149,7 +150,7 @@ class NonsmoothStep:
             return replace(now, phases=np.where(leaves, Phase.AIRBORNE, now.phases))
         back = np.where(approach < -size, approach, 0.0)[now.closed]
         held = restitution[now.closed]
-        for parts in (1, 4, 16, 64):
+        for parts in (1, 4, 16, 64, 256, 1024):
             w, impulses, error = now.w, np.zeros(len(b)), 0.0
             # of each part's end, the speed against the ground that is left of that before
             for left in 1 - np.arange(1, parts + 1) / parts:
@@ -171,12 +172,13 @@ class NonsmoothStep:
         w = before
         for _ in range(IMPACT):
             mean = (before + w) / 2
-            lam = problem.impulses
+            heavy = np.full(terms.m, BLOW)
+            _, F0, D0, _ = terms.momentum(now.t, now.x, mean, none, heavy, now.closed)
+            lam = heavy + BLOW * problem.impulses
             M, F, D, G = terms.momentum(now.t, now.x, mean, none, lam, now.closed)
-            _, F0, D0, _ = terms.momentum(now.t, now.x, mean, none, 0 * lam, now.closed)
             rows = terms.read_rows(now.t, now.x, w, now.closed)
-            drag, old = (D - D0) / 2, w           # what tyres add as their loads do
-            w = problem.solve(M - drag, M @ before + F - F0 - drag @ w, G, rows, back)
+            drag, old = (D - D0) / BLOW / 2, w    # what tyres add as their loads do
+            w = problem.solve(M - drag, M @ before + (F - F0) / BLOW - drag @ w, G, rows, back)
             change = np.abs(w - old).max() / max(1.0, np.abs(w).max())
             if change <= CLOSE:
                 break

@@ -15,7 +15,7 @@ from ...mechanics.algebroid import rotation
 from ...mechanics.distribution import Component
 from ...mechanics.system import LagrangianSystem
 from ...vehicle.bodies import BodyContacts, height_where_it_is
-from ...vehicle.tyres import generalised_force, relaxations, tyre_of
+from ...vehicle.tyres import generalised_force, relaxations, tyre_force, tyre_of
 from ...vehicle.vehicle import Vehicle
 from ..state import base_pose
 from ..state_vector import StateVector
@@ -227,9 +227,16 @@ class NonsmoothTerms:
         for i, c in enumerate(self.vehicle.contacts):
             if (tyre := tyre_of(c)) is not None:
                 load = lam[self.contacts[i].normal]
-                force = generalised_force(self.vehicle, c, tyre, load, self._system.v)
+                force = generalised_force(c, tyre_force(self.vehicle, c, tyre, load),
+                                          self._system.v)
                 found += force * (closed[i] - (tyre.load is None))
         return found
+
+    @cached_property
+    def follow_loads(self) -> bool:
+        """Whether the coefficients of some tyre change with its load."""
+        tyres = map(tyre_of, self.vehicle.contacts)
+        return any(tyre is not None and tyre.follows is not None for tyre in tyres)
 
     def _speeds(self, closed: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         """A (m, nv), b and flow (m,) of all rows: in the air, the ground does not bend a tyre."""

@@ -1,0 +1,42 @@
+"""nhmech: wheels that slide by set-valued Coulomb friction."""
+
+from __future__ import annotations
+
+from functools import cache
+from time import process_time
+
+import numpy as np
+from common.sliding import Sliding
+
+import nhmech
+
+
+@cache
+def _vehicle(robot: str, locked: bool) -> nhmech.Vehicle:
+    vehicle = nhmech.load(nhmech.urdf_path(robot))
+    if not locked:
+        return vehicle
+    # brakes that hold: as good as none turning
+    return vehicle.with_parameters({f"{wheel}.damping": 1e10 for wheel in vehicle.contact_names})
+
+
+def run(motion: Sliding, dt: float) -> tuple[np.ndarray, float]:
+    """x, y, yaw at the end, and seconds of processor time."""
+    vehicle = _vehicle(motion.robot, motion.locked)
+    given = dict(zip(motion.wheels, motion.torques))
+    torques = np.array([given.get(name, 0.0) for name in vehicle.driven])
+    simulator = nhmech.Simulator(vehicle, lambda t, state: torques, dt=dt,
+                                 control_period=motion.duration, contact="coulomb", mu=motion.mu)
+    vx, vy, yaw = motion.twist
+    v = {"forward_speed": vx, "lateral_speed": vy, "yaw_rate": yaw}
+    if not motion.locked:
+        v |= dict(zip(motion.wheels, motion.rates))
+    start = {"v": v} if any(v.values()) else {}
+    simulator.reset(**start)
+    simulator.run(2 * dt)                      # what is compiled at first
+    simulator.reset(**start)
+    begin = process_time()
+    run = simulator.run(motion.duration)
+    seconds = process_time() - begin
+    x, y, _, _, _, qz, qw = run.q[-1, :7]
+    return np.array([x, y, 2 * np.arctan2(qz, qw)]), seconds
