@@ -12,14 +12,14 @@ from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms, to_body
 from nhmech.vehicle.friction import with_scrubbing
 
 COUNT, STEPS, DT = 300, 20, 1e-3
+ROUNDING = 1e-12       # of the energy, by which it may grow
 
 
 def check_laws(terms, before, motion):
-    """Signorini, the cone, friction against slip, bilateral rows, sticking wheels and heights.
-    Returns how much the energy has grown, over what there is."""
+    """Signorini, the cone, friction against slip, bilateral rows, sticking wheels and heights."""
     vehicle = terms.vehicle
-    q, was = terms.configuration(motion.x), terms.configuration(before.x)
-    v, old = to_body(q, motion.w), to_body(was, before.w)
+    q = terms.configuration(motion.x)
+    v = to_body(q, motion.w)
     rates, heights = vehicle.constraint_error(motion.t, q, v)
     speed, size = max(1.0, np.abs(v).max()), max(1e-3, np.abs(motion.impulses).max())
     assert np.abs(rates[list(terms.bilateral)]).max(initial=0.0) <= 1e-12 * speed
@@ -40,14 +40,20 @@ def check_laws(terms, before, motion):
             slip = rates[list(c.along)]
             assert along @ slip <= 1e-9 * size * speed
             assert np.linalg.norm(along) == pytest.approx(c.mu * normal, rel=1e-6, abs=1e-9 * size)
-    energies = [vehicle.energy(0.0, was, old), vehicle.energy(0.0, q, v)]
-    return (energies[1] - energies[0]) / (1 + abs(energies[0]))
+
+
+def growth(terms, before, motion):
+    """How much the energy has grown, over what there is."""
+    old, new = (terms.vehicle.energy(0.0, q, to_body(q, one.w)) for one in (before, motion)
+                for q in (terms.configuration(one.x),))
+    return (new - old) / (1 + abs(old))
 
 
 @pytest.mark.parametrize("seed", sampled(range(COUNT), 4))
 def test_laws_of_contact_hold_for_any_vehicle(seed, tmp_path):
     """From random velocities, with random efforts for some steps and none for the others, in which
-    the energy does not grow but by what a step of order two makes in flight."""
+    the energy does not grow beyond rounding, but for what a scheme of order two makes of bodies
+    that turn: of that, two steps of half the length make a quarter."""
     text, _ = make(seed, tmp_path)
     vehicle = with_scrubbing(nhmech.load(text, packages={"made": tmp_path}))
     rng = np.random.default_rng(seed)
@@ -58,9 +64,14 @@ def test_laws_of_contact_hold_for_any_vehicle(seed, tmp_path):
     x = np.array([*q[:7], *vehicle.joint_positions(q).values()])
     w = rng.normal(size=terms.nv) / vehicle.constrained.scales
     none = np.zeros(vehicle.constrained.system.u.numel())
-    motion = step.start(0.0, x, w + [0, 0, 0.3, *np.zeros(terms.nv - 3)])
+    w[2:5] *= 0.1                       # it comes down, on its wheels for the most part
+    w[2] = -abs(w[2])
+    motion = step.start(0.0, x, w)
     for k in range(STEPS):
         u = none if k % 4 else rng.normal(size=len(none))
         before, motion = motion, step.advance(motion, u, DT)
-        grown = check_laws(terms, before, motion)
-        assert grown <= 1e-6 or u.any()
+        check_laws(terms, before, motion)
+        grown = growth(terms, before, motion)
+        if grown > ROUNDING and not u.any():
+            half = step.advance(step.advance(before, u, DT / 2), u, DT / 2)
+            assert growth(terms, before, half) <= 0.3 * grown + ROUNDING

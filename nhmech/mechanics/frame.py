@@ -138,8 +138,8 @@ class AdaptedFrame:
         if loads is None or not ca.depends_on(friction, loads):
             return friction
         rows = list(constrained.rubbing)
-        return ca.substitute(friction, loads[rows], solve_loads(self, friction[:, rows], loads[rows],
-                                                                rows))
+        f = loads[rows]
+        return ca.substitute(friction, f, solve_loads(self, friction[:, rows], f, rows))
 
     @cached_property
     def friction(self) -> Friction | None:

@@ -6,7 +6,7 @@ from functools import cache
 from time import process_time
 
 import numpy as np
-from common.sliding import Sliding
+from .motion import Sliding
 
 import nhmech
 
@@ -16,8 +16,8 @@ def _vehicle(robot: str, locked: bool) -> nhmech.Vehicle:
     vehicle = nhmech.load(nhmech.urdf_path(robot))
     if not locked:
         return vehicle
-    # brakes that hold: as good as none turning
-    return vehicle.with_parameters({f"{wheel}.damping": 1e10 for wheel in vehicle.contact_names})
+    # brakes that hold, and a steering that is held: as good as none turning
+    return vehicle.with_parameters({f"{joint}.damping": 1e10 for joint in vehicle.joint_names})
 
 
 def run(motion: Sliding, dt: float) -> tuple[np.ndarray, float]:

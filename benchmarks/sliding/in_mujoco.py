@@ -6,9 +6,9 @@ from time import process_time
 
 import mujoco
 import numpy as np
-from common.sliding import Sliding
+from .motion import Sliding
 
-USUAL = dict(cone="elliptic", integrator="implicitfast", imp=0.99, stiff=2, impratio=1,
+USUAL = dict(cone="elliptic", integrator="implicitfast", imp=0.99, time=None, impratio=1,
              noslip=0, slow=0, shape="sphere", condim=3, solver="Newton")
 
 
@@ -36,7 +36,7 @@ def text(motion: Sliding, dt: float, given: dict) -> str:
         hinge = ('<joint axis="0 1 0"/>' if wheel and not motion.locked else "")
         touch = f'<geom name="{joint}" {geom}/>' if wheel else ""
         bodies.append(f'<body pos="{_at(place)}">{hinge}{_inertial(inertia)}{touch}</body>')
-    imp, time = given["imp"], given["stiff"] * dt
+    imp, time = given["imp"], given["time"] or 2 * dt
     slow = given["slow"] * time if given["slow"] else None
     pairs = "".join(f'<pair geom1="ground" geom2="{name}" condim="{given["condim"]}" '
                     f'friction="{motion.mu} {motion.mu} 0 0 0" solref="{time} 1" '
@@ -72,3 +72,14 @@ def run(motion: Sliding, dt: float, **settings) -> tuple[np.ndarray, float]:
     seconds = process_time() - begin
     x, y, _, qw, _, _, qz = data.qpos[:7]
     return np.array([x, y, 2 * np.arctan2(qz, qw)]), seconds
+
+
+def flights(motion: Sliding, dt: float, **settings) -> tuple[float, float]:
+    """For which part of the motion no wheel touches the ground [%], and how high it rises [mm]."""
+    made, data = prepare(motion, dt, **settings)
+    count, flown, highest = round(motion.duration / dt), 0, 0.0
+    for _ in range(count):
+        mujoco.mj_step(made, data)
+        flown += data.ncon == 0
+        highest = max(highest, data.qpos[2] - motion.height)
+    return 100 * flown / count, 1e3 * highest

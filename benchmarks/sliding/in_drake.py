@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import process_time
 
 import numpy as np
-from common.sliding import Sliding
+from .motion import Sliding
 from pydrake.all import (
     AddContactMaterial,
     AddMultibodyPlantSceneGraph,

@@ -1,0 +1,1 @@
+"""Vehicles whose wheels slide: their motions, and the programs that run them."""
