@@ -5,7 +5,6 @@ from __future__ import annotations
 from time import process_time
 
 import numpy as np
-from .motion import Sliding
 from pydrake.all import (
     AddContactMaterial,
     AddMultibodyPlantSceneGraph,
@@ -25,6 +24,8 @@ from pydrake.all import (
     UnitInertia,
     WeldJoint,
 )
+
+from .motion import Sliding
 
 USUAL = dict(solver="kSap", stiffness=1e7, stiction=1e-4, dissipation=10.0)
 

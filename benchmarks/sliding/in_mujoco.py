@@ -6,6 +6,7 @@ from time import process_time
 
 import mujoco
 import numpy as np
+
 from .motion import Sliding
 
 USUAL = dict(cone="elliptic", integrator="implicitfast", imp=0.99, time=None, impratio=1,

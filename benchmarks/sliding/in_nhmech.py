@@ -6,9 +6,10 @@ from functools import cache
 from time import process_time
 
 import numpy as np
-from .motion import Sliding
 
 import nhmech
+
+from .motion import Sliding
 
 
 @cache
