@@ -23,7 +23,8 @@ pytestmark = pytest.mark.skipif(not ROOT.is_dir(),
 def path(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT))
     yield
-    for name in [name for name in sys.modules if name.split(".")[0] in ("common", "peers")]:
+    rooms = "common", "peers", "sliding"
+    for name in [name for name in sys.modules if name.split(".")[0] in rooms]:
         del sys.modules[name]
 
 
@@ -153,3 +154,15 @@ def test_orders_of_integrators_and_of_their_peer():
         assert made.order(sleigh, name) == pytest.approx(made.SCHEMES[name].order, abs=0.1)
     errors = [made.peer_end(sleigh, dt) for dt in (0.04, 0.02)]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.1)
+
+
+@pytest.mark.parametrize("name, last", [("spinning car", 4e-6), ("turning skid steer", 1e-7)])
+def test_wheels_that_slide_end_where_newtons_laws_say(name, last):
+    """The slip turns as they slide; with half the step the error is a quarter."""
+    motions = importlib.import_module("sliding_wheels").motions()
+    motion, truth = next(pair for pair in motions if pair[0].name == name)
+    run = importlib.import_module("sliding.in_nhmech").run
+    error = importlib.import_module("sliding.motion").error
+    errors = [error(run(motion, dt)[0], truth) for dt in (8e-3, 4e-3)]
+    assert errors[1] < last
+    assert errors[1] < 1e-8 or np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)

@@ -299,6 +299,23 @@ static int nhmech_condense(const nhmech_step* s, nhmech_problem* p, const double
   return 1;
 }}
 
+/* friction of contacts that go on sliding is against their mean slip: of the others lag is zero */
+static void nhmech_follow(const nhmech_step* s, const nhmech_problem* p, const nhmech_rows* before,
+                          const nhmech_rows* rows, double* lag) {{
+  int c, i;
+  for (c = 0; c < p->contacts; ++c) {{
+    const int a = p->at[c], m = contact_size[p->of[c]];
+    double way = 0, old = 0;
+    for (i = a + 1; i < a + m; ++i) {{
+      const int row = p->row[i];
+      lag[i] = nhmech_rate(before, row, s->w) + before->b[row];
+      way += lag[i] * (nhmech_rate(rows, row, s->w1) + rows->b[row]);
+      old += lag[i] * lag[i];
+    }}
+    if (!(way > {ONWARD} * old)) for (i = a + 1; i < a + m; ++i) lag[i] = 0;
+  }}
+}}
+
 static void nhmech_speed(const double* found, int n, const double* P, double* w) {{
   int i, k;
   for (i = 0; i < V; ++i) {{
@@ -352,23 +369,25 @@ static void nhmech_record(const nhmech_step* s, const nhmech_problem* p, const n
 int nhmech_contact_step(nhmech_step* s) {{
   nhmech_problem* p = &s->room->p;
   nhmech_rows *before = &s->room->before, *rows = &s->room->rows;
-  double *found = s->room->found, g[N + 1], P[N + 1], near[N + 1], was[V], mean[V];
+  double *found = s->room->found, g[N + 1], P[N + 1], near[N + 1], lag[N + 1], was[V], mean[V];
   double change = 1, size = 0;
   int i, round, kept[C + 1], phases[C + 1];
   if (!nhmech_place(s, p)) return {REFUSED};
   nhmech_look(s, s->t, s->x, s->w, 0, before);
   for (i = 0; i < p->contacts; ++i) kept[i] = 1;
-  for (i = 0; i < p->n; ++i) {{ P[i] = s->guess[p->row[i]]; near[i] = 0; }}
+  for (i = 0; i < p->n; ++i) {{ P[i] = s->guess[p->row[i]]; near[i] = lag[i] = 0; }}
   memcpy(s->w1, s->w, sizeof(was));
   for (round = 0; round < {OUTER}; ++round) {{
     for (i = 0; i < V; ++i) mean[i] = (s->w[i] + s->w1[i]) / 2;
     nhmech_move(s->x, s->dt, mean, s->x1);
     if (!nhmech_land(s, s->t + s->dt, s->x1, p, kept, rows)) return {REFUSED};
     if (!nhmech_condense(s, p, s->w1, rows, P, found, g)) return {REFUSED};
+    for (i = 0; i < p->n; ++i) g[i] += lag[i];
     if (!(nhmech_push(p, g, round < {NEARER}, near, P) <= {GOOD})) return {REFUSED};
     memcpy(was, s->w1, sizeof(was));
     nhmech_speed(found, p->n, P, s->w1);
     nhmech_judge(p, rows, s->w1, P, kept, phases);
+    if (!round) nhmech_follow(s, p, before, rows, lag);
     change = size = 0;
     for (i = 0; i < V; ++i) {{
       change = fmax(change, fabs(s->w1[i] - was[i]));

@@ -16,7 +16,7 @@ from ...compile.contact_step import (
 )
 from ...errors import SimulationError
 from .contact_problem import GOOD, HALVES, ROUNDS, SOLVED, projection_to_cone
-from .impulses import CLOSE, COMPLIANCE, FLOOR, NEARER, Impulses, independent_rows
+from .impulses import CLOSE, COMPLIANCE, FLOOR, NEARER, ONWARD, Impulses, independent_rows
 from .motion import STILL, Motion, Phase
 from .nonsmooth_terms import NonsmoothTerms
 
@@ -61,7 +61,7 @@ class Glide:
         numbers = LIMITS | {
             "ROUNDS": ROUNDS, "SOLVED": SOLVED, "HALVES": HALVES, "GOOD": GOOD, "STILL": STILL,
             "FLOOR": FLOOR, "COMPLIANCE": COMPLIANCE, "OUTER": OUTER, "ONTO": ONTO, "CLOSE": CLOSE,
-            "NEAR": NEAR, "NEARER": NEARER, **{phase.name: int(phase) for phase in Phase}}
+            "NEAR": NEAR, "NEARER": NEARER, "ONWARD": ONWARD, **{phase.name: int(phase) for phase in Phase}}
         constants = {"theta": terms.vehicle.theta, "mu": [c.mu for c in terms.contacts],
                      "give": self.share, "per_metre": terms.per_metre}
         return compile_contact_step(
@@ -133,6 +133,8 @@ class Glide:
                                          touch, dt / 2)
             before = w1
             w1 = impulses.solve(M - dt / 2 * D, M @ w0 + dt * (F - D @ before / 2), G, rows1)
+            if k == 0:
+                impulses.follow(rows0[0] @ w0 + rows0[1])
             kept = closed[impulses.presses]
             change = np.abs(w1 - before).max() / max(1.0, np.abs(w1).max())
             if k >= NEARER and change <= CLOSE:

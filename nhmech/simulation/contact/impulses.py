@@ -13,6 +13,7 @@ CLOSE = 1e-11          # change of velocities, relative, at which iterations end
 # contacts share the load; what it lets them move is taken away again (proximal point method), six
 # digits a round
 COMPLIANCE, NEARER = 1e-6, 2
+ONWARD = 0.5           # of its slip, what a contact has left at least that goes on sliding in a step
 FLOOR = 1e-9           # [m/s] of velocities that these are compared with, at least
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]     # A, b, phi
@@ -52,7 +53,7 @@ class Impulses:
         self._many = terms.m
         self._heights = terms.heights
         self._softness = np.repeat(share[closed], [len(c.rows) for c in self._contacts])
-        self._give = np.zeros(at)
+        self._give, self._lag = np.zeros(at), np.zeros(at)
         self._rounds = 0
         self._system: tuple = ()
         self._drive: np.ndarray = np.zeros((0, 1 + at))
@@ -97,9 +98,19 @@ class Impulses:
         if len(self._rows):
             self._give = COMPLIANCE * np.diag(W).max() * self._softness
             W[np.diag_indices(len(W))] += self._give
-            self._push(W, g)
+            self._push(W, g + self._lag)
         self._system = found, J, W, g, A, b, back
         return self._velocity()
+
+    def follow(self, before: np.ndarray) -> None:
+        """Friction of contacts that go on sliding is against their mean slip from here on, of which
+        the scheme is of order two; `before` are the speeds of all rows as the step begins (m,)."""
+        found, J, _, _, _, b, _ = self._system
+        after = J @ (found[:, 0] + found[:, 1:] @ self._P) + b[self._rows]
+        for c, cone in zip(self._contacts, self._cones):
+            old, new = before[list(c.along)], after[list(cone.along)]
+            if old @ new > ONWARD * (old @ old):
+                self._lag[list(cone.along)] = old
 
     @property
     def impulses(self) -> np.ndarray:
@@ -137,7 +148,7 @@ class Impulses:
         stays as it is."""
         _, _, W, g, A, b, back = self._system
         while len(self._rows) and self._rounds <= NEARER:
-            self._push(W, g)
+            self._push(W, g + self._lag)
         w = self._velocity()
         return self._hold(w, A, b, back)
 

@@ -33,8 +33,9 @@ class NonsmoothStep:
 
     F contains the forces of tyres under the loads P/dt. B are the bilateral rows and J those of the
     contacts on the ground, J1 and B1 at the end of the step, so that wheels that stick do so there
-    exactly. It is the implicit midpoint rule where nothing changes, and of order two; the moment of
-    sticking is known to one step. Heights of contacts that stay down are put back to zero. A
+    exactly. Where a contact goes on sliding, friction is against its mean slip over the step. It is
+    the implicit midpoint rule where nothing changes, and of order two; the moment of sticking is
+    known to one step. Heights of contacts that stay down are put back to zero. A
     landing is located and followed by a percussion with Newton's restitution, u_n(after) = -e
     u_n(before).
 
