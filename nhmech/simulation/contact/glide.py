@@ -61,7 +61,8 @@ class Glide:
         numbers = LIMITS | {
             "ROUNDS": ROUNDS, "SOLVED": SOLVED, "HALVES": HALVES, "GOOD": GOOD, "STILL": STILL,
             "FLOOR": FLOOR, "COMPLIANCE": COMPLIANCE, "OUTER": OUTER, "ONTO": ONTO, "CLOSE": CLOSE,
-            "NEAR": NEAR, "NEARER": NEARER, "ONWARD": ONWARD, **{phase.name: int(phase) for phase in Phase}}
+            "NEAR": NEAR, "NEARER": NEARER, "ONWARD": ONWARD,
+            **{phase.name: int(phase) for phase in Phase}}
         constants = {"theta": terms.vehicle.theta, "mu": [c.mu for c in terms.contacts],
                      "give": self.share, "per_metre": terms.per_metre}
         return compile_contact_step(

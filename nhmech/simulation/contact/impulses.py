@@ -13,7 +13,7 @@ CLOSE = 1e-11          # change of velocities, relative, at which iterations end
 # contacts share the load; what it lets them move is taken away again (proximal point method), six
 # digits a round
 COMPLIANCE, NEARER = 1e-6, 2
-ONWARD = 0.5           # of its slip, what a contact has left at least that goes on sliding in a step
+ONWARD = 0.5           # of its slip, what a contact has left at least that goes on sliding
 FLOOR = 1e-9           # [m/s] of velocities that these are compared with, at least
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]     # A, b, phi
