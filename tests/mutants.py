@@ -1,12 +1,13 @@
 """How many small wrong changes of the core the tests notice.
 
 `python tests/mutants.py [-n COUNT] [-j JOBS] [--seed SEED] [MODULE[:LINE] ...]` changes each module
-of `COVERED` (all of the core, or those that are named, or one of their lines) in so many places
-drawn by lot, one after the other; runs the tests that cover it, those first that noticed something
-before, then the quick ones; and prints each change that was not noticed, and a table. No file is
-changed: a process in which only libraries are loaded forks, and the child imports the changed
-module. What takes longer than `LIMIT` counts as noticed, for it hangs. What cannot be noticed is
-explained in `EQUIVALENT` and left out.
+of the core (or those that are named, or one of their lines) in so many places drawn by lot, one
+after the other; runs the tests that reach the place, those first that noticed something before,
+then the quick ones; and prints each change that was not noticed, and the score of each room. Which
+tests reach which place is measured before (`--measure [TEST ...]`, some ten minutes the first time
+and seconds later). No file is changed: a process in which only libraries are loaded forks, and the
+child imports the changed module. What takes much longer than unchanged counts as noticed, for it
+hangs. What cannot be noticed is explained in `EQUIVALENT` and left out.
 """
 
 from __future__ import annotations
@@ -15,9 +16,6 @@ import argparse
 import ast
 import copy
 import importlib
-import importlib.abc
-import importlib.machinery
-import importlib.util
 import json
 import os
 import random
@@ -25,19 +23,20 @@ import resource
 import signal
 import sys
 import tempfile
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
 
 import pytest
-from mutants_table import COVERED, EQUIVALENT
+from mutants_reach import MARKS, PROJECT, Finder, Reach, blocks, measure_all, path_of
+from mutants_table import EQUIVALENT, MODULES, TESTS
 
-PROJECT = Path(__file__).resolve().parents[1]
-LIMIT = 150        # [s] of processor for the tests of one module; unchanged most take 2 to 40
+BUDGET = 30.0      # [s] of processor of the tests of one change, as they take without it
+SOON, FILES = 4.0, 4      # [s] of processor of those that go first, and files they are in
+START, SLOWER = 20.0, 4.0     # [s] to import and to load robots; how much slower is no endless loop
+LIMIT = START + SLOWER * BUDGET
 MEMORY = 12 << 30  # [bytes] of addresses; unchanged they take 4 GiB
 KEPT = PROJECT / ".pytest_cache" / "mutants.json"      # what earlier runs learned of the tests
 LIBRARIES = ("numpy", "scipy.linalg", "scipy.optimize", "scipy.integrate",
@@ -121,6 +120,7 @@ class Mutant:
     line: int
     says: str          # the line of the source
     change: str
+    block: str         # the innermost one around it; none for what runs at import
 
     def __str__(self) -> str:
         return f"nhmech/{self.module}.py:{self.line}: {self.change}"
@@ -132,7 +132,7 @@ class Mutant:
 
     def compile(self) -> CodeType:
         """The changed module."""
-        file = _file(self.module)
+        file = path_of(self.module)
         tree = ast.parse(file.read_text())
         for place, (node, new, put) in enumerate(_changes(tree)):
             if place == self.place:
@@ -143,15 +143,14 @@ class Mutant:
 
 def mutants(module: str) -> list[Mutant]:
     """All of a module."""
-    text = _file(module).read_text()
-    lines = text.splitlines()
+    text = path_of(module).read_text()
+    lines, tree = text.splitlines(), ast.parse(text)
+    around = blocks(tree)
     return [Mutant(module, place, node.lineno, lines[node.lineno - 1].strip(),
-                   f"{_short(node)} -> {_short(new)}")
-            for place, (node, new, _) in enumerate(_changes(ast.parse(text)))]
-
-
-def _file(module: str) -> Path:
-    return PROJECT / "nhmech" / f"{module}.py"
+                   f"{_short(node)} -> {_short(new)}",
+                   next((block.name for block in reversed(around)
+                         if block.has(node.lineno, node.col_offset)), ""))
+            for place, (node, new, _) in enumerate(_changes(tree))]
 
 
 def _changes(tree: ast.AST) -> Iterator[tuple[ast.AST, ast.AST, Callable[[ast.AST], None]]]:
@@ -180,6 +179,8 @@ def _places(tree: ast.AST) -> Iterator[tuple[ast.AST, ast.AST, str, int | None]]
                 continue
             if isinstance(node, ast.keyword) and node.arg in OPTIONS:
                 continue
+            if isinstance(tree, ast.Call) and name == "args" and _is_any(tree, index):
+                continue
             if isinstance(node, ast.Dict) and any(
                     isinstance(key, ast.Constant) and key.value in OPTIONS for key in node.keys):
                 continue
@@ -190,144 +191,141 @@ def _places(tree: ast.AST) -> Iterator[tuple[ast.AST, ast.AST, str, int | None]]
                 yield from _places(node)
 
 
+def _is_any(call: ast.Call, index: int | None) -> bool:
+    """Whether another argument would do as well: the seed of a sample, whose points are any, and
+    the width of a matrix without rows, `SX(0, 1)`."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return name == "default_rng" or (
+        name == "SX" and index == 1 and ast.unparse(call.args[0]) == "0")
+
+
 def _short(node: ast.AST) -> str:
     line = " ".join(ast.unparse(node).split())
     return line if len(line) <= 60 else f"{line[:57]}..."
 
 
 # -- runs ------------------------------------------------------------------------------------------
-@dataclass
-class Learned:
-    """What is known of the tests: how long each takes, and which noticed a change of a module."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-    noticed: dict[str, list[str]] = field(default_factory=dict)
+class Noticed(dict[str, list[str]]):
+    """Module -> the tests that noticed a change of it, in this run or an earlier one."""
 
     @classmethod
-    def read(cls) -> Learned:
-        return cls(**json.loads(KEPT.read_text())) if KEPT.is_file() else cls()
+    def read(cls) -> Noticed:
+        return cls(json.loads(KEPT.read_text()) if KEPT.is_file() else {})
 
     def write(self) -> None:
         KEPT.parent.mkdir(exist_ok=True)
-        KEPT.write_text(json.dumps(self.__dict__))
+        KEPT.write_text(json.dumps(self))
 
-    def add(self, module: str, file: Path) -> str:
-        """Read what `Watch` wrote; returns the test that failed."""
-        failed, seconds = json.loads(file.read_text()) if file.is_file() else ("", {})
-        self.seconds.update(seconds)
-        noticed = self.noticed.setdefault(module, [])
-        if failed and failed not in noticed:
-            noticed.append(failed)
-        return failed
-
-    def rank(self, module: str, test: str) -> tuple[bool, float]:
-        """Smallest first: who noticed something before, then seconds, to a power of three."""
-        seconds = self.seconds.get(test, 0.5)
-        return test not in self.noticed.get(module, ()), round(2 * max(seconds, 0.05) ** 0.5)
-
-
-class Changed(importlib.abc.MetaPathFinder, importlib.machinery.SourceFileLoader):
-    """Finds one module, changed."""
-
-    def __init__(self, mutant: Mutant):
-        self.mutant = mutant
-        super().__init__("nhmech." + mutant.module.replace("/", "."), str(_file(mutant.module)))
-
-    def find_spec(self, name, path=None, target=None):
-        if name == self.name:
-            return importlib.util.spec_from_file_location(name, self.path, loader=self)
-        return None
-
-    def get_code(self, name):
-        return self.mutant.compile()
+    def add(self, module: str, test: str) -> None:
+        if test not in self.setdefault(module, []):
+            self[module].append(test)
 
 
 class Watch:
-    """The part of pytest that runs likely and quick tests first, and writes down what it sees."""
+    """The part of pytest that runs tests in the order of a list, and writes down which fails."""
 
-    def __init__(self, rank: Callable[[str], object], file: Path):
-        self.rank, self.file = rank, file
-        self.seconds: dict[str, float] = defaultdict(float)
-        self.failed = ""
+    def __init__(self, tests: list[str], file: Path):
+        self.order, self.file = {test: number for number, test in enumerate(tests)}, file
 
     def pytest_collection_modifyitems(self, items):
-        items.sort(key=lambda item: self.rank(item.nodeid))
+        items[:] = sorted((item for item in items if item.nodeid in self.order),
+                          key=lambda item: self.order[item.nodeid])
 
     def pytest_runtest_logreport(self, report):
-        self.seconds[report.nodeid] += report.duration
-        if report.failed:
-            self.failed = self.failed or report.nodeid
-
-    def pytest_sessionfinish(self):
-        self.file.write_text(json.dumps([self.failed, self.seconds]))
+        if report.failed and not self.file.is_file():
+            self.file.write_text(report.nodeid)
 
 
-def start(tests: list[str], mutant: Mutant | None, rank: Callable[[str], object],
-          file: Path) -> int:
+def start(tests: list[str], mutant: Mutant | None, file: Path, limit: float) -> int:
     """The number of a process that runs tests up to the first that fails, with the change."""
     if pid := os.fork():
         return pid
     try:
         os.setpgid(0, 0)
-        resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
+        resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit)))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        signal.alarm(10 * LIMIT)          # what waits uses no processor
+        signal.alarm(int(10 * limit))          # what waits uses no processor
         with open(file.with_suffix(".log"), "w") as log:
             os.dup2(log.fileno(), 1)
             os.dup2(log.fileno(), 2)
         if mutant is not None:
-            sys.meta_path.insert(0, Changed(mutant))
-        code = pytest.main(["-x", "-q", "-p", "no:randomly", "-m", "not soak and not browser",
-                            *tests], plugins=[Watch(rank, file)])
+            sys.meta_path.insert(0, Finder({mutant.module: mutant.compile}))
+        code = pytest.main(["-x", "-q", "-p", "no:randomly", "-m", MARKS,
+                            *dict.fromkeys(test.partition("::")[0] for test in tests)],
+                           plugins=[Watch(tests, file)])
     except BaseException:
         code = 70
     os._exit(int(code))
 
 
-def is_sound(tests: list[str], folder: Path) -> bool:
-    """Whether tests hold without any change."""
-    file = folder / "unchanged"
-    _, status = os.waitpid(start(tests, None, str, file), 0)
-    if status:
-        print(f"fails without any change: {' '.join(tests)}", flush=True)
-        print(file.with_suffix(".log").read_text()[-2000:], file=sys.stderr)
-    return not status
+@dataclass
+class Trial:
+    """A mutant, and the tests that have not run with it yet."""
+
+    mutant: Mutant
+    tests: list[str]
+    first: bool = True
+
+    def take(self, seconds: dict[str, float], unsound: set[str]) -> list[str]:
+        """The next tests: few, quick ones of few files before all others."""
+        chosen: list[str] = []
+        files: set[str] = set()
+        total = 0.0
+        for test in self.tests:
+            file, total = test.partition("::")[0], total + seconds[test]
+            if total > BUDGET and chosen:
+                break
+            fits = total <= SOON and len(files | {file}) <= FILES
+            if test not in unsound and (not self.first or fits or not chosen):
+                chosen.append(test)
+                files.add(file)
+        taken = {*chosen, *unsound}
+        self.tests = [test for test in self.tests if test not in taken] if self.first else []
+        self.first = False
+        return chosen
 
 
-def judge(drawn: list[Mutant], jobs: int, learned: Learned) -> Iterator[tuple[Mutant, bool]]:
+def judge(drawn: list[Mutant], jobs: int, reach: Reach, noticed: Noticed,
+          ) -> Iterator[tuple[Mutant, bool]]:
     """Each mutant as it is done, and whether it was noticed. A test that does not hold without a
     change notices nothing: it is left out, and the mutant judged again."""
-    sound: dict[tuple[str, ...], bool] = {}
-    pending, running = drawn[::-1], {}
+    sound: dict[str, bool] = {}
+
+    def begin(mutant: Mutant) -> Trial:
+        quick = reach.covering(mutant.module, mutant.block)
+        return Trial(mutant, sorted(quick, key=lambda t: t not in noticed.get(mutant.module, ())))
+
+    pending, running = [begin(mutant) for mutant in drawn[::-1]], {}
     with tempfile.TemporaryDirectory() as base:
         while pending or running:
             while pending and len(running) < jobs:
-                mutant = pending.pop()
-                file = Path(base, f"{mutant.module.replace('/', '.')}.{mutant.place}")
-                rank = partial(learned.rank, mutant.module)
-                left_out = [f"--deselect={tests[0]}" for tests, holds in sound.items() if not holds]
-                pid = start([*files(mutant.module), *left_out], mutant, rank, file)
-                running[pid] = mutant, file
+                trial = pending.pop()
+                tests = trial.take(reach.seconds, {t for t, holds in sound.items() if not holds})
+                if not tests:
+                    yield trial.mutant, False
+                    continue
+                file = Path(tempfile.mkdtemp(dir=base), "failed")
+                limit = START + SLOWER * sum(reach.seconds[test] for test in tests)
+                running[start(tests, trial.mutant, file, limit)] = trial, file
+            if not running:
+                continue
             pid = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT).si_pid
             with suppress(ProcessLookupError):
                 os.killpg(pid, signal.SIGKILL)      # what it left behind
             _, status = os.waitpid(pid, 0)
-            mutant, file = running.pop(pid)
-            failed = learned.add(mutant.module, file)
-            tests = tuple([failed] if failed else files(mutant.module))
-            if status and tests not in sound:
-                sound[tests] = is_sound([*tests], Path(base))
-                if not sound[tests] and not failed:
-                    sys.exit(f"{mutant}: its tests end without a failure")
-            if status and not sound[tests]:
-                pending.append(mutant)
+            trial, file = running.pop(pid)
+            failed = file.read_text() if file.is_file() else ""
+            if status and failed in reach.seconds and failed not in sound:
+                clean = start([failed], None, file.with_name("clean"), 3 * LIMIT)
+                sound[failed] = not os.waitpid(clean, 0)[1]
+            if not status:
+                pending.append(trial)               # with the tests that are left
+            elif sound.get(failed, True):
+                noticed.add(trial.mutant.module, failed)
+                yield trial.mutant, True
             else:
-                yield mutant, bool(status)
-
-
-def files(module: str) -> list[str]:
-    """The tests that cover a module."""
-    return [f"tests/test_{name}.py" for name in COVERED[module].split()]
+                print(f"fails without any change: {failed}", file=sys.stderr)
+                pending.append(begin(trial.mutant))
 
 
 def draw(wanted: str, count: int, seed: int) -> tuple[list[Mutant], list[Mutant]]:
@@ -343,7 +341,9 @@ def main() -> int:
     parser.add_argument("-n", "--count", type=int, default=4, help="changes of each module")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("modules", nargs="*", default=list(COVERED), metavar="MODULE[:LINE]")
+    parser.add_argument("--measure", nargs="*", metavar="TEST",
+                        help="find out what tests reach (all of them, or tests/test_TEST.py)")
+    parser.add_argument("modules", nargs="*", default=MODULES, metavar="MODULE[:LINE]")
     given = parser.parse_args()
     os.chdir(PROJECT)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -351,22 +351,29 @@ def main() -> int:
     sys.path.insert(0, str(PROJECT))
     for name in LIBRARIES:
         importlib.import_module(name)
+    if given.measure is not None:
+        measure_all(given.measure or TESTS, MODULES, given.jobs)
+        return 0
     drawn, explained = [], []
     for module in given.modules:
         judged, known = draw(module, given.count, given.seed)
         drawn += judged
         explained += known
-    learned, caught = Learned.read(), 0
+    noticed, reach = Noticed.read(), Reach()
+    score: dict[str, list[bool]] = {}
     try:
-        for done, (mutant, noticed) in enumerate(judge(drawn, given.jobs, learned), 1):
-            caught += noticed
-            if not noticed:
-                print(f"not noticed  {mutant}\n             {mutant.says}", flush=True)
+        for done, (mutant, seen) in enumerate(judge(drawn, given.jobs, reach, noticed), 1):
+            score.setdefault(mutant.module.rpartition("/")[0], []).append(seen)
+            if not seen:
+                alone = "" if reach.covering(mutant.module, mutant.block) else " (reached by none)"
+                print(f"not noticed  {mutant}{alone}\n             {mutant.says}", flush=True)
             print(f"{done} of {len(drawn)}", end="\r", file=sys.stderr, flush=True)
     finally:
-        learned.write()
-    print(f"{caught} of {len(drawn)} changes of {len(given.modules)} modules were noticed "
-          f"({100 * caught / max(len(drawn), 1):.1f} %); {len(explained)} more have no effect")
+        noticed.write()
+        for room, seen in {**score, "all": sum(score.values(), [])}.items():
+            print(f"{room:24}{sum(seen):4} of {len(seen):4} changes were noticed "
+                  f"({100 * sum(seen) / max(len(seen), 1):.1f} %)")
+        print(f"{len(explained)} more have no effect")
     return 0
 
 

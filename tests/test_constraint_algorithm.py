@@ -486,3 +486,14 @@ def test_an_input_in_a_constraint_is_refused():
                              inputs=("f",), force=lambda s: {"y": s.u.f})
     with pytest.raises(MechanicsError, match="input 'f' enters the constraint"):
         constraint_algorithm(constrain(made))
+
+
+@pytest.mark.parametrize("mass", [1e-20, 1.0, 1e20])
+@pytest.mark.parametrize("slope", [0.1, 0.3, 0.7])
+def test_ranks_do_not_depend_on_the_unit_of_mass(mass, slope):
+    """M and the row ask for the same: E^T M E vanishes on (slope, 1, 0) up to rounding only."""
+    given = system("x y z", lambda s: mass * ((s.v.x - slope * s.v.y) ** 2 + s.v.z ** 2) / 2,
+                   rows={"row": lambda s: s.v.x - slope * s.v.y})
+    found = regularity(given)
+    assert (found.hessian_rank, found.row_rank, found.free_rank) == (2, 1, 1)
+    assert not found.regular and not found.compatible and found.compatibility_rank == 0

@@ -26,6 +26,7 @@ from nhmech.mechanics import (
     on_level,
     symmetry,
 )
+from nhmech.symbolic.row_reduction import row_reduce
 from nhmech.systems import load_system
 from nhmech.systems.capri_kobayashi import singular_system
 
@@ -258,15 +259,25 @@ def test_bates_and_sniatycki(name):
             2 * found.dim_motion - found.dim_horizontal)
 
 
-def test_units_in_which_nothing_can_be_decided_are_told():
-    def light(mass):
-        return constrain(lagrangian_system(euclidean("x", "y", "z"), lambda s: mass * (
-            s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2), rows={"row": lambda s: (
-                s.v.z - s.q.y * s.v.x)})
+def test_the_bracket_does_not_depend_on_the_unit_of_mass():
+    """{q, p} has no mass in it: the row p_z = y p_x is the same in any unit."""
+    def bracket(mass):
+        motion = momentum_side(constrain(lagrangian_system(
+            euclidean("x", "y", "z"), lambda s: mass * (
+                s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2), rows={"row": lambda s: (
+                    s.v.z - s.q.y * s.v.x)})).solve()
+        space = motion.model.space
+        return ca.Function("bracket", [space.q], [motion.bracket])([0.3, 0.7, -0.2, 1.1, 0.4, 0.77])
 
-    with pytest.raises(MechanicsError, match="choose units of length, mass and time"):
-        momentum_side(light(1e-12)).solve().bracket
-    assert momentum_side(light(1.0)).solve().bracket.shape == (6, 6)
+    for mass in (1e-12, 1e-6, 1e6, 1e12):
+        np.testing.assert_allclose(bracket(mass), bracket(1.0), rtol=1e-12, atol=1e-14)
+
+
+def test_equations_that_cannot_be_told_apart_are_refused():
+    """The second row is the first, to rounding."""
+    matrix = np.array([[1.0, 2.0], [0.5, 1.0 + 1e-12]])
+    with pytest.raises(MechanicsError, match="not all of 2 .* 0.5 to 2 in size; choose units"):
+        row_reduce(ca.SX(ca.DM(matrix)), ca.SX.zeros(2), matrix[None], 2)
 
 
 def test_what_is_no_symmetry_is_refused_in_any_unit():

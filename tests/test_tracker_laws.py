@@ -305,6 +305,15 @@ def test_polar_lyapunov():
         )
 
 
+def test_polar_straight_ahead():
+    """alpha = 0, where sin(alpha) / alpha has its limit: u = gamma e, omega = gamma h theta."""
+    for theta in (0.0, 0.7, -2.0):
+        found = polar.approach_law((1.3, 0.0, theta), (0.8, 2.5, 1.7))
+        assert found == pytest.approx((0.8 * 1.3, 0.8 * 1.7 * theta), rel=1e-15)
+        near = polar.approach_law((1.3, 1e-9, theta), (0.8, 2.5, 1.7))
+        assert near == pytest.approx(found, rel=1e-8, abs=1e-8)
+
+
 def test_polar_converges_exponentially_from_everywhere():
     """From all around the goal and with every heading, e falls as exp(-gamma t);
     alpha and theta at the roots of x^2 + k x + gamma^2 h.

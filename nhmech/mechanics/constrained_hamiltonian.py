@@ -14,7 +14,7 @@ from ..errors import MechanicsError
 from ..symbolic.elimination import factorise, pivot_order
 from ..symbolic.row_reduction import row_reduce
 from .algebroid import LieAlgebroid
-from .constraint_manifold import Ambient, ConstraintManifold, common_rank
+from .constraint_manifold import Ambient, ConstraintManifold, common_rank, product_size
 
 LARGEST = 20_000     # operations of a constraint; those of published systems have hundreds
 
@@ -104,7 +104,9 @@ class ConstrainedHamiltonian:
             Z = self.raise_index(slope if self.forms is None else self.forms)
             matrix, right = ca.densify(slope @ Z), ca.densify(-slope @ self.free)
             samples = manifold.at_points(matrix)
-            rank = common_rank(samples, "the matrix Z(chi)", 1.0)
+            fields = manifold.at_points(Z)
+            rank = common_rank(samples, "the matrix Z(chi)",
+                               product_size(manifold.at_points(slope), fields))
             reduced = row_reduce(matrix, right, samples, rank)
             scale = float(np.abs(manifold.at_points(right)).max(initial=0.0))
             new = [added for condition in map(_write_short, reduced.conditions)
@@ -116,7 +118,7 @@ class ConstrainedHamiltonian:
         return PhaseSpaceMotion(
             self, manifold, tuple(steps), Z[:, columns], slope[rows, :],
             ca.densify(self.free + Z @ reduced.solve({})),
-            common_rank(manifold.at_points(Z), "F^o", 1.0) - rank)
+            common_rank(fields, "F^o") - rank)
 
     def _ambient(self) -> Ambient:
         space, samples = self.space, np.asarray(self.samples, dtype=float)
@@ -189,9 +191,7 @@ class PhaseSpaceMotion:
         """Numbers of first and of second class constraints of M_f: second is the rank of the
         matrix of their Poisson brackets."""
         slope = self.model.differential(self.manifold.constraints)
-        brackets = self.manifold.at_points(slope @ self.model.raise_index(slope))
-        second = common_rank(brackets, "the matrix of brackets", 1.0)
-        return slope.shape[0] - second, second
+        return slope.shape[0] - (second := self._second_class(slope)), second
 
     @cached_property
     def bracket(self) -> ca.SX:
@@ -214,18 +214,23 @@ class PhaseSpaceMotion:
         slope = model.differential(self.manifold.constraints)
         chi = slope if model.forms is None else ca.vertcat(slope, model.forms)
         samples = self.manifold.at_points(chi)
-        rank = common_rank(samples, "constraints and reactions", 1.0)
+        rank = common_rank(samples, "constraints and reactions")
         reduced = row_reduce(chi, ca.SX(chi.shape[0], 1), samples, rank)
         chi = chi[sorted(row for row, _ in reduced.pivots), :]
         raised = model.raise_index(chi)
-        brackets = self.manifold.at_points(ca.densify(chi @ raised))
-        second = common_rank(brackets, "the matrix of brackets", 1.0)
+        second = self._second_class(chi)
         if second < rank:
             raise MechanicsError(f"there is no Dirac bracket: of {rank} constraints and reactions "
                                  f"{rank - second} are of first class; fix their gauge by as many "
                                  "further constraints")
         whole = model.raise_index(ca.SX.eye(model.space.nv))
         return ca.densify(whole + raised @ self._solve(chi @ raised, raised.T))
+
+    def _second_class(self, forms: ca.SX) -> int:
+        """Rank of the matrix of brackets of forms in rows (k, N)."""
+        raised = self.model.raise_index(forms)
+        left, right, brackets = map(self.manifold.at_points, (forms, raised, forms @ raised))
+        return common_rank(brackets, "the matrix of brackets", product_size(left, right))
 
     def _solve(self, matrix: ca.SX, right: ca.SX) -> ca.SX:
         matrix = ca.densify(matrix)

@@ -19,6 +19,7 @@ from .constraint_manifold import (
     common_rank,
     make_manifold,
     null_space,
+    product_size,
     write_out,
 )
 from .equations import solve_definite
@@ -56,8 +57,8 @@ def constraint_classes(system: LagrangianSystem, manifold: ConstraintManifold) -
         manifold.at_points(part) for part in (ca.jacobian(functions, state), legendre, poisson)
     ]
     normals = [
-        null_space(image.T)
-        for image in (leg @ null_space(slope) for slope, leg in zip(parts[0], parts[1]))
+        null_space((leg @ kernel).T, product_size(leg, kernel))
+        for leg, kernel in zip(parts[1], map(null_space, parts[0]))
     ]
     codimension, *others = {normal.shape[1] for normal in normals}
     if others:
@@ -65,7 +66,7 @@ def constraint_classes(system: LagrangianSystem, manifold: ConstraintManifold) -
                              f"{', '.join(map(str, others))} at different points")
     brackets = np.array([normal.T @ bracket @ normal for normal, bracket in zip(normals, parts[2])])
     second = common_rank(brackets, "the matrix of brackets",
-                         max(1.0, float(np.abs(parts[2]).max(initial=0.0))))
+                         float(np.abs(parts[2]).max(initial=0.0)))
     return codimension - embedding.numel() - second, second
 
 

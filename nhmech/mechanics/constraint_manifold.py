@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ..checks import read_number, read_vector
 from ..errors import InputError, MechanicsError, listed
 from ..symbolic.plain_text import text
-from ..symbolic.row_reduction import ZERO
+from ..symbolic.row_reduction import ZERO, unit_rows
 from .system import ConstrainedSystem
 
 Near = tuple[ArrayLike, ArrayLike]     # (q, v)
@@ -228,16 +228,16 @@ def write_out(chi: ca.SX) -> str:
 
 
 def common_rank(matrices: np.ndarray, what: str, scale: float | None = None) -> int:
-    """The rank of all matrices (n, rows, columns), whose entries are compared with `scale`,
-    their largest one where None.
+    """The rank of all matrices (n, rows, columns), whose entries are compared with `scale`, or with
+    the largest of their row; of products with what `product_size` says.
 
     Raises
     ------
     MechanicsError
         Where it is not the same for all, naming `what`.
     """
-    scale = max(float(np.abs(matrices).max(initial=0.0)), 1e-6) if scale is None else scale
-    ranks = {int(np.linalg.matrix_rank(matrix, tol=ZERO * scale)) if matrix.size else 0
+    matrices = unit_rows(matrices) if scale is None else matrices / (scale or 1.0)
+    ranks = {int(np.linalg.matrix_rank(matrix, tol=ZERO)) if matrix.size else 0
              for matrix in matrices}
     if len(ranks) > 1:
         raise MechanicsError(f"{what} has ranks {', '.join(map(str, sorted(ranks)))} at different "
@@ -246,9 +246,14 @@ def common_rank(matrices: np.ndarray, what: str, scale: float | None = None) -> 
     return ranks.pop()
 
 
-def null_space(matrix: np.ndarray) -> np.ndarray:
-    """Orthonormal basis of the kernel of (m, n), (n, n - rank)."""
+def null_space(matrix: np.ndarray, scale: float | None = None) -> np.ndarray:
+    """Orthonormal basis of the kernel of (m, n), (n, n - rank); `scale` as for `common_rank`."""
     if not matrix.size:
         return np.eye(matrix.shape[1])
     _, values, vt = np.linalg.svd(matrix)
-    return vt[int((values > ZERO * max(values.max(), 1e-6)).sum()):].T
+    return vt[int((values > ZERO * (values.max() if scale is None else scale)).sum()):].T
+
+
+def product_size(left: np.ndarray, right: np.ndarray) -> float:
+    """The largest entry of |A| |B|: beside it, what cancels in A B is rounding, in any unit."""
+    return float((np.abs(left) @ np.abs(right)).max(initial=0.0))

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ..checks import check_arguments, read_vector
 from ..ctrl_c import hear_ctrl_c
 from ..errors import MechanicsError
-from .constraint_manifold import null_space
+from .constraint_manifold import null_space, product_size
 from .first_integrals import FirstIntegral, first_integrals
 from .frame import AdaptedFrame, adapted_frame
 from .invariance import complete_lift
@@ -109,8 +109,8 @@ def energy_momentum(constrained: HasConstrained, q: ArrayLike, xi: ArrayLike,
                              f"dE = c . dJ fails by {left:.3g}; nor of momenta that the shape "
                              f"carries along: {carried}")
     kernel = null_space(dJ) if len(dJ) else np.eye(len(dE))
-    turned = kernel.T @ _symmetry_directions(constrained, frame, dJ, place, speed)
-    rest = kernel @ null_space(turned.T)
+    turned = _symmetry_directions(constrained, frame, dJ, place, speed).T
+    rest = kernel @ null_space(turned @ kernel, product_size(turned, kernel))
     free = null_space(dJ.T) if len(dJ) else np.zeros((0, 0))
     c = c + free @ _best(hessians, c, free, rest)
     second = hessians[0] - np.tensordot(c, hessians[1:], 1)
@@ -178,7 +178,7 @@ def _symmetry_directions(constrained: ConstrainedSystem, frame: AdaptedFrame, dJ
         ca.densify(ca.substitute(ca.horzcat(*moved), system.v,
                                  ca.densify(frame.velocity(symbols))))])
     found = directions(constrained.moment, q, xi, constrained.parameters).full()
-    return found @ null_space(dJ @ found) if len(dJ) else found
+    return found @ null_space(dJ @ found, product_size(dJ, found)) if len(dJ) else found
 
 
 def _best(hessians: np.ndarray, c: np.ndarray, free: np.ndarray, rest: np.ndarray) -> np.ndarray:

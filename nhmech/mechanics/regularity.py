@@ -95,4 +95,4 @@ def regularity(constrained: HasConstrained, *, nonlinear: ca.SX | None = None,
     kernels = [null_space(row) for row in R]
     free = np.array([E.T @ mass @ E for mass, E in zip(M, kernels)])
     return Regularity(system.algebroid.nv, common_rank(M, "the Hessian of L"), row_rank,
-                      common_rank(free, "E^T M E", float(np.abs(M).max(initial=1e-6))), manifold)
+                      common_rank(free, "E^T M E", float(np.abs(M).max(initial=0.0))), manifold)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ..checks import check_arguments
 from ..errors import MechanicsError
 from .constrained_hamiltonian import ConstrainedHamiltonian, PhaseSpaceMotion
-from .constraint_manifold import null_space
+from .constraint_manifold import null_space, product_size
 
 
 @dataclass(frozen=True)
@@ -90,10 +90,10 @@ def bates_sniatycki(motion: PhaseSpaceMotion, momenta: ca.SX, z: ArrayLike) -> R
     if np.abs(mu @ X).max(initial=0.0) > 1e-9 * np.abs(mu).max(initial=0.0) * np.abs(X).max():
         raise MechanicsError("the motion does not lie in F: its constraints are not homogeneous, "
                              "and energy is not kept")
-    inside = V @ null_space(mu @ V)                               # V meet F
+    inside = V @ null_space(mu @ V, product_size(mu, V))          # V meet F
     U = null_space(np.vstack([phi, mu, inside.T @ omega.T]))
     vertical = _common(U, V)
-    basis = U @ null_space(vertical.T @ U)
+    basis = U @ null_space(vertical.T @ U, 1.0)                  # both orthonormal
     return ReducedForm(place, basis, vertical, basis.T @ omega @ basis, (basis.T @ dH).ravel(),
                        (basis.T @ X).ravel())
 

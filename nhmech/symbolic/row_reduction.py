@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import MechanicsError
 
 ZERO = 1e-9          # relative to its terms, a number below this is rounding
+FAINT = 1e-15        # relative to all others, a row below this is rounding, in whatever units
 
 
 @dataclass(frozen=True)
@@ -85,11 +86,8 @@ def row_reduce_avoiding(matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: 
         them is left out: the result is meant on the manifold. Pivots are constants where possible,
         and large at every point.
     """
-    work = samples.copy()
+    work = unit_rows(samples)
     size, width = work.shape[1:]
-    scale = np.abs(work).max(axis=(0, 2), initial=0.0)
-    work /= np.where(scale > ZERO * scale.max(initial=0.0), scale,
-                     max(1.0, scale.max(initial=0.0)))[:, None]
     alive = np.abs(work).max(axis=0) > ZERO
     rows = [{j: matrix[i, j] for j in range(width) if alive[i, j]} for i in range(size)]
     rights, pivots, left = [right[i] for i in range(size)], [], list(range(size))
@@ -116,6 +114,14 @@ def row_reduce_avoiding(matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: 
     used = {c for _, c in pivots}
     return Reduced([rights[k] for k in left], pivots,
                    tuple(j for j in range(width) if j not in used), rows, rights)
+
+
+def unit_rows(samples: np.ndarray) -> np.ndarray:
+    """Matrices (k, N, n) with the largest entry of each row, at any point, made 1: an equation may
+    be written in any unit. Rows that are rounding beside the others are zero."""
+    size = np.abs(samples).max(axis=(0, 2), initial=0.0)
+    told = size > FAINT * size.max(initial=0.0)
+    return np.where(told, 1 / np.where(told, size, 1.0), 0.0)[:, None] * samples
 
 
 def _pivot(work: np.ndarray, rows: Sequence[Mapping[int, ca.SX]], left: Sequence[int],
