@@ -70,6 +70,7 @@ soak: $(STAMP)
 
 # MUTANTS='-n 3 mechanics/frame' makes fewer changes, of one module
 mutants: $(STAMP)
+	$(BIN)/python tests/mutants.py --measure
 	$(BIN)/python tests/mutants.py $(MUTANTS)
 
 coverage: $(STAMP)

@@ -29,6 +29,7 @@ import pytest
 PROJECT = Path(__file__).resolve().parents[1]
 KEPT = PROJECT / ".pytest_cache" / "reach"
 INSTANCES = 2      # of one test with several arguments; the quickest stand for all that run a block
+ENOUGH = 3.0       # [s] of processor of one test, after which no more of its arguments are tried
 MARKS = "not soak and not browser"
 
 
@@ -221,6 +222,7 @@ class Watch:
     def __init__(self) -> None:
         self.fixtures: dict[object, Part] = {}
         self.seconds: dict[str, float] = {}
+        self.spent: dict[str, float] = defaultdict(float)
         self.reached: dict[str, set[str]] = {}
         self.passed: set[str] = set()
         self.at_import: set[str | Part] = set()
@@ -237,12 +239,18 @@ class Watch:
         part.inside |= REACHED
         REACHED.update(before)
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item):
+        if self.spent[item.nodeid.partition("[")[0]] > ENOUGH:
+            pytest.skip("others of its arguments have run")
+
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item, nextitem):
         REACHED.clear()
         began = sum(os.times()[:4])
         yield
         self.seconds[item.nodeid] = round(sum(os.times()[:4]) - began, 3)
+        self.spent[item.nodeid.partition("[")[0]] += self.seconds[item.nodeid]
         known = item._fixtureinfo.name2fixturedefs
         parts = [self.fixtures[one] for name in item.fixturenames for one in known.get(name, ())
                  if one in self.fixtures]

@@ -12,10 +12,14 @@ from symmetric_systems import SE2, carriage
 
 import nhmech
 from nhmech import InputError, MechanicsError, SimulationError, Simulator
-from nhmech.control import line
+from nhmech.control import TrackingLQR, line
+from nhmech.control.path import Arcs
+from nhmech.control.path_choice import read_path
+from nhmech.control.registry import controller_class, make_controller
 from nhmech.mechanics import constrain, euclidean, gibbs_appell, lagrangian_system, symmetry
 from nhmech.mechanics.algebroid_makers import atiyah, lie_algebra
 from nhmech.mechanics.hamiltonisation import hamiltonise
+from nhmech.mechanics.moving_frame import MovingFrame
 from nhmech.mechanics.quasi_velocities import change_of_basis
 from nhmech.mechanics.reduction import at_momentum, chaplygin
 from nhmech.urdf.wheel import Wheel
@@ -46,6 +50,18 @@ def pushed_carriage():
 
 def drive(name="differential_drive", **given):
     return nhmech.load(nhmech.urdf_path(name), **given)
+
+
+def set_word(name, **settings):
+    return make_controller(controller_class(name), shipped("differential_drive"),
+                           path=line(2.0), settings=settings)
+
+
+class Needy:
+    """A controller of a user that cannot do without a number."""
+
+    def __init__(self, vehicle, target):
+        self.target = target
 
 
 def stand_off():
@@ -119,6 +135,22 @@ ARGUMENTS = {
         "joint 'hitch_1_joint' is both free and locked; choose one"),
     "tyre of no set": (lambda: Wheel("a", "disc", 0.1, law="tyre", tyre="slick"),
                        "wheel 'a': tyre: there is no set 'slick'; there are passenger_car, "),
+    "word of a tyre": (lambda: Wheel("a", "disc", 0.1, law="tyre", tyre="load=3 grip=3"),
+                       "tyre: 'grip=3' is none of NAME=NUMBER"),
+    "axis of a frame": (lambda: MovingFrame.planar(0, 0, 0).turned("w", 1.0),
+                        "axis = 'w' must be 'x', 'y' or 'z'"),
+    "arcs of no length": (lambda: Arcs([(0.5, 0.0)]), r"arcs \[\(0.5, 0.0\)\] has no length"),
+    "path from a file that is not there": (lambda: read_path("/nowhere/way.csv", 1.0),
+                                           "/nowhere/way.csv: "),
+    "size of a path": (lambda: read_path("circle:wide", 1.0),
+                       "path 'circle:wide': 'wide' is no number; the size of circle .m. is"),
+    "a word for a number": (lambda: set_word("stanley", gain="x"), "gain=x: gain is a number"),
+    "a required argument": (lambda: make_controller(Needy, shipped("differential_drive")),
+                            "Needy needs target"),
+    "a run of two records": (
+        lambda: TrackingLQR(shipped("differential_drive"),
+                            Simulator(shipped("differential_drive"), dt=0.01).run(0.01)),
+        "a run of 2 records is too short to be tracked"),
     "no constrained system": (lambda: gibbs_appell(3), "constrained = 3 must be what has"),
     "several columns": (
         lambda: Simulator(shipped("differential_drive")).run(0.01).column("left_wheel_joint"),
@@ -143,3 +175,37 @@ def test_of_arguments(name):
 def test_of_records(call, message):
     with pytest.raises(SimulationError, match=message):
         call(Simulator(shipped("differential_drive")))
+
+
+def answer(answer):
+    """What is asked by batches and loops, and fails."""
+    def ask(t, state):
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+    return ask
+
+
+@pytest.mark.parametrize("given, message", [
+    (InputError("no such gain"), r"^controller ask at t = 0 s: no such gain$"),
+    (KeyError("gain"), r"controller ask raised KeyError at t = 0 s: 'gain' \(test_messages.py"),
+    ([np.nan] * 2, r"ask at t = 0 s returned \[nan nan\]: not finite \(efforts of left"),
+    ("fast", "ask at t = 0 s returned str; return an array, JointTorque, JointVelocity or Joint"),
+    (np.zeros(5), r"ask at t = 0 s returned shape \(5,\), expected \(2,\): efforts of left_wheel")],
+    ids=["ours", "another", "NaN", "a word", "shape"])
+def test_of_controllers(given, message):
+    with pytest.raises(SimulationError, match=message):
+        Simulator(shipped("differential_drive"), answer(given)).step()
+
+
+@pytest.mark.parametrize("given, message", [
+    (InputError("no such gain"), r"^policy ask at t = 0 s: no such gain$"),
+    (KeyError("gain"), r"policy ask raised KeyError at t = 0 s: 'gain' \(test_messages.py"),
+    ("fast", "policy ask at t = 0 s returned str, no array of numbers"),
+    (np.zeros(7), r"policy ask gave shape \(7,\) at t = 0 s, expected ")],
+    ids=["ours", "another", "a word", "shape"])
+def test_of_policies(given, message):
+    vehicle = shipped("differential_drive")
+    x0 = nhmech.start_states(vehicle, [(0.0, 0.0, 0.0)])
+    with pytest.raises(SimulationError, match=message):
+        nhmech.simulate_batch(vehicle, x0, answer(given), dt=0.01, duration=0.02)
