@@ -16,19 +16,42 @@ from nhmech.control import TrackingLQR, line
 from nhmech.control.path import Arcs
 from nhmech.control.path_choice import read_path
 from nhmech.control.registry import controller_class, make_controller
-from nhmech.mechanics import constrain, euclidean, gibbs_appell, lagrangian_system, symmetry
+from nhmech.mechanics import (
+    action_algebroid,
+    constrain,
+    constraint_algorithm,
+    euclidean,
+    gibbs_appell,
+    hamilton_jacobi,
+    lagrangian_system,
+    momentum_side,
+    nonholonomic_momentum,
+    on_level,
+    symmetry,
+)
+from nhmech.mechanics.algebroid import rotation
 from nhmech.mechanics.algebroid_makers import atiyah, lie_algebra
+from nhmech.mechanics.distribution import Row, assemble
 from nhmech.mechanics.hamiltonisation import hamiltonise
 from nhmech.mechanics.moving_frame import MovingFrame
 from nhmech.mechanics.quasi_velocities import change_of_basis
 from nhmech.mechanics.reduction import at_momentum, chaplygin
+from nhmech.mechanics.system import require_constrained
 from nhmech.urdf.wheel import Wheel
 
 PLANE = euclidean("x", "y")
 
 
-def plane(lagrangian=lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2, numbers=None, holonomic=None, **more):
-    return constrain(lagrangian_system(PLANE, lagrangian, **more), numbers, holonomic=holonomic)
+def plane(lagrangian=lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2, numbers=None, holonomic=None,
+          rows=None, **more):
+    return constrain(lagrangian_system(PLANE, lagrangian, **more), numbers, holonomic=holonomic,
+                     rows=rows)
+
+
+def on_a_slope():
+    """y' = x x', which moves along y as it is."""
+    return symmetry(plane(rows={"slope": lambda s: s.v.y - s.q.x * s.v.x}),
+                    {"along y": lambda s: {"y": 1}})
 
 
 def in_space():
@@ -101,6 +124,40 @@ MECHANICS = {
     "an action with fixed points": (
         lambda: at_momentum(symmetry(in_space(), TURNS), [1, 2, 3]),
         "needs a free action: the 3 generators about x, about y, about z span only 2 dimensions"),
+    "fields of no matrix": (lambda: action_algebroid("so(3)", ("a", "b", "c"), lambda q: "flat"),
+                            "must be one matrix, with a row for each of a, b, c and a column"),
+    "fields of another space": (lambda: action_algebroid("so(3)", ("a", "b"), ca.SX.ones(3, 3)),
+                                "must be one matrix, with a row for each of a, b and a column for"),
+    "quaternion of three": (lambda: rotation(ca.SX([0, 0, 1])), r"must be \(x, y, z, w\)"),
+    "nonlinear row": (lambda: constraint_algorithm(plane(), nonlinear=ca.SX.ones(1, 2)),
+                      r"nonlinear has shape \(1, 2\), and must be a column"),
+    "nonlinear of other symbols": (
+        lambda: constraint_algorithm(plane(), nonlinear=ca.SX.sym("w")),
+        "nonlinear contains w, no symbols of this system"),
+    "a row of another fibre": (lambda: assemble([Row("rim", ca.SX(1, 3), ca.SX(0))], 2),
+                               r"constraint 'rim' has shape \(1, 3\), expected \(1, 2\)"),
+    "a row that is nowhere finite": (
+        lambda: gibbs_appell(plane(rows={"wall": lambda s: s.v.x * ca.sqrt(-1 - s.q.x ** 2)})),
+        "constraint 'wall' is not finite at a sample configuration"),
+    "a field of speeds": (
+        lambda: hamilton_jacobi(plane(), {"x'": lambda s: s.v.y, "y'": 0.0}),
+        "the field depends on more than q and parameters"),
+    "a base of one dimension": (lambda: hamiltonise(chaplygin(on_a_slope())),
+                                "a Chaplygin system of one dimension has no gyroscopic force"),
+    "no sections": (lambda: nonholonomic_momentum(
+        symmetry(plane(), {"along y": lambda s: {"y": 1}}), sections={}),
+                    "sections = {} must have one section or more"),
+    "a force without names": (lambda: plane(force=lambda s: [1.0, 0.0]),
+                              r"the force is \[1.0, 0.0\], and must be a mapping of names"),
+    "a row that is not linear": (lambda: plane(rows={"rim": lambda s: s.v.x ** 2 - 1}),
+                                 r"constraint 'rim' is not affine in the velocities; give it to"),
+    "a row of words": (lambda: plane(rows={"rim": lambda s: "flat"}),
+                       "constraint 'rim' is 'flat', and must be one expression of CasADi"),
+    "a number for a system": (lambda: require_constrained(3),
+                              "expected a vehicle or a ConstrainedSystem, not 3"),
+    "a level without forms": (
+        lambda: on_level(replace(momentum_side(plane()), forms=None), ca.SX(0), [0.0]),
+        "on_level needs the forms of F: F = TM has none"),
     "forces of no Hamiltonian": (
         lambda: hamiltonise(chaplygin(symmetry(pushed_carriage(), SE2))), "here some act"),
 }
@@ -109,8 +166,14 @@ MECHANICS = {
 @pytest.mark.parametrize("name", MECHANICS)
 def test_of_mechanics(name):
     call, message = MECHANICS[name]
-    with pytest.raises(MechanicsError, match=message):
+    with pytest.raises((MechanicsError, InputError), match=message):
         call()
+
+
+def test_names_that_python_asks_for_are_none_of_a_system():
+    """`copy` and notebooks look for them."""
+    made = lagrangian_system(PLANE, lambda s: s.v.x ** 2 * (2 - hasattr(s.q, "__len__")))
+    assert float(made.mass_and_bias()[0][0, 0]) == 4
 
 
 def record_twice(simulator):
