@@ -91,9 +91,8 @@ def hamilton_jacobi(constrained: HasConstrained,
                              "into the Lagrangian")
     frame = adapted_frame(constrained, tuple(field))
     named, space, E = symbols(system), system.algebroid, frame.E
-    given = [field.get(name, field.get(name.removesuffix("'"))) for name in frame.names]
     xi = ca.vertcat(ca.SX(0, 1), *[ca.SX(value(named)) if callable(value) else ca.SX(value)
-                                   for value in given])
+                                   for value in map(field.get, frame.names)])
     if ca.depends_on(ca.densify(xi), ca.vertcat(system.v, system.t)):
         raise MechanicsError("the field depends on more than q and parameters")
     X = ca.densify(E @ xi)
