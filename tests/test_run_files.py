@@ -756,6 +756,48 @@ def test_arrays_that_are_no_trajectory_are_refused_by_name(change, message, tmp_
         Trajectory.load(tmp_path / "bad.npz")
 
 
+@pytest.mark.parametrize("change, message", [
+    ({"kinematic": 3}, "'kinematic' is 3"), ({"source": "car"}, "'source' is 'car'"),
+    ({"stop": 4.5}, "'stop' is 4.5"), ({"events": [[float("inf"), "hit"]]},
+                                        "'events' has the time inf"),
+    ({"events": [[0.1, "a\u202eb"]]}, r"'a\\u202eb' is no name that can be shown"),
+    ({"settings": {"dt": float("nan")}}, "its header has a NaN"),
+], ids=lambda value: value if isinstance(value, str) else "")
+def test_a_header_is_refused_by_its_field(change, message, tmp_path):
+    with np.load(carriage().run(0.01, every=10).save(tmp_path / "good.npz")) as file:
+        arrays = {name: file[name] for name in file.files}
+    header = json.dumps(json.loads(str(arrays["header"])) | change)
+    np.savez(tmp_path / "bad.npz", **{**arrays, "header": np.array(header)})
+    with pytest.raises(nhmech.NhmechError, match=rf"damaged \({message}\)$"):
+        Trajectory.load(tmp_path / "bad.npz")
+
+
+def test_what_is_no_archive_is_refused(tmp_path):
+    whole = carriage().run(0.01, every=10).save(tmp_path / "good.npz").read_bytes()
+    (tmp_path / "bad.npz").write_bytes(whole[:len(whole) // 2])
+    with pytest.raises(nhmech.NhmechError, match="it is no whole .npz archive"):
+        Trajectory.load(tmp_path / "bad.npz")
+
+
+@pytest.mark.parametrize("old, new, message", [
+    (b'"version": 2', b'"version": 3', "its format has version 3, this program reads 2"),
+    (b'"width": ', b'"width":  ', None),
+    (b'"python": ', b'"pithon": ', "its header does not have its checksum")])
+def test_the_head_of_a_streamed_run_is_held_to_its_checksum(old, new, message, tmp_path, often):
+    """Which is that of its values, not of its spaces."""
+    copies, file = [], tmp_path / "copy"
+    carriage().run(0.05, save=tmp_path / "run.npz", progress=lambda t, state: copies.append(
+        (tmp_path / "run.npz.part").read_bytes()))
+    line, rows = copies[-1].split(b"\n", 1)
+    assert line.count(old) == 1
+    file.write_bytes(line.replace(old, new).rstrip().ljust(len(line)) + b"\n" + rows)
+    if message is None:
+        assert len(read_run_file(file)[1])
+        return
+    with pytest.raises(ValueError, match=message):
+        read_run_file(file)
+
+
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.soak)])
 def test_headers_that_say_something_else_are_refused_by_field(seed, tmp_path):
     """The checksum is right, the values are not: what loads shows nothing that is not finite, and
