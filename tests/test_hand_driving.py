@@ -1,0 +1,107 @@
+"""What stands between a hand and a vehicle: limits of speeds and of their change, and a push."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from support import shipped
+
+import nhmech
+from nhmech import Simulator
+from nhmech.control.demo import easy_speed
+from nhmech.control.push import Push
+from nhmech.control.speed_limits import SpeedLimits
+from nhmech.control.twist_limits import easy_limits, turning_radius
+
+DRIVE = "differential_drive"
+
+
+def test_limits_are_the_same_for_both_directions():
+    """Those that are not given for backwards are those of forwards, mirrored."""
+    rng = np.random.default_rng(0)
+    limits = SpeedLimits(1.0, max_acceleration=2.0, max_deceleration=-5.0,
+                         max_deceleration_reverse=5.0)
+    for wanted, before in rng.uniform(-2, 2, size=(200, 2)):
+        assert limits.clip(-wanted, -before, 0.1) == -limits.clip(wanted, before, 0.1)
+
+
+@pytest.mark.parametrize("wanted, before, expected", [
+    (1.0, 0.5, 0.7), (1.0, -0.5, 0.0), (0.0, 0.9, 0.4), (0.0, -0.9, -0.1), (-1.0, -0.5, -0.8),
+    (-1.0, 0.0, -0.3), (9.0, 3.9, 4.0), (-9.0, -2.9, -3.0), (1.0, -0.9, -0.1)])
+def test_each_limit_acts_where_it_is_meant(wanted, before, expected):
+    """Away from zero and towards it, forward and backward, in 0.1 s."""
+    limits = SpeedLimits(4.0, -3.0, max_acceleration=2.0, max_acceleration_reverse=-3.0,
+                         max_deceleration=-5.0, max_deceleration_reverse=8.0)
+    assert limits.clip(wanted, before, 0.1) == pytest.approx(expected, rel=1e-14, abs=1e-15)
+
+
+@pytest.mark.parametrize("name", [DRIVE, "ackermann_car", "swerve"])
+def test_easy_limits(name):
+    """0.4 s from rest to the limit and 0.2 s back; it turns no faster than at its speed it can."""
+    vehicle = shipped(name)
+    limits, length = easy_limits(vehicle), vehicle.steering.length
+    speed = limits.forward.max_velocity
+    assert limits.lateral == limits.forward and 0 < speed <= easy_speed(vehicle)
+    radius = turning_radius(vehicle)
+    tight = speed / radius if 0 < radius < np.inf else np.inf
+    assert limits.yaw.max_velocity <= min(speed / length, tight) * (1 + 1e-12)
+    for one in (limits.forward, limits.yaw, easy_limits(vehicle, 0.3, 0.2).forward):
+        most = one.max_velocity
+        assert (one.max_acceleration, one.max_deceleration, one.max_deceleration_reverse) == (
+            pytest.approx((most / 0.4, -most / 0.2, most / 0.2), rel=1e-14))
+    asked = easy_limits(vehicle, 0.03, 10.0)
+    assert asked.forward.max_velocity == 0.03
+    assert asked.yaw.max_velocity == (0.03 / radius if 0 < radius < np.inf else 10.0)
+
+
+def test_easy_limits_keep_those_of_the_joints():
+    """Wheels of radius r that turn no faster than W: W r ahead, 2 W r / track on the spot."""
+    text = nhmech.urdf_path(DRIVE).read_text()
+    vehicle = nhmech.load(text.replace('velocity="', 'velocity="0.0'))
+    joint, radius = vehicle.driven[0], vehicle.description.wheels[0].radius
+    rate = vehicle.limits[joint].velocity
+    left, right = (np.array(vehicle.contact_points(vehicle.configuration()))[i, 1] for i in (0, 1))
+    found = easy_limits(vehicle)
+    assert found.forward.max_velocity == pytest.approx(rate * radius, rel=1e-9)
+    assert found.yaw.max_velocity == pytest.approx(
+        min(2 * rate * radius / abs(left - right), rate * radius / vehicle.steering.length),
+        rel=1e-9)
+
+
+@pytest.mark.parametrize("twist, moving, share", [
+    ((0.2, 0.0, 0.0), 0.0, 0.2), ((-0.2, 0.0, 0.0), 0.0, -0.2), ((0.5, 0.0, 0.0), 0.2, 0.3),
+    ((0.2, 0.0, 0.0), 0.5, 0.0), ((0.0, 0.0, 0.0), -0.5, 0.0), ((-0.3, 0.0, 0.0), 0.1, -0.4)])
+def test_a_push_closes_what_is_missing(twist, moving, share):
+    """m dv / 0.3 s along the heading, no more than 0.3 of the weight, and never backwards."""
+    vehicle = shipped("carriage")
+    simulator = Simulator(vehicle)
+    state = simulator.reset(pose=(1.0, 2.0, 0.7), xi={"forward_speed": moving})
+    push, mass = Push(vehicle, lambda t, state: twist), pin.computeTotalMass(vehicle.model)
+    wrench = push(0.0, state)
+    heading = np.array([np.cos(0.7), np.sin(0.7), 0.0])
+    np.testing.assert_allclose(wrench, [*(mass * share / 0.3 * heading), 0, 0, 0], rtol=1e-9,
+                               atol=1e-9)
+    hard = Push(vehicle, lambda t, state: (50.0, 0.0, 0.0))(0.0, state)
+    np.testing.assert_allclose(hard[:3], 0.3 * mass * 9.81 * heading, rtol=1e-9, atol=1e-9)
+
+
+def test_a_push_turns_and_a_ball_has_a_heading_of_the_hand():
+    vehicle = shipped("carriage")
+    state = Simulator(vehicle).reset(pose=(0.0, 0.0, 0.7))
+    data = vehicle.model.createData()
+    pin.ccrba(vehicle.model, data, vehicle.configuration(), np.zeros(vehicle.model.nv))
+    wrench = Push(vehicle, lambda t, state: (0.0, 0.0, 0.4))(0.0, state)
+    np.testing.assert_allclose(wrench, [0, 0, 0, 0, 0, data.Ig.inertia[2, 2] * 0.4 / 0.3],
+                               rtol=1e-9, atol=1e-12)
+    ball = shipped("ball")
+    state = Simulator(ball).reset()
+    push, mass = Push(ball, lambda t, state: (0.05, 0.02, 0.3)), pin.computeTotalMass(ball.model)
+    for t, heading in ((0.0, 0.0), (2.0, 0.6), (1.0, 0.6)):      # its clock does not go back
+        ahead = np.array([np.cos(heading), np.sin(heading), 0.0])
+        left = np.array([-np.sin(heading), np.cos(heading), 0.0])
+        np.testing.assert_allclose(push(t, state), [
+            *(mass / 0.3 * (0.05 * ahead + 0.02 * left)), 0, 0, 0], rtol=1e-9, atol=1e-12)
+    push.reset()
+    np.testing.assert_allclose(push(0.0, state)[:3], mass / 0.3 * np.array([0.05, 0.02, 0.0]),
+                               rtol=1e-9, atol=1e-12)
