@@ -10,6 +10,7 @@ from support import VARIED, kinematics, shipped
 
 import nhmech
 from nhmech import Ground, InputError, SimulationError, Simulator
+from nhmech.simulation import imu_along
 
 G = 9.81
 # [s] of the runs; recorded moments between two points of a stencil
@@ -220,3 +221,13 @@ def test_what_is_not_asked_costs_nothing():
     simulator.run(0.1)
     simulator.state.gyro("base_link")
     assert sensors._gyros == {"base_link": made}
+
+
+def test_nothing_is_felt_in_a_fall():
+    """At its first and last record too, whose rates are those from one side."""
+    simulator = Simulator(shipped("differential_drive"), contact="coulomb", mu=0.6, dt=STEP)
+    simulator.reset(drop=0.05)
+    found = imu_along(simulator.run(0.05))
+    assert len(found.accelerometer) > 20
+    np.testing.assert_allclose(found.accelerometer, 0.0, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found.gyro, 0.0, rtol=0, atol=1e-9)
