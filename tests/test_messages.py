@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import casadi as ca
 import numpy as np
@@ -18,6 +19,7 @@ from nhmech.control.path_choice import read_path
 from nhmech.control.registry import controller_class, make_controller
 from nhmech.mechanics import (
     action_algebroid,
+    bates_sniatycki,
     constrain,
     constraint_algorithm,
     euclidean,
@@ -35,6 +37,7 @@ from nhmech.mechanics.distribution import Row, assemble
 from nhmech.mechanics.hamiltonisation import hamiltonise
 from nhmech.mechanics.moving_frame import MovingFrame
 from nhmech.mechanics.quasi_velocities import change_of_basis
+from nhmech.mechanics.reconstruction import reconstruct, run_reduced
 from nhmech.mechanics.reduction import at_momentum, chaplygin
 from nhmech.mechanics.system import require_constrained
 from nhmech.urdf.wheel import Wheel
@@ -69,6 +72,11 @@ def pushed_carriage():
     """A constant force on one wheel."""
     plain = carriage()
     return replace(plain, system=replace(plain.system, force=ca.SX([0, 0, 0, 1, 0])))
+
+
+@cache
+def rolled():
+    return chaplygin(symmetry(carriage(), SE2))
 
 
 def drive(name="differential_drive", **given):
@@ -142,6 +150,27 @@ MECHANICS = {
     "a field of speeds": (
         lambda: hamilton_jacobi(plane(), {"x'": lambda s: s.v.y, "y'": 0.0}),
         "the field depends on more than q and parameters"),
+    "a field that is nowhere finite": (
+        lambda: hamilton_jacobi(plane(), {"x'": lambda s: ca.sqrt(-1 - s.q.x ** 2), "y'": 0.0}),
+        "the field is not finite at every sample configuration"),
+    "a nonlinear row that is nowhere finite": (
+        lambda: constraint_algorithm(free := plane(),
+                                     nonlinear=ca.sqrt(-1 - free.system.v[0] ** 2)),
+        "is not finite on the manifold; name a state"),
+    "a momentum that is no linear one": (
+        lambda: at_momentum(symmetry(plane(lambda s: s.v.x ** 4 + s.v.y ** 2),
+                                     {"along x": lambda s: {"x": 1}}), [1.0]),
+        "the Lagrangian is not quadratic along the group: J = mu has no"),
+    "one moment": (lambda: run_reduced(rolled(), [0.0], [0, 0], [1, 2]),
+                   "must be two or more .s., each after the last"),
+    "moments that go back": (lambda: run_reduced(rolled(), [0.0, 1.0, 0.5], [0, 0], [1, 2]),
+                             "must be two or more .s., each after the last"),
+    "a place of another space": (
+        lambda: reconstruct(rolled(), run_reduced(rolled(), [0.0, 0.1], [0, 0], [1, 2]), [0, 0]),
+        r"q has shape \(2,\), expected \(5,\)"),
+    "a place far from the manifold": (
+        lambda: bates_sniatycki(momentum_side(carriage()).solve(), ca.SX(1, 1), [np.nan] * 10),
+        "the point is not near the final manifold"),
     "a base of one dimension": (lambda: hamiltonise(chaplygin(on_a_slope())),
                                 "a Chaplygin system of one dimension has no gyroscopic force"),
     "no sections": (lambda: nonholonomic_momentum(
