@@ -24,7 +24,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
@@ -258,6 +258,12 @@ def start(tests: list[str], mutant: Mutant | None, file: Path, limit: float) -> 
     os._exit(int(code))
 
 
+def kill(pid: int) -> None:
+    """Ends a process, and what it left behind."""
+    with suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+
+
 @dataclass
 class Trial:
     """A mutant, and the tests that have not run with it yet."""
@@ -296,7 +302,8 @@ def judge(drawn: list[Mutant], jobs: int, reach: Reach, noticed: Noticed,
         return Trial(mutant, sorted(quick, key=lambda t: t not in noticed.get(mutant.module, ())))
 
     pending, running = [begin(mutant) for mutant in drawn[::-1]], {}
-    with tempfile.TemporaryDirectory() as base:
+    with tempfile.TemporaryDirectory() as base, ExitStack() as stack:
+        stack.callback(lambda: [kill(pid) for pid in running])
         while pending or running:
             while pending and len(running) < jobs:
                 trial = pending.pop()
@@ -310,8 +317,7 @@ def judge(drawn: list[Mutant], jobs: int, reach: Reach, noticed: Noticed,
             if not running:
                 continue
             pid = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT).si_pid
-            with suppress(ProcessLookupError):
-                os.killpg(pid, signal.SIGKILL)      # what it left behind
+            kill(pid)
             _, status = os.waitpid(pid, 0)
             trial, file = running.pop(pid)
             failed = file.read_text() if file.is_file() else ""
