@@ -242,3 +242,20 @@ def test_a_singular_lagrangian_is_refused():
 def test_an_impossible_constraint_is_refused():
     with pytest.raises(MechanicsError, match="manifold is empty"):
         chetaev(planar(), {"none": lambda s: s.v.x ** 2 + s.v.y ** 2 + 1})
+
+
+def test_an_affine_row_that_moves_is_a_constraint_like_any_other():
+    """Written among the rows or among the nonlinear ones: the same accelerations and reactions."""
+    belt = {"belt": lambda s: s.v.z - s.q.y * s.v.x - s.q.x * ca.sin(s.t)}
+    speed = {"speed": lambda s: s.v.x ** 2 + 2 * s.v.y ** 2 - 4.0}
+    free = lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+        s.v.x ** 2 + 2 * s.v.y ** 2 + 3 * s.v.z ** 2) / 2 - G * s.q.z)
+    made = [chetaev(constrain(free, rows=belt), speed), chetaev(constrain(free), belt | speed)]
+    rng = np.random.default_rng(6)
+    for t, (q, v) in zip(rng.uniform(0, 3, 5), rng.normal(size=(5, 2, 3))):
+        a, b = (np.concatenate([equations.acceleration(t, q, v, [], []).full().ravel(),
+                                equations.multipliers(t, q, v, [], []).full().ravel()])
+                for equations in made)
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
+    with pytest.raises(MechanicsError, match="constraints pair must be scalars: 1 names, 2 expr"):
+        chetaev(constrain(free), {"pair": lambda s: ca.vertcat(s.v.x, s.v.y)})
