@@ -165,6 +165,11 @@ MECHANICS = {
                    "must be two or more .s., each after the last"),
     "moments that go back": (lambda: run_reduced(rolled(), [0.0, 1.0, 0.5], [0, 0], [1, 2]),
                              "must be two or more .s., each after the last"),
+    "a start of another shape": (
+        lambda: run_reduced(rolled(), [0.0, 1.0], [[0, 0]], [1, 2]),
+        r"starts from 2 coordinates .* 2 velocities .*; given have the shapes \(1, 2\) and \(2,\)"),
+    "speeds of another shape": (lambda: run_reduced(rolled(), [0.0, 1.0], [0, 0], [1, 2, 3]),
+                                r"given have the shapes \(2,\) and \(3,\)"),
     "a place of another space": (
         lambda: reconstruct(rolled(), run_reduced(rolled(), [0.0, 0.1], [0, 0], [1, 2]), [0, 0]),
         r"q has shape \(2,\), expected \(5,\)"),

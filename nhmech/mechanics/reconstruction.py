@@ -101,11 +101,11 @@ def run_reduced(reduced: Reduced, times: ArrayLike, r: ArrayLike, xi: ArrayLike,
     nr = reduced.base.system.algebroid.nq
     no_input = np.zeros(reduced.base.system.u.numel())
     times, r, xi = (np.atleast_1d(np.asarray(x, dtype=float)) for x in (times, r, xi))
-    if r.ndim > 1 or xi.ndim > 1 or len(r) != nr or len(xi) != len(equations.names):
+    if r.shape != (nr,) or xi.shape != (len(equations.names),):
         raise MechanicsError(f"the reduced system starts from {nr} coordinates "
                              f"({', '.join(reduced.base.system.algebroid.q_names)}) and "
                              f"{len(equations.names)} velocities ({', '.join(equations.names)}); "
-                             f"given are {len(r)} and {len(xi)}")
+                             f"given have the shapes {r.shape} and {xi.shape}")
 
     def rate(t, y):
         given = no_input if u is None else read_array(
