@@ -9,7 +9,7 @@ import pytest
 from support import shipped
 
 import nhmech
-from nhmech.control.lqr import LQR, depends_on
+from nhmech.control.lqr import LQR, depends_on, input_scales
 from nhmech.control.riccati import discretise, regulator
 from nhmech.control.tracking_lqr import TrackingLQR, riccati_backwards
 from nhmech.mechanics.algebroid import euclidean
@@ -285,3 +285,16 @@ def test_what_cannot_be_tracked_is_said(drive):
         TrackingLQR(car, kinematic.run(0.01))
     with pytest.raises(nhmech.errors.InputError, match="gains: state 'speed' does not exist"):
         TrackingLQR(car, reference, gains={"speed": 1.0})
+
+
+@pytest.mark.parametrize("time", [None, 0.02, 3.0])
+def test_an_input_of_its_scale_changes_one_state_by_its_scale(time):
+    """The state that it changes most, within the time; where it changes none the scale is one."""
+    vehicle = shipped("ackermann_car")
+    rng = np.random.default_rng(4)
+    B, scales = rng.normal(size=(5, 3)) * [1.0, 1e-3, 0.0], rng.uniform(0.1, 10, 5)
+    found = input_scales(vehicle, B, scales, time)
+    within = np.sqrt(vehicle.steering.length / 9.81) if time is None else time
+    changed = np.abs(B) * found * within / scales[:, None]
+    np.testing.assert_allclose(changed.max(axis=0), [1, 1, 0], rtol=1e-12)
+    assert found[2] == 1
