@@ -216,3 +216,24 @@ def test_tracked_point_is_below_the_axle():
     np.testing.assert_allclose(place, vehicle.contact_points(q)[on].mean(axis=0)[:2], rtol=0,
                                atol=1e-12)
     assert heading == pytest.approx(0.7 + 0.3 - 0.2, abs=1e-12)
+
+
+@pytest.mark.parametrize("angle", [0.02, -0.02, 0.3])
+def test_a_folded_train_is_pulled_straight(angle):
+    """Past 40 degrees it pulls until all hitches are within 4: the steering goes straight within a
+    fifth of the car's length, no faster than its motor; and it begins to back up again."""
+    vehicle = shipped("trailers")
+    controller, simulator = TrailerBacking(vehicle, speed=0.4), nhmech.Simulator(vehicle)
+
+    def ask(hitch):
+        state = simulator.reset(joints={HITCHES[0]: np.deg2rad(hitch), STEER: angle})
+        return controller(0.0, state).values
+
+    most = vehicle.limits[STEER].velocity
+    for hitch, pulls in ((39, False), (41, True), (5, True), (3, False), (-39, False), (-41, True)):
+        command = ask(hitch)
+        assert controller.pulling == pulls == (controller.commanded_twist[0] > 0)
+        if pulls:
+            wanted = np.clip(-angle * 0.4 / (0.2 * vehicle.steering.length), -most, most)
+            assert command[STEER] == pytest.approx(wanted, rel=1e-12)
+            assert controller.commanded_twist[0] == pytest.approx(0.4, rel=1e-12)
