@@ -23,6 +23,7 @@ from nhmech.mechanics import (
     constrain,
     constraint_algorithm,
     euclidean,
+    generalised_speeds,
     gibbs_appell,
     hamilton_jacobi,
     lagrangian_system,
@@ -39,6 +40,7 @@ from nhmech.mechanics.moving_frame import MovingFrame
 from nhmech.mechanics.quasi_velocities import change_of_basis
 from nhmech.mechanics.reconstruction import reconstruct, run_reduced
 from nhmech.mechanics.reduction import at_momentum, chaplygin
+from nhmech.mechanics.regularity import regularity
 from nhmech.mechanics.system import require_constrained
 from nhmech.urdf.wheel import Wheel
 
@@ -147,6 +149,12 @@ MECHANICS = {
     "a row that is nowhere finite": (
         lambda: gibbs_appell(plane(rows={"wall": lambda s: s.v.x * ca.sqrt(-1 - s.q.x ** 2)})),
         "constraint 'wall' is not finite at a sample configuration"),
+    "a mass that is there on one side": (
+        lambda: regularity(plane(lambda s: ca.fmax(s.q.x, 0) * s.v.x ** 2 + s.v.y ** 2)),
+        "the Hessian of L has ranks 1, 2 at different points of the manifold"),
+    "a speed that is there on one side": (
+        lambda: generalised_speeds(plane(), {"w": lambda s: ca.fmax(s.q.x, 0) * s.v.x}),
+        "the speeds w are part of no basis at all sample configurations"),
     "a field of speeds": (
         lambda: hamilton_jacobi(plane(), {"x'": lambda s: s.v.y, "y'": 0.0}),
         "the field depends on more than q and parameters"),
