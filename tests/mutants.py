@@ -301,7 +301,7 @@ def judge(drawn: list[Mutant], jobs: int, reach: Reach, noticed: Noticed,
         quick = reach.covering(mutant.module, mutant.block)
         return Trial(mutant, sorted(quick, key=lambda t: t not in noticed.get(mutant.module, ())))
 
-    pending, running = [begin(mutant) for mutant in drawn[::-1]], {}
+    pending, running = [*map(begin, drawn[::-1])], {}
     with tempfile.TemporaryDirectory() as base, ExitStack() as stack:
         stack.callback(lambda: [kill(pid) for pid in running])
         while pending or running:
@@ -334,12 +334,24 @@ def judge(drawn: list[Mutant], jobs: int, reach: Reach, noticed: Noticed,
                 pending.append(begin(trial.mutant))
 
 
-def draw(wanted: str, count: int, seed: int) -> tuple[list[Mutant], list[Mutant]]:
-    """Mutants of MODULE or MODULE:LINE, and those among them that nothing can notice."""
+def draw(wanted: str, count: int, seed: int) -> list[Mutant]:
+    """Mutants of MODULE or MODULE:LINE."""
     module, _, line = wanted.partition(":")
     every = [mutant for mutant in mutants(module) if not line or mutant.line == int(line)]
-    drawn = random.Random(f"{seed} {module}").sample(every, min(count, len(every)))
-    return [m for m in drawn if not m.reason], [m for m in drawn if m.reason]
+    return random.Random(f"{seed} {module}").sample(every, min(count, len(every)))
+
+
+def show_unreached(modules: list[str]) -> None:
+    """Lines of changes that no test runs, and how many there are; it runs no test."""
+    reach, every, count = Reach(), 0, 0
+    for module in modules:
+        found = [mutant for mutant in mutants(module) if not mutant.reason]
+        alone = [mutant for mutant in found if not reach.covering(module, mutant.block)]
+        every, count = every + len(found), count + len(alone)
+        for line, says in dict.fromkeys((mutant.line, mutant.says) for mutant in alone):
+            print(f"nhmech/{module}.py:{line}: {says}")
+    print(f"{count} of {every} changes of {len(modules)} modules are where no test comes "
+          f"({100 * count / max(every, 1):.1f} %)")
 
 
 def main() -> int:
@@ -349,6 +361,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--measure", nargs="*", metavar="TEST",
                         help="find out what tests reach (all of them, or tests/test_TEST.py)")
+    parser.add_argument("--unreached", action="store_true",
+                        help="only list the places to which no test comes, of all changes")
     parser.add_argument("modules", nargs="*", default=MODULES, metavar="MODULE[:LINE]")
     given = parser.parse_args()
     os.chdir(PROJECT)
@@ -360,26 +374,26 @@ def main() -> int:
     if given.measure is not None:
         measure_all(given.measure or TESTS, MODULES, given.jobs)
         return 0
-    drawn, explained = [], []
-    for module in given.modules:
-        judged, known = draw(module, given.count, given.seed)
-        drawn += judged
-        explained += known
-    noticed, reach = Noticed.read(), Reach()
-    score: dict[str, list[bool]] = {}
+    if given.unreached:
+        show_unreached(given.modules)
+        return 0
+    drawn = [mutant for module in given.modules
+             for mutant in draw(module, given.count, given.seed)]
+    judged = [mutant for mutant in drawn if not mutant.reason]
+    noticed, reach, score = Noticed.read(), Reach(), {}
     try:
-        for done, (mutant, seen) in enumerate(judge(drawn, given.jobs, reach, noticed), 1):
+        for done, (mutant, seen) in enumerate(judge(judged, given.jobs, reach, noticed), 1):
             score.setdefault(mutant.module.rpartition("/")[0], []).append(seen)
             if not seen:
                 alone = "" if reach.covering(mutant.module, mutant.block) else " (reached by none)"
                 print(f"not noticed  {mutant}{alone}\n             {mutant.says}", flush=True)
-            print(f"{done} of {len(drawn)}", end="\r", file=sys.stderr, flush=True)
+            print(f"{done} of {len(judged)}", end="\r", file=sys.stderr, flush=True)
     finally:
         noticed.write()
         for room, seen in {**score, "all": sum(score.values(), [])}.items():
             print(f"{room:24}{sum(seen):4} of {len(seen):4} changes were noticed "
                   f"({100 * sum(seen) / max(len(seen), 1):.1f} %)")
-        print(f"{len(explained)} more have no effect")
+        print(f"{len(drawn) - len(judged)} more have no effect")
     return 0
 
 

@@ -110,3 +110,14 @@ def test_momenta_that_a_disc_carries_along(lean, u2, u3):
 def test_momenta_that_grow_by_themselves_are_not_transported():
     with pytest.raises(MechanicsError, match="not only transported"):
         energy_momentum(load_system("chaplygin_sleigh"), [0, 0, 0], [0.7, 0.0])
+
+
+@pytest.mark.parametrize("speeds, message", [
+    ((0.0, 2.0, 0.5), "the shape is pushed by "), ((0.3, 2.0, None), "its shape moves")])
+def test_a_disc_that_falls_is_not_steady(speeds, message):
+    """It turns too slowly for its lean, or its lean changes."""
+    u1, u2, u3 = speeds
+    u3 = steady_disc(0.4, u2) if u3 is None else u3
+    with pytest.raises(MechanicsError, match=f"nor of momenta .* carries along: .*{message}"):
+        energy_momentum(load_system("falling_disc"), [0, 0, 0.7, 0.4, 0.2], [u1, u2, u3],
+                        ("u1", "u2", "u3"))
