@@ -51,6 +51,25 @@ def test_jacobi_holds_for_holonomic_systems_alone(name, holonomic):
     assert worst < 1e-10 if holonomic else worst > 1e-3
 
 
+@pytest.mark.parametrize("name", ["nonholonomic_particle", "chaplygin_sleigh"])
+def test_the_jacobiator_is_the_cyclic_sum(name):
+    """{z_i, {z_j, z_k}} = Pi_il d_l Pi_jk and its cyclic sum, entry by entry; it changes its sign
+    where two of its places are exchanged."""
+    example = load_system(name)
+    made = nonholonomic_bracket(example, example.speeds)
+    for q, _, p in states(example, made):
+        z = ca.SX.sym("z", len(q) + len(p))
+        tensor = ca.densify(made.tensor(z[:len(q)], z[len(q):], made.parameters))
+        n, slope = z.numel(), ca.Function("slope", [z], [tensor, ca.jacobian(ca.vec(tensor), z)])
+        pi, d = (part.full() for part in slope(np.r_[q, p]))
+        once = np.einsum("il,jkl->ijk", pi, d.reshape(n, n, n, order="F"))
+        found = made.jacobiator(q, p)
+        np.testing.assert_allclose(found, once + once.transpose(2, 0, 1) + once.transpose(1, 2, 0),
+                                   rtol=1e-9, atol=1e-12)
+        for exchanged in ((1, 0, 2), (0, 2, 1), (2, 1, 0)):
+            np.testing.assert_allclose(found.transpose(exchanged), -found, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.paper("beyond bracket")
 def test_rank_and_refusals():
     example = load_system("heavy_top")

@@ -156,3 +156,10 @@ def test_what_takes_too_long_is_refused_and_said():
         Writer().write(big ** 3)
     text = str(load_system("rattleback").equations())
     assert re.search(r"= \(an expression of \d+ operations, too long to be written\)", text)
+
+
+def test_brackets_that_are_not_zero_are_shown():
+    """Of a body that turns, [e_a, e_b] = epsilon_abc e_c; of a plane there is none to show."""
+    assert str(load_system("rigid_body").constrained).split("structure functions\n")[1] == (
+        "  [e_wx, e_wy] = e_wz\n  [e_wx, e_wz] = -e_wy\n  [e_wy, e_wz] = e_wx")
+    assert "structure functions" not in str(load_system("nonholonomic_particle").constrained)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 import pytest
 
 from nhmech import InputError, MechanicsError
+from nhmech.mechanics.distribution import Span
 from nhmech.mechanics.selection import independent_rows, independent_speeds, kernels
 
 SEED = 7
@@ -132,3 +134,21 @@ def test_wanted_speeds():
         independent_speeds(locked, np.ones(4), V, [], ["yaw"])
     with pytest.raises(InputError, match="do not determine the motion: 'forward'"):
         independent_speeds(FORWARD[:, :1], np.ones(4), V, [], ["left", "right", "forward"])
+
+
+def test_a_span_consists_of_its_smallest_blocks():
+    """Rows 3 and 5 turn into each other, and so do 4, 7 and 8; 6 stands alone and is none."""
+    rotation = ca.SX(6, 6)
+    blocks = ((0, 2), (1, 4, 5))
+    for block in blocks:
+        for i in block:
+            for j in block:
+                rotation[i, j] = ca.SX.sym(f"r{i}{j}")
+    rotation[3, 3] = 1
+    forms, offsets = ca.SX.sym("w", 6, 7), ca.SX.sym("b", 6)
+    parts = Span((3, 4, 5, 6, 7, 8), forms, offsets, rotation).parts()
+    assert [part.rows for part in parts] == [(3, 5), (4, 7, 8)]
+    for part, block in zip(parts, map(list, blocks)):
+        for found, expected in ((part.forms, forms[block, :]), (part.offsets, offsets[block]),
+                                (part.rotation, rotation[block, block])):
+            assert ca.is_equal(ca.densify(found), ca.densify(expected), 2)

@@ -29,6 +29,7 @@ from nhmech.mechanics.algebroid import euclidean
 from nhmech.mechanics.frame import adapted_frame
 from nhmech.mechanics.gibbs_appell import gibbs_appell
 from nhmech.mechanics.invariance import complete_lift
+from nhmech.mechanics.quasi_velocities import change_of_basis
 from nhmech.mechanics.symmetry import symmetry
 from nhmech.mechanics.symmetry_search import find_symmetry
 from nhmech.mechanics.writing import constrain, lagrangian_system
@@ -263,3 +264,11 @@ def test_units_decide_nothing(unit):
     assert symmetry(free, SE2).kind == "general"
     assert sorted(find_symmetry(free).names) == sorted(find_symmetry(replace(
         free, samples=None)).names)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+def test_symmetries_are_found_in_any_unit_of_the_speeds(unit):
+    """Of a free particle: candidates that are the same section are taken once."""
+    space = change_of_basis(euclidean("x", "y"), unit * ca.SX.eye(2), ("a", "b"))
+    free = constrain(lagrangian_system(space, lambda s: (s.v.a ** 2 + s.v.b ** 2) / 2))
+    assert find_symmetry(free).names == ("d/da", "d/db", "y d/dx - x d/dy")

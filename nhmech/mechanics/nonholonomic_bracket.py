@@ -52,7 +52,7 @@ class NonholonomicBracket:
         return f"<NonholonomicBracket with momenta of {listed(self.names, REPR)}>"
 
     def jacobiator(self, q: ArrayLike, p: ArrayLike) -> np.ndarray:
-        """{{z_i, z_j}, z_k} and its cyclic sum, (n, n, n): zero everywhere where the constraints
+        """{z_i, {z_j, z_k}} and its cyclic sum, (n, n, n): zero everywhere where the constraints
         are holonomic, or where the bracket is a Poisson bracket all the same."""
         values = self.jacobi(q, p, self.parameters).full()
         n = len(values)
