@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import nhmech
-from nhmech import Simulator
+from nhmech import MechanicsError, Simulator
 from nhmech.compile.compiler import find_compiler
+from nhmech.mechanics import constrain, euclidean, gibbs_appell, lagrangian_system
 from nhmech.simulation import atlas
 from nhmech.systems import load_system
 
@@ -85,3 +86,16 @@ def test_cases_side_by_side_step_through_time_too():
     q, _ = exact(batch.t)
     for k, factor in enumerate((1.0, 2.0, 0.5)):
         np.testing.assert_allclose(batch.x[k, :, :3], factor * q, rtol=0, atol=1e-8)
+
+
+def test_rows_are_held_against_each_other_where_the_manifold_is_by_then():
+    """Two rows ask the same on the moving rail, and different things beside it."""
+    free = lagrangian_system(euclidean("x", "y"), lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2)
+
+    def on_a_rail(speed):
+        return constrain(free, rows={"belt": lambda s: s.v.x - speed - (s.q.x - s.t)},
+                         holonomic={"rail": lambda s: s.q.x - s.t})
+
+    assert gibbs_appell(on_a_rail(1.0)).names == ("y'",)
+    with pytest.raises(MechanicsError, match="belt"):
+        gibbs_appell(on_a_rail(1.1))
