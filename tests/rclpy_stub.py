@@ -3,7 +3,6 @@ rclpy's API that the node may use (Humble to Kilted), and no others. Messages ta
 and refuse values of other types, as the generated classes do."""
 
 import array
-import math
 import sys
 import types
 from enum import Enum
@@ -89,7 +88,7 @@ class Publisher:
 
 
 class Node:
-    overrides = {}
+    overrides, namespace = {}, ""          # as the command line gives them
 
     def __init__(self, node_name, *, context=None, cli_args=None, namespace=None,
                  use_global_arguments=True, enable_rosout=True, start_parameter_services=True,
@@ -100,7 +99,7 @@ class Node:
         for name, value in Node.overrides.items():
             self.parameters[name] = Parameter(name, value)
         self.descriptors, self.context = {}, types.SimpleNamespace(ok=ok)
-        self.logger, self.name = Logger(), node_name
+        self.logger, self.name = Logger(), f"{Node.namespace}/{node_name}"
         self.clock = Clock(clock_type=ClockType.ROS_TIME)
         self.made = {"publisher": {}, "subscription": {}, "service": {}}
         self.qualities, self.timers, self.checks = {}, [], []
@@ -126,6 +125,9 @@ class Node:
 
     def add_on_set_parameters_callback(self, callback):
         self.checks.append(callback)
+
+    def get_fully_qualified_name(self):
+        return self.name
 
     def get_logger(self):
         return self.logger
@@ -217,7 +219,7 @@ def fits(value, kind):
         return right and (node is Nodetype.SEQUENCE or len(value) == length)
     word = inner[0]
     if word in FLOATS:
-        return isinstance(value, float) and not math.isnan(value * 0 if value == value else 0.0)
+        return isinstance(value, float)
     if word == "byte":
         return isinstance(value, bytes) and len(value) == 1
     return type(value) is {"string": str, "bool": bool}.get(word, int)

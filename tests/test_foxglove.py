@@ -146,7 +146,11 @@ def test_what_is_no_message_is_told(serve, connect, capsys):
     ("live hovercraft", "hovercraft: no such file"),
     ("live differential_drive --set dt=slow", "parameter dt = 'slow' is not of the type"),
     ("live differential_drive --set speed=1", "no parameter 'speed'"),
+    ("live /nowhere/robot.urdf", "no such file"),
     ("dds differential_drive --domain x", "the domain .* is 'x'"),
+    ("dds differential_drive --namespace 1st", "namespace '1st' must be letters"),
+    ("dds differential_drive --set speed=1", "no parameter 'speed'"),
+    ("dds hovercraft", "hovercraft: no such file"),
 ])
 def test_what_cannot_start_says_so(words, said, serve):
     port = serve("differential_drive").port if "{}" in words else ""

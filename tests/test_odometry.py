@@ -15,9 +15,11 @@ from support import command_line, shipped
 from nhmech import InputError, Simulator, Trajectory
 from nhmech.logs import export_run, import_run, read_recording
 from nhmech.odometry import FindingKind, JointSamples, PoseSamples, judge_odometry
+from nhmech.odometry.findings import Finding
 from nhmech.odometry.planar import integrate, join_halves, turn
 from nhmech.odometry.replay import Replay
 from nhmech.odometry.rolling import Rolling
+from nhmech.odometry.verdicts import tell_apart
 
 JOINTS, POSES = "/joint_states", "/odom"
 DRIVEN = ("differential_drive", "tricycle", *(pytest.param(name, marks=pytest.mark.soak)
@@ -251,6 +253,21 @@ def test_a_message_that_waited_is_no_jump_of_the_clock():
     received[np.flatnonzero(joints.t[kept] < 3.0)[-1]] += 0.35
     told = [replace(stream.take(kept), received=received) for stream in (joints, pose)]
     assert kinds("differential_drive", *told) == [FindingKind.MISSING] * 2
+
+
+@pytest.mark.parametrize("epoch", [0.0, 1.7e9])
+def test_a_busy_computer_is_no_jump_of_the_clock(epoch):
+    """Messages of 0.2 s are lost and those before them wait: on the recorder's clock, stamps jump
+    forward, but the wheels turned all the while. Times are told so that they can be found."""
+    joints, pose = samples("differential_drive")
+    kept = np.flatnonzero((joints.t < 3.0) | (joints.t > 3.2))
+    t = joints.t[kept]
+    received = t + 0.01 + np.where((t > 2.5) & (t < 3.1), 0.4, 0.0)
+    told = [replace(stream.take(kept), t=t + epoch, received=received + epoch)
+            for stream in (joints, pose)]
+    found = judge_odometry(shipped("differential_drive"), *told).findings
+    assert [one.kind for one in found] == [FindingKind.MISSING] * 2
+    assert f" at {'1700000002.980' if epoch else '2.98'} s" in found[0].text
 
 
 def test_messages_that_are_missing_late_or_repeated_are_named():
@@ -510,6 +527,27 @@ def test_slip_and_a_wrong_odometry_are_told_apart_by_a_truth(tmp_path):
     found = json.loads(result.output)
     assert found["odometry"]["findings"] == []
     assert {f["kind"] for f in found["truth"]["findings"]} == {"slip"}
+    assert found["answer"].startswith("the odometry is what its wheels say; the wheels did not "
+                                      "roll (slip): that is the physics")
+
+
+def find(*kinds):
+    return [Finding(FindingKind(kind), "") for kind in kinds]
+
+
+@pytest.mark.parametrize("odometry, truth, computed, moved", [
+    ((), (), "is what its wheels say", "the robot moved as its wheels say"),
+    (("missing",), ("clock jump",), "is what its wheels say", "moved as its wheels say"),
+    (("twist", "radius"), (), "is not what its wheels say (radius, twist)", "moved as its wheels"),
+    ((), ("separation",), "is what", "another geometry than the vehicle's file (separation)"),
+    (("lateral velocity",), ("slip", "slip", "radius"), "say (lateral velocity)",
+     "did not roll (slip): that is the physics, friction and load, and no odometry of wheels can "
+     "know it, and the robot moved by another geometry"),
+])
+def test_the_odometry_and_the_physics_are_told_apart(odometry, truth, computed, moved):
+    said = tell_apart(find(*odometry), find(*truth))
+    first, _, second = said.partition("; ")
+    assert computed in first.replace("twist, radius", "radius, twist") and moved in second
 
 
 def test_a_finding_is_exit_code_one_where_it_is_asked_for(tmp_path):

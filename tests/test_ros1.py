@@ -1,6 +1,7 @@
 """The node for ROS 1, for real: roscore, roslaunch, a user that drives, on the loopback."""
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -13,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
-from support import shipped
+from support import command_line, shipped
 
-from nhmech import Simulator
+from nhmech import Simulator, urdf_path
 from nhmech.control import WheelServo
 from nhmech.errors import NhmechError
 from nhmech.ros.start import import_ros
@@ -37,6 +38,7 @@ def find_missing():
 
 
 WAIT = 120         # [s], many times what it takes
+DEBIAN = "/usr/bin/python3"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -72,28 +74,37 @@ def end(process):
         process.kill()
 
 
+@contextlib.contextmanager
+def master(environment, folder):
+    """A roscore; what is started beside it, as (words) -> process, ends before it does."""
+    with (folder / "log").open("w") as log, contextlib.ExitStack() as running:
+        def begin(*words):
+            process = start(words, environment, log)
+            running.callback(end, process)
+            return process
+
+        port = environment["ROS_MASTER_URI"].rpartition(":")[2]
+        begin(DEBIAN, shutil.which("roscore"), "-p", port)
+        wait_for_master(int(port))
+        yield begin
+
+
+def run_driver(begin, folder, *words):
+    """Runs a user of the nodes to its end."""
+    driver = begin(sys.executable, *map(str, words))
+    assert driver.wait(WAIT) == 0, (folder / "log").read_text()[-3000:]
+
+
 @pytest.fixture(scope="module")
 def drive(environment, tmp_path_factory):
     """What the driver saw, and the node's log of commands."""
     folder = tmp_path_factory.mktemp("drive")
-    debian = "/usr/bin/python3"
-    port = environment["ROS_MASTER_URI"].rpartition(":")[2]
-    with (folder / "log").open("w") as log:
-        core = start([debian, shutil.which("roscore"), "-p", port], environment, log)
-        node = start([debian, shutil.which("roslaunch"), "--wait", "nhmech", "simulate.launch",
-                      "use_sim_time:=true", f"command_log:={folder / 'commands.csv'}"],
-                     environment, log)
-        try:
-            driver = start([sys.executable, str(ROOT / "tests" / "ros1_driver.py"),
-                            str(folder / "seen.npz")], environment, log)
-            wait_for_master(int(port))
-            bad = [run_node(environment, "__name:=first", "_cmd_vel_timout:=1.0"),
-                   run_node(environment, "__name:=second", "_robot:=hovercraft")]
-            code = driver.wait(WAIT)
-        finally:
-            end(node)
-            end(core)
-    assert code == 0, (folder / "log").read_text()[-3000:]
+    with master(environment, folder) as begin:
+        begin(DEBIAN, shutil.which("roslaunch"), "nhmech", "simulate.launch", "use_sim_time:=true",
+              f"command_log:={folder / 'commands.csv'}")
+        bad = [run_node(environment, "__name:=first", "_cmd_vel_timout:=1.0"),
+               run_node(environment, "__name:=second", "_robot:=hovercraft")]
+        run_driver(begin, folder, ROOT / "tests" / "ros1_driver.py", folder / "seen.npz")
     commands = np.loadtxt(folder / "commands.csv", delimiter=",", skiprows=1)
     again = np.flatnonzero(np.diff(commands[:, 0]) < 0)      # the reset at the end
     return np.load(folder / "seen.npz"), commands[:again[0] + 1 if len(again) else None], bad
@@ -177,3 +188,78 @@ def test_without_a_master_it_says_so(environment):
     code, text = run_node(environment | {"ROS_MASTER_URI": "http://127.0.0.1:9"})
     assert code == 1 and text.startswith("error: no ROS master answers at http://127.0.0.1:9")
     assert text.count("\n") == 1
+
+
+XACRO = """<robot name="cart" xmlns:xacro="http://www.ros.org/wiki/xacro">
+<xacro:property name="left" value="left_wheel_joint"/>{}</robot>"""
+
+
+@pytest.fixture(scope="module")
+def pair(environment, tmp_path_factory):
+    """What a user of two vehicles saw, a rosbag of one of them, and what a user of joints saw."""
+    folder = tmp_path_factory.mktemp("pair")
+    text = urdf_path("differential_drive").read_text()
+    inside = text[text.index(">", text.index("<robot")) + 1:text.index("</robot>")]
+    (folder / "my cart.xacro").write_text(XACRO.format(
+        inside.replace('"left_wheel_joint"', '"${left}"')))
+    (folder / "stamped.yaml").write_text("enable_stamped_cmd_vel: true\n"
+                                         "publish_robot_description: false\n")
+    with master(environment, folder) as begin:
+        launch = DEBIAN, shutil.which("roslaunch"), "nhmech", "simulate.launch"
+        begin(*launch, "namespace:=left", "robot:=mecanum")
+        begin(*launch, "namespace:=right", "tf_frame_prefix:=~", f"robot:={folder}/my cart.xacro",
+              f"params:={folder}/stamped.yaml")
+        bag = begin(DEBIAN, shutil.which("rosbag"), "record", "-O", str(folder / "left.bag"),
+                    "/left/odom", "/left/joint_states", "__name:=recorder")
+        run_driver(begin, folder, ROOT / "tests" / "ros1_pair.py", "twists", folder / "twists.json")
+        end(bag)
+    with master(environment, folder) as begin:
+        begin(DEBIAN, shutil.which("rosparam"), "set", "/use_sim_time", "true").wait(WAIT)
+        begin(sys.executable, str(ROOT / "scripts" / "simulate_ros1"), "__ns:=third",
+              "_mode:=joints")
+        run_driver(begin, folder, ROOT / "tests" / "ros1_pair.py", "joints", folder / "joints.json")
+    seen = [json.loads((folder / f"{name}.json").read_text()) for name in ("twists", "joints")]
+    return *seen, folder / "left.bag"
+
+
+def test_two_vehicles_in_namespaces_have_frames_of_their_own(pair):
+    """With a prefix frames are on /tf; without, a namespace has a topic tf of its own."""
+    seen, _, _ = pair
+    assert seen["driven"]["left"][:2] == ["odom", "base_link"]
+    assert seen["driven"]["right"][:2] == ["right/odom", "right/base_link"]
+    assert seen["frames"]["/left/tf"].items() >= {
+        "base_link": "odom", "front_left_wheel": "base_link"}.items()
+    shared = seen["frames"]["/tf"]
+    assert shared["right/base_link"] == "right/odom"
+    assert shared["right/left_wheel"] == "right/base_link"
+    assert all(name.startswith("right/") for name in shared)
+    assert seen["driven"]["left"][4:6] == pytest.approx([0.2, 0.1 * np.sin(3.95)], abs=0.02)
+    assert seen["driven"]["right"][4:] == pytest.approx([0.3, 0.0, 0.4], abs=0.02)
+
+
+def test_a_rosbag_of_it_passes_the_referee(pair):
+    result = command_line("odometry", pair[2], "--vehicle", "mecanum", "--joints",
+                          "/left/joint_states", "--pose", "/left/odom", "--check")
+    assert result.exit_code == 0 and "found    nothing" in result.output, result.output
+
+
+@pytest.mark.parametrize("which, words", [
+    (0, "is ignored: it is not finite"),
+    (0, "a cmd_vel is dropped: its stamp is 2"),
+    (0, "lateral speed 0.2 m/s is refused: cart cannot move sideways"),
+    (0, "initialpose (0, 0, nan) is refused: it is not finite"),
+    (0, "no cmd_vel for 0.5 s: the vehicle brakes"),
+    (1, "joint_commands are refused: joint 'wheel' does not exist"),
+    (1, "joint_commands are refused: velocity has 3 numbers; name has 2 joints"),
+    (1, "time went back to 5.0"),
+])
+def test_what_cannot_be_followed_is_told(pair, which, words):
+    assert sum(words in line for line in pair[which]["said"]) >= 1
+
+
+def test_diagnostics_say_whose_they_are(pair):
+    troubles, last = pair[0]["troubles"], pair[1]
+    assert troubles["left/nhmech: commands"] == ["mecanum", 0, "followed"]
+    hardware, level, message = troubles["right/nhmech: commands"]
+    assert (hardware, level) == ("cart", 1) and message.startswith("lateral speed 0.2 m/s")
+    assert last["driven"]["third"][4] > 0.1 and abs(last["odom"]["third"][2]) < 1e-6

@@ -14,6 +14,7 @@ import yaml
 pytest.importorskip("rosbags.typesys")
 import rclpy_stub as stub
 
+from nhmech import urdf_path
 from nhmech.ros import ros2
 from nhmech.ros.settings import Settings, parameters
 
@@ -117,6 +118,9 @@ def test_every_parameter_is_declared_and_kept(run):
     ({"dt": "fast"}, "parameter dt = 'fast' is not of the type"),
     ({"robot": "hovercraft"}, "robot 'hovercraft' is neither a file nor one of"),
     ({"robot": 3}, "parameter robot = 3 must be a name or a path"),
+    ({"robot": str(ROOT / "setup.py")}, "setup.py"),
+    ({"robot": "/nowhere/robot.urdf"}, "robot '/nowhere/robot.urdf' is neither a file nor one of"),
+    ({"base_frame_id": "left_wheel"}, "must be the root link, 'base_link', or 'base_footprint'"),
     ({"command_log": "/nowhere/log.csv"}, "command_log: /nowhere/log.csv cannot be written"),
 ])
 def test_bad_parameters_end_it_in_one_line(given, words, run, monkeypatch, capsys):
@@ -211,9 +215,47 @@ def test_the_launch_file_tells_the_clock_and_shows(launched):
         assert words["parameters"][-1]["use_sim_time"] is True and words["namespace"] == "one"
 
 
+def test_the_launch_file_puts_vehicles_into_namespaces(launched, tmp_path):
+    """In a tree of frames of their own, as Nav2 has them, or with a prefix in that of all; the file
+    may be a xacro."""
+    file = tmp_path / "cart.urdf.xacro"
+    file.write_text(urdf_path("differential_drive").read_text())
+    alone = launched(namespace="left", robot=str(file), rviz="true")
+    for words in alone.values():
+        assert words["namespace"] == "left"
+        assert words["remappings"] == [("/tf", "tf"), ("/tf_static", "tf_static")]
+    assert "tf_frame_prefix" not in alone["simulate"]["parameters"][1]
+    for prefix in ("~", "left", "/left/"):
+        shared = launched(namespace="left", tf_frame_prefix=prefix, rviz="true", mode="joints")
+        assert shared["simulate"]["parameters"][1]["tf_frame_prefix"].value == "left"
+        assert shared["robot_state_publisher"]["parameters"][0]["frame_prefix"].value == "left/"
+        assert shared["rviz2"]["arguments"][2:] == ["-f", "left/odom"]
+        assert not shared["robot_state_publisher"]["remappings"]
+        assert {name for name, _ in shared["simulate"]["remappings"]} == {"joint_commands",
+                                                                         "joint_states"}
+
+
+def test_a_node_in_a_namespace_has_its_prefix(run, monkeypatch):
+    monkeypatch.setattr(stub.Node, "namespace", "/left")
+    sent = run(lambda node, tick: tick(1), tf_frame_prefix="~").node.made["publisher"]
+    assert sent["odom"].sent[0].header.frame_id == "left/odom"
+    assert sent["/diagnostics"].sent[0].status[0].name == "left/nhmech: simulation"
+
+
+def test_arguments_that_ros_refuses_end_it_in_one_line(monkeypatch, capsys):
+    def refuse():
+        raise RuntimeError("Failed to parse global arguments:\n  'cmd_vel_timeout' has no value")
+
+    stub.install(monkeypatch, print)
+    monkeypatch.setattr(sys.modules["rclpy"], "init", refuse)
+    assert ros2.main() == 1
+    said = capsys.readouterr().err
+    assert said.startswith("error: Failed to parse global") and said.count("\n") == 1
+
+
 def test_the_launch_file_serves_a_controller_manager(launched):
     words = launched(mode="joints")["simulate"]
-    assert dict(words["remappings"])["joint_states"] == "/robot_joint_states"
+    assert dict(words["remappings"])["joint_states"] == "robot_joint_states"
     assert words["parameters"][1]["mode"] == "joints"
     assert words["parameters"][1]["enable_odom_tf"] is False
 

@@ -2,6 +2,7 @@
 given."""
 
 import math
+import re
 
 import casadi
 import numpy as np
@@ -12,6 +13,7 @@ from support import shipped
 import nhmech
 from nhmech import Simulator
 from nhmech.control import TwistDrive, WheelServo
+from nhmech.control.speed_limits import NEEDED, SIGNS
 from nhmech.errors import InputError
 from nhmech.logs.frames import WORLD
 from nhmech.ros import Bridge, Settings
@@ -191,11 +193,66 @@ def test_speeds_are_limited_as_the_controller_of_ros_does():
     for _ in range(8):
         speeds.append(limits.clip(9.0, speeds[-1], 0.1))
     assert speeds[:6] == pytest.approx([0, 0.1, 0.2, 0.3, 0.4, 0.5]) and speeds[-1] == 0.5
-    assert limits.clip(-9.0, 0.5, 0.1) == pytest.approx(0.3)      # down to zero first
+    assert limits.clip(-9.0, 0.5, 0.1) == pytest.approx(0.3)
     assert limits.clip(-9.0, 0.0, 1.0) == pytest.approx(-0.5)
-    assert SpeedLimits().clip(9.0, -3.0, 0.1) == 0.0              # and then there
-    assert SpeedLimits().clip(9.0, 0.0, 0.1) == 9.0
+    assert SpeedLimits().clip(9.0, -3.0, 0.1) == 9.0
+    assert limits.clip(-9.0, 0.05, 0.1) == pytest.approx(-0.15)   # through zero as it brakes
     assert SpeedLimits(max_velocity=1.0, min_velocity=-0.2).clip(-9.0, 0.0, 0.1) == -0.2
+
+
+def limited_by_the_controller(limits, v, v0, v1, dt):
+    """By the rules of control_toolbox::RateLimiter, written down from its documentation: jerk,
+    then acceleration, then speed."""
+    if not math.isnan(limits.max_jerk):
+        least = -limits.max_jerk if math.isnan(limits.min_jerk) else limits.min_jerk
+        dv, dv0 = v - v0, v0 - v1
+        if (dv - dv0) * dv > 0:         # only where the change grows
+            v = v0 + dv0 + np.clip(dv - dv0, least * dt ** 2, limits.max_jerk * dt ** 2)
+    if not math.isnan(limits.max_acceleration):
+        up, down = limits.max_acceleration, limits.max_acceleration_reverse
+        down = -up if math.isnan(down) else down
+        slow, back = limits.max_deceleration, limits.max_deceleration_reverse
+        slow, back = down if math.isnan(slow) else slow, up if math.isnan(back) else back
+        least, most = (slow, up) if v0 > 0 else (down, back) if v0 < 0 else (down, up)
+        v = v0 + np.clip(v - v0, least * dt, most * dt)
+    if not math.isnan(limits.max_velocity):
+        least = -limits.max_velocity if math.isnan(limits.min_velocity) else limits.min_velocity
+        v = np.clip(v, least, limits.max_velocity)
+    return v
+
+
+def test_limits_are_those_of_the_controller_at_random():
+    rng = np.random.default_rng(0)
+    for _ in range(400):
+        given = dict(zip(SIGNS, rng.uniform(0.1, 2.0, len(SIGNS)) * [*SIGNS.values()]))
+        for name in rng.permutation(list(SIGNS))[:rng.integers(0, 8)]:
+            given.pop(name, None)
+        given = {name: value for name, value in given.items() if NEEDED.get(name, name) in given}
+        limits, (v, v0, v1), dt = SpeedLimits(**given), rng.normal(size=3), rng.uniform(0.01, 1.0)
+        expected = limited_by_the_controller(limits, v, v0, v1, dt)
+        assert limits.clip(v, v0, dt, v0 - v1) == pytest.approx(expected, abs=1e-14), given
+
+
+def test_a_change_of_speed_that_grows_is_limited(said):
+    """Jerk 2 m/s^3 from rest: 2 t^2 / 2 after 0.3 s, up to a period of the controller."""
+    bridge = bridge_of("differential_drive", said, **{"linear.x.max_jerk": 2.0})
+    drive(bridge, 31, (1.0, 0.0, 0.0))
+    assert bridge.twist[0] == pytest.approx(0.5 * 2.0 * 0.3 * 0.31, abs=0.007)
+
+
+@pytest.mark.parametrize("given, words", [
+    ({"linear.x.min_velocity": 0.2, "linear.x.max_velocity": 1.0},
+     "parameter linear.x.min_velocity = 0.2 must be negative, zero, or NaN for no limit"),
+    ({"angular.z.max_deceleration": 2.0, "angular.z.max_acceleration": 2.0},
+     "parameter angular.z.max_deceleration = 2 must be negative"),
+    ({"linear.y.max_velocity": -1.0}, "parameter linear.y.max_velocity = -1 must be positive"),
+    ({"linear.x.max_deceleration": -1.0},
+     "linear.x.max_deceleration = -1 does nothing without max_acceleration; set that too"),
+    ({"linear.x.min_jerk": -1.0}, "does nothing without max_jerk"),
+])
+def test_limits_that_make_no_sense_are_named(given, words):
+    with pytest.raises(InputError, match=re.escape(words)):
+        Settings.read(given)
 
 
 def test_limits_hold_in_the_loop(said):
@@ -218,6 +275,7 @@ def test_limits_hold_in_the_loop(said):
     ({"pose_covariance_diagonal": [0.1] * 5}, "must be 6 finite numbers"),
     ({"twist_covariance_diagonal": [-0.1] * 6}, "none negative"),
     ({"odom_frame_id": ""}, "must name a frame"),
+    ({"odom_frame_id": "/odom"}, "without a slash before it"),
     ({"mode": "joints", "command_log": "log.csv"}, "set mode to 'twist'"),
 ])
 def test_wrong_parameters_are_named(given, words):

@@ -89,6 +89,22 @@ def test_odometry_and_frame_agree():
     assert found["/tf"][-1].transforms[1].child_frame_id == "one/base_link"
 
 
+@pytest.mark.parametrize("prefix, name, frame", [
+    ("", "/left/nhmech", "odom"), ("~", "/left/nhmech", "left/odom"), ("~", "/nhmech", "odom"),
+    ("/robot1", "/ns/n", "robot1/odom"), ("robot2/", "/ns/n", "robot2/odom"),
+    ("/", "/ns/n", "odom"), ("~/", "/ns/n", "ns/odom"), ("~/robot", "/a/ns/n", "a/ns/robot/odom"),
+])
+def test_prefixes_are_those_of_the_controller(prefix, name, frame):
+    """As the tests of ros2_control's `resolve_tf_prefix` have it; statuses have the node's name."""
+    node = Node(shipped("differential_drive"), Settings(tf_frame_prefix=prefix, ground_truth=True),
+                Messages(make, np.array), float, name=name)
+    found = run(node, 2)
+    assert found["odom"][-1].header.frame_id == frame
+    assert found["ground_truth"][-1].header.frame_id == "map"
+    status = found["/diagnostics"][0].status[0]
+    assert (status.name, status.hardware_id) == (f"{name[1:]}: simulation", "differential_drive")
+
+
 def test_joints_that_are_held_have_a_state():
     """A robot_state_publisher waits for every joint of the file."""
     text = nhmech.urdf_path("differential_drive").read_text()
@@ -121,6 +137,32 @@ def test_messages_come_at_their_rates():
     assert len(found["odom"]) == 301 and len(found["/diagnostics"]) == 4
     stamps = [m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in found["odom"]]
     assert np.diff(stamps) == pytest.approx(TICK, abs=1e-9)
+
+
+def test_a_late_tick_makes_up_for_those_left_out():
+    """A busy computer leaves no holes in odometry."""
+    plain, late = node_of("differential_drive"), node_of("differential_drive")
+    whole = run(plain, 41, twist(0.4))["odom"]
+    found = run(late, 11, twist(0.4))
+    for now in (0.178, 0.179, 0.1995, 0.2049, 0.4):
+        found["odom"] += [m for topic, m in late.tick(now) if topic == "odom"]
+    stamps, expected = ([m.header.stamp.nanosec for m in ms] for ms in (found["odom"], whole))
+    assert stamps == pytest.approx(expected, abs=1e6) and stamps[-1] == 400_000_000
+
+
+@pytest.mark.parametrize("rate, expected", [(100.0, 8), (20.0, 1), (1.0, 0)])
+def test_messages_come_when_they_are_due(rate, expected):
+    node = node_of("differential_drive", publish_rate=rate)
+    node.tick(0.0)
+    assert sum(topic == "odom" for topic, _ in node.tick(0.08)) == expected
+
+
+def test_a_slow_rate_is_not_late():
+    said = []
+    node = node_of("differential_drive", said, publish_rate=1.0)
+    for k in range(4):
+        node.tick(float(k))
+    assert node.bridge.simulator.t == pytest.approx(3.0) and not said
 
 
 def test_only_the_clock_goes_on_in_a_pause():

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
                short_help="Drive a robot from ROS 2 nodes on the network, without ROS here.")
 @robot_argument
 @click.option("--domain", metavar="NUMBER", help="DDS domain; that of ROS_DOMAIN_ID, or 0.")
+@click.option("--namespace", metavar="NAME", default="",
+              help="Of topics and, unless tf_frame_prefix is set, of frames: for several robots.")
 @node_option
 @robot_options
-def dds(file: str, robot: RobotOptions, domain: str | None,
+def dds(file: str, robot: RobotOptions, domain: str | None, namespace: str,
         given: tuple[tuple[str, str], ...]) -> None:
     """Drive a robot from ROS 2 nodes on the same network, without ROS here (extra `dds`).
 
@@ -31,13 +33,15 @@ def dds(file: str, robot: RobotOptions, domain: str | None,
     \b
     nhmech dds ackermann_car
     nhmech dds robot.urdf --domain 7 --set enable_stamped_cmd_vel=true
+    nhmech dds robot.urdf --namespace left
     """
     def start() -> tuple[DdsEndpoint, str]:
-        from ..ros.alone import read_settings
+        from ..ros.alone import read_namespace, read_settings
         from ..ros.dds import DdsEndpoint, read_domain
 
-        number = read_domain(domain)
-        endpoint = DdsEndpoint(load_robot(file, robot), read_settings(given), number)
+        number, within = read_domain(domain), read_namespace(namespace)
+        settings = read_settings(given, tf_frame_prefix="~")
+        endpoint = DdsEndpoint(load_robot(file, robot), settings, number, within)
         return endpoint, f"DDS domain {number}"
 
     run_node(start)

@@ -33,5 +33,5 @@ def run_node(start: Callable[[], tuple[FoxgloveServer | DdsEndpoint, str]]) -> N
     except (NhmechError, OSError) as error:
         report_error(error)
         sys.exit(FAILED)
-    click.echo(f"{place}: {describe(transport.node.settings, transport.node.outputs)}")
+    click.echo(f"{place}: {describe(transport.node.settings, transport.topics)}")
     run(transport.node, transport)

@@ -51,6 +51,7 @@ def odometry(bag: Path, log: LogOptions, truth: str | None, window: float, plot:
     """
     from ..logs.recording import read_recording
     from ..odometry.referee import judge_odometry
+    from ..odometry.verdicts import tell_apart
 
     vehicle = load_robot(log.vehicle, robot)
     recording = read_recording(bag)
@@ -59,12 +60,16 @@ def odometry(bag: Path, log: LogOptions, truth: str | None, window: float, plot:
                judge_odometry(vehicle, joints, recording.poses(log.pose), window=window)}
     if truth is not None:
         reports["truth"] = judge_odometry(vehicle, joints, recording.poses(truth), window=window)
+    answer = "" if truth is None else tell_apart(*(one.findings for one in reports.values()))
     if as_json:
-        click.echo(json.dumps({name: to_dict(report) for name, report in reports.items()},
-                              indent=2))
+        found = {name: to_dict(report) for name, report in reports.items()}
+        click.echo(json.dumps({**found, "answer": answer} if answer else found, indent=2))
     else:
         for name, report in reports.items():
             print_report(name, report)
+        if answer:
+            click.secho("answer   ", bold=True, nl=False)
+            click.echo(answer)
     if plot is not None:
         from ..view import plots
 
@@ -100,10 +105,12 @@ def to_dict(report: OdometryReport) -> dict[str, Any]:
 
 def print_report(name: str, report: OdometryReport) -> None:
     """Print what was compared, what was found, and the numbers that fit best."""
+    from ..odometry.findings import at
+
     windows = report.windows
     click.secho(f"{name:<8} {report.topics[1]}", bold=True, nl=False)
     click.echo(f" against {report.topics[0]} of {report.vehicle.name}: {len(report.t)} poses, "
-               f"{report.t[0]:.6g} to {report.t[-1]:.6g} s, {report.way:.4g} m")
+               f"{at(report.t[0])} to {at(report.t[-1])} s, {report.way:.4g} m")
     noise = windows.noise
     click.echo(f"windows  {len(windows)} of {windows.end[0] - windows.start[0]:.3g} s, "
                f"{int(windows.exceeds.sum())} above threshold; noise {1e3 * noise[0]:.2g} mm "

@@ -1,17 +1,26 @@
-"""Limits of a commanded speed and of its change."""
+"""Limits of a commanded speed, of its change, and of the change of that."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
+from ..errors import InputError
+
 NO_LIMIT = math.nan
+# the sign of each limit, and the limit without which it does nothing
+SIGNS = {"max_velocity": 1, "min_velocity": -1, "max_acceleration": 1,
+         "max_acceleration_reverse": -1, "max_deceleration": -1, "max_deceleration_reverse": 1,
+         "max_jerk": 1, "min_jerk": -1}
+NEEDED = {"min_velocity": "max_velocity", "max_acceleration_reverse": "max_acceleration",
+          "max_deceleration": "max_acceleration", "max_deceleration_reverse": "max_acceleration",
+          "min_jerk": "max_jerk"}
 
 
 @dataclass(frozen=True)
 class SpeedLimits:
-    """Of one component of a twist [m/s, m/s^2, or rad/s, rad/s^2], with the names and signs of
-    `diff_drive_controller`; NaN where there is none.
+    """Of one component of a twist [m/s, m/s^2, m/s^3, or in rad], with the names, signs and rules
+    of `diff_drive_controller` (`control_toolbox::RateLimiter`); NaN where there is none.
 
     Attributes
     ----------
@@ -23,6 +32,14 @@ class SpeedLimits:
     max_deceleration, max_deceleration_reverse
         Towards zero, from forward (negative) and from backward (positive);
         max_acceleration_reverse and max_acceleration where NaN.
+    max_jerk, min_jerk
+        Of a change that grows, up (positive) and down (negative), the second minus the first where
+        NaN; a change that ends may end at once.
+
+    Raises
+    ------
+    InputError
+        For a wrong sign, and for a limit that does nothing without another one.
     """
 
     max_velocity: float = NO_LIMIT
@@ -31,19 +48,34 @@ class SpeedLimits:
     max_acceleration_reverse: float = NO_LIMIT
     max_deceleration: float = NO_LIMIT
     max_deceleration_reverse: float = NO_LIMIT
+    max_jerk: float = NO_LIMIT
+    min_jerk: float = NO_LIMIT
 
-    def clip(self, wanted: float, before: float, passed: float) -> float:
-        """The speed that is commanded, `passed` [s] after `before` was."""
-        most = abs(self.max_velocity)
-        wanted = _between(wanted, _first(self.min_velocity, -most), most)
-        if before * wanted < 0:               # through zero it first slows down
-            wanted = 0.0
-        ahead, back = self.max_acceleration, _first(self.max_acceleration_reverse,
-                                                    self.max_acceleration)
-        up, down = ((ahead, _first(self.max_deceleration, back)) if (before or wanted) > 0 else
-                    (back, _first(self.max_deceleration_reverse, ahead)))
-        step = abs(down if abs(wanted) < abs(before) else up) * passed
-        return before + _between(wanted - before, -step, step)
+    def __post_init__(self) -> None:
+        for name, sign in SIGNS.items():
+            value, needed = getattr(self, name), NEEDED.get(name, name)
+            if sign * value < 0:
+                right = "positive" if sign > 0 else "negative"
+                raise InputError(f"{name} = {value:g} must be {right}, zero, or NaN for no limit")
+            if not math.isnan(value) and math.isnan(getattr(self, needed)):
+                raise InputError(f"{name} = {value:g} does nothing without {needed}; set that too")
+
+    def clip(self, wanted: float, before: float, passed: float, change: float = 0.0) -> float:
+        """The speed that is commanded, `passed` [s] after `before` was, which a `change` in as much
+        time had led to."""
+        more = wanted - before - change
+        if more * (wanted - before) > 0:
+            most = self.max_jerk * passed ** 2
+            least = _first(self.min_jerk * passed ** 2, -most)
+            wanted = before + change + _between(more, least, most)
+        up = self.max_acceleration
+        down = _first(self.max_acceleration_reverse, -up)
+        if before > 0:
+            down = _first(self.max_deceleration, down)
+        elif before < 0:
+            up = _first(self.max_deceleration_reverse, up)
+        wanted = before + _between(wanted - before, down * passed, up * passed)
+        return _between(wanted, _first(self.min_velocity, -self.max_velocity), self.max_velocity)
 
 
 def _first(value: float, other: float) -> float:

@@ -29,7 +29,7 @@ from .wheel_servo import WheelServo
 CONTROL_PERIOD = 0.01      # [s], a fifth of the time constant of `WheelServo`
 JUDGED = 0.1               # [s] between two looks at whether the wheels still roll
 AGAIN = 1.0                # [s] before what failed is looked at again
-LATE = 0.25                # [s]: further behind, it gives up catching up
+LATE = 0.25                # [s]: further behind, it gives up catching up, where nobody says more
 STILL = 1e-9               # [m/s] of lateral speed that counts as none
 OWN = "twists"             # name of the controller that follows the twists
 
@@ -62,6 +62,8 @@ class Teleoperation:
         Friction coefficients for the judgement of rolling, as in `analysis.validity`.
     push
         Whether a hand pushes what no twist can drive.
+    late
+        [s] of the clock that may pass at once; the vehicle's time leaves out what is beyond.
     called
         What messages call a twist.
     say
@@ -101,13 +103,13 @@ class Teleoperation:
                  start: Mapping[str, Any] | None = None, dt: float = 1e-3,
                  limits: TwistLimits = NO_LIMITS, timeout: float = 0.5,
                  speed_factor: float = 1.0, mu: float | Mapping[str, float] | None = None,
-                 push: bool = False, called: str = "twist",
+                 push: bool = False, late: float = LATE, called: str = "twist",
                  say: Callable[[str, str], None] = lambda what, line: None,
                  on_twist: Callable[[float, Twist], None] | None = None):
         self.vehicle, self.limits, self.timeout = vehicle, limits, timeout
         self.speed_factor, self._called, self._say = speed_factor, called, say
         self.has_lateral = moves_sideways(vehicle)
-        self.mu = mu
+        self.mu, self._late = mu, late
         self._known = known = coefficients(vehicle, mu)
         self._grip = 1 / np.array([known[row.contact] for row in vehicle.contact_rows
                                    if row.direction == "normal"])
@@ -125,6 +127,7 @@ class Teleoperation:
         self._hand, self.vehicle = hand, self.simulator.simulated.vehicle or vehicle
         self.is_paused, self.steps = False, 0
         self.twist: Twist = (0.0, 0.0, 0.0)
+        self._earlier = self.twist              # the one before
         self._followed: float | None = None     # when: None where it begins
         self._on_twist: Callable[[float, Twist], None] | None = None
         self._warm_up()
@@ -164,9 +167,9 @@ class Teleoperation:
         validity(self.vehicle, state.t, state.q, state.v, state.u, mu=self.mu)
 
     # -- in ----------------------------------------------------------------------------------------
-    def take(self, forward: float, lateral: float, yaw_rate: float) -> bool:
-        """A command [m/s, m/s, rad/s]. Returns whether it is followed, without its lateral speed
-        perhaps."""
+    def take(self, forward: float, lateral: float, yaw_rate: float, age: float = 0.0) -> bool:
+        """A command [m/s, m/s, rad/s] that was given `age` [s] ago. Returns whether it is followed,
+        without its lateral speed perhaps."""
         command = float(forward), float(lateral), float(yaw_rate)
         if not all(map(math.isfinite, command)):
             self._say("twist", f"{self._called} {command} is ignored: it is not finite")
@@ -182,7 +185,7 @@ class Teleoperation:
                             "cannot move sideways")
             self._say("lateral", self.refused)
             command = command[0], 0.0, command[2]
-        self._wanted, self._heard, self._is_silent = command, self.simulator.t, False
+        self._wanted, self._heard, self._is_silent = command, self.simulator.t - age, False
         return True
 
     @property
@@ -206,6 +209,7 @@ class Teleoperation:
             raise InputError(f"controller = {name!r}: there is only {OWN!r}")
         if before != OWN == name:
             self._followed, self.twist = None, self._present_twist()
+            self._earlier = self.twist
 
     def _present_twist(self) -> Twist:
         """Of the base; zero for what coasts, which a hand pushes no faster than it pleases."""
@@ -234,7 +238,8 @@ class Teleoperation:
         if self._hand is not None:
             self._hand.reset()
         self._wanted, self._heard, self._is_silent = (0.0, 0.0, 0.0), -math.inf, False
-        self.twist, self._followed = (0.0, 0.0, 0.0), None
+        self.twist = self._earlier = (0.0, 0.0, 0.0)
+        self._followed = None
         self._told: Twist | None = None
         self.refused = self.failure = ""
         self._judged = -math.inf
@@ -246,11 +251,7 @@ class Teleoperation:
         state."""
         if self.is_paused or self.failure:
             return self.simulator.state
-        if passed > LATE:
-            self._say("late", f"the computer was late, by {passed:.3g} s: the vehicle's time "
-                              f"leaves out {passed - LATE:.3g} s")
-            passed = LATE
-        self.behind += passed * self.speed_factor
+        self.behind += self.leave_out(passed) * self.speed_factor
         dt = self.simulator.dt
         try:
             while self.behind > 0.5 * dt:
@@ -265,6 +266,13 @@ class Teleoperation:
         self._judge(state)
         return state
 
+    def leave_out(self, passed: float) -> float:
+        """What is simulated of the time [s] that has passed: what is too much is told."""
+        if passed > self._late:
+            self._say("late", f"the computer was late, by {passed:.3g} s: the vehicle's time "
+                              f"leaves out {passed - self._late:.3g} s")
+        return min(passed, self._late)
+
     def _follow(self, t: float, state: State) -> Twist:
         """The twist at a moment of the vehicle's time: limits, and the end of an old command."""
         wanted = self._wanted
@@ -275,7 +283,8 @@ class Teleoperation:
             wanted, self._is_silent = (0.0, 0.0, 0.0), True
         passed = CONTROL_PERIOD if self._followed is None else t - self._followed
         self._followed = t
-        self.twist = self.limits.clip(wanted, self.twist, passed)
+        self._earlier, self.twist = self.twist, self.limits.clip(wanted, self.twist, passed,
+                                                                 self._earlier)
         if self._on_twist is not None and self.twist != self._told:
             self._told = self.twist
             self._on_twist(t, self.twist)

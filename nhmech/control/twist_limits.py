@@ -29,9 +29,11 @@ class TwistLimits(NamedTuple):
     lateral: SpeedLimits = SpeedLimits()
     yaw: SpeedLimits = SpeedLimits()
 
-    def clip(self, wanted: Twist, before: Twist, passed: float) -> Twist:
-        """The twist that is commanded, `passed` [s] after `before` was."""
-        x, y, yaw = (limit.clip(*pair, passed) for limit, pair in zip(self, zip(wanted, before)))
+    def clip(self, wanted: Twist, before: Twist, passed: float, earlier: Twist) -> Twist:
+        """The twist that is commanded, `passed` [s] after `before` was, and `earlier` as long
+        before that."""
+        x, y, yaw = (limit.clip(to, at, passed, at - was)
+                     for limit, to, at, was in zip(self, wanted, before, earlier))
         return x, y, yaw
 
 

@@ -119,13 +119,13 @@ class Messages:
             angular_velocity_covariance=turning,
             linear_acceleration=self.vector(accelerometer), linear_acceleration_covariance=force)
 
-    def diagnostics(self, stamp: Any,
+    def diagnostics(self, stamp: Any, hardware: str,
                     found: Iterable[tuple[str, str, str, Mapping[str, str]]]) -> Any:
-        """Of (name, level, message, values)."""
+        """Of (name, level, message, values) about one thing."""
         status = self.find("diagnostic_msgs/msg/DiagnosticStatus")
         pair = self.find("diagnostic_msgs/msg/KeyValue")
         return self.find(DIAGNOSTICS)(header=self.header(stamp), status=[
-            status(level=getattr(status, level), name=name, message=message, hardware_id="nhmech",
+            status(level=getattr(status, level), name=name, message=message, hardware_id=hardware,
                    values=[pair(key=key, value=value) for key, value in values.items()])
             for name, level, message, values in found])
 

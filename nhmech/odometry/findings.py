@@ -29,6 +29,20 @@ class FindingKind(str, Enum):
     SLIP = "slip"
 
 
+EPOCH = 1e5          # [s]: larger times are those of the wall's clock
+
+
+def at(t: float) -> str:
+    """A time [s] in a sentence: of the wall's clock to the millisecond."""
+    return f"{t:.3f}" if abs(t) > EPOCH else f"{t:.6g}"
+
+
+# of the motion, and of what lasts of it
+SLIDING = (FindingKind.SLIP, FindingKind.LATERAL_VELOCITY)
+LASTING = (FindingKind.SIGN, FindingKind.SWAPPED, FindingKind.RADIUS, FindingKind.SEPARATION,
+           FindingKind.WHEELBASE)
+
+
 @dataclass(frozen=True)
 class Finding:
     """One thing that contradicts ideal rolling, or the log itself.

@@ -13,7 +13,7 @@ from ..errors import InputError, listed
 from ..vehicle.vehicle import Vehicle
 from .case import SPREAD, Case, Comparison
 from .estimate import Estimate, fit
-from .findings import Finding
+from .findings import Finding, at
 from .planar import turn
 from .publishers import clean_joints
 from .replay import Replay, Wiring, positions
@@ -94,15 +94,15 @@ class OdometryReport:
     @property
     def parameters(self) -> dict[str, tuple[float, float]]:
         """Of `diff_drive_controller`, with standard errors; none for a vehicle that it cannot
-        drive.
+        drive, and where the log leaves the separation open.
 
         The separation is that over the geometric one, so that a track factor of skid steering is
         in it.
         """
         sides = {group.side: group for group in self.groups if not group.steers}
-        if set(sides) != {1, -1} or len(self.groups) != 2 or np.isnan(self.estimate["track"][1]):
-            return {}
         track, error = self.estimate["track"]
+        if set(sides) != {1, -1} or len(self.groups) != 2 or not error < OPEN:
+            return {}
         widened = (self.vehicle.description.track_factor or 1.0) - 1.0
         return {"wheel_separation_multiplier": (track + widened, error)} | {
             f"{word}_wheel_radius_multiplier": self.estimate[f"radius:{sides[side].name}"]
@@ -190,8 +190,8 @@ def _case(rolling: Rolling, joints: JointSamples, pose: PoseSamples, window: flo
     inside = np.flatnonzero((pose.t >= joints.t[0]) & (pose.t <= joints.t[-1]))
     if len(inside) < OVERLAP:
         raise InputError(
-            f"{joints.topic} is from {joints.t[0]:.6g} to {joints.t[-1]:.6g} s and {pose.topic} "
-            f"from {pose.t[0]:.6g} to {pose.t[-1]:.6g} s: they have {len(inside)} poses in common, "
+            f"{joints.topic} is from {at(joints.t[0])} to {at(joints.t[-1])} s and {pose.topic} "
+            f"from {at(pose.t[0])} to {at(pose.t[-1])} s: they have {len(inside)} poses in common, "
             f"{OVERLAP} are needed; where one clock is the simulator's and the other the wall's, "
             "record again with use_sim_time for all nodes")
     pose = pose.take(inside[::1 + len(inside) // MOST])

@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..errors import InputError
-from .findings import Finding, FindingKind
+from .findings import Finding, FindingKind, at
 from .samples import JointSamples, PoseSamples, Samples
 
 FEW = 4             # messages below which nothing can be judged
@@ -43,7 +43,7 @@ def clean(samples: Stream) -> tuple[Stream, list[Finding]]:
     if len(late):
         found.append(Finding(
             FindingKind.UNORDERED, f"{len(late)} of {len(samples)} messages of {samples.topic} "
-            f"come after later ones, the first with stamp {samples.t[late[0]]:.6g} s; sorted"))
+            f"come after later ones, the first with stamp {at(samples.t[late[0]])} s; sorted"))
     samples = _distinct(samples.take(order), found)
     _note_gaps(samples, found)
     return samples, found
@@ -106,7 +106,7 @@ def _unjump(samples: Stream, found: list[Finding]) -> Stream:
             continue
         found.append(Finding(
             FindingKind.CLOCK_JUMP, f"the stamps of {samples.topic} jump by {by:+.4g} s at "
-            f"{t[k - 1]:.6g} s, message {k + 1}; later ones are set right", float(t[k - 1])))
+            f"{at(t[k - 1])} s, message {k + 1}; later ones are set right", float(t[k - 1])))
         t[k:] -= by
     return samples.take(np.arange(len(t)), t)
 
@@ -129,22 +129,29 @@ def _is_set_back(t: np.ndarray, k: int, step: float, told: np.ndarray | None) ->
 def _is_set_forward(t: np.ndarray, values: np.ndarray, k: int, step: float,
                     told: np.ndarray | None) -> bool:
     """Whether only the clock went on, rather than messages being missing: the recorder's clock
-    says, or the way that was made."""
+    says so, and the way that was made. On a busy computer messages wait, and on the recorder's
+    clock that looks the same."""
     gap = t[k] - t[k - 1]
+    ratio = _way_made(values, k)         # 1 of a jump, gap / step of a gap
     if told is not None:
-        return _shift(t - told, k) > gap / 2
+        return _shift(t - told, k) > gap / 2 and not ratio >= np.sqrt(gap / step)
     if (t[k:] < t[k - 1]).any():         # one message from the future: unordered
         return False
-    beside = [values[i] - values[i - 1] for i in range(max(k - AROUND, 1), min(k + AROUND, len(t)))
-              if i != k]
-    if not beside:
-        return False
-    usual, made = np.median(np.abs(beside), 0), np.abs(values[k] - values[k - 1])
+    return ratio < np.sqrt(gap / step)
+
+
+def _way_made(values: np.ndarray, k: int) -> float:
+    """The way from message k - 1 to k over the usual one around; NaN where nothing moves."""
+    first = max(k - AROUND, 1)
+    steps = np.abs(np.diff(values[first - 1:k + AROUND], axis=0))
+    made, beside = steps[k - first], np.delete(steps, k - first, axis=0)
+    if not len(beside):
+        return np.nan
+    usual = np.median(beside, axis=0)
     moving = usual > 1e-9 + 1e-3 * usual.max()
     if not moving.any() or not usual.max() > 1e-9:
-        return False
-    ratio = float(np.median(made[moving] / usual[moving]))     # 1 of a jump, gap / step of a gap
-    return ratio < np.sqrt(gap / step)
+        return np.nan
+    return float(np.median(made[moving] / usual[moving]))
 
 
 def _shift(ahead: np.ndarray, k: int) -> float:
@@ -162,7 +169,7 @@ def _distinct(samples: Stream, found: list[Finding]) -> Stream:
     differ = int((np.abs(values[same + 1] - values[same]).max(1) > 0).sum())
     found.append(Finding(
         FindingKind.DUPLICATE, f"{len(same)} messages of {samples.topic} have the stamp of another"
-        f"{f', {differ} with other numbers' if differ else ''}, at {samples.t[same[0]]:.6g} s "
+        f"{f', {differ} with other numbers' if differ else ''}, at {at(samples.t[same[0]])} s "
         "first; the first of each is kept"))
     return samples.take(np.delete(np.arange(len(samples)), same + 1))
 
@@ -178,7 +185,7 @@ def _note_gaps(samples: Stream, found: list[Finding]) -> None:
         found.append(Finding(
             FindingKind.MISSING, f"some {int((many[gaps] - 1).sum())} messages of {samples.topic} "
             f"are missing in {len(gaps)} gaps, the longest of {steps[worst]:.4g} s at "
-            f"{samples.t[worst]:.6g} s", float(samples.t[gaps[0]]), float(samples.t[gaps[-1] + 1])))
+            f"{at(samples.t[worst])} s", float(samples.t[gaps[0]]), float(samples.t[gaps[-1] + 1])))
 
 
 def gaps(t: np.ndarray) -> np.ndarray:

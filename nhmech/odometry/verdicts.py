@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import degrees
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from ..analysis.mobility import mobility
 from ..errors import listed
 from .case import Comparison
-from .findings import Finding, FindingKind
+from .findings import LASTING, SLIDING, Finding, FindingKind, at
 from .planar import turn
 from .stamps import interval
 
@@ -29,6 +29,33 @@ ONE = {"track": FindingKind.SEPARATION, "wheelbase": FindingKind.WHEELBASE}
 def verdicts(seen: Comparison) -> list[Finding]:
     """What is wrong, the lasting things first."""
     return [*_wiring(seen), *_geometry(seen), *_sensor(seen), *_twist(seen), *_slips(seen)]
+
+
+def tell_apart(odometry: Iterable[Finding], truth: Iterable[Finding]) -> str:
+    """What is wrong with an odometry, and what happened to its robot, in one sentence each.
+
+    Parameters
+    ----------
+    odometry, truth
+        What was found in the odometry, and in poses seen from outside, against the same wheels.
+    """
+    wrong = _named(odometry, (*SLIDING, *LASTING, FindingKind.TWIST, FindingKind.SENSOR_POSE))
+    slid, other = _named(truth, SLIDING), _named(truth, LASTING)
+    computed = (f"the odometry is not what its wheels say ({wrong}): look at its computation and "
+                "its parameters" if wrong else "the odometry is what its wheels say")
+    moved = []
+    if slid:
+        moved.append(f"the wheels did not roll ({slid}): that is the physics, friction and load, "
+                     "and no odometry of wheels can know it")
+    if other:
+        moved.append(f"the robot moved by another geometry than the vehicle's file ({other}): set "
+                     "the numbers that fit the truth")
+    return f"{computed}; {', and '.join(moved) or 'the robot moved as its wheels say'}"
+
+
+def _named(found: Iterable[Finding], kinds: tuple[FindingKind, ...]) -> str:
+    """Those of some kinds, each once."""
+    return ", ".join(dict.fromkeys(one.kind.value for one in found if one.kind in kinds))
 
 
 def _wiring(seen: Comparison) -> Iterator[Finding]:
@@ -150,7 +177,7 @@ def _slip(seen: Comparison, first: int, last: int, sideways: bool) -> Finding:
     left = (windows.left[every] - windows.usual).sum(0)
     largest = np.abs(windows.left[first:last + 1] - windows.usual).max(0)
     start, end = float(windows.start[first]), float(windows.end[last])
-    when = f"between {start:.4g} and {end:.4g} s"
+    when = f"between {at(start)} and {at(end)} s"
     if sideways and largest[1] > SIDEWAYS * max(largest[0], length * largest[2]):
         return Finding(FindingKind.LATERAL_VELOCITY, f"{when} the robot moves {left[1]:+.4g} m "
                        "sideways, which its wheels do not: they slip, where the poses are seen "

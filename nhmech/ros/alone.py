@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from ..ctrl_c import forget_ctrl_c
-from ..errors import NhmechError
+from ..errors import InputError, NhmechError
 from ..simulation.real_time import keep_pace
 from .node import Node, Outgoing
 from .settings import Settings, parameters
@@ -90,12 +91,28 @@ def run(node: Node, transport: Transport, is_done: Callable[[], bool] = lambda: 
         transport.close()
 
 
-def absolute(topic: str) -> str:
-    """A topic's name with the slash that it begins with."""
-    return f"/{topic.removeprefix('/')}"
+def absolute(topic: str, namespace: str = "") -> str:
+    """A topic's name with the slash that it begins with, in a namespace such as "/left" where it
+    is not in the root."""
+    return topic if topic.startswith("/") else f"{namespace}/{topic}"
 
 
-def describe(settings: Settings, outputs: Mapping[str, str]) -> str:
+def read_namespace(word: str) -> str:
+    """A namespace with the slash that it begins with; empty where the word is.
+
+    Raises
+    ------
+    InputError
+        For what ROS takes for none.
+    """
+    inside = word.strip("/")
+    if inside and not re.fullmatch(r"[a-z_]\w*(/[a-z_]\w*)*", inside, re.ASCII | re.IGNORECASE):
+        raise InputError(f"namespace {word!r} must be letters, digits and _, with no digit first, "
+                         "and / between parts, such as fleet/left")
+    return f"/{inside}" if inside else ""
+
+
+def describe(settings: Settings, topics: Iterable[str]) -> str:
     """What is sent, in one line."""
-    return (f"{', '.join(sorted(map(absolute, outputs)))}; "
+    return (f"{', '.join(sorted(topics))}; "
             f"{settings.publish_rate:g} times a second; Ctrl-C ends it")

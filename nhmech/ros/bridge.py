@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..control.teleoperation import Teleoperation
+from ..control.teleoperation import LATE, Teleoperation
 from ..control.twist_limits import Twist, TwistLimits
 from ..control.wheel_servo import WheelServo
 from ..errors import InputError, NhmechError
@@ -21,6 +21,8 @@ from .planar import PlanarPose, turn, yaw_of
 from .settings import Settings
 
 AGAIN = 1.0                # [s] before the same thing is said again
+EARLY = 0.25               # periods by which a message may be early
+TWICE = 2.0                # periods of a slow rate that are no lateness
 PLANAR = "base_footprint"  # REP-120: the shadow of the base on the ground
 MAP = "map"                # REP-105: the frame that does not drift; here it is W
 
@@ -104,12 +106,14 @@ class Bridge:
         self.vehicle, self.settings = vehicle, settings or Settings()
         self.readings = Readings(vehicle)
         self._fixed = self.readings.fixed()
-        base = self.settings.base_frame_id
-        if base not in ("", self.readings.root, PLANAR):
-            raise InputError(f"parameter base_frame_id = {base!r} must be the root link, "
-                             f"{self.readings.root!r}, or {PLANAR!r}")
+        base, root = self.settings.base_frame_id, self.readings.root
+        if base not in ("", root, PLANAR):
+            raise InputError(f"parameter base_frame_id = {base!r} must be the root link, {root!r}"
+                             + ("" if root == PLANAR else f", or {PLANAR!r}")
+                             + ": the frames of other links are robot_state_publisher's")
         self._say_line = say
         self._now: float | None = None
+        self._due = 0.0                         # the next message
         self._said: dict[str, float] = {}       # what was said -> when
         self._joints = JointCommands(vehicle)
         follows_joints = self.settings.mode == "joints"
@@ -120,6 +124,7 @@ class Bridge:
                                self.settings.angular_z),
             timeout=self.settings.cmd_vel_timeout,
             mu=None if math.isnan(self.settings.mu) else self.settings.mu,
+            late=max(LATE, TWICE / self.settings.publish_rate),
             called="cmd_vel", say=self._say, on_twist=on_twist)
         self._odom = PlanarPose()
         self._forget()
@@ -148,14 +153,15 @@ class Bridge:
         Parameters
         ----------
         age
-            [s] between its stamp and now; older than the time-out it is dropped.
+            [s] between its stamp and now; older than the time-out it is dropped, and the time-out
+            counts from the stamp.
         """
         timeout = self.settings.cmd_vel_timeout
         if timeout and age > timeout:
             self._say("stamp", f"a cmd_vel is dropped: its stamp is {age:.3g} s old, "
                                f"cmd_vel_timeout is {timeout:g} s")
             return False
-        return self._drive.take(forward, lateral, yaw_rate)
+        return self._drive.take(forward, lateral, yaw_rate, max(age, 0.0))
 
     def take_joints(self, names: Sequence[str], position: Sequence[float] = (),
                     velocity: Sequence[float] = (), effort: Sequence[float] = ()) -> bool:
@@ -246,6 +252,23 @@ class Bridge:
         self.reading = self.readings.read_state(self._drive.advance(passed))
         return self.reading
 
+    def moments(self, now: float) -> list[float]:
+        """Times [s] for `advance`, up to `now`, at which messages are due. They are a period apart
+        however late the caller is: a busy computer leaves no holes in what is recorded."""
+        period = 1 / self.settings.publish_rate
+        if self._now is None or now < self._now or self.is_paused or self._drive.failure:
+            self._due = now + period
+            return [now]
+        passed = self._drive.leave_out(now - self._now)
+        self._now = now - passed
+        if self._due <= self._now:              # of time that is left out
+            self._due = self._now + period
+        found = []
+        while self._due <= now + EARLY * period:
+            found.append(min(self._due, now))
+            self._due += period
+        return found
+
     @property
     def stamp(self) -> float:
         drive = self._drive
@@ -259,8 +282,7 @@ class Bridge:
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """For /diagnostics: the simulation, whether the wheels can roll, and the commands."""
-        name = self.vehicle.name
-        simulation = Diagnostic(f"{name}: simulation", "runs",
+        simulation = Diagnostic("simulation", "runs",
                                 values={"time [s]": f"{self.simulator.t:.3f}",
                                         "joints": ", ".join(self.vehicle.driven)})
         if self._drive.failure:
@@ -268,15 +290,14 @@ class Bridge:
                                  message=f"stands still: {self._drive.failure}")
         elif self.is_paused:
             simulation = replace(simulation, message="paused")
-        rolling = Diagnostic(f"{name}: rolling", "all wheels roll")
+        rolling = Diagnostic("rolling", "all wheels roll")
         if self._drive.slips is not None:
             since, why = self._drive.slips
             rolling = Diagnostic(
                 rolling.name, f"ideal rolling does not hold since t = {since:.3f} s: {why}",
                 "WARN", {"since [s]": f"{since:.3f}"})
         refused = self._refused or self._drive.refused
-        commands = Diagnostic(f"{name}: commands", refused or "followed",
-                              "WARN" if refused else "OK")
+        commands = Diagnostic("commands", refused or "followed", "WARN" if refused else "OK")
         return simulation, rolling, commands
 
     @property

@@ -10,7 +10,7 @@ from ..logs.messages import Messages
 from ..vehicle.vehicle import Vehicle
 from .alone import absolute, load_types, missing
 from .dds_types import DdsTypes
-from .node import KEPT, Node, Outgoing
+from .node import KEPT, NAME, Node, Outgoing
 from .ros2 import read_stamp
 from .settings import Settings
 
@@ -43,6 +43,8 @@ class DdsEndpoint:
         As of `Node`.
     domain
         As of `read_domain`.
+    namespace
+        Of topics whose names do not begin with a slash, as of `alone.read_namespace`.
 
     Attributes
     ----------
@@ -55,14 +57,17 @@ class DdsEndpoint:
         Where DDS cannot be started, as by a bad `CYCLONEDDS_URI`.
     """
 
-    def __init__(self, vehicle: Vehicle, settings: Settings, domain: int = 0):
+    def __init__(self, vehicle: Vehicle, settings: Settings, domain: int = 0,
+                 namespace: str = ""):
         try:
             from cyclonedds.core import DDSException
             from cyclonedds.domain import DomainParticipant
         except ImportError as error:
             raise missing(EXTRA) from error
         self._types = DdsTypes(load_types(EXTRA))
-        self.node = Node(vehicle, settings, Messages(self._types.find), read_stamp)
+        self.node = Node(vehicle, settings, Messages(self._types.find), read_stamp,
+                         name=f"{namespace}/{NAME}")
+        self._namespace = namespace
         try:
             self._participant = DomainParticipant(domain)
         except DDSException as error:
@@ -76,6 +81,11 @@ class DdsEndpoint:
 
     def __repr__(self) -> str:
         return f"<DdsEndpoint of {self.node!r}>"
+
+    @property
+    def topics(self) -> list[str]:
+        """What is sent, by the names that nodes of ROS 2 see."""
+        return [absolute(topic, self._namespace) for topic in self.node.outputs]
 
     def _quality(self, kind: str, is_latched: bool = False) -> Any:
         from cyclonedds.qos import Policy, Qos
@@ -91,7 +101,8 @@ class DdsEndpoint:
     def _topic(self, topic: str, kind: str) -> Any:
         from cyclonedds.topic import Topic
 
-        return Topic(self._participant, f"rt{absolute(topic)}", self._types.find(kind))
+        name = f"rt{absolute(topic, self._namespace)}"
+        return Topic(self._participant, name, self._types.find(kind))
 
     def _writer(self, topic: str, kind: str) -> Any:
         from cyclonedds.pub import DataWriter

@@ -76,6 +76,11 @@ class FoxgloveServer:
     def __repr__(self) -> str:
         return f"<FoxgloveServer on port {self.port}: {self.node!r}>"
 
+    @property
+    def topics(self) -> list[str]:
+        """What is sent, by the names that the app shows."""
+        return [absolute(topic) for topic in self.node.outputs]
+
     def _open(self, foxglove: Any, topic: str, kind: str) -> Any:
         text, _ = self._types.generate_msgdef(kind, ros_version=2)
         schema = foxglove.Schema(name=kind, encoding="ros2msg", data=text.encode())

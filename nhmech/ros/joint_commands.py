@@ -60,13 +60,16 @@ class JointCommands:
         Raises
         ------
         InputError
-            For a joint that does not exist and for an array of a wrong length; nothing of the
-            message is followed then.
+            For a joint that does not exist or is named twice, and for an array of a wrong length;
+            nothing of the message is followed then.
         """
         for name in names:
             if name not in self._sent and name not in self._idle:
                 raise InputError(f"joint {name!r} does not exist; driven are "
                                  f"{listed(self.vehicle.driven, 12)}")
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if list(names).count(name) > 1)
+            raise InputError(f"joint {twice!r} is named twice")
         wanted = {}
         for interface, values in ((Interface.EFFORT, effort), (Interface.VELOCITY, velocity),
                                   (Interface.POSITION, position)):

@@ -32,7 +32,9 @@ from .settings import Settings
 
 KEPT = 10          # messages that a publisher keeps for slow readers
 DIAGNOSED = 1.0    # [s] between two messages on /diagnostics
+ROUNDING = 1e-6    # [s] of sums of periods
 DESCRIPTION = "robot_description"
+NAME = "nhmech"    # of the node, where its skin knows none
 
 Outgoing = list[tuple[str, Any]]        # topic, message
 
@@ -71,6 +73,9 @@ class Node:
         Stamp of a header -> time [s].
     say
         Takes one line for the log.
+    name
+        With namespaces, such as "/left/nhmech": statuses in /diagnostics begin with it, and "~" in
+        `tf_frame_prefix` is its namespace.
 
     Attributes
     ----------
@@ -88,8 +93,11 @@ class Node:
     """
 
     def __init__(self, vehicle: Vehicle, settings: Settings, messages: Messages,
-                 read_time: Callable[[Any], float], say: Callable[[str], None] = print):
+                 read_time: Callable[[Any], float], say: Callable[[str], None] = print,
+                 name: str = NAME):
+        settings = settings.within(name.rpartition("/")[0])
         self.settings, self._messages, self._read_time = settings, messages, read_time
+        self._name = name.strip("/")
         self._lock = Lock()
         self._log = Path(settings.command_log)
         if settings.command_log:
@@ -110,6 +118,11 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<Node of {self.bridge!r}>"
+
+    def greet(self, waits: bool) -> str:
+        """What it does, in one line; `waits` for a clock that has not begun."""
+        runs = "waits for the first message on /clock, then runs" if waits else "runs"
+        return f"{self.bridge.vehicle.name} {runs}, {self.settings.publish_rate:g} times a second"
 
     def _find_outputs(self) -> dict[str, str]:
         settings = self.settings
@@ -181,24 +194,31 @@ class Node:
 
     # -- out ---------------------------------------------------------------------------------------
     def tick(self, now: float) -> Outgoing:
-        """Simulates up to a time [s] and returns what is to be sent. While the vehicle's time
-        stands still, there are no messages about it."""
+        """Simulates up to a time [s] and returns what is to be sent, the messages of ticks that
+        were left out among them. While the vehicle's time stands still, there are none about
+        it."""
         with self._lock:
-            reading, bridge = self.bridge.advance(now), self.bridge
-            stamp = round(bridge.stamp * 1e9)
-            time = self._messages.time(stamp)
-            found: Outgoing = []
-            if self.settings.publish_clock:
-                found.append(("/clock", self._messages.clock(time)))
-            if stamp != self._stamp:
-                self._stamp = stamp
-                found += self._tell(time, reading)
-            if not 0 <= now - self._diagnosed < DIAGNOSED:
-                self._diagnosed = now
-                found.append(("/diagnostics", self._messages.diagnostics(
-                    time, [(one.name, one.level, one.message, one.values)
-                           for one in bridge.diagnostics])))
-            return found
+            return [message for moment in self.bridge.moments(now)
+                    for message in self._advance(moment)]
+
+    def _advance(self, now: float) -> Outgoing:
+        """The messages of one moment."""
+        reading, bridge = self.bridge.advance(now), self.bridge
+        stamp = round(bridge.stamp * 1e9)
+        time = self._messages.time(stamp)
+        found: Outgoing = []
+        if self.settings.publish_clock:
+            found.append(("/clock", self._messages.clock(time)))
+        if stamp != self._stamp:
+            self._stamp = stamp
+            found += self._tell(time, reading)
+        if not 0 <= now - self._diagnosed < DIAGNOSED - ROUNDING:
+            self._diagnosed = now
+            found.append(("/diagnostics", self._messages.diagnostics(
+                time, bridge.vehicle.name,
+                [(f"{self._name}: {one.name}", one.level, one.message, one.values)
+                 for one in bridge.diagnostics])))
+        return found
 
     def _tell(self, time: Any, reading: Any) -> Outgoing:
         """The messages of a new state."""

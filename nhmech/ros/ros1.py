@@ -38,8 +38,9 @@ def main() -> int:
         rospy.init_node("nhmech")
         vehicle, settings = read_parameters(flatten(rospy.get_param("~", {})))
         node = Node(vehicle, settings, Messages(_make(rospy)), lambda stamp: stamp.to_sec(),
-                    rospy.logwarn)
-        run(rospy, node)
+                    rospy.logwarn, rospy.get_name())
+        if not rospy.is_shutdown():        # Ctrl-C while equations were formed
+            run(rospy, node)
     except (NhmechError, OSError) as error:
         return report(error)
     return 0
@@ -53,7 +54,8 @@ def _make(rospy: Any) -> Callable[[str], Any]:
 
 def run(rospy: Any, node: Node) -> None:
     """Connects a node and ticks until ROS ends it."""
-    publishers = {topic: rospy.Publisher(topic, find_type(kind), queue_size=KEPT,
+    # room for those that a late tick makes up for, before the threads that send them run
+    publishers = {topic: rospy.Publisher(topic, find_type(kind), queue_size=10 * KEPT,
                                          latch=topic in node.latched)
                   for topic, kind in node.outputs.items()}
     own = node.settings.publish_clock
@@ -77,9 +79,12 @@ def run(rospy: Any, node: Node) -> None:
         for topic, message in node.tick(now):
             publishers[topic].publish(message)
 
-    rospy.loginfo("%s runs, %g times a second", node.bridge.vehicle.name,
-                  node.settings.publish_rate)
-    keep_pace(node.settings.publish_rate, rospy.is_shutdown, tick)
+    rospy.loginfo(node.greet(not own and clock() == 0))
+    try:
+        keep_pace(node.settings.publish_rate, rospy.is_shutdown, tick)
+    except rospy.ROSException:
+        if not rospy.is_shutdown():        # Ctrl-C closes topics between two messages
+            raise
 
 
 def _receive(take: Callable[[Any, float], object],

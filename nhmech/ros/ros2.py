@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import NhmechError
 from ..logs.messages import Messages
-from .node import KEPT, Node
+from .node import KEPT, NAME, Node
 from .settings import descriptions, parameters
 from .start import ROBOT, find_type, import_ros, read_parameters, report
 
@@ -28,12 +28,16 @@ def main() -> int:
         return report(error)
     from rclpy.executors import ExternalShutdownException
 
-    rclpy.init()
     try:
-        ros = rclpy.create_node("nhmech", automatically_declare_parameters_from_overrides=True)
+        rclpy.init()
+        ros = rclpy.create_node(NAME, automatically_declare_parameters_from_overrides=True)
+    except (RuntimeError, ValueError) as error:       # of --ros-args and of files of parameters
+        return report(NhmechError(str(error)))
+    try:
         vehicle, settings = read_parameters(given_parameters(ros))
         _declare(ros)
-        node = Node(vehicle, settings, Messages(find_type), read_stamp, ros.get_logger().warning)
+        node = Node(vehicle, settings, Messages(find_type), read_stamp, ros.get_logger().warning,
+                    ros.get_fully_qualified_name())
         if rclpy.ok():            # Ctrl-C while equations were formed has ended ROS already
             connect(ros, node)
             rclpy.spin(ros)
@@ -114,8 +118,7 @@ def connect(ros: Any, node: Node) -> None:
     # of steady time: one of ROS time would wait for the clock that this node publishes
     ros.create_timer(1 / node.settings.publish_rate, tick,
                      clock=Clock(clock_type=ClockType.STEADY_TIME))
-    ros.get_logger().info(f"{node.bridge.vehicle.name} runs, "
-                          f"{node.settings.publish_rate:g} times a second")
+    ros.get_logger().info(node.greet(not own and now() == 0))
 
 
 def _serve(ros: Any, node: Node) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from inspect import getdoc
 from typing import Any
@@ -45,7 +45,8 @@ class Settings:
     base_frame_id
         What odometry is of: the root link where empty; "base_footprint" is its shadow on the plane.
     tf_frame_prefix
-        Goes before the names of all frames, with a slash between.
+        Goes before the names of all frames but `map`, with a slash between; "~" in it is the
+        namespace of the node.
     enable_odom_tf, publish_map_odom_tf
         Whether odom -> base and map -> odom are among the frames.
     publish_contact_tf, publish_link_tf
@@ -115,8 +116,9 @@ class Settings:
         if not 0 <= self.cmd_vel_timeout < math.inf:
             raise InputError(f"parameter cmd_vel_timeout = {self.cmd_vel_timeout} must be 0 "
                              "(never) or a time in seconds")
-        if not self.odom_frame_id:
-            raise InputError("parameter odom_frame_id = '' must name a frame, such as odom")
+        if not self.odom_frame_id or self.odom_frame_id.startswith("/"):
+            raise InputError(f"parameter odom_frame_id = {self.odom_frame_id!r} must name a frame, "
+                             "such as odom, without a slash before it")
         for name in ("pose_covariance_diagonal", "twist_covariance_diagonal"):
             values = getattr(self, name)
             if len(values) != PARTS or not all(0 <= value < math.inf for value in values):
@@ -125,6 +127,10 @@ class Settings:
         if self.command_log and self.mode != "twist":
             raise InputError(f"parameter command_log = {self.command_log!r} is of twists, but "
                              f"mode is {self.mode!r}; set mode to 'twist' or leave one out")
+
+    def within(self, namespace: str) -> Settings:
+        """With the namespace of the node in place of "~" in the prefix of frames."""
+        return replace(self, tf_frame_prefix=self.tf_frame_prefix.replace("~", namespace))
 
     def frame(self, name: str) -> str:
         """A frame's name with the prefix."""
@@ -142,7 +148,7 @@ class Settings:
         """
         known = parameters()
         values: dict[str, Any] = {}
-        limits: dict[str, dict[str, float]] = {}
+        limits: dict[str, dict[str, float]] = {}        # "linear.x" -> word -> number
         for name, value in given.items():
             if name not in known:
                 near = get_close_matches(name, known, 1)
@@ -151,10 +157,14 @@ class Settings:
             value = _read_value(name, value, known[name])
             group, dot, leaf = name.rpartition(".")
             if dot:
-                limits.setdefault(group.replace(".", "_"), {})[leaf] = value
+                limits.setdefault(group, {})[leaf] = value
             else:
                 values[name] = value
-        values |= {group: SpeedLimits(**words) for group, words in limits.items()}
+        for group, words in limits.items():
+            try:
+                values[group.replace(".", "_")] = SpeedLimits(**words)
+            except InputError as error:
+                raise InputError(f"parameter {group}.{error}") from None
         return cls(**values)
 
 
