@@ -140,14 +140,15 @@ def test_messages_come_at_their_rates():
 
 
 def test_a_late_tick_makes_up_for_those_left_out():
-    """A busy computer leaves no holes in odometry."""
+    """A busy computer leaves no holes in odometry; a message is early by a quarter period at
+    most."""
     plain, late = node_of("differential_drive"), node_of("differential_drive")
     whole = run(plain, 41, twist(0.4))["odom"]
     found = run(late, 11, twist(0.4))
     for now in (0.178, 0.179, 0.1995, 0.2049, 0.4):
         found["odom"] += [m for topic, m in late.tick(now) if topic == "odom"]
     stamps, expected = ([m.header.stamp.nanosec for m in ms] for ms in (found["odom"], whole))
-    assert stamps == pytest.approx(expected, abs=1e6) and stamps[-1] == 400_000_000
+    assert stamps == pytest.approx(expected, abs=2.5e6) and stamps[-1] == 400_000_000
 
 
 @pytest.mark.parametrize("rate, expected", [(100.0, 8), (20.0, 1), (1.0, 0)])
