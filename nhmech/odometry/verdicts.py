@@ -22,13 +22,31 @@ OPEN = 0.1              # standard error of a multiplier that the log leaves ope
 SIDEWAYS = 2.0          # times the forward and turning parts: a slide to the side
 FAR = 0.2               # of the speed: a told twist is another thing
 LATERAL = 0.02          # of the speed, by which a told lateral speed may be off
+ASTRAY = 0.1            # of the way in a window: noise that is none
+COUNTED = 0.2           # of a radius: no wheel is so far from its file
 
 ONE = {"track": FindingKind.SEPARATION, "wheelbase": FindingKind.WHEELBASE}
 
 
 def verdicts(seen: Comparison) -> list[Finding]:
     """What is wrong, the lasting things first."""
+    astray = _astray(seen)
+    if astray is not None:
+        return [*_wiring(seen), *_twist(seen), astray]
     return [*_wiring(seen), *_geometry(seen), *_sensor(seen), *_twist(seen), *_slips(seen)]
+
+
+def _astray(seen: Comparison) -> Finding | None:
+    """That windows differ so much that slip of single ones is not to be seen, nor numbers to be
+    fitted."""
+    windows = seen.windows
+    way, off = float(np.sqrt(np.mean(windows.way ** 2))), float(np.linalg.norm(windows.noise[:2]))
+    if off <= ASTRAY * way:
+        return None
+    return Finding(FindingKind.SLIP, f"all the time: in windows of {seen.case.duration:g} s the "
+                   f"poses are {1e3 * off:.3g} mm off what the wheels roll, {off / way:.0%} of the "
+                   "way: the wheels slip all along, or the poses are as noisy as that; no numbers "
+                   "can be fitted")
 
 
 def tell_apart(odometry: Iterable[Finding], truth: Iterable[Finding]) -> str:
@@ -39,17 +57,22 @@ def tell_apart(odometry: Iterable[Finding], truth: Iterable[Finding]) -> str:
     odometry, truth
         What was found in the odometry, and in poses seen from outside, against the same wheels.
     """
-    wrong = _named(odometry, (*SLIDING, *LASTING, FindingKind.TWIST, FindingKind.SENSOR_POSE))
+    wrong = _named(odometry, (*SLIDING, FindingKind.TWIST, FindingKind.SENSOR_POSE))
+    geometry = _named(odometry, LASTING)
     slid, other = _named(truth, SLIDING), _named(truth, LASTING)
-    computed = (f"the odometry is not what its wheels say ({wrong}): look at its computation and "
-                "its parameters" if wrong else "the odometry is what its wheels say")
+    computed = "the odometry is what its wheels say"
+    if wrong:
+        computed = f"the odometry is not what its wheels say ({wrong}): look at its computation"
+    elif geometry:
+        computed = (f"the odometry computes with another geometry than the vehicle's file "
+                    f"({geometry})")
     moved = []
     if slid:
         moved.append(f"the wheels did not roll ({slid}): that is the physics, friction and load, "
                      "and no odometry of wheels can know it")
     if other:
-        moved.append(f"the robot moved by another geometry than the vehicle's file ({other}): set "
-                     "the numbers that fit the truth")
+        moved.append(f"the robot moved by another geometry than the vehicle's file ({other}): the "
+                     "numbers that fit the truth are those to set")
     return f"{computed}; {', and '.join(moved) or 'the robot moved as its wheels say'}"
 
 
@@ -79,9 +102,11 @@ def _geometry(seen: Comparison) -> Iterator[Finding]:
         value, error = seen.estimate[f"radius:{group.name}"]
         if _is_off(value - 1, error, MULTIPLIER):
             radius = vehicle.parameters.values[f"{group.wheels[0]}.radius"]
+            hint = ("; so far off, look at the encoders' resolution and the gear ratio first"
+                    if abs(value - 1) > COUNTED else "")
             yield Finding(FindingKind.RADIUS, f"{group.name}: the poses are those of a radius of "
                           f"{value * radius:.5g} +- {error * radius:.2g} m, the vehicle has "
-                          f"{radius:.5g} m")
+                          f"{radius:.5g} m{hint}")
     for name, kind in ONE.items():
         value, error = seen.estimate[name]
         if _is_off(value - 1, error, MULTIPLIER):
