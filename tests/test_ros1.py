@@ -188,6 +188,8 @@ def test_without_a_master_it_says_so(environment):
     code, text = run_node(environment | {"ROS_MASTER_URI": "http://127.0.0.1:9"})
     assert code == 1 and text.startswith("error: no ROS master answers at http://127.0.0.1:9")
     assert text.count("\n") == 1
+    code, text = run_node(environment | {"ROS_MASTER_URI": "nonsense"})
+    assert code == 1 and text == "error: ROS_MASTER_URI is none: invalid master URI: nonsense\n"
 
 
 XACRO = """<robot name="cart" xmlns:xacro="http://www.ros.org/wiki/xacro">

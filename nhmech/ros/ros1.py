@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import NhmechError
-from ..logs.messages import TIME, Messages
-from ..simulation.real_time import keep_pace
-from .node import KEPT, Node
 from .start import find_type, import_ros, read_parameters, report
+
+if TYPE_CHECKING:
+    from .node import Node
 
 REMEDY = ("on Debian 12: apt install python3-rospy python3-tf2-msgs python3-nav-msgs "
           "python3-sensor-msgs python3-diagnostic-msgs python3-std-srvs")
@@ -32,10 +32,12 @@ def main() -> int:
     try:
         rospy = import_ros("rospy", REMEDY)
         rosgraph = import_ros("rosgraph", REMEDY)
-        if not rosgraph.is_master_online():
-            raise NhmechError(f"no ROS master answers at {rosgraph.get_master_uri()}: start "
-                              "roscore, or set ROS_MASTER_URI")
+        _find_master(rosgraph)
         rospy.init_node("nhmech")
+        # from here on Ctrl-C is rospy's; what takes long to import comes after
+        from ..logs.messages import Messages
+        from .node import Node
+
         vehicle, settings = read_parameters(flatten(rospy.get_param("~", {})))
         node = Node(vehicle, settings, Messages(_make(rospy)), lambda stamp: stamp.to_sec(),
                     rospy.logwarn, rospy.get_name())
@@ -43,17 +45,35 @@ def main() -> int:
             run(rospy, node)
     except (NhmechError, OSError) as error:
         return report(error)
+    except KeyboardInterrupt:
+        pass
     return 0
+
+
+def _find_master(rosgraph: Any) -> None:
+    """Raises `NhmechError` where there is none."""
+    try:
+        if rosgraph.is_master_online():
+            return
+        where = rosgraph.get_master_uri()
+    except ValueError as error:
+        raise NhmechError(f"ROS_MASTER_URI is none: {error}") from error
+    raise NhmechError(f"no ROS master answers at {where}: start roscore, or set ROS_MASTER_URI")
 
 
 def _make(rospy: Any) -> Callable[[str], Any]:
     """Classes of messages; a time is made by rospy itself."""
+    from ..logs.messages import TIME
+
     return lambda name: ((lambda sec, nanosec: rospy.Time(sec, nanosec)) if name == TIME
                          else find_type(name))
 
 
 def run(rospy: Any, node: Node) -> None:
     """Connects a node and ticks until ROS ends it."""
+    from ..simulation.real_time import keep_pace
+    from .node import KEPT
+
     # room for those that a late tick makes up for, before the threads that send them run
     publishers = {topic: rospy.Publisher(topic, find_type(kind), queue_size=10 * KEPT,
                                          latch=topic in node.latched)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import NhmechError
-from ..logs.messages import Messages
-from .node import KEPT, NAME, Node
-from .settings import descriptions, parameters
 from .start import ROBOT, find_type, import_ros, read_parameters, report
+
+if TYPE_CHECKING:
+    from .node import Node
 
 REMEDY = "source the setup.bash of a ROS 2 installation first, such as /opt/ros/jazzy/setup.bash"
 # parameters that every node of rclpy has
@@ -30,10 +30,14 @@ def main() -> int:
 
     try:
         rclpy.init()
-        ros = rclpy.create_node(NAME, automatically_declare_parameters_from_overrides=True)
+        ros = rclpy.create_node("nhmech", automatically_declare_parameters_from_overrides=True)
     except (RuntimeError, ValueError) as error:       # of --ros-args and of files of parameters
         return report(NhmechError(str(error)))
     try:
+        # what takes long to import comes where Ctrl-C is caught
+        from ..logs.messages import Messages
+        from .node import Node
+
         vehicle, settings = read_parameters(given_parameters(ros))
         _declare(ros)
         node = Node(vehicle, settings, Messages(find_type), read_stamp, ros.get_logger().warning,
@@ -59,6 +63,8 @@ def given_parameters(ros: Any) -> dict[str, Any]:
 def _declare(ros: Any) -> None:
     """Declares what nobody set and describes all, so that `ros2 param list` and `describe` show
     them, and refuses changes: all are read at the start."""
+    from .settings import descriptions, parameters
+
     answer = find_type("rcl_interfaces/msg/SetParametersResult")
     describe = find_type("rcl_interfaces/msg/ParameterDescriptor")
     known, texts = parameters() | {"robot": ROBOT}, descriptions() | {"robot": ROBOT_MEANS}
@@ -85,6 +91,8 @@ def connect(ros: Any, node: Node) -> None:
     """Makes the publishers, subscriptions, services and the timer of a node."""
     from rclpy.clock import Clock, ClockType
     from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+
+    from .node import KEPT
 
     def quality(depth: int, durability: Any) -> Any:
         return QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=depth, durability=durability,
