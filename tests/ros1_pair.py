@@ -78,10 +78,10 @@ def drive_two():
     wait_for("left", "right")
 
     def command(t, late=0.0, lateral=0.0):
-        left.publish(twist(0.2, 0.1 * math.sin(t), 0.3))
+        left.publish(twist(0.2, 0.1 * math.sin(min(t, 2.0)), 0.3))
         told = TwistStamped()
         told.header.stamp = rospy.Time.now() - rospy.Duration(late)
-        told.twist = twist(0.3, lateral, 0.4)
+        told.twist = twist(0.3, lateral, 0.06)
         right.publish(told)
         time.sleep(0.05)
 

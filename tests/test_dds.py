@@ -123,13 +123,14 @@ def test_two_processes_drive_and_read(domain):
     assert f"DDS domain {domain}: /diagnostics, /joint_states, /odom" in node.stdout.read()
 
 
-def test_a_command_is_taken_in_one_process(domain):
+@pytest.mark.parametrize("name", ["differential_drive", "ackermann_car", "swerve"])
+def test_a_command_is_taken_in_one_process(name, domain):
     """The same node in steps of its own time; a writer that goes away says nothing."""
     from cyclonedds.domain import DomainParticipant
     from cyclonedds.pub import DataWriter
     from cyclonedds.topic import Topic
 
-    endpoint = DdsEndpoint(shipped("differential_drive"), Settings(cmd_vel_timeout=0.0), domain)
+    endpoint = DdsEndpoint(shipped(name), Settings(cmd_vel_timeout=0.0), domain)
     here = DomainParticipant(domain)
     twist, vector = (TYPES.find(f"geometry_msgs/msg/{name}") for name in ("Twist", "Vector3"))
     writer = DataWriter(here, Topic(here, "rt/cmd_vel", twist))

@@ -192,24 +192,24 @@ def test_without_a_master_it_says_so(environment):
     assert code == 1 and text == "error: ROS_MASTER_URI is none: invalid master URI: nonsense\n"
 
 
-XACRO = """<robot name="cart" xmlns:xacro="http://www.ros.org/wiki/xacro">
-<xacro:property name="left" value="left_wheel_joint"/>{}</robot>"""
+XACRO = """<robot name="van" xmlns:xacro="http://www.ros.org/wiki/xacro">
+<xacro:property name="left" value="rear_left_wheel_joint"/>{}</robot>"""
 
 
 @pytest.fixture(scope="module")
 def pair(environment, tmp_path_factory):
     """What a user of two vehicles saw, a rosbag of one of them, and what a user of joints saw."""
     folder = tmp_path_factory.mktemp("pair")
-    text = urdf_path("differential_drive").read_text()
+    text = urdf_path("ackermann_car").read_text()
     inside = text[text.index(">", text.index("<robot")) + 1:text.index("</robot>")]
-    (folder / "my cart.xacro").write_text(XACRO.format(
-        inside.replace('"left_wheel_joint"', '"${left}"')))
+    (folder / "my van.xacro").write_text(XACRO.format(
+        inside.replace('"rear_left_wheel_joint"', '"${left}"')))
     (folder / "stamped.yaml").write_text("enable_stamped_cmd_vel: true\n"
                                          "publish_robot_description: false\n")
     with master(environment, folder) as begin:
         launch = DEBIAN, shutil.which("roslaunch"), "nhmech", "simulate.launch"
         begin(*launch, "namespace:=left", "robot:=mecanum")
-        begin(*launch, "namespace:=right", "tf_frame_prefix:=~", f"robot:={folder}/my cart.xacro",
+        begin(*launch, "namespace:=right", "tf_frame_prefix:=~", f"robot:={folder}/my van.xacro",
               f"params:={folder}/stamped.yaml")
         bag = begin(DEBIAN, shutil.which("rosbag"), "record", "-O", str(folder / "left.bag"),
                     "/left/odom", "/left/joint_states", "__name:=recorder")
@@ -233,10 +233,10 @@ def test_two_vehicles_in_namespaces_have_frames_of_their_own(pair):
         "base_link": "odom", "front_left_wheel": "base_link"}.items()
     shared = seen["frames"]["/tf"]
     assert shared["right/base_link"] == "right/odom"
-    assert shared["right/left_wheel"] == "right/base_link"
+    assert shared["right/front_left_wheel"] == "right/front_left_knuckle"
     assert all(name.startswith("right/") for name in shared)
-    assert seen["driven"]["left"][4:6] == pytest.approx([0.2, 0.1 * np.sin(3.95)], abs=0.02)
-    assert seen["driven"]["right"][4:] == pytest.approx([0.3, 0.0, 0.4], abs=0.02)
+    assert seen["driven"]["left"][4:6] == pytest.approx([0.2, 0.1 * np.sin(2.0)], abs=0.02)
+    assert seen["driven"]["right"][4:] == pytest.approx([0.3, 0.0, 0.06], abs=0.01)
 
 
 def test_a_rosbag_of_it_passes_the_referee(pair):
@@ -248,7 +248,7 @@ def test_a_rosbag_of_it_passes_the_referee(pair):
 @pytest.mark.parametrize("which, words", [
     (0, "is ignored: it is not finite"),
     (0, "a cmd_vel is dropped: its stamp is 2"),
-    (0, "lateral speed 0.2 m/s is refused: cart cannot move sideways"),
+    (0, "lateral speed 0.2 m/s is refused: van cannot move sideways"),
     (0, "initialpose (0, 0, nan) is refused: it is not finite"),
     (0, "no cmd_vel for 0.5 s: the vehicle brakes"),
     (1, "joint_commands are refused: joint 'wheel' does not exist"),
@@ -263,5 +263,5 @@ def test_diagnostics_say_whose_they_are(pair):
     troubles, last = pair[0]["troubles"], pair[1]
     assert troubles["left/nhmech: commands"] == ["mecanum", 0, "followed"]
     hardware, level, message = troubles["right/nhmech: commands"]
-    assert (hardware, level) == ("cart", 1) and message.startswith("lateral speed 0.2 m/s")
+    assert (hardware, level) == ("van", 1) and message.startswith("lateral speed 0.2 m/s")
     assert last["driven"]["third"][4] > 0.1 and abs(last["odom"]["third"][2]) < 1e-6
