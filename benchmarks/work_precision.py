@@ -1,5 +1,5 @@
-"""Time at equal error: a differential drive and a rolling disc, against other simulators and
-against hand-written C.
+"""Time at equal error, and at an equal controlled step: a differential drive and a rolling disc,
+against other simulators and against hand-written C.
 
 Every program gets the same motions of 10 s: a gentle and a lively one of the drive, and the disc.
 Each simulator is tried with several settings (`TRIED` in its file), and each of them with finer and
@@ -13,6 +13,9 @@ solve; to a simulator of contacts slip is part of the truth, and what is called 
 part the motion that it means to show. The two loops in C are timed over many steps of the same
 motion; every other program over the motion, with its own call from Python. Times are of the
 processor, which on an idle machine are those of the clock, for every program runs on one thread.
+
+Beside that, what a user with a controller in Python pays: each simulator takes steps of 10 ms, with
+the settings that served best above, and asks a function for the torques before each of them.
 """
 
 from __future__ import annotations
@@ -36,6 +39,7 @@ DURATION = 10.0
 LADDER = (2.5, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4, 5e-5, 2e-5)
 PATIENCE = 3.0          # [s] of processor time: a run that would take longer is not tried
 GOALS = {"1 cm": 1e-2, "1 mm": 1e-3}
+CONTROLLED = 0.01       # [s] step whose torques a controller in Python gives
 LOOP, RUN, HAND = "nhmech, loop in C", "nhmech, Simulator.run", "hand-written C"
 PROGRAMS = {LOOP: "nhmech_loop", RUN: "nhmech_urdf", HAND: "hand_c", "MuJoCo": "mujoco_contacts",
             "Exudyn": "exudyn_joints", "Drake": "drake_contacts", "PyBullet": "pybullet_contacts",
@@ -70,6 +74,8 @@ def main() -> None:
         for goal in GOALS:
             report(programs, motion, goal,
                    {name: found.get(goal) for name, found in chosen.items()})
+        if hasattr(motion, "torques"):
+            report_controlled(programs, motion, chosen)
 
 
 def tried(program, motion) -> list[dict]:
@@ -175,6 +181,40 @@ def report(programs, motion, goal: str, chosen: dict[str, Rung | None]) -> None:
     aim(f"{motion.name}, {goal}: loop in C over hand-written C at equal error", ours / cost[HAND],
         factor, least=False)
     aim(f"{motion.name}, {goal}: the same, a step", step[LOOP] / step[HAND], factor, least=False)
+
+
+def report_controlled(programs, motion, chosen: dict[str, dict[str, Rung]]) -> None:
+    """A step of one length whose torques a function in Python gives, by each simulator."""
+    torques = np.array(motion.torques)
+    names = [name for name in (RUN, *SIMULATORS) if name in programs]
+    best = {name: next(iter(chosen[name].values()), None) for name in names}
+    calls = {name: (programs[name].run, {} if rung is None else rung.settings)
+             for name, rung in best.items()}
+    calls["nhmech, step()"] = programs[RUN].step, {}
+    ends: dict[str, float] = {}
+
+    def measure(name: str):
+        run, settings = calls[name]
+
+        def once() -> float:
+            place, seconds = run(motion, CONTROLLED, DURATION, control=give, **settings)
+            ends[name] = float(np.linalg.norm(place - motion.end(DURATION)))
+            return seconds * CONTROLLED / DURATION * 1e6
+        return once
+
+    def give(t: float) -> np.ndarray:
+        return torques
+
+    with silence():
+        cost = interleaved({name: measure(name) for name in calls})
+    rows = [(name, ends[name], cost[name], cost[name] / cost[RUN])
+            for name in sorted(cost, key=cost.get)]
+    print(table(("", "error [m]", "us/step", "of Simulator.run"), rows,
+                f"\n{motion.name}: steps of {1e3 * CONTROLLED:g} ms, the torques of each from a "
+                f"controller in Python; error as above, whatever it is"))
+    for name, micros in cost.items():
+        Row(f"{motion.name}, controlled steps of {1e3 * CONTROLLED:g} ms, {name}: a step [us]",
+            micros, least=False).add()
 
 
 def described(program, settings: dict) -> str:

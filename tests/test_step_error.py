@@ -14,7 +14,7 @@ from nhmech import SimulationError, Simulator, Trajectory
 from nhmech.compile.compiler import find_compiler
 from nhmech.control.demo import DemoDrive
 from nhmech.mechanics import constrain, euclidean, lagrangian_system
-from nhmech.simulation.step_error import TOLERANCE
+from nhmech.simulation.step_error import TOLERANCE, Trial, step_notice
 from nhmech.systems import load_system
 from nhmech.urdf.notice import NoticeKind
 
@@ -140,6 +140,25 @@ def test_compiled_code_judges_as_python_does():
     # the worst state, a row without what is unwrapped
     n = 1 + len(plain.moment.q) + len(plain.moment.v) + len(plain.moment.u)
     np.testing.assert_allclose(a[5:5 + n], b[5:5 + n], rtol=1e-9, atol=1e-12)
+
+
+@needs_compiler
+@pytest.mark.parametrize("made, dt", [(spinning, 0.02), (rocking, 5e-3)])
+def test_compiled_code_tries_other_steps_as_python_does(made, dt, monkeypatch):
+    """Some hundreds of them, none of which Python takes where there is code for it."""
+    simulator = made(dt)
+    simulator.atlas.primary.loop(build=True)
+    simulator.run(1.0)
+    words = (simulator.propagator.gauge, simulator.atlas, simulator.moment,
+             simulator.simulated.theta)
+    compiled, plain = Trial(*words), Trial(*words)
+    plain._loop = None
+    for length in (dt, dt / 4, dt / 100):
+        assert compiled.error(length) == pytest.approx(plain.error(length), rel=1e-6, abs=1e-15)
+    assert compiled.persistence(dt) == pytest.approx(plain.persistence(dt), rel=1e-9)
+    assert compiled.better_step(dt, 0.1) == plain.better_step(dt, 0.1)
+    monkeypatch.setitem(vars(compiled.chart), "advance", None)     # an error, if it were asked
+    assert str(step_notice(*words, dt))
 
 
 # -- numbers that no motion has --------------------------------------------------------------------

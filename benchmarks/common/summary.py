@@ -3,33 +3,50 @@
     python benchmarks/common/summary.py [--out FOLDER] BENCHMARK ...
 
 What each of them prints itself, with settings, versions and peers that are left out, goes to a file
-in FOLDER (out/bench).
+in FOLDER (out/bench). One that has not ended after ten minutes is ended; what it has measured by
+then is in the table.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from argparse import ArgumentParser
 from pathlib import Path
+from typing import IO
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from common.report import ROWS, Row, machine, read_rows, table  # noqa: E402
 
 HEAD = "measured", "figure", "unit", "aim", ""
+LIMIT = 600.0       # [s] for one benchmark: three times what the longest takes on a quiet machine
 
 
 def run(file: Path, out: Path) -> tuple[list[Row], bool]:
     """What a benchmark measures, and whether it came to its end."""
     with tempfile.TemporaryDirectory() as folder, open(out / f"{file.stem}.txt", "w") as text:
         rows = Path(folder) / "rows"
-        done = subprocess.run([sys.executable, str(file)], env={**os.environ, ROWS: str(rows)},
-                              stdout=text, stderr=subprocess.STDOUT)
-        return (read_rows(rows) if rows.exists() else []), done.returncode == 0
+        ended = _end_in_time([sys.executable, str(file)], {**os.environ, ROWS: str(rows)}, text)
+        return (read_rows(rows) if rows.exists() else []), ended
+
+
+def _end_in_time(words: list[str], environment: dict[str, str], text: IO[str]) -> bool:
+    """Whether a program ends well within `LIMIT`; else it goes with all that it started."""
+    with subprocess.Popen(words, env=environment, stdout=text, stderr=subprocess.STDOUT,
+                          start_new_session=True) as process:
+        try:
+            return process.wait(LIMIT) == 0
+        except subprocess.TimeoutExpired:
+            print(f"ended after {LIMIT:g} s", file=text)
+            return False
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def main() -> int:

@@ -1,5 +1,5 @@
 """Drake: rolling by point contacts, of its discrete solvers or integrated continuously,
-all steps in one call of `AdvanceTo`."""
+all steps in one call of `AdvanceTo`; with a controller, one step in each."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ TRIED = {"differential_drive": [{}, dict(stiction=1e-4), dict(stiffness=1e8), di
                   dict(solver="radau3", stiction=1e-4)]}
 
 
-def run(motion, dt: float, duration: float, **settings) -> tuple[np.ndarray, float]:
+def run(motion, dt: float, duration: float, control=None,
+        **settings) -> tuple[np.ndarray, float]:
     """solver  of the discrete plant, or an integrator of the continuous one with fixed steps"""
     given = {**USUAL, **settings}
     discrete, stiffness = given["solver"].startswith("k"), given["stiffness"]
@@ -60,7 +61,7 @@ def run(motion, dt: float, duration: float, **settings) -> tuple[np.ndarray, flo
     context = plant.GetMyMutableContextFromRoot(simulator.get_mutable_context())
     if motion.robot == "differential_drive":
         plant.SetFreeBodyPose(context, body, RigidTransform([0, 0, motion.radius]))
-        plant.get_actuation_input_port().FixValue(context, np.array(motion.torques))
+        torques = plant.get_actuation_input_port().FixValue(context, np.array(motion.torques))
     else:
         velocity, omega = motion.twist_W
         plant.SetFreeBodyPose(context, body, RigidTransform(RotationMatrix(motion.attitude),
@@ -71,7 +72,12 @@ def run(motion, dt: float, duration: float, **settings) -> tuple[np.ndarray, flo
         simulator.get_mutable_integrator().set_fixed_step_mode(True)
     simulator.Initialize()
     begin = process_time()
-    simulator.AdvanceTo(duration)
+    if control is None:
+        simulator.AdvanceTo(duration)
+    else:
+        for k in range(round(duration / dt)):
+            torques.GetMutableVectorData().SetFromVector(control(k * dt))
+            simulator.AdvanceTo((k + 1) * dt)
     seconds = process_time() - begin
     return plant.EvalBodyPoseInWorld(context, body).translation().copy(), seconds
 

@@ -1,4 +1,5 @@
-"""Exudyn: rolling by its own rolling-disc joints, all steps in one call of its solver."""
+"""Exudyn: rolling by its own rolling-disc joints, all steps in one call of its solver, which asks a
+controller before each of them."""
 
 from __future__ import annotations
 
@@ -27,12 +28,15 @@ TRIED = dict.fromkeys(("differential_drive", "disc"),
                       [{}, *COARSE, dict(jacobian_each_step=True), dict(linear="EigenDense")])
 
 
-def run(motion, dt: float, duration: float, **settings) -> tuple[np.ndarray, float]:
+def run(motion, dt: float, duration: float, control=None,
+        **settings) -> tuple[np.ndarray, float]:
     given = {**USUAL, **settings}
     container = exu.SystemContainer()
     mbs = container.AddSystem()
     ground = mbs.AddMarker(eii.MarkerBodyRigid(bodyNumber=mbs.AddObject(eii.ObjectGround())))
-    place = {"differential_drive": _drive, "disc": _disc}[motion.robot](motion, mbs, ground)
+    place, press = {"differential_drive": _drive, "disc": _disc}[motion.robot](motion, mbs, ground)
+    if control is not None:
+        mbs.SetPreStepUserFunction(lambda _, t: press(control(t)))
     mbs.Assemble()
     solver = exu.SimulationSettings()
     integration = solver.timeIntegration
@@ -92,8 +96,16 @@ def _drive(motion, mbs, ground):
         mbs.AddObject(eii.ObjectJointRollingDisc(markerNumbers=[ground, marker],
                                                  constrainedAxes=axes,
                                                  discRadius=motion.radius, discAxis=[0, 1, 0]))
-    return lambda: np.array([*mbs.GetNodeOutput(node, exu.OutputVariableType.Coordinates)[:2],
-                             motion.radius])
+
+    def place():
+        x, y = mbs.GetNodeOutput(node, exu.OutputVariableType.Coordinates)[:2]
+        return np.array([x, y, motion.radius])
+
+    def press(torques) -> bool:
+        mbs.SetObjectParameter(tree, "jointForceVector", [0, 0, 0, *torques])
+        return True
+
+    return place, press
 
 
 def _disc(motion, mbs, ground):
@@ -111,4 +123,4 @@ def _disc(motion, mbs, ground):
                                              discRadius=motion.radius, discAxis=[0, 1, 0]))
     return lambda: np.array(
         mbs.GetObjectOutputBody(body, exu.OutputVariableType.Position, [0, 0, 0])
-    )
+    ), None

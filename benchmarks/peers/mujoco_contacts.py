@@ -1,4 +1,5 @@
-"""MuJoCo: rolling by stiff contacts, all steps in one call of `mj_step`."""
+"""MuJoCo: rolling by stiff contacts, all steps in one call of `mj_step`; with a controller, one
+step in each."""
 
 from __future__ import annotations
 
@@ -54,7 +55,8 @@ def model(motion, dt: float, **settings) -> mujoco.MjModel:
     return mujoco.MjModel.from_xml_string(text.format(dt=dt, time=given["stiff"] * dt, **given))
 
 
-def run(motion, dt: float, duration: float, **settings) -> tuple[np.ndarray, float]:
+def run(motion, dt: float, duration: float, control=None,
+        **settings) -> tuple[np.ndarray, float]:
     made = model(motion, dt, **settings)
     data = mujoco.MjData(made)
     if motion.robot == "differential_drive":
@@ -64,7 +66,13 @@ def run(motion, dt: float, duration: float, **settings) -> tuple[np.ndarray, flo
         data.qpos[:3] = motion.place(motion.start)
         mujoco.mju_mat2Quat(data.qpos[3:7], motion.attitude.ravel())
         data.qvel[:3], data.qvel[3:] = velocity, motion.attitude.T @ omega
+    steps, push, step = round(duration / dt), data.qfrc_applied[6:], mujoco.mj_step
     begin = process_time()
-    mujoco.mj_step(made, data, nstep=round(duration / dt))
+    if control is None:
+        step(made, data, nstep=steps)
+    else:
+        for _ in range(steps):
+            push[:] = control(data.time)
+            step(made, data)
     seconds = process_time() - begin
     return data.qpos[:3].copy(), seconds

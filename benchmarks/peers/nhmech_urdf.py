@@ -1,4 +1,5 @@
-"""nhmech from the vehicle's URDF: `Simulator.run`, all of it inside the clock but the start."""
+"""nhmech from the vehicle's URDF: `Simulator.run`, all of it inside the clock but the start, or
+calls of `Simulator.step`."""
 
 from __future__ import annotations
 
@@ -15,17 +16,19 @@ def vehicle(name: str):
     return nhmech.load(nhmech.urdf_path(name))
 
 
-def simulator(motion, dt: float, duration: float) -> nhmech.Simulator:
-    """At the start of the motion, its loop compiled."""
-    made = _simulator(motion, dt, duration)
+def simulator(motion, dt: float, duration: float, control=None) -> nhmech.Simulator:
+    """At the start of the motion, its loop compiled; asks a controller at each step, else once."""
+    made = _simulator(motion, dt, duration, control)
     made.atlas.primary.loop(build=True)
     _start(made, motion)
     return made
 
 
 @cache
-def _simulator(motion, dt: float, duration: float) -> nhmech.Simulator:
+def _simulator(motion, dt: float, duration: float, control) -> nhmech.Simulator:
     robot = vehicle(motion.robot)
+    if control is not None:
+        return nhmech.Simulator(robot, lambda t, state: control(t), dt=dt)
     torques = np.array(motion.torques) if robot.driven else None
     return nhmech.Simulator(robot, None if torques is None else (lambda t, state: torques), dt=dt,
                             control_period=round(duration / dt) * dt)
@@ -41,9 +44,19 @@ def _start(simulator: nhmech.Simulator, motion) -> None:
     simulator.reset((0.0, -motion.radius * sine, motion.radius, lean, 0.0, 0.0), xi=spin)
 
 
-def run(motion, dt: float, duration: float) -> tuple[np.ndarray, float]:
-    made = simulator(motion, dt, duration)
+def run(motion, dt: float, duration: float, control=None) -> tuple[np.ndarray, float]:
+    made = simulator(motion, dt, duration, control)
     steps = round(duration / dt)
     begin = process_time()
     trajectory = made.run(duration, every=steps)
     return trajectory.q[-1, :3], process_time() - begin
+
+
+def step(motion, dt: float, duration: float, control) -> tuple[np.ndarray, float]:
+    """Likewise, by as many calls of `step`."""
+    made = simulator(motion, dt, duration, control)
+    steps = round(duration / dt)
+    begin = process_time()
+    for _ in range(steps):
+        state = made.step()
+    return state.q[:3].copy(), process_time() - begin

@@ -42,15 +42,17 @@ DISC = """<robot name="disc"><link name="disc"><inertial><mass value="2"/>
 <geometry><cylinder radius="0.3" length="0.0002"/></geometry></collision></link></robot>"""
 
 
-def run(motion, dt: float, duration: float, **settings) -> tuple[np.ndarray, float]:
+def run(motion, dt: float, duration: float, control=None,
+        **settings) -> tuple[np.ndarray, float]:
     client = pybullet.connect(pybullet.DIRECT)
     try:
-        return _run(motion, dt, duration, {**USUAL, **settings})
+        given = USUAL | settings | ({} if control is None else {"substeps": 1})
+        return _run(motion, dt, duration, control or (lambda t: motion.torques), given)
     finally:
         pybullet.disconnect(client)
 
 
-def _run(motion, dt: float, duration: float, given: dict) -> tuple[np.ndarray, float]:
+def _run(motion, dt: float, duration: float, control, given: dict) -> tuple[np.ndarray, float]:
     """substeps  steps in one call of `stepSimulation`: PyBullet's own loop in C++"""
     p, drive, calls = (
         pybullet,
@@ -91,9 +93,9 @@ def _run(motion, dt: float, duration: float, given: dict) -> tuple[np.ndarray, f
         offset = np.zeros(3)
     step, push, mode = p.stepSimulation, p.setJointMotorControlArray, p.TORQUE_CONTROL
     begin = process_time()
-    for _ in range(calls):
+    for k in range(calls):
         if drive:
-            push(robot, wheels, mode, forces=motion.torques)
+            push(robot, wheels, mode, forces=control(k * dt))
         step()
     seconds = process_time() - begin
     centre, attitude = p.getBasePositionAndOrientation(robot)

@@ -297,7 +297,7 @@ def compile_adaptive(rate: ca.Function, settle: ca.Function | None = None,
     call.argtypes = [real, real, pointer, pointer, pointer, real, real, pointer]
     if settle is None:
         return Adaptive(call, None)
-    return Adaptive(call, loop_of(library, library.function("nhmech_room")()))
+    return Adaptive(call, loop_of(library, work=library.function("nhmech_room")()))
 
 
 def _literal(array: np.ndarray) -> str:

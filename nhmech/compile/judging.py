@@ -49,6 +49,29 @@ static int nhmech_judge(const nhmech_setup* s, double t, const double* x, const 
 }}
 """
 
+# x after each of some steps of dt, side by side behind the x that they begin with; says how many of
+# them may be taken.
+PATH = """
+long long nhmech_path(const nhmech_setup* s, double t, double dt, long long steps, double* x) {{
+  const double *arg[{sz_arg}];
+  double *res[{sz_res}], at, guard = s->health[2], found[3], answer;
+  casadi_int iw[{sz_iw} + 1];
+  double w[{sz_w} + 1];
+  long long i;
+  arg[0] = &at; arg[2] = s->u; arg[3] = s->theta; arg[4] = &dt; arg[5] = &s->side; arg[6] = &guard;
+  res[1] = found; res[2] = &answer;
+  for (i = 0; i < steps; ++i, x += {nx}) {{
+    at = t + (double)i * dt;
+    arg[1] = x; res[0] = x + {nx};
+    {step}(arg, res, iw, w, 0);
+    if (answer == {OFF}) answer = nhmech_settled(s, at + dt, x + {nx}, guard, found, {NEWTON});
+    if (answer != {DONE}) break;
+    guard = found[2];
+  }}
+  return i;
+}}
+"""
+
 
 def judged_share(order: int) -> float:
     """The error of a step, as a multiple of its difference from two halves (Richardson)."""

@@ -14,7 +14,7 @@ from .background import Build, begin_build, wait_for_build
 from .bounding import MOVED, STRIDE, Bounding, bounding_source, moved_words
 from .cache import Library, default_cache
 from .compiler import find_compiler, say_no_compiler
-from .judging import JUDGE, JUDGED, WRONG, judged_share
+from .judging import JUDGE, JUDGED, PATH, WRONG, judged_share
 from .status import CODES
 from .workspace import workspace
 
@@ -241,6 +241,9 @@ class Loop:
         (byref(setup)): one step, without a record, by the shortest way from Python.
     turn
         (byref(setup)): one step, with a record that goes on where the last one ended.
+    path
+        (byref(setup), t, dt, steps, address of x): steps of any length that are nobody's run; see
+        `PATH`. None where a method chooses its steps.
     work
         Doubles that the loop wants to keep from call to call.
     """
@@ -248,6 +251,7 @@ class Loop:
     many: Callable[..., int]
     one: Callable[..., int]
     turn: Callable[..., int]
+    path: Callable[..., int] | None = None
     work: int = 0
 
 
@@ -277,7 +281,7 @@ def loop_source(step: ca.Function, settle: ca.Function, read: ca.Function, angle
     nu = step.size1_in(2)
     asked = {key: word.format(nu=nu) for key, word in
              (ASKED if control is None else ASKING).items()}
-    return source_of(functions, SHELL + JUDGE + MOVED + _LOOP + CALLS, bounds, control, **asked,
+    return source_of(functions, SHELL + JUDGE + PATH + MOVED + _LOOP + CALLS, bounds, control, **asked,
                      step=step.name(), unsettled=unsettled, JUDGED=JUDGED, WRONG=WRONG,
                      SHARE=judged_share(order), **shapes(functions, nu, angles),
                      **moved_words(bounds[1], read.nnz_out(0) - angles))
@@ -302,7 +306,7 @@ class LoopCode:
         """
         if self._loop is None:
             library = library_of(self._source, True) if build else self._seek()
-            self._loop = None if library is None else loop_of(library)
+            self._loop = None if library is None else loop_of(library, path_of(library))
         return self._loop
 
     def _seek(self) -> Library | None:
@@ -354,8 +358,16 @@ def library_of(source: Source, build: bool) -> Library | None:
     return default_cache().load(source.code, compiler, source.instructions, build)
 
 
-def loop_of(library: Library, work: int = 0) -> Loop:
+def path_of(library: Library) -> Callable[..., int]:
+    """`Loop.path` of code that has one."""
+    path = library.function("nhmech_path")
+    real, integer, pointer = ctypes.c_double, ctypes.c_longlong, ctypes.c_void_p
+    path.argtypes, path.restype = [pointer, real, real, integer, pointer], integer
+    return path
+
+
+def loop_of(library: Library, path: Callable[..., int] | None = None, work: int = 0) -> Loop:
     many = library.function("nhmech_many")
     # a lock that is kept costs nothing to take again
     short = ctypes.PyDLL(str(library.path))
-    return Loop(many, short.nhmech_one, short.nhmech_turn, work)
+    return Loop(many, short.nhmech_one, short.nhmech_turn, path, work)

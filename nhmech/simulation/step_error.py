@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from ctypes import byref
 
 import numpy as np
 
 from ..compile.judging import GAUGE, JUDGED, WRONG, judged_share
+from ..compile.loop import Setup
 from ..compile.status import Status
 from ..errors import Remedy
 from ..urdf.notice import Notice, NoticeKind
@@ -83,17 +85,11 @@ class StepGauge:
         return True
 
 
-def take(chart: Chart, t: float, x: np.ndarray, u: np.ndarray, theta: np.ndarray, dt: float,
-         side: float, guard: float = np.nan) -> Step:
-    """A step."""
-    return chart.advance(t, x, u, theta, dt, side, guard)
-
-
 def retake(chart: Chart, t: float, x: np.ndarray, u: np.ndarray, theta: np.ndarray, dt: float,
-           side: float, guard: float = np.nan) -> Step:
-    """The same in two halves."""
-    middle = take(chart, t, x, u, theta, dt / 2, side, guard)
-    return take(chart, t + dt / 2, middle.x, u, theta, dt / 2, side, middle.health[2])
+           side: float, guard: float) -> Step:
+    """A step in two halves."""
+    middle = chart.advance(t, x, u, theta, dt / 2, side, guard)
+    return chart.advance(t + dt / 2, middle.x, u, theta, dt / 2, side, middle.health[2])
 
 
 class Trial:
@@ -116,38 +112,55 @@ class Trial:
             one.margin(self.t, one.at_rest(q), theta)))
         self.x = self.chart.state_vector.assemble(q, v[self.chart.speeds])
         self.side = float(np.sign(self.chart.margin(self.t, self.x, theta)))
+        self._loop = self.chart.loop(build=False)
+        self._health = self.chart.project(self.t, self.x, theta)[3].copy()
+        self._setup = Setup(side=self.side, u=self.u.ctypes.data, theta=theta.ctypes.data,
+                            health=self._health.ctypes.data)
 
     def error(self, dt: float) -> float:
         """How far the step and its halves are apart."""
-        return next(self._apart(dt, 1), (np.inf, np.inf))[0]
+        coarse, halves = self._path(dt, 1), self._path(dt / 2, 2)
+        return float(_apart(coarse, halves[1:])[0]) if len(coarse) and len(halves) > 1 else np.inf
 
-    def _apart(self, dt: float, steps: int) -> Iterator[tuple[float, float]]:
-        """After each of so many steps: how far it is from its own halves, and all of them from all
-        halves; as long as both go on."""
-        coarse = fine = self.x
-        for k in range(steps):
-            at, held = self.t + k * dt, (self.u, self.theta, dt, self.side)
-            halves = retake(self.chart, at, coarse, *held).x
-            fine = retake(self.chart, at, fine, *held).x
-            step = take(self.chart, at, coarse, *held)
-            coarse, scale = step.x, 1 + np.abs(step.x)
-            own, all_of_them = (float((np.abs(x - coarse) / scale).max()) for x in (halves, fine))
-            if step.status is not Status.DONE or not np.isfinite([own, all_of_them]).all():
+    def _path(self, dt: float, steps: int, k: int = 0, x: np.ndarray | None = None) -> np.ndarray:
+        """The states after each of so many steps from x, after k of them, (n, nx): all that may be
+        taken."""
+        found = np.empty((1 + steps, len(self.x)))
+        found[0] = self.x if x is None else x
+        t, count, guard = self.t + k * dt, 0, self._health[2]
+        if self._loop is not None and self._loop.path is not None:
+            count = self._loop.path(byref(self._setup), t, dt, steps, found.ctypes.data)
+            return found[1:1 + count]
+        while count < steps:
+            step = self.chart.advance(t + count * dt, found[count], self.u, self.theta, dt,
+                                      self.side, guard)
+            if step.status is not Status.DONE:
                 break
-            yield own, all_of_them
+            count, guard = count + 1, step.health[2]
+            found[count] = step.x
+        return found[1:1 + count]
 
     def persistence(self, dt: float) -> float:
         """How much of the errors of `WINDOW` steps is still there after them: 1 where they add up,
         next to nothing where stiff dampers take them away."""
-        found = np.array(list(self._apart(dt, WINDOW)))
-        if len(found) < WINDOW or not found[:, 0].any():
+        coarse, fine = self._path(dt, WINDOW), self._path(dt / 2, 2 * WINDOW)
+        halves = [self._path(dt / 2, 2, 2 * k, x) for k, x in enumerate((self.x, *coarse[:-1]))]
+        if len(coarse) + len(fine) < 3 * WINDOW or min(map(len, halves)) < 2:
             return 1.0
-        return float(found[-WINDOW // 4:, 1].max() / found[:, 0].sum())
+        own = _apart(coarse, np.array(halves)[:, 1])
+        if not own.any():
+            return 1.0
+        return float(_apart(coarse, fine[1::2])[-WINDOW // 4:].max() / own.sum())
 
     def better_step(self, dt: float, total: float) -> float | None:
         """The longest one that keeps to the tolerance, where steps of dt led `total` away."""
         allowed = self.error(dt) * TOLERANCE / (MARGIN * total)
         return next((dt / n for n in DIVISORS if self.error(dt / n) * n <= allowed), None)
+
+
+def _apart(coarse: np.ndarray, fine: np.ndarray) -> np.ndarray:
+    """How far states (n, nx) are from others, relative to 1 + |x|, (n,)."""
+    return (np.abs(fine - coarse) / (1 + np.abs(coarse))).max(axis=1)
 
 
 def step_notice(gauge: StepGauge, atlas: Atlas, moment: Moment, theta: np.ndarray,
