@@ -64,9 +64,10 @@ def vehicle_of(run: Path, trajectory: Trajectory, file: str | None = None,
                              f"{trajectory.source['system']!r}, not of a vehicle")
         if "description" not in trajectory.source:
             raise InputError(f"{run} holds no robot; name one with --robot")
-        from ..vehicle import record
-
-        return record.restore(trajectory.source)
+        # the one that the trajectory makes of itself where forces or limits are asked for
+        own = trajectory.simulated.vehicle
+        assert own is not None, "it has a description"
+        return own
     vehicle = load_robot(file, options)
     _check_coordinates(run, trajectory, file, vehicle.algebroid.q_names)
     return vehicle

@@ -206,11 +206,36 @@ def shade_limits(axes: Any, trajectory: Trajectory, lines: Mapping[str, str] | N
             axes.axvspan(span.start, span.end, color=shade, alpha=SHADE, lw=0.6, zorder=0)
 
 
+@contextmanager
+def _laid_out(figure: Any, kind: str, dpi: float) -> Iterator[None]:
+    """The axes where the layout puts them in a file of this kind, and the layout off meanwhile:
+    matplotlib's `savefig` would draw the whole figure once more to find that out."""
+    from matplotlib import rc_context
+    from matplotlib.backend_bases import get_registered_canvas_class
+
+    layout, canvas, before = figure.get_layout_engine(), figure.canvas, figure.dpi
+    made = get_registered_canvas_class(kind)
+    with plot_style():
+        if layout is not None and made is not None:
+            figure.dpi = dpi
+            made(figure)
+            layout.execute(figure)
+            with rc_context({"figure.constrained_layout.use": False}):
+                figure.set_layout_engine(None)
+        figure.dpi = before
+        figure.set_canvas(canvas)
+        try:
+            yield
+        finally:
+            figure.set_layout_engine(layout)
+
+
 def write(figure: Any, file: str | PathLike[str]) -> None:
     """Writes a figure as the file's name says: .pdf or .svg (vectors), .png (300 dots an inch).
     Without the date: the same figure is the same file."""
-    date = {".svg": "Date", ".pdf": "CreationDate"}.get(Path(file).suffix.lower())
-    with plot_style():
+    kind = Path(file).suffix.lower()[1:]
+    date = {"svg": "Date", "pdf": "CreationDate"}.get(kind)
+    with _laid_out(figure, kind, 300):
         figure.savefig(file, dpi=300, metadata={date: None} if date else None)
 
 
@@ -218,7 +243,7 @@ def svg(figure: Any, prefix: str, label: str) -> str:
     """The figure as an <svg> element for a page: `prefix` keeps its ids apart from those of other
     figures, `label` says what it shows."""
     stream = io.StringIO()
-    with plot_style():
+    with _laid_out(figure, "svg", figure.dpi):
         figure.savefig(stream, format="svg", transparent=True,
                        metadata={"Date": None, "Creator": None})
     text = stream.getvalue()
