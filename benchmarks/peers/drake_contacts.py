@@ -76,7 +76,7 @@ def run(motion, dt: float, duration: float, control=None,
         simulator.AdvanceTo(duration)
     else:
         for k in range(round(duration / dt)):
-            torques.GetMutableVectorData().SetFromVector(control(k * dt))
+            torques.GetMutableData().get_mutable_value().SetFromVector(control(k * dt))
             simulator.AdvanceTo((k + 1) * dt)
     seconds = process_time() - begin
     return plant.EvalBodyPoseInWorld(context, body).translation().copy(), seconds
