@@ -19,6 +19,7 @@ from ...compile.buffered import Buffered
 from ...compile.loop import NEWTON
 from ...compile.status import CODES, Status
 from ...mechanics.equations import Equations, solve_definite
+from ...symbolic.reciprocals import share_reciprocals
 from ..once import once
 from ..state_vector import StateVector
 from .flow import INLINE, Flow, Method
@@ -74,8 +75,9 @@ def rate_function(equations: Equations, kinematic: bool = False) -> ca.Function:
     if kinematic:
         xi_rate = ca.SX.zeros(vector.nxi, 1)
     v = equations.velocity(system.t, q, x[vector.nconf:], system.theta)
-    return ca.Function("rate", [system.t, x, system.u, system.theta],
-                       [ca.densify(vector.rate(q_rate, v, xi_rate))], {"cse": True})
+    return share_reciprocals(ca.Function(
+        "rate", [system.t, x, system.u, system.theta],
+        [ca.densify(vector.rate(q_rate, v, xi_rate))], {"cse": True}))
 
 
 @once
@@ -104,9 +106,9 @@ def projection_function(equations: Equations) -> ca.Function:
     phi = ca.vertcat(phi, off)
     health = ca.vertcat(ca.norm_inf(phi) if phi.numel() else 0, margin,
                         ca.mmin(guards) if guards.numel() else 1)
-    return ca.Function("nhmech_project", [system.t, x, system.theta],
-                       [ca.densify(e) for e in (ca.vertcat(moved, xi), q, v, health)],
-                       {"cse": True})
+    return share_reciprocals(ca.Function(
+        "nhmech_project", [system.t, x, system.theta],
+        [ca.densify(e) for e in (ca.vertcat(moved, xi), q, v, health)], {"cse": True}))
 
 
 def _onto_invariant(equations: Equations, configuration: ca.SX,
