@@ -281,9 +281,10 @@ def loop_source(step: ca.Function, settle: ca.Function, read: ca.Function, angle
     nu = step.size1_in(2)
     asked = {key: word.format(nu=nu) for key, word in
              (ASKED if control is None else ASKING).items()}
-    return source_of(functions, SHELL + JUDGE + PATH + MOVED + _LOOP + CALLS, bounds, control, **asked,
-                     step=step.name(), unsettled=unsettled, JUDGED=JUDGED, WRONG=WRONG,
-                     SHARE=judged_share(order), **shapes(functions, nu, angles),
+    text = SHELL + JUDGE + PATH + MOVED + _LOOP + CALLS
+    return source_of(functions, text, bounds, control, **asked, step=step.name(),
+                     unsettled=unsettled, JUDGED=JUDGED, WRONG=WRONG, SHARE=judged_share(order),
+                     **shapes(functions, nu, angles),
                      **moved_words(bounds[1], read.nnz_out(0) - angles))
 
 
