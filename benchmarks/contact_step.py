@@ -1,5 +1,5 @@
-"""Steps in which wheels slide: what one costs, and solvers of its contact problem beside each
-other: ours, and Pinocchio's PGS and ADMM."""
+"""Steps in which wheels slide: what one costs, and a run whose wheels might slide and roll; solvers
+of the contact problem beside each other: ours, and Pinocchio's PGS and ADMM."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms  # noqa: E4
 
 VEHICLES = ("ball", "differential_drive", "ackermann_car", "mecanum", "swerve")
 DT, STEPS, STARTS = 1e-3, 50, 20
+ROLLING, TURNS = 2000, 40        # steps of a run that rolls, and runs
 MOST = 100_000                   # iterations of Pinocchio's solvers
 
 
@@ -58,6 +59,30 @@ def cost(name: str) -> tuple:
             plain.append(thread_time() - begin)
     return (name, *(1e6 * part(compiled) for part in (median, np.mean)),
             1e6 * np.percentile(compiled, 99), 1e6 * median(plain))
+
+
+def rolling(name: str, period: float | None) -> tuple:
+    """Processor time of a step of a run that rolls, ideally and by Coulomb's law, the least of
+    several runs in turn; controllers are asked every so many seconds."""
+    vehicle = nhmech.load(nhmech.urdf_path(name))
+    inputs = 0.01 * np.ones(len(vehicle.driven))
+    controller = None if period is None else lambda t, state: inputs
+    runs, times = [], []
+    for how in ({}, {"contact": "coulomb", "mu": 0.9}):
+        simulator = nhmech.Simulator(vehicle, controller, dt=DT, control_period=period or DT,
+                                     integrator="rk4", **how)
+        simulator.compile()
+        runs.append(simulator)
+        times.append([])
+    for _ in range(TURNS):
+        for simulator, taken in zip(runs, times):
+            simulator.reset(xi={vehicle.speeds[0]: 0.3})
+            begin = thread_time()
+            simulator.run(ROLLING * DT, every=100)
+            taken.append((thread_time() - begin) / ROLLING)
+    ideal, coulomb = (1e6 * min(taken) for taken in times)
+    asked = "" if period is None else f", asked every {1e3 * period:g} ms"
+    return name + asked, ideal, coulomb, f"{100 * (coulomb / ideal - 1):+.1f}"
 
 
 # -- the contact problem ---------------------------------------------------------------------------
@@ -135,6 +160,9 @@ def main() -> None:
     print(machine(("pin",)))
     print(measured(("a step, us", "C, median", "C, mean", "C, 99 %", "NumPy"),
                 [cost(name) for name in VEHICLES], "\nwheels that slide, dt = 1 ms"))
+    print(measured(("a step, us", "ideal", "coulomb", "more, %"), [
+        rolling(name, period) for name in VEHICLES[1:] for period in (None, 1e-2, 1e-3)],
+        "\nwheels that roll"))
     solvers = {"ours (NumPy)": by_newton, "PGS to 1e-12": by_pinocchio("PGS", 1e-12),
                "ADMM to 1e-12": by_pinocchio("ADMM", 1e-12),
                "ADMM to 1e-6": by_pinocchio("ADMM", 1e-6)}

@@ -17,7 +17,7 @@ from nhmech.compile.compiler import find_compiler
 from nhmech.compile.pointwise import Pointwise
 from nhmech.simulation.contact.coulomb import clearance
 from nhmech.simulation.contact.motion import Phase
-from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
+from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms, to_body
 from nhmech.vehicle.bodies import BodyContacts
 from nhmech.view.drawable import Snapshot
 from nhmech.view.floor import ribbon
@@ -112,6 +112,49 @@ def test_their_rows_are_the_rates_of_their_heights(name):
         assert there.sum() > len(vehicle.contacts)
         assert np.allclose((A @ w + b)[list(terms.forms)][there],
                            (later[there] - before[there]) / (2 * h), atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["tricycle", "bicycle"])
+def test_their_accelerations_are_the_rates_of_their_velocities(name):
+    """Along a motion with w held."""
+    ground = Ground(normal=(0.1, 0.2, 1), velocity=(0.1, 0.2, 0.3),
+                    angular_velocity=(0.03, 0.06, 0.3))
+    vehicle, rng, h = shipped(name, ground), np.random.default_rng(0), 1e-6
+    terms = NonsmoothTerms.of(vehicle, 0.5, bodies=BodyContacts.of(vehicle))
+    closed = np.ones(len(terms.contacts))
+    for _ in range(3):
+        x, w = rng.normal(size=terms.nconf), rng.normal(size=terms.nv)
+        x[3:7] /= np.linalg.norm(x[3:7])
+        speeds = []
+        for step in (h, -h):
+            A, b, _ = terms.read_rows(0.3 + step, terms.mover(x, step, w)[0].copy(), w, closed)
+            speeds.append(A @ w + b)
+        v = to_body(terms.configuration(x), w)
+        assert np.allclose(terms.gamma(0.3, x, v, closed), (speeds[0] - speeds[1]) / (2 * h),
+                           rtol=1e-6, atol=1e-6)
+
+
+def test_points_of_a_body_share_its_code():
+    """An arm of boxes: a box more on a body that has one adds points, and no instructions."""
+    sizes = []
+    for boxes in (1, 4):
+        parts = [link("base", 4.0, (0.05, 0.05, 0.05), (0, 0, 0.1)), link("ball", 0.1),
+                 joint("to_ball", "base", "ball", (-0.3, 0, -0.05), kind="fixed")]
+        for side, y in (("left", 0.3), ("right", -0.3)):
+            parts += [link(side, 0.2, (1e-3, 2e-3, 1e-3)),
+                      joint(f"{side}_wheel", "base", side, (0, y, 0))]
+        body = "".join(shape('<box size="0.1 0.1 0.2"/>', (0, 0, 0.3 + 0.1 * i), (0.1 * i, 0, 0))
+                       for i in range(boxes))
+        parts += [link("arm", 1.0, (0.01, 0.01, 0.01), (0, 0, 0.3), body),
+                  joint("shoulder", "base", "arm", (0, 0, 0.2))]
+        wheels = [Wheel("left_wheel", "disc", 0.1), Wheel("right_wheel", "disc", 0.1),
+                  Wheel(None, "caster_ball", 0.05, link="ball")]
+        vehicle = nhmech.load(robot(*parts), wheels=wheels, free=("shoulder",))
+        terms = NonsmoothTerms.of(vehicle, 0.5, bodies=BodyContacts.of(vehicle))
+        assert terms.bodies.links.count("arm") == 8 * boxes
+        code = terms.rows_function, terms.momentum_function, *terms.body_rows.functions
+        sizes.append([function.n_instructions() for function in code])
+    assert sizes[0] == sizes[1]
 
 
 # -- falls -----------------------------------------------------------------------------------------

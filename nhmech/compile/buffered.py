@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from .cache import default_cache
+from .cache import Library, default_cache
 from .compiler import find_compiler, say_no_compiler
 
 
@@ -86,6 +86,15 @@ def compile_function(function: ca.Function) -> Buffered:
 def in_c(function: ca.Function, build: bool = True) -> ca.Function | None:
     """The same function, in C; None and errors as in `compile_function`, and None where the code is
     not in the cache and `build` is not set."""
+    library = library_in_c(function, build)
+    if library is None:
+        return None
+    library.function(function.name())
+    return ca.external(function.name(), str(library.path))
+
+
+def library_in_c(function: ca.Function, build: bool = True) -> Library | None:
+    """What has the function `in_c`; None and errors as there."""
     compiler = find_compiler()
     if compiler is None:
         say_no_compiler()
@@ -93,8 +102,4 @@ def in_c(function: ca.Function, build: bool = True) -> ca.Function | None:
     generator = ca.CodeGenerator(f"{function.name()}.c")
     generator.add(function)
     code = generator.dump()
-    library = default_cache().load(code, compiler, code.count("\n") // 2, build)
-    if library is None:
-        return None
-    library.function(function.name())
-    return ca.external(function.name(), str(library.path))
+    return default_cache().load(code, compiler, code.count("\n") // 2, build)

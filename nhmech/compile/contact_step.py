@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
+from .buffered import library_in_c
 from .contact_code import TEXT
+from .contact_rows_code import NO_POINTS, POINTS, ROWS
 from .loop import HIDDEN, Source, library_of
 from .workspace import workspace
 
@@ -17,6 +19,8 @@ DONE, REFUSED, OPEN = 0, 1, 2      # what the code returns: OPEN where its itera
 # rows of contacts that are on the ground at the same time, at most: their impulses are those of a
 # dense system, and memory for all corners of a robot with many bodies would be gigabytes
 AT_ONCE = 192
+FUNCTIONS = "look", "momentum", "move_bodies"      # those that are compiled by themselves
+
 
 @dataclass(frozen=True)
 class ContactLayout:
@@ -32,6 +36,8 @@ class ContactLayout:
         Independent rows that no friction limits, and which of phi belong to such rows.
     forms
         Row of each of phi.
+    owners
+        Of each of the last contacts, which are points of bodies, the number of the body.
     """
 
     contacts: tuple[tuple[int, ...], ...]
@@ -39,6 +45,7 @@ class ContactLayout:
     bilateral: tuple[int, ...]
     bilateral_heights: tuple[int, ...]
     forms: tuple[int, ...]
+    owners: tuple[int, ...] = ()
 
 
 class _Setup(ctypes.Structure):
@@ -46,8 +53,9 @@ class _Setup(ctypes.Structure):
 
     _fields_ = [("t", ctypes.c_double), ("dt", ctypes.c_double),
                 *((name, ctypes.c_void_p) for name in (
-                    "x", "w", "u", "theta", "mu", "give", "per_metre", "guess", "touch", "x1",
-                    "w1", "impulses", "slid", "lost", "heights", "closed", "phases", "room"))]
+                    "x", "w", "u", "theta", "mu", "give", "per_metre", "points", "guess", "touch",
+                    "x1", "w1", "impulses", "slid", "lost", "heights", "closed", "phases",
+                    "room", *FUNCTIONS))]
 
 
 @dataclass(eq=False)
@@ -59,14 +67,18 @@ class CompiledContactStep:
     arrays
         The memory, by name: `x`, `w`, `u` and so on before a step, `x1`, `w1`, `impulses`, `slid`,
         `lost`, `heights` and `phases` after it; `room` is what it works in.
+    functions
+        Addresses of `FUNCTIONS`.
     """
 
     take: Callable[[object], int]
     arrays: dict[str, np.ndarray]
+    functions: dict[str, int]
     _setup: _Setup = field(init=False)
 
     def __post_init__(self) -> None:
-        self._setup = _Setup(**{name: array.ctypes.data for name, array in self.arrays.items()})
+        self._setup = _Setup(**{name: array.ctypes.data for name, array in self.arrays.items()},
+                             **self.functions)
         self._pointer = ctypes.byref(self._setup)
 
     def __repr__(self) -> str:
@@ -79,36 +91,42 @@ class CompiledContactStep:
 
 
 def compile_contact_step(look: ca.Function, momentum: ca.Function, move: ca.Function,
-                         project: ca.Function, layout: ContactLayout,
-                         numbers: dict[str, float], constants: dict[str, np.ndarray],
-                         build: bool = True) -> CompiledContactStep | None:
+                         project: ca.Function, bodies: Sequence[ca.Function],
+                         layout: ContactLayout, numbers: dict[str, float],
+                         constants: dict[str, np.ndarray]) -> CompiledContactStep | None:
     """The code; None where there is no compiler, or it takes too long (said once).
 
     Parameters
     ----------
     look
-        (t, x, w, theta, closed, h) -> A, b, phi.
+        (t, x, w, theta, closed, h) -> A^T, b, phi.
     momentum
-        (t, x, w, u, theta, lam, closed, h) -> M, F, D, G.
+        (t, x, w, u, theta, lam, closed, h) -> M, F, D, G^T.
     move
         (x, factor, w) -> x.
     project
         (y (3,), mu) -> its projection to Coulomb's cone of Alart and Curnier, and the derivative.
+    bodies
+        Of those that can meet the ground, x -> poses, twists; and (t, pose, point) -> J, b, height,
+        and -> height. None where none can.
     numbers
         Tolerances and phases by their names in the text.
     constants
-        The arrays theta, mu, give and per_metre.
+        The arrays theta, mu, give, per_metre and points.
 
     Raises
     ------
     CompileError
         Where the compiler refuses, or what it made cannot be loaded.
     """
-    library = library_of(contact_source((look, momentum, move, project), layout, numbers), build)
-    if library is None:
+    functions = look, momentum, move, project, *bodies
+    large = dict(zip(FUNCTIONS, (look, momentum, *bodies[:1])))
+    libraries = {name: library_in_c(function) for name, function in large.items()}
+    library = library_of(contact_source(functions, layout, numbers), True)
+    if library is None or None in libraries.values():
         return None
     nx, nv, nu = move.nnz_out(0), momentum.nnz_out(1), momentum.nnz_in(3)
-    n, m = len(layout.contacts), look.nnz_out(1)
+    n, m = len(layout.contacts), look.nnz_out(1) + 3 * len(layout.owners)
     arrays = {name: np.array(array, dtype=float) for name, array in constants.items()}
     arrays |= {name: np.zeros(size) for name, size in (
         ("x", nx), ("w", nv), ("u", nu), ("guess", m), ("touch", n), ("x1", nx), ("w1", nv),
@@ -117,29 +135,36 @@ def compile_contact_step(look: ca.Function, momentum: ca.Function, move: ca.Func
     code = ctypes.PyDLL(str(library.path))
     code.nhmech_contact_room.restype = ctypes.c_longlong
     arrays["room"] = np.zeros(-(-code.nhmech_contact_room() // 8))
-    return CompiledContactStep(code.nhmech_contact_step, arrays)
+    addresses = {name: ctypes.cast(made.function(large[name].name()), ctypes.c_void_p).value or 0
+                 for name, made in libraries.items() if made is not None}
+    return CompiledContactStep(code.nhmech_contact_step, arrays, addresses)
 
 
 def contact_source(functions: Sequence[ca.Function], layout: ContactLayout,
                    numbers: dict[str, float]) -> Source:
     """C of a step: the functions of `compile_contact_step` and what goes around them."""
-    look, momentum, move, project = functions
+    look, momentum, move, project, *bodies = functions
     generator = ca.CodeGenerator("contact_step.c", {"with_header": False})
-    for function in functions:
+    small = move, project, *bodies[1:]
+    for function in small:
         generator.add(function)
     lists = {"size": [len(rows) for rows in layout.contacts],
              "along": [row for rows in layout.contacts for row in rows],
              "height": layout.heights, "held": layout.bilateral, "phi": layout.bilateral_heights,
              "form": [layout.forms[k] for k in layout.bilateral_heights],
-             "contact_form": [layout.forms[k] for k in layout.heights]}
-    text = TEXT.format(
-        nx=move.nnz_out(0), nv=momentum.nnz_out(1), rows=look.nnz_out(1), heights=look.nnz_out(2),
-        contacts=len(layout.contacts), bilateral=len(layout.bilateral),
-        bilateral_heights=len(layout.bilateral_heights),
+             "contact_form": [layout.forms[k] for k in layout.heights], "owners": layout.owners}
+    words = dict(
+        nx=move.nnz_out(0), nv=momentum.nnz_out(1), own=look.nnz_out(1),
+        heights=look.nnz_out(2) + len(layout.owners), contacts=len(layout.contacts),
+        bilateral=len(layout.bilateral), bilateral_heights=len(layout.bilateral_heights),
+        bodies=len(set(layout.owners)), points=len(layout.owners),
         at_once=min(len(lists["along"]), AT_ONCE),
-        look=look.name(), momentum=momentum.name(), move=move.name(), project=project.name(),
-        DONE=DONE, REFUSED=REFUSED, OPEN=OPEN, **workspace(*functions),
+        move=move.name(), project=project.name(), DONE=DONE, REFUSED=REFUSED, OPEN=OPEN,
+        **workspace(*functions),
+        **dict(zip(("touch", "rise"), (function.name() for function in bodies[1:]))),
         **{name: repr(number) for name, number in numbers.items()},
         **{name: ", ".join(map(str, [*values, 0])) for name, values in lists.items()})
+    points = (POINTS if bodies else NO_POINTS).format(**words)
+    text = (ROWS + TEXT).format(points_code=points, **words)
     code = HIDDEN.format(generator.dump()) + text
-    return Source(code, sum(function.n_instructions() for function in functions))
+    return Source(code, sum(function.n_instructions() for function in small))

@@ -39,6 +39,7 @@ class Inputs:
         self._atlas = propagator.atlas
         self._moment = propagator.moment
         self._theta = propagator.simulated.theta
+        self._slide = None if propagator.coulomb is None else propagator.efforts
         nu = propagator.simulated.nu
         # views of the moment's u: efforts, then wrenches in their order; those of a vehicle that
         # nobody gives stay zero
@@ -97,11 +98,9 @@ class Inputs:
             moment.x[chart.state_vector.nconf:] = self._speeds(command)
             self._propagator.settle()
         else:
-            propagator = self._propagator
-            sliding = None if propagator.coulomb is None else propagator.efforts
             # all in one stroke
             self._write(self._efforts.data, 0, *chart.inverse_dynamics.efforts(
-                command, moment, self._theta, sliding))
+                command, moment, self._theta, self._slide))
 
     def _speeds(self, command: Command) -> np.ndarray:
         """xi of the present chart. Plain numbers are the speeds of the primary one."""

@@ -111,6 +111,9 @@ class Propagator:
         none.
     coulomb
         What takes the steps in which wheels slide, fly or land; None where they only roll.
+    slides
+        Whether full velocities are stepped, of wheels that may slide or fly. (A plain attribute,
+        for it is asked at each turn of a run.)
     """
 
     def __init__(self, simulated: Simulated, atlas: Atlas, moment: Moment, dt: float,
@@ -118,6 +121,7 @@ class Propagator:
                  hold: int = 1):
         self.simulated = simulated
         self.coulomb = coulomb
+        self.slides = False
         self.atlas = atlas
         self.moment = moment
         self.dt = dt
@@ -141,6 +145,7 @@ class Propagator:
         self.gauge.clear()
         self._use(self._first)
         self._tried = 0.0
+        self.slides = False
         if self.coulomb is not None:
             self.coulomb.end(self.moment)
         self.moment.q[...] = q
@@ -188,22 +193,21 @@ class Propagator:
     def restore(self, bookmark: Bookmark) -> None:
         """Goes back to a moment."""
         self.moment.block[...], place, self.atlas.side = bookmark
+        self.slides = is_sliding(self.moment)
         chart = self.atlas.charts[place]
         if chart is not self.atlas.chart:
             self.atlas.chart = chart
             self._forget_code()
 
     # -- wheels that slide -------------------------------------------------------------------------
-    @property
-    def slides(self) -> bool:
-        """Whether full velocities are stepped, of wheels that may slide or fly."""
-        return is_sliding(self.moment)
-
     def slip(self) -> None:
         """From here on wheels may slide, fly and land."""
         assert self.coulomb is not None, "only Coulomb's law lets wheels slide"
         self.gauge.rest(self.moment.k)
-        self.coulomb.begin(self.moment)
+        try:
+            self.coulomb.begin(self.moment)
+        finally:
+            self.slides = is_sliding(self.moment)
         self._write_speeds()
 
     def roll(self) -> bool:
@@ -213,6 +217,7 @@ class Propagator:
                 or not self.coulomb.may_roll(self.moment)):
             return False
         self.coulomb.end(self.moment)
+        self.slides = False
         self.gauge.rest(self.moment.k)
         self.atlas.resume(self.moment)
         self._forget_code()
@@ -247,14 +252,12 @@ class Propagator:
     def step_in_c(self) -> bool:
         """One step of dt, if there is code for it and it takes the step, which crosses no bound
         then."""
-        slides = self.coulomb is not None and self.slides
-        compiled = None if slides else self._compiled or self._find_code()
+        compiled = None if self.slides else self._compiled or self._find_code()
         return compiled is not None and compiled.one(compiled.pointer) == DONE
 
     def loop(self) -> Loop | None:
         """The code of a step in the present chart; None as long as there is none."""
-        slides = self.coulomb is not None and self.slides
-        return None if slides else self.atlas.chart.loop(build=False)
+        return None if self.slides else self.atlas.chart.loop(build=False)
 
     def advance_many(self, loop: Loop, held: int, recorder: RowSink, k: int) -> tuple[int, bool]:
         """Takes steps in C, at most the `held` ones over which the inputs do not change.
@@ -341,6 +344,7 @@ class Propagator:
         SimulationError
             Where the step cannot be taken, with the reason.
         """
+        self.slides = is_sliding(self.moment)
         if self.slides:
             self._slide(dt)
             return

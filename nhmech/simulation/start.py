@@ -76,7 +76,7 @@ def _check_bodies(propagator: Propagator) -> None:
     heights = terms.read_heights(x)
     lowest = int(heights.argmin())
     name = terms.contacts[lowest].name
-    if name in terms.bodies.links and heights[lowest] < -TOUCHING:
+    if name in terms.bodies.links and heights[lowest] < -TOUCHING * terms.size:
         raise InputError(f"{name} is {-heights[lowest]:.6g} m below the ground at this start",
                          Remedy("reset(pose=..., joints=..., drop=0.0) lifts the vehicle until "
                                 "nothing is", "--drop 0.01 lifts the vehicle above it"))

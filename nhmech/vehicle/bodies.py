@@ -15,6 +15,7 @@ from ..urdf.notice import Notice, NoticeKind
 from .clearance import directions, outermost
 from .contact import Mount
 from .geometry import inertia_box, reach
+from .ground import Ground
 from .model import is_prismatic, joint_axis
 from .placement import OFFSET_TOLERANCE, SIZE
 from .tree import cos_sin, rotation_about
@@ -30,26 +31,39 @@ UPRIGHT = 1e-8       # and below which that point is nowhere; a rim so flat is l
 class BodyContacts:
     """Contacts of bodies with the ground, all of them unilateral.
 
-    The velocity of each over the ground is J w + b, with w (nv,) the velocities whose first six are
-    those of the base along the axes of W; row by row along the normal, and along the two tangents
-    of the ground.
+    With the twist of a body (6,), the velocity in W of its joint's origin and its angular velocity,
+    `touch` has the velocity of a point of it over the ground: along the normal, and along the two
+    tangents of the ground. Points of one body share what is known of that.
 
     Attributes
     ----------
     links
         Of each contact, the link it is on, (k,); where a wheel has that name, "LINK body".
-    jacobian, drift
-        J (3 k, nv) and b (3 k,).
+    owners
+        Of each contact, which of the bodies it is on, (k,).
+    points
+        What `touch` wants to know of each, of theta, (10, k).
+    poses
+        Of the bodies, of q: rotation by columns and place in W, (12, n).
+    jacobian
+        Their twists per unit of each of w (nv,), velocities whose first six are those of the base
+        along the axes of W, (6 n, nv).
+    touch
+        (t, pose (12,), point (10,)) -> J (3, 6), b (3,) and height [m]: the velocity is J twist +
+        b. The height is infinite where there is no such point, as of the lowest point of a rim that
+        is flat.
     heights
-        (k,) [m]; infinite where there is no such point, as of the lowest point of a rim that is
-        flat.
+        Of all contacts, of t, q and theta, (k,) [m].
     notices
         About shapes that are below the ground already.
     """
 
     links: tuple[str, ...]
+    owners: tuple[int, ...]
+    points: ca.SX
+    poses: ca.SX
     jacobian: ca.SX
-    drift: ca.SX
+    touch: ca.Function
     heights: ca.SX
     notices: tuple[Notice, ...] = ()
 
@@ -57,38 +71,49 @@ class BodyContacts:
         return f"<BodyContacts: {len(self.links)} points>"
 
     @classmethod
-    def none(cls, nv: int) -> BodyContacts:
+    def none(cls, vehicle: Vehicle) -> BodyContacts:
         """Of a vehicle whose bodies do not touch the ground."""
-        return cls((), ca.SX(0, nv), ca.SX(0, 1), ca.SX(0, 1))
+        return cls._on(vehicle, [])
 
     @classmethod
     def of(cls, vehicle: Vehicle) -> BodyContacts:
         """Those of the collision shapes, and of the box of mass and inertia of a body without any;
         of wheels, those of a circle that can lie flat. A point that is on or below the ground where
         the vehicle stands is left out, with a notice."""
-        poses = _poses(vehicle)
-        found = [_Touch.of(vehicle, poses, *where) for where in _points(vehicle)]
-        start = vehicle.configuration()
+        found = list(_points(vehicle))
         system = vehicle.constrained.system
-        heights = ca.vertcat(ca.SX(0, 1), *(touch.height for touch in found))
-        at_start = ca.Function("heights", [system.t, system.q, system.theta], [heights])(
-            0.0, start, vehicle.theta).full().ravel()
+        at_start = ca.Function("heights", [system.t, system.q, system.theta],
+                               [cls._on(vehicle, found).heights])(
+            0.0, vehicle.configuration(), vehicle.theta).full().ravel()
         tolerance = OFFSET_TOLERANCE * min(
             (c.mount.wheel.radius for c in vehicle.contacts if c.mount.wheel.radius > 0),
             default=SIZE)
-        kept = [one for one, height in zip(found, at_start) if height > tolerance]
         lowest: dict[str, float] = {}
-        for touch, height in zip(found, at_start):
-            lowest[touch.link] = min(height, lowest.get(touch.link, 0.0))
+        for (joint, _), height in zip(found, at_start):
+            link = _link(vehicle, joint)
+            lowest[link] = min(height, lowest.get(link, 0.0))
         notices = tuple(
             Notice(NoticeKind.BELOW_GROUND, f"{link}: a collision shape reaches {-1e3 * depth:.3g} "
                    "mm below the ground at the start; those of its points do not meet the ground")
             for link, depth in lowest.items() if depth < -tolerance)
-        empty = cls.none(vehicle.algebroid.nv)
-        return cls(tuple(touch.link for touch in kept),
-                   ca.vertcat(empty.jacobian, *(touch.jacobian for touch in kept)),
-                   ca.vertcat(empty.drift, *(touch.drift for touch in kept)),
-                   ca.vertcat(empty.heights, *(touch.height for touch in kept)), notices)
+        return cls._on(vehicle, [one for one, height in zip(found, at_start)
+                                 if height > tolerance], notices)
+
+    @classmethod
+    def _on(cls, vehicle: Vehicle, points: Sequence[tuple[int, _Point]],
+            notices: tuple[Notice, ...] = ()) -> BodyContacts:
+        """Of joints and points of their bodies."""
+        poses, joints = _poses(vehicle), list(dict.fromkeys(joint for joint, _ in points))
+        nv, t = vehicle.algebroid.nv, vehicle.constrained.system.t
+        touch = touch_function(vehicle.ground)
+        heights = (touch(t, poses[joint].numbers, point.numbers)[2] for joint, point in points)
+        return cls(
+            tuple(_link(vehicle, joint) for joint, _ in points),
+            tuple(joints.index(joint) for joint, _ in points),
+            ca.horzcat(ca.SX(10, 0), *(point.numbers for _, point in points)),
+            ca.horzcat(ca.SX(12, 0), *(poses[joint].numbers for joint in joints)),
+            ca.vertcat(ca.SX(0, nv), *(_twist(poses, joint, nv) for joint in joints)),
+            touch, ca.vertcat(ca.SX(0, 1), *heights), notices)
 
 
 def height_where_it_is(height: ca.SX, sine: ca.SX) -> ca.SX:
@@ -104,51 +129,77 @@ def height_where_it_is(height: ca.SX, sine: ca.SX) -> ca.SX:
 
 # -- points of a body ------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class _Ball:
-    """A corner, or a ball around a point of a body."""
+class _Point:
+    """What is lowest of a circle about an axle, thickened to a ball or a tyre: of a corner, both
+    radii are zero.
 
-    centre: ca.SX
-    radius: float = 0.0
-
-    def place(self, pose: _Pose, n: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """The material point that is lowest, in W; and zero where there is one, else infinity."""
-        return pose.R @ self.centre + pose.p - self.radius * n, ca.SX(0)
-
-
-@dataclass(frozen=True)
-class _Lowest:
-    """The lowest point of a circle about an axle."""
+    Attributes
+    ----------
+    centre, axle
+        In the body's frame, (3,); the axle is zero where there is none.
+    circle, ball
+        Radii.
+    flattest, steepest
+        |axle x n| between which there is such a contact.
+    """
 
     centre: ca.SX
     axle: np.ndarray
-    radius: float
+    circle: ca.SX | float = 0.0
+    ball: ca.SX | float = 0.0
+    flattest: float = -1.0
+    steepest: float = 2.0
 
-    def place(self, pose: _Pose, n: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """As of `_Ball`."""
-        axle = pose.R @ ca.DM(self.axle)
-        across = n - axle * ca.dot(axle, n)
-        sine = ca.norm_2(across)
-        return (pose.R @ self.centre + pose.p - self.radius * across / ca.fmax(sine, UPRIGHT),
-                height_where_it_is(ca.SX(0), sine))
-
-
-@dataclass(frozen=True)
-class _Around:
-    """A point of a circle about an axle, which touches the ground where the circle lies flat. The
-    circle may be the middle of a tyre of that crown."""
-
-    point: ca.SX
-    axle: np.ndarray
-    crown: ca.SX | float = 0.0
-
-    def place(self, pose: _Pose, n: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """As of `_Ball`."""
-        square = 1 - ca.dot(pose.R @ ca.DM(self.axle), n) ** 2
-        return (pose.R @ self.point + pose.p - self.crown * n,
-                ca.if_else(square < LEANS ** 2, ca.SX(0), ca.inf))
+    @property
+    def numbers(self) -> ca.SX:
+        """All of them, (10,)."""
+        return ca.vertcat(self.centre, ca.DM(self.axle), self.circle, self.ball, self.flattest,
+                          self.steepest)
 
 
-_Point = _Ball | _Lowest | _Around
+NO_AXLE = np.zeros(3)
+
+
+def _ball(centre: np.ndarray, radius: float = 0.0) -> _Point:
+    return _Point(ca.SX(ca.DM(centre)), NO_AXLE, ball=radius)
+
+
+def touch_function(ground: Ground) -> ca.Function:
+    """`BodyContacts.touch` on a ground."""
+    t, pose, twist, point = (ca.SX.sym(name, size) for name, size in (
+        ("t", 1), ("pose", 12), ("twist", 6), ("point", 10)))
+    height, velocity = _touch(ground, t, pose, twist, point)
+    return ca.Function("touch_ground", [t, pose, point], [
+        ca.densify(part) for part in (ca.jacobian(velocity, twist), ca.substitute(
+            velocity, twist, ca.SX.zeros(6)), height)], {"cse": True})
+
+
+def touch_rate_function(ground: Ground) -> ca.Function:
+    """(t, pose, twist (6,), its rate (6,), point) -> rate of the velocity over the ground (3,)."""
+    t, pose, twist, rate, point = (ca.SX.sym(name, size) for name, size in (
+        ("t", 1), ("pose", 12), ("twist", 6), ("rate", 6), ("point", 10)))
+    _, velocity = _touch(ground, t, pose, twist, point)
+    turning = ca.skew(twist[3:]) @ ca.reshape(pose[:9], 3, 3)
+    found = ca.jtimes(velocity, ca.vertcat(t, pose, twist),
+                      ca.vertcat(1, ca.vec(turning), twist[:3], rate))
+    return ca.Function("touch_rate", [t, pose, twist, rate, point], [ca.densify(found)],
+                       {"cse": True})
+
+
+def _touch(ground: Ground, t: ca.SX, pose: ca.SX, twist: ca.SX,
+           point: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Height of a point of a body, and the velocity over the ground of what of it is lowest."""
+    R, p, n = ca.reshape(pose[:9], 3, 3), pose[9:], ca.SX(ca.sparsify(ca.DM(ground.normal)))
+    axle, (circle, ball, flattest, steepest) = R @ point[3:6], ca.vertsplit(point[6:])
+    across = n - axle * ca.dot(axle, n)
+    sine = ca.sqrt(ca.fmax(ca.sumsqr(across), UPRIGHT ** 2))
+    place = p + R @ point[:3] - circle / sine * across - ball * n
+    from_origin = place - ca.DM(ground.point) - ca.DM(ground.velocity) * t
+    moves = ca.DM(ground.velocity) + ca.cross(ca.DM(ground.angular_velocity), from_origin)
+    velocity = twist[:3] + ca.cross(twist[3:], place - p) - moves
+    along = ca.SX(ca.sparsify(ca.DM(np.array([ground.normal, *ground.tangents]))))
+    is_there = ca.logic_and(sine > flattest, sine < steepest)
+    return ca.if_else(is_there, ca.dot(n, from_origin), ca.inf), along @ velocity
 
 
 def _circle(centre: ca.SX, axle: np.ndarray, radius: ca.SX | float,
@@ -157,24 +208,25 @@ def _circle(centre: ca.SX, axle: np.ndarray, radius: ca.SX | float,
     side = np.linalg.svd(axle[None])[2][1]
     angles = 2 * np.pi * np.arange(AROUND) / AROUND
     spokes = [np.cos(a) * side + np.sin(a) * np.cross(axle, side) for a in angles]
-    return [_Around(centre + radius * ca.DM(spoke), axle, crown) for spoke in spokes]
+    return [_Point(centre + radius * ca.DM(spoke), axle, 0.0, crown, steepest=LEANS)
+            for spoke in spokes]
 
 
 def _cylinder(shape: coal.Cylinder, place: pin.SE3) -> list[_Point]:
     axle = place.rotation[:, 2]
     ends = [ca.SX(ca.DM(place.translation + side * shape.halfLength * axle)) for side in (1, -1)]
-    return [point for end in ends for point in (_Lowest(end, axle, shape.radius),
-                                                *_circle(end, axle, shape.radius))]
+    return [point for end in ends for point in (
+        _Point(end, axle, shape.radius, flattest=UPRIGHT), *_circle(end, axle, shape.radius))]
 
 
 def _capsule(shape: coal.Capsule, place: pin.SE3) -> list[_Point]:
     ends = (place.act(np.array([0, 0, side * shape.halfLength])) for side in (1, -1))
-    return [_Ball(ca.SX(ca.DM(end)), shape.radius) for end in ends]
+    return [_ball(end, shape.radius) for end in ends]
 
 
 # shapes that are round
 ROUND: dict[type, Callable[..., list[_Point]]] = {
-    coal.Sphere: lambda shape, place: [_Ball(ca.SX(ca.DM(place.translation)), shape.radius)],
+    coal.Sphere: lambda shape, place: [_ball(place.translation, shape.radius)],
     coal.Cylinder: _cylinder,
     coal.Capsule: _capsule,
 }
@@ -227,7 +279,7 @@ def _of_shapes(shapes: Sequence[pin.GeometryObject]) -> Iterator[_Point]:
     points = np.concatenate(corners)
     if len(points) > CORNERS:
         points = outermost(points, directions(CORNERS))
-    yield from (_Ball(ca.SX(ca.DM(point))) for point in points)
+    yield from map(_ball, points)
 
 
 def _of_wheel(vehicle: Vehicle, mount: Mount) -> Iterator[tuple[int, _Point]]:
@@ -262,10 +314,10 @@ class _Pose:
     column: int
     slides: bool
 
-    def column_at(self, point: ca.SX) -> ca.SX:
-        """Velocity in W of a point of this body, or of one that it carries, per unit of the
-        joint's rate."""
-        return self.axis if self.slides else ca.cross(self.axis, point - self.p)
+    @property
+    def numbers(self) -> ca.SX:
+        """Rotation by columns and place, (12,)."""
+        return ca.vertcat(ca.vec(self.R), self.p)
 
 
 def _poses(vehicle: Vehicle) -> dict[int, _Pose]:
@@ -286,33 +338,24 @@ def _poses(vehicle: Vehicle) -> dict[int, _Pose]:
     return poses
 
 
-@dataclass(frozen=True)
-class _Touch:
-    """Rows and height of one contact."""
+def _twist(poses: dict[int, _Pose], joint: int, nv: int) -> ca.SX:
+    """Of a joint's body, (6, nv): velocity in W of its origin and angular velocity, per unit of the
+    joints' rates."""
+    columns, place = ca.SX(6, nv), poses[joint].p
+    columns[:3, :3], columns[3:, 3:6] = ca.SX.eye(3), ca.SX.eye(3)
+    columns[:3, 3:6] = -ca.skew(place - poses[1].p)
+    while joint > 1:
+        own = poses[joint]
+        columns[:3, own.column] = own.axis if own.slides else ca.cross(own.axis, place - own.p)
+        if not own.slides:
+            columns[3:, own.column] = own.axis
+        joint = own.parent
+    return columns
 
-    link: str
-    jacobian: ca.SX
-    drift: ca.SX
-    height: ca.SX
 
-    @classmethod
-    def of(cls, vehicle: Vehicle, poses: dict[int, _Pose], joint: int, point: _Point) -> _Touch:
-        """Of a point on a joint's body."""
-        model, ground, t = vehicle.model, vehicle.ground, vehicle.constrained.system.t
-        n = ca.SX(ca.sparsify(ca.DM(ground.normal)))
-        place, alive = point.place(poses[joint], n)
-        columns = ca.SX(3, vehicle.algebroid.nv)
-        columns[:, :3], columns[:, 3:6] = ca.SX.eye(3), -ca.skew(place - poses[1].p)
-        body = joint
-        while body > 1:
-            columns[:, poses[body].column] = poses[body].column_at(place)
-            body = poses[body].parent
-        along = ca.SX(ca.sparsify(ca.DM(np.array([ground.normal, *ground.tangents]))))
-        velocity = ca.DM(ground.velocity)
-        from_origin = place - ca.DM(ground.point) - velocity * t
-        moves = velocity + ca.cross(ca.DM(ground.angular_velocity), from_origin)
-        link = next(frame.name for frame in model.frames if frame.type == pin.FrameType.BODY
-                    and frame.parentJoint == joint)
-        if link in vehicle.contact_names:       # a wheel or a blade of the link itself
-            link = f"{link} body"
-        return cls(link, along @ columns, -along @ moves, ca.dot(n, from_origin) + alive)
+def _link(vehicle: Vehicle, joint: int) -> str:
+    """What contacts of a joint's body are called."""
+    link = next(frame.name for frame in vehicle.model.frames
+                if frame.type == pin.FrameType.BODY and frame.parentJoint == joint)
+    # a wheel or a blade of the link itself
+    return f"{link} body" if link in vehicle.contact_names else link

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ...vehicle.vehicle import Vehicle
-from .motion import STILL, Motion, Phase
+from .motion import FLIES, LIES, ROLLS, SLIDES, SLOW, STILL, Motion
 from .nonsmooth_terms import NonsmoothTerms, to_world
 
 DIRECTIONS = "normal", "longitudinal", "lateral"      # of the force on a body: of the ground's axes
@@ -51,10 +51,14 @@ class ContactColumns:
         return (*(f"force.{name}" for name in self.forces),
                 *(f"{what}.{name}" for what in ("phase", "slid", "lost") for name in self.names))
 
+    def __len__(self) -> int:
+        return len(self.forces) + 3 * len(self.names)
+
     def split(self, numbers: np.ndarray) -> list[np.ndarray]:
         """Forces (..., n), phases, slid and lost (..., k): views of the numbers (..., n + 3 k)."""
         n, k = len(self.forces), len(self.names)
-        return np.split(numbers, [n, n + k, n + 2 * k], axis=-1)
+        ends = 0, n, n + k, n + 2 * k, n + 3 * k
+        return [numbers[..., begin:end] for begin, end in zip(ends, ends[1:])]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,13 +81,21 @@ class ContactRecord:
     def resting(self) -> np.ndarray:
         """The phases where all wheels roll and no body touches the ground."""
         wheels = len(self.columns.names) - len(self.bodies)
-        return np.repeat([Phase.ROLLING, Phase.AIRBORNE], [wheels, len(self.bodies)])
+        return np.repeat([ROLLS, FLIES], [wheels, len(self.bodies)])
 
     @cached_property
     def _owner(self) -> np.ndarray:
         """Of each contact, its place among the names."""
         names = list(self.columns.names)
         return np.array([names.index(c.name) for c in self.terms.contacts], dtype=int)
+
+    @cached_property
+    def _bearer(self) -> np.ndarray:
+        """Of each row, its contact; one more than there are where it has none, (m,)."""
+        found = np.full(self.terms.m, len(self.terms.contacts))
+        for i, c in enumerate(self.terms.contacts):
+            found[list(c.rows)] = i
+        return found
 
     @cached_property
     def _sums(self) -> np.ndarray:
@@ -103,16 +115,24 @@ class ContactRecord:
 
     def write(self, motion: Motion, forces: np.ndarray) -> np.ndarray:
         """The numbers of a motion with these forces, row by row (m,) [N]."""
-        wheels = len(self.columns.names) - len(self.bodies)
-        phases, slid, lost = (np.zeros(len(self.columns.names)) for _ in range(3))
-        phases[:wheels] = motion.phases[:wheels]
-        np.maximum.at(slid, self._owner, motion.slid)
-        np.add.at(lost, self._owner, motion.lost)
-        for i in range(wheels, len(phases)):
-            own = motion.phases[self._owner == i]
-            phases[i] = (Phase.SLIDING if (own == Phase.SLIDING).any() else
-                         Phase.AIRBORNE if (own == Phase.AIRBORNE).all() else Phase.LYING)
+        owner, many = self._owner, len(self.columns.names)
+        phases, slid, lost = motion.phases, motion.slid, motion.lost
+        if self.bodies:
+            slides, flies = (np.bincount(owner, phases == one, many) for one in (SLIDES, FLIES))
+            whole = np.where(slides, SLIDES, np.where(flies == self._count, FLIES, LIES))
+            whole[self._is_wheel] = phases[:np.count_nonzero(self._is_wheel)]
+            phases, lost, slid = whole, np.bincount(owner, lost, many), np.zeros(many)
+            np.maximum.at(slid, owner, motion.slid)
         return np.concatenate((self.sum_forces(forces), phases, slid, lost))
+
+    @cached_property
+    def _count(self) -> np.ndarray:
+        """How many contacts each of the names has."""
+        return np.bincount(self._owner, minlength=len(self.columns.names))
+
+    @cached_property
+    def _is_wheel(self) -> np.ndarray:
+        return self.resting == ROLLS
 
     def read(self, numbers: np.ndarray, t: float, x: np.ndarray, q: np.ndarray, v: np.ndarray,
              dt: float) -> Motion:
@@ -121,20 +141,15 @@ class ContactRecord:
         forces, phases, slid, lost = self.columns.split(numbers)
         terms, w, owner = self.terms, to_world(q, v), self._owner
         found = phases[owner].astype(int)
-        rows = terms.read_rows(t, x, w, found != Phase.AIRBORNE)
+        rows = terms.read_rows(t, x, w, found != FLIES)
         if self.bodies:
-            of_bodies = np.isin(owner, np.flatnonzero(self.resting == Phase.AIRBORNE))
             # what still comes down has not landed
             speeds = rows[0] @ w + rows[1]
-            falls = (speeds[[c.normal for c in terms.contacts]]
-                     < -STILL * max(1e-3, np.abs(speeds).max()))
-            touching = np.where(falls, Phase.AIRBORNE, terms.touching(rows, w))
-            found[of_bodies] = touching[of_bodies]
-        down = found != Phase.AIRBORNE
-        bearing = np.bincount(owner, down, len(self.columns.names)).clip(1)
-        impulses = dt * forces @ self._sums
-        for c, part, is_down in zip(terms.contacts, bearing[owner], down):
-            impulses[list(c.rows)] *= is_down / part
-        count = np.bincount(owner, minlength=len(self.columns.names))
-        return Motion(t, x, w, found, impulses, slid[owner], (lost / count)[owner],
-                      rows[2][list(terms.heights)])
+            falls = speeds[terms.normals] < -STILL * max(SLOW * terms.speed, np.abs(speeds).max())
+            touching = np.where(falls, FLIES, terms.touching(rows, w))
+            found = np.where(self._is_wheel[owner], found, touching)
+        down = found != FLIES
+        share = down / np.bincount(owner, down, len(self.columns.names)).clip(1)[owner]
+        impulses = dt * forces @ self._sums * np.append(share, 1.0)[self._bearer]
+        return Motion(t, x, w, found, impulses, slid[owner], (lost / self._count)[owner],
+                      rows[2][terms.heights])

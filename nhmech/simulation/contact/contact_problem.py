@@ -78,10 +78,10 @@ class ContactProblem:
         return np.eye(len(self.g)) - self._rho[:, None] * self.W
 
     @np.errstate(over="ignore", invalid="ignore")        # of a path that leads nowhere
-    def solve(self, P: np.ndarray) -> tuple[np.ndarray, float]:
-        """P (n,) from a first guess, and its residual against the velocities at hand: 1e-12 and
-        less where there is a solution."""
-        scale = max(float(np.abs(self.g).max(initial=0.0)), 1e-9)
+    def solve(self, P: np.ndarray, floor: float = 0.0) -> tuple[np.ndarray, float]:
+        """P (n,) from a first guess, and its residual against the velocities at hand, or a `floor`
+        of these [m/s]: 1e-12 and less where there is a solution."""
+        scale = float(np.abs(self.g).max(initial=floor)) or 1.0
         best, least = self.newton(P, scale)
         for factor in STIFFEN:
             if least <= GOOD:

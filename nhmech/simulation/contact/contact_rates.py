@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ...mechanics.frame import ROUNDS
+from .contact_rows import ContactRows
 from .impulses import COMPLIANCE, NEARER
-from .motion import Motion, Phase
+from .motion import FLIES, SLIDES, Motion
 from .nonsmooth_terms import NonsmoothTerms, to_body, to_world
 
 
@@ -28,41 +31,54 @@ def accelerate(terms: NonsmoothTerms, motion: Motion,
 def _accelerate(terms: NonsmoothTerms, motion: Motion, u: np.ndarray,
                 lam: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Where the forces of tyres are linear in the loads near lam (m,) [N]."""
-    theta, q = terms.vehicle.theta, terms.configuration(motion.x)
-    v = to_body(q, motion.w)
-    M, F, _, G = terms.momentum(motion.t, motion.x, motion.w, u, lam, motion.closed)
-    A, b, _ = terms.read_rows(motion.t, motion.x, motion.w, motion.closed)
-    effect = terms.effect(motion.t, q, v, u, theta)[0].copy()
-    turn = np.zeros(len(v))
-    turn[:3] = -np.cross(v[3:6], v[:3])             # dv/dt = T dw/dt + turn
-    gamma = terms.gamma(motion.t, q, v, theta, motion.closed)[0] + A @ to_world(q, turn)
-    held = list(terms.bilateral)
-    slip, parts = A @ motion.w + b, [np.eye(len(A))[i] for i in held]
-    for c, phase in zip(terms.contacts, motion.phases):
-        if phase == Phase.AIRBORNE:
-            continue
-        pull = np.eye(len(A))[list(c.rows)]
-        along = slip[list(c.along)]
-        if phase == Phase.SLIDING and along.any() and c.mu < np.inf:
-            pull = pull[:1] - c.mu * along / np.linalg.norm(along) @ pull[1:]
-        held += c.rows[:len(pull)]
-        parts += list(pull)
+    from scipy.linalg.lapack import dgetrf, dgetrs
+
+    q, w = terms.configuration(motion.x), motion.w
+    v = to_body(q, w)
+    M, F, _, G = terms.momentum(motion.t, motion.x, w, u, lam, motion.closed)
+    A, b, _ = terms.read_rows(motion.t, motion.x, w, motion.closed)
+    effect = to_world(q, terms.effect(motion.t, q, v, u, terms.vehicle.theta)[0])
+    gamma = terms.gamma(motion.t, motion.x, v, motion.closed)
+    held, pulls, sliding = _hold(terms, motion.phases, A @ w + b, G)
     nv, n = len(v), len(held)
-    matrix = np.zeros((nv + n, nv + n))
-    matrix[:nv, :nv], matrix[nv:, :nv] = M, A[held]
-    matrix[:nv, nv:] = -(np.reshape(parts, (n, len(A))) @ G).T
-    right = np.zeros((nv + n, 1 + effect.shape[1]))
-    right[:nv, 0], right[nv:, 0] = F, -gamma[held]
-    for j, column in enumerate(effect.T):
-        right[:nv, 1 + j] = to_world(q, column)
-    give = COMPLIANCE * np.abs(matrix[nv:, :nv] @ np.linalg.lstsq(
-        M, matrix[nv:, :nv].T, rcond=1e-12)[0]).max(initial=0.0)
-    matrix[nv:, nv:] = give * np.eye(n)
+    matrix, right = np.zeros((nv + n, nv + n)), np.zeros((nv + n, 1 + effect.shape[1]))
+    matrix[:nv, :nv], matrix[nv:, :nv], matrix[:nv, nv:] = M, A[held], -pulls.T
+    right[:nv, 0], right[:nv, 1:], right[nv:, 0] = F, effect, -gamma[held]
+    give = COMPLIANCE * terms.mobility
+    matrix[nv:, nv:].flat[::n + 1] = give
+    factor, pivots, _ = dgetrf(matrix)
     found = np.zeros_like(right)
     for _ in range(1 + NEARER):
         nearer = right.copy()
         nearer[nv:] += give * found[nv:]
-        found = np.linalg.solve(matrix, nearer)
-    rates = np.array([to_body(q, column) for column in found[:nv].T]).T
-    return (rates[:, 0] + turn, rates[:, 1:],
-            np.reshape(parts, (n, len(A))).T @ found[nv:, 0])
+        found, _ = dgetrs(factor, pivots, nearer)
+    forces = np.zeros(len(A))
+    forces[held] = found[nv:, 0]
+    for c, friction in sliding:
+        forces[list(c.along)] = friction * forces[c.normal]
+    rates = to_body(q, found[:nv])
+    # dv/dt = T dw/dt + what comes of body axes that turn
+    vx, vy, vz, x, y, z = v[:6].tolist()
+    rates[:3, 0] -= y * vz - z * vy, z * vx - x * vz, x * vy - y * vx
+    return rates[:, 0], rates[:, 1:], forces
+
+
+def _hold(terms: NonsmoothTerms, phases: np.ndarray, slip: np.ndarray, G: np.ndarray,
+          ) -> tuple[list[int], np.ndarray, list[tuple[ContactRows, np.ndarray]]]:
+    """Rows that hold, (k,), and the directions of their forces, (k, nv): with friction, of contacts
+    that slide, which are listed with it over their normal force."""
+    held, pulls, sliding = list(terms.bilateral), [G[list(terms.bilateral)]], []
+    for c, phase in zip(terms.contacts, phases.tolist()):
+        along = slip[list(c.along)]
+        size = math.sqrt(along @ along)
+        if phase == FLIES:
+            continue
+        if phase == SLIDES and size and c.mu < np.inf:
+            friction = -c.mu / size * along
+            sliding.append((c, friction))
+            held.append(c.normal)
+            pulls.append(G[c.normal, None] + friction @ G[list(c.along)])
+        else:
+            held += c.rows
+            pulls.append(G[list(c.rows)])
+    return held, np.concatenate(pulls), sliding

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from .motion import Motion
 from .nonsmooth_terms import NonsmoothTerms, to_body, to_world
 
 MET = 1e-9      # of the accelerations at hand, to which they are those that are wanted
+
+_least_squares = cache(LeastSquares)
 
 
 class ContactServo:
@@ -49,8 +52,9 @@ class ContactServo:
         free, effect, _ = accelerate(self._terms, motion, u)
         rows, columns, aims = list(rows), list(columns), np.asarray(wanted)
         needed, part = aims - free[rows], effect[np.ix_(rows, columns)]
-        found = LeastSquares(len(rows), len(columns))(part, needed)
-        if np.abs(part @ found - needed).max() <= MET * max(1.0, np.abs(needed).max()):
+        found = _least_squares(len(rows), len(columns))(part, needed)
+        if np.abs(part @ found - needed).max() <= MET * max(np.abs(aims).max(),
+                                                            np.abs(free[rows]).max()):
             return found, True
         return self._against_friction(motion, u, rows, columns, aims, h), False
 
@@ -62,7 +66,7 @@ class ContactServo:
                                     motion.closed)
         at = terms.read_rows(motion.t, motion.x, motion.w, motion.closed)
         pull = terms.effect(motion.t, q, to_body(q, motion.w), u, theta)[0][:, columns]
-        pull = np.array([to_world(q, column) for column in pull.T])
+        pull = to_world(q, pull).T
         hold = np.eye(terms.nv)[rows]
         impulses = Impulses(terms, np.flatnonzero(motion.closed), self._share)
         impulses.solve(M, M @ motion.w + h * F, G, at,

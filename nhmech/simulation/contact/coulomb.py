@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from math import isnan
 
 import casadi as ca
 import numpy as np
@@ -33,7 +34,7 @@ CONTACTS = ("ideal", "coulomb")       # values of `contact`, beside None
 SLIP, ROLL = "rolling ends", "rolling begins"      # names of events
 PATIENCE = 3         # steps without slip after which a run goes back to the equations of rolling
 GRIP = 0.98          # and the part of the friction that must be enough there
-ROLLS = 1e-9         # [m/s] of contact points, below which it may
+ROLLS = 1e-9         # of the vehicle's speed: that of contact points, below which it may
 
 
 class CoulombContact:
@@ -129,7 +130,8 @@ class CoulombContact:
         if self.still < PATIENCE:
             return False
         rates, _ = self.vehicle.constraint_error(moment.t, moment.q, moment.v)
-        return bool(np.abs(rates).max(initial=0.0) <= ROLLS and self.room(moment.state, GRIP) > 0)
+        return bool(np.abs(rates).max(initial=0.0) <= ROLLS * self.terms.speed
+                    and self.room(moment.state, GRIP) > 0)
 
     def begin(self, moment: Moment) -> None:
         """The wheels stand or roll on the ground, and need not go on with it. Contacts with speed
@@ -147,9 +149,9 @@ class CoulombContact:
     def _check_slip(self, moment: Moment) -> None:
         """Raises `InputError` where wheels slip that cannot."""
         rates, phi = self.vehicle.constraint_error(moment.t, moment.q, moment.v)
-        size = STILL * max(1.0, np.abs(moment.v).max())
+        size = STILL * max(self.terms.speed, self.terms.fastest(moment.v))
         slips = {c.name: slip for c in self.terms.contacts if c.mu == np.inf
-                 and phi[c.height] <= TOUCHING and rates[c.normal] <= size
+                 and phi[c.height] <= TOUCHING * self.terms.size and rates[c.normal] <= size
                  and (slip := float(np.linalg.norm(rates[list(c.along)]))) > size}
         if slips:
             name, slip = next(iter(slips.items()))
@@ -192,12 +194,11 @@ class CoulombContact:
 
     def numbers(self, state: State) -> np.ndarray:
         """What the contacts did at a state of a run of this simulator."""
-        n = len(self.columns.columns)
-        return state.values[-EXTRA - n:-EXTRA]
+        return state.values[-EXTRA - len(self.columns):-EXTRA]
 
     def slides(self, state: State) -> bool:
         """Whether wheels slide at a state of a run of this simulator, or fly."""
-        return not np.isnan(self.numbers(state).item(0))
+        return not isnan(self.numbers(state).item(0))
 
     def acceleration(self, state: State, numbers: np.ndarray) -> np.ndarray:
         """dv/dt (nv,) at a state in which wheels slide, with what its contacts do."""
@@ -218,13 +219,14 @@ def _bodies(vehicle: Vehicle) -> BodyContacts:
 @once
 def clearance(vehicle: Vehicle) -> ca.Function:
     """(t, q, theta) -> height of the lowest point of a body (1,)."""
-    s, heights = vehicle.constrained.system, _bodies(vehicle).heights
+    s = vehicle.constrained.system
+    heights = _bodies(vehicle).heights
     return ca.Function("clearance", [s.t, s.q, s.theta], [ca.densify(ca.mmin(heights))])
 
 
 def is_sliding(moment: Moment) -> bool:
     """Whether full velocities are stepped: the contact forces of ideal rolling are not recorded."""
-    return bool(moment.contact.size) and not np.isnan(moment.contact.item(0))
+    return bool(moment.contact.size) and not isnan(moment.contact.item(0))
 
 
 def _read_restitution(value: float | Mapping[str, float], wheels: Sequence[str]) -> np.ndarray:

@@ -24,9 +24,14 @@ OUTER = 12             # iterations of the implicit step at most; three to five 
 ONTO = 6               # of Newton's method onto the ground at most
 NEAR = 1e-9            # change of velocities, relative, with which they may end
 REFUSED = 1e-7         # residual of a contact problem that has not been solved
-# [m] from which heights are put back, and which a step does not leave; of the compiled step: a
-# pivot that is none; how much of a metre redundant rows may be apart
-LIMITS = {"LEVEL": 1e-15, "HIGH": 1e-9, "TINY": 1e-14, "FAINT": 1e-11}
+# heights from which they are put back, and which a step does not leave, of the vehicle's size
+LEVEL, HIGH = 1e-15, 1e-9
+# of the compiled step: a pivot that is none, of its row; how far redundant rows may be apart, of
+# the largest
+TINY, FAINT = 1e-14, 1e-11
+# and how much the changes of a round shrink at least as long as what impulses do is that of an
+# earlier one
+SLOWER = 0.03
 
 
 class Unsolved(SimulationError):
@@ -55,19 +60,23 @@ class Glide:
         A, _, _ = terms.read_rows(0.0, self._somewhere, np.zeros(terms.nv),
                                   np.ones(len(terms.contacts)))
         bilateral = list(terms.bilateral)
-        held = tuple(bilateral[i] for i in independent_rows(A[bilateral]))
-        layout = ContactLayout(tuple(c.rows for c in terms.contacts), terms.heights, held,
-                               terms.bilateral_heights, terms.forms)
-        numbers = LIMITS | {
-            "ROUNDS": ROUNDS, "SOLVED": SOLVED, "HALVES": HALVES, "GOOD": GOOD, "STILL": STILL,
-            "FLOOR": FLOOR, "COMPLIANCE": COMPLIANCE, "OUTER": OUTER, "ONTO": ONTO, "CLOSE": CLOSE,
-            "NEAR": NEAR, "NEARER": NEARER, "ONWARD": ONWARD,
-            **{phase.name: int(phase) for phase in Phase}}
+        held = tuple(bilateral[i] for i in independent_rows(A[bilateral] * terms.per_metre))
+        layout = ContactLayout(tuple(c.rows for c in terms.contacts),
+                               tuple(terms.heights.tolist()), held, terms.bilateral_heights,
+                               terms.forms, terms.bodies.owners)
+        numbers = {
+            "LEVEL": LEVEL * terms.size, "HIGH": HIGH * terms.size, "TINY": TINY, "FAINT": FAINT,
+            "SLOWER": SLOWER, "ROUNDS": ROUNDS, "SOLVED": SOLVED, "HALVES": HALVES, "GOOD": GOOD,
+            "STILL": STILL, "FLOOR": FLOOR * terms.speed, "SPEED": terms.speed,
+            "COMPLIANCE": COMPLIANCE, "OUTER": OUTER, "ONTO": ONTO, "CLOSE": CLOSE, "NEAR": NEAR,
+            "NEARER": NEARER, "ONWARD": ONWARD, **{phase.name: int(phase) for phase in Phase}}
         constants = {"theta": terms.vehicle.theta, "mu": [c.mu for c in terms.contacts],
-                     "give": self.share, "per_metre": terms.per_metre}
+                     "give": self.share, "per_metre": terms.per_metre,
+                     "points": terms.body_rows.points.ravel(order="F")}
         return compile_contact_step(
-            terms.rows_function, terms.momentum_function, terms.move, projection_to_cone(), layout,
-            numbers, {name: np.array(values, dtype=float) for name, values in constants.items()})
+            terms.rows_function, terms.momentum_function, terms.move, projection_to_cone(),
+            terms.body_rows.functions, layout, numbers,
+            {name: np.array(values, dtype=float) for name, values in constants.items()})
 
     @cached_property
     def _somewhere(self) -> np.ndarray:
@@ -137,7 +146,7 @@ class Glide:
             if k == 0:
                 impulses.follow(rows0[0] @ w0 + rows0[1])
             kept = closed[impulses.presses]
-            change = np.abs(w1 - before).max() / max(1.0, np.abs(w1).max())
+            change = terms.change(before, w1)
             if k >= NEARER and change <= CLOSE:
                 break
         w1 = impulses.finish()
@@ -159,15 +168,18 @@ class Glide:
         functions = [*(terms.heights[i] for i in kept), *terms.bilateral_heights]
         forms = [terms.forms[k] for k in functions]
         rows = terms.read_rows(t, x, w, touch, h)
+        worst = np.inf
         for k in range(ONTO + 1):
-            off = rows[2][functions]
+            off, before = rows[2][functions], worst
             worst = np.abs(off).max(initial=0.0)
-            if not worst > LIMITS["LEVEL"] or k == ONTO:
+            # what is small and no step halves is rounding
+            is_rounding = before / 2 < worst < HIGH * terms.size
+            if not worst > LEVEL * terms.size or is_rounding or k == ONTO:
                 break
             step = np.linalg.lstsq(rows[0][forms] * terms.per_metre, -off, rcond=1e-10)[0]
             x = terms.mover(x, 1.0, step * terms.per_metre)[0].copy()
             rows = terms.read_rows(t, x, w, touch, h)
-        if not worst < LIMITS["HIGH"]:
+        if not worst < HIGH * terms.size:
             raise Unsolved(f"wheels that press on the ground are {worst:.2g} m off it at "
                            f"t = {t:.6g} s, and no place near has them there: take a smaller dt")
         return x, rows

@@ -14,7 +14,7 @@ CLOSE = 1e-11          # change of velocities, relative, at which iterations end
 # digits a round
 COMPLIANCE, NEARER = 1e-6, 2
 ONWARD = 0.5           # of its slip, what a contact has left at least that goes on sliding
-FLOOR = 1e-9           # [m/s] of velocities that these are compared with, at least
+FLOOR = 1e-9           # of the vehicle's speed: what velocities are compared with, at least
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]     # A, b, phi
 
@@ -50,6 +50,7 @@ class Impulses:
             at += len(c.rows)
         self._P = self._from = np.zeros(at)
         self._per_metre = terms.per_metre
+        self._floor = FLOOR * terms.speed
         self._many = terms.m
         self._heights = terms.heights
         self._softness = np.repeat(share[closed], [len(c.rows) for c in self._contacts])
@@ -75,8 +76,9 @@ class Impulses:
             (k, nv) of their impulses.
         """
         A, b, _ = rows
-        nv, held, J = len(momentum), independent_rows(A[self._bilateral]), A[self._rows]
-        held = [self._bilateral[i] for i in held]
+        nv, J = len(momentum), A[self._rows]
+        held = [self._bilateral[i]
+                for i in independent_rows(A[self._bilateral] * self._per_metre)]
         ways: np.ndarray = A[held]
         aims: np.ndarray = -b[held]
         pulls: np.ndarray = forces[held]
@@ -128,7 +130,7 @@ class Impulses:
     def _push(self, W: np.ndarray, g: np.ndarray) -> None:
         """The impulses on a ground that gives way to what they have grown by."""
         nearer = ContactProblem(W, g - self._give * self._from, self._cones)
-        self._P, self.error = nearer.solve(self._P)
+        self._P, self.error = nearer.solve(self._P, self._floor)
         if self._rounds < NEARER:
             self._from = self._P
         self._rounds += 1
@@ -140,7 +142,7 @@ class Impulses:
         u = J @ w + b[self._rows]
         if back is not None:
             u[[cone.normal for cone in self._cones]] += back
-        self._judge(u, float(np.abs(g).max(initial=FLOOR)))
+        self._judge(u, float(np.abs(g).max(initial=self._floor)))
         return w
 
     def finish(self) -> np.ndarray:
@@ -172,7 +174,7 @@ class Impulses:
                 slid[i] += (t - now.t) * float(np.linalg.norm(
                     (before + after)[list(c.along)])) / 2
         return Motion(t, x, w, phases, now.impulses + impulses, slid, lost,
-                      rows1[2][list(self._heights)])
+                      rows1[2][self._heights])
 
     def _judge(self, u: np.ndarray, size: float) -> None:
         """What the contacts do after the step, of their speeds u."""
@@ -207,8 +209,9 @@ class Impulses:
 
 
 def independent_rows(rows: np.ndarray) -> list[int]:
-    """Rows that span all of them."""
+    """Rows that span all of them, whatever their lengths."""
     kept: list[int] = []
+    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     for i in range(len(rows)):
         if np.linalg.matrix_rank(rows[[*kept, i]], tol=1e-9) > len(kept):
             kept.append(i)

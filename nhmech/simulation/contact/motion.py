@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 
 STILL = 1e-7           # of the velocities of a step: below this a contact does not move
-TOUCHING = 1e-9        # [m] of height below which a contact is on the ground
+TOUCHING = 1e-9        # of the vehicle's size: height below which a contact is on the ground
+SLOW = 1e-3            # of the vehicle's speed: with slower ones, speeds are compared with this
 
 
 class Phase(IntEnum):
@@ -33,7 +34,8 @@ class Phase(IntEnum):
     LYING = 3
 
 
-_AIRBORNE = int(Phase.AIRBORNE)      # NumPy takes microseconds over an enum's member
+# NumPy takes microseconds over an enum's member
+ROLLS, SLIDES, FLIES, LIES = map(int, Phase)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +72,7 @@ class Motion:
     @cached_property
     def closed(self) -> np.ndarray:
         """Which contacts are on the ground, (n,)."""
-        return self.phases != _AIRBORNE
+        return self.phases != FLIES
 
     def begin(self) -> Motion:
         """The same moment as the begin of a step."""

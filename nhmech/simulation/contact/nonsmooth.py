@@ -11,10 +11,10 @@ import numpy as np
 from ...errors import SimulationError
 from .glide import NEAR, REFUSED, Glide, Unsolved
 from .impulses import CLOSE, Impulses, Rows
-from .motion import STILL, Motion, Phase
+from .motion import SLOW, STILL, Motion, Phase
 from .nonsmooth_terms import NonsmoothTerms
 
-LANDED = 1e-12         # [m] to which the moment of a landing is located
+LANDED = 1e-12         # of the vehicle's size: height to which the moment of a landing is located
 LANDINGS = 200         # in one step at most
 HALVES = 8             # of a step that is not solved, one after the other
 IMPACT = 12            # iterations of an impact at most; two without tyres
@@ -63,6 +63,10 @@ class NonsmoothStep:
             return np.ones(len(self.terms.contacts))
         return 1 / self.stiffness / np.mean(1 / self.stiffness)
 
+    @property
+    def _landed(self) -> float:
+        return LANDED * self.terms.size
+
     @cached_property
     def glide(self) -> Glide:
         return Glide(self.terms, self._share)
@@ -73,7 +77,7 @@ class NonsmoothStep:
         n = len(self.terms.contacts)
         rows = self.terms.read_rows(t, x, w, np.ones(n))
         motion = Motion(t, x, w, self.terms.touching(rows, w), np.zeros(len(rows[1])), np.zeros(n),
-                        np.zeros(n), rows[2][list(self.terms.heights)])
+                        np.zeros(n), rows[2][self.terms.heights])
         return self._percuss(motion, self.restitution)
 
     def advance(self, motion: Motion, u: np.ndarray, dt: float) -> Motion:
@@ -103,7 +107,7 @@ class NonsmoothStep:
         for _ in range(LANDINGS):
             left, calmed = end - now.t, landed > BOUNCES
             found = self.glide.take(now, u, left, now.closed | calmed, guess)
-            low = (found.heights < -LANDED) & ~now.closed & ~calmed
+            low = (found.heights < -self._landed) & ~now.closed & ~calmed
             if not low.any():
                 return found
             now, landing = self._fall(now, u, left, calmed)
@@ -124,15 +128,15 @@ class NonsmoothStep:
             found = self.glide.take(now, u, tau, now.closed | calmed, now.impulses)
             heights = np.where(watched, found.heights, np.inf)
             i = int(heights.argmin())
-            if abs(heights[i]) <= LANDED or high - low <= 1e-15 * dt:
-                return found, heights <= LANDED
+            if abs(heights[i]) <= self._landed or high - low <= 1e-15 * dt:
+                break
             low, high = (tau, high) if heights[i] > 0 else (low, tau)
             A, b, _ = self.terms.read_rows(found.t, found.x, found.w, found.closed)
             row = self.terms.contacts[i].normal
             speed = float(A[row] @ found.w + b[row])
             newton = tau - heights[i] / speed if speed < 0 else low
             tau = newton if low < newton < high else (low + high) / 2
-        return found, heights <= LANDED
+        return found, heights <= self._landed
 
     def _percuss(self, now: Motion, restitution: np.ndarray) -> Motion:
         """Velocities after the impact of the contacts on the ground that approach it.
@@ -143,9 +147,8 @@ class NonsmoothStep:
         terms = self.terms
         rows0 = terms.read_rows(now.t, now.x, now.w, now.closed)
         A, b, _ = rows0
-        normals = [c.normal for c in terms.contacts]
-        approach = A[normals] @ now.w + b[normals]
-        size = STILL * max(1e-3, np.abs(A @ now.w + b).max(initial=0.0))
+        approach = A[terms.normals] @ now.w + b[terms.normals]
+        size = STILL * max(SLOW * terms.speed, np.abs(A @ now.w + b).max(initial=0.0))
         if not (now.closed & (approach < -size)).any():
             leaves = now.closed & (approach > size)
             return replace(now, phases=np.where(leaves, Phase.AIRBORNE, now.phases))
@@ -180,7 +183,7 @@ class NonsmoothStep:
             rows = terms.read_rows(now.t, now.x, w, now.closed)
             drag, old = (D - D0) / BLOW / 2, w    # what tyres add as their loads do
             w = problem.solve(M - drag, M @ before + (F - F0) / BLOW - drag @ w, G, rows, back)
-            change = np.abs(w - old).max() / max(1.0, np.abs(w).max())
+            change = terms.change(old, w)
             if change <= CLOSE:
                 break
         w = problem.finish()

@@ -3,6 +3,7 @@ or leave the ground."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,8 +20,9 @@ from ...vehicle.tyres import generalised_force, relaxations, tyre_force, tyre_of
 from ...vehicle.vehicle import Vehicle
 from ..state import base_pose
 from ..state_vector import StateVector
+from .body_rows import BodyRows
 from .contact_rows import ContactRows, read_coefficients, sliding_wheels
-from .motion import STILL, TOUCHING, Phase
+from .motion import FLIES, ROLLS, SLIDES, STILL, TOUCHING
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +62,7 @@ class NonsmoothTerms:
         """
         distribution = vehicle.constrained.distribution
         rows = {held: i for i, held in enumerate(distribution.components) if held is not None}
-        bodies = bodies or BodyContacts.none(vehicle.algebroid.nv)
+        bodies = bodies or BodyContacts.none(vehicle)
         known = read_coefficients(vehicle, mu, sliding_wheels(vehicle.description, contact),
                                   tuple(dict.fromkeys(bodies.links)))
         contacts = [
@@ -78,14 +80,24 @@ class NonsmoothTerms:
     def __repr__(self) -> str:
         return f"<NonsmoothTerms of {self.vehicle.name!r}: {len(self.contacts)} contacts>"
 
-    @property
+    @cached_property
     def nv(self) -> int:
         return self.vehicle.algebroid.nv
 
-    @property
+    @cached_property
     def m(self) -> int:
         """How many rows there are."""
-        return self.vehicle.constrained.distribution.m + 3 * len(self.bodies.links)
+        return self.own + 3 * len(self.bodies.links)
+
+    @cached_property
+    def own(self) -> int:
+        """How many of them, the first ones, are those of the distribution."""
+        return self.vehicle.constrained.distribution.m
+
+    @cached_property
+    def body_rows(self) -> BodyRows:
+        """The other ones."""
+        return BodyRows(self.vehicle, self.bodies, _base_axes(self._system.q, self.nv))
 
     @cached_property
     def forms(self) -> tuple[int, ...]:
@@ -107,9 +119,38 @@ class NonsmoothTerms:
         return 1 / scales
 
     @cached_property
-    def heights(self) -> tuple[int, ...]:
-        """Which of phi are the heights of the contacts."""
-        return tuple(c.height for c in self.contacts)
+    def size(self) -> float:
+        """A length of the vehicle [m], by which heights are judged."""
+        return float(1 / self.per_metre[3])
+
+    @cached_property
+    def speed(self) -> float:
+        """What it has about after a fall from that height [m/s], by which speeds are judged."""
+        return float(np.sqrt(self.size * abs(self.vehicle.parameters.values["gravity"])))
+
+    def fastest(self, w: np.ndarray) -> float:
+        """The largest of some velocities, of whatever unit [m/s]."""
+        return float(np.abs(w / self.per_metre).max())
+
+    def change(self, before: np.ndarray, w: np.ndarray) -> float:
+        """How much velocities w have changed, relative to them."""
+        size = max(self.speed, self.fastest(w))
+        return self.fastest(w - before) / size if size else 0.0
+
+    @cached_property
+    def heights(self) -> np.ndarray:
+        """Which of phi are the heights of the contacts, (n,)."""
+        return np.array([c.height for c in self.contacts], dtype=int)
+
+    @cached_property
+    def normals(self) -> np.ndarray:
+        """Which rows are those of their normal speeds, (n,)."""
+        return np.array([c.normal for c in self.contacts], dtype=int)
+
+    @cached_property
+    def _along(self) -> np.ndarray:
+        """And those along the ground, (n, 2); the number of rows where there is none."""
+        return np.array([(*c.along, self.m, self.m)[:2] for c in self.contacts]).reshape(-1, 2)
 
     # -- places ------------------------------------------------------------------------------------
     @cached_property
@@ -132,8 +173,8 @@ class NonsmoothTerms:
     def configuration(self, x: np.ndarray) -> np.ndarray:
         """q (nq,) of x."""
         (iq, ix), (jq, jx) = self._places
-        q = np.empty(self.vehicle.algebroid.nq)
-        q[iq], q[jq], q[jq + 1] = x[ix], np.cos(x[jx]), np.sin(x[jx])
+        q, angles = np.empty(len(iq) + 2 * len(jq)), x[jx]
+        q[iq], q[jq], q[jq + 1] = x[ix], np.cos(angles), np.sin(angles)
         return q
 
     @cached_property
@@ -161,20 +202,21 @@ class NonsmoothTerms:
     # -- what a step is made of --------------------------------------------------------------------
     @cached_property
     def momentum_function(self) -> ca.Function:
-        """(t, x, w, u, theta, lam, closed, h) -> M (nv, nv), F (nv,), D (nv, nv), G (m, nv): mass,
-        and forces F + G^T lam of all rows near those given, where D is their derivative by w.
+        """(t, x, w, u, theta, lam, closed, h) -> M (nv, nv), F (nv,), D (nv, nv), G^T (nv, own):
+        mass, and forces F + G^T lam of the own rows near those given, where D is their derivative
+        by w.
 
         Parameters
         ----------
         lam
-            (m,) [N]. Tyres have forces that depend on their loads.
+            (own,) [N]. Tyres have forces that depend on their loads.
         closed
-            1 for each contact on the ground, 0 in the air, (n,).
+            1 for each wheel on the ground, 0 in the air.
         h
             [s] by which deflections grow with their rates: dx = h w.
         """
         system, w, b = self._system, ca.SX.sym("w", self.nv), ca.SX.sym("b", self.nv)
-        lam, (closed, h) = ca.SX.sym("lam", self.m), self._state
+        lam, (closed, h) = ca.SX.sym("lam", self.own), self._state
         T = _base_axes(system.q, self.nv)
         v = T @ w
         # the base's linear velocity turns against body axes
@@ -184,24 +226,22 @@ class NonsmoothTerms:
         mass, gradient = ca.hessian(gibbs, b)
         still = ca.SX.zeros(self.nv, 1)
         tyres = self._tyre_forces(lam, closed)
-        own = self.vehicle.constrained.distribution.m
-        slope = ca.jacobian(tyres, lam)[:, :own]
+        slope = ca.jacobian(tyres, lam)
         force = T.T @ ca.substitute(system.force + tyres, system.v, v)
         force -= ca.substitute(gradient, b, still)
         mass = ca.substitute(mass, b, still)
         D = ca.jacobian(force, w) + h * self._by_deflection(force)
         pulls = self.vehicle.constrained.distribution.A + ca.substitute(slope, system.v, v).T
-        force -= T.T @ (ca.substitute(slope, system.v, v) @ lam[:own])
-        pulls = ca.vertcat(pulls @ T, self.bodies.jacobian)
-        outputs = [ca.densify(part) for part in (mass, force, D, pulls)]
+        force -= T.T @ (ca.substitute(slope, system.v, v) @ lam)
+        outputs = [ca.densify(part) for part in (mass, force, D, (pulls @ T).T)]
         return self._of_x("nonsmooth_momentum", [system.t, system.q, w, system.u, system.theta, lam,
                                                  closed, h], outputs)
 
     @cached_property
     def rows_function(self) -> ca.Function:
-        """(t, x, w, theta, closed, h) -> A (m, nv), b (m,), phi (k,): all rows, A w + b near the
-        given w, where deflections of tyres have rates that are not linear in it. `closed` and `h`
-        as in `momentum_function`."""
+        """(t, x, w, theta, closed, h) -> A^T (nv, own), b (own,), phi (k,): the own rows, A w + b
+        near the given w, where deflections of tyres have rates that are not linear in it. `closed`
+        and `h` as in `momentum_function`."""
         system, w, (closed, h) = self._system, ca.SX.sym("w", self.nv), self._state
         T = _base_axes(system.q, self.nv)
         A, b, flow = self._speeds(closed)
@@ -211,15 +251,13 @@ class NonsmoothTerms:
         for c, wheel in zip(self.contacts, self.vehicle.contacts if self.bodies.links else ()):
             if wheel.sine is not None:
                 phi[c.height] = height_where_it_is(phi[c.height], wheel.sine)
-        parts = ((A @ T + slope, self.bodies.jacobian),
-                 (b + bent - slope @ w, self.bodies.drift), (phi, self.bodies.heights))
-        outputs = [ca.densify(ca.vertcat(*part)) for part in parts]
+        outputs = [ca.densify(part) for part in ((A @ T + slope).T, b + bent - slope @ w, phi)]
         return self._of_x("nonsmooth_rows", [system.t, system.q, w, system.theta, closed, h],
                           outputs)
 
     @cached_property
     def _state(self) -> tuple[ca.SX, ca.SX]:
-        return ca.SX.sym("closed", len(self.contacts)), ca.SX.sym("h")
+        return ca.SX.sym("closed", len(self.vehicle.contacts)), ca.SX.sym("h")
 
     def _tyre_forces(self, lam: ca.SX, closed: ca.SX) -> ca.SX:
         """tau (nv,) of tyres at the loads lam, beside what `system.force` has of them already."""
@@ -277,29 +315,49 @@ class NonsmoothTerms:
 
     def momentum(self, t: float, x: np.ndarray, w: np.ndarray, u: np.ndarray, lam: np.ndarray,
                  closed: np.ndarray, h: float = 0.0) -> list[np.ndarray]:
-        """`momentum_function` of numbers, for keeps."""
-        found = self._momentum(t, x, w, u, self.vehicle.theta, lam, closed, h)
-        return [part.copy() for part in found]
+        """M, F, D and G (m, nv) as `momentum_function` has them, of all rows, for keeps."""
+        M, F, D, G = self._momentum(t, x, w, u, self.vehicle.theta, lam[:self.own],
+                                    closed[:len(self.vehicle.contacts)], h)
+        pulls = G.T.copy()
+        if self.bodies.links:
+            pulls = np.concatenate((pulls, self.body_rows.read(t, x)[0]))
+        return [M.copy(), F.copy(), D.copy(), pulls]
 
     def read_rows(self, t: float, x: np.ndarray, w: np.ndarray, closed: np.ndarray,
                   h: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """`rows_function` of numbers, for keeps."""
-        A, b, phi = self._rows(t, x, w, self.vehicle.theta, closed, h)
-        return A.copy(), b.copy(), phi.copy()
+        """A (m, nv), b (m,) and phi as `rows_function` has them, of all rows, for keeps."""
+        found = self._rows(t, x, w, self.vehicle.theta, closed[:len(self.vehicle.contacts)], h)
+        A, b, phi = found[0].T.copy(), found[1].copy(), found[2].copy()
+        if self.bodies.links:
+            A, b, phi = map(np.concatenate, zip((A, b, phi), self.body_rows.read(t, x)))
+        return A, b, phi
 
     def read_heights(self, x: np.ndarray) -> np.ndarray:
         """Of all contacts at the start of time, (n,)."""
         at_rest = np.zeros(self.nv), np.zeros(len(self.contacts))
-        return self.read_rows(0.0, x, *at_rest)[2][list(self.heights)]
+        return self.read_rows(0.0, x, *at_rest)[2][self.heights]
+
+    @cached_property
+    def mobility(self) -> float:
+        """How much a unit of impulse changes the velocity of a contact [1/kg], at most, where the
+        vehicle stands."""
+        q = self.vehicle.configuration()
+        x = np.zeros(self.nconf)
+        for ix, iq, angle in self._vector.slots:
+            x[ix] = math.atan2(q[iq + 1], q[iq]) if angle else q[iq]
+        at_rest = np.zeros(self.nv), np.ones(len(self.contacts))
+        u, lam = np.zeros(self._system.u.numel()), np.zeros(self.m)
+        mass, _, _, G = self.momentum(0.0, x, at_rest[0], u, lam, at_rest[1])
+        A = self.read_rows(0.0, x, *at_rest)[0]
+        moved = np.linalg.lstsq(mass, G.T, rcond=1e-12)[0]
+        return float(np.einsum("ij,ji->i", A, moved).max(initial=0.0))
 
     def touching(self, rows: tuple[np.ndarray, ...], w: np.ndarray) -> np.ndarray:
         """Phases of the contacts, (n,), by their heights and speeds: of no step."""
         A, b, phi = rows
-        slip = A @ w + b
-        slides = [bool(np.abs(slip[list(c.along)]).max(initial=0.0) > STILL)
-                  for c in self.contacts]
-        return np.where(phi[list(self.heights)] > TOUCHING, Phase.AIRBORNE,
-                        np.where(slides, Phase.SLIDING, Phase.ROLLING))
+        slip = np.append(np.abs(A @ w + b), 0.0)[self._along].max(axis=1)
+        return np.where(phi[self.heights] > TOUCHING * self.size, FLIES,
+                        np.where(slip > STILL * self.speed, SLIDES, ROLLS))
 
     @cached_property
     def effect(self) -> Buffered:
@@ -308,15 +366,22 @@ class NonsmoothTerms:
         return _buffered(ca.Function("nonsmooth_effect", [s.t, s.q, s.v, s.u, s.theta],
                                      [ca.densify(ca.jacobian(s.force, s.u))]), [0])
 
+    def gamma(self, t: float, x: np.ndarray, v: np.ndarray, closed: np.ndarray) -> np.ndarray:
+        """Rates of A w + b with w held, as if the wheels went on with what they do, (m,)."""
+        q, wheels = self.configuration(x), closed[:len(self.vehicle.contacts)]
+        found, = self._own_gamma(t, q, v, self.vehicle.theta, wheels)
+        more = self.body_rows.gamma(t, x, to_world(q, v)) if self.bodies.links else np.zeros(0)
+        return np.concatenate((found, more))
+
     @cached_property
-    def gamma(self) -> Buffered:
-        """(t, q, v, theta, closed) -> gamma (m,), as if the wheels went on with what they do."""
+    def _own_gamma(self) -> Buffered:
         s, (closed, _) = self._system, self._state
         A, b, flow = self._speeds(closed)
-        w = _base_axes(s.q, self.nv).T @ s.v        # T is orthogonal
-        speeds = ca.vertcat(A @ s.v + b + flow, self.bodies.jacobian @ w + self.bodies.drift)
+        T = _base_axes(s.q, self.nv)
+        w = ca.SX.sym("w", self.nv)
+        held = ca.substitute(s.rate(ca.substitute(A @ s.v + b + flow, s.v, T @ w)), w, T.T @ s.v)
         return _buffered(ca.Function("nonsmooth_gamma", [s.t, s.q, s.v, s.theta, closed],
-                                     [ca.densify(s.rate(speeds))]))
+                                     [ca.densify(held)]))
 
     @property
     def _system(self) -> LagrangianSystem:
@@ -324,16 +389,16 @@ class NonsmoothTerms:
 
 
 def to_world(q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """w of v: the base's velocities along the axes of W."""
+    """w of v (nv,), or of each column: the base's velocities along the axes of W."""
     R, w = base_pose(q)[:3, :3], v.copy()
     w[:3], w[3:6] = R @ v[:3], R @ v[3:6]
     return w
 
 
 def to_body(q: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """v of w."""
-    R, v = base_pose(q)[:3, :3], w.copy()
-    v[:3], v[3:6] = w[:3] @ R, w[3:6] @ R
+    """v of w (nv,), or of each column."""
+    R, v = base_pose(q)[:3, :3].T, w.copy()
+    v[:3], v[3:6] = R @ w[:3], R @ w[3:6]
     return v
 
 

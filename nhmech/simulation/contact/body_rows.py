@@ -1,0 +1,117 @@
+"""Rows and heights of the points of bodies, in numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from ...compile.buffered import Buffered, in_c
+from ...mechanics.system import LagrangianSystem
+from ...vehicle.bodies import BodyContacts, touch_rate_function
+from ...vehicle.vehicle import Vehicle
+from ..state_vector import StateVector
+
+
+@dataclass(frozen=True, eq=False)
+class BodyRows:
+    """What `BodyContacts` says of all its points at once.
+
+    Attributes
+    ----------
+    axes
+        T (nv, nv) of q, with v = T w.
+    """
+
+    vehicle: Vehicle
+    bodies: BodyContacts
+    axes: ca.SX
+
+    def __repr__(self) -> str:
+        return f"<BodyRows of {self.bodies}>"
+
+    @cached_property
+    def points(self) -> np.ndarray:
+        """The numbers of each, (10, k)."""
+        theta = self._system.theta
+        found = ca.Function("points", [theta], [ca.densify(self.bodies.points)])
+        return found(self.vehicle.theta).full()
+
+    @cached_property
+    def move_function(self) -> ca.Function:
+        """x -> poses (12, n) and twists per unit of w, by rows, (nv, 6 n), of the bodies."""
+        vector = StateVector(self.vehicle.algebroid, 0)
+        x = ca.SX.sym("x", vector.nconf)
+        outputs = ca.substitute([self.bodies.poses, self.bodies.jacobian.T], [self._system.q],
+                                [vector.configuration(x)])
+        return ca.Function("move_bodies", [x], [ca.densify(part) for part in outputs],
+                           {"cse": True})
+
+    @property
+    def functions(self) -> tuple[ca.Function, ...]:
+        """`move_function`, `BodyContacts.touch`, and its height alone: what steps in C are made of;
+        none where there are no points."""
+        touch = self.bodies.touch
+        inputs = touch.sx_in()
+        rise = ca.Function("rise", inputs, [touch(*inputs)[2]], {"cse": True})
+        return (self.move_function, touch, rise) if self.bodies.links else ()
+
+    def read(self, t: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A (3 k, nv), b (3 k,) and heights (k,): velocities over the ground are A w + b."""
+        k, owners = len(self.bodies.links), self._owners
+        poses, twists = self._move(x)
+        slopes, drift, heights = self._touch(t, *map(np.squeeze, (poses[:, owners], self.points)))
+        own = twists.T.reshape(-1, 6, self._nv)[owners]
+        # CasADi has the matrices of all points side by side
+        each = slopes.T.reshape(k, 6, 3).transpose(0, 2, 1)
+        return ((each @ own).reshape(3 * k, self._nv), drift.T.reshape(3 * k), heights.reshape(k))
+
+    def gamma(self, t: float, x: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Rates of these velocities with w held, (3 k,)."""
+        owners = self._owners
+        poses, _ = self._move(x)
+        twists, rates = self._twists(x, w)
+        each = poses[:, owners], twists[:, owners], rates[:, owners], self.points
+        found, = self._touch_rate(t, *map(np.squeeze, each))
+        return found.T.ravel()
+
+    @cached_property
+    def _owners(self) -> list[int]:
+        return list(self.bodies.owners)
+
+    @property
+    def _nv(self) -> int:
+        return self.vehicle.algebroid.nv
+
+    @property
+    def _system(self) -> LagrangianSystem:
+        return self.vehicle.constrained.system
+
+    @cached_property
+    def _move(self) -> Buffered:
+        return _quick(self.move_function, [0, 1])
+
+    @cached_property
+    def _touch(self) -> Buffered:
+        return _quick(self.bodies.touch.map(len(self._owners)), [0, 1, 2])
+
+    @cached_property
+    def _touch_rate(self) -> Buffered:
+        return _quick(touch_rate_function(self.vehicle.ground).map(len(self._owners)), [0])
+
+    @cached_property
+    def _twists(self) -> Buffered:
+        """(x, w) -> twists (6, n) of the bodies, and their rates with w held."""
+        s, vector = self._system, StateVector(self.vehicle.algebroid, 0)
+        x, w = ca.SX.sym("x", vector.nconf), ca.SX.sym("w", self._nv)
+        twists = self.bodies.jacobian @ w
+        outputs = ca.substitute([twists, s.rate(twists)], [s.v], [self.axes @ w])
+        outputs = ca.substitute(outputs, [s.q], [vector.configuration(x)])
+        return _quick(ca.Function("twist_bodies", [x, w], [
+            ca.densify(ca.reshape(part, 6, -1)) for part in outputs], {"cse": True}), [0, 1])
+
+
+def _quick(function: ca.Function, matrices: list[int]) -> Buffered:
+    return Buffered(in_c(function) or function, matrices)
