@@ -243,6 +243,17 @@ def test_a_robot_that_is_thrown_over_comes_to_rest(name, kick):
     assert heights.min() > -1e-8 and abs(heights[-1]) < 1e-8
 
 
+def test_wheels_that_tip_onto_their_sides_lie_flat():
+    """The lowest point of a rim is nowhere then: others of it bear the load."""
+    vehicle = shipped("skid_steer")
+    moving = simulator(vehicle, 0.7, dt=1e-3)
+    moving.reset(pose=(0, 0, 0, 1.57, 0, 0.4), drop=0.0, v={"forward_speed": 1.5})
+    run = moving.run(0.02)
+    assert set(vehicle.contact_names) <= set(run.phases[-1].names(Phase.AIRBORNE))
+    assert abs(run.T_WB[-1][2, 1]) == pytest.approx(1.0, abs=1e-15)      # on its side
+    assert np.diff(run.energy).max() < 1e-9 * run.energy[0]
+
+
 @pytest.mark.parametrize("kind", SHAPES)
 def test_every_shape_falls_and_lies(kind):
     vehicle = shaped(kind)

@@ -237,7 +237,7 @@ static void nhmech_record(const nhmech_step* s, const nhmech_problem* p, const n
   for (c = 0; c < p->contacts; ++c) {{
     double way = 0;
     const int of = p->of[c];
-    s->phases[of] = phases[c];
+    s->phases[of] = s->heights[of] < HUGE_VAL ? phases[c] : {AIRBORNE};
     for (i = 0; i < contact_size[of]; ++i) {{
       const int row = p->row[p->at[c] + i];
       const double u = (nhmech_rate(before, row, s->w) + before->b[row]

@@ -160,10 +160,12 @@ static int nhmech_land(const nhmech_step* s, double t, double* x, const nhmech_p
   for (round = 0; ; ++round) {{
     nhmech_look(s, t, x, s->w1, s->dt / 2, rows);
     n = 0; before = worst; worst = 0;
-    for (i = 0; i < p->contacts; ++i) if (kept[i]) {{
-      which[n] = contact_form[p->of[i]];
-      off[n++] = -rows->phi[contact_height[p->of[i]]];
-    }}
+    /* not the lowest point of a rim that has come to lie flat, which is nowhere */
+    for (i = 0; i < p->contacts; ++i)
+      if (kept[i] && rows->phi[contact_height[p->of[i]]] < HUGE_VAL) {{
+        which[n] = contact_form[p->of[i]];
+        off[n++] = -rows->phi[contact_height[p->of[i]]];
+      }}
     for (i = 0; i < H; ++i) {{
       which[n] = bilateral_form[i];
       off[n++] = -rows->phi[bilateral_phi[i]];

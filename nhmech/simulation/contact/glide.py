@@ -171,6 +171,7 @@ class Glide:
         worst = np.inf
         for k in range(ONTO + 1):
             off, before = rows[2][functions], worst
+            off[np.isinf(off)] = 0.0          # the lowest point of a rim that has come to lie flat
             worst = np.abs(off).max(initial=0.0)
             # what is small and no step halves is rounding
             is_rounding = before / 2 < worst < HIGH * terms.size

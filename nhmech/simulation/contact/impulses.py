@@ -173,8 +173,9 @@ class Impulses:
             if c.along and phases[i] == Phase.SLIDING:
                 slid[i] += (t - now.t) * float(np.linalg.norm(
                     (before + after)[list(c.along)])) / 2
-        return Motion(t, x, w, phases, now.impulses + impulses, slid, lost,
-                      rows1[2][self._heights])
+        heights = rows1[2][self._heights]
+        phases[np.isinf(heights)] = Phase.AIRBORNE
+        return Motion(t, x, w, phases, now.impulses + impulses, slid, lost, heights)
 
     def _judge(self, u: np.ndarray, size: float) -> None:
         """What the contacts do after the step, of their speeds u."""
