@@ -30,6 +30,8 @@ class TwistDrive:
     goes to the angle at which its wheel's lateral row lets that twist pass. What the axles allow of
     it at their present angles (least squares onto the kernel of the lateral rows) then gives each
     driven wheel the rate that solves its own rolling row A v + b = 0, steering rates included.
+    Where a driven joint would pass its velocity limit, the whole twist is slower by one factor, so
+    that the path stays that of the command.
     A wheel that trails a driven joint which turns all the way round, as a powered caster or the
     wheels below a turntable do, bars no twist: the joint gets the rate that solves the lateral row.
 

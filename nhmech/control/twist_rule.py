@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import casadi as ca
@@ -123,15 +124,21 @@ def twist_function(vehicle: Vehicle) -> ca.Function:
     allowed = scaled / unit
 
     R, n, heading = _directions(vehicle, q)
-    # steering that is turning counts, where it moves a wheel's centre
-    moved = ca.vertcat(R.T @ (allowed[0] * heading + allowed[1] * ca.cross(n, heading)),
-                       R.T @ n * allowed[2], v[6:])
     rolled = rolled_joints(vehicle)
     places = [joint.place for joint in rolled]
-    moved[places] = 0
-    for _, place, form, offset in rolled:
-        moved[place] = -(form @ moved + offset) / form[place]
-    rates = moved[places]
+
+    def roll(twist: ca.SX) -> ca.SX:
+        # steering that is turning counts, where it moves a wheel's centre
+        moved = ca.vertcat(R.T @ (twist[0] * heading + twist[1] * ca.cross(n, heading)),
+                           R.T @ n * twist[2], v[6:])
+        moved[places] = 0
+        for _, place, form, offset in rolled:
+            moved[place] = -(form @ moved + offset) / form[place]
+        return moved[places]
+
+    share = _fit(vehicle, rolled, roll(allowed), roll(ca.SX.zeros(3)))
+    allowed = share * allowed
+    rates = roll(allowed)
     acceleration = _hold_back(ca.fabs(allowed[0] - heading.T @ R @ v[:3]),
                               ca.mmax(ca.vertcat(ca.SX(0), ca.fabs(rates - v[places]))), most)
     return ca.Function("nhmech_twist", [t, q, v, theta, angles, twist, most],
@@ -162,6 +169,19 @@ def _directions(vehicle: Vehicle, q: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     R, n = rotation(q[3:7]), ca.SX(ca.DM(vehicle.placer.normal))
     heading = ca.cross(R[:, 1], n)
     return R, n, heading / ca.norm_2(heading)
+
+
+def _fit(vehicle: Vehicle, rolled: Sequence[RolledJoint], rates: ca.SX, still: ca.SX) -> ca.SX:
+    """The largest part of a twist, at most 1, at which no joint passes its velocity limit; without
+    a twist they go at the rates `still` [rad/s]."""
+    share = ca.SX(1)
+    for i, joint in enumerate(rolled):
+        limit = vehicle.limits.get(joint.joint)
+        if limit is not None and limit.velocity < np.inf:
+            room = ca.fmax(limit.velocity - ca.fabs(still[i]), 0)
+            wanted = ca.fabs(rates[i] - still[i])
+            share = ca.fmin(share, ca.if_else(wanted > room, room / wanted, 1))
+    return share
 
 
 def _hold_back(change: ca.SX, fastest: ca.SX, most: ca.SX) -> ca.SX:

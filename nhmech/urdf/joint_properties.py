@@ -9,6 +9,7 @@ from .description import JointLimits
 from .elements import Drive
 from .layout import Layout
 from .notice import Notice, NoticeKind
+from .text.validate_joint import UNLIMITED
 from .wheel import Wheel
 from .wheels.roles import Roles
 
@@ -30,8 +31,8 @@ def read_limits(layout: Layout, roles: Roles,
         element = joint.element.find("limit")
         effort = velocity = inf
         if element is not None:
-            effort, velocity = (layout.source.number(element, a, inf) for a in ("effort",
-                                                                                "velocity"))
+            effort, velocity = (inf if value == UNLIMITED else value for value in (
+                layout.source.number(element, a, inf) for a in ("effort", "velocity")))
             if name in driven and 0 in (effort, velocity):
                 zero.append(name)
         lower, upper = joint.lower, joint.upper

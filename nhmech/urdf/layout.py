@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
+from math import inf, pi
 
 import numpy as np
 import pinocchio as pin
@@ -40,6 +40,13 @@ class Joint:
     @property
     def turns(self) -> bool:
         return self.type in TURNING_TYPES
+
+    @property
+    def is_free(self) -> bool:
+        """Whether one that turns can do so round and round: it is continuous, or its limits are
+        missing, equal (exporters write 0 and 0 for none) or a full turn apart."""
+        span = self.upper - self.lower
+        return self.type == "continuous" or span == 0 or span >= 2 * pi
 
     @property
     def start(self) -> float:

@@ -25,10 +25,11 @@ _NUMBERS: dict[str, dict[str, float | None]] = {
     "dynamics": {"damping": 0.0, "friction": 0.0},
     "calibration": {"rising": 0.0, "falling": 0.0},
 }
+UNLIMITED = -1     # as effort= or velocity=: no limit, as in SDF
 # element of a joint -> its attributes that may not be negative, and how the complaint goes on
 _NOT_NEGATIVE = {
     "dynamics": (("damping", "friction"), " and would create energy; use 0 or more"),
-    "limit": (("effort", "velocity"), "; a limit is 0 (none) or more"),
+    "limit": (("effort", "velocity"), "; a limit is 0 or -1 (none) or more"),
 }
 _REQUIRED = ("effort", "velocity")    # of a limit; parsers want them, 0 is none
 
@@ -145,7 +146,7 @@ def _check_number(source: Source, element: Element, name: str, default: float | 
         if error.mend is None:
             raise source.error(element, error.fault.text, mend=unusable) from None
         raise
-    if name in negative and value < 0:
+    if name in negative and value < 0 and not (element.tag == "limit" and value == UNLIMITED):
         raise source.error(element, f"{name}={element.get(name)} is negative{rest}", mend=unusable)
 
 

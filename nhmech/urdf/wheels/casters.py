@@ -18,15 +18,26 @@ from .axis_hints import is_upright
 from .evidence import is_ball_joint
 from .revolution import find_solid
 from .rims import PARALLEL, read_vertices
-from .stance import axle_R, bottom_R, centre_R, ground_height, on_one_axle, tolerance
-from .swivels import is_caster, swings
+from .stance import (
+    axle_R,
+    bottom_R,
+    centre_R,
+    ground_height,
+    on_one_axle,
+    tolerance,
+    usual_radius,
+)
+from .swivels import is_caster, is_loose_ball, swings
 
-_BRACKET = 0.05    # [m] from a caster: a link as near as this is its bracket or fork
+# of the usual radius, from a caster: a link as near as this is its bracket or fork
+_BRACKET = 1.0
 _VISIBLE = 1e-4    # [m] gaps that are worth telling
-_SMALL_BALL = 0.01  # [m] stands for a mesh that slides: only where it touches is known of it
+# of the usual radius; stands for a mesh that slides: only where it touches is known of it
+_SMALL_BALL = 0.2
 _NEAR = 3.0        # of the tolerance: a ball that misses the ground by less was meant to reach it
 _BESIDE = 0.05     # of the radius: what is so near to the vertical plane of an axle is below it
-_FOOT = 1e-3       # [m] vertices by so much above the lowest ones touch the ground with them
+# of the usual radius: vertices by so much above the lowest ones touch the ground with them
+_FOOT = 0.02
 
 
 @dataclass(frozen=True)
@@ -84,9 +95,8 @@ def find_casters(layout: Layout, wheels: Sequence[FoundWheel]) -> tuple[
     anything else is a small ball below it that touches the ground, for such a stand-in has no true
     height of its own.
     """
-    found: list[FoundWheel] = []
+    reached: list[_Ball] = []
     missed: dict[str, tuple[str, LinkShape | None]] = {}
-    notices: list[Notice] = []
     rolling = [c.wheel for c in wheels]
     for link in _fixed_links(layout, wheels):
         named = is_caster(layout, link)
@@ -99,17 +109,18 @@ def find_casters(layout: Layout, wheels: Sequence[FoundWheel]) -> tuple[
                 missed[link] = (f"its shape is the mesh {unread[0].mesh!r}, which cannot be read",
                                 unread[0])
         elif _reaches(ball, wheels):
-            found.append(_slide(layout, ball))
-            notices += _report_stand_in(ball)
-        elif named or abs(ball.height) < _NEAR * tolerance([c.wheel for c in wheels]):
-            missed[link] = (f"its bottom is {_gap(ball, 'above', 'below')} that of the wheels",
-                            None)
-    if not found and on_one_axle(layout, [c.wheel for c in wheels]):
-        for ball in _find_supports(layout, wheels) or _find_feet(layout, wheels):
-            found.append(_slide(layout, ball))
-            notices += _report_stand_in(ball)
-        if not found:
+            reached.append(ball)
+        elif named or abs(ball.height) < _NEAR * tolerance(rolling):
+            missed[link] = f"its bottom is {_gap(ball, 'above', 'below')} that of the wheels", None
+    if not reached and on_one_axle(layout, rolling):
+        reached = _find_supports(layout, wheels) or _find_feet(layout, wheels)
+        if not reached:
             missed |= _find_unread(layout, wheels)
+    exact = [_slide(layout, ball) for ball in reached if ball.is_exact]
+    reached = [b for b in reached if b.is_exact or not (
+        is_caster(layout, b.shape.link) and _is_bracket(layout, b.shape.link, exact))]
+    found = [_slide(layout, ball) for ball in reached]
+    notices = [notice for ball in reached for notice in _report_stand_in(ball)]
     missed = {link: why for link, why in missed.items()
               if not _is_bracket(layout, link, [*wheels, *found])}
     return found, missed, notices
@@ -149,7 +160,7 @@ def _find_supports(layout: Layout, wheels: Sequence[FoundWheel]) -> list[_Ball]:
         if layout.X_RL[link][2, 3] - ground > largest:
             continue
         shapes = [s for s in layout.shapes(link) or layout.shapes(link, tag="visual")
-                  if 0 < _extent(layout, s) <= largest]
+                  if 0 < _extent(layout, s, usual_radius([c.wheel for c in wheels])) <= largest]
         ball = _lowest_ball(layout, shapes, wheels)
         if (ball is not None and _reaches(ball, wheels)
                 and _holds(layout, wheels, layout.X_RL[link] @ [*ball.centre, 1.0])):
@@ -163,6 +174,7 @@ def _find_feet(layout: Layout, wheels: Sequence[FoundWheel]) -> list[_Ball]:
     its lowest vertices there."""
     ground = ground_height(layout, [c.wheel for c in wheels])
     slack = tolerance([c.wheel for c in wheels])
+    size = usual_radius([c.wheel for c in wheels])
     wheel = wheels[0].wheel
     ahead = np.cross(axle_R(layout, wheel), (0.0, 0.0, 1.0))
     if ahead @ (_centre_of_mass(layout) - centre_R(layout, wheel)) < 0:
@@ -176,12 +188,13 @@ def _find_feet(layout: Layout, wheels: Sequence[FoundWheel]) -> list[_Ball]:
             p_R = vertices @ X[:3, :3].T + X[:3, 3]
             height = float(p_R[:, 2].min()) - ground
             across = (p_R - centre_R(layout, wheel)) @ ahead
-            feet = vertices[(p_R[:, 2] < ground + height + _FOOT)
-                            & (across > max(_FOOT, _BESIDE * wheel.radius))]
+            feet = vertices[(p_R[:, 2] < ground + height + _FOOT * size)
+                            & (across > _BESIDE * wheel.radius)]
             if abs(height) <= slack and len(feet):
                 centre = (feet.min(axis=0) + feet.max(axis=0)) / 2
-                above = ground + height + _SMALL_BALL - (X[2, :3] @ centre + X[2, 3])
-                return [_Ball(shape, _SMALL_BALL, centre + above * X[2, :3], height,
+                ball = _SMALL_BALL * size
+                above = ground + height + ball - (X[2, :3] @ centre + X[2, 3])
+                return [_Ball(shape, ball, centre + above * X[2, :3], height,
                               is_exact=False)]
     return []
 
@@ -205,27 +218,29 @@ def _holds(layout: Layout, wheels: Sequence[FoundWheel], point: np.ndarray) -> b
     wheel = wheels[0].wheel
     along = axle_R(layout, wheel)
     across = np.array([-along[1], along[0]]) @ (point[:2] - centre_R(layout, wheel)[:2])
-    return bool(abs(across) > max(_FOOT, _BESIDE * wheel.radius))
+    return bool(abs(across) > _BESIDE * wheel.radius)
 
 
-def _extent(layout: Layout, shape: LinkShape) -> float:
-    """The longest side of a shape [m], of a mesh that of what touches the ground; 0 of one that
-    cannot be read."""
+def _extent(layout: Layout, shape: LinkShape, size: float) -> float:
+    """The longest side of a shape [m], of a mesh that of what touches the ground, by the usual
+    radius of wheels; 0 of one that cannot be read."""
     if shape.kind != "mesh":
         return max(2 * shape.size[0] if shape.kind != "box" else 0.0, *shape.size)
     vertices = read_vertices(layout, shape)
     if vertices is None or len(vertices) == 0:
         return 0.0
     heights = vertices @ layout.X_RL[shape.link][2, :3]
-    return max(_FOOT, float(np.ptp(vertices[heights < heights.min() + _FOOT], axis=0).max()))
+    foot = _FOOT * size
+    return max(foot, float(np.ptp(vertices[heights < heights.min() + foot], axis=0).max()))
 
 
 def _lowest_ball(layout: Layout, shapes: Sequence[LinkShape],
                  wheels: Sequence[FoundWheel]) -> _Ball | None:
-    ground = ground_height(layout, [c.wheel for c in wheels])
-    axles = [axle_R(layout, c.wheel) for c in wheels[:1] if c.wheel.axis is not None]
-    balls = [b for b in (_find_ball(layout, s, ground, axles) for s in shapes) if b is not None]
-    return min(balls, key=lambda b: b.height, default=None)
+    rolling = [c.wheel for c in wheels]
+    ground, size = ground_height(layout, rolling), usual_radius(rolling)
+    axles = [axle_R(layout, wheel) for wheel in rolling[:1] if wheel.axis is not None]
+    balls = (_find_ball(layout, s, ground, axles, size) for s in shapes)
+    return min(filter(None, balls), key=lambda b: b.height, default=None)
 
 
 def _reaches(ball: _Ball, wheels: Sequence[FoundWheel]) -> bool:
@@ -261,13 +276,14 @@ def _fixed_links(layout: Layout, wheels: Sequence[FoundWheel]) -> list[str]:
         bodies |= {layout.body(joint.parent) for joint in layout.path(rotor)}
     bodies |= {layout.body(link) for link in layout.links
                if is_caster(layout, link) or is_ball_joint(layout, link)}
-    bodies |= {joint.child for joint in layout.joints.values() if swings(layout, joint)}
+    bodies |= {joint.child for joint in layout.joints.values()
+               if swings(layout, joint) or is_loose_ball(layout, joint)}
     return [link for link in layout.links
             if layout.body(link) in bodies - rotors and link not in rotors]
 
 
-def _find_ball(layout: Layout, shape: LinkShape, ground: float,
-               axles: Sequence[np.ndarray]) -> _Ball | None:
+def _find_ball(layout: Layout, shape: LinkShape, ground: float, axles: Sequence[np.ndarray],
+               size: float) -> _Ball | None:
     """The ball that a shape stands for; None for a shape without size, or a mesh without file."""
     R = layout.X_RL[shape.link][:3, :3] @ shape.X_LS[:3, :3]
     below = 0.0                        # from the shape's centre to its lowest point
@@ -281,7 +297,7 @@ def _find_ball(layout: Layout, shape: LinkShape, ground: float,
             below = length / 2 * abs(R[2, 2]) + radius * np.sqrt(max(0.0, 1 - R[2, 2] ** 2))
             radius = min(radius, length / 2)
     elif shape.kind == "mesh":
-        return _find_mesh_ball(layout, shape, ground, axles)
+        return _find_mesh_ball(layout, shape, ground, axles, size)
     elif shape.kind == "box":
         radius, below = min(shape.size) / 2, float(np.abs(R[2]) @ np.array(shape.size)) / 2
     else:
@@ -296,8 +312,8 @@ def _find_ball(layout: Layout, shape: LinkShape, ground: float,
     return _Ball(shape, radius, centre, bottom_R(layout, wheel) - ground, exact)
 
 
-def _find_mesh_ball(layout: Layout, shape: LinkShape, ground: float,
-                    axles: Sequence[np.ndarray]) -> _Ball | None:
+def _find_mesh_ball(layout: Layout, shape: LinkShape, ground: float, axles: Sequence[np.ndarray],
+                    size: float) -> _Ball | None:
     """What is round about the axle of a wheel, or else a small ball at the lowest vertices."""
     vertices = read_vertices(layout, shape)
     if vertices is None or len(vertices) == 0 or not np.all(np.isfinite(vertices)):
@@ -306,14 +322,15 @@ def _find_mesh_ball(layout: Layout, shape: LinkShape, ground: float,
     heights = vertices @ X[2, :3] + X[2, 3]
     height = float(heights.min()) - ground
     middle = (vertices.min(axis=0) + vertices.max(axis=0)) / 2
-    for axle in axles if abs(height) < _NEAR * _FOOT else ():
+    foot, ball = _FOOT * size, _SMALL_BALL * size
+    for axle in axles if abs(height) < _NEAR * foot else ():
         solid = find_solid(vertices - middle, X[:3, :3].T @ axle)
-        if solid is not None and abs(solid.radius - np.ptp(heights) / 2) < _FOOT:
+        if solid is not None and abs(solid.radius - np.ptp(heights) / 2) < foot:
             return _Ball(shape, solid.radius, middle, height, is_exact=True)
-    lowest = vertices[heights < heights.min() + _FOOT]
+    lowest = vertices[heights < heights.min() + foot]
     centre = (lowest.min(axis=0) + lowest.max(axis=0)) / 2
-    above = heights.min() + _SMALL_BALL - (X[2, :3] @ centre + X[2, 3])
-    return _Ball(shape, _SMALL_BALL, centre + above * X[2, :3], height, is_exact=False)
+    above = heights.min() + ball - (X[2, :3] @ centre + X[2, 3])
+    return _Ball(shape, ball, centre + above * X[2, :3], height, is_exact=False)
 
 
 def _slide(layout: Layout, ball: _Ball) -> FoundWheel:
@@ -347,13 +364,14 @@ def _gap(ball: _Ball, high: str, low: str) -> str:
 
 def _is_bracket(layout: Layout, link: str, contacts: Sequence[FoundWheel]) -> bool:
     """Whether a link is only bracket or fork of a contact that was found: the contact hangs on it,
-    or is within 5 cm."""
+    or is within a usual radius."""
+    near = _BRACKET * usual_radius([c.wheel for c in contacts])
     for contact in contacts:
         other = layout.carrier(contact.wheel)
         if link in [j.child for j in layout.path(other)]:
             return True
         apart = layout.X_RL[link][:2, 3] - layout.X_RL[other][:2, 3]
-        if is_caster(layout, other) and np.hypot(*apart) < _BRACKET:
+        if is_caster(layout, other) and np.hypot(*apart) < near:
             return True
     return False
 
@@ -361,11 +379,12 @@ def _is_bracket(layout: Layout, link: str, contacts: Sequence[FoundWheel]) -> bo
 def _tipping_error(layout: Layout, wheels: Sequence[FoundWheel],
                    missed: dict[str, tuple[str, LinkShape | None]]) -> ModelError:
     ground = ground_height(layout, [c.wheel for c in wheels])
+    radius = _SMALL_BALL * usual_radius([c.wheel for c in wheels])
     balls = []
     for link in missed:
         X = layout.X_RL[link]
-        foot = X[:3, :3].T @ (np.array([X[0, 3], X[1, 3], ground + _SMALL_BALL]) - X[:3, 3])
-        ball = Wheel(None, "caster_ball", _SMALL_BALL, link=link, point=to_triple(foot, 6))
+        foot = X[:3, :3].T @ (np.array([X[0, 3], X[1, 3], ground + radius]) - X[:3, 3])
+        ball = Wheel(None, "caster_ball", radius, link=link, point=to_triple(foot, 6))
         if _holds(layout, wheels, X[:3, 3]):
             balls.append(ball)
     why = "; ".join(f"{link!r}: {reason}" for link, (reason, _) in missed.items())

@@ -6,17 +6,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from math import pi
 
 import numpy as np
 
 from ..description import Fact, Witness
 from ..elements import Interface
 from ..layout import Joint, Layout, is_named
+from ..text.source import name_of
 from .radii import find_wheel_rim
 from .rims import Rim, beside_cylinder, crossed_cylinder, is_horizontal
 from .rollers import roller_joints
 from .stance import footprint
+from .swivels import is_loose_ball
 
 # of a wheel, in languages that robots are named in
 _WORDS = ("wheel", "tyre", "tire", "reifen", "rueda", "roue", "ruota", "roda", "hjul", "kolo")
@@ -24,6 +25,7 @@ _SLACK = (5e-3, 0.1)    # m, and part of the radius: how far a rim may be off th
 # of the radius: a rim that is higher over the plane hangs in the air, a lower one contradicts it
 _IN_THE_AIR = 0.5
 _ALIKE = 0.05           # of the radius: partners on one axle differ by less
+_DRUM = 1.5             # of the diameter: what is wider is a brush or a roller, if no wheel by name
 
 
 class JointVerdict(Enum):
@@ -32,6 +34,7 @@ class JointVerdict(Enum):
     WHEEL = "wheel"                      # round, and on the ground
     NO_RADIUS = "wheel without radius"   # called a wheel, but no shape tells how large it is
     IN_THE_AIR = "in the air"            # round, but nowhere near the ground
+    DRUM = "drum"                        # on the ground, but wide as a brush or a roller is
     NO_WHEEL = "no wheel"
 
 
@@ -131,7 +134,8 @@ def judge(axle: Axle, floor: float | None, axles: Sequence[Axle], layout: Layout
     above it is none, whatever it is called. What is nearly on the ground contradicts itself, so
     that it is taken for a wheel, and the check of heights refuses it. A joint that is not free
     needs a second witness: a partner on its axle, a controller or a name; one on which something
-    moves, that nothing on it touches the ground. Where no shape tells, a name, an element or a
+    moves, that nothing on it touches the ground. What is far wider than high, among others that are
+    called wheels, is a drum. Where no shape tells, a name, an element or a
     cylinder that is turned wrongly makes a wheel only if another source gives the radius.
     """
     gap = None if floor is None else axle.bottom - floor
@@ -153,7 +157,18 @@ def judge(axle: Axle, floor: float | None, axles: Sequence[Axle], layout: Layout
         return JointVerdict.WHEEL if axle.is_listed else JointVerdict.IN_THE_AIR
     if not axle.is_free and not axle.is_called and not _has_partner(layout, axle, axles):
         return JointVerdict.NO_WHEEL
-    return JointVerdict.WHEEL
+    return JointVerdict.DRUM if _is_drum(axle, axles) else JointVerdict.WHEEL
+
+
+def _is_drum(axle: Axle, axles: Sequence[Axle]) -> bool:
+    """Whether a rim is far wider than a wheel's, and a name or a plugin speaks for others only."""
+    def is_wide(a: Axle) -> bool:
+        return a.rim is not None and a.rim.width > 2 * _DRUM * a.rim.radius
+
+    def is_told(a: Axle) -> bool:
+        return a.is_named or a.is_listed
+    return is_wide(axle) and not is_told(axle) and any(
+        is_told(a) and a.rim is not None and not is_wide(a) for a in axles)
 
 
 def _above(layout: Layout, axle: Axle, axles: Sequence[Axle]) -> list[Axle]:
@@ -232,7 +247,7 @@ def _could_roll(layout: Layout, joint: Joint) -> bool:
     above = layout.above.get(layout.body(joint.parent))
     if above is not None and above.turns and joint in roller_joints(layout, above):
         return False
-    return not is_ball_joint(layout, joint.child)
+    return not is_ball_joint(layout, joint.child) and not is_loose_ball(layout, joint)
 
 
 def _read_axle(layout: Layout, joint: Joint, rim: Rim | None) -> Axle:
@@ -243,7 +258,7 @@ def _read_axle(layout: Layout, joint: Joint, rim: Rim | None) -> Axle:
                                           or beside_cylinder(layout, joint))
     return Axle(
         joint, rim,
-        is_free=is_free(joint),
+        is_free=joint.is_free,
         is_named=has_word(layout, joint.child),
         is_listed=any(joint.name in plugin.wheels for plugin in layout.elements.drives),
         is_commanded=any(c.joint == joint.name and c.interfaces == {Interface.VELOCITY}
@@ -254,19 +269,17 @@ def _read_axle(layout: Layout, joint: Joint, rim: Rim | None) -> Axle:
         height=float(X[2, 3] + X[2, :3] @ centre))
 
 
-def is_free(joint: Joint) -> bool:
-    """Whether a joint that turns can do so round and round: it is continuous, or its limits are
-    missing, equal (exporters write 0 and 0 for none) or a full turn apart."""
-    span = joint.upper - joint.lower
-    return joint.type == "continuous" or span == 0 or span >= 2 * pi
-
-
 def is_handle(layout: Layout, joint: Joint) -> bool:
-    """Whether a joint only leads others by `<mimic>`: nothing on it can touch the ground."""
-    leads = any(e.get("joint") == joint.name for e in layout.source.root.findall("joint/mimic"))
-    return leads and not any(
-        layout.links[link].findall("collision") for link in layout.rigid(joint.child)
-    )
+    """Whether a joint only leads others by `<mimic>`: something on those can touch the ground, and
+    nothing on it."""
+    led = [layout.joints[name_of(mimic.getparent())]
+           for mimic in layout.source.root.findall("joint/mimic")
+           if mimic.get("joint") == joint.name]
+    return not _collides(layout, joint) and any(_collides(layout, other) for other in led)
+
+
+def _collides(layout: Layout, joint: Joint) -> bool:
+    return any(map(layout.shapes, layout.rigid(joint.child)))
 
 
 def is_ball_joint(layout: Layout, link: str) -> bool:

@@ -6,26 +6,30 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from ...errors import listed
 from ..description import Fact, FoundWheel, Reason
 from ..layout import Joint, Layout, to_triple
 from ..notice import Notice, NoticeKind
 from ..remedy import option, suggest
 from ..wheel import Wheel
+from .casters import list_wheels
 from .evidence import (
     Axle,
     Findings,
     JointVerdict,
     find_rivals,
     has_word,
-    is_free,
     is_handle,
     read_facts,
     weigh,
 )
 from .radii import Radius, choose_radius, read_radii, report_radii, weigh_radii
-from .refusals import leaning_error, no_wheel_error, radius_error, rival_error
+from .refusals import check_sides, leaning_error, no_wheel_error, radius_error, rival_error
 from .rims import RimSource, crossed_cylinder, equal_rims, find_rim
+from .rollers import roller_joints
+from .swivels import is_loose_ball
 
+_SHOWN = 8                 # joints in the air that a notice names
 _LEANING = (0.02, 0.7)     # of a unit axle: its vertical part where it neither lies nor stands
 
 
@@ -65,13 +69,25 @@ def infer_wheels(layout: Layout) -> tuple[list[FoundWheel], list[Notice]]:
             against[axle.joint.name] = contradiction
     if unknown:
         raise radius_error(layout, contacts, unknown)
+    check_sides(layout, contacts)
     notices = report_radii(against)
-    for axle in findings.of(JointVerdict.IN_THE_AIR):
-        if axle.is_called and findings.floor is not None:
-            notices.append(Notice(
-                NoticeKind.HANDLE,
-                f"{axle.joint.name}: no wheel, because its lowest point is "
-                f"{axle.bottom - findings.floor:.4g} m above the plane of the wheels"))
+    floor = findings.floor
+    high = {} if floor is None else {axle.joint.name: axle.bottom - floor for axle in
+                                     findings.of(JointVerdict.IN_THE_AIR) if axle.is_called}
+    if high:
+        gaps = list(dict.fromkeys(f"{gap:.4g}" for gap in sorted(high.values())))
+        most = f" to {gaps[-1]}" if len(gaps) > 1 else ""
+        its = "its lowest point is" if len(high) == 1 else "their lowest points are"
+        notices.append(Notice(NoticeKind.HANDLE, f"{listed(high, _SHOWN)}: no wheel, because {its} "
+                                                 f"{gaps[0]}{most} m above the plane of the "
+                                                 "wheels"))
+    for axle in findings.of(JointVerdict.DRUM):
+        found = _measure(layout, axle, findings)
+        notices.append(Notice(
+            NoticeKind.HANDLE,
+            f"{axle.joint.name}: no wheel, because it is far wider than high, as brushes and "
+            "rollers are, and no name or plugin calls it one",
+            found and suggest("If it bears: ", list_wheels(layout, [*contacts, found[0]]))))
     handles = [j.name for j in layout.joints.values()
                if j.turns and has_word(layout, j.child) and is_handle(layout, j)]
     if handles:
@@ -169,10 +185,12 @@ def _find_leaning(layout: Layout, findings: Findings) -> list[Joint]:
     """Joints that would be wheels if their axle were level."""
     low, high = _LEANING
     leaning = []
+    rollers = [roller for axle in findings.axles if axle.rollers
+               for roller in roller_joints(layout, axle.joint)]
     for joint in layout.joints.values():
-        if (not joint.turns or not low <= abs(layout.axis_R(joint)[2]) < high
-                or not (is_free(joint) or has_word(layout, joint.child))
-                or layout.carried(joint.child)):
+        if (joint in rollers or not joint.turns or not low <= abs(layout.axis_R(joint)[2]) < high
+                or not (joint.is_free or has_word(layout, joint.child))
+                or layout.carried(joint.child) or is_loose_ball(layout, joint)):
             continue
         rim = find_rim(layout, joint)
         if rim is None:

@@ -18,7 +18,6 @@ from .stance import footprint
 # much below the tread, or round it up
 _MESH = (0.07, 0.05)
 _OTHER = (0.1, 0.1)    # of any other source's radius, below and above
-_HEIGHT = 5e-3         # m: a height may always be so much off
 
 _WITNESSES = {RimSource.COLLISION_PRIMITIVE: Witness.PRIMITIVE,
               RimSource.COLLISION_MESH: Witness.COLLISION_MESH,
@@ -57,7 +56,7 @@ class Radius:
     @classmethod
     def of_plane(cls, value: float) -> Radius:
         """The height of an axle over the plane of the other wheels [m]."""
-        slack = max(_HEIGHT, _OTHER[0] * value)
+        slack = _OTHER[0] * value
         return cls(Witness.PLANE, value, Reason("height of its axle over the plane of the other "
                                                 "wheels"), None, slack, slack)
 
@@ -121,7 +120,7 @@ def read_radii(layout: Layout, joint: Joint, height: float | None = None) -> lis
     mark = footprint(layout)
     if height is not None and mark is not None and height > mark[1]:
         value = height - mark[1]
-        slack = max(_HEIGHT, _OTHER[0] * value)
+        slack = _OTHER[0] * value
         found.append(Radius(Witness.FOOTPRINT, value, Reason("height of its axle over {}",
                                                              (mark[0],)), None, slack, slack))
     told = layout.elements.wheel_radii(joint.name, layout.rigid(joint.child))

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import pinocchio as pin
 
 from ...errors import ModelError, Remedy, listed
 from ..description import FoundWheel, Reason
+from ..elements import Drive
 from ..layout import Joint, Layout, LinkShape, to_triple, to_words
 from ..remedy import Blank, WheelFields, ask_for_packages, option, suggest, wheel_fields
 from ..wheel import Wheel
@@ -27,7 +29,7 @@ from .rims import (
     find_rim,
     unused_meshes,
 )
-from .stance import footprint
+from .stance import axle_R, centre_R, footprint
 
 _MOST = 8                  # joints that one message names
 _SLACK = (5e-3, 0.1)       # m, and part of the radius: wheels stand on one plane up to this
@@ -75,6 +77,42 @@ def radius_error(layout: Layout, contacts: Sequence[FoundWheel],
         first.element, text,
         suggest(*ask_for_packages(m.package for m in meshes), "Give it: ", option("wheels", wheels),
                 f" (and the casters, if there are any){_MEASURE}"))
+
+
+def check_sides(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
+    """Two wheels that a plugin drives as the sides of a differential drive do not stand one behind
+    the other, as a bicycle's do.
+
+    Raises
+    ------
+    ModelError
+        With the angles that put their joints on one axle.
+    """
+    for plugin in layout.elements.drives:
+        pair = [c.wheel for c in contacts if c.wheel.joint in plugin.wheels]
+        if plugin.drive is not Drive.DIFFERENTIAL or len(pair) != 2:
+            continue
+        along, apart = axle_R(layout, pair[0]), np.subtract(*(centre_R(layout, w) for w in pair))
+        size, slack = float(np.linalg.norm(apart)), PARALLEL * float(np.linalg.norm(apart))
+        parallel = np.linalg.norm(np.cross(along, axle_R(layout, pair[1]))) < PARALLEL
+        if not parallel or abs(apart[2]) > slack or not abs(along @ apart) < slack < size:
+            continue
+        joints = [layout.joints[w.name] for w in pair]
+        turned = "; ".join(f'{j.name}: rpy="{_turn_left(layout, j)}"' for j in joints)
+        raise layout.source.error(
+            joints[0].element,
+            f"the plugin {plugin.name!r} drives {_names(joints)} as the two sides of a "
+            f"differential drive, but their axles lie {size:.4g} m apart, one behind the other: "
+            f"each points along ({to_words(along)}) of the base. For one common axle, "
+            f"<origin> of {turned}")
+
+
+def _turn_left(layout: Layout, joint: Joint) -> str:
+    """The rpy of a joint turned by a quarter about the vertical, its axle then to the left."""
+    R_RP = layout.X_RL[joint.parent][:3, :3]
+    quarters = [R_RP.T @ pin.rpy.rpyToMatrix(0.0, 0.0, yaw) @ R_RP @ joint.X_PC[:3, :3]
+                for yaw in (np.pi / 2, -np.pi / 2)]
+    return to_words(pin.rpy.matrixToRpy(max(quarters, key=lambda R: (R_RP @ R @ joint.axis)[1])))
 
 
 def rival_error(layout: Layout, lowest: Axle, pair: Sequence[Axle]) -> ModelError:

@@ -34,8 +34,12 @@ def bottom_R(layout: Layout, wheel: Wheel) -> float:
 def tolerance(wheels: Sequence[Wheel]) -> float:
     """How far contacts may be off the common plane [m]: 5 mm, or a tenth of the median radius where
     that is more."""
-    radii = [w.radius for w in wheels if w.radius > 0]
-    return max(5e-3, 0.1 * median(radii)) if radii else 5e-3
+    return max(5e-3, 0.1 * usual_radius(wheels))
+
+
+def usual_radius(wheels: Sequence[Wheel]) -> float:
+    """The median radius of wheels [m], which says how large a robot is; 0 where none has one."""
+    return median([w.radius for w in wheels if w.radius > 0] or [0.0])
 
 
 def ground_height(layout: Layout, wheels: Sequence[Wheel]) -> float:

@@ -8,11 +8,10 @@ from math import cos, radians
 
 import numpy as np
 
-from ..layout import Joint, Layout, is_named
+from ..layout import Joint, Layout, LinkShape, is_named
 from ..wheel import Wheel
 from .axis_hints import is_upright
-from .evidence import is_free
-from .rims import is_horizontal
+from .rims import find_rim, is_horizontal
 from .stance import axle_R, centre_R
 
 # a swivel's axis is within 5 degrees of it
@@ -43,7 +42,7 @@ def _trails(layout: Layout, joint: Joint, wheels: Sequence[Wheel]) -> bool:
     if not joint.turns or abs(axis[2]) < _VERTICAL:
         return False
     trails = []
-    beside = _BESIDE if is_free(joint) else 1.0
+    beside = _BESIDE if joint.is_free else 1.0
     for wheel in wheels:
         if joint not in layout.path(layout.carrier(wheel)):
             continue
@@ -58,7 +57,7 @@ def _trails(layout: Layout, joint: Joint, wheels: Sequence[Wheel]) -> bool:
 
 def swings(layout: Layout, joint: Joint) -> bool:
     """Whether a joint turns about an upright axis and nothing limits or commands it."""
-    return (joint.turns and is_upright(layout, joint) and is_free(joint)
+    return (joint.turns and is_upright(layout, joint) and joint.is_free
             and not layout.elements.steers(joint.name)
             and all(command.joint != joint.name for command in layout.elements.commands))
 
@@ -88,7 +87,40 @@ def _is_left_out(layout: Layout, joint: Joint, wheel: str) -> bool:
     rolls = layout.elements.rolls
     return not rolls(wheel) and not is_named("steer", joint.name, joint.child) and any(
         rolls(other.name) for other in layout.joints.values()
-        if other.turns and is_free(other) and is_horizontal(layout, other))
+        if other.turns and other.is_free and is_horizontal(layout, other))
+
+
+def is_loose_ball(layout: Layout, joint: Joint) -> bool:
+    """Whether a joint turns a ball that only supports: on one axle it would bar every turn that a
+    ball is drawn to allow, whatever the axle.
+
+    It turns freely, no motor turns it, nothing above it steers it or leaves it a trail, and the
+    file says that others are the wheels: by its name, or because they have motors or rims.
+    """
+    balls = _balls(layout, joint) if joint.turns and joint.is_free else []
+    if not balls or layout.elements.rolls(joint.name):
+        return False
+    centre = (layout.X_RL[joint.child] @ [*balls[0].centre, 1.0])[:3]
+    for above in layout.path(joint.parent):
+        beside = np.cross(centre - layout.X_RL[above.child][:3, 3], layout.axis_R(above))
+        if above.turns and is_upright(layout, above) and not (
+                swings(layout, above) and np.linalg.norm(beside) < _BESIDE * balls[0].size[0]):
+            return False
+    return is_caster(layout, joint.child) or any(
+        layout.elements.rolls(other.name) or (
+            is_horizontal(layout, other) and not _balls(layout, other)
+            and find_rim(layout, other, meshes=False))
+        for other in layout.joints.values() if other.turns and other.is_free)
+
+
+def _balls(layout: Layout, joint: Joint) -> list[LinkShape]:
+    """What a joint turns, in its child's frame, if all of it is balls on its axis."""
+    links = layout.rigid(joint.child)
+    shapes = [s for link in links for s in layout.shapes(link, joint.child)] or [
+        s for link in links for s in layout.shapes(link, joint.child, "visual")]
+    balls = [s for s in shapes if s.kind == "sphere" and s.size[0] > 0 and np.linalg.norm(
+        np.cross(s.centre, joint.axis)) < _BESIDE * s.size[0]]
+    return balls if len(balls) == len(shapes) else []
 
 
 def is_caster(layout: Layout, link: str) -> bool:
