@@ -111,7 +111,7 @@ def test_commas_that_could_mean_anything(given):
 
 
 def test_all_faults_in_one_error_with_one_command_that_cures_them(tmp_path):
-    text = cart(left='<limit effort="-1" velocity="1"/>', arm=JOINT_FAULTS["reversed limits"][0])
+    text = cart(left='<limit effort="-2" velocity="1"/>', arm=JOINT_FAULTS["reversed limits"][0])
     text = text.replace('xyz="0 -0.2 0"', 'xyz="0, -0.2, 0"')
     text = text.replace('name="cart"', 'name="cart & co"')
     file = tmp_path / "cart.urdf"
@@ -120,7 +120,7 @@ def test_all_faults_in_one_error_with_one_command_that_cures_them(tmp_path):
         nhmech.load(file)
     error = caught.value
     assert error.text.startswith("cart.urdf: 3 things are wrong\n")
-    for fragment in ("& that is not written &amp;", "effort=-1 is negative", "0, -0.2, 0"):
+    for fragment in ("& that is not written &amp;", "effort=-2 is negative", "0, -0.2, 0"):
         assert fragment in error.text
     assert "arm_joint" not in error.text               # driving does not need it
     assert [fault.line for fault in error.faults] == sorted(fault.line for fault in error.faults)
@@ -136,7 +136,7 @@ def test_all_faults_in_one_error_with_one_command_that_cures_them(tmp_path):
 
 
 def test_faults_that_nothing_mends_are_listed_too_and_nothing_is_suggested():
-    text = cart(left='<limit effort="-1" velocity="1"/>').replace(
+    text = cart(left='<limit effort="-2" velocity="1"/>').replace(
         '<mass value="10"/>', '<mass value="nan"/>').replace('child link="arm"', 'child link="ar"')
     for repair in (False, True):
         with pytest.raises(FaultyFile) as caught:
@@ -156,10 +156,10 @@ def test_of_many_faults_ten_are_shown():
 
 
 def test_what_is_wrong_besides_the_file_is_said_in_the_same_error():
-    text = cart(left='<limit effort="-1" velocity="1"/>').replace('"continuous"', '"fixed"')
+    text = cart(left='<limit effort="-2" velocity="1"/>').replace('"continuous"', '"fixed"')
     with pytest.raises(FaultyFile) as caught:
         describe(text)
-    assert "effort=-1 is negative" in caught.value.text
+    assert "effort=-2 is negative" in caught.value.text
     assert "no rolling joint" in caught.value.text
     with pytest.raises(ModelError, match="no rolling joint"):
         describe(text, repair=True)

@@ -57,7 +57,7 @@ BAD = {
     "limits reversed": ('lower="0.2"', 'lower="2"', "exchange them"),
     "no limit": ('<limit lower="0.2" upper="1" effort="1" velocity="1"/>', "", "needs <limit"),
     "limit without effort": (' effort="1" velocity="1"', ' velocity="1"', "effort= is missing"),
-    "negative limit": ('effort="1" velocity="10"', 'effort="-1" velocity="10"', "negative"),
+    "negative limit": ('effort="1" velocity="10"', 'effort="-2" velocity="10"', "negative"),
     "link twice": ('<link name="arm">', '<link name="base">', "names must differ"),
     "joint twice": ('"arm_joint"', '"left_wheel_joint"', "names must differ"),
     "name that turns lines": ('"arm_joint"', '"arm\u202ejoint"',

@@ -9,7 +9,6 @@ from .description import JointLimits
 from .elements import Drive
 from .layout import Layout
 from .notice import Notice, NoticeKind
-from .text.validate_joint import UNLIMITED
 from .wheel import Wheel
 from .wheels.roles import Roles
 
@@ -21,7 +20,7 @@ def read_limits(layout: Layout, roles: Roles,
     limits = {}
     odd: dict[str, list[str]] = {
         "revolute, but rolls; limits on its angle are ignored": [],
-        "effort or velocity limit 0 is taken as no limit": [],
+        "effort or velocity limit 0 or -1 is taken as no limit": [],
         "<limit> has neither lower nor upper; taken as unlimited": [],
         "is free although its limits are equal; they are ignored": [],
     }
@@ -31,8 +30,8 @@ def read_limits(layout: Layout, roles: Roles,
         element = joint.element.find("limit")
         effort = velocity = inf
         if element is not None:
-            effort, velocity = (inf if value == UNLIMITED else value for value in (
-                layout.source.number(element, a, inf) for a in ("effort", "velocity")))
+            effort, velocity = (layout.source.number(element, a, inf) for a in ("effort",
+                                                                                "velocity"))
             if name in driven and 0 in (effort, velocity):
                 zero.append(name)
         lower, upper = joint.lower, joint.upper

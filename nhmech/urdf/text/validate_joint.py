@@ -25,7 +25,7 @@ _NUMBERS: dict[str, dict[str, float | None]] = {
     "dynamics": {"damping": 0.0, "friction": 0.0},
     "calibration": {"rising": 0.0, "falling": 0.0},
 }
-UNLIMITED = -1     # as effort= or velocity=: no limit, as in SDF
+UNLIMITED = -1     # as effort= or velocity= means none in SDF; it becomes 0, which is none here
 # element of a joint -> its attributes that may not be negative, and how the complaint goes on
 _NOT_NEGATIVE = {
     "dynamics": (("damping", "friction"), " and would create energy; use 0 or more"),
@@ -146,7 +146,9 @@ def _check_number(source: Source, element: Element, name: str, default: float | 
         if error.mend is None:
             raise source.error(element, error.fault.text, mend=unusable) from None
         raise
-    if name in negative and value < 0 and not (element.tag == "limit" and value == UNLIMITED):
+    if element.tag == "limit" and name in negative and value == UNLIMITED:
+        element.set(name, "0")
+    elif name in negative and value < 0:
         raise source.error(element, f"{name}={element.get(name)} is negative{rest}", mend=unusable)
 
 

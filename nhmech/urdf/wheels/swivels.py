@@ -94,23 +94,35 @@ def is_loose_ball(layout: Layout, joint: Joint) -> bool:
     """Whether a joint turns a ball that only supports: on one axle it would bar every turn that a
     ball is drawn to allow, whatever the axle.
 
-    It turns freely, no motor turns it, nothing above it steers it or leaves it a trail, and the
-    file says that others are the wheels: by its name, or because they have motors or rims.
+    It turns freely, no motor turns it, nothing above it steers it, leaves it a trail or rolls with
+    it, and the file says that others are the wheels: by its name, or because they have motors or
+    rims, while it has no twin on its axle.
     """
     balls = _balls(layout, joint) if joint.turns and joint.is_free else []
     if not balls or layout.elements.rolls(joint.name):
         return False
     centre = (layout.X_RL[joint.child] @ [*balls[0].centre, 1.0])[:3]
     for above in layout.path(joint.parent):
-        beside = np.cross(centre - layout.X_RL[above.child][:3, 3], layout.axis_R(above))
-        if above.turns and is_upright(layout, above) and not (
-                swings(layout, above) and np.linalg.norm(beside) < _BESIDE * balls[0].size[0]):
+        if above.turns and (above.is_free if is_horizontal(layout, above) else is_upright(
+                layout, above) and not (swings(layout, above) and _is_on(
+                    layout, above, centre, balls[0].size[0]))):
             return False
-    return is_caster(layout, joint.child) or any(
-        layout.elements.rolls(other.name) or (
-            is_horizontal(layout, other) and not _balls(layout, other)
-            and find_rim(layout, other, meshes=False))
-        for other in layout.joints.values() if other.turns and other.is_free)
+    if is_caster(layout, joint.child):
+        return True
+    others = [other for other in layout.joints.values()
+              if other is not joint and other.turns and other.is_free]
+    if any(_balls(layout, other) and _is_on(layout, joint, layout.X_RL[other.child][:3, 3],
+                                            balls[0].size[0]) for other in others):
+        return False
+    return any(layout.elements.rolls(other.name) or (
+        is_horizontal(layout, other) and not _balls(layout, other)
+        and find_rim(layout, other, meshes=False)) for other in others)
+
+
+def _is_on(layout: Layout, joint: Joint, point: np.ndarray, radius: float) -> bool:
+    """Whether a point in the root's frame is on a joint's axis, as wheels of a radius have it."""
+    beside = np.cross(point - layout.X_RL[joint.child][:3, 3], layout.axis_R(joint))
+    return bool(np.linalg.norm(beside) < _BESIDE * radius)
 
 
 def _balls(layout: Layout, joint: Joint) -> list[LinkShape]:
