@@ -34,6 +34,7 @@ class TwistDrive:
     that the path stays that of the command.
     A wheel that trails a driven joint which turns all the way round, as a powered caster or the
     wheels below a turntable do, bars no twist: the joint gets the rate that solves the lateral row.
+    Other driven joints, such as a lift, are kept from moving.
 
     Parameters
     ----------
@@ -75,17 +76,19 @@ class TwistDrive:
         self._angles = [axle.steering for axle in guiding_axles(vehicle)]
         self._steering = [axle.steering for axle in driven_steering(vehicle)]
         self._spins = [rolled.joint for rolled in rolled_joints(vehicle)]
+        self._others = dict.fromkeys((name for name in vehicle.driven if name not in (
+            *self._steering, *self._spins)), 0.0)
         self._find = Buffered(twist_function(vehicle))
         self.commanded_twist = np.array(NOT_YET)
 
     def __repr__(self) -> str:
         return f"TwistDrive({self.vehicle.name!r}, wheels={[wheel.joint for wheel in self.wheels]})"
 
-    def __call__(self, t: float, state: State) -> tuple[JointPosition, JointVelocity]:
+    def __call__(self, t: float, state: State) -> tuple[JointPosition | JointVelocity, ...]:
         return self.follow(t, state, self.twist(t, state) if callable(self.twist) else self.twist)
 
     def follow(self, t: float, state: State,
-               twist: TwistValues) -> tuple[JointPosition, JointVelocity]:
+               twist: TwistValues) -> tuple[JointPosition | JointVelocity, ...]:
         """Commands for one twist (3,), which `commanded_twist` shows from then on.
 
         Raises
@@ -107,4 +110,7 @@ class TwistDrive:
         spins = dict(zip(self._spins, rates.tolist()))
         if not moving.item():
             spins, angles = spins | dict.fromkeys(angles, 0.0), {}
-        return JointPosition(angles), JointVelocity(spins, most if most < np.inf else None)
+        rolling = JointVelocity(spins, most if most < np.inf else None)
+        if not self._others:
+            return JointPosition(angles), rolling
+        return JointPosition(angles), rolling, JointVelocity(self._others)

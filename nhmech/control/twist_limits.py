@@ -17,6 +17,7 @@ from .speed_limits import SpeedLimits
 from .twist import TwistDrive
 from .unicycle import unicycle
 
+SLOW = 1e-3                 # of an easy speed: at it no joint is at its limit
 GROWTH, DECAY = 0.4, 0.2    # [s] from rest to the limit of an easy speed, and back
 
 Twist = tuple[float, float, float]
@@ -90,8 +91,8 @@ def _fastest(vehicle: Vehicle, axis: int) -> float:
     if coasts(vehicle) or vehicle.steering.length <= 0:
         return math.inf
     twist = np.zeros(3)
-    twist[axis] = easy_speed(vehicle)
-    _, wheels = TwistDrive(vehicle, twist)(0.0, Simulator(vehicle).state)
+    twist[axis] = SLOW * easy_speed(vehicle)
+    wheels = TwistDrive(vehicle, twist)(0.0, Simulator(vehicle).state)[1]
     use = max((abs(rate) / vehicle.limits[name].velocity for name, rate in wheels.values.items()),
               default=0.0)
     return twist[axis] / use if use > 0 else math.inf

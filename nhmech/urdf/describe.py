@@ -13,7 +13,7 @@ from ..errors import InputError, ModelError
 from .description import Description, FoundWheel
 from .joint_properties import find_massless, read_damping, read_limits, read_mu, read_stiffness
 from .layout import Layout
-from .notice import Notice, NoticeKind
+from .notice import Notice
 from .packages import missing_meshes
 from .remedy import option, suggest
 from .repair import give_mass
@@ -24,13 +24,13 @@ from .text.source import Source, read_source
 from .text.validate import validate
 from .validate_inertia import check_bodies, repair_inertias
 from .wheel import Wheel
+from .wheels.bearing import report_bearing
 from .wheels.casters import infer_casters
 from .wheels.heights import check_heights, report_heights
 from .wheels.inference import find_unlisted, infer_wheels, rolling_candidates
 from .wheels.listed_wheels import Origin, complete_wheels, find_joint, read_wheels
 from .wheels.roles import assign_roles, choose_driven, couple, report_held
 from .wheels.skid import SkidArgument, check_released, choose_turning, read_skid
-from .wheels.stance import on_one_axle
 from .wheels.tyres import TyresArgument, put_tyres
 from .wheels.unrolled import infer_blades
 from .wheels.wheel_inertia import check_wheel_inertia
@@ -154,10 +154,7 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
     notices += missing_meshes((mesh.get("filename", "") for mesh in
                                document.root.iterfind("link/visual/geometry/mesh")),
                               document.packages, document.path)
-    if len(chosen) > 1 and on_one_axle(layout, chosen):
-        notices.append(Notice(NoticeKind.FREE_PITCH,
-                              "all contacts are under one axle: nothing supports the vehicle "
-                              "before or behind it, its pitch is free"))
+    notices += report_bearing(layout, chosen, roles.steering)
     return Description(
         xml=document.text,
         name=document.root.get("name", ""),

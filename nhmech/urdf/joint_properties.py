@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf, isfinite
 
+from ..errors import Remedy
 from .description import JointLimits
 from .elements import Drive
 from .layout import Layout
@@ -64,9 +65,11 @@ def read_damping(layout: Layout, roles: Roles) -> tuple[dict[str, float], list[N
     if not rubbing:
         return damping, []
     return damping, [Notice(NoticeKind.COULOMB_FRICTION,
-                            f"{', '.join(rubbing)}: Coulomb friction ignored; "
-                            "with_parameters({'<joint>.rolling_resistance': [N m]}) gives a smooth "
-                            "one")]
+                            f"{', '.join(rubbing)}: Coulomb friction ignored",
+                            Remedy("vehicle.with_parameters({'<joint>.rolling_resistance': [N m]}) "
+                                   "gives wheels a smooth one",
+                                   "--param JOINT.rolling_resistance=0.1 [N m] gives wheels a "
+                                   "smooth one"))]
 
 
 def read_mu(layout: Layout, wheels: Sequence[Wheel]) -> dict[str, float]:

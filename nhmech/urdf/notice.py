@@ -35,6 +35,7 @@ class NoticeKind(str, Enum):
     CASTER_SHAPE = "caster shape"
     NO_SUPPORT = "no support"
     FREE_PITCH = "free pitch"
+    ROLLS_SIDEWAYS = "rolls sideways"
     # joints
     DRIVEN_FROM = "driven from"
     NOT_DRIVEN = "not driven"

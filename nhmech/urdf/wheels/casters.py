@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import ModelError, Remedy
 from ..description import FoundWheel, Reason
-from ..layout import Layout, LinkShape, placement, to_triple
+from ..layout import Layout, LinkShape, to_triple
 from ..notice import Notice, NoticeKind
 from ..packages import package_of
 from ..remedy import ask_for_packages, option, suggest
@@ -21,6 +21,7 @@ from .rims import PARALLEL, read_vertices
 from .stance import (
     axle_R,
     bottom_R,
+    centre_of_mass,
     centre_R,
     ground_height,
     on_one_axle,
@@ -177,7 +178,7 @@ def _find_feet(layout: Layout, wheels: Sequence[FoundWheel]) -> list[_Ball]:
     size = usual_radius([c.wheel for c in wheels])
     wheel = wheels[0].wheel
     ahead = np.cross(axle_R(layout, wheel), (0.0, 0.0, 1.0))
-    if ahead @ (_centre_of_mass(layout) - centre_R(layout, wheel)) < 0:
+    if ahead @ (centre_of_mass(layout) - centre_R(layout, wheel)) < 0:
         ahead = -ahead
     for link in _fixed_links(layout, wheels):
         X = layout.X_RL[link]
@@ -197,19 +198,6 @@ def _find_feet(layout: Layout, wheels: Sequence[FoundWheel]) -> list[_Ball]:
                 return [_Ball(shape, ball, centre + above * X[2, :3], height,
                               is_exact=False)]
     return []
-
-
-def _centre_of_mass(layout: Layout) -> np.ndarray:
-    """Of the whole robot, (3,) in the root's frame [m]; its origin where nothing has mass."""
-    total, moment = 0.0, np.zeros(3)
-    for link, element in layout.links.items():
-        inertial = element.find("inertial")
-        mass = None if inertial is None else inertial.find("mass")
-        if inertial is not None and mass is not None:
-            m = layout.source.number(mass, "value", 0.0)
-            total += m
-            moment += m * (layout.X_RL[link] @ placement(layout.source, inertial))[:3, 3]
-    return moment / total if total > 0 else moment
 
 
 def _holds(layout: Layout, wheels: Sequence[FoundWheel], point: np.ndarray) -> bool:

@@ -8,7 +8,7 @@ from statistics import median
 
 import numpy as np
 
-from ..layout import Layout, is_named
+from ..layout import Layout, is_named, placement
 from ..wheel import Wheel
 
 
@@ -67,3 +67,16 @@ def on_one_axle(layout: Layout, wheels: Sequence[Wheel]) -> bool:
         if across > 0.02 or np.linalg.norm(reach) > max(1e-3, 0.05 * wheel.radius):
             return False
     return True
+
+
+def centre_of_mass(layout: Layout) -> np.ndarray:
+    """Of the whole robot, (3,) in the root's frame [m]; its origin where nothing has mass."""
+    total, moment = 0.0, np.zeros(3)
+    for link, element in layout.links.items():
+        inertial = element.find("inertial")
+        mass = None if inertial is None else inertial.find("mass")
+        if inertial is not None and mass is not None:
+            m = layout.source.number(mass, "value", 0.0)
+            total += m
+            moment += m * (layout.X_RL[link] @ placement(layout.source, inertial))[:3, 3]
+    return moment / total if total > 0 else moment

@@ -1,0 +1,51 @@
+"""What a user should know of the way that wheels were found to bear and roll a robot."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+import numpy as np
+
+from ..layout import Layout, to_triple
+from ..notice import Notice, NoticeKind
+from ..remedy import option, suggest
+from ..wheel import Wheel
+from .stance import axle_R, centre_of_mass, centre_R, ground_height, on_one_axle, usual_radius
+
+_BALL = 0.2        # of the usual radius: a caster that the file does not have
+_AHEAD = 2.0       # usual radii before the axle: where one is, if not twice as far as the centre
+_ACROSS = 0.5 ** 0.5   # of a unit axle: its part along x from which wheels roll across x
+
+
+def report_bearing(layout: Layout, wheels: Sequence[Wheel],
+                   steering: Collection[str]) -> Iterator[Notice]:
+    """Notices about a robot whose pitch is free, and one that rolls across its own x axis."""
+    if len(wheels) > 1 and on_one_axle(layout, wheels):
+        ball = _missing_caster(layout, wheels)
+        yield Notice(
+            NoticeKind.FREE_PITCH,
+            "all contacts are under one axle: nothing supports the vehicle before or behind it, "
+            "its pitch is free", suggest(
+                "If it has a caster that the file does not show: ",
+                option("wheels", [*wheels, ball]), " (check where it touches)"))
+    rolling = [w for w in wheels if w.joint is not None and w.axis is not None
+               and w.traits.held and not w.traits.has_rollers
+               and not any(j.name in steering for j in layout.path(layout.carrier(w)))]
+    if len(rolling) > 1 and all(abs(axle_R(layout, w)[0]) > _ACROSS for w in rolling):
+        yield Notice(
+            NoticeKind.ROLLS_SIDEWAYS,
+            f"the wheels roll along y of {layout.root!r}, across its x axis, which forward means: "
+            "the forward speed of a twist is not driven, its lateral speed is. For x ahead, let a "
+            f"root of your own carry {layout.root!r} by a fixed joint with rpy=\"0 0 -1.5707963\"")
+
+
+def _missing_caster(layout: Layout, wheels: Sequence[Wheel]) -> Wheel:
+    """A ball on that side of the axle to which the robot would tip."""
+    ahead = np.cross(axle_R(layout, wheels[0]), (0.0, 0.0, 1.0))
+    axle, radius = centre_R(layout, wheels[0]), usual_radius(wheels)
+    offset = float(ahead @ (centre_of_mass(layout) - axle))
+    reach = max(2 * abs(offset), _AHEAD * radius) * (-1.0 if offset < 0 else 1.0)
+    middle = np.mean([centre_R(layout, w) for w in wheels], axis=0) + reach * ahead
+    middle[2] = ground_height(layout, wheels) + _BALL * radius
+    return Wheel(None, "caster_ball", _BALL * radius, link=layout.root,
+                 point=to_triple(middle, 6))

@@ -1,0 +1,100 @@
+"""What is said of a robot that nothing supports, of one that rolls across its x axis; joints that
+a twist leaves alone, and limits of driven joints."""
+
+import numpy as np
+import pytest
+from robot_table import python_lines
+from support import joint, link, robot, shipped
+
+import nhmech
+from nhmech import JointVelocity, Simulator
+from nhmech.control import TwistDrive
+from nhmech.simulation import planar_pose
+from nhmech.urdf.describe import describe
+from nhmech.urdf.notice import NoticeKind
+
+WHEEL = ('<collision><origin rpy="1.5707963267948966 0 0"/><geometry><cylinder radius="0.1" '
+         'length="0.04"/></geometry></collision>')
+BALL = '<collision><geometry><sphere radius="0.05"/></geometry></collision>'
+
+
+def cart(*more: str, parent: str = "base", limit: str = "") -> str:
+    sides = "".join(link(f"{side}_wheel", 0.5, (1e-3,) * 3, body=WHEEL)
+                    + joint(f"{side}_joint", parent, f"{side}_wheel", (0, y, 0.1), more=limit)
+                    for side, y in (("left", 0.2), ("right", -0.2)))
+    return robot(link("base", 6, (0.1, 0.2, 0.2), (0.05, 0, 0.15)), sides, *more)
+
+
+def caster(parent: str = "base") -> str:
+    return link("caster", 0.1, body=BALL) + joint("caster_joint", parent, "caster", (0.3, 0, 0.05),
+                                                  kind="fixed")
+
+
+def kinds(text: str) -> set[NoticeKind]:
+    return {notice.kind for notice in describe(text).notices}
+
+
+def test_the_caster_that_a_notice_offers_supports():
+    note = next(n for n in describe(cart()).notices if n.kind is NoticeKind.FREE_PITCH)
+    (line,) = python_lines(note.remedy)
+    vehicle = nhmech.load(cart(), **line)
+    assert NoticeKind.FREE_PITCH not in {n.kind for n in vehicle.notices}
+    ball = vehicle.description.wheels[2]
+    assert ball.point[0] > 0.05 and abs(ball.point[2] - ball.radius) < 1e-9
+
+
+def test_a_base_whose_x_axis_lies_along_the_axle_is_told_and_its_cure_works():
+    turned = robot(link("chassis"), joint("turn", "chassis", "base", rpy=(0, 0, np.pi / 2),
+                                          kind="fixed"),
+                   cart(caster()).removeprefix('<robot name="rig">').removesuffix("</robot>"))
+    assert NoticeKind.ROLLS_SIDEWAYS in kinds(turned)
+    text = next(n.text for n in describe(turned).notices if n.kind is NoticeKind.ROLLS_SIDEWAYS)
+    assert "along y of 'chassis'" in text and 'rpy="0 0 -1.5707963"' in text
+    mended = turned.replace('<robot name="rig">', '<robot name="rig">' + link("root") + joint(
+        "up", "root", "chassis", rpy=(0, 0, -1.5707963), kind="fixed"))
+    assert NoticeKind.ROLLS_SIDEWAYS not in kinds(mended) | kinds(cart(caster()))
+    vehicle = nhmech.load(mended)
+    run = Simulator(vehicle, TwistDrive(vehicle, (0.2, 0, 0)), mode="kinematic").run(1.0)
+    assert planar_pose(run.q[-1])[0] == pytest.approx(0.2, abs=1e-7)
+
+
+@pytest.mark.parametrize("twist", [(1.0, 0, 2.0), (-0.4, 0, 9.0), (0.1, 0, 0.2)])
+def test_a_twist_that_is_too_fast_keeps_its_path(twist):
+    """Wheels of 5 rad/s: the same ratio of speed and yaw rate, the faster wheel at its limit."""
+    vehicle = nhmech.load(cart(caster(), limit='<limit effort="9" velocity="5"/>'))
+    rates = TwistDrive(vehicle, twist)(0.0, Simulator(vehicle).state)[1].values
+    forward, _, yaw = twist
+    wanted = np.array([forward - 0.2 * yaw, forward + 0.2 * yaw]) / 0.1
+    share = min(1.0, 5 / np.abs(wanted).max())
+    assert [rates["left_joint"], rates["right_joint"]] == pytest.approx(share * wanted, rel=1e-12)
+
+
+def test_a_lift_that_is_freed_is_held_while_its_robot_drives():
+    mast = (link("fork", 3.0, com=(0.05, 0, 0.2)) + joint(
+        "lift", "base", "fork", (0, 0, 0.2), kind="prismatic", axis=(0, 0, 1),
+        more='<limit lower="0" upper="1" effort="500" velocity="1"/>')
+        + '<ros2_control><joint name="lift"><command_interface name="position"/></joint>'
+        + "".join(f'<joint name="{side}_joint"><command_interface name="velocity"/></joint>'
+                  for side in ("left", "right")) + "</ros2_control>")
+    vehicle = nhmech.load(cart(caster(), mast), free=["lift"])
+    assert vehicle.driven == ("left_joint", "right_joint", "lift")
+    simulator = Simulator(vehicle, TwistDrive(vehicle, (0.2, 0, 0)))
+    simulator.reset(joints={"lift": 0.5})
+    run = simulator.run(1.0)
+    assert run.stop == "duration"
+    assert abs(run.column("lift.position")[-1] - 0.5) < 0.02
+
+
+def test_a_driven_joint_does_not_pass_its_limit_for_good():
+    """A steering that is commanded a rate: the run stops where it is beyond by a part of its
+    range; one that is sent to its limit stands there."""
+    car = shipped("tricycle")
+    (name,) = car.description.steering
+    limit = car.limits[name]
+    turn = Simulator(car, lambda t, state: JointVelocity({name: 1.0}), mode="kinematic")
+    run = turn.run(10.0)
+    assert run.stop == f"event: {name} beyond its upper limit"
+    beyond = run.column(f"{name}.position")[-1] - limit.upper
+    assert beyond == pytest.approx(0.02 * (limit.upper - limit.lower), abs=1e-6)
+    to_end = Simulator(car, lambda t, state: nhmech.JointPosition({name: limit.upper}))
+    assert to_end.run(3.0).stop == "duration"
