@@ -4,10 +4,10 @@ a twist leaves alone, and limits of driven joints."""
 import numpy as np
 import pytest
 from robot_table import python_lines
-from support import joint, link, robot, shipped
+from support import joint, link, robot
 
 import nhmech
-from nhmech import JointVelocity, Simulator
+from nhmech import Simulator
 from nhmech.control import TwistDrive
 from nhmech.simulation import planar_pose
 from nhmech.urdf.describe import describe
@@ -83,18 +83,3 @@ def test_a_lift_that_is_freed_is_held_while_its_robot_drives():
     run = simulator.run(1.0)
     assert run.stop == "duration"
     assert abs(run.column("lift.position")[-1] - 0.5) < 0.02
-
-
-def test_a_driven_joint_does_not_pass_its_limit_for_good():
-    """A steering that is commanded a rate: the run stops where it is beyond by a part of its
-    range; one that is sent to its limit stands there."""
-    car = shipped("tricycle")
-    (name,) = car.description.steering
-    limit = car.limits[name]
-    turn = Simulator(car, lambda t, state: JointVelocity({name: 1.0}), mode="kinematic")
-    run = turn.run(10.0)
-    assert run.stop == f"event: {name} beyond its upper limit"
-    beyond = run.column(f"{name}.position")[-1] - limit.upper
-    assert beyond == pytest.approx(0.02 * (limit.upper - limit.lower), abs=1e-6)
-    to_end = Simulator(car, lambda t, state: nhmech.JointPosition({name: limit.upper}))
-    assert to_end.run(3.0).stop == "duration"

@@ -1,5 +1,5 @@
-"""What a run must not pass: limits of joints, the ground, and the loads at which wheels leave
-it."""
+"""What a run must not pass: limits of joints that nothing drives, the ground, and the loads at
+which wheels leave it."""
 
 from __future__ import annotations
 
@@ -28,8 +28,6 @@ ON_BOUND = ("stop", "warn", "ignore")     # values of `on_limit`, `on_fall` and 
 ON_FALL = (*ON_BOUND, "go-on")            # and, of a run, of `on_fall`
 # [rad, m] that a bound is passed by before it counts: a run may begin on one, up to rounding
 ROUNDING = 1e-9
-# of its range, by which a driven joint may pass a limit: servos overshoot before they hold
-OVERSHOOT = 0.02
 
 
 @dataclass(frozen=True)
@@ -191,20 +189,16 @@ def passive_joints(vehicle: Vehicle) -> list[str]:
 
 
 def _joint_margins(vehicle: Vehicle) -> Iterator[tuple[str, ca.SX]]:
-    """Name and distance of each limit that a passive joint has, and of where a driven one is beyond
-    its own."""
+    """Name and distance of each limit that a passive joint has."""
     model, q = vehicle.model, vehicle.algebroid.q
     axles = [model.names[c.mount.body] for c in vehicle.contacts if c.mount.axle is not None]
-    led = followers(vehicle)
-    for name in (name for name in vehicle.joint_names if name not in led):
+    for name in passive_joints(vehicle):
         limit = vehicle.limits.get(name)
         joint = model.joints[model.getJointId(name)]
         if limit is None or joint.nq != 1:
             continue
         # a caster or a fork has one wheel, a trailer an axle
-        driven = name in vehicle.driven
-        what = f"jack-knife: {name}" if axles.count(name) > 1 and not driven else name
-        where, give = ("beyond", OVERSHOOT * (limit.upper - limit.lower)) if driven else ("at", 0.0)
+        what = f"jack-knife: {name}" if axles.count(name) > 1 else name
         for side, bound, sign in (("lower", limit.lower, 1), ("upper", limit.upper, -1)):
-            if np.isfinite(bound) and np.isfinite(give):
-                yield f"{what} {where} its {side} limit", sign * (q[joint.idx_q] - bound) + give
+            if np.isfinite(bound):
+                yield f"{what} at its {side} limit", sign * (q[joint.idx_q] - bound)
