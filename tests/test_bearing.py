@@ -1,5 +1,5 @@
 """What is said of a robot that nothing supports, of one that rolls across its x axis; joints that
-a twist leaves alone, and limits of driven joints."""
+a twist leaves alone."""
 
 import numpy as np
 import pytest
@@ -83,3 +83,14 @@ def test_a_lift_that_is_freed_is_held_while_its_robot_drives():
     run = simulator.run(1.0)
     assert run.stop == "duration"
     assert abs(run.column("lift.position")[-1] - 0.5) < 0.02
+
+
+def test_blades_without_radius_get_a_caster_of_the_size_of_small_robots():
+    """The caster's size is told in radii of wheels; blades have none."""
+    blades = [nhmech.Wheel(None, "blade", link=f"{side}_wheel", axis=(0, 1, 0), point=(0, 0, -0.1))
+              for side in ("left", "right")]
+    upright = cart().replace('axis xyz="0 1 0"', 'axis xyz="0 0 1"')
+    note = next(n for n in describe(upright, wheels=blades).notices
+                if n.kind is NoticeKind.FREE_PITCH)
+    (line,) = python_lines(note.remedy)
+    assert line["wheels"][-1].radius == pytest.approx(0.01)

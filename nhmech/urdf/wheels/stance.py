@@ -11,6 +11,8 @@ import numpy as np
 from ..layout import Layout, is_named, placement
 from ..wheel import Wheel
 
+_SMALL = 0.05      # [m] the usual radius of a robot whose wheels have none
+
 
 def centre_R(layout: Layout, wheel: Wheel) -> np.ndarray:
     """Wheel centre (3,) in the root's frame [m]."""
@@ -38,8 +40,9 @@ def tolerance(wheels: Sequence[Wheel]) -> float:
 
 
 def usual_radius(wheels: Sequence[Wheel]) -> float:
-    """The median radius of wheels [m], which says how large a robot is; 0 where none has one."""
-    return median([w.radius for w in wheels if w.radius > 0] or [0.0])
+    """The median radius of wheels [m], which says how large a robot is; a small robot's where none
+    has one, as blades."""
+    return median([w.radius for w in wheels if w.radius > 0] or [_SMALL])
 
 
 def ground_height(layout: Layout, wheels: Sequence[Wheel]) -> float:
