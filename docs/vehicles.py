@@ -170,6 +170,8 @@ def index() -> str:
                       "Sixteen vehicles come with the package; `nhmech run NAME --view` drives "
                       "each of them. They are ordinary URDF files; some name their wheels in an "
                       "`<nhmech>` element.",
+                      "In the pages that `make docs` builds, the picture of a vehicle leads to it: "
+                      "one file in which it runs, `nhmech page NAME`, under your keys.",
                       "The pictures play at twice real time. "
                       "`python docs/vehicles.py --pictures` made them, and these pages.", "",
                       "| | |", "|---|---|", *rows, ""])

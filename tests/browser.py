@@ -25,6 +25,55 @@ def press(browser, code: str, key: str, down: bool = True, up: bool = True) -> N
             browser._page("Input.dispatchKeyEvent", type=kind, code=code, key=key)
 
 
+CONTRAST = """(() => {
+  const part = s => { const c = s.match(/[\\d.]+/g).map(Number);
+                      return { rgb: c.slice(0, 3), a: c.length > 3 ? c[3] : 1 }; };
+  const light = rgb => { const [r, g, b] = rgb.map(x => x / 255).map(
+    x => x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const page = part(getComputedStyle(document.body).backgroundColor).rgb;
+  const over = (top, below) => top.rgb.map((x, i) => top.a * x + (1 - top.a) * below[i]);
+  const ground = e => { const layers = [];
+    for (; e; e = e.parentElement) layers.unshift(part(getComputedStyle(e).backgroundColor));
+    return layers.reduce((below, top) => over(top, below), page); };
+  const found = [];
+  for (const e of document.querySelectorAll('body *')) {
+    if (e.closest('#meshcat-pane') || !e.getClientRects().length) continue;
+    const text = [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+    if (!text) continue;
+    const a = light(part(getComputedStyle(e).color).rgb), b = light(ground(e));
+    found.push([(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05),
+                e.textContent.trim().slice(0, 40)]);
+  }
+  return found; })()"""
+FOCUSED = """(() => { const e = document.activeElement, style = getComputedStyle(e);
+    if (e === document.body) return null;
+    const box = e.getBoundingClientRect();
+    return { name: e.id || e.getAttribute("aria-label") || e.textContent.trim() || e.title,
+             seen: box.width > 0 && box.left >= -1 && box.right <= innerWidth + 1
+                   && box.top >= -1 && box.bottom <= innerHeight + 1,
+             drawn: style.outlineStyle === "solid" && parseFloat(style.outlineWidth) >= 2 }; })()"""
+CONTROLS = """[...document.querySelectorAll("button, input, select")].filter(
+    e => e.offsetParent && getComputedStyle(e).visibility === "visible").length"""
+
+
+def tab_through(browser) -> tuple[list[dict], int]:
+    """What has the focus after each press of the Tab key, until it leaves the page: name, whether
+    it is in the window, and whether its outline is drawn; and how many controls the page shows."""
+    browser._page("Emulation.setFocusEmulationEnabled", enabled=True)
+    browser.evaluate("document.activeElement.blur(), window.getSelection().removeAllRanges(), 0")
+    found: list[dict] = []
+    for _ in range(100):
+        for kind in ("rawKeyDown", "keyUp"):
+            browser._page("Input.dispatchKeyEvent", type=kind, code="Tab", key="Tab",
+                          windowsVirtualKeyCode=9)
+        now = browser.evaluate(FOCUSED)
+        if now is None or (found and now["name"] == found[0]["name"]):
+            break
+        found.append(now)
+    return found, browser.evaluate(CONTROLS)
+
+
 def hue(picture: np.ndarray, channel: int, margin: int = 60) -> np.ndarray:
     """Which pixels (height, width) have this channel stronger than both others by `margin`."""
     others = [c for c in range(3) if c != channel]

@@ -19,9 +19,9 @@ from nhmech.simulation.contact.coulomb import clearance
 from nhmech.simulation.contact.motion import Phase
 from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms, to_body
 from nhmech.vehicle.bodies import BodyContacts
-from nhmech.view.drawable import Snapshot
 from nhmech.view.floor import ribbon
-from nhmech.view.overlays.contact_phases import ContactPhases
+from nhmech.view.overlays.contact_phases import ContactPhases, draw_trail, phases_along
+from nhmech.view.sampling import snapshots
 
 G = 9.81
 SHAPES = {"box": '<box size="0.3 0.2 0.5"/>', "sphere": '<sphere radius="0.15"/>',
@@ -433,15 +433,17 @@ def test_a_page_shows_skid_marks_and_wheels_in_the_air():
     moving = simulator(vehicle, 0.03)
     moving.reset(drop=0.05, v={"forward_speed": 2.0})
     run = moving.run(0.4)
-    slides = ContactPhases(vehicle, run)
+    slides = ContactPhases.of(vehicle, run)
     times = np.linspace(0.0, 0.4, 41)
     q = run.q[np.searchsorted(run.t, times - 1e-9)]
     points = np.array([vehicle.contact_points(row) for row in q])
-    drawn = {one["path"]: one for one in slides.trails(times, points, 1.0)}
+    phases = phases_along(vehicle, run, (times[1:] + times[:-1]) / 2)
+    drawn = {one["path"] for i in range(3)
+             for one in draw_trail(i, points[:, i], phases[:, i], 1.0, np.array([0, 0, 1.0]), 3)}
     flight = np.sqrt(2 * 0.05 / G)
     front = list(vehicle.contact_names).index("front_wheel_joint")
-    assert {f"/trails/{front}", f"/trails/skid {front}"} <= set(drawn)
-    poses = [slides.at(Snapshot(row, t), None) for row, t in zip(q, times)]
+    assert {f"/trails/{front}", f"/trails/skid {front}"} <= drawn
+    poses = [slides.at(moment, None) for moment in snapshots(vehicle.model, run, times, q)]
     for t, pose in zip(times, poses):
         shown = list(pose.values())[front] is not None
         assert shown == (t < flight) or abs(t - flight) < 5e-3

@@ -86,3 +86,19 @@ def test_what_is_left_is_the_work_of_a_ground_that_moves(name):
     work = np.concatenate([[0.0], cumulative_simpson(power, x=run.t)])
     np.testing.assert_allclose(balance.rest, work, rtol=0, atol=1e-9 * run.energy[0])
     assert balance.ground == (np.abs(work).max() > 1e-3 * run.energy[0])
+
+
+def test_what_sliding_takes_is_accounted_for():
+    """A robot brakes one wheel until it slides: E + work of the brake + friction is constant, up to
+    the second order of step and quadrature."""
+    vehicle, rest = shipped("differential_drive"), []
+    for dt in (1e-3, 5e-4):
+        simulator = nhmech.Simulator(
+            vehicle, lambda t, state: nhmech.JointTorque({"left_wheel_joint": -2.0}), dt=dt,
+            contact="coulomb", mu=0.15)
+        simulator.reset(xi={"forward_speed": 1.0})
+        run = simulator.run(0.05)
+        balance = energy_balance(run)
+        assert not run.rolled[-1] and balance.contacts[-1] < -0.01
+        rest.append(abs(balance.rest).max() / np.ptp(balance.total))
+    assert rest[0] < 2e-9 and np.log2(rest[0] / rest[1]) == pytest.approx(2, abs=0.1)

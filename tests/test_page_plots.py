@@ -8,10 +8,33 @@ from support import shipped
 
 import nhmech
 from nhmech.control import WheelServo
-from nhmech.view import save_html
+from nhmech.simulation import Phase
+from nhmech.simulation.simulator import Simulator
+from nhmech.view import Forces, Viewer, save_html
 from nhmech.view.browser import Browser
 from nhmech.view.curves import MOST, make_curves
+from nhmech.view.drawable import Snapshot
+from nhmech.view.instruments import Instruments
+from nhmech.view.live import LiveScene
+from nhmech.view.sampling import snapshots
 from nhmech.view.scene import Scene
+
+MU = 0.15
+
+
+def brake(t, state):
+    """Locks one wheel for a while, and lets go."""
+    torque = -2.0 * np.sign(state.xi["left_wheel_joint"]) if t < 0.2 else 0.0
+    return nhmech.JointTorque({"left_wheel_joint": float(torque)})
+
+
+@pytest.fixture(scope="module")
+def sliding():
+    """A robot, and its run in which a wheel slides and rolls again."""
+    vehicle = shipped("differential_drive")
+    simulator = Simulator(vehicle, brake, control_period=0.01, contact="coulomb", mu=MU)
+    simulator.reset(xi={"forward_speed": 1.0})
+    return vehicle, simulator.run(0.4)
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +73,73 @@ def test_readings_and_columns_are_those_of_the_run(run):
     assert umsgpack.unpackb(umsgpack.packb(readings)) == readings
 
 
-def test_of_wheels_that_slide_no_forces_of_rolling_are_told():
-    vehicle = shipped("differential_drive")
-    simulator = nhmech.Simulator(vehicle, contact="coulomb", mu=0.5)
-    simulator.reset()
-    _, readings, _ = make_curves(Scene(vehicle), simulator.run(0.05))
-    assert "needed" not in readings["readings"][0] and "rates" in readings["readings"][0]
+def needs(run, k, wheel):
+    """|T| / N of a wheel at a recorded moment."""
+    held = dict(run.reactions[k].components[wheel])
+    return np.linalg.norm([*held.values()][1:]) / held["normal"]
+
+
+def test_of_wheels_that_slide_the_forces_are_those_of_friction(sliding):
+    """T = mu N along the ground; where all roll again, those of rolling."""
+    vehicle, run = sliding
+    wheels, readings, columns = make_curves(Scene(vehicle), run)
+    assert [wheel["mu"] for wheel in wheels["wheels"][:2]] == [MU, MU]
+    seen = set()
+    for reading in readings["readings"]:
+        k = int(np.searchsorted(run.t, reading["t"]))
+        for name, phase, normal, needed in zip(vehicle.contact_names, reading["phases"],
+                                               reading["normal"], reading["needed"]):
+            seen.add(phase)
+            assert normal == pytest.approx(run.force(name)[k], rel=1e-9, abs=1e-12)
+            if phase == "slides" and needed is not None:
+                assert needed == pytest.approx(MU, rel=1e-9)
+            elif needed is not None:
+                assert needed == pytest.approx(needs(run, k, name), rel=1e-9, abs=1e-12)
+    assert seen == {"rolls", "slides"}
+    assert "slid.left_wheel_joint [m]" in {column["name"] for column in columns["columns"]}
+
+
+def test_arrows_of_wheels_that_slide_are_those_of_friction(sliding):
+    vehicle, run = sliding
+    forces = Forces(vehicle)
+    moments, count = snapshots(vehicle.model, run, run.t, run.q), 0
+    for k in np.flatnonzero(~run.rolled)[::20]:
+        found = forces.reactions_at(moments[k])
+        for name in vehicle.contact_names:
+            np.testing.assert_array_equal(found.world[name], run.reactions[k].world[name])
+        told = [row.text for row in forces.rows(moments[k])]
+        slid = [name for name, phase in moments[k].contacts.phases.items()
+                if phase is Phase.SLIDING]
+        assert [text.split(" slides at")[0] for text in told if "slides at" in text] == slid
+        assert all(text.endswith(f"of {MU}") for text in told if "slides at" in text)
+        count += len(slid)
+    assert count > 3
+
+
+def test_a_live_page_has_skid_marks_and_says_who_slides(sliding):
+    """The marks lie where the wheels slid; a state says so, to controllers too."""
+    vehicle, run = sliding
+    simulator = Simulator(vehicle, brake, control_period=0.01, contact="coulomb", mu=MU)
+    simulator.reset(xi={"forward_speed": 1.0})
+    assert Simulator(vehicle).state.contacts is None
+    live = LiveScene(vehicle, (), False, None, lambda paths: Instruments(vehicle, MU, paths))
+    sent, states = [], []
+    for _ in range(400):
+        states.append(simulator.step())
+        if len(states) % 10 == 0:
+            sent += live.messages(Snapshot.of(states[-1]))
+    paths = {message.get("path") for message in sent}
+    n = len(vehicle.contact_names)
+    assert {f"/trails/{i}/0" for i in range(n)} <= paths
+    assert {path for path in paths if path and "skid" in path} <= {
+        f"/trails/skid {i}/{k}" for i in range(n) for k in range(20)}
+    assert any(path and "skid" in path for path in paths)
+    view, = (message for message in sent if message["type"] == "view")
+    assert {"skid mark", "wheel in the air"} <= {entry["name"] for entry in view["contacts"]}
+    for state in states[::7]:
+        expected = run.contacts_at(state.t)
+        assert state.contacts.phases == expected.phases
+        assert (state.contacts.reactions is None) == (expected.reactions is None)
 
 
 def test_a_picture_and_what_is_no_run_have_no_plots(run):
@@ -103,3 +187,41 @@ def test_plots_and_picture_go_together_and_a_wheel_says_its_numbers(run, tmp_pat
         text = browser.evaluate("document.getElementById('card').innerText")
         rate = run.column("right_wheel_joint.velocity")[np.searchsorted(run.t, 2.0)]
         assert "right_wheel_joint" in text and f"{rate:.2f} rad/s" in text and "of 0.7" in text
+
+
+@needs_chromium
+@pytest.mark.browser
+def test_a_plain_live_page_has_plots_and_wheels_too():
+    """Of every column of v and u; a click goes back in its history, and a wheel says its
+    numbers."""
+    vehicle = shipped("differential_drive")
+    simulator = nhmech.Simulator(vehicle, WheelServo(vehicle, (0.3, 0.0, 0.4)),
+                                 control_period=0.01)
+    simulator.reset()
+    with Viewer(vehicle) as viewer, Browser(viewer.url, (900, 600)) as browser:
+        viewer.display(simulator.state)
+        viewer.flush()
+        browser.wait_for("nhmech.state.ready")
+        states = {}
+        for _ in range(20):
+            for _ in range(50):
+                state = simulator.step()
+            states[state.t] = state
+            viewer.display(state)
+            viewer.flush()
+            browser.wait_for(f"nhmech.history.state.end > {state.t - 0.01}")
+        assert browser.evaluate("document.getElementById('graph').hidden") is False
+        browser._page("Input.dispatchKeyEvent", type="rawKeyDown", code="KeyT", key="t")
+        browser.wait_for("document.querySelector('#plots select').length > 0")
+        names = browser.evaluate(
+            "[...document.querySelectorAll('#plots select')[0].options].map(one => one.value)")
+        assert {"path from above", "friction used", "v.left_wheel_joint [rad/s]",
+                "u.left_wheel_joint [N m]"} <= set(names)
+        shown = browser.evaluate("nhmech.plots.at()")
+        state = states[shown["t"]]
+        assert shown["columns"] == pytest.approx([*state.v, *state.u], rel=1e-9)
+        browser.evaluate("nhmech.history.seek(0.5), 0")
+        assert browser.evaluate("nhmech.plots.at().t") == pytest.approx(0.5, abs=0.06)
+        browser.evaluate("nhmech.wheels.show(0), 0")
+        rows = browser.evaluate("document.getElementById('card').innerText")
+        assert "left_wheel_joint" in rows and "carries" in rows and " N" in rows

@@ -2,9 +2,16 @@
 
 import colorsys
 import re
+from contextlib import contextmanager
 
 import pytest
+from browser import CONTRAST, needs_chromium, tab_through
+from support import shipped
 
+import nhmech
+from nhmech.control import DemoDrive
+from nhmech.view import Drive, Viewer, save_html
+from nhmech.view.browser import Browser
 from nhmech.view.static import read_static
 
 SHEETS = ("page.css", "drive.css", "written.css")
@@ -81,3 +88,59 @@ def test_the_focus_is_drawn_and_never_taken_away():
     text = "".join(map(read_static, SHEETS))
     assert ":focus-visible { outline: 2px solid var(--focus)" in text
     assert not re.search(r"outline:\s*(?:none|0)", text)
+
+
+SIZES = ((1280, 800), (390, 844))
+DARK = """(() => { const box = document.getElementById('dark');
+    box.checked = %s; box.onchange(); return 0; })()"""
+
+
+@contextmanager
+def shown_page(kind, folder):
+    """A page in a browser, and the buttons that open its panels."""
+    vehicle = shipped("trailers")
+    if kind == "written":
+        with Browser(nhmech.save_page(vehicle, folder / "robot.html").as_uri(),
+                     SIZES[0]) as browser:
+            browser.wait_for("nhmech.state.ready && nhmech.written")
+            yield browser, ["knobs"]
+    elif kind == "recorded":
+        run = nhmech.Simulator(vehicle).run(0.2)
+        with Browser(save_html(vehicle, run, folder / "run.html").as_uri(), SIZES[0]) as browser:
+            browser.wait_for("nhmech.state.ready")
+            yield browser, ["graph"]
+    elif kind == "live":
+        with Viewer(vehicle) as viewer, Browser(viewer.url, SIZES[0]) as browser:
+            viewer.display(nhmech.Simulator(vehicle).state)
+            browser.wait_for("nhmech.state.ready && nhmech.plots.store.readings.length")
+            yield browser, ["graph"]
+    else:
+        demo = {"demo": DemoDrive(vehicle)}
+        with (Drive(vehicle, controllers=demo) as drive,
+              Browser(drive.viewer.url, SIZES[0]) as browser):
+            browser.wait_for("nhmech.state.ready && nhmech.drive.state.limits")
+            yield browser, ["graph"]
+
+
+@needs_chromium
+@pytest.mark.browser
+@pytest.mark.parametrize("kind", ["recorded", "live", "drive", "written"])
+def test_words_are_legible_and_tab_reaches_every_control(kind, tmp_path):
+    """As the browser paints them, light and dark, at two widths: contrast of 4.5 at least. The Tab
+    key goes through all controls, each in the window and with an outline while it has the
+    focus."""
+    with shown_page(kind, tmp_path) as (browser, buttons):
+        for width, height in SIZES:
+            browser._page("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                          deviceScaleFactor=1, mobile=False)
+            for name in (*buttons, "look", "ask", "ask"):       # the last one closes it again
+                browser.evaluate(f"document.getElementById('{name}').click(), 0")
+                for dark in ("false", "true"):
+                    browser.evaluate(DARK % dark)
+                    found = browser.evaluate(CONTRAST)
+                    assert len(found) > 3 and not [entry for entry in found if entry[0] < 4.5]
+                reached, count = tab_through(browser)
+                assert not [one for one in reached if not (one["seen"] and one["drawn"])]
+                assert len(reached) == count > 4
+            for name in buttons:
+                browser.evaluate(f"document.getElementById('{name}').click(), 0")

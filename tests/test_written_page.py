@@ -273,44 +273,13 @@ def test_what_has_no_motor_is_pushed(tmp_path):
         assert browser.evaluate("document.querySelectorAll('.push').length") == 3
 
 
-CONTRAST = """(() => {
-  const part = s => { const c = s.match(/[\\d.]+/g).map(Number);
-                      return { rgb: c.slice(0, 3), a: c.length > 3 ? c[3] : 1 }; };
-  const light = rgb => { const [r, g, b] = rgb.map(x => x / 255).map(
-    x => x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-  const page = part(getComputedStyle(document.body).backgroundColor).rgb;
-  const over = (top, below) => top.rgb.map((x, i) => top.a * x + (1 - top.a) * below[i]);
-  const ground = e => { const layers = [];
-    for (; e; e = e.parentElement) layers.unshift(part(getComputedStyle(e).backgroundColor));
-    return layers.reduce((below, top) => over(top, below), page); };
-  const found = [];
-  for (const e of document.querySelectorAll('body *')) {
-    if (e.closest('#meshcat-pane') || !e.offsetParent) continue;
-    const text = [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
-    if (!text) continue;
-    const a = light(part(getComputedStyle(e).color).rgb), b = light(ground(e));
-    found.push([(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05),
-                e.textContent.trim().slice(0, 40)]);
-  }
-  return found; })()"""
-
-
 @needs_chromium
 @pytest.mark.browser
 @pytest.mark.parametrize("name", ["trailers", "disc"])
-def test_its_words_are_legible_its_keys_are_named_and_the_focus_shows(name, tmp_path):
-    """Contrast of 4.5 at least, light and dark; `?` names every key that does something; a control
-    that has the focus has an outline."""
+def test_its_keys_are_named(name, tmp_path):
+    """`?` names every key that does something."""
     with opened(nhmech.save_page(shipped(name), tmp_path / "robot.html"), (1280, 800)) as browser:
-        press(browser, "KeyV", "v")
         press(browser, "Slash", "?")
-        for dark in ("false", "true"):
-            browser.evaluate(f"""(() => {{ const box = document.getElementById('dark');
-                box.checked = {dark}; box.onchange(); return 0; }})()""")
-            found = browser.evaluate(CONTRAST)
-            assert len(found) > 25
-            assert not [entry for entry in found if entry[0] < 4.5]
         named = browser.evaluate("""[...document.querySelectorAll('#help tr')].filter(
             row => row.offsetParent).map(row => row.innerText).join(' ').toLowerCase()""")
         keys = browser.evaluate("Object.keys(nhmech.keys)")
@@ -319,11 +288,6 @@ def test_its_words_are_legible_its_keys_are_named_and_the_focus_shows(name, tmp_
         silent = {"Escape"} | ({" "} if name == "disc" else set())
         assert not [key for key in keys if words.get(key, key).lower() not in named
                     and key not in silent]
-        for _ in range(4):
-            press(browser, "Tab", "Tab")
-        browser.evaluate("document.getElementById('knobs').focus({focusVisible: true}), 0")
-        style = browser.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-        assert style == "solid"
 
 
 @needs_chromium

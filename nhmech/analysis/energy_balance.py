@@ -28,6 +28,8 @@ class EnergyBalance:
     passive
         Likewise by damping, rolling resistance, tyres and other forces that take no input: negative
         where they dissipate.
+    contacts
+        Likewise by friction and impacts where wheels slid, landed, or bodies lay on the ground.
     ground
         Whether the constraints do work too, because they move (b is not zero).
     known
@@ -39,12 +41,13 @@ class EnergyBalance:
     potential: np.ndarray
     inputs: np.ndarray
     passive: np.ndarray
+    contacts: np.ndarray
     ground: bool
     known: bool
 
     def __repr__(self) -> str:
         return (f"EnergyBalance({len(self.t)} moments, {self.total[0]:.6g} to {self.total[-1]:.6g} "
-                f"J, work {self.inputs[-1] + self.passive[-1]:.6g} J)")
+                f"J, work {self.work[-1]:.6g} J)")
 
     @property
     def total(self) -> np.ndarray:
@@ -52,12 +55,17 @@ class EnergyBalance:
         return self.kinetic + self.potential
 
     @property
+    def work(self) -> np.ndarray:
+        """All that is known of it."""
+        return self.inputs + self.passive + self.contacts
+
+    @property
     def rest(self) -> np.ndarray:
         """What no force accounts for: E(t) - E(0) less all work.
 
         It is the work of a moving ground, or else the errors of integrator and quadrature.
         """
-        return self.total - self.total[0] - self.inputs - self.passive
+        return self.total - self.total[0] - self.work
 
 
 @check_arguments
@@ -103,7 +111,8 @@ def energy_balance(trajectory: Trajectory, simulated: Simulated | None = None) -
                 for where in (slice(None, -1), slice(1, None))]
         work[:, 1:] = np.cumsum((ends[0] + ends[1]).T / 2 * steps, axis=1)
     (found,) = Pointwise(energies)(*states, theta)
-    return EnergyBalance(trajectory.t, found[:, 0], found[:, 1], work[0], work[1],
+    lost = np.zeros(n) if trajectory.contact is None else trajectory.contact_loss.sum(axis=1)
+    return EnergyBalance(trajectory.t, found[:, 0], found[:, 1], work[0], work[1], -lost,
                          not ca.SX(b).is_zero(), not trajectory.kinematic)
 
 

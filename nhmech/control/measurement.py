@@ -12,6 +12,7 @@ import pinocchio as pin
 from ..checks import check_arguments, read_count, read_number
 from ..errors import ModelError
 from ..simulation.command import Command, Controller
+from ..simulation.contact.contact_moment import ContactMoment
 from ..simulation.state import State, StateLayout
 from .combinators import Combinator
 
@@ -36,6 +37,9 @@ class SensorsAt:
 
     def accelerometer(self, state: State, link: str | None = None) -> np.ndarray:
         return self._add_noise("accelerometer", link, self.state.accelerometer(link))
+
+    def contacts(self, state: State) -> ContactMoment | None:
+        return self.state.contacts
 
     def _add_noise(self, sensor: str, link: str | None, reading: np.ndarray) -> np.ndarray:
         return reading if self.noise is None else reading + self.noise(sensor, link)

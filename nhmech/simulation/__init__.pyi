@@ -1,5 +1,6 @@
 from ..compile.status import Status as Status
 from .command import Controller as Controller
+from .contact.contact_moment import ContactMoment as ContactMoment
 from .contact.contact_spans import ContactSpan as ContactSpan
 from .contact.motion import Phase as Phase
 from .imu import ImuReadings as ImuReadings, imu_along as imu_along

@@ -14,6 +14,7 @@ from ..vehicle.parameters import gravity_vector
 from ..vehicle.tree import kinematics, see_from_root
 from ..vehicle.vehicle import Vehicle
 from .atlas import Chart
+from .contact.contact_moment import ContactMoment
 from .contact.coulomb import CoulombContact
 from .integration.integrators import POOR
 from .simulated import Simulated
@@ -80,6 +81,10 @@ class Sensors:
             self._accelerometers[link, chart] = Buffered(function)
         return self._accelerometers[link, chart](state.t, state.q, state.v, state.u,
                                                  self.simulated.theta)[0].copy()
+
+    def contacts(self, state: State) -> ContactMoment | None:
+        """What the wheels do; None where they only roll."""
+        return None if self.coulomb is None else self.coulomb.contacts(state)
 
     def _slide(self, state: State) -> np.ndarray | None:
         """dv/dt (nv,) where wheels slide or fly; None where they roll."""

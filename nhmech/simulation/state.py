@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ..checks import check_arguments, show
 from ..errors import REPR, InputError, SimulationError, listed
+from .contact.contact_moment import ContactMoment
 
 _FLOAT = np.dtype(float)
 
@@ -84,11 +85,14 @@ class Named(Mapping[str, float]):
 
 
 class LinkSensors(Protocol):
-    """Gyro and accelerometer of any link, read at a state (`sensors.Sensors`)."""
+    """Gyro and accelerometer of any link, and what the wheels do, read at a state
+    (`sensors.Sensors`)."""
 
     def gyro(self, state: State, link: str | None = None) -> np.ndarray: ...
 
     def accelerometer(self, state: State, link: str | None = None) -> np.ndarray: ...
+
+    def contacts(self, state: State) -> ContactMoment | None: ...
 
 
 class Encoders(NamedTuple):
@@ -177,6 +181,9 @@ class State:
     gyro(link), accelerometer(link)
         Likewise (3,) [rad/s] and (3,) [m/s^2], along the axes of the link; the root's where none is
         named.
+    contacts
+        What the wheels do in a run with Coulomb friction, `contacts.phases["left_wheel_joint"]`,
+        and the forces on them; None where they can only roll.
     values, layout
         All of its numbers (k,), each in its unit above, and where the names stand in them.
 
@@ -276,6 +283,10 @@ class State:
             For a link that does not exist.
         """
         return self._layout.sensors.accelerometer(self, link)
+
+    @property
+    def contacts(self) -> ContactMoment | None:
+        return self._layout.sensors.contacts(self)
 
     @property
     def T_WB(self) -> np.ndarray:

@@ -11,10 +11,10 @@ import pinocchio as pin
 from .camera import View, frame
 from .curves import make_curves
 from .drawable import Motion, Snapshot
-from .floor import RIBBON, floor_pose, grid_cell, is_moving, ribbon
+from .floor import RIBBON, floor_pose, grid_cell, is_moving
 from .layers import make_layers
 from .messages import set_transform
-from .overlays.contact_phases import ContactPhases
+from .overlays.contact_phases import ContactPhases, draw_trail, phases_along
 from .overlays.overlay import LegendLine, Overlay
 from .sampling import sample, snapshots
 from .scene import FOCUS, Scene
@@ -43,10 +43,9 @@ def animate(scene: Scene, trajectory: Motion, fps: float, overlays: Sequence[Ove
     trails, moments = [], times[:1]
     if len(times) > 1:
         moments, contacts = _trace(scene, trajectory, times, q, CHORD * RIBBON * size)
-        trails = [ribbon(f"/trails/{i}", contacts[:, i], size, normal, i)
-                  for i in range(contacts.shape[1])]
-        if slides is not None:
-            trails = slides.trails(moments, contacts, size)
+        phases = phases_along(vehicle, trajectory, (moments[1:] + moments[:-1]) / 2)
+        trails = [message for i in range(contacts.shape[1]) for message in draw_trail(
+            i, contacts[:, i], phases[:, i], size, normal, contacts.shape[1])]
     clips = [_clip(path, times - times[0], track) for path, track in tracks.items()]
     more_clips, rows = _animate_overlays(
         overlays, view, times - times[0],

@@ -19,20 +19,16 @@ MOST = 300      # moments of a curve, as many as a small plot shows
 
 def make_curves(scene: Scene, motion: Motion) -> list[dict[str, Any]]:
     """The messages: of a vehicle's wheels, of readings at moments over the run, and of all columns
-    of a trajectory there. None where there is nothing to plot: a picture, or no vehicle.
-
-    Of a run in which wheels slide no forces are told: those of rolling are not its own.
-    """
+    of a trajectory there. None where there is nothing to plot: a picture, or no vehicle."""
     vehicle = scene.vehicle
     if not isinstance(vehicle, Vehicle) or not isinstance(motion, Trajectory) or len(motion.t) < 2:
         return []
     rows = np.unique(np.linspace(0, len(motion.t) - 1, MOST).round().astype(int))
     instruments = Instruments(vehicle, paths=scene.paths)
     moments = snapshots(vehicle.model, motion, motion.t[rows], motion.q[rows])
-    slides = motion.contact is not None
-    readings = [instruments.read(moment, forces=not slides) for moment in moments]
+    readings = [instruments.read(moment) for moment in moments]
     columns = [{"name": f"{name} [{column.unit}]" if column.unit else name, "unit": column.unit,
                 "values": floats(np.asarray(column.values)[rows])}
                for name, column in motion.columns().items() if name != "t"]
-    return [instruments.describe(), {"type": "readings", "readings": readings},
+    return [instruments.describe(moments[0]), {"type": "readings", "readings": readings},
             {"type": "columns", "t": floats(motion.t[rows]), "columns": columns}]

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import pinocchio as pin
 
+from ..simulation.contact.contact_moment import ContactMoment
 from ..vehicle.ground import Ground
 
 Colour = tuple[float, float, float]  # red, green, blue in [0, 1]
@@ -56,17 +57,19 @@ class Motion(Protocol):
 @dataclass(frozen=True, eq=False)
 class Snapshot:
     """One moment of a motion: configuration q (nq,) and time t [s]; velocities v (nv,) and inputs
-    u (nu,) where they are known."""
+    u (nu,) where they are known; what the contacts do where they need not roll."""
 
     q: np.ndarray
     t: float = 0.0
     v: np.ndarray | None = None
     u: np.ndarray | None = None
+    contacts: ContactMoment | None = None
 
     @classmethod
     def of(cls, state: Any) -> Snapshot:
-        """A copy of a configuration (nq,), or of an object that has q and perhaps t, v and u."""
+        """A copy of a configuration (nq,), or of an object that has q and perhaps t, v, u and
+        contacts."""
         v, u = (None if value is None else np.array(value, dtype=float)
                 for value in (getattr(state, "v", None), getattr(state, "u", None)))
         return cls(np.array(getattr(state, "q", state), dtype=float),
-                   float(getattr(state, "t", 0.0)), v, u)
+                   float(getattr(state, "t", 0.0)), v, u, getattr(state, "contacts", None))

@@ -51,13 +51,14 @@ class WheelForces:
         self.normal: dict[str, np.ndarray] = {}
         self.tangential: dict[str, np.ndarray] = {}
         self.mu: dict[str, float | None] = {}
-        missing = np.full(len(self.t), np.nan)
+        missing, run = np.full(len(self.t), np.nan), trajectory.settings.get("mu", {})
         for name, own in own_friction(vehicle).items():
             held = {c.direction: found.component(*c) for c in found.components if c.contact == name}
             self.normal[name] = held.pop("normal", missing)
             self.tangential[name] = np.linalg.norm(list(held.values()) or [missing], axis=0)
             given = mu.get(name) if isinstance(mu, Mapping) else mu
-            self.mu[name] = own if given is None else given
+            # of a run in which it may slide, the friction that it slid by
+            self.mu[name] = run.get(name, own) if given is None else given
 
 
 def _mark_limits(trajectory: Trajectory, axes: Iterable[Any], text_axes: Any) -> None:

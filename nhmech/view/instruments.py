@@ -1,5 +1,5 @@
-"""What the page of a driven vehicle shows beside the picture: pose, speed, and of each wheel its
-rate and how much of its friction is used."""
+"""What a page shows of a vehicle beside the picture, in instruments and plots: pose, speed, and of
+each wheel its rate and how much of its friction is used."""
 
 from __future__ import annotations
 
@@ -11,15 +11,20 @@ from typing import Any
 import numpy as np
 
 from ..analysis.friction import coefficients
-from ..simulation.contact.contact_forces import reactions_at
+from ..simulation.contact.motion import Phase
 from ..simulation.runs.driven_twist import planar_twist
+from ..simulation.simulated import Simulated
 from ..simulation.state import base_pose
 from ..vehicle.reactions import Reactions
 from ..vehicle.vehicle import Vehicle
 from .colours import contact_rgb
 from .drawable import Snapshot
+from .ground_forces import forces_at, friction_at, has_forces
+from .overlays.contact_phases import wheel_phases
 
 PERIOD = 0.05       # [s] of real time between two readings: faster ones cannot be read
+# what the page says of a wheel
+PHASES = {Phase.ROLLING: "rolls", Phase.SLIDING: "slides", Phase.AIRBORNE: "in the air"}
 ROUNDING = 1e-9     # of the vehicle's weight: a force along the ground that is none
 
 
@@ -49,15 +54,23 @@ class Instruments:
     def __repr__(self) -> str:
         return f"<Instruments of {self.vehicle.name!r}>"
 
-    def describe(self) -> dict[str, Any]:
-        """The message that stays the same."""
-        wheels = []
+    def describe(self, moment: Snapshot) -> dict[str, Any]:
+        """The message that stays the same; `moment` is any of the motion."""
+        wheels, friction = [], friction_at(self.mu, moment)
         for i, contact in enumerate(self.vehicle.contacts):
-            name, wheel, mu = contact.name, contact.mount.wheel, self.mu[contact.name]
+            name, wheel, mu = contact.name, contact.mount.wheel, friction[contact.name]
             wheels.append({"name": name, "color": contact_rgb(i), "kind": wheel.kind,
                            "radius": wheel.radius, "mu": mu if math.isfinite(mu) else None,
                            "path": self._path(wheel.joint)})
         return {"type": "instruments", "wheels": wheels}
+
+    def columns(self) -> list[dict[str, str]]:
+        """Names and units of v and u, as `Trajectory.columns` has them."""
+        simulated = Simulated.of(self.vehicle)
+        units = [(f"{part}.{name}", unit) for part in "vu"
+                 for name, unit in simulated.units(part).items()]
+        return [{"name": f"{name} [{unit}]" if unit else name, "unit": unit}
+                for name, unit in units]
 
     def _path(self, joint: str | None) -> str:
         """Of what turns with a wheel; empty for a fixed one."""
@@ -65,10 +78,11 @@ class Instruments:
             return ""
         return self._paths.get(self.vehicle.model.getJointId(joint), "")
 
-    def read(self, moment: Snapshot, *, forces: bool = True) -> dict[str, Any]:
+    def read(self, moment: Snapshot) -> dict[str, Any]:
         """The message of one moment: pose [m, m, rad], twist [m/s, m/s, rad/s]; and in the order of
-        the wheels the rate [rad/s], the friction coefficient that rolling needs, and the normal
-        force [N], each None where there is none."""
+        the wheels the rate [rad/s], the friction coefficient that rolling needs or sliding has, the
+        normal force [N], each None where there is none, and what they do where they need not
+        roll."""
         X = base_pose(moment.q)
         yaw = math.atan2(X[1, 0], X[0, 0])
         found = {"type": "reading", "t": moment.t, "pose": [*X[:2, 3].tolist(), yaw]}
@@ -79,9 +93,10 @@ class Instruments:
         wheels = self.vehicle.contact_names
         found["rates"] = [float(v[self._spins[name]]) if name in self._spins else None
                           for name in wheels]
-        u = moment.u
-        if forces and u is not None and len(u) == self.vehicle.constrained.system.u.numel():
-            ground = reactions_at(self.vehicle, moment.t, moment.q, v, u)
+        if moment.contacts is not None:
+            found["phases"] = [PHASES[phase] for phase in wheel_phases(self.vehicle, moment)]
+        if has_forces(self.vehicle, moment):
+            ground = forces_at(self.vehicle, moment)
             found["normal"] = [ground.components[name].get("normal", 0.0) for name in wheels]
             found["needed"] = [self._needed(name, ground) for name in wheels]
         return found

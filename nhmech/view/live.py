@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from ..vehicle.vehicle import Vehicle
 from .camera import View, frame
 from .drawable import Colour, Drawable, Snapshot
-from .floor import RIBBON, floor_pose, grid_cell, is_moving, ribbon
+from .floor import RIBBON, floor_pose, grid_cell, is_moving
 from .instruments import PERIOD, Instruments
 from .layers import make_layers
 from .messages import set_property, set_transform
+from .overlays.contact_phases import ContactPhases, draw_trail, wheel_phases
 from .overlays.overlay import Overlay, Poses
 from .scene import FOCUS, Scene
 
@@ -46,14 +48,14 @@ class LiveScene:
         """Begin the trails anew."""
         self._chunk = self._turn = 0
         self._points: list[np.ndarray] = []
+        self._phases: list[np.ndarray] = []     # of each point, up to it
         self._stale: set[int] = set()
 
-    def messages(self, moment: Snapshot, passed: Sequence[np.ndarray] = ()) -> list[dict]:
-        """What shows this moment; `passed` are configurations since the last one, for the
-        trails."""
+    def messages(self, moment: Snapshot, passed: Sequence[Snapshot] = ()) -> list[dict]:
+        """What shows this moment; `passed` are those since the last one, for the trails."""
         messages: list[dict] = []
         if self._view is None:
-            self._view, messages = self._begin(moment.q)
+            self._view, messages = self._begin(moment)
         view, ground = self._view, self.vehicle.ground
         contacts = self._scene.contacts(moment.q)
         poses = self._scene.poses(moment.q, contacts)
@@ -68,8 +70,9 @@ class LiveScene:
             if overlay.layer is None or overlay.layer.is_shown or self._count % RENEWED == 0:
                 messages += self._move(overlay.at(moment, view), least)
         self._count += 1
-        for points in (*map(self._scene.contacts, passed), contacts):
-            self._extend(points, view.size)
+        for one in passed:
+            self._extend(self._scene.contacts(one.q), one, view.size)
+        self._extend(contacts, moment, view.size)
         return [*messages, *self._trails(view.size), *self._rows(moment), *self._read(moment),
                 {"type": "time", "t": moment.t}]
 
@@ -79,16 +82,21 @@ class LiveScene:
         if self._instruments is None or now < self._due:
             return []
         self._due = now + PERIOD
-        return [self._instruments.read(moment)]
+        values = [part.tolist() for part in (moment.v, moment.u) if part is not None]
+        return [{**self._instruments.read(moment), "columns": sum(values, [])}]
 
-    def _begin(self, q: np.ndarray) -> tuple[View, list[dict]]:
+    def _begin(self, moment: Snapshot) -> tuple[View, list[dict]]:
         """The view of the first pose, and everything that does not move."""
+        q = moment.q
+        if moment.contacts is not None and isinstance(self.vehicle, Vehicle):
+            self._overlays.append(ContactPhases(self.vehicle))
         extent, forward = self._scene.extent(q), self._scene.forward(q)
         path = self._scene.middle(q) + np.outer([0.0, -0.5, 0.5], extent.size * forward)
         view = frame(extent, path, self.vehicle.ground.normal, forward, self._follow)
         messages = self._scene.messages(view, self._overlays, self._title)
         if self._instruments is not None:
-            messages.append(self._instruments.describe())
+            messages.append({**self._instruments.describe(moment),
+                             "columns": self._instruments.columns()})
         return view, messages
 
     def _move(self, poses: Poses, least: float) -> list[dict]:
@@ -123,13 +131,14 @@ class LiveScene:
                                                       for text, colour in legend]})
         return messages
 
-    def _extend(self, contacts: np.ndarray, size: float) -> None:
+    def _extend(self, contacts: np.ndarray, moment: Snapshot, size: float) -> None:
         """Adds a point to the trails, once the vehicle has moved by half a trail's width."""
         if self._points:
             moved = np.max(np.linalg.norm(contacts - self._points[-1], axis=1), initial=0.0)
             if moved < 0.5 * RIBBON * size:
                 return
         self._points.append(contacts)
+        self._phases.append(wheel_phases(self.vehicle, moment))
         if len(self._points) > 1:
             self._stale = set(range(len(contacts)))
 
@@ -137,12 +146,15 @@ class LiveScene:
         """The newest pieces of some trails; of all where a piece is full."""
         if not self._stale:
             return []
-        lines, is_full = np.array(self._points), len(self._points) > CHUNK
-        turns = sorted(self._stale, key=lambda i: (i - self._turn) % lines.shape[1])
+        lines, phases = np.array(self._points), np.array(self._phases[1:])
+        is_full, count = len(self._points) > CHUNK, lines.shape[1]
+        turns = sorted(self._stale, key=lambda i: (i - self._turn) % count)
         turns = turns if is_full else turns[:AT_ONCE]
         self._stale -= set(turns)
         self._turn, chunk = turns[-1] + 1, self._chunk
         if is_full:
             self._chunk, self._points = chunk + 1, self._points[-2:]
-        normal = self.vehicle.ground.normal
-        return [ribbon(f"/trails/{i}/{chunk}", lines[:, i], size, normal, i) for i in turns]
+            self._phases = self._phases[-2:]
+        normal = np.array(self.vehicle.ground.normal)
+        return [message for i in turns for message in draw_trail(
+            i, lines[:, i], phases[:, i], size, normal, count, f"/{chunk}")]

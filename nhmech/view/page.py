@@ -32,11 +32,14 @@ LIVE = """
 document.body.classList.add("live");
 const nhmech = openPage(software.found());
 nhmech.history = openHistory(nhmech);
-{drive}nhmech.viewer.connect(`ws://${location.host}/scene`);
+{further}nhmech.viewer.connect(`ws://${location.host}/scene`);
 """
-DRIVE = """
+PLOTS = """
 nhmech.plots = openPlots(nhmech, { now: () => nhmech.history.state.t, seek: nhmech.history.seek });
 nhmech.wheels = openWheels(nhmech, nhmech.plots);
+nhmech.history.on.keep = c => { if (c.type === "reading") nhmech.plots.add(c); };
+"""
+DRIVE = """
 nhmech.drive = openDrive(nhmech);
 """
 
@@ -50,14 +53,16 @@ def render_recording(messages: list[dict], title: str) -> str:
     return render(RECORDED.replace("{scene}", packed), title, ("plots.js", "wheels.js"))
 
 
-def render_live(title: str, drive: bool = False) -> str:
-    """A page that draws what the program which serves it sends; with controls and instruments,
-    whose words go back to it, if `drive`."""
-    if not drive:
-        return render(LIVE.replace("{drive}", ""), title, ("history.js",))
-    return render(LIVE.replace("{drive}", DRIVE), title,
-                   ("history.js", "plots.js", "wheels.js", "controls.js", "instruments.js",
-                    "drive.js"), ("drive.css",))
+def render_live(title: str, drive: bool = False, plots: bool = True) -> str:
+    """A page that draws what the program which serves it sends; with plots of what it reads, and
+    with controls and instruments, whose words go back to it, if `drive`."""
+    further, codes = "", ["history.js"]
+    if plots:
+        further, codes = PLOTS, [*codes, "plots.js", "wheels.js"]
+    if drive:
+        further, codes = further + DRIVE, [*codes, "controls.js", "instruments.js", "drive.js"]
+    return render(LIVE.replace("{further}", further), title, codes,
+                  ("drive.css",) if drive else ())
 
 
 def render(script: str, title: str, codes: Sequence[str] = (),

@@ -63,7 +63,8 @@ def energy(vehicle: Vehicle | Simulated, trajectory: Trajectory, axes: Any = Non
             if np.ptp(values) > QUIET * size:
                 axes.plot(found.t, values - values[0], color=line, label=label, lw=2.4, alpha=0.5)
         for values, label, line in ((found.inputs, "work of inputs", COLOURS[0]),
-                                    (found.passive, "damping", COLOURS[3])):
+                                    (found.passive, "damping", COLOURS[3]),
+                                    (found.contacts, "friction, impacts", COLOURS[4])):
             if found.known and np.abs(values).max() > QUIET * size:
                 axes.plot(found.t, values, color=line, label=label)
         rest, label = found.rest, "work of the ground" if found.ground else "not accounted for"
@@ -98,7 +99,7 @@ def run(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None, *,
         simulated = as_simulated(vehicle)
         kinds = len(group_by_unit(simulated, speed_units(simulated)))
         layout = [["path", "normal"], ["path", "tangential"]]
-        free = [f"shape{k}" for k in range(len(set(shape_units(vehicle).values())))]
+        free = [f"shape{k}" for k in range(len(set(shape_units(vehicle, trajectory).values())))]
         right = [f"speeds{k}" for k in (range(kinds) if kinds > 1 else (0, 0))]
         left = ["energy"] * max(1, len(right) - len(free)) + free
         right += right[-1:] * (len(left) - len(right))

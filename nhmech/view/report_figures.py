@@ -76,9 +76,9 @@ def _friction(vehicle: Vehicle, trajectory: Trajectory, judged: Judgement,
 
 
 def _shape(vehicle: Vehicle, trajectory: Trajectory) -> Iterator[ReportFigure]:
-    if shape_units(vehicle):
+    if shape_units(vehicle, trajectory):
         yield ReportFigure(plots.shape(vehicle, trajectory), "Shape",
-                           "Joints that do not roll, and tilts that the wheels leave free")
+                           "Joints that do not roll, and how the base tilts where it may")
 
 
 def _control(vehicle: Vehicle, trajectory: Trajectory,

@@ -52,8 +52,8 @@ def interpolate(model: pin.Model, trajectory: Motion, times: np.ndarray) -> np.n
 
 def snapshots(model: pin.Model, trajectory: Motion, times: np.ndarray,
               q: np.ndarray | None = None) -> list[Snapshot]:
-    """The motion at `times` (n,) [s]: velocities between the recorded ones, and the inputs held
-    from each recorded time on. A kinematic run has no inputs.
+    """The motion at `times` (n,) [s]: velocities between the recorded ones, the inputs held from
+    each recorded time on, and what the contacts did up to the next. A kinematic run has no inputs.
 
     Parameters
     ----------
@@ -71,4 +71,6 @@ def snapshots(model: pin.Model, trajectory: Motion, times: np.ndarray,
     if u is not None:
         held = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(t) - 1)
         inputs = list(np.asarray(u)[held])
-    return [Snapshot(*known) for known in zip(q, times, velocities, inputs)]
+    contacts_at = getattr(trajectory, "contacts_at", lambda t: None)
+    return [Snapshot(*known, contacts_at(known[1]))
+            for known in zip(q, times, velocities, inputs)]

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..analysis.ignorable import frozen_parts
 from ..errors import InputError
+from ..simulation.contact.motion import Phase
 from ..simulation.runs.trajectory import Trajectory
 from ..vehicle.build import build
 from ..vehicle.ground import Ground
@@ -34,17 +35,19 @@ TILTS = ("roll", "pitch")
 def shape(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None) -> Plot:
     """Positions of the joints that do not roll (hitches, forks, swivels, steering without its
     followers), and roll and pitch of the base where the wheels leave them free and gravity acts on
-    them; one panel for each unit [deg, m].
+    them; of a run in which wheels leave the ground, tilt and height; one panel for each unit [deg,
+    m].
 
     Roll and pitch are those of R_GB = Rz(yaw) Rx(roll) Ry(pitch), with z of G along the ground's
-    normal.
+    normal. The tilt is the angle of the base's z axis to that normal, from 0 to 180 degrees, the
+    height that of the base's origin.
 
     Raises
     ------
     InputError
         Where there are none.
     """
-    units = shape_units(vehicle)
+    units = shape_units(vehicle, trajectory)
     if not units:
         raise InputError("this vehicle has no shape: all its joints roll, and its base cannot "
                          "tilt")
@@ -68,8 +71,9 @@ def shape(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None) -> Plot:
         return figure, axes
 
 
-def shape_units(vehicle: Vehicle) -> dict[str, str]:
-    """What `shape` draws -> its unit, "deg" or "m": joints by name, "roll" and "pitch"."""
+def shape_units(vehicle: Vehicle, trajectory: Trajectory) -> dict[str, str]:
+    """What `shape` draws -> its unit, "deg" or "m": joints by name, "roll" and "pitch", "tilt" and
+    "height"."""
     rates = dict(zip(vehicle.algebroid.v_names, vehicle.algebroid.v_units))
     moved = {*vehicle.description.rolling, *_followers(vehicle)}
     joints = {name: "deg" if rates[name] == "rad/s" else "m"
@@ -79,7 +83,11 @@ def shape_units(vehicle: Vehicle) -> dict[str, str]:
         level = build(vehicle.description, Ground(), vehicle.parameters)
     held = frozen_parts(level)
     tilts = [name for name in TILTS if name not in held and _is_heavy(level, name)]
-    return joints | dict.fromkeys(tilts, "deg")
+    found = joints | dict.fromkeys(tilts, "deg")
+    if trajectory.contact is not None and any(span.wheels[name] is Phase.AIRBORNE for span in
+                                              trajectory.phases for name in vehicle.contact_names):
+        found |= {"tilt": "deg", "height": "m"}
+    return found
 
 
 def _followers(vehicle: Vehicle) -> set[str]:
@@ -106,10 +114,14 @@ def _is_heavy(vehicle: Vehicle, tilt: str) -> bool:
 
 def _values(vehicle: Vehicle, trajectory: Trajectory, name: str) -> np.ndarray:
     """One coordinate along the run, unwrapped [rad, m]."""
-    if name not in TILTS:
+    if name not in (*TILTS, "tilt", "height"):
         return trajectory.column(f"{name}.position")
+    if name == "height":
+        return (trajectory.T_WB[:, :3, 3] - vehicle.ground.point) @ vehicle.ground.normal
     R_WG = np.column_stack([*vehicle.ground.tangents, vehicle.ground.normal])
     R = R_WG.T @ trajectory.T_WB[:, :3, :3]
+    if name == "tilt":
+        return np.arccos(np.clip(R[:, 2, 2], -1.0, 1.0))
     if name == "roll":
         return np.arcsin(np.clip(R[:, 2, 1], -1.0, 1.0))
     return np.unwrap(np.arctan2(-R[:, 2, 0], R[:, 2, 2]))

@@ -82,7 +82,7 @@ class Viewer:
         Whether the page has controls and instruments; `commands` has what its controls say.
         `nhmech.view.Drive` is a whole loop around it.
     mu
-        Friction coefficients for the instruments, as in `analysis.validity`.
+        Friction coefficients for instruments and plots, as in `analysis.validity`.
 
     Attributes
     ----------
@@ -112,10 +112,10 @@ class Viewer:
         self.commands = PageCommands()
         self._share, self._each, self._between = (
             (DRIVEN_SHARE, DRIVEN_EACH, DRIVEN_BETWEEN) if drive else (SHARE, EACH, BETWEEN))
-        self._live = LiveScene(vehicle, self._overlays, follow, title,
-                               _instruments(vehicle, window, mu) if drive else None)
+        instruments = _instruments(vehicle, window, drive, mu)
+        self._live = LiveScene(vehicle, self._overlays, follow, title, instruments)
         self._window: Window = (
-            Server(render_live(title or vehicle.name, drive),
+            Server(render_live(title or vehicle.name, drive, instruments is not None),
                    self.commands.receive if drive else None)
             if window is None else RemoteWindow(window))
         self._lock, self._closing = threading.Lock(), threading.Event()
@@ -240,7 +240,7 @@ class Viewer:
             if newest is self._drawn or self._failure is not None:
                 return
             try:
-                between = [state.q
+                between = [Snapshot.of(state)
                            for state in passed[::max(1, len(passed) // self._between)]]
                 self._window.send(self._live.messages(Snapshot.of(newest), between))
             except NhmechError as error:
@@ -252,12 +252,15 @@ class Viewer:
             self._drawn = newest
 
 
-def _instruments(vehicle: Drawable, window: str | None,
-                 mu: float | Mapping[str, float] | None) -> Callable[..., Instruments]:
-    """What makes them. Raises `InputError` for what cannot be driven from a page."""
-    if window is not None:
+def _instruments(vehicle: Drawable, window: str | None, drive: bool,
+                 mu: float | Mapping[str, float] | None) -> Callable[..., Instruments] | None:
+    """What makes them; None where there are none. Raises `InputError` for what cannot be driven
+    from a page."""
+    if isinstance(vehicle, Vehicle) and window is None:
+        return partial(Instruments, vehicle, mu)
+    if drive and window is not None:
         raise InputError("drive=True needs the page of this package: leave window= out")
-    if not isinstance(vehicle, Vehicle):
+    if drive:
         raise InputError(f"{vehicle.name} is no vehicle: only one with wheels has instruments; "
                          "leave drive=True out")
-    return partial(Instruments, vehicle, mu)
+    return None

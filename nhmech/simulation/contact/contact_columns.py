@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from ...vehicle.reactions import name_forces
 from ...vehicle.vehicle import Vehicle
-from .motion import FLIES, LIES, ROLLS, SLIDES, SLOW, STILL, Motion
+from .contact_moment import ContactMoment
+from .motion import FLIES, LIES, ROLLS, SLIDES, SLOW, STILL, Motion, Phase
 from .nonsmooth_terms import NonsmoothTerms, to_world
 
 DIRECTIONS = "normal", "longitudinal", "lateral"      # of the force on a body: of the ground's axes
@@ -59,6 +61,17 @@ class ContactColumns:
         n, k = len(self.forces), len(self.names)
         ends = 0, n, n + k, n + 2 * k, n + 3 * k
         return [numbers[..., begin:end] for begin, end in zip(ends, ends[1:])]
+
+    def moment(self, numbers: np.ndarray, vehicle: Vehicle, t: float, q: np.ndarray,
+               mu: Mapping[str, float]) -> ContactMoment:
+        """What one row of such numbers says, of the moment t [s] at which the vehicle was at
+        q (nq,), with these friction coefficients."""
+        forces, phases, _, _ = self.split(numbers)
+        known, rows = not np.isnan(forces).any(), len(vehicle.contact_rows)
+        return ContactMoment(
+            dict(zip(self.names, (Phase(int(one)) for one in phases))),
+            name_forces(vehicle, t, q, forces[:rows], True, np.zeros((rows, 0))) if known
+            else None, mu)
 
 
 @dataclass(frozen=True, eq=False)

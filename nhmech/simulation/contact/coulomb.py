@@ -22,6 +22,7 @@ from ..simulated import Simulated
 from ..state import State
 from .contact_columns import ContactRecord
 from .contact_forces import force_reader
+from .contact_moment import ContactMoment
 from .contact_rates import accelerate
 from .contact_rows import sliding_wheels
 from .contact_servo import ContactServo
@@ -92,10 +93,15 @@ class CoulombContact:
         return ContactServo(self.terms, self.nonsmooth.glide.share)
 
     @cached_property
+    def mu(self) -> dict[str, float]:
+        """Friction coefficients of what may slide, by name."""
+        return {c.name: c.mu for c in self.terms.contacts if 0 < c.mu < np.inf}
+
+    @cached_property
     def settings(self) -> dict[str, object]:
         """For run files (JSON values)."""
         names = [c.name for c in self.terms.contacts]
-        return {"mu": {c.name: c.mu for c in self.terms.contacts if 0 < c.mu < np.inf},
+        return {"mu": self.mu,
                 "restitution": dict(zip(names, self.nonsmooth.restitution.tolist())),
                 **({} if (k := self.nonsmooth.stiffness) is None else
                    {"stiffness": dict(zip(names, k.tolist()))})}
@@ -195,6 +201,10 @@ class CoulombContact:
     def numbers(self, state: State) -> np.ndarray:
         """What the contacts did at a state of a run of this simulator."""
         return state.values[-EXTRA - len(self.columns):-EXTRA]
+
+    def contacts(self, state: State) -> ContactMoment:
+        """The same in words."""
+        return self.columns.moment(self.numbers(state), self.vehicle, state.t, state.q, self.mu)
 
     def slides(self, state: State) -> bool:
         """Whether wheels slide at a state of a run of this simulator, or fly."""

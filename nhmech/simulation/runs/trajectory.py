@@ -19,6 +19,7 @@ from ...urdf.notice import Notice
 from ...vehicle.vehicle import Vehicle
 from ..contact.contact_columns import ContactColumns
 from ..contact.contact_forces import ContactForces, force_reader, world_points
+from ..contact.contact_moment import ContactMoment
 from ..contact.contact_spans import ContactSpan, contact_spans
 from ..contact.lifted import lift_notice
 from ..contact.motion import Phase
@@ -202,6 +203,15 @@ class Trajectory(History):
                                   "Simulator(..., contact=\"coulomb\", mu=0.6) lets them slide")
         return self._contact_columns.split(self.contact)
 
+    def contacts_at(self, t: float) -> ContactMoment | None:
+        """What the wheels did at a time [s], in the recorded step that ends there or spans it; None
+        in a run in which they could only roll."""
+        if self.contact is None:
+            return None
+        k = min(int(np.searchsorted(self.t, t)), len(self) - 1)
+        return self._contact_columns.moment(self.contact[k], self._vehicle(), self.t[k], self.q[k],
+                                            self.settings.get("mu", {}))
+
     @property
     def _contact_columns(self) -> ContactColumns:
         return ContactColumns.read(self.names["contact"])
@@ -249,12 +259,18 @@ class Trajectory(History):
         `SimulationError` for a run in which wheels could only roll."""
         return dict(zip(self._contact_columns.names, self._contact_parts[2].T))
 
+    @property
+    def contact_loss(self) -> np.ndarray:
+        """Energy that each contact has taken since the start by friction and impacts, (N, k) [J],
+        wheels first, then bodies; not what tyres take. Raises as `slid` does."""
+        return self._contact_parts[3]
+
     @cached_property
     def friction_loss(self) -> dict[str, np.ndarray]:
         """Wheel -> energy that its contact has taken since the start, by friction and impacts, (N,)
         [J]; that of slipping tyres is integrated over the recorded moments. Raises as `slid`
         does."""
-        found = dict(zip(self._contact_columns.names, self._contact_parts[3].T))
+        found = dict(zip(self._contact_columns.names, self.contact_loss.T))
         if tyred(self._vehicle()):
             power = (self.tyres.power[1:] + self.tyres.power[:-1]) / 2
             taken = np.cumsum(np.diff(self.t)[:, None] * power, axis=0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import coal
 import numpy as np
 
@@ -24,22 +26,21 @@ WIDER = 1.2        # a skid mark than a trail, which it lies on
 
 
 class ContactPhases(Overlay):
-    """Overlay: a ball of glass around each wheel that is in the air; and trails as the wheels left
-    them, with skid marks where they slid and none where they flew.
+    """Overlay: a ball of glass around each wheel that is in the air.
 
     Parameters
     ----------
-    vehicle, trajectory
-        Of a run with Coulomb friction.
+    vehicle
+        Whose wheels may slide and fly.
+    seen
+        What of that is in the legend.
     """
 
     layer = Layer("wheels in the air", (PATH,), is_shown=True)
 
-    def __init__(self, vehicle: Vehicle, trajectory: Trajectory):
-        self._vehicle, self._spans = vehicle, trajectory.phases
-        self._ends = np.array([span.end for span in self._spans])
-        seen = {phase for span in self._spans for name, phase in span.wheels.items()
-                if name in vehicle.contact_names}
+    def __init__(self, vehicle: Vehicle,
+                 seen: Collection[Phase] = (Phase.SLIDING, Phase.AIRBORNE)):
+        self._vehicle = vehicle
         self.legend = tuple(line for phase, line in (
             (Phase.SLIDING, ("skid mark", SKID)), (Phase.AIRBORNE, ("wheel in the air", LIFTED)))
             if phase in seen)
@@ -47,25 +48,12 @@ class ContactPhases(Overlay):
     @classmethod
     def of(cls, vehicle: Drawable, motion: Motion) -> ContactPhases | None:
         """Of a run in which wheels may have slid; None of any other."""
-        if not isinstance(vehicle, Vehicle) or not isinstance(motion, Trajectory):
+        if (not isinstance(vehicle, Vehicle) or not isinstance(motion, Trajectory)
+                or motion.contact is None):
             return None
-        return None if motion.contact is None else cls(vehicle, motion)
-
-    def _phases(self, t: float) -> list[Phase]:
-        """Of each wheel, at a time [s]."""
-        k = min(int(np.searchsorted(self._ends, t)), len(self._spans) - 1)
-        return [self._spans[k].wheels[name] for name in self._vehicle.contact_names]
-
-    def trails(self, times: np.ndarray, points: np.ndarray, size: float) -> list[dict]:
-        """The messages of trails through points (m, n, 3) at these times (m,) [s], and of the skid
-        marks on them."""
-        phases = np.array([self._phases(t) for t in (times[1:] + times[:-1]) / 2])
-        normal, n = np.array(self._vehicle.ground.normal), points.shape[1]
-        found = [ribbon(f"/trails/{i}", points[:, i], size, normal, i,
-                        shown=phases[:, i] != Phase.AIRBORNE) for i in range(n)]
-        return found + [
-            ribbon(f"/trails/skid {i}", points[:, i], WIDER * size, normal, n + i, SKID, slides)
-            for i in range(n) if (slides := phases[:, i] == Phase.SLIDING).any()]
+        return cls(vehicle, {phase for span in motion.phases
+                             for name, phase in span.wheels.items()
+                             if name in vehicle.contact_names})
 
     def objects(self, view: View) -> list[dict]:
         glass = {"type": "MeshBasicMaterial", "color": rgb(LIFTED), "side": 0, "transparent": True,
@@ -78,9 +66,51 @@ class ContactPhases(Overlay):
     def at(self, moment: Snapshot, view: View) -> Poses:
         n, poses = np.array(self._vehicle.ground.normal), {}
         points = self._vehicle.contact_points(moment.q, moment.t)
-        for i, (c, phase) in enumerate(zip(self._vehicle.contacts, self._phases(moment.t))):
+        phases = wheel_phases(self._vehicle, moment)
+        for i, (c, phase) in enumerate(zip(self._vehicle.contacts, phases)):
             radius = c.mount.wheel.radius or 0.05 * view.size
             pose = np.diag([*3 * [AROUND * radius], 1.0])
             pose[:3, 3] = points[i] + radius * n
-            poses[f"{PATH}/{i}"] = pose if phase is Phase.AIRBORNE else None
+            poses[f"{PATH}/{i}"] = pose if phase == Phase.AIRBORNE else None
         return poses
+
+
+def wheel_phases(vehicle: Drawable, moment: Snapshot) -> np.ndarray:
+    """What each contact does, (n,): all roll where nothing else is known."""
+    names = vehicle.contact_names
+    if moment.contacts is None:
+        return np.full(len(names), Phase.ROLLING)
+    return np.array([moment.contacts.phases[name] for name in names])
+
+
+def phases_along(vehicle: Drawable, run: Motion, times: np.ndarray) -> np.ndarray:
+    """What each contact did at these times (m,) [s], (m, n): all roll where nothing else is
+    known."""
+    if not isinstance(run, Trajectory) or run.contact is None:
+        return np.full((len(times), len(vehicle.contact_names)), Phase.ROLLING)
+    ends = np.array([span.end for span in run.phases])
+    k = np.minimum(np.searchsorted(ends, times), len(ends) - 1)
+    return np.array([[span.wheels[name] for name in vehicle.contact_names]
+                     for span in run.phases])[k]
+
+
+def draw_trail(i: int, points: np.ndarray, phases: np.ndarray, size: float, normal: np.ndarray,
+               count: int, piece: str = "") -> list[dict]:
+    """The messages of the trail of contact i of `count`, none where it flew, and of the skid marks
+    on it.
+
+    Parameters
+    ----------
+    points
+        (m, 3) [m] that it goes through.
+    phases
+        What the contact did from one to the next, (m - 1,).
+    piece
+        Which piece of the trail it is, where it has several.
+    """
+    trail = ribbon(f"/trails/{i}{piece}", points, size, normal, i, shown=phases != Phase.AIRBORNE)
+    slides = phases == Phase.SLIDING
+    if not slides.any():
+        return [trail]
+    return [trail, ribbon(f"/trails/skid {i}{piece}", points, WIDER * size, normal, count + i, SKID,
+                          slides)]

@@ -12,13 +12,15 @@ import pinocchio as pin
 from ...analysis.friction import coefficients
 from ...checks import check_arguments
 from ...errors import InputError
-from ...simulation.contact.contact_forces import reactions_at
+from ...simulation.contact.motion import Phase
 from ...vehicle.reactions import Reactions
 from ...vehicle.vehicle import Vehicle
 from ..camera import View
 from ..drawable import Colour, Snapshot
+from ..ground_forces import forces_at, friction_at, has_forces
 from ..messages import rgb, set_group
 from ..shapes import pose_along
+from .contact_phases import wheel_phases
 from .overlay import Layer, LegendLine, Overlay, Poses
 
 PATH = "/overlays/forces"
@@ -106,12 +108,12 @@ class Forces(Overlay):
         measures = self.measures(view)
         scale, longest, shortest = (measures[key] for key in ("scale", "head", "shortest"))
         points = self.vehicle.contact_points(moment.q, moment.t)
-        n = np.array(self.vehicle.ground.normal)
+        n, friction = np.array(self.vehicle.ground.normal), friction_at(self._mu, moment)
         poses: dict[str, np.ndarray | None] = {}
         for (wheel, path), point in zip(self.paths.items(), points):
             force = scale * ground.world[wheel]
             normal = scale * ground.components[wheel].get("normal", 0.0)
-            length, mu = float(np.linalg.norm(force)), self._mu[wheel]
+            length, mu = float(np.linalg.norm(force)), friction[wheel]
             head = min(longest, 0.5 * length)
             poses |= dict.fromkeys((f"{path}/shaft", f"{path}/head", f"{path}/cone"))
             if length > shortest:
@@ -127,10 +129,12 @@ class Forces(Overlay):
     def rows(self, moment: Snapshot) -> tuple[LegendLine, ...]:
         """The friction that each wheel needs."""
         ground = self.reactions_at(moment)
-        return tuple(self._line(wheel, path, ground) for wheel, path in self.paths.items())
+        friction = friction_at(self._mu, moment)
+        return tuple(self._line(wheel, friction[wheel], ground, phase) for wheel, phase in
+                     zip(self.paths, wheel_phases(self.vehicle, moment)))
 
-    def _line(self, wheel: str, path: str, ground: Reactions) -> LegendLine:
-        mu, normal = self._mu[wheel], ground.components[wheel].get("normal", 0.0)
+    def _line(self, wheel: str, mu: float, ground: Reactions, phase: Phase) -> LegendLine:
+        path, normal = self.paths[wheel], ground.components[wheel].get("normal", 0.0)
         paints = {f"{path}/shaft": ARROW, f"{path}/head": ARROW, f"{path}/cone": CONE}
         if normal < 0:
             return LegendLine(f"{wheel} is pulled: it lifts off", SHADES[1.0], paints)
@@ -139,7 +143,10 @@ class Forces(Overlay):
         needed = tangential / normal if normal > 0 else np.inf
         if tangential < 1e-9 * self._weight:  # rounding
             needed = 0.0
-        text = f"{wheel} needs \N{GREEK SMALL LETTER MU} {needed:.2f}"
+        if phase == Phase.AIRBORNE:
+            return LegendLine(f"{wheel} is in the air", UNKNOWN, paints)
+        verb = "slides at" if phase == Phase.SLIDING else "needs"
+        text = f"{wheel} {verb} \N{GREEK SMALL LETTER MU} {needed:.2f}"
         if not np.isfinite(mu):
             return LegendLine(text, UNKNOWN, paints)
         return LegendLine(f"{text} of {mu:g}", _shade(needed / mu), paints)
@@ -147,16 +154,14 @@ class Forces(Overlay):
     def reactions_at(self, moment: Snapshot) -> Reactions:
         """The ground's forces, solved once for each moment."""
         if self._latest is None or self._latest[0] is not moment:
-            wanted = self.vehicle.constrained.system.u.numel()
             if moment.v is None or moment.u is None:
                 raise InputError("overlay 'forces' needs speeds v and inputs u at each moment: "
                                  "show a State of a run; a kinematic run has no forces")
-            if len(moment.u) != wanted:
+            if not has_forces(self.vehicle, moment):
                 raise InputError(f"overlay 'forces': the run has {len(moment.u)} inputs, "
-                                 f"{self.vehicle.name!r} has {wanted}; draw the vehicle that ran, "
+                                 f"{self.vehicle.name!r} has others; draw the vehicle that ran, "
                                  "with external wrenches trajectory.simulated.vehicle")
-            self._latest = moment, reactions_at(self.vehicle, moment.t, moment.q, moment.v,
-                                                moment.u)
+            self._latest = moment, forces_at(self.vehicle, moment)
         return self._latest[1]
 
 

@@ -11,11 +11,11 @@ const openDrive = nhmech => {
   panel.setAttribute("aria-label", "instruments");
   const instruments = openInstruments(panel);
   const cannot = make("div", { id: "cannot" }, panel);
-  const note = make("div", { id: "note", hidden: true });
+  const bar = document.getElementById("bar"), first = bar.firstChild, foot = bar.parentElement;
+  const note = make("div", { id: "note", hidden: true }, foot);
   note.setAttribute("role", "status");
-  const hands = make("div", { id: "hands" }), bar = document.getElementById("bar");
-  const first = bar.firstChild;
-  bar.parentElement.insertBefore(hands, bar);
+  const hands = make("div", { id: "hands" }, foot);
+  foot.append(bar);
   const pause = make("button", { id: "pause", title: "pause (P)", textContent: "pause",
                                  className: "plain" }, bar);
   const choice = make("select", { id: "controller", title: "who drives (C)", hidden: true }, bar);
@@ -56,7 +56,7 @@ const openDrive = nhmech => {
   }
   function setWheels(c) {
     instruments.setUp(c);
-    nhmech.plots.setWheels(c.wheels);
+    nhmech.plots.setUp(c);
     const names = new Set(c.wheels.map(wheel => wheel.name));
     for (const row of document.querySelectorAll("#legend .contact"))
       row.hidden = names.has(row.textContent);  // the instruments name them
@@ -78,7 +78,6 @@ const openDrive = nhmech => {
   const holdOrGoOn = () => {
     if (state.paused) { nhmech.history.goLive(); act("go on"); } else act("pause");
   };
-  nhmech.history.on.keep = c => { if (c.type === "reading") nhmech.plots.add(c); };
   nhmech.history.on.hold = () => { if (!state.paused) act("pause"); };
   pause.onclick = holdOrGoOn;
   choice.onchange = () => { choose(choice.value); choice.blur(); };

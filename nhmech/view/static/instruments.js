@@ -63,9 +63,11 @@ const openInstruments = parent => {
       return { row, rate, bar, fill, text, mu };
     });
   }
-  function showUse(wheel, needed, normal) {
+  function showUse(wheel, needed, normal, phase) {
     let text = "", use = 0, known = false;
-    if (normal !== undefined && normal < 0) { text = "lifts off !"; use = 1; known = true; }
+    if (phase === "in the air") text = phase;
+    else if (phase === "slides") { text = "slides !"; use = 1; known = true; }
+    else if (normal !== undefined && normal < 0) { text = "lifts off !"; use = 1; known = true; }
     else if (needed === null || needed === undefined) text = "\u2013";
     else if (wheel.mu === null) { text = `needs \u00b5 ${needed.toFixed(2)}`; use = needed; }
     else {
@@ -95,7 +97,7 @@ const openInstruments = parent => {
     wheels.forEach((wheel, k) => {
       const rate = c.rates && c.rates[k];
       wheel.rate.textContent = typeof rate === "number" ? fixed(rate, 1) : "";
-      showUse(wheel, c.needed && c.needed[k], c.normal && c.normal[k]);
+      showUse(wheel, c.needed && c.needed[k], c.normal && c.normal[k], c.phases && c.phases[k]);
     });
   }
   return { setLimits, setUp, show };

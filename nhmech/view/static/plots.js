@@ -35,8 +35,9 @@ const openPlots = (nhmech, { now, seek }) => {
                                series: perWheel((r, k) => list(r, "normal", k)) }) };
   function curves(name) {
     if (GROUPS[name]) return { t: times(), ...GROUPS[name]() };
-    const column = store.columns.find(one => one.name === name);
-    return { t: store.t, unit: column.unit, series: [{ name, values: column.values }] };
+    const k = store.columns.findIndex(one => one.name === name), { unit, values } = store.columns[k];
+    if (values) return { t: store.t, unit, series: [{ name, values }] };
+    return { t: times(), unit, series: [one(name, r => list(r, "columns", k))] };
   }
   const isThere = name => store.readings.length > 0 && (!GROUPS[name]().series
     || GROUPS[name]().series.some(line => line.values.some(Number.isFinite)));
@@ -223,12 +224,14 @@ const openPlots = (nhmech, { now, seek }) => {
     if (!last || reading.t > last.t || !readings.length) readings.push(reading);
     if (readings.length > KEPT) readings.splice(0, KEPT / 10);
     button.hidden = false;
+    document.body.classList.add("charted");
     isNew = true;
   }
   const at = () => store.readings.length ? store.readings[nearest(times(), now())] : null;
-  function setWheels(wheels) { store.wheels = wheels; }
+  // the wheels; and what columns the readings have, of a program that runs
+  function setUp({ wheels, columns = [] }) { Object.assign(store, { wheels, columns }); }
   function setColumns(c) { Object.assign(store, { t: c.t, columns: c.columns }); isNew = true; }
-  Object.assign(nhmech.on, { instruments: c => setWheels(c.wheels), columns: setColumns,
+  Object.assign(nhmech.on, { instruments: setUp, columns: setColumns, reading: () => {},
                              readings: c => c.readings.forEach(add) });
-  return { store, add, at, setWheels, setColumns, toggle, charts };
+  return { store, add, at, setUp, toggle, charts };
 };

@@ -38,8 +38,11 @@ const openWheels = (nhmech, plots) => {
       if (typeof x !== "number") return "\u2013";
       return `${x.toFixed(digits).replace("-", "\u2212")} ${unit}`;
     };
+    const phase = reading.phases ? reading.phases[chosen] : "rolls";
     const rows = [["turns at", value("rates", "rad/s", 2)], ["carries", value("normal", "N", 1)],
-                  ["needs \u00b5", value("needed", wheel.mu ? `of ${wheel.mu}` : "", 3)],
+                  [phase === "slides" ? "slides at \u00b5" : "needs \u00b5",
+                   phase === "in the air" ? phase
+                     : value("needed", wheel.mu ? `of ${wheel.mu}` : "", 3)],
                   ["radius", `${wheel.radius} m`], ["kind", wheel.kind]];
     card.textContent = "";
     card.appendChild(document.createElement("b")).textContent = wheel.name;

@@ -16,18 +16,19 @@ const openWritten = (nhmech, content) => {
   const panel = make("section", { id: "instruments", className: "panel" });
   panel.setAttribute("aria-label", "instruments");
   const instruments = openInstruments(panel);
-  const note = make("div", { id: "note", hidden: true });
-  note.setAttribute("role", "status");
-  const hands = make("div", { id: "hands" }), bar = $("bar"), first = bar.firstChild;
+  const bar = $("bar"), first = bar.firstChild, foot = $("foot");
   const pause = make("button", { id: "pause", title: "pause (P)", textContent: "pause",
                                  className: "plain" }, bar);
   const knobs = make("button", { id: "knobs", title: "parameters (V)", textContent: "parameters",
                                  className: "plain" }, bar);
   bar.insertBefore(pause, first);
   bar.insertBefore(knobs, $("look"));
-  const values = make("section", { id: "values", className: "panel", hidden: true });
+  const values = make("section", { id: "values", className: "panel", hidden: true }, foot);
   values.setAttribute("aria-label", "parameters");
-  $("foot").insertBefore(values, bar);
+  const note = make("div", { id: "note", hidden: true }, foot);
+  note.setAttribute("role", "status");
+  const hands = make("div", { id: "hands" }, foot);
+  foot.append(bar);
   if (driving) {
     instruments.setLimits(driving.limits, driving.lateral);
     document.body.classList.toggle("sideways", driving.lateral);
@@ -182,7 +183,6 @@ const openWritten = (nhmech, content) => {
   };
   knobs.onclick = () => {
     values.hidden = !values.hidden;
-    document.body.classList.toggle("tuning", !values.hidden);
     knobs.setAttribute("aria-expanded", !values.hidden);
   };
   const keys = nhmech.keys, arrows = { ArrowUp: [0, 1], ArrowDown: [0, -1],
