@@ -72,6 +72,7 @@ class Verdict:
         return self.tread in (Tread.MECANUM, Tread.OMNI)
 
 
+SAID = 2       # of several sources, that a notice names
 _TREADS = {
     Drive.DIFFERENTIAL: Tread.TYRES,
     Drive.SKID_STEER: Tread.TYRES,
@@ -315,6 +316,8 @@ def list_names(wheels: Sequence[Wheel]) -> str:
 
 
 def say(sources: Sequence[str], one: str = "", many: str = "") -> str:
-    """The sources, with a verb in its number."""
+    """The sources, the first ones where there are many, with a verb in its number."""
     verb = one if len(sources) == 1 else many
-    return " and ".join(sources) + (f" {verb}" if verb else "")
+    named, more = list(sources[:SAID]), len(sources) - SAID
+    named += [f"{more} more"] if more > 1 else sources[SAID:]
+    return " and ".join(named) + (f" {verb}" if verb else "")

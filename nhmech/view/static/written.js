@@ -183,6 +183,7 @@ const openWritten = (nhmech, content) => {
   };
   knobs.onclick = () => {
     values.hidden = !values.hidden;
+    document.body.classList.toggle("tuning", !values.hidden);
     knobs.setAttribute("aria-expanded", !values.hidden);
   };
   const keys = nhmech.keys, arrows = { ArrowUp: [0, 1], ArrowDown: [0, -1],
