@@ -46,32 +46,38 @@ CONTRAST = """(() => {
                 e.textContent.trim().slice(0, 40)]);
   }
   return found; })()"""
-FOCUSED = """(() => { const e = document.activeElement, style = getComputedStyle(e);
+CONTROLS = """[...document.querySelectorAll("button, input, select")].filter(
+    e => e.getClientRects().length && getComputedStyle(e).visibility === "visible")"""
+FOCUSED = f"(() => {{ const controls = {CONTROLS};" + """
+    const e = document.activeElement, style = getComputedStyle(e);
     if (e === document.body) return null;
     const box = e.getBoundingClientRect();
-    return { name: e.id || e.getAttribute("aria-label") || e.textContent.trim() || e.title,
-             seen: box.width > 0 && box.left >= -1 && box.right <= innerWidth + 1
-                   && box.top >= -1 && box.bottom <= innerHeight + 1,
-             drawn: style.outlineStyle === "solid" && parseFloat(style.outlineWidth) >= 2 }; })()"""
-CONTROLS = """[...document.querySelectorAll("button, input, select")].filter(
-    e => e.offsetParent && getComputedStyle(e).visibility === "visible").length"""
+    const good = box.width > 0 && box.left >= -1 && box.right <= innerWidth + 1
+      && box.top >= -1 && box.bottom <= innerHeight + 1
+      && style.outlineStyle === "solid" && parseFloat(style.outlineWidth) >= 2;
+    return [controls.indexOf(e), good, e.id || e.title || e.textContent]; })()"""
 
 
-def tab_through(browser) -> tuple[list[dict], int]:
-    """What has the focus after each press of the Tab key, until it leaves the page: name, whether
-    it is in the window, and whether its outline is drawn; and how many controls the page shows."""
+def tab_through(browser) -> tuple[dict[int, str], list[str], int]:
+    """Presses the Tab key until the focus has gone round: what it reached, by place; which of that
+    lies outside of the window or has no outline then; and how many controls the page shows."""
     browser._page("Emulation.setFocusEmulationEnabled", enabled=True)
-    browser.evaluate("document.activeElement.blur(), window.getSelection().removeAllRanges(), 0")
-    found: list[dict] = []
+    reached: dict[int, str] = {}
+    bad: list[str] = []
     for _ in range(100):
         for kind in ("rawKeyDown", "keyUp"):
             browser._page("Input.dispatchKeyEvent", type=kind, code="Tab", key="Tab",
                           windowsVirtualKeyCode=9)
         now = browser.evaluate(FOCUSED)
-        if now is None or (found and now["name"] == found[0]["name"]):
+        if now is None:
+            continue
+        place, good, name = now
+        if place in reached:
             break
-        found.append(now)
-    return found, browser.evaluate(CONTROLS)
+        if place >= 0:      # not a panel that scrolls, which has the focus too
+            reached[place] = name
+        bad += [] if good else [name]
+    return reached, bad, browser.evaluate(f"{CONTROLS}.length")
 
 
 def hue(picture: np.ndarray, channel: int, margin: int = 60) -> np.ndarray:
