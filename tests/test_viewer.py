@@ -234,6 +234,7 @@ def test_a_live_page_looks_back_and_catches_up():
         for k in range(0, 60, 5):
             show(k)
         # by the slider, as a mouse does; what comes in meanwhile is kept and not shown
+        browser.wait_for(f"Number(document.getElementById('time').max) > {run.t[50]}")
         browser.evaluate(f"""(() => {{ const slider = document.getElementById('time');
             slider.value = {run.t[20]} + 1e-3; slider.oninput(); return 0; }})()""")
         assert abs(browser.evaluate(where) - run.q[20, 0]) < 1e-6
