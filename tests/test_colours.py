@@ -59,5 +59,5 @@ def test_viewer_plots_and_report_agree(name):
     lines = {line.get_label(): line.get_color() for line in plots.path(vehicle, run)[1].lines}
     assert {wheel: lines[words(wheel)] for wheel in drawn} == drawn
 
-    table = contact_table(vehicle, judgement(run, vehicle))
+    table = contact_table(vehicle, judgement(run, vehicle), {})
     assert dict(zip(drawn, re.findall(r"background:(#\w+)", table), strict=True)) == drawn

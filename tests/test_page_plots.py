@@ -1,5 +1,7 @@
 """What a recorded page plots, and what it says of a wheel that is clicked."""
 
+import re
+
 import numpy as np
 import pytest
 import umsgpack
@@ -16,6 +18,7 @@ from nhmech.view.curves import MOST, make_curves
 from nhmech.view.drawable import Snapshot
 from nhmech.view.instruments import Instruments
 from nhmech.view.live import LiveScene
+from nhmech.view.report import report_html
 from nhmech.view.sampling import snapshots
 from nhmech.view.scene import Scene
 
@@ -97,6 +100,15 @@ def test_of_wheels_that_slide_the_forces_are_those_of_friction(sliding):
                 assert needed == pytest.approx(needs(run, k, name), rel=1e-9, abs=1e-12)
     assert seen == {"rolls", "slides"}
     assert "slid.left_wheel_joint [m]" in {column["name"] for column in columns["columns"]}
+
+
+def test_a_report_of_wheels_that_slide_has_the_friction_of_the_run(sliding):
+    """Its coefficient, in the table and in the picture; what friction took is accounted for."""
+    vehicle, run = sliding
+    page = report_html(run)
+    assert f'<td class="n">{MU:g}</td>' in page and "What acts on each wheel" in page
+    assert f"left wheel, {MU:g}" in page and "lost" in page and "e-" not in re.search(
+        r'class="verdict.*?</div>', page, re.S)[0]
 
 
 def test_arrows_of_wheels_that_slide_are_those_of_friction(sliding):

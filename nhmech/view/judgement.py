@@ -16,6 +16,7 @@ from ..vehicle.vehicle import Vehicle
 from .drawing import words
 
 STATES = 200  # at which friction is judged at most, besides those of events: below a second
+NOTHING = 1e-12     # [J] that sliding takes: less is rounding
 OPEN = ("whether it holds depends on how the wheels share the load, which rigid bodies do not "
         "determine")
 
@@ -89,7 +90,7 @@ def _describe_sliding(trajectory: Trajectory) -> Judgement:
     ends = [(wheel, way[-1], trajectory.friction_loss[wheel][-1])
             for wheel, way in trajectory.slid.items()]
     ways = [f"{words(wheel)} slid {way:.3g} m and lost {lost:.3g} J"
-            for wheel, way, lost in ends if way or lost]
+            for wheel, way, lost in ends if way > 0 or lost > NOTHING]
     again = " and rolled again at the end" if trajectory.rolled[-1] else ""
     return Judgement("doubt", f"Wheels left ideal rolling at t = {first.start:.4g} s{again}",
                      _capitalise("; ".join(ways) or "no wheel slid"))

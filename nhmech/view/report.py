@@ -63,10 +63,11 @@ def report_html(trajectory: Trajectory, *, name: str = "",
     notices = [] if vehicle is None else [str(notice) for notice in vehicle.notices]
     if trajectory.is_system_known:
         notices += [str(notice) for notice in trajectory.notices]
+    slid = trajectory.settings.get("mu", {})
     constraints = html.pairs(describe_constraints(trajectory, simulated))
     body = [html.verdict_box(judged.kind, judged.headline, judged.details),
             html.facts(main_numbers(trajectory, simulated, judged, error)),
-            "" if vehicle is None else contact_table(vehicle, judged),
+            "" if vehicle is None else contact_table(vehicle, judged, slid),
             html.columns([
                 *report_figures(trajectory, simulated, judged, error, mu),
                 html.section("Constraints", constraints, html.notes(notices) if notices else ""),

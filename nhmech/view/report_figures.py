@@ -69,10 +69,11 @@ def _friction(vehicle: Vehicle, trajectory: Trajectory, judged: Judgement,
     if trajectory.kinematic:
         return
     wheels = () if judged.along is None else judged.along[0].wheels
-    shown = ("what friction can hold (shaded)" if any(np.isfinite(one.mu) for one in wheels)
-             else "its normal force")
+    is_known = trajectory.contact is not None or any(np.isfinite(one.mu) for one in wheels)
+    needs = "What each wheel needs" if trajectory.rolled.all() else "What acts on each wheel"
+    shown = "what friction can hold (shaded)" if is_known else "its normal force"
     yield ReportFigure(plots.friction(vehicle, trajectory, mu), "Forces against friction",
-                       f"What each wheel needs along the ground, and {shown}")
+                       f"{needs} along the ground, and {shown}")
 
 
 def _shape(vehicle: Vehicle, trajectory: Trajectory) -> Iterator[ReportFigure]:

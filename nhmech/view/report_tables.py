@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 
 import numpy as np
@@ -56,7 +57,9 @@ def main_numbers(trajectory: Trajectory, simulated: Simulated, judged: Judgement
             found.append((f"{use:.2g}", "friction coefficient needed"))
     if error is not None:
         rms, most = np.sqrt(np.mean(error.lateral ** 2)), np.abs(error.lateral).max()
-        found.append((f"{1e3 * rms:.3g} mm", f"RMS from the path, {1e3 * most:.3g} mm at most"))
+        unit, factor = ("m", 1.0) if most >= 1 else ("mm", 1e3)
+        found.append((f"{factor * rms:.3g} {unit}",
+                      f"RMS from the path, {factor * most:.3g} {unit} at most"))
     if balance.known and not balance.ground:
         size = max(np.abs(balance.total).max(), np.ptp(balance.inputs))
         rest = _format_error(np.abs(balance.rest).max())
@@ -69,8 +72,9 @@ def _format_error(value: float) -> str:
     return f"{value:.1e}" if value else "0"
 
 
-def contact_table(vehicle: Vehicle, judged: Judgement) -> str:
-    """The contacts, their held directions and their loads."""
+def contact_table(vehicle: Vehicle, judged: Judgement, slid: Mapping[str, float]) -> str:
+    """The contacts, their held directions and their loads; `slid`, the friction coefficients of a
+    run in which wheels may slide."""
     components, kept = vehicle.contact_rows, set(vehicle.frame.kept)
     columns, rows = ["contact", "kind", "radius [mm]", "held directions"], []
     for wheel, contact in zip(vehicle.description.wheels, vehicle.contacts):
@@ -84,7 +88,8 @@ def contact_table(vehicle: Vehicle, judged: Judgement) -> str:
         heading += " (directions in parentheses follow from the others)"
     if judged.along is None:
         columns.append("mu")
-        for row, mu in zip(rows, own_friction(vehicle).values()):
+        for row, (name, own) in zip(rows, own_friction(vehicle).items()):
+            mu = slid.get(name, own)
             row.append("–" if mu is None else f"{mu:g}")
     else:
         columns += ["mu", "normal force [N]", "needs mu", "at t [s]"]
