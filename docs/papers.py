@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -131,6 +132,7 @@ ITEMS = (
 )
 
 
+@cache
 def marked_tests() -> dict[str, list[str]]:
     """Item's key -> tests that bear its mark, "test_file::test_name"."""
     found: dict[str, list[str]] = {}

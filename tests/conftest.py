@@ -6,7 +6,9 @@ import fcntl
 import hashlib
 import math
 import os
+import pickle
 import signal
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -15,12 +17,14 @@ import casadi as ca
 import pytest
 from support import reference_case, shipped
 
+from nhmech.cli import Commands
 from nhmech.compile import loop as loops
 from nhmech.compile.background import Build
 from nhmech.mechanics import equations
 from nhmech.simulation import interrupts
 from nhmech.simulation.simulator import Simulator
 from nhmech.symbolic import simplify
+from nhmech.vehicle.build import build
 
 # So a shell starts what it puts in the background; some tests send Ctrl-C.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -53,6 +57,43 @@ def simplified_once(request):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(equations, "simplify", kept)
+        yield
+
+
+VEHICLES = 16    # that are kept for other commands: some MB each
+
+
+@pytest.fixture(scope="session", autouse=True)
+def built_once():
+    """Commands that are run in this process share their vehicles, as tests share those of
+    `shipped`: a vehicle does not change, and is a function of its description, its ground and its
+    numbers alone. Files are read and options are judged by each command anew."""
+    kept, running, main = OrderedDict(), [], Commands.main
+
+    def shared(description, ground, parameters=None, near=None, wrench_bodies=()):
+        if not running or near is not None:
+            return build(description, ground, parameters, near, wrench_bodies)
+        numbers = parameters and (parameters.values, parameters.symbolic)
+        key = pickle.dumps((description, ground, numbers, wrench_bodies))
+        if key not in kept:
+            kept[key] = build(description, ground, parameters, near, wrench_bodies)
+        kept.move_to_end(key)
+        while len(kept) > VEHICLES:
+            kept.popitem(last=False)
+        return kept[key]
+
+    @wraps(main)
+    def counted(*args, **kwargs):
+        running.append(True)
+        try:
+            return main(*args, **kwargs)
+        finally:
+            running.pop()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Commands, "main", counted)
+        for module in ("load", "record", "friction"):
+            patch.setattr(f"nhmech.vehicle.{module}.build", shared)
         yield
 
 

@@ -71,9 +71,10 @@ def command_line(*words):
 
 @cache
 def shipped(name: str, ground: nhmech.Ground = nhmech.Ground(),
-            speeds: tuple[str, ...] | None = None) -> Vehicle:
-    """A robot of this package, loaded once for all tests (a `Vehicle` does not change)."""
-    return nhmech.load(nhmech.urdf_path(name), ground=ground, speeds=speeds)
+            speeds: tuple[str, ...] | None = None, **options) -> Vehicle:
+    """A robot of this package, loaded once for all tests (a `Vehicle` does not change); options of
+    `load` that can be hashed."""
+    return nhmech.load(nhmech.urdf_path(name), ground=ground, speeds=speeds, **options)
 
 
 def margin(vehicle: Vehicle, t: float, q: np.ndarray) -> float:

@@ -383,7 +383,7 @@ def test_bad_commands_stop_with_a_name_and_keep_the_run(mode, then, message, who
 def test_kinematic_commands_are_checked_after_the_equations_changed():
     """Beyond 90 degrees of steer a tricycle runs on other speeds; plain numbers still mean those of
     the start."""
-    vehicle = nhmech.load(nhmech.urdf_path("tricycle"), speeds=["steering_joint", "forward_speed"])
+    vehicle = shipped("tricycle", speeds=("steering_joint", "forward_speed"))
     for bad, message in (
         (np.zeros(3), r"shape \(3,\), expected \(2,\): speeds of steering_joint, forward_speed"),
         (np.array([np.nan, 0.0]), "not finite"),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import logging
+import multiprocessing
 import os
 import signal
-import subprocess
 import sys
-import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -204,22 +204,21 @@ def test_the_folder_is_the_users(monkeypatch, tmp_path):
 @needs_compiler
 def test_processes_share_a_folder(private):
     """Eight at once that all want the same three libraries, while entries are being damaged."""
-    program = textwrap.dedent("""
-        import ctypes
-        from nhmech.compile.cache import default_cache
-        from nhmech.compile.compiler import find_compiler
+    def use() -> None:
         for k in range(12):
             path = default_cache().library(f"int answer(void) {{ return {k % 3}; }}",
                                            find_compiler(), 1)
             assert ctypes.CDLL(str(path)).answer() == k % 3
-    """)
-    running = [subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE,
-                                text=True) for _ in range(8)]
-    while any(process.poll() is None for process in running):
+
+    fork = multiprocessing.get_context("fork")       # which has imported what it needs
+    running = [fork.Process(target=use) for _ in range(8)]
+    for process in running:
+        process.start()
+    while any(process.is_alive() for process in running):
         for path in private.glob("*.sha256"):
             path.unlink(missing_ok=True)
         time.sleep(0.02)
-    assert [process.communicate()[1] for process in running] == [""] * 8
+    assert [process.exitcode for process in running] == [0] * 8
     assert len(list(private.glob("*.so"))) == 3 and not list(private.glob("build-*"))
 
 

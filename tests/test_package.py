@@ -66,24 +66,20 @@ def modules():
     return found
 
 
-def is_type_checking(node):
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+@cache
+def parsed(path):
+    return ast.parse(path.read_text(), str(path))
 
 
-def imports(name, *, with_types):
-    """(dotted name, line) of all that a module imports, at its top or inside a function, and of
-    what a lazy package imports by its stub."""
+@cache
+def imports(name):
+    """(dotted name, line) of all that a module imports, at its top, inside a function or for type
+    checkers only, and of what a lazy package imports by its stub."""
     path = modules()[name]
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     found = []
-    todo = [ast.parse(file.read_text(), str(file)) for file in (path, path.with_suffix(".pyi"))
-            if file.is_file()]
-    while todo:
-        node = todo.pop()
-        if is_type_checking(node) and not with_types:
-            todo += node.orelse
-            continue
-        todo += ast.iter_child_nodes(node)
+    files = [file for file in (path, path.with_suffix(".pyi")) if file.is_file()]
+    for node in (node for file in files for node in ast.walk(parsed(file))):
         if isinstance(node, ast.Import):
             found += [(alias.name, node.lineno) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -111,7 +107,7 @@ def test_a_module_imports_only_lower_ranks(name):
     assert area(name) in RANK, (
         f"{name}: give {area(name)!r} a rank in this test and in CONTRIBUTING.md"
     )
-    for target, line in imports(name, with_types=True):
+    for target, line in imports(name):
         if not own(target) or (area(target) == area(name) and area(name)):
             continue
         assert area(target) in RANK, f"{name}:{line} imports {target}, which has no rank"
@@ -124,7 +120,7 @@ def test_a_module_imports_only_lower_ranks(name):
 def test_there_is_no_import_cycle():
     """Imports for type checkers only included."""
     graph = {
-        name: sorted({target for target, _ in imports(name, with_types=True)
+        name: sorted({target for target, _ in imports(name)
                       if target in modules() and target != name}) for name in modules()
     }
     done = set()
@@ -156,7 +152,7 @@ def test_nobody_reaches_into_another_object():
     """Names with an underscore belong to the object itself: `self._x`, never `other._x`."""
     found = {}
     for name, path in modules().items():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(parsed(path)):
             if (isinstance(node, ast.Attribute) and re.match("_[^_]", node.attr)
                     and ast.unparse(node.value) not in ("self", "cls")):
                 found[name, node.attr] = f"{path}:{node.lineno}: {ast.unparse(node)}"
@@ -169,7 +165,7 @@ LONGEST = 90        # lines of a function without its docstring: an example that
 
 def test_no_function_is_long():
     for path in modules().values():
-        for node in functions(ast.parse(path.read_text())):
+        for node in functions(parsed(path)):
             told = node.body[0] if ast.get_docstring(node) else None
             inside = 0 if told is None else told.end_lineno - told.lineno + 1
             length = node.end_lineno - node.lineno + 1 - inside
@@ -178,7 +174,7 @@ def test_no_function_is_long():
 
 def test_outside_packages_stay_where_they_belong():
     for name in modules():
-        for target, line in imports(name, with_types=True):
+        for target, line in imports(name):
             top = target.partition(".")[0]
             if top in RIM_ONLY:
                 assert RANK[area(name)] >= 9, (
@@ -196,7 +192,7 @@ def test_every_dependency_is_declared_and_explained():
                     "umsgpack": "u-msgpack-python", "zmq": "pyzmq", "PIL": "pillow",
                     "foxglove": "foxglove-sdk"}
     used = {target.partition(".")[0] for name in modules()
-            for target, _ in imports(name, with_types=True)}
+            for target, _ in imports(name)}
     used = {distribution.get(top, top) for top in used
             - set(sys.stdlib_module_names) - {"nhmech"} - RIM_ONLY}
     config = ConfigParser()

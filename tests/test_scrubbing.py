@@ -104,7 +104,7 @@ def test_steady_turns_balance_the_forces(robot, mu, left, right):
 def test_straight_driving_rolls_exactly(robot):
     """Bit for bit the ideal run of the same vehicle, whatever turns it would otherwise make."""
     even = JointVelocity(rates(robot, 5.0, 5.0), acceleration=5.0)
-    straight = nhmech.load(nhmech.urdf_path("skid_steer"), skid="coulomb")
+    straight = shipped("skid_steer", skid="coulomb")
     ideal = Simulator(straight, lambda t, state: even, control_period=0.01,
                       contact="ideal").run(1.0)
     run = Simulator(robot, lambda t, state: even, control_period=0.01, contact="coulomb",
@@ -137,7 +137,7 @@ def test_a_commanded_turn_falls_short_by_the_track_factor(robot):
 
 def test_a_twist_is_that_of_the_middle_of_the_wheels():
     """Wheels get v -+ w b/2 over their radius, as with the mid-axle model; the robot turns less."""
-    robot = nhmech.load(nhmech.urdf_path("skid_steer"), skid="coulomb")
+    robot = shipped("skid_steer", skid="coulomb")
     b = np.ptp(np.array(robot.contact_points(robot.configuration()))[:, 1])
     drive = TwistDrive(robot, (0.4, 0.0, 0.5))
     _, found = drive(0.0, Simulator(robot).state)
@@ -150,7 +150,7 @@ def test_a_twist_is_that_of_the_middle_of_the_wheels():
 
 def test_motor_drivers_turn_wheels_that_scrub():
     """Each wheel gets its rate, whatever friction says; so the node of ROS turns the robot too."""
-    robot = nhmech.load(nhmech.urdf_path("skid_steer"), skid="coulomb")
+    robot = shipped("skid_steer", skid="coulomb")
     servo, names = WheelServo(robot, (0.3, 0.0, 0.5)), robot.algebroid.v_names
     simulator = Simulator(robot, servo, dt=2e-3, control_period=0.01)
     run = simulator.run(2.0, every=50)
@@ -169,7 +169,7 @@ def test_wheels_that_all_slide_by_friction_are_skid_steered_by_it(robot):
     text = re.sub(r"<nhmech>.*</nhmech>", "", robot.description.xml, flags=re.S)
     one = nhmech.load(text, wheels=wheels)
     assert one.description.skid == Scrubbing()
-    other = nhmech.load(nhmech.urdf_path("skid_steer"), skid="coulomb")
+    other = shipped("skid_steer", skid="coulomb")
     runs = [Simulator(vehicle, TwistDrive(vehicle, (0.3, 0.0, 0.4)), dt=2e-3).run(0.2)
             for vehicle in (one, other)]
     assert np.array_equal(runs[0].q, runs[1].q) and not runs[0].rolled[-1]
@@ -185,7 +185,7 @@ def test_paths_are_followed_by_wheels_that_scrub():
 @pytest.mark.parametrize("v, w", [(0.4, 0.5), (-0.3, 0.2), (0.0, 1.0), (0.4, 0.0)])
 def test_a_start_may_turn_as_wheels_that_scrub_are_commanded(v, w):
     """The tracker's start on a bend is such a one: v -+ w b/2 over the radius of each wheel."""
-    robot = nhmech.load(nhmech.urdf_path("skid_steer"), skid="coulomb")
+    robot = shipped("skid_steer", skid="coulomb")
     b = np.ptp(np.array(robot.contact_points(robot.configuration()))[:, 1])
     simulator = Simulator(robot)
     state = simulator.reset(xi={"forward_speed": v, "yaw_rate": w})

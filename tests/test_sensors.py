@@ -151,7 +151,7 @@ def test_kinematic_runs_too():
 def test_sensors_go_on_where_the_equations_change():
     """A tricycle described by its forward speed, which says nothing at 90 degrees of steer:
     other equations take over, the sensors with them."""
-    vehicle = nhmech.load(nhmech.urdf_path("tricycle"), speeds=["steering_joint", "forward_speed"])
+    vehicle = shipped("tricycle", speeds=("steering_joint", "forward_speed"))
     simulator = Simulator(vehicle, lambda t, state: np.zeros(len(vehicle.driven)), dt=STEP)
     simulator.reset(joints={"steering_joint": 1.25},
                     xi={"front_wheel_joint": 2.0, "steering_joint": 3.0})

@@ -885,7 +885,7 @@ def test_a_kinematic_run_has_no_forces():
 def test_named_speeds_bind_only_where_a_run_begins():
     """forward_speed stops determining a tricycle whose front wheel stands across;
     other speeds take over and the run goes on."""
-    vehicle = nhmech.load(nhmech.urdf_path("tricycle"), speeds=["steering_joint", "forward_speed"])
+    vehicle = shipped("tricycle", speeds=("steering_joint", "forward_speed"))
     limits = vehicle.description.limits["steering_joint"]
     simulator = Simulator(vehicle, lambda t, state: nhmech.JointVelocity(
         {"steering_joint": 1.0, "front_wheel_joint": 1.0}), mode="kinematic", dt=0.01)

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from runs import moment
 from scipy.optimize import brentq, linprog, minimize_scalar
-from support import VARIED, joint, kinematics, link, random_states, robot, velocity
+from support import VARIED, joint, kinematics, link, random_states, robot, shipped, velocity
 
 import nhmech
 from nhmech import JointTorque
@@ -191,7 +191,7 @@ def test_contact_forces_balance_gravity_and_inertia(vehicle, name):
     """Sum of contact wrenches on the base = base wrench of `pin.rnea` at the acceleration of
     the equations of motion (Gibbs-Appell)."""
     wide = name.endswith("wider track")
-    for served, q, xi, u in random_states(nhmech.load(nhmech.urdf_path("skid_steer"), skid=1.6)
+    for served, q, xi, u in random_states(shipped("skid_steer", skid=1.6)
                                           if wide else vehicle(name), 5, 3):
         v = velocity(served, 0.0, q, xi)
         load = contact_load(served, 0.0, q, v, u)

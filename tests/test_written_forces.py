@@ -162,14 +162,14 @@ def test_what_the_page_leaves_out_of_the_ground_is_said():
     slides = fields(with_law("differential_drive", "coulomb", 0.2))
     assert [wheel["slides"] for wheel in slides["wheels"]] == [True, True, False]
     assert "it stops" in slides["remarks"]
-    scrubs = fields(nhmech.load(nhmech.urdf_path("skid_steer"), skid="coulomb"))
+    scrubs = fields(shipped("skid_steer", skid="coulomb"))
     assert "mid-axle" in scrubs["remarks"] and scrubs["driving"]["limits"][2] > 0
 
 
 def test_a_car_on_tyres_is_driven_like_one_that_rolls():
     """Its tyres' deflections are constraints that are not linear; where it can go is that of its
     wheels."""
-    car = nhmech.load(nhmech.urdf_path("ackermann_car"), tyres="passenger_car")
+    car = shipped("ackermann_car", tyres="passenger_car")
     assert not moves_sideways(car)
     assert turning_radius(car) == pytest.approx(turning_radius(shipped("ackermann_car")), rel=1e-9)
 

@@ -4,6 +4,7 @@ keys."""
 import json
 import re
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -39,10 +40,17 @@ def drawn(browser, path="['vehicle', 'root_joint']") -> np.ndarray:
         f"nhmech.viewer.scene_tree.find({path}).object.position.toArray()"))
 
 
+@pytest.fixture(scope="module")
+def page_of(tmp_path_factory):
+    """Name -> the page of a shipped robot, written once."""
+    folder = tmp_path_factory.mktemp("pages")
+    return cache(lambda name: nhmech.save_page(shipped(name), folder / f"{name}.html"))
+
+
 @pytest.mark.parametrize("name", sampled(SHIPPED, 3))
-def test_a_page_of_every_robot_has_two_megabytes_at_most(name, tmp_path):
+def test_a_page_of_every_robot_has_two_megabytes_at_most(name, page_of):
     """Meshes included, and meshcat's viewer, which is 0.7 MB of it; nothing is fetched."""
-    page = nhmech.save_page(shipped(name), tmp_path / "robot.html")
+    page = page_of(name)
     assert 500_000 < page.stat().st_size <= 2_000_000
     text = page.read_text(encoding="utf-8")
     outside = text.replace(next(iter(re.findall(r"<script>.*?</script>", text, re.S))), "")
@@ -185,10 +193,10 @@ def test_a_name_does_not_end_the_script(tmp_path):
 @pytest.mark.parametrize("name, keys, axis", [
     ("differential_drive", ["ArrowUp"], 0), ("mecanum", ["KeyQ"], 1),
     ("ackermann_car", ["KeyW", "KeyA"], 1)])
-def test_keys_of_a_real_browser_drive_it(name, keys, axis, tmp_path):
+def test_keys_of_a_real_browser_drive_it(name, keys, axis, page_of):
     vehicle = shipped(name)
     length = vehicle.steering.length
-    with opened(nhmech.save_page(vehicle, tmp_path / "robot.html")) as browser:
+    with opened(page_of(vehicle.name)) as browser:
         assert browser.evaluate("performance.getEntriesByType('resource').length") == 0
         for key in keys:
             press(browser, key, ARROWS[key], up=False)
@@ -210,10 +218,10 @@ def test_keys_of_a_real_browser_drive_it(name, keys, axis, tmp_path):
 
 @needs_chromium
 @pytest.mark.browser
-def test_pause_scrub_parameters_and_a_fall(tmp_path):
+def test_pause_scrub_parameters_and_a_fall(page_of):
     """Of a pendulum: a payload so heavy that its balance is lost ends in a fall, which is said."""
     vehicle = shipped("pendulum")
-    with opened(nhmech.save_page(vehicle, tmp_path / "robot.html")) as browser:
+    with opened(page_of(vehicle.name)) as browser:
         browser.wait_for("nhmech.written.motion.state.t > 1")
         press(browser, "KeyP", "p")
         t = browser.evaluate("nhmech.written.motion.state.t")
@@ -238,11 +246,11 @@ def test_pause_scrub_parameters_and_a_fall(tmp_path):
 
 @needs_chromium
 @pytest.mark.browser
-def test_the_drive_before_goes_along_as_a_ghost(tmp_path):
+def test_the_drive_before_goes_along_as_a_ghost(page_of):
     """At the same time, where it was then."""
     ghost = "nhmech.viewer.scene_tree.find(['ghost']).object"
     vehicle = shipped("differential_drive")
-    with opened(nhmech.save_page(vehicle, tmp_path / "robot.html")) as browser:
+    with opened(page_of(vehicle.name)) as browser:
         press(browser, "KeyP", "p")
         browser.evaluate("nhmech.written.reset(), nhmech.written.advance(2, [0.3, 0, 0]), 0")
         x = configuration(browser)[0]
@@ -260,9 +268,9 @@ def test_the_drive_before_goes_along_as_a_ghost(tmp_path):
 
 @needs_chromium
 @pytest.mark.browser
-def test_what_has_no_motor_is_pushed(tmp_path):
+def test_what_has_no_motor_is_pushed(page_of):
     vehicle = shipped("disc")
-    with opened(nhmech.save_page(vehicle, tmp_path / "robot.html")) as browser:
+    with opened(page_of(vehicle.name)) as browser:
         press(browser, "KeyP", "p")
         before = browser.evaluate("Array.from(nhmech.written.motion.v)")
         browser.evaluate("nhmech.written.state.paused = false, 0")
@@ -276,9 +284,9 @@ def test_what_has_no_motor_is_pushed(tmp_path):
 @needs_chromium
 @pytest.mark.browser
 @pytest.mark.parametrize("name", ["trailers", "disc"])
-def test_its_keys_are_named(name, tmp_path):
+def test_its_keys_are_named(name, page_of):
     """`?` names every key that does something."""
-    with opened(nhmech.save_page(shipped(name), tmp_path / "robot.html"), (1280, 800)) as browser:
+    with opened(page_of(name), (1280, 800)) as browser:
         press(browser, "Slash", "?")
         named = browser.evaluate("""[...document.querySelectorAll('#help tr')].filter(
             row => row.offsetParent).map(row => row.innerText).join(' ').toLowerCase()""")
@@ -294,9 +302,9 @@ def test_its_keys_are_named(name, tmp_path):
 @pytest.mark.browser
 @pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
 @pytest.mark.parametrize("name", ["trailers", "mecanum"])
-def test_nothing_sticks_out_of_the_window(size, name, tmp_path):
+def test_nothing_sticks_out_of_the_window(size, name, page_of):
     """With the parameters open, and the hands within reach; with the keys shown too."""
-    with opened(nhmech.save_page(shipped(name), tmp_path / "robot.html"), size) as browser:
+    with opened(page_of(name), size) as browser:
         press(browser, "KeyV", "v")
         hidden = browser.evaluate("""['values', 'hand-speed', 'hand-turn', 'stop', 'reset', ...(
             document.body.classList.contains('sideways') ? ['hand-sideways'] : [])].filter(id => {
@@ -319,8 +327,8 @@ def test_nothing_sticks_out_of_the_window(size, name, tmp_path):
 @needs_chromium
 @pytest.mark.browser
 @pytest.mark.parametrize("name, moves", [("omni", True), ("differential_drive", False)])
-def test_a_finger_moves_sideways_what_can(name, moves, tmp_path):
-    with opened(nhmech.save_page(shipped(name), tmp_path / "robot.html"), (390, 844)) as browser:
+def test_a_finger_moves_sideways_what_can(name, moves, page_of):
+    with opened(page_of(name), (390, 844)) as browser:
         found = browser.evaluate("""(() => {
             const hand = document.querySelector('#hand-sideways input');
             hand.value = 1; hand.dispatchEvent(new Event('input'));

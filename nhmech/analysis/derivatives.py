@@ -14,13 +14,14 @@ import casadi as ca
 import numpy as np
 
 from ..checks import check_arguments, read_number
-from ..compile.buffered import Buffered, compile_function
+from ..compile.buffered import compile_function
 from ..errors import InputError
 from ..mechanics.system import HasConstrained
 from ..simulation.integration.integrators import projection_function, rate_function
 from ..simulation.integration.schemes import RK4
 from ..simulation.simulated import Simulated
 from ..simulation.state_vector import StateVector
+from ..symbolic.buffered import Buffered
 
 # instructions up to which the derivative is one sparse expression: quicker, but slow to compile
 INLINE = 20_000

@@ -7,7 +7,8 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from .buffered import Buffered, in_c
+from ..symbolic.buffered import Buffered
+from .buffered import in_c
 
 WIDTHS = 16, 128     # points in a call; the larger one from where it is filled
 # instructions of the virtual machine, 5 ns each, from which it is worth while to look for compiled

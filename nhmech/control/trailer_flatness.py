@@ -7,10 +7,10 @@ import numpy as np
 import pinocchio as pin
 
 from ..checks import check_arguments, read_number, read_positive
-from ..compile.buffered import Buffered
 from ..errors import ModelError
 from ..simulation.command import Command, JointVelocity
 from ..simulation.state import State
+from ..symbolic.buffered import Buffered
 from ..vehicle.model import write_joint
 from ..vehicle.vehicle import Vehicle
 from .path import Path

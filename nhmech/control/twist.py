@@ -8,10 +8,10 @@ import numpy as np
 
 from ..analysis.limits import lift_acceleration
 from ..checks import check_arguments, read_number
-from ..compile.buffered import Buffered
 from ..errors import InputError, ModelError
 from ..simulation.command import NOT_YET, JointPosition, JointVelocity
 from ..simulation.state import State
+from ..symbolic.buffered import Buffered
 from ..vehicle.vehicle import Vehicle
 from .twist_rule import driven_steering, driven_wheels, guiding_axles, rolled_joints, twist_function
 

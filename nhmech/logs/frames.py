@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 from lxml import etree
 
-from ..compile.buffered import Buffered
+from ..symbolic.buffered import Buffered
 from ..vehicle.vehicle import Vehicle
 
 WORLD = "odom"               # REP-105: the frame that does not jump; here it is W

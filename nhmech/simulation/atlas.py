@@ -14,10 +14,10 @@ import numpy as np
 
 from ..compile.adaptive import Adaptive, compile_adaptive
 from ..compile.bounding import Bounding
-from ..compile.buffered import Buffered
 from ..compile.loop import Loop, LoopCode, Source, loop_source
 from ..errors import REPR, NhmechError, listed
 from ..mechanics.equations import Equations
+from ..symbolic.buffered import Buffered
 from ..urdf.description import JointLimits
 from .bounds import Bounds
 from .far_configurations import far_configurations

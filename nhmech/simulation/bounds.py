@@ -10,9 +10,9 @@ import casadi as ca
 import numpy as np
 
 from ..checks import read_word
-from ..compile.buffered import Buffered
 from ..compile.status import Status
 from ..mechanics.equations import Equations
+from ..symbolic.buffered import Buffered
 from ..urdf.notice import Notice
 from ..vehicle.clearance import clearance
 from ..vehicle.vehicle import Vehicle

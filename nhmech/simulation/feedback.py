@@ -9,10 +9,10 @@ import casadi as ca
 import numpy as np
 
 from ..checks import as_number, check_arguments, read_mapping
-from ..compile.buffered import Buffered
 from ..errors import InputError, Remedy, listed
 from ..mechanics.equations import Equations
 from ..mechanics.system import HasConstrained
+from ..symbolic.buffered import Buffered
 from ..urdf.notice import Notice, NoticeKind
 from .least_squares import SINGULAR, closed_form
 from .once import once

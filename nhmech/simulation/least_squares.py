@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..compile.buffered import Buffered
+from ..symbolic.buffered import Buffered
 
 SINGULAR = 1e-9      # singular values below this share of the largest count as zero
 # pivots of a factorisation without exchanges, of which the least is at least this share of the

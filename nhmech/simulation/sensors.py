@@ -8,8 +8,8 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from ..compile.buffered import Buffered
 from ..errors import InputError, SimulationError, listed
+from ..symbolic.buffered import Buffered
 from ..vehicle.parameters import gravity_vector
 from ..vehicle.tree import kinematics, see_from_root
 from ..vehicle.vehicle import Vehicle

@@ -141,15 +141,12 @@ class Steering:
         angles = angles or {}
         rows = {axle.steering: axle.at(angles.get(axle.steering, 0.0)) for axle in self.steered}
 
-        def size(pair: tuple[Axle, Axle]) -> float:
-            return float(np.linalg.norm(np.cross(rows[pair[0].steering], rows[pair[1].steering])))
-
-        def count_named(pair: tuple[Axle, Axle]) -> int:
-            return sum(axle.steering in leaders for axle in pair)
-
         pairs = list(combinations(self.steered, 2))
-        pairs = [pair for pair in pairs if count_named(pair) == max(map(count_named, pairs))]
-        return next(pair for pair in pairs if size(pair) >= STEEP * max(map(size, pairs)))
+        named = [sum(axle.steering in leaders for axle in pair) for pair in pairs]
+        pairs = [pair for pair, count in zip(pairs, named) if count == max(named)]
+        first, second = (np.array([rows[axle.steering] for axle in axles]) for axles in zip(*pairs))
+        sizes = np.linalg.norm(np.cross(first, second), axis=1)
+        return pairs[int(np.argmax(sizes >= STEEP * sizes.max()))]
 
     def functions(self, pair: tuple[Axle, Axle]) -> dict[str, ca.SX]:
         """Follower's joint name -> phi = det(a, b, row)."""

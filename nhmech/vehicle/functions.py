@@ -9,6 +9,7 @@ from functools import cached_property
 import casadi as ca
 
 from ..mechanics.system import ConstrainedSystem
+from ..symbolic.buffered import ThreadBuffered
 from .contact import Contact
 
 
@@ -65,13 +66,14 @@ class VehicleFunctions:
         return ca.Function("slip", [s.t, s.q, s.theta], [ca.densify(part) for part in parts])
 
     @cached_property
-    def balance(self) -> ca.Function:
-        """(t, q, v, u, theta) -> A (m, nv), gamma (m,), tau (nv,) at once."""
+    def balance(self) -> ThreadBuffered:
+        """(t, q, v, u, theta), numbers -> A (m, nv), gamma (m,), tau (nv,) at once."""
         s = self.constrained.system
         terms = [self.constraints(s.t, s.q, s.theta)[0], self.gamma(s.t, s.q, s.v, s.theta),
                  s.force]
-        return ca.Function("balance", [s.t, s.q, s.v, s.u, s.theta],
-                           [ca.densify(term) for term in terms], {"cse": True})
+        function = ca.Function("balance", [s.t, s.q, s.v, s.u, s.theta],
+                               [ca.densify(term) for term in terms], {"cse": True})
+        return ThreadBuffered(function, matrices=[0])
 
     @cached_property
     def contacts(self) -> ca.Function:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
 import pinocchio as pin
 
 from ..errors import REPR, ModelError, listed
+from ..symbolic.buffered import ThreadBuffered
 from ..urdf.remedy import option, suggest
 from ..urdf.wheel import Wheel
 from ..urdf.wheels.stance import tolerance
@@ -68,8 +70,12 @@ class Placer:
 
     def evaluate(self, q: np.ndarray, t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Heights (k,) [m], and their forms (k, nv)."""
-        height, forms = self.heights(t, q, self.theta)
-        return height.full().ravel(), forms.full()
+        height, forms = self._evaluate(t, q, self.theta)
+        return height, forms
+
+    @cached_property
+    def _evaluate(self) -> ThreadBuffered:
+        return ThreadBuffered(self.heights, matrices=[1])
 
     def upright(self, q: np.ndarray) -> np.ndarray:
         """q with the base's z axis along the ground's normal, by the smallest rotation."""
@@ -171,8 +177,8 @@ def make_placer(context: BuildContext, contacts: Sequence[Contact]) -> Placer:
     heights = ca.vertcat(ca.SX(0, 1), *[c.height for c in contacts])
     forms = ca.vertcat(ca.SX(0, context.algebroid.nv),
                        *[ca.jacobian(c.speed("normal"), context.v) for c in contacts])
-    return Placer(context.model, context.function("heights", heights, forms), context.normal,
-                  tuple(c.name for c in contacts), context.parameters.numbers)
+    return Placer(context.model, context.function("heights", heights, ca.densify(forms)),
+                  context.normal, tuple(c.name for c in contacts), context.parameters.numbers)
 
 
 def find_support(placer: Placer, contacts: Sequence[Contact]) -> Support:

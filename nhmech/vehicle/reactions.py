@@ -29,7 +29,7 @@ def balance(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray,
             u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A (m, nv) of all rows, gamma (m,) and tau (nv,)."""
     A, gamma, tau = vehicle.functions.balance(t, q, v, u, vehicle.theta)
-    return A.full(), gamma.full().ravel(), tau.full().ravel()
+    return A, gamma, tau
 
 
 def saddle(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Saddle:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import struct
 import zlib
+from functools import cache
 
 import numpy as np
 import pinocchio as pin
@@ -143,6 +144,7 @@ def ribbon(path: str, points: np.ndarray, size: float, normal: ArrayLike, number
                      casts_shadow=False)
 
 
+@cache
 def _tile() -> bytes:
     """PNG of the grid: thin lines between cells, stronger ones between fields, fields alternating
     in tint."""

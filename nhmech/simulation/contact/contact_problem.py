@@ -11,7 +11,7 @@ from threading import local
 import casadi as ca
 import numpy as np
 
-from ...compile.buffered import Buffered
+from ...symbolic.buffered import Buffered
 
 ROUNDS = 60            # of Newton's method, which needs three to six near the solution
 SWEEPS = 200           # of the slower method that brings Newton's near it

@@ -11,8 +11,8 @@ import casadi as ca
 import numpy as np
 
 from ...checks import is_finite, read_mapping, read_word
-from ...compile.buffered import Buffered
 from ...errors import InputError, Remedy, SimulationError
+from ...symbolic.buffered import Buffered
 from ...vehicle.bodies import BodyContacts
 from ...vehicle.vehicle import Vehicle
 from ..diagnosis import explain_fall

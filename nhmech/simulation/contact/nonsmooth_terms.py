@@ -11,10 +11,11 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ...compile.buffered import Buffered, in_c
+from ...compile.buffered import in_c
 from ...mechanics.algebroid import rotation
 from ...mechanics.distribution import Component
 from ...mechanics.system import LagrangianSystem
+from ...symbolic.buffered import Buffered
 from ...vehicle.bodies import BodyContacts, height_where_it_is
 from ...vehicle.tyres import generalised_force, relaxations, tyre_force, tyre_of
 from ...vehicle.vehicle import Vehicle

@@ -15,10 +15,10 @@ import casadi as ca
 import numpy as np
 
 from ...compile.adaptive import ATOL, RTOL, Adaptive
-from ...compile.buffered import Buffered
 from ...compile.loop import NEWTON
 from ...compile.status import CODES, Status
 from ...mechanics.equations import Equations, solve_definite
+from ...symbolic.buffered import Buffered
 from ...symbolic.reciprocals import share_reciprocals
 from ..once import once
 from ..state_vector import StateVector
