@@ -33,8 +33,10 @@ def reference_case(name: str) -> dict:
 # they have between them what the shipped robots have: lean, crowned and rolling wheels, an attitude
 # that moves, steering that is coupled, hitches
 _VARIED = ("bicycle", "coin", "differential_drive", "mecanum", "pendulum", "rover", "trailers")
-VARIED = [name if name in _VARIED else pytest.param(name, marks=pytest.mark.soak)
-          for name in SHIPPED]
+def at_length(*cases) -> list:
+    """Parameters of a test that are left to `make soak`."""
+    return [pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.soak)
+            for case in cases]
 
 
 def sampled(cases, count: int) -> list:
@@ -42,9 +44,10 @@ def sampled(cases, count: int) -> list:
     `make soak`."""
     cases = list(cases)
     kept = set(np.linspace(0, len(cases) - 1, count).round().astype(int).tolist())
-    return [case if i in kept else pytest.param(*(case if isinstance(case, tuple) else (case,)),
-                                                marks=pytest.mark.soak)
-            for i, case in enumerate(cases)]
+    return [case if i in kept else at_length(case)[0] for i, case in enumerate(cases)]
+
+
+VARIED = [name if name in _VARIED else at_length(name)[0] for name in SHIPPED]
 
 
 def run_in_node(script: str) -> object:

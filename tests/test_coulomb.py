@@ -3,7 +3,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from support import command_line, shipped
+from support import at_length, command_line, shipped
 
 import nhmech
 from nhmech import Ground, InputError, JointTorque, JointVelocity, Simulator, Trajectory
@@ -258,8 +258,8 @@ def test_a_robot_that_is_driven_hard_rears_up_and_lands():
 
 
 # -- invariants ------------------------------------------------------------------------------------
-NAMES = ("differential_drive", "ackermann_car", "tricycle", "mecanum", "omni", "ball", "swerve",
-         "bicycle", "rover")
+NAMES = ("differential_drive", "ackermann_car", "tricycle", "mecanum", "omni", "ball",
+         "bicycle", "rover", *at_length("swerve"))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support import shipped
+from support import at_length, shipped
 
 from nhmech.errors import InputError
 from nhmech.logs.messages import Messages
@@ -32,7 +32,7 @@ LOOPBACK = """<CycloneDDS><Domain><General><Interfaces><NetworkInterface name="l
 </Peers><ParticipantIndex>auto</ParticipantIndex></Discovery></Domain></CycloneDDS>"""
 
 
-@pytest.mark.parametrize("name", ["differential_drive", "tricycle", "swerve"])
+@pytest.mark.parametrize("name", ["differential_drive", "tricycle", *at_length("swerve")])
 def test_bytes_are_those_of_rosbags(name):
     """Both libraries are given the same numbers; they share no code."""
     nodes = [Node(shipped(name), Settings(**EVERYTHING), messages, read_stamp)

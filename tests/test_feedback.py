@@ -8,7 +8,7 @@ import weakref
 import casadi as ca
 import numpy as np
 import pytest
-from support import shipped
+from support import at_length, shipped
 from test_compile import counted, needs_compiler
 
 import nhmech
@@ -38,7 +38,7 @@ def wave(vehicle):
 @needs_compiler
 @pytest.mark.parametrize("name, words", [
     ("differential_drive", {}), ("ackermann_car", dict(control_period=4e-3)),
-    ("pendulum", dict(on_fall="warn")), ("trailers", dict(control_period=4e-3)),
+    ("pendulum", dict(on_fall="warn")), *at_length(("trailers", dict(control_period=4e-3))),
     ("mecanum", dict(integrator="gauss4")), ("differential_drive", dict(integrator="dop853")),
     ("differential_drive", dict(contact="coulomb", mu=0.8)),
 ])

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import cycle
 
 import casadi as ca
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from runs import MOTIONS
-from support import shipped
+from support import at_length, shipped
 
 import nhmech
 from nhmech import InputError, SimulationError, Simulator
@@ -129,8 +130,9 @@ def test_stiff_dampers_are_stable_and_solved(stages, numerator, rate):
     assert found.x[1] == pytest.approx(expected, rel=1e-12 * max(1, rate))
 
 
-@pytest.mark.parametrize("integrator", IMPLICIT)
-@pytest.mark.parametrize("name", ["differential_drive", "disc"])
+@pytest.mark.parametrize("name, integrator", [
+    *zip(cycle(["differential_drive", "disc"]), IMPLICIT),
+    *at_length(*zip(cycle(["disc", "differential_drive"]), IMPLICIT))])
 def test_one_step_in_all_kinds_of_code(name, integrator):
     """The virtual machine, the loop in C and the lanes of a batch."""
     vehicle = shipped(name)

@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from support import at_length
 
 import nhmech
 from nhmech import InputError, JointTorque, Simulator
@@ -42,8 +43,9 @@ def residuals(run):
 
 
 # -- tyres with friction beside them ---------------------------------------------------------------
-@pytest.mark.parametrize("tyre", TYRES)
-@pytest.mark.parametrize("wheels", [FRONT, FRONT + REAR])
+@pytest.mark.parametrize("wheels, tyre", [
+    (FRONT, TYRES[0]), (FRONT + REAR, TYRES[1]), (FRONT, TYRES[2]),
+    *at_length((FRONT + REAR, TYRES[0]), (FRONT, TYRES[1]), (FRONT + REAR, TYRES[2]))])
 def test_steps_that_may_lift_a_tyre_tend_to_the_smooth_ones_with_order_two(tyre, wheels):
     """The smooth loop and the nonsmooth step know the same tyres, by derivations of their own."""
     vehicle = with_tyres("ackermann_car", wheels, tyre)

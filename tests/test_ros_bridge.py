@@ -8,7 +8,7 @@ import casadi
 import numpy as np
 import pinocchio as pin
 import pytest
-from support import shipped
+from support import at_length, shipped
 
 import nhmech
 from nhmech import Simulator
@@ -465,7 +465,7 @@ def test_nothing_is_formed_while_the_clock_runs(said, monkeypatch):
     assert len(used) > 2 and not formed and bridge.diagnostics[0].level == "OK"
 
 
-@pytest.mark.parametrize("name", ["swerve", "trailers", "tricycle"])
+@pytest.mark.parametrize("name", [*at_length("swerve"), "trailers", "tricycle"])
 def test_equations_are_there_for_the_whole_range(name):
     """Of configurations that were not looked at, too: of the swerve's with its rotation centre
     around its wheels."""

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support import shipped
+from support import VARIED, shipped
 
 import nhmech
 from nhmech.errors import OutputError
@@ -54,7 +54,7 @@ EVERYTHING = {"publish_clock": True, "publish_map_odom_tf": True, "publish_conta
               "publish_link_tf": True, "publish_limited_velocity": True, "ground_truth": True}
 
 
-@pytest.mark.parametrize("name", nhmech.urdf_names())
+@pytest.mark.parametrize("name", VARIED)
 def test_every_vehicle_is_driven_and_read(name):
     """Messages of all topics serialise; frames hang together."""
     said = []
