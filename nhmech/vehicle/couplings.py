@@ -16,6 +16,7 @@ from itertools import combinations, islice
 
 import casadi as ca
 import numpy as np
+import pinocchio as pin
 
 from ..errors import ModelError
 from ..urdf.description import JointLimits
@@ -79,7 +80,8 @@ class Axle:
             kind, ahead, aside = ca, ca.dot(self.straight, twist), ca.dot(self.across, twist)
             angle = near - ca.remainder(near - ca.atan2(-ahead, aside), np.pi)
         else:
-            kind, ahead, aside = np, *(np.tensordot(row, twist, 1)
+            x, y, z = twist
+            kind, ahead, aside = np, *(row[0] * x + row[1] * y + row[2] * z
                                        for row in (self.straight, self.across))
             angle = np.arctan2(-ahead, aside)
             angle += np.pi * np.round((near - angle) / np.pi)
@@ -165,7 +167,7 @@ class Steering:
             Where the two axles coincide.
         """
         a, b = (axle.at(angles.get(axle.steering, 0.0)) for axle in pair)
-        twist = np.cross(a, b)
+        twist = pin.skew(a) @ b
         size = np.linalg.norm(twist)
         if size < TURNLESS:
             raise ModelError(f"the axles of {pair[0].wheel!r} and {pair[1].wheel!r} coincide at "
