@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import casadi as ca
 
@@ -15,16 +16,16 @@ def share_reciprocals(function: ca.Function) -> ca.Function:
     """The same SX function, where divisors of `SEVERAL` quotients, as pivots are, divide once. Its
     numbers are equal up to an ulp of each quotient; NaN stays NaN.
     """
-    divisors = _divisors(function)
+    program = [(function.instruction_id(k), function.instruction_input(k),
+                function.instruction_output(k)) for k in range(function.n_instructions())]
+    divisors = _divisors(program)
     uses = Counter(divisors.values())
     if max(uses.values(), default=0) < SEVERAL:
         return function
     inputs, value = function.sx_in(), [ca.SX()] * function.sz_w()
     outputs = [[ca.SX(0)] * function.nnz_out(i) for i in range(function.n_out())]
     reciprocals: dict[tuple[int, int], ca.SX] = {}
-    for k in range(function.n_instructions()):
-        kind, given = function.instruction_id(k), function.instruction_input(k)
-        place = function.instruction_output(k)
+    for k, (kind, given, place) in enumerate(program):
         if kind == ca.OP_OUTPUT:
             outputs[place[0]][place[1]] = value[given[0]]
         elif kind == ca.OP_INPUT:
@@ -48,20 +49,19 @@ def share_reciprocals(function: ca.Function) -> ca.Function:
 
 
 NONE = -1, -1
+Program = Sequence[tuple[int, Sequence[int], Sequence[int]]]     # operation, from where, to where
 
 
-def _divisors(function: ca.Function) -> dict[int, tuple[int, int]]:
-    """Instruction that divides -> what it divides by: where that stands, and since when."""
+def _divisors(program: Program) -> dict[int, tuple[int, int]]:
+    """Instruction that divides -> what it divides by, if that is no constant: where that stands,
+    and since when."""
     since: dict[int, int] = {}
     found, constant = {}, set()
-    for k in range(function.n_instructions()):
-        kind = function.instruction_id(k)
-        if kind == ca.OP_DIV:
-            place = function.instruction_input(k)[1]
-            if since[place] not in constant:
-                found[k] = place, since[place]
+    for k, (kind, given, place) in enumerate(program):
+        if kind == ca.OP_DIV and since[given[1]] not in constant:
+            found[k] = given[1], since[given[1]]
         if kind == ca.OP_CONST:
             constant.add(k)
         if kind != ca.OP_OUTPUT:
-            since[function.instruction_output(k)[0]] = k
+            since[place[0]] = k
     return found
