@@ -17,7 +17,8 @@ from nhmech.compile.compiler import find_compiler
 from nhmech.compile.pointwise import Pointwise
 from nhmech.simulation.contact.coulomb import clearance
 from nhmech.simulation.contact.motion import Phase
-from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms, to_body
+from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
+from nhmech.simulation.contact.world_axes import to_body
 from nhmech.vehicle.bodies import BodyContacts
 from nhmech.view.floor import ribbon
 from nhmech.view.overlays.contact_phases import ContactPhases, draw_trail, phases_along

@@ -13,7 +13,8 @@ from nhmech.simulation.contact.glide import Unsolved
 from nhmech.simulation.contact.grip import Grip
 from nhmech.simulation.contact.motion import Phase
 from nhmech.simulation.contact.nonsmooth import NonsmoothStep
-from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms, to_body, to_world
+from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
+from nhmech.simulation.contact.world_axes import to_body, to_world
 
 G = 9.81
 BALL, RADIUS = "ball", 0.06

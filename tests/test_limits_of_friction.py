@@ -11,7 +11,8 @@ from nhmech import JointTorque, JointVelocity, SimulationError, Simulator
 from nhmech.analysis import reactions
 from nhmech.simulation import Phase
 from nhmech.simulation.contact.nonsmooth import NonsmoothStep
-from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms, to_body
+from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
+from nhmech.simulation.contact.world_axes import to_body
 from nhmech.urdf import Wheel
 
 G = 9.81

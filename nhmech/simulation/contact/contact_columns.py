@@ -12,7 +12,8 @@ from ...vehicle.reactions import name_forces
 from ...vehicle.vehicle import Vehicle
 from .contact_moment import ContactMoment
 from .motion import FLIES, LIES, ROLLS, SLIDES, SLOW, STILL, Motion, Phase
-from .nonsmooth_terms import NonsmoothTerms, to_world
+from .nonsmooth_terms import NonsmoothTerms
+from .world_axes import to_world
 
 DIRECTIONS = "normal", "longitudinal", "lateral"      # of the force on a body: of the ground's axes
 

@@ -10,7 +10,8 @@ from ...mechanics.frame import ROUNDS
 from .contact_rows import ContactRows
 from .impulses import COMPLIANCE, NEARER
 from .motion import FLIES, SLIDES, Motion
-from .nonsmooth_terms import NonsmoothTerms, to_body, to_world
+from .nonsmooth_terms import NonsmoothTerms
+from .world_axes import to_body, to_world
 
 
 def accelerate(terms: NonsmoothTerms, motion: Motion,

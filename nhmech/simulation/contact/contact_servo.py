@@ -11,7 +11,8 @@ from ..least_squares import LeastSquares
 from .contact_rates import accelerate
 from .impulses import Impulses
 from .motion import Motion
-from .nonsmooth_terms import NonsmoothTerms, to_body, to_world
+from .nonsmooth_terms import NonsmoothTerms
+from .world_axes import to_body, to_world
 
 MET = 1e-9      # of the accelerations at hand, to which they are those that are wanted
 

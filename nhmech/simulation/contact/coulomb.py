@@ -29,7 +29,8 @@ from .contact_servo import ContactServo
 from .grip import Grip
 from .motion import STILL, TOUCHING, Motion
 from .nonsmooth import NonsmoothStep
-from .nonsmooth_terms import NonsmoothTerms, to_body, to_world
+from .nonsmooth_terms import NonsmoothTerms
+from .world_axes import to_body, to_world
 
 CONTACTS = ("ideal", "coulomb")       # values of `contact`, beside None
 SLIP, ROLL = "rolling ends", "rolling begins"      # names of events

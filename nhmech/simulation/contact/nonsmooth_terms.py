@@ -12,18 +12,17 @@ import casadi as ca
 import numpy as np
 
 from ...compile.buffered import in_c
-from ...mechanics.algebroid import rotation
 from ...mechanics.distribution import Component
 from ...mechanics.system import LagrangianSystem
 from ...symbolic.buffered import Buffered
 from ...vehicle.bodies import BodyContacts, height_where_it_is
 from ...vehicle.tyres import generalised_force, relaxations, tyre_force, tyre_of
 from ...vehicle.vehicle import Vehicle
-from ..state import base_pose
 from ..state_vector import StateVector
 from .body_rows import BodyRows
 from .contact_rows import ContactRows, read_coefficients, sliding_wheels
 from .motion import FLIES, ROLLS, SLIDES, STILL, TOUCHING
+from .world_axes import base_axes, to_world
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +97,7 @@ class NonsmoothTerms:
     @cached_property
     def body_rows(self) -> BodyRows:
         """The other ones."""
-        return BodyRows(self.vehicle, self.bodies, _base_axes(self._system.q, self.nv))
+        return BodyRows(self.vehicle, self.bodies, base_axes(self._system.q, self.nv))
 
     @cached_property
     def forms(self) -> tuple[int, ...]:
@@ -218,7 +217,7 @@ class NonsmoothTerms:
         """
         system, w, b = self._system, ca.SX.sym("w", self.nv), ca.SX.sym("b", self.nv)
         lam, (closed, h) = ca.SX.sym("lam", self.own), self._state
-        T = _base_axes(system.q, self.nv)
+        T = base_axes(system.q, self.nv)
         v = T @ w
         # the base's linear velocity turns against body axes
         turning = ca.vertcat(-ca.cross(v[3:6], v[:3]), ca.SX(self.nv - 3, 1))
@@ -244,7 +243,7 @@ class NonsmoothTerms:
         near the given w, where deflections of tyres have rates that are not linear in it. `closed`
         and `h` as in `momentum_function`."""
         system, w, (closed, h) = self._system, ca.SX.sym("w", self.nv), self._state
-        T = _base_axes(system.q, self.nv)
+        T = base_axes(system.q, self.nv)
         A, b, flow = self._speeds(closed)
         bent = ca.substitute(flow, system.v, T @ w)
         slope = ca.jacobian(bent, w) + h * self._by_deflection(bent)
@@ -378,7 +377,7 @@ class NonsmoothTerms:
     def _own_gamma(self) -> Buffered:
         s, (closed, _) = self._system, self._state
         A, b, flow = self._speeds(closed)
-        T = _base_axes(s.q, self.nv)
+        T = base_axes(s.q, self.nv)
         w = ca.SX.sym("w", self.nv)
         held = ca.substitute(s.rate(ca.substitute(A @ s.v + b + flow, s.v, T @ w)), w, T.T @ s.v)
         return _buffered(ca.Function("nonsmooth_gamma", [s.t, s.q, s.v, s.theta, closed],
@@ -387,26 +386,6 @@ class NonsmoothTerms:
     @property
     def _system(self) -> LagrangianSystem:
         return self.vehicle.constrained.system
-
-
-def to_world(q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """w of v (nv,), or of each column: the base's velocities along the axes of W."""
-    R, w = base_pose(q)[:3, :3], v.copy()
-    w[:3], w[3:6] = R @ v[:3], R @ v[3:6]
-    return w
-
-
-def to_body(q: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """v of w (nv,), or of each column."""
-    R, v = base_pose(q)[:3, :3].T, w.copy()
-    v[:3], v[3:6] = R @ w[:3], R @ w[3:6]
-    return v
-
-
-def _base_axes(q: ca.SX, nv: int) -> ca.SX:
-    """T (nv, nv) with v = T w."""
-    R = rotation(q[3:7])
-    return ca.diagcat(R.T, R.T, ca.SX.eye(nv - 6))
 
 
 def _buffered(function: ca.Function, matrices: tuple[int, ...] | list[int] = ()) -> Buffered:
