@@ -171,13 +171,14 @@ class Glide:
         worst = np.inf
         for k in range(ONTO + 1):
             off, before = rows[2][functions], worst
-            off[np.isinf(off)] = 0.0          # the lowest point of a rim that has come to lie flat
-            worst = np.abs(off).max(initial=0.0)
+            there = np.isfinite(off)          # not the lowest point of a rim that lies flat
+            worst = np.abs(off[there]).max(initial=0.0)
             # what is small and no step halves is rounding
             is_rounding = before / 2 < worst < HIGH * terms.size
             if not worst > LEVEL * terms.size or is_rounding or k == ONTO:
                 break
-            step = np.linalg.lstsq(rows[0][forms] * terms.per_metre, -off, rcond=1e-10)[0]
+            step = np.linalg.lstsq(rows[0][forms][there] * terms.per_metre, -off[there],
+                                   rcond=1e-10)[0]
             x = terms.mover(x, 1.0, step * terms.per_metre)[0].copy()
             rows = terms.read_rows(t, x, w, touch, h)
         if not worst < HIGH * terms.size:
