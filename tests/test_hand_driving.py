@@ -27,7 +27,7 @@ def test_limits_are_the_same_for_both_directions():
 
 
 @pytest.mark.parametrize("wanted, before, expected", [
-    (1.0, 0.5, 0.7), (1.0, -0.5, 0.0), (0.0, 0.9, 0.4), (0.0, -0.9, -0.1), (-1.0, -0.5, -0.8),
+    (1.0, 0.5, 0.7), (1.0, -0.5, 0.3), (0.0, 0.9, 0.4), (0.0, -0.9, -0.1), (-1.0, -0.5, -0.8),
     (-1.0, 0.0, -0.3), (9.0, 3.9, 4.0), (-9.0, -2.9, -3.0), (1.0, -0.9, -0.1)])
 def test_each_limit_acts_where_it_is_meant(wanted, before, expected):
     """Away from zero and towards it, forward and backward, in 0.1 s."""
