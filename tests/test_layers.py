@@ -275,6 +275,14 @@ def test_keys_cameras_and_layers(tmp_path):
             yaw = 0.3 * t
             away = np.array([x, -z]) / np.hypot(x, z)
             np.testing.assert_allclose(away, [-np.cos(yaw), -np.sin(yaw)], atol=1e-3)
+        far = [browser.evaluate(f"{scene}.length()")]
+        for width, height in ((700, 390), (390, 700)):          # a phone that is turned, and back
+            browser._page("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                          deviceScaleFactor=1, mobile=False)
+            browser.wait_for(f"innerWidth === {width} && nhmech.viewer.camera.aspect "
+                             f"{'><'[width < height]} 1")
+            far.append(browser.evaluate(f"{scene}.length()"))
+        assert far[0] == pytest.approx(far[2], rel=1e-9) and far[1] < 0.7 * far[0]
         browser.evaluate(press.format("d"))
         assert browser.evaluate("document.documentElement.classList.contains('dark')")
         panels = "['views', 'help'].map(id => !document.getElementById(id).hidden)"

@@ -14,8 +14,8 @@ from ..sampling import interpolate, sample
 from ..scene import Scene
 from .overlay import Layer, Overlay, Poses
 
-# blue, pink, green and brown: darker than the trails, which they lie beside
-SHADES = ((0.10, 0.36, 0.75), (0.78, 0.20, 0.42), (0.0, 0.50, 0.38), (0.62, 0.42, 0.0))
+# violet, pink, green and brown: none that the first two wheels have, and darker than the trails
+SHADES = ((0.42, 0.24, 0.66), (0.78, 0.20, 0.42), (0.0, 0.50, 0.38), (0.62, 0.42, 0.0))
 
 
 @check_arguments

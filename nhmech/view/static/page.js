@@ -7,7 +7,8 @@ const openPage = plain => {
   const original = viewer.handle_command.bind(viewer);
   const state = { plain, ready: false, t: 0, start: 0, duration: 0, playing: false,
                   trails: [], moments: [0], rows: [], chase: false };
-  const UP = [0, 0, 1], NARROW = 1.3;  // width over height below which the camera steps back
+  const UP = [0, 0, 1], NARROW = 1.35;  // width over height below which the camera steps back:
+                                        // there the picture ends where Python wants it filled
   const SHADES = {  // sky above, sky below, and what the floor's picture is multiplied by
     light: [[0.72, 0.81, 0.90], [0.97, 0.98, 0.99], 0xffffff],
     dark: [[0.10, 0.12, 0.15], [0.19, 0.22, 0.26], 0x47525e] };
@@ -20,7 +21,7 @@ const openPage = plain => {
   const adapt = plain ? software.adapt(viewer, suns) : () => {};
   const on = {};  // type of a message -> what further parts of the page make of it
   const hooks = { take: () => true };  // whether a message that comes in is shown now
-  let anchor = null, course = 0, view = null, names = [];
+  let anchor = null, course = 0, view = null, names = [], stepped = 1;
 
   function setView(c) {
     document.title = $("title").textContent = c.title;
@@ -61,10 +62,8 @@ const openPage = plain => {
     if (state.chase) $("follow").checked = true;
     // with the vehicle, if the camera goes along
     const moved = $("follow").checked ? anchor.clone().sub(yUp(view.focus)) : yUp([0, 0, 0]);
-    const aspect = window.innerWidth / window.innerHeight;
-    // a camera that goes along has room around the vehicle to spare
-    const narrow = NARROW * (view.follow ? 0.65 : 1);
-    const away = reach * Math.max(1, narrow / aspect) * (state.chase ? 0.8 : 1);
+    stepped = stepBack();
+    const away = reach * stepped * (state.chase ? 0.8 : 1);
     const target = $("follow").checked && !view.follow ? anchor.clone().add(yUp(view.lift))
       : yUp(view.target).add(moved);
     viewer.controls.target.copy(target);
@@ -72,6 +71,20 @@ const openPage = plain => {
     viewer.controls.update();
     viewer.set_dirty();
   }
+  // How many times farther away the camera stands in a narrow window.
+  function stepBack() {
+    // a camera that goes along has room around the vehicle to spare
+    return Math.max(1, NARROW * (view.follow ? 0.63 : 1) * window.innerHeight / window.innerWidth);
+  }
+  // A window that is turned or made narrower shows as much as before.
+  window.addEventListener("resize", () => {
+    if (!view) return;
+    const { target } = viewer.controls, before = stepped;
+    stepped = stepBack();
+    viewer.camera.position.sub(target).multiplyScalar(stepped / before).add(target);
+    viewer.controls.update();
+    viewer.set_dirty();
+  });
   // Turns the picture until `up` [in W] points upward.
   function lean(up) {
     viewer.camera.up.copy(yUp(up)).normalize();
