@@ -294,6 +294,17 @@ def test_a_tyre_follows_the_load_that_braking_shifts(kappa):
     assert abs(ground_forces(fixed, q, v, xi)[0] / x - 1) > 1e-3
 
 
+@pytest.mark.parametrize("kappa, tangent", [(-0.3, 0.0), (0.28, 0.4)])
+def test_loads_near_lifting_are_found_to_rounding(kappa, tangent):
+    """The equations of motion have the loads of Pinocchio's saddle system, which is iterated."""
+    vehicle = single_track(f"passenger_car@3000 {AT_ONCE}", height=1.3, front=1.35, rear=1.35)
+    q, v, xi = slipping(vehicle, kappa, tangent)
+    u = np.zeros(len(vehicle.driven))
+    found = vehicle.equations.multipliers(0.0, q, xi, u, vehicle.theta).full().ravel()
+    expected = saddle(vehicle, 0.0, q, v, u).lam
+    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11 * np.abs(expected).max())
+
+
 @pytest.mark.parametrize("speed", [5.0, 20.0])
 def test_straight_running_knows_the_loads_of_both_axles(speed):
     """One tyre for both: their cornering stiffnesses are those of the axles' own loads."""
