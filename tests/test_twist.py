@@ -111,6 +111,16 @@ def test_on_ground_that_moves():
                                   (0.3, 0.0, 0.0))(0.0, state)[1].values.values())).max() <= 1e-12
 
 
+@pytest.mark.parametrize("speed", [3.0, -3.0])
+def test_on_ground_that_moves_wheels_go_up_to_their_limit(speed):
+    """Where the ground drives them one way, there is more room the other way."""
+    vehicle = shipped("differential_drive", nhmech.Ground(velocity=(0.3, 0.0, 0.0)))
+    limit = vehicle.limits["left_wheel_joint"].velocity
+    state = nhmech.Simulator(vehicle).reset()
+    rates = TwistDrive(vehicle, (speed, 0.0, 0.0))(0.0, state)[1].values
+    assert list(rates.values()) == pytest.approx([np.copysign(limit, speed)] * 2, rel=1e-12)
+
+
 def test_a_steering_angle_beyond_its_limit_is_taken_half_a_turn_round():
     """A tricycle that stands at +1.2 rad and is to go where 1.9 rad leads, beyond its limit of 1.3,
     or 1.9 - pi."""

@@ -178,8 +178,9 @@ def _fit(vehicle: Vehicle, rolled: Sequence[RolledJoint], rates: ca.SX, still: c
     for i, joint in enumerate(rolled):
         limit = vehicle.limits.get(joint.joint)
         if limit is not None and limit.velocity < np.inf:
-            room = ca.fmax(limit.velocity - ca.fabs(still[i]), 0)
-            wanted = ca.fabs(rates[i] - still[i])
+            more = rates[i] - still[i]
+            room = ca.fmax(limit.velocity - ca.sign(more) * still[i], 0)
+            wanted = ca.fabs(more)
             share = ca.fmin(share, ca.if_else(wanted > room, room / wanted, 1))
     return share
 
