@@ -36,7 +36,7 @@ CONTACTS = ("ideal", "coulomb")       # values of `contact`, beside None
 SLIP, ROLL = "rolling ends", "rolling begins"      # names of events
 PATIENCE = 3         # steps without slip after which a run goes back to the equations of rolling
 GRIP = 0.98          # and the part of the friction that must be enough there
-ROLLS = 1e-9         # of the vehicle's speed: that of contact points, below which it may
+RESTS = 1e-9         # of the vehicle's speed: that of contact points, below which it may
 
 
 class CoulombContact:
@@ -137,7 +137,7 @@ class CoulombContact:
         if self.still < PATIENCE:
             return False
         rates, _ = self.vehicle.constraint_error(moment.t, moment.q, moment.v)
-        return bool(np.abs(rates).max(initial=0.0) <= ROLLS * self.terms.speed
+        return bool(np.abs(rates).max(initial=0.0) <= RESTS * self.terms.speed
                     and self.room(moment.state, GRIP) > 0)
 
     def begin(self, moment: Moment) -> None:

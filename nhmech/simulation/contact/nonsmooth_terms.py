@@ -150,7 +150,8 @@ class NonsmoothTerms:
     @cached_property
     def _along(self) -> np.ndarray:
         """And those along the ground, (n, 2); the number of rows where there is none."""
-        return np.array([(*c.along, self.m, self.m)[:2] for c in self.contacts]).reshape(-1, 2)
+        return np.array([(*c.along, self.m, self.m)[:2] for c in self.contacts],
+                        dtype=int).reshape(-1, 2)
 
     # -- places ------------------------------------------------------------------------------------
     @cached_property
