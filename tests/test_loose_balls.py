@@ -54,6 +54,18 @@ def test_a_ball_supports_whatever_axis_it_turns_about(name, axis, drive):
     assert d.wheels == fixed.wheels
 
 
+def test_a_plate_beside_a_small_ball_is_its_bracket():
+    """A radius of the wheels away, however small the balls are."""
+    plate = '<collision><geometry><box size="0.02 0.02 0.02"/></geometry></collision>'
+    parts = [part for end, x in (("front", 0.3), ("rear", -0.3)) for part in (
+        ball(f"{end}_caster_ball", at=(x, 0, 0.02), r=0.02).replace("continuous", "fixed"),
+        link(f"{end}_caster_plate", 0.1, (1e-4,) * 3, body=plate),
+        joint(f"{end}_plate_joint", "base", f"{end}_caster_plate", (x, 0.05, 0.013),
+              kind="fixed"))]
+    assert [w.name for w in describe(cart(*parts)).wheels[2:]] == ["front_caster_ball",
+                                                                   "rear_caster_ball"]
+
+
 def test_a_cart_on_a_ball_turns_on_the_spot():
     vehicle = nhmech.load(cart(ball()))
     assert mobility(vehicle).type == (2, 0)

@@ -117,13 +117,14 @@ def find_casters(layout: Layout, wheels: Sequence[FoundWheel]) -> tuple[
         reached = _find_supports(layout, wheels) or _find_feet(layout, wheels)
         if not reached:
             missed |= _find_unread(layout, wheels)
+    near = _BRACKET * usual_radius(rolling)
     exact = [_slide(layout, ball) for ball in reached if ball.is_exact]
     reached = [b for b in reached if b.is_exact or not (
-        is_caster(layout, b.shape.link) and _is_bracket(layout, b.shape.link, exact))]
+        is_caster(layout, b.shape.link) and _is_bracket(layout, b.shape.link, exact, near))]
     found = [_slide(layout, ball) for ball in reached]
     notices = [notice for ball in reached for notice in _report_stand_in(ball)]
     missed = {link: why for link, why in missed.items()
-              if not _is_bracket(layout, link, [*wheels, *found])}
+              if not _is_bracket(layout, link, [*wheels, *found], near)}
     return found, missed, notices
 
 
@@ -350,10 +351,9 @@ def _gap(ball: _Ball, high: str, low: str) -> str:
     return f"{1e3 * abs(ball.height):.1f} mm {high if ball.height > 0 else low}"
 
 
-def _is_bracket(layout: Layout, link: str, contacts: Sequence[FoundWheel]) -> bool:
+def _is_bracket(layout: Layout, link: str, contacts: Sequence[FoundWheel], near: float) -> bool:
     """Whether a link is only bracket or fork of a contact that was found: the contact hangs on it,
-    or is within a usual radius."""
-    near = _BRACKET * usual_radius([c.wheel for c in contacts])
+    or is as near as that [m] in plan."""
     for contact in contacts:
         other = layout.carrier(contact.wheel)
         if link in [j.child for j in layout.path(other)]:
