@@ -422,6 +422,19 @@ def test_pictures_from_above(task_of):
     assert len(lanes.render()) == 2 and np.array_equal(lanes.render()[0], first)
     with pytest.raises(InputError, match="render_mode"):
         TaskEnv(env.task, render_mode="ascii")
+    with pytest.raises(InputError, match="render_mode"):
+        TaskVectorEnv(2, env.task, render_mode="human")
+
+
+def test_the_trail_begins_where_the_episode_does(task_of):
+    """Also of one that begins at a state of one's own: with a step that leads nowhere, there is no
+    line to where the last one was."""
+    env = TaskEnv(task_of(PathTask, "differential_drive"), render_mode="rgb_array")
+    env.reset(seed=0)
+    env.begin_at(env.task.at_rest)
+    first = env.render()
+    env.step(np.zeros(2))
+    assert np.array_equal(env.render(), first)
 
 
 def test_people_see_the_live_view(task_of, capsys, monkeypatch):
@@ -488,6 +501,46 @@ def test_a_function_of_columns_is_the_function(monkeypatch):
 def test_what_cannot_be_is_refused(words, error, message):
     with pytest.raises(error, match=message):
         PathTask(**words)
+
+
+@pytest.mark.parametrize("kind, words, message", [
+    (GoalTask, dict(within=5.0), "less than radius"),
+    (BalanceTask, dict(tilt=0.5), "tilt = 0.5 and fallen = 0.5"),
+    (BalanceTask, dict(fallen=1.6), "less than pi / 2"),
+])
+def test_episodes_that_are_over_at_their_start_are_refused(kind, words, message):
+    with pytest.raises(InputError, match=message):
+        kind("pendulum", **words)
+
+
+@pytest.mark.parametrize("actions", [np.ones(2), np.ones((3, 2)), np.ones((2, 1)), 1.0])
+def test_actions_are_of_each_lane_and_each_joint(actions, task_of):
+    """NumPy would take those of one lane for all, or those of a lane for those of a joint."""
+    task = task_of(PathTask, "differential_drive")
+    lanes = TaskVectorEnv(2, task)
+    with pytest.raises(nhmech.SimulationError, match="reset"):
+        lanes.step(np.ones((2, 2)))
+    lanes.reset(seed=0)
+    with pytest.raises(InputError, match=r"expected \(2, 2\)"):
+        lanes.step(actions)
+    env = TaskEnv(task)
+    env.reset(seed=0)
+    with pytest.raises(InputError, match=r"expected \(1, 2\)"):
+        env.step(np.ravel(actions)[:1])
+
+
+@pytest.mark.parametrize("words, message", [
+    (dict(seed=[1]), "seed has shape"), (dict(seed=[1, 2, 3]), "seed has shape"),
+    (dict(options={"reset_mask": [True]}), "reset_mask has shape"),
+])
+def test_a_reset_is_of_each_lane(words, message, task_of):
+    lanes = TaskVectorEnv(2, task_of(PathTask, "differential_drive"))
+    with pytest.raises(InputError, match=message):
+        lanes.reset(**words)
+    with pytest.raises(InputError, match="finite numbers: x, y"):
+        TaskEnv(lanes.task).begin_at([0.0, 1.0])
+    with pytest.raises(InputError, match="num_envs"):
+        TaskVectorEnv(0, lanes.task)
 
 
 def test_the_room_names_what_it_exports():

@@ -371,6 +371,8 @@ def test_plot_of_eigenvalues_prints_where_they_cross(tmp_path):
 @pytest.mark.parametrize("words, says", [
     ([], "give a RUN"), (["none.npz"], "no such file"),
     (["--eigenvalues", "bicycle", "-o", "a.txt"], "must end in"),
+    (["--eigenvalues", "bicycle", "--robot", "sled"], "--robot, --picture, --path and"),
+    (["--eigenvalues", "bicycle", "--mu", "0.8"], "with a RUN, not with --eigenvalues"),
     (["--eigenvalues", "bicycle", "--range", "3", "1"], "the lower one first")])
 def test_bad_input(words, says):
     done = CliRunner().invoke(main, ["plot", *words])

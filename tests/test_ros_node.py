@@ -214,6 +214,15 @@ def test_an_initial_pose_is_taken_or_refused():
     assert (place.x, place.y) == pytest.approx((1.0, 2.0)) and "refused" in said[0]
 
 
+def test_an_initial_pose_in_the_odometry_of_another_robot_is_refused():
+    """Where frames have a prefix, the name without it is somebody else's."""
+    said = []
+    node = node_of("differential_drive", said, tf_frame_prefix="one")
+    node.inputs["initialpose"].take(pose(1.0, 2.0, 0.5, "odom"), 0.0)
+    assert "its frame is 'odom', not 'map' or 'one/odom'" in said[0]
+    assert np.allclose(node.bridge.reading.base.translation[:2], 0.0)
+
+
 def test_services():
     node = node_of("differential_drive")
     run(node, 60, twist(0.4))

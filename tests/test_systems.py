@@ -158,6 +158,7 @@ def test_a_file_of_ones_own_is_a_system(tmp_path, monkeypatch):
     plotted = CliRunner().invoke(main, ["plot", "own.npz", "--robot", "own.py", "-o", "a.png"])
     assert plotted.exit_code == 0, plotted.output
     other = CliRunner().invoke(main, ["systems", "show", "own"])
+    assert "no system 'own'; there are" in other.output
     assert "did you mean the file own.py" in other.output
 
 

@@ -72,6 +72,9 @@ def plot(run: Path | None, output: Path | None, picture: str | None, path: str |
     from ..view import plots
 
     if eigenvalues is not None and run is None:
+        if (file, picture, path) != (None, None, None) or mu:
+            raise click.UsageError("--robot, --picture, --path and --mu go with a RUN, not with "
+                                   "--eigenvalues")
         figure, _ = plots.eigenvalues(compute_sweep(load_robot(eigenvalues, robot), span, points))
         output = output or Path(find_robot(eigenvalues).stem + ".pdf")
     elif run is not None and eigenvalues is None:

@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 
 from ..checks import read_positive
-from ..errors import ModelError
+from ..errors import InputError, ModelError
 from ..simulation.simulator import Simulator
 from ..vehicle.vehicle import Vehicle
 from .task import Judged, Seen, Task
@@ -44,6 +44,9 @@ class BalanceTask(Task):
 
     Raises
     ------
+    InputError
+        For a vehicle that has fallen when it starts, `fallen` beyond a quarter turn, and as `Task`
+        does.
     ModelError
         For a vehicle that does not fall: neither its roll nor its pitch rate is an independent
         speed.
@@ -54,6 +57,9 @@ class BalanceTask(Task):
     def __init__(self, vehicle: Vehicle | str, *, tilt: float = 0.1, fallen: float = 0.5,
                  moving: bool | None = None, **task: Any):
         self.tilt, self.fallen = read_positive("tilt", tilt), read_positive("fallen", fallen)
+        if not self.tilt < self.fallen < np.pi / 2:
+            raise InputError(f"tilt = {tilt} and fallen = {fallen} must be angles [rad], the first "
+                             "less than the second and that less than pi / 2")
         self.moving = moving
         super().__init__(vehicle, **task)
 

@@ -10,8 +10,9 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
+from ..checks import read_count, read_vector
 from ..compile.status import Status
-from ..errors import SimulationError
+from ..errors import InputError
 from .balance import BalanceTask
 from .goal import GoalTask
 from .lane_runs import MOST, LaneRuns, lane_keys
@@ -48,7 +49,7 @@ class TaskEnv(gymnasium.Env):
         self.task, self.render_mode = task, render_mode
         self.observation_space, self.action_space = task.observation_space, task.action_space
         self.metadata = self.metadata | {"render_fps": round(1 / task.period)}
-        self._lanes, self._is_begun, self._is_seeded = LaneRuns(task, 1), False, False
+        self._lanes, self._is_seeded = LaneRuns(task, 1), False
         self._screen: Screen = screen(task, render_mode)
 
     @property
@@ -68,7 +69,6 @@ class TaskEnv(gymnasium.Env):
             self._lanes.seed(np.zeros(1, int), self.np_random.integers(MOST, size=1))
             self._is_seeded = True
         self._lanes.begin(np.zeros(1, int))
-        self._is_begun = True
         self._screen.begin(self)
         return self._lanes.observation[0].copy(), self._info()
 
@@ -76,14 +76,13 @@ class TaskEnv(gymnasium.Env):
         """Begins an episode at a state x (nx,) of one's own, and returns what is observed."""
         self.reset()
         lane, theta = np.zeros(1, int), self.task.dynamics.theta
-        self._lanes.place(lane, np.array([x], dtype=float), self.task.joined(x)[:, None],
-                          theta[None])
+        x = read_vector("x", x, self.task.dynamics.names)
+        self._lanes.place(lane, x[None], self.task.joined(x)[:, None], theta[None])
+        self._screen.begin(self)
         return self._lanes.observation[0].copy()
 
     def step(self,
              action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        if not self._is_begun:
-            raise SimulationError("call reset() before step()")
         lanes = self._lanes
         lanes.step(np.asarray(action)[None])
         self._screen.show(self)
@@ -125,7 +124,11 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
 
     def __init__(self, num_envs: int, task: Task, render_mode: str | None = None,
                  autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP):
-        self.task, self.num_envs, self.render_mode = task, num_envs, render_mode
+        if render_mode not in (None, "rgb_array"):
+            raise InputError(f"render_mode = {render_mode!r} of many lanes must be \"rgb_array\" "
+                             "or None; one vehicle has \"human\" too")
+        self.task, self.render_mode = task, render_mode
+        self.num_envs = num_envs = read_count("num_envs", num_envs)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {"render_modes": ["rgb_array"], "render_fps": round(1 / task.period),
                          "autoreset_mode": self.autoreset_mode}
@@ -153,9 +156,11 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
             seeds = [int(seed) + i for i in range(self.num_envs)]
         else:
             seeds = seed
-        mask = np.ones(self.num_envs, dtype=bool)
-        if options and "reset_mask" in options:
-            mask = np.asarray(options["reset_mask"], dtype=bool)
+        mask = np.asarray((options or {}).get("reset_mask", self._everywhere), dtype=bool)
+        for name, given in (("seed", seeds), ("reset_mask", mask)):
+            if np.shape(given) != (self.num_envs,):
+                raise InputError(f"{name} has shape {np.shape(given)}, expected "
+                                 f"({self.num_envs},): one for each lane")
         lanes = np.flatnonzero(mask)
         new = [i for i in map(int, lanes) if seeds[i] is not None or not self._seeded[i]]
         self._lanes.seed(np.array(new, int), lane_keys([seeds[i] for i in new]))

@@ -8,6 +8,7 @@ import casadi as ca
 import numpy as np
 
 from ..checks import read_number, read_positive
+from ..errors import InputError
 from ..vehicle.vehicle import Vehicle
 from .task import TILTED, Judged, Seen, Task, turned
 
@@ -37,6 +38,11 @@ class GoalTask(Task):
         [rad] of the heading at which it is; pi asks for the place alone.
     **task
         What all tasks share: `Task`.
+
+    Raises
+    ------
+    InputError
+        For `within` that is not less than `radius`, and as `Task` does.
     """
 
     memory = ("goal_x", "goal_y", "goal_heading", "distance")
@@ -44,11 +50,14 @@ class GoalTask(Task):
     def __init__(self, vehicle: Vehicle | str, *, radius: float = 5.0, within: float = 0.3,
                  aligned: float = np.pi, **task: Any):
         self.radius, self.within = read_positive("radius", radius), read_positive("within", within)
+        if self.within >= self.radius:
+            raise InputError(f"within = {within} must be less than radius = {radius}: all goals "
+                             "would be reached at the start")
         self.aligned = read_number("aligned", aligned, "an angle [rad], positive", above=0.0)
         super().__init__(vehicle, **task)
 
     def prepare(self) -> None:
-        self._at = self.at_rest[:2]
+        """Its arguments are numbers."""
 
     def starts(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The vehicle at the origin; goals are even over the disc, less what counts as arrived."""

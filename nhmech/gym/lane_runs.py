@@ -10,6 +10,7 @@ from gymnasium.utils.seeding import np_random
 from ..compile.gpu import Kernel
 from ..compile.lanes import LaneState
 from ..compile.status import Status
+from ..errors import InputError, SimulationError
 from ..simulation.batch_input import stepper
 from .draws import normal
 from .sight import Sight
@@ -113,8 +114,22 @@ class LaneRuns:
 
     # -- a period ----------------------------------------------------------------------------------
     def step(self, actions: np.ndarray) -> None:
-        """A period with actions (N, nu), cut at +-1; lanes that failed stand still."""
+        """A period with actions (N, nu), cut at +-1; lanes that failed stand still.
+
+        Raises
+        ------
+        SimulationError
+            Where a lane has not begun.
+        InputError
+            For actions of another shape.
+        """
         task, n, sight = self.task, self.count, self._sight
+        if not self.episodes.all():
+            raise SimulationError("call reset() before step()")
+        if actions.shape != (n, len(task.effort)):
+            raise InputError(f"actions of {n} lanes have shape {actions.shape}, expected "
+                             f"{(n, len(task.effort))}: for each lane "
+                             f"{', '.join(task.vehicle.driven)}")
         action = sight.action[:, :n]
         np.maximum(actions.T, -1.0, out=action, casting="unsafe")      # `clip` takes twice as long
         np.minimum(action, 1.0, out=action)

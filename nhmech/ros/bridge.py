@@ -182,18 +182,18 @@ class Bridge:
         Parameters
         ----------
         frame
-            The frame that the pose is told in, without prefixes: of the map, or of odometry.
+            The frame that the pose is told in: the map, or that of odometry with its prefix.
             Where `publish_map_odom_tf` is set, odometry goes on as if nothing had happened, and
             the map moves under it; else odometry tells the new pose.
         """
         settings, told = self.settings, PlanarPose(x, y, yaw)
+        odom = settings.frame(settings.odom_frame_id)
         try:
             if not all(map(math.isfinite, told)):
                 raise InputError("it is not finite")
-            if frame not in (MAP, settings.odom_frame_id):
-                raise InputError(f"its frame is {frame!r}, not {MAP!r} or "
-                                 f"{settings.odom_frame_id!r}")
-            pose = self._odom @ told if frame == settings.odom_frame_id else told
+            if frame not in (MAP, odom):
+                raise InputError(f"its frame is {frame!r}, not {MAP!r} or {odom!r}")
+            pose = self._odom @ told if frame == odom else told
             before = self._planar(self._odom.inverse)
             self._restart(pose)
         except NhmechError as error:

@@ -169,10 +169,8 @@ class Node:
         rotation = np.array([turned.x, turned.y, turned.z, turned.w])
         yaw = yaw_of(rotation) if rotation.any() else float("nan")
         frame = message.header.frame_id.strip("/")
-        prefix = self.settings.tf_frame_prefix.strip("/")
-        own = frame.removeprefix(f"{prefix}/") if prefix else frame
         with self._lock:
-            self.bridge.take_pose(place.x, place.y, yaw, own or MAP)
+            self.bridge.take_pose(place.x, place.y, yaw, frame or MAP)
 
     def _reset(self, request: Any, response: Any) -> None:
         with self._lock:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from traceback import extract_tb
 
 from ..checks import check_arguments
-from ..errors import InputError, MechanicsError, NhmechError, listed
+from ..errors import InputError, MechanicsError, NhmechError, did_you_mean, listed
 from .example import Example
 
 # modules of this folder that hold no system
@@ -58,14 +57,12 @@ def load_system(name: str | Path) -> Example:
     if str(name).endswith(".py"):
         return _load_file(Path(name))
     if name not in system_names():
-        near = get_close_matches(str(name), system_names(), 1)
         own = f"{name}.py" if Path(f"{name}.py").is_file() else ""
         raise MechanicsError(
             f"no system {str(name)!r}"
-            + (f"; did you mean the file {own}?" if own else
-               f"; did you mean {near[0]}?" if near else "")
-            + f" There are {listed(system_names(), 50)}; a system of your own is named by its "
-            "file, such as my_system.py")
+            f"; there are {listed(system_names(), 50)}; a system of your own is named by its file, "
+            "such as my_system.py"
+            + (f"; did you mean the file {own}?" if own else did_you_mean(name, system_names())))
     make = import_module(f"{__package__}.{name}").example
     return replace(make(), make=make)
 
