@@ -157,9 +157,9 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         else:
             seeds = seed
         mask = np.asarray((options or {}).get("reset_mask", self._everywhere), dtype=bool)
-        for name, given in (("seed", seeds), ("reset_mask", mask)):
-            if np.shape(given) != (self.num_envs,):
-                raise InputError(f"{name} has shape {np.shape(given)}, expected "
+        for name, given in (("seed", np.array(seeds, object)), ("reset_mask", mask)):
+            if given.shape != (self.num_envs,):
+                raise InputError(f"{name} has shape {given.shape}, expected "
                                  f"({self.num_envs},): one for each lane")
         lanes = np.flatnonzero(mask)
         new = [i for i in map(int, lanes) if seeds[i] is not None or not self._seeded[i]]
