@@ -408,3 +408,21 @@ def test_what_a_fixed_joint_has_no_use_for_is_mended(element):
     text = cart().replace('<joint name="caster_joint" type="fixed">',
                           f'<joint name="caster_joint" type="fixed">{element}')
     assert any(str(notice).startswith("caster_joint: ") for notice in nhmech.load(text).notices)
+
+
+def test_what_is_left_after_repair_is_told_alone():
+    """Not a second time with the file's name, and without the repair that has been made."""
+    text = cart(arm=LIMIT.replace('effort="2"', 'effort="-2"')).replace(
+        '<joint name="right_wheel_joint" type="continuous">',
+        '<joint name="right_wheel_joint" type="fixed">')
+    with pytest.raises(ModelError, match="2 things are wrong") as caught:
+        nhmech.load(text)
+    assert str(caught.value).count("<string>") == 1
+    with pytest.raises(ModelError, match="^<string>, line .* no joint lets it roll") as caught:
+        nhmech.load(text, repair=True)
+    assert str(caught.value).count("<string>") == 1 and "repair" not in str(caught.value)
+
+
+def test_a_link_that_does_not_exist_is_told_with_the_nearest_name():
+    with pytest.raises(ModelError, match="'leftwheel' does not exist.* mean 'left_wheel'"):
+        nhmech.load(cart().replace('child link="left_wheel"', 'child link="leftwheel"'))

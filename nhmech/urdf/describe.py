@@ -89,9 +89,9 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
     except FaultyFile:
         raise
     except ModelError as error:
-        if not faults:
+        if repair or not faults:
             raise
-        raise faulty_file(document.label, () if repair else faults, error) from error
+        raise faulty_file(document.label, faults, error) from error
 
 
 def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],

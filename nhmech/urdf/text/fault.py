@@ -176,7 +176,7 @@ def faulty_file(label: str, faults: Iterable[Fault], further: ModelError | None 
     lines = [f"line {fault.line}, {fault.name}".removesuffix(", ") + f": {fault.text}"
              for fault in ordered]
     if further is not None:
-        lines.append(further.text)
+        lines.append(further.text.removeprefix(label).lstrip(",: "))
     remedies: list[str | Remedy] = []
     if all(fault.is_mended and fault.certain for fault in ordered):
         remedies = ["Have this mended by " if len(ordered) == 1 else "Have all of it mended by "

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...errors import listed
+from ...errors import did_you_mean, listed
 from ..notice import Notice
 from ..validate_inertia import check_inertial
 from .fault import Element, ElementError, Fault, Mend, faulty_file, gather, mend
@@ -135,7 +135,8 @@ def _check_ends(source: Source, joint: Element, links: Elements) -> None:
         link = element.get("link")
         if link not in links:
             raise source.error(element,
-                               f"link {link!r} does not exist; the links are {listed(links, 20)}")
+                               f"link {link!r} does not exist; the links are {listed(links, 20)}"
+                               + did_you_mean(link, links))
 
 
 def _check_tree(source: Source, links: Elements, joints: Elements) -> Iterator[ElementError]:
