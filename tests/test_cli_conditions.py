@@ -263,3 +263,11 @@ def test_a_reader_that_stops_early_is_no_error(words):
     assert command.stderr.read() == b""
     command.stderr.close()
     assert command.wait() in (0, 1)
+
+
+@pytest.mark.parametrize("command", ["odometry", "import"])
+def test_a_required_option_of_a_group_is_asked_for(command, tmp_path):
+    bag = tmp_path / "drive.csv"
+    bag.write_text("t\n0\n")
+    result = command_line(command, str(bag))
+    assert result.exit_code == 2 and "Missing option '--vehicle'" in result.output

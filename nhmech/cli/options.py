@@ -188,8 +188,9 @@ def option(*flags: str, **settings: Any) -> Any:
     """A field of a group of options: what a `click.option` of the field's name is given."""
     nothing = () if settings.get("multiple") else False if settings.get("is_flag") else None
     # click's own for --on/--off is to be off
-    return field(default=nothing, metadata={"flags": flags, "settings": {"default": nothing}
-                                            | settings})
+    # a default, None too, is a value to click: an option with one is never missing
+    default = {} if settings.get("required") else {"default": nothing}
+    return field(default=nothing, metadata={"flags": flags, "settings": default | settings})
 
 
 def option_group(name: str, group: type) -> Decorator:
