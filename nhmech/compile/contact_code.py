@@ -105,6 +105,26 @@ static int nhmech_place(const nhmech_step* s, nhmech_problem* p) {{
   return 1;
 }}
 
+/* The point of a contact may jump within a step, as the lowest of a rim that rocks over its flat
+   side. Impulses act then where conditions on the end are asked: elsewhere they would do work. */
+static void nhmech_leap(const nhmech_step* s, const nhmech_problem* p, const nhmech_rows* rows,
+                        double* G) {{
+  int c, i, k;
+  for (c = 0; c < p->contacts; ++c) {{
+    const int *row = p->row + p->at[c], m = contact_size[p->of[c]];
+    double apart = 0, size = 0;
+    for (k = 0; k < V; ++k) {{
+      const double end = rows->A[row[0] * V + k] * s->per_metre[k];
+      const double off = end - G[row[0] * V + k] * s->per_metre[k];
+      apart += off * off; size += end * end;
+    }}
+    /* the direction of a tyre's load is not its row: it pulls along the ground too */
+    if (m > 1 && apart > {LEAP} * {LEAP} * size)
+      for (i = 0; i < m; ++i)
+        memcpy(G + row[i] * V, rows->A + row[i] * V, V * sizeof(double));
+  }}
+}}
+
 /* what momentum over the step and bilateral rows lack at the end, (V + B), with velocities w1, and
    impulses P of contacts and `held` of these rows; with mass and force directions in the room */
 static void nhmech_lack(const nhmech_step* s, const nhmech_problem* p, const nhmech_rows* rows,
@@ -124,6 +144,7 @@ static void nhmech_lack(const nhmech_step* s, const nhmech_problem* p, const nhm
   res[0] = s->room->Q; res[1] = F; res[2] = s->room->D; res[3] = s->room->middle.A;
   s->momentum(arg, res, iw, work, 0);
   nhmech_touch(s, t, middle, &s->room->middle);
+  nhmech_leap(s, p, rows, s->room->middle.A);
   for (i = 0; i < V; ++i) lack[i] = s->dt * F[i];
   for (j = 0; j < V; ++j) {{
     const double change = w1[j] - s->w[j];
