@@ -20,6 +20,7 @@ from ..errors import NhmechError
 HOSTS = ("127.0.0.1", "localhost")      # whatever the port, which a tunnel may change
 LONGEST = 4096  # [bytes] of a message that comes in; a longer one ends its connection
 PERIOD = 0.016  # [s] between two sendings to the browsers: a frame of a screen
+STARTED = 60.0  # [s] until it answers at the latest, on a computer that is very busy too
 
 
 class Server:
@@ -52,8 +53,9 @@ class Server:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="nhmech-viewer", daemon=True)
         self._thread.start()
-        if not self._started.wait(10.0) or self._error is not None:
-            raise NhmechError(f"viewer: no web server could be started on 127.0.0.1: {self._error}")
+        if not self._started.wait(STARTED) or self._error is not None:
+            why = self._error or f"it does not answer within {STARTED:g} s"
+            raise NhmechError(f"viewer: no web server could be started on 127.0.0.1: {why}")
 
     def send(self, messages: list[dict]) -> None:
         """Hand messages over to the server's thread. Raises `NhmechError` where it has ended."""
