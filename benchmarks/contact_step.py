@@ -90,10 +90,10 @@ def problems(name: str) -> list[tuple[np.ndarray, np.ndarray, list]]:
     """W, g and cones of steps, of contacts with two directions along the ground."""
     found, solve = [], ContactProblem.solve
 
-    def keep(self, P):
+    def keep(self, *given):
         if all(len(cone.along) == 2 for cone in self.cones):
             found.append((self.W.copy(), self.g.copy(), list(self.cones)))
-        return solve(self, P)
+        return solve(self, *given)
 
     ContactProblem.solve = keep
     try:
