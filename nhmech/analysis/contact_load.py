@@ -21,29 +21,18 @@ NOTHING = 1e-9      # of the largest force: below this a force is rounding
 class ContactLoad:
     """Contact forces f = split + kernel z, for any z; admissible are those whose normals are not
     negative.
-
-    Attributes
-    ----------
-    names
-        The component of each entry of f.
-    vehicle, t, q
-        Whose forces, when [s] and where.
-    split
-        (n,) [N], the admissible split of least norm; where none is admissible, the least-norm split
-        of all.
-    kernel
-        (n, k), orthonormal: changes of f that no motion feels.
-    supported
-        Whether an admissible split exists.
     """
 
-    names: tuple[Component, ...]
+    names: tuple[Component, ...]  # the component of each entry of f
+    # vehicle, t, q: whose forces, when [s] and where
     vehicle: Vehicle
     t: float
     q: np.ndarray
+    # (n,) [N], the admissible split of least norm; where none is admissible, the least-norm split
+    # of all
     split: np.ndarray
-    kernel: np.ndarray
-    supported: bool
+    kernel: np.ndarray  # (n, k), orthonormal: changes of f that no motion feels
+    supported: bool  # whether an admissible split exists
 
     def __repr__(self) -> str:
         return (f"ContactLoad(t={self.t:.6g}, {len(self.names)} forces, {self.kernel.shape[1]} "

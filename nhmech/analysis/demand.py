@@ -28,23 +28,15 @@ class Unattainable(MechanicsError):
 
 @dataclass(frozen=True, eq=False)
 class Demand:
-    """A vehicle at one configuration, and the motions it can have there.
+    """A vehicle at one configuration, and the motions it can have there."""
 
-    Attributes
-    ----------
-    vehicle, q
-        Whose, and where.
-    curvature
-        Yaw rate over forward speed [1/m] for which the steering stands, and to which everything
-        that trails has settled.
-    twist
-        (forward, lateral, yaw rate) of the base for a forward speed of one.
-    """
-
+    # vehicle, q: whose, and where
     vehicle: Vehicle
     q: np.ndarray
+    # yaw rate over forward speed [1/m] for which the steering stands, and to which everything that
+    # trails has settled
     curvature: float
-    twist: np.ndarray
+    twist: np.ndarray  # (forward, lateral, yaw rate) of the base for a forward speed of one
 
     @cached_property
     def _model(self) -> pin.Model:
@@ -99,11 +91,6 @@ class Demand:
             Forward [m/s], [m/s^2].
         uphill
             Tangent of the slope of the ground (forward, left).
-
-        Raises
-        ------
-        Unattainable
-            Where the driven joints cannot hold it.
         """
         vehicle, model = self.vehicle, self._model
         forward, left, n = self._directions

@@ -38,13 +38,7 @@ def coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> di
 
 def known_coefficients(vehicle: Vehicle,
                        mu: float | Mapping[str, float] | None) -> dict[str, float]:
-    """`coefficients`, of which one at least is finite.
-
-    Raises
-    ------
-    InputError
-        As `coefficients`, and where no wheel has a coefficient.
-    """
+    """`coefficients`, of which one at least is finite."""
     known = coefficients(vehicle, mu)
     if not any(np.isfinite(value) for value in known.values()):
         raise InputError(f"no wheel of {vehicle.name!r} has a friction coefficient", Remedy(

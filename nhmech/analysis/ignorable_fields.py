@@ -24,19 +24,12 @@ Variation = Callable[[float, np.ndarray, np.ndarray, np.ndarray],
 
 @dataclass(frozen=True, eq=False)
 class IgnorableFields:
-    """A basis of the symmetries of the equations of motion: k fields on the states (q, xi).
+    """A basis of the symmetries of the equations of motion: k fields on the states (q, xi)."""
 
-    Attributes
-    ----------
-    values
-        (t, q, v, theta) -> Z (nv + nxi, k): sections X of the algebroid above what their complete
-        lifts make of the speeds.
-    slopes
-        (t, q, v, theta, c) -> d(Z c)/dq rho and d(Z c)/dv, (nv + nxi, nv) each.
-    """
-
+    # (t, q, v, theta) -> Z (nv + nxi, k): sections X of the algebroid above what their complete
+    # lifts make of the speeds
     values: ca.Function
-    slopes: ca.Function
+    slopes: ca.Function  # (t, q, v, theta, c) -> d(Z c)/dq rho and d(Z c)/dv, (nv + nxi, nv) each
 
 
 def ignorable_fields(constrained: ConstrainedSystem, equations: Equations,

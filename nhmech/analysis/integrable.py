@@ -47,25 +47,15 @@ class Combination:
 
 @dataclass(frozen=True)
 class Candidates:
-    """One-forms among which the search looks for combinations with constant coefficients.
+    """One-forms among which the search looks for combinations with constant coefficients."""
 
-    Attributes
-    ----------
-    names
-        Of the coordinates whose differentials they are; the one that keeps a plain coefficient
-        comes first.
-    scales
-        Metres per unit.
-    forms
-        (k, c, nv) at each sample.
-    twists
-        (k, c, nv, nv) d f(e_a, e_b), their exterior derivatives; of differentials zero on the
-        holonomic manifold.
-    """
-
+    # of the coordinates whose differentials they are; the one that keeps a plain coefficient comes
+    # first
     names: tuple[str, ...]
-    scales: tuple[float, ...]
-    forms: np.ndarray
+    scales: tuple[float, ...]  # metres per unit
+    forms: np.ndarray  # (k, c, nv) at each sample
+    # (k, c, nv, nv) d f(e_a, e_b), their exterior derivatives; of differentials zero on the
+    # holonomic manifold
     twists: np.ndarray
 
 

@@ -24,33 +24,20 @@ ZERO = 1e-9        # a singular value below this, relative to the largest, count
 
 @dataclass(frozen=True)
 class Motions:
-    """A frame E of the linear part of the constraints, at time t held.
+    """A frame E of the linear part of the constraints, at time t held."""
 
-    Attributes
-    ----------
-    algebroid
-        Of the configuration and, for small graphs, of what the root sees of the world (the ground's
-        normal).
-    sections
-        E (nv, n); rows of what is left out are zero.
-    points
-        Sample configurations, (k, nq), without those where the holonomic rows have less than their
-        usual rank.
-    tangent
-        (k, nv, d) bases of the kernel of the holonomic one-forms there, with what is left out at
-        rest.
-    variables
-        d names of independent variables on the holonomic manifold.
-    left_out
-        What is no variable: wheel angles (on which nothing in E depends), and followers of other
-        joints.
-    """
-
+    # of the configuration and, for small graphs, of what the root sees of the world (the ground's
+    # normal)
     algebroid: LieAlgebroid
-    sections: ca.SX
+    sections: ca.SX  # E (nv, n); rows of what is left out are zero
+    # sample configurations, (k, nq), without those where the holonomic rows have less than their
+    # usual rank
     points: np.ndarray
+    # (k, nv, d) bases of the kernel of the holonomic one-forms there, with what is left out at rest
     tangent: np.ndarray
-    variables: tuple[str, ...]
+    variables: tuple[str, ...]  # d names of independent variables on the holonomic manifold
+    # what is no variable: wheel angles (on which nothing in E depends), and followers of other
+    # joints
     left_out: tuple[str, ...]
 
     @property
@@ -148,13 +135,7 @@ def _holonomic_forms(system_of: ConstrainedSystem, t: float, on_manifold: bool) 
 
 
 def kernel(forms: np.ndarray) -> np.ndarray:
-    """Orthonormal basis of the vectors on which all rows of forms (m, nv) vanish, (nv, d).
-
-    Raises
-    ------
-    MechanicsError
-        For numbers that are not finite, as where the constraints lose rank.
-    """
+    """Orthonormal basis of the vectors on which all rows of forms (m, nv) vanish, (nv, d)."""
     if not len(forms):
         return np.eye(forms.shape[1])
     if not np.isfinite(forms).all():

@@ -156,11 +156,6 @@ class _Margin:
 
     It is that of the shortest split where this holds, or of one that held lately; only where both
     fail a programme is solved.
-
-    Parameters
-    ----------
-    friction
-        Whether of friction.
     """
 
     def __init__(self, looks: _Looks, friction: bool):

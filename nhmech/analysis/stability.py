@@ -118,11 +118,6 @@ def branches(rows: list[np.ndarray]) -> np.ndarray:
 def critical_value(function: Callable[[float], float], low: float, high: float) -> float:
     """Where a growth rate goes through zero between two values of a parameter, to rounding (Brent's
     method).
-
-    Raises
-    ------
-    MechanicsError
-        Where it has the same sign at both.
     """
     from scipy.optimize import brentq
 

@@ -19,53 +19,30 @@ from .motions import ZERO, kernel
 
 @dataclass(frozen=True)
 class Point:
-    """The variational equation at one state, modulo the symmetries of the system.
+    """The variational equation at one state, modulo the symmetries of the system."""
 
-    Attributes
-    ----------
-    names
-        Of the coordinates eta, fibre coordinates (k,).
-    basis
-        (nv, k) the displacement that belongs to each of them.
-    project
-        (k, nv) coordinates of a displacement: project @ basis = 1, zero on ignorable directions.
-    shift
-        (nxi, nv) what a symmetry makes of xi while it moves q by a displacement: zero for vehicles,
-        whose speeds are the same wherever they stand; a turn of their axes for a ball.
-    drag
-        (nv + nxi, nv + nxi) rate at which a displacement and dxi are carried along by the symmetry
-        that a steady motion follows: again zero for vehicles.
-    v, rate
-        (nv,), (nxi,) velocity and dxi/dt.
-    slope
-        (nv, nv) dv/dq rho.
-    transport
-        (nv, nv) slope - [v, .].
-    E
-        (nv, nxi) dv/dxi.
-    f_eta, f_xi, f_u
-        (nxi, nv), (nxi, nxi), (nxi, nu) derivatives of dxi/dt.
-    holonomic
-        (k', nv) one-forms of phi.
-    phi
-        (k',) what is left of the holonomic constraints.
-    """
-
-    names: tuple[int, ...]
-    basis: np.ndarray
+    names: tuple[int, ...]  # of the coordinates eta, fibre coordinates (k,)
+    basis: np.ndarray  # (nv, k) the displacement that belongs to each of them
+    # (k, nv) coordinates of a displacement: project @ basis = 1, zero on ignorable directions
     project: np.ndarray
+    # (nxi, nv) what a symmetry makes of xi while it moves q by a displacement: zero for vehicles,
+    # whose speeds are the same wherever they stand; a turn of their axes for a ball
     shift: np.ndarray
+    # (nv + nxi, nv + nxi) rate at which a displacement and dxi are carried along by the symmetry
+    # that a steady motion follows: again zero for vehicles
     drag: np.ndarray
+    # v, rate: (nv,), (nxi,) velocity and dxi/dt
     v: np.ndarray
     rate: np.ndarray
-    slope: np.ndarray
-    transport: np.ndarray
-    E: np.ndarray
+    slope: np.ndarray  # (nv, nv) dv/dq rho
+    transport: np.ndarray  # (nv, nv) slope - [v, .]
+    E: np.ndarray  # (nv, nxi) dv/dxi
+    # f_eta, f_xi, f_u: (nxi, nv), (nxi, nxi), (nxi, nu) derivatives of dxi/dt
     f_eta: np.ndarray
     f_xi: np.ndarray
     f_u: np.ndarray
-    holonomic: np.ndarray
-    phi: np.ndarray
+    holonomic: np.ndarray  # (k', nv) one-forms of phi
+    phi: np.ndarray  # (k',) what is left of the holonomic constraints
 
     @property
     def whole(self) -> np.ndarray:
@@ -174,11 +151,6 @@ class Variations:
            ignorable: bool = False) -> Point:
         """The variational equation at a state, without the directions in which the system is
         symmetric, unless `ignorable` is set.
-
-        Raises
-        ------
-        InputError
-            Where q, xi or u has another shape than the system's.
         """
         nu = self.system.u.numel()
         q, xi, u = (np.asarray(x, dtype=float) for x in (q, xi, np.zeros(nu) if u is None else u))

@@ -53,14 +53,7 @@ class Steps:
 
     def advance(self, t: np.ndarray, x: np.ndarray, u: np.ndarray,
                 theta: np.ndarray) -> np.ndarray:
-        """x' (..., nx) of x (..., nx), u (..., nu), theta (..., ntheta), t (...).
-
-        Raises
-        ------
-        SimulationError
-            Where a step gives numbers that are not finite, or the independent speeds stop
-            determining the motion.
-        """
+        """x' (..., nx) of x (..., nx), u (..., nu), theta (..., ntheta), t (...)."""
         shape = x.shape
         with self._turn:
             after, health = self._step(*_rows(t, x, u, theta), np.array([self.dt]))

@@ -112,21 +112,11 @@ driving_options = option_group("driving", DrivingOptions)
 
 @dataclass(frozen=True)
 class Driver:
-    """The controller of a run, and the path that it was told to follow.
+    """The controller of a run, and the path that it was told to follow."""
 
-    Attributes
-    ----------
-    controller
-        The controller itself.
-    path
-        What it was told to follow.
-    in_loop
-        The controller with the noise and the delay that it meets.
-    """
-
-    controller: Any
-    path: Path | None
-    in_loop: Any
+    controller: Any  # the controller itself
+    path: Path | None  # what it was told to follow
+    in_loop: Any  # the controller with the noise and the delay that it meets
 
     @property
     def followed_path(self) -> Path | None:
@@ -134,13 +124,8 @@ class Driver:
         return getattr(self.controller, "path", self.path)
 
     def start(self) -> dict[str, Any]:
-        """Arguments of `Simulator.reset`: the controller's own `start`, else the path's beginning.
-
-        Raises
-        ------
-        InputError
-            For a `start` that is no such dict.
-        """
+        """Arguments of `Simulator.reset`: the controller's own `start`, else the path's
+        beginning."""
         start = getattr(self.controller, "start", None)
         if start is None:
             return {} if self.path is None else {"pose": self.path.start()}
@@ -177,14 +162,7 @@ class Driver:
 
 
 def make_driver(vehicle: Vehicle, options: DrivingOptions) -> Driver:
-    """The controller that the options choose; the demonstration where they choose none.
-
-    Raises
-    ------
-    InputError
-        For a path or parameters that the controller does not take, and for a class that cannot be
-        made with them.
-    """
+    """The controller that the options choose; the demonstration where they choose none."""
     from ..control.registry import controller_class, controller_parameters, make_controller
 
     controller, path = options.controller, None

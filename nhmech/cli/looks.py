@@ -84,8 +84,6 @@ def make_look(vehicle: Vehicle, options: LookOptions, *, mu: Mapping[str, float]
 
     Parameters
     ----------
-    mu
-        Friction coefficients by wheel.
     path
         The path that is followed.
 

@@ -25,13 +25,7 @@ robot_of_run = click.option(
 
 
 def read_run(run: Path, file: str | None = None) -> Trajectory:
-    """The trajectory in a file, of the system in `file` where that is Python.
-
-    Raises
-    ------
-    InputError
-        Where the file holds none, or one of other coordinates.
-    """
+    """The trajectory in a file, of the system in `file` where that is Python."""
     from ..simulation.runs.trajectory import Trajectory
 
     system = None
@@ -51,13 +45,7 @@ def read_run(run: Path, file: str | None = None) -> Trajectory:
 
 def vehicle_of(run: Path, trajectory: Trajectory, file: str | None = None,
                options: RobotOptions = NO_OPTIONS) -> Vehicle:
-    """The vehicle of a run, or another one that `file` and its options name.
-
-    Raises
-    ------
-    InputError
-        Where the run has no vehicle, or the other one has other coordinates.
-    """
+    """The vehicle of a run, or another one that `file` and its options name."""
     if file is None:
         if "system" in trajectory.source:
             raise InputError(f"{run} is a run of the textbook system "

@@ -37,8 +37,6 @@ def play(vehicle: Drawable, trajectory: Motion, speed: float, look: Look,
 
     Parameters
     ----------
-    speed
-        Times real time.
     instead
         HTML file to write where no browser opens, numbered where that name is taken; None where
         one has been written already.

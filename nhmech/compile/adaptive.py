@@ -241,18 +241,10 @@ static int nhmech_run(nhmech_setup* s, long long steps, double* record) {{
 
 @dataclass(frozen=True)
 class Adaptive:
-    """A compiled rate (t, x, u, theta) -> dx/dt with DOP853 around it.
+    """A compiled rate (t, x, u, theta) -> dx/dt with DOP853 around it."""
 
-    Attributes
-    ----------
-    call
-        Over one span.
-    loop
-        The loop of a whole run, where it was compiled with a projection.
-    """
-
-    call: Callable[..., int]
-    loop: Loop | None = None
+    call: Callable[..., int]  # over one span
+    loop: Loop | None = None  # the loop of a whole run, where it was compiled with a projection
 
     def run(self, t: float, x: np.ndarray, u: np.ndarray, theta: np.ndarray, span: float,
             rtol: float = RTOL, atol: float = ATOL) -> tuple[np.ndarray, Status, float]:

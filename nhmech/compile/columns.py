@@ -38,14 +38,9 @@ void nhmech_columns(long long room, const double* const* from, double* const* to
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """A function on fixed memory, of `room` cases.
+    """A function on fixed memory, of `room` cases."""
 
-    Attributes
-    ----------
-    inputs, outputs
-        (n, room) each; `run` overwrites the outputs by what the inputs lead to.
-    """
-
+    # inputs, outputs: (n, room) each; `run` overwrites the outputs by what the inputs lead to
     inputs: Sequence[np.ndarray]
     outputs: Sequence[np.ndarray]
     run: Callable[[], object]

@@ -134,11 +134,6 @@ if hasattr(os, "register_at_fork"):
 def find_compiler() -> Compiler | None:
     """`CC` where it is set, else cc, gcc or clang; None where there is none. `CC=none` asks for
     none.
-
-    Raises
-    ------
-    CompileError
-        Where `CC` names something that does not run.
     """
     wanted = os.environ.get("CC", "").strip()
     if wanted.lower() == "none":

@@ -24,27 +24,17 @@ FUNCTIONS = "look", "momentum", "move_bodies"      # those that are compiled by 
 
 @dataclass(frozen=True)
 class ContactLayout:
-    """Where things stand among the rows and functions of a vehicle.
+    """Where things stand among the rows and functions of a vehicle."""
 
-    Attributes
-    ----------
-    contacts
-        Of each contact, its rows, the normal first; at most three.
-    heights
-        Which of phi is the height of each.
-    bilateral, bilateral_heights
-        Independent rows that no friction limits, and which of phi belong to such rows.
-    forms
-        Row of each of phi.
-    owners
-        Of each of the last contacts, which are points of bodies, the number of the body.
-    """
-
+    # of each contact, its rows, the normal first; at most three
     contacts: tuple[tuple[int, ...], ...]
-    heights: tuple[int, ...]
+    heights: tuple[int, ...]  # which of phi is the height of each
+    # bilateral, bilateral_heights: independent rows that no friction limits, and which of phi
+    # belong to such rows
     bilateral: tuple[int, ...]
     bilateral_heights: tuple[int, ...]
-    forms: tuple[int, ...]
+    forms: tuple[int, ...]  # row of each of phi
+    # of each of the last contacts, which are points of bodies, the number of the body
     owners: tuple[int, ...] = ()
 
 
@@ -60,20 +50,13 @@ class _Setup(ctypes.Structure):
 
 @dataclass(eq=False)
 class CompiledContactStep:
-    """The code of a step, on memory of its own.
-
-    Attributes
-    ----------
-    arrays
-        The memory, by name: `x`, `w`, `u` and so on before a step, `x1`, `w1`, `impulses`, `slid`,
-        `lost`, `heights` and `phases` after it; `room` is what it works in.
-    functions
-        Addresses of `FUNCTIONS`.
-    """
+    """The code of a step, on memory of its own."""
 
     take: Callable[[object], int]
+    # the memory, by name: `x`, `w`, `u` and so on before a step, `x1`, `w1`, `impulses`, `slid`,
+    # `lost`, `heights` and `phases` after it; `room` is what it works in
     arrays: dict[str, np.ndarray]
-    functions: dict[str, int]
+    functions: dict[str, int]  # addresses of `FUNCTIONS`
     _setup: _Setup = field(init=False)
 
     def __post_init__(self) -> None:

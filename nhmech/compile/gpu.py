@@ -118,13 +118,7 @@ class Kernel:
 
 
 def compile_kernel(step: ca.Function, cost: int) -> Kernel:
-    """The kernel of (t, x, u, theta, dt, side, guard) -> (x, health, status), on the first GPU.
-
-    Raises
-    ------
-    CompileError
-        Without package, driver or GPU, and says what to install.
-    """
+    """The kernel of (t, x, u, theta, dt, side, guard) -> (x, health, status), on the first GPU."""
     try:
         device = first_gpu()
         return Kernel(device, device.load(kernel_source(step)), cost)

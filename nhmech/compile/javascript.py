@@ -52,12 +52,6 @@ def write_javascript(function: ca.Function) -> str:
     function
         Of scalar expressions (`SX`), its inputs and outputs dense.
 
-    Raises
-    ------
-    CompileError
-        For a function that is not of scalar expressions, and for an instruction that JavaScript
-        has none for.
-
     Examples
     --------
     >>> x = casadi.SX.sym("x")

@@ -97,28 +97,17 @@ EXPORTED void nhmech_lanes(long long first, long long end, long long room, long 
 class LaneState:
     """Cases side by side, padded with copies of the last one to a whole number of packs:
     `room` columns, of which `count` are cases.
-
-    Attributes
-    ----------
-    x
-        (nx, room)
-    health
-        (3, room): |phi| before the last projection and the frame's margin, of the last step that
-        was tried; the least guard. NaN at first: no guard is known yet.
-    side
-        (room,) sign of the margin at the start; NaN at first.
-    status
-        (room,) `Status`: DONE until a step is refused; then why, and x stays as it was before.
-    done
-        (room,) the step that was refused.
     """
 
     count: int
-    x: np.ndarray
+    x: np.ndarray  # (nx, room)
+    # (3, room): |phi| before the last projection and the frame's margin, of the last step that was
+    # tried; the least guard. NaN at first: no guard is known yet.
     health: np.ndarray
-    side: np.ndarray
+    side: np.ndarray  # (room,) sign of the margin at the start; NaN at first
+    # (room,) `Status`: DONE until a step is refused; then why, and x stays as it was before
     status: np.ndarray
-    done: np.ndarray
+    done: np.ndarray  # (room,) the step that was refused
 
     @classmethod
     def of(cls, x0: np.ndarray, width: int) -> LaneState:

@@ -232,27 +232,17 @@ class Setup(ctypes.Structure):
 class Loop:
     """A compiled step function with its loop. The calls advance x, q, v, health and the clock of
     a `Setup` in place and return a `Status`; a step of another status than DONE is not taken.
-
-    Attributes
-    ----------
-    many
-        (byref(setup)): `setup.steps` of them; lets go of Python's lock.
-    one
-        (byref(setup)): one step, without a record, by the shortest way from Python.
-    turn
-        (byref(setup)): one step, with a record that goes on where the last one ended.
-    path
-        (byref(setup), t, dt, steps, address of x): steps of any length that are nobody's run; see
-        `PATH`. None where a method chooses its steps.
-    work
-        Doubles that the loop wants to keep from call to call.
     """
 
-    many: Callable[..., int]
+    many: Callable[..., int]  # (byref(setup)): `setup.steps` of them; lets go of Python's lock
+    # (byref(setup)): one step, without a record, by the shortest way from Python
     one: Callable[..., int]
+    # (byref(setup)): one step, with a record that goes on where the last one ended
     turn: Callable[..., int]
+    # (byref(setup), t, dt, steps, address of x): steps of any length that are nobody's run; see
+    # `PATH`. None where a method chooses its steps.
     path: Callable[..., int] | None = None
-    work: int = 0
+    work: int = 0  # doubles that the loop wants to keep from call to call
 
 
 class Source(NamedTuple):

@@ -20,11 +20,6 @@ LOOK, BUILD = 4_000_000, 20_000_000
 class Pointwise:
     """A `casadi.Function` of vectors, evaluated at points: row k of each argument makes row k of
     each output. Not to be shared by threads.
-
-    Parameters
-    ----------
-    function
-        With dense outputs.
     """
 
     def __init__(self, function: ca.Function):

@@ -32,8 +32,6 @@ def drive_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
 
     Parameters
     ----------
-    vehicle
-        With driven wheels.
     equations
         Of the vehicle, in the speeds that x has.
 
@@ -43,11 +41,6 @@ def drive_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
         `u` (nu,), before efforts are cut at the limits of the joints, is right where `quality` is
         above `simulation.least_squares.WELL`. Elsewhere the efforts of `commanded_joints` are those
         of least norm with the least |A effort - b|.
-
-    Raises
-    ------
-    ModelError
-        For a vehicle without driven wheels.
     """
     if not driven_wheels(vehicle):
         raise ModelError(f"{vehicle.name!r} has no driven wheel: it cannot follow a twist")
@@ -91,13 +84,7 @@ def drive_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
 
 
 def balance_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
-    """The same of a vehicle on two wheels that `Balance` keeps upright; A and b are empty.
-
-    Raises
-    ------
-    ModelError
-        As `Balance`, and where its regulator needs more than pitch and speeds.
-    """
+    """The same of a vehicle on two wheels that `Balance` keeps upright; A and b are empty."""
     balance = Balance(vehicle)
     system, vector = vehicle.constrained.system, StateVector.of(equations)
     names, regulator = system.algebroid.v_names, balance.lqr

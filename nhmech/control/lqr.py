@@ -146,11 +146,6 @@ def steady_motion(vehicle: Vehicle, twist: Sequence[float],
     ----------
     twist
         (forward [m/s], lateral [m/s], yaw rate [rad/s]).
-
-    Raises
-    ------
-    ModelError
-        Where there is none.
     """
     variations = Variations(vehicle) if variations is None else variations
     motions, q = SteadyMotions(variations, vehicle.driven), vehicle.configuration()

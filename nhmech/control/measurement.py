@@ -19,17 +19,10 @@ from .combinators import Combinator
 
 @dataclass(frozen=True)
 class SensorsAt:
-    """Sensors of the links that read in one state, whatever a controller sees of it otherwise.
+    """Sensors of the links that read in one state, whatever a controller sees of it otherwise."""
 
-    Attributes
-    ----------
-    state
-        Where they read.
-    noise
-        (sensor, link) -> what is added (3,) to the "gyro" [rad/s] or the "accelerometer" [m/s^2].
-    """
-
-    state: State
+    state: State  # where they read
+    # (sensor, link) -> what is added (3,) to the "gyro" [rad/s] or the "accelerometer" [m/s^2]
     noise: Callable[[str, str | None], np.ndarray] | None = None
 
     def gyro(self, state: State, link: str | None = None) -> np.ndarray:

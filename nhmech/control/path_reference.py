@@ -21,31 +21,15 @@ MOMENTS = 4000       # of a run at which the distance is worked out, at most
 
 @dataclass(frozen=True)
 class TrackedAxle:
-    """What is to stay on the path: the ground point below the middle of one body's axle.
+    """What is to stay on the path: the ground point below the middle of one body's axle."""
 
-    Attributes
-    ----------
-    joint
-        Index of the body's joint in Pinocchio's model.
-    point
-        (3,) in the body's frame [m].
-    axle
-        (3,) unit, to the left.
-    """
-
-    joint: int
-    point: np.ndarray
-    axle: np.ndarray
+    joint: int  # index of the body's joint in Pinocchio's model
+    point: np.ndarray  # (3,) in the body's frame [m]
+    axle: np.ndarray  # (3,) unit, to the left
 
     @classmethod
     def of(cls, vehicle: Vehicle, q: np.ndarray, joint: int) -> TrackedAxle:
-        """The middle of the contact points, at q, of the wheels whose axle is fixed to a body.
-
-        Raises
-        ------
-        ModelError
-            Where it has none.
-        """
+        """The middle of the contact points, at q, of the wheels whose axle is fixed to a body."""
         axles = {i: c.mount.axle for i, c in enumerate(vehicle.contacts)
                  if c.mount.body == joint and c.mount.axle is not None}
         if not axles:

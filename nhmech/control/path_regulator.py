@@ -45,10 +45,6 @@ class PathRegulator:
 
     Parameters
     ----------
-    vehicle
-        A vehicle.
-    motion
-        Its straight running.
     joint
         Index of the body whose axle follows the path.
     inputs
@@ -61,13 +57,6 @@ class PathRegulator:
         T [s].
     preview
         N T [s].
-
-    Raises
-    ------
-    ModelError
-        Where the path cannot be followed so, naming the mode.
-    InputError
-        For gains of states that do not exist, and a period or effort that is not positive.
     """
 
     def __init__(self, vehicle: Vehicle, variations: Variations, motion: Equilibrium, joint: int, *,

@@ -24,8 +24,6 @@ class Push:
 
     Parameters
     ----------
-    vehicle
-        What is pushed.
     twist
         (t, state) -> forward [m/s], lateral [m/s], yaw rate [rad/s].
 

@@ -71,11 +71,6 @@ class Parameter:
     def read(self, text: str) -> Any:
         """The value of a word, of the default's type, else of the annotation's; vectors are numbers
         with commas.
-
-        Raises
-        ------
-        InputError
-            For a word that has no such value, naming the parameter.
         """
         reader = self._reader
         if reader is None:
@@ -173,13 +168,7 @@ def one_line(controller: object) -> str:
 
 
 def controller_parameters(controller: Callable) -> dict[str, Parameter]:
-    """Parameters of a controller class by name, `vehicle` and the like included.
-
-    Raises
-    ------
-    InputError
-        For a class that has no signature.
-    """
+    """Parameters of a controller class by name, `vehicle` and the like included."""
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     try:
         signature = inspect.signature(controller)
@@ -208,20 +197,10 @@ def make_controller(controller: type | Controller, vehicle: Vehicle, *, path: Pa
     controller
         A class, made with the vehicle and whatever of the following it takes; anything else is
         called as it is.
-    vehicle
-        What it drives.
-    path
-        What it follows.
     speed
         [m/s]; for a controller that follows a `twist`, straight ahead.
     settings
         Further parameters by name, as words.
-
-    Raises
-    ------
-    InputError
-        For parameters that the controller does not have, that it misses, or whose value cannot be
-        read.
     """
     settings = settings or {}
     if not isinstance(controller, type):

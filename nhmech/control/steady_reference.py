@@ -17,24 +17,17 @@ from .path import wrap
 
 @dataclass(frozen=True, eq=False)
 class SteadyReference:
-    """A steady motion: v is constant, so T_WB(t) = T_WB(0) exp(t V), and joint rates are constant.
-
-    Attributes
-    ----------
-    q, v
-        (nq,), (nv,) at t = 0.
-    heading
-        Whether the reference keeps its own heading; else it is turned about the normal to that of
-        the state.
-    place
-        Likewise its own place on the ground.
-    """
+    """A steady motion: v is constant, so T_WB(t) = T_WB(0) exp(t V), and joint rates are
+    constant."""
 
     vehicle: Vehicle
+    # q, v: (nq,), (nv,) at t = 0
     q: np.ndarray
     v: np.ndarray
+    # whether the reference keeps its own heading; else it is turned about the normal to that of the
+    # state
     heading: bool = False
-    place: bool = False
+    place: bool = False  # likewise its own place on the ground
     @cached_property
     def _start(self) -> np.ndarray:
         return base_pose(self.q)

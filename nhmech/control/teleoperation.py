@@ -42,8 +42,6 @@ class Teleoperation:
 
     Parameters
     ----------
-    vehicle
-        What moves.
     controller
         Commands instead of what follows the twists.
     others
@@ -52,8 +50,6 @@ class Teleoperation:
         Arguments of `Simulator.reset`, beside those that go with the controller.
     dt
         Step [s].
-    limits
-        Of the twists.
     timeout
         [s] after which the last twist ends and the vehicle brakes; 0 for never.
     speed_factor
@@ -91,11 +87,6 @@ class Teleoperation:
         Why it stands still until it is restarted; empty where it does not.
     slips
         (time [s], why) where ideal rolling does not hold.
-
-    Raises
-    ------
-    ModelError
-        For a vehicle that cannot balance.
     """
 
     def __init__(self, vehicle: Vehicle, controller: Controller | None = None, *,

@@ -16,11 +16,6 @@ def trailer_joints(vehicle: Vehicle, last: str = "") -> tuple[str, ...]:
     trailers before it.
 
     A hitch is a free joint that turns a body with axles about the normal.
-
-    Raises
-    ------
-    ModelError
-        Where there is none, or more than one candidate.
     """
     model, description = vehicle.model, vehicle.description
     steered = {axle.steering for axle in vehicle.steering.steered}

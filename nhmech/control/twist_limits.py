@@ -47,8 +47,6 @@ def easy_limits(vehicle: Vehicle, speed: float | None = None,
 
     Parameters
     ----------
-    vehicle
-        What is driven.
     speed, yaw_rate
         [m/s], [rad/s]; where None, as fast as a stranger likes it: 1.5 lengths of the vehicle in a
         second, and its speed over its length, both within the limits of its joints. It turns no

@@ -20,30 +20,18 @@ KEPT = 1e-6        # singular values below this, of the largest, are zero
 
 @dataclass(frozen=True)
 class Unicycle:
-    """The point P of the base that only moves along a heading fixed to it.
+    """The point P of the base that only moves along a heading fixed to it."""
 
-    Attributes
-    ----------
-    offset
-        p_BP in the ground plane, from the base's origin along its heading and to the left (2,) [m].
-    yaw
-        Heading of P's motion from that of the base [rad].
-    free
-        The base moves in every direction, and P is its origin.
-    wheelbase
-        [m] from P to the steered axle farthest ahead; the vehicle's length where none is.
-    length
-        [m] that the vehicle is measured by: that of its wheels about their middle, or the wheelbase
-        where that is less, so that trailers do not count.
-    turning_radius
-        [m] smallest radius of P's path at the steering's limits; 0 where it can turn on the spot.
-    """
-
+    # p_BP in the ground plane, from the base's origin along its heading and to the left (2,) [m]
     offset: tuple[float, float]
-    yaw: float
-    free: bool
+    yaw: float  # heading of P's motion from that of the base [rad]
+    free: bool  # the base moves in every direction, and P is its origin
+    # [m] from P to the steered axle farthest ahead; the vehicle's length where none is
     wheelbase: float
+    # [m] that the vehicle is measured by: that of its wheels about their middle, or the wheelbase
+    # where that is less, so that trailers do not count
     length: float
+    # [m] smallest radius of P's path at the steering's limits; 0 where it can turn on the spot
     turning_radius: float
 
     def pose(self, base: Poses) -> Poses:
@@ -74,11 +62,6 @@ def unicycle(vehicle: Vehicle) -> Unicycle:
     The planar twists (forward, lateral, yaw rate) that the kernel of A holds, over all poses at
     which the vehicle chose its rows, have one common annihilator w where the vehicle is a
     unicycle: w . twist = 0 says that P does not move sideways. Without one the base is free.
-
-    Raises
-    ------
-    ModelError
-        For a vehicle whose base cannot both move along and turn.
     """
     vehicle = as_commanded(vehicle)
     length = vehicle.steering.length

@@ -84,8 +84,6 @@ class Bag:
         Whether the wheels' wrenches are among them.
     twist
         (N, 3) commanded at each recorded state, or None.
-    imus
-        Links that carry one.
     """
 
     def __init__(self, writer: Any, vehicle: Vehicle, run: Trajectory, forces: bool,

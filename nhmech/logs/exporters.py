@@ -19,20 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Exporter:
-    """One format.
+    """One format."""
 
-    Attributes
-    ----------
-    name
-        Of the module in this folder, with the functions `write_<name>(trajectory, path, *, forces,
-        rate, progress)` and `read_<name>(path)`. The columns that are read have the names of
-        `Table.columns`; a format may keep fewer of them, and no units.
-    needs_vehicle
-        Whether the vehicle of the run has to be rebuilt, forces or not.
-    """
-
+    # of the module in this folder, with the functions `write_<name>(trajectory, path, *, forces,
+    # rate, progress)` and `read_<name>(path)`. The columns that are read have the names of
+    # `Table.columns`; a format may keep fewer of them, and no units.
     name: str
-    needs_vehicle: bool = False
+    needs_vehicle: bool = False  # whether the vehicle of the run has to be rebuilt, forces or not
 
     @property
     def write(self) -> Callable[..., Path]:

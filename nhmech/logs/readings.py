@@ -35,38 +35,23 @@ class Transform(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """One state as ROS tells it.
+    """One state as ROS tells it."""
 
-    Attributes
-    ----------
-    t
-        [s]
-    base
-        Root link in odom, which is the world frame W.
-    twist
-        (6,) linear [m/s] and angular [rad/s] velocity of the root link, along its own axes.
-    position, velocity, effort
-        Of the moving joints, in the order of `Readings.joints`: unwrapped [rad, m], [rad/s, m/s],
-        [N m, N]; effort is empty where forces play no part.
-    links
-        Links that move in their parents.
-    contacts
-        The contacts' frames in odom: x along the rolling, y sideways, z the normal.
-    forces
-        Contact -> force of the ground on the wheel (3,) [N] in the contact's frame.
-    imus
-        Link -> (10,) its attitude in odom as a quaternion, gyro [rad/s] and accelerometer [m/s^2].
-    """
-
-    t: float
-    base: Transform
+    t: float  # [s]
+    base: Transform  # root link in odom, which is the world frame W
+    # (6,) linear [m/s] and angular [rad/s] velocity of the root link, along its own axes
     twist: np.ndarray
+    # position, velocity, effort: of the moving joints, in the order of `Readings.joints`: unwrapped
+    # [rad, m], [rad/s, m/s], [N m, N]; effort is empty where forces play no part
     position: np.ndarray
     velocity: np.ndarray
     effort: np.ndarray
-    links: tuple[Transform, ...]
+    links: tuple[Transform, ...]  # links that move in their parents
+    # the contacts' frames in odom: x along the rolling, y sideways, z the normal
     contacts: tuple[Transform, ...]
+    # contact -> force of the ground on the wheel (3,) [N] in the contact's frame
     forces: Mapping[str, np.ndarray]
+    # link -> (10,) its attitude in odom as a quaternion, gyro [rad/s] and accelerometer [m/s^2]
     imus: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -76,11 +61,6 @@ class Reading:
 
 class Readings:
     """Reads states of one vehicle.
-
-    Parameters
-    ----------
-    vehicle
-        With a base.
 
     Attributes
     ----------

@@ -21,8 +21,6 @@ class Template:
         Message -> bytes.
     build
         (seconds, nanoseconds, numbers (n,)) -> message.
-    count
-        n
     """
 
     def __init__(self, serialise: Callable[[Any], Any], build: Callable[..., Any], count: int):

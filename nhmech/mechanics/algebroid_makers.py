@@ -37,11 +37,6 @@ _ALGEBRAS = {
 def structure_constants(name: str) -> np.ndarray:
     """c (k, k, k), c[g, a, b] = c^g_ab, of a Lie algebra by name, in the order of `lie_algebra`;
     left-invariant signs.
-
-    Raises
-    ------
-    MechanicsError
-        For an unknown name.
     """
     if name not in _ALGEBRAS:
         raise MechanicsError(f"no Lie algebra {name!r}; there are {', '.join(_ALGEBRAS)}, or give "

@@ -80,11 +80,6 @@ def base_space(symmetry: Symmetry, B: ca.SX, rest: ca.SX, names: tuple[str, ...]
                units: tuple[str, ...]) -> BaseSpace:
     """The base with velocities along the columns of B (nv, n); `rest` completes B to a basis of the
     fibre.
-
-    Raises
-    ------
-    MechanicsError
-        Where B is not invariant: its anchor or structure functions depend on the group.
     """
     constrained = symmetry.constrained
     space, n = constrained.system.algebroid, B.shape[1]
@@ -138,11 +133,6 @@ def onto_base(symmetry: Symmetry, coordinates: tuple[int, ...], quantities: Mapp
               xi: ca.SX, invariants: Invariants | None = None) -> list[ca.SX]:
     """Functions of (t, q, xi, u, theta) with the group's coordinates put to constants, or written
     in the invariants; proved not to depend on them otherwise at random states.
-
-    Raises
-    ------
-    MechanicsError
-        That names the first which does.
     """
     constrained = symmetry.constrained
     space = constrained.system.algebroid

@@ -115,11 +115,6 @@ def growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *, poin
     pointwise
         Ranks at a point may stall and grow again, so the search ends at the generic final rank
         only; otherwise where the rank stalls.
-
-    Raises
-    ------
-    MechanicsError
-        For sections of another algebroid's size, or that depend on more than q.
     """
     if sections.shape[0] != algebroid.nv or sections.shape[1] == 0:
         raise MechanicsError(f"sections of this algebroid are ({algebroid.nv}, n) with n >= 1; "

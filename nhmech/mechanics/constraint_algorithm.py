@@ -36,11 +36,6 @@ def constraint_classes(system: LagrangianSystem, manifold: ConstraintManifold) -
     Brackets on the dual of an algebroid: {q^i, p_a} = rho^i_a, {p_a, p_b} = -c^g_ab p_g; on a
     tangent bundle the canonical ones.
     Source: paper 004, section II.A; Dirac 1964.
-
-    Raises
-    ------
-    MechanicsError
-        For a system without a Lagrangian, and where a rank is not constant.
     """
     space, v = system.algebroid, system.v
     momentum = ca.gradient(system.require_lagrangian("constraint_classes"), v)

@@ -23,26 +23,16 @@ _ITERATIONS = 100
 
 @dataclass(frozen=True)
 class Ambient:
-    """The space that a manifold lies in.
+    """The space that a manifold lies in."""
 
-    Attributes
-    ----------
-    t, state, u, theta
-        Symbols: of time, of a point (N,), of inputs and parameters.
-    embedding
-        (k,) functions of the state that vanish on the space itself inside R^N.
-    parameters
-        Numbers for theta.
-    start
-        A random generator -> t, state: where a search for points begins.
-    """
-
+    # t, state, u, theta: symbols: of time, of a point (N,), of inputs and parameters
     t: ca.SX
     state: ca.SX
     u: ca.SX
     theta: ca.SX
-    embedding: ca.SX
-    parameters: np.ndarray
+    embedding: ca.SX  # (k,) functions of the state that vanish on the space itself inside R^N
+    parameters: np.ndarray  # numbers for theta
+    # a random generator -> t, state: where a search for points begins
     start: Callable[[np.random.Generator], tuple[float, np.ndarray]]
 
 
@@ -230,11 +220,6 @@ def write_out(chi: ca.SX) -> str:
 def common_rank(matrices: np.ndarray, what: str, scale: float | None = None) -> int:
     """The rank of all matrices (n, rows, columns), whose entries are compared with `scale`, or with
     the largest of their row; of products with what `product_size` says.
-
-    Raises
-    ------
-    MechanicsError
-        Where it is not the same for all, naming `what`.
     """
     matrices = unit_rows(matrices) if scale is None else matrices / (scale or 1.0)
     ranks = {int(np.linalg.matrix_rank(matrix, tol=ZERO)) if matrix.size else 0

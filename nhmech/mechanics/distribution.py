@@ -132,26 +132,19 @@ class Span:
 
 @dataclass(frozen=True)
 class Row:
-    """One constraint, as contributors hand it over.
-
-    Attributes
-    ----------
-    form
-        (1, nv) one-form; `offset` its affine part; `phi` the holonomic function whose rate it is,
-        or None.
-    component
-        What it holds of a contact; None where it holds something else.
-    follower
-        The fibre coordinate that it determines and nothing else knows; then `flow`, a function of
-        (t, q, v), may be added to it.
-    """
+    """One constraint, as contributors hand it over."""
 
     name: str
+    # (1, nv) one-form; `offset` its affine part; `phi` the holonomic function whose rate it is, or
+    # None
     form: ca.SX
     offset: ca.SX
     phi: ca.SX | None = None
     priority: int = 0
+    # what it holds of a contact; None where it holds something else
     component: Component | None = None
+    # the fibre coordinate that it determines and nothing else knows; then `flow`, a function of (t,
+    # q, v), may be added to it
     follower: int | None = None
     flow: ca.SX | None = None
 
@@ -159,11 +152,6 @@ class Row:
 def assemble(rows: Sequence[Row], nv: int, spans: Sequence[Span] = ()) -> Distribution:
     """Stacks the rows into a `Distribution`; spans of rows that are not there, or not all of them,
     are left out.
-
-    Raises
-    ------
-    MechanicsError
-        Where two rows have the same name or a form has the wrong length.
     """
     names = tuple(row.name for row in rows)
     for row in rows:

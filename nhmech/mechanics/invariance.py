@@ -28,24 +28,12 @@ def complete_lift(system: LagrangianSystem, section: ca.SX) -> tuple[ca.SX, ca.S
 
 @dataclass(frozen=True)
 class Invariance:
-    """The derivatives of one quantity along the lifts of k sections.
+    """The derivatives of one quantity along the lifts of k sections."""
 
-    Attributes
-    ----------
-    what
-        Quantity, in words.
-    labels
-        Of its n entries.
-    rate
-        (n, k), which must vanish.
-    size
-        (n, k), in the same unit: what cancels in it, and so what it is small against.
-    """
-
-    what: str
-    labels: tuple[str, ...]
-    rate: ca.SX
-    size: ca.SX
+    what: str  # quantity, in words
+    labels: tuple[str, ...]  # of its n entries
+    rate: ca.SX  # (n, k), which must vanish
+    size: ca.SX  # (n, k), in the same unit: what cancels in it, and so what it is small against
 
 
 def invariances(constrained: ConstrainedSystem, sections: ca.SX) -> list[Invariance]:

@@ -19,13 +19,7 @@ def require_scleronomic(method: str, constrained: ConstrainedSystem) -> None:
 
 
 def require_natural(method: str, constrained: ConstrainedSystem) -> ca.SX:
-    """M (nv, nv) of a natural system, L = v^T M v / 2 - V.
-
-    Raises
-    ------
-    MechanicsError
-        For any other Lagrangian, and as `require_scleronomic` does.
-    """
+    """M (nv, nv) of a natural system, L = v^T M v / 2 - V."""
     require_scleronomic(method, constrained)
     system = constrained.system
     mass = ca.densify(ca.jacobian(system.momentum, system.v))

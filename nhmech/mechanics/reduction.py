@@ -197,13 +197,7 @@ def at_momentum(symmetry: Symmetry, mu: ArrayLike,
 
 def base_frame(symmetry: Symmetry, speeds: Sequence[str] | None, base: int,
                group: int) -> AdaptedFrame:
-    """A frame whose first speeds are `base` base velocities, and the others `group` more.
-
-    Raises
-    ------
-    MechanicsError
-        Where the speeds named, or those along which no generator has a component, are not as many.
-    """
+    """A frame whose first speeds are `base` base velocities, and the others `group` more."""
     constrained = symmetry.constrained
     named = tuple(speeds or fixed_speeds(symmetry, base) or ())
     if len(named) != base:

@@ -32,11 +32,6 @@ def independent_rows(A: np.ndarray, scales: np.ndarray, priority: Sequence[int],
 
     Rows are compared in the common unit of `scales` (nv,). The set is built greedily: the row whose
     remainder against the rows kept so far is largest in its worst sample.
-
-    Raises
-    ------
-    MechanicsError
-        For nearly dependent rows and for zero rows.
     """
     rest = A / scales
     size = np.linalg.norm(rest, axis=2)
@@ -96,11 +91,6 @@ def independent_speeds(A: np.ndarray, scales: np.ndarray, names: Sequence[str],
     at every sample.
 
     `wanted` fixes the choice; otherwise the groups of `preferred` come first, in their order.
-
-    Raises
-    ------
-    InputError
-        Where `wanted` has the wrong number of names, an unknown one, or does not determine v.
     """
     kernel = np.array(kernels(A, scales))
     nxi = kernel.shape[2]

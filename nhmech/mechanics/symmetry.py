@@ -150,13 +150,8 @@ def symmetry(constrained: HasConstrained, generators: Mapping[str, Section],
 
 
 def section(system: LagrangianSystem, value: Section, name: str = "section") -> ca.SX:
-    """(nv,) column of a section, from itself or from s -> {name of a fibre coordinate: component}.
-
-    Raises
-    ------
-    MechanicsError
-        For a wrong shape or name, and for a section that depends on more than q and parameters.
-    """
+    """(nv,) column of a section, from itself or from s -> {name of a fibre coordinate:
+    component}."""
     v_names = system.algebroid.v_names
     if callable(value):
         column, given = ca.SX(len(v_names), 1), value(symbols(system))

@@ -143,13 +143,7 @@ def row_units(sizes: np.ndarray) -> np.ndarray:
 
 def finite_points(tried: Iterable[list[np.ndarray]], wanted: int,
                   cure: str) -> list[list[np.ndarray]]:
-    """The first `wanted` of the points at which everything is finite.
-
-    Raises
-    ------
-    MechanicsError
-        Where there are fewer: conditions at too few points let false solutions pass.
-    """
+    """The first `wanted` of the points at which everything is finite."""
     found = list(islice((point for point in tried
                          if all(np.isfinite(part).all() for part in point)), wanted))
     if len(found) < wanted:

@@ -24,16 +24,8 @@ def shape_stability(symmetry: Symmetry, q: np.ndarray, v: np.ndarray) -> np.ndar
 
     Parameters
     ----------
-    symmetry
-        Whose momenta are meant.
     q, v
         (nq,), (nv,) the steady motion.
-
-    Raises
-    ------
-    MechanicsError
-        Where the momentum equation has other terms, the transport depends on the way, and where
-        the motion is no relative equilibrium.
     """
     made = nonholonomic_connection(symmetry)
     system, theta = symmetry.constrained.system, symmetry.constrained.parameters

@@ -24,21 +24,11 @@ CLOSE = 0.02           # intervals of the joints: rows are made anew for clocks 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One stream of poses and the joints, ready to be compared.
+    """One stream of poses and the joints, ready to be compared."""
 
-    Attributes
-    ----------
-    replay
-        Of the joints at the moments of the poses.
-    pose
-        Those poses.
-    length
-        Of the vehicle [m].
-    """
-
-    replay: Replay
-    pose: PoseSamples
-    length: float
+    replay: Replay  # of the joints at the moments of the poses
+    pose: PoseSamples  # those poses
+    length: float  # of the vehicle [m]
     duration: float
 
     @property

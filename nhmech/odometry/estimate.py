@@ -87,8 +87,6 @@ def fit(model: Model, start: np.ndarray, names: Sequence[str], spread: np.ndarra
     ----------
     model
         Unknowns (p,) -> track of the sensor.
-    start
-        Unknowns to begin with.
     spread
         Standard deviations of a prior about `start`, so wide that it decides only what the log
         leaves open; 0 keeps an unknown where it is.

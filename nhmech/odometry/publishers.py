@@ -19,11 +19,6 @@ def clean_joints(joints: JointSamples) -> tuple[JointSamples, list[Finding]]:
     Messages that name none of the joints are somebody else's. Where no publisher names all, each
     joint is that of the one who tells it most often, at the stamps of the slowest of them; between
     its own stamps a position is that of a cubic spline.
-
-    Raises
-    ------
-    InputError
-        For too few messages.
     """
     if joints.named is None:
         return clean(joints)

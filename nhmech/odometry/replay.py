@@ -17,24 +17,13 @@ from .samples import JointSamples, PoseSamples
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """Where the wheels take the base.
+    """Where the wheels take the base."""
 
-    Attributes
-    ----------
-    poses
-        (K, 3) from (0, 0, 0).
-    slopes
-        Their derivatives by the unknown numbers (p, K, 3).
-    slid
-        By how much the wheels slid against each other up to each pose, row by row (K, m) [m].
-    d_slid
-        Its derivatives (p, K, m).
-    """
-
-    poses: np.ndarray
-    slopes: np.ndarray
+    poses: np.ndarray  # (K, 3) from (0, 0, 0)
+    slopes: np.ndarray  # their derivatives by the unknown numbers (p, K, 3)
+    # by how much the wheels slid against each other up to each pose, row by row (K, m) [m]
     slid: np.ndarray
-    d_slid: np.ndarray
+    d_slid: np.ndarray  # its derivatives (p, K, m)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +68,6 @@ class Replay:
 
     Parameters
     ----------
-    rolling
-        The vehicle's.
     joints
         Its measured joints in the order of `rolling.joints`, stamps rising.
     t

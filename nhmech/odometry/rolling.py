@@ -60,22 +60,17 @@ class Rows:
 
     P has the displacement of the base (dx, dy, dyaw) in its heading's frame and, where the
     attitude moves, its rise. All are affine in the radii.
-
-    Attributes
-    ----------
-    a, s
-        (K, m, p) and (K, m) [m].
-    a_radius, s_radius
-        Their derivatives by the multiplier of each group's radius, (G, K, m, p) and (G, K, m).
-    arms
-        Where the contact of each row is, from the middle (y) and from the unsteered axle (x),
-        (m, 2) [m]; zero for rows that no single wheel of the base has.
     """
 
+    # a, s: (K, m, p) and (K, m) [m]
     a: np.ndarray
     s: np.ndarray
+    # a_radius, s_radius: their derivatives by the multiplier of each group's radius, (G, K, m, p)
+    # and (G, K, m)
     a_radius: np.ndarray
     s_radius: np.ndarray
+    # where the contact of each row is, from the middle (y) and from the unsteered axle (x), (m, 2)
+    # [m]; zero for rows that no single wheel of the base has
     arms: np.ndarray
 
     def displacements(self, radius: np.ndarray, track: float,
@@ -88,8 +83,6 @@ class Rows:
         ----------
         radius
             Multipliers of the groups' radii (G,).
-        track, wheelbase
-            Multipliers of the arms.
         """
         by_track = np.zeros_like(self.a)
         by_track[..., 2] = -self.arms[:, 1] * self.a[..., 0]
@@ -119,15 +112,8 @@ class Rolling:
 
     Parameters
     ----------
-    vehicle
-        On a plane.
     joints
         Names of the joints that are measured.
-
-    Raises
-    ------
-    InputError
-        Where these joints do not determine the motion of the base.
     """
 
     def __init__(self, vehicle: Vehicle, joints: Sequence[str]):

@@ -26,11 +26,6 @@ def clean(samples: Stream) -> tuple[Stream, list[Finding]]:
     """The messages with rising stamps, and what was wrong with them.
 
     Clocks that jump are set right from there on, so that time goes on by one interval.
-
-    Raises
-    ------
-    InputError
-        For too few messages.
     """
     found: list[Finding] = []
     samples = _finite(_stamped(samples), found)

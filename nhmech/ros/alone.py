@@ -28,13 +28,7 @@ class Transport(Protocol):
 
 
 def load_types(extra: str) -> Any:
-    """The message types of ROS 2 Jazzy, as rosbags has them.
-
-    Raises
-    ------
-    NhmechError
-        Without rosbags, with the extra to install.
-    """
+    """The message types of ROS 2 Jazzy, as rosbags has them."""
     try:
         from rosbags.typesys import Stores, get_typestore
     except ImportError as error:
@@ -98,13 +92,7 @@ def absolute(topic: str, namespace: str = "") -> str:
 
 
 def read_namespace(word: str) -> str:
-    """A namespace with the slash that it begins with; empty where the word is.
-
-    Raises
-    ------
-    InputError
-        For what ROS takes for none.
-    """
+    """A namespace with the slash that it begins with; empty where the word is."""
     inside = word.strip("/")
     if inside and not re.fullmatch(r"[a-z_]\w*(/[a-z_]\w*)*", inside, re.ASCII | re.IGNORECASE):
         raise InputError(f"namespace {word!r} must be letters, digits and _, with no digit first, "

@@ -18,13 +18,7 @@ EXTRA = "dds"
 
 
 def read_domain(word: str | None = None) -> int:
-    """Number of the DDS domain: that of `ROS_DOMAIN_ID` where None.
-
-    Raises
-    ------
-    InputError
-        For what is no number from 0 to 232.
-    """
+    """Number of the DDS domain: that of `ROS_DOMAIN_ID` where None."""
     text = os.environ.get("ROS_DOMAIN_ID", "") if word is None else word
     if not text.strip():
         return 0
@@ -50,11 +44,6 @@ class DdsEndpoint:
     ----------
     node
         What is driven and told.
-
-    Raises
-    ------
-    InputError
-        Where DDS cannot be started, as by a bad `CYCLONEDDS_URI`.
     """
 
     def __init__(self, vehicle: Vehicle, settings: Settings, domain: int = 0,

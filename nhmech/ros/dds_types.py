@@ -11,11 +11,6 @@ BASIC = ("byte", "char", "int8", "int16", "int32", "int64", "uint8", "uint16", "
 class DdsTypes:
     """Name such as "nav_msgs/msg/Odometry" -> class with the type's name on the wire,
     "nav_msgs::msg::dds_::Odometry_".
-
-    Parameters
-    ----------
-    types
-        A store of rosbags.
     """
 
     def __init__(self, types: Any):

@@ -40,11 +40,6 @@ class FoxgloveServer:
         What is driven and told.
     port
         Where it listens.
-
-    Raises
-    ------
-    InputError
-        Where the port is in use.
     """
 
     def __init__(self, vehicle: Vehicle, settings: Settings, host: str = "127.0.0.1",

@@ -26,11 +26,6 @@ class JointCommands:
     joints, while `position`, `velocity` and `effort` have numbers only of the joints with that
     command interface, in their order. Which have it stands in the file's `<ros2_control>`. Arrays
     as long as `name` are taken too; NaN commands nothing.
-
-    Parameters
-    ----------
-    vehicle
-        With driven joints.
     """
 
     def __init__(self, vehicle: Vehicle):
@@ -55,14 +50,7 @@ class JointCommands:
 
     def take(self, names: Sequence[str], position: Sequence[float] = (),
              velocity: Sequence[float] = (), effort: Sequence[float] = ()) -> None:
-        """The numbers of one message.
-
-        Raises
-        ------
-        InputError
-            For a joint that does not exist or is named twice, and for an array of a wrong length;
-            nothing of the message is followed then.
-        """
+        """The numbers of one message."""
         for name in names:
             if name not in self._sent and name not in self._idle:
                 raise InputError(f"joint {name!r} does not exist; driven are "

@@ -22,13 +22,7 @@ ROBOT = "differential_drive"                   # where no parameter `robot` name
 
 
 def find_robot(robot: str) -> Path:
-    """The file of a shipped robot by its name, or a path as it is.
-
-    Raises
-    ------
-    InputError
-        Where there is neither.
-    """
+    """The file of a shipped robot by its name, or a path as it is."""
     from ..paths import urdf_names, urdf_path
 
     if Path(robot).is_file():
@@ -41,13 +35,7 @@ def find_robot(robot: str) -> Path:
 
 
 def read_parameters(given: Mapping[str, Any]) -> tuple[Vehicle, Settings]:
-    """The vehicle of the parameter `robot`, and the settings of all others.
-
-    Raises
-    ------
-    NhmechError
-        For parameters or a robot that cannot be used.
-    """
+    """The vehicle of the parameter `robot`, and the settings of all others."""
     from .settings import Settings
 
     values = dict(given)
@@ -79,11 +67,6 @@ def describe_robot(robot: str) -> str:
 def import_ros(name: str, remedy: str) -> ModuleType:
     """A module of ROS; also where Debian has it, outside of a virtual environment. What the
     environment has itself goes first.
-
-    Raises
-    ------
-    NhmechError
-        Where there is none, with the remedy.
     """
     try:
         return import_module(name)

@@ -214,11 +214,6 @@ class Atlas:
     def change(self, moment: Moment, end: Place | None = None) -> None:
         """Moves to a chart that serves here and at `end`, where the next step leads. The motion
         stays the same.
-
-        Raises
-        ------
-        NhmechError
-            Where there is none: the constraints lose rank.
         """
         here = moment.t, moment.q
         ends = [here] if end is None else [here, end]

@@ -32,21 +32,11 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Bound:
-    """Something that must not be passed.
+    """Something that must not be passed."""
 
-    Attributes
-    ----------
-    name
-        As in `trajectory.events`, and in `trajectory.stop` where it ends the run.
-    terminal
-        Whether it ends a run.
-    status
-        LIMIT, GROUNDED or LIFTED.
-    """
-
-    name: str
-    terminal: bool
-    status: Status
+    name: str  # as in `trajectory.events`, and in `trajectory.stop` where it ends the run
+    terminal: bool  # whether it ends a run
+    status: Status  # LIMIT, GROUNDED or LIFTED
 
     def is_crossed(self, before: float, after: float) -> bool:
         """Whether it was passed between two margins."""
@@ -55,25 +45,15 @@ class Bound:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """The bounds of a system, with how far it is from each of them.
-
-    Attributes
-    ----------
-    margins
-        (t, q) -> distances (m,) [rad, m] from the first bounds, negative beyond.
-    support
-        What knows the other ones [N]: of the forces of the ground.
-    signs
-        (n,) on which side of each bound a run is; compiled code, which reads them, takes no step
-        to the other one.
-    notices
-        About what is not watched.
-    """
+    """The bounds of a system, with how far it is from each of them."""
 
     found: tuple[Bound, ...]
-    margins: ca.Function
-    notices: tuple[Notice, ...] = ()
+    margins: ca.Function  # (t, q) -> distances (m,) [rad, m] from the first bounds, negative beyond
+    notices: tuple[Notice, ...] = ()  # about what is not watched
+    # what knows the other ones [N]: of the forces of the ground
     support: Support | Grip | None = None
+    # (n,) on which side of each bound a run is; compiled code, which reads them, takes no step to
+    # the other one
     signs: np.ndarray = field(init=False)
     _read: Buffered = field(init=False)
 

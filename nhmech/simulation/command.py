@@ -143,11 +143,6 @@ def commanded_twist(controller: object) -> np.ndarray | None:
     numpy.ndarray or None
         Forward speed [m/s], lateral speed [m/s] and yaw rate [rad/s], (3,). None for a controller
         that commands no twists: its attribute is None, or it has none.
-
-    Raises
-    ------
-    SimulationError
-        Where the attribute is something else.
     """
     try:
         found = optional_attribute(controller, "commanded_twist")

@@ -28,13 +28,6 @@ def check_scheme(scheme: Scheme, simulated: Simulated, *, driven: bool,
     ----------
     driven
         Whether anything acts from outside.
-    kinematic
-        Whether speeds are commanded.
-
-    Raises
-    ------
-    InputError
-        For a motion that the scheme does not take.
     """
     if not scheme.symmetric:
         return None

@@ -63,13 +63,7 @@ class Inputs:
         return min(steps, self.every - self._moment.k % self.every)
 
     def ask(self) -> bool:
-        """Asks where a control period begins. Returns whether one does.
-
-        Raises
-        ------
-        SimulationError
-            For an error in the user's code, and for an answer that cannot be carried out.
-        """
+        """Asks where a control period begins. Returns whether one does."""
         if self.every > 1 and self._moment.k % self.every:
             return False
         if self.controller is None and not self.wrench:

@@ -38,8 +38,6 @@ class Sensors:
 
     Parameters
     ----------
-    simulated
-        What moves.
     charts
         Those of the run so far, a list that may grow.
     coulomb

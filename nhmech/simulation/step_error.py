@@ -32,13 +32,6 @@ class StepGauge:
     Some steps are taken again as two halves; their difference is the error of the step
     (Richardson), relative to 1 + |x|, and stands for all steps since the one judged before.
     Compiled code does the same, in the same memory; `compile.judging.GAUGE` says what stands there.
-
-    Parameters
-    ----------
-    moment
-        Of the run.
-    order
-        Of the scheme.
     """
 
     def __init__(self, moment: Moment, order: int):

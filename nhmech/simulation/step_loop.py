@@ -37,15 +37,8 @@ class StepLoop:
 
     def run(self, duration: float, steps: int, recorder: Recorder,
             progress: Progress | None) -> Trajectory:
-        """Runs for a duration [s], which is so many steps, the last of which may be a part of one.
-
-        Raises
-        ------
-        SimulationError
-            For a failure, with the record so far.
-        KeyboardInterrupt
-            For a second press of Ctrl-C, when the run is saved.
-        """
+        """Runs for a duration [s], which is so many steps, the last of which may be a part of
+        one."""
         moment = self._moment
         begin = 0 if progress is None else moment.k
         try:

@@ -15,17 +15,10 @@ _SPECIAL = re.compile(r"([_#$%&{}])")
 
 @dataclass(frozen=True)
 class Section:
-    """Formulas that belong together.
+    """Formulas that belong together."""
 
-    Attributes
-    ----------
-    heading
-        In words.
-    formulas
-        (left, right) of "left = right"; or (words, "") of what is no formula.
-    """
-
-    heading: str
+    heading: str  # in words
+    # (left, right) of "left = right"; or (words, "") of what is no formula
     formulas: tuple[tuple[str, str], ...]
 
 

@@ -26,11 +26,6 @@ def pivot_order(samples: np.ndarray, pattern: np.ndarray) -> list[tuple[int, int
     ----------
     pattern
         Structural nonzeros (n, n), or what each entry costs, see `entry_costs`.
-
-    Raises
-    ------
-    MechanicsError
-        Where some sample is singular under every order.
     """
     work, weight = samples.astype(float).copy(), pattern.astype(float)
     n = work.shape[1]

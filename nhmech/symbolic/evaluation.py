@@ -24,8 +24,6 @@ class Evaluation:
 
     Parameters
     ----------
-    expressions
-        Scalars or matrices.
     unit
         Pairs (cos, sin) and longer tuples of names whose squares add up to one.
 
@@ -33,11 +31,6 @@ class Evaluation:
     ----------
     values
         Of the expressions, entry by entry.
-
-    Raises
-    ------
-    TooLongError
-        Where they take too long to be simplified.
     """
 
     def __init__(self, expressions: Sequence[ca.SX], unit: Sequence[Sequence[str]] = ()):

@@ -155,14 +155,7 @@ def gather(terms: dict[int, float], atom: int, number: float) -> None:
 
 
 def read(function: ca.Function) -> tuple[Graph, list[list[Value]]]:
-    """The graph of an SX function, and the values of its outputs' entries.
-
-    Raises
-    ------
-    ValueError, ArithmeticError
-        For what has no such form: calls of other functions, divisions by zero, constants that are
-        not finite.
-    """
+    """The graph of an SX function, and the values of its outputs' entries."""
     graph, work = Graph(), {}
     outputs = [[Value(0.0, ONE)] * function.nnz_out(k) for k in range(function.n_out())]
     for i in range(function.n_instructions()):

@@ -33,11 +33,6 @@ _CALLS = {ca.OP_SIN: "sin", ca.OP_COS: "cos", ca.OP_TAN: "tan", ca.OP_ASIN: "asi
 def text(expression: ca.SX, most: float = inf) -> str:
     """One scalar expression, e.g. `m (x'^2 + y'^2) / 2`.
 
-    Parameters
-    ----------
-    most
-        Signs.
-
     Raises
     ------
     OverflowError

@@ -37,17 +37,10 @@ class Ratio:
 
 @dataclass
 class Generator:
-    """What a variable of the polynomials stands for.
+    """What a variable of the polynomials stands for."""
 
-    Attributes
-    ----------
-    meaning
-        In SymPy's symbols and functions.
-    square
-        Of this generator, as a polynomial in earlier ones; None where nothing is known of it.
-    """
-
-    meaning: Any
+    meaning: Any  # in SymPy's symbols and functions
+    # of this generator, as a polynomial in earlier ones; None where nothing is known of it
     square: Any = None
 
 

@@ -17,21 +17,12 @@ FAINT = 1e-15        # relative to all others, a row below this is rounding, in 
 
 @dataclass(frozen=True)
 class Reduced:
-    """Row echelon form of K w = r, K (N, n), on a manifold.
+    """Row echelon form of K w = r, K (N, n), on a manifold."""
 
-    Attributes
-    ----------
-    conditions
-        What must vanish for the system to have a solution: left null vectors of K times r.
-    pivots
-        (row, column), in the order of elimination.
-    free
-        Columns without pivot.
-    """
-
+    # what must vanish for the system to have a solution: left null vectors of K times r
     conditions: list[ca.SX]
-    pivots: list[tuple[int, int]]
-    free: tuple[int, ...]
+    pivots: list[tuple[int, int]]  # (row, column), in the order of elimination
+    free: tuple[int, ...]  # columns without pivot
     rows: list[dict[int, ca.SX]]
     right: list[ca.SX]
 
@@ -58,13 +49,7 @@ class Reduced:
 
 
 def row_reduce(matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: int) -> Reduced:
-    """Eliminates `rank` pivots, as `row_reduce_avoiding` does.
-
-    Raises
-    ------
-    MechanicsError
-        Where there are fewer.
-    """
+    """Eliminates `rank` pivots, as `row_reduce_avoiding` does."""
     reduced = row_reduce_avoiding(matrix, right, samples, rank, ())
     if reduced is None:
         sizes = np.abs(samples[samples != 0])

@@ -68,13 +68,6 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
         where it does not, they always are. Each gives a notice.
     tyres
         A tyre for every wheel that can have one, or wheel -> tyre.
-
-    Raises
-    ------
-    InputError
-        For arguments that cannot be used, names that do not exist among them.
-    ModelError
-        For unusable files, and wheels that cannot be found or do not fit.
     """
     if not isinstance(repair, bool):
         raise InputError(f"repair = {repair!r} must be True or False")

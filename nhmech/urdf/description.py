@@ -53,21 +53,11 @@ class Witness(str, Enum):
 
 @dataclass(frozen=True)
 class Fact:
-    """What one source says of a wheel.
+    """What one source says of a wheel."""
 
-    Attributes
-    ----------
-    witness
-        The source.
-    agrees
-        Whether it supports that this is a wheel, and of this radius.
-    radius
-        The radius that it gives by itself [m]; None where it gives none.
-    """
-
-    witness: Witness
-    agrees: bool
-    radius: float | None = None
+    witness: Witness  # the source
+    agrees: bool  # whether it supports that this is a wheel, and of this radius
+    radius: float | None = None  # the radius that it gives by itself [m]; None where it gives none
 
     def __str__(self) -> str:
         return self.witness.value + (f" {self.radius:.4g} m" if self.radius is not None else "")

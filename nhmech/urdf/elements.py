@@ -40,55 +40,29 @@ class Interface(str, Enum):
 
 @dataclass(frozen=True)
 class DrivePlugin:
-    """A `<plugin>` that drives a vehicle.
+    """A `<plugin>` that drives a vehicle."""
 
-    Attributes
-    ----------
-    drive
-        Which sort.
-    name
-        The file or class by which it was recognised.
-    wheels
-        Joints that it turns, in the order of the file; names that the robot does not have included.
-    idle
-        Those of them that it only watches, such as the encoder wheels of a tricycle.
-    steering
-        Joints that it steers with.
-    radii
-        Joint -> radius of its wheel [m], where the plugin is told one.
-    separation
-        Of left and right wheels [m], often tuned and not measured; None where it is not told.
-    element
-        The `<plugin>`.
-    """
-
-    drive: Drive
-    name: str
+    drive: Drive  # which sort
+    name: str  # the file or class by which it was recognised
+    # joints that it turns, in the order of the file; names that the robot does not have included
     wheels: tuple[str, ...]
+    # those of them that it only watches, such as the encoder wheels of a tricycle
     idle: tuple[str, ...]
-    steering: tuple[str, ...]
-    radii: dict[str, float]
+    steering: tuple[str, ...]  # joints that it steers with
+    radii: dict[str, float]  # joint -> radius of its wheel [m], where the plugin is told one
+    # of left and right wheels [m], often tuned and not measured; None where it is not told
     separation: float | None
-    element: Element = field(repr=False, compare=False)
+    element: Element = field(repr=False, compare=False)  # the `<plugin>`
 
 
 @dataclass(frozen=True)
 class Command:
-    """A joint with a command interface.
+    """A joint with a command interface."""
 
-    Attributes
-    ----------
-    joint
-        Its name, also where the robot has no such joint.
-    interfaces
-        By what it is commanded; empty where the element does not say (old transmissions).
-    tag
-        The element that says so: "ros2_control" or "transmission".
-    """
-
-    joint: str
+    joint: str  # its name, also where the robot has no such joint
+    # by what it is commanded; empty where the element does not say (old transmissions)
     interfaces: frozenset[Interface]
-    tag: str
+    tag: str  # the element that says so: "ros2_control" or "transmission"
 
     @property
     def turns_on(self) -> bool:
@@ -136,29 +110,17 @@ class Friction:
 
 @dataclass(frozen=True)
 class Elements:
-    """All such evidence of one file.
+    """All such evidence of one file."""
 
-    Attributes
-    ----------
-    drives
-        Plugins that drive, in the order of the file.
-    commands
-        Joints with command interfaces; those of `<ros2_control>` go first.
-    friction
-        Link -> its friction.
-    stiffness
-        Link -> `<kp>` of its contacts [N/m].
-    radii
-        Link -> radius of the wheel it is [m], from plugins that name links (wheel slip).
-    words
-        Names of hardware and controllers, such as "diff_drive_controller.yaml"; weak evidence.
-    """
-
-    drives: tuple[DrivePlugin, ...] = ()
+    drives: tuple[DrivePlugin, ...] = ()  # plugins that drive, in the order of the file
+    # joints with command interfaces; those of `<ros2_control>` go first
     commands: tuple[Command, ...] = ()
-    friction: dict[str, Friction] = field(default_factory=dict)
+    friction: dict[str, Friction] = field(default_factory=dict)  # link -> its friction
+    # link -> `<kp>` of its contacts [N/m]
     stiffness: dict[str, float] = field(default_factory=dict)
+    # link -> radius of the wheel it is [m], from plugins that name links (wheel slip)
     radii: dict[str, float] = field(default_factory=dict)
+    # names of hardware and controllers, such as "diff_drive_controller.yaml"; weak evidence
     words: tuple[str, ...] = ()
 
     def wheel_radii(self, joint: str, links: Sequence[str] = ()) -> dict[str, float]:

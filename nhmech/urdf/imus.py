@@ -12,11 +12,6 @@ IMU = re.compile(r"(^|[^a-z])imu([^a-z]|$)", re.I)      # a word of a name, not 
 def find_imus(xml: str) -> tuple[str, ...]:
     """Links that the file says carry an IMU: those with a sensor of that type in `<gazebo>`, or,
     where there is none, those that are called so (REP-145: `imu_link`).
-
-    Parameters
-    ----------
-    xml
-        Of the robot.
     """
     robot = etree.fromstring(xml.encode())
     links = [link.get("name", "") for link in robot.iterfind("link")]

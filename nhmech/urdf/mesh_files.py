@@ -95,10 +95,6 @@ class MeshFiles:
 
         Parameters
         ----------
-        path
-            The file.
-        scale
-            Of the URDF.
         X
             Placement (4, 4) of the mesh in a frame whose origin is on the axle.
         axis

@@ -17,13 +17,7 @@ _DEPTH = 6  # folders looked into above the URDF, and below each entry of ROS_PA
 
 
 def read_packages(packages: Mapping | None) -> dict[str, Path]:
-    """The user's `packages=` as name -> existing folder.
-
-    Raises
-    ------
-    InputError
-        Where it is no mapping, or a folder does not exist.
-    """
+    """The user's `packages=` as name -> existing folder."""
     if packages is None:
         return {}
     if not isinstance(packages, Mapping):
@@ -123,8 +117,6 @@ def missing_meshes(filenames: Iterable[str], packages: Mapping[str, Path],
         As the URDF names them.
     packages
         The user's: name -> folder.
-    urdf
-        The file.
     """
     named = list(dict.fromkeys(filenames))
     missing = [name for name in named if find_file(name, packages, urdf) is None]

@@ -52,14 +52,7 @@ class Tag:
 
 
 def parse_tag(source: Source) -> Tag:
-    """Read the `<nhmech>` element of a robot.
-
-    Raises
-    ------
-    ModelError
-        With the line for two such elements, an element or attribute that does not exist in it, a
-        wheel that cannot be, a number that is none.
-    """
+    """Read the `<nhmech>` element of a robot."""
     tags = source.root.findall("nhmech")
     if not tags:
         return Tag()

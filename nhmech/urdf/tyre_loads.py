@@ -22,14 +22,9 @@ class LoadTerms:
 
     H. B. Pacejka, Tire and Vehicle Dynamics, 3rd ed. 2012, section 4.3.2, eq. (4.E9) to (4.E30),
     of an upright wheel without plysteer and conicity.
-
-    Attributes
-    ----------
-    load
-        F_0 [N].
     """
 
-    load: float
+    load: float  # F_0 [N]
     kx1: float
     kx2: float
     kx3: float
@@ -65,13 +60,7 @@ class LoadTerms:
         }
 
     def at(self, load: float) -> dict[str, float]:
-        """Numbers of a `Tyre` by name, for a load [N].
-
-        Raises
-        ------
-        InputError
-            For a load far from the nominal one.
-        """
+        """Numbers of a `Tyre` by name, for a load [N]."""
         low, high = (part * self.load for part in LOADS)
         if not low <= load <= high:
             raise InputError(f"tyre: the set says nothing about a load of {load:g} N: it is for "

@@ -174,10 +174,6 @@ def check_bodies(layout: Layout, moving: Sequence[str], wheels: Sequence[Wheel]
     ----------
     layout
         The robot; joints that do not move stand where they are held.
-    moving
-        Joints that move.
-    wheels
-        Those that are wheels'.
 
     Returns
     -------

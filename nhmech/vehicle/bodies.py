@@ -34,38 +34,22 @@ class BodyContacts:
     With the twist of a body (6,), the velocity in W of its joint's origin and its angular velocity,
     `touch` has the velocity of a point of it over the ground: along the normal, and along the two
     tangents of the ground. Points of one body share what is known of that.
-
-    Attributes
-    ----------
-    links
-        Of each contact, the link it is on, (k,); where a wheel has that name, "LINK body".
-    owners
-        Of each contact, which of the bodies it is on, (k,).
-    points
-        What `touch` wants to know of each, of theta, (10, k).
-    poses
-        Of the bodies, of q: rotation by columns and place in W, (12, n).
-    jacobian
-        Their twists per unit of each of w (nv,), velocities whose first six are those of the base
-        along the axes of W, (6 n, nv).
-    touch
-        (t, pose (12,), point (10,)) -> J (3, 6), b (3,) and height [m]: the velocity is J twist +
-        b. The height is infinite where there is no such point, as of the lowest point of a rim that
-        is flat.
-    heights
-        Of all contacts, of t, q and theta, (k,) [m].
-    notices
-        About shapes that are below the ground already.
     """
 
+    # of each contact, the link it is on, (k,); where a wheel has that name, "LINK body"
     links: tuple[str, ...]
-    owners: tuple[int, ...]
-    points: ca.SX
-    poses: ca.SX
+    owners: tuple[int, ...]  # of each contact, which of the bodies it is on, (k,)
+    points: ca.SX  # what `touch` wants to know of each, of theta, (10, k)
+    poses: ca.SX  # of the bodies, of q: rotation by columns and place in W, (12, n)
+    # their twists per unit of each of w (nv,), velocities whose first six are those of the base
+    # along the axes of W, (6 n, nv)
     jacobian: ca.SX
+    # (t, pose (12,), point (10,)) -> J (3, 6), b (3,) and height [m]: the velocity is J twist + b.
+    # The height is infinite where there is no such point, as of the lowest point of a rim that is
+    # flat.
     touch: ca.Function
-    heights: ca.SX
-    notices: tuple[Notice, ...] = ()
+    heights: ca.SX  # of all contacts, of t, q and theta, (k,) [m]
+    notices: tuple[Notice, ...] = ()  # about shapes that are below the ground already
 
     def __repr__(self) -> str:
         return f"<BodyContacts: {len(self.links)} points>"
@@ -132,21 +116,15 @@ def height_where_it_is(height: ca.SX, sine: ca.SX) -> ca.SX:
 class _Point:
     """What is lowest of a circle about an axle, thickened to a ball or a tyre: of a corner, both
     radii are zero.
-
-    Attributes
-    ----------
-    centre, axle
-        In the body's frame, (3,); the axle is zero where there is none.
-    circle, ball
-        Radii.
-    flattest, steepest
-        |axle x n| between which there is such a contact.
     """
 
+    # centre, axle: in the body's frame, (3,); the axle is zero where there is none
     centre: ca.SX
     axle: np.ndarray
+    # circle, ball: radii
     circle: ca.SX | float = 0.0
     ball: ca.SX | float = 0.0
+    # flattest, steepest: |axle x n| between which there is such a contact
     flattest: float = -1.0
     steepest: float = 2.0
 

@@ -30,20 +30,11 @@ class Clearance:
 
     A link is left out where its height cannot change, as on wheels that keep the base level, where
     it rolls on the ground by itself, and a shape where it is on or below the ground at the start.
-
-    Attributes
-    ----------
-    links
-        Their names.
-    heights
-        (t, q) -> the lowest point of each, (n,).
-    notices
-        About shapes that are below the ground already.
     """
 
-    links: tuple[str, ...]
-    heights: ca.Function
-    notices: tuple[Notice, ...] = ()
+    links: tuple[str, ...]  # their names
+    heights: ca.Function  # (t, q) -> the lowest point of each, (n,)
+    notices: tuple[Notice, ...] = ()  # about shapes that are below the ground already
 
     def __repr__(self) -> str:
         return f"<Clearance of {', '.join(self.links) or 'nothing'}>"

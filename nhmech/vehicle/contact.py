@@ -27,24 +27,13 @@ ROUNDING = 1e-15      # of an entry of a unit vector, or of metres: below this i
 class Mount:
     """Where a wheel sits: the body that carries it (and does not spin with it), centre and axle in
     that body's frame.
-
-    Attributes
-    ----------
-    body
-        Index of the carrying joint.
-    centre
-        C (3,) [m].
-    axle
-        Unit (3,), or None for a ball without axle.
-    spin
-        Index in v of the wheel's own rate, or None where the carrier itself rolls.
     """
 
     wheel: Wheel
-    body: int
-    centre: np.ndarray
-    axle: np.ndarray | None
-    spin: int | None
+    body: int  # index of the carrying joint
+    centre: np.ndarray  # C (3,) [m]
+    axle: np.ndarray | None  # unit (3,), or None for a ball without axle
+    spin: int | None  # index in v of the wheel's own rate, or None where the carrier itself rolls
 
 
 @dataclass(frozen=True)

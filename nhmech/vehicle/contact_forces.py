@@ -21,8 +21,6 @@ def contact_force_function(equations: Equations, rows: Mapping[Component, int]) 
 
     Parameters
     ----------
-    equations
-        Of the vehicle.
     rows
         Each component of the contact forces -> its row, as `Vehicle.contact_rows`.
 

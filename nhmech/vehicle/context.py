@@ -17,36 +17,22 @@ from .parameters import Parameters
 
 @dataclass(frozen=True, eq=False)
 class BuildContext:
-    """A description, its ground and its numbers, with Pinocchio's model and the symbols.
-
-    Attributes
-    ----------
-    model
-        Moving joints only.
-    body_names
-        The link that names each joint's body, index 0 for the universe.
-    algebroid
-        SE(3) x the joints' groups; it has the symbols of q.
-    v, a, t
-        Symbols of the fibre coordinates (nv,), of their rates (nv,), and of time.
-    spinning
-        Joints whose body is seen from the frame that does not spin with it: wheels whose inertia is
-        symmetric about the axle.
-    wrench_bodies
-        Links on which an external wrench is an input.
-    """
+    """A description, its ground and its numbers, with Pinocchio's model and the symbols."""
 
     description: Description
     ground: Ground
     parameters: Parameters
-    model: pin.Model
-    body_names: tuple[str, ...]
-    algebroid: LieAlgebroid
+    model: pin.Model  # moving joints only
+    body_names: tuple[str, ...]  # the link that names each joint's body, index 0 for the universe
+    algebroid: LieAlgebroid  # SE(3) x the joints' groups; it has the symbols of q
+    # v, a, t: symbols of the fibre coordinates (nv,), of their rates (nv,), and of time
     v: ca.SX
     a: ca.SX
     t: ca.SX
+    # joints whose body is seen from the frame that does not spin with it: wheels whose inertia is
+    # symmetric about the axle
     spinning: frozenset[int]
-    wrench_bodies: tuple[str, ...]
+    wrench_bodies: tuple[str, ...]  # links on which an external wrench is an input
 
     @property
     def joint_names(self) -> list[str]:

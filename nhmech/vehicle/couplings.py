@@ -30,29 +30,17 @@ BISECTIONS = 40           # of a quarter turn: finer than any encoder
 
 @dataclass(frozen=True, eq=False)
 class Axle:
-    """One lateral row seen in the plane.
+    """One lateral row seen in the plane."""
 
-    Attributes
-    ----------
-    wheel
-        Its name.
-    steering
-        The joint that turns it; "" where none does.
-    row
-        (3,) expression in the steering angle, yaw component per `length`.
-    straight
-        Numbers of the row at zero steering; `across` at 90 degrees: row = straight cos + across
-        sin + (0, 0, trail).
-    trail
-        How far the wheel's centre is from the steering axis, along the wheel, in `length`s: the
-        row's speed is row . (forward, lateral, length yaw) + trail length (rate of the joint).
-    """
-
-    wheel: str
-    steering: str
-    row: ca.SX
+    wheel: str  # its name
+    steering: str  # the joint that turns it; "" where none does
+    row: ca.SX  # (3,) expression in the steering angle, yaw component per `length`
+    # numbers of the row at zero steering; `across` at 90 degrees: row = straight cos + across sin +
+    # (0, 0, trail)
     straight: np.ndarray
     across: np.ndarray
+    # how far the wheel's centre is from the steering axis, along the wheel, in `length`s: the row's
+    # speed is row . (forward, lateral, length yaw) + trail length (rate of the joint).
     trail: float = 0.0
 
     def __repr__(self) -> str:

@@ -16,21 +16,12 @@ from .tree import Body, RootView, kinematics
 
 @dataclass(frozen=True, eq=False)
 class Formulation:
-    """Bodies and contacts in symbols, written in full or with short symbols for what the root sees.
+    """Bodies and contacts in symbols, in full or with short symbols for what the root sees."""
 
-    Attributes
-    ----------
-    space
-        The algebroid, with an anchor in the same symbols.
-    bodies
-        That of Pinocchio's joint i stands at i - 1.
-    auxiliaries
-        What the short symbols stand for; None where all is written in full.
-    """
-
-    space: LieAlgebroid
-    bodies: list[Body]
+    space: LieAlgebroid  # the algebroid, with an anchor in the same symbols
+    bodies: list[Body]  # that of Pinocchio's joint i stands at i - 1
     contacts: tuple[Contact, ...]
+    # what the short symbols stand for; None where all is written in full
     auxiliaries: AuxiliaryVariables | None = None
 
     @property

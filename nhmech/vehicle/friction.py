@@ -19,11 +19,6 @@ def read_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None,
                   bodies: Sequence[str] = ()) -> dict[str, float]:
     """Wheel -> coefficient, of those that `mu` says something about: all, those it names, or none;
     and so of the links of `bodies`.
-
-    Raises
-    ------
-    InputError
-        For names that do not exist and numbers that are not positive.
     """
     if mu is None:
         return {}

@@ -36,18 +36,12 @@ LIGHTEST = 100.0     # [kg/m^3] hollow machines are heavier; a box that is light
 
 @dataclass(frozen=True)
 class Geometry:
-    """The shapes of a robot.
+    """The shapes of a robot."""
 
-    Attributes
-    ----------
-    visual, collision
-        They refer to the joints and frames of the model they were made for.
-    stand_ins
-        Names of the visual shapes that are drawn in the place of missing ones.
-    """
-
+    # visual, collision: they refer to the joints and frames of the model they were made for
     visual: pin.GeometryModel
     collision: pin.GeometryModel
+    # names of the visual shapes that are drawn in the place of missing ones
     stand_ins: frozenset[str] = frozenset()
 
 
@@ -63,11 +57,6 @@ def load_geometry(description: Description, model: pin.Model) -> Geometry:
     ----------
     model
         Built from `description.xml`, no joint reduced.
-
-    Raises
-    ------
-    ModelError
-        If Pinocchio cannot make a geometry model of the mended file.
     """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
     root = etree.fromstring(description.xml.encode(), parser)

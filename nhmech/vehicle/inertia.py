@@ -43,24 +43,12 @@ class Inertia:
 
 @dataclass(frozen=True, eq=False)
 class Spin:
-    """What a lumped wheel adds to the body that carries it: it turns about its axle.
+    """What a lumped wheel adds to the body that carries it: it turns about its axle."""
 
-    Attributes
-    ----------
-    carrier
-        Index of the carrying body.
-    rate
-        Index in v of the wheel's own rate.
-    axial
-        Moment of inertia about the axle [kg m^2].
-    axle
-        Unit, in the carrier's frame (3,).
-    """
-
-    carrier: int
-    rate: int
-    axial: ca.SX | float
-    axle: ca.SX
+    carrier: int  # index of the carrying body
+    rate: int  # index in v of the wheel's own rate
+    axial: ca.SX | float  # moment of inertia about the axle [kg m^2]
+    axle: ca.SX  # unit, in the carrier's frame (3,)
 
 
 def lump_inertias(context: BuildContext) -> tuple[list[Inertia | None], list[Spin]]:

@@ -18,13 +18,7 @@ ROUNDING = 1e-14      # of entries of a rotation: below this they stand for 0 or
 
 
 def full_model(description: Description) -> pin.Model:
-    """Every joint of the file on a free-flyer root, rolling and steering axes snapped.
-
-    Raises
-    ------
-    ModelError
-        Where Pinocchio cannot read the text (validation should have caught it).
-    """
+    """Every joint of the file on a free-flyer root, rolling and steering axes snapped."""
     try:
         model = pin.buildModelFromXML(description.xml, pin.JointModelFreeFlyer())
     except (ValueError, RuntimeError) as error:

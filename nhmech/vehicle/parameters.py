@@ -148,13 +148,7 @@ def _inertial_values(body: str, inertia: pin.Inertia) -> dict[str, float]:
 
 
 def write_parameters(model: pin.Model, body_names: Sequence[str], parameters: Parameters) -> None:
-    """Pinocchio's model gets the same numbers, so that its algorithms stay an independent check.
-
-    Raises
-    ------
-    InputError
-        For an inertia that no body can have.
-    """
+    """Pinocchio's model gets the same numbers, so that its algorithms stay an independent check."""
     p = parameters.values
     for i in range(1, model.njoints):
         body = body_names[i]

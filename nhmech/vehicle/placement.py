@@ -201,11 +201,6 @@ def _check_offsets(names: Sequence[str], wheels: Sequence[Wheel], bearing: np.nd
                    offsets: np.ndarray) -> None:
     """A ball may miss the plane by as much as one that is found: makers seldom place both of two
     casters exactly, and the robot rocks on them. For a wheel that would be another radius.
-
-    Raises
-    ------
-    ModelError
-        With the numbers, and with wheels to paste that have the radii of their heights.
     """
     held = [wheel for wheel, bears in zip(wheels, bearing, strict=True) if bears]
     rounding = OFFSET_TOLERANCE * min((w.radius for w in held or wheels if w.radius > 0),
@@ -229,11 +224,6 @@ def _check_offsets(names: Sequence[str], wheels: Sequence[Wheel], bearing: np.nd
 def _check_line(placer: Placer, wheels: Sequence[Wheel]) -> None:
     """Contacts in one line leave the base free to turn about it. One that the turn would take off
     the ground, such as a caster below the axle, bears nothing: it must not hold the base.
-
-    Raises
-    ------
-    ModelError
-        Naming it.
     """
     q = placer.upright(pin.neutral(placer.model))
     change = np.zeros(placer.model.nv)

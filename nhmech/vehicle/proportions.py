@@ -38,29 +38,16 @@ class Proportions:
 
     Lengths are along (forward, left, up) from the point of the ground below the base's origin:
     forward is the base's x axis laid on the ground, up the ground's normal.
-
-    Attributes
-    ----------
-    mass
-        Of the whole vehicle [kg].
-    centre_of_mass
-        (3,) [m]; None where nothing has mass.
-    contacts
-        (k, 2) forward and left [m].
-    wheelbase
-        Distance from the foremost axle to the rearmost one [m]; None where there is one axle.
-    track
-        Largest distance between two wheels of an axle [m]; None where each has one wheel.
-    radius
-        The largest of a wheel [m]; 0 where there are blades alone.
     """
 
-    mass: float
-    centre_of_mass: np.ndarray | None
-    contacts: np.ndarray
+    mass: float  # of the whole vehicle [kg]
+    centre_of_mass: np.ndarray | None  # (3,) [m]; None where nothing has mass
+    contacts: np.ndarray  # (k, 2) forward and left [m]
+    # distance from the foremost axle to the rearmost one [m]; None where there is one axle
     wheelbase: float | None
+    # largest distance between two wheels of an axle [m]; None where each has one wheel
     track: float | None
-    radius: float
+    radius: float  # the largest of a wheel [m]; 0 where there are blades alone
 
     @property
     def spread(self) -> float:

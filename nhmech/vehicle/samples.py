@@ -22,15 +22,7 @@ LEAN = 0.3                   # [rad] a bicycle or a disc that leans more is abou
 
 
 def sample_configurations(description: Description, posing: Posing) -> np.ndarray:
-    """Neutral, straight and at the steering limits, then random poses; (k, nq).
-
-    Raises
-    ------
-    ModelError
-        Where not even the neutral pose can be placed, or where a contact that was dropped leaves
-        the ground when joints move (steering axes that are not parallel to the normal under a base
-        that stands on more than three contacts).
-    """
+    """Neutral, straight and at the steering limits, then random poses; (k, nq)."""
     rng, steering, support = np.random.default_rng(0), posing.steering, posing.support
     straight = steering.followers({}, steering.pair()) if steering.coupled else {}
     poses = [_place(posing, straight, np.zeros(3), np.zeros(3))]

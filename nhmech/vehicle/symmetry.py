@@ -115,11 +115,6 @@ def add_vertical(algebroid: LieAlgebroid, z: ca.SX) -> LieAlgebroid:
 def check_reduction(full: ConstrainedSystem, reduced: ConstrainedSystem) -> None:
     """Both have the same rows at the samples, relative to each row's size there, reduced ones in
     another basis too.
-
-    Raises
-    ------
-    ModelError
-        Naming the row where they do not.
     """
     rows, d = at_samples(full, ca.densify(full.distribution.A)), reduced.distribution
     forms, _, rotation = d.sparse_basis(range(d.m))

@@ -20,42 +20,27 @@ from .model import is_prismatic, joint_axis
 
 @dataclass(frozen=True, eq=False)
 class RootView:
-    """What the root sees of the world, in its own frame.
+    """What the root sees of the world, in its own frame."""
 
-    Attributes
-    ----------
-    vectors
-        Fixed in W, by name: "n" the ground's normal, "g" gravity, "t1", "t2" the tangents, "x",
-        "y", "z" the axes of W, "velocity" and "turning" of the ground.
-    position
-        Of the root from the ground's reference point [m].
-    """
-
+    # fixed in W, by name: "n" the ground's normal, "g" gravity, "t1", "t2" the tangents, "x", "y",
+    # "z" the axes of W, "velocity" and "turning" of the ground
     vectors: dict[str, ca.SX]
-    position: ca.SX
+    position: ca.SX  # of the root from the ground's reference point [m]
 
 
 @dataclass(frozen=True, eq=False)
 class Body:
     """A body's motion in its own frame (for an axisymmetric wheel: in the frame that does not
     spin).
-
-    Attributes
-    ----------
-    world
-        Vectors fixed in W, by name, seen from here: "n", "g", "t1", "t2".
-    position
-        From the ground's reference point to the body's origin.
-    omega, v
-        Angular velocity [rad/s] and velocity of the origin [m/s].
-    alpha, a
-        Angular acceleration and proper acceleration of the origin (acceleration minus gravity).
     """
 
-    world: dict[str, ca.SX]
-    position: ca.SX
+    world: dict[str, ca.SX]  # vectors fixed in W, by name, seen from here: "n", "g", "t1", "t2"
+    position: ca.SX  # from the ground's reference point to the body's origin
+    # omega, v: angular velocity [rad/s] and velocity of the origin [m/s]
     omega: ca.SX
     v: ca.SX
+    # alpha, a: angular acceleration and proper acceleration of the origin (acceleration minus
+    # gravity)
     alpha: ca.SX
     a: ca.SX
 

@@ -158,21 +158,11 @@ def rolling_speed(contact: Contact, low_speed: ca.SX | float) -> ca.SX:
 
 @dataclass(frozen=True, eq=False)
 class Relaxation:
-    """A deflection z of a tyre, in symbols.
+    """A deflection z of a tyre, in symbols."""
 
-    Attributes
-    ----------
-    follower
-        Index of dz/dt in v.
-    deflection
-        z [m].
-    flow
-        h(V) z / sigma [m/s], by which a rolling tyre loses its deflection.
-    """
-
-    follower: int
-    deflection: ca.SX
-    flow: ca.SX
+    follower: int  # index of dz/dt in v
+    deflection: ca.SX  # z [m]
+    flow: ca.SX  # h(V) z / sigma [m/s], by which a rolling tyre loses its deflection
 
 
 def deflections(wheels: Sequence[Wheel]) -> list[str]:

@@ -33,13 +33,7 @@ def find_chromium() -> str | None:
 
 
 class Chromium:
-    """A headless Chromium, commanded through a pipe; it ends with this process.
-
-    Raises
-    ------
-    NhmechError
-        Where no Chromium is on PATH.
-    """
+    """A headless Chromium, commanded through a pipe; it ends with this process."""
 
     def __init__(self) -> None:
         program = find_chromium()
@@ -67,13 +61,7 @@ class Chromium:
 
     def call(self, method: str, timeout: float, session: str | None = None,
              **parameters: object) -> dict:
-        """Send one command of the DevTools protocol; its answer.
-
-        Raises
-        ------
-        NhmechError
-            Where Chromium reports an error, has ended, or does not answer within `timeout` [s].
-        """
+        """Send one command of the DevTools protocol; its answer."""
         with self._lock:
             try:
                 return self._exchange(method, time.monotonic() + timeout, session, parameters)
@@ -137,11 +125,6 @@ class Browser:
     The windows of one process are those of one Chromium, which is started with the first of them
     and ends with the process: a second page of the same kind is ready sooner, since its shaders are
     compiled.
-
-    Raises
-    ------
-    NhmechError
-        Where no Chromium is on PATH, or where it does not answer within `timeout` [s].
     """
 
     def __init__(self, url: str, size: tuple[int, int] = (1000, 700), timeout: float = 60.0):

@@ -22,54 +22,27 @@ RIM = np.array([[np.cos(a), np.sin(a)] for a in np.arange(12) * np.pi / 6])
 
 @dataclass(frozen=True)
 class Extent:
-    """How large a vehicle is.
+    """How large a vehicle is."""
 
-    Attributes
-    ----------
-    size
-        Diameter of the ball about its focus that holds it [m].
-    radius, height
-        Of the upright cylinder on the ground about its focus that holds it [m]: the same from
-        everywhere.
-    """
-
-    size: float
+    size: float  # diameter of the ball about its focus that holds it [m]
+    # radius, height: of the upright cylinder on the ground about its focus that holds it [m]: the
+    # same from everywhere
     radius: float
     height: float
 
 
 @dataclass(frozen=True)
 class View:
-    """Where the camera stands, and how much ground is drawn. Lengths in [m], points (3,) in W.
+    """Where the camera stands, and how much ground is drawn. Lengths in [m], points (3,) in W."""
 
-    Attributes
-    ----------
-    size
-        Diameter of the vehicle.
-    target
-        What the camera looks at.
-    eye
-        Where it stands.
-    follow
-        Whether it moves along with the vehicle.
-    focus
-        The point of the ground below the vehicle for which `target` and `eye` hold.
-    lift
-        From there to the middle of the vehicle.
-    ground
-        Middle of the drawn ground.
-    reach
-        Radius of the drawn ground.
-    """
-
-    size: float
-    target: np.ndarray
-    eye: np.ndarray
-    follow: bool
-    focus: np.ndarray
-    lift: np.ndarray
-    ground: np.ndarray
-    reach: float
+    size: float  # diameter of the vehicle
+    target: np.ndarray  # what the camera looks at
+    eye: np.ndarray  # where it stands
+    follow: bool  # whether it moves along with the vehicle
+    focus: np.ndarray  # the point of the ground below the vehicle for which `target` and `eye` hold
+    lift: np.ndarray  # from there to the middle of the vehicle
+    ground: np.ndarray  # middle of the drawn ground
+    reach: float  # radius of the drawn ground
 
     def camera(self) -> dict:
         """The camera as the page takes it."""

@@ -33,8 +33,6 @@ class Instruments:
 
     Parameters
     ----------
-    vehicle
-        What is driven.
     mu
         Friction coefficients, as in `analysis.validity`.
     paths

@@ -23,22 +23,13 @@ OPEN = ("whether it holds depends on how the wheels share the load, which rigid 
 
 @dataclass(frozen=True)
 class Judgement:
-    """Whether ideal rolling held along a run.
-
-    Attributes
-    ----------
-    kind
-        "good", "doubt", "bad" or "none".
-    headline, details
-        The verdict, and what else there is to say.
-    along
-        The verdicts of the states, where there are any.
-    """
+    """Whether ideal rolling held along a run."""
 
     kind: Literal["good", "doubt", "bad", "none"]
+    # headline, details: the verdict, and what else there is to say
     headline: str
     details: str
-    along: RunValidity | None = None
+    along: RunValidity | None = None  # the verdicts of the states, where there are any
 
 
 def judgement(trajectory: Trajectory, vehicle: Vehicle | None,

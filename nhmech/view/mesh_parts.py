@@ -34,25 +34,15 @@ _PIXELS = 512   # of a texture's longer side: on a page a robot is no larger
 
 @dataclass(frozen=True, eq=False)
 class MeshPart:
-    """Triangles of one material.
+    """Triangles of one material."""
 
-    Attributes
-    ----------
-    vertices, faces
-        (n, 3) in the file's unit and (k, 3).
-    colour
-        (r, g, b, alpha) in [0, 1]; None where the file names none.
-    uv
-        (n, 2), where there is a texture.
-    texture
-        A PNG as a data URL; the colour is white then.
-    """
-
+    # vertices, faces: (n, 3) in the file's unit and (k, 3)
     vertices: np.ndarray
     faces: np.ndarray
+    # (r, g, b, alpha) in [0, 1]; None where the file names none
     colour: tuple[float, ...] | None = None
-    uv: np.ndarray | None = None
-    texture: str | None = None
+    uv: np.ndarray | None = None  # (n, 2), where there is a texture
+    texture: str | None = None  # a PNG as a data URL; the colour is white then
 
 
 def read_parts(path: str | Path) -> list[MeshPart]:

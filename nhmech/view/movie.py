@@ -31,15 +31,7 @@ Frames = Callable[[Iterable[float]], Iterator[bytes]]  # PNGs of the page at the
 
 
 def require_tools(path: str | PathLike[str]) -> None:
-    """Check that a moving picture of this name could be made.
-
-    Raises
-    ------
-    InputError
-        For a name with another ending.
-    NhmechError
-        That names what to install where a tool is missing.
-    """
+    """Check that a moving picture of this name could be made."""
     format = _format(path)
     if find_chromium() is None:
         raise NhmechError(f"{path} needs Chromium or Chrome on PATH, for example: apt install "

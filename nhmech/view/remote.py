@@ -18,11 +18,6 @@ class RemoteWindow:
 
     The page is meshcat's own: it draws the same bodies, ground and trails, but the camera stays
     where its user puts it.
-
-    Raises
-    ------
-    NhmechError
-        Where the server does not answer within `timeout` [s].
     """
 
     def __init__(self, zmq_url: str, timeout: float = 2.0):

@@ -15,11 +15,6 @@ MOST_FRAMES = 10_000_000      # of a page; a browser plays some 100,000
 def sample(model: pin.Model, trajectory: Motion, fps: float) -> tuple[np.ndarray, np.ndarray]:
     """Times (n,) [s] at `fps` frames a second from start to end of the trajectory, and the
     configurations (n, nq) there, interpolated on the manifold.
-
-    Raises
-    ------
-    InputError
-        For numbers that do not fit the model or are not finite.
     """
     t, q = np.asarray(trajectory.t, dtype=float), np.asarray(trajectory.q, dtype=float)
     if len(t) == 0 or q.shape != (len(t), model.nq):

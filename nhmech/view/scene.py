@@ -35,8 +35,6 @@ class Scene:
 
     Parameters
     ----------
-    vehicle
-        What is drawn.
     root
         Path of the bodies on the page.
     tint

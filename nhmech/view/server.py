@@ -33,8 +33,6 @@ class Server:
 
     Parameters
     ----------
-    page
-        HTML.
     receive
         Takes each message that the page sends, in the server's thread. What anybody else sends is
         dropped: only a browser that has the page open names this very address as its origin.

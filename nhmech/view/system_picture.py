@@ -27,13 +27,7 @@ class _Poses:
 
 
 class SystemPicture:
-    """What the viewer needs of a vehicle, made from the shapes of a textbook system.
-
-    Raises
-    ------
-    InputError
-        Where the system has no shapes.
-    """
+    """What the viewer needs of a vehicle, made from the shapes of a textbook system."""
 
     def __init__(self, example: Example):
         if not example.shapes:
@@ -62,13 +56,7 @@ class SystemPicture:
 
 
 def as_drawable(what: Drawable | Example | Simulated, motion: Motion) -> tuple[Drawable, Motion]:
-    """What is drawn, and its motion: for a textbook system its shapes and theirs.
-
-    Raises
-    ------
-    InputError
-        For something that nobody knows how to draw.
-    """
+    """What is drawn, and its motion: for a textbook system its shapes and theirs."""
     if isinstance(what, Simulated):
         named = what.vehicle or what.example
         if named is None:

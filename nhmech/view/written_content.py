@@ -50,26 +50,15 @@ OTHERS = ("", 0.0, 3.0)
 
 
 class Content(NamedTuple):
-    """What a page is written from.
+    """What a page is written from."""
 
-    Attributes
-    ----------
-    fields
-        Of the argument of `openWritten`, what is JSON.
-    motion
-        The argument of `openMotion`, in JavaScript.
-    place
-        (t, q, v, theta) -> poses of the bodies (16, n), points of the trails (3, k), the point that
-        the camera goes along with, planar twist, directions of the ground's forces
-        (3, m), and upward (3,).
-    messages
-        Draw the scene.
-    """
-
-    fields: Mapping[str, Any]
-    motion: str
+    fields: Mapping[str, Any]  # of the argument of `openWritten`, what is JSON
+    motion: str  # the argument of `openMotion`, in JavaScript
+    # (t, q, v, theta) -> poses of the bodies (16, n), points of the trails (3, k), the point that
+    # the camera goes along with, planar twist, directions of the ground's forces (3, m), and upward
+    # (3,)
     place: ca.Function
-    messages: list[dict]
+    messages: list[dict]  # draw the scene
 
     def write(self) -> str:
         """The argument of `openWritten`, an expression in JavaScript."""

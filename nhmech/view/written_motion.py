@@ -28,8 +28,6 @@ def write_motion(parts: StepParts, dt: float, also: Sequence[dict[str, ca.Functi
 
     Parameters
     ----------
-    parts
-        The step.
     dt
         Its length [s].
     also

@@ -17,17 +17,11 @@ from ..state_vector import StateVector
 
 @dataclass(frozen=True, eq=False)
 class BodyRows:
-    """What `BodyContacts` says of all its points at once.
-
-    Attributes
-    ----------
-    axes
-        T (nv, nv) of q, with v = T w.
-    """
+    """What `BodyContacts` says of all its points at once."""
 
     vehicle: Vehicle
     bodies: BodyContacts
-    axes: ca.SX
+    axes: ca.SX  # T (nv, nv) of q, with v = T w
 
     def __repr__(self) -> str:
         return f"<BodyRows of {self.bodies}>"

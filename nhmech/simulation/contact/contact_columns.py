@@ -20,19 +20,12 @@ DIRECTIONS = "normal", "longitudinal", "lateral"      # of the force on a body: 
 
 @dataclass(frozen=True)
 class ContactColumns:
-    """Where the numbers of a row stand: (forces, phases, slid, lost).
+    """Where the numbers of a row stand: (forces, phases, slid, lost)."""
 
-    Attributes
-    ----------
-    forces
-        "wheel/direction" of each component; NaN at moments at which the wheels rolled ideally.
-        Those of bodies come last, along the normal and the tangents of the ground.
-    names
-        Of the wheels, then of the bodies that can meet the ground.
-    """
-
+    # "wheel/direction" of each component; NaN at moments at which the wheels rolled ideally. Those
+    # of bodies come last, along the normal and the tangents of the ground.
     forces: tuple[str, ...]
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of the wheels, then of the bodies that can meet the ground
 
     @classmethod
     def of(cls, vehicle: Vehicle, bodies: Sequence[str] = ()) -> ContactColumns:

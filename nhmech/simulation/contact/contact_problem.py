@@ -49,17 +49,10 @@ class ContactProblem:
 
     with z = P_n - rho u_n. Newton's method finds it; where that fails, along a path from softer
     ground, which is less redundant.
-
-    Attributes
-    ----------
-    W
-        (n, n), by which impulses change velocities; not singular.
-    g
-        (n,), the velocities without impulses.
     """
 
-    W: np.ndarray
-    g: np.ndarray
+    W: np.ndarray  # (n, n), by which impulses change velocities; not singular
+    g: np.ndarray  # (n,), the velocities without impulses
     cones: Sequence[Cone]
 
     @cached_property

@@ -15,27 +15,14 @@ from ...vehicle.vehicle import Vehicle
 
 @dataclass(frozen=True)
 class ContactRows:
-    """Where one contact stands among the rows of a vehicle.
+    """Where one contact stands among the rows of a vehicle."""
 
-    Attributes
-    ----------
-    name
-        The contact's.
-    normal
-        Row of its normal speed.
-    along
-        Rows of its speeds along the ground, as many as the wheel holds: two, one, or none.
-    height
-        Which of phi is its height.
-    mu
-        Friction coefficient.
-    """
-
-    name: str
-    normal: int
+    name: str  # the contact's
+    normal: int  # row of its normal speed
+    # rows of its speeds along the ground, as many as the wheel holds: two, one, or none
     along: tuple[int, ...]
-    height: int
-    mu: float
+    height: int  # which of phi is its height
+    mu: float  # friction coefficient
 
     @property
     def rows(self) -> tuple[int, ...]:

@@ -57,11 +57,6 @@ class CoulombContact:
         Wheel -> vertical stiffness [N/m], instead of what the vehicle's wheels say; only their
         ratios count, and wheels of which nothing is known are as stiff as the mean of the others.
 
-    Raises
-    ------
-    InputError
-        For a vehicle that it cannot be used for, and numbers that no friction has.
-
     Attributes
     ----------
     grip

@@ -47,15 +47,10 @@ class Glide:
 
     Compiled code takes it where there is any; what that refuses, a contact problem that Newton's
     method does not solve at once above all, is done in Python.
-
-    Attributes
-    ----------
-    share
-        How much each contact gives way under the same force, (n,); their mean is 1.
     """
 
     terms: NonsmoothTerms
-    share: np.ndarray
+    share: np.ndarray  # how much each contact gives way under the same force, (n,); their mean is 1
 
     @cached_property
     def _code(self) -> CompiledContactStep | None:

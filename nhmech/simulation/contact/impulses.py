@@ -24,8 +24,6 @@ class Impulses:
 
     Parameters
     ----------
-    closed
-        Contacts on the ground.
     share
         How much each contact gives way, of all that the terms know, (n,); their mean is 1.
 
@@ -156,15 +154,7 @@ class Impulses:
 
     def record(self, now: Motion, rows0: Rows, rows1: Rows, t: float, x: np.ndarray,
                w: np.ndarray, impulses: np.ndarray) -> Motion:
-        """The motion after a step, with what its contacts did under these impulses (m,).
-
-        Parameters
-        ----------
-        now, rows0
-            At its beginning.
-        rows1
-            At its end.
-        """
+        """The motion after a step, with what its contacts did under these impulses (m,)."""
         phases, slid, lost = now.phases.copy(), now.slid.copy(), now.lost.copy()
         phases[self.closed] = self.phases
         before, after = rows0[0] @ now.w + rows0[1], rows1[0] @ w + rows1[1]

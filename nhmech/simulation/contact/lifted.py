@@ -183,8 +183,6 @@ def lift_notice(t: np.ndarray, forces: ContactForces) -> Notice | None:
     ----------
     t
         (N,) [s].
-    forces
-        At these moments.
     """
     shares, supported = forces.split
     normal = shares[:, forces.normal]

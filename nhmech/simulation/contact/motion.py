@@ -40,34 +40,19 @@ ROLLS, SLIDES, FLIES, LIES = map(int, Phase)
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """A moment in full velocities.
+    """A moment in full velocities."""
 
-    Attributes
-    ----------
-    t
-        [s].
-    x
-        Position, quaternion and joint positions (angles unwrapped).
-    w
-        Velocities (nv,), those of the base along the axes of W.
-    phases
-        Of each contact, (n,).
-    impulses
-        Of the ground on the contacts since the step began, row by row, (m,) [N s].
-    slid, lost
-        Way that each contact has slid [m] and energy that it has lost [J] since the start, (n,).
-    heights
-        Of all contacts above the ground, (n,) [m].
-    """
-
-    t: float
-    x: np.ndarray
-    w: np.ndarray
-    phases: np.ndarray
+    t: float  # [s]
+    x: np.ndarray  # position, quaternion and joint positions (angles unwrapped)
+    w: np.ndarray  # velocities (nv,), those of the base along the axes of W
+    phases: np.ndarray  # of each contact, (n,)
+    # of the ground on the contacts since the step began, row by row, (m,) [N s]
     impulses: np.ndarray
+    # slid, lost: way that each contact has slid [m] and energy that it has lost [J] since the
+    # start, (n,)
     slid: np.ndarray
     lost: np.ndarray
-    heights: np.ndarray
+    heights: np.ndarray  # of all contacts above the ground, (n,) [m]
 
     @cached_property
     def closed(self) -> np.ndarray:

@@ -42,18 +42,12 @@ class NonsmoothStep:
     Sources: Moreau, 'Unilateral contact and dry friction in finite freedom dynamics', 1988; Jean,
     Computer Methods in Applied Mechanics and Engineering 177, 1999, 235-257; Acary and Brogliato,
     'Numerical Methods for Nonsmooth Dynamical Systems', Springer 2008.
-
-    Attributes
-    ----------
-    restitution
-        e of each contact, (n,).
-    stiffness
-        Vertical stiffness of the wheels against each other, (n,), which decides how redundant
-        contacts share the load, in the limit of stiff wheels; equal where None.
     """
 
     terms: NonsmoothTerms
-    restitution: np.ndarray
+    restitution: np.ndarray  # e of each contact, (n,)
+    # vertical stiffness of the wheels against each other, (n,), which decides how redundant
+    # contacts share the load, in the limit of stiff wheels; equal where None
     stiffness: np.ndarray | None = None
 
     @cached_property

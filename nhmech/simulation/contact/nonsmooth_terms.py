@@ -32,22 +32,14 @@ class NonsmoothTerms:
     w (nv,) is v with the base's velocities along the axes of W: v = T(q) w. Body axes turn within a
     step, and momentum along them is not kept. All quantities come from the vehicle's own Gibbs
     function and rows: M = d2S/dv2, and F = tau - dS/dv' at dv/dt = (dT/dt) w.
-
-    Attributes
-    ----------
-    contacts
-        All that can touch the ground: first the wheels, then points of bodies, whose rows and
-        heights come after those of the distribution.
-    bilateral
-        Rows that no friction limits: couplings, mimic joints, gauges.
-    bodies
-        The points of bodies.
     """
 
     vehicle: Vehicle
+    # all that can touch the ground: first the wheels, then points of bodies, whose rows and heights
+    # come after those of the distribution
     contacts: tuple[ContactRows, ...]
-    bilateral: tuple[int, ...]
-    bodies: BodyContacts
+    bilateral: tuple[int, ...]  # rows that no friction limits: couplings, mimic joints, gauges
+    bodies: BodyContacts  # the points of bodies
 
     @classmethod
     def of(cls, vehicle: Vehicle, mu: float | Mapping[str, float] | None = None,

@@ -23,31 +23,17 @@ SWEEPS, ROUNDS = 5, 10     # an iteration ends after SWEEPS * ROUNDS corrections
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """A motion as a method of integration sees it.
+    """A motion as a method of integration sees it."""
 
-    Attributes
-    ----------
-    equations
-        Those of the motion.
-    rate
-        (t, x, u, theta) -> dx/dt.
-    held
-        The same with xi held.
-    project
-        (t, x, theta) -> x on the constraints, ...
-    end
-        (t, x, theta) -> x pulled back onto the constraints, ..., health: follows each step.
-    lift
-        (t, x, theta) -> directions (nx, k) in x, phi (k,): to go along the i-th one changes the
-        i-th holonomic function alone, by as much, and neither xi nor any other row. None of them
-        (k = 0) where steps stay on the constraints by themselves.
-    """
-
-    equations: Equations
-    rate: ca.Function
-    held: ca.Function
-    project: ca.Function
+    equations: Equations  # those of the motion
+    rate: ca.Function  # (t, x, u, theta) -> dx/dt
+    held: ca.Function  # the same with xi held
+    project: ca.Function  # (t, x, theta) -> x on the constraints, ...
+    # (t, x, theta) -> x pulled back onto the constraints, ..., health: follows each step
     end: ca.Function
+    # (t, x, theta) -> directions (nx, k) in x, phi (k,): to go along the i-th one changes the i-th
+    # holonomic function alone, by as much, and neither xi nor any other row. None of them (k = 0)
+    # where steps stay on the constraints by themselves.
     lift: ca.Function
 
     @property

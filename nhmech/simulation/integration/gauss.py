@@ -28,18 +28,13 @@ class Gauss:
     dq/dt only the one by xi counts, so that its matrix has the size of xi for each eigenvalue of
     (a_ij). Dampers and springs are in it.
 
-    Attributes
-    ----------
-    stages
-        s.
-
     Notes
     -----
     Source: Hairer, Lubich, Wanner, Geometric Numerical Integration, sections II.1.3, V.4.1 and
     VIII.6.
     """
 
-    stages: int
+    stages: int  # s
 
     @cached_property
     def nodes(self) -> np.ndarray:

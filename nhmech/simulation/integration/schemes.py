@@ -20,18 +20,11 @@ Weights = Sequence[Fraction | int]
 
 @dataclass(frozen=True, eq=False)
 class Tableau:
-    """Butcher's tableau of an explicit Runge-Kutta scheme.
+    """Butcher's tableau of an explicit Runge-Kutta scheme."""
 
-    Attributes
-    ----------
-    stages
-        The rows of A below its diagonal; the first stage has none. The nodes c are their sums.
-    weights
-        b, one for each stage.
-    """
-
+    # the rows of A below its diagonal; the first stage has none. The nodes c are their sums.
     stages: tuple[Weights, ...]
-    weights: Weights
+    weights: Weights  # b, one for each stage
 
     def advance(self, rate: Callable, t, x, dt):
         """x at t + dt by dx/dt = rate(t, x); numbers or symbols, one column or many."""

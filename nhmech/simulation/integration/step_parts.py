@@ -21,26 +21,13 @@ MOST_CHARTS = 6
 
 @dataclass(frozen=True, eq=False)
 class ChartParts:
-    """What depends on the choice of independent speeds.
+    """What depends on the choice of independent speeds."""
 
-    Attributes
-    ----------
-    equations
-        The equations of motion in these speeds.
-    speeds
-        Where these stand in v.
-    rate
-        (t, x, u, theta) -> dx/dt.
-    project
-        (t, x, theta) -> x on the constraints, q, v, health.
-    margins
-        (t, x, theta) -> distances from the bounds; None where there are none.
-    """
-
-    equations: Equations
-    speeds: tuple[int, ...]
-    rate: ca.Function
-    project: ca.Function
+    equations: Equations  # the equations of motion in these speeds
+    speeds: tuple[int, ...]  # where these stand in v
+    rate: ca.Function  # (t, x, u, theta) -> dx/dt
+    project: ca.Function  # (t, x, theta) -> x on the constraints, q, v, health
+    # (t, x, theta) -> distances from the bounds; None where there are none
     margins: ca.Function | None
 
 
@@ -50,27 +37,15 @@ class StepParts:
 
     One step goes through the stages, each of which asks for a rate; the last one is the step's end,
     which is projected, and accepted or not.
-
-    Attributes
-    ----------
-    simulated
-        What moves.
-    stages
-        (t, x, dt, rates so far) -> t, x at which the next rate is asked for; after the last rate,
-        the end.
-    accept
-        (x, health, side, guard) -> `Status`.
-    charts
-        The first one is that of the system's own speeds.
-    bounds
-        What must not be passed.
     """
 
-    simulated: Simulated
+    simulated: Simulated  # what moves
+    # (t, x, dt, rates so far) -> t, x at which the next rate is asked for; after the last rate, the
+    # end
     stages: tuple[ca.Function, ...]
-    accept: ca.Function
-    charts: tuple[ChartParts, ...]
-    bounds: Bounds
+    accept: ca.Function  # (x, health, side, guard) -> `Status`
+    charts: tuple[ChartParts, ...]  # the first one is that of the system's own speeds
+    bounds: Bounds  # what must not be passed
 
     @property
     def state_vector(self) -> StateVector:

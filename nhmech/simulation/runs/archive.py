@@ -66,8 +66,6 @@ def write_archive(path: Path, about: Mapping[str, Any], count: int,
     ----------
     about
         What a `Trajectory` has beside its arrays.
-    count
-        Rows of the arrays.
     blocks
         Yields the arrays, some of their rows at a time; asked for each array by itself, so that
         memory holds no more than a block.
@@ -85,11 +83,6 @@ def write_archive(path: Path, about: Mapping[str, Any], count: int,
 def read_archive(path: str | os.PathLike) -> dict[str, Any]:
     """What a `Trajectory` is made of, out of an archive, or out of the whole rows of the `.part` of
     a run that was cut off or still goes on.
-
-    Raises
-    ------
-    SimulationError
-        For a file that does not exist, or is no run.
     """
     try:
         require_file(path)

@@ -22,8 +22,6 @@ def state_layout(simulated: Simulated, chart: Chart, sensors: LinkSensors) -> St
     ----------
     chart
         The run's first; later charts are read through the same names.
-    sensors
-        What the links measure.
     """
     system, vector = simulated.constrained.system, chart.state_vector
     nq, nv, positions = system.algebroid.nq, system.algebroid.nv, vector.names(())
@@ -53,23 +51,12 @@ def state_layout(simulated: Simulated, chart: Chart, sensors: LinkSensors) -> St
 class RowLayout:
     """Layout of a recorded row (t, q, v, u, angles), with what is held beside u before the angles
     (a commanded twist, what the contacts do); the same for all runs of a simulator.
-
-    Attributes
-    ----------
-    parts
-        Name of a part -> where it stands in a row, in their order.
-    places
-        Where all of it stands in the block of a `Moment`.
-    speeds
-        Which of v are independent.
-    names
-        Of the columns, as in `Trajectory.names`.
     """
 
-    parts: dict[str, slice]
-    places: np.ndarray
-    speeds: np.ndarray
-    names: dict[str, tuple[str, ...]]
+    parts: dict[str, slice]  # name of a part -> where it stands in a row, in their order
+    places: np.ndarray  # where all of it stands in the block of a `Moment`
+    speeds: np.ndarray  # which of v are independent
+    names: dict[str, tuple[str, ...]]  # of the columns, as in `Trajectory.names`
 
     @classmethod
     def of(cls, chart: Chart, beside: Mapping[str, tuple[str, ...]]) -> RowLayout:

@@ -25,13 +25,6 @@ def multiplier_along(simulated: Simulated, row: str,
     ----------
     evaluate
         A function of (t, q, v, u, theta) -> its values at each moment, columns one after the other.
-
-    Raises
-    ------
-    InputError
-        For a row that does not exist, or that depends on others: its multiplier is not determined.
-    SimulationError
-        For a vehicle, whose forces are those on its wheels.
     """
     if simulated.vehicle is not None:
         raise SimulationError("the ground forces of a vehicle are `force(wheel, direction)` and "

@@ -63,8 +63,6 @@ class Recorder:
 
     Parameters
     ----------
-    moment
-        What is recorded.
     info
         What is the same for all runs of the simulator.
     capacity
@@ -144,11 +142,6 @@ class Recorder:
         """Moves the rows to the file, but for the last one, which may yet be written over.
 
         The window changes in one stroke, so that Ctrl-C finds the rows here or there.
-
-        Raises
-        ------
-        SimulationError
-            With the record, where the disk refuses. The rows are kept in memory from then on.
         """
         file, window, keep = self._file, self._window, 0 if everything else 1
         assert file is not None, "only a run that is saved has a file"
@@ -184,11 +177,6 @@ class Recorder:
     def trajectory(self, stop: str) -> Trajectory:
         """The immutable record; where there is a file, the run is saved, and read from there when
         it is needed.
-
-        Raises
-        ------
-        SimulationError
-            With the record, where the file cannot be written.
         """
         if self._file is None or self._save is None or self._disk_is_full:
             return self._trajectory(stop)

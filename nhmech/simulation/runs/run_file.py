@@ -46,14 +46,6 @@ class RunFile:
     ----------
     header
         Values that `read_run_file` gives back, as JSON has them.
-    width
-        Numbers in a row.
-
-    Raises
-    ------
-    SimulationError
-        Where the file cannot be made, where another run is writing it, or where the header is no
-        JSON.
     """
 
     def __init__(self, path: Path, header: Mapping[str, Any], width: int):
@@ -159,11 +151,6 @@ def read_run_file(path: str | os.PathLike) -> tuple[dict[str, Any], np.ndarray,
                                                     list[tuple[float, str]]]:
     """(header, rows (N, width), events (time [s], name)) of the whole rows before the first that is
     damaged, which is logged.
-
-    Raises
-    ------
-    OSError, ValueError, KeyError, TypeError
-        Where it cannot be read.
     """
     with open(path, "rb") as file:
         line = file.readline(LONGEST)

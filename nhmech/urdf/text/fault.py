@@ -23,21 +23,12 @@ _LOOKS = ("visual", "collision", "material")
 
 @dataclass(frozen=True)
 class Mend:
-    """How a fault is mended.
+    """How a fault is mended."""
 
-    Attributes
-    ----------
-    what
-        The fault in words that fit all of its kind.
-    edit
-        Does it, in the tree of elements.
-    certain
-        Whether what was meant is known. A guess is good enough for a part that motion does not
-        need, and for no other.
-    """
-
-    what: str
-    edit: Callable[[], object]
+    what: str  # the fault in words that fit all of its kind
+    edit: Callable[[], object]  # does it, in the tree of elements
+    # whether what was meant is known. A guess is good enough for a part that motion does not need,
+    # and for no other.
     certain: bool = True
 
 
@@ -57,40 +48,19 @@ class ElementError(ModelError):
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing in a file that is wrong.
+    """One thing in a file that is wrong."""
 
-    Attributes
-    ----------
-    line
-        Where.
-    name
-        Of its element, as messages have it: '<limit> of <joint name="arm">'.
-    text
-        What is wrong, with the value, and what would be right.
-    remedy
-        The same as an option of `load`.
-    joint
-        Name of the joint that it is part of; "" where it is part of none.
-    looks
-        It is part of a shape or a colour, of which no motion depends.
-    what
-        The fault in words that fit all of its kind; empty where nothing mends it.
-    before, after
-        The element, or the piece of text, as it was and as it was mended.
-    certain
-        Whether what was meant is known.
-    """
-
-    line: int
-    name: str
-    text: str
-    remedy: Remedy | None = None
-    joint: str = ""
-    looks: bool = False
-    what: str = ""
+    line: int  # where
+    name: str  # of its element, as messages have it: '<limit> of <joint name="arm">'
+    text: str  # what is wrong, with the value, and what would be right
+    remedy: Remedy | None = None  # the same as an option of `load`
+    joint: str = ""  # name of the joint that it is part of; "" where it is part of none
+    looks: bool = False  # it is part of a shape or a colour, of which no motion depends
+    what: str = ""  # the fault in words that fit all of its kind; empty where nothing mends it
+    # before, after: the element, or the piece of text, as it was and as it was mended
     before: str = ""
     after: str = ""
-    certain: bool = True
+    certain: bool = True  # whether what was meant is known
 
     @property
     def is_mended(self) -> bool:
@@ -206,11 +176,6 @@ def pass_faults(label: str, faults: Sequence[Fault], moving: Collection[str],
         Joints that move: faults of the others are no reason to refuse a robot.
     repair
         Whether the user wants those mended on which motion depends.
-
-    Raises
-    ------
-    ModelError
-        For the faults on which motion depends, where that is not wanted or was a guess.
     """
     fatal = [fault for fault in faults if not fault.is_harmless(moving)
              and not (repair and fault.certain and fault.after)]

@@ -26,19 +26,13 @@ _FORBIDDEN = re.compile("[\0-\b\v\f\x0e-\x1f\ufffe\uffff]")
 
 @dataclass(frozen=True)
 class Slip:
-    """One slip: its line, what it is, and the text before and after.
-
-    Attributes
-    ----------
-    harmless
-        Nothing that a robot means depends on it.
-    """
+    """One slip: its line, what it is, and the text before and after."""
 
     line: int
     what: str
     before: str
     after: str
-    harmless: bool = False
+    harmless: bool = False  # nothing that a robot means depends on it
 
 
 def decode(content: bytes) -> tuple[str, list[Slip]]:
@@ -92,8 +86,6 @@ def mend_slips(text: str, fails: Callable[[str], tuple[int, int] | None]) -> tup
 
     Parameters
     ----------
-    text
-        Without a declaration.
     fails
         Where a parser gives up, as (line, column); None where it does not.
 

@@ -43,32 +43,16 @@ _GROUPED = re.compile(r",\d{3}(?!\d)")      # 1,000 is one thousand to some and 
 
 @dataclass(frozen=True)
 class Source:
-    """A robot's XML, its attributes as numbers, and where in the file they stand.
+    """A robot's XML, its attributes as numbers, and where in the file they stand."""
 
-    Attributes
-    ----------
-    root
-        The `<robot>` element; edited in place by `nhmech.urdf.repair` and `straighten`.
-    label
-        How messages call it: the file's name, or "<string>".
-    path
-        The file; None for a string.
-    packages
-        ROS package name -> folder, for every package:// in the text that could be found.
-    faults
-        What was wrong with the text, and is mended.
-    macros
-        Of its xacro, those that nothing calls.
-    meshes
-        Those that were opened.
-    """
-
-    root: Element
-    label: str
-    path: Path | None = None
+    root: Element  # the `<robot>` element; edited in place by `nhmech.urdf.repair` and `straighten`
+    label: str  # how messages call it: the file's name, or "<string>"
+    path: Path | None = None  # the file; None for a string
+    # ROS package name -> folder, for every package:// in the text that could be found
     packages: dict[str, Path] = field(default_factory=dict)
-    faults: tuple[Fault, ...] = ()
-    macros: tuple[Macro, ...] = ()
+    faults: tuple[Fault, ...] = ()  # what was wrong with the text, and is mended
+    macros: tuple[Macro, ...] = ()  # of its xacro, those that nothing calls
+    # those that were opened
     meshes: MeshFiles = field(default_factory=MeshFiles, compare=False, repr=False)
 
     @property
@@ -93,13 +77,7 @@ class Source:
         return found
 
     def number(self, element: Element, attribute: str, default: float | None = None) -> float:
-        """One finite number; `default` where the attribute is missing.
-
-        Raises
-        ------
-        ModelError
-            Where the attribute is missing without a default, is no number, NaN or infinite.
-        """
+        """One finite number; `default` where the attribute is missing."""
         text = element.get(attribute)
         if text is None:
             if default is None:
@@ -196,15 +174,6 @@ def read_source(source: str | bytes | os.PathLike, packages: Mapping | None = No
         Of a xacro file, by name.
     path
         Where XML that is given itself would be a file.
-
-    Raises
-    ------
-    InputError
-        For what is neither path nor XML, and for arguments of a file that takes none.
-    ModelError
-        For a file that is not there or cannot be read, XML that is not well formed, a DOCTYPE or
-        entities (refused: they can reach other files and grow without bound), a root that is not
-        `<robot>`, a xacro file that does not expand.
     """
     folders = read_packages(packages)
     found_at, content = _read_content(source)

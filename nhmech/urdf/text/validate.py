@@ -28,14 +28,6 @@ def validate(source: Source) -> tuple[tuple[Fault, ...], list[Notice]]:
         pass when it knows which joints move.
     notices
         About what is odd but usable.
-
-    Raises
-    ------
-    ModelError
-        With all that is wrong, where something cannot be mended: xacro left unexpanded; missing,
-        empty, repeated or unshowable names; joint types that do not exist or are not supported;
-        parents and children that are missing or unknown; loops, and anything but one root; numbers
-        that are missing, malformed, NaN or infinite; axes of zero length; masses that are negative.
     """
     if source.macros and source.root.find("link") is None:
         raise uncalled_error(source, lambda robot: not any(_find_errors(robot)))

@@ -112,11 +112,6 @@ def expand_xacro(text: str, path: Path | None, packages: Mapping[str, Path],
         ROS package name -> folder.
     arguments
         Values of its `<xacro:arg>`s by name; others take their defaults.
-
-    Raises
-    ------
-    ModelError
-        Where the `xacro` package is missing or the file does not expand.
     """
     label = "<string>" if path is None else path.name
     if importlib.util.find_spec("xacro") is None:

@@ -44,8 +44,6 @@ def axis_error(layout: Layout, joints: Sequence[Joint], steer: bool = False) -> 
 
     Parameters
     ----------
-    layout
-        The robot.
     joints
         With an `<axis>` that lies across their collision cylinder.
     steer

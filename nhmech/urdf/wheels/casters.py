@@ -43,39 +43,18 @@ _FOOT = 0.02
 
 @dataclass(frozen=True)
 class _Ball:
-    """The ball that a fixed collision shape stands for.
+    """The ball that a fixed collision shape stands for."""
 
-    Attributes
-    ----------
-    shape
-        The collision shape.
-    radius
-        [m]
-    centre
-        (3,) in the link's frame [m].
-    height
-        Of its lowest point above the ground [m].
-    is_exact
-        Whether the shape tells the height, as a sphere and a lying cylinder do.
-    """
-
-    shape: LinkShape
-    radius: float
-    centre: np.ndarray
-    height: float
-    is_exact: bool
+    shape: LinkShape  # the collision shape
+    radius: float  # [m]
+    centre: np.ndarray  # (3,) in the link's frame [m]
+    height: float  # of its lowest point above the ground [m]
+    is_exact: bool  # whether the shape tells the height, as a sphere and a lying cylinder do
 
 
 def infer_casters(layout: Layout,
                   wheels: Sequence[FoundWheel]) -> tuple[list[FoundWheel], list[Notice]]:
-    """Caster balls of a robot whose wheels are known, and notices.
-
-    Raises
-    ------
-    ModelError
-        Where all wheels are on one axle and the only caster is not understood, because without it
-        the robot would tip over.
-    """
+    """Caster balls of a robot whose wheels are known, and notices."""
     found, missed, notices = find_casters(layout, wheels)
     if missed and not found and on_one_axle(layout, [c.wheel for c in wheels]):
         raise _tipping_error(layout, wheels, missed)

@@ -40,43 +40,21 @@ class JointVerdict(Enum):
 
 @dataclass(frozen=True)
 class Axle:
-    """A joint that could roll, because it turns about a level axis.
-
-    Attributes
-    ----------
-    joint
-        It.
-    rim
-        What is round about its axis; None where no shape is.
-    is_free
-        Whether it can turn round and round.
-    is_named
-        Whether a name on its rotor has a word for wheel.
-    is_listed
-        Whether a plugin names it as a wheel.
-    is_commanded
-        Whether a controller commands its velocity, and neither position nor effort.
-    rollers
-        Whether it carries a ring of rollers.
-    carries
-        Whether anything else moves on it.
-    misplaced
-        Radius of a cylinder on it that lies across its axis or beside it [m]; None where it has a
-        rim, or no such cylinder.
-    height
-        Of its rim's centre in the root's frame [m]; of its origin where it has no rim.
-    """
+    """A joint that could roll, because it turns about a level axis."""
 
     joint: Joint
-    rim: Rim | None
-    is_free: bool
-    is_named: bool
-    is_listed: bool
+    rim: Rim | None  # what is round about its axis; None where no shape is
+    is_free: bool  # whether it can turn round and round
+    is_named: bool  # whether a name on its rotor has a word for wheel
+    is_listed: bool  # whether a plugin names it as a wheel
+    # whether a controller commands its velocity, and neither position nor effort
     is_commanded: bool
-    rollers: bool
-    carries: bool
+    rollers: bool  # whether it carries a ring of rollers
+    carries: bool  # whether anything else moves on it
+    # radius of a cylinder on it that lies across its axis or beside it [m]; None where it has a
+    # rim, or no such cylinder
     misplaced: float | None
-    height: float
+    height: float  # of its rim's centre in the root's frame [m]; of its origin where it has no rim
 
     @property
     def bottom(self) -> float:
@@ -96,20 +74,11 @@ class Axle:
 
 @dataclass(frozen=True)
 class Findings:
-    """All joints that could roll, and the plane that the wheels among them stand on.
+    """All joints that could roll, and the plane that the wheels among them stand on."""
 
-    Attributes
-    ----------
-    axles
-        In the order of the file.
-    floor
-        Height of the plane in the root's frame [m]; None where nothing tells it.
-    verdicts
-        Of each axle, by the name of its joint.
-    """
-
-    axles: tuple[Axle, ...]
-    floor: float | None
+    axles: tuple[Axle, ...]  # in the order of the file
+    floor: float | None  # height of the plane in the root's frame [m]; None where nothing tells it
+    # of each axle, by the name of its joint
     verdicts: dict[str, JointVerdict] = field(default_factory=dict)
 
     def of(self, *verdicts: JointVerdict) -> list[Axle]:

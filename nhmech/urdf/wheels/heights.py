@@ -23,11 +23,6 @@ _SHAPES = (Witness.PRIMITIVE, Witness.COLLISION_MESH, Witness.DRAWN)
 def check_heights(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
     """Every wheel that was found stands in the plane of the others, and not far off the file's
     base_footprint.
-
-    Raises
-    ------
-    ModelError
-        With the numbers, and with wheels to paste that have the radius of their height.
     """
     wheels = [c.wheel for c in contacts]
     ground = _plane(layout, wheels)

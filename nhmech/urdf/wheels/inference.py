@@ -39,14 +39,7 @@ def rolling_candidates(layout: Layout) -> list[Joint]:
 
 
 def infer_wheels(layout: Layout) -> tuple[list[FoundWheel], list[Notice]]:
-    """The wheels of a robot that says nothing about them, and notices.
-
-    Raises
-    ------
-    ModelError
-        Where no joint rolls (listing those that could), where an axle leans, or where nothing
-        tells a wheel's radius.
-    """
+    """The wheels of a robot that says nothing about them, and notices."""
     findings = weigh(layout)
     axles = findings.of(JointVerdict.WHEEL, JointVerdict.NO_RADIUS)
     if leaning := _find_leaning(layout, findings):
@@ -146,12 +139,6 @@ def find_unlisted(layout: Layout, wheels: Sequence[Wheel], locked: Collection[st
 
     Parameters
     ----------
-    layout
-        The robot.
-    wheels
-        Those that are listed.
-    locked
-        Joints that are held.
     given
         Those of them that the user locked by name: they get no notice.
     """

@@ -39,14 +39,7 @@ class Origin(Enum):
 
 
 def read_wheels(wheels: object, origin: Origin) -> tuple[Wheel, ...]:
-    """The wheels as a tuple.
-
-    Raises
-    ------
-    InputError
-        For what is no sequence of `Wheel`, is empty, or names a contact twice; `ModelError` where
-        the file does.
-    """
+    """The wheels as a tuple."""
     try:
         given = (wheels,) if isinstance(wheels, Wheel) else tuple(wheels)  # type: ignore[arg-type]
     except TypeError:

@@ -26,26 +26,13 @@ _WITNESSES = {RimSource.COLLISION_PRIMITIVE: Witness.PRIMITIVE,
 
 @dataclass(frozen=True)
 class Radius:
-    """What one source gives.
+    """What one source gives."""
 
-    Attributes
-    ----------
-    witness
-        The source.
-    value
-        [m]
-    reason
-        The source in words.
-    rim
-        Where it is a shape.
-    below, above
-        How far another radius may be off it and still agree [m].
-    """
-
-    witness: Witness
-    value: float
-    reason: Reason
-    rim: Rim | None
+    witness: Witness  # the source
+    value: float  # [m]
+    reason: Reason  # the source in words
+    rim: Rim | None  # where it is a shape
+    # below, above: how far another radius may be off it and still agree [m]
     below: float
     above: float
 
@@ -66,8 +53,6 @@ def find_wheel_rim(layout: Layout, joint: Joint, *, meshes: bool = True) -> Rim 
 
     Parameters
     ----------
-    layout
-        The robot.
     joint
         On which the wheel rolls.
     meshes
@@ -92,8 +77,6 @@ def read_radii(layout: Layout, joint: Joint, height: float | None = None) -> lis
 
     Parameters
     ----------
-    layout
-        The robot.
     joint
         On which the wheel rolls.
     height

@@ -82,11 +82,6 @@ def radius_error(layout: Layout, contacts: Sequence[FoundWheel],
 def check_sides(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
     """Two wheels that a plugin drives as the sides of a differential drive do not stand one behind
     the other, as a bicycle's do.
-
-    Raises
-    ------
-    ModelError
-        With the angles that put their joints on one axle.
     """
     for plugin in layout.elements.drives:
         pair = [c.wheel for c in contacts if c.wheel.joint in plugin.wheels]

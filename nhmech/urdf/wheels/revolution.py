@@ -25,21 +25,11 @@ _MOST, _FEW = 0.9, 0.1
 
 @dataclass(frozen=True)
 class Solid:
-    """What is round about an axle.
+    """What is round about an axle."""
 
-    Attributes
-    ----------
-    radius
-        Largest distance of the tread from the axle [m].
-    along
-        Where the middle of the tread is on the axle [m].
-    width
-        Of the tread along the axle [m].
-    """
-
-    radius: float
-    along: float
-    width: float
+    radius: float  # largest distance of the tread from the axle [m]
+    along: float  # where the middle of the tread is on the axle [m]
+    width: float  # of the tread along the axle [m]
 
 
 def find_solid(points: np.ndarray, axis: np.ndarray,

@@ -41,30 +41,14 @@ _RANKS = ((RimSource.COLLISION_PRIMITIVE,), (RimSource.COLLISION_MESH,),
 
 @dataclass(frozen=True)
 class Rim:
-    """One piece of evidence for a radius.
+    """One piece of evidence for a radius."""
 
-    Attributes
-    ----------
-    radius
-        [m]
-    centre
-        (3,) on the axle, in the frame of the joint's child [m].
-    width
-        Along the axle [m]; of a mesh, that of its tread.
-    link
-        That has the shape.
-    source
-        What kind of shape it is.
-    shape
-        "cylinder" or "sphere", or the name of the mesh's file.
-    """
-
-    radius: float
-    centre: Triple
-    width: float
-    link: str
-    source: RimSource
-    shape: str
+    radius: float  # [m]
+    centre: Triple  # (3,) on the axle, in the frame of the joint's child [m]
+    width: float  # along the axle [m]; of a mesh, that of its tread
+    link: str  # that has the shape
+    source: RimSource  # what kind of shape it is
+    shape: str  # "cylinder" or "sphere", or the name of the mesh's file
 
     @property
     def is_mesh(self) -> bool:
@@ -111,8 +95,6 @@ def find_rim(layout: Layout, joint: Joint, *, meshes: bool = True) -> Rim | None
 
     Parameters
     ----------
-    layout
-        The robot.
     joint
         On whose axis the rim's centre lies.
     meshes

@@ -59,12 +59,6 @@ def assign_roles(layout: Layout, wheels: Sequence[Wheel], free: Sequence[str],
 
     Parameters
     ----------
-    layout
-        The robot.
-    wheels
-        Its contacts.
-    free
-        Joints to release.
     locked
         Joint -> position [rad, m] at which to hold it.
     in_file
@@ -229,11 +223,6 @@ def choose_driven(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
     They are those of `<drive>`, else those with a command interface in `<ros2_control>`, else those
     with a `<transmission>`, else those that a plugin drives, else the usual ones; `Wheel.driven`
     adds and removes some.
-
-    Raises
-    ------
-    ModelError
-        Where `<drive>` names a joint that does not exist or does not move.
     """
     for name in drive or ():
         find_joint(layout, name, Origin.DRIVE)

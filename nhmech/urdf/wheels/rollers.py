@@ -29,22 +29,14 @@ _OBLIQUE = (radians(25), radians(65))  # of mecanum rollers to the axle; those o
 
 @dataclass(frozen=True)
 class Rollers:
-    """The rollers of a wheel.
+    """The rollers of a wheel."""
 
-    Attributes
-    ----------
-    angle
-        From the axle to the axis of the roller on the ground [rad], seen from above, positive from
-        left to forward.
-    source
-        Where they were seen, for messages.
-    turn
-        Whether each has a joint of its own: then the sign of the angle is that of the real wheel,
-        and otherwise of a picture that is often used on both sides.
-    """
-
+    # from the axle to the axis of the roller on the ground [rad], seen from above, positive from
+    # left to forward
     angle: float
-    source: str
+    source: str  # where they were seen, for messages
+    # whether each has a joint of its own: then the sign of the angle is that of the real wheel, and
+    # otherwise of a picture that is often used on both sides
     turn: bool
 
     @property

@@ -46,11 +46,6 @@ _ON_AXLE = 1e-3    # m: joints as near as this turn about one line
 def read_skid(value: SkidArgument) -> Skid | None:
     """What gives way: "mid-axle", a positive track factor, names of wheels, or "coulomb"; None is
     nothing.
-
-    Raises
-    ------
-    InputError
-        For anything else.
     """
     if value is None or isinstance(value, MidAxle | Released | Scrubbing):
         return value
@@ -78,21 +73,11 @@ def check_released(skid: Skid | None, wheels: Sequence[Wheel], origin: Origin) -
 
 @dataclass(frozen=True)
 class Turning:
-    """What lets a vehicle turn.
+    """What lets a vehicle turn."""
 
-    Attributes
-    ----------
-    contacts
-        All of them, with rollers where they have some.
-    skid
-        What gives way; None where nothing has to.
-    notices
-        What was assumed, to be read before all others.
-    """
-
-    contacts: list[FoundWheel]
-    skid: Skid | None
-    notices: list[Notice]
+    contacts: list[FoundWheel]  # all of them, with rollers where they have some
+    skid: Skid | None  # what gives way; None where nothing has to
+    notices: list[Notice]  # what was assumed, to be read before all others
 
 
 def choose_turning(layout: Layout, contacts: Sequence[FoundWheel], steering: Collection[str],
@@ -106,12 +91,6 @@ def choose_turning(layout: Layout, contacts: Sequence[FoundWheel], steering: Col
 
     Parameters
     ----------
-    layout
-        The robot.
-    contacts
-        Its wheels.
-    steering
-        Joints that steer.
     skid
         What the user lets give way: then nothing is assumed.
     held
@@ -119,11 +98,6 @@ def choose_turning(layout: Layout, contacts: Sequence[FoundWheel], steering: Col
         straight is intended.
     inferred
         Whether the wheels were found and not listed; a listed wheel keeps its kind.
-
-    Raises
-    ------
-    ModelError
-        Where the axles meet nowhere, and where a joint that should steer cannot.
     """
     found, notices = list(contacts), list[Notice]()
     if inferred and skid is None:
@@ -244,8 +218,6 @@ def _release_notice(layout: Layout, group: Sequence[Wheel], kept: Sequence[Wheel
 
     Parameters
     ----------
-    kept
-        Those that do not.
     rest
         Wheels of other bodies that slip sideways.
     is_assumed

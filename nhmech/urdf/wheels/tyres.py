@@ -15,13 +15,7 @@ TyresArgument: TypeAlias = "Tyre | str | Mapping[str, Tyre | str] | None"
 
 
 def put_tyres(contacts: Sequence[FoundWheel], tyres: TyresArgument) -> list[FoundWheel]:
-    """The contacts with the tyres: one for every wheel that can have it, or those that are named.
-
-    Raises
-    ------
-    InputError
-        For wheels that do not exist or can have no tyre, and for tyres that do not exist.
-    """
+    """The contacts with the tyres: one for every wheel that can have it, or those named."""
     if tyres is None:
         return list(contacts)
     names = [c.wheel.name for c in contacts]

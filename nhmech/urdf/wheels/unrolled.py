@@ -27,24 +27,12 @@ _TRAIL = 0.05
 
 @dataclass(frozen=True)
 class _Standing:
-    """Something round about a level axle that stands on the ground; in the root's frame.
+    """Something round about a level axle that stands on the ground; in the root's frame."""
 
-    Attributes
-    ----------
-    link
-        Its link.
-    centre
-        (3,) [m]
-    axle
-        (3,) unit.
-    radius
-        [m]
-    """
-
-    link: str
-    centre: np.ndarray
-    axle: np.ndarray
-    radius: float
+    link: str  # its link
+    centre: np.ndarray  # (3,) [m]
+    axle: np.ndarray  # (3,) unit
+    radius: float  # [m]
 
 
 def infer_blades(layout: Layout,
@@ -53,11 +41,6 @@ def infer_blades(layout: Layout,
     notice about them.
 
     Such a blade goes forward freely, as a wheel without rotational inertia does.
-
-    Raises
-    ------
-    ModelError
-        Where a wheel neither rolls nor steers, with the wheels to list.
     """
     wheels = [c.wheel for c in contacts]
     radii = [w.radius for w in wheels if w.radius]
