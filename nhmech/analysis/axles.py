@@ -215,11 +215,8 @@ def _meet(rows: np.ndarray, length: float) -> tuple[str, np.ndarray | None, np.n
     size = np.linalg.norm(across)
     if size <= TURNLESS:
         return "parallel", None, None
-    return (
-        "line",
-        np.array([-row[1], row[0]]) * -row[2] * length / size**2,
-        np.array([-across[1], across[0]]) / size,
-    )
+    return ("line", np.array([-row[1], row[0]]) * -row[2] * length / size**2,
+            np.array([-across[1], across[0]]) / size)
 
 
 def _groups(rows: np.ndarray) -> list[list[int]]:

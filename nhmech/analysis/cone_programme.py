@@ -58,10 +58,8 @@ def _centre(c: np.ndarray, cones: Cones, y: np.ndarray, near: float) -> np.ndarr
     for _ in range(STEPS):
         slope = 2 * (right[:, None] * cones.r - (left[:, None, :] @ cones.P)[:, 0]) / f[:, None]
         around = (cones.P / f[:, None, None]).reshape(-1, len(y)).T @ cones.P.reshape(-1, len(y))
-        gradient, hessian = (
-            c - slope.sum(axis=0),
-            slope.T @ slope + 2 * (around - (cones.r / f[:, None]).T @ cones.r),
-        )
+        gradient, hessian = (c - slope.sum(axis=0),
+                             slope.T @ slope + 2 * (around - (cones.r / f[:, None]).T @ cones.r))
         # tight cones next to slack ones: 1e20 and more apart
         scale = 1 / np.sqrt(hessian.diagonal())
         step = -scale * _solve(scale[:, None] * hessian * scale, scale * gradient)

@@ -124,10 +124,8 @@ class ContactLoad:
         loose = np.flatnonzero(np.linalg.norm(self.kernel, axis=1) > NOTHING)
         endless = np.linalg.norm(self.preload, axis=1) > NOTHING
         low, high = self.corners.min(axis=0), self.corners.max(axis=0)
-        return {
-            self.names[i]: (-np.inf, np.inf) if endless[i] else (float(low[i]), float(high[i]))
-            for i in loose
-        }
+        return {self.names[i]: (-np.inf, np.inf) if endless[i] else (float(low[i]), float(high[i]))
+                for i in loose}
 
     @cached_property
     def sums(self) -> tuple[tuple[str, float], ...]:
@@ -139,20 +137,14 @@ class ContactLoad:
         loose = np.flatnonzero(np.linalg.norm(self.kernel, axis=1) > NOTHING)
         found, seen = [], set()
         for first in loose:
-            alike = {
-                i: float(np.sign(self.axes[i] @ self.axes[first]))
-                for i in loose
-                if self.names[i][1] == self.names[first][1]
-                and abs(self.axes[i] @ self.axes[first]) > 1 - NOTHING
-            }
+            alike = {i: float(np.sign(self.axes[i] @ self.axes[first])) for i in loose
+                     if self.names[i][1] == self.names[first][1]
+                     and abs(self.axes[i] @ self.axes[first]) > 1 - NOTHING}
             for group in [*[(first, i) for i in alike if i > first], tuple(alike)]:
                 weights = np.zeros(len(self.split))
                 weights[list(group)] = [alike[i] for i in group]
-                if (
-                    len(group) > 1
-                    and frozenset(group) not in seen
-                    and np.abs(weights @ self.kernel).max() < NOTHING
-                ):
+                if (len(group) > 1 and frozenset(group) not in seen
+                    and np.abs(weights @ self.kernel).max() < NOTHING):
                     text = "".join(f" {'+' if alike[i] > 0 else '-'} {self.names[i]}"
                                    for i in group)
                     found.append((text.removeprefix(" + "), float(weights @ self.split)))

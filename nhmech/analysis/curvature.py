@@ -97,14 +97,10 @@ def connection_curvature(constrained: HasConstrained, q: np.ndarray | None = Non
     system_of = simulated.constrained if vehicle is None else vehicle.reduced
     system_of.require_linear("connection_curvature")
     algebroid = system_of.system.algebroid
-    wanted = (
-        None if base is None else [algebroid.v_names[fibre_index(algebroid, name)] for name in base]
-    )
-    frame = (
-        vehicle.frame
-        if vehicle is not None and wanted is None
-        else adapted_frame(system_of, wanted)
-    )
+    wanted = (None if base is None
+              else [algebroid.v_names[fibre_index(algebroid, name)] for name in base])
+    frame = (vehicle.frame if vehicle is not None and wanted is None
+             else adapted_frame(system_of, wanted))
     below = list(frame.speeds)
     above = [i for i in range(algebroid.nv) if i not in below]
     space, E, points = extend(system_of, frame.E, 0.0)

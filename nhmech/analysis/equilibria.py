@@ -185,11 +185,8 @@ class SteadyMotions:
             _, s, vt = np.linalg.svd(state.jacobian)
             free = vt[int(np.sum(s > SINGULAR * s[0])):]
             if len(free) != 1:
-                remedy = (
-                    "give further conditions"
-                    if len(free) > 1
-                    else "leave out a condition, or free an input"
-                )
+                remedy = ("give further conditions" if len(free) > 1
+                          else "leave out a condition, or free an input")
                 raise MechanicsError("the steady motions with these conditions form a family of "
                                      f"dimension {len(free)} here, not 1: {remedy}")
             if tangent is None:

@@ -103,11 +103,8 @@ def least_use(load: ContactLoad, mu: Mapping[str, float],
         use, best = least_use(load, mu, load.split)
         if not np.isfinite(use):      # a wheel without load must hold: start from the middle
             use, best = least_use(load, mu, load.corners.mean(axis=0))
-        return (
-            (use, best)
-            if load.lifting.shape[1] == 0 or not 0 < use < np.inf
-            else _improve(load, mu, use, best)
-        )
+        return ((use, best) if load.lifting.shape[1] == 0 or not 0 < use < np.inf
+                else _improve(load, mu, use, best))
     f, kernel = _relieve(load, f)
     if f is None:
         return np.inf, load.split

@@ -101,9 +101,8 @@ def _constant(found: Motions, system_of: ConstrainedSystem) -> Candidates:
     """The fibre's basis; de^g(e_a, e_b) = -c^g_ab."""
     space = found.algebroid
     structure = ca.Function("structure", [space.q], [ca.densify(c) for c in space.structure])
-    twists = np.array(
-        [[-value.full() for value in structure.call([ca.DM(q)])] for q in found.points]
-    )
+    twists = np.array([[-value.full() for value in structure.call([ca.DM(q)])]
+                       for q in found.points])
     names = tuple(POSE.get(name, name.removesuffix("'")) for name in space.v_names)
     return Candidates(names, tuple(system_of.fibre_scales),
                       np.broadcast_to(np.eye(space.nv), (len(twists), space.nv, space.nv)), twists)

@@ -119,9 +119,8 @@ def linearise(constrained: HasConstrained | Variations, q: np.ndarray, xi: np.nd
         raise MechanicsError("q is not on the holonomic manifold: |phi| = "
                              f"{np.abs(point.phi).max():.3g}")
     space, equations = variations.space, variations.equations
-    displacements = tuple(
-        space.v_names[i].removesuffix("_rate").removesuffix("_speed") for i in point.names
-    )
+    displacements = tuple(space.v_names[i].removesuffix("_rate").removesuffix("_speed")
+                          for i in point.names)
     names = displacements + tuple(name if name not in displacements else f"{name}'"
                                   for name in equations.names)
     units = (*(_displacement_unit(space.v_units[i]) for i in point.names), *equations.units)

@@ -108,11 +108,8 @@ class Mobility:
         words = CLASSES.get(self.type, "none of the five classes")
         if self.type == (2, 0) and self.fixed:
             words += ", one fixed axle" if self.fixed == 1 else ", all fixed axles in line"
-            words += (
-                f", what {' and '.join(self.trailing)} turns trails and binds nothing"
-                if self.trailing
-                else ""
-            )
+            words += (f", what {' and '.join(self.trailing)} turns trails and binds nothing"
+                      if self.trailing else "")
         return words + (", leaning or pitching not counted" if self.leaning else "")
 
 
@@ -200,9 +197,8 @@ def _dependence(forms: np.ndarray, kept: tuple[int, ...], row: int,
     """Least squares at every sample; where the coefficients differ, those of the first sample
     (straight ahead)."""
     found = np.array([np.linalg.lstsq(A[list(kept)].T, A[row], rcond=1e-10)[0] for A in forms])
-    constant = bool(
-        np.ptp(found, axis=0).max(initial=0.0) <= 1e-8 * max(1.0, np.abs(found).max(initial=0.0))
-    )
+    constant = bool(np.ptp(found, axis=0).max(initial=0.0)
+                    <= 1e-8 * max(1.0, np.abs(found).max(initial=0.0)))
     coefficients = {names[k]: float(value) for k, value in zip(kept, found[0]) if abs(value) > 1e-9}
     return Dependence(names[row], coefficients, constant)
 

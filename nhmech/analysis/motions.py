@@ -121,17 +121,14 @@ def _holonomic_forms(system_of: ConstrainedSystem, t: float, on_manifold: bool) 
     forms = d.A[list(d.phi_rows), :] if d.phi_rows else ca.SX(0, system.algebroid.nv)
     evaluate = ca.Function("holonomic", [system.t, system.q, system.theta],
                            system.expand(ca.densify(forms), ca.densify(d.phi)))
-    found = [
-        [value.full() for value in evaluate(t, q, system_of.parameters)]
-        for q in system_of.configurations
-    ]
+    found = [[value.full() for value in evaluate(t, q, system_of.parameters)]
+             for q in system_of.configurations]
     worst = max((np.abs(phi).max(initial=0.0) for _, phi in found), default=0.0)
     if on_manifold and worst > 1e-6:
         raise MechanicsError(f"q is not on the holonomic manifold: |phi| = {worst:.3g}; place the "
                              "vehicle with configuration(...)")
-    return np.array([forms for forms, _ in found]).reshape(
-        len(found), len(d.phi_rows), system.algebroid.nv
-    )
+    return np.array([forms for forms, _ in found]).reshape(len(found), len(d.phi_rows),
+                                                           system.algebroid.nv)
 
 
 def kernel(forms: np.ndarray) -> np.ndarray:

@@ -107,9 +107,8 @@ def branches(rows: list[np.ndarray]) -> np.ndarray:
 
     sorted_rows = [np.asarray(rows[0], dtype=complex)] if rows else []
     for row in rows[1:]:
-        expected = (
-            sorted_rows[-1] if len(sorted_rows) == 1 else 2 * sorted_rows[-1] - sorted_rows[-2]
-        )
+        expected = (sorted_rows[-1] if len(sorted_rows) == 1
+                    else 2 * sorted_rows[-1] - sorted_rows[-2])
         _, order = linear_sum_assignment(np.abs(expected[:, None] - row[None, :]))
         sorted_rows.append(row[order])
     return np.array(sorted_rows)

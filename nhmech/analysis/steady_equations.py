@@ -162,10 +162,8 @@ class SteadyEquations:
 
     def whole(self, point: Point, local: np.ndarray) -> np.ndarray:
         """The same in fibre coordinates, speeds and all inputs."""
-        k, nxi, u = (
-            len(point.names), self.variations.xi.numel(),
-            np.zeros(self.variations.system.u.numel()),
-        )
+        k, nxi, u = (len(point.names), self.variations.xi.numel(),
+                     np.zeros(self.variations.system.u.numel()))
         u[self.free] = local[k + nxi:]
         return np.r_[point.basis @ local[:k], local[k:k + nxi], u]
 
@@ -189,11 +187,8 @@ class SteadyEquations:
 
     @cached_property
     def _move(self) -> ca.Function:
-        v, s, eta = (
-            self.variations,
-            self.variations.system,
-            ca.SX.sym("eta", self.variations.space.nv),
-        )
+        v, s, eta = (self.variations, self.variations.system,
+                     ca.SX.sym("eta", self.variations.space.nv))
         return ca.Function("move", [s.t, s.q, s.theta, eta], [s.q + v.space.anchor @ eta])
 
     @cached_property
@@ -203,9 +198,8 @@ class SteadyEquations:
         return ca.Function("lift", [s.t, s.q, s.theta], [lifted, self.variations.distribution.phi])
 
     def displace(self, t: float, q: np.ndarray, eta: np.ndarray) -> np.ndarray:
-        return self.variations.space.normalise(
-            self._move(t, q, self.variations.theta, eta).full().ravel()
-        )
+        return self.variations.space.normalise(self._move(t, q, self.variations.theta,
+                                                          eta).full().ravel())
 
     def _on_the_ground(self, t: float, q: np.ndarray) -> np.ndarray:
         """q with phi = 0, by Newton steps that leave the independent coordinates alone."""

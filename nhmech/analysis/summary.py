@@ -185,11 +185,8 @@ def geometry_lines(found: dict) -> dict[str, str]:
     left = filter(None, [f"{frozen} (frozen)" if frozen else "",
                          f"{angles} joint angles" if angles else ""])
     names = ", ".join(found["variables"])
-    here = (
-        ""
-        if found["growth_here"] == found["growth"]
-        else f", in the zero pose {_vector(found['growth_here'])}"
-    )
+    here = ("" if found["growth_here"] == found["growth"]
+            else f", in the zero pose {_vector(found['growth_here'])}")
     return {
         "growth vector": f"{_vector(found['growth'])} of {len(found['variables'])}{here}: {names}; "
                          f"singular values >= {found['gap'][0]:.2g} or <= {found['gap'][1]:.1g}",

@@ -69,9 +69,8 @@ class WheelLoad:
         text = (f"{self.wheel}: normal {self.normal:.4g} N, longitudinal {self.longitudinal:.4g} "
                 f"N, lateral {self.lateral:.4g} N")
         if self.needed:
-            text += f", needs mu = {self.needed:.3g}" + (
-                f" of {self.mu:.3g}" if np.isfinite(self.mu) else ""
-            )
+            text += f", needs mu = {self.needed:.3g}" + (f" of {self.mu:.3g}"
+                                                         if np.isfinite(self.mu) else "")
         return text
 
 

@@ -138,13 +138,10 @@ def report_lines(found: dict) -> list[tuple[str, list[str]]]:
     from ..analysis.summary import geometry_lines, mobility_lines, size_lines
 
     head = ["wheel", "kind", "radius [m]", "link", "centre [m]", "axis", "driven", "mu"]
-    wheels = [
-        [wheel["name"], wheel["kind"], f"{wheel['radius']:.4g}", wheel["link"] or "-",
-         format_vector(wheel["centre"]), format_vector(wheel["axis"]),
-         "yes" if wheel["driven"] else "no",
-         "-" if wheel["mu"] is None else f"{wheel['mu']:.4g}"]
-        for wheel in found["wheels"]
-    ]
+    wheels = [[wheel["name"], wheel["kind"], f"{wheel['radius']:.4g}", wheel["link"] or "-",
+               format_vector(wheel["centre"]), format_vector(wheel["axis"]),
+               "yes" if wheel["driven"] else "no",
+               "-" if wheel["mu"] is None else f"{wheel['mu']:.4g}"] for wheel in found["wheels"]]
     reasons = {wheel["name"]: wheel["reason"] for wheel in found["wheels"]}
     mimic = [f"{m['joint']} = {m['multiplier']:g} {m['leader']} + {m['offset']:g}"
              for m in found["joints"]["mimic"]]

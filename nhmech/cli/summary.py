@@ -45,14 +45,13 @@ def print_summary(trajectory: Trajectory, wall: float, failed: bool = False) -> 
     start, end, residuals = found["start"], found["end"], found["residuals"]
     duration = found["t"][1] - found["t"][0]
     factor = duration / max(wall, 1e-9)
-    rows = [
-        ("time", f"{duration:.4g} s simulated in {wall:.3g} s, {factor:.3g} x real time"),
-        ("end", f"x {end['x']:+.4f} m  y {end['y']:+.4f} m  yaw {degrees(end['yaw']):+.2f} deg"),
-        ("rolling", f"max |A v + b| / max(1, |v|) {residuals['rows']:.1e}   "
-                    f"max |phi| {residuals['heights']:.1e} m"),
-        ("energy", f"{start['energy']:.6g} J at the start, {end['energy']:.6g} J at the end"),
-        ("stopped", "by a failure" if failed else describe_stop(trajectory)),
-    ]
+    rows = [("time", f"{duration:.4g} s simulated in {wall:.3g} s, {factor:.3g} x real time"),
+            ("end",
+             f"x {end['x']:+.4f} m  y {end['y']:+.4f} m  yaw {degrees(end['yaw']):+.2f} deg"),
+            ("rolling", f"max |A v + b| / max(1, |v|) {residuals['rows']:.1e}   "
+             f"max |phi| {residuals['heights']:.1e} m"),
+            ("energy", f"{start['energy']:.6g} J at the start, {end['energy']:.6g} J at the end"),
+            ("stopped", "by a failure" if failed else describe_stop(trajectory))]
     if trajectory.contact is not None:
         rows += [("contact", text) for text in contact_lines(trajectory)]
     rows += [("limit", text) for text in limit_lines(trajectory)]

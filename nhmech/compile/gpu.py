@@ -136,8 +136,6 @@ def first_gpu() -> Gpu:
     check(driver.cuInit(0), doing)
     device = check(driver.cuDeviceGet(0), doing)
     names = [f"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{part}" for part in ("MAJOR", "MINOR")]
-    major, minor = (
-        check(driver.cuDeviceGetAttribute(getattr(driver.CUdevice_attribute, name), device))
-        for name in names
-    )
+    major, minor = (check(driver.cuDeviceGetAttribute(getattr(driver.CUdevice_attribute, name),
+                                                      device)) for name in names)
     return Gpu(check(driver.cuDevicePrimaryCtxRetain(device)), 10 * major + minor)

@@ -49,10 +49,8 @@ def nvrtc_for(capability: int) -> Nvrtc:
     """The compiler for a GPU of compute capability 10 major + minor.
     Raises `CompileError` where it does not know one so old."""
     nvrtc = bindings().nvrtc
-    version, known = (
-        ".".join(map(str, check(nvrtc.nvrtcVersion()))),
-        check(nvrtc.nvrtcGetSupportedArchs()),
-    )
+    version, known = (".".join(map(str, check(nvrtc.nvrtcVersion()))),
+                      check(nvrtc.nvrtcGetSupportedArchs()))
     if capability < min(known):
         raise CompileError(f"NVRTC {version} makes code for GPUs of compute capability "
                            f"{min(known) / 10} and later, and this one has {capability / 10}; pip "

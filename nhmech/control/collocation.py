@@ -131,10 +131,8 @@ class Collocation:
         """lower <= expression <= upper, entry by entry; columns are moments where it is a
         matrix."""
         rows, columns = expression.shape
-        low, high = (
-            ca.repmat(ca.DM(np.broadcast_to(np.asarray(b, dtype=float), (rows,))), 1, columns)
-            for b in (lower, upper)
-        )
+        low, high = (ca.repmat(ca.DM(np.broadcast_to(np.asarray(b, dtype=float), (rows,))), 1,
+                               columns) for b in (lower, upper))
         self.opti.subject_to(self.opti.bounded(ca.vec(low), ca.vec(expression), ca.vec(high)))
 
     def guess(self, x: np.ndarray, u: np.ndarray | None = None,

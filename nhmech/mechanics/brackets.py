@@ -119,9 +119,8 @@ def growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *, poin
     if sections.shape[0] != algebroid.nv or sections.shape[1] == 0:
         raise MechanicsError(f"sections of this algebroid are ({algebroid.nv}, n) with n >= 1; "
                              f"given are {sections.shape}")
-    foreign = [
-        symbol.name() for symbol in ca.symvar(sections) if not ca.depends_on(algebroid.q, symbol)
-    ]
+    foreign = [symbol.name() for symbol in ca.symvar(sections)
+               if not ca.depends_on(algebroid.q, symbol)]
     if foreign:
         raise MechanicsError(f"the sections depend on {', '.join(foreign)}; put numbers in for "
                              "what is not the configuration")
@@ -138,9 +137,8 @@ def growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *, poin
         levels.append(sampled.rank(sampled.wanted))
         generic.append(sampled.rank(len(sampled.points))[0])
         rank = levels[-1][0]
-        final = rank == algebroid.nv or (
-            generic[-2:-1] == generic[-1:] and (rank == generic[-1] or not pointwise)
-        )
+        final = rank == algebroid.nv or (generic[-2:-1] == generic[-1:]
+                                         and (rank == generic[-1] or not pointwise))
         if final or len(levels) == depth or perf_counter() - begun > seconds:
             break
         new = [bracket(algebroid, X, Y) for X in first for Y in new]
@@ -154,14 +152,10 @@ class _Samples:
     ones that tell which sections are new."""
 
     def __init__(self, algebroid: LieAlgebroid, points: np.ndarray, sections: ca.SX):
-        rng, frame = (
-            np.random.default_rng(0),
-            ca.Function("frame", [algebroid.q], [ca.densify(sections)]),
-        )
-        near = [
-            algebroid.normalise(points[k % len(points)] + 0.5 * rng.normal(size=algebroid.nq))
-            for k in range(48)
-        ]
+        rng, frame = (np.random.default_rng(0),
+                      ca.Function("frame", [algebroid.q], [ca.densify(sections)]))
+        near = [algebroid.normalise(points[k % len(points)] + 0.5 * rng.normal(size=algebroid.nq))
+                for k in range(48)]
         size = [np.linalg.norm(frame(q).full()) for q in near]
         self.q, self.wanted = algebroid.q, len(points)
         # not where the frame is about to become singular

@@ -91,11 +91,8 @@ def _require_holonomic(constrained: ConstrainedSystem) -> None:
     system, d = constrained.system, constrained.distribution
     anchor = system.algebroid.anchor
     square = anchor.shape[0] == anchor.shape[1]
-    if (
-        not square
-        or not anchor.is_constant()
-        or np.any(ca.DM(anchor).full() != np.eye(anchor.shape[0]))
-    ):
+    if (not square or not anchor.is_constant()
+        or np.any(ca.DM(anchor).full() != np.eye(anchor.shape[0]))):
         raise MechanicsError("closed_form_multipliers works with coordinates: the anchor must be "
                              "the unit matrix")
     other = [name for i, name in enumerate(d.names) if i not in d.phi_rows]

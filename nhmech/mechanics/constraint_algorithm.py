@@ -48,13 +48,10 @@ def constraint_classes(system: LagrangianSystem, manifold: ConstraintManifold) -
         turning -= c * momentum[g]
     poisson = ca.blockcat([[ca.SX(space.nq, space.nq), rho], [-rho.T, turning]])
     legendre = ca.jacobian(ca.vertcat(system.q, momentum), state)
-    parts = [
-        manifold.at_points(part) for part in (ca.jacobian(functions, state), legendre, poisson)
-    ]
-    normals = [
-        null_space((leg @ kernel).T, product_size(leg, kernel))
-        for leg, kernel in zip(parts[1], map(null_space, parts[0]))
-    ]
+    parts = [manifold.at_points(part)
+             for part in (ca.jacobian(functions, state), legendre, poisson)]
+    normals = [null_space((leg @ kernel).T, product_size(leg, kernel))
+               for leg, kernel in zip(parts[1], map(null_space, parts[0]))]
     codimension, *others = {normal.shape[1] for normal in normals}
     if others:
         raise MechanicsError(f"the Legendre image of the manifold has codimensions {codimension}, "
@@ -247,14 +244,10 @@ def constraint_algorithm(constrained: HasConstrained, *, nonlinear: ca.SX | None
                                "the set of undetermined accelerations", 1.0)
     w = _solution(constrained, matrix, right, samples, rank, undetermined, gauge or {})
     holonomic = d.m == d.phi.numel() and not extra.numel()
-    first, second = (
-        constraint_classes(s, manifold) if holonomic and s.lagrangian is not None else (None, None)
-    )
-    inputs, names, options = (
-        [s.t, s.q, s.v, s.u, s.theta],
-        ["t", "q", "v", "u", "theta"],
-        {"cse": True},
-    )
+    first, second = (constraint_classes(s, manifold) if holonomic and s.lagrangian is not None
+                     else (None, None))
+    inputs, names, options = ([s.t, s.q, s.v, s.u, s.theta], ["t", "q", "v", "u", "theta"],
+                              {"cse": True})
     return ConstraintAlgorithm(
         constrained, tuple(steps), given, manifold.constraints, manifold.dimension,
         common_rank(manifold.at_points(M), "the Hessian of L"), undetermined,

@@ -174,11 +174,8 @@ def constraint_forms(constrained: HasConstrained, *, base: Sequence[str] | None 
 
     equations = former(frame.constrained, frame=frame)
     at = (inputs[0], inputs[1], xi, inputs[2], inputs[3])
-    lam, xi_rate, tau = (
-        equations.multipliers(*at),
-        equations.drift(*at)[1],
-        ca.substitute(system.force, system.v, V),
-    )
+    lam, xi_rate, tau = (equations.multipliers(*at), equations.drift(*at)[1],
+                         ca.substitute(system.force, system.v, V))
     dt, kept = space.one_form(1), list(frame.kept)
     reaction = space.one_form(ca.dot(lam, d.b[kept]), d.A[kept, :].T @ lam)
     omega_bar = cartan - wedge(dt, reaction + space.one_form(0, tau))

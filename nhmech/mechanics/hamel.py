@@ -55,18 +55,11 @@ def hamel(constrained: HasConstrained, speeds: Sequence[str] | None = None, *,
     on_basis = ca.substitute(lagrangian, v, X @ w)
     momentum = ca.gradient(on_basis, w)
     q_rate = adapted.anchor @ w
-    left = (
-        ca.jtimes(momentum, q, q_rate)
-        + ca.jtimes(momentum, t, ca.SX(1))
-        + ca.jtimes(momentum, w, w_rate)
-    )
+    left = (ca.jtimes(momentum, q, q_rate) + ca.jtimes(momentum, t, ca.SX(1))
+            + ca.jtimes(momentum, w, w_rate))
     left -= adapted.anchor.T @ ca.gradient(on_basis, q)
-    left += ca.vertcat(
-        *[
-            sum((momentum[g] * (C[a, :] @ w) for g, C in enumerate(adapted.structure)), ca.SX(0))
-            for a in range(w.numel())
-        ]
-    )
+    left += ca.vertcat(*[sum((momentum[g] * (C[a, :] @ w) for g, C in enumerate(adapted.structure)),
+                             ca.SX(0)) for a in range(w.numel())])
     drift = ca.jtimes(X, t, ca.SX(1)) if ca.depends_on(X, t) else ca.SX(*X.shape)
     left -= drift.T @ ca.substitute(ca.gradient(lagrangian, v), v, X @ w)
     balance = left - X.T @ ca.substitute(system.force, v, X @ w)

@@ -142,9 +142,8 @@ def nonholonomic_momentum(symmetry: Symmetry,
                     ["t", "q", "v", "u", "theta"], ["J_rate"]))
 
 
-def _write_coefficients(
-    symmetry: Symmetry, sections: Mapping[str, Coefficients]
-) -> tuple[tuple[str, ...], ca.SX]:
+def _write_coefficients(symmetry: Symmetry,
+                        sections: Mapping[str, Coefficients]) -> tuple[tuple[str, ...], ca.SX]:
     named = symbols(symmetry.constrained.system)
     if not sections:
         raise InputError("sections = {} must have one section or more; None takes a basis of g^D")
@@ -166,11 +165,8 @@ def _basis(symmetry: Symmetry) -> tuple[tuple[str, ...], ca.SX]:
     binding = [i for i in range(forms.shape[1]) if np.abs(forms[:, i]).max(initial=0.0) > ZERO]
     d, ones = constrained.distribution, np.ones(k)
     named = [d.names[i] for i in binding]
-    rows = (
-        [binding[i] for i in independent_rows(forms[:, binding], ones, [0] * len(binding), named)]
-        if binding
-        else []
-    )
+    rows = ([binding[i] for i in independent_rows(forms[:, binding], ones, [0] * len(binding),
+                                                  named)] if binding else [])
     free = independent_speeds(forms[:, rows], ones, symmetry.names, ())
     top = np.zeros((len(free), k))
     top[range(len(free)), free] = 1

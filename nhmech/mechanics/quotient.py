@@ -117,9 +117,8 @@ def quotient(symmetry: Symmetry,
              "the distribution": d.A, "its affine part": d.b, "the holonomic constraint": d.phi,
              **{f"the structure function of {name}": c
                 for name, c in zip(space.v_names, space.structure)}}
-    anchor, lagrangian, force, A, b, phi, *structure = onto_base(
-        symmetry, coordinates, named, system.v, known
-    )
+    anchor, lagrangian, force, A, b, phi, *structure = onto_base(symmetry, coordinates, named,
+                                                                 system.v, known)
     algebroid = restrict_algebroid(space, coordinates, anchor,
                                    tuple(ca.sparsify(c) for c in structure),
                                    space.v_names, space.v_units, known)

@@ -100,9 +100,8 @@ def independent_speeds(A: np.ndarray, scales: np.ndarray, names: Sequence[str],
             raise InputError(f"{len(wanted)} independent speeds were named "
                              f"({', '.join(wanted)}), the motion has {nxi}")
     chosen: list[int] = []
-    groups = [[names.index(name) for name in group] for group in preferred] + [
-        list(range(len(names)))
-    ]
+    groups = [[names.index(name) for name in group]
+              for group in preferred] + [list(range(len(names)))]
     while len(chosen) < nxi:
         # (k, nv): how much of each coordinate is still free
         left = np.linalg.norm(kernel, axis=2)

@@ -44,10 +44,9 @@ def find_symmetry(constrained: HasConstrained) -> Symmetry:
     """
     constrained = require_constrained(constrained)
     space, rng = constrained.system.algebroid, np.random.default_rng(1)
-    anywhere = replace(
-        constrained,
-        samples=np.array([space.normalise(rng.normal(size=space.nq)) for _ in range(8)]),
-    )
+    anywhere = replace(constrained,
+                       samples=np.array([space.normalise(rng.normal(size=space.nq))
+                                         for _ in range(8)]))
     names, sections = _independent(anywhere, *candidates(constrained.system))
     found = invariances(constrained, sections)
     values = evaluate(constrained, found, 2 * len(names) + 8)

@@ -149,9 +149,8 @@ class LagrangianSystem:
     def mass_and_bias(self) -> tuple[ca.SX, ca.SX]:
         """M (nv, nv) and h (nv,) with dS/da = M a + h."""
         gradient = ca.gradient(self.gibbs, self.a)
-        return ca.jacobian(gradient, self.a), ca.substitute(
-            gradient, self.a, ca.SX.zeros(self.a.shape)
-        )
+        return ca.jacobian(gradient, self.a), ca.substitute(gradient, self.a,
+                                                            ca.SX.zeros(self.a.shape))
 
     @cached_property
     def energy_function(self) -> ca.Function:

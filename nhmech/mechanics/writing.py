@@ -213,12 +213,8 @@ def _symbols(space: LieAlgebroid, v: ca.SX, t: ca.SX, theta: ca.SX, theta_names:
 
 
 def _name_entries(names: Sequence[str], values: ca.SX) -> Names:
-    return Names(
-        **{
-            name if name.isidentifier() and not keyword.iskeyword(name) else f"_{i}": values[i]
-            for i, name in enumerate(names)
-        }
-    )
+    return Names(**{name if name.isidentifier() and not keyword.iskeyword(name)
+                    else f"_{i}": values[i] for i, name in enumerate(names)})
 
 
 def fibre_index(space: LieAlgebroid, name: str) -> int:

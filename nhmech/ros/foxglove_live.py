@@ -64,8 +64,7 @@ class FoxgloveServer:
                 supported_encodings=[CDR, JSON],
                 server_listener=_Listener(self._came, self._late))
         except RuntimeError as error:
-            raise InputError(f"port {port} of {host}: {error}; --port takes another one"
-                             ) from error
+            raise InputError(f"port {port} of {host}: {error}; --port takes another one") from error
         self.port = self._server.port
 
     def __repr__(self) -> str:

@@ -58,11 +58,9 @@ class CompiledSteps:
     def __init__(self, loop: Loop, moment: Moment, constants: tuple[float, ...], theta: np.ndarray,
                  signs: np.ndarray, split: np.ndarray, gauge: np.ndarray,
                  angles: tuple[int, ...], references: np.ndarray, hold: int):
-        arrays = (
-            theta, signs, split, np.array([np.nan, 0.0, 1.0]), moment.q, moment.v, moment.x,
-            moment.u, moment.health, moment.clock, np.zeros(loop.work), gauge,
-            np.array(angles, dtype=np.int64), references,
-        )
+        arrays = (theta, signs, split, np.array([np.nan, 0.0, 1.0]), moment.q, moment.v, moment.x,
+                  moment.u, moment.health, moment.clock, np.zeros(loop.work), gauge,
+                  np.array(angles, dtype=np.int64), references)
         # what C has the addresses of must live as long as this
         self._arrays = arrays
         self.setup = Setup(*constants, *(array.ctypes.data for array in arrays[:-1]))

@@ -149,9 +149,8 @@ def unit(number: float) -> float:
 def gather(terms: dict[int, float], atom: int, number: float) -> None:
     """Adds number times atom to a linear form."""
     old = terms.get(atom, 0.0)
-    terms[atom] = (
-        0.0 if abs(old + number) <= ROUNDING * max(abs(old), abs(number)) else old + number
-    )
+    terms[atom] = (0.0 if abs(old + number) <= ROUNDING * max(abs(old), abs(number))
+                   else old + number)
 
 
 def read(function: ca.Function) -> tuple[Graph, list[list[Value]]]:
@@ -159,10 +158,8 @@ def read(function: ca.Function) -> tuple[Graph, list[list[Value]]]:
     graph, work = Graph(), {}
     outputs = [[Value(0.0, ONE)] * function.nnz_out(k) for k in range(function.n_out())]
     for i in range(function.n_instructions()):
-        operation, to, of = (
-            function.instruction_id(i), function.instruction_output(i),
-            function.instruction_input(i),
-        )
+        operation, to, of = (function.instruction_id(i), function.instruction_output(i),
+                             function.instruction_input(i))
         if operation == ca.OP_INPUT:
             work[to[0]] = Value(1.0, graph.atom(Node("input", place=(of[0], of[1]))))
         elif operation == ca.OP_CONST:

@@ -120,9 +120,7 @@ def _pivot(work: np.ndarray, rows: Sequence[Mapping[int, ca.SX]], left: Sequence
 
     def cost(entry: tuple[int, int]) -> tuple[bool, int, float]:
         i, j = entry
-        return (
-            not rows[i][j].is_constant(),
-            (len(rows[i]) - 1) * (sum(j in rows[k] for k in left) - 1), -size[entry],
-        )
+        return (not rows[i][j].is_constant(),
+                (len(rows[i]) - 1) * (sum(j in rows[k] for k in left) - 1), -size[entry])
 
     return min((entry for entry, value in size.items() if value >= 0.1 * best), key=cost)

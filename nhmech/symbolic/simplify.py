@@ -140,9 +140,8 @@ class _Writer:
             self._known[size] = self._name()
             self.constants[self._known[size]] = size
         constant = self._known[size]
-        return sign, constant if atom == ONE else self._product(
-            [*self._factors(atom), (constant, 1)]
-        )
+        return sign, constant if atom == ONE else self._product([*self._factors(atom),
+                                                                 (constant, 1)])
 
     def _product_of(self, atom: int) -> int:
         factors = self._factors(atom)
@@ -168,11 +167,8 @@ class _Writer:
     def _expression(self, atom: int) -> ca.SX:
         stack = [atom]
         while stack:  # deeper than Python's recursion goes
-            missing = (
-                [a for a in self._needs(stack[-1]) if a not in self._made]
-                if stack[-1] not in self._made
-                else []
-            )
+            missing = ([a for a in self._needs(stack[-1]) if a not in self._made]
+                       if stack[-1] not in self._made else [])
             if missing:
                 stack += missing
             else:
@@ -192,11 +188,8 @@ class _Writer:
         if atom in self.functions:
             arguments = [self._with_sign(*term) for term in self.functions[atom]]
             operation = self.graph.nodes[atom].operation
-            return (
-                ca.SX.unary(operation, *arguments)
-                if len(arguments) == 1
-                else ca.SX.binary(operation, *arguments)
-            )
+            return (ca.SX.unary(operation, *arguments) if len(arguments) == 1
+                    else ca.SX.binary(operation, *arguments))
         node = self.graph.nodes[atom]
         return (self._made[self._product_of(atom)] if node.kind == "product"
                 else self._inputs[node.place[0]].nz[node.place[1]])

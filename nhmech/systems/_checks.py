@@ -24,11 +24,8 @@ def along(example: Example, what: str | ca.SX, times: Sequence[float] | np.ndarr
         An expression in the symbols (t, q, v, theta) of the system; or "acceleration", dv/dt; or
         "multipliers", those of the kept rows in the order of the rows.
     """
-    equations, system, theta = (
-        example.equations(),
-        example.constrained.system,
-        example.constrained.parameters,
-    )
+    equations, system, theta = (example.equations(), example.constrained.system,
+                                example.constrained.parameters)
     if isinstance(what, str):
         function, u = getattr(equations, what), np.zeros(system.u.numel())
         order = np.argsort(equations.frame.kept) if what == "multipliers" else slice(None)
@@ -60,11 +57,8 @@ def motions(example: Example, q: np.ndarray,
     u = np.zeros((constrained.system.u.numel(), len(q)))
     lam = np.zeros((len(q), constrained.distribution.m))
     lam[:, list(equations.frame.kept)] = equations.multipliers(*state, u, theta).full().T
-    return (
-        equations.velocity(*state, theta).full().T,
-        equations.acceleration(*state, u, theta).full().T,
-        lam,
-    )
+    return (equations.velocity(*state, theta).full().T,
+            equations.acceleration(*state, u, theta).full().T, lam)
 
 
 def wander(example: Example, *expressions: ca.SX, duration: float = 100.0,
@@ -95,10 +89,8 @@ def _states(example: Example, states: int = 6, seed: int = 0) -> Iterator[tuple]
     """Random (t, q, xi, u), with q among the configurations at which the system decided on its
     rows."""
     rng = np.random.default_rng(seed)
-    configurations, inputs = (
-        example.constrained.configurations,
-        example.constrained.system.u.numel(),
-    )
+    configurations, inputs = (example.constrained.configurations,
+                              example.constrained.system.u.numel())
     for k in range(states):
         t, xi = rng.uniform(0, 1), rng.normal(size=len(example.start["xi"]))
         yield t, configurations[k % len(configurations)], xi, rng.normal(size=inputs)
@@ -114,11 +106,8 @@ def imbalance(example: Example, quantity: Callable[[Symbols], ca.SX],
     quantity, rate
         s -> expressions in t, q, v, u and parameters, of one shape.
     """
-    system, equations, theta = (
-        example.constrained.system,
-        example.equations(),
-        example.constrained.parameters,
-    )
+    system, equations, theta = (example.constrained.system, example.equations(),
+                                example.constrained.parameters)
     s = symbols(system)
     value, expected = ca.SX(quantity(s)), ca.SX(rate(s))
     found = system.rate(value) + ca.jtimes(value, system.v, system.a)

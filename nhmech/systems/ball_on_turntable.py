@@ -73,11 +73,8 @@ def example(m: float = 0.5, r: float = 0.06, I: float = 0.00072, Omega: float = 
 
 def moving_energy(s: Symbols) -> ca.SX:
     """E - Omega L_z [J], L_z about the table's axis."""
-    return (
-        _kinetic(s)
-        - _lift(s)
-        - s.p.Omega * (s.p.m * (s.q.x * s.v.y - s.q.y * s.v.x) + s.p.I * s.v.wz)
-    )
+    return (_kinetic(s) - _lift(s)
+            - s.p.Omega * (s.p.m * (s.q.x * s.v.y - s.q.y * s.v.x) + s.p.I * s.v.wz))
 
 
 def _slope_moment(s: Symbols) -> ca.SX:

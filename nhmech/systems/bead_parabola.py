@@ -50,19 +50,11 @@ def example(m: float = 0.8, g: float = 9.81, x1: float = 0.9) -> Example:
         return float(np.abs(values / (m * g * x1 ** 2) - 1).max())
 
     made = Example(
-        "bead_parabola",
-        "Bead on the parabola x2 = x1^2",
-        "paper 001, section 10",
-        constrained,
+        "bead_parabola", "Bead on the parabola x2 = x1^2", "paper 001, section 10", constrained,
         {"q": (x1, x1**2), "xi": (0.0,)},
-        (
-            Check("multiplier in both closed forms", "paper 001, section 10", 1e-10, multiplier),
-            Check(
-                "turning points and period", "complete elliptic integral, this file", 1e-11, period
-            ),
-            Check("energy", "conservation", 1e-11, energy),
-        ),
+        (Check("multiplier in both closed forms", "paper 001, section 10", 1e-10, multiplier),
+         Check("turning points and period", "complete elliptic integral, this file", 1e-11, period),
+         Check("energy", "conservation", 1e-11, energy)),
         speeds=("x1'",),
-        shapes=(Shape("sphere", (0.05,), lambda q: pose((q[0], 0, q[1])), ORANGE),),
-    )
+        shapes=(Shape("sphere", (0.05,), lambda q: pose((q[0], 0, q[1])), ORANGE),))
     return made

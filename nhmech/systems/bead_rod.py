@@ -54,22 +54,14 @@ def example(m: float = 0.8, omega: float = 1.5, r: float = 0.3, r_rate: float = 
                                               + omega ** 2 * exact ** 2) / 2).max()))
 
     made = Example(
-        "bead_rod",
-        "Bead on a turning rod (rheonomic)",
-        "paper 001, section 11",
-        constrained,
+        "bead_rod", "Bead on a turning rod (rheonomic)", "paper 001, section 11", constrained,
         {"q": (r, 0.0, r), "xi": (r_rate,)},
-        (
-            Check("motion in closed form", "r'' = omega^2 r, this file", 1e-12, motion),
-            Check("multipliers in closed form", "paper 001, section 11", 1e-11, multipliers),
-            Check("energy and Jacobi integral", "this file", 1e-11, integrals),
-        ),
+        (Check("motion in closed form", "r'' = omega^2 r, this file", 1e-12, motion),
+         Check("multipliers in closed form", "paper 001, section 11", 1e-11, multipliers),
+         Check("energy and Jacobi integral", "this file", 1e-11, integrals)),
         speeds=("r'",),
         methods=("gibbs_appell", "lagrange_multipliers", "hamel", "lagrange_dalembert"),
         why_not="projection: L is singular, r has no inertia of its own",
-        shapes=(
-            Shape("box", (3.0, 0.02, 0.02), lambda q: pose(yaw=np.arctan2(q[1], q[0])), GREY),
-            Shape("sphere", (0.05,), lambda q: pose((q[0], q[1], 0)), ORANGE),
-        ),
-    )
+        shapes=(Shape("box", (3.0, 0.02, 0.02), lambda q: pose(yaw=np.arctan2(q[1], q[0])), GREY),
+                Shape("sphere", (0.05,), lambda q: pose((q[0], q[1], 0)), ORANGE)))
     return made

@@ -53,13 +53,10 @@ def example(m2: float = 0.7, m3: float = 1.6) -> Example:
     def closed_form() -> float:
         t = np.linspace(0, 20, 21)
         q, _ = solve(made, t)
-        return float(
-            max(
-                np.abs(q[:, 2:4] - _oscillation(m2, start["q"][2:4], start["xi"][:2], t)).max(),
-                np.abs(q[:, 4:] - _oscillation(m3, start["q"][4:], start["xi"][2:], t)).max(),
-                np.abs(q[:, :2]).max(),
-            )
-        )
+        return float(max(np.abs(q[:, 2:4]
+                                - _oscillation(m2, start["q"][2:4], start["xi"][:2], t)).max(),
+                         np.abs(q[:, 4:] - _oscillation(m3, start["q"][4:], start["xi"][2:],
+                                                        t)).max(), np.abs(q[:, :2]).max()))
 
     v, (x2, y2, x3, y3) = system.v, (system.q[i] for i in range(2, 6))
     J2 = x2 * (2 * m2 * v[3] + x2) - y2 * (2 * m2 * v[2] - y2)

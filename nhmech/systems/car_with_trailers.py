@@ -110,9 +110,8 @@ def _rates(s: Symbols, n: int) -> ca.SX:
     V, W, p = s.v.forward_speed, s.v.forward_speed * ca.tan(s.q.steering) / s.p.wheelbase, vars(s.p)
     rates = [W]
     for i in range(1, n + 1):
-        c, sn, e = (
-            ca.cos(vars(s.q)[f"hitch_{i}"]), ca.sin(vars(s.q)[f"hitch_{i}"]), p[f"behind_{i}"],
-        )
+        c, sn, e = (ca.cos(vars(s.q)[f"hitch_{i}"]), ca.sin(vars(s.q)[f"hitch_{i}"]),
+                    p[f"behind_{i}"])
         before = W
         V, W = V * c - e * W * sn, -(V * sn + e * W * c) / p[f"drawbar_{i}"]
         rates.append(W - before)
@@ -125,21 +124,17 @@ def _shapes(p: dict, n: int) -> tuple:
         def at(q):
             x, y, heading = q[:3]
             for k in range(1, i + 1):
-                x, y = (
-                    x - p[f"behind_{k}"] * np.cos(heading), y - p[f"behind_{k}"] * np.sin(heading),
-                )
+                x, y = (x - p[f"behind_{k}"] * np.cos(heading),
+                        y - p[f"behind_{k}"] * np.sin(heading))
                 heading = heading + q[3 + k]
-                x, y = (
-                    x - p[f"drawbar_{k}"] * np.cos(heading),
-                    y - p[f"drawbar_{k}"] * np.sin(heading),
-                )
+                x, y = (x - p[f"drawbar_{k}"] * np.cos(heading),
+                        y - p[f"drawbar_{k}"] * np.sin(heading))
             return x, y, heading
         return at
 
     def front(q):
-        return (
-            q[0] + p["wheelbase"] * np.cos(q[2]), q[1] + p["wheelbase"] * np.sin(q[2]), q[2] + q[3],
-        )
+        return (q[0] + p["wheelbase"] * np.cos(q[2]), q[1] + p["wheelbase"] * np.sin(q[2]),
+                q[2] + q[3])
 
     car, shapes = place(0), list(wheels(front, 0.0, 0.0, 0.2))
     shapes += [*wheels(car, 0.0, 0.42, 0.2),

@@ -62,9 +62,8 @@ def example(m: float = 4.0, m0: float = 3.0, l: float = 0.12, I: float = 0.1885,
                                [ca.jacobian(base.momentum, base.v), quotient.alpha,
                                 quotient.omega])
         for rates in np.random.default_rng(4).normal(size=(5, 2)) * 5:
-            found, alpha, omega = (
-                value.full() for value in evaluate(rates, constrained.parameters)
-            )
+            found, alpha, omega = (value.full()
+                                   for value in evaluate(rates, constrained.parameters))
             worst = max(worst, np.abs(found - matrix).max(),
                         np.abs(alpha.ravel() - gyroscopic_force(m0, l, a, r, rates)).max(),
                         abs(omega[0, 1] - form_coefficient(m0, l, a, r, rates)))

@@ -71,12 +71,8 @@ def example() -> Example:
     on = ca.vertcat(v[R], -A @ v[R])
     L_c = ca.substitute(L, v, on)
     own = ca.gradient(L_c, v)[R]
-    left = (
-        ca.jtimes(own, q, on)
-        + ca.jtimes(own, v, a)
-        - ca.gradient(L_c, q)[R]
-        + A.T @ ca.gradient(L_c, q)[S]
-    )
+    left = (ca.jtimes(own, q, on) + ca.jtimes(own, v, a) - ca.gradient(L_c, q)[R]
+            + A.T @ ca.gradient(L_c, q)[S])
     curved = sum(momentum[S][b] * B[b] @ v[R] for b in range(2))
     # (3.4)
     reduced = left + curved
@@ -124,25 +120,13 @@ def example() -> Example:
         return worst
 
     made = Example(
-        "connection_curvature",
-        "Constrained Lagrangian with curvature term",
-        "paper 000, eqs. (3.2)-(3.5)",
-        constrained,
-        {"q": (0.3, -0.4, 0.2, 0.5), "xi": (0.5, -0.3)},
-        (
-            Check("(3.4) is (3.2)", "paper 000, eqs. (3.2), (3.4)", 1e-12, identity),
-            Check(
-                "curvature is the bracket of horizontal lifts",
-                "paper 000, eq. (3.5)",
-                1e-12,
-                brackets,
-            ),
-            Check(
-                "motion and multipliers by another method", "paper 000, eq. (3.4)", 1e-12, motion
-            ),
-        ),
-        speeds=("r1'", "r2'"),
-    )
+        "connection_curvature", "Constrained Lagrangian with curvature term",
+        "paper 000, eqs. (3.2)-(3.5)", constrained, {"q": (0.3, -0.4, 0.2, 0.5), "xi": (0.5, -0.3)},
+        (Check("(3.4) is (3.2)", "paper 000, eqs. (3.2), (3.4)", 1e-12, identity),
+         Check("curvature is the bracket of horizontal lifts", "paper 000, eq. (3.5)", 1e-12,
+               brackets),
+         Check("motion and multipliers by another method", "paper 000, eq. (3.4)", 1e-12, motion)),
+        speeds=("r1'", "r2'"))
     return made
 
 

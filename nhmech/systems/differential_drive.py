@@ -70,14 +70,10 @@ def robot_numbers(p) -> dict:
 
 def _kinetic_energy(s: Symbols) -> ca.SX:
     p, axle = s.p, base(s)
-    wheels = sum(
-        axle.at(0, side * p.half_track).energy(p.wheel_mass, p.wheel_inertia) for side in (1, -1)
-    )
-    return (
-        axle.at(p.ahead).energy(p.mass, p.inertia)
-        + wheels
-        + p.spin_inertia * (s.v.left**2 + s.v.right**2) / 2
-    )
+    wheels = sum(axle.at(0, side * p.half_track).energy(p.wheel_mass, p.wheel_inertia)
+                 for side in (1, -1))
+    return (axle.at(p.ahead).energy(p.mass, p.inertia) + wheels
+            + p.spin_inertia * (s.v.left**2 + s.v.right**2) / 2)
 
 
 def _speeds(s: Symbols) -> ca.SX:

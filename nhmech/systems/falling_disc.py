@@ -66,10 +66,8 @@ def example(m: float = 2.0, r: float = 0.3, A: float | None = None,
                        + (C + size) * u2 * u3) / (A + size)
             expected = np.array([leaning, -size * u1 * u3 / (C + size),
                                  u1 * u3 * tan - C * u1 * u2 / A])
-            ahead, left, up = (
-                r * (expected[1] + u1 * u3), r * (u2 * u3 - expected[0]),
-                -r * (u1**2 + u2 * u3 * tan),
-            )
+            ahead, left, up = (r * (expected[1] + u1 * u3), r * (u2 * u3 - expected[0]),
+                               -r * (u1**2 + u2 * u3 * tan))
             level = left * np.cos(q[3]) - up * np.sin(q[3])
             c, s = np.cos(q[2]), np.sin(q[2])
             force = m * np.array([c * ahead - s * level, s * ahead + c * level])
@@ -81,29 +79,19 @@ def example(m: float = 2.0, r: float = 0.3, A: float | None = None,
         """Squared growth rates upright: rolling, (m g r - C (C + m r^2) u2^2 / A) / (A + m r^2);
         spinning, m g r / (A + m r^2) - u3^2."""
         J, size = A + m * r ** 2, C + m * r ** 2
-        rolling = [
-            abs(growth(made, 0, 0, u2, 0) - (m * GRAVITY * r - C * size * u2**2 / A) / J)
-            for u2 in (3, 4, 10)
-        ]
+        rolling = [abs(growth(made, 0, 0, u2, 0) - (m * GRAVITY * r - C * size * u2**2 / A) / J)
+                   for u2 in (3, 4, 10)]
         spinning = [abs(growth(made, 0, 0, 0, u3) - (m * GRAVITY * r / J - u3**2)) for u3 in (3, 6)]
         return float(max(rolling + spinning))
 
     made = Example(
-        "falling_disc",
-        "Falling disc",
-        SOURCE,
-        constrained,
+        "falling_disc", "Falling disc", SOURCE, constrained,
         {"q": (0.0, 0.0, 0.0, 0.3, 0.0), "xi": (0.2, 4.0, 0.5)},
-        (
-            Check(
-                "accelerations and force by Newton and Euler", "in this file", 1e-11, newton_euler
-            ),
-            Check("stability of upright rolling and spinning", SOURCE, 1e-10, thresholds),
-            Check("energy over 100 s", "d'Alembert", 1e-10, lambda: wander(made, disc.energy)),
-        ),
+        (Check("accelerations and force by Newton and Euler", "in this file", 1e-11, newton_euler),
+         Check("stability of upright rolling and spinning", SOURCE, 1e-10, thresholds),
+         Check("energy over 100 s", "d'Alembert", 1e-10, lambda: wander(made, disc.energy))),
         SPEEDS,
-        shapes=(Shape("cylinder", (r, r / 30), lambda q: _place(q, r), trail=True),),
-    )
+        shapes=(Shape("cylinder", (r, r / 30), lambda q: _place(q, r), trail=True),))
     return made
 
 

@@ -38,21 +38,11 @@ def example(y: float = 0.3, x_rate: float = 1.2, y_rate: float = 0.8) -> Example
                                   xi)[:, 0] - k * y_rate / (1 + high ** 2) ** 1.5).max())
 
     made = Example(
-        "nonholonomic_particle",
-        "Free particle with z' = y x'",
-        "paper 002, example 7.1",
-        constrained,
-        {"q": (0.0, y, 0.0), "xi": (x_rate, y_rate)},
-        (
-            Check(
-                "motion in closed form",
-                "paper 002, example 7.1, integrated in this file",
-                1e-12,
-                closed_form,
-            ),
-            Check("multiplier in closed form", "paper 002, example 7.1", 1e-12, multiplier),
-        ),
+        "nonholonomic_particle", "Free particle with z' = y x'", "paper 002, example 7.1",
+        constrained, {"q": (0.0, y, 0.0), "xi": (x_rate, y_rate)},
+        (Check("motion in closed form", "paper 002, example 7.1, integrated in this file", 1e-12,
+               closed_form),
+         Check("multiplier in closed form", "paper 002, example 7.1", 1e-12, multiplier)),
         speeds=("x'", "y'"),
-        shapes=(Shape("sphere", (0.1,), lambda q: pose(q), ORANGE, trail=True),),
-    )
+        shapes=(Shape("sphere", (0.1,), lambda q: pose(q), ORANGE, trail=True),))
     return made

@@ -98,11 +98,8 @@ def _inertia(p) -> ca.SX:
 
 def _energy(s: Symbols) -> ca.SX:
     v, omega = _velocity(s)
-    return (
-        s.p.m * ca.sumsqr(v) / 2
-        + ca.dot(omega, _inertia(s.p) @ omega) / 2
-        + s.p.m * s.p.gravity * s.q.z
-    )
+    return (s.p.m * ca.sumsqr(v) / 2 + ca.dot(omega, _inertia(s.p) @ omega) / 2
+            + s.p.m * s.p.gravity * s.q.z)
 
 
 def _lagrangian(s: Symbols) -> ca.SX:

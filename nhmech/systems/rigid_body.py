@@ -41,11 +41,8 @@ def example() -> Example:
 
         twice_energy, square = I @ np.square(START), np.square(I * START).sum()
         rate = np.sqrt((I[2] - I[1]) * (square - twice_energy * I[0]) / I.prod())
-        parameter = (
-            (I[1] - I[0])
-            * (twice_energy * I[2] - square)
-            / ((I[2] - I[1]) * (square - twice_energy * I[0]))
-        )
+        parameter = ((I[1] - I[0]) * (twice_energy * I[2]
+                                      - square) / ((I[2] - I[1]) * (square - twice_energy * I[0])))
         # the last one is the period
         t = np.append(times, 4 * ellipk(parameter) / rate)
         sn, cn, dn, _ = ellipj(rate * t, parameter)
@@ -78,22 +75,13 @@ def example() -> Example:
         return float(worst)
 
     made = Example(
-        "rigid_body",
-        "Free rigid body (Euler-Poincare) with attitude",
-        "paper 002, example 5.2, eq. (9)",
-        constrain(body),
+        "rigid_body", "Free rigid body (Euler-Poincare) with attitude",
+        "paper 002, example 5.2, eq. (9)", constrain(body),
         {"q": (0.0, 0.0, 0.0, 1.0), "xi": START},
-        (
-            Check("on so(3) and on SO(3): Euler's equations", "paper 002, eq. (9)", 1e-13, reduced),
-            Check(
-                "angular velocity in elliptic functions, period",
-                "closed form of this file",
-                1e-11,
-                elliptic,
-            ),
-            Check("angular momentum in space", "conservation", 1e-11, momentum),
-            Check("attitude after 5 s", "integration with 36 digits", 1e-11, attitude),
-        ),
-        shapes=(Shape("box", (1.2, 0.8, 0.3), turned, BLUE),),
-    )
+        (Check("on so(3) and on SO(3): Euler's equations", "paper 002, eq. (9)", 1e-13, reduced),
+         Check("angular velocity in elliptic functions, period", "closed form of this file", 1e-11,
+               elliptic),
+         Check("angular momentum in space", "conservation", 1e-11, momentum),
+         Check("attitude after 5 s", "integration with 36 digits", 1e-11, attitude)),
+        shapes=(Shape("box", (1.2, 0.8, 0.3), turned, BLUE),))
     return made

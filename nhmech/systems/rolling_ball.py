@@ -83,25 +83,15 @@ def example(r: float = 0.1, k2: float = 0.004, fx: float = 0.3, fy: float = -0.2
                             - solve(made, times, rtol=1e-13)[0]).max())
 
     made = Example(
-        "rolling_ball",
-        "Homogeneous ball on a plane under a constant force",
-        "paper 002, example 7.2, eq. (17)",
-        constrained,
-        {"q": (0.0, 0.0), "xi": START},
-        (
-            Check("Gibbs function on the constraints", "paper 002, example 7.2", 1e-12, gibbs),
-            Check("motion and force of the plane", "closed form of this file", 1e-11, motion),
-            Check(
-                "the same with the attitude as a coordinate",
-                "R^2 x SO(3), body components",
-                1e-11,
-                reconstructed,
-            ),
-            Check("attitude after 2 s", "integration with 36 digits", 1e-11, attitude),
-        ),
+        "rolling_ball", "Homogeneous ball on a plane under a constant force",
+        "paper 002, example 7.2, eq. (17)", constrained, {"q": (0.0, 0.0), "xi": START},
+        (Check("Gibbs function on the constraints", "paper 002, example 7.2", 1e-12, gibbs),
+         Check("motion and force of the plane", "closed form of this file", 1e-11, motion),
+         Check("the same with the attitude as a coordinate", "R^2 x SO(3), body components", 1e-11,
+               reconstructed),
+         Check("attitude after 2 s", "integration with 36 digits", 1e-11, attitude)),
         SPEEDS,
-        shapes=(Shape("sphere", (r,), lambda q: pose((q[0], q[1], r)), BLUE, trail=True),),
-    )
+        shapes=(Shape("sphere", (r,), lambda q: pose((q[0], q[1], r)), BLUE, trail=True),))
     return made
 
 

@@ -61,11 +61,8 @@ def example(trucks: str = "coupled", **parameters: float) -> Example:
                     lambda: imbalance(made, _energy, _power)),
               Check("momentum equation", SOURCE, 1e-10,
                     lambda: imbalance(made, _momentum, _momentum_rate))]
-    if (
-        coupled
-        and abs(numbers["J"] + numbers["J0"] + 2 * numbers["J1"] - numbers["m"] * numbers["r"] ** 2)
-        < 1e-12
-    ):
+    if (coupled and abs(numbers["J"] + numbers["J0"] + 2 * numbers["J1"]
+                        - numbers["m"] * numbers["r"] ** 2) < 1e-12):
         checks.append(Check("momentum equation of the coupled board", SOURCE, 1e-10,
                             lambda: imbalance(made, _momentum, _coupled_rate)))
     start = {"q": (0.0, 0.0, 0.0, 0.0, 0.4, -0.4),

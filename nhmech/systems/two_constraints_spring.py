@@ -43,10 +43,8 @@ def example(m: float = 0.7, k: float = 2.0, c1: float = 0.6, c2: float = 2.0, x1
         R1, R2, R3 = (m * along(made, "acceleration", times, q, xi) + k * q).T
         x3, D = q[:, 2], (c2 ** 2 - 4 * c1 / q[:, 2]) ** -0.5
         lam = along(made, "multipliers", times, q, xi)
-        first, second = (
-            lam[:, 0] - (R2 - R1) * D / x3,
-            lam[:, 1] - R1 * (1 + c2 * D) / 2 - R2 * (1 - c2 * D) / 2,
-        )
+        first, second = (lam[:, 0] - (R2 - R1) * D / x3,
+                         lam[:, 1] - R1 * (1 + c2 * D) / 2 - R2 * (1 - c2 * D) / 2)
         return float(np.abs([first, second, (R1 - R2) * c1 * D / x3 ** 2 + R3]).max() / k)
 
     def reduced() -> float:
@@ -70,27 +68,13 @@ def example(m: float = 0.7, k: float = 2.0, c1: float = 0.6, c2: float = 2.0, x1
         return float(np.abs(values / values[0] - 1).max())
 
     made = Example(
-        "two_constraints_spring",
-        "Particle on x1 x2 x3 = c1, x1 + x2 = c2, with a spring",
-        "paper 001, section 12",
-        constrained,
-        {"q": tuple(place(np.float64(x1))), "xi": (speed,)},
-        (
-            Check(
-                "multipliers from the inverse functions",
-                "paper 001, section 12",
-                1e-10,
-                multipliers,
-            ),
-            Check(
-                "motion with one degree of freedom",
-                "x1 as the only coordinate, this file",
-                1e-10,
-                reduced,
-            ),
-            Check("energy", "conservation", 1e-11, energy),
-        ),
+        "two_constraints_spring", "Particle on x1 x2 x3 = c1, x1 + x2 = c2, with a spring",
+        "paper 001, section 12", constrained, {"q": tuple(place(np.float64(x1))), "xi": (speed,)},
+        (Check("multipliers from the inverse functions", "paper 001, section 12", 1e-10,
+               multipliers),
+         Check("motion with one degree of freedom", "x1 as the only coordinate, this file", 1e-10,
+               reduced),
+         Check("energy", "conservation", 1e-11, energy)),
         speeds=("x1'",),
-        shapes=(Shape("sphere", (0.06,), lambda q: pose(q), ORANGE),),
-    )
+        shapes=(Shape("sphere", (0.06,), lambda q: pose(q), ORANGE),))
     return made

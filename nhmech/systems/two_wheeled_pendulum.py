@@ -81,9 +81,8 @@ def _kinetic(s: Symbols) -> ca.SX:
                    + p.above * v.pitch * c) ** 2 + com.lateral ** 2 + (p.above * v.pitch * sn) ** 2
     rotation = (p.roll_inertia * (v.yaw_rate * sn) ** 2 + p.pitch_inertia * v.pitch ** 2
                 + p.yaw_inertia * (v.yaw_rate * c) ** 2)
-    turning = sum(
-        axle.at(0, side * p.half_track).energy(p.wheel_mass, p.wheel_inertia) for side in (1, -1)
-    )
+    turning = sum(axle.at(0, side * p.half_track).energy(p.wheel_mass, p.wheel_inertia)
+                  for side in (1, -1))
     spinning = sum(p.spin_inertia * (rate + v.pitch) ** 2 / 2 + p.rotor_inertia * rate ** 2 / 2
                    for rate in (v.left, v.right))
     return (p.mass * translation + rotation) / 2 + turning + spinning

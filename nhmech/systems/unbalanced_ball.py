@@ -90,8 +90,5 @@ def _moments(s: Symbols) -> ca.SX:
 def _lagrangian(s: Symbols) -> ca.SX:
     R, omega = attitude(s), spin(s)
     velocity = ca.vertcat(s.v.x, s.v.y, 0) + R @ ca.cross(omega, ca.vertcat(0, 0, s.p.c))
-    return (
-        s.p.m * ca.sumsqr(velocity) / 2
-        + ca.dot(_moments(s), omega**2) / 2
-        - s.p.m * s.p.g * s.p.c * R[2, 2]
-    )
+    return (s.p.m * ca.sumsqr(velocity) / 2 + ca.dot(_moments(s), omega**2) / 2
+            - s.p.m * s.p.g * s.p.c * R[2, 2])

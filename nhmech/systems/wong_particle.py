@@ -42,11 +42,8 @@ def example(m: float = 1.3) -> Example:
         from scipy.spatial.transform import Rotation
 
         q, v = solve(made, times, rtol=1e-13)
-        square, drift, area = (
-            PLACE @ PLACE,
-            PLACE @ VELOCITY,
-            np.linalg.norm(np.cross(PLACE, VELOCITY)),
-        )
+        square, drift, area = (PLACE @ PLACE, PLACE @ VELOCITY,
+                               np.linalg.norm(np.cross(PLACE, VELOCITY)))
         radial = PLACE / np.sqrt(square)
         mu = ISOSPIN @ radial
         J = m * np.cross(PLACE, VELOCITY) - mu * radial
@@ -70,22 +67,13 @@ def example(m: float = 1.3) -> Example:
         return product_basis_error(made, "so(3)", monopole, m)
 
     made = Example(
-        "wong_particle",
-        "Wong's particle in a monopole field, TP/SO(3)",
-        "paper 002, example 6.1, eq. (14)",
-        constrain(system, {"m": m}, samples=samples),
+        "wong_particle", "Wong's particle in a monopole field, TP/SO(3)",
+        "paper 002, example 6.1, eq. (14)", constrain(system, {"m": m}, samples=samples),
         {"q": tuple(PLACE), "xi": (*VELOCITY, *ISOSPIN)},
-        (
-            Check(
-                "motion on a cone, isospin carried along", "closed form of this file", 1e-11, cone
-            ),
-            Check("curvature of the monopole", "Wu and Yang 1969, this file", 1e-13, field),
-            Check("the same in the product basis", "paper 002, eq. (14)", 1e-11, other_basis),
-        ),
-        shapes=(
-            Shape("sphere", (0.06,), lambda q: pose(), DARK),
-            Shape("sphere", (0.05,), lambda q: pose(q), ORANGE, trail=True),
-        ),
-    )
+        (Check("motion on a cone, isospin carried along", "closed form of this file", 1e-11, cone),
+         Check("curvature of the monopole", "Wu and Yang 1969, this file", 1e-13, field),
+         Check("the same in the product basis", "paper 002, eq. (14)", 1e-11, other_basis)),
+        shapes=(Shape("sphere", (0.06,), lambda q: pose(), DARK),
+                Shape("sphere", (0.05,), lambda q: pose(q), ORANGE, trail=True)))
     return made
 

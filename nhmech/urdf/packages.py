@@ -165,9 +165,8 @@ def _below(base: Path, name: str, depth: int) -> Path | None:
             if (folder / "package.xml").is_file():
                 continue
             try:
-                following += sorted(
-                    c for c in folder.iterdir() if c.is_dir() and not c.name.startswith(".")
-                )
+                following += sorted(c for c in folder.iterdir() if c.is_dir()
+                                    and not c.name.startswith("."))
             except OSError:
                 continue
         level = following

@@ -75,12 +75,10 @@ def _python_wheel(wheel: Wheel | WheelFields) -> str:
 
 
 def _command_wheels(wheels: Iterable[Wheel | WheelFields]) -> str:
-    return " ".join(
-        "--wheel " + _quote(",".join(f"{name}={_word(value)}"
-                                     for name, value in _fields(wheel).items()
-                                     if value is not None))
-        for wheel in wheels
-    )
+    return " ".join("--wheel "
+                    + _quote(",".join(f"{name}={_word(value)}"
+                                      for name, value in _fields(wheel).items()
+                                      if value is not None)) for wheel in wheels)
 
 
 def _fields(wheel: Wheel | WheelFields) -> WheelFields:

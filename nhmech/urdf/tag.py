@@ -60,14 +60,13 @@ def parse_tag(source: Source) -> Tag:
         raise source.error(tags[1],
                            f"there is another <nhmech> on line {tags[0].sourceline}; merge them")
     found = _collect(source, tags[0])
-    return Tag(
-        wheels=tuple(_read_wheel(source, e) for e in found["wheel"]) or None,
-        drive=tuple(_read_joint(source, e) for e in found["drive"]) or None,
-        lock={_read_joint(source, e): source.number(e, "position", 0.0) for e in found["lock"]},
-        free=tuple(_read_joint(source, e) for e in found["free"]),
-        speeds=next((_read_speeds(source, e) for e in found["speeds"]), None),
-        skid=next((_read_skid(source, e) for e in found["skid"]), None),
-    )
+    return Tag(wheels=tuple(_read_wheel(source, e) for e in found["wheel"]) or None,
+               drive=tuple(_read_joint(source, e) for e in found["drive"]) or None,
+               lock={_read_joint(source, e): source.number(e, "position", 0.0)
+                     for e in found["lock"]},
+               free=tuple(_read_joint(source, e) for e in found["free"]),
+               speeds=next((_read_speeds(source, e) for e in found["speeds"]), None),
+               skid=next((_read_skid(source, e) for e in found["skid"]), None))
 
 
 def _collect(source: Source, tag: Element) -> dict[str, list[Element]]:

@@ -105,11 +105,8 @@ def gibbs_function(bodies: Sequence[Body], inertias: Sequence[Inertia | None],
     """
     total = ca.SX(0)
     for body, inertia in _massive(bodies, inertias):
-        a_com = (
-            body.a
-            + ca.cross(body.alpha, inertia.com)
-            + ca.cross(body.omega, ca.cross(body.omega, inertia.com))
-        )
+        a_com = (body.a + ca.cross(body.alpha, inertia.com)
+                 + ca.cross(body.omega, ca.cross(body.omega, inertia.com)))
         momentum = inertia.matrix @ body.omega
         moment = inertia.matrix @ body.alpha / 2 + ca.cross(body.omega, momentum)
         total += inertia.mass * ca.sumsqr(a_com) / 2 + ca.dot(body.alpha, moment)

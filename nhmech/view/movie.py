@@ -131,8 +131,7 @@ def save_gif(html_path: str | PathLike[str], gif_path: str | PathLike[str],
 
 @contextmanager
 def _open_camera(html_path: str | PathLike[str], size: tuple[int, int], controls: bool,
-                 progress: Callable[[float], None] | None = None,
-                 ) -> Iterator[tuple[Frames, float]]:
+                 progress: Callable[[float], None] | None = None) -> Iterator[tuple[Frames, float]]:
     """A function that takes pictures of the page, and how long the page plays [s]."""
     with open_page(html_path, size) as browser:
         if not controls:

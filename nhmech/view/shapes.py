@@ -31,14 +31,11 @@ def buffer_geometry(vertices: np.ndarray, faces: np.ndarray, **attributes: np.nd
     as `uv`, `color`."""
     arrays = {"position": vertices, **attributes}
     index = umsgpack.Ext(0x16, np.ascontiguousarray(faces, dtype="<u4").tobytes())
-    return {
-        "type": "BufferGeometry",
-        "data": {
-            "attributes": {name: _attribute(array, "Float32Array", floats(array))
-                           for name, array in arrays.items()},
-            "index": {"itemSize": 1, "type": "Uint32Array", "array": index, "normalized": False},
-        },
-    }
+    return {"type": "BufferGeometry",
+            "data": {"attributes": {name: _attribute(array, "Float32Array", floats(array))
+                                    for name, array in arrays.items()},
+                     "index": {"itemSize": 1, "type": "Uint32Array", "array": index,
+                               "normalized": False}}}
 
 
 def _attribute(array: np.ndarray, kind: str, packed: umsgpack.Ext) -> dict:

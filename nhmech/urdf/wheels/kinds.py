@@ -122,9 +122,8 @@ def _swivelled(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
 
 def _mounted(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
     """A caster that is fixed, above a wheel with a motor, which no caster has."""
-    if layout.elements.rolls(wheel.name) and any(
-            not joint.moves and is_caster(layout, joint.child)
-            for joint in layout.path(layout.carrier(wheel))):
+    if layout.elements.rolls(wheel.name) and any(not joint.moves and is_caster(layout, joint.child)
+                                                 for joint in layout.path(layout.carrier(wheel))):
         yield Clue(Tread.OMNI, "fixed casters above wheels with motors")
 
 

@@ -242,9 +242,8 @@ def _lowest(layout: Layout, joint: Joint) -> np.ndarray | None:
     shape tells."""
     down = layout.X_RL[joint.child][:3, :3].T @ (0.0, 0.0, -1.0)
     points = []
-    for shape in (
-        s for link in layout.rigid(joint.child) for s in layout.shapes(link, joint.child)
-    ):
+    for shape in (s for link in layout.rigid(joint.child)
+                  for s in layout.shapes(link, joint.child)):
         if shape.kind == "sphere" or (shape.kind == "cylinder"
                                       and abs(shape.axis @ down) < PARALLEL):
             points.append(shape.centre + shape.size[0] * down)

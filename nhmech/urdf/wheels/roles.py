@@ -230,12 +230,10 @@ def choose_driven(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
             raise Origin.DRIVE.error(f"{layout.source.label}: joint {name!r} is locked; joints "
                                      f"that move: {', '.join(roles.moving)}; a wheel that is left "
                                      "out where wheels are listed is locked")
-    told = {
-        **{f"<{tag}>": [c.joint for c in layout.elements.commands if c.tag == tag]
-           for tag in ("ros2_control", "transmission")},
-        **{f"the plugin {plugin.name}": _driven_by(layout, plugin, roles)
-           for plugin in layout.elements.drives},
-    }
+    told = {**{f"<{tag}>": [c.joint for c in layout.elements.commands if c.tag == tag]
+               for tag in ("ros2_control", "transmission")},
+            **{f"the plugin {plugin.name}": _driven_by(layout, plugin, roles)
+               for plugin in layout.elements.drives}}
     strangers = _find_strangers(layout, told)
     found = ((element, *_follow(layout, roles, [_joint_of(layout, name) for name in names]))
              for element, names in told.items())
