@@ -83,15 +83,8 @@ class Demand:
     def load(self, speed: float = 0.0, acceleration: float = 0.0,
              uphill: tuple[float, float] = LEVEL) -> tuple[ContactLoad, np.ndarray]:
         """All contact forces that are consistent with the motion, and the efforts (nu,) of the
-        driven joints that hold it, least norm where several do.
-
-        Parameters
-        ----------
-        speed, acceleration
-            Forward [m/s], [m/s^2].
-        uphill
-            Tangent of the slope of the ground (forward, left).
-        """
+        driven joints that hold it, least norm where several do. `speed`, `acceleration`: forward
+        [m/s], [m/s^2]. `uphill`: tangent of the slope of the ground (forward, left)."""
         vehicle, model = self.vehicle, self._model
         forward, left, n = self._directions
         down = -(n + uphill[0] * forward + uphill[1] * left)

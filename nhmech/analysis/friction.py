@@ -71,13 +71,8 @@ def slack(load: ContactLoad, mu: Mapping[str, float]) -> float:
 
 def widest_split(load: ContactLoad, mu: Mapping[str, float], *,
                  sign: bool = False) -> tuple[float, np.ndarray]:
-    """The slack, and the split (n,) that leaves it.
-
-    Parameters
-    ----------
-    sign
-        Return any number of the right sign, and a split that leaves as much.
-    """
+    """The slack, and the split (n,) that leaves it. `sign`: return any number of the right sign,
+    and a split that leaves as much."""
     parts = [_cone(load, places, mu[wheel]) for wheel, places in _places(load).items()]
     left, change = _widest(parts, load.kernel, sign=sign)
     return load.size * left, load.split + load.size * change
@@ -217,12 +212,7 @@ def _cone(load: ContactLoad, places: tuple[int, list[int]],
 def _widest(parts: list[tuple], kernel: np.ndarray, gap: float = EXACT, *,
             sign: bool = False) -> tuple[float, np.ndarray]:
     """max over z of min over cones of right - |left|, and the change of the split there (n,).
-
-    Parameters
-    ----------
-    sign
-        As in `minimise`.
-    """
+    `sign`: as in `minimise`."""
     P, p, r, s = (np.array(part) for part in zip(*parts))
     basis = _felt_directions(np.vstack([P.reshape(2 * len(P), kernel.shape[1]), r]))
     P, r, m = P @ basis, r @ basis, basis.shape[1]

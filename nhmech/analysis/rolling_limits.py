@@ -111,13 +111,8 @@ def is_rolling_event(name: str) -> bool:
 
 class _Looks:
     """Looks at the forces of the states of a run; the latest is kept, for several events look at
-    the same states.
-
-    Parameters
-    ----------
-    mu
-        Friction coefficients, infinite where a wheel cannot slip or is not named.
-    """
+    the same states. `mu`: friction coefficients, infinite where a wheel cannot slip or is not
+    named."""
 
     def __init__(self, vehicle: Vehicle, mu: Mapping[str, float]):
         self.vehicle = vehicle

@@ -82,13 +82,7 @@ class Point:
 class Variations:
     """On a Lie algebroid a displacement eta of the fibre, along which q is moved, obeys eta' = dv -
     [v, eta], with dv = (dv/dq rho) eta + E dxi (paper 002, section 3). Displacements are kept in
-    the kernel of the holonomic one-forms.
-
-    Parameters
-    ----------
-    constrained
-        A vehicle or a `ConstrainedSystem`.
-    """
+    the kernel of the holonomic one-forms. `constrained`: a vehicle or a `ConstrainedSystem`."""
 
     def __init__(self, constrained: HasConstrained):
         self.simulated = Simulated.of(constrained)

@@ -19,14 +19,8 @@ from ..simulation.integration.integrators import POOR
 
 class Steps:
     """The simulator's step x' = F(t, x, u, theta) of cases side by side, and w' dF/d(x, u, theta).
-
-    Parameters
-    ----------
-    constrained
-        A vehicle or a `ConstrainedSystem`; symbolic parameters are theta.
-    dt
-        Step [s].
-    """
+    `constrained`: a vehicle or a `ConstrainedSystem`; symbolic parameters are theta. `dt`: step
+    [s]."""
 
     def __init__(self, constrained: HasConstrained, dt: float):
         self.dt = read_positive("dt", dt)

@@ -33,14 +33,8 @@ def has_browser() -> bool:
 
 def play(vehicle: Drawable, trajectory: Motion, speed: float, look: Look,
          instead: Path | None) -> None:
-    """Play a run once in the browser.
-
-    Parameters
-    ----------
-    instead
-        HTML file to write where no browser opens, numbered where that name is taken; None where
-        one has been written already.
-    """
+    """Play a run once in the browser. `instead`: HTML file to write where no browser opens,
+    numbered where that name is taken; None where one has been written already."""
     if has_browser():
         from ..view.viewer import Viewer
 

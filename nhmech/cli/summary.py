@@ -30,15 +30,8 @@ def print_notices(notices: Sequence[Notice]) -> None:
 
 def print_summary(trajectory: Trajectory, wall: float, failed: bool = False) -> dict[str, Any]:
     """Print duration, end pose, constraint residuals, energy and speed of a run; return its
-    `analysis.run_summary`.
-
-    Parameters
-    ----------
-    wall
-        How long it took [s].
-    failed
-        Whether it stopped by a failure, which has been reported already.
-    """
+    `analysis.run_summary`. `wall`: how long it took [s]. `failed`: whether it stopped by a failure,
+    which has been reported already."""
     from ..analysis.run_summary import run_summary
 
     found = run_summary(trajectory)

@@ -48,13 +48,8 @@ class Columns:
 
 def compile_columns(function: ca.Function, inputs: Sequence[np.ndarray]) -> Columns:
     """Of a function of dense vectors; in CasADi's virtual machine where there is no compiler for
-    vectors.
-
-    Parameters
-    ----------
-    inputs
-        Memory (n, room) of the arguments, in C's order, room a whole number of packs (`LaneState`).
-    """
+    vectors. `inputs`: memory (n, room) of the arguments, in C's order, room a whole number of packs
+    (`LaneState`)."""
     room = inputs[0].shape[1]
     outputs = [np.zeros((function.nnz_out(i), room)) for i in range(function.n_out())]
     try:

@@ -141,12 +141,7 @@ class LQR:
 def steady_motion(vehicle: Vehicle, twist: Sequence[float],
                   variations: Variations | None = None) -> Equilibrium:
     """The steady motion nearest to the upright pose with a base twist, and the efforts it takes.
-
-    Parameters
-    ----------
-    twist
-        (forward [m/s], lateral [m/s], yaw rate [rad/s]).
-    """
+    `twist`: (forward [m/s], lateral [m/s], yaw rate [rad/s])."""
     variations = Variations(vehicle) if variations is None else variations
     motions, q = SteadyMotions(variations, vehicle.driven), vehicle.configuration()
     point = variations.at(q, np.zeros(variations.xi.numel()))

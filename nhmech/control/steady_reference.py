@@ -61,12 +61,7 @@ class SteadyReference:
     def displacement(self, t: float, state: State,
                      turns: Callable[[str], bool] = lambda name: False) -> np.ndarray:
         """eta (nv,) along the fibre, from the reference to the state, to first order in eta.
-
-        Parameters
-        ----------
-        turns
-            Joints whose whole turns count; those of other continuous joints do not.
-        """
+        `turns`: joints whose whole turns count; those of other continuous joints do not."""
         # its lean is that of the start
         T, found = self.pose(t) if self.heading or self.place else self._start, state.T_WB
         R, n = T[:3, :3], self.vehicle.placer.normal

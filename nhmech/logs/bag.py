@@ -76,15 +76,8 @@ def _bar_size(vehicle: Vehicle) -> float:
 
 
 class Bag:
-    """Writes the messages of a run with an open writer of rosbags.
-
-    Parameters
-    ----------
-    forces
-        Whether the wheels' wrenches are among them.
-    twist
-        (N, 3) commanded at each recorded state, or None.
-    """
+    """Writes the messages of a run with an open writer of rosbags. `forces`: whether the wheels'
+    wrenches are among them. `twist`: (N, 3) commanded at each recorded state, or None."""
 
     def __init__(self, writer: Any, vehicle: Vehicle, run: Trajectory, forces: bool,
                  twist: np.ndarray | None, imus: Sequence[str] = ()):

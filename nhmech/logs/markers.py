@@ -23,15 +23,8 @@ NUMBERS = 5                         # of each bar: middle and height [m], red, g
 
 
 class Markers:
-    """Builds marker messages.
-
-    Parameters
-    ----------
-    messages
-        Of the library whose types are used.
-    size
-        [m] of a bar at the limit of friction.
-    """
+    """Builds marker messages. `messages`: of the library whose types are used. `size`: [m] of a bar
+    at the limit of friction."""
 
     def __init__(self, messages: Messages, size: float):
         self.messages, self.size = messages, size

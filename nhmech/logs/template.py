@@ -13,15 +13,8 @@ MARK = (1_234_567_891, 987_654_321)      # a stamp that no other bytes of a mess
 
 class Template:
     """Serialises messages by writing numbers into the bytes of one that was serialised before:
-    strings, lengths and places of all numbers stay.
-
-    Parameters
-    ----------
-    serialise
-        Message -> bytes.
-    build
-        (seconds, nanoseconds, numbers (n,)) -> message.
-    """
+    strings, lengths and places of all numbers stay. `serialise`: message -> bytes. `build`:
+    (seconds, nanoseconds, numbers (n,)) -> message."""
 
     def __init__(self, serialise: Callable[[Any], Any], build: Callable[..., Any], count: int):
         marks = np.random.default_rng(1).uniform(1.0, 2.0, count)

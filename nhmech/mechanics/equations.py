@@ -81,13 +81,7 @@ class Equations:
 def equations_of(method: str, frame: AdaptedFrame, xi: ca.SX, acceleration: ca.SX, lam: ca.SX, *,
                  simplified: bool = False) -> Equations:
     """Equations from dv/dt (nv,) and lambda, written in (t, q, v, u, theta); v is put onto the
-    distribution here.
-
-    Parameters
-    ----------
-    simplified
-        Spend time on writing the drift with fewer operations.
-    """
+    distribution here. `simplified`: spend time on writing the drift with fewer operations."""
     system = frame.constrained.system
     v = frame.velocity(xi)
     rate = acceleration[list(frame.speeds)]

@@ -94,13 +94,8 @@ class Display:
         return column([f"{name}'" for name in names])
 
     def write(self, *expressions: ca.SX, also: Sequence[ca.SX] = ()) -> list[str]:
-        """Each scalar expression in (t, q, v, a, u, theta).
-
-        Parameters
-        ----------
-        also
-            Further symbols that terms are collected by.
-        """
+        """Each scalar expression in (t, q, v, a, u, theta). `also`: further symbols that terms are
+        collected by."""
         speeds = [symbol.name() for part in also for symbol in ca.vertsplit(part)]
         rates = [f"{name}'" for name in self.v_names]
         writer = Writer(self.as_latex, (*speeds, *rates, *self.v_names, *self.u_names), self._unit)

@@ -42,13 +42,8 @@ def _bracket(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 def join_halves(halves: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Displacements (K, 3) over whole steps out of those over their halves (2 K, 3), to the fourth
-    order of the step: P1 + P2 + 2/3 [P1, P2], as inertial navigation corrects for coning.
-
-    Parameters
-    ----------
-    rates
-        Derivatives of `halves`, (p, 2 K, 3); those of the result come second.
-    """
+    order of the step: P1 + P2 + 2/3 [P1, P2], as inertial navigation corrects for coning. `rates`:
+    derivatives of `halves`, (p, 2 K, 3); those of the result come second."""
     one, two, d_one, d_two = halves[::2], halves[1::2], rates[:, ::2], rates[:, 1::2]
     whole = one + two + 2 / 3 * _bracket(one, two)
     return whole, d_one + d_two + 2 / 3 * (_bracket(d_one, two) + _bracket(one, d_two))

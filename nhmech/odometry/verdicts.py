@@ -51,12 +51,8 @@ def _astray(seen: Comparison) -> Finding | None:
 
 def tell_apart(odometry: Iterable[Finding], truth: Iterable[Finding]) -> str:
     """What is wrong with an odometry, and what happened to its robot, in one sentence each.
-
-    Parameters
-    ----------
-    odometry, truth
-        What was found in the odometry, and in poses seen from outside, against the same wheels.
-    """
+    `odometry`, `truth`: what was found in the odometry, and in poses seen from outside, against the
+    same wheels."""
     wrong = _named(odometry, (*SLIDING, FindingKind.TWIST, FindingKind.SENSOR_POSE))
     geometry = _named(odometry, LASTING)
     slid, other = _named(truth, SLIDING), _named(truth, LASTING)

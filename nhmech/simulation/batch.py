@@ -287,15 +287,8 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
 
 
 class _Run:
-    """A batch that is being made.
-
-    Parameters
-    ----------
-    u
-        (count, nu), (periods, count, nu) or a policy.
-    period
-        Steps in a control period.
-    """
+    """A batch that is being made. `u`: (count, nu), (periods, count, nu) or a policy. `period`:
+    steps in a control period."""
 
     def __init__(self, made: Stepper, x0: np.ndarray, u: np.ndarray | Policy, theta: np.ndarray,
                  dt: float, steps: int, period: int, every: int):

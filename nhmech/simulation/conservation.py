@@ -23,12 +23,7 @@ INSTEAD = Remedy("Take integrator='gauss'", "Take --integrator gauss")
 def check_scheme(scheme: Scheme, simulated: Simulated, *, driven: bool,
                  kinematic: bool) -> Notice | None:
     """What to say of a scheme that is there to keep energy where nothing keeps it; else None.
-
-    Parameters
-    ----------
-    driven
-        Whether anything acts from outside.
-    """
+    `driven`: whether anything acts from outside."""
     if not scheme.symmetric:
         return None
     if scheme.is_quadratic and not kinematic:

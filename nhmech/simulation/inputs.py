@@ -19,15 +19,8 @@ Wrench = Callable[[float, State], np.ndarray] | np.ndarray
 
 class Inputs:
     """Asks controller and wrenches at the beginning of each control period, checks what they
-    answer, and holds it in the moment's u until the next one.
-
-    Parameters
-    ----------
-    propagator
-        What carries the motion on; a command of speeds changes its moment.
-    every
-        Steps in a control period.
-    """
+    answer, and holds it in the moment's u until the next one. `propagator`: what carries the motion
+    on; a command of speeds changes its moment. `every`: steps in a control period."""
 
     def __init__(self, propagator: Propagator, controller: Controller | None,
                  wrench: Mapping[str, Wrench], every: int):

@@ -86,15 +86,8 @@ def retake(chart: Chart, t: float, x: np.ndarray, u: np.ndarray, theta: np.ndarr
 
 
 class Trial:
-    """The worst step that a gauge noted, to be taken again with other lengths.
-
-    Parameters
-    ----------
-    gauge, atlas, moment
-        Of a run whose scheme has fixed steps.
-    theta
-        Parameters (ntheta,).
-    """
+    """The worst step that a gauge noted, to be taken again with other lengths. `gauge`, `atlas`,
+    `moment`: of a run whose scheme has fixed steps. `theta`: parameters (ntheta,)."""
 
     def __init__(self, gauge: StepGauge, atlas: Atlas, moment: Moment, theta: np.ndarray):
         nq, nv = len(moment.q), len(moment.v)

@@ -20,13 +20,8 @@ _GOOD = 0.2
 
 
 def pivot_order(samples: np.ndarray, pattern: np.ndarray) -> list[tuple[int, int]]:
-    """Pivots (row, column) for matrices that look like `samples` (k, n, n).
-
-    Parameters
-    ----------
-    pattern
-        Structural nonzeros (n, n), or what each entry costs, see `entry_costs`.
-    """
+    """Pivots (row, column) for matrices that look like `samples` (k, n, n). `pattern`: structural
+    nonzeros (n, n), or what each entry costs, see `entry_costs`."""
     work, weight = samples.astype(float).copy(), pattern.astype(float)
     n = work.shape[1]
     rows, cols, order = list(range(n)), list(range(n)), []

@@ -91,15 +91,9 @@ class MeshFiles:
 
     def solid(self, path: Path, scale: tuple[float, float, float], X: np.ndarray,
               axis: np.ndarray) -> Solid | None:
-        """The wheel in a mesh; None where nothing in it is round about the axle.
-
-        Parameters
-        ----------
-        X
-            Placement (4, 4) of the mesh in a frame whose origin is on the axle.
-        axis
-            Direction (3,) of the axle in that frame, of length one.
-        """
+        """The wheel in a mesh; None where nothing in it is round about the axle. `X`: placement (4,
+        4) of the mesh in a frame whose origin is on the axle. `axis`: direction (3,) of the axle in
+        that frame, of length one."""
         placed = X[:3, :3] * scale
         key = (path, *np.round(np.concatenate([placed.ravel(), X[:3, 3], axis]), _DIGITS))
         if key not in self._solids:

@@ -109,15 +109,8 @@ def _exists(path: Path) -> bool:
 
 def missing_meshes(filenames: Iterable[str], packages: Mapping[str, Path],
                    urdf: Path | None) -> list[Notice]:
-    """One notice for all meshes, of those that are drawn, that are not there.
-
-    Parameters
-    ----------
-    filenames
-        As the URDF names them.
-    packages
-        The user's: name -> folder.
-    """
+    """One notice for all meshes, of those that are drawn, that are not there. `filenames`: as the
+    URDF names them. `packages`: the user's: name -> folder."""
     named = list(dict.fromkeys(filenames))
     missing = [name for name in named if find_file(name, packages, urdf) is None]
     if not missing:

@@ -26,15 +26,8 @@ def suggest(*parts: str | Remedy) -> Remedy:
 
 
 def option(name: str, value: Any) -> Remedy:
-    """A keyword of `load` with its value, in both languages.
-
-    Parameters
-    ----------
-    name
-        One of `OPTIONS`.
-    value
-        As `load` takes it; wheels may be `Wheel` or `WheelFields`.
-    """
+    """A keyword of `load` with its value, in both languages. `name`: one of `OPTIONS`. `value`: as
+    `load` takes it; wheels may be `Wheel` or `WheelFields`."""
     python, command = OPTIONS[name]
     return Remedy(f"{name}={python(value)}", command(value))
 

@@ -41,14 +41,9 @@ class LoadTerms:
     ey2: float
 
     def per_load(self, load: Any, calculus: Any = math) -> dict[str, Any]:
-        """The coefficients by the names of `Tyre`, its stiffness over the load; sin(2 atan(x)) is
-        2 x / (1 + x^2).
-
-        Parameters
-        ----------
-        load
-            F [N], or a symbol for it, of which `calculus` then has the exponential function.
-        """
+        """The coefficients by the names of `Tyre`, its stiffness over the load; sin(2 atan(x)) is 2
+        x / (1 + x^2). `load`: F [N], or a symbol for it, of which `calculus` then has the
+        exponential function."""
         f, x = load / self.load - 1, load / (self.ky2 * self.load)
         return {
             "longitudinal_stiffness": (self.kx1 + self.kx2 * f) * calculus.exp(self.kx3 * f),

@@ -101,13 +101,8 @@ class BodyContacts:
 
 
 def height_where_it_is(height: ca.SX, sine: ca.SX) -> ca.SX:
-    """Height of the lowest point of a circle: infinite where it lies flat, which has none.
-
-    Parameters
-    ----------
-    sine
-        |axle x n|.
-    """
+    """Height of the lowest point of a circle: infinite where it lies flat, which has none. `sine`:
+    |axle x n|."""
     return ca.if_else(sine > UPRIGHT, height, ca.inf)
 
 

@@ -119,13 +119,8 @@ def gibbs_function(bodies: Sequence[Body], inertias: Sequence[Inertia | None],
 
 def energies(bodies: Sequence[Body], inertias: Sequence[Inertia | None], spins: Sequence[Spin],
              v: ca.SX, origin: ca.SX | float = 0) -> tuple[ca.SX, ca.SX]:
-    """Kinetic and potential energy [J].
-
-    Parameters
-    ----------
-    origin
-        Potential [J/kg] of the ground's reference point, which moves with the ground.
-    """
+    """Kinetic and potential energy [J]. `origin`: potential [J/kg] of the ground's reference point,
+    which moves with the ground."""
     kinetic, potential = ca.SX(0), ca.SX(0)
     for body, inertia in _massive(bodies, inertias):
         moving = inertia.mass * ca.sumsqr(body.velocity_of(inertia.com))

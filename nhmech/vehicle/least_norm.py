@@ -42,13 +42,7 @@ def orthonormal(kernel: np.ndarray) -> np.ndarray:
 
 def raise_least(start: np.ndarray, move: np.ndarray) -> np.ndarray:
     """z (k,) for which the least entry of start + move z is as large as it can be, by a linear
-    programme.
-
-    Parameters
-    ----------
-    start, move
-        (m,) and (m, k).
-    """
+    programme. `start`, `move`: (m,) and (m, k)."""
     from scipy.optimize import linprog  # a quarter of a second to import, and seldom needed
 
     size, (m, k) = np.abs(start).max(initial=1e-300), move.shape

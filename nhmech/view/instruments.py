@@ -29,15 +29,8 @@ ROUNDING = 1e-9     # of the vehicle's weight: a force along the ground that is 
 
 
 class Instruments:
-    """Reads a vehicle for the page.
-
-    Parameters
-    ----------
-    mu
-        Friction coefficients, as in `analysis.validity`.
-    paths
-        Joint -> where the page has what it moves.
-    """
+    """Reads a vehicle for the page. `mu`: friction coefficients, as in `analysis.validity`.
+    `paths`: joint -> where the page has what it moves."""
 
     def __init__(self, vehicle: Vehicle, mu: float | Mapping[str, float] | None = None,
                  paths: Mapping[int, str] = MappingProxyType({})):

@@ -49,12 +49,7 @@ def snapshots(model: pin.Model, trajectory: Motion, times: np.ndarray,
               q: np.ndarray | None = None) -> list[Snapshot]:
     """The motion at `times` (n,) [s]: velocities between the recorded ones, the inputs held from
     each recorded time on, and what the contacts did up to the next. A kinematic run has no inputs.
-
-    Parameters
-    ----------
-    q
-        Configurations (n, nq) at these times, where they are known.
-    """
+    `q`: configurations (n, nq) at these times, where they are known."""
     q = interpolate(model, trajectory, times) if q is None else q
     t = np.asarray(trajectory.t, dtype=float)
     v, u = getattr(trajectory, "v", None), getattr(trajectory, "u", None)

@@ -24,15 +24,8 @@ NO_CHART = "none of the page's choices of independent speeds determines the moti
 
 
 def write_motion(parts: StepParts, dt: float, also: Sequence[dict[str, ca.Function]] = ()) -> str:
-    """The argument of `openMotion`, an expression in JavaScript.
-
-    Parameters
-    ----------
-    dt
-        Its length [s].
-    also
-        Further functions of each chart, by name.
-    """
+    """The argument of `openMotion`, an expression in JavaScript. `dt`: its length [s]. `also`:
+    further functions of each chart, by name."""
     vector, simulated = parts.state_vector, parts.simulated
     algebroid, vehicle = vector.algebroid, simulated.vehicle
     sizes = {"nx": vector.nx, "nq": algebroid.nq, "nv": algebroid.nv, "nconf": vector.nconf,

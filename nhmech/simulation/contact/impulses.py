@@ -64,15 +64,8 @@ class Impulses:
               rows: Rows, back: np.ndarray | None = None,
               driven: Rows | None = None) -> np.ndarray:
         """w (nv,) with mass w = momentum + forces^T (impulses), and the rows' conditions on it.
-
-        Parameters
-        ----------
-        back
-            e u_n(before) of the closed contacts, for an impact.
-        driven
-            Further rows (k, nv) with the values that they are to have (k,), and the directions
-            (k, nv) of their impulses.
-        """
+        `back`: e u_n(before) of the closed contacts, for an impact. `driven`: further rows (k, nv)
+        with the values that they are to have (k,), and the directions (k, nv) of their impulses."""
         A, b, _ = rows
         nv, J = len(momentum), A[self._rows]
         held = [self._bilateral[i]

@@ -177,13 +177,7 @@ def _idle_notice(loads: Mapping[str, float]) -> Notice:
 def lift_notice(t: np.ndarray, forces: ContactForces) -> Notice | None:
     """A notice of the first moment at which no split has all normal forces >= 0: the vehicle tips
     there, and what the run shows from then on is not what it does. None where there is no such
-    moment.
-
-    Parameters
-    ----------
-    t
-        (N,) [s].
-    """
+    moment. `t`: (N,) [s]."""
     shares, supported = forces.split
     normal = shares[:, forces.normal]
     if supported.all() or not normal.size:

@@ -60,15 +60,9 @@ def blocks_of(arrays: Mapping[str, np.ndarray]) -> Iterator[dict[str, np.ndarray
 def write_archive(path: Path, about: Mapping[str, Any], count: int,
                   blocks: Callable[[], Iterator[dict[str, np.ndarray]]]) -> None:
     """Writes the file, whole or not at all. Raises `OSError`, and `ValueError` for what is no array
-    of numbers.
-
-    Parameters
-    ----------
-    about
-        What a `Trajectory` has beside its arrays.
-    blocks
-        Yields the arrays, some of their rows at a time; asked for each array by itself, so that
-        memory holds no more than a block.
+    of numbers. `about`: what a `Trajectory` has beside its arrays. `blocks`: yields the arrays,
+    some of their rows at a time; asked for each array by itself, so that memory holds no more than
+    a block.
     """
     header = {name: about[name] for name in HEADER} | {"settings": saveable(about["settings"])}
     with replace_file(path) as new, open(new, "wb") as file:

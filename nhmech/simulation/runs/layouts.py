@@ -16,13 +16,8 @@ from ..state import LinkSensors, StateLayout
 
 
 def state_layout(simulated: Simulated, chart: Chart, sensors: LinkSensors) -> StateLayout:
-    """Layout of numbers that begin with (q, v, x, u).
-
-    Parameters
-    ----------
-    chart
-        The run's first; later charts are read through the same names.
-    """
+    """Layout of numbers that begin with (q, v, x, u). `chart`: the run's first; later charts are
+    read through the same names."""
     system, vector = simulated.constrained.system, chart.state_vector
     nq, nv, positions = system.algebroid.nq, system.algebroid.nv, vector.names(())
     v = {name: nq + i for i, name in enumerate(system.algebroid.v_names)}

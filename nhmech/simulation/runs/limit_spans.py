@@ -119,14 +119,8 @@ class LimitColumns:
 
     def spans(self, blocks: Iterable[Mapping[str, np.ndarray]]
               ) -> tuple[tuple[LimitSpan, ...], float]:
-        """Those of a run, in the order of their starts; and its last moment [s].
-
-        Parameters
-        ----------
-        blocks
-            Parts of the run, one after the other: "t" -> (N,) [s], and "q", "angles", "v" and "u"
-            -> (N, n).
-        """
+        """Those of a run, in the order of their starts; and its last moment [s]. `blocks`: parts of
+        the run, one after the other: "t" -> (N,) [s], and "q", "angles", "v" and "u" -> (N, n)."""
         found: dict[tuple[str, LimitKind], list[LimitSpan]] = {}
         before: dict[str, np.ndarray] = {}
         for block in blocks:

@@ -17,15 +17,8 @@ _SPACE = "http://www.ros.org/wiki/xacro"
 
 
 def uncalled_error(source: Source, is_sound: Callable[[Source], bool]) -> ModelError:
-    """The error about macros that nobody calls.
-
-    Parameters
-    ----------
-    source
-        Without links; its file defines macros.
-    is_sound
-        Whether a robot can be used: what is suggested has been tried.
-    """
+    """The error about macros that nobody calls. `source`: without links; its file defines macros.
+    `is_sound`: whether a robot can be used: what is suggested has been tried."""
     names = listed((f"{macro.name}({', '.join(macro.parameters)})" for macro in source.macros), 6)
     text = (f"{source.label}: there is no <link> in it: it defines the macros {names} and calls "
             "none")

@@ -41,14 +41,8 @@ def upright_axes(layout: Layout) -> list[Joint]:
 
 def axis_error(layout: Layout, joints: Sequence[Joint], steer: bool = False) -> ModelError:
     """The error that gives each of the joints the `<axis>` that was probably meant, with its line.
-
-    Parameters
-    ----------
-    joints
-        With an `<axis>` that lies across their collision cylinder.
-    steer
-        Whether to add how a joint that is upright on purpose says so.
-    """
+    `joints`: with an `<axis>` that lies across their collision cylinder. `steer`: whether to add
+    how a joint that is upright on purpose says so."""
     first, *others = joints
     radius, meant, given = _meant(layout, first)
     text = (f'{layout.source.at(given)}: <axis xyz="{given.get("xyz")}"/> does not lie along the '

@@ -136,12 +136,7 @@ def _is_turned(layout: Layout, joint: Joint, chosen: Radius) -> bool:
 def find_unlisted(layout: Layout, wheels: Sequence[Wheel], locked: Collection[str],
                   given: Collection[str]) -> list[Notice]:
     """A notice about joints that look like wheels but were left out where the wheels are listed.
-
-    Parameters
-    ----------
-    given
-        Those of them that the user locked by name: they get no notice.
-    """
+    `given`: those of them that the user locked by name: they get no notice."""
     out = [a.joint.name for a in weigh(layout).of(JointVerdict.WHEEL)
            if a.joint.name in locked and a.joint.name not in given]
     if not out:

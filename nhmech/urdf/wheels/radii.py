@@ -49,15 +49,8 @@ class Radius:
 
 
 def find_wheel_rim(layout: Layout, joint: Joint, *, meshes: bool = True) -> Rim | None:
-    """The rim of a rotor, that of its rollers where it carries any.
-
-    Parameters
-    ----------
-    joint
-        On which the wheel rolls.
-    meshes
-        Whether to read meshes; without it, None where one of them could count.
-    """
+    """The rim of a rotor, that of its rollers where it carries any. `joint`: on which the wheel
+    rolls. `meshes`: whether to read meshes; without it, None where one of them could count."""
     rings = []
     for roller in roller_joints(layout, joint):
         rim = find_rim(layout, roller)
@@ -73,15 +66,9 @@ def find_wheel_rim(layout: Layout, joint: Joint, *, meshes: bool = True) -> Rim 
 
 def read_radii(layout: Layout, joint: Joint, height: float | None = None) -> list[Radius]:
     """What every source says of the radius of the wheel on a joint, the best source first:
-    collision cylinder or sphere, collision mesh, drawn shapes, height of the axle.
-
-    Parameters
-    ----------
-    joint
-        On which the wheel rolls.
-    height
-        Of the wheel's centre in the root's frame [m], to be compared with the base_footprint;
-        None to leave that out.
+    collision cylinder or sphere, collision mesh, drawn shapes, height of the axle. `joint`: on
+    which the wheel rolls. `height`: of the wheel's centre in the root's frame [m], to be compared
+    with the base_footprint; None to leave that out.
     """
     found = []
     best = find_wheel_rim(layout, joint)

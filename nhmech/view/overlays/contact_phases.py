@@ -26,15 +26,8 @@ WIDER = 1.2        # a skid mark than a trail, which it lies on
 
 
 class ContactPhases(Overlay):
-    """Overlay: a ball of glass around each wheel that is in the air.
-
-    Parameters
-    ----------
-    vehicle
-        Whose wheels may slide and fly.
-    seen
-        What of that is in the legend.
-    """
+    """Overlay: a ball of glass around each wheel that is in the air. `vehicle`: whose wheels may
+    slide and fly. `seen`: what of that is in the legend."""
 
     layer = Layer("wheels in the air", (PATH,), is_shown=True)
 
