@@ -25,6 +25,7 @@ class Cones:
         """Left sides before the norm is taken (n, 2), and right sides (n,)."""
         return self.P @ y + self.p, self.r @ y + self.s
 
+
 def minimise(c: np.ndarray, cones: Cones, y: np.ndarray, gap: float = 1e-11, *,
              sign: bool = False) -> np.ndarray:
     """The y with the least c . y, short of the optimum by at most `gap`.

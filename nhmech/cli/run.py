@@ -93,7 +93,6 @@ class Outputs:
              "FILE.part while it goes on.")
     playback: float = option("--playback", **PLAYBACK)     # --speed is the robot's own
 
-
     as_json: bool = option(
         "--json", is_flag=True,
         help="Print how the run went as JSON, in SI units (`nhmech.analysis.run_summary`); what is "

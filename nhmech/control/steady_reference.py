@@ -28,6 +28,7 @@ class SteadyReference:
     # state
     heading: bool = False
     place: bool = False  # likewise its own place on the ground
+
     @cached_property
     def _start(self) -> np.ndarray:
         return base_pose(self.q)

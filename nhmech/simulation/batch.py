@@ -368,7 +368,6 @@ class _Run:
             return np.broadcast_to(self.u[:, None], (len(self.u), rows, self.u.shape[1]))
         return self.u[np.minimum(moments // self.period, len(self.u) - 1)].swapaxes(0, 1)
 
-
     def _asked_of_law(self, control: ca.Function, references: np.ndarray,
                       moments: np.ndarray) -> np.ndarray:
         """What a law makes of the recorded states."""

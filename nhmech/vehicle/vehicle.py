@@ -38,6 +38,7 @@ from .tyres import tyre_function
 if TYPE_CHECKING:
     from .geometry import Geometry
 
+
 @dataclass(frozen=True, eq=False)
 class Vehicle:
     """What `load` returns; fixed once built, `with_parameters` makes another one.
