@@ -21,21 +21,33 @@ NEEDED = {"min_velocity": "max_velocity", "max_acceleration_reverse": "max_accel
 class SpeedLimits:
     """Of one component of a twist [m/s, m/s^2, m/s^3, or in rad], with the names, signs and rules
     of `diff_drive_controller` (`control_toolbox::RateLimiter`); NaN where there is none.
+
+    Attributes
+    ----------
+    max_velocity, min_velocity
+        Forward and backward; min_velocity is -max_velocity where NaN.
+    max_acceleration, max_acceleration_reverse
+        Away from zero, forward (positive) and backward (negative); the second is minus the first
+        where NaN.
+    max_deceleration, max_deceleration_reverse
+        Towards zero, from forward (negative) and from backward (positive);
+        max_acceleration_reverse and max_acceleration where NaN.
+    max_jerk, min_jerk
+        Of a change that grows, up (positive) and down (negative), the second minus the first where
+        NaN; a change that ends may end at once.
+
+    Raises
+    ------
+    InputError
+        For a wrong sign, and for a limit that does nothing without another one.
     """
 
-    # max_velocity, min_velocity: forward and backward; min_velocity is -max_velocity where NaN
     max_velocity: float = NO_LIMIT
     min_velocity: float = NO_LIMIT
-    # max_acceleration, max_acceleration_reverse: away from zero, forward (positive) and backward
-    # (negative); the second is minus the first where NaN
     max_acceleration: float = NO_LIMIT
     max_acceleration_reverse: float = NO_LIMIT
-    # max_deceleration, max_deceleration_reverse: towards zero, from forward (negative) and from
-    # backward (positive); max_acceleration_reverse and max_acceleration where NaN
     max_deceleration: float = NO_LIMIT
     max_deceleration_reverse: float = NO_LIMIT
-    # max_jerk, min_jerk: of a change that grows, up (positive) and down (negative), the second
-    # minus the first where NaN; a change that ends may end at once
     max_jerk: float = NO_LIMIT
     min_jerk: float = NO_LIMIT
 
