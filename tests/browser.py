@@ -65,9 +65,8 @@ def tab_through(browser) -> tuple[dict[int, str], list[str], int]:
     reached: dict[int, str] = {}
     bad: list[str] = []
     for _ in range(100):
-        for kind in ("rawKeyDown", "keyUp"):
-            browser._page("Input.dispatchKeyEvent", type=kind, code="Tab", key="Tab",
-                          windowsVirtualKeyCode=9)
+        browser._page("Input.dispatchKeyEvent", type="rawKeyDown", code="Tab", key="Tab",
+                      windowsVirtualKeyCode=9)
         now = browser.evaluate(FOCUSED)
         if now is None:
             continue

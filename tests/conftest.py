@@ -31,8 +31,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def base_of_run(request, tmp_path_factory) -> Path:
+    """A folder that all processes of this test run have."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if hasattr(request.config, "workerinput") else base
+
+
 @pytest.fixture(scope="session", autouse=True)
-def simplified_once(request):
+def simplified_once(request, tmp_path_factory):
     """Half of the time of all tests would go into simplifying the equations of the same robots over
     and over. `simplify` is a function of its graph alone, so what it made of one is kept beside
     pytest's own cache, under the hash of the graph and of all code that had a part in it."""
@@ -137,8 +143,7 @@ def no_compiler_in_the_background():
 def make_once(request, tmp_path_factory):
     """(name, make) -> a folder that make(folder) filled, in whichever process of this test run came
     first; the others wait for it."""
-    base = tmp_path_factory.getbasetemp()
-    base = base.parent if hasattr(request.config, "workerinput") else base
+    base = base_of_run(request, tmp_path_factory)
 
     def made(name: str, make: Callable[[Path], None]) -> Path:
         folder, done = base / name, base / f"{name}.done"

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from browser import needs_chromium
+from support import sampled
 
 import nhmech
 from nhmech.view.browser import Browser
@@ -295,7 +296,7 @@ def test_pages_load_nothing_from_the_network(built):
 
 @needs_chromium
 @pytest.mark.browser
-@pytest.mark.parametrize("page", ["gibbs_appell", "hamel", "integration", "rolling"])
+@pytest.mark.parametrize("page", sampled(["gibbs_appell", "hamel", "integration", "rolling"], 2))
 def test_no_formula_is_wider_than_a_telephone(built, page):
     """Those in lines shrink, those between them scroll, those in a table scroll with it."""
     with Browser((built / "theory" / f"{page}.html").as_uri(), (390, 844)) as browser:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import umsgpack
 from browser import needs_chromium
-from support import SHIPPED, VARIED, command_line, joint, link, robot, shipped
+from support import SHIPPED, VARIED, at_length, command_line, joint, link, robot, shipped
 
 import nhmech
 from nhmech.control import DemoDrive, WheelServo
@@ -499,7 +499,7 @@ def test_a_finger_moves_sideways(driven):
 @needs_chromium
 @pytest.mark.browser
 @pytest.mark.parametrize("driven, keys, axis", [
-    ("differential_drive", ["ArrowUp"], 0), ("mecanum", ["KeyQ"], 1),
+    *at_length(("differential_drive", ["ArrowUp"], 0), ("mecanum", ["KeyQ"], 1)),
     ("ackermann_car", ["KeyW", "KeyA"], 1)], indirect=["driven"])
 def test_keys_of_a_real_browser_drive_and_the_pose_follows(driven, keys, axis):
     drive, browser = driven

@@ -113,7 +113,7 @@ def no_xacro(monkeypatch):
     monkeypatch.setattr("nhmech.urdf.text.source.expand_xacro", refuse)
 
 
-@pytest.mark.parametrize("count", [600, pytest.param(10_000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.soak)])
 def test_damaged_files(no_xacro, count):
     texts = [cart(), steered('<link name="{name}"/>'), nhmech.urdf_path("carriage").read_text()]
     ends = fuzz(texts, count, seed=count)

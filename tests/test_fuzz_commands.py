@@ -267,7 +267,7 @@ def test_wrong_command_lines_of_a_terminal(here):
     assert ends == {"done": 2, "refused": 4}
 
 
-@pytest.mark.parametrize("count", [200, pytest.param(10_000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("count", [100, pytest.param(10_000, marks=pytest.mark.soak)])
 def test_wrong_command_lines(here, monkeypatch, count):
     monkeypatch.setenv("NHMECH_CACHE", str(here / "cache"))
     ends = fuzz(count, seed=count)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import umsgpack
 from browser import needs_chromium
-from support import shipped
+from support import at_length, shipped
 
 import nhmech
 from nhmech.control import WheelServo
@@ -164,7 +164,7 @@ def test_a_picture_and_what_is_no_run_have_no_plots(run):
 
 @needs_chromium
 @pytest.mark.browser
-@pytest.mark.parametrize("size", [(900, 600), (390, 800)])
+@pytest.mark.parametrize("size", [(390, 800), *at_length(((900, 600),))])
 def test_plots_and_picture_go_together_and_a_wheel_says_its_numbers(run, tmp_path, size):
     vehicle = shipped("differential_drive")
     page = save_html(vehicle, run, tmp_path / "run.html")

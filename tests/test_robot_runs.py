@@ -8,7 +8,7 @@ from support import sampled
 from tracking_table import LATERAL
 
 
-@pytest.mark.parametrize("name", sampled(fleet(), 6))
+@pytest.mark.parametrize("name", sampled(fleet(), 3))
 def test_the_demo_controller_drives_it(name):
     run = demo(real(name), 2.0)
     print(f"{name}: {run}")
@@ -27,7 +27,7 @@ def test_the_demo_controller_drives_it_for_five_seconds(name):
     assert run.height <= 1e-11 and run.slip <= 1e-11
 
 
-@pytest.mark.parametrize("name", sampled(fleet(), 4))
+@pytest.mark.parametrize("name", sampled(fleet(), 3))
 def test_it_follows_a_figure_eight(name):
     rms = figure_eight(real(name))
     if rms is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from runs import angle, rate
-from support import sampled, shipped
+from support import at_length, shipped
 from trains import DRAWBARS, HITCHES, train
 
 import nhmech
@@ -90,7 +90,7 @@ def test_the_flat_state_is_one_that_rolls(count):
             )
 
 
-@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("count", [2, *at_length(1)])
 def test_feed_forward_reproduces_the_path(count):
     """Open loop, kinematic: within 1e-8 m of the moving point over 6 m at steps of 2.5 ms;
     speeds that are held for a step leave an error of second order."""
@@ -146,9 +146,9 @@ def backed(vehicle, joints: dict, seconds: float, path=None, mode: str = "kinema
     return controller, simulator.run(seconds, every=10)
 
 
-@pytest.mark.parametrize("count, first, second, mode", sampled([
+@pytest.mark.parametrize("count, first, second, mode", [(2, -20, -20, "dynamic"), *at_length(
     (1, 20, 0, "kinematic"), (1, -20, 0, "dynamic"), (2, 20, 20, "kinematic"),
-    (2, 20, -20, "kinematic"), (2, -20, 20, "kinematic"), (2, -20, -20, "dynamic")], 2))
+    (2, 20, -20, "kinematic"), (2, -20, 20, "kinematic"))])
 def test_backs_up_from_twenty_degrees_without_jackknife(count, first, second, mode):
     """Hitches on and (the shipped second trailer) off the axle;
     straight and on the line at the end, 45 degrees never passed."""

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 from browser import needs_chromium, press
-from support import SHIPPED, command_line, sampled, shipped
+from support import SHIPPED, at_length, command_line, sampled, shipped
 
 import nhmech
 from nhmech.errors import InputError, NhmechError
@@ -191,8 +191,8 @@ def test_a_name_does_not_end_the_script(tmp_path):
 @needs_chromium
 @pytest.mark.browser
 @pytest.mark.parametrize("name, keys, axis", [
-    ("differential_drive", ["ArrowUp"], 0), ("mecanum", ["KeyQ"], 1),
-    ("ackermann_car", ["KeyW", "KeyA"], 1)])
+    *at_length(("differential_drive", ["ArrowUp"], 0), ("ackermann_car", ["KeyW", "KeyA"], 1)),
+    ("mecanum", ["KeyQ"], 1)])
 def test_keys_of_a_real_browser_drive_it(name, keys, axis, page_of):
     vehicle = shipped(name)
     length = vehicle.steering.length
@@ -304,8 +304,9 @@ def test_its_keys_are_named(name, page_of):
 
 @needs_chromium
 @pytest.mark.browser
-@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
-@pytest.mark.parametrize("name", ["trailers", "mecanum"])
+@pytest.mark.parametrize("name, size", [
+    ("trailers", (1280, 800)), ("mecanum", (390, 844)),
+    *at_length(("trailers", (390, 844)), ("mecanum", (1280, 800)))])
 def test_nothing_sticks_out_of_the_window(size, name, page_of):
     """With the parameters open, and the hands within reach; with the keys shown too."""
     with opened(page_of(name), size) as browser:
