@@ -3,9 +3,9 @@ that it neither grows nor loses pace.
 
     python benchmarks/ros_node.py [SECONDS [MESSAGES]]
 
-SECONDS (60) is the length of each run at 100 Hz, with commands at 20 Hz that turn, stop and drive
-back; MESSAGES (1,000,000) are made without a pause. Lateness is that of the machine too: look at
-it on one that is idle.
+SECONDS (20) is the length of each run at 100 Hz, with commands at 20 Hz that turn, stop and drive
+back; MESSAGES (100,000) are made without a pause. Lateness is that of the machine too: look at
+it on one that is idle, and for minutes, since late ticks are rare.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from common.report import machine, table  # noqa: E402
+from common.report import machine, measured  # noqa: E402
 
 VEHICLES = ("differential_drive", "ackermann_car", "swerve", "trailers")
 RATE, EVERY = 100.0, 5          # ticks in a second, and in the time between two commands
@@ -98,24 +98,24 @@ def run_for_long(name, messages):
 
 
 def main():
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
-    messages = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 20.0
+    messages = int(sys.argv[2]) if len(sys.argv) > 2 else 100_000
     print(machine())
-    print(f"\n{seconds:g} s at {RATE:g} Hz from an empty compile cache, load "
-          f"{os.getloadavg()[0]:.1f}")
     rows = []
     for name, factor in [*((name, 1.0) for name in VEHICLES), ("differential_drive", 10.0)]:
         with tempfile.TemporaryDirectory() as cache:
             os.environ["NHMECH_CACHE"] = cache
-            found = run_in_real_time(name, seconds, speed_factor=factor, cmd_vel_timeout=0.0)
-        rows.append([name if factor == 1 else f"{name}, speed_factor {factor:g}",
-                     f"{found[0]:.1f}", *(f"{1e3 * value:.2f}" for value in found[1:6]),
-                     f"{found[6]:.4f}"])
-    print(table(["", "start, s", "latest tick, ms", "99.9 %", "median", "most of a tick, ms",
-                 "mean", "vehicle's over real time"], rows))
+            start, *ticks, pace = run_in_real_time(name, seconds, speed_factor=factor,
+                                                   cmd_vel_timeout=0.0)
+        rows.append((name if factor == 1 else f"{name}, speed_factor {factor:g}", start,
+                     *(1e3 * tick for tick in ticks), pace))
+    head = ("", "start [s]", "latest tick [ms]", "99.9 % [ms]", "median [ms]",
+            "most of a tick [ms]", "mean [ms]", "vehicle's over real time")
+    print(measured(head, rows, f"\n{seconds:g} s at {RATE:g} Hz from an empty compile cache"))
     early, late, passed = run_for_long("differential_drive", messages)
-    print(f"\n{messages:,} messages in {passed:.0f} s: {early:.1f} MB after a tenth, "
-          f"{late:.1f} MB at the end")
+    print(measured((f"{messages:,} messages", ""), [
+        ("processor time [s]", passed), ("memory after a tenth [MB]", early),
+        ("memory at the end [MB]", late)]))
 
 
 if __name__ == "__main__":

@@ -9,8 +9,6 @@ place [m] and the difference of yaw [rad] at the end.
 
 from __future__ import annotations
 
-import importlib
-import logging
 import sys
 from pathlib import Path
 
@@ -18,6 +16,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from common.programs import find_programs  # noqa: E402
 from common.report import machine, measured  # noqa: E402
 from sliding.motion import Sliding, error  # noqa: E402
 
@@ -50,13 +49,7 @@ def motions() -> list[tuple[Sliding, np.ndarray]]:
 
 
 def main() -> None:
-    programs, missing = {}, []
-    for name, module in PROGRAMS.items():
-        try:
-            programs[name] = importlib.import_module(f"sliding.{module}")
-        except ImportError as problem:
-            missing.append(f"{name} is left out: {problem}")
-    logging.disable(logging.WARNING)
+    programs, missing = find_programs("sliding", PROGRAMS)
     print(machine(("mujoco", "drake", "pin")), *missing, sep="\n")
     head = ("error [1] at dt =", *(f"{1e3 * dt:g} ms" for dt in STEPS), f"time to {GOAL:g} [ms]")
     for motion, truth in motions():

@@ -21,8 +21,6 @@ the settings that served best above, and asks a function for the torques before 
 from __future__ import annotations
 
 import contextlib
-import importlib
-import logging
 import os
 import sys
 from dataclasses import dataclass
@@ -33,6 +31,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common.motions import MOTIONS  # noqa: E402
+from common.programs import find_programs  # noqa: E402
 from common.report import Row, aim, interleaved, machine, table  # noqa: E402
 
 DURATION = 10.0
@@ -60,13 +59,7 @@ class Rung:
 
 
 def main() -> None:
-    programs, missing = {}, []
-    for name, module in PROGRAMS.items():
-        try:
-            programs[name] = importlib.import_module(f"peers.{module}")
-        except ImportError as error:
-            missing.append(f"{name} is left out: {error}")
-    logging.disable(logging.WARNING)
+    programs, missing = find_programs("peers", PROGRAMS)
     print(machine(("mujoco", "exudyn", "drake", "pybullet", "pin", "sympy")), *missing, sep="\n")
     for motion in MOTIONS.values():
         with silence():
