@@ -156,6 +156,24 @@ def by_newton(W, g, cones):
     return P, perf_counter() - begin
 
 
+SOLVERS = {"ours (NumPy)": by_newton, "PGS to 1e-12": by_pinocchio("PGS", 1e-12),
+           "ADMM to 1e-12": by_pinocchio("ADMM", 1e-12), "ADMM to 1e-6": by_pinocchio("ADMM", 1e-6)}
+
+
+def compare(given: list[tuple[np.ndarray, np.ndarray, list]]) -> list[tuple]:
+    """Solver by solver: time, residuals, and how many of the problems it solves."""
+    rows = []
+    for solver, solve in SOLVERS.items():
+        errors, times = [], []
+        for problem in given:
+            P, seconds = solve(*problem)
+            errors.append(residual(*problem, P))
+            times.append(seconds)
+        rows.append((solver, 1e6 * median(times), 1e6 * max(times), median(errors),
+                     max(errors), f"{sum(error <= 1e-9 for error in errors)}/{len(errors)}"))
+    return rows
+
+
 def main() -> None:
     print(machine(("pin",)))
     print(measured(("a step, us", "C, median", "C, mean", "C, 99 %", "NumPy"),
@@ -163,21 +181,9 @@ def main() -> None:
     print(measured(("a step, us", "ideal", "coulomb", "more, %"), [
         rolling(name, period) for name in VEHICLES[1:] for period in (None, 1e-2, 1e-3)],
         "\nwheels that roll"))
-    solvers = {"ours (NumPy)": by_newton, "PGS to 1e-12": by_pinocchio("PGS", 1e-12),
-               "ADMM to 1e-12": by_pinocchio("ADMM", 1e-12),
-               "ADMM to 1e-6": by_pinocchio("ADMM", 1e-6)}
     for name in ("ball", "ackermann_car"):
-        given, rows = problems(name), []
-        for solver, solve in solvers.items():
-            errors, times = [], []
-            for problem in given:
-                P, seconds = solve(*problem)
-                errors.append(residual(*problem, P))
-                times.append(seconds)
-            rows.append((solver, 1e6 * median(times), 1e6 * max(times), median(errors),
-                         max(errors), f"{sum(error <= 1e-9 for error in errors)}/{len(errors)}"))
         print(measured(("solver", "median us", "most us", "median residual", "most", "to 1e-9"),
-                    rows, f"\ncontact problems of {name}"))
+                       compare(problems(name)), f"\ncontact problems of {name}"))
 
 
 if __name__ == "__main__":

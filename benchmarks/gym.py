@@ -1,72 +1,57 @@
-"""Gymnasium environments: steps a second of a random policy, one environment against many lanes, by
-processor time."""
+"""Gymnasium environments: steps a second of random actions, one environment against many lanes, by
+processor time, here and, interleaved, in another checkout of the project:
+
+    python benchmarks/gym.py [CHECKOUT]
+"""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from time import process_time
-
-import numpy as np
 
 sys.path[0] = str(Path(__file__).resolve().parent)
 
-from common.report import aim, interleaved, machine, measured  # noqa: E402
-
-from nhmech.gym import PathFollowing, PathFollowingVector  # noqa: E402
+from common.checkouts import ROUNDS, checkouts, least, printed_number  # noqa: E402
+from common.report import machine, measured  # noqa: E402
 
 VEHICLES = "differential_drive", "ackermann_car"
 LANES = 64, 1024
 CALLS = 50
-
-
-AIMS = {1: 2e4, 64: 8e5, 1024: 4e6}       # of the differential drive
+# prints microseconds per step and lane; a step of 0.05 s
+CODE = """
+import numpy as np
+from time import process_time
+from nhmech.gym import PathFollowing, PathFollowingVector
+env, lanes = {environment}, {lanes}
+rng = np.random.default_rng(0)
+env.reset(seed=0)
+found = []
+for _ in range(20):
+    begin = process_time()
+    for _ in range({calls}):
+        _, _, ended, cut, _ = env.step(rng.uniform(-1, 1, env.action_space.shape))
+        if lanes == 1 and (ended or cut):
+            env.reset()
+    found.append(process_time() - begin)
+print(min(found[1:]) / {calls} / lanes * 1e6)
+"""
+ONE, MANY = "PathFollowing({name!r})", "PathFollowingVector({lanes}, {name!r})"
+# of a differential drive: 2e4, 8e5 and 4e6 steps a second
+AIMS = {1: 50.0, 64: 1.25, 1024: 0.25}
 
 
 def main() -> None:
     print(machine(("gymnasium",)))
-    for name in VEHICLES:
-        measures = {"1, PathFollowing": one(name)} | {
-            f"{n}, PathFollowingVector": many(name, n) for n in LANES
-        }
-        rates = interleaved(measures)
-        first = rates["1, PathFollowing"]
-        print(measured(("environments", "steps/s per core", "of one"),
-                    [(label, rate, rate / first) for label, rate in rates.items()],
-                    f"\n{name}, a step of 0.05 s being 5 of the simulator"))
-        if name == VEHICLES[0]:
-            for (lanes, wanted), rate in zip(AIMS.items(), rates.values()):
-                aim(f"gym, {name}: steps/s per core of {lanes} lanes", rate, wanted)
+    codes = {label(name, lanes): CODE.format(
+        environment=(ONE if lanes == 1 else MANY).format(name=name, lanes=lanes), lanes=lanes,
+        calls=CALLS) for name in VEHICLES for lanes in (1, *LANES)}
+    print(measured((f"processor time, least of {ROUNDS}", *checkouts()),
+                   least(printed_number, codes, "us"),
+                   aims={f"{label(VEHICLES[0], lanes)} [us]": aim for lanes, aim in AIMS.items()}))
 
 
-def one(name: str):
-    env = PathFollowing(name)
-    rng = np.random.default_rng(0)
-    env.reset(seed=0)
-
-    def measure() -> float:
-        begun = process_time()
-        for _ in range(CALLS):
-            _, _, ended, cut, _ = env.step(rng.uniform(-1, 1, env.action_space.shape))
-            if ended or cut:
-                env.reset()
-        return CALLS / (process_time() - begun)
-
-    return measure
-
-
-def many(name: str, lanes: int):
-    env = PathFollowingVector(lanes, name)
-    rng = np.random.default_rng(0)
-    env.reset(seed=0)
-
-    def measure() -> float:
-        begun = process_time()
-        for _ in range(CALLS):
-            env.step(rng.uniform(-1, 1, env.action_space.shape))
-        return lanes * CALLS / (process_time() - begun)
-
-    return measure
+def label(name: str, lanes: int) -> str:
+    return f"a step of one of {lanes} lanes, {name}" if lanes > 1 else f"a step, {name}"
 
 
 if __name__ == "__main__":

@@ -172,3 +172,25 @@ def test_wheels_that_slide_end_where_newtons_laws_say(name, last):
     errors = [error(run(motion, dt)[0], truth) for dt in (8e-3, 4e-3)]
     assert errors[1] < last
     assert errors[1] < 1e-8 or np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+
+
+def test_solvers_of_the_contact_problem_are_given_the_same(monkeypatch):
+    """Problems of sliding steps, which the step's own solver and, with enough iterations,
+    Pinocchio's solve to 1e-9."""
+    contact = importlib.import_module("contact_step")
+    monkeypatch.setattr(contact, "STARTS", 1)
+    given = contact.problems("ball")
+    rows = {name: (worst, solved) for name, *_, worst, solved in contact.compare(given)}
+    assert given and set(rows) == set(contact.SOLVERS)
+    for name in ("ours (NumPy)", "PGS to 1e-12"):
+        assert rows[name] == (pytest.approx(0, abs=1e-9), f"{len(given)}/{len(given)}")
+
+
+def test_commands_that_are_measured_are_commands(tmp_path):
+    """By their arguments; nothing runs."""
+    from nhmech.cli import main
+    (tmp_path / "run.npz").touch()
+    for words in importlib.import_module("after_a_run").COMMANDS.values():
+        name, *rest = words.format(run=tmp_path / "run.npz", folder=tmp_path).split()
+        command = main.get_command(None, name)
+        assert command.make_context(name, rest).params

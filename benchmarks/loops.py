@@ -1,0 +1,88 @@
+"""What compiled loops cost a step, alone and in batches, and the first steps from an empty cache;
+processor time here and, interleaved, in another checkout of the project:
+
+    python benchmarks/loops.py [CHECKOUT]
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from common.checkouts import ROUNDS, checkouts, least, printed_number  # noqa: E402
+from common.report import machine, measured  # noqa: E402
+
+# vehicle -> speeds at the start
+STARTS = {"differential_drive": {"left_wheel_joint": 3.0, "right_wheel_joint": 2.0},
+          "ackermann_car": {"rear_left_wheel_joint": 3.0},
+          "bicycle": {"rear_wheel_joint": 15.0, "roll_rate": 0.1}}
+LOOP = """
+import nhmech
+from time import process_time
+vehicle = nhmech.load(nhmech.urdf_path({name!r}))
+simulator = nhmech.Simulator(vehicle)
+simulator.reset()
+simulator.atlas.primary.loop(build=True)
+found = []
+for _ in range(15):
+    simulator.reset(xi={xi})
+    begin = process_time()
+    simulator.run(2.0, every=2000)
+    found.append(process_time() - begin)
+print(min(found) / 2000 * 1e6)
+"""
+BATCH = """
+import nhmech
+import numpy as np
+from time import process_time
+vehicle = nhmech.load(nhmech.urdf_path({name!r}))
+x0 = np.tile(nhmech.start_states(vehicle, [(0, 0, 0)], xi={xi}), (1000, 1))
+u = np.random.default_rng(0).normal(size=(1000, vehicle.constrained.system.u.numel())) * 1e-3
+found = []
+for _ in range(8):
+    begin = process_time()
+    nhmech.simulate_batch(vehicle, x0, u, dt=1e-3, duration=0.5, every=500, threads=1)
+    found.append(process_time() - begin)
+print(min(found[1:]) / 500 * 1e3)
+"""
+# the longest of the steps that begin within some seconds; by the clock, for a stall waits
+FIRST = """
+import os, tempfile
+from time import perf_counter
+with tempfile.TemporaryDirectory() as cache:
+    os.environ["NHMECH_CACHE"] = cache
+    import nhmech
+    vehicle = nhmech.load(nhmech.urdf_path({name!r}))
+    simulator = nhmech.Simulator(vehicle, lambda t, state: None, on_fall="ignore")
+    simulator.reset(xi={xi})
+    simulator.step()
+    begin = last = perf_counter()
+    longest = 0.0
+    while last - begin < 6.0:
+        if simulator.t > 2.0:
+            simulator.reset(xi={xi})
+            last = perf_counter()
+        simulator.step()
+        now = perf_counter()
+        longest = max(longest, now - last)
+        last = now
+print(longest * 1e3)
+"""
+AIMS = {"loop, bicycle [us]": 1.3, "batch, differential_drive, 1e3 steps [us]": 1e3 / 120}
+
+
+def main() -> None:
+    print(machine())
+    loops = {f"loop, {name}": LOOP.format(name=name, xi=xi) for name, xi in STARTS.items()}
+    batches = {f"batch, {name}, 1e3 steps": BATCH.format(name=name, xi=xi)
+               for name, xi in STARTS.items()}
+    first = {"bicycle, longest step() of the first 6 s from an empty cache":
+             FIRST.format(name="bicycle", xi=STARTS["bicycle"])}
+    rows = (least(printed_number, loops | batches, "us") + least(printed_number, first, "ms"))
+    print(measured((f"least of {ROUNDS}", *checkouts()), rows, aims=AIMS))
+
+
+if __name__ == "__main__":
+    main()
