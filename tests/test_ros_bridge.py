@@ -8,10 +8,11 @@ import casadi
 import numpy as np
 import pinocchio as pin
 import pytest
-from support import at_length, shipped
+from support import SHIPPED, at_length, shipped
 
 import nhmech
 from nhmech import Simulator
+from nhmech.analysis import cone_programme
 from nhmech.control import TwistDrive, WheelServo
 from nhmech.control.speed_limits import NEEDED, SIGNS
 from nhmech.errors import InputError
@@ -479,16 +480,37 @@ def test_equations_are_there_for_the_whole_range(name):
 
 
 def test_ticks_find_a_split_of_the_load_before_they_judge_all(monkeypatch):
-    """Judging all splits takes many ticks of a train; one that holds is found in a few cones."""
+    """Judging all splits takes many steps for a train; one that holds is found in a few cones."""
     from nhmech.control import teleoperation
 
     bridge = Bridge(shipped("trailers"), Settings(cmd_vel_timeout=0.0))
     looked = []
-    find = teleoperation.widest_split
-    monkeypatch.setattr(teleoperation, "widest_split",
+    find = teleoperation.can_roll
+    monkeypatch.setattr(teleoperation, "can_roll",
                         lambda *words, **named: looked.append(1) or find(*words, **named))
-    monkeypatch.setattr(teleoperation, "validity", lambda *_, **__: pytest.fail("all were judged"))
+    monkeypatch.setattr(teleoperation, "why_not", lambda *_, **__: pytest.fail("all were judged"))
     for k in range(300):
         bridge.take_twist(0.4, 0.0, 0.3)
         bridge.advance(0.01 * k)
     assert looked and bridge.diagnostics[0].level == "OK"
+
+
+@pytest.mark.parametrize("name, seconds",
+                         [("trailers", 6), ("rover", 4), *at_length(*((n, 60) for n in SHIPPED))])
+def test_a_tick_judges_in_few_steps(name, seconds, monkeypatch, said):
+    """Commands that no wheel can follow, one after the other: in no tick does the judgement of the
+    wheels take more steps of Newton's method than fit into a part of its time: about 0.08 ms
+    each."""
+    steps, worst = [], 0
+    solve = cone_programme._solve
+    monkeypatch.setattr(cone_programme, "_solve",
+                        lambda *given: steps.append(1) or solve(*given))
+    bridge = bridge_of(name, said, dt=TICK, cmd_vel_timeout=0.0)
+    rng = np.random.default_rng(7)
+    for k in range(round(seconds / TICK)):
+        if k % 20 == 0:
+            bridge.take_twist(*rng.uniform(-1, 1, 3) * (3.0, 1.0, 4.0))
+        steps.clear()
+        bridge.advance(TICK * k)
+        worst = max(worst, len(steps))
+    assert worst <= 250 and (worst or seconds == 60)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 GROWTH = 50.0      # of the weight of the objective from one centre to the next
-# Newton decrements at which a centre counts as found, on the way and at the end
-ROUGHLY, EXACTLY = 0.1, 1e-6
+ROUGHLY = 0.1      # Newton decrement at which a centre counts as found
 STEPS = 60         # of Newton at one weight, far more than it takes
 
 
@@ -27,7 +26,7 @@ class Cones:
 
 
 def minimise(c: np.ndarray, cones: Cones, y: np.ndarray, gap: float = 1e-11, *,
-             sign: bool = False) -> np.ndarray:
+             part: float = 0.0, weight: float = 1.0) -> np.ndarray:
     """The y with the least c . y, short of the optimum by at most `gap`.
 
     By Newton's method on c . y - sum log(right^2 - |left|^2) / weight, whose distance from the
@@ -38,21 +37,23 @@ def minimise(c: np.ndarray, cones: Cones, y: np.ndarray, gap: float = 1e-11, *,
     ----------
     y
         Strictly inside all cones; the numbers of the programme should be of order one.
-    sign
-        Return any y inside whose c . y has the sign of the least one; this takes fewer steps where
-        the least is far from zero.
+    part
+        Where positive, ends sooner: once the least c . y is known to be positive, or c . y is
+        negative and short of it by at most this part of its size. Infinite, the sign alone counts.
+    weight
+        Of the objective, to begin with: the larger, the nearer y has to be to the optimum.
     """
-    weight, y = 1.0, np.array(y, dtype=float)
-    while (left := 2 * len(cones.s) / weight) > gap:
-        y = _centre(c * weight, cones, y, ROUGHLY)
-        if sign and not 0 <= c @ y <= 2 * left:
+    y = np.array(y, dtype=float)
+    while True:
+        y = _centre(c * weight, cones, y)
+        short, value = 4 * len(cones.s) / weight, float(c @ y)
+        if short <= gap or (part and (value > short or value < 0 and short <= -part * value)):
             return y
         weight *= GROWTH
-    return _centre(c * weight, cones, y, EXACTLY)
 
 
-def _centre(c: np.ndarray, cones: Cones, y: np.ndarray, near: float) -> np.ndarray:
-    """The least of the objective with barriers, up to a Newton decrement of `near`."""
+def _centre(c: np.ndarray, cones: Cones, y: np.ndarray) -> np.ndarray:
+    """The least of the objective with barriers, roughly."""
     left, right = cones.parts(y)
     f = _product(left, right)
     value = _value(c, y, f)
@@ -65,7 +66,7 @@ def _centre(c: np.ndarray, cones: Cones, y: np.ndarray, near: float) -> np.ndarr
         scale = 1 / np.sqrt(hessian.diagonal())
         step = -scale * _solve(scale[:, None] * hessian * scale, scale * gradient)
         decrement, part = -gradient @ step, 1.0
-        if not decrement > near:
+        if not decrement > ROUGHLY:
             return y
         while True:
             new = y + part * step

@@ -14,8 +14,11 @@ from ..vehicle.vehicle import Vehicle
 from .cone_programme import Cones, minimise
 from .contact_load import NOTHING, ContactLoad
 
-# how far short of its optimum a programme may end, in the first round and in the last
+# how far short of its optimum a programme may end that is a start for others, and the last one
 ROUGH, EXACT = 1e-3, 1e-11
+# Part of the slack found by which a programme on the way may end short of the most, and the first
+# weight of the next one, whose optimum is about as far away as that slack, times it.
+ENOUGH, NEAR = 0.2, 10.0
 # Part of the load below which a wheel's ratio is not scaled further: rows that are larger by the
 # inverse of a vanishing load leave the programme no digits.
 LIGHT = 1e-3
@@ -74,7 +77,7 @@ def widest_split(load: ContactLoad, mu: Mapping[str, float], *,
     """The slack, and the split (n,) that leaves it. `sign`: return any number of the right sign,
     and a split that leaves as much."""
     parts = [_cone(load, places, mu[wheel]) for wheel, places in _places(load).items()]
-    left, change = _widest(parts, load.kernel, sign=sign)
+    left, change = _widest(parts, load.kernel, part=np.inf if sign else 0.0)
     return load.size * left, load.split + load.size * change
 
 
@@ -92,15 +95,24 @@ def least_use(load: ContactLoad, mu: Mapping[str, float],
     f
         A split whose normals are kept; all admissible splits where None.
     """
-    if f is None:
-        if not load.supported:
-            return np.inf, load.split
-        use, best = least_use(load, mu, load.split)
-        if not np.isfinite(use):      # a wheel without load must hold: start from the middle
-            use, best = least_use(load, mu, load.corners.mean(axis=0))
-        return ((use, best) if load.lifting.shape[1] == 0 or not 0 < use < np.inf
-                else _improve(load, mu, use, best))
-    f, kernel = _relieve(load, f)
+    if f is not None:
+        return _least_along(load, mu, f)
+    if not load.supported:
+        return np.inf, load.split
+    is_determined = load.lifting.shape[1] == 0
+    gap = EXACT if is_determined else ROUGH
+    use, best = _least_along(load, mu, load.split, gap)
+    if not np.isfinite(use):      # a wheel without load must hold: start from the middle
+        use, best = _least_along(load, mu, load.corners.mean(axis=0), gap)
+    if is_determined or not 0 < use < np.inf:
+        return use, best
+    return _improve(load, mu, use, best)
+
+
+def _least_along(load: ContactLoad, mu: Mapping[str, float], split: np.ndarray,
+                 gap: float = EXACT) -> tuple[float, np.ndarray]:
+    """`least_use` with the normals of a split."""
+    f, kernel = _relieve(load, split)
     if f is None:
         return np.inf, load.split
     held = [(places, mu[wheel] * f[places[0]]) for wheel, places in _places(load).items()
@@ -122,7 +134,7 @@ def least_use(load: ContactLoad, mu: Mapping[str, float],
             z = _least_on_a_line(P[:, :, 0], p)
         else:
             cones = Cones(P, p, np.tile(np.eye(m + 1)[m], (len(held), 1)), np.zeros(len(held)))
-            z = minimise(np.eye(m + 1)[m], cones, np.r_[np.zeros(m), 2.0])[:m]
+            z = minimise(np.eye(m + 1)[m], cones, np.r_[np.zeros(m), 2.0], gap)[:m]
         f = f + kernel @ z * load.size
     return max(float(np.hypot(*_pair(f, along)) / room) for (_, along), room in held), f
 
@@ -149,9 +161,9 @@ def most_use(load: ContactLoad, mu: Mapping[str, float]) -> float:
 
 def _improve(load: ContactLoad, mu: Mapping[str, float], use: float,
               best: np.ndarray) -> tuple[float, np.ndarray]:
-    """Better splits of the normals, until none leaves slack at the use found. The first programmes
-    are solved roughly: any split that leaves slack is better, and the next asks for more."""
-    gap = ROUGH
+    """Better splits of the normals, until none leaves slack at the use found. The programmes on the
+    way are solved roughly: any split that leaves slack is better, and the next begins at it."""
+    left = 1.0
     for _ in range(ROUNDS):
         parts = [_cone(load, places, use * mu[wheel]) for wheel, places in _places(load).items()]
         # the least ratios then move together
@@ -160,18 +172,17 @@ def _improve(load: ContactLoad, mu: Mapping[str, float], use: float,
                  for wheel, (normal, along) in _places(load).items()]
         parts = [(P / room, p / room, r / room, s / room)
                  for (P, p, r, s), room in zip(parts, rooms)]
-        left, f = _widest(parts, load.kernel, gap)
+        left, f = _widest(parts, load.kernel, (best - load.split) / load.size, max(left, EXACT),
+                          part=ENOUGH)
         f = load.split + load.size * f
         found = max((need / mu[wheel]
                      for wheel, need in shares(load, f).items() if np.isfinite(mu[wheel])),
                     default=0.0)
-        is_last = gap <= EXACT and not (left > EXACT and found < use * (1 - EXACT))
+        is_last = left <= EXACT or found >= use * (1 - EXACT)
         if found < use:
             use, best = found, f
         if is_last:
             break
-        # the slack that is left falls with the square of the one before
-        gap = max(min(0.1 * max(left, 0.0) ** 2, ROUGH), EXACT)
     return use, best
 
 
@@ -209,22 +220,34 @@ def _cone(load: ContactLoad, places: tuple[int, list[int]],
             mu * load.kernel[normal], mu * load.split[normal] / load.size)
 
 
-def _widest(parts: list[tuple], kernel: np.ndarray, gap: float = EXACT, *,
-            sign: bool = False) -> tuple[float, np.ndarray]:
+def _widest(parts: list[tuple], kernel: np.ndarray, change: np.ndarray | None = None,
+            scale: float = 1.0, *, part: float = 0.0) -> tuple[float, np.ndarray]:
     """max over z of min over cones of right - |left|, and the change of the split there (n,).
-    `sign`: as in `minimise`."""
-    P, p, r, s = (np.array(part) for part in zip(*parts))
+
+    Parameters
+    ----------
+    change
+        Of the split, from which to begin, and about how far below the most its slack is (`scale`).
+    part
+        As in `minimise`.
+    """
+    P, p, r, s = (np.array(column) for column in zip(*parts))
     basis = _felt_directions(np.vstack([P.reshape(2 * len(P), kernel.shape[1]), r]))
     P, r, m = P @ basis, r @ basis, basis.shape[1]
-    z = np.zeros(m)
+    z = np.zeros(m) if change is None else basis.T @ (kernel.T @ change)
     if m:
         n = len(s)
         cones = Cones(np.concatenate([P, np.zeros((n, 2, 1))], axis=2), p,
                       np.column_stack([r, -np.ones(n)]), s)
-        least = float(np.min(s - np.hypot(p[:, 0], p[:, 1])))
-        z = minimise(-np.eye(m + 1)[m], cones, np.r_[z, least - 1.0], gap, sign=sign)[:m]
+        z = minimise(-np.eye(m + 1)[m], cones, np.r_[z, _room(P, p, r, s, z) - scale], EXACT,
+                     part=part, weight=1.0 if change is None else max(NEAR / scale, 1.0))[:m]
+    return _room(P, p, r, s, z), kernel @ (basis @ z)
+
+
+def _room(P: np.ndarray, p: np.ndarray, r: np.ndarray, s: np.ndarray, z: np.ndarray) -> float:
+    """min over cones of right - |left|."""
     left, right = P @ z + p, r @ z + s
-    return float(np.min(right - np.hypot(left[:, 0], left[:, 1]))), kernel @ (basis @ z)
+    return float(np.min(right - np.hypot(left[:, 0], left[:, 1])))
 
 
 def _least_on_a_line(P: np.ndarray, p: np.ndarray) -> np.ndarray:

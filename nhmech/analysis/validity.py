@@ -13,7 +13,7 @@ import numpy as np
 from ..checks import check_arguments, read_vector, read_word
 from ..vehicle.vehicle import Vehicle
 from .contact_load import ContactLoad, contact_load
-from .friction import coefficients, least_use, most_use, rough_use, shares
+from .friction import coefficients, least_use, most_use, rough_use, shares, widest_split
 
 TIGHT = 1e-9      # relative: a use of friction above 1 by less than this is rounding
 
@@ -117,24 +117,11 @@ class Validity:
     def worst(self) -> WheelLoad:
         """The wheel that needs most of its friction in the kindest split; when lifting off, the
         least loaded."""
-        if self.lifted:
-            return min(self.wheels, key=lambda one: one.normal)
-        return max(self.wheels, key=lambda one: (one.kindest / one.mu, one.kindest))
+        return _worst(self.wheels, self.lifted)
 
     def reason(self, call: Callable[[str], str] = str) -> str:
         """What is wrong, or would be first; `call` makes of a wheel's name what it is called."""
-        one = self.worst
-        wheel = call(one.wheel)
-        if self.lifted:
-            return f"{wheel} lifts off: the ground would have to pull it with {-one.normal:.3g} N"
-        if not np.isfinite(one.mu):
-            return f"{wheel}, needs mu = {one.kindest:.3g}"
-        for digits in (3, 4, 6, 9):          # as many as show which of the two is larger
-            needed, given = f"{one.kindest:.{digits}g}", f"{one.mu:.{digits}g}"
-            if needed != given:
-                relation = ">" if one.kindest > one.mu else "<="
-                return f"{wheel}, needs mu = {needed} {relation} {given}"
-        return f"{wheel}, needs all of mu = {one.mu:.3g}"
+        return _reason(self.worst, self.lifted, call)
 
     def describe(self) -> str:
         """The verdict, the wheels, and what is undetermined, in lines."""
@@ -208,6 +195,41 @@ def judge(vehicle: Vehicle, load: ContactLoad, t: float, mu: Mapping[str, float]
         verdict = Verdict.POSSIBLE if known and most > 1 + TIGHT else Verdict.HOLDS
     return Validity(t, _wheels(vehicle, load, kindest, mu), verdict, (least, most),
                     not load.supported, load.sums, _sliding(vehicle))
+
+
+def can_roll(load: ContactLoad, mu: Mapping[str, float]) -> bool:
+    """Whether the verdict is not FAILS, by one programme that ends when this is known."""
+    if not load.supported or not _weigh(mu)[0]:
+        return load.supported
+    most = {wheel: value * (1 + TIGHT) for wheel, value in mu.items()}
+    return widest_split(load, most, sign=True)[0] >= 0
+
+
+def why_not(vehicle: Vehicle, load: ContactLoad, mu: Mapping[str, float]) -> str:
+    """The reason where the verdict is FAILS, without a look at the harshest splits."""
+    kindest = least_use(load, _weigh(mu)[1])[1]
+    return _reason(_worst(_wheels(vehicle, load, kindest, mu), not load.supported),
+                   not load.supported)
+
+
+def _worst(wheels: Sequence[WheelLoad], lifted: bool) -> WheelLoad:
+    if lifted:
+        return min(wheels, key=lambda one: one.normal)
+    return max(wheels, key=lambda one: (one.kindest / one.mu, one.kindest))
+
+
+def _reason(one: WheelLoad, lifted: bool, call: Callable[[str], str] = str) -> str:
+    wheel = call(one.wheel)
+    if lifted:
+        return f"{wheel} lifts off: the ground would have to pull it with {-one.normal:.3g} N"
+    if not np.isfinite(one.mu):
+        return f"{wheel}, needs mu = {one.kindest:.3g}"
+    for digits in (3, 4, 6, 9):          # as many as show which of the two is larger
+        needed, given = f"{one.kindest:.{digits}g}", f"{one.mu:.{digits}g}"
+        if needed != given:
+            relation = ">" if one.kindest > one.mu else "<="
+            return f"{wheel}, needs mu = {needed} {relation} {given}"
+    return f"{wheel}, needs all of mu = {one.mu:.3g}"
 
 
 def _weigh(mu: Mapping[str, float]) -> tuple[bool, Mapping[str, float]]:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..analysis.contact_load import contact_load
-from ..analysis.friction import coefficients, widest_split
-from ..analysis.validity import Verdict, validity
+from ..analysis.friction import coefficients
+from ..analysis.validity import can_roll, why_not
 from ..errors import InputError, NhmechError
 from ..simulation.command import Command, Controller
 from ..simulation.contact.contact_forces import force_reader
@@ -100,7 +100,7 @@ class Teleoperation:
         self.vehicle, self.limits, self.timeout = vehicle, limits, timeout
         self.speed_factor, self._called, self._say = speed_factor, called, say
         self.has_lateral = moves_sideways(vehicle)
-        self.mu, self._late = mu, late
+        self._late = late
         self._known = known = coefficients(vehicle, mu)
         self._grip = 1 / np.array([known[row.contact] for row in vehicle.contact_rows
                                    if row.direction == "normal"])
@@ -155,7 +155,8 @@ class Teleoperation:
         self.simulator.compile()
         for vehicle in (self.vehicle, *self.vehicle.rechosen.values()):
             force_reader(vehicle).function.compile()
-        validity(self.vehicle, state.t, state.q, state.v, state.u, mu=self.mu)
+        why_not(self.vehicle, contact_load(self.vehicle, state.t, state.q, state.v, state.u),
+                self._known)
 
     # -- in ----------------------------------------------------------------------------------------
     def take(self, forward: float, lateral: float, yaw_rate: float, age: float = 0.0) -> bool:
@@ -284,7 +285,7 @@ class Teleoperation:
     def _judge(self, state: State) -> None:
         """Looks now and then at whether the wheels can roll as they do. The forces' shortest split
         mostly shows that they can, in no time; where it does not, some split that holds is looked
-        for, and all are judged only where there is none: that now and then is rarer."""
+        for, and the kindest of all only to say once why there is none."""
         if state.t - self._judged < (JUDGED if self.slips is None else AGAIN):
             return
         self._judged = state.t
@@ -293,14 +294,10 @@ class Teleoperation:
             self.slips = None
             return
         load = contact_load(self.vehicle, *moment)
-        if load.supported and widest_split(load, self._known, sign=True)[0] >= 0:
-            self.slips = None
-            return
-        found = validity(self.vehicle, *moment, mu=self.mu)
-        if found.verdict is not Verdict.FAILS:
+        if can_roll(load, self._known):
             self.slips = None
         elif self.slips is None:
-            self.slips = state.t, found.reason()
+            self.slips = state.t, why_not(self.vehicle, load, self._known)
 
 
 def _coast(t: float, state: State) -> Command:
