@@ -1,20 +1,20 @@
 """How many small wrong changes of the core the tests notice.
 
-`python tests/mutants.py [-n COUNT] [-j JOBS] [--seed SEED] [MODULE[:LINE] ...]` changes each module
-of the core (or those that are named, or one of their lines) in so many places drawn by lot, one
-after the other; runs the tests that reach the place, those first that noticed something before,
-then the quick ones; and prints each change that was not noticed, and the score of each room. Which
-tests reach which place is measured before (`--measure [TEST ...]`, some ten minutes the first time
-and seconds later). No file is changed: a process in which only libraries are loaded forks, and the
-child imports the changed module. What takes much longer than unchanged counts as noticed, for it
-hangs. What cannot be noticed is explained in `EQUIVALENT` and left out.
+`python tests/mutants.py [-n COUNT] [--seed SEED] [ROOM | MODULE[:LINE] ...]` draws so many changes
+of each room of the core by lot (or of those that are named, of modules or of one line), and runs
+the tests once. Where a test comes to the place of a change, the process forks: its child goes on
+with the change to the end of the test, and for a while to the tests after it in the same file;
+what fails there has noticed it. So nothing is made anew that was there before a change has its
+place. What runs when a module is imported is judged by quick tests that run what it defines, in a
+process that has the change from the start. No file is changed. What takes much longer than
+unchanged counts as noticed, for it hangs; what cannot be noticed is explained in `EQUIVALENT` and
+left out.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
-import copy
+import builtins
 import importlib
 import json
 import os
@@ -23,378 +23,305 @@ import resource
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from types import CodeType
 
 import pytest
-from mutants_reach import MARKS, PROJECT, Finder, Reach, blocks, measure_all, path_of
-from mutants_table import EQUIVALENT, MODULES, TESTS
+from mutants_places import Finder, Mutant, mutants, with_all_switches
+from mutants_table import CORE, MODULES, PACKAGE, TESTS
 
-BUDGET = 30.0      # [s] of processor of the tests of one change, as they take without it
-SOON, FILES = 4.0, 4      # [s] of processor of those that go first, and files they are in
-START, SLOWER = 20.0, 4.0     # [s] to import and to load robots; how much slower is no endless loop
-LIMIT = START + SLOWER * BUDGET
-MEMORY = 12 << 30  # [bytes] of addresses; unchanged they take 4 GiB
-KEPT = PROJECT / ".pytest_cache" / "mutants.json"      # what earlier runs learned of the tests
+AFTER = 0.5        # [s] of processor in which a change is followed from test to test
+ENOUGH = 5.0       # [s] of processor of all children of a change, after which it is left over
+LIMIT = 8.0        # [s] of processor of one test with a change
+SLOWER = 4.0       # how much slower than unchanged is no endless loop
+START = 10.0       # [s] to import and to load robots
+BUDGET = 4.0       # [s] of processor of the tests of what runs at import, as they take without it
+FILES = 4          # they are in
+MEMORY = 12 << 30  # [bytes] of addresses; unchanged the tests take 4 GiB
+PROJECT = PACKAGE.parent
+KEPT = PROJECT / ".pytest_cache" / "mutants"      # compiled code, kept from run to run
+NOTICED, OVERSEEN = 1, 0                          # codes with which a child ends
 LIBRARIES = ("numpy", "scipy.linalg", "scipy.optimize", "scipy.integrate",
              "scipy.spatial.transform", "casadi", "sympy", "pinocchio", "lxml.etree",
              "click.testing", "rich.console", "rich.table", "rich.progress", "numpy.testing")
 
-COMPARISONS = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt,
-               ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
-               ast.In: ast.NotIn, ast.NotIn: ast.In}
-OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
-CALLS = {"min": "max", "max": "min", "any": "all", "all": "any", "argmax": "argmin",
-         "argmin": "argmax", "sin": "cos", "cos": "sin"}
-# functions on which no result depends: what they say is for people
-UNTOUCHED = ("__repr__", "__str__")
-# keywords and options on which only words and times depend
-OPTIONS = ("repr", "simplified", "cse", "strict", "hermitian")
 
+# -- one run of the tests, with a child for each change that a test comes to -----------------------
+class Run:
+    """The part of pytest that forks where a test comes to a change; writes lines of JSON."""
 
-# -- changes: node -> the nodes that may stand in its place ----------------------------------------
-def _compare(node: ast.Compare) -> Iterator[ast.AST]:
-    for i, operator in enumerate(node.ops):
-        new = copy.deepcopy(node)
-        new.ops[i] = COMPARISONS[type(operator)]()
-        yield new
+    def __init__(self, drawn: dict[int, Mutant], out: Path, instances: int, active: int | None):
+        self.drawn, self.instances, self.active = drawn, instances, active
+        self.out, self.shown = out, os.fdopen(os.dup(2), "w")
+        self.open = {k for k, mutant in drawn.items() if mutant.at_import is None}
+        self.process, self.is_child = os.getpid(), False
+        self.test, self.file = "", ""
+        self.tried: set[int] = set()
+        self.spent: dict[int, float] = defaultdict(float)
+        self.by_now: dict[int, float | None] = {}     # noticed, or too slow since this moment
+        self.reached: set[str] = set()
+        self.failed = False
 
+    def changed(self, k: int) -> bool:
+        if self.active is not None:
+            return self.active == k
+        if k not in self.open or k in self.tried or not self.test:
+            return False
+        if os.getpid() != self.process or threading.current_thread() is not threading.main_thread():
+            return False
+        self.tried.add(k)
+        before, spent = time.process_time(), spent_by_children()
+        if not (pid := os.fork()):
+            self.active, self.is_child = k, True
+            restrict(LIMIT)
+            keep_apart(self.drawn[k])
+            return True
+        status = wait_for(pid)
+        self.spent[k] += spent_by_children() - spent
+        if self.spent[k] > ENOUGH:
+            self.open.discard(k)
+        if status:
+            ended = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+            slow = ended in (signal.SIGXCPU, signal.SIGALRM)
+            self.by_now[k] = before if slow else None
+        return False
 
-def _operate(node: ast.BinOp) -> Iterator[ast.AST]:
-    if type(node.op) in OPERATORS:
-        yield ast.BinOp(node.left, OPERATORS[type(node.op)](), node.right)
+    def entered(self, label: str) -> None:
+        self.reached.add(label)
 
+    def say(self, **what: object) -> None:
+        with open(self.out, "a") as out:
+            print(json.dumps(what), file=out)
 
-def _augment(node: ast.AugAssign) -> Iterator[ast.AST]:
-    if type(node.op) in OPERATORS:
-        yield ast.AugAssign(node.target, OPERATORS[type(node.op)](), node.value)
+    def pytest_sessionstart(self, session):
+        self.session = session
 
-
-def _drop_sign(node: ast.UnaryOp) -> Iterator[ast.AST]:
-    if isinstance(node.op, (ast.USub, ast.Not)):
-        yield node.operand
-
-
-def _combine(node: ast.BoolOp) -> Iterator[ast.AST]:
-    yield ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
-
-
-def _number(node: ast.Constant) -> Iterator[ast.AST]:
-    """A hundredth more, of a tolerance a million times as much or as little; of a whole number one
-    more."""
-    if type(node.value) is float and node.value:
-        size = abs(node.value)
-        yield ast.Constant(node.value * (1e6 if size <= 1e-4 else 1e-6 if size >= 1e4 else 1.01))
-    elif type(node.value) is int:
-        yield ast.Constant(node.value + 1)
-    elif type(node.value) is bool:
-        yield ast.Constant(not node.value)
-
-
-def _call(node: ast.Call) -> Iterator[ast.AST]:
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    if name in CALLS:
-        new = copy.deepcopy(node)
-        setattr(new.func, "attr" if isinstance(new.func, ast.Attribute) else "id", CALLS[name])
-        yield new
-
-
-def _drop(node: ast.stmt) -> Iterator[ast.AST]:
-    yield ast.Pass()
-
-
-CHANGES: dict[type, Callable[..., Iterator[ast.AST]]] = {
-    ast.Compare: _compare, ast.BinOp: _operate, ast.AugAssign: _augment, ast.UnaryOp: _drop_sign,
-    ast.BoolOp: _combine, ast.Constant: _number, ast.Call: _call, ast.Raise: _drop, ast.Expr: _drop}
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """A module with one change: the `place`-th of all."""
-
-    module: str
-    place: int
-    line: int
-    says: str          # the line of the source
-    change: str
-    block: str         # the innermost one around it; none for what runs at import
-
-    def __str__(self) -> str:
-        return f"nhmech/{self.module}.py:{self.line}: {self.change}"
-
-    @property
-    def reason(self) -> str:
-        """Why nothing can notice it, if that is known."""
-        return EQUIVALENT.get((self.module, self.says, self.change), "")
-
-    def compile(self) -> CodeType:
-        """The changed module."""
-        file = path_of(self.module)
-        tree = ast.parse(file.read_text())
-        for place, (node, new, put) in enumerate(_changes(tree)):
-            if place == self.place:
-                put(ast.copy_location(new, node))
-                return compile(ast.fix_missing_locations(tree), str(file), "exec")
-        raise IndexError(self.place)
-
-
-def mutants(module: str) -> list[Mutant]:
-    """All of a module."""
-    text = path_of(module).read_text()
-    lines, tree = text.splitlines(), ast.parse(text)
-    around = blocks(tree)
-    return [Mutant(module, place, node.lineno, lines[node.lineno - 1].strip(),
-                   f"{_short(node)} -> {_short(new)}",
-                   next((block.name for block in reversed(around)
-                         if block.has(node.lineno, node.col_offset)), ""))
-            for place, (node, new, _) in enumerate(_changes(tree))]
-
-
-def _changes(tree: ast.AST) -> Iterator[tuple[ast.AST, ast.AST, Callable[[ast.AST], None]]]:
-    """A node, what may stand in its place, and what puts it there."""
-    for node, parent, name, index in _places(tree):
-        def put(new: ast.AST, parent=parent, name=name, index=index) -> None:
-            if index is None:
-                setattr(parent, name, new)
-            else:
-                getattr(parent, name)[index] = new
-
-        for new in CHANGES[type(node)](node):
-            yield node, new, put
-
-
-def _places(tree: ast.AST) -> Iterator[tuple[ast.AST, ast.AST, str, int | None]]:
-    """Nodes that may be changed, with parent, field and place in it; no annotation, docstring or
-    text of a message is among them."""
-    for name, value in ast.iter_fields(tree):
-        if name in ("annotation", "returns", "decorator_list"):
-            continue
-        for index, node in enumerate(value) if isinstance(value, list) else [(None, value)]:
-            if not isinstance(node, ast.AST) or isinstance(node, ast.JoinedStr):
-                continue
-            if isinstance(node, ast.FunctionDef) and node.name in UNTOUCHED:
-                continue
-            if isinstance(node, ast.keyword) and node.arg in OPTIONS:
-                continue
-            if isinstance(tree, ast.Call) and name == "args" and _is_any(tree, index):
-                continue
-            if isinstance(node, ast.Dict) and any(
-                    isinstance(key, ast.Constant) and key.value in OPTIONS for key in node.keys):
-                continue
-            is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-            if type(node) in CHANGES and not is_text:
-                yield node, tree, name, index
-            if not isinstance(node, ast.Raise):
-                yield from _places(node)
-
-
-def _is_any(call: ast.Call, index: int | None) -> bool:
-    """Whether another argument would do as well: the seed of a sample, whose points are any, and
-    the width of a matrix without rows, `SX(0, 1)`."""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    return name == "default_rng" or (
-        name == "SX" and index == 1 and ast.unparse(call.args[0]) == "0")
-
-
-def _short(node: ast.AST) -> str:
-    line = " ".join(ast.unparse(node).split())
-    return line if len(line) <= 60 else f"{line[:57]}..."
-
-
-# -- runs ------------------------------------------------------------------------------------------
-class Noticed(dict[str, list[str]]):
-    """Module -> the tests that noticed a change of it, in this run or an earlier one."""
-
-    @classmethod
-    def read(cls) -> Noticed:
-        return cls(json.loads(KEPT.read_text()) if KEPT.is_file() else {})
-
-    def write(self) -> None:
-        KEPT.parent.mkdir(exist_ok=True)
-        KEPT.write_text(json.dumps(self))
-
-    def add(self, module: str, test: str) -> None:
-        if test not in self.setdefault(module, []):
-            self[module].append(test)
-
-
-class Watch:
-    """The part of pytest that runs tests in the order of a list, and writes down which fails."""
-
-    def __init__(self, tests: list[str], file: Path):
-        self.order, self.file = {test: number for number, test in enumerate(tests)}, file
-
+    @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items):
-        items[:] = sorted((item for item in items if item.nodeid in self.order),
-                          key=lambda item: self.order[item.nodeid])
+        """Of a test with many arguments a few, spread over them."""
+        cases = defaultdict(list)
+        for item in items:
+            cases[item.nodeid.partition("[")[0]].append(item)
+        kept = {some[i * len(some) // self.instances] if len(some) > self.instances else some[i]
+                for some in cases.values() for i in range(min(self.instances, len(some)))}
+        items[:] = [item for item in items if item in kept]
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item, nextitem):
+        file = item.nodeid.partition("::")[0]
+        if self.is_child and (file != self.file or time.process_time() > AFTER):
+            os._exit(OVERSEEN)
+        self.test, self.file = item.nodeid, file
+        self.tried, self.by_now, self.reached, self.failed = set(), {}, set(), False
+        began = time.process_time()
+        yield
+        if self.active is None:
+            self.judge(time.process_time() - began)
+        self.test = ""
+
+    def judge(self, seconds: float) -> None:
+        """What has failed with a change has noticed it, if it holds without."""
+        if self.failed:
+            self.say(fails=self.test)
+            return
+        self.say(test=self.test, seconds=seconds, reached=sorted(self.reached),
+                 tried=sorted(self.tried))
+        for k, since in self.by_now.items():
+            if since is None or SLOWER * (time.process_time() - since) < LIMIT:
+                self.open.discard(k)
+                self.say(noticed=k, test=self.test)
+                print(f"noticed      {self.drawn[k]}\n             by {self.test}",
+                      file=self.shown, flush=True)
+        if not self.open and all(mutant.at_import is None for mutant in self.drawn.values()):
+            self.session.shouldstop = "all were noticed"
 
     def pytest_runtest_logreport(self, report):
-        if report.failed and not self.file.is_file():
-            self.file.write_text(report.nodeid)
+        self.failed |= report.failed
+        if self.is_child and report.failed:
+            os._exit(NOTICED)
 
 
-def start(tests: list[str], mutant: Mutant | None, file: Path, limit: float) -> int:
-    """The number of a process that runs tests up to the first that fails, with the change."""
+def restrict(seconds: float) -> None:
+    """Of this process, that ends together with all that it starts."""
+    os.setpgid(0, 0)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 1))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(int(30 * seconds))          # what waits uses no processor
+
+
+def spent_by_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def wait_for(pid: int) -> int:
+    """The status with which a process has ended; what it left behind is ended as well."""
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    with suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+    return os.waitpid(pid, 0)[1]
+
+
+def keep_apart(mutant: Mutant) -> None:
+    """What changed code makes, nobody else may find."""
+    if mutant.room == "symbolic":            # not from `simplified_once` of tests/conftest.py
+        equations = importlib.import_module("nhmech.mechanics.equations")
+        equations.simplify = importlib.import_module("nhmech.symbolic.simplify").simplify
+    if mutant.room == "compile" and os.environ["NHMECH_CACHE"] == str(KEPT):
+        folder = Path(tempfile.mkdtemp(prefix="mutant-", dir=KEPT.parent))
+        for file in KEPT.iterdir():
+            (folder / file.name).symlink_to(file)
+        os.environ["NHMECH_CACHE"] = str(folder)
+
+
+def form_equations_always() -> None:
+    """Equations that are kept hide changes of what forms them."""
+    kept = importlib.import_module("nhmech.mechanics.kept_equations")
+    found = kept.private_folder
+    kept.private_folder = lambda: (folder := found())._replace(
+        temporary=folder.temporary or folder.path == KEPT)
+
+
+def start(drawn: dict[int, Mutant], finder: Finder, tests: list[str], out: Path, instances: int,
+          active: int | None = None, seconds: float = 0.0) -> int:
+    """The status of a process that runs tests: all of them, or with one change up to the first that
+    fails."""
     if pid := os.fork():
-        return pid
+        try:
+            return wait_for(pid)
+        except KeyboardInterrupt:
+            os.kill(pid, signal.SIGKILL)
+            raise
     try:
-        os.setpgid(0, 0)
-        resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit)))
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        signal.alarm(int(10 * limit))          # what waits uses no processor
-        with open(file.with_suffix(".log"), "w") as log:
+        if active is None:
+            os.setpgid(0, 0)
+        else:
+            restrict(seconds)
+            if drawn[active].room == "compile":
+                keep_apart(drawn[active])
+        with open(out.with_suffix(".log"), "w") as log:
             os.dup2(log.fileno(), 1)
             os.dup2(log.fileno(), 2)
-        if mutant is not None:
-            sys.meta_path.insert(0, Finder({mutant.module: mutant.compile}))
-        code = pytest.main(["-x", "-q", "-p", "no:randomly", "-m", MARKS,
-                            *dict.fromkeys(test.partition("::")[0] for test in tests)],
-                           plugins=[Watch(tests, file)])
+        run = Run(drawn, out, instances, active)
+        builtins._changed, builtins._entered = run.changed, run.entered   # type: ignore
+        sys.meta_path.insert(0, finder)
+        form_equations_always()
+        fresh = any(mutant.room == "symbolic" for mutant in drawn.values())
+        code = pytest.main(["-q", "--capture=sys", "-p", "no:randomly", "-p", "no:xdist", "-m",
+                            "not soak and not browser", *(["-x"] if active is not None else []),
+                            *(["-p", "no:cacheprovider"] if fresh else []), *tests], plugins=[run])
     except BaseException:
         code = 70
     os._exit(int(code))
 
 
-def kill(pid: int) -> None:
-    """Ends a process, and what it left behind."""
-    with suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGKILL)
+# -- what is drawn, and what becomes of it ---------------------------------------------------------
+def draw(wanted: str, count: int, seed: int) -> list[Mutant]:
+    """Mutants of ROOM, MODULE or MODULE:LINE, in the order of their places."""
+    module, _, line = wanted.partition(":")
+    every = [mutant for name in ([one for one in MODULES if one.startswith(f"{module}/")]
+                                 if module in CORE else [module])
+             for mutant in mutants(name) if not line or mutant.line == int(line)]
+    chosen = random.Random(f"{seed} {wanted}").sample(range(len(every)), min(count, len(every)))
+    return [every[i] for i in sorted(chosen)]
 
 
-@dataclass
-class Trial:
-    """A mutant, and the tests that have not run with it yet."""
+class Shown:
+    """What a run of the tests has shown."""
 
-    mutant: Mutant
-    tests: list[str]
-    first: bool = True
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.breadth: dict[str, int] = {}
+        self.of: dict[str, list[str]] = defaultdict(list)       # label -> tests
+        self.tried: dict[int, list[str]] = defaultdict(list)
+        self.noticed: dict[int, str] = {}
 
-    def take(self, seconds: dict[str, float], unsound: set[str]) -> list[str]:
-        """The next tests: few, quick ones of few files before all others."""
+    def read(self, out: Path) -> None:
+        for line in out.read_text().splitlines():
+            said = json.loads(line)
+            if "noticed" in said:
+                self.noticed[said["noticed"]] = said["test"]
+            elif "test" in said:
+                self.seconds[said["test"]] = said["seconds"]
+                self.breadth[said["test"]] = len(said["reached"])
+                for label in said["reached"]:
+                    self.of[label].append(said["test"])
+                for k in said["tried"]:
+                    self.tried[k].append(said["test"])
+            else:
+                print(f"fails without any change: {said['fails']}", file=sys.stderr)
+
+    def fitting(self, mutant: Mutant) -> list[str]:
+        """Quick tests of few files, that run what a change defines or at least its module."""
         chosen: list[str] = []
-        files: set[str] = set()
-        total = 0.0
-        for test in self.tests:
-            file, total = test.partition("::")[0], total + seconds[test]
-            if total > BUDGET and chosen:
-                break
-            fits = total <= SOON and len(files | {file}) <= FILES
-            if test not in unsound and (not self.first or fits or not chosen):
+        for test in sorted(self.of[str(mutant)] or self.of[mutant.module], key=lambda test: (
+                self.seconds[test] + 0.05 * self.breadth[test], test)):
+            files = {one.partition("::")[0] for one in [*chosen, test]}
+            if len(files) <= FILES and sum(
+                    self.seconds[one] for one in [*chosen, test]) <= BUDGET:
                 chosen.append(test)
-                files.add(file)
-        taken = {*chosen, *unsound}
-        self.tests = [test for test in self.tests if test not in taken] if self.first else []
-        self.first = False
         return chosen
 
 
-def judge(drawn: list[Mutant], jobs: int, reach: Reach, noticed: Noticed,
-          ) -> Iterator[tuple[Mutant, bool]]:
-    """Each mutant as it is done, and whether it was noticed. A test that does not hold without a
-    change notices nothing: it is left out, and the mutant judged again."""
-    sound: dict[str, bool] = {}
-
-    def begin(mutant: Mutant) -> Trial:
-        quick = reach.covering(mutant.module, mutant.block)
-        return Trial(mutant, sorted(quick, key=lambda t: t not in noticed.get(mutant.module, ())))
-
-    pending, running = [*map(begin, drawn[::-1])], {}
-    with tempfile.TemporaryDirectory() as base, ExitStack() as stack:
-        stack.callback(lambda: [kill(pid) for pid in running])
-        while pending or running:
-            while pending and len(running) < jobs:
-                trial = pending.pop()
-                tests = trial.take(reach.seconds, {t for t, holds in sound.items() if not holds})
-                if not tests:
-                    yield trial.mutant, False
-                    continue
-                file = Path(tempfile.mkdtemp(dir=base), "failed")
-                limit = START + SLOWER * sum(reach.seconds[test] for test in tests)
-                running[start(tests, trial.mutant, file, limit)] = trial, file
-            if not running:
-                continue
-            pid = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT).si_pid
-            kill(pid)
-            _, status = os.waitpid(pid, 0)
-            trial, file = running.pop(pid)
-            failed = file.read_text() if file.is_file() else ""
-            if status and failed in reach.seconds and failed not in sound:
-                clean = start([failed], None, file.with_name("clean"), 3 * LIMIT)
-                sound[failed] = not os.waitpid(clean, 0)[1]
-            if not status:
-                pending.append(trial)               # with the tests that are left
-            elif sound.get(failed, True):
-                noticed.add(trial.mutant.module, failed)
-                yield trial.mutant, True
-            else:
-                print(f"fails without any change: {failed}", file=sys.stderr)
-                pending.append(begin(trial.mutant))
-
-
-def draw(wanted: str, count: int, seed: int) -> list[Mutant]:
-    """Mutants of MODULE or MODULE:LINE."""
-    module, _, line = wanted.partition(":")
-    every = [mutant for mutant in mutants(module) if not line or mutant.line == int(line)]
-    return random.Random(f"{seed} {module}").sample(every, min(count, len(every)))
-
-
-def show_unreached(modules: list[str]) -> None:
-    """Lines of changes that no test runs, and how many there are; it runs no test."""
-    reach, every, count = Reach(), 0, 0
-    for module in modules:
-        found = [mutant for mutant in mutants(module) if not mutant.reason]
-        alone = [mutant for mutant in found if not reach.covering(module, mutant.block)]
-        every, count = every + len(found), count + len(alone)
-        for line, says in dict.fromkeys((mutant.line, mutant.says) for mutant in alone):
-            print(f"nhmech/{module}.py:{line}: {says}")
-    print(f"{count} of {every} changes of {len(modules)} modules are where no test comes "
-          f"({100 * count / max(every, 1):.1f} %)")
+def judge(drawn: dict[int, Mutant], names: list[str], instances: int) -> Iterator[tuple[int, str]]:
+    """Each change as it is done, and the test that has noticed it."""
+    finder, shown = with_all_switches(drawn), Shown()
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "run")
+        start(drawn, finder, [f"tests/test_{name}.py" for name in names], out, instances)
+        shown.read(out)
+        yield from shown.noticed.items()
+        for k, mutant in drawn.items():
+            fitting = shown.fitting(mutant) if mutant.at_import is not None else []
+            seconds = START + SLOWER * sum(shown.seconds[test] for test in fitting)
+            if fitting and start(drawn, finder, fitting, out, 10**6, k, seconds):
+                yield k, "with the change from the start"
+            elif k not in shown.noticed:
+                yield k, ""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("-n", "--count", type=int, default=4, help="changes of each module")
-    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("-n", "--count", type=int, default=40, help="changes of each room")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--measure", nargs="*", metavar="TEST",
-                        help="find out what tests reach (all of them, or tests/test_TEST.py)")
-    parser.add_argument("--unreached", action="store_true",
-                        help="only list the places to which no test comes, of all changes")
-    parser.add_argument("modules", nargs="*", default=MODULES, metavar="MODULE[:LINE]")
+    parser.add_argument("--instances", type=int, default=2, help="cases of one test that are run")
+    parser.add_argument("--tests", nargs="+", default=TESTS, metavar="TEST",
+                        help="run tests/test_TEST.py alone")
+    parser.add_argument("rooms", nargs="*", default=CORE, metavar="ROOM or MODULE[:LINE]")
     given = parser.parse_args()
     os.chdir(PROJECT)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ["PYTHONPATH"] = str(PROJECT)
+    os.environ["NHMECH_CACHE"] = str(KEPT)
     sys.path.insert(0, str(PROJECT))
+    KEPT.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name in LIBRARIES:
         importlib.import_module(name)
-    if given.measure is not None:
-        measure_all(given.measure or TESTS, MODULES, given.jobs)
-        return 0
-    if given.unreached:
-        show_unreached(given.modules)
-        return 0
-    drawn = [mutant for module in given.modules
-             for mutant in draw(module, given.count, given.seed)]
-    judged = [mutant for mutant in drawn if not mutant.reason]
-    noticed, reach, score = Noticed.read(), Reach(), {}
+    every = [mutant for room in given.rooms for mutant in draw(room, given.count, given.seed)]
+    drawn = dict(enumerate(mutant for mutant in every if not mutant.reason))
+    score: dict[str, dict[int, bool]] = defaultdict(dict)
     try:
-        for done, (mutant, seen) in enumerate(judge(judged, given.jobs, reach, noticed), 1):
-            score.setdefault(mutant.module.rpartition("/")[0], []).append(seen)
-            if not seen:
-                alone = "" if reach.covering(mutant.module, mutant.block) else " (reached by none)"
-                print(f"not noticed  {mutant}{alone}\n             {mutant.says}", flush=True)
-            print(f"{done} of {len(judged)}", end="\r", file=sys.stderr, flush=True)
+        for k, by in judge(drawn, given.tests, given.instances):
+            score[drawn[k].room][k] = bool(by)
+            if not by:
+                print(f"not noticed  {drawn[k]}\n             {drawn[k].says}", flush=True)
     finally:
-        noticed.write()
-        for room, seen in {**score, "all": sum(score.values(), [])}.items():
-            print(f"{room:24}{sum(seen):4} of {len(seen):4} changes were noticed "
-                  f"({100 * sum(seen) / max(len(seen), 1):.1f} %)")
-        print(f"{len(drawn) - len(judged)} more have no effect")
+        for room in dict.fromkeys(mutant.room for mutant in drawn.values()):
+            show(room, [*score[room].values()])
+        show("all", [seen for room in score.values() for seen in room.values()])
+        print(f"{len(every) - len(drawn)} more have no effect")
     return 0
+
+
+def show(room: str, seen: list[bool]) -> None:
+    print(f"{room:24}{sum(seen):4} of {len(seen):4} changes were noticed "
+          f"({100 * sum(seen) / max(len(seen), 1):.1f} %)")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parents[1] / "nhmech"
 
 # all that a run rests on
-CORE = ("mechanics", "urdf", "vehicle", "simulation", "analysis", "control")
+CORE = ("mechanics", "urdf", "vehicle", "simulation", "analysis", "control", "compile", "symbolic",
+        "systems")
 MODULES = [str(file.relative_to(PACKAGE).with_suffix("")) for room in CORE
            for file in sorted((PACKAGE / room).rglob("*.py")) if file.name != "__init__.py"]
 
