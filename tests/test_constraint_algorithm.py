@@ -11,6 +11,7 @@ from scipy.integrate import solve_ivp
 from nhmech.errors import MechanicsError
 from nhmech.mechanics.algebroid import LieAlgebroid, circle, euclidean, line, product
 from nhmech.mechanics.constraint_algorithm import constraint_algorithm
+from nhmech.mechanics.constraint_manifold import Ambient, ConstraintManifold
 from nhmech.mechanics.frame import adapted_frame
 from nhmech.mechanics.gibbs_appell import gibbs_appell
 from nhmech.mechanics.lagrange_multipliers import lagrange_multipliers
@@ -497,3 +498,21 @@ def test_ranks_do_not_depend_on_the_unit_of_mass(mass, slope):
     found = regularity(given)
     assert (found.hessian_rank, found.row_rank, found.free_rank) == (2, 1, 1)
     assert not found.regular and not found.compatible and found.compatibility_rank == 0
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_constraints_in_any_unit(unit):
+    """A further constraint is found, and what follows from others left out, whatever the unit that
+    functions are written in; what cancels is no constraint."""
+    x, y = ca.SX.sym("x"), ca.SX.sym("y")
+
+    def start(rng):
+        return 0.0, rng.normal(size=2)
+    manifold = ConstraintManifold(Ambient(
+        ca.SX.sym("t"), ca.vertcat(x, y), ca.SX(0, 1), ca.SX(0, 1), ca.SX(0, 1), np.zeros(0),
+        start))
+    assert not manifold.impose(unit * ca.sin(x) ** 2 + unit * ca.cos(x) ** 2 - unit)
+    assert len(manifold.impose(unit * (x - y))) == 1
+    assert not manifold.impose(unit * (ca.sin(x) - ca.sin(y)))
+    assert len(manifold.impose(unit * (x + y - 2))) == 1
+    np.testing.assert_allclose(manifold.states, np.ones((6, 2)), rtol=1e-12)

@@ -152,3 +152,13 @@ def test_coasting_of_the_reference_case(vehicle, case):
                                    err_msg=f"state at t = {sample['t']}")
         for name, value in found_forces(robot, run.t[i], run.q[i], run.v[i], run.u[i]).items():
             assert value == pytest.approx(sample[name], abs=force), f"{name} at t = {sample['t']}"
+
+
+@pytest.mark.parametrize("which, wrong", [
+    ("q", np.zeros(3)), ("v", np.zeros(30)), ("u", [0.5]), ("u", [0.5, np.nan])])
+def test_reactions_of_vectors_of_another_length_are_refused(vehicle, which, wrong):
+    robot = vehicle("differential_drive")
+    space = robot.algebroid
+    state = {"q": robot.configuration(), "v": np.zeros(space.nv), "u": np.zeros(2), which: wrong}
+    with pytest.raises(nhmech.InputError, match=f"^{which} = .* finite numbers"):
+        reactions(robot, 0.0, **state)

@@ -94,6 +94,7 @@ def test_lanes_are_single_environments(kind, name, mode, task_of):
         ends += over.sum()
         if mode == AutoresetMode.SAME_STEP and over.any():
             assert (ours[4]["_final_obs"] == over).all()
+            assert not np.shares_memory(ours[4]["_final_obs"], ours[4]["_final_info"])
             for i in np.flatnonzero(over):
                 assert np.array_equal(ours[4]["final_obs"][i], theirs[4]["final_obs"][i])
     assert ends >= 2 * n
@@ -118,6 +119,8 @@ def test_seeds_decide(task_of):
     assert (a == b).all() and np.abs(a[1:] - c[:-1]).max() == 0 and np.abs(a - c).max() > 1e-3
     assert (np.abs(first.reset()[0] - a).max(axis=1) > 1e-3).all()
     assert np.array_equal(again.reset(seed=3)[0], a)
+    first.reset(seed=3)
+    assert first.np_random.integers(2 ** 62) == again.np_random.integers(2 ** 62)
     assert not np.array_equal(TaskVectorEnv(5, task).reset()[0], TaskVectorEnv(5, task).reset()[0])
 
 

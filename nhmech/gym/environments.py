@@ -154,6 +154,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
             seeds = [None] * self.num_envs
         elif isinstance(seed, (int, np.integer)):
             seeds = [int(seed) + i for i in range(self.num_envs)]
+            super().reset(seed=int(seed))
         else:
             seeds = seed
         mask = np.asarray((options or {}).get("reset_mask", self._everywhere), dtype=bool)
@@ -184,8 +185,8 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
             at = np.flatnonzero(over)
             final[at] = list(lanes.observation[at])
             lanes.begin(at)
-            info = self._info(self._everywhere) | {"final_obs": final, "_final_obs": over,
-                                                   "final_info": info, "_final_info": over}
+            info = self._info(self._everywhere) | {"final_obs": final, "_final_obs": over.copy(),
+                                                   "final_info": info, "_final_info": over.copy()}
         return lanes.observation.copy(), reward, ended, cut, info
 
     def _info(self, mask: np.ndarray) -> dict[str, Any]:

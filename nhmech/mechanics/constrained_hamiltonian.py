@@ -101,12 +101,12 @@ class ConstrainedHamiltonian:
         steps: list[ca.SX] = []
         while True:
             slope = self.differential(manifold.constraints)
-            Z = self.raise_index(slope if self.forms is None else self.forms)
+            forms = slope if self.forms is None else self.forms
+            Z = self.raise_index(forms)
             matrix, right = ca.densify(slope @ Z), ca.densify(-slope @ self.free)
             samples = manifold.at_points(matrix)
-            fields = manifold.at_points(Z)
             rank = common_rank(samples, "the matrix Z(chi)",
-                               product_size(manifold.at_points(slope), fields))
+                               product_size(manifold.at_points(slope), manifold.at_points(Z)))
             reduced = row_reduce(matrix, right, samples, rank)
             scale = float(np.abs(manifold.at_points(right)).max(initial=0.0))
             new = [added for condition in map(_write_short, reduced.conditions)
@@ -118,7 +118,7 @@ class ConstrainedHamiltonian:
         return PhaseSpaceMotion(
             self, manifold, tuple(steps), Z[:, columns], slope[rows, :],
             ca.densify(self.free + Z @ reduced.solve({})),
-            common_rank(fields, "F^o") - rank)
+            common_rank(manifold.at_points(forms), "F^o") - rank)
 
     def _ambient(self) -> Ambient:
         space, samples = self.space, np.asarray(self.samples, dtype=float)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import casadi as ca
@@ -13,6 +13,7 @@ from ..checks import read_number, read_vector
 from ..errors import InputError, MechanicsError, listed
 from ..symbolic.plain_text import text
 from ..symbolic.row_reduction import ZERO, unit_rows
+from ..symbolic.term_size import term_size
 from .system import ConstrainedSystem
 
 Near = tuple[ArrayLike, ArrayLike]     # (q, v)
@@ -58,10 +59,10 @@ class ConstraintManifold:
         read_number("seed", seed, "a whole number, 0 or more", least=0)
         self._rng = np.random.default_rng(seed)
         self.constraints = ca.SX(0, 1)
+        self._starts = [ambient.start(self._rng) for _ in range(count)]
         self._form()
-        starts = [ambient.start(self._rng) for _ in range(count)]
-        self.times = np.array([t for t, _ in starts])
-        self.states = np.array([self.project(t, z) for t, z in starts])
+        self.times = np.array([t for t, _ in self._starts])
+        self.states = np.array([self.project(t, z) for t, z in self._starts])
 
     @property
     def dimension(self) -> int:
@@ -71,22 +72,27 @@ class ConstraintManifold:
 
     def at_points(self, expression: ca.SX) -> np.ndarray:
         """Values of an expression in (t, state, u, theta), (n, rows, columns), with u = 0."""
+        return self._evaluate(expression, zip(self.times, self.states))
+
+    def _evaluate(self, expression: ca.SX, points: Iterable[tuple[float, np.ndarray]]
+                  ) -> np.ndarray:
         s = self._ambient
         evaluate = ca.Function("at_points", [s.t, s.state, s.u, s.theta], [expression])
         u = np.zeros(s.u.numel())
-        return np.array([evaluate(t, z, u, s.parameters).full()
-                         for t, z in zip(self.times, self.states)])
+        return np.array([evaluate(t, z, u, s.parameters).full() for t, z in points])
 
-    def vanishes(self, chi: ca.SX, scale: float = 1.0) -> bool:
-        """True where chi is zero at all points, relative to `scale`. Raises `MechanicsError` where
-        it is not finite."""
-        values = self.at_points(chi)
+    def vanishes(self, chi: ca.SX, scale: float = 0.0) -> bool:
+        """True where chi is zero at all points, relative to its terms, there and off the manifold,
+        and to `scale`, that of what it was made from. Raises `MechanicsError` where it is not
+        finite."""
+        values, size = self.at_points(chi), term_size(chi)
         if not np.all(np.isfinite(values)):
             raise MechanicsError(f"constraint {write_out(chi)} is not finite on the manifold; "
                                  "name a state of the wanted motion by `near`")
-        return bool(np.abs(values).max(initial=0.0) <= ZERO * max(1.0, scale))
+        sizes = *self.at_points(size).flat, *self._evaluate(size, self._starts).flat
+        return bool(np.abs(values).max() <= ZERO * max(*filter(np.isfinite, sizes), scale))
 
-    def impose(self, chi: ca.SX, scale: float = 1.0) -> list[ca.SX]:
+    def impose(self, chi: ca.SX, scale: float = 0.0) -> list[ca.SX]:
         """Restricts the manifold to chi = 0 and returns the functions that were added; none where
         chi vanishes already.
 
@@ -143,8 +149,13 @@ class ConstraintManifold:
         return z if np.abs(value).max() <= 1e-12 * (1 + np.abs(z).max()) else None
 
     def _form(self) -> None:
+        """What Newton's method asks to vanish: each constraint by its slope off the manifold, for
+        it may be written in any unit."""
         s = self._ambient
-        functions = ca.vertcat(self.constraints, s.embedding)
+        slopes = self._evaluate(ca.jacobian(self.constraints, s.state), self._starts)
+        size = np.median(np.linalg.norm(slopes, axis=2), axis=0) if slopes.size else np.ones(0)
+        size = np.where(np.isfinite(size) & (size > 0), size, 1.0)
+        functions = ca.vertcat(self.constraints / size, s.embedding)
         self._newton = ca.Function("newton", [s.t, s.state, s.theta],
                                    [functions, ca.jacobian(functions, s.state)])
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
+from ..checks import read_vector
 from ..errors import REPR, MechanicsError, listed
 from .least_norm import LOOSE, impose_signs, orthonormal, solve_shortest
 from .vehicle import Vehicle
@@ -157,9 +158,14 @@ def reactions(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.nd
 
     Raises
     ------
+    InputError
+        For vectors of another length, and numbers that are not finite.
     MechanicsError
         Where a moving part has no mass.
     """
+    space = vehicle.algebroid
+    q, v, u = (read_vector(what, value, names) for what, value, names in (
+        ("q", q, space.q_names), ("v", v, space.v_names), ("u", u, vehicle.constrained.system.u_names)))
     shortest, basis = share_load(vehicle, *ground_load(vehicle, t, q, v, u))
     normals = np.array([c.direction == "normal" for c in vehicle.contact_rows], dtype=bool)
     forces, feasible = impose_signs(shortest, basis, normals)
