@@ -163,9 +163,10 @@ def reactions(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.nd
     MechanicsError
         Where a moving part has no mass.
     """
-    space = vehicle.algebroid
+    system = vehicle.constrained.system
     q, v, u = (read_vector(what, value, names) for what, value, names in (
-        ("q", q, space.q_names), ("v", v, space.v_names), ("u", u, vehicle.constrained.system.u_names)))
+        ("q", q, system.algebroid.q_names), ("v", v, system.algebroid.v_names),
+        ("u", u, system.u_names)))
     shortest, basis = share_load(vehicle, *ground_load(vehicle, t, q, v, u))
     normals = np.array([c.direction == "normal" for c in vehicle.contact_rows], dtype=bool)
     forces, feasible = impose_signs(shortest, basis, normals)
