@@ -350,7 +350,7 @@ def test_nothing_remains_after_close():
     viewer.close()
     viewer.close()
     assert not listening(viewer.url)
-    assert children() == before
+    assert children() <= before       # those of other tests may end meanwhile
     with pytest.raises(NhmechError, match="closed"):
         viewer.display(drive(cart, 0.1).q[1])
 
