@@ -26,7 +26,8 @@ Function = Callable[[dict[str, Any], np.random.Generator], Mapping[str, Any]]
 def sweep(fn: Function, cases: Iterable[Mapping[str, Any]], out: str | Path, *,
           backend: str = "loky", seed: int = 0, workers: int = -1, retry: bool = False,
           progress: bool | None = None) -> pandas.DataFrame:
-    """Calls `fn(case, rng)` for every case and returns one row for each, in their order.
+    """Calls `fn(case, rng)` for every case and returns a table with one row for each, in their
+    order.
 
     Columns: those of the case, those of the result, `error` (None, or type and text of what `fn`
     raised) and `seconds`.
@@ -36,9 +37,9 @@ def sweep(fn: Function, cases: Iterable[Mapping[str, Any]], out: str | Path, *,
     fn
         Its result is a mapping of names to values that JSON can hold, arrays included.
     cases
-        Mappings of names to JSON values; repeated ones are runs of their own.
+        Mappings of names to JSON values; equal cases are run separately.
     out
-        File of JSON lines to which each result is appended as it arrives; what is in it already is
+        File of JSON lines to which each result is appended as it arrives; cases already in it are
         not run again.
     backend
         Of joblib: "loky" (processes here), "threading", "dask" (the cluster of the active
@@ -47,11 +48,11 @@ def sweep(fn: Function, cases: Iterable[Mapping[str, Any]], out: str | Path, *,
         With the content of a case it determines `rng`, whatever the order, the backend, and however
         often a sweep was cut off.
     workers
-        How many at once; as many as there are where -1.
+        Number of workers; -1 takes one for each processor.
     retry
-        Runs cases again that ended in an error.
+        Whether cases that ended in an error are run again.
     progress
-        Whether a bar is drawn; where None, if standard error is a terminal.
+        Whether a progress bar is drawn; None draws it if standard error is a terminal.
 
     Raises
     ------

@@ -47,8 +47,8 @@ SHARE = 1_000_000        # instructions times cases that are worth a further thr
 class Batch(History):
     """What `simulate_batch` returns: K recorded moments of N cases.
 
-    It answers what a `Trajectory` does, by the same names, with the case as first index; `table`
-    has a row for each moment of each case.
+    It has the attributes and methods of a `Trajectory`, with the case as first index; `table` has a
+    row for each moment of each case.
 
     Attributes
     ----------
@@ -93,8 +93,8 @@ class Batch(History):
                 f"{self.t[0]:.6g} to {self.t[-1]:.6g} s, {self.ok.sum()} ran to the end>")
 
     def at(self, k: int) -> Batch:
-        """One recorded moment alone (K = 1): of its forces, say, where those of all are too
-        many."""
+        """The batch at one recorded moment alone (K = 1), for example to compute only its
+        forces."""
         k = range(len(self.t))[k]
         return replace(self, t=self.t[k:k + 1], x=self.x[:, k:k + 1], u=self.u[:, k:k + 1])
 
@@ -197,21 +197,21 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
                    integrator: str = "rk4", references: np.ndarray | None = None) -> Batch:
     """Runs N cases of a vehicle (or any `ConstrainedSystem`) side by side.
 
-    The steps are those of `Simulator`, in vectors and threads. A case whose step fails (not finite,
-    off the constraints, independent speeds that go bad, a wheel lying down, a limit or the ground
-    reached) stops at its last good state; the others go on.
+    The steps are those of `Simulator`, vectorised and threaded. A case whose step fails (values not
+    finite, constraints violated, independent speeds that become singular, a wheel lying flat, a
+    limit or the ground reached) stops at its last good state; the others continue.
 
     Parameters
     ----------
     constrained
-        What moves, once for each case.
+        The vehicle or constrained system, once for each case.
     x0
         (N, nx) state vectors: `start_states`, or `Batch.x[:, -1]`; |phi| <= 1e-6 m is projected
         away.
     u
-        (N, nu) or (nu,), held all the time; (N, periods, nu), one for each control period; a policy
-        (t, x (N, nx)) -> u (N, nu), asked once per control period, whose x is a view that the next
-        steps overwrite; a `control.Feedback`, asked within the compiled step; None for no effort.
+        (N, nu) or (nu,), held throughout; (N, periods, nu), one for each control period; a policy
+        (t, x (N, nx)) -> u (N, nu), called once per control period with a view x that later steps
+        overwrite; a `control.Feedback`, evaluated within the compiled step; None for no effort.
     dt
         Step [s].
     duration
@@ -219,17 +219,18 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
     control_period
         [s], a multiple of dt; dt where None.
     every
-        Records each so many steps; the first and the last state always.
+        Records the state every so many steps, and always the first and the last one.
     theta
         (N, ntheta) or (ntheta,), values of the symbolic parameters; the system's own where None.
     threads
-        Of the processor; as many as the work is worth where None. The result does not depend on it.
+        Number of processor threads; chosen by the amount of work if None. The result does not
+        depend on it.
     device
         "cpu", or "gpu": the same step as a CUDA kernel, a case a thread (extra `gpu`; its speed is
         unmeasured). Arrays stay NumPy's, so a policy costs two copies a control period.
     on_limit, on_fall
-        "stop" or "ignore" joints that nothing drives at their limits, and parts of the vehicle that
-        come down to the ground; as in `Simulator`, but not located within the step.
+        "stop" or "ignore", for undriven joints at their limits and for parts of the vehicle that
+        touch the ground; as in `Simulator`, but not located within the step.
     integrator
         One of `Simulator` with steps of dt: all but "dop853" and "auto".
     references

@@ -29,17 +29,17 @@ Array: TypeAlias = "Number | Sequence[float] | np.ndarray"
 class Dynamics:
     """The dynamics dx/dt = f(t, x, u, theta) with the simulator's step, made by `dynamics`.
 
-    It takes numbers as well as CasADi's symbols (SX, MX).
+    It accepts numbers and CasADi symbols (SX, MX).
 
     x (nx,) is the configuration with unwrapped angles, then the independent speeds xi. Of a vehicle
     on the ground: base position (x, y, z) [m], attitude as quaternion (x, y, z, w), positions of
     the joints in the order of the model [rad, m], xi. u (nu,) are efforts of the driven joints [N
     m, N]; theta (ntheta,) the parameters named in `vehicle.with_parameters(symbolic=[...])`.
 
-    x has more numbers than there are degrees of freedom: its quaternion has length 1 and its wheels
-    stand on the ground. f keeps both, so an optimisation must not ask for them again: fix the whole
-    x at one moment (`start_states`), and at others only what is free, such as `pose` and speeds. A
-    wheel's angle turns with no bound.
+    x has more entries than there are degrees of freedom: its quaternion has length 1 and the wheels
+    stand on the ground. f preserves both conditions, so an optimisation must not impose them again:
+    fix the whole x at one moment (`start_states`), and at others only free quantities such as
+    `pose` and speeds. Wheel angles are unbounded.
 
     Attributes
     ----------
@@ -165,8 +165,8 @@ class Dynamics:
 def dynamics(constrained: HasConstrained) -> Dynamics:
     """The explicit dynamics of a vehicle or a `ConstrainedSystem`.
 
-    It comes from the Gibbs-Appell equations in one choice of independent speeds. The simulator
-    changes that choice where it goes bad; symbols cannot.
+    It comes from the Gibbs-Appell equations in one fixed choice of independent speeds. The
+    simulator changes that choice where it becomes singular; a symbolic function cannot.
 
     Parameters
     ----------

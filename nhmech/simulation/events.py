@@ -34,16 +34,16 @@ class Event:
     function
         Any callable (t, state) -> number.
     terminal
-        Ends the run there; otherwise the time is only noted in `trajectory.events`.
+        Whether the run ends there; otherwise the time is only recorded in `trajectory.events`.
     direction
         +1 for rising zeros only, -1 for falling ones only, 0 for both.
     limit
-        The function is to stay positive: a run that starts where it is not, with the first command,
-        has its event at the start.
+        Whether the function must stay positive: a run that starts where it is not positive, with
+        the first command, has its event at the start.
     along
-        A quick way to look at many states at once, (t (N,), q (N, nq), v (N, nv), u (N, nu)) ->
-        (N,) numbers of the sign of `function`, which need not be its values. Where every event of a
-        run has one, the steps go on in compiled code between two commands.
+        A fast evaluation of many states at once, (t (N,), q (N, nq), v (N, nv), u (N, nu)) -> (N,)
+        numbers with the sign of `function`, not necessarily its values. If every event of a run has
+        one, all steps between two commands are taken in compiled code.
 
     Examples
     --------

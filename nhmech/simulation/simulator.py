@@ -52,12 +52,12 @@ class Simulator:
     """Runs a vehicle (or any `ConstrainedSystem`) with a controller in the loop.
 
     A failure (numbers that are not finite, a wheel lying flat, rank lost, an error inside the
-    controller) raises `SimulationError` carrying the trajectory so far.
+    controller) raises `SimulationError` that carries the trajectory up to then.
 
     Parameters
     ----------
     constrained
-        What moves.
+        The vehicle or constrained system to simulate.
     controller
         Callable (t, state) -> Command, asked once per control period. Its `reset()` is called by
         `reset` if it has one, and its attribute `commanded_twist`, if it has one, is recorded
@@ -67,52 +67,53 @@ class Simulator:
     control_period
         [s], a multiple of dt; dt where None.
     integrator
-        "rk4", with steps of dt; "dop853", whose steps follow a tolerance; or "auto", which begins
-        with the first and changes to the second where steps of dt are too long. "gauss" (order 6)
-        and "gauss4" take implicit steps of dt, after which the energy of a motion without forces
-        is right for ever; so do "kahan" (order 2), the cheapest of them, and "discrete_gradient"
-        (order 2), which keeps the energy to rounding and is refused where the motion does not.
+        "rk4" takes fixed steps of dt; "dop853" adapts its steps to a tolerance; "auto" starts with
+        "rk4" and changes to "dop853" where steps of dt are too long. "gauss" (order 6), "gauss4"
+        and "kahan" (order 2, the cheapest) take implicit steps of dt whose energy does not drift in
+        a motion without forces. "discrete_gradient" (order 2) conserves the energy to rounding, and
+        is refused for a motion that does not conserve it.
     events
-        Each an `Event`, located in time to 1e-9 s.
+        A sequence of `Event`; each is located in time to 1e-9 s.
     wrench
         Link name -> callable (t, state) -> (6,) force [N] and torque [N m] in W at the link's
         origin.
     mode
-        "dynamic", or "kinematic": the controller commands speeds, forces play no part; commands
-        that contradict each other, as of redundant wheels, are followed in the least-squares sense.
+        "dynamic", or "kinematic", in which the controller commands speeds and forces play no part;
+        commands that contradict each other, for example those of redundant wheels, are followed in
+        the least-squares sense.
     on_limit
-        What happens where a joint that nothing drives (a hitch, a fork) comes to a limit of its
-        position: "stop", the run ends there; "warn", the time is noted in `trajectory.events`;
-        "ignore". `step` raises where a run would end, and warns in the log.
+        What happens when an undriven joint (a hitch, a fork) reaches a position limit: "stop" ends
+        the run there, "warn" records the time in `trajectory.events`, "ignore" does nothing. `step`
+        raises an error where a run would end, and logs a warning.
     on_fall
-        The same where a part of the vehicle comes down to the ground: a collision shape, or the
-        box of mass and inertia where there is none; wheels are left out. "go-on", with Coulomb
-        friction: it meets the ground there by the same law as wheels do, and lies on it.
+        The same when a part of the vehicle other than a wheel touches the ground. Its collision
+        shape counts, or the box of equal mass and inertia if it has none. "go-on" needs Coulomb
+        friction: the part then makes contact by the same law as the wheels.
     on_lift
-        The same where the ground would have to pull a wheel, in whatever way the wheels share the
-        load: it leaves the ground there, and the vehicle tips. Wheels that the masses of the file
-        do not load, at rest on level ground, are left out with a notice (`bounds.notices`): what
-        holds them down is not in the file. A kinematic run knows no forces, and with Coulomb
-        friction wheels lift off and land.
+        The same when a wheel would have to be pulled by the ground, however the wheels share the
+        load: there it lifts off, and the vehicle tips. Wheels that carry no load at rest on level
+        ground are not watched, and a notice says so (`bounds.notices`). The option has no effect in
+        a kinematic run, which computes no forces, nor with Coulomb friction, where wheels lift off
+        and land.
     contact
-        "ideal", wheels roll without slip; or "coulomb", with friction: while it suffices, the run
-        is the ideal one, bit for bit; from the moment at which it does not, or at which a wheel
-        would have to be pulled, wheels slide, fly and land (`trajectory.phases`), in steps of
-        order two, until all of them roll again. Where None, each wheel follows its own
-        `Wheel.law`: those with "coulomb" may slide, those with "rolling" cannot; all may where the
-        vehicle was loaded with skid="coulomb". Tyres slip by themselves, and with Coulomb friction
-        leave the ground too.
+        "ideal": wheels roll without slip. "coulomb": as long as friction suffices the run equals
+        the ideal one bit for bit; when it no longer does, or a wheel would have to be pulled,
+        wheels slide, lift off and land (`trajectory.phases`), in steps of order two, until all of
+        them roll again. None: each wheel follows its own `Wheel.law`; wheels with "coulomb" may
+        slide and those with "rolling" may not, and all may slide if the vehicle was loaded with
+        skid="coulomb". Tyres slip in either case; with Coulomb friction they can also leave the
+        ground.
     mu
-        Friction coefficient of all, or wheel or link -> coefficient; those of the vehicle where
-        None, and of bodies the mean of its wheels that slide. Only with Coulomb friction.
+        Friction coefficient of all contacts, or a mapping from wheel or link to coefficient. None
+        takes those of the vehicle, and for other bodies the mean over the wheels that may slide.
+        Only with Coulomb friction.
     restitution
-        Speed after an impact over the speed before it, from 0 (a wheel that lands stays down) to
-        1; of all wheels, or by name. Only with Coulomb friction.
+        Coefficient of restitution, from 0 (a wheel that lands stays down) to 1, for all wheels or
+        by name. Only with Coulomb friction.
     stiffness
-        Wheel -> vertical stiffness [N/m]. More than three rigid wheels do not determine their
-        loads: these are shared as by springs of such ratios, in the limit of stiff ones. Where
-        None, `Wheel.stiffness` and `<kp>` of the file say it, else all are alike. Only with Coulomb
-        friction.
+        Wheel -> vertical stiffness [N/m]. The loads of more than three rigid wheels are
+        undetermined; they are shared as by stiff springs with these ratios. None takes
+        `Wheel.stiffness` and `<kp>` of the file, or else equal values. Only with Coulomb friction.
 
     Examples
     --------
@@ -230,7 +231,7 @@ class Simulator:
               xi: Mapping[str, float] | Sequence[float] | None = None, *,
               q: np.ndarray | None = None, v: Mapping[str, float] | None = None,
               drop: float | None = None) -> State:
-        """Puts the vehicle on the ground at rest, or with the given speeds; or into the air.
+        """Places the vehicle on the ground, at rest or with the given speeds, or above it.
 
         Parameters
         ----------
@@ -238,15 +239,16 @@ class Simulator:
             As in `Vehicle.configuration`.
         xi
             Independent speeds, or any fibre coordinates by name that determine them; unnamed ones
-            are as small as they can be, after tyres slip as little as they can. Where wheels scrub
-            by friction, a bend is a start that slides.
+            are made as small as possible, once tyres slip as little as possible. A vehicle whose
+            wheels scrub starts a bend sliding.
         q
             The whole configuration instead of pose and joints.
         v
-            Instead of xi, any fibre coordinates by name, the others zero: with Coulomb friction.
+            Instead of xi, any fibre coordinates by name, the others being zero. Needs Coulomb
+            friction.
         drop
-            Height of the lowest point above the ground [m], from which the vehicle falls: with
-            Coulomb friction, a start in the air, in the attitude of the pose.
+            Height of the lowest point above the ground [m] from which the vehicle falls, in the
+            attitude of the pose. Needs Coulomb friction.
 
         Raises
         ------
@@ -255,7 +257,7 @@ class Simulator:
         ModelError
             For a pose that cannot be placed.
         SimulationError
-            Within a run or a step, and while steps are recorded.
+            If called within a run or a step, or while steps are recorded.
         """
         if self._by_hand.recorder is not None:
             raise SimulationError("the record would go back in time: end_record() ends it first")
@@ -273,8 +275,8 @@ class Simulator:
 
     # -- stepping ----------------------------------------------------------------------------------
     def step(self) -> State:
-        """Asks the controller where its period begins, advances by dt, and returns the new
-        state. Events are for `run`.
+        """Advances by dt and returns the new state; calls the controller at the beginning of a
+        control period. Events are not looked for: they belong to `run`.
 
         Raises
         ------
@@ -298,7 +300,7 @@ class Simulator:
             self._turn.release()
 
     def record(self, *, every: int = 1, save: str | os.PathLike | None = None) -> None:
-        """Has `step` record from the present state on, until `end_record`.
+        """Makes `step` record from the present state on, until `end_record`.
 
         Parameters
         ----------
@@ -320,7 +322,7 @@ class Simulator:
         self._by_hand.recorder = self._open_record(1, every, save)
 
     def end_record(self, stop: str = "ended") -> Trajectory:
-        """What was recorded since `record`, and is saved where that said so.
+        """Returns what was recorded since `record`, and saves it if `record` was given a file.
 
         Parameters
         ----------
@@ -340,17 +342,18 @@ class Simulator:
         return recorder
 
     def compile(self, places: Sequence[np.ndarray] = (), *, wait: bool = True) -> None:
-        """Has made now what steps need, for loops in real time: equations in the speeds that
-        determine the motion all over a vehicle's range, what follows the named commands that were
-        given so far, and code. Otherwise a run forms equations where it needs them, and goes on in
-        CasADi's virtual machine until the compiler, in the background, is done.
+        """Prepares everything that steps need, for loops in real time: equations in speeds that
+        determine the motion over the vehicle's whole range, the functions that carry out the kinds
+        of named commands given so far, and compiled code. Without it a run forms equations when it
+        needs them, and uses CasADi's virtual machine until the compiler has finished in the
+        background.
 
         Parameters
         ----------
         places
             Further configurations (nq,); of a system written by hand only the samples are known.
         wait
-            Whether to wait for the compiler; else it begins, and this returns.
+            Whether to wait until the compiler has finished.
         """
         if not self._is_started:
             self.reset()
@@ -360,7 +363,7 @@ class Simulator:
 
     def run(self, duration: float, *, every: int = 1, progress: Progress | None = None,
             save: str | os.PathLike | None = None) -> Trajectory:
-        """Runs for `duration` [s] and returns what happened.
+        """Runs for `duration` [s] and returns the trajectory.
 
         The end of the duration, a terminal event and Ctrl-C return with `trajectory.stop` saying
         which. A second Ctrl-C within two seconds raises `KeyboardInterrupt`, out of a program that
@@ -369,12 +372,12 @@ class Simulator:
         Parameters
         ----------
         every
-            Records each so many steps (the first and the last state always).
+            Records the state every so many steps, and always the first and the last one.
         progress
             Called now and then with (t, state).
         save
-            Path of the run file (`.npz`); until the end its rows are in `save.part`, which a kill
-            leaves readable.
+            Path of the run file (`.npz`). While the run goes on its rows are appended to
+            `save.part`, which stays readable if the process is killed.
 
         Raises
         ------

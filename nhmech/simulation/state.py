@@ -153,7 +153,7 @@ class StateLayout:
 
 
 class State:
-    """One moment of a run. It never changes, so controllers may keep it.
+    """The state at one moment of a run. It is immutable, so controllers may keep it.
 
     Attributes
     ----------
@@ -167,7 +167,7 @@ class State:
         Configuration (nq,) [m, rad; a quaternion and pairs of cosine and sine have no unit] and all
         fibre coordinates (nv,) [m/s, rad/s].
     u
-        Inputs that are held now (nu,) [N m, N], external wrenches after the efforts.
+        Inputs held at this moment (nu,) [N m, N]: efforts, then external wrenches.
     xi
         Independent speeds by name [m/s, rad/s]; other fibre coordinates can be read by name too,
         as in `state.xi["yaw_rate"]`.
@@ -179,19 +179,19 @@ class State:
         What a robot can measure: `encoder.angle` and `encoder.rate` of its rolling and driven
         joints by name [rad, m; rad/s, m/s].
     gyro(link), accelerometer(link)
-        Likewise (3,) [rad/s] and (3,) [m/s^2], along the axes of the link; the root's where none is
-        named.
+        Readings of a gyroscope and an accelerometer, (3,) [rad/s] and (3,) [m/s^2], along the axes
+        of the link; of the root link if none is named.
     contacts
-        What the wheels do in a run with Coulomb friction, `contacts.phases["left_wheel_joint"]`,
-        and the forces on them; None where they can only roll.
+        What the wheels do in a run with Coulomb friction, e.g.
+        `contacts.phases["left_wheel_joint"]`, and the forces on them; None if they can only roll.
     values, layout
         All of its numbers (k,), each in its unit above, and where the names stand in them.
 
     Notes
     -----
-    A state is made at every step and read in part, so each attribute is worked out when it is read.
-    Arrays cannot be written to.
-    `pose` and `T_WB` raise `SimulationError` for a system that has no base.
+    A state is made at every step and seldom read completely, so each attribute is computed when it
+    is read. Arrays cannot be written to. `pose` and `T_WB` raise `SimulationError` for a system
+    that has no base.
 
     Examples
     --------

@@ -96,7 +96,7 @@ _SHORTEST_AXIS = 1e-9      # shorter than any axis that was meant as a direction
 
 @dataclass(frozen=True)
 class Wheel:
-    """One contact with the ground.
+    """One contact of a vehicle with the ground.
 
     Attributes
     ----------
@@ -104,11 +104,11 @@ class Wheel:
         The rolling joint; None where the contact is fixed to `link` (caster ball, blade, a ball
         that is a whole link).
     kind
-        One of `KINDS`, which says which of the other fields it needs.
+        One of `KINDS`; it decides which of the other fields are needed.
     radius
         To the outside of the wheel [m].
     crown
-        Radius of the tyre's cross-section [m], of a torus.
+        Radius of the tyre's cross-section [m]; of a torus only.
     roller_angle
         Of a mecanum wheel: angle [rad] from the axle to the roller's axis, seen from above,
         positive from left to forward. The no-slip direction is sin(angle) forward + cos(angle)
@@ -117,29 +117,30 @@ class Wheel:
         Axle in the frame of `link`; the joint's own axis where None. Of a blade: its lateral
         direction.
     mu
-        Friction coefficient, of wheels that may slide, and for reports.
+        Friction coefficient, used for wheels that may slide, and in reports.
     stiffness
-        Vertical [N/m], of wheels that share a load that rigid bodies leave open; only ratios count.
+        Vertical stiffness [N/m], which decides how wheels share a load that is undetermined for
+        rigid bodies; only ratios matter.
     driven
-        Overrides what the file says; None leaves it to the file. Of a wheel with a joint only.
+        Whether a motor drives the wheel; None leaves it to the file. Only for a wheel with a joint.
     link
         The body that carries the contact; the child of `joint` where None.
     point
         Wheel centre C in the frame of `link` [m]; the centre of the coaxial collision shape where
         None. Of a blade: its contact point.
     law
-        One of `LAWS`: "rolling", ideal; "coulomb", which rolls as long as friction suffices and
-        slides where it does not, of a wheel that holds some direction (`Simulator` has `mu` and
-        restitution); or "tyre", whose forces come from its slip, of a wheel that holds both
-        directions on an axle.
+        One of `LAWS`: "rolling": ideal rolling. "coulomb": the wheel rolls as long as friction
+        suffices and slides otherwise (`Simulator` has `mu` and restitution); for kinds that hold
+        some direction. "tyre": the forces follow from the slip; for wheels on an axle that hold
+        both directions.
     tyre
-        Of a wheel with that law: a `Tyre`, the name of one of `TYRES`, or its text.
+        For the law "tyre": a `Tyre`, the name of one of `TYRES`, or its text.
 
     Raises
     ------
     InputError
-        For a kind that does not exist, a field that the kind needs or that means nothing for it,
-        and numbers that make no wheel.
+        For an unknown kind, a missing field that the kind needs, a field that has no meaning for
+        it, and numbers out of range.
 
     Examples
     --------
@@ -263,7 +264,7 @@ class Wheel:
 
     @property
     def held(self) -> tuple[str, ...]:
-        """The tangential directions without slip: of its kind, none of a tyre."""
+        """The tangential directions without slip: those of its kind, or none for a tyre."""
         return () if self.law == "tyre" else self.traits.held
 
 

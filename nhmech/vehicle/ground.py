@@ -37,7 +37,7 @@ class Ground:
     Raises
     ------
     InputError
-        For a zero normal, numbers that are not finite, or a turning that is not about the normal.
+        For a zero normal, numbers that are not finite, or a rotation that is not about the normal.
 
     Examples
     --------

@@ -26,26 +26,26 @@ def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None,
          speeds: Sequence[str] | None = None, packages: Mapping[str, str] | None = None,
          arguments: Mapping[str, str] | None = None, repair: bool = False,
          tyres: TyresArgument = None) -> Vehicle:
-    """Reads a robot and attaches ideal rolling to it.
+    """Reads a robot description and attaches ideal rolling to its wheels.
 
     Parameters
     ----------
     source
         Path of a URDF or xacro file, or XML text.
     wheels
-        What touches the ground; else the file's `<nhmech>`; else inferred from joint names and
-        collision shapes.
+        All contacts with the ground, a sequence of `Wheel`. None takes those of the file's
+        `<nhmech>` element, or else infers them from joints, names and shapes.
     ground
-        The plane it rolls on.
+        The plane that it rolls on.
     free
-        Joints to release that are neither wheel nor steering; all others are held.
+        Joints that are neither wheel nor steering and are released; all others are locked.
     locked
         Joint -> position [rad, m] at which it is held.
     skid
-        For parallel fixed axles: "mid-axle", a track factor, or the names of wheels whose lateral
-        row is freed.
+        For parallel fixed axles: "mid-axle", a track factor, "coulomb", or the names of wheels that
+        may slide sideways.
     speeds
-        Names of the independent speeds; chosen by conditioning where None.
+        Names of the independent speeds; if None they are chosen by conditioning.
     packages
         ROS package name -> folder, for `package://` paths.
     arguments
@@ -64,7 +64,7 @@ def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None,
     InputError
         For an argument that cannot be used, such as the name of a joint that does not exist.
     ModelError
-        For a file that cannot be read, a wheel that is not found or cannot be measured, or a
+        For a file that cannot be read, a wheel that is not found or whose radius is unknown, or a
         vehicle that cannot stand or turn.
 
     Examples

@@ -41,12 +41,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Vehicle:
-    """What `load` returns; fixed once built, `with_parameters` makes another one.
+    """A robot with ideal rolling attached, as `load` returns it. It is immutable; `with_parameters`
+    makes a changed copy.
 
     Attributes
     ----------
     description
-        What was read and decided.
+        What was read from the file, and what was decided about it.
     ground
         The plane.
     model
@@ -56,8 +57,8 @@ class Vehicle:
     constrained
         The constrained system: Gibbs function, forces, rows, samples.
     reduced
-        The same with frozen parts of the attitude put to constants: equal on the manifold, and far
-        smaller.
+        The same with the frozen parts of the attitude replaced by constants: equal on the manifold,
+        and far smaller.
     contacts
         Symbolic contacts, in the order of `description.wheels`.
     posing
@@ -65,9 +66,9 @@ class Vehicle:
     wrench_bodies
         Links on which an external wrench is an input.
     rebuild
-        (parameters, near, wrench_bodies) -> the vehicle built anew.
+        Callable (parameters, near, wrench_bodies) that builds the vehicle again.
     notices
-        What a user should know: of the file, and of what was built from it.
+        What a user should know about the file and the vehicle built from it.
 
     Examples
     --------
@@ -104,7 +105,7 @@ class Vehicle:
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """Moving joints, in the order of v, where they follow the six of the base."""
+        """Moving joints in the order of v, where they follow the six coordinates of the base."""
         return self.algebroid.v_names[6:]
 
     @property
@@ -114,7 +115,7 @@ class Vehicle:
 
     @property
     def steering(self) -> Steering:
-        """The axles that must meet in one point."""
+        """The steered axles, which must meet in one point."""
         return self.posing.steering
 
     @property
@@ -124,7 +125,7 @@ class Vehicle:
 
     @property
     def placer(self) -> Placer:
-        """Puts the vehicle onto the ground."""
+        """What places the vehicle on the ground."""
         return self.posing.placer
 
     @property
@@ -135,7 +136,7 @@ class Vehicle:
     @cached_property
     def limits(self) -> dict[str, JointLimits]:
         """Limits of the moving joints; a steering leader stops where the first of its followers
-        would meet its own."""
+        would reach a limit."""
         return narrow_limits(self.description.limits, self.steering)
 
     @property
@@ -155,7 +156,7 @@ class Vehicle:
     @cached_property
     @hear_ctrl_c()
     def frame(self) -> AdaptedFrame:
-        """Kept rows and independent speeds that serve best over all samples."""
+        """Kept rows and independent speeds with the best conditioning over all samples."""
         return adapted_frame(self.reduced, self.description.speeds)
 
     @property
@@ -183,8 +184,8 @@ class Vehicle:
     @check_arguments
     @hear_ctrl_c()
     def rechoose(self, q: np.ndarray) -> Vehicle:
-        """The same vehicle with rows, speeds and coupling pair chosen at q alone; made once for
-        each q.
+        """The same vehicle with rows, speeds and coupling pair chosen at q alone, cached for each
+        q.
 
         Raises
         ------
@@ -199,7 +200,7 @@ class Vehicle:
 
     @cached_property
     def rechosen(self) -> dict[bytes, Vehicle]:
-        """What `rechoose` has made, by the bytes of q."""
+        """Results of `rechoose` so far, by the bytes of q."""
         return {}
 
     def _rechoose(self, q: np.ndarray) -> Vehicle:
@@ -214,8 +215,8 @@ class Vehicle:
         raise self.rank_error(q, f"here ({found})")
 
     def rank_error(self, q: np.ndarray, where: str) -> ModelError:
-        """The error to raise where the constraints lose rank at q or next to it, with joints that
-        may be to blame."""
+        """The error to raise where the constraints lose rank at or near q, naming joints that may
+        be the cause."""
         angles = self.joint_positions(q)
         steering = ", ".join(f"{name} = {angles[name]:+.4f} rad"
                              for name in self.description.steering) or "none"
@@ -271,13 +272,12 @@ class Vehicle:
 
     @cached_property
     def workspace(self) -> threading.local:
-        """What each thread that uses the vehicle has to itself."""
+        """Thread-local work space."""
         return threading.local()
 
     @property
     def data(self) -> pin.Data:
-        """Pinocchio's workspace, of the thread that asks: a viewer draws while a controller
-        drives."""
+        """Pinocchio's data of the calling thread: a viewer may draw while a controller runs."""
         workspace = self.workspace
         if not hasattr(workspace, "data"):
             workspace.data = self.model.createData()
@@ -321,15 +321,16 @@ class Vehicle:
         ----------
         pose
             None; (x, y, yaw); (x, y, z, roll, pitch, yaw) with R = Rz(yaw) Rx(roll) Ry(pitch); or a
-            4x4 matrix or `pin.SE3` T_WB [m, rad]. The height is corrected along the normal, pitch
-            and roll only if they must be.
+            4x4 matrix or `pin.SE3` T_WB [m, rad]. The height is corrected along the normal; pitch
+            and roll only if necessary.
         joints
             Positions of joints [rad, m]; followers of a steering coupling are computed.
 
         Raises
         ------
         InputError
-            For unknown joints, numbers that are not finite, or steering angles that do not meet.
+            For unknown joints, numbers that are not finite, or steering angles whose axles do not
+            meet.
         ModelError
             For a pose that cannot be placed.
         """
@@ -339,13 +340,14 @@ class Vehicle:
     @hear_ctrl_c()
     def with_parameters(self, changes: Mapping[str, float] | None = None, *,
                         symbolic: Sequence[str] | None = None, **more: float) -> Vehicle:
-        """The vehicle with other numbers, or with some of them symbolic (entries of theta).
+        """A copy of the vehicle with other parameter values, or with some of them symbolic (entries
+        of theta).
 
         Names: `<link>.mass`, `.com_x` ..., `.Ixx` ...; `<joint>.radius`, `.rotor_inertia`,
         `.gear_ratio`, `.rolling_resistance`, `.damping`; of a tyre `<joint>.load`, `.low_speed`,
         `.lateral_stiffness`, `.longitudinal_friction` and so on; `payload.mass`, `.x`, `.y`, `.z`
-        (a point mass in the base's frame); `gravity` [m/s^2], and `slope`, `slope_direction`
-        [rad]: by these it leans, as if the ground rose, and the ground stays where it is.
+        (a point mass in the base's frame); `gravity` [m/s^2], and `slope`, `slope_direction` [rad],
+        which turn gravity as if the ground rose while the ground stays where it is.
 
         Raises
         ------
@@ -360,7 +362,7 @@ class Vehicle:
 
     @hear_ctrl_c()
     def with_wrench(self, *bodies: str) -> Vehicle:
-        """The vehicle with an external wrench on each named link as further inputs.
+        """A copy of the vehicle with an external wrench on each named link as further inputs.
 
         Force [N] and torque [N m] in W, at the link's origin.
 
@@ -390,5 +392,5 @@ class Vehicle:
 
     @property
     def stand_ins(self) -> frozenset[str]:
-        """Names of the shapes of `visual_model` that are drawn in the place of missing meshes."""
+        """Names of the shapes of `visual_model` that replace missing meshes."""
         return self._geometry.stand_ins

@@ -32,9 +32,9 @@ def save_html(vehicle: Drawable | Example | Simulated, trajectory: Motion,
               path: str | PathLike[str], fps: float = 30.0,
               overlays: Sequence[str | Overlay] = (), *, follow: bool | None = None,
               title: str | None = None) -> Path:
-    """Writes a page that plays a run and can be handed on as it is; returns its path.
+    """Writes a self-contained HTML page that plays a run, and returns its path.
 
-    It has about 1 MB and needs no network.
+    The file has about 1 MB and needs no network.
 
     Parameters
     ----------

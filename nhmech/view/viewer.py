@@ -56,11 +56,11 @@ class Window(Protocol):
 
 @check_arguments
 class Viewer:
-    """Shows one vehicle on meshcat's page; a context manager.
+    """Shows one vehicle in a browser on meshcat's page; also a context manager.
 
-    Nothing here waits for a browser: without one, the vehicle moves unseen. A thread draws the
-    newest moment at most 60 times a second and works for at most 4 % of the time, so complicated
-    scenes get fewer frames. Sending them comes on top.
+    No call waits for a browser. A thread draws the newest state at most 60 times a second and for
+    at most 4 % of the time, so that complicated scenes get fewer frames; sending them is not
+    included.
 
     Parameters
     ----------
@@ -72,8 +72,8 @@ class Viewer:
         What is drawn on top: names such as "forces", "rotation_centre" and "path", or overlays such
         as `Ghost(vehicle, run)`.
     window
-        ZMQ address of a meshcat-server that runs already; None starts a server inside this process,
-        on 127.0.0.1.
+        ZMQ address of a running meshcat-server; None starts a server inside this process, on
+        127.0.0.1.
     follow
         Whether the camera moves along.
     title

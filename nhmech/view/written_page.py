@@ -33,10 +33,10 @@ def save_page(vehicle: Vehicle | Example, path: str | PathLike[str], *,
               parameters: Sequence[str] | None = None, joints: Mapping[str, float] | None = None,
               pose: object = None, xi: Mapping[str, float] | None = None, dt: float = 1e-3,
               mu: float | Mapping[str, float] | None = None, title: str | None = None) -> Path:
-    """Writes a page in which the vehicle runs under the reader's fingers; returns its path.
+    """Writes an HTML page in which the reader drives the simulated vehicle, and returns its path.
 
-    The functions of the simulator's step are in it as JavaScript, instruction by instruction: the
-    same inputs give the same states, to rounding. It needs neither network nor installation.
+    The page contains the simulator's step, translated to JavaScript instruction by instruction: the
+    same inputs give the same states up to rounding. It needs neither network nor installation.
 
     Parameters
     ----------

@@ -51,29 +51,29 @@ class Trajectory(History):
     angles
         Unwrapped angles of the continuous joints (N, na) [rad].
     stop
-        Why the run ended: "duration", "event: name", "interrupted", the message of a failure; or
-        "cut off" for a file whose run was killed, or still goes on.
+        Why the run ended: "duration", "event: name", "interrupted", the message of a failure, or
+        "cut off" for the file of a run that was killed or is still running.
     names
         Of the columns: "q", "v", "xi", "u", "angles", and "commanded_twist" where there is one.
     events
-        (time [s], name) of the events that were crossed, and of where the `limits` begin and end.
+        (time [s], name) of the events that occurred, and of the beginnings and ends of `limits`.
     source
-        What the run was made of (JSON values), enough to make the vehicle again.
+        Description of the simulated system (JSON values), sufficient to rebuild the vehicle.
     system
-        What was simulated, where it is at hand; `simulated` makes it from `source` otherwise.
+        The simulated system if it is in memory; otherwise `simulated` rebuilds it from `source`.
     kinematic
         Whether speeds were commanded rather than efforts.
     settings
-        How it was run (JSON values): dt, control_period, integrator, controller, versions, and
-        under "path" what the controller followed, as `control.path_reference` writes it; under
-        "notices" what `notices` reads; empty for files that are older than this.
+        Settings of the run (JSON values): dt, control_period, integrator, controller, versions, the
+        path that the controller followed under "path" (as `control.path_reference` writes it), and
+        the notices under "notices". Empty for files written before settings were kept.
     contact
-        What the wheels did (N, n), of a run with `contact="coulomb"`: read `phases`, `force`,
-        `slid` and `friction_loss`. None where they could only roll.
+        Raw contact data (N, n) of a run with `contact="coulomb"`, to be read through `phases`,
+        `force`, `slid` and `friction_loss`; None if wheels could only roll.
     commanded_twist
         Forward, lateral speed [m/s] and yaw rate [rad/s] that the controller commanded, (N, 3),
         held from each t on (`simulation.commanded_twist`); NaN at moments when it commanded none;
-        None where it never does.
+        None if it never does.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class Trajectory(History):
     # -- what moved --------------------------------------------------------------------------------
     @cached_property
     def simulated(self) -> Simulated:
-        """What was simulated; made again from `source` for a run that was read from a file."""
+        """The simulated system, rebuilt from `source` for a run that was read from a file."""
         return Simulated.restore(self.source) if self.system is None else self.system
 
     @property
@@ -166,7 +166,7 @@ class Trajectory(History):
         Raises
         ------
         SimulationError
-            For a system without wheels, and for a kinematic run, which knows no forces.
+            For a system without wheels, and for a kinematic run, which computes no forces.
         """
         vehicle = self._vehicle()
         if self.kinematic:
@@ -174,8 +174,9 @@ class Trajectory(History):
         return ReactionsAlong(vehicle, self.t, self.q, self.contact_forces)
 
     def contact_forces(self, states: slice | np.ndarray = slice(None)) -> ContactForces:
-        """Ground forces at some of the recorded moments: those that ideal rolling takes, and while
-        wheels slid or flew, those of friction and support, means over the step that ends there."""
+        """Ground forces at some of the recorded moments: those required by ideal rolling or, while
+        wheels slid or were in the air, the friction and normal forces averaged over the step that
+        ends there."""
         t, q, v, u = (part[states] for part in (self.t, self.q, self.v, self.u))
         reader = force_reader(self._vehicle())
         if self.contact is None:
@@ -204,8 +205,8 @@ class Trajectory(History):
         return self._contact_columns.split(self.contact)
 
     def contacts_at(self, t: float) -> ContactMoment | None:
-        """What the wheels did at a time [s], in the recorded step that ends there or spans it; None
-        in a run in which they could only roll."""
+        """What the wheels did at a time [s], in the recorded step that ends at or spans it; None in
+        a run in which they could only roll."""
         if self.contact is None:
             return None
         k = min(int(np.searchsorted(self.t, t)), len(self) - 1)
@@ -227,15 +228,15 @@ class Trajectory(History):
 
     @cached_property
     def rolled(self) -> np.ndarray:
-        """At which recorded moments the equations of rolling were stepped, (N,)."""
+        """At which recorded moments the equations of ideal rolling were integrated, (N,)."""
         if self.contact is None:
             return np.ones(len(self), dtype=bool)
         return np.isnan(self._contact_parts[0]).any(axis=1)
 
     @cached_property
     def phases(self) -> tuple[ContactSpan, ...]:
-        """Which wheel rolled, slid or was in the air, interval by interval; of an ideal run, that
-        all of them rolled.
+        """Which wheels rolled, slid or were in the air, interval by interval; in an ideal run all
+        of them rolled throughout.
 
         Raises
         ------
@@ -255,19 +256,19 @@ class Trajectory(History):
 
     @property
     def slid(self) -> dict[str, np.ndarray]:
-        """Wheel -> way that its contact has slid along the ground since the start, (N,) [m]. Raises
-        `SimulationError` for a run in which wheels could only roll."""
+        """Wheel -> distance that its contact has slid along the ground since the start, (N,) [m].
+        Raises `SimulationError` for a run in which wheels could only roll."""
         return dict(zip(self._contact_columns.names, self._contact_parts[2].T))
 
     @property
     def contact_loss(self) -> np.ndarray:
-        """Energy that each contact has taken since the start by friction and impacts, (N, k) [J],
-        wheels first, then bodies; not what tyres take. Raises as `slid` does."""
+        """Energy dissipated at each contact since the start by friction and impacts, (N, k) [J],
+        wheels first, then other bodies; without that of tyres. Raises as `slid` does."""
         return self._contact_parts[3]
 
     @cached_property
     def friction_loss(self) -> dict[str, np.ndarray]:
-        """Wheel -> energy that its contact has taken since the start, by friction and impacts, (N,)
+        """Wheel -> energy dissipated at its contact since the start by friction and impacts, (N,)
         [J]; that of slipping tyres is integrated over the recorded moments. Raises as `slid`
         does."""
         found = dict(zip(self._contact_columns.names, self.contact_loss.T))
@@ -299,16 +300,16 @@ class Trajectory(History):
 
     @cached_property
     def limits(self) -> tuple[LimitSpan, ...]:
-        """When a joint was at one of its limits, as far as recorded moments show it."""
+        """Intervals in which a joint was at one of its limits, as far as the recorded moments show
+        it."""
         parts = {"t": self.t, "q": self.q, "angles": self.angles, "v": self.v, "u": self.u}
         return LimitColumns.of(self.simulated, self.names).spans(blocks_of(parts))[0]
 
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
-        """What to know of the run: that the ground would have had to pull a wheel, what was not
-        watched, steps that were too long for it, and where the twist that was driven is not the
-        commanded one. Raises
-        `SimulationError` where a file has something else there."""
+        """What a user should know about the run: that a wheel would have had to be pulled by the
+        ground, what was not watched, that steps were too long, and where the actual twist differs
+        from the commanded one. Raises `SimulationError` where a file has something else there."""
         try:
             noted = tuple(Notice.of_dict(one) for one in self.settings.get(NOTICES, ()))
         except (KeyError, TypeError, ValueError) as error:
@@ -325,8 +326,8 @@ class Trajectory(History):
 
     @cached_property
     def validity(self) -> Any:
-        """Whether ideal rolling was possible, with the friction that the vehicle knows:
-        `analysis.run_validity` at some 200 of the recorded moments.
+        """Whether ideal rolling was possible with the vehicle's friction coefficients:
+        `analysis.run_validity` at about 200 of the recorded moments.
 
         Raises
         ------
@@ -345,12 +346,13 @@ class Trajectory(History):
     # -- files -------------------------------------------------------------------------------------
     @check_arguments
     def save(self, path: str | os.PathLike) -> Path:
-        """Writes one `.npz`, whole or not at all; returns its path. What stands there is replaced.
+        """Writes one `.npz` file, completely or not at all, and returns its path. An existing file
+        is replaced.
 
         Raises
         ------
         SimulationError
-            Where it cannot be written; it carries the trajectory.
+            If it cannot be written; the error carries the trajectory.
         """
         path = npz_path(path)
         try:
@@ -363,8 +365,8 @@ class Trajectory(History):
     @classmethod
     @check_arguments
     def load(cls, path: str | os.PathLike, system: HasConstrained | None = None) -> Trajectory:
-        """Reads what `save` wrote, or the whole rows of the `.part` of a run cut off or going on,
-        with stop "cut off".
+        """Reads what `save` wrote, or the complete rows of the `.part` file of a run that was
+        killed or is still running, with stop "cut off".
 
         Parameters
         ----------
