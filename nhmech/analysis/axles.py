@@ -30,12 +30,13 @@ class Axles:
     length
         [m] that makes the third column a speed.
     kind
-        "point": all axles meet there; "line": they coincide, the base turns about any point of it;
-        "parallel": they meet at infinity, the base moves straight only; "anywhere": no axle binds;
-        "locked": they meet nowhere, the base cannot move.
+        "point": all axles meet in one point; "line": they coincide, and the base can turn about any
+        point of that line; "parallel": they meet at infinity, and the base can only move straight;
+        "anywhere": no axle constrains the base; "locked": they have no common point, and the base
+        cannot move.
     centre
-        (2,) [m] in the base's frame laid on the ground, at "point"; the line's point next to the
-        base's origin.
+        (2,) [m], the common point in the base's frame projected to the ground; for "line" its point
+        nearest to the base's origin.
     direction
         (2,) unit vector along the line, or towards the centre at infinity.
     steerable
@@ -59,10 +60,10 @@ class Axles:
         return self.kind in ("point", "line", "anywhere")
 
     def to_free(self) -> tuple[tuple[str, ...], ...]:
-        """Alternatives: the smallest sets of wheels whose lateral rows, freed, let the base turn;
-        none if it turns.
+        """The smallest sets of wheels that let the base turn if their lateral rows are released, as
+        alternatives; none if it can turn already.
 
-        Wheels whose rows are the same are freed together, as one axle."""
+        Wheels with equal rows are released together, as one axle."""
         if self.turns:
             return ()
         groups = _groups(self.rows)
@@ -78,7 +79,7 @@ class Axles:
         return ()
 
     def describe(self) -> str:
-        """One sentence, with what to free where the axles do not meet."""
+        """One sentence, including what to release if the axles do not meet."""
         if self.turns or (self.kind == "parallel" and self.steerable):
             return self.place()
         free = " or ".join(", ".join(names) for names in self.to_free())
@@ -160,17 +161,17 @@ def axles(vehicle: Vehicle, q: np.ndarray | None = None, *, gripping: bool = Fal
     """The axles of a vehicle and where they meet.
 
     A wheel whose lateral row contains a joint rate (a caster, a trailer, a bicycle's fork) trails
-    and does not count.
+    and is not counted.
 
     Parameters
     ----------
     vehicle
         A vehicle from `nhmech.load`.
     q
-        A configuration; the zero pose where None.
+        A configuration; the zero pose if None.
     gripping
-        Include the wheels whose lateral rows a skid-steer model released or replaced: why the
-        vehicle could not turn without it.
+        Whether to include wheels whose lateral rows a skid-steer model released or replaced: these
+        show why the vehicle could not turn without the model.
     """
     q = vehicle.configuration() if q is None else _read(vehicle, q)
     return AxleReader(vehicle, gripping=gripping).at(q)
@@ -178,9 +179,9 @@ def axles(vehicle: Vehicle, q: np.ndarray | None = None, *, gripping: bool = Fal
 
 @check_arguments
 def rotation_centre(vehicle: Vehicle, q: np.ndarray) -> np.ndarray | None:
-    """The point (3,) [m] in W about which the base turns; None where there is none.
+    """The point (3,) [m] in W about which the base turns; None if there is none.
 
-    It lies as high as the base's origin.
+    It is given at the height of the base's origin.
 
     Parameters
     ----------

@@ -35,8 +35,8 @@ class Curvature:
     units
         Of either, such as rad/s.
     values
-        (m, n, n), antisymmetric: first alpha along a, then beta along c, alpha back and beta back,
-        both small, and values[b, a, c] alpha beta is how far b has gone.
+        (m, n, n), antisymmetric. Moving by small alpha along a, then beta along c, then back by
+        alpha and beta, displaces b by values[b, a, c] alpha beta.
     flat
         Whether it vanishes at all samples: the constraints are integrable.
     """
@@ -71,10 +71,10 @@ class Curvature:
 @check_arguments
 def connection_curvature(constrained: HasConstrained, q: np.ndarray | None = None, *,
                          base: Sequence[str] | None = None) -> Curvature | None:
-    """The curvature of a system's connection; None where there is no connection.
+    """The curvature of a system's connection; None if there is no connection.
 
-    A connection needs a fibration: the fibre coordinates that are left when the base's are at rest
-    must be closed under brackets. They are not where a base link leans or pitches by itself.
+    A connection needs a fibration: the fibre coordinates that remain when those of the base are at
+    rest must be closed under brackets. They are not if the base link can lean or pitch.
 
     Parameters
     ----------

@@ -26,12 +26,13 @@ class EnergyBalance:
     inputs
         Work done since the start by efforts and external wrenches.
     passive
-        Likewise by damping, rolling resistance, tyres and other forces that take no input: negative
-        where they dissipate.
+        Work done by damping, rolling resistance, tyres and other forces without an input; negative
+        if they dissipate.
     contacts
-        Likewise by friction and impacts where wheels slid, landed, or bodies lay on the ground.
+        Work done by friction and impacts at wheels that slid or landed, and at bodies on the
+        ground.
     ground
-        Whether the constraints do work too, because they move (b is not zero).
+        Whether the constraints do work as well because they move (b is not zero).
     known
         Whether the inputs are known: a kinematic run has commanded speeds and no efforts.
     """
@@ -56,12 +57,12 @@ class EnergyBalance:
 
     @property
     def work(self) -> np.ndarray:
-        """All that is known of it."""
+        """All work that is known."""
         return self.inputs + self.passive + self.contacts
 
     @property
     def rest(self) -> np.ndarray:
-        """What no force accounts for: E(t) - E(0) less all work.
+        """What no force accounts for: E(t) - E(0) minus all work.
 
         It is the work of a moving ground, or else the errors of integrator and quadrature.
         """
@@ -74,8 +75,8 @@ def energy_balance(trajectory: Trajectory, simulated: Simulated | None = None) -
 
     The potential energy is E(t, q, 0). Work is the trapezoidal rule over the recorded states, of
     second order in their distance h. The mean input between two of them is u_k + w (u_k+1 - u_k), w
-    = (1 - T / h) / 2: that of a smooth command held over the control period T. Where the run does
-    not know T, or h is no longer than it, u is held from each state on.
+    = (1 - T / h) / 2: that of a smooth command held over the control period T. If T is unknown, or
+    h is not longer than T, u is held from each state on.
 
     Parameters
     ----------

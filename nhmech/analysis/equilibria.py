@@ -32,8 +32,8 @@ class Equilibrium:
         Largest of the rates that should vanish, and of what the conditions ask for, each in its own
         SI unit.
     family
-        Dimension of the family of steady motions through this one, conditions kept: 0 where they
-        single it out.
+        Dimension of the family of steady motions through this one with the same conditions; 0 if
+        they determine it.
     """
 
     q: np.ndarray
@@ -50,10 +50,10 @@ class Equilibrium:
 
 @check_arguments
 class SteadyMotions:
-    """Steady motions of one system, found by Newton's method and continued in a parameter.
+    """Steady motions of one system, by Newton's method and by continuation in a parameter.
 
-    The unknowns are the displacements that the dynamics sees (lean, steer, pitch), the speeds, and
-    the inputs that are set free.
+    The unknowns are the displacements on which the dynamics depends (lean, steer, pitch), the
+    speeds, and the inputs that are declared unknown.
 
     Parameters
     ----------
@@ -72,9 +72,9 @@ class SteadyMotions:
 
     @property
     def quantities(self) -> dict[str, ca.SX]:
-        """What conditions can name: fibre coordinates [their unit] by their name; `NAME angle` of a
-        joint or `q NAME` of a flat coordinate; roll and pitch [rad] of a vehicle's base, R =
-        Rz(yaw) Rx(roll) Ry(pitch)."""
+        """Quantities that conditions can name: fibre coordinates [their unit] by their name; `NAME
+        angle` for a joint or `q NAME` for a flat coordinate; roll and pitch [rad] of a vehicle's
+        base, R = Rz(yaw) Rx(roll) Ry(pitch)."""
         return self.equations.quantities
 
     def value(self, motion: Equilibrium, name: str) -> float:
@@ -92,20 +92,20 @@ class SteadyMotions:
     @hear_ctrl_c()
     def find(self, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None,
              conditions: Mapping[str, float] | None = None, t: float = 0.0) -> Equilibrium:
-        """The steady motion nearest to a guess that meets the conditions.
+        """The steady motion nearest to a guess that satisfies the conditions.
 
         Parameters
         ----------
         q, xi, u
-            (nq,), (nxi,), (nu,) the guess, with lean, steer and the like nearly at rest: what is
-            ignorable is read off the dynamics there; u is zero where None.
+            (nq,), (nxi,), (nu,) the guess, with lean, steer and the like nearly at rest, because
+            ignorable coordinates are determined there; u is zero if None.
         conditions
             Value of a quantity by its name: {"forward_speed": 5.0, "roll": 0.1}.
 
         Raises
         ------
         MechanicsError
-            Where none is found, naming the equation with the largest residual.
+            If none is found; the error names the equation with the largest residual.
         InputError
             For unknown quantities.
         """
@@ -122,9 +122,9 @@ class SteadyMotions:
         """Steady motions continued from `start` while the quantity `name` runs through `values`,
         other conditions kept; one for each value.
 
-        The values may lie far apart: where Newton's method does not reach the next one, it goes
-        half of the way first. The first Newton step from one member is the tangent of the family,
-        so that no predictor is needed.
+        The values may be far apart: if Newton's method does not reach the next one, half of the
+        step is taken first. The first Newton step from one member is the tangent of the family, so
+        that no predictor is needed.
 
         Raises
         ------

@@ -51,15 +51,15 @@ class Limit:
     Attributes
     ----------
     value
-        The largest that holds; None where there is none, and `reason` says why.
+        The largest admissible value; None if there is none, and `reason` says why.
     cause
         What happens beyond it.
     names
-        The wheels, or driven joints, to which it happens.
+        The wheels or driven joints that reach the limit.
     reason
         Why there is no value.
     when
-        Of two sides, the one on which it happens first.
+        Of two sides, the one on which the limit is reached first.
     """
 
     value: float | None
@@ -85,7 +85,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Limits:
-    """What `limits` finds, of a vehicle on level ground.
+    """The result of `limits`, for a vehicle on level ground.
 
     Attributes
     ----------
@@ -96,8 +96,8 @@ class Limits:
     speed
         From which it stops, and with which the speeds on the circle are compared [m/s].
     slip, lift_off
-        Speed on the circle at which a wheel first slips, and at which one first leaves the ground,
-        the slower of a left and a right turn [m/s].
+        Speed on the circle at which a wheel first slips, and at which one first lifts off [m/s];
+        the lower value of a left and a right turn.
     top_speed
         Speed on the circle that the velocity limits of the driven joints allow [m/s].
     acceleration, deceleration
@@ -106,7 +106,7 @@ class Limits:
         Slope of the ground [rad] on which it stands or drives steadily, facing uphill, downhill,
         and across it to the worse side.
     not_judged
-        Contacts that slide sideways by the model.
+        Contacts that slide sideways in the model.
     """
 
     mu: Mapping[str, float]
@@ -128,8 +128,8 @@ class Limits:
         return self.speed ** 2 / (2 * self.deceleration.value) if self.deceleration.value else None
 
     def margin(self, limit: Limit) -> float | None:
-        """By how much `speed` may be exceeded on the circle, as a part of it: 0.5 is half as fast
-        again, negative is too fast already; None without a limit."""
+        """By what fraction `speed` may be exceeded on the circle: 0.5 means half as fast again, a
+        negative value that `speed` is too fast already; None without a limit."""
         return None if limit.value is None else limit.value / self.speed - 1
 
     def describe(self) -> str:
@@ -167,9 +167,9 @@ def limits(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *,
 
     The forces at the contacts are the exact reactions of a steady turn, of a straight acceleration
     and of rest on a slope: affine in the square of the speed, the acceleration, and the tangent of
-    the slope. Limits are those of the kindest way of sharing the load, as in `validity`; they end
-    earlier where the effort limit of a driven joint is reached, efforts being of least norm where
-    several joints drive.
+    the slope. Limits hold for the most favourable distribution of the load, as in `validity`, and
+    end earlier if a driven joint reaches its effort limit; efforts of several driven joints are
+    those of least norm.
 
     Parameters
     ----------
@@ -217,8 +217,8 @@ def limits(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *,
 def lift_acceleration(vehicle: Vehicle) -> float:
     """The acceleration, ahead or back on level ground, at which a wheel lifts off [m/s^2].
 
-    It is infinite where nothing lifts before the driven joints are at their effort limits, where a
-    wheel bears nothing at rest, and where it depends on more.
+    It is infinite if no wheel lifts before the driven joints reach their effort limits, if a wheel
+    carries no load at rest, and if it depends on further quantities.
 
     Parameters
     ----------

@@ -80,9 +80,9 @@ def linearise(constrained: HasConstrained | Variations, q: np.ndarray, xi: np.nd
               outputs: Sequence[str] | None = None) -> Linearisation:
     """Linearises the equations of motion at (q, xi, u), by automatic differentiation.
 
-    The variational equation is in `Variations`. By default the directions are left out in which
-    the system is symmetric: position, heading and wheel angles on level ground. A hitch angle on
-    which nothing depends stays, for it has a motion of its own.
+    The variational equation is in `Variations`. By default the directions in which the system is
+    symmetric are left out: position, heading and wheel angles on level ground. A hitch angle on
+    which nothing depends is kept, because it moves by itself.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ class Dependence:
 
 @dataclass(frozen=True)
 class Mobility:
-    """What `mobility` finds.
+    """The result of `mobility`.
 
     Attributes
     ----------
@@ -58,9 +58,9 @@ class Mobility:
     dependent
         The rows that are combinations of others.
     undetermined
-        Components of the contact forces that another split could change.
+        Components of the contact forces that are undetermined.
     splits
-        Dimension of the freedom to split them.
+        Dimension of the undetermined part of the contact forces.
     degree, steerability
         (delta_m, delta_s) of Campion, Bastin and d'Andrea-Novel (1996); None without wheels.
     leaning

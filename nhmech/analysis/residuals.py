@@ -18,9 +18,9 @@ SAMPLES = 500       # states at which the constraints are evaluated at most, spr
 def residuals(trajectory: Trajectory, simulated: Simulated | None = None) -> tuple[float, float]:
     """Largest violation of the constraints over a run: of the rows, and of phi.
 
-    They are max |A v + b| / max(1, |v|), with `Distribution.flow`, and max |phi|; dropped rows are
-    among them. Of a run with Coulomb friction, moments at which wheels may slide or fly are left
-    out.
+    They are max |A v + b| / max(1, |v|), with `Distribution.flow`, and max |phi|, dropped rows
+    included. In a run with Coulomb friction, moments at which wheels may slide or be in the air are
+    left out.
 
     Parameters
     ----------

@@ -29,8 +29,8 @@ def friction_limit(vehicle: Vehicle, mu: float | Mapping[str, float] | None = No
                    doubt: bool = False, terminal: bool = True) -> Event:
     """An event: no way of sharing the load keeps |tangential| <= mu N at every wheel.
 
-    It looks at the inputs that act at the moment (`State.u`). Where the command of a controller
-    jumps over the limit, the event is at the jump.
+    It uses the inputs that act at the moment (`State.u`). If the command of a controller jumps
+    across the limit, the event is at the jump.
 
     Parameters
     ----------
@@ -39,7 +39,8 @@ def friction_limit(vehicle: Vehicle, mu: float | Mapping[str, float] | None = No
     mu
         As in `validity`.
     doubt
-        The event is where it begins to depend on how the load is shared, instead.
+        Whether the event is instead the moment from which rolling depends on how the load is
+        distributed.
     terminal
         Whether it ends the run; otherwise the moment stands in `trajectory.events`.
 
@@ -61,7 +62,7 @@ def friction_limit(vehicle: Vehicle, mu: float | Mapping[str, float] | None = No
 
 @check_arguments
 def lift_off(vehicle: Vehicle, *, terminal: bool = True) -> Event:
-    """An event: the ground would have to pull, so a wheel leaves it and the vehicle tips.
+    """An event: the ground would have to pull a wheel, so that it lifts off and the vehicle tips.
 
     Where the normal forces are not determined, it is the moment from which no split has all of them
     >= 0.
@@ -83,7 +84,7 @@ def lift_off(vehicle: Vehicle, *, terminal: bool = True) -> Event:
 @check_arguments
 def rolling_events(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *,
                    terminal: bool = True) -> tuple[Event, Event]:
-    """Both events, `friction_limit` and `lift_off`; they share one look at the forces of a state.
+    """Both events, `friction_limit` and `lift_off`, which share one evaluation of the forces.
 
     Parameters
     ----------

@@ -34,7 +34,8 @@ class Sweep:
     eigenvalues
         (N, n) [1/s], each column one continuous branch.
     neutral
-        How many eigenvalues are zero along the whole family, because moving along it costs nothing.
+        Number of eigenvalues that are zero for the whole family because they belong to motion along
+        it.
     members
         The steady motions.
     """
@@ -133,9 +134,9 @@ def critical_speeds(constrained: HasConstrained | Variations, speeds: Iterable[f
                     inputs: Iterable[str] = (), *, sweep: Sweep | None = None) -> list[float]:
     """Forward speeds [m/s] at which straight running becomes stable or unstable.
 
-    Without damping the stable side has no decay but eigenvalues on the imaginary axis, whose real
-    parts are rounding: there it is where growth leaves `ZERO`. Eigenvalues that meet on the axis
-    part like a root, so the speed is good to `ZERO` squared.
+    Without damping the eigenvalues of the stable side lie on the imaginary axis, up to rounding;
+    the critical speed is then where the growth exceeds `ZERO`. Eigenvalues that meet on the axis
+    separate like a square root, so the error of that speed is of the order of `ZERO` squared.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ class SymmetryClass:
 
 @dataclass(frozen=True)
 class Structure:
-    """What `structure` finds.
+    """The result of `structure`.
 
     Attributes
     ----------

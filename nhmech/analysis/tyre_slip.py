@@ -14,7 +14,7 @@ from ..simulation.runs.tyres_along import tyred
 
 @dataclass(frozen=True, eq=False)
 class TyreSlip:
-    """What the tyres of a run did, wheel by wheel, in the order of `wheels`.
+    """Slip and forces of the tyres of a run, wheel by wheel in the order of `wheels`.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class TyreSlip:
 def tyre_slip(trajectory: Trajectory) -> TyreSlip:
     """Slip, forces and loads of the tyres at the recorded moments.
 
-    Where more wheels bear than a rigid body needs, the load is the split of least norm, as in the
+    If more wheels bear than a rigid body needs, the loads are those of least norm, as in the
     equations of motion.
 
     Parameters

@@ -31,7 +31,8 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class WheelLoad:
-    """Force of the ground on one wheel [N], in the least-norm split with normals >= 0.
+    """Force of the ground on one wheel [N], for the least-norm distribution with normal forces >=
+    0.
 
     Attributes
     ----------
@@ -42,12 +43,12 @@ class WheelLoad:
     needed
         |tangential| / normal: the friction coefficient it needs.
     kindest
-        The same over the kindest split.
+        The same for the most favourable distribution.
     mu
-        What it has; inf where no coefficient is given.
+        Its friction coefficient; inf if none is given.
     undetermined
-        Direction -> (least, largest) over all splits with normals >= 0; infinite for wheels that
-        press against each other.
+        Direction -> (least, largest) value over all distributions with normal forces >= 0; infinite
+        for wheels that press against each other.
     """
 
     wheel: str
@@ -61,7 +62,7 @@ class WheelLoad:
 
     @property
     def margin(self) -> float:
-        """mu - needed: negative where this split slips."""
+        """mu - needed; negative if the wheel slips in this distribution."""
         return self.mu - self.needed
 
     def describe(self) -> str:
@@ -87,15 +88,15 @@ class Validity:
     verdict
         HOLDS, POSSIBLE or FAILS.
     use
-        Part of the available friction that the most demanding wheel needs, in the kindest and in
-        the harshest split of the normals (with forces along the ground shared in the kindest way);
-        above 1 it slips. Where no mu is known, the mu that is needed.
+        Fraction of the available friction that the most demanding wheel needs, for the most and the
+        least favourable distribution of the normal forces (tangential forces being distributed
+        favourably); above 1 it slips. If no mu is known, the mu that is needed.
     lifted
-        Whether no split has normals >= 0: a wheel leaves the ground, the vehicle tips.
+        Whether no distribution has normal forces >= 0: a wheel lifts off, and the vehicle tips.
     sums
         (combination of undetermined forces, its determined value [N]).
     free
-        Contacts whose sideways slip was released, or that a mid-axle model lets slide: not judged.
+        Contacts that may slip sideways, released or in a mid-axle model; they are not judged.
     """
 
     t: float
@@ -115,8 +116,8 @@ class Validity:
 
     @property
     def worst(self) -> WheelLoad:
-        """The wheel that needs most of its friction in the kindest split; when lifting off, the
-        least loaded."""
+        """The wheel that needs the largest fraction of its friction in the most favourable
+        distribution; when one lifts off, the least loaded."""
         return _worst(self.wheels, self.lifted)
 
     def reason(self, call: Callable[[str], str] = str) -> str:
@@ -143,11 +144,11 @@ def validity(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.nda
              mu: float | Mapping[str, float] | None = None) -> Validity:
     """Whether the contact forces that ideal rolling needs are available at one state.
 
-    A split of the normal forces is possible where the forces along the ground can then be shared
-    with |tangential| <= mu N everywhere. One such sharing is enough: wheels that press against each
-    other relax, and by the limit theorem (with given normal forces) no slip can start. Over the
-    normals the use of friction is quasi-convex, so that its largest value is at a corner of the
-    admissible ones: exact.
+    A distribution of the normal forces is admissible if the tangential forces can then be
+    distributed with |tangential| <= mu N at every wheel. One such distribution suffices: wheels
+    that press against each other relax, and by the limit theorem (for given normal forces) no slip
+    can start. As a function of the normal forces the use of friction is quasi-convex, so its
+    largest value is attained at a vertex of the admissible set and is exact.
 
     Parameters
     ----------
@@ -159,8 +160,7 @@ def validity(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.nda
         (nq,), (nv,), (nu,).
     mu
         One friction coefficient, one for each of some wheels, or None. Wheels without one use
-        `Wheel.mu`, then what `<mu1>` and `<mu2>` of the file say, and cannot slip where neither is
-        given.
+        `Wheel.mu`, or else `<mu1>` and `<mu2>` of the file, and cannot slip if neither is given.
 
     Raises
     ------

@@ -28,8 +28,8 @@ class Balance:
 
     u = u* - K (pitch - pitch*, xi - xi_wanted), K from the exact linearisation about the vehicle's
     own standing equilibrium (`LQR`), which leans where the centre of mass is not above the axle.
-    The lean that errors of the speeds call for is limited to 0.15 rad. The angles of wheels are not
-    part of the state: an unbalanced wheel acts as a disturbance.
+    The lean demanded by speed errors is limited to 0.15 rad. The angles of wheels are not part of
+    the state: an unbalanced wheel acts as a disturbance.
 
     `start` stands at the equilibrium.
 
@@ -38,7 +38,7 @@ class Balance:
     vehicle
         With a free pitch.
     twist
-        As of `TwistDrive`; (0, 0, 0) stands still, (0, 0, w) turns on the spot.
+        As in `TwistDrive`; (0, 0, 0) stands still, (0, 0, w) turns on the spot.
     speed_weight
         Weight of the wheels' speeds.
     effort

@@ -32,19 +32,19 @@ class BicycleBalance:
     Parameters
     ----------
     vehicle
-        Of two wheels in line, with a driven steering joint.
+        A vehicle with two wheels in line and a driven steering joint.
     path
-        What the rear contact follows; straight along the x axis where None.
+        Path of the rear contact; straight along the x axis if None.
     speed
         [m/s], other than zero: the gains are for this speed.
     coast
-        Leave the wheels alone.
+        Whether the wheels are not driven.
     gains
-        Weights by name of a state, `GAINS` where not named.
+        Weights by name of a state; `GAINS` for those not named.
     effort
         Weight of the effort of steering.
     period
-        Control period of the run [s]; u is held that long.
+        Control period of the run [s], for which u is held.
     preview
         [s] of path known ahead.
 

@@ -58,7 +58,7 @@ class Collocation:
     intervals
         N; u is held over each.
     duration
-        [s]; where None it is an unknown, kept positive.
+        [s]; if None it is an unknown, kept positive.
     degree
         d of the polynomial in each interval, which satisfies the equation at d Gauss-Legendre
         points.
@@ -137,7 +137,7 @@ class Collocation:
 
     def guess(self, x: np.ndarray, u: np.ndarray | None = None,
               duration: float | None = None) -> None:
-        """Where the search begins: x (N+1, nx), u (N, nu) (none where None), duration [s] where it
+        """Sets the initial guess: x (N+1, nx), u (N, nu) (zero if None), and the duration [s] if it
         is unknown."""
         shape = self.n + 1, self.dynamics.nx
         x = read_array("the guess of x", x, shape, f"finite numbers of shape {shape}")

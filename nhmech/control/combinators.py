@@ -95,7 +95,7 @@ class Combinator:
 
 
 class Hold(Combinator):
-    """Asks a controller at a fixed period and holds its command in between (zero-order hold).
+    """Calls a controller at a fixed period and holds its command in between (zero-order hold).
 
     Parameters
     ----------
@@ -136,8 +136,8 @@ class Hold(Combinator):
 class Delay(Combinator):
     """Delays commands: u(t) = k(t - delay, state at t - delay).
 
-    Before the first command has arrived there is none (None). With a delay that is not a multiple
-    of the control period, the newest command that is old enough acts.
+    No command (None) is given before the first one has arrived. If the delay is not a multiple of
+    the control period, the newest command that is old enough is used.
 
     Parameters
     ----------
@@ -175,9 +175,9 @@ class Delay(Combinator):
 
 
 class Saturation(Combinator):
-    """Cuts commands at bounds, +- a number or one by joint name.
+    """Clips commands to bounds: +- one number, or one number by joint name.
 
-    Numbers that are not finite pass; the simulator refuses them.
+    Numbers that are not finite are passed on; the simulator refuses them.
 
     Parameters
     ----------
@@ -190,7 +190,8 @@ class Saturation(Combinator):
     position
         [rad, m] of `JointPosition`.
     plain
-        Of commands that are plain numbers, one bound or one each; `effort` where that is a number.
+        Bound for commands that are plain numbers, one for all or one for each; `effort` if that is
+        a number.
 
     Raises
     ------
@@ -241,10 +242,10 @@ class Saturation(Combinator):
 
 
 class Switch(Combinator):
-    """One controller until `when`, another from then on.
+    """Uses one controller until `when`, and another from then on.
 
-    The second controller's `reset` is called at the run's start only: at the switch it goes on with
-    the t and the state of the run.
+    The second controller's `reset` is called only at the start of the run; at the switch it
+    continues with the time and the state of the run.
 
     Parameters
     ----------
@@ -253,8 +254,8 @@ class Switch(Combinator):
     when
         A time [s], or a predicate (t, state) -> bool.
     latch
-        Whether it stays with the second controller once it has switched; otherwise the predicate
-        decides at each call, and any hysteresis is its own.
+        Whether the second controller stays active after the switch; otherwise the predicate decides
+        at each call and must have its own hysteresis.
     """
 
     def __init__(self, first: Controller, second: Controller,
@@ -284,8 +285,8 @@ class Switch(Combinator):
 class Sum(Combinator):
     """Adds what several controllers command, e.g. a feed-forward and a feedback.
 
-    All of them return plain numbers, or all return named commands, whose values are added joint by
-    joint for each kind. None adds nothing.
+    All must return plain numbers, or all named commands, whose values are added joint by joint for
+    each kind. None counts as zero.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ RAMP = 1.5         # [s] to full speed
 
 @check_arguments
 class DemoDrive:
-    """Drives an S-curve with whatever the vehicle has; one without motors is pushed off.
+    """Drives an S-curve with the motors that the vehicle has; a vehicle without motors is pushed.
 
     `start` holds the arguments for `Simulator.reset` that go with it.
 

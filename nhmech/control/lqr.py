@@ -31,40 +31,40 @@ class LQR:
     the difference of speeds. d/dt z = A z + B (u - u*) is the exact linearisation (`linearise`); K
     solves the algebraic Riccati equation (`regulator`) for the cost sum g_i (z_i / s_i)^2 + sum g_j
     (u_j / s_j)^2. The scales s are the vehicle's: its length L for displacements, 0.3 rad for
-    angles, both per sqrt(L / gravity) for speeds; a wheel's angle counts as the way it rolls; the
-    scale of an input is the least that changes some speed by that speed's scale in this time.
+    angles, both per sqrt(L / gravity) for speeds; a wheel's angle counts as the distance it rolls;
+    the scale of an input is the least that changes some speed by that speed's scale in this time.
 
     `K`, `P` (cost to go), `names`, `units`, `inputs`, `closed_loop` (A - B K).
 
     Parameters
     ----------
     vehicle
-        With driven joints.
+        A vehicle with driven joints.
     twist
         (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base in a steady motion near the
-        upright pose, found with the efforts as unknowns; or an `Equilibrium`. At rest where None.
+        upright pose, found with the efforts as unknowns; or an `Equilibrium`. None means at rest.
     keep
-        Names of ignorable displacements to hold too ("forward", "lateral", "yaw", a wheel's joint):
-        the motion's own place at time t, x* along its curve, becomes part of the reference. What
-        they depend on is taken along.
+        Names of ignorable displacements to control as well ("forward", "lateral", "yaw", a wheel's
+        joint): the position of the steady motion at time t then belongs to the reference.
+        Displacements on which they depend are included.
     drop
-        Names of states to leave out, whose influence on others is neglected; in one text with
-        commas or spaces too.
+        Names of states to leave out, whose influence on the others is neglected; a sequence, or one
+        string with commas or spaces.
     inputs
-        Names of the driven joints to use; all where empty.
+        Names of the driven joints to use; all if empty.
     gains
         Weights g by name of a state; 1 each.
     effort
         Weight of all inputs; or weights by name.
     period
-        Control period [s] for which u is held; continuous where None.
+        Control period [s] for which u is held; continuous if None.
 
     Raises
     ------
     InputError
         For unknown names.
     ModelError
-        Where there is no such steady motion, and where it cannot be stabilised, naming the mode.
+        If there is no such steady motion, or if it cannot be stabilised; the error names the mode.
     """
 
     def __init__(self, vehicle: Vehicle, twist: Equilibrium | Sequence[float] | None = None, *,

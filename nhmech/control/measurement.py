@@ -47,10 +47,10 @@ def _see(state: State, values: np.ndarray, sensors: SensorsAt) -> State:
 class MeasurementNoise(Combinator):
     """Gaussian white noise on what a controller sees.
 
-    It is drawn anew at each call, and is the same for the same seed. The parameters are standard
-    deviations, zero where not given.
+    New random numbers are drawn at each call; the same seed gives the same noise. The parameters
+    are standard deviations, zero by default.
 
-    The noise of one state does not change however often it is read.
+    Reading a state several times gives the same noise.
 
     Parameters
     ----------
@@ -75,14 +75,14 @@ class MeasurementNoise(Combinator):
     accelerometer
         Along each axis of a link [m/s^2].
     seed
-        Of the generator, which `reset` winds back.
+        Seed of the generator, which `reset` restarts.
 
     Raises
     ------
     InputError
         For deviations that are negative.
     ModelError
-        At the first call, for noise on the base of a system that has none.
+        At the first call, for noise on the base of a system without a base.
     """
 
     def __init__(self, controller: Controller, *, position: float = 0.0, heading: float = 0.0,

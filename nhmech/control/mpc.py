@@ -28,7 +28,7 @@ FIRST = 5                         # Gauss-Newton steps of the first call; one of
 
 @check_arguments
 class MPC(Tracker):
-    """Model predictive control: the efforts that follow the path best over a horizon.
+    """Model predictive control: finds the efforts that follow the path best over a horizon.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class MPC(Tracker):
     stages
         N parts of the horizon, over each of which the efforts are held.
     horizon
-        [s]; where None, the time in which the path goes on by two units.
+        [s]; if None, the time in which the path advances by two units.
     effort
         Weight of the efforts, against errors of the path in units.
 

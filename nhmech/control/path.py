@@ -53,15 +53,14 @@ def relative_pose(pose: Poses, frame: Poses) -> Poses:
 class Path(ABC):
     """p(s) with |dp/ds| = 1 and dheading/ds = curvature.
 
-    x and y are those of W, seen from above: a path is meant for level ground. s may be a number or
-    an array.
+    x and y are those of W, seen from above, for level ground. s may be a number or an array.
 
     Attributes
     ----------
     length
-        [m]; of a closed path one lap, after which it repeats.
+        [m]; for a closed path one lap, after which it repeats.
     closed
-        Whether the end meets the beginning; an open path goes on straight beyond both ends.
+        Whether the end meets the beginning; an open path continues straight beyond both ends.
     """
 
     length: float
@@ -82,7 +81,7 @@ class Path(ABC):
         Raises
         ------
         InputError
-            For an s that is no finite number, and no array of such.
+            If s is not a finite number or an array of finite numbers.
         """
         s = _read_arc_length(s)
         if self.closed:
@@ -127,9 +126,9 @@ class Path(ABC):
         point
             x and y (..., 2) [m].
         near
-            Look only around this s (...,): what a follower wants where a path crosses itself, and
-            faster. s of a closed path then goes on counting over its laps; without `near` it lies
-            in [0, length].
+            Search only around this s (...,), which is faster and is what a follower needs where a
+            path crosses itself. On a closed path s then keeps counting over the laps; without
+            `near` it lies in [0, length].
 
         Raises
         ------
@@ -149,8 +148,8 @@ class Path(ABC):
         return found % self.length if self.closed and near is None else found
 
     def entry(self, point: ArrayLike, heading: ArrayLike, unit: float) -> float | np.ndarray:
-        """s where a follower at `point` (..., 2) [m] that looks along `heading` (...) [rad] joins;
-        `nearest` with `near` leads it on.
+        """s at which a follower at `point` (..., 2) [m] with `heading` (...) [rad] should join the
+        path; afterwards `nearest` with `near` is used.
 
         The nearest point of the branch with the least `|p(s) - point|^2 + unit^2 |t(s) - t|^2`,
         where t are the tangents: where a path crosses itself, the nearest point alone may lie on

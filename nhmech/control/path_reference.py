@@ -161,10 +161,10 @@ def path_of(trajectory: object) -> Path | None:
 @check_arguments
 def path_error(vehicle: Vehicle, trajectory: Trajectory,
                path: Path | None = None) -> PathError | None:
-    """How far a run was from its path; None where there is none.
+    """How far a run was from its path; None if there is no path.
 
-    The point is the one that the run recorded as following its path, and the origin of the base in
-    a run that recorded none.
+    The point is the one that the run recorded as following the path, or the base's origin if it
+    recorded none.
 
     lateral = (p - p(s)) . normal(s), heading = that of the body less that of the tangent, s nearest
     to p on the path.

@@ -39,19 +39,21 @@ class Tracker(ABC):
     Parameters
     ----------
     vehicle
-        Any that follows a twist.
+        Any vehicle that can follow a twist.
     path
-        `path.Path`; of an open one the tracker slows down before the end and stops there.
+        A `Path`; the tracker slows down before the end of an open path and stops there.
     speed
         [m/s] of the tracked point.
     drive
-        (vehicle, twist) -> controller, which takes the body twist that `twist(t, state)` of this
-        tracker returns; where None `TwistDrive`, of a vehicle whose pitch is free `Balance`.
+        (vehicle, twist) -> controller that carries out the body twist which `twist(t, state)` of
+        this tracker returns. None takes `TwistDrive`, or `Balance` for a vehicle whose pitch is
+        free.
 
     Attributes
     ----------
     start
-        Arguments for `Simulator.reset` that put the vehicle on the path's beginning, on its way.
+        Arguments for `Simulator.reset` that place the vehicle at the beginning of the path, moving
+        along it.
 
     Raises
     ------
@@ -121,7 +123,7 @@ class Tracker(ABC):
         return pose, s
 
     def remaining(self, t: float, pose: Pose, s: float) -> float:
-        """What is left of an open path [m]; the vehicle stands where nothing is."""
+        """Remaining length of an open path [m]; the vehicle stops when nothing remains."""
         return self.path.length - s
 
     # -- what the laws are made of -----------------------------------------------------------------

@@ -37,14 +37,14 @@ class TrackingLQR:
     for speeds; wheel angles have none. They are multiplied by the interval of the records, so that
     the cost is an integral.
 
-    After the last record the last gain and reference stay.
+    After the last record the last gain and reference are kept.
 
     `A`, `B`, `K`, `P` (N, ...), `names`.
 
     Parameters
     ----------
     vehicle
-        What was run.
+        The vehicle of the run.
     trajectory
         A run in dynamic mode, recorded so often that u did not change between two records.
     dt

@@ -47,12 +47,12 @@ class TrailerBacking:
     vehicle
         A car with driven steering and at least one trailer.
     path
-        What the ground point below the last axle follows, from its beginning to its end, with the
-        train in front of it; straight back along -x where None.
+        Path of the ground point below the last axle, from beginning to end, with the train in front
+        of it; straight back along -x if None.
     speed
         [m/s] backwards; its sign does not matter.
     trailer
-        Hitch joint of the trailer to steer; the last one where empty.
+        Hitch joint of the trailer to steer; the last one if empty.
     gains
         Weights by name of a state, `GAINS` where not named.
     effort
@@ -60,7 +60,7 @@ class TrailerBacking:
     period
         Control period of the run [s].
     preview
-        Path known ahead, in lengths of the vehicle.
+        Length of path known ahead, in lengths of the vehicle.
 
     Raises
     ------

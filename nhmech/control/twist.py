@@ -29,12 +29,11 @@ class TwistDrive:
     fixed axle where there is one, for the base need not stand on it. Each driven steering joint
     goes to the angle at which its wheel's lateral row lets that twist pass. What the axles allow of
     it at their present angles (least squares onto the kernel of the lateral rows) then gives each
-    driven wheel the rate that solves its own rolling row A v + b = 0, steering rates included.
-    Where a driven joint would pass its velocity limit, the whole twist is slower by one factor, so
-    that the path stays that of the command.
-    A wheel that trails a driven joint which turns all the way round, as a powered caster or the
-    wheels below a turntable do, bars no twist: the joint gets the rate that solves the lateral row.
-    Other driven joints, such as a lift, are kept from moving.
+    driven wheel the rate that solves its own rolling row A v + b = 0, steering rates included. If a
+    driven joint would exceed its velocity limit, the whole twist is scaled down by one factor, so
+    that the path stays that of the command. A wheel that trails a driven joint which turns all the
+    way round, as a powered caster or the wheels below a turntable do, bars no twist: the joint gets
+    the rate that solves the lateral row. Other driven joints, such as a lift, are kept from moving.
 
     Parameters
     ----------
@@ -44,9 +43,9 @@ class TwistDrive:
         (forward [m/s], lateral [m/s], yaw rate [rad/s]) of the base in the ground plane, or a
         callable (t, state) -> twist.
     acceleration
-        Largest acceleration of the base, straight ahead or back [m/s^2], in a dynamic run. Where
-        None, half of what lifts a wheel off level ground (`analysis.lift_acceleration`): the other
-        half is for slopes and bends.
+        Largest acceleration of the base, straight ahead or back [m/s^2], in a dynamic run. None
+        takes half of the value at which a wheel lifts off level ground
+        (`analysis.lift_acceleration`), which leaves the other half for slopes and bends.
 
     Raises
     ------
@@ -89,7 +88,7 @@ class TwistDrive:
 
     def follow(self, t: float, state: State,
                twist: TwistValues) -> tuple[JointPosition | JointVelocity, ...]:
-        """Commands for one twist (3,), which `commanded_twist` shows from then on.
+        """Commands for one twist (3,), which becomes `commanded_twist`.
 
         Raises
         ------

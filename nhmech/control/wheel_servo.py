@@ -54,7 +54,7 @@ class WheelServo(Combinator):
     (1 + x)/sqrt(1 + 4 x) >= 0.86; where damping prevails, errors decay as exp(-t/T). Constant loads
     (slopes, drag) are taken up by the integral: in steady motion the error is zero.
 
-    Where wheels scrub by friction, J_j is at most five times what is felt while they slide.
+    If wheels scrub by friction, J_j is at most five times the inertia felt while they slide.
 
     A commanded position p* [rad] becomes the rate (p* - p) / (4 T), the cascade of a steering
     motor: both loops together are critically damped at 2 T. Commanded efforts pass; joints without
@@ -66,7 +66,7 @@ class WheelServo(Combinator):
     Two-degree-of-freedom PI control with conditional integration: K. J. Astrom and T. Hagglund,
     Advanced PID Control (2006), sections 3.4 and 3.5. `simulation.inverse_dynamics` closes the same
     commands exactly, by inverse dynamics of the whole vehicle at every step: that is a constraint
-    with a time constant; this is what a robot has.
+    with a time constant; this is the servo of a real robot.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class WheelServo(Combinator):
         Instead of a twist, a controller (t, state) that returns JointVelocity, JointPosition or
         several of them.
     time
-        T [s] in which an error is closed; the control period should be at most a fifth of it.
+        T [s], the time constant of errors; the control period should be at most a fifth of it.
 
     Raises
     ------

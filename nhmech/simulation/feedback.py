@@ -94,10 +94,10 @@ class SymbolicState:
 
 
 class Feedback:
-    """A controller that is an expression: a run asks it within the compiled loop.
+    """A controller given as a symbolic expression, which a run evaluates within the compiled loop.
 
-    Called like any controller it gives the same efforts, and so it is where steps are taken in
-    Python: without a compiler, with "dop853", with wrenches or Coulomb friction.
+    It can be called like any controller, with the same result; so it is used where steps are taken
+    in Python: without a compiler, with "dop853", with wrenches or Coulomb friction.
 
     Parameters
     ----------
@@ -105,10 +105,10 @@ class Feedback:
         What it drives.
     law
         (t, state, references) -> efforts of the driven joints in their order [N m, N], made of
-        CasADi's symbols: `SymbolicState`, and the references by name. What exceeds a joint's limit
-        is cut.
+        CasADi's symbols: `SymbolicState`, and the references by name. Efforts beyond a joint's
+        limit are clipped.
     references
-        Name -> number: what may change between two runs without compiling anew (`set`).
+        Name -> number: values that may change between runs without compiling again (`set`).
     name
         For messages and run files.
 

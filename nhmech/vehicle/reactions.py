@@ -143,9 +143,9 @@ def share_load(vehicle: Vehicle, A: np.ndarray, load: np.ndarray) -> tuple[np.nd
 def reactions(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Reactions:
     """Forces of the ground on the wheels of a vehicle, at one state.
 
-    The multipliers are spread over all contacts (dropped rows too) with least norm and normals >=
-    0. They come from Lagrange multipliers on Pinocchio's matrices, a derivation of its own beside
-    the equations of motion.
+    The multipliers are distributed over all contacts (dropped rows included) with least norm and
+    normal forces >= 0. They are computed from Pinocchio's matrices by Lagrange multipliers,
+    independently of the equations of motion.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def reactions(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.nd
     InputError
         For vectors of another length, and numbers that are not finite.
     MechanicsError
-        Where a moving part has no mass.
+        If a moving part has no mass.
     """
     system = vehicle.constrained.system
     q, v, u = (read_vector(what, value, names) for what, value, names in (
