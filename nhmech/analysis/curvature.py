@@ -81,9 +81,9 @@ def connection_curvature(constrained: HasConstrained, q: np.ndarray | None = Non
     constrained
         A vehicle or a `ConstrainedSystem`.
     q
-        A configuration; the first sample where None (a vehicle: the zero pose).
+        A configuration; the first sample if None (a vehicle: the zero pose).
     base
-        Names of the base velocities; the independent speeds where None.
+        Names of the base velocities; the independent speeds if None.
 
     Raises
     ------

@@ -83,7 +83,7 @@ def energy_balance(trajectory: Trajectory, simulated: Simulated | None = None) -
     trajectory
         The run.
     simulated
-        What moved; that of the trajectory where None.
+        What moved; that of the trajectory if None.
 
     Examples
     --------

@@ -252,7 +252,7 @@ class SteadyMotions:
                                             "yaw_rate": 0.0})
 
     def standing(self, q: np.ndarray | None = None) -> Equilibrium:
-        """The equilibrium at rest next to q, the upright configuration where None: the pitch and
+        """The equilibrium at rest next to q, the upright configuration if None: the pitch and
         lean at which nothing falls over, and the efforts of the free inputs that hold it. Wheels
         keep their angles.
 

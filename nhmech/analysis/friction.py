@@ -93,7 +93,7 @@ def least_use(load: ContactLoad, mu: Mapping[str, float],
     Parameters
     ----------
     f
-        A split whose normals are kept; all admissible splits where None.
+        A split whose normals are kept; all admissible splits if None.
     """
     if f is not None:
         return _least_along(load, mu, f)

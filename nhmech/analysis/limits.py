@@ -176,7 +176,7 @@ def limits(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *,
     vehicle
         A vehicle from `nhmech.load`, with the shape of its zero pose.
     mu
-        As in `validity`; the wheels' own where None.
+        As in `validity`; the wheels' own if None.
     radius
         Of the circle [m]: forward speed over yaw rate.
     speed

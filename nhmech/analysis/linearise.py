@@ -89,7 +89,7 @@ def linearise(constrained: HasConstrained | Variations, q: np.ndarray, xi: np.nd
     constrained
         A vehicle, a `ConstrainedSystem`, or `Variations` of one, where many points are wanted.
     q, xi, u
-        (nq,), (nxi,), (nu,); u is zero where None.
+        (nq,), (nxi,), (nu,); u is zero if None.
     t
         Time [s].
     ignorable
@@ -97,7 +97,7 @@ def linearise(constrained: HasConstrained | Variations, q: np.ndarray, xi: np.nd
     outputs
         Names of the state, of fibre coordinates (speeds of joints and of the base), or of kept rows
         of the distribution (their multipliers, forces in newtons for contact rows: these have a D);
-        the state itself where None.
+        the state itself if None.
 
     Raises
     ------

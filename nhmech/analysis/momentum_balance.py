@@ -50,7 +50,7 @@ def momentum_balance(symmetry: Symmetry, t: np.ndarray, q: np.ndarray, v: np.nda
     symmetry
         From `mechanics.symmetry` or `mechanics.find_symmetry`.
     t, q, v, u
-        (N,), (N, nq), (N, nv), (N, nu) of the run, N >= 6; u is zero where None.
+        (N,), (N, nq), (N, nv), (N, nu) of the run, N >= 6; u is zero if None.
 
     Raises
     ------

@@ -27,7 +27,7 @@ def residuals(trajectory: Trajectory, simulated: Simulated | None = None) -> tup
     trajectory
         The run.
     simulated
-        What moved; that of the trajectory where None.
+        What moved; that of the trajectory if None.
     """
     simulated = trajectory.simulated if simulated is None else simulated
     made, theta = simulated.constrained, simulated.theta

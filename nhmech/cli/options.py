@@ -301,7 +301,7 @@ def find_robot(file: str) -> Path:
 
 def load_robot(file: str, options: RobotOptions = NO_OPTIONS,
                ground: Ground | None = None) -> Vehicle:
-    """`nhmech.load` with the values of the options; level ground where None."""
+    """`nhmech.load` with the values of the options; level ground if None."""
     path = find_robot(file)
 
     from ..vehicle.ground import Ground

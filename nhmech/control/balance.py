@@ -44,7 +44,7 @@ class Balance:
     effort
         Weight of the torques.
     period
-        Control period [s] for which u is held; continuous where None.
+        Control period [s] for which u is held; continuous if None.
 
     Raises
     ------

@@ -64,7 +64,7 @@ class Collocation:
         points.
     unit
         Units in which the inputs are measured (nu,) [N m, N], chosen so that the unknowns are near
-        one; 1 where None.
+        one; 1 if None.
 
     Attributes
     ----------

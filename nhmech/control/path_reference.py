@@ -176,7 +176,7 @@ def path_error(vehicle: Vehicle, trajectory: Trajectory,
     trajectory
         The run.
     path
-        Where None, the path that its controller followed.
+        If None, the path that its controller followed.
 
     Raises
     ------

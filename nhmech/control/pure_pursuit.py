@@ -21,7 +21,7 @@ class PurePursuit(Tracker):
     vehicle, path, speed, drive
         As of `Tracker`.
     lookahead
-        [m]; where None, one unit.
+        [m]; if None, one unit.
 
     Notes
     -----

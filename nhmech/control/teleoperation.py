@@ -213,7 +213,7 @@ class Teleoperation:
         return forward, lateral, yaw_rate
 
     def restart(self, pose: tuple[float, float, float] | None = None) -> None:
-        """Puts the vehicle at x [m], y [m] and yaw [rad], at rest; where it began, where None.
+        """Puts the vehicle at x [m], y [m] and yaw [rad], at rest; where it began, if None.
 
         Raises
         ------

@@ -48,7 +48,7 @@ class TrackingLQR:
     trajectory
         A run in dynamic mode, recorded so often that u did not change between two records.
     dt
-        Step of the run [s]; the interval between the first two records where None.
+        Step of the run [s]; the interval between the first two records if None.
     gains
         Weights by name of a flat coordinate or a speed, 10 of x and y and 1 of others.
     effort

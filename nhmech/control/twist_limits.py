@@ -48,7 +48,7 @@ def easy_limits(vehicle: Vehicle, speed: float | None = None,
     Parameters
     ----------
     speed, yaw_rate
-        [m/s], [rad/s]; where None, as fast as a stranger likes it: 1.5 lengths of the vehicle in a
+        [m/s], [rad/s]; if None, as fast as a stranger likes it: 1.5 lengths of the vehicle in a
         second, and its speed over its length, both within the limits of its joints. It turns no
         faster than it can at that speed.
     """

@@ -37,7 +37,7 @@ class BalanceTask(Task):
     fallen
         [rad] at which an episode ends.
     moving
-        Whether it starts, and is to go on, at the wanted speed; else it is to stand. Where None, as
+        Whether it starts, and is to go on, at the wanted speed; else it is to stand. If None, as
         what rolls over to a side (a bicycle) needs and what tips forward does not.
     **task
         What all tasks share: `Task`.

@@ -95,7 +95,7 @@ class Task(ABC):
     duration
         [s] after which an episode is truncated.
     effort
-        (nu,) [N m, N] of the actions +-1. Where None, the smaller of the joint's limit and of what
+        (nu,) [N m, N] of the actions +-1. If None, the smaller of the joint's limit and of what
         changes some speed by the wanted one in the time in which the vehicle covers its own length.
     observe, reward, terminate
         Rules in the place of the task's own, or on top of them: each takes `Seen` and returns an

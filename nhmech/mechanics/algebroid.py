@@ -87,7 +87,7 @@ class LieAlgebroid:
         Parameters
         ----------
         points
-            Configurations (k, nq), or how many random ones; three where None.
+            Configurations (k, nq), or how many random ones; three if None.
 
         Raises
         ------
@@ -155,7 +155,7 @@ def euclidean(*names: str, units: Sequence[str] | None = None) -> LieAlgebroid:
     names
         Of the coordinates.
     units
-        Of their rates; "m/s" where None.
+        Of their rates; "m/s" if None.
     """
     return tangent_bundle(ca.vertcat(*[ca.SX.sym(name) for name in names]), names, units)
 

@@ -70,7 +70,7 @@ def lie_algebra(constants: str | np.ndarray, names: Sequence[str] | None = None,
     constants
         A name, or c (k, k, k) with c[g, a, b] = c^g_ab.
     names, units
-        Of the fibre coordinates; those of the named algebra, or v1, v2, ..., where None.
+        Of the fibre coordinates; those of the named algebra, or v1, v2, ..., if None.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def atiyah(base: LieAlgebroid | Sequence[str], group: str | np.ndarray,
     connection
         A (k, n), a function of the base's q (and of parameters); or q -> A.
     names, units
-        Of zeta; those of the Lie algebra where None.
+        Of zeta; those of the Lie algebra if None.
 
     Raises
     ------

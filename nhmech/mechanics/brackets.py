@@ -63,7 +63,7 @@ def growth_vector(constrained: HasConstrained, q: ArrayLike | None = None, *,
     constrained
         A `ConstrainedSystem`, or anything with one as `.constrained`.
     q
-        A configuration; where None the generic one, the largest ranks over the sample
+        A configuration; if None the generic one, the largest ranks over the sample
         configurations.
     t
         Time [s], held.

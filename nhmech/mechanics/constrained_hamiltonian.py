@@ -43,7 +43,7 @@ class ConstrainedHamiltonian:
     constraints
         (s,) functions of z that vanish on M.
     forms
-        (m, N) a basis of F^o, or more; where None F is TM, also where M becomes smaller.
+        (m, N) a basis of F^o, or more; if None F is TM, also where M becomes smaller.
     samples
         (k, n) points near which M is looked for.
     theta, parameters

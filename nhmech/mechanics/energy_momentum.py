@@ -77,7 +77,7 @@ def energy_momentum(constrained: HasConstrained, q: ArrayLike, xi: ArrayLike,
     q, xi
         (nq,), (nxi,) the steady motion.
     speeds
-        Names of xi; chosen by conditioning where None.
+        Names of xi; chosen by conditioning if None.
 
     Raises
     ------

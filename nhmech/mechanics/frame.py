@@ -280,7 +280,7 @@ def adapted_frame(constrained: HasConstrained,
     constrained
         A `ConstrainedSystem`, or anything with one as `.constrained`.
     speeds
-        Names of the independent speeds; chosen by conditioning where None.
+        Names of the independent speeds; chosen by conditioning if None.
 
     Raises
     ------

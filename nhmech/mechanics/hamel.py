@@ -33,7 +33,7 @@ def hamel(constrained: HasConstrained, speeds: Sequence[str] | None = None, *,
     constrained
         A `ConstrainedSystem`, or anything with one as `.constrained`.
     speeds
-        Names of the independent speeds; chosen by conditioning where None.
+        Names of the independent speeds; chosen by conditioning if None.
     frame
         An adapted frame made before, instead of speeds.
 

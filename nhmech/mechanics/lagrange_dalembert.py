@@ -32,7 +32,7 @@ def lagrange_dalembert(constrained: HasConstrained, speeds: Sequence[str] | None
     constrained
         A `ConstrainedSystem`, or anything with one as `.constrained`.
     speeds
-        Names of the independent speeds; chosen by conditioning where None.
+        Names of the independent speeds; chosen by conditioning if None.
     frame
         An adapted frame made before, instead of speeds.
 

@@ -36,7 +36,7 @@ def lagrange_multipliers(constrained: HasConstrained, speeds: Sequence[str] | No
     constrained
         A `ConstrainedSystem`, or anything with one as `.constrained`.
     speeds
-        Names of the independent speeds; chosen by conditioning where None.
+        Names of the independent speeds; chosen by conditioning if None.
     frame
         An adapted frame made before, instead of speeds.
 

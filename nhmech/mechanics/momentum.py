@@ -107,7 +107,7 @@ def nonholonomic_momentum(symmetry: Symmetry,
     symmetry
         From `symmetry` or `find_symmetry`.
     sections
-        Name -> s -> {name of a generator: coefficient}, a section of g^D each; where None, a basis
+        Name -> s -> {name of a generator: coefficient}, a section of g^D each; if None, a basis
         of g^D whose sections have coefficient 1 on one generator each and 0 on the other generators
         that are free.
 

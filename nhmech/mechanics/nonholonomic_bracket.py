@@ -80,7 +80,7 @@ def nonholonomic_bracket(constrained: HasConstrained,
     constrained
         A `ConstrainedSystem`, or anything with one as `.constrained`.
     speeds
-        Names of the independent speeds; chosen by conditioning where None.
+        Names of the independent speeds; chosen by conditioning if None.
 
     Raises
     ------

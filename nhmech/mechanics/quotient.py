@@ -85,7 +85,7 @@ def quotient(symmetry: Symmetry,
         From `symmetry` or `find_symmetry`.
     invariants
         Name -> s -> function of q that no generator changes, of which what is left is a polynomial
-        up to degree 4. Where None, the entries of rotation matrices that are invariant are found:
+        up to degree 4. If None, the entries of rotation matrices that are invariant are found:
         "z_x" is the component of the vertical along the body's x axis.
 
     Raises

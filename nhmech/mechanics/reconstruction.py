@@ -88,7 +88,7 @@ def run_reduced(reduced: Reduced, times: ArrayLike, r: ArrayLike, xi: ArrayLike,
     xi
         Start, in the order of `reduced.equations().names`.
     u
-        t -> inputs; zero where None.
+        t -> inputs; zero if None.
     rtol
         Relative tolerance.
 

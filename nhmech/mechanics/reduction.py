@@ -116,7 +116,7 @@ def chaplygin(symmetry: Symmetry, speeds: Sequence[str] | None = None) -> Reduct
         From `symmetry` or `find_symmetry`.
     speeds
         Fibre coordinates that are base velocities; those that no generator has a component along
-        where None.
+        if None.
 
     Raises
     ------

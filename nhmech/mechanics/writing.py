@@ -135,7 +135,7 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
         Name -> s -> function of q and t that must vanish.
     samples
         Configurations at which rank is decided, (k, nq), on the manifold of `holonomic`; random
-        ones where None.
+        ones if None.
 
     Raises
     ------

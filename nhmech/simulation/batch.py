@@ -217,11 +217,11 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
     duration
         [s], a multiple of dt.
     control_period
-        [s], a multiple of dt; dt where None.
+        [s], a multiple of dt; dt if None.
     every
         Records the state every so many steps, and always the first and the last one.
     theta
-        (N, ntheta) or (ntheta,), values of the symbolic parameters; the system's own where None.
+        (N, ntheta) or (ntheta,), values of the symbolic parameters; the system's own if None.
     threads
         Number of processor threads; chosen by the amount of work if None. The result does not
         depend on it.
@@ -234,7 +234,7 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
     integrator
         One of `Simulator` with steps of dt: all but "dop853" and "auto".
     references
-        (N, nr) or (nr,), numbers of a `Feedback`; its own where None.
+        (N, nr) or (nr,), numbers of a `Feedback`; its own if None.
 
     Raises
     ------

@@ -54,7 +54,7 @@ class JointVelocity:
         Joint name -> wanted rate [rad/s, m/s].
     acceleration
         Largest acceleration of any of these joints [rad/s^2, m/s^2], to which all are held back
-        alike; without a limit where None. A kinematic run follows at once.
+        alike; without a limit if None. A kinematic run follows at once.
 
     Raises
     ------

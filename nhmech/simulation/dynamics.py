@@ -69,7 +69,7 @@ class Dynamics:
     integrator: ca.Function
 
     def __call__(self, t: Number, x: Array, u: Array, theta: Array | None = None) -> Any:
-        """dx/dt (nx,) at t [s]; theta are the system's own values where None."""
+        """dx/dt (nx,) at t [s]; theta are the system's own values if None."""
         return self.rate(t, x, u, self.theta if theta is None else theta)
 
     def step(self, t: Number, x: Array, u: Array, dt: Number, theta: Array | None = None) -> Any:

@@ -47,9 +47,9 @@ def imu_along(trajectory: Trajectory, link: str | None = None,
     trajectory
         The run of a vehicle.
     link
-        Where it is mounted; the root where None.
+        Where it is mounted; the root if None.
     states
-        Indices of those that are read; all where None.
+        Indices of those that are read; all if None.
 
     Raises
     ------

@@ -99,7 +99,7 @@ class Moment:
 
     def take(self, x: np.ndarray, q: np.ndarray, v: np.ndarray, health: np.ndarray,
              clock: Sequence[float] | np.ndarray, contact: np.ndarray | None = None) -> None:
-        """Another state and time; u and twist stay, and contact where None."""
+        """Another state and time; u and twist stay, and contact if None."""
         # in one call, which no interrupt breaks; what stays is copied onto itself
         np.concatenate((q, v, x, self._held, self.contact if contact is None else contact, health,
                         clock), out=self.block)

@@ -262,7 +262,7 @@ class State:
                         Named(layout.encoder_rate, self._values))
 
     def gyro(self, link: str | None = None) -> np.ndarray:
-        """Angular velocity of a link (the root where None) along its own axes, (3,) [rad/s].
+        """Angular velocity of a link (the root if None) along its own axes, (3,) [rad/s].
 
         Raises
         ------
@@ -272,7 +272,7 @@ class State:
         return self._layout.sensors.gyro(self, link)
 
     def accelerometer(self, link: str | None = None) -> np.ndarray:
-        """Specific force R_LW (a - g) at the origin of a link (the root where None) along its own
+        """Specific force R_LW (a - g) at the origin of a link (the root if None) along its own
         axes, (3,) [m/s^2].
 
         a is the acceleration with the inputs `u` that are held, before a new command.

@@ -84,7 +84,7 @@ class StateVector:
         return ca.vertcat(*parts, xi_rate)
 
     def assemble(self, q: np.ndarray, xi: np.ndarray, near: np.ndarray | None = None) -> np.ndarray:
-        """x of numbers; angles nearest to those of `near` (an x), in (-pi, pi] where None."""
+        """x of numbers; angles nearest to those of `near` (an x), in (-pi, pi] if None."""
         x = np.empty(self.nx)
         for ix, iq, angle in self.slots:
             x[ix] = np.arctan2(q[iq + 1], q[iq]) if angle else q[iq]

@@ -74,7 +74,7 @@ class Tyre:
         (V^2 + v_0^2) / (2 v_0), so that there it is a viscous force.
     follows
         Name of the set by whose load terms the coefficients change while the load shifts: the
-        numbers are those at F_0. They stay as they are where None.
+        numbers are those at F_0. They stay as they are if None.
 
     Raises
     ------

@@ -114,7 +114,7 @@ class Wheel:
         positive from left to forward. The no-slip direction is sin(angle) forward + cos(angle)
         left.
     axis
-        Axle in the frame of `link`; the joint's own axis where None. Of a blade: its lateral
+        Axle in the frame of `link`; the joint's own axis if None. Of a blade: its lateral
         direction.
     mu
         Friction coefficient, used for wheels that may slide, and in reports.
@@ -124,7 +124,7 @@ class Wheel:
     driven
         Whether a motor drives the wheel; None leaves it to the file. Only for a wheel with a joint.
     link
-        The body that carries the contact; the child of `joint` where None.
+        The body that carries the contact; the child of `joint` if None.
     point
         Wheel centre C in the frame of `link` [m]; the centre of the coaxial collision shape where
         None. Of a blade: its contact point.

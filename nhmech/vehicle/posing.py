@@ -129,7 +129,7 @@ class Posing:
         return pin.SE3(R, base.translation)
 
     def _base(self, pose: Pose | None) -> pin.SE3:
-        """T_WB that was asked for, upright on the ground's reference point where None."""
+        """T_WB that was asked for, upright on the ground's reference point if None."""
         if isinstance(pose, pin.SE3):
             return pin.SE3(pose)
         standing = upright(self.placer.normal)

@@ -36,7 +36,7 @@ def fastest_decay(vehicle: Vehicle, q: np.ndarray | None = None) -> tuple[float,
     Parameters
     ----------
     q
-        The zero pose where None.
+        The zero pose if None.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def check_massless(vehicle: Vehicle) -> None:
 
 
 def describe_massless(vehicle: Vehicle, q: np.ndarray | None = None) -> str | None:
-    """Which joints can move no mass at q (the zero pose where None), and what to do about it; else
+    """Which joints can move no mass at q (the zero pose if None), and what to do about it; else
     None."""
     try:
         _reduce(vehicle, q)

@@ -88,7 +88,7 @@ def see_from_root(algebroid: LieAlgebroid, vectors: Mapping[str, ca.SX],
                   origin: ca.SX | None = None) -> RootView:
     """The view in full: vectors fixed in W turned by R_WB^T, and R_WB^T (p_WB - origin).
 
-    `origin` is the ground's reference point in W; W's own where None.
+    `origin` is the ground's reference point in W; W's own if None.
     """
     R_WB = rotation(algebroid.q[3:7])
     p_WB = algebroid.q[:3] if origin is None else algebroid.q[:3] - origin

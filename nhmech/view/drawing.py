@@ -196,7 +196,7 @@ def wheel_line(vehicle: Vehicle, wheel: str, states: int) -> dict[str, Any]:
 
 def shade_limits(axes: Any, trajectory: Trajectory, lines: Mapping[str, str] | None = None) -> None:
     """Shade the times in which joints were at their limits: those of `lines` in their colours, all
-    of them in grey where None."""
+    of them in grey if None."""
     if not trajectory.is_system_known:
         return
     for span in trajectory.limits:

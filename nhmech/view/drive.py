@@ -46,7 +46,7 @@ class Drive:
     start
         Arguments of `Simulator.reset`: where it begins, and is put back to.
     speed, yaw_rate
-        Limits [m/s], [rad/s]; where None, 1.5 lengths of the vehicle in a second, and its speed
+        Limits [m/s], [rad/s]; if None, 1.5 lengths of the vehicle in a second, and its speed
         over its length, both within the limits of its joints.
     mu
         Friction coefficients, as in `analysis.validity`.

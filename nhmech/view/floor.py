@@ -120,7 +120,7 @@ def ribbon(path: str, points: np.ndarray, size: float, normal: ArrayLike, number
     colour
         Instead of the contact's own.
     shown
-        Which segments are drawn, (n - 1,); all where None.
+        Which segments are drawn, (n - 1,); all if None.
     """
     width, normal = RIBBON * size, np.asarray(normal)
     padded = np.vstack([points[:1], points, points[-1:]])

@@ -122,8 +122,8 @@ class ForceReader:
     def read(self, t: np.ndarray, q: np.ndarray, v: np.ndarray, u: np.ndarray,
              theta: np.ndarray | None = None, grip: np.ndarray | None = None) -> ContactForces:
         """At the states t (N,), q (N, nq), v (N, nv), u (N, nu). `theta`: (N, ntheta) or (ntheta,);
-        the vehicle's own where None. `grip`: 1 / mu of each contact, zero where it cannot slip;
-        zero where None."""
+        the vehicle's own if None. `grip`: 1 / mu of each contact, zero where it cannot slip;
+        zero if None."""
         theta = self._theta if theta is None else theta
         grip = self._no_grip if grip is None else grip
         states = np.asarray(t)[:, None], q, v, u

@@ -48,9 +48,9 @@ class CoulombContact:
         "coulomb" where all wheels may slide that have no tyres, None where those that have this
         law.
     mu
-        Friction coefficient, of all wheels or by name; where None, those of the vehicle.
+        Friction coefficient, of all wheels or by name; if None, those of the vehicle.
     bodies
-        The points of bodies that can meet the ground; only wheels do where None.
+        The points of bodies that can meet the ground; only wheels do if None.
     restitution
         e of Newton's law, of all wheels or by name.
     stiffness

@@ -47,7 +47,7 @@ class NonsmoothStep:
     terms: NonsmoothTerms
     restitution: np.ndarray  # e of each contact, (n,)
     # vertical stiffness of the wheels against each other, (n,), which decides how redundant
-    # contacts share the load, in the limit of stiff wheels; equal where None
+    # contacts share the load, in the limit of stiff wheels; equal if None
     stiffness: np.ndarray | None = None
 
     @cached_property
