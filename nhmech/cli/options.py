@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
-from functools import wraps
+from functools import cached_property, wraps
 from math import radians
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,9 +25,6 @@ Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 Parameter = click.Parameter | None
 Context = click.Context | None
-
-# what `Simulator(integrator=...)` takes, written here so that --help imports no simulator
-INTEGRATORS = ("rk4", "dop853", "gauss", "gauss4", "kahan", "discrete_gradient", "auto")
 
 
 def number(text: str) -> float:
@@ -62,6 +59,20 @@ class Positive(click.ParamType):
         if not 0 < value < LARGEST_NUMBER:
             self.fail(f"{value} must be positive and finite", param, ctx)
         return value
+
+
+class IntegratorType(click.Choice):
+    """A name that `Simulator(integrator=...)` takes. The names are imported with their schemes,
+    when the first of them is read."""
+
+    def __init__(self) -> None:
+        self.case_sensitive = True
+
+    @cached_property
+    def choices(self) -> tuple[str, ...]:     # type: ignore[override]
+        from ..simulation.integration.schemes import SCHEMES
+
+        return *SCHEMES, "auto"
 
 
 class WheelType(click.ParamType):

@@ -24,8 +24,8 @@ from .inspect import to_json
 from .looks import Look, LookOptions, look_options, make_look
 from .movies import MovieOptions, movie_options, write_movies
 from .options import (
-    INTEGRATORS,
     PLAYBACK,
+    IntegratorType,
     OutputFile,
     Positive,
     RobotOptions,
@@ -59,7 +59,7 @@ class Timing:
         "--duration", type=Positive(), metavar="SECONDS", default=10.0, show_default=True,
         help="Simulated time.")
     integrator: str = option(
-        "--integrator", type=click.Choice(INTEGRATORS), default="rk4", show_default=True,
+        "--integrator", type=IntegratorType(), default="rk4", show_default=True,
         help="rk4 takes steps of --dt, dop853 steps of its own; auto changes to dop853 where "
              "steps of --dt are too long. The others take implicit steps of --dt, after which the "
              "energy of a motion without forces is right for ever.",

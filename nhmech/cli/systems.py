@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import MechanicsError
-from .options import INTEGRATORS, OutputFile, Positive
+from .options import IntegratorType, OutputFile, Positive
 
 if TYPE_CHECKING:
     from ..systems.example import Example
@@ -112,7 +112,7 @@ def _check_rows(name: str, example: Example) -> Iterator[tuple[str, bool, tuple[
               help="Simulated time.")
 @click.option("--dt", type=Positive(), default=1e-3, show_default=True, metavar="SECONDS",
               help="Time step.")
-@click.option("--integrator", type=click.Choice(INTEGRATORS), default="rk4", show_default=True,
+@click.option("--integrator", type=IntegratorType(), default="rk4", show_default=True,
               help="As of `nhmech run`.")
 @click.option("--html", type=OutputFile(".html"),
               help="Write the run as one HTML file that plays by itself.")
