@@ -23,9 +23,10 @@ class Exporter:
 
     # of the module in this folder, with the functions `write_<name>(trajectory, path, *, forces,
     # rate, progress)` and `read_<name>(path)`. The columns that are read have the names of
-    # `Table.columns`; a format may keep fewer of them, and no units.
+    # `Table.columns`; a format may keep fewer of them.
     name: str
     needs_vehicle: bool = False  # whether the vehicle of the run has to be rebuilt, forces or not
+    keeps_units: bool = True  # whether the columns that are read have units
 
     @property
     def write(self) -> Callable[..., Path]:
@@ -42,7 +43,7 @@ class Exporter:
 EXPORTERS = {
     ".csv": Exporter("csv"),
     ".parquet": Exporter("parquet"),
-    ".mcap": Exporter("mcap", needs_vehicle=True),
+    ".mcap": Exporter("mcap", needs_vehicle=True, keeps_units=False),
 }
 
 
