@@ -45,7 +45,7 @@ def ignorable_fields(constrained: ConstrainedSystem, equations: Equations,
     _, sections = candidates(constrained.system)
     system, speeds = constrained.system, list(equations.frame.speeds)
     q, v, inputs = system.q, system.v, [system.t, system.q, system.v]
-    Z, lift = _lifted(system, speeds, sections)
+    Z, lift = _lift_sections(system, speeds, sections)
     lifted = ca.Function("lifted", [*inputs, system.a, system.theta], [ca.densify(e) for e in (
         Z, _along(Z, ca.vertcat(q, v), ca.vertcat(system.q_rate, system.a)),
         _gain(system, sections, lift))])
@@ -55,14 +55,14 @@ def ignorable_fields(constrained: ConstrainedSystem, equations: Equations,
         rate = equations.acceleration(t, place, xi, u, constrained.parameters)
         value, change, gain = (x.full() for x in lifted(t, place, velocity, rate,
                                                         constrained.parameters))
-        found = [_scaled(whole @ value - change, np.abs(whole) @ np.abs(value) + np.abs(change)),
-                 _scaled(forms @ value[:len(velocity)], forms), _scaled(gain, gain)]
+        found = [_scale(whole @ value - change, np.abs(whole) @ np.abs(value) + np.abs(change)),
+                 _scale(forms @ value[:len(velocity)], forms), _scale(gain, gain)]
         # the speeds may determine nothing at a special configuration
         if all(np.isfinite(part).all() for part in found):
             rows += found
     _, s, vt = np.linalg.svd(np.concatenate(rows))
     basis = ca.DM(echelon(vt[int((s > ZERO).sum()):]).T)
-    Z, _ = _lifted(system, speeds, sections @ basis)
+    Z, _ = _lift_sections(system, speeds, sections @ basis)
     c = ca.SX.sym("c", basis.shape[1])
     return IgnorableFields(
         ca.Function("ignorable", [*inputs, system.theta], [ca.densify(Z)]),
@@ -70,7 +70,7 @@ def ignorable_fields(constrained: ConstrainedSystem, equations: Equations,
             ca.jacobian(Z @ c, q) @ system.algebroid.anchor, ca.jacobian(Z @ c, v)]))
 
 
-def _scaled(rows: np.ndarray, terms: np.ndarray) -> np.ndarray:
+def _scale(rows: np.ndarray, terms: np.ndarray) -> np.ndarray:
     return rows / max(1.0, np.abs(terms).max(initial=0.0))
 
 
@@ -78,7 +78,7 @@ def _along(e: ca.SX, variables: ca.SX, rates: ca.SX) -> ca.SX:
     return ca.reshape(ca.jtimes(ca.vec(ca.densify(e)), variables, rates), e.shape)
 
 
-def _lifted(system: LagrangianSystem, speeds: list[int],
+def _lift_sections(system: LagrangianSystem, speeds: list[int],
             sections: ca.SX) -> tuple[ca.SX, ca.SX]:
     """Z (nv + nxi, n) of sections (nv, n), and what their complete lifts make of v (nv, n)."""
     twist = ca.vertcat(ca.SX(0, sections.shape[1]),

@@ -9,7 +9,7 @@ import numpy as np
 from ..checks import check_arguments
 from ..errors import InputError
 from ..simulation.runs.trajectory import Trajectory
-from ..simulation.runs.tyres_along import tyred
+from ..simulation.runs.tyres_along import wheels_with_tyres
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ def tyre_slip(trajectory: Trajectory) -> TyreSlip:
         For a run without any.
     """
     vehicle = trajectory.simulated.vehicle
-    if vehicle is None or not tyred(vehicle):
+    if vehicle is None or not wheels_with_tyres(vehicle):
         raise InputError("tyre_slip: no wheel of this run has a tyre; load(..., tyres=...) gives "
                          "it one")
     found = trajectory.tyres

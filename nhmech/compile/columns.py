@@ -53,7 +53,7 @@ def compile_columns(function: ca.Function, inputs: Sequence[np.ndarray]) -> Colu
     room = inputs[0].shape[1]
     outputs = [np.zeros((function.nnz_out(i), room)) for i in range(function.n_out())]
     try:
-        made = _compiled(function)
+        made = _compile(function)
     except CompileError:         # the lanes of the step have said so
         made = None
     if made is None or room % made[1]:
@@ -70,7 +70,7 @@ def compile_columns(function: ca.Function, inputs: Sequence[np.ndarray]) -> Colu
     return Columns(inputs, outputs, lambda: call(*words))
 
 
-def _compiled(function: ca.Function) -> tuple[Callable, int] | None:
+def _compile(function: ca.Function) -> tuple[Callable, int] | None:
     """The loop over packs, and how many cases a pack has."""
     compiler = find_vector_compiler()
     if compiler is None:

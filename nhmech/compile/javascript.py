@@ -69,7 +69,7 @@ def write_javascript(function: ca.Function) -> str:
     head = f"const {','.join(arrays)};" if arrays else ""
     if len(parts) == 1:
         return f"(a,r)=>{{{head}{_body(parts[0], (), ())}}}"
-    wanted = _wanted(parts)
+    wanted = _find_needed(parts)
     codes = [f"(a,r,k)=>{{{head}{_body(part, before, after)}}}"
              for part, before, after in zip(parts, wanted, [*wanted[1:], ()])]
     return (f"(()=>{{const k=new Float64Array({function.sz_w()}),p=[{','.join(codes)}];"
@@ -100,7 +100,7 @@ class _Step:
                                "counterpart in JavaScript")
 
 
-def _wanted(parts: Sequence[Sequence[_Step]]) -> list[tuple[int, ...]]:
+def _find_needed(parts: Sequence[Sequence[_Step]]) -> list[tuple[int, ...]]:
     """The variables that each part needs from those before it."""
     result: list[tuple[int, ...]] = []
     alive: set[int] = set()

@@ -25,7 +25,7 @@ class Mapped:
             steps: int, hold: int = 1, every: int = 1, record: np.ndarray | None = None,
             spread: Callable = map, parts: int = 1) -> None:
         """As `Lanes.run`; `parts` are threads of CasADi's, and `spread` is not used."""
-        mapped = self._mapped(state.count, parts)
+        mapped = self._map_step(state.count, parts)
         for k in range(k0, k0 + steps):
             if record is not None and k % every == 0:
                 record[k // every] = state.x
@@ -45,7 +45,7 @@ class Mapped:
         """As `Lanes.bind`."""
         return lambda: self.run(state, u, theta, dt=dt, k0=0, steps=steps)
 
-    def _mapped(self, count: int, threads: int) -> ca.Function:
+    def _map_step(self, count: int, threads: int) -> ca.Function:
         key = count, threads
         if key not in self._made:
             self._made.clear()

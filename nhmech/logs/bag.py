@@ -56,7 +56,7 @@ def _force(name: str, reading: Reading) -> tuple[np.ndarray]:
     return (reading.forces[name],)
 
 
-def _felt(link: str, reading: Reading) -> tuple[np.ndarray]:
+def _read_imu(link: str, reading: Reading) -> tuple[np.ndarray]:
     return (reading.imus[link],)
 
 
@@ -203,7 +203,8 @@ class Bag:
             found[topic] = self._kind(topic, partial(self._wrench, name), first,
                                       partial(_force, name))
         for link, topic in self.imus.items():
-            found[topic] = self._kind(topic, partial(self._imu, link), first, partial(_felt, link))
+            found[topic] = self._kind(topic, partial(self._imu, link), first,
+                                      partial(_read_imu, link))
         if self.mu:
             found["/markers/friction"] = self._kind(
                 "/markers/friction",

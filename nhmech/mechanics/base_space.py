@@ -13,7 +13,7 @@ from ..symbolic.elimination import factorise, pivot_order
 from .algebroid import LieAlgebroid, bracket
 from .distribution import assemble
 from .frame import at_samples
-from .invariants import Invariants, written_in
+from .invariants import Invariants, express_in
 from .symmetry import ZERO, Symmetry
 from .system import ConstrainedSystem, LagrangianSystem
 
@@ -162,7 +162,7 @@ def _candidates(constrained: ConstrainedSystem, group: list[int], value: ca.SX,
     q = ca.densify(constrained.system.q[group])
     yield ca.substitute(value, q, ca.DM(_reference(constrained)[group])) if group else value
     if invariants is not None and group:
-        yield from written_in(constrained, invariants, group, value)
+        yield from express_in(constrained, invariants, group, value)
 
 
 def _difference(constrained: ConstrainedSystem, value: ca.SX, candidate: ca.SX, xi: ca.SX,

@@ -99,7 +99,7 @@ def _changes(symmetry: Symmetry, functions: ca.SX) -> np.ndarray:
                            symmetry.constrained.parameters).full() for _ in range(12)])
 
 
-def written_in(constrained: ConstrainedSystem, invariants: Invariants, moved: list[int],
+def express_in(constrained: ConstrainedSystem, invariants: Invariants, moved: list[int],
                expression: ca.SX) -> Iterator[ca.SX]:
     """Candidates for an invariant expression as a function of the invariants, with their symbols:
     polynomials in them of growing degree, by interpolation between configurations of the group.

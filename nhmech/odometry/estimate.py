@@ -102,7 +102,7 @@ def fit(model: Model, start: np.ndarray, names: Sequence[str], spread: np.ndarra
         parts = [_reduce(track, rows, free, poses[rows], noise) for rows in segments]
         weights = _weights(parts, is_hard=turn_ >= SOFT)
         before, noise = noise, _noise(parts, weights, noise)
-        parts = [_scaled(part, noise / before) for part in parts]
+        parts = [_scale_segment(part, noise / before) for part in parts]
         H = sum(w * part.slopes.T @ part.slopes for w, part in zip(weights, parts))
         g = sum(w * part.slopes.T @ part.left for w, part in zip(weights, parts))
         cover = np.linalg.inv(H + prior)
@@ -140,7 +140,7 @@ def _reduce(track: Track, rows: np.ndarray, free: np.ndarray, poses: np.ndarray,
                     np.concatenate([wide - basis @ (basis.T @ wide), d_slid]), len(rows))
 
 
-def _scaled(part: _Segment, by: np.ndarray) -> _Segment:
+def _scale_segment(part: _Segment, by: np.ndarray) -> _Segment:
     size = np.concatenate([np.tile(by[[0, 0, 1]], part.n),
                            np.full(len(part.left) - 3 * part.n, by[2])])
     return _Segment(part.left / size, part.slopes / size[:, None], part.n)

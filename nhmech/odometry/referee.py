@@ -161,7 +161,7 @@ def judge_odometry(vehicle: Vehicle, joints: JointSamples, pose: PoseSamples, *,
     joints, pose = case.replay.joints, case.pose
     wiring = _wiring(case)
     estimate = _estimate(case, wiring)
-    rolled, fitted = (_moved(case.model(value, wiring).poses, case.poses[0])
+    rolled, fitted = (_move_track(case.model(value, wiring).poses, case.poses[0])
                       for value, wiring in ((case.nominal, Wiring.right(len(rolling.joints))),
                                             (estimate.values, wiring)))
     seen = Comparison(case, wiring, estimate, case.windows(fitted))
@@ -233,7 +233,7 @@ def _estimate(case: Case, wiring: Wiring) -> Estimate:
     return found
 
 
-def _moved(track: np.ndarray, start: np.ndarray) -> np.ndarray:
+def _move_track(track: np.ndarray, start: np.ndarray) -> np.ndarray:
     """The track, moved to begin at a pose."""
     by = start[2] - track[0, 2]
     place = turn(np.full(len(track), by), track[:, :2] - track[0, :2]) + start[:2]

@@ -159,7 +159,7 @@ class Rolling:
             if wanted and not blind:
                 kept.append(i)
         if not kept:
-            raise self._undetermined(missing)
+            raise self._undetermined_error(missing)
         rows = ca.horzcat(A[kept, :6], A[kept, columns], b[kept])
         slopes = [ca.reshape(ca.jacobian(ca.vec(ca.densify(rows)), change[g]), rows.shape)
                   for g in range(len(self.groups))]
@@ -199,9 +199,9 @@ class Rolling:
         a = self.rows(some, some, None, None).a[0]
         sizes = np.linalg.svd(a, compute_uv=False)
         if len(a) < a.shape[1] or sizes[-1] < DETERMINED * sizes[0]:
-            raise self._undetermined(missing)
+            raise self._undetermined_error(missing)
 
-    def _undetermined(self, missing: Sequence[str]) -> InputError:
+    def _undetermined_error(self, missing: Sequence[str]) -> InputError:
         what = f"the log lacks {listed(missing)}" if missing else "no joint of it is missing"
         return InputError(f"the motion of {self.vehicle.name} does not follow from the joints "
                           f"{listed(self.joints)}: {what}")

@@ -28,7 +28,7 @@ def clean(samples: Stream) -> tuple[Stream, list[Finding]]:
     Clocks that jump are set right from there on, so that time goes on by one interval.
     """
     found: list[Finding] = []
-    samples = _finite(_stamped(samples), found)
+    samples = _finite(_fill_stamps(samples), found)
     if len(samples) < FEW:
         raise InputError(f"{samples.topic} has {len(samples)} messages with numbers in them; "
                          f"{FEW} or more are needed")
@@ -58,7 +58,7 @@ def _values(samples: Samples) -> np.ndarray:
     return np.where(np.isfinite(samples.position), samples.position, 0.0)
 
 
-def _stamped(samples: Stream) -> Stream:
+def _fill_stamps(samples: Stream) -> Stream:
     """Stamps of zero, as of headers that nobody filled, are those of the recorder."""
     if samples.received is not None and not samples.t.any():
         return samples.take(np.arange(len(samples)), samples.received)

@@ -53,9 +53,9 @@ def tell_apart(odometry: Iterable[Finding], truth: Iterable[Finding]) -> str:
     """What is wrong with an odometry, and what happened to its robot, in one sentence each.
     `odometry`, `truth`: what was found in the odometry, and in poses seen from outside, against the
     same wheels."""
-    wrong = _named(odometry, (*SLIDING, FindingKind.TWIST, FindingKind.SENSOR_POSE))
-    geometry = _named(odometry, LASTING)
-    slid, other = _named(truth, SLIDING), _named(truth, LASTING)
+    wrong = _name_findings(odometry, (*SLIDING, FindingKind.TWIST, FindingKind.SENSOR_POSE))
+    geometry = _name_findings(odometry, LASTING)
+    slid, other = _name_findings(truth, SLIDING), _name_findings(truth, LASTING)
     computed = "the odometry is what its wheels say"
     if wrong:
         computed = f"the odometry is not what its wheels say ({wrong}): look at its computation"
@@ -72,7 +72,7 @@ def tell_apart(odometry: Iterable[Finding], truth: Iterable[Finding]) -> str:
     return f"{computed}; {', and '.join(moved) or 'the robot moved as its wheels say'}"
 
 
-def _named(found: Iterable[Finding], kinds: tuple[FindingKind, ...]) -> str:
+def _name_findings(found: Iterable[Finding], kinds: tuple[FindingKind, ...]) -> str:
     """Those of some kinds, each once."""
     return ", ".join(dict.fromkeys(one.kind.value for one in found if one.kind in kinds))
 

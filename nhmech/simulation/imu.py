@@ -87,5 +87,5 @@ def imu_along(trajectory: Trajectory, link: str | None = None,
         before, after = max(k - 1, 0), min(k + 1, last)
         span = t[after] - t[before]
         rate = (trajectory.v[after] - trajectory.v[before]) / span if span > 0 else 0.0 * v
-        accelerometer[i] = sensors.felt(link, state, rate)
+        accelerometer[i] = sensors.specific_force(link, state, rate)
     return ImuReadings(gyro, accelerometer)

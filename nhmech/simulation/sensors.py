@@ -69,7 +69,7 @@ class Sensors:
         as `gyro` does."""
         link, known = self._link(link), self._slide(state)
         if known is not None:
-            return self.felt(link, state, known)
+            return self.specific_force(link, state, known)
         chart = self._serving_chart(state)
         if (link, chart) not in self._accelerometers:
             s = self.simulated.constrained.system
@@ -91,7 +91,7 @@ class Sensors:
         numbers = self.coulomb.numbers(state)
         return None if np.isnan(numbers[0]) else self.coulomb.acceleration(state, numbers)
 
-    def felt(self, link: str | None, state: State, rate: np.ndarray) -> np.ndarray:
+    def specific_force(self, link: str | None, state: State, rate: np.ndarray) -> np.ndarray:
         """Specific force (3,) [m/s^2] at a link's origin, along its axes, with a known dv/dt (nv,).
         Raises as `gyro` does."""
         link = self._link(link)

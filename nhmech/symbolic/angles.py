@@ -75,7 +75,7 @@ class Angles:
     """
 
     def __init__(self, angles: Sequence[Linear | None]):
-        given = [_signed(angle)[1] for angle in angles if angle]
+        given = [_split_sign(angle)[1] for angle in angles if angle]
         distinct = {tuple(sorted(angle.items())): angle for angle in given}
         ordered = sorted(distinct.values(), key=lambda angle: (
             len(angle), sum(map(abs, angle.values())), sorted(angle)))
@@ -111,12 +111,12 @@ class Angles:
 
     def combination(self, angle: Linear) -> tuple[int, dict[int, int]]:
         """Sign and integer components of an angle: angle = sign * sum."""
-        sign, angle = _signed(angle)
+        sign, angle = _split_sign(angle)
         _, components = self._eliminate(angle)
         return sign, {i: int(share * self._divisors[i]) for i, share in components.items()}
 
 
-def _signed(angle: Linear) -> tuple[int, Linear]:
+def _split_sign(angle: Linear) -> tuple[int, Linear]:
     """Its sign, and the angle whose first share is positive."""
     if not angle or angle[min(angle, key=lambda name: (name == "", name))] > 0:
         return 1, angle

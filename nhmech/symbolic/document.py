@@ -37,7 +37,7 @@ def to_text(sections: Sequence[Section]) -> str:
 def to_latex(title: str, sections: Sequence[Section]) -> str:
     """A document that compiles by itself."""
     parts = [f"\\section*{{{_escape(section.heading)}}}\n" + (
-        _aligned("align*", section) if any(right for _, right in section.formulas)
+        _align("align*", section) if any(right for _, right in section.formulas)
         else "\n\n".join(_escape(left) for left, _ in section.formulas)) for section in sections]
     return "\n".join((r"\documentclass{article}", r"\usepackage{amsmath}",
                       r"\usepackage[margin=2cm]{geometry}", r"\begin{document}",
@@ -46,15 +46,15 @@ def to_latex(title: str, sections: Sequence[Section]) -> str:
 
 def to_notebook(sections: Sequence[Section]) -> str:
     """What a notebook shows: the formulas alone."""
-    return "\n".join(f"$$\n{_aligned('aligned', section)}\n$$" for section in sections
+    return "\n".join(f"$$\n{_align('aligned', section)}\n$$" for section in sections
                      if any(right for _, right in section.formulas))
 
 
-def _aligned(environment: str, section: Section) -> str:
+def _align(environment: str, section: Section) -> str:
     rows = []
     for left, right in section.formulas:
         if right:
-            first, *more = _broken(right)
+            first, *more = _break_lines(right)
             left = f"{{}}{left}" if left.startswith("[") else left     # no option of the row
             rows += [f"{left} &= {first}", *(f"&\\quad {part}" for part in more)]
         else:
@@ -66,7 +66,7 @@ def _escape(words: str) -> str:
     return _SPECIAL.sub(r"\\\1", words)
 
 
-def _broken(formula: str) -> list[str]:
+def _break_lines(formula: str) -> list[str]:
     """Lines of a formula, broken before a sign that stands in no bracket."""
     terms, depth, begin = [], 0, 0
     for place, sign in enumerate(formula):

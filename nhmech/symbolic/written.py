@@ -141,7 +141,7 @@ class Writer:
 
     def _monomial(self, places: Sequence[int], powers: Sequence[int], field: Field) -> str:
         named = ((field.generators[i].meaning.name, power) for i, power in zip(places, powers))
-        parts = [self._raised(self.name(name), power, False) for name, power in named if power]
+        parts = [self._write_power(self.name(name), power, False) for name, power in named if power]
         return _beside(parts) if self.as_latex else " ".join(parts)
 
     # -- products ------------------------------------------------------------------------------
@@ -152,8 +152,8 @@ class Writer:
             over, under = [f"{p / q:.{DIGITS}g}"], []
         else:
             over, under = [str(p)] if p != 1 else [], [str(q)] if q != 1 else []
-        over += [self._raised(*factor) for factor in product.over]
-        under += [self._raised(*factor) for factor in product.under]
+        over += [self._write_power(*factor) for factor in product.over]
+        under += [self._write_power(*factor) for factor in product.under]
         if self.as_latex:
             head = (rf"\frac{{{_bare(over, product.over) or 1}}}{{{_bare(under, product.under)}}}"
                     if under else _beside(over))
@@ -165,7 +165,7 @@ class Writer:
             return head
         return f"{head}/{under[0]}" if len(under) == 1 else f"{head}/({' '.join(under)})"
 
-    def _raised(self, text: str, power: int, is_sum: bool) -> str:
+    def _write_power(self, text: str, power: int, is_sum: bool) -> str:
         if is_sum:
             text = rf"\left({text}\right)" if self.as_latex else f"({text})"
         if power == 1:
@@ -181,17 +181,17 @@ class Writer:
     def _pretty(self, field: Field, a: Ratio) -> Product:
         """The shortest of the ways in which cos^2 may be 1 - sin^2 and the other way about."""
         fewer = Ratio(field.with_fewer_terms(a.numerator), a.denominator)
-        best = min(self._factored(field, a), self._factored(field, fewer), key=_length)
+        best = min(self._factor(field, a), self._factor(field, fewer), key=_length)
         for i in field.sines:
             parts = (a.numerator, *a.denominator)
             if sum(map(len, parts)) <= SWAPPED and any(m[i - 1] > 1 for p in parts for m in p):
                 swapped = field.with_sines(a, i)
-                found = self._factored(field, swapped)
+                found = self._factor(field, swapped)
                 if _length(found) < _length(best):
                     a, best = swapped, found
         return best
 
-    def _factored(self, field: Field, a: Ratio) -> Product:
+    def _factor(self, field: Field, a: Ratio) -> Product:
         number, over = Fraction(0), list[tuple[Any, int]]()
         if a.numerator:
             leading, over = field.factor(a.numerator)

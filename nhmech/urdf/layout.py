@@ -132,7 +132,7 @@ class Layout:
             found += [j.child for j in self._below[name] if not j.moves]
         return found
 
-    def carried(self, link: str) -> list[Joint]:
+    def carried_joints(self, link: str) -> list[Joint]:
         """Joints that move and hang on `link` or on what is fixed to it."""
         return [j for name in self.rigid(link) for j in self._below[name] if j.moves]
 

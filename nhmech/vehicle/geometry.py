@@ -108,13 +108,13 @@ def _mend(root: Element, description: Description, loader: coal.CachedMeshLoader
         primitives = [c for c in collisions if c.find("geometry/mesh") is None]
         is_missing = any(shape.tag == "visual" for shape in unusable)
         if is_missing and (primitives or not visuals):
-            added = (_shown(root, link, primitives or collisions)
+            added = (_make_visuals(root, link, primitives or collisions)
                      or [_stand_in(root, link, description, reach)])
             link.extend(added)
             name, first = link.get("name"), len(visuals)
             stand_ins += [f"{name}_{first + k}" for k in range(len(added))]
         elif not visuals:
-            link.extend(_shown(root, link, collisions))
+            link.extend(_make_visuals(root, link, collisions))
     return frozenset(stand_ins)
 
 
@@ -145,7 +145,7 @@ def _is_usable(element: Element, bad: set[str]) -> bool:
     return shape.tag in PRIMITIVES and shape.get(PRIMITIVES[shape.tag]) is not None
 
 
-def _shown(root: Element, link: Element, collisions: Iterable[Element]) -> list[Element]:
+def _make_visuals(root: Element, link: Element, collisions: Iterable[Element]) -> list[Element]:
     """Visuals of the same shapes as these collision elements; cylinders that spin get a stripe."""
     spins = any(j.get("type") == "continuous" and j.find("child").get("link") == link.get("name")
                 for j in root.iterfind("joint"))

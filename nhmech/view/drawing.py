@@ -207,7 +207,7 @@ def shade_limits(axes: Any, trajectory: Trajectory, lines: Mapping[str, str] | N
 
 
 @contextmanager
-def _laid_out(figure: Any, kind: str, dpi: float) -> Iterator[None]:
+def _lay_out(figure: Any, kind: str, dpi: float) -> Iterator[None]:
     """The axes where the layout puts them in a file of this kind, and the layout off meanwhile:
     matplotlib's `savefig` would draw the whole figure once more to find that out."""
     from matplotlib import rc_context
@@ -235,7 +235,7 @@ def write(figure: Any, file: str | PathLike[str]) -> None:
     Without the date: the same figure is the same file."""
     kind = Path(file).suffix.lower()[1:]
     date = {"svg": "Date", "pdf": "CreationDate"}.get(kind)
-    with _laid_out(figure, kind, 300):
+    with _lay_out(figure, kind, 300):
         figure.savefig(file, dpi=300, metadata={date: None} if date else None)
 
 
@@ -243,7 +243,7 @@ def svg(figure: Any, prefix: str, label: str) -> str:
     """The figure as an <svg> element for a page: `prefix` keeps its ids apart from those of other
     figures, `label` says what it shows."""
     stream = io.StringIO()
-    with _laid_out(figure, "svg", figure.dpi):
+    with _lay_out(figure, "svg", figure.dpi):
         figure.savefig(stream, format="svg", transparent=True,
                        metadata={"Date": None, "Creator": None})
     text = stream.getvalue()

@@ -89,10 +89,10 @@ class Instruments:
         if has_forces(self.vehicle, moment):
             ground = forces_at(self.vehicle, moment)
             found["normal"] = [ground.components[name].get("normal", 0.0) for name in wheels]
-            found["needed"] = [self._needed(name, ground) for name in wheels]
+            found["needed"] = [self._needed_friction(name, ground) for name in wheels]
         return found
 
-    def _needed(self, wheel: str, forces: Reactions) -> float | None:
+    def _needed_friction(self, wheel: str, forces: Reactions) -> float | None:
         """None for a contact without friction, and for one that the ground would have to pull."""
         normal = forces.components[wheel].get("normal", 0.0)
         if wheel not in self._held or not normal > 0:

@@ -71,14 +71,14 @@ class Scene:
         elif shape.name in self._stand_ins:
             yield from _paint(shape, phong((*colour[:3], FAINT)))
             yield line_geometry(outline(shape.geometry)), lines(OUTLINE), np.eye(4)
-        elif parts := self._coloured(shape):
+        elif parts := self._read_coloured(shape):
             for part in parts:
                 yield (mesh_geometry(part.vertices * shape.meshScale, part.faces, part.uv),
                        phong(part.colour or colour, part.texture), np.eye(4))
         else:
             yield from _paint(shape, phong(colour))
 
-    def _coloured(self, shape: pin.GeometryObject) -> list[MeshPart]:
+    def _read_coloured(self, shape: pin.GeometryObject) -> list[MeshPart]:
         """The parts of a shape's file, if that has colours."""
         if not isinstance(shape.geometry, coal.BVHModelBase):
             return []

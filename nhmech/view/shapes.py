@@ -57,7 +57,7 @@ def convert(shape: coal.CollisionGeometry) -> list[tuple[dict, np.ndarray]]:
     if isinstance(shape, coal.Cone):
         return [(_cylinder(0.0, shape.radius, 2 * shape.halfLength), Y_TO_Z)]
     if isinstance(shape, coal.Capsule):
-        ends = [(_sphere(shape.radius), _lifted(sign * shape.halfLength)) for sign in (1, -1)]
+        ends = [(_sphere(shape.radius), _raise_pose(sign * shape.halfLength)) for sign in (1, -1)]
         return [(_cylinder(shape.radius, shape.radius, 2 * shape.halfLength), Y_TO_Z), *ends]
     if isinstance(shape, coal.BVHModelBase):
         faces = [[t[0], t[1], t[2]] for t in map(shape.tri_indices, range(shape.num_tris))]
@@ -133,7 +133,7 @@ def _cylinder(top: float, bottom: float, height: float) -> dict:
             "radialSegments": SEGMENTS}
 
 
-def _lifted(z: float) -> np.ndarray:
+def _raise_pose(z: float) -> np.ndarray:
     pose = Y_TO_Z.copy()
     pose[2, 3] = z
     return pose

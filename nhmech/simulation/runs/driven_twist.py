@@ -60,10 +60,10 @@ def twist_notice(vehicle: Vehicle, trajectory: History,
         return None
     error = found - wanted
     error[np.abs(wanted[:, 1]) <= OFF * size, 1] = 0.0
-    judged = _settled(trajectory.t, wanted, size) & (size > SMALL * np.nanmax(size))
+    judged = _find_settled(trajectory.t, wanted, size) & (size > SMALL * np.nanmax(size))
     part = np.where(judged, np.linalg.norm(error, axis=1) / np.where(judged, size, 1.0), 0.0)
     if part.max() <= OFF:
-        return _never_driven(trajectory.t, wanted / scale, found / scale)
+        return _note_never_driven(trajectory.t, wanted / scale, found / scale)
     k = int(np.flatnonzero(part >= 0.9 * part.max())[-1])      # when things have come to rest
     shown = [", ".join(f"{name} {value:.4g} {unit}" for (name, unit), value in
                        zip(PARTS, twist / scale))
@@ -75,7 +75,7 @@ def twist_notice(vehicle: Vehicle, trajectory: History,
                   f"{why}")
 
 
-def _never_driven(t: np.ndarray, wanted: np.ndarray, found: np.ndarray) -> Notice | None:
+def _note_never_driven(t: np.ndarray, wanted: np.ndarray, found: np.ndarray) -> Notice | None:
     """About parts of a command that changes all the time."""
     most, made = np.nanmax(np.abs(wanted), axis=0), np.abs(found).max(axis=0)
     never = [f"{name} (up to {most[i]:.4g} {unit})" for i, (name, unit) in enumerate(PARTS)
@@ -86,7 +86,7 @@ def _never_driven(t: np.ndarray, wanted: np.ndarray, found: np.ndarray) -> Notic
                   "never driven: the wheels do not allow it")
 
 
-def _settled(t: np.ndarray, wanted: np.ndarray, size: np.ndarray) -> np.ndarray:
+def _find_settled(t: np.ndarray, wanted: np.ndarray, size: np.ndarray) -> np.ndarray:
     """Moments (N,) before which the command has been steady for a while."""
     with np.errstate(invalid="ignore"):
         change = np.linalg.norm(np.diff(wanted, axis=0), axis=1)

@@ -30,7 +30,7 @@ from .history import Column, History, lock
 from .limit_spans import LimitColumns, LimitSpan
 from .reactions_along import ReactionsAlong
 from .run_info import NOTICES, RunInfo
-from .tyres_along import TyresAlong, tyred
+from .tyres_along import TyresAlong, wheels_with_tyres
 
 LOOKED_AT = 50_000      # moments of a run, about, of which `notices` works out the forces
 JUDGED = 200            # moments of a run at which `validity` judges it
@@ -272,7 +272,7 @@ class Trajectory(History):
         [J]; that of slipping tyres is integrated over the recorded moments. Raises as `slid`
         does."""
         found = dict(zip(self._contact_columns.names, self.contact_loss.T))
-        if tyred(self._vehicle()):
+        if wheels_with_tyres(self._vehicle()):
             power = (self.tyres.power[1:] + self.tyres.power[:-1]) / 2
             taken = np.cumsum(np.diff(self.t)[:, None] * power, axis=0)
             for name, one in zip(self.tyres.wheels, taken.T):

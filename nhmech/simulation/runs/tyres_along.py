@@ -38,7 +38,7 @@ class TyresAlong:
            forces: ContactForces, flies: np.ndarray | None) -> TyresAlong:
         """At states t (N,), q (N, nq), v (N, nv), where the ground has these forces and wheels may
         be in the air, (N, contacts): there it does not pull them."""
-        wheels = tyred(vehicle)
+        wheels = wheels_with_tyres(vehicle)
         n, k = len(t), len(wheels)
         load = forces.shortest[:, [forces.components.index((name, "normal")) for name in wheels]]
         theta = np.tile(vehicle.theta[:, None], (1, n))
@@ -53,6 +53,6 @@ class TyresAlong:
         return cls(wheels, slip, force, load, -np.einsum("nki,nki->nk", force, speed))
 
 
-def tyred(vehicle: Vehicle) -> tuple[str, ...]:
+def wheels_with_tyres(vehicle: Vehicle) -> tuple[str, ...]:
     """Names of the wheels with tyres."""
     return tuple(wheel.name for wheel in vehicle.description.wheels if wheel.law == "tyre")

@@ -222,7 +222,7 @@ def _could_roll(layout: Layout, joint: Joint) -> bool:
 def _read_axle(layout: Layout, joint: Joint, rim: Rim | None) -> Axle:
     X = layout.X_RL[joint.child]
     centre = np.zeros(3) if rim is None else np.array(rim.centre)
-    carried, rollers = layout.carried(joint.child), roller_joints(layout, joint)
+    carried, rollers = layout.carried_joints(joint.child), roller_joints(layout, joint)
     wrong = None if rim is not None else (crossed_cylinder(layout, joint)
                                           or beside_cylinder(layout, joint))
     return Axle(

@@ -172,7 +172,7 @@ def _find_leaning(layout: Layout, findings: Findings) -> list[Joint]:
     for joint in layout.joints.values():
         if (joint in rollers or not joint.turns or not low <= abs(layout.axis_R(joint)[2]) < high
                 or not (joint.is_free or has_word(layout, joint.child))
-                or layout.carried(joint.child) or is_loose_ball(layout, joint)):
+                or layout.carried_joints(joint.child) or is_loose_ball(layout, joint)):
             continue
         rim = find_rim(layout, joint)
         if rim is None:

@@ -93,7 +93,7 @@ def judge(layout: Layout, wheel: Wheel) -> Verdict:
     sources: list[str] = []
     against: list[str] = []
     for ask in _SOURCES:
-        if ask is _drawn and tread is Tread.TYRES:
+        if ask is _read_mesh and tread is Tread.TYRES:
             continue                   # meshes are large, and this one would add nothing
         clues = _see(rollers) if ask is None else list(ask(layout, wheel))
         if tread is None and len({clue.tread for clue in clues}) == 1:
@@ -113,28 +113,28 @@ def _see(rollers: Rollers | None) -> list[Clue]:
     return [Clue(Tread.MECANUM if rollers.is_oblique else Tread.OMNI, rollers.source)]
 
 
-def _swivelled(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
+def _find_swivel(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
     """A caster above the wheel that could not turn: so it is drawn where a wheel goes any way."""
     for joint in layout.path(layout.carrier(wheel)):
         if is_idle_caster(layout, joint, [wheel]):
             yield Clue(Tread.OMNI, "upright joints above them that have neither trail nor motor")
 
 
-def _mounted(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
+def _find_fixed_caster(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
     """A caster that is fixed, above a wheel with a motor, which no caster has."""
     if layout.elements.rolls(wheel.name) and any(not joint.moves and is_caster(layout, joint.child)
                                                  for joint in layout.path(layout.carrier(wheel))):
         yield Clue(Tread.OMNI, "fixed casters above wheels with motors")
 
 
-def _told(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
+def _read_plugins(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
     """Plugins that name the wheel, or that name none."""
     for plugin in layout.elements.drives:
         if plugin.drive in _TREADS and wheel.joint in (plugin.wheels or (wheel.joint,)):
             yield Clue(_TREADS[plugin.drive], f"the plugin {plugin.name!r}")
 
 
-def _named(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
+def _read_names(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
     """Words in the names of the wheel's joint, links and meshes."""
     joint = layout.joints[wheel.name]
     links = layout.rigid(joint.child)
@@ -147,7 +147,7 @@ def _named(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
                 break
 
 
-def _drawn(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
+def _read_mesh(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
     mesh = find_tyre(layout, layout.joints[wheel.name])
     if mesh is not None:
         yield Clue(Tread.TYRES, f"the tyre in the mesh {mesh!r}")
@@ -161,14 +161,14 @@ def _rubbing(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
             yield Clue(Tread.MECANUM, "the friction along <fdir1>")
 
 
-def _moved(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
+def _read_planar_plugins(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
     """Plugins that move the model sideways too."""
     for plugin in layout.elements.drives:
         if plugin.drive is Drive.PLANAR:
             yield Clue(Tread.OMNI, f"the plugin {plugin.name!r}")
 
 
-def _called(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
+def _read_robot_names(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
     """Names of the robot, its hardware and its controllers."""
     for name in (layout.source.root.get("name", ""), *layout.elements.words):
         tread = next((t for word, t in _WORDS if word in name.lower()), None)
@@ -180,8 +180,9 @@ def _called(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
 
 # the best evidence first; None is what is seen of rollers
 _SOURCES: tuple[Callable[[Layout, Wheel], Iterable[Clue]] | None, ...] = (
-    None, _swivelled, _told, _named, _drawn, _rubbing, _mounted, _moved, _called)
-_OWN = (None, _swivelled, _named, _drawn, _rubbing)
+    None, _find_swivel, _read_plugins, _read_names, _read_mesh, _rubbing, _find_fixed_caster,
+    _read_planar_plugins, _read_robot_names)
+_OWN = (None, _find_swivel, _read_names, _read_mesh, _rubbing)
 
 
 def usual_mecanum(layout: Layout, wheels: Sequence[Wheel],
@@ -195,13 +196,13 @@ def usual_mecanum(layout: Layout, wheels: Sequence[Wheel],
     for wheel, verdict in zip_longest(wheels, verdicts):
         offset = centre_R(layout, wheel) - middle
         angle = -pi / 4 if (forward @ offset) * (left @ offset) > 0 else pi / 4
-        told = None if verdict is None else _told_angle(layout, wheel, verdict)
+        told = None if verdict is None else _find_angle(layout, wheel, verdict)
         found.append(replace(wheel, kind="mecanum",
                              roller_angle=angle if told is None else told[0]))
     return found
 
 
-def _told_angle(layout: Layout, wheel: Wheel, verdict: Verdict) -> tuple[float, str] | None:
+def _find_angle(layout: Layout, wheel: Wheel, verdict: Verdict) -> tuple[float, str] | None:
     """The roller angle [rad] of a mecanum wheel, and who tells it; None where nobody does."""
     if verdict.rollers is not None and verdict.rollers.turn and verdict.rollers.is_oblique:
         return verdict.rollers.angle, "the joints of the rollers"
@@ -264,7 +265,7 @@ def _roller_notice(layout: Layout, wheels: Sequence[Wheel], verdicts: Sequence[V
             "If they are plain tyres all the same: ",
             option("wheels", type_wheels(contacts, discs))))
     degrees = ", ".join(f"{np.degrees(w.roller_angle or 0):+.3g}" for w in wheels)
-    told = [_told_angle(layout, w, v) for w, v in zip(wheels, verdicts)]
+    told = [_find_angle(layout, w, v) for w, v in zip(wheels, verdicts)]
     drawn = any(v.rollers is not None for v in verdicts)
     text += f". Their rollers are at {degrees} degrees to the axles, "
     if all(told):

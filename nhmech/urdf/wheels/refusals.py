@@ -47,7 +47,7 @@ def leaning_error(layout: Layout, axles: Sequence[Axle], leaning: Sequence[Joint
         f"looks like a wheel, but its axle leans {angle:.1f} degrees in the start pose, so it may "
         "be a wheel with camber or none at all",
         suggest("List what touches the ground: ",
-                list_wheels(layout, [_found(j, rim) for j, rim in rims if rim is not None])))
+                list_wheels(layout, [_contact_of(j, rim) for j, rim in rims if rim is not None])))
 
 
 def radius_error(layout: Layout, contacts: Sequence[FoundWheel],
@@ -58,9 +58,10 @@ def radius_error(layout: Layout, contacts: Sequence[FoundWheel],
         turned = [replace(axle, rim=_turned_rim(axle)) for axle in unknown if axle.misplaced]
         return axle_error(layout, first, *crossed, suggest(
             "Or, where only the shapes are turned wrongly: ",
-            list_wheels(layout, [*contacts, *(_found(a.joint, a.rim) for a in turned if a.rim)])))
+            list_wheels(layout, [*contacts, *(_contact_of(a.joint, a.rim) for a in turned
+                                              if a.rim)])))
     joints = [axle.joint for axle in unknown]
-    meshes = _unused(layout, joints)
+    meshes = _list_unused(layout, joints)
     shown = [str(mesh) for mesh in meshes[:_FILES]]
     beside = {axle.joint.name: beside_cylinder(layout, axle.joint) for axle in unknown}
     shown += [f"the cylinder of {name} (radius {found[0]:.4g} m) lies {found[1]:.4g} m beside it"
@@ -68,7 +69,7 @@ def radius_error(layout: Layout, contacts: Sequence[FoundWheel],
     text = (f"the radius of {_names(joints)} is not in the file: no collision or visual shape is "
             f"round about the axle{': ' if shown else ''}{'; '.join(shown)}")
     if all(axle.misplaced for axle in unknown):
-        found = [_found(a.joint, _turned_rim(a)) for a in unknown]
+        found = [_contact_of(a.joint, _turned_rim(a)) for a in unknown]
         return layout.source.error(first.element, text, suggest(
             "Correct the joints' origins, or, where only the shapes are misplaced: ",
             list_wheels(layout, [*contacts, *found])))
@@ -142,17 +143,17 @@ def no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
         wheels = _type_all(layout, [], free[:_MOST])
         blank = any(w["radius"] is Blank.RADIUS for w in wheels)
         return ModelError(text, suggest(
-            *ask_for_packages(m.package for m in _unused(layout, [a.joint for a in free])),
+            *ask_for_packages(m.package for m in _list_unused(layout, [a.joint for a in free])),
             "Name the wheels: ",
             option("wheels", wheels), "; these turn about horizontal axles",
             _MEASURE if blank else ""))
-    upright = [j for j in upright if not layout.carried(j.child) and _may_stand(layout, j)]
+    upright = [j for j in upright if not layout.carried_joints(j.child) and _may_stand(layout, j)]
     if not upright:
         return ModelError(f"{text}; the joints that turn about one have limits or carry others, as "
                           "those of legs and arms do" if findings.axles else text)
     blades = [_blade(layout, j) for j in upright[:_MOST]]
     missing = [] if all(_lowest(layout, j) is not None for j in upright[:_MOST]) else (
-        _unused(layout, upright))
+        _list_unused(layout, upright))
     return ModelError(text, suggest(
         *ask_for_packages(m.package for m in missing),
         f"{_names(upright)} can only steer: a wheel drawn in one piece with its steering is a "
@@ -195,10 +196,10 @@ def _may_stand(layout: Layout, joint: Joint) -> bool:
 
 
 def _list(layout: Layout, axles: Sequence[Axle]) -> Remedy:
-    return list_wheels(layout, [_found(a.joint, a.rim) for a in axles if a.rim is not None])
+    return list_wheels(layout, [_contact_of(a.joint, a.rim) for a in axles if a.rim is not None])
 
 
-def _found(joint: Joint, rim: Rim) -> FoundWheel:
+def _contact_of(joint: Joint, rim: Rim) -> FoundWheel:
     return FoundWheel(Wheel(joint.name, "disc", rim.radius, axis=to_triple(joint.axis),
                             link=joint.child, point=rim.centre), Reason(""))
 
@@ -252,7 +253,7 @@ def _lowest(layout: Layout, joint: Joint) -> np.ndarray | None:
     return max(points, key=lambda p: p @ down, default=None)
 
 
-def _unused(layout: Layout, joints: Sequence[Joint]) -> list[UnusedMesh]:
+def _list_unused(layout: Layout, joints: Sequence[Joint]) -> list[UnusedMesh]:
     """Meshes of these rotors that give no radius, each file once."""
     found: dict[str, UnusedMesh] = {}
     for mesh in (m for joint in joints for m in unused_meshes(layout, joint)):

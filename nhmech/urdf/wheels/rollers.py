@@ -70,7 +70,7 @@ def roller_joints(layout: Layout, joint: Joint) -> list[Joint]:
         distance = float(np.linalg.norm(offset))
         axis = layout.X(joint.child, other.child)[:3, :3] @ other.axis
         if (distance > 0 and abs(axis @ offset) < _ACROSS * distance
-                and not layout.carried(other.child)):
+                and not layout.carried_joints(other.child)):
             found.append((distance, other))
     far = float(np.median([distance for distance, _ in found])) if found else 0.0
     alike = [other for distance, other in found if abs(distance - far) < 0.1 * far]
