@@ -6,12 +6,12 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 import pytest
-from support import VARIED, random_states, shipped, velocity
+from support import VARIED, least_norm, random_states, shipped, velocity
 
 from nhmech.compile import pointwise
 from nhmech.compile.pointwise import WIDTHS, Pointwise
 from nhmech.simulation.contact.contact_forces import ForceReader, force_reader, world_forces
-from nhmech.vehicle.least_norm import impose_signs, least_norm
+from nhmech.vehicle.least_norm import impose_signs
 from nhmech.vehicle.reactions import reactions
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from scipy.optimize import linprog
-from support import shipped
+from support import least_norm, shipped
 
-from nhmech.vehicle.least_norm import least_norm, raise_least
+from nhmech.vehicle.least_norm import raise_least
 from nhmech.vehicle.reactions import reactions
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..checks import check_arguments, read_number
+from ..checks import check_arguments, read_time
 from ..compile.buffered import compile_function
 from ..errors import InputError
 from ..mechanics.system import HasConstrained
@@ -113,7 +113,7 @@ def step_jacobian(constrained: HasConstrained, dt: float) -> StepJacobian:
         Where the compiler refuses.
     """
     parts = _Parts(Simulated.of(constrained))
-    return StepJacobian(compile_function(parts.jacobian()), _read_time(dt), *parts.names)
+    return StepJacobian(compile_function(parts.jacobian()), read_time("dt", dt), *parts.names)
 
 
 @check_arguments
@@ -130,7 +130,7 @@ def step_adjoint(constrained: HasConstrained, dt: float) -> StepAdjoint:
         Step [s].
     """
     parts = _Parts(Simulated.of(constrained))
-    return StepAdjoint(compile_function(parts.adjoint()), _read_time(dt), *parts.names)
+    return StepAdjoint(compile_function(parts.adjoint()), read_time("dt", dt), *parts.names)
 
 
 def adjoint_function(simulated: Simulated) -> ca.Function:
@@ -212,10 +212,6 @@ def _with_jacobian(function: ca.Function) -> ca.Function:
     value = function.call(inputs, True, False)[0]
     return ca.Function(f"{function.name()}_jacobian", inputs,
                        [value, ca.jacobian(value, ca.vertcat(*inputs[1:]))], {"cse": True})
-
-
-def _read_time(dt: float) -> float:
-    return read_number("dt", dt, "a positive time in seconds", above=0.0)
 
 
 def _read_arguments(step: StepJacobian | StepAdjoint, x: np.ndarray, u: np.ndarray,

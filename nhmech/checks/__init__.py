@@ -16,6 +16,7 @@ from .values import (
     read_number as read_number,
     read_positive as read_positive,
     read_positives as read_positives,
+    read_time as read_time,
     read_vector as read_vector,
     read_word as read_word,
     show as show,

@@ -65,6 +65,11 @@ def read_positive(what: str, value) -> float:
     return read_number(what, value, "a positive number", above=0.0)
 
 
+def read_time(what: str, value) -> float:
+    """A positive finite time [s]. Raises `InputError`."""
+    return read_number(what, value, "a positive time in seconds", above=0.0)
+
+
 def read_count(what: str, value) -> int:
     """A whole number from one on. Raises `InputError`."""
     # NumPy counts spans of time as whole numbers

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..checks import as_numbers, read_number
+from ..checks import as_numbers, read_time
 from ..errors import InputError, SimulationError
 from ..simulation.callbacks import controller_name, optional_attribute
 from ..simulation.command import (
@@ -114,7 +114,7 @@ class Hold(Combinator):
 
     def __init__(self, controller: Controller, period: float):
         super().__init__(controller)
-        self.period = _read_time("period", period)
+        self.period = read_time("period", period)
         self._forget()
 
     def _forget(self) -> None:
@@ -149,7 +149,7 @@ class Delay(Combinator):
 
     def __init__(self, controller: Controller, delay: float):
         super().__init__(controller)
-        self.delay = _read_time("delay", delay)
+        self.delay = read_time("delay", delay)
         self._forget()
 
     def _forget(self) -> None:
@@ -261,7 +261,7 @@ class Switch(Combinator):
     def __init__(self, first: Controller, second: Controller,
                  when: float | Callable[[float, State], bool], *, latch: bool = True):
         super().__init__(first, second)
-        self.when = when if callable(when) else _read_time("when", when)
+        self.when = when if callable(when) else read_time("when", when)
         self.latch, self._switched = latch, False
 
     def reset(self) -> None:
@@ -344,10 +344,6 @@ def _add_named(parts: Iterable[NamedCommand]) -> list[NamedCommand]:
     most = sum(known) if known and len(known) == len(accelerations) else None
     return [JointVelocity(total, most) if kind is JointVelocity else kind(total)
             for kind, total in totals.items()]
-
-
-def _read_time(name: str, value: float) -> float:
-    return read_number(name, value, "a positive time in seconds", above=0.0)
 
 
 def _read_bound(name: str, bound: Bound | None) -> Bound | None:

@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from ..analysis.motions import kernel
-from ..checks import check_arguments, read_number
+from ..checks import check_arguments, read_time
 from ..errors import InputError, ModelError
 from ..simulation.command import (
     NAMED,
@@ -108,7 +108,7 @@ class WheelServo(Combinator):
         if not vehicle.driven:
             raise ModelError(f"{vehicle.name!r} has no driven joint: there is nothing to control")
         self.vehicle, self._model = vehicle, as_commanded(vehicle)
-        self.time = read_number("time", time, "a positive time in seconds", above=0.0)
+        self.time = read_time("time", time)
         self.joints = vehicle.driven
         self._places = [vehicle.algebroid.v_names.index(name) for name in self.joints]
         effect = self._effect()

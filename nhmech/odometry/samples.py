@@ -51,12 +51,8 @@ class JointSamples(Samples):
 
     Attributes
     ----------
-    topic
-        Where they were published; the name of the file for a table.
-    t
-        Stamps (N,) [s], in the order of the file.
-    received
-        When they were recorded (N,) [s]; None where the file does not say.
+    topic, t, received
+        As in `Samples`.
     names
         Of the joints.
     position
@@ -101,12 +97,8 @@ class PoseSamples(Samples):
 
     Attributes
     ----------
-    topic
-        Where they were published; the name of the file for a table.
-    t
-        Stamps (N,) [s], in the order of the file.
-    received
-        When they were recorded (N,) [s]; None where the file does not say.
+    topic, t, received
+        As in `Samples`.
     position
         (N, 3) [m].
     rotation

@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 
-from ..checks import as_number, is_finite, read_array, read_count, read_number, show
+from ..checks import as_number, is_finite, read_array, read_count, read_number, read_time, show
 from ..errors import InputError, did_you_mean, listed
 from .callbacks import check_callable
 
@@ -17,7 +17,7 @@ MOST_STEPS = 5e13
 def read_period(dt: object, control_period: float | None) -> tuple[float, int]:
     """The step [s], and the number of steps in a control period. Raises `InputError` for times that
     are none, or do not go together."""
-    step = read_number("dt", dt, "a positive time in seconds", above=0.0)
+    step = read_time("dt", dt)
     period = step if control_period is None else as_number(control_period) or math.nan
     ratio = period / step
     every = round(ratio) if is_finite(ratio) else 0

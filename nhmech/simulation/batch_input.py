@@ -12,7 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..checks import as_items, read_number
+from ..checks import as_items, read_time
 from ..compile.gpu import Kernel, compile_kernel
 from ..compile.lanes import Lanes, LaneState, compile_lanes
 from ..compile.mapped import Mapped
@@ -102,7 +102,7 @@ def read_inputs(u: object, count: int, periods: int, names: tuple[str, ...]) -> 
 
 def read_steps(duration: object, dt: float) -> int:
     """Steps of dt [s] in a duration [s]. Raises `InputError` for a part of one."""
-    time = read_number("duration", duration, "a positive time in seconds", above=0.0)
+    time = read_time("duration", duration)
     steps = round(time / dt)
     if steps < 1 or abs(steps * dt - time) > 1e-9 * time:
         raise InputError(f"duration = {duration!r} s must be a multiple of dt = {dt} s")

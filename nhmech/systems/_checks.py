@@ -3,7 +3,7 @@ balance laws, what a run conserves, the bracket term of a reduction."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import casadi as ca
 import numpy as np
@@ -37,12 +37,10 @@ def along(example: Example, what: str | ca.SX, times: Sequence[float] | np.ndarr
                      for t, x, w in zip(times, q, xi)])
 
 
-def random_motions(
-    example: Example, count: int = 5, seed: int = 1
-) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+def random_motions(example: Example, count: int = 5) -> Iterator[tuple[np.ndarray, ...]]:
     """q (nq,), v (nv,), dv/dt (nv,) and lambda (m,) by Gibbs-Appell at random states on
     the constraints, t = 0 and no input."""
-    configurations, rng = example.constrained.configurations, np.random.default_rng(seed)
+    configurations, rng = example.constrained.configurations, np.random.default_rng(1)
     q = np.array([configurations[k % len(configurations)] for k in range(count)])
     yield from zip(q, *motions(example, q, rng.normal(size=(count, len(example.start["xi"])))))
 
@@ -62,11 +60,11 @@ def motions(example: Example, q: np.ndarray,
 
 
 def wander(example: Example, *expressions: ca.SX, duration: float = 100.0,
-           start: Mapping | None = None, rtol: float = 1e-12) -> float:
+           rtol: float = 1e-12) -> float:
     """Largest departure of each expression in (t, q, v, theta) from its first value in a run [s],
     relative to the size it reaches."""
     times = np.linspace(0, duration, 201)
-    q, xi = solve(example, times, start=start, rtol=rtol)
+    q, xi = solve(example, times, rtol=rtol)
     worst = 0.0
     for expression in expressions:
         values = along(example, expression, times, q, xi)
@@ -85,19 +83,19 @@ def curvature_term(example: Example) -> ca.SX:
     return ca.dot(system.momentum, bracket(system.algebroid, frame.E[:, 0], frame.E[:, 1]))
 
 
-def _states(example: Example, states: int = 6, seed: int = 0) -> Iterator[tuple]:
+def _states(example: Example) -> Iterator[tuple]:
     """Random (t, q, xi, u), with q among the configurations at which the system decided on its
     rows."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     configurations, inputs = (example.constrained.configurations,
                               example.constrained.system.u.numel())
-    for k in range(states):
+    for k in range(6):
         t, xi = rng.uniform(0, 1), rng.normal(size=len(example.start["xi"]))
         yield t, configurations[k % len(configurations)], xi, rng.normal(size=inputs)
 
 
 def imbalance(example: Example, quantity: Callable[[Symbols], ca.SX],
-              rate: Callable[[Symbols], ca.SX], states: int = 6) -> float:
+              rate: Callable[[Symbols], ca.SX]) -> float:
     """Largest |d/dt quantity - rate| along the motion at random states, relative to the rate where
     that is above one.
 
@@ -115,7 +113,7 @@ def imbalance(example: Example, quantity: Callable[[Symbols], ca.SX],
                           [system.t, system.q, system.v, system.a, system.u, system.theta],
                           [found, expected])
     worst = 0.0
-    for t, q, xi, u in _states(example, states):
+    for t, q, xi, u in _states(example):
         v, a = equations.velocity(t, q, xi, theta), equations.acceleration(t, q, xi, u, theta)
         left, right = (part.full() for part in compare(t, q, v, a, u, theta))
         worst = max(worst, float(np.abs(left - right).max() / max(1.0, np.abs(right).max())))

@@ -156,15 +156,15 @@ def _drawn_alike(one: Example, other: Example) -> bool:
                for q in one.constrained.configurations)
 
 
-def disagreement(example: Example, states: int = 5, seed: int = 0) -> float:
+def disagreement(example: Example) -> float:
     """Largest relative difference of accelerations and multipliers between the methods that
     apply, at random states on the manifold."""
     frame = adapted_frame(example.constrained, example.speeds)
     formed = [METHODS[name](example.constrained, frame=frame) for name in example.methods]
-    theta, rng = example.constrained.parameters, np.random.default_rng(seed)
+    theta, rng = example.constrained.parameters, np.random.default_rng(0)
     configurations = example.constrained.configurations
     worst = 0.0
-    for k in range(states):
+    for k in range(5):
         q = configurations[k % len(configurations)]
         t, xi = rng.uniform(0, 1), rng.normal(size=frame.nxi)
         u = rng.normal(size=example.constrained.system.u.numel())

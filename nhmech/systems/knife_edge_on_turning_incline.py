@@ -5,11 +5,10 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from ..mechanics.algebroid import euclidean
-from ..mechanics.writing import Symbols, constrain, lagrangian_system
-from ._checks import imbalance, random_motions
+from ..mechanics.writing import Symbols
+from ._checks import imbalance
 from .example import Check, Example, solve
-from .shapes import Shape, pose
+from .knife_edge_on_incline import EDGE, knife_edge, newton_error
 
 SOURCE = "Newton's law in the turning plane; compare Bloch 2003, section 1.6"
 NAMES = ("m", "J", "g", "tilt", "rate")
@@ -27,25 +26,7 @@ def example(m: float = 1.2, J: float = 0.05, g: float = 9.81, tilt: float = 0.1,
     constant. Without phi' and with phi = 0, x = a cosh(w t) + b sinh(w t) - g sin(alpha) / (2 w^2).
     """
     numbers = dict(zip(NAMES, (m, J, g, tilt, rate)))
-    edge = lagrangian_system(euclidean("x", "y", "phi", units=("m/s", "m/s", "rad/s")), _lagrangian,
-                             parameters=NAMES)
-    rng = np.random.default_rng(0)
-    samples = np.column_stack([rng.normal(size=(8, 2)), rng.uniform(-1.2, 1.2, 8)])
-    constrained = constrain(edge, numbers, samples=samples, rows={
-        "edge": lambda s: s.v.x * ca.sin(s.q.phi) - s.v.y * ca.cos(s.q.phi)})
-
-    def newton() -> float:
-        """What pulls down the slope, its part along the edge, and the force across it, at t = 0."""
-        worst = 0.0
-        for q, v, a, (lam,) in random_motions(made):
-            c, s = np.cos(q[2]), np.sin(q[2])
-            speed, pull = c * v[0] + s * v[1], rate ** 2 * q[0] + g * np.sin(tilt)
-            expected = np.array([c * pull * c - s * speed * v[2], s * pull * c + c * speed * v[2],
-                                 0.0])
-            force = -m * (speed * v[2] + pull * s)
-            worst = max(worst, np.abs(a - expected).max() / max(1.0, np.abs(expected).max()),
-                        abs(lam - force) / max(1.0, abs(force)))
-        return float(worst)
+    constrained = knife_edge(_lagrangian, numbers)
 
     def straight() -> float:
         """x down the slope for 2 s."""
@@ -60,12 +41,12 @@ def example(m: float = 1.2, J: float = 0.05, g: float = 9.81, tilt: float = 0.1,
     made = Example(
         "knife_edge_on_turning_incline", "Knife edge on a turning incline", SOURCE, constrained,
         {"q": (0.0, 0.0, 0.0), "xi": (0.0, 1.0)},
-        (Check("accelerations and force by Newton", "in this file", 1e-11, newton),
+        (Check("accelerations and force by Newton", "in this file", 1e-11,
+               lambda: newton_error(made, m, lambda x: rate ** 2 * x + g * np.sin(tilt))),
          Check("straight down the slope", "in the docstring", 1e-10, straight),
          Check("dE/dt = -dL/dt", "Lagrange", 1e-11, lambda: imbalance(made, _energy, _power))),
         ("x'", "phi'"),
-        shapes=(Shape("box", (0.4, 0.05, 0.1), lambda q: pose((q[0], q[1], 0.05), yaw=q[2]),
-                      trail=True),),
+        shapes=(EDGE,),
         generators={"across": lambda s: {"y": 1}})
     return made
 

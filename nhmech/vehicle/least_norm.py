@@ -12,24 +12,11 @@ IMPOSSIBLE = 1e-5
 OPTIMAL = 1e-12    # slope below which no further unknown makes the residual, of order one, smaller
 
 
-def least_norm(matrix: np.ndarray, right: np.ndarray, non_negative: np.ndarray,
-               rtol: float = RANK) -> tuple[np.ndarray, bool, np.ndarray]:
-    """min |x|^2 with matrix x = right and x_i >= 0 where `non_negative`.
-
-    Returns x, whether the sign condition could be met (if not, x is the plain least-norm solution),
-    and which entries another solution could change.
-    """
-    x0, N = solve_shortest(matrix, right, rtol)
-    x, feasible = impose_signs(x0, N, non_negative)
-    return x, bool(feasible), np.linalg.norm(N, axis=1) > LOOSE
-
-
-def solve_shortest(matrix: np.ndarray, right: np.ndarray,
-                   rtol: float = RANK) -> tuple[np.ndarray, np.ndarray]:
+def solve_shortest(matrix: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The least-norm solution (n,) of matrix x = right, and an orthonormal basis (n, k) of the
     kernel."""
     u, s, vt = np.linalg.svd(matrix)
-    rank = int(np.sum(s > rtol * max(s.max(initial=0.0), 1e-300)))
+    rank = int(np.sum(s > RANK * max(s.max(initial=0.0), 1e-300)))
     return vt[:rank].T @ ((u[:, :rank].T @ right) / s[:rank]), vt[rank:].T
 
 

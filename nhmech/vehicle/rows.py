@@ -71,10 +71,10 @@ def contact_span(contact: Contact, v: ca.SX) -> Span | None:
                 ca.jacobian(contact.velocity, v), offsets, rotation)
 
 
-def function_row(name: str, phi: ca.SX, algebroid: LieAlgebroid, priority: int = COUPLED) -> Row:
+def function_row(name: str, phi: ca.SX, algebroid: LieAlgebroid) -> Row:
     """The row of a holonomic function of q."""
     form = ca.jacobian(phi, algebroid.q) @ algebroid.anchor
-    return Row(name, form, ca.SX(1, 1), phi, priority)
+    return Row(name, form, ca.SX(1, 1), phi, COUPLED)
 
 
 def mimic_row(mimic: Mimic, algebroid: LieAlgebroid, v: ca.SX) -> Row:

@@ -17,6 +17,8 @@ import pinocchio as pin
 from ..mechanics.algebroid import LieAlgebroid, circle, line, product, rotation, special_euclidean
 from .model import is_prismatic, joint_axis
 
+ROUND = 1e-9     # of its inertia, by which a wheel may differ from a body of revolution
+
 
 @dataclass(frozen=True, eq=False)
 class RootView:
@@ -61,7 +63,7 @@ def algebroid_of(model: pin.Model) -> LieAlgebroid:
     return product(*factors)
 
 
-def is_axisymmetric(model: pin.Model, joint: int, rtol: float = 1e-9) -> bool:
+def is_axisymmetric(model: pin.Model, joint: int) -> bool:
     """Whether a childless joint's body looks the same at every angle.
 
     Its centre of mass is on the axle then, and its diametral inertias are equal.
@@ -74,8 +76,8 @@ def is_axisymmetric(model: pin.Model, joint: int, rtol: float = 1e-9) -> bool:
     side = np.eye(3) - np.outer(axis, axis)
     deviation = across - np.trace(across) / 2 * side
     size = max(np.abs(inertia.inertia).max(), 1e-300)
-    return bool(inertia.mass * np.linalg.norm(off_axle) <= rtol * max(inertia.mass * 1e-3, 1e-12)
-                and np.abs(deviation).max() <= rtol * size)
+    return bool(inertia.mass * np.linalg.norm(off_axle) <= ROUND * max(inertia.mass * 1e-3, 1e-12)
+                and np.abs(deviation).max() <= ROUND * size)
 
 
 def rotation_about(axis: np.ndarray, c: ca.SX, s: ca.SX) -> ca.SX:

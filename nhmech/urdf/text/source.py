@@ -69,11 +69,11 @@ class Source:
         """The error to raise about an element."""
         return ElementError(self.label, element, message, remedy, mend)
 
-    def child(self, element: Element, tag: str, remedy: str = "add it") -> Element:
+    def child(self, element: Element, tag: str) -> Element:
         """The first child element of that tag. Raises `ModelError` where there is none."""
         found = element.find(tag)
         if found is None:
-            raise self.error(element, f"<{tag}> is missing; {remedy}")
+            raise self.error(element, f"<{tag}> is missing; add it")
         return found
 
     def number(self, element: Element, attribute: str, default: float | None = None) -> float:
