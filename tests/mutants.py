@@ -29,13 +29,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from mutants_places import Finder, Mutant, mutants, with_all_switches
 from mutants_table import CORE, MODULES, PACKAGE, TESTS
 
-AFTER = 0.5        # [s] of processor in which a change is followed from test to test
-ENOUGH = 5.0       # [s] of processor of all children of a change, after which it is left over
+ENOUGH = 2.0       # [s] of processor of all children of a change, after which it is left over
 LIMIT = 8.0        # [s] of processor of one test with a change
 SLOWER = 4.0       # how much slower than unchanged is no endless loop
 START = 10.0       # [s] to import and to load robots
@@ -50,12 +50,20 @@ LIBRARIES = ("numpy", "scipy.linalg", "scipy.optimize", "scipy.integrate",
              "click.testing", "rich.console", "rich.table", "rich.progress", "numpy.testing")
 
 
+class Pace(NamedTuple):
+    """How much of the tests is run: cases of a test with arguments; and [s] of processor for which
+    a child goes on to the tests after the one that came to the change."""
+
+    instances: int = 2
+    after: float = 0.5
+
+
 # -- one run of the tests, with a child for each change that a test comes to -----------------------
 class Run:
     """The part of pytest that forks where a test comes to a change; writes lines of JSON."""
 
-    def __init__(self, drawn: dict[int, Mutant], out: Path, instances: int, active: int | None):
-        self.drawn, self.instances, self.active = drawn, instances, active
+    def __init__(self, drawn: dict[int, Mutant], out: Path, pace: Pace, active: int | None):
+        self.drawn, self.pace, self.active = drawn, pace, active
         self.out, self.shown = out, os.fdopen(os.dup(2), "w")
         self.open = {k for k, mutant in drawn.items() if mutant.at_import is None}
         self.process, self.is_child = os.getpid(), False
@@ -106,14 +114,15 @@ class Run:
         cases = defaultdict(list)
         for item in items:
             cases[item.nodeid.partition("[")[0]].append(item)
-        kept = {some[i * len(some) // self.instances] if len(some) > self.instances else some[i]
-                for some in cases.values() for i in range(min(self.instances, len(some)))}
+        most = self.pace.instances
+        kept = {some[i * len(some) // most] if len(some) > most else some[i]
+                for some in cases.values() for i in range(min(most, len(some)))}
         items[:] = [item for item in items if item in kept]
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item, nextitem):
         file = item.nodeid.partition("::")[0]
-        if self.is_child and (file != self.file or time.process_time() > AFTER):
+        if self.is_child and (file != self.file or time.process_time() > self.pace.after):
             os._exit(OVERSEEN)
         self.test, self.file = item.nodeid, file
         self.tried, self.by_now, self.reached, self.failed = set(), {}, set(), False
@@ -188,7 +197,7 @@ def form_equations_always() -> None:
         temporary=folder.temporary or folder.path == KEPT)
 
 
-def start(drawn: dict[int, Mutant], finder: Finder, tests: list[str], out: Path, instances: int,
+def start(drawn: dict[int, Mutant], finder: Finder, tests: list[str], out: Path, pace: Pace,
           active: int | None = None, seconds: float = 0.0) -> int:
     """The status of a process that runs tests: all of them, or with one change up to the first that
     fails."""
@@ -205,10 +214,10 @@ def start(drawn: dict[int, Mutant], finder: Finder, tests: list[str], out: Path,
             restrict(seconds)
             if drawn[active].room == "compile":
                 keep_apart(drawn[active])
+        run = Run(drawn, out, pace, active)
         with open(out.with_suffix(".log"), "w") as log:
             os.dup2(log.fileno(), 1)
             os.dup2(log.fileno(), 2)
-        run = Run(drawn, out, instances, active)
         builtins._changed, builtins._entered = run.changed, run.entered   # type: ignore
         sys.meta_path.insert(0, finder)
         form_equations_always()
@@ -269,18 +278,18 @@ class Shown:
         return chosen
 
 
-def judge(drawn: dict[int, Mutant], names: list[str], instances: int) -> Iterator[tuple[int, str]]:
+def judge(drawn: dict[int, Mutant], names: list[str], pace: Pace) -> Iterator[tuple[int, str]]:
     """Each change as it is done, and the test that has noticed it."""
     finder, shown = with_all_switches(drawn), Shown()
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "run")
-        start(drawn, finder, [f"tests/test_{name}.py" for name in names], out, instances)
+        start(drawn, finder, [f"tests/test_{name}.py" for name in names], out, pace)
         shown.read(out)
         yield from shown.noticed.items()
         for k, mutant in drawn.items():
             fitting = shown.fitting(mutant) if mutant.at_import is not None else []
             seconds = START + SLOWER * sum(shown.seconds[test] for test in fitting)
-            if fitting and start(drawn, finder, fitting, out, 10**6, k, seconds):
+            if fitting and start(drawn, finder, fitting, out, Pace(10**6), k, seconds):
                 yield k, "with the change from the start"
             elif k not in shown.noticed:
                 yield k, ""
@@ -291,6 +300,8 @@ def main() -> int:
     parser.add_argument("-n", "--count", type=int, default=40, help="changes of each room")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--instances", type=int, default=2, help="cases of one test that are run")
+    parser.add_argument("--after", type=float, default=0.5,
+                        help="seconds for which a change is followed from test to test")
     parser.add_argument("--tests", nargs="+", default=TESTS, metavar="TEST",
                         help="run tests/test_TEST.py alone")
     parser.add_argument("rooms", nargs="*", default=CORE, metavar="ROOM or MODULE[:LINE]")
@@ -307,7 +318,7 @@ def main() -> int:
     drawn = dict(enumerate(mutant for mutant in every if not mutant.reason))
     score: dict[str, dict[int, bool]] = defaultdict(dict)
     try:
-        for k, by in judge(drawn, given.tests, given.instances):
+        for k, by in judge(drawn, given.tests, Pace(given.instances, given.after)):
             score[drawn[k].room][k] = bool(by)
             if not by:
                 print(f"not noticed  {drawn[k]}\n             {drawn[k].says}", flush=True)

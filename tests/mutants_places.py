@@ -18,7 +18,7 @@ from pathlib import Path
 from types import CodeType
 from typing import NamedTuple
 
-from mutants_table import EQUIVALENT, MODULES, PACKAGE
+from mutants_table import MODULES, PACKAGE, explain
 
 COMPARISONS = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt,
                ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
@@ -127,7 +127,7 @@ class Mutant:
     @property
     def reason(self) -> str:
         """Why nothing can notice it, if that is known."""
-        return EQUIVALENT.get((self.module, self.says, self.change), "")
+        return explain(self.module, self.says, self.change)
 
 
 def path_of(module: str) -> Path:

@@ -1,5 +1,6 @@
 """What `tests/mutants.py` changes, and which changes change nothing."""
 
+import re
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "nhmech"
@@ -19,6 +20,21 @@ ASIDE = [
     "server_guard", "simplify", "two_halves", "viewer", "written_page"]
 TESTS = sorted(file.stem.removeprefix("test_") for file in Path(__file__).parent.glob("test_*.py")
                if file.stem.removeprefix("test_") not in ASIDE)
+
+# patterns of (module, what the line says, change): why no test can notice
+RULES = [
+    ("systems/", r'"(q|xi)": ', r"^(?!1(\.0)? )[\d.]+ -> ", "a start is any"),
+    ("systems/", r"Check\(", r"^1e-\d+ -> ", "what holds within a tolerance holds in a wider one"),
+    ("", r"rng\.(uniform|normal)\(", r"^\d+ -> ", "a sample is any"),
+]
+
+
+def explain(module: str, says: str, change: str) -> str:
+    """Why nothing can notice a change, if that is known."""
+    return EQUIVALENT.get((module, says, change)) or next(
+        (reason for *patterns, reason in RULES
+         if all(map(re.search, patterns, (module, says, change)))), "")
+
 
 # (module, what the line says, change): why no test can notice. What only takes longer has no effect
 # either.
@@ -48,4 +64,14 @@ EQUIVALENT = {
     ("analysis/curvature", "len(below)), max(1.0, float(np.abs(lift).max(initial=0.0)))",
      "np.abs(lift).max(initial=0.0) -> np.abs(lift).min(initial=0.0)"):
         "a scale of a tolerance, which the 1 beside it bounds below",
+    ("urdf/text/macros", "_LARGEST = 1 << 20      # bytes of a xacro file that is searched for "
+     "calls", "20 -> 21"): "how much is searched for what a message proposes",
+    ("simulation/contact/impulses", "COMPLIANCE, NEARER = 1e-6, 2", "2 -> 3"):
+        "one round more of six digits, where two have all",
+    ("simulation/runs/driven_twist", "part = np.where(judged, np.linalg.norm(error, axis=1) / "
+     "np.where(judged, size, 1.0), 0.0)", "1.0 -> 1.01"): "divides what is not used",
+    ("simulation/integration/integrators", "ca.mmin(guards) if guards.numel() else 1)", "1 -> 2"):
+        "no guard: any positive number",
+    ("compile/gpu", "check(driver.cuLaunchKernel(kernel, -(-threads // BLOCK), 1, 1, BLOCK, 1, 1, "
+     "0, 0,", "1 -> 2"): "needs a GPU: the tests launch a loop in its place",
 }

@@ -5,6 +5,7 @@ import sys
 from functools import cache
 
 import casadi as ca
+import coal
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -21,7 +22,7 @@ from nhmech.simulation.contact.glide import Glide
 from nhmech.simulation.contact.motion import Phase
 from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
 from nhmech.simulation.contact.world_axes import to_body
-from nhmech.vehicle.bodies import BodyContacts
+from nhmech.vehicle.bodies import ROUND, BodyContacts
 from nhmech.view.floor import ribbon
 from nhmech.view.overlays.contact_phases import ContactPhases, draw_trail, phases_along
 from nhmech.view.sampling import snapshots
@@ -96,6 +97,18 @@ def test_the_lowest_point_of_a_shape_is_a_contact(kind):
                  "cylinder": 0.12 * np.hypot(*down[:2]) + 0.2 * abs(down[2])}[kind]
         found = heights(q).full().ravel()[mine]
         assert found.min() == pytest.approx(pose.translation[2] - reach, abs=1e-13)
+
+
+def test_a_capsule_touches_as_its_two_balls():
+    """Its support function along n: p.n + r + l/2 |a.n|, for a capsule of length l about a at p."""
+    rng, place = np.random.default_rng(2), pin.SE3(pin.exp3(np.array([0.3, 1.1, -0.4])),
+                                                   np.array([0.5, -0.2, 0.9]))
+    points = ROUND[coal.Capsule](coal.Capsule(0.2, 0.6), place)
+    for n in rng.normal(size=(5, 3)):
+        n /= np.linalg.norm(n)
+        reach = max(n @ ca.DM(point.centre).full().ravel() + point.ball for point in points)
+        assert reach == pytest.approx(n @ place.translation + 0.2
+                                      + 0.3 * abs(n @ place.rotation[:, 2]), rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["tricycle", "trailers", "bicycle"])

@@ -12,7 +12,7 @@ from meshes import write_dae
 
 from nhmech.urdf.description import Description
 from nhmech.urdf.wheel import Wheel
-from nhmech.vehicle.geometry import find_mesh, load_geometry
+from nhmech.vehicle.geometry import THINNEST, find_mesh, inertia_box, load_geometry
 from nhmech.view.shapes import convert
 
 ROBOTS = Path(__file__).resolve().parents[2] / "shared" / "robots"
@@ -209,3 +209,17 @@ def test_shapes_keep_size_and_axis(shape, extent):
         for sign in (1, -1):
             corners.append(sign * np.abs(pose[:3, :3]) @ half + pose[:3, 3])
     np.testing.assert_allclose(np.ptp(corners, axis=0), extent, atol=1e-12)
+
+
+@pytest.mark.parametrize("sides", [(0.3, 0.5, 0.2), (1.0, 2.0, 0.0)])
+def test_the_box_of_an_inertia(sides):
+    """I = m/12 (b^2 + c^2) and so on, turned by R, has that box again; a plate gets a thickness
+    that shows."""
+    a, b, c = sides
+    R = pin.exp3(np.array([0.4, -0.7, 1.2])) if c else np.eye(3)
+    moments = 12.0 / 12 * np.array([b * b + c * c, a * a + c * c, a * a + b * b])
+    found, axes = inertia_box(pin.Inertia(12.0, np.zeros(3), R @ np.diag(moments) @ R.T), 10.0)
+    order = np.argsort(np.abs(R.T @ axes).argmax(axis=0))
+    np.testing.assert_allclose(found[order], np.maximum(sides, THINNEST * max(sides)), rtol=1e-9)
+    np.testing.assert_allclose(np.abs(R.T @ axes)[:, order], np.eye(3), atol=1e-9)
+    assert np.linalg.det(axes) == pytest.approx(1.0, rel=1e-12)

@@ -88,6 +88,12 @@ def test_what_cannot_be_stabilised_is_named():
                   names=["wave_a", "wave_b"], inputs=["u"])
 
 
+def test_what_decays_by_itself_needs_neither_input_nor_weight():
+    """Beside x' = a x + u, whose gain is a + sqrt(a^2 + q/r)."""
+    K, _ = solve(np.diag([0.5, -1.0]), np.array([[1.0], [0.0]]), np.diag([3.0, 0.0]), np.eye(1))
+    np.testing.assert_allclose(K, [[0.5 + np.sqrt(0.25 + 3.0), 0.0]], rtol=1e-12, atol=1e-15)
+
+
 def test_states_that_others_depend_on():
     A = np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [1, 0, 0, 0]], dtype=float)
     assert (depends_on(A, [0]) == [0, 1, 2] and depends_on(A, [3]) == [0, 1, 2, 3]

@@ -76,9 +76,9 @@ import sys, types
 sys.path[:0] = [{tests!r}, {folder!r}]
 import pytest
 from pathlib import Path
-from mutants import Run
+from mutants import Pace, Run
 from mutants_places import Mutant
-run = Run({{0: Mutant("a", 0, 1, "", "", None)}}, Path({folder!r}, "out"), 2, None)
+run = Run({{0: Mutant("a", 0, 1, "", "", None)}}, Path({folder!r}, "out"), Pace(), None)
 sys.modules["_changed_here"] = types.SimpleNamespace(run=run)
 sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", {folder!r}], plugins=[run]))
 """.format(tests=str(Path(__file__).parent), folder=str(tmp_path))

@@ -185,6 +185,18 @@ def test_each_step_is_judged_against_the_guard_of_the_step_before(make):
     np.testing.assert_allclose(state.health[2, :6], kept, rtol=1e-13)
 
 
+@pytest.mark.parametrize("make", [Mapped, pytest.param(compile_lanes, marks=needs_compiler)])
+def test_each_step_begins_at_its_time(make):
+    """x + t dt, from step 3 on: the sum of k dt^2."""
+    t, dt, x, u = (ca.SX.sym(name) for name in ("t", "dt", "x", "u"))
+    runner = make(step_function(ca.Function("clock", [t, x, u, ca.SX.sym("theta", 0), dt],
+                                            [x + t * dt, ca.vertcat(0, 1, 1)])))
+    state = LaneState.of(np.zeros((2, 1)), runner.width)
+    state.side[:], state.health[2] = 1.0, 1.0
+    runner.run(state, np.zeros((2, 1)), np.zeros((2, 0)), dt=0.1, k0=3, steps=5)
+    np.testing.assert_allclose(state.cases[:, 0], 0.01 * (3 + 4 + 5 + 6 + 7), rtol=1e-13)
+
+
 @needs_compiler
 @pytest.mark.parametrize("name", VEHICLES)
 def test_the_loop_in_c_and_the_step_in_python(name):

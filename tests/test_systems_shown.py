@@ -1,9 +1,12 @@
 """Every textbook system, by the commands: it runs, is saved, drawn and plotted."""
 
+import casadi as ca
+import numpy as np
 import pytest
+from scipy.linalg import null_space
 from support import command_line, sampled
 
-from nhmech.systems import system_names
+from nhmech.systems import load_system, system_names
 
 
 @pytest.mark.parametrize("name", sampled(system_names(), 6))
@@ -18,3 +21,47 @@ def test_a_system_runs_and_is_seen(name, tmp_path):
     plotted = command_line("plot", str(run), "-o", str(figure))
     assert plotted.exit_code == 0, plotted.output
     assert figure.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", ["car_with_trailers", "carriage", "differential_drive",
+                                  "roller_racer", "snakeboard", "wheeled_snake"])
+def test_drawn_wheels_stand_and_do_not_slide_along_their_axle(name):
+    """On the ground, at a radius's height; and J_y v = 0 of each axle's middle for all v that the
+    constraints allow, so the picture has its wheels where the equations have them."""
+    example = load_system(name)
+    system = example.constrained.system
+    q = np.array(ca.vertsplit(system.q), dtype=object)
+    poses = [ca.vertcat(*(ca.SX(x) for x in shape.pose(q)[:3].ravel())) for shape in example.shapes
+             if shape.kind == "cylinder" and shape.trail]
+    moving = [ca.jacobian(pose, system.q) @ system.q_rate for pose in poses]
+    at = ca.Function("wheels", [system.t, system.q, system.v, system.theta],
+                     [ca.horzcat(*poses), ca.horzcat(*moving), example.constrained.distribution.A])
+    rng, theta = np.random.default_rng(4), example.constrained.parameters
+    for place in example.constrained.configurations[:3]:
+        A = at(0.0, place, np.zeros(system.v.numel()), theta)[2].full()
+        v = null_space(A) @ rng.normal(size=A.shape[1] - np.linalg.matrix_rank(A))
+        where, rate, _ = (x.full() for x in at(0.0, place, v, theta))
+        assert where.shape[1] >= 2
+        for T, T_rate in zip(where.T.reshape(-1, 3, 4), rate.T.reshape(-1, 3, 4)):
+            axle = T[:, 2]
+            assert abs(axle[2]) < 1e-12 and 0.01 < T[2, 3] < 1.0
+            np.testing.assert_allclose(axle @ T_rate[:, 3], 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["ball_on_turntable", "chaplygin_ball", "chaplygin_sleigh",
+                                  "rolling_ball", "vertical_disk"])
+def test_a_picture_moves_as_its_place_does(name):
+    """dp/d(x, y), of the middle p of each part: the unit matrix, or nothing for what stands. Bars
+    through a ball stand out of it by a little."""
+    example = load_system(name)
+    system = example.constrained.system
+    assert system.algebroid.q_names[:2] == ("x", "y")
+    q = np.array(ca.vertsplit(system.q), dtype=object)
+    for shape in example.shapes:
+        middle = ca.vertcat(*(ca.SX(x) for x in shape.pose(q)[:3, 3]))
+        moved = ca.Function("moved", [system.q], [ca.jacobian(middle, system.q)[:, :2]])
+        moved = moved(example.constrained.configurations[0]).full()
+        np.testing.assert_allclose(moved, np.eye(3, 2) if moved.any() else 0.0, atol=1e-15)
+    balls = [shape.size[0] for shape in example.shapes if shape.kind == "sphere"]
+    for shape in example.shapes if "ball" in name else ():
+        assert shape.kind == "sphere" or balls[0] < max(shape.size) / 2 < 1.1 * balls[0]
