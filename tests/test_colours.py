@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import pytest
 from support import VARIED, shipped
 
@@ -13,6 +12,7 @@ import nhmech
 from nhmech.view.animation import animate
 from nhmech.view.drawable import Snapshot
 from nhmech.view.live import LiveScene
+from nhmech.view.messages import rgb
 from nhmech.view.scene import Scene
 
 pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
@@ -26,6 +26,12 @@ def trails(messages) -> dict[int, str]:
     """Colour #RRGGBB of each contact's trail, as sent to the page."""
     return {int(m["path"].split("/")[2]): f"#{m['object']['materials'][0]['color']:06X}"
             for m in messages if m.get("path", "").startswith("/trails/")}
+
+
+def live_trails(messages) -> dict[int, str]:
+    """The same of a page that draws its trails by itself."""
+    looks, = (m for m in messages if m["type"] == "trails")
+    return {i: f"#{rgb(color):06X}" for i, color in enumerate(looks["colors"])}
 
 
 def legend(messages) -> dict[str, str]:
@@ -48,13 +54,8 @@ def test_viewer_plots_and_report_agree(name):
     assert trails(recorded) == dict(enumerate(drawn.values())) and legend(recorded) == drawn
 
     live = LiveScene(vehicle, (), False, None)
-    away = np.array([run.q[0]] * 2)
-    away[1, 0] += 10.0
-    sent = live.messages(Snapshot(away[0]))
-    # a page is told of a trail or two at a time
-    for _ in drawn:
-        sent += live.messages(Snapshot(away[1]))
-    assert trails(sent) == dict(enumerate(drawn.values())) and legend(sent) == drawn
+    sent = live.messages(Snapshot(run.q[0]))
+    assert live_trails(sent) == dict(enumerate(drawn.values())) and legend(sent) == drawn
 
     lines = {line.get_label(): line.get_color() for line in plots.path(vehicle, run)[1].lines}
     assert {wheel: lines[words(wheel)] for wheel in drawn} == drawn

@@ -129,18 +129,25 @@ def test_arrows_of_wheels_that_slide_are_those_of_friction(sliding):
 
 
 def test_a_live_page_has_skid_marks_and_says_who_slides(sliding):
-    """The marks lie where the wheels slid; a state says so, to controllers too."""
+    """The marks lie where the wheels slid, on our page and on meshcat's own; a state says so, to
+    controllers too."""
     vehicle, run = sliding
     simulator = Simulator(vehicle, brake, control_period=0.01, contact="coulomb", mu=MU)
     simulator.reset(xi={"forward_speed": 1.0})
     assert Simulator(vehicle).state.contacts is None
     live = LiveScene(vehicle, (), False, None, lambda paths: Instruments(vehicle, MU, paths))
-    sent, states = [], []
+    other = LiveScene(vehicle, (), False, None, draws_trails=False)
+    sent, drawn, states = [], [], []
     for _ in range(400):
         states.append(simulator.step())
         if len(states) % 10 == 0:
             sent += live.messages(Snapshot.of(states[-1]))
-    paths = {message.get("path") for message in sent}
+            drawn += other.messages(Snapshot.of(states[-1]))
+    pieces = [message for message in sent if message["type"] == "trail"]
+    assert any(Phase.SLIDING in piece["phases"] for piece in pieces)
+    assert not any(message.get("path", "").startswith("/trails/") for message in sent
+                   if message["type"] == "set_object")
+    paths = {message.get("path") for message in drawn}
     n = len(vehicle.contact_names)
     assert {f"/trails/{i}/0" for i in range(n)} <= paths
     assert {path for path in paths if path and "skid" in path} <= {

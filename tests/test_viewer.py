@@ -17,11 +17,13 @@ from browser import hue, needs_chromium, pixels
 from stand_in_cart import Cart, drive
 
 from nhmech.errors import NhmechError
+from nhmech.simulation import Phase
 from nhmech.vehicle.ground import Ground
 from nhmech.view import Viewer, save_gif, save_html, screenshot
 from nhmech.view.browser import Browser, share_chromium
-from nhmech.view.floor import floor_pose, motion
+from nhmech.view.floor import floor_pose, motion, ribbon
 from nhmech.view.sampling import sample
+from nhmech.view.trails import trail_piece
 
 GREEN = 1  # the channel of the cart's body; no other part of the picture is green
 TESTS = Path(__file__).resolve().parent
@@ -292,6 +294,49 @@ def test_a_page_without_a_graphics_card_draws_once_for_each_message_and_is_sharp
     assert 200 < np.median(ground) < 250 and ground.std() > 2, (
         "the floor has lost its light or its grid"
     )
+
+
+@needs_chromium
+@pytest.mark.browser
+def test_the_trails_that_a_live_page_draws_are_those_of_a_recording():
+    """Corner by corner, sent in pieces that grow and overlap; without those of wheels in the air,
+    with marks where they slide; and none once they are cleared."""
+    cart, normal = Cart(), np.array([0.0, 0.0, 1.0])
+    n, m = len(cart.contact_names), 70
+    angle = np.linspace(0.0, 3.0, m)
+    points = np.stack([np.stack([(1 + i) * np.cos(angle), (1 + i) * np.sin(angle), 0 * angle], 1)
+                       for i in range(n)], axis=1)
+    phases = np.zeros((m, n), dtype=int)
+    phases[20:25, 0], phases[40:50, 1] = Phase.AIRBORNE, Phase.SLIDING
+    strips = "nhmech.viewer.scene_tree.find(['trails']).object.children"
+    with Viewer(cart) as viewer, Browser(viewer.url, (300, 200)) as browser:
+        viewer.display(drive(cart).q[0])
+        browser.wait_for("nhmech.state.ready")
+        size = viewer._live._view.size
+        for number, (first, last) in enumerate([(0, 32), (30, 60), (58, m)]):
+            for end in (first + 2, first + 9, last):
+                viewer._window.send([trail_piece(number, points[first:end], phases[first:end])])
+                time.sleep(0.05)
+        viewer._window.send([{"type": "time", "t": 7.0}])
+        browser.wait_for("nhmech.history.state.end === 7")
+        drawn = browser.evaluate(f"{strips}.map(({{ geometry, visible }}) => [visible,"
+                                 "geometry.drawRange.count, [...geometry.index.array],"
+                                 "[...geometry.attributes.position.array]])")
+        viewer.clear_trails()
+        browser.wait_for(f"{strips}.every(strip => !strip.visible)")
+    for i in range(n):
+        shown = phases[1:, i] != Phase.AIRBORNE
+        recorded = ribbon("/trails", points[:, i], size, normal, i, shown=shown)
+        whole, = recorded["object"]["geometries"]
+        visible, count, index, places = drawn[2 * i]
+        corners = np.frombuffer(whole["data"]["attributes"]["position"]["array"].data, "<f4")
+        faces = np.frombuffer(whole["data"]["index"]["array"].data, "<u4")
+        assert visible and count == len(faces)
+        np.testing.assert_allclose(places[:len(corners)], corners, rtol=0, atol=1e-6)
+        np.testing.assert_array_equal(index[:count], faces)
+    assert [one[0] for one in drawn[1::2]] == [i == 1 for i in range(n)]
+    marked = np.array(drawn[3][2][:drawn[3][1]]).reshape(-1, 6).any(axis=1)
+    np.testing.assert_array_equal(marked, phases[1:, 1] == Phase.SLIDING)
 
 
 def test_display_sends_only_what_moved_and_never_waits():

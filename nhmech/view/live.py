@@ -18,20 +18,21 @@ from .messages import set_property, set_transform
 from .overlays.contact_phases import ContactPhases, draw_trail, wheel_phases
 from .overlays.overlay import Overlay, Poses
 from .scene import FOCUS, Scene
+from .trails import trail_looks, trail_piece
 
-CHUNK = 32  # points of a trail that are sent as one object: a longer one is sent again too often
+CHUNK = 32  # points of the trails that are sent at once: more would be sent again too often
 RENEWED = 4  # frames between two looks at layers that are hidden at first
 UNSEEN = 1e-6  # of the vehicle's size: what moved by less is not sent again
-# trails that are sent with one moment, which keeps frames short; the others follow with the next
-AT_ONCE = 2
 
 
 class LiveScene:
-    """A vehicle, its trails and overlays, and what a page has been sent of them."""
+    """A vehicle, its trails and overlays, and what a page has been sent of them; `draws_trails`
+    says whether the page draws trails by itself."""
 
     def __init__(self, vehicle: Drawable, overlays: Sequence[Overlay], follow: bool,
                  title: str | None,
-                 instrument: Callable[[Mapping[int, str]], Instruments] | None = None):
+                 instrument: Callable[[Mapping[int, str]], Instruments] | None = None,
+                 draws_trails: bool = True):
         self.vehicle, self._scene = vehicle, Scene(vehicle)
         self._overlays = [*overlays, *make_layers(self._scene)]
         self._follow, self._title = follow, title
@@ -41,18 +42,19 @@ class LiveScene:
         self._legend: tuple[tuple[str, Colour], ...] = ()
         self._count = 0
         self._instruments = None if instrument is None else instrument(self._scene.paths)
-        self._due = -math.inf
+        self._due, self._draws_trails = -math.inf, draws_trails
         self.clear_trails()
 
     def clear_trails(self) -> None:
         """Begin the trails anew."""
-        self._chunk = self._turn = 0
+        self._chunk, self._is_stale = 0, False
         self._points: list[np.ndarray] = []
         self._phases: list[np.ndarray] = []     # of each point, up to it
-        self._stale: set[int] = set()
 
-    def messages(self, moment: Snapshot, passed: Sequence[Snapshot] = ()) -> list[dict]:
-        """What shows this moment; `passed` are those since the last one, for the trails."""
+    def messages(self, moment: Snapshot, passed: Sequence[Snapshot] = (),
+                 share: float = 1.0) -> list[dict]:
+        """What shows this moment; `passed` are those since the last one, for the trails. `share` is
+        the part of this thread's time that readings may take."""
         messages: list[dict] = []
         if self._view is None:
             self._view, messages = self._begin(moment)
@@ -73,17 +75,19 @@ class LiveScene:
         for one in passed:
             self._extend(self._scene.contacts(one.q), one, view.size)
         self._extend(contacts, moment, view.size)
-        return [*messages, *self._trails(view.size), *self._rows(moment), *self._read(moment),
-                {"type": "time", "t": moment.t}]
+        return [*messages, *self._trails(view.size), *self._rows(moment),
+                *self._read(moment, share), {"type": "time", "t": moment.t}]
 
-    def _read(self, moment: Snapshot) -> list[dict]:
-        """What the instruments show, when that is due."""
-        now = time.monotonic()
+    def _read(self, moment: Snapshot, share: float) -> list[dict]:
+        """What the instruments show, when that is due: the forces of many wheels take longer to
+        find than their picture, which must not wait for them."""
+        now, begin = time.monotonic(), time.thread_time()
         if self._instruments is None or now < self._due:
             return []
-        self._due = now + PERIOD
         values = [part.tolist() for part in (moment.v, moment.u) if part is not None]
-        return [{**self._instruments.read(moment), "columns": sum(values, [])}]
+        message = {**self._instruments.read(moment), "columns": sum(values, [])}
+        self._due = now + max(PERIOD, (time.thread_time() - begin) / share)
+        return [message]
 
     def _begin(self, moment: Snapshot) -> tuple[View, list[dict]]:
         """The view of the first pose, and everything that does not move."""
@@ -94,6 +98,7 @@ class LiveScene:
         path = self._scene.middle(q) + np.outer([0.0, -0.5, 0.5], extent.size * forward)
         view = frame(extent, path, self.vehicle.ground.normal, forward, self._follow)
         messages = self._scene.messages(view, self._overlays, self._title)
+        messages.append({"type": "trails", **trail_looks(self.vehicle, view.size)})
         if self._instruments is not None:
             messages.append({**self._instruments.describe(moment),
                              "columns": self._instruments.columns()})
@@ -139,22 +144,19 @@ class LiveScene:
                 return
         self._points.append(contacts)
         self._phases.append(wheel_phases(self.vehicle, moment))
-        if len(self._points) > 1:
-            self._stale = set(range(len(contacts)))
+        self._is_stale = len(self._points) > 1
 
     def _trails(self, size: float) -> list[dict]:
-        """The newest pieces of some trails; of all where a piece is full."""
-        if not self._stale:
+        """The newest piece of the trails, where it has grown."""
+        if not self._is_stale:
             return []
-        lines, phases = np.array(self._points), np.array(self._phases[1:])
-        is_full, count = len(self._points) > CHUNK, lines.shape[1]
-        turns = sorted(self._stale, key=lambda i: (i - self._turn) % count)
-        turns = turns if is_full else turns[:AT_ONCE]
-        self._stale -= set(turns)
-        self._turn, chunk = turns[-1] + 1, self._chunk
-        if is_full:
-            self._chunk, self._points = chunk + 1, self._points[-2:]
+        number, points, phases = self._chunk, np.array(self._points), np.array(self._phases)
+        self._is_stale = False
+        if len(points) > CHUNK:
+            self._chunk, self._points = number + 1, self._points[-2:]
             self._phases = self._phases[-2:]
-        normal = np.array(self.vehicle.ground.normal)
-        return [message for i in turns for message in draw_trail(
-            i, lines[:, i], phases[:, i], size, normal, count, f"/{chunk}")]
+        if self._draws_trails:
+            return [trail_piece(number, points, phases)]
+        count, normal = points.shape[1], np.array(self.vehicle.ground.normal)
+        return [message for i in range(count) for message in draw_trail(
+            i, points[:, i], phases[1:, i], size, normal, count, f"/{number}")]

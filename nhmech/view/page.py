@@ -32,6 +32,7 @@ LIVE = """
 document.body.classList.add("live");
 const nhmech = openPage(software.found());
 nhmech.history = openHistory(nhmech);
+openLiveTrails(nhmech);
 {further}nhmech.viewer.connect(`ws://${location.host}/scene`);
 """
 PLOTS = """
@@ -56,7 +57,7 @@ def render_recording(messages: list[dict], title: str) -> str:
 def render_live(title: str, drive: bool = False, plots: bool = True) -> str:
     """A page that draws what the program which serves it sends; with plots of what it reads, and
     with controls and instruments, whose words go back to it, if `drive`."""
-    further, codes = "", ["history.js"]
+    further, codes = "", ["history.js", "trails.js"]
     if plots:
         further, codes = PLOTS, [*codes, "plots.js", "wheels.js"]
     if drive:

@@ -32,7 +32,8 @@ from .server import Server
 FPS = 60.0  # that most screens show
 # of the time that the drawing thread may work, so that a simulation beside it keeps its speed
 SHARE = 0.04
-DRIVEN_SHARE = 0.3      # of a driven vehicle, whose loop waits for the clock anyway
+WAITING_SHARE = 0.3     # beside a loop that waits for the clock anyway
+READING = 0.25          # of that share for the numbers of the instruments; the rest for the picture
 # of a fast loop, one state in EACH is kept for the trails, and BETWEEN of those are drawn between
 # two frames: curves stay round, and keeping them costs nothing that can be measured
 EACH, BETWEEN = 64, 2
@@ -59,8 +60,8 @@ class Viewer:
     """Shows one vehicle in a browser on meshcat's page; also a context manager.
 
     No call waits for a browser. A thread draws the newest state at most 60 times a second and for
-    at most 4 % of the time, so that complicated scenes get fewer frames; sending them is not
-    included.
+    at most 4 % of the time (30 % while a run is played), so that complicated scenes get fewer
+    frames; sending them is not included.
 
     Parameters
     ----------
@@ -111,9 +112,10 @@ class Viewer:
         self._overlays = make_overlays(vehicle, overlays, mu=mu)
         self.commands = PageCommands()
         self._share, self._each, self._between = (
-            (DRIVEN_SHARE, DRIVEN_EACH, DRIVEN_BETWEEN) if drive else (SHARE, EACH, BETWEEN))
+            (WAITING_SHARE, DRIVEN_EACH, DRIVEN_BETWEEN) if drive else (SHARE, EACH, BETWEEN))
         instruments = _instruments(vehicle, window, drive, mu)
-        self._live = LiveScene(vehicle, self._overlays, follow, title, instruments)
+        self._live = LiveScene(vehicle, self._overlays, follow, title, instruments,
+                               draws_trails=window is None)
         self._window: Window = (
             Server(render_live(title or vehicle.name, drive, instruments is not None),
                    self.commands.receive if drive else None)
@@ -183,11 +185,15 @@ class Viewer:
         speed = read_number("speed", speed, "a positive multiple of real time", above=0.0)
         first, last = float(trajectory.t[0]), float(trajectory.t[-1])
         self.clear_trails()
+        share, self._share = self._share, WAITING_SHARE
         begin, now = time.monotonic(), first
-        while now < last:
-            self.display(self._snapshot(trajectory, now))
-            time.sleep(1 / FPS)
-            now = first + speed * (time.monotonic() - begin)
+        try:
+            while now < last:
+                self.display(self._snapshot(trajectory, now))
+                time.sleep(1 / FPS)
+                now = first + speed * (time.monotonic() - begin)
+        finally:
+            self._share = share
         self.display(self._snapshot(trajectory, last))
         self.flush()
 
@@ -242,7 +248,8 @@ class Viewer:
             try:
                 between = [Snapshot.of(state)
                            for state in passed[::max(1, len(passed) // self._between)]]
-                self._window.send(self._live.messages(Snapshot.of(newest), between))
+                self._window.send(self._live.messages(Snapshot.of(newest), between,
+                                                      READING * self._share))
             except NhmechError as error:
                 self._failure = error
             except Exception as error:

@@ -26,10 +26,10 @@ from ..vehicle.placements import placement_function
 from ..vehicle.tyres import DIRECTIONS
 from ..vehicle.vehicle import Vehicle
 from .camera import View, frame
-from .colours import contact_rgb
-from .floor import RIBBON, floor_pose, grid_cell, is_moving
+from .floor import floor_pose, grid_cell, is_moving
 from .overlays.forces import Forces
 from .scene import FOCUS, Scene
+from .trails import trail_looks
 from .written_forces import FRICTION, describe_arrows, describe_wheels, force_functions
 from .written_motion import write_motion
 
@@ -130,8 +130,7 @@ def picture_fields(scene: Scene, view: View) -> dict[str, Any]:
     period = 20 * grid_cell(view.size)
     pose = floor_pose(ground, view.ground, period)
     return {"paths": list(scene.paths.values()), "focus": FOCUS,
-            "colors": [contact_rgb(i) for i in range(len(scene.vehicle.contact_names))],
-            "normal": list(ground.normal), "width": RIBBON * view.size,
+            "trails": trail_looks(scene.vehicle, view.size), "normal": list(ground.normal),
             "ground": {"pose": pose.T.ravel().tolist(), "period": period}}
 
 

@@ -86,8 +86,8 @@ def save_page(vehicle: Vehicle | Example, path: str | PathLike[str], *,
     scene = base64.b64encode(umsgpack.packb(found.messages)).decode()
     script = SCRIPT.replace("$scene", scene).replace("$content", content)
     page = render(script, title or vehicle.name,
-                  ("motion.js", "controls.js", "instruments.js", "forces.js", "marks.js",
-                   "written.js"),
+                  ("motion.js", "controls.js", "instruments.js", "forces.js", "trails.js",
+                   "ghost.js", "written.js"),
                   ("drive.css", "written.css"))
     with replace_file(path) as new:
         new.write_text(page, encoding="utf-8")

@@ -5,7 +5,7 @@ const openHistory = nhmech => {
   const $ = id => document.getElementById(id);
   const state = { live: true, playing: false, t: 0, begin: 0, end: 0 };
   // path and property -> when it changed, and to what: the messages as they came
-  let tracks = new Map(), trimmed = 0;
+  let tracks = new Map(), trimmed = 0, painted = 0;
   // what else happens when somebody looks back, and with what is kept
   const on = { hold: () => {}, keep: () => {} };
   // type of a message -> what it says something new of; null for the page's own looks
@@ -89,13 +89,11 @@ const openHistory = nhmech => {
   }
   function paint() {
     const runs = state.live || state.playing;
-    $("play").innerHTML = runs ? "&#10074;&#10074;" : "&#9654;";
-    $("live").hidden = state.live;
+    put($("play"), "textContent", runs ? "\u275a\u275a" : "\u25b6");
+    put($("live"), "hidden", state.live);
     document.body.classList.toggle("held", !state.live);
-    const slider = $("time");
-    slider.min = state.begin;
-    slider.max = state.end;
-    slider.value = state.t;
+    Object.assign($("time"), { min: state.begin, max: state.end, value: state.t });
+    painted = performance.now();
   }
   let last = performance.now();
   function tick(now) {
@@ -105,7 +103,8 @@ const openHistory = nhmech => {
     if (state.playing) {
       if (state.t + passed >= state.end) goLive(); else show(state.t + passed);
     }
-    paint();
+    // at the end the slider stays where it is, whatever its numbers are
+    if (!state.live || now - painted > 250) paint();
   }
   $("play").onclick = play;
   $("time").oninput = () => seek(Number($("time").value));

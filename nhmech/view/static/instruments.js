@@ -75,28 +75,31 @@ const openInstruments = parent => {
       known = true;
       text = `${Math.round(100 * use)} %` + (use > 1 ? " over !" : use > TIGHT ? " !" : "");
     }
-    wheel.fill.style.width = `${100 * Math.min(use, 1)}%`;
+    const share = Math.round(100 * Math.min(use, 1));
+    if (wheel.shown === `${share} ${text}`) return;
+    wheel.shown = `${share} ${text}`;
+    wheel.fill.style.width = `${share}%`;
     wheel.fill.style.background = known ? shade(use) : "var(--quiet)";
     wheel.text.textContent = text;
     wheel.row.classList.toggle("tight", known && use > TIGHT);
-    wheel.bar.setAttribute("aria-valuenow", Math.round(100 * Math.min(use, 1)));
+    wheel.bar.setAttribute("aria-valuenow", share);
     wheel.bar.setAttribute("aria-valuetext", text);
   }
   function show(c) {
     const [x, y, yaw] = c.pose;
-    pose.textContent =
-      `x ${fixed(x, 2)} m   y ${fixed(y, 2)} m   yaw ${fixed(DEGREES * yaw, 0)}\u00b0`;
+    put(pose, "textContent",
+        `x ${fixed(x, 2)} m   y ${fixed(y, 2)} m   yaw ${fixed(DEGREES * yaw, 0)}\u00b0`);
     if (c.twist) for (const axis of axes) {
       const value = c.twist[axis.i], part = axis.most > 0 ? value / axis.most : 0;
       const left = axis.i > 0;  // of these a bar to the left is to the left
-      axis.number.textContent = fixed(axis.factor * value, axis.digits);
-      const size = 50 * Math.min(Math.abs(part), 1);
-      axis.fill.style.width = `${size}%`;
-      axis.fill.style.left = (part < 0) !== left ? `${50 - size}%` : "50%";
+      put(axis.number, "textContent", fixed(axis.factor * value, axis.digits));
+      const size = Math.round(50 * Math.min(Math.abs(part), 1));
+      put(axis.fill.style, "width", `${size}%`);
+      put(axis.fill.style, "left", (part < 0) !== left ? `${50 - size}%` : "50%");
     }
     wheels.forEach((wheel, k) => {
       const rate = c.rates && c.rates[k];
-      wheel.rate.textContent = typeof rate === "number" ? fixed(rate, 1) : "";
+      put(wheel.rate, "textContent", typeof rate === "number" ? fixed(rate, 1) : "");
       showUse(wheel, c.needed && c.needed[k], c.normal && c.normal[k], c.phases && c.phases[k]);
     });
   }

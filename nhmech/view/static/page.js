@@ -1,3 +1,8 @@
+// Writes what has changed since it was last written here: whatever is written, the browser paints.
+const put = (object, property, value) => {
+  const kept = object.kept || (object.kept = {});
+  if (kept[property] !== value) kept[property] = object[property] = value;
+};
 // The page around meshcat's viewer: cameras, clock, controls, trails, legend, layers, names.
 // plain: the browser draws without a graphics card.
 const openPage = plain => {
@@ -114,15 +119,16 @@ const openPage = plain => {
       box.onchange();
     }
   }
+  const place = new MeshCat.THREE.Vector3();
   function placeNames() {
     const width = window.innerWidth, height = window.innerHeight;
     for (const { path, tag } of names) {
       if (tag.hidden) continue;
-      const p = node(parts(path)).getWorldPosition(new MeshCat.THREE.Vector3());
+      const p = node(parts(path)).getWorldPosition(place);
       p.project(viewer.camera);
-      tag.style.visibility = p.z < 1 ? "visible" : "hidden";
-      tag.style.transform =
-        `translate(${(1 + p.x) * width / 2 + 6}px, ${(1 - p.y) * height / 2 - 9}px)`;
+      put(tag.style, "visibility", p.z < 1 ? "visible" : "hidden");
+      const [x, y] = [(1 + p.x) * width / 2 + 6, (1 - p.y) * height / 2 - 9];
+      put(tag.style, "transform", `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`);
     }
   }
   function darken() {
@@ -140,7 +146,11 @@ const openPage = plain => {
     row.appendChild(document.createElement("i")).style.background = `rgb(${rgb})`;
     return row;
   }
+  let written = "";
   function showRows(rows) {
+    const text = JSON.stringify(rows);
+    if (text === written) return;
+    written = text;
     $("rows").textContent = "";
     for (const row of rows) addRow($("rows"), row.text, row.color);
   }
@@ -168,7 +178,7 @@ const openPage = plain => {
   }
   function apply(c) {
     if (c.type === "view") setView(c);
-    else if (c.type === "time") $("clock").textContent = c.t.toFixed(2) + " s";
+    else if (c.type === "time") put($("clock"), "textContent", c.t.toFixed(2) + " s");
     else if (c.type === "rows") showRows(c.rows);
     else if (c.type === "set_animation") setAnimation(c);
     else if (on[c.type]) on[c.type](c);
@@ -192,8 +202,8 @@ const openPage = plain => {
     }
     $("time").value = state.t;
     const now = (state.start + state.t).toFixed(2);
-    $("clock").textContent = `${now} / ${(state.start + state.duration).toFixed(2)} s`;
-    $("play").innerHTML = state.playing ? "&#10074;&#10074;" : "&#9654;";
+    put($("clock"), "textContent", `${now} / ${(state.start + state.duration).toFixed(2)} s`);
+    put($("play"), "textContent", state.playing ? "\u275a\u275a" : "\u25b6");
     followVehicle();
   }
   function followVehicle() {

@@ -3,6 +3,7 @@
 const openPlots = (nhmech, { now, seek }) => {
   const $ = id => document.getElementById(id);
   const DEGREES = 180 / Math.PI, KEPT = 3000;
+  const AGAIN = 100;  // [ms] until curves are drawn again at the earliest
   const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 4], [12, 4], [1, 3], [6, 2, 1, 2, 1, 2]];
   const store = { wheels: [], readings: [], columns: [], t: null };
   let isNew = true, drawnAt = null;
@@ -10,37 +11,41 @@ const openPlots = (nhmech, { now, seek }) => {
   const own = i => getComputedStyle(document.documentElement).getPropertyValue(i).trim();
   const hue = color => `rgb(${color.map(x => Math.round(255 * x)).join()})`;
   const times = () => store.readings.map(reading => reading.t);
-  const of = pick => store.readings.map(reading => {
-    const value = pick(reading);
-    return typeof value === "number" ? value : NaN;
-  });
-  const perWheel = pick => store.wheels.map((wheel, k) => ({
-    name: wheel.name, color: hue(wheel.color), values: of(reading => pick(reading, k, wheel)) }));
-  const one = (name, pick) => ({ name, values: of(pick) });
   const list = (reading, key, k) => reading[key] ? reading[key][k] : null;
-  // name -> unit, the series, and a value that is a limit; of the path x and y
+  const number = value => typeof value === "number" ? value : NaN;
+  // name -> unit, a value that is a limit, and what is read: of each wheel, or of the vehicle
   const GROUPS = {
-    "path from above": () => ({ unit: "m", path: [of(r => r.pose[0]), of(r => r.pose[1])] }),
-    "speed": () => ({ unit: "m/s", series: [one("speed", r => r.twist && r.twist[0])] }),
-    "sideways": () => ({ unit: "m/s", series: [one("sideways", r => r.twist && r.twist[1])] }),
-    "turn": () => ({ unit: "\u00b0/s",
-                     series: [one("turn", r => r.twist && DEGREES * r.twist[2])] }),
-    "wheel rates": () => ({ unit: "rad/s", series: perWheel((r, k) => list(r, "rates", k)) }),
-    "friction used": () => ({ unit: "%", limit: 100, series: perWheel((r, k, wheel) => {
+    "path from above": { unit: "m", one: r => r.pose[0] },
+    "speed": { unit: "m/s", one: r => r.twist && r.twist[0] },
+    "sideways": { unit: "m/s", one: r => r.twist && r.twist[1] },
+    "turn": { unit: "\u00b0/s", one: r => r.twist && DEGREES * r.twist[2] },
+    "wheel rates": { unit: "rad/s", each: (r, k) => list(r, "rates", k) },
+    "friction used": { unit: "%", limit: 100, each: (r, k, wheel) => {
       const needed = list(r, "needed", k);
       return needed === null || needed === undefined || !wheel.mu ? null : 100 * needed / wheel.mu;
-    }) }),
-    "friction needed": () => ({ unit: "\u00b5", series: perWheel((r, k) => list(r, "needed", k)) }),
-    "load on wheels": () => ({ unit: "N", limit: 0,
-                               series: perWheel((r, k) => list(r, "normal", k)) }) };
-  function curves(name) {
-    if (GROUPS[name]) return { t: times(), ...GROUPS[name]() };
-    const k = store.columns.findIndex(one => one.name === name), { unit, values } = store.columns[k];
-    if (values) return { t: store.t, unit, series: [{ name, values }] };
-    return { t: times(), unit, series: [one(name, r => list(r, "columns", k))] };
+    } },
+    "friction needed": { unit: "\u00b5", each: (r, k) => list(r, "needed", k) },
+    "load on wheels": { unit: "N", limit: 0, each: (r, k) => list(r, "normal", k) } };
+  const found = new Set();  // groups of which some reading has a number
+  function look(reading) {
+    for (const [name, { one, each }] of Object.entries(GROUPS)) if (!found.has(name)) {
+      const values = one ? [one(reading)] : store.wheels.map((wheel, k) => each(reading, k, wheel));
+      if (values.some(Number.isFinite)) { found.add(name); isNew = true; }
+    }
   }
-  const isThere = name => store.readings.length > 0 && (!GROUPS[name]().series
-    || GROUPS[name]().series.some(line => line.values.some(Number.isFinite)));
+  const series = (name, pick, color) =>
+    ({ name, color, values: store.readings.map(reading => number(pick(reading))) });
+  function curves(name) {
+    const { unit, limit, one, each } = GROUPS[name] || {}, t = times();
+    if (name === "path from above")
+      return { t, unit, path: [0, 1].map(i => series(name, r => r.pose[i]).values) };
+    if (one) return { t, unit, series: [series(name, one)] };
+    if (each) return { t, unit, limit, series: store.wheels.map((wheel, k) =>
+      series(wheel.name, reading => each(reading, k, wheel), hue(wheel.color))) };
+    const k = store.columns.findIndex(column => column.name === name), column = store.columns[k];
+    if (column.values) return { t: store.t, unit: column.unit, series: [column] };
+    return { t, unit: column.unit, series: [series(name, r => list(r, "columns", k))] };
+  }
 
   // ---- one chart
   function nice(span, count) {
@@ -65,16 +70,40 @@ const openPlots = (nhmech, { now, seek }) => {
     const margin = Math.max(0.06 * (high - low), 1e-3 * Math.abs(high), 1e-6);
     return [low - margin, high + margin];
   }
+  // The curve through these points [pixels]: of many in one column of pixels the first, the
+  // lowest, the highest and the last are drawn, of a path none within a pixel of the one before.
+  function trace(g, xs, ys, isPath) {
+    let pen = false, x = 0, y = 0, low = 0, high = 0, last = 0, column = NaN;
+    const end = () => {
+      if (low !== high) { g.lineTo(x, low); g.lineTo(x, high); g.lineTo(x, last); }
+      column = NaN;
+    };
+    g.beginPath();
+    for (let i = 0; i < xs.length; ++i) {
+      if (!Number.isFinite(ys[i])) { if (pen) end(); pen = false; continue; }
+      if (pen && !isPath && Math.floor(xs[i]) === column) {
+        [low, high, last] = [Math.min(low, ys[i]), Math.max(high, ys[i]), ys[i]];
+        continue;
+      }
+      if (pen && isPath && Math.hypot(xs[i] - x, ys[i] - y) < 1) continue;
+      if (pen && !isPath) end();
+      [x, y] = [xs[i], ys[i]];
+      low = high = last = y;
+      column = Math.floor(x);
+      if (pen) g.lineTo(x, y); else g.moveTo(x, y);
+      pen = true;
+    }
+    if (pen && !isPath) end();
+    g.stroke();
+  }
   function chart(choice, canvas) {
-    let x0 = 0, scale = 1, left = 0;
-    function draw() {
-      const ratio = window.devicePixelRatio || 1;
-      const width = canvas.clientWidth, height = canvas.clientHeight;
-      if (!width || !store.readings.length) return;
-      canvas.width = width * ratio;
-      canvas.height = height * ratio;
-      const g = canvas.getContext("2d"), c = curves(choice.value), ink = own("--ink");
-      g.scale(ratio, ratio);
+    // the browser need not ask a graphics card: the picture is small and drawn anew all the time
+    const front = canvas.getContext("2d", { willReadFrequently: true });
+    const back = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    let x0 = 0, scale = 1, left = 0, drawn = null;
+    // Axes and curves; what is left to draw when only the time has changed.
+    function drawCurves(g, width, height) {
+      const c = curves(choice.value), ink = own("--ink");
       g.font = "11px system-ui, sans-serif";
       const box = { left: 46, top: 16, right: width - 8, bottom: height - 18 };
       let xs = c.t, low, high;
@@ -115,7 +144,6 @@ const openPlots = (nhmech, { now, seek }) => {
       for (const x of along.found) g.fillText(written(x, along.step), X(x), box.bottom + 10);
       g.textAlign = "left";
       g.fillText(c.path ? "y [m] over x [m]" : `[${c.unit || "1"}] over t [s]`, box.left, 7);
-      g.save();
       g.beginPath();
       g.rect(box.left, box.top - 2, box.right - box.left, box.bottom - box.top + 4);
       g.clip();
@@ -124,36 +152,42 @@ const openPlots = (nhmech, { now, seek }) => {
         g.lineWidth = 1.5;
         g.beginPath(); g.moveTo(box.left, Y(c.limit)); g.lineTo(box.right, Y(c.limit)); g.stroke();
       }
-      const lines = c.path ? [{ values: c.path[1] }] : c.series;
+      const lines = c.path ? [{ values: c.path[1] }] : c.series, places = xs.map(X);
       lines.forEach((line, k) => {
         g.strokeStyle = line.color || own("--strong");
         g.setLineDash(DASHES[k % DASHES.length]);
         g.lineWidth = 1.6;
-        g.beginPath();
-        let pen = false;
-        for (let i = 0; i < xs.length; i += 1) {
-          const y = line.values[i];
-          if (!Number.isFinite(y)) { pen = false; continue; }
-          if (pen) g.lineTo(X(xs[i]), Y(y)); else g.moveTo(X(xs[i]), Y(y));
-          pen = true;
-        }
-        g.stroke();
+        trace(g, places, line.values.map(Y), Boolean(c.path));
       });
-      g.setLineDash([]);
-      const k = nearest(c.t, now());
-      g.strokeStyle = g.fillStyle = ink;
-      if (c.path) {
-        g.beginPath(); g.arc(X(xs[k]), Y(c.path[1][k]), 4, 0, 7); g.fill();
-      } else {
-        g.lineWidth = 1;
-        g.beginPath(); g.moveTo(X(now()), box.top); g.lineTo(X(now()), box.bottom); g.stroke();
+      return { c, box, X, Y, ink };
+    }
+    function draw() {
+      const ratio = window.devicePixelRatio || 1;
+      const width = canvas.clientWidth, height = canvas.clientHeight;
+      if (!width || !store.readings.length) return;
+      const looks = [width, height, ratio, choice.value, own("--ink")].join();
+      if (!drawn || isNew || drawn.looks !== looks) {
+        for (const { canvas: one } of [front, back])
+          Object.assign(one, { width: width * ratio, height: height * ratio });
+        back.scale(ratio, ratio);
+        drawn = { looks, ...drawCurves(back, width, height) };
       }
-      g.restore();
+      const { c, box, X, Y, ink } = drawn, k = nearest(c.t, now()), g = front;
+      g.setTransform(1, 0, 0, 1, 0, 0);
+      g.clearRect(0, 0, g.canvas.width, g.canvas.height);
+      g.drawImage(back.canvas, 0, 0);
+      g.scale(ratio, ratio);
+      g.strokeStyle = g.fillStyle = ink;
+      g.beginPath();
+      if (c.path) { g.arc(X(c.path[0][k]), Y(c.path[1][k]), 4, 0, 7); g.fill(); }
+      else if (X(now()) >= box.left - 1 && X(now()) <= box.right + 1) {
+        g.moveTo(X(now()), box.top); g.lineTo(X(now()), box.bottom); g.stroke();
+      }
       const at = line => {
         const y = line.values[k];
         return `${line.name} ${Number.isFinite(y) ? y.toPrecision(4) : "\u2013"}`;
       };
-      choice.title = c.path ? choice.value : c.series.map(at).join("\n");
+      put(choice, "title", c.path ? choice.value : c.series.map(at).join("\n"));
     }
     canvas.onclick = event => {
       if (left < 0) return;
@@ -184,7 +218,8 @@ const openPlots = (nhmech, { now, seek }) => {
     return { choice, ...chart(choice, box.appendChild(document.createElement("canvas"))) };
   });
   function offer() {
-    const names = [...Object.keys(GROUPS).filter(isThere), ...store.columns.map(one => one.name)];
+    const names = [...Object.keys(GROUPS).filter(name => found.has(name)),
+                   ...store.columns.map(one => one.name)];
     for (const { choice } of charts) {
       if (choice.length !== names.length) {
         choice.textContent = "";
@@ -214,7 +249,7 @@ const openPlots = (nhmech, { now, seek }) => {
     for (const { draw } of charts) draw();
     isNew = false;
     drawnAt = now();
-    due = time + 60;
+    due = time + AGAIN;
   }
   requestAnimationFrame(tick);
 
@@ -223,13 +258,17 @@ const openPlots = (nhmech, { now, seek }) => {
     if (last && reading.t < last.t) readings.length = 0;
     if (!last || reading.t > last.t || !readings.length) readings.push(reading);
     if (readings.length > KEPT) readings.splice(0, KEPT / 10);
-    button.hidden = false;
+    look(reading);
+    put(button, "hidden", false);
     document.body.classList.add("charted");
     isNew = true;
   }
   const at = () => store.readings.length ? store.readings[nearest(times(), now())] : null;
   // the wheels; and what columns the readings have, of a program that runs
-  function setUp({ wheels, columns = [] }) { Object.assign(store, { wheels, columns }); }
+  function setUp({ wheels, columns = [] }) {
+    Object.assign(store, { wheels, columns });
+    store.readings.forEach(look);
+  }
   function setColumns(c) { Object.assign(store, { t: c.t, columns: c.columns }); isNew = true; }
   Object.assign(nhmech.on, { instruments: setUp, columns: setColumns, reading: () => {},
                              readings: c => c.readings.forEach(add) });

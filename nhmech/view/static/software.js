@@ -3,12 +3,18 @@
 //
 // There, edges are not smoothed while the picture moves (that alone nearly halves the time of a
 // frame), the shadows are coarse, the sky is the page's own, and the floor has a shader that does
-// only what a floor needs. Where frames are still slow, fewer pixels are drawn. As soon as nothing
-// moves, the picture is drawn once more, with fine shadows and four pixels for each of the
-// window's, which smooths all edges.
+// only what a floor needs. Where frames are still slow, fewer pixels are drawn, and shadows not in
+// every frame. As soon as nothing moves, the picture is drawn once more, with fine shadows and four
+// pixels for each of the window's, which smooths all edges.
 const software = (() => {
-  const THREE = MeshCat.THREE, RATIOS = [1, 0.8, 0.65];
-  const STILL = 200, SPAN = 400;  // [ms] without a change until it rests; judged at a time
+  const THREE = MeshCat.THREE;
+  // of pixels along the picture to those of the window, pixels along a shadow's map, and how many
+  // frames go by with one map
+  const LEVELS = [[1, 512, 1], [0.8, 512, 1], [0.65, 512, 2], [0.5, 256, 3]]
+    .map(([ratio, shadows, each]) => ({ ratio, shadows, each }));
+  // [ms] without a change until it rests, at least and at most; judged at a time
+  const STILL = 200, LONGEST = 3000, SPAN = 400;
+  const IDLE = 3;  // ticks without a change until it rests
   const SLOW = 32, GOOD = 50, PIXELS = 8e6;  // ticks a second; the most pixels of a picture at rest
   // three.js's Lambert material, reduced to what a flat floor needs: light is found at the corners
   const FLOOR = `
@@ -44,6 +50,7 @@ const software = (() => {
   function renderer(pane) {
     const made = new THREE.WebGLRenderer({ antialias: false, alpha: true });
     made.shadowMap.enabled = true;
+    made.shadowMap.autoUpdate = false;
     made.shadowMap.type = THREE.BasicShadowMap;
     pane.appendChild(made.domElement);
     return made;
@@ -77,17 +84,19 @@ const software = (() => {
   // fewer pixels while it moves, more when it rests
   function adapt(viewer, lights) {
     const draw = viewer.render.bind(viewer);
-    let level = 0, calm = 0, patience = 4, sharp = false;
-    let latest = performance.now(), since = latest, frames = 0, ticks = 0;
-    function drawAt(ratio, shadows) {
+    let level = 0, calm = 0, patience = 4, sharp = false, rest = STILL;
+    let latest = performance.now(), since = latest, frames = 0, ticks = 0, idle = 0;
+    function drawAt(ratio, shadows, each = 1) {
       shade(lights(), shadows);
+      viewer.renderer.shadowMap.needsUpdate = frames % each === 0;
       if (viewer.renderer.getPixelRatio() !== ratio) viewer.renderer.setPixelRatio(ratio);
       draw();
     }
+    function begin(now) { since = now; frames = ticks = 0; }
     function judge(rate) {  // ticks a second: more than it is told to draw, where it keeps up
       calm = rate > GOOD ? calm + 1 : 0;
-      if (rate < SLOW && frames > 0.5 * ticks && level < RATIOS.length - 1) {
-        level = Math.min(level + (rate < 0.6 * SLOW ? 2 : 1), RATIOS.length - 1);
+      if (rate < SLOW && frames > 0.5 * ticks && level < LEVELS.length - 1) {
+        level = Math.min(level + (rate < 0.6 * SLOW ? 2 : 1), LEVELS.length - 1);
         patience *= 2;
       } else if (calm > patience && level > 0) {
         level -= 1;
@@ -96,23 +105,30 @@ const software = (() => {
     }
     viewer.render = () => {
       const now = performance.now();
-      if (now - latest > STILL) { since = now; frames = ticks = 0; }
+      if (sharp) {
+        // one that goes on soon did not rest: a picture at rest takes as long as many that move
+        rest = now - latest < 5 * rest ? Math.min(2 * rest, LONGEST) : STILL;
+        begin(now);
+      }
       latest = now;
       frames += 1;
+      idle = 0;
       sharp = false;
-      drawAt(RATIOS[level] * window.devicePixelRatio, 512);
+      const { ratio, shadows, each } = LEVELS[level];
+      drawAt(ratio * window.devicePixelRatio, shadows, each);
     };
     return now => {
       ticks += 1;
-      if (!sharp && !viewer.needs_render && now - latest > STILL) {
+      idle += 1;
+      // where a frame takes long, the time alone does not say that nothing moves
+      if (!sharp && idle > IDLE && !viewer.needs_render && now - latest > rest) {
         const shown = viewer.renderer.domElement;
         const finest = Math.sqrt(PIXELS / (shown.clientWidth * shown.clientHeight));
         sharp = true;
         drawAt(Math.max(1, Math.min(2, finest)) * window.devicePixelRatio, 2048);
       } else if (!sharp && now - since > SPAN) {
         judge(1000 * ticks / (now - since));
-        since = now;
-        frames = ticks = 0;
+        begin(now);
       }
     };
   }

@@ -164,11 +164,11 @@ const openWritten = (nhmech, content) => {
   }
   function say() {
     const { stop } = motion.state, { slid } = state;
-    note.textContent = stop ? `stopped: ${stop.what}. R resets`
+    put(note, "textContent", stop ? `stopped: ${stop.what}. R resets`
       : state.refused || (slid ? `since t = ${slid.t.toFixed(2)} s it would slide, which this page does not simulate: `
         + `${slid.what}. R resets`
-      : state.paused ? "paused: P goes on" : state.lag ? "slower than real time here" : "");
-    note.hidden = !note.textContent;
+      : state.paused ? "paused: P goes on" : state.lag ? "slower than real time here" : ""));
+    put(note, "hidden", !note.textContent);
   }
   pause.onclick = () => { setPaused(!state.paused); pause.blur(); };
   $("time").oninput = () => {
@@ -197,7 +197,8 @@ const openWritten = (nhmech, content) => {
     if (k < speeds.length) keys[key] = () => push(k, sense);
 
   // -- the picture ---------------------------------------------------------------------------------
-  const now = new Float64Array(1), count = picture.paths.length, points = picture.colors.length;
+  const now = new Float64Array(1), count = picture.paths.length,
+    points = picture.trails.colors.length;
   const poses = new Float64Array(16 * count), marks = new Float64Array(3 * points),
     twist = new Float64Array(3), focus = new Float64Array(3), up = new Float64Array(3);
   const { parts, kernel } = content.sizes;
@@ -205,7 +206,8 @@ const openWritten = (nhmech, content) => {
                                                             up];
   const forces = new Float64Array(parts), others = new Float64Array(kernel);
   const drawn = content.arrows && openArrows(nhmech.viewer, content.arrows);
-  const trails = openTrails(nhmech.viewer, picture), ghost = openGhost(nhmech.viewer, picture);
+  const trails = openTrails(nhmech.viewer, picture.trails);
+  const ghost = openGhost(nhmech.viewer, picture);
   // The drive before the last reset, at the same time.
   function haunt() {
     const { before } = state, t = motion.state.t;
@@ -290,7 +292,7 @@ const openWritten = (nhmech, content) => {
     instruments.show(found);
     speeds.forEach(speed => {
       const number = motion.v[speed.rate].toFixed(2).replace("-", "\u2212");
-      speed.number.textContent = `${number} ${speed.unit}`;
+      put(speed.number, "textContent", `${number} ${speed.unit}`);
     });
   }
 

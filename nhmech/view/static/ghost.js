@@ -1,0 +1,32 @@
+// A pale copy of the bodies.
+const openGhost = (viewer, { paths }) => {
+  const THREE = MeshCat.THREE, FAINT = 0.28;
+  const node = path => viewer.scene_tree.find(path.split("/").filter(Boolean)).object;
+  const root = viewer.scene_tree.find(["ghost"]).object;
+  const pale = new THREE.MeshPhongMaterial({ color: 0x3b5b80, transparent: true, opacity: FAINT,
+                                             depthWrite: false });
+  let copies = null, wanted = true;
+  function copy(path) {
+    const made = node(path).clone(true);
+    made.traverse(part => {
+      part.castShadow = part.receiveShadow = false;
+      if (part.isMesh) part.material = pale;
+      part.renderOrder = 1;  // the floor, which is transparent too, comes first
+      part.visible = part.visible && !part.isLine;
+    });
+    made.matrixAutoUpdate = false;
+    root.add(made);
+    return made;
+  }
+  return {
+    show: poses => {
+      copies = copies || paths.map(copy);
+      root.visible = wanted;
+      copies.forEach((made, i) => {
+        made.matrix.fromArray(poses, 16 * i);
+        made.matrixWorldNeedsUpdate = true;
+      });
+    },
+    hide: () => { root.visible = false; },
+    toggle: () => { wanted = !wanted; } };
+};
