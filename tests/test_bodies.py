@@ -19,7 +19,7 @@ from nhmech.compile.compiler import find_compiler
 from nhmech.compile.pointwise import Pointwise
 from nhmech.simulation.contact.coulomb import clearance
 from nhmech.simulation.contact.glide import Glide
-from nhmech.simulation.contact.motion import Phase
+from nhmech.simulation.contact.motion import Motion, Phase
 from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
 from nhmech.simulation.contact.world_axes import to_body
 from nhmech.vehicle.bodies import ROUND, BodyContacts
@@ -275,6 +275,35 @@ def test_what_rocks_over_the_flat_of_its_rims_gains_no_energy(is_compiled, monke
                  drop=0.05, v=dict(zip(vehicle.algebroid.v_names, speeds)))
     energy = moving.run(0.3).energy
     assert np.diff(energy).max() < 1e-6 * energy[0]
+
+
+@pytest.mark.parametrize("dt", [1e-3, 2e-3, 4e-3])
+def test_rims_that_rock_until_they_lie_flat_do_not_end_a_run(dt):
+    """Neither side of a rim that comes to lie flat is the lowest at the end of such a step."""
+    moving = Simulator(shipped("mecanum"), contact="coulomb", mu=0.064, dt=dt, on_fall="go-on")
+    moving.reset(pose=(0, 0, 0, 1.94, -0.25, 1.98), drop=0.05, v=dict(zip(
+        moving.simulated.vehicle.algebroid.v_names, (1.08, -0.29, 0.08, -0.85, -0.51, -0.01))))
+    run = moving.run(0.6)
+    assert run.stop == "duration" and np.diff(run.energy).max() < 1e-6 * run.energy[0]
+    assert lowest(shipped("mecanum"), run).min() > -1e-8
+
+
+def test_no_step_ends_below_the_ground():
+    """What presses is put back to height zero, and takes along what moves away from the ground."""
+    vehicle, rng = shipped("ackermann_car"), np.random.default_rng(0)
+    terms = NonsmoothTerms.of(vehicle, 0.5)
+    q = vehicle.configuration()
+    x = np.array([*q[:7], *vehicle.joint_positions(q).values()])
+    none, closed = np.zeros(vehicle.constrained.system.u.numel()), np.ones(4)
+    glide = Glide(terms, closed)
+    for _ in range(40):
+        w = np.r_[rng.normal(size=6) * (1, 1, 0.03, 0.03, 0.03, 1), np.zeros(terms.nv - 6)]
+        rows = terms.read_rows(0.0, x, w, closed)
+        now = Motion(0.0, x, w, np.zeros(4, int), np.zeros(terms.m), np.zeros(4), np.zeros(4),
+                     rows[2][terms.heights])
+        for moved in (glide.take_in_c(now, none, 2e-4, closed, now.impulses),
+                      glide.take_in_python(now, none, 2e-4, np.arange(4))):
+            assert moved is None or moved.heights.min() > -1e-12
 
 
 def test_wheels_that_tip_onto_their_sides_lie_flat():

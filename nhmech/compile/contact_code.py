@@ -3,6 +3,14 @@ say."""
 
 # What follows `contact_rows_code`.
 TEXT = """
+/* an entry of P - rho u */
+static double nhmech_pull(const nhmech_problem* p, const double* g, const double* P, int i) {{
+  double u = g[i];
+  int j;
+  for (j = 0; j < p->n; ++j) u += p->W[i * p->n + j] * P[j];
+  return P[i] - p->rho[i] * u;
+}}
+
 /* P - projection(P - rho u) of all contacts, as a velocity; its slope where it is wanted */
 static double nhmech_law(const nhmech_problem* p, const double* g, const double* P, double* value,
                          double* slope) {{
@@ -15,11 +23,7 @@ static double nhmech_law(const nhmech_problem* p, const double* g, const double*
   for (c = 0; c < p->contacts; ++c) {{
     a = p->at[c]; m = contact_size[p->of[c]];
     y[0] = y[1] = y[2] = 0;
-    for (i = 0; i < m; ++i) {{
-      double u = g[a + i];
-      for (j = 0; j < n; ++j) u += p->W[(a + i) * n + j] * P[j];
-      y[i] = P[a + i] - p->rho[a + i] * u;
-    }}
+    for (i = 0; i < m; ++i) y[i] = nhmech_pull(p, g, P, a + i);
     arg[0] = y; arg[1] = &p->mu[c]; res[0] = found; res[1] = D;
     {project}(arg, res, iw, work, 0);
     for (i = 0; i < m; ++i) {{
@@ -66,6 +70,75 @@ static double nhmech_newton(nhmech_problem* p, const double* g, double* P) {{
   return size > 0 ? size / p->scale : 0;
 }}
 
+/* projected Gauss-Seidel, contact by contact, of P in place */
+static void nhmech_sweep(const nhmech_problem* p, const double* g, double* P) {{
+  int round, c, i;
+  for (round = 0; round < {SWEEPS}; ++round) {{
+    double change = 0, most = 0;
+    for (c = 0; c < p->contacts; ++c) {{
+      const int a = p->at[c], m = contact_size[p->of[c]];
+      double next[3] = {{ fmax(nhmech_pull(p, g, P, a), 0) }}, length = 0, reach;
+      const double first = P[a];
+      P[a] = next[0];
+      for (i = 1; i < m; ++i) {{
+        next[i] = nhmech_pull(p, g, P, a + i);
+        length += next[i] * next[i];
+      }}
+      length = sqrt(length); reach = P[a] > 0 ? p->mu[c] * P[a] : 0;
+      P[a] = first;
+      for (i = 0; i < m; ++i) {{
+        if (i && length > reach) next[i] *= reach / length;
+        change = fmax(change, fabs(next[i] - P[a + i]));
+        P[a + i] = next[i];
+        most = fmax(most, fabs(next[i]));
+      }}
+    }}
+    if (change <= 1e-15 * most) break;
+  }}
+}}
+
+/* makes the ground give way by so much more */
+static void nhmech_soften(nhmech_problem* p, double by) {{
+  int c, i;
+  for (i = 0; i < p->n; ++i) p->W[i * p->n + i] += by;
+  for (c = 0; c < p->contacts; ++c) {{
+    const int a = p->at[c], m = contact_size[p->of[c]];
+    for (i = a; i < a + m; ++i) p->rho[i] = 1 / p->W[i * p->n + i];
+    if (m == 3) p->rho[a + 1] = p->rho[a + 2] = fmin(p->rho[a + 1], p->rho[a + 2]);
+  }}
+  p->is_factored = 0;
+}}
+
+/* Newton's method; where that fails, from the solutions on grounds that give way less and less */
+static double nhmech_solve_contacts(nhmech_problem* p, const double* g, double* P) {{
+  static const double stiffen[] = {{ {STIFFEN} }};
+  double error = nhmech_newton(p, g, P), found[N + 1], diagonal[N + 1], most = 0, softness, other;
+  int k, i;
+  for (i = 0; i < p->n; ++i) {{
+    diagonal[i] = p->W[i * p->n + i];
+    most = fmax(most, diagonal[i]);
+  }}
+  for (k = 0; k < (int)(sizeof(stiffen) / sizeof(*stiffen)) && !(error <= {GOOD}); ++k) {{
+    memset(found, 0, sizeof(found));
+    for (softness = 1; softness > {SOFTEST}; softness /= stiffen[k]) {{
+      nhmech_soften(p, softness * most);
+      if (!(nhmech_newton(p, g, found) <= {GOOD})) {{
+        nhmech_sweep(p, g, found);
+        p->is_factored = 0;
+        nhmech_newton(p, g, found);
+      }}
+      for (i = 0; i < p->n; ++i) p->W[i * p->n + i] = diagonal[i];
+    }}
+    nhmech_soften(p, 0);
+    other = nhmech_newton(p, g, found);
+    if (other < error || !(error < HUGE_VAL)) {{
+      error = other;
+      memcpy(P, found, p->n * sizeof(double));
+    }}
+  }}
+  return error;
+}}
+
 /* impulses on a ground that gives way to what they have grown by since they were `from`, which
    follows if it is told to; returns the residual */
 static double nhmech_push(nhmech_problem* p, const double* g, int follow, double* from,
@@ -73,7 +146,7 @@ static double nhmech_push(nhmech_problem* p, const double* g, int follow, double
   double near[N + 1], error;
   int i;
   for (i = 0; i < p->n; ++i) near[i] = g[i] - p->give[i] * from[i];
-  error = nhmech_newton(p, near, P);
+  error = nhmech_solve_contacts(p, near, P);
   if (follow) memcpy(from, P, p->n * sizeof(double));
   return error;
 }}
@@ -119,9 +192,18 @@ static void nhmech_leap(const nhmech_step* s, const nhmech_problem* p, const nhm
       apart += off * off; size += end * end;
     }}
     /* the direction of a tyre's load is not its row: it pulls along the ground too */
-    if (m > 1 && apart > {LEAP} * {LEAP} * size)
+    if (m > 1 && (s->stays || apart > {LEAP} * {LEAP} * size))
       for (i = 0; i < m; ++i)
         memcpy(G + row[i] * V, rows->A + row[i] * V, V * sizeof(double));
+  }}
+}}
+
+/* the rows of contacts at the end are those of the beginning */
+static void nhmech_stay(const nhmech_problem* p, const nhmech_rows* before, nhmech_rows* rows) {{
+  int i;
+  for (i = 0; i < p->n; ++i) {{
+    memcpy(rows->A + p->row[i] * V, before->A + p->row[i] * V, V * sizeof(double));
+    rows->b[p->row[i]] = before->b[p->row[i]];
   }}
 }}
 
@@ -179,7 +261,6 @@ static int nhmech_condense(const nhmech_step* s, nhmech_problem* p, const nhmech
   }}
   if (!nhmech_factor(side, matrix, s->room->pivot)) return 0;
   nhmech_substitute(side, n, matrix, s->room->pivot, moved);
-  p->is_factored = 0;
   memset(p->W, 0, n * n * sizeof(double));
   for (i = 0; i < n; ++i) {{
     for (j = 0; j < V; ++j) {{
@@ -193,10 +274,9 @@ static int nhmech_condense(const nhmech_step* s, nhmech_problem* p, const nhmech
     for (j = a; j < a + m; ++j) {{
       p->give[j] = {COMPLIANCE} * most * s->give[p->of[i]];
       p->W[j * n + j] += p->give[j];
-      p->rho[j] = 1 / p->W[j * n + j];
     }}
-    if (m == 3) p->rho[a + 1] = p->rho[a + 2] = fmin(p->rho[a + 1], p->rho[a + 2]);
   }}
+  nhmech_soften(p, 0);
   return 1;
 }}
 
@@ -287,6 +367,7 @@ int nhmech_contact_step(nhmech_step* s) {{
     for (i = 0; i < V; ++i) mean[i] = (s->w[i] + s->w1[i]) / 2;
     nhmech_move(s->x, s->dt, mean, s->x1);
     if (!nhmech_land(s, s->t + s->dt, s->x1, p, kept, rows)) return {REFUSED};
+    if (s->stays) nhmech_stay(p, before, rows);
     nhmech_lack(s, p, rows, P, held, lack);
     /* what impulses do has hardly changed since the first round */
     if ((!round || change > {SLOWER} * last) && !nhmech_condense(s, p, rows)) return {REFUSED};
@@ -296,7 +377,7 @@ int nhmech_contact_step(nhmech_step* s) {{
     nhmech_free(p, rows, s->w1, P, g);
     for (i = 0; i < p->n; ++i) g[i] += lag[i];
     memcpy(more, P, sizeof(more));
-    if (!(nhmech_push(p, g, round < {NEARER}, near, P) <= {GOOD})) return {REFUSED};
+    if (!(nhmech_push(p, g, round < {NEARER}, near, P) <= {UNSOLVED})) return {FAILED};
     for (k = 0; k < p->n; ++k) more[k] = P[k] - more[k];
     for (i = 0; i < V + B; ++i) {{
       double sum = 0;

@@ -22,6 +22,8 @@ typedef int nhmech_function(const double** arg, double** res, casadi_int* iw, do
 
 typedef struct {{
   double t, dt;
+  /* whether rows of contacts are those of the beginning */
+  long long stays;
   const double *x, *w, *u, *theta, *mu, *give, *per_metre, *points, *guess, *touch;
   double *x1, *w1, *impulses, *slid, *lost, *heights;
   const long long* closed;
@@ -152,7 +154,8 @@ static int nhmech_reach(const nhmech_step* s, const nhmech_rows* rows, int n, co
   return 1;
 }}
 
-/* x with the heights of some contacts and all bilateral functions zero, and the rows there */
+/* x with the heights of some contacts and all bilateral functions zero, and of no contact that a
+   step begins with below, and the rows there */
 static int nhmech_land(const nhmech_step* s, double t, double* x, const nhmech_problem* p,
                        const int* kept, nhmech_rows* rows) {{
   double off[C + H + 1], step[V], moved[X], worst = INFINITY, before;
@@ -161,11 +164,13 @@ static int nhmech_land(const nhmech_step* s, double t, double* x, const nhmech_p
     nhmech_look(s, t, x, s->w1, s->dt / 2, rows);
     n = 0; before = worst; worst = 0;
     /* not the lowest point of a rim that has come to lie flat, which is nowhere */
-    for (i = 0; i < p->contacts; ++i)
-      if (kept[i] && rows->phi[contact_height[p->of[i]]] < HUGE_VAL) {{
+    for (i = 0; i < p->contacts; ++i) {{
+      const double height = rows->phi[contact_height[p->of[i]]];
+      if (height < 0 || (kept[i] && height < HUGE_VAL)) {{
         which[n] = contact_form[p->of[i]];
-        off[n++] = -rows->phi[contact_height[p->of[i]]];
+        off[n++] = -height;
       }}
+    }}
     for (i = 0; i < H; ++i) {{
       which[n] = bilateral_form[i];
       off[n++] = -rows->phi[bilateral_phi[i]];

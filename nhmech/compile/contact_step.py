@@ -15,7 +15,9 @@ from .contact_rows_code import NO_POINTS, POINTS, ROWS
 from .loop import HIDDEN, Source, library_of
 from .workspace import workspace
 
-DONE, REFUSED, OPEN = 0, 1, 2      # what the code returns: OPEN where its iterations do not close
+# what the code returns: OPEN where its iterations do not close, FAILED where the contact problem
+# has no solution
+DONE, REFUSED, OPEN, FAILED = range(4)
 # rows of contacts that are on the ground at the same time, at most: their impulses are those of a
 # dense system, and memory for all corners of a robot with many bodies would be gigabytes
 AT_ONCE = 192
@@ -41,7 +43,7 @@ class ContactLayout:
 class _Setup(ctypes.Structure):
     """`nhmech_step` in C."""
 
-    _fields_ = [("t", ctypes.c_double), ("dt", ctypes.c_double),
+    _fields_ = [("t", ctypes.c_double), ("dt", ctypes.c_double), ("stays", ctypes.c_longlong),
                 *((name, ctypes.c_void_p) for name in (
                     "x", "w", "u", "theta", "mu", "give", "per_metre", "points", "guess", "touch",
                     "x1", "w1", "impulses", "slid", "lost", "heights", "closed", "phases",
@@ -67,15 +69,16 @@ class CompiledContactStep:
     def __repr__(self) -> str:
         return f"<CompiledContactStep of {len(self.arrays['closed'])} contacts>"
 
-    def __call__(self, t: float, dt: float) -> int:
-        """DONE, REFUSED or OPEN for a step of dt [s] from what stands in the memory."""
-        self._setup.t, self._setup.dt = t, dt
+    def __call__(self, t: float, dt: float, stays: bool) -> int:
+        """DONE, REFUSED, OPEN or FAILED for a step of dt [s] from what stands in the memory; with
+        the contacts' rows of its beginning where they are to stay."""
+        self._setup.t, self._setup.dt, self._setup.stays = t, dt, stays
         return self.take(self._pointer)
 
 
 def compile_contact_step(look: ca.Function, momentum: ca.Function, move: ca.Function,
                          project: ca.Function, bodies: Sequence[ca.Function],
-                         layout: ContactLayout, numbers: dict[str, float],
+                         layout: ContactLayout, words: dict[str, str],
                          constants: dict[str, np.ndarray]) -> CompiledContactStep | None:
     """The code; None where there is no compiler, or it takes too long (said once).
 
@@ -92,7 +95,7 @@ def compile_contact_step(look: ca.Function, momentum: ca.Function, move: ca.Func
     bodies
         Of those that can meet the ground, x -> poses, twists; and (t, pose, point) -> J, b, height,
         and -> height. None where none can.
-    numbers
+    words
         Tolerances and phases by their names in the text.
     constants
         The arrays theta, mu, give, per_metre and points.
@@ -105,7 +108,7 @@ def compile_contact_step(look: ca.Function, momentum: ca.Function, move: ca.Func
     functions = look, momentum, move, project, *bodies
     large = dict(zip(FUNCTIONS, (look, momentum, *bodies[:1])))
     libraries = {name: library_in_c(function) for name, function in large.items()}
-    library = library_of(contact_source(functions, layout, numbers), True)
+    library = library_of(contact_source(functions, layout, words), True)
     if library is None or None in libraries.values():
         return None
     nx, nv, nu = move.nnz_out(0), momentum.nnz_out(1), momentum.nnz_in(3)
@@ -124,7 +127,7 @@ def compile_contact_step(look: ca.Function, momentum: ca.Function, move: ca.Func
 
 
 def contact_source(functions: Sequence[ca.Function], layout: ContactLayout,
-                   numbers: dict[str, float]) -> Source:
+                   words: dict[str, str]) -> Source:
     """C of a step: the functions of `compile_contact_step` and what goes around them."""
     look, momentum, move, project, *bodies = functions
     generator = ca.CodeGenerator("contact_step.c", {"with_header": False})
@@ -136,18 +139,19 @@ def contact_source(functions: Sequence[ca.Function], layout: ContactLayout,
              "height": layout.heights, "held": layout.bilateral, "phi": layout.bilateral_heights,
              "form": [layout.forms[k] for k in layout.bilateral_heights],
              "contact_form": [layout.forms[k] for k in layout.heights], "owners": layout.owners}
-    words = dict(
+    known = dict(
         nx=move.nnz_out(0), nv=momentum.nnz_out(1), own=look.nnz_out(1),
         heights=look.nnz_out(2) + len(layout.owners), contacts=len(layout.contacts),
         bilateral=len(layout.bilateral), bilateral_heights=len(layout.bilateral_heights),
         bodies=len(set(layout.owners)), points=len(layout.owners),
         at_once=min(len(lists["along"]), AT_ONCE),
         move=move.name(), project=project.name(), DONE=DONE, REFUSED=REFUSED, OPEN=OPEN,
+        FAILED=FAILED,
         **workspace(*functions),
         **dict(zip(("touch", "rise"), (function.name() for function in bodies[1:]))),
-        **{name: repr(number) for name, number in numbers.items()},
+        **words,
         **{name: ", ".join(map(str, [*values, 0])) for name, values in lists.items()})
-    points = (POINTS if bodies else NO_POINTS).format(**words)
-    text = (ROWS + TEXT).format(points_code=points, **words)
+    points = (POINTS if bodies else NO_POINTS).format(**known)
+    text = (ROWS + TEXT).format(points_code=points, **known)
     code = HIDDEN.format(generator.dump()) + text
     return Source(code, sum(function.n_instructions() for function in small))

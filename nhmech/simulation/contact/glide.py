@@ -9,14 +9,24 @@ import numpy as np
 
 from ...compile.contact_step import (
     DONE,
+    FAILED,
     OPEN,
     CompiledContactStep,
     ContactLayout,
     compile_contact_step,
 )
 from ...errors import SimulationError
-from .contact_problem import GOOD, HALVES, ROUNDS, SOLVED, projection_to_cone
-from .impulses import CLOSE, COMPLIANCE, FLOOR, NEARER, ONWARD, Impulses, independent_rows
+from .contact_problem import (
+    GOOD,
+    HALVES,
+    ROUNDS,
+    SOFTEST,
+    SOLVED,
+    STIFFEN,
+    SWEEPS,
+    projection_to_cone,
+)
+from .impulses import CLOSE, COMPLIANCE, FLOOR, NEARER, ONWARD, Impulses, Rows, independent_rows
 from .motion import STILL, Motion, Phase
 from .nonsmooth_terms import NonsmoothTerms
 
@@ -65,16 +75,18 @@ class Glide:
         numbers = {
             "LEVEL": LEVEL * terms.size, "HIGH": HIGH * terms.size, "TINY": TINY, "FAINT": FAINT,
             "SLOWER": SLOWER, "LEAP": LEAP, "ROUNDS": ROUNDS, "SOLVED": SOLVED, "HALVES": HALVES,
-            "GOOD": GOOD,
+            "GOOD": GOOD, "UNSOLVED": REFUSED, "SWEEPS": SWEEPS, "SOFTEST": SOFTEST,
             "STILL": STILL, "FLOOR": FLOOR * terms.speed, "SPEED": terms.speed,
             "COMPLIANCE": COMPLIANCE, "OUTER": OUTER, "ONTO": ONTO, "CLOSE": CLOSE, "NEAR": NEAR,
             "NEARER": NEARER, "ONWARD": ONWARD, **{phase.name: int(phase) for phase in Phase}}
+        words = {name: repr(number) for name, number in numbers.items()}
+        words["STIFFEN"] = ", ".join(map(repr, STIFFEN))
         constants = {"theta": terms.vehicle.theta, "mu": [c.mu for c in terms.contacts],
                      "give": self.share, "per_metre": terms.per_metre,
                      "points": terms.body_rows.points.ravel(order="F")}
         return compile_contact_step(
             terms.rows_function, terms.momentum_function, terms.move, projection_to_cone(),
-            terms.body_rows.functions, layout, numbers,
+            terms.body_rows.functions, layout, words,
             {name: np.array(values, dtype=float) for name, values in constants.items()})
 
     @cached_property
@@ -85,7 +97,7 @@ class Glide:
         return x
 
     def take(self, now: Motion, u: np.ndarray, dt: float, closed: np.ndarray,
-             guess: np.ndarray) -> Motion:
+             guess: np.ndarray, stays: bool = False) -> Motion:
         """The motion after dt [s] with the inputs u (nu,).
 
         Parameters
@@ -94,6 +106,10 @@ class Glide:
             Which contacts are on the ground, (n,).
         guess
             Impulses that may be near those of this step, (m,).
+        stays
+            Whether the wheels touch the ground throughout where they do as the step begins, which
+            makes it of order one. Where they will do so at its end has no answer in a step in which
+            a rim comes to lie flat: held at either side, it ends on the other.
 
         Raises
         ------
@@ -101,11 +117,13 @@ class Glide:
             Where the contact problem is not solved, where iterations do not close, and where no
             place near has the wheels on the ground.
         """
-        found = self.take_in_c(now, u, dt, closed, guess)
-        return self.take_in_python(now, u, dt, np.flatnonzero(closed)) if found is None else found
+        found = self.take_in_c(now, u, dt, closed, guess, stays)
+        if found is None:
+            found = self.take_in_python(now, u, dt, np.flatnonzero(closed), stays)
+        return found
 
     def take_in_c(self, now: Motion, u: np.ndarray, dt: float, closed: np.ndarray,
-                  guess: np.ndarray) -> Motion | None:
+                  guess: np.ndarray, stays: bool = False) -> Motion | None:
         """`take` in compiled code; None where there is none, or it refuses."""
         if self._code is None:
             return None
@@ -113,9 +131,11 @@ class Glide:
         memory["x"][...], memory["w"][...], memory["u"][...] = now.x, now.w, u
         memory["closed"][...] = memory["touch"][...] = closed
         memory["guess"][...] = guess
-        status = self._code(now.t, dt)
+        status = self._code(now.t, dt, stays)
         if status == OPEN:
             raise Unsolved(_open(now.t))
+        if status == FAILED:
+            raise Unsolved(_unsolved(now.t))
         if status != DONE:
             return None
         return Motion(now.t + dt, memory["x1"].copy(), memory["w1"].copy(),
@@ -123,43 +143,42 @@ class Glide:
                       now.slid + memory["slid"], now.lost + memory["lost"],
                       memory["heights"].copy())
 
-    def take_in_python(self, now: Motion, u: np.ndarray, dt: float,
-                       closed: np.ndarray) -> Motion:
+    def take_in_python(self, now: Motion, u: np.ndarray, dt: float, closed: np.ndarray,
+                       stays: bool = False) -> Motion:
         """`take`, of contacts on the ground by their numbers."""
         terms = self.terms
         middle, end, w0, w1 = now.t + dt / 2, now.t + dt, now.w, now.w
         impulses = Impulses(terms, closed, self.share)
         rows0 = terms.read_rows(now.t, now.x, w0, now.closed)
+        own = [row for i in closed for row in terms.contacts[i].rows]
         touch = np.zeros(len(terms.contacts))
         touch[closed] = 1.0
-        kept = closed
         for k in range(OUTER):
             mean = (w0 + w1) / 2
             there = terms.mover(now.x, dt / 2, mean)[0].copy()
             M, F, D, G = terms.momentum(middle, there, mean, u, impulses.impulses / dt, touch,
                                         dt / 2)
-            x, rows1 = self._onto_ground(end, terms.mover(now.x, dt, mean)[0].copy(), w1, kept,
-                                         touch, dt / 2)
-            self._leap(G, rows1[0], closed)
+            x, rows1 = self._onto_ground(end, terms.mover(now.x, dt, mean)[0].copy(), w1, closed,
+                                         impulses.presses, touch, dt / 2)
+            if stays:
+                for old, new in zip(rows0[:2], rows1):
+                    new[own] = old[own]
+            self._leap(G, rows1[0], closed, stays)
             before = w1
             w1 = impulses.solve(M - dt / 2 * D, M @ w0 + dt * (F - D @ before / 2), G, rows1)
             if k == 0:
                 impulses.follow(rows0[0] @ w0 + rows0[1])
-            kept = closed[impulses.presses]
             change = terms.change(before, w1)
             if k >= NEARER and change <= CLOSE:
                 break
         w1 = impulses.finish()
         if impulses.error > REFUSED:
-            raise Unsolved(
-                f"the contact problem at t = {now.t:.6g} s is not solved (residual "
-                f"{impulses.error:.2g}): friction and normal forces contradict each other there; "
-                "take a smaller mu")
+            raise Unsolved(_unsolved(now.t))
         if not change <= NEAR:
             raise Unsolved(_open(now.t))
         return impulses.record(now, rows0, rows1, end, x, w1, impulses.impulses)
 
-    def _leap(self, G: np.ndarray, A: np.ndarray, closed: np.ndarray) -> None:
+    def _leap(self, G: np.ndarray, A: np.ndarray, closed: np.ndarray, stays: bool) -> None:
         """Lets impulses act where conditions on the end are asked, A (m, nv), of contacts whose
         point jumps within the step, as the lowest of a rim that rocks over its flat side: elsewhere
         they would do work."""
@@ -168,29 +187,32 @@ class Glide:
                 continue
             end = A[c.normal] * self.terms.per_metre
             apart = np.linalg.norm(end - G[c.normal] * self.terms.per_metre)
-            if apart > LEAP * np.linalg.norm(end):
+            if stays or apart > LEAP * np.linalg.norm(end):
                 G[list(c.rows)] = A[list(c.rows)]
 
-    def _onto_ground(self, t: float, x: np.ndarray, w: np.ndarray, kept: np.ndarray,
-                     touch: np.ndarray, h: float,
-                     ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """x with the heights of some contacts and all bilateral functions zero, and the rows
-        there. Raises `Unsolved` where no place near is such."""
+    def _onto_ground(self, t: float, x: np.ndarray, w: np.ndarray, closed: np.ndarray,
+                     presses: np.ndarray, touch: np.ndarray, h: float,
+                     ) -> tuple[np.ndarray, Rows]:
+        """x with all bilateral functions zero and the heights of the contacts that press, and none
+        of those that the step begins with below; and the rows there. Raises `Unsolved` where no
+        place near is such."""
         terms = self.terms
-        functions = [*(terms.heights[i] for i in kept), *terms.bilateral_heights]
-        forms = [terms.forms[k] for k in functions]
+        heights = terms.heights[closed]
         rows = terms.read_rows(t, x, w, touch, h)
         worst = np.inf
         for k in range(ONTO + 1):
+            # not the lowest point of a rim that lies flat, which is nowhere
+            high = rows[2][heights]
+            down = heights[(high < 0) | presses & np.isfinite(high)]
+            functions = [*down, *terms.bilateral_heights]
             off, before = rows[2][functions], worst
-            there = np.isfinite(off)          # not the lowest point of a rim that lies flat
-            worst = np.abs(off[there]).max(initial=0.0)
+            worst = np.abs(off).max(initial=0.0)
             # what is small and no step halves is rounding
             is_rounding = before / 2 < worst < HIGH * terms.size
             if not worst > LEVEL * terms.size or is_rounding or k == ONTO:
                 break
-            step = np.linalg.lstsq(rows[0][forms][there] * terms.per_metre, -off[there],
-                                   rcond=1e-10)[0]
+            forms = [terms.forms[k] for k in functions]
+            step = np.linalg.lstsq(rows[0][forms] * terms.per_metre, -off, rcond=1e-10)[0]
             x = terms.mover(x, 1.0, step * terms.per_metre)[0].copy()
             rows = terms.read_rows(t, x, w, touch, h)
         if not worst < HIGH * terms.size:
@@ -199,6 +221,11 @@ class Glide:
         return x, rows
 
 
+def _unsolved(t: float) -> str:
+    return (f"the contact problem at t = {t:.6g} s is not solved: friction and normal forces "
+            "contradict each other there; take a smaller mu")
+
+
 def _open(t: float) -> str:
-    return (f"the iterations of a step with sliding wheels do not close at t = {t:.6g} s: friction "
-            "and normal forces contradict each other there; take a smaller mu")
+    return (f"the iterations of a step with sliding wheels do not close at t = {t:.6g} s, in parts "
+            "of it neither; take a smaller dt")

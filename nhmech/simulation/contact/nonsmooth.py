@@ -85,26 +85,28 @@ class NonsmoothStep:
         return self._go(motion.begin(), u, dt, motion.impulses, HALVES)
 
     def _go(self, now: Motion, u: np.ndarray, dt: float, guess: np.ndarray, halves: int) -> Motion:
-        """A step; where it is not solved, so many times halved at most."""
+        """A step; where it is not solved, so many times halved at most, and then with the wheels
+        held where they touch the ground as the part begins."""
         try:
             return self._go_whole(now, u, dt, guess)
         except Unsolved:
             if not halves:
-                raise
+                return self._go_whole(now, u, dt, guess, stays=True)
         middle = self._go(now, u, dt / 2, guess / 2, halves - 1)
         return self._go(middle, u, dt / 2, guess / 2, halves - 1)
 
-    def _go_whole(self, now: Motion, u: np.ndarray, dt: float, guess: np.ndarray) -> Motion:
+    def _go_whole(self, now: Motion, u: np.ndarray, dt: float, guess: np.ndarray,
+                  stays: bool = False) -> Motion:
         if now.closed.all():
-            return self.glide.take(now, u, dt, now.closed, guess)
+            return self.glide.take(now, u, dt, now.closed, guess, stays)
         end, landed = now.t + dt, np.zeros(len(now.phases), dtype=int)
         for _ in range(LANDINGS):
             left, calmed = end - now.t, landed > BOUNCES
-            found = self.glide.take(now, u, left, now.closed | calmed, guess)
+            found = self.glide.take(now, u, left, now.closed | calmed, guess, stays)
             low = (found.heights < -self._landed) & ~now.closed & ~calmed
             if not low.any():
                 return found
-            now, landing = self._fall(now, u, left, calmed)
+            now, landing = self._fall(now, u, left, calmed, stays)
             landed += landing
             phases = np.where(landing, Phase.ROLLING, now.phases)
             now = self._percuss(replace(now, phases=phases), self.restitution)
@@ -113,13 +115,13 @@ class NonsmoothStep:
         raise SimulationError(f"at t = {now.t:.6g} s the wheels land {LANDINGS} times within one "
                               f"step of {dt:g} s; take a shorter dt")
 
-    def _fall(self, now: Motion, u: np.ndarray, dt: float,
-              calmed: np.ndarray) -> tuple[Motion, np.ndarray]:
+    def _fall(self, now: Motion, u: np.ndarray, dt: float, calmed: np.ndarray,
+              stays: bool) -> tuple[Motion, np.ndarray]:
         """The motion up to the first landing within dt [s], and which contacts land, (n,)."""
         watched = ~now.closed & ~calmed
         low, high, tau = 0.0, dt, dt
         for _ in range(200):
-            found = self.glide.take(now, u, tau, now.closed | calmed, now.impulses)
+            found = self.glide.take(now, u, tau, now.closed | calmed, now.impulses, stays)
             heights = np.where(watched, found.heights, np.inf)
             i = int(heights.argmin())
             if abs(heights[i]) <= self._landed or high - low <= 1e-15 * dt:
