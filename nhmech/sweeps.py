@@ -26,8 +26,7 @@ Function = Callable[[dict[str, Any], np.random.Generator], Mapping[str, Any]]
 def sweep(fn: Function, cases: Iterable[Mapping[str, Any]], out: str | Path, *,
           backend: str = "loky", seed: int = 0, workers: int = -1, retry: bool = False,
           progress: bool | None = None) -> pandas.DataFrame:
-    """Calls `fn(case, rng)` for every case and returns a table with one row for each, in their
-    order.
+    """Calls `fn(case, rng)` for every case and returns a table with one row for each, in order.
 
     Columns: those of the case, those of the result, `error` (None, or type and text of what `fn`
     raised) and `seconds`.

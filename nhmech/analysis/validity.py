@@ -31,8 +31,9 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class WheelLoad:
-    """Force of the ground on one wheel [N], for the least-norm distribution with normal forces >=
-    0.
+    """Force of the ground on one wheel [N].
+
+    That of the least-norm distribution with normal forces >= 0.
 
     Attributes
     ----------

@@ -41,8 +41,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Vehicle:
-    """A robot with ideal rolling attached, as `load` returns it. It is immutable; `with_parameters`
-    makes a changed copy.
+    """A robot with ideal rolling attached, as `load` returns it.
+
+    It is immutable; `with_parameters` makes a changed copy.
 
     Attributes
     ----------
