@@ -50,10 +50,6 @@ lint: $(STAMP)
 	$(BIN)/ruff check nhmech tests docs benchmarks examples
 	$(BIN)/mypy
 
-# Bytecode is kept, whatever the shell says: that of the tests, into which pytest has written its
-# assertions, takes each process six seconds to make.
-export PYTHONDONTWRITEBYTECODE :=
-
 # `worksteal` hands each process a stretch of neighbouring tests, so that a vehicle or a page that several of them need
 # is made once, and lets one that is done take over from the others.
 PARALLEL = -n $(WORKERS) --dist worksteal

@@ -26,7 +26,7 @@ SEED = 1
 def main(out: Path, short: bool) -> None:
     robot = nhmech.load(nhmech.urdf_path("differential_drive"))
     vehicle = robot.with_parameters(dict(zip(UNKNOWN, GUESS)), symbolic=UNKNOWN)
-    f, u, seen = dynamics_and_run(vehicle, 4.0 if short else DURATION)
+    f, u, seen = dynamics_and_run(vehicle, 2.0 if short else DURATION)
     estimate, sigma, history, residual = identify(f, u, seen)
     for name, value, error, truth in zip(UNKNOWN, estimate, sigma, TRUTH):
         print(f"{name} = {1e3 * value:.4f} +- {1e3 * error:.4f} mm, truth {1e3 * truth:g} mm "

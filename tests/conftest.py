@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import hashlib
 import math
 import os
 import pickle
 import signal
+import sys
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 
@@ -30,6 +33,21 @@ from nhmech.vehicle.build import build
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Bytecode is kept, whatever the shell says: that of the tests, into which pytest has written its
+# assertions, takes each process six seconds to make, and that of the package each child one.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection():
+    """What collecting makes lives to the end: to look for garbage in it takes a third of the time
+    of making it."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
+
 
 def base_of_run(request, tmp_path_factory) -> Path:
     """A folder that all processes of this test run have."""
@@ -41,11 +59,13 @@ def base_of_run(request, tmp_path_factory) -> Path:
 def simplified_once(request, tmp_path_factory):
     """Half of the time of all tests would go into simplifying the equations of the same robots over
     and over. `simplify` is a function of its graph alone, so what it made of one is kept beside
-    pytest's own cache, under the hash of the graph and of all code that had a part in it."""
-    if not hasattr(request.config, "cache"):      # pytest without its cache: each process alone
-        yield
-        return
-    folder = request.config.cache.mkdir("simplified")
+    pytest's own cache, under the hash of the graph and of all code that had a part in it;
+    without that cache, for the processes of this run."""
+    if hasattr(request.config, "cache"):
+        folder = request.config.cache.mkdir("simplified")
+    else:
+        folder = base_of_run(request, tmp_path_factory) / "simplified"
+        folder.mkdir(exist_ok=True)
     rooms = Path(simplify.__file__).parent.glob("*.py")
     code = "".join(file.read_text() for file in sorted(rooms)) + ca.__version__
     compute = equations.simplify
@@ -66,14 +86,15 @@ def simplified_once(request, tmp_path_factory):
         yield
 
 
-VEHICLES = 16    # that are kept for other commands: some MB each
+VEHICLES = 24    # that are kept for other commands: some MB each
 
 
 @pytest.fixture(scope="session", autouse=True)
 def built_once():
     """Commands that are run in this process share their vehicles, as tests share those of
     `shipped`: a vehicle does not change, and is a function of its description, its ground and its
-    numbers alone. Files are read and options are judged by each command anew."""
+    numbers alone. Files are read and options are judged by each command anew. What runs within
+    this fixture's context shares them too: pages of the documentation, examples."""
     kept, running, main = OrderedDict(), [], Commands.main
 
     def shared(description, ground, parameters=None, near=None, wrench_bodies=()):
@@ -88,19 +109,19 @@ def built_once():
             kept.popitem(last=False)
         return kept[key]
 
-    @wraps(main)
-    def counted(*args, **kwargs):
+    @contextmanager
+    def sharing():
         running.append(True)
         try:
-            return main(*args, **kwargs)
+            yield
         finally:
             running.pop()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Commands, "main", counted)
+        patch.setattr(Commands, "main", sharing()(main))
         for module in ("load", "record", "friction"):
             patch.setattr(f"nhmech.vehicle.{module}.build", shared)
-        yield
+        yield sharing
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 import pytest
+from support import at_length
 
 from nhmech import MechanicsError
 from nhmech.mechanics.algebroid import LieAlgebroid, euclidean, product, rotation
@@ -124,7 +125,8 @@ def test_known_growth_vectors(name):
 
 @pytest.mark.parametrize("angles, expected", [
     ((RIGHT,), (2, 3, 4)), ((RIGHT, 0.3), (2, 3, 4, 4, 5)), ((0.3, RIGHT), (2, 3, 4, 5)),
-    ((0.2, RIGHT, 0.1), (2, 3, 4, 5, 5, 6)), ((RIGHT, RIGHT, 0.1), (2, 3, 4, 4, 5, 5, 5, 6))])
+    ((0.2, RIGHT, 0.1), (2, 3, 4, 5, 5, 6)),
+    *at_length(((RIGHT, RIGHT, 0.1), (2, 3, 4, 4, 5, 5, 5, 6)))])
 def test_singular_configurations_of_trailers(angles, expected):
     """A right angle at any hitch but the last is singular, and the degree is at most
     the Fibonacci number F(n + 3) (Jean 1996)."""

@@ -123,7 +123,7 @@ def test_two_processes_drive_and_read(domain):
     assert f"DDS domain {domain}: /diagnostics, /joint_states, /odom" in node.stdout.read()
 
 
-@pytest.mark.parametrize("name", ["differential_drive", "ackermann_car", "swerve"])
+@pytest.mark.parametrize("name", ["differential_drive", "ackermann_car", *at_length("swerve")])
 def test_a_command_is_taken_in_one_process(name, domain):
     """The same node in steps of its own time; a writer that goes away says nothing."""
     from cyclonedds.domain import DomainParticipant

@@ -39,6 +39,12 @@ NEEDS = {"gym": ["gymnasium"], "differentiable": ["torch"],
 DRAWN = "--view", "--gif", "--webp", "--mp4"
 
 
+@pytest.fixture(autouse=True)
+def shared_vehicles(built_once):
+    with built_once():
+        yield
+
+
 def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), re.M | re.S)
 

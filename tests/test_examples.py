@@ -16,6 +16,12 @@ NEEDS = {"gym_random_search.py": "gymnasium"}
 pytestmark = pytest.mark.skipif(not ROOT.is_dir(), reason="the examples are in the repository only")
 
 
+@pytest.fixture(autouse=True)
+def shared_vehicles(built_once):
+    with built_once():
+        yield
+
+
 def check(script: Path, folder: Path, printed: str) -> None:
     """It prints something, and every file of OUT/ that its docstring names has a content."""
     named = set(re.findall(r"OUT/([\w.]+\w)", script.read_text().split('"""')[1]))

@@ -35,7 +35,7 @@ def test_sixty_lines_for_shipped_robots(name):
     assert all(sections[title] for title in TITLES)
 
 
-@pytest.mark.parametrize("name", sampled(fleet(), 5))
+@pytest.mark.parametrize("name", sampled(fleet(), 2))
 def test_sixty_lines_for_real_robots(name):
     sections = shown(real(name))
     assert all(sections[title] for title in TITLES)

@@ -9,7 +9,7 @@ from functools import cache
 from math import atan, cos, inf, sin, sqrt
 
 import pytest
-from support import command_line, joint, link, robot, shipped
+from support import at_length, command_line, joint, link, robot, shipped
 
 import nhmech
 from nhmech import JointVelocity, Simulator, Wheel
@@ -187,7 +187,7 @@ def test_a_run_that_accelerates_harder_and_harder_ends_there(name, way):
     assert way * (speed[1] - speed[0]) / (t[1] - t[0]) == pytest.approx(limit, rel=0.01)
 
 
-@pytest.mark.parametrize("name", ["differential_drive", "tricycle"])
+@pytest.mark.parametrize("name", ["differential_drive", *at_length("tricycle")])
 def test_it_stands_on_slopes_up_to_the_limit(name):
     """Wheels told to stand still hold it below the limit and not above it."""
     found, vehicle = known(name), shipped(name)

@@ -3,7 +3,7 @@
 import casadi as ca
 import numpy as np
 import pytest
-from support import shipped
+from support import at_length, shipped
 
 import nhmech
 from nhmech.analysis.summary import mechanics_summary
@@ -110,8 +110,8 @@ def test_derivatives_by_parameters(base):
 
 @pytest.mark.parametrize("number", [np.float32, np.float64, np.int64, np.array],
                          ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("name", ["payload.mass", "base_link.mass", "base_link.Izz",
-                                  "left_wheel_joint.rotor_inertia"])
+@pytest.mark.parametrize("name", ["base_link.Izz", *at_length(
+    "payload.mass", "base_link.mass", "left_wheel_joint.rotor_inertia")])
 def test_numbers_of_numpy_are_numbers(base, name, number):
     """As they come out of its arrays: the same vehicle as from Python's."""
     given, plain = (base.with_parameters({name: value}) for value in (number(2), 2.0))

@@ -113,7 +113,7 @@ def test_what_a_running_one_has_written_can_be_read(tmp_path, often):
         assert np.array_equal(getattr(seen[0], name), getattr(run, name)[:len(seen[0])])
 
 
-@pytest.mark.parametrize("count", [20, pytest.param(50, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("count", [10, pytest.param(50, marks=pytest.mark.soak)])
 def test_kills(tmp_path, monkeypatch, count):
     """SIGKILL at random moments: the file opens, holds every row whose writing had
     ended, and nothing that was not so."""

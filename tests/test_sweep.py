@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 import pytest
-from support import shipped
+from support import at_length, shipped
 
 import nhmech
 from nhmech import NhmechError
@@ -118,7 +118,7 @@ PROGRAM = textwrap.dedent("""
 """)
 
 
-@pytest.mark.parametrize("backend", ["loky", "threading"])
+@pytest.mark.parametrize("backend", ["loky", *at_length("threading")])
 def test_after_a_kill_it_goes_on(tmp_path, backend):
     """SIGKILL in the middle, a torn last line; only what was under way then is run a second
     time."""
