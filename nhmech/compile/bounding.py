@@ -19,13 +19,15 @@ STRIDE = 32
 # thousandth of its swing lower than at both; or a speed by this part of itself, as it does where an
 # oscillation turns back, unless it is next to nothing beside the others
 TURNED, CHANGED, NOTHING = 0.1, 0.5, 1e-6
+# what is seldom called is no part of a loop, all else of a short one is (`loop.FLAT`)
+APART = "__attribute__((noinline))"
 # what the loop keeps about that: least margin at a look, its count, and the stride from there
 TREND = ("least", "count", "stride")
 
 # The least margin of some bounds at x, each on the side of its sign: of those of a step, and of
 # those of the forces of the ground, which cost more.
 _LEAST = """
-static double {function}(const nhmech_setup* s, double t, const double* x) {{
+static {apart}double {function}(const nhmech_setup* s, double t, const double* x) {{
   const double* arg[{sz_arg}];
   double *res[{sz_res}], margins[{count}], least = INFINITY, side;
   casadi_int iw[{sz_iw} + 1];
@@ -69,7 +71,7 @@ def bounding_source(bounds: Bounding) -> str:
     first = 0 if margins is None else margins.nnz_out(0)
     return (_least("nhmech_crossed", margins, "arg[2] = s->theta;", 0)
             + _least("nhmech_lifted", normals,
-                     "arg[2] = s->u; arg[3] = s->theta; arg[4] = s->split;", first))
+                     "arg[2] = s->u; arg[3] = s->theta; arg[4] = s->split;", first, f"{APART} "))
 
 
 def moved_words(normals: ca.Function | None, nconf: int) -> dict[str, str | float]:
@@ -79,9 +81,10 @@ def moved_words(normals: ca.Function | None, nconf: int) -> dict[str, str | floa
             "TURNED": TURNED, "CHANGED": CHANGED, "NOTHING": NOTHING}
 
 
-def _least(function: str, margins: ca.Function | None, arguments: str, first: int) -> str:
+def _least(function: str, margins: ca.Function | None, arguments: str, first: int,
+           apart: str = "") -> str:
     """C of the least margin, the signs of which begin at `first`."""
     if margins is None:
         return _NO_BOUNDS.format(function=function)
     return _LEAST.format(function=function, name=margins.name(), count=margins.nnz_out(0),
-                         arguments=arguments, first=first, **workspace(margins))
+                         arguments=arguments, first=first, apart=apart, **workspace(margins))

@@ -12,19 +12,15 @@ GAUGE = ("total", "latest", "count", "speeds", "worst")
 
 # Whether a step of dt to `next` is believed; notes its error.
 JUDGE = """
-static int nhmech_judge(const nhmech_setup* s, double t, const double* x, const double* next,
-                        long long k) {{
+static {apart} int nhmech_take_again(const nhmech_setup* s, double t, const double* x,
+                                     const double* next, long long k, double before,
+                                     double speeds) {{
   const double half = s->dt / 2, *arg[{sz_arg}];
   double *res[{sz_res}], *g = s->gauge;
   casadi_int iw[{sz_iw} + 1];
   double w[{sz_w} + 1], middle[{nx} + 1], end[{nx} + 1], found[3], answer;
-  double error = 0, before = 0, speeds = 0, e;
+  double error = 0, e;
   int j;
-  for (j = {nq} - {na}; j < {nx}; ++j) {{
-    before += fabs(x[j]);
-    speeds += fabs(next[j]);
-  }}
-  if (k % {JUDGED} && k & (k - 1) && speeds <= 2 * g[3] + 1) return {DONE};
   arg[0] = &t; arg[1] = x; arg[2] = s->u; arg[3] = s->theta; arg[4] = &half; arg[5] = &s->side;
   arg[6] = s->health + 2;
   res[0] = middle; res[1] = found; res[2] = &answer;
@@ -47,12 +43,24 @@ static int nhmech_judge(const nhmech_setup* s, double t, const double* x, const 
   }}
   return {DONE};
 }}
+
+static int nhmech_judge(const nhmech_setup* s, double t, const double* x, const double* next,
+                        long long k) {{
+  double before = 0, speeds = 0;
+  int j;
+  for (j = {nq} - {na}; j < {nx}; ++j) {{
+    before += fabs(x[j]);
+    speeds += fabs(next[j]);
+  }}
+  if (k % {JUDGED} && k & (k - 1) && speeds <= 2 * s->gauge[3] + 1) return {DONE};
+  return nhmech_take_again(s, t, x, next, k, before, speeds);
+}}
 """
 
 # x after each of some steps of dt, side by side behind the x that they begin with; says how many of
 # them may be taken.
 PATH = """
-long long nhmech_path(const nhmech_setup* s, double t, double dt, long long steps, double* x) {{
+{apart} long long nhmech_path(const nhmech_setup* s, double t, double dt, long long steps, double* x) {{
   const double *arg[{sz_arg}];
   double *res[{sz_res}], at, guard = s->health[2], found[3], answer;
   casadi_int iw[{sz_iw} + 1];

@@ -11,7 +11,7 @@ import casadi as ca
 
 from .asking import ASK, ASKED, ASKING
 from .background import Build, begin_build, wait_for_build
-from .bounding import MOVED, STRIDE, Bounding, bounding_source, moved_words
+from .bounding import APART, MOVED, STRIDE, Bounding, bounding_source, moved_words
 from .cache import Library, default_cache
 from .compiler import find_compiler, say_no_compiler
 from .judging import JUDGE, JUDGED, PATH, WRONG, judged_share
@@ -24,6 +24,9 @@ NEWTON = 5
 # m of them by then
 MENDED = 64
 
+# A loop that has its step within itself, rather than a call, costs a short step a quarter less; a
+# long one would be compiled twice for nothing.
+FLAT, SHORT = "__attribute__((flatten))", 3000      # lines of C
 # What a library keeps to itself can be put in line: then CasADi's helpers, such as the square, are
 # no calls.
 HIDDEN = """
@@ -66,7 +69,7 @@ static double* nhmech_row(const nhmech_setup* s, double t, const double* x, doub
 
 /* steps towards the constraints, in place; says whether a step that began with this guard may
    end there */
-static int nhmech_settled(const nhmech_setup* s, double t, double* x, double guard, double* health,
+static {apart} int nhmech_settled(const nhmech_setup* s, double t, double* x, double guard, double* health,
                           int times) {{
   const double* arg[{sz_arg}];
   double *res[{sz_res}], raw[{nx} + 1], status = {OFF};
@@ -98,7 +101,7 @@ static void nhmech_show(nhmech_setup* s, long long done) {{
 """
 
 _LOOP = """
-static int nhmech_run(nhmech_setup* s, long long steps, double* record) {{
+static {flat} int nhmech_run(nhmech_setup* s, long long steps, double* record) {{
   const double dt = s->dt, t0 = s->clock[2];
   double *health = s->health;
   const long long k0 = (long long)s->clock[1];
@@ -330,8 +333,10 @@ def source_of(functions: Sequence[ca.Function], text: str, bounds: Bounding = (N
     crossed = bounding_source(bounds)
     if control is not None:
         crossed += ASK.format(name=control.name(), **workspace(control))
-    code = HIDDEN.format(generator.dump()) + text.format(
-        **ASKED | words, **CODES, NEWTON=NEWTON, STRIDE=STRIDE, crossed=crossed,
+    functions_in_c = generator.dump()
+    flat = FLAT if functions_in_c.count("\n") < SHORT else ""
+    code = HIDDEN.format(functions_in_c) + text.format(
+        **ASKED | words, flat=flat, apart=APART, **CODES, NEWTON=NEWTON, STRIDE=STRIDE, crossed=crossed,
         lifts=int(bounds[1] is not None))
     return Source(code, functions[0].n_instructions() + code.count("\n") // 2)
 

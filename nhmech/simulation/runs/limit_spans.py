@@ -112,7 +112,7 @@ class LimitColumns:
                 if np.isfinite(bound) and (part == position or joint in driven):
                     watched.setdefault(part, []).append(_Watched(joint, kind, bound, at))
         return cls({part: (found, np.array([names[part].index(one.joint) for one in found]),
-                           np.array([-1.0 if one.kind is LimitKind.LOWER else 1.0
+                           np.array([[-1.0 if one.kind is LimitKind.LOWER else 1.0]
                                      for one in found]),
                            np.array([one.at for one in found]))
                     for part, found in watched.items()})
@@ -126,16 +126,17 @@ class LimitColumns:
         for block in blocks:
             t = np.concatenate([before["t"], block["t"]]) if before else block["t"]
             for part, (watched, columns, signs, at) in self.parts.items():
-                values = block[part].take(columns, axis=1)
+                # joint by joint: NumPy reduces long rows six times as fast as long columns
+                values = block[part].T.take(columns, axis=0)
                 values = values * signs if part in ("q", "angles") else np.abs(values)
                 if part in before:
                     # the moment before too, for it may be the last of a span that goes on
-                    values = np.concatenate([before[part], values])
-                for i in (np.maximum.reduce(values) >= at).nonzero()[0]:
+                    values = np.concatenate([before[part], values], axis=1)
+                for i in (np.maximum.reduce(values, axis=1) >= at).nonzero()[0]:
                     spans = found.setdefault((watched[i].joint, watched[i].kind), [])
-                    for span in _spans(watched[i], t, values[:, i], values[:, i] >= at[i]):
+                    for span in _spans(watched[i], t, values[i], values[i] >= at[i]):
                         _join(spans, span)
-                before[part] = values[-1:]
+                before[part] = values[:, -1:]
             before["t"] = t[-1:]
         joined = sum(found.values(), [])
         joined.sort(key=lambda span: (span.start, span.joint, span.kind.value))
