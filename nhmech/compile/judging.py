@@ -60,7 +60,8 @@ static int nhmech_judge(const nhmech_setup* s, double t, const double* x, const 
 # x after each of some steps of dt, side by side behind the x that they begin with; says how many of
 # them may be taken.
 PATH = """
-{apart} long long nhmech_path(const nhmech_setup* s, double t, double dt, long long steps, double* x) {{
+{apart} long long nhmech_path(const nhmech_setup* s, double t, double dt, long long steps,
+                              double* x) {{
   const double *arg[{sz_arg}];
   double *res[{sz_res}], at, guard = s->health[2], found[3], answer;
   casadi_int iw[{sz_iw} + 1];

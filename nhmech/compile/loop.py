@@ -69,8 +69,8 @@ static double* nhmech_row(const nhmech_setup* s, double t, const double* x, doub
 
 /* steps towards the constraints, in place; says whether a step that began with this guard may
    end there */
-static {apart} int nhmech_settled(const nhmech_setup* s, double t, double* x, double guard, double* health,
-                          int times) {{
+static {apart} int nhmech_settled(const nhmech_setup* s, double t, double* x, double guard,
+                                  double* health, int times) {{
   const double* arg[{sz_arg}];
   double *res[{sz_res}], raw[{nx} + 1], status = {OFF};
   casadi_int iw[{sz_iw} + 1];
@@ -336,8 +336,8 @@ def source_of(functions: Sequence[ca.Function], text: str, bounds: Bounding = (N
     functions_in_c = generator.dump()
     flat = FLAT if functions_in_c.count("\n") < SHORT else ""
     code = HIDDEN.format(functions_in_c) + text.format(
-        **ASKED | words, flat=flat, apart=APART, **CODES, NEWTON=NEWTON, STRIDE=STRIDE, crossed=crossed,
-        lifts=int(bounds[1] is not None))
+        **ASKED | words, **CODES, flat=flat, apart=APART, NEWTON=NEWTON, STRIDE=STRIDE,
+        crossed=crossed, lifts=int(bounds[1] is not None))
     return Source(code, functions[0].n_instructions() + code.count("\n") // 2)
 
 
