@@ -191,6 +191,6 @@ def test_commands_that_are_measured_are_commands(tmp_path):
     from nhmech.cli import main
     (tmp_path / "run.npz").touch()
     for words in importlib.import_module("after_a_run").COMMANDS.values():
-        name, *rest = words.format(run=tmp_path / "run.npz", folder=tmp_path).split()
+        name, *rest = words.format(folder=tmp_path).split()
         command = main.get_command(None, name)
         assert command.make_context(name, rest).params

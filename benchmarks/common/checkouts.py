@@ -28,6 +28,7 @@ def environment(checkout: Path) -> dict[str, str]:
 
 def command_seconds(checkout: Path, ways: Sequence[Sequence[str]]) -> float:
     """Processor time of a command [s], said in the first of the ways that the checkout takes."""
+    refused = []
     for words in ways:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run([sys.executable, "-m", "nhmech", *words], env=environment(checkout),
@@ -35,7 +36,8 @@ def command_seconds(checkout: Path, ways: Sequence[Sequence[str]]) -> float:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         if done.returncode == 0:
             return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    raise RuntimeError(f"{checkout}: nhmech {' '.join(words)}: {done.stderr}")
+        refused.append(f"{checkout}: nhmech {' '.join(words)}: {done.stderr}")
+    raise RuntimeError("\n".join(refused))
 
 
 def printed_number(checkout: Path, code: str) -> float:
