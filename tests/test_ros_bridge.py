@@ -407,6 +407,7 @@ def test_a_controller_manager_drives_a_steered_vehicle(steered, said):
 @pytest.mark.parametrize("names, values, words", [
     (["wheel"], {"velocity": [1.0]}, "joint 'wheel' does not exist; driven are"),
     (NAMES, {"position": [0.1, 0.1, 0.1]}, "position has 3 numbers; name has 4 joints, 2 of them"),
+    (NAMES, {"velocity": [1.0, math.inf]}, "is inf; it must be finite, or NaN for no command"),
 ])
 def test_joint_commands_that_are_refused(steered, names, values, words, said):
     bridge = Bridge(steered, Settings(mode="joints"), said.append)
@@ -435,6 +436,17 @@ def test_a_wheel_that_needs_more_than_its_friction_is_named(said):
     assert float(rolling.values["since [s]"]) <= 0.11
     drive(bridge, 300, (1.0, 0.0, 0.0), start=60)
     assert bridge.diagnostics[1].level == "OK"
+
+
+def test_a_turn_that_the_steering_does_not_allow_is_told(said):
+    """In the log and in /diagnostics, until another command can be followed."""
+    bridge = bridge_of("ackermann_car", said)
+    drive(bridge, 250, (0.3, 0.0, 0.2))
+    assert re.search(r"cmd_vel \(0.3 .*0.2 rad/s\) is beyond .*0.0862 rad/s\) is driven",
+                     worst(bridge))
+    assert len(said) in (2, 3) and set(said) == {worst(bridge)}
+    drive(bridge, 30, (0.3, 0.0, 0.05), start=250)
+    assert not worst(bridge)
 
 
 def test_steering_is_held_where_the_twist_is_zero(said):

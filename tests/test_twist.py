@@ -138,6 +138,70 @@ def test_a_steering_angle_beyond_its_limit_is_taken_half_a_turn_round():
     assert limit.lower <= taken <= limit.upper and taken == pytest.approx(near - np.pi, abs=1e-12)
 
 
+@pytest.mark.parametrize("name", ["ackermann_car", "trailers", "tricycle"])
+def test_a_turn_tighter_than_the_steering_allows(name):
+    """Forward as commanded, turning no more than the smallest circle has it, which `unicycle`
+    works out from the axles; on the spot nothing. What is possible is met to the digit."""
+    vehicle = shipped(name)
+    radius, drive = unicycle(vehicle).turning_radius, TwistDrive(vehicle, (0.0, 0.0, 0.0))
+    state = nhmech.Simulator(vehicle).reset()
+    rng = np.random.default_rng(5)
+    for forward, yaw in (*rng.uniform(-1, 1, (200, 2)) * (1.0, 2.0 / radius), (0.0, 0.3)):
+        drive.follow(0.0, state, (forward, 0.0, yaw))
+        most = abs(forward) / radius
+        assert drive.possible_twist[0] == pytest.approx(forward, abs=1e-15)
+        assert drive.possible_twist[2] == pytest.approx(np.clip(yaw, -most, most), rel=1e-9,
+                                                        abs=1e-12)
+        assert bool(drive.shortfall) == (abs(yaw) > most)
+
+
+@pytest.mark.parametrize("name, twist", [("ackermann_car", (0.3, 0.0, 0.2)),
+                                         ("ackermann_car", (0.0, 0.0, 0.2)),
+                                         ("rover", (0.1, 0.0, 1.0))])
+def test_what_is_driven_of_an_impossible_twist(name, twist):
+    """0.3 m/s and 0.2 rad/s were driven as 0.362 and 0.104, and nothing said so; a rover went
+    0.39 m/s for 0.1, on the way to a rotation centre that is beyond the limits."""
+    vehicle = shipped(name)
+    drive = TwistDrive(vehicle, twist)
+    simulator = nhmech.Simulator(vehicle, drive, dt=5e-3, control_period=0.02)
+    found = measure_twist(vehicle, simulator.run(4.0))[-1]
+    assert found == pytest.approx(drive.possible_twist, abs=1e-5)
+    assert found[0] == pytest.approx(twist[0], abs=1e-5) and abs(found[2]) < abs(twist[2])
+    assert f"{twist[2]:g} rad/s) is beyond the limits" in drive.shortfall
+
+
+def test_an_articulated_loader_turns_as_its_hinge_lets_it():
+    """tan(angle / 2) of two halves of one length is the curvature times that length, at any
+    point on the axle; the base frame is on the front one."""
+    def body(name):
+        return (f'<link name="{name}"><inertial><origin xyz="0 0 0.4"/><mass value="200"/>'
+                '<inertia ixx="20" iyy="20" izz="20" ixy="0" ixz="0" iyz="0"/></inertial></link>')
+
+    def wheel(name, parent, x, y):
+        return (f'<link name="{name}"><inertial><mass value="5"/><inertia ixx="0.1" iyy="0.2" '
+                'izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial><collision><origin '
+                'rpy="1.5707963267948966 0 0"/><geometry><cylinder radius="0.3" length="0.1"/>'
+                f'</geometry></collision></link><joint name="{name}_joint" type="continuous">'
+                f'<parent link="{parent}"/><child link="{name}"/><origin xyz="{x} {y} 0.3"/>'
+                '<axis xyz="0 1 0"/></joint>')
+
+    vehicle = nhmech.load(
+        '<robot name="loader">' + body("front") + body("rear")
+        + '<joint name="hinge" type="revolute"><parent link="front"/><child link="rear"/><origin '
+        'xyz="-0.6 0 0"/><axis xyz="0 0 1"/><limit lower="-0.7" upper="0.7" effort="5000" '
+        'velocity="1"/></joint>'
+        + "".join(wheel(f"{half[0]}{side}", half, x, y) for half, x in (("front", 0), ("rear", -.6))
+                  for side, y in (("l", 0.5), ("r", -0.5)))
+        + '<nhmech><drive joint="hinge"/><drive joint="fl_joint"/><drive joint="fr_joint"/>'
+        "</nhmech></robot>")
+    drive, most = TwistDrive(vehicle, (0.0, 0.0, 0.0)), np.tan(0.35) / 0.6
+    state = nhmech.Simulator(vehicle).reset()
+    for forward, yaw in ((0.5, 0.2), (0.5, 2.0), (-0.5, 2.0), (0.0, 0.5)):
+        drive.follow(0.0, state, (forward, 0.0, yaw))
+        turn = np.sign(yaw) * min(abs(yaw), most * abs(forward))
+        assert drive.possible_twist == pytest.approx((forward, 0.0, turn), rel=1e-9, abs=1e-12)
+
+
 @pytest.mark.parametrize("name", ["tricycle", "swerve", "rover"])
 def test_angles_for_twists_are_the_same_for_symbols_as_for_numbers(name):
     """`Axle.angle_for`, also where the two nearest angles are a quarter turn away."""

@@ -51,7 +51,8 @@ def drive_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
     v = equations.velocity(t, q, xi, theta)
     places = vector.names(())
     steered = [places.index(axle.steering) for axle in guiding_axles(vehicle)]
-    targets, rates, limit, moving = twist_function(vehicle)(t, q, v, theta, x[steered], twist, most)
+    targets, rates, limit, moving, _ = twist_function(vehicle)(t, q, v, theta, x[steered], twist,
+                                                               most)
 
     servo = InverseDynamics(equations, vehicle.limits, len(vehicle.driven))
     steering = [axle.steering for axle in driven_steering(vehicle)]
@@ -99,7 +100,7 @@ def balance_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
     twist, most = ca.SX.sym("twist", 3), ca.SX.sym("most")
     q = vector.configuration(x[:vector.nconf])
     v = equations.velocity(t, q, x[vector.nconf:], theta)
-    _, rates, _, _ = twist_function(vehicle)(t, q, v, theta, ca.SX(0, 1), twist, most)
+    _, rates, _, _, _ = twist_function(vehicle)(t, q, v, theta, ca.SX(0, 1), twist, most)
     wanted = {rolled.joint: rates[i] for i, rolled in enumerate(rolled_joints(vehicle))}
     upright = dict(zip(vehicle.speeds, regulator.motion.xi.tolist()))
     lean = _pitch(vehicle, q) - _pitch(vehicle, ca.SX(ca.DM(regulator.motion.q)))

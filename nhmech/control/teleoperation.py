@@ -81,8 +81,6 @@ class Teleoperation:
         [s] of the vehicle's time that are left to simulate.
     steps
         How many were taken; no restart sets them back.
-    refused
-        Why the last twist was not followed, or a part of it; empty where it was.
     failure
         Why it stands still until it is restarted; empty where it does not.
     slips
@@ -105,6 +103,7 @@ class Teleoperation:
         self._grip = 1 / np.array([known[row.contact] for row in vehicle.contact_rows
                                    if row.direction == "normal"])
         every = max(1, round(CONTROL_PERIOD / dt))
+        self._drive: TwistDrive | None = None
         own = controller or self._follower()
         # of what balances or is pushed off
         self._begin = DemoDrive(vehicle).start if own is None else getattr(own, "start", {})
@@ -132,8 +131,11 @@ class Teleoperation:
         if self.coasts:
             return None
         if "pitch_rate" in self.vehicle.speeds:
-            return Balance(self.vehicle, self._follow)
-        return WheelServo(self.vehicle, commands=TwistDrive(self.vehicle, self._follow))
+            balance = Balance(self.vehicle, self._follow)
+            self._drive = balance.drive
+            return balance
+        self._drive = TwistDrive(self.vehicle, self._follow)
+        return WheelServo(self.vehicle, commands=self._drive)
 
     @property
     def coasts(self) -> bool:
@@ -167,18 +169,26 @@ class Teleoperation:
             self._say("twist", f"{self._called} {command} is ignored: it is not finite")
             return False
         if self.coasts and self._hand is None:
-            self.refused = (f"{self._called} is refused: {self.vehicle.name} coasts; it has no "
+            self._refused = (f"{self._called} is refused: {self.vehicle.name} coasts; it has no "
                             "driven wheel, or would fall over")
-            self._say("coasts", self.refused)
+            self._say("coasts", self._refused)
             return False
-        self.refused = ""
+        self._refused = ""
         if abs(lateral) > STILL and not self.has_lateral:
-            self.refused = (f"lateral speed {lateral:g} m/s is refused: {self.vehicle.name} "
+            self._refused = (f"lateral speed {lateral:g} m/s is refused: {self.vehicle.name} "
                             "cannot move sideways")
-            self._say("lateral", self.refused)
+            self._say("lateral", self._refused)
             command = command[0], 0.0, command[2]
         self._wanted, self._heard, self._is_silent = command, self.simulator.t - age, False
         return True
+
+    @property
+    def refused(self) -> str:
+        """Why the last twist was not followed, or a part of it; empty where it was."""
+        if self._refused or self._drive is None or self.chosen != OWN:
+            return self._refused
+        left_out = self._drive.shortfall
+        return f"{self._called} {left_out}" if left_out else ""
 
     @property
     def controllers(self) -> tuple[str, ...]:
@@ -233,7 +243,7 @@ class Teleoperation:
         self.twist = self._earlier = (0.0, 0.0, 0.0)
         self._followed = None
         self._told: Twist | None = None
-        self.refused = self.failure = ""
+        self._refused = self.failure = ""
         self._judged = -math.inf
         self.slips: tuple[float, str] | None = None
 
@@ -254,6 +264,8 @@ class Teleoperation:
             self.failure = error.text
             self.behind = 0.0
             self._say("failure", f"the simulation stands still until it is reset: {error}")
+        if not self._refused and self.refused:
+            self._say("shortfall", self.refused)
         state = self.simulator.state
         self._judge(state)
         return state

@@ -15,6 +15,9 @@ from ..symbolic.buffered import Buffered
 from ..vehicle.vehicle import Vehicle
 from .twist_rule import driven_steering, driven_wheels, guiding_axles, rolled_joints, twist_function
 
+TOLD = 1e-3       # of a twist: what is left out by the limits of joints is told from there on
+UNITS = ("m/s", "m/s", "rad/s")
+
 # forward [m/s], lateral [m/s] and yaw rate [rad/s] of the base
 TwistValues = Sequence[float] | np.ndarray
 Twist = TwistValues | Callable[[float, State], TwistValues]
@@ -26,7 +29,10 @@ class TwistDrive:
 
     Forward speed and yaw rate are those of the command wherever the vehicle can have them, as a
     robot's `cmd_vel` means them; the lateral speed is too where it is free, and follows from the
-    fixed axle where there is one, for the base need not stand on it. Each driven steering joint
+    fixed axle where there is one, for the base need not stand on it. Where a steering joint would
+    pass a limit of its angle, the vehicle goes forward as commanded and turns less (and moves less
+    to the side, where that is free), so that no part of the command is exceeded once the steering
+    is there; a car that is to turn on the spot stands still. Each driven steering joint
     goes to the angle at which its wheel's lateral row lets that twist pass. What the axles allow of
     it at their present angles (least squares onto the kernel of the lateral rows) then gives each
     driven wheel the rate that solves its own rolling row A v + b = 0, steering rates included. If a
@@ -46,6 +52,13 @@ class TwistDrive:
         Largest acceleration of the base, straight ahead or back [m/s^2], in a dynamic run. None
         takes half of the value at which a wheel lifts off level ground
         (`analysis.lift_acceleration`), which leaves the other half for slopes and bends.
+
+    Attributes
+    ----------
+    commanded_twist
+        The last one, (3,); NaN before the first.
+    possible_twist
+        What the limits of the joints, of angles and of rates, leave of it, (3,).
 
     Raises
     ------
@@ -78,7 +91,7 @@ class TwistDrive:
         self._others = dict.fromkeys((name for name in vehicle.driven if name not in (
             *self._steering, *self._spins)), 0.0)
         self._find = Buffered(twist_function(vehicle))
-        self.commanded_twist = np.array(NOT_YET)
+        self.commanded_twist = self.possible_twist = np.array(NOT_YET)
 
     def __repr__(self) -> str:
         return f"TwistDrive({self.vehicle.name!r}, wheels={[wheel.joint for wheel in self.wheels]})"
@@ -101,9 +114,10 @@ class TwistDrive:
                              "yaw rate [rad/s]")
         self.commanded_twist = wanted
         position = state.joint_position
-        targets, rates, acceleration, moving = self._find(
+        targets, rates, acceleration, moving, possible = self._find(
             t, state.q, state.v, self.vehicle.theta, [position[name] for name in self._angles],
             wanted, self.acceleration)
+        self.possible_twist = possible.copy()
         angles = dict(zip(self._steering, targets.tolist()))
         most = acceleration.item()
         spins = dict(zip(self._spins, rates.tolist()))
@@ -113,3 +127,17 @@ class TwistDrive:
         if not self._others:
             return JointPosition(angles), rolling
         return JointPosition(angles), rolling, JointVelocity(self._others)
+
+    @property
+    def shortfall(self) -> str:
+        """What the limits of the joints leave out of the last twist; empty where nothing."""
+        asked, possible = self.commanded_twist, self.possible_twist
+        parts = [0, 2] if self.vehicle.steering.fixed else [0, 1, 2]
+        scale = np.array([1.0, 1.0, self.vehicle.steering.length])
+        left = np.linalg.norm(((asked - possible) * scale)[parts])
+        if not left > TOLD * np.linalg.norm(asked * scale):
+            return ""
+        shown = ["(" + ", ".join(f"{value:.3g} {unit}" for value, unit in zip(twist, UNITS)) + ")"
+                 for twist in (asked, possible)]
+        return (f"{shown[0]} is beyond the limits of the joints of {self.vehicle.name}: "
+                f"{shown[1]} is driven")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import casadi as ca
@@ -19,6 +19,8 @@ from ..vehicle.vehicle import Vehicle
 REACH = 0.4
 PARALLEL = 1e-3   # of the largest row: axles that differ by less are one
 STILL = 1e-6      # a twist smaller than this [m/s] holds the steering where it is
+AT_LIMIT = 0.01   # [rad] from a limit: a steering joint is at it
+ROUNDING = 1e-9   # of a limit [rad], and of the speed [m/s] at which an axle is just at it
 
 
 class RolledJoint(NamedTuple):
@@ -86,7 +88,7 @@ def _speed(vehicle: Vehicle, contact: Contact, *directions: str) -> tuple[ca.SX,
 
 @once
 def twist_function(vehicle: Vehicle) -> ca.Function:
-    """(t, q, v, theta, angles, twist, most) -> targets, rates, acceleration, moving.
+    """(t, q, v, theta, angles, twist, most) -> targets, rates, acceleration, moving, possible.
 
     Of a vehicle with driven wheels, the rule of `TwistDrive`.
 
@@ -100,8 +102,9 @@ def twist_function(vehicle: Vehicle) -> ca.Function:
     -------
     casadi.Function
         `targets` [rad] of `driven_steering`; `rates` [rad/s] of `rolled_joints`; the largest
-        `acceleration` [rad/s^2] of any of them, infinite where nothing has to be held back; and
-        whether the vehicle is `moving`: where it is not, the steering is to stand still instead.
+        `acceleration` [rad/s^2] of any of them, infinite where nothing has to be held back;
+        whether the vehicle is `moving`: where it is not, the steering is to stand still instead;
+        and (3,) what is `possible` of the twist within the limits of the joints.
     """
     system, steering = vehicle.constrained.system, vehicle.steering
     t, q, v, theta = system.t, system.q, system.v, system.theta
@@ -109,7 +112,8 @@ def twist_function(vehicle: Vehicle) -> ca.Function:
     angles = ca.SX.sym("angles", len(guiding))
     twist, most = ca.SX.sym("twist", 3), ca.SX.sym("most")
     unit = ca.DM([1, 1, steering.length])
-    scaled = _pass_fixed(vehicle, twist * unit)
+    now = {axle.steering: angles[i] for i, axle in enumerate(guiding)}
+    scaled = possible = _within_limits(vehicle, twist * unit, now)
     held = _axle_rows(vehicle, angles, v)
     moving = ca.norm_2(scaled) > STILL
     way = scaled
@@ -117,7 +121,6 @@ def twist_function(vehicle: Vehicle) -> ca.Function:
         is_bound = ca.dot(held[1], held[1]) > 0
         pair = (row[:3] for row in held)
         way = ca.if_else(is_bound, _reachable(scaled, ca.cross(*pair)), scaled)
-    now = {axle.steering: angles[i] for i, axle in enumerate(guiding)}
     targets = [_angle(vehicle, axle, way, now[axle.steering]) for axle in driven_steering(vehicle)]
     for row in held:
         scaled = scaled - row[:3] * (ca.dot(row[:3], scaled) + row[3])
@@ -143,7 +146,8 @@ def twist_function(vehicle: Vehicle) -> ca.Function:
                               ca.mmax(ca.vertcat(ca.SX(0), ca.fabs(rates - v[places]))), most)
     return ca.Function("nhmech_twist", [t, q, v, theta, angles, twist, most],
                        [ca.densify(part) for part in
-                        (ca.vertcat(ca.SX(0, 1), *targets), rates, acceleration, moving)],
+                        (ca.vertcat(ca.SX(0, 1), *targets), rates, acceleration, moving,
+                         share * possible / unit)],
                        {"cse": True})
 
 
@@ -201,6 +205,41 @@ def _pass_fixed(vehicle: Vehicle, scaled: ca.SX) -> ca.SX:
     return scaled
 
 
+def _within_limits(vehicle: Vehicle, scaled: ca.SX, now: Mapping[str, ca.SX]) -> ca.SX:
+    """What steering joints can let pass within their limits: the whole twist, or forward with less
+    turning, and less lateral speed where that is free, by the one factor at which the first joint
+    comes to its limit. Where that is not possible either, nothing: no part becomes faster.
+
+    Of a guiding axle the speed across its wheel, which is linear in the twist, has one sign at the
+    one limit and the other at the other, just where an angle between them lets the twist pass.
+    A leader at a limit that has to go on beyond it to get there (`now` is where it is) does not.
+    """
+    wanted = _pass_fixed(vehicle, scaled)
+    is_fixed = bool(vehicle.steering.fixed)
+    ahead = _pass_fixed(vehicle, ca.vertcat(scaled[0], scaled[1] if is_fixed else 0, 0))
+    fits, starts, share = ca.SX(1), ca.SX(1), ca.SX(1)
+    for axle in guiding_axles(vehicle):
+        limit = vehicle.limits.get(axle.steering)
+        if limit is None or limit.upper - limit.lower >= np.pi - ROUNDING:
+            continue
+        rows = ca.DM(np.array([axle.at(limit.lower), -axle.at(limit.upper)]))
+        before, after = rows @ ahead, rows @ wanted
+        side = ca.if_else(ca.sum1(before) >= 0, 1, -1)
+        fits = ca.logic_and(fits, ca.fmax(ca.mmin(after), -ca.mmax(after)) >= -ROUNDING)
+        if vehicle.steering.coupled and axle in vehicle.steering.pair():
+            here = now[axle.steering]
+            there = axle.angle_for(wanted, here)
+            is_stuck = ca.logic_or(
+                ca.logic_and(here < limit.lower + AT_LIMIT, there < limit.lower - ROUNDING),
+                ca.logic_and(here > limit.upper - AT_LIMIT, there > limit.upper + ROUNDING))
+            fits = ca.logic_and(fits, 1 - is_stuck)
+        starts = ca.logic_and(starts, ca.mmin(side * before) >= -ROUNDING)
+        for near, far in zip(ca.vertsplit(side * before), ca.vertsplit(side * after)):
+            near = ca.fmax(near, 0)
+            share = ca.fmin(share, ca.if_else(far < 0, near / (near - far), 1))
+    return ca.if_else(fits, wanted, ca.if_else(starts, ahead + share * (wanted - ahead), 0))
+
+
 def _angle(vehicle: Vehicle, axle: Axle, twist: ca.SX, now: ca.SX) -> ca.SX:
     """The steering angle that lets the twist pass: the nearest, or, if a limit is in the way, the
     one half a turn away."""
@@ -209,7 +248,7 @@ def _angle(vehicle: Vehicle, axle: Axle, twist: ca.SX, now: ca.SX) -> ca.SX:
         return found
     for near in (now + np.pi, now - np.pi, now):     # the last one that fits counts
         other = axle.angle_for(twist, near)
-        fits = ca.logic_and(limit.lower <= other, other <= limit.upper)
+        fits = ca.logic_and(limit.lower - ROUNDING <= other, other <= limit.upper + ROUNDING)
         found = ca.if_else(fits, other, found)
     return found
 

@@ -125,7 +125,7 @@ class Bridge:
             timeout=self.settings.cmd_vel_timeout,
             mu=None if math.isnan(self.settings.mu) else self.settings.mu,
             late=max(LATE, TWICE / self.settings.publish_rate),
-            called="cmd_vel", say=self._say, on_twist=on_twist)
+            called="cmd_vel", say=self.tell, on_twist=on_twist)
         self._odom = PlanarPose()
         self._forget()
 
@@ -158,7 +158,7 @@ class Bridge:
         """
         timeout = self.settings.cmd_vel_timeout
         if timeout and age > timeout:
-            self._say("stamp", f"a cmd_vel is dropped: its stamp is {age:.3g} s old, "
+            self.tell("stamp", f"a cmd_vel is dropped: its stamp is {age:.3g} s old, "
                                f"cmd_vel_timeout is {timeout:g} s")
             return False
         return self._drive.take(forward, lateral, yaw_rate, max(age, 0.0))
@@ -171,7 +171,7 @@ class Bridge:
             self._joints.take(names, position, velocity, effort)
         except InputError as error:
             self._refused = f"joint_commands are refused: {error}"
-            self._say("joints", self._refused)
+            self.tell("joints", self._refused)
             return False
         self._refused = ""
         return True
@@ -197,7 +197,7 @@ class Bridge:
             before = self._planar(self._odom.inverse)
             self._restart(pose)
         except NhmechError as error:
-            self._say("pose", f"initialpose ({x:g}, {y:g}, {yaw:g}) is refused: {error}")
+            self.tell("pose", f"initialpose ({x:g}, {y:g}, {yaw:g}) is refused: {error}")
             return False
         if settings.publish_map_odom_tf:
             self._odom = pose @ before.inverse
@@ -244,7 +244,7 @@ class Bridge:
         """
         if self._now is not None and now < self._now:
             self.reset()
-            self._say("clock", f"time went back to {now:.3f} s: the vehicle is reset")
+            self.tell("clock", f"time went back to {now:.3f} s: the vehicle is reset")
         passed = 0.0 if self._now is None else now - self._now
         self._now = now
         if self.is_paused or self._drive.failure:
@@ -356,8 +356,8 @@ class Bridge:
         base = self.reading.base
         return frame @ PlanarPose(base.translation[0], base.translation[1], yaw_of(base.rotation))
 
-    def _say(self, what: str, line: str) -> None:
-        """One line about a thing, once in a while of the caller's clock."""
+    def tell(self, what: str, line: str) -> None:
+        """One line of the log about a thing, once in a while of the caller's clock."""
         now = self._now or 0.0
         if now - self._said.get(what, -math.inf) >= AGAIN:
             self._said[what] = now

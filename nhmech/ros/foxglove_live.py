@@ -94,8 +94,8 @@ class FoxgloveServer:
                            json.loads(data, object_hook=lambda part: SimpleNamespace(**part)))
                 inputs[topic].take(message, now)
             except Exception as error:       # whatever a client sent in place of a message
-                print(f"a message on {topic} is no {inputs[topic].kind}: "
-                      f"{type(error).__name__}: {error}")
+                node.bridge.tell(topic, f"a message on {topic} is no {inputs[topic].kind}: "
+                                        f"{type(error).__name__}: {error}")
 
     def send(self, messages: Outgoing, now: float) -> None:
         """Logs messages on their channels, and tells the time."""

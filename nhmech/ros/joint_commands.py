@@ -62,8 +62,11 @@ class JointCommands:
         for interface, values in ((Interface.EFFORT, effort), (Interface.VELOCITY, velocity),
                                   (Interface.POSITION, position)):
             for name, value in self._match(interface, names, values).items():
+                if np.isinf(value):
+                    raise InputError(f"{interface.value} of joint {name!r} is {value}; it must be "
+                                     "finite, or NaN for no command")
                 # of a joint with several interfaces, position counts before velocity before effort
-                if name in self._sent and np.isfinite(value):
+                if name in self._sent and not np.isnan(value):
                     wanted[name] = interface, float(value)
         self._sent |= wanted
 
