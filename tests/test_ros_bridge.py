@@ -127,6 +127,17 @@ def test_a_pose_is_taken_or_the_old_one_stays(said):
     assert bridge.reading.base.translation[:2] == pytest.approx([0.0, 0.0])
 
 
+@pytest.mark.parametrize("name", ["differential_drive", "ackermann_car"])
+def test_a_pose_on_a_slope_is_the_one_that_was_asked_for(name, said):
+    """It was put down along the slope's normal, 9 cm beside it on 15 degrees."""
+    slope = shipped(name, nhmech.Ground(normal=(-math.sin(0.26), 0.0, math.cos(0.26))))
+    bridge = Bridge(slope, Settings(base_frame_id="base_footprint"), said.append)
+    assert bridge.take_pose(1.0, 2.0, 0.5)
+    base = bridge.odometry.base
+    assert base.translation == pytest.approx((1.0, 2.0, 0.0), abs=2e-9)
+    assert base.rotation[2:] == pytest.approx((math.sin(0.25), math.cos(0.25)), abs=2e-9)
+
+
 def test_time_that_goes_back_resets_and_pauses_last(said):
     bridge = bridge_of("differential_drive", said)
     drive(bridge, 60, (0.4, 0.0, 0.0))

@@ -31,6 +31,8 @@ JUDGED = 0.1               # [s] between two looks at whether the wheels still r
 AGAIN = 1.0                # [s] before what failed is looked at again
 LATE = 0.25                # [s]: further behind, it gives up catching up, where nobody says more
 STILL = 1e-9               # [m/s] of lateral speed that counts as none
+NEAR = 1e-9                # [m, rad] from the pose that was asked for
+PLACED = 20                # times at most: each leaves sin^2 of the slope
 OWN = "twists"             # name of the controller that follows the twists
 
 
@@ -223,19 +225,18 @@ class Teleoperation:
         return forward, lateral, yaw_rate
 
     def restart(self, pose: tuple[float, float, float] | None = None) -> None:
-        """Puts the vehicle at x [m], y [m] and yaw [rad], at rest; where it began, if None.
+        """Puts the vehicle at x [m], y [m] and yaw [rad], at rest, as it is seen from above; where
+        it began, where None.
 
         Raises
         ------
         NhmechError
             Where it cannot be placed; it stays where it is.
         """
-        begin = self._begin
-        if pose is not None:
-            (x, y, yaw), known = pose, begin.get("pose")
-            lean = known[2:5] if isinstance(known, Sequence) and len(known) == 6 else (0, 0, 0)
-            begin = {**begin, "pose": (x, y, *lean, yaw)}
-        self.simulator.reset(**begin)
+        if pose is None:
+            self.simulator.reset(**self._begin)
+        else:
+            self._place(pose)
         self.behind = 0.0
         if self._hand is not None:
             self._hand.reset()
@@ -246,6 +247,19 @@ class Teleoperation:
         self._refused = self.failure = ""
         self._judged = -math.inf
         self.slips: tuple[float, str] | None = None
+
+    def _place(self, pose: tuple[float, float, float]) -> None:
+        """On a slope it is put down along the normal, which moves and turns it as seen from above:
+        by that it is put elsewhere, which leaves less and less."""
+        known = self._begin.get("pose")
+        lean = known[2:5] if isinstance(known, Sequence) and len(known) == 6 else (0, 0, 0)
+        x, y, yaw = pose
+        for _ in range(PLACED):
+            seen = self.simulator.reset(**{**self._begin, "pose": (x, y, *lean, yaw)}).pose
+            off = pose[0] - seen[0], pose[1] - seen[1], math.remainder(pose[2] - seen[2], math.tau)
+            if max(map(abs, off)) < NEAR:
+                return
+            x, y, yaw = x + off[0], y + off[1], yaw + off[2]
 
     # -- time --------------------------------------------------------------------------------------
     def advance(self, passed: float) -> State:
