@@ -42,7 +42,7 @@ def is_on(word):
 
 
 def start(context):
-    from nhmech.ros.start import describe_robot
+    from nhmech.ros.start import describe_robot, prefix_rviz
 
     value = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
     simulated = is_on(value["use_sim_time"])
@@ -75,9 +75,10 @@ def start(context):
              parameters=[description], remappings=frames, **shared),
     ]
     if is_on(value["rviz"]):
+        config = prefix_rviz(SHARE / "rviz" / "simulate.rviz", prefix)
         nodes.append(Node(package="rviz2", executable="rviz2", remappings=frames,
-                          arguments=["-d", str(SHARE / "rviz" / "simulate.rviz"),
-                                     "-f", f"{prefix}/odom" if prefix else "odom"],
+                          arguments=["-d", str(config), "-f",
+                                     f"{prefix}/odom" if prefix else "odom"],
                           parameters=[{"use_sim_time": simulated}], **shared))
     return nodes
 

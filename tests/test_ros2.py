@@ -2,6 +2,7 @@
 file; `tests/test_ros2_real.py` runs on the real one where there is one."""
 
 import math
+import os
 import runpy
 import subprocess
 import sys
@@ -55,7 +56,7 @@ def run(monkeypatch):
 
 def drive(node, tick):
     for _ in range(10):
-        node.made["subscription"]["cmd_vel"][1](twist(0.4, 0.2))
+        node.made["subscription"]["cmd_vel"][1](twist(0.4, 0.1))
         tick(10)
 
 
@@ -230,9 +231,32 @@ def test_the_launch_file_puts_vehicles_into_namespaces(launched, tmp_path):
         assert shared["simulate"]["parameters"][1]["tf_frame_prefix"].value == "left"
         assert shared["robot_state_publisher"]["parameters"][0]["frame_prefix"].value == "left/"
         assert shared["rviz2"]["arguments"][2:] == ["-f", "left/odom"]
+        assert read_prefix(shared["rviz2"]["arguments"][1]) == "left"
         assert not shared["robot_state_publisher"]["remappings"]
         assert {name for name, _ in shared["simulate"]["remappings"]} == {"joint_commands",
                                                                          "joint_states"}
+    assert read_prefix(alone["rviz2"]["arguments"][1]) == ""
+
+
+def read_prefix(config):
+    """Of the frames of the robot that RViz shows."""
+    displays = yaml.safe_load(Path(config).read_text())["Visualization Manager"]["Displays"]
+    return next(one["TF Prefix"] for one in displays if one["Name"] == "Robot")
+
+
+def test_rviz_of_ros_1_has_the_prefix_of_the_frames(tmp_path):
+    """`rosrun` is a stand-in that prints what it was given."""
+    program = tmp_path / "rosrun"
+    program.write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
+    program.chmod(0o755)
+    for prefix, frame in (("left", "left/odom"), ("", "odom")):
+        done = subprocess.run([sys.executable, ROOT / "scripts" / "show_in_rviz", prefix,
+                               "__name:=rviz"],
+                              env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+                              capture_output=True, text=True)
+        words = done.stdout.split("\n")
+        assert words[:3] == ["rviz", "rviz", "-d"] and words[4:7] == ["-f", frame, "__name:=rviz"]
+        assert read_prefix(words[3]) == prefix
 
 
 def test_a_node_in_a_namespace_has_its_prefix(run, monkeypatch):

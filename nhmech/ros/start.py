@@ -4,6 +4,7 @@ that fails."""
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
@@ -62,6 +63,17 @@ def describe_robot(robot: str) -> str:
     from ..urdf.text.source import read_source
 
     return read_source(find_robot(robot)).text
+
+
+def prefix_rviz(config: Path, prefix: str) -> Path:
+    """A configuration of RViz, in a temporary file, whose robot has frames with a prefix; the file
+    itself where there is none. RViz reads that word nowhere else."""
+    if not prefix:
+        return config
+    text = config.read_text(encoding="utf-8")
+    copy = Path(tempfile.mkdtemp(prefix="nhmech_")) / config.name
+    copy.write_text(text.replace('TF Prefix: ""', f'TF Prefix: "{prefix}"'), encoding="utf-8")
+    return copy
 
 
 def import_ros(name: str, remedy: str) -> ModuleType:
