@@ -463,6 +463,24 @@ def test_a_drop_falls_freely_until_it_lands():
     assert run.rolled[-1]
 
 
+def test_a_run_goes_on_from_any_moment_of_another():
+    """In the air, and while it lands."""
+    vehicle = shipped("tricycle")
+    moving, again = simulator(vehicle, dt=1e-3), simulator(vehicle, dt=1e-3)
+    moving.reset(drop=0.02, v={"forward_speed": 0.5, "roll_rate": 1.0})
+    run = moving.run(0.12)
+    for k in (30, 80):
+        assert vehicle.constraint_error(0.0, run.q[k], run.v[k])[1].max() > 1e-3
+        again.reset(q=run.q[k], v=dict(zip(vehicle.algebroid.v_names, run.v[k])))
+        assert np.allclose(again.run(0.12 - 1e-3 * k).q[-1], run.q[-1], atol=1e-9)
+    with pytest.raises(InputError, match="m above the ground at this q"):
+        again.reset(q=run.q[30])
+    low = run.q[0].copy()
+    low[2] -= 0.1
+    with pytest.raises(InputError, match="m below the ground at this q"):
+        again.reset(q=low, v={})
+
+
 @pytest.mark.parametrize("arguments, words", [
     ({"drop": -0.1}, "drop = -0.1"), ({"drop": float("nan")}, "drop = nan"),
     ({"drop": 0.1, "xi": {"forward_speed": 1.0}}, "xi= or drop="),

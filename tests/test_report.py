@@ -188,6 +188,17 @@ def test_a_run_that_slipped():
     assert Page(report_html(run, mu=0.05)).text.count(found.headline) == 1
 
 
+def test_a_run_that_slid_left_rolling_at_its_event():
+    vehicle = shipped("differential_drive")
+    simulator = nhmech.Simulator(vehicle, lambda t, state: np.array([0.4 * t, 0.4 * t]),
+                                 contact="coulomb", mu=0.05, dt=2e-3)
+    run = simulator.run(1.0)
+    (moment, _), = run.events
+    assert 0 < moment < 1 and not run.rolled[-1]
+    assert judgement(run, vehicle).headline == (
+        f"Wheels left ideal rolling at t = {moment:.4g} s")
+
+
 @pytest.mark.parametrize("mu, kind", [(None, "good"), (0.8, "good"), (0.01, "bad"),
                                       ({"left_wheel_joint": np.inf, "right_wheel_joint": np.inf},
                                        "none")])

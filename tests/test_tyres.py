@@ -294,6 +294,51 @@ def test_a_tyre_follows_the_load_that_braking_shifts(kappa):
     assert abs(ground_forces(fixed, q, v, xi)[0] / x - 1) > 1e-3
 
 
+def axle_and_ball(tyre, *, half: float, ahead: float):
+    """Two wheels side by side, a ball, and a body whose centre of mass is 0.4 m before the wheels'
+    and as high: turning about the vertical takes no moment about other axes."""
+    wheel = f"""<link name="{{0}}"><inertial><mass value="{WHEEL}"/>
+        <inertia ixx="{DISC}" iyy="{SPIN}" izz="{DISC}" ixy="0" ixz="0" iyz="0"/></inertial></link>
+        <joint name="{{0}}_joint" type="continuous"><parent link="base"/><child link="{{0}}"/>
+        <origin xyz="0 {{1}} 0"/><axis xyz="0 1 0"/></joint>"""
+    text = f"""<robot name="axle">
+    <link name="base"><inertial><origin xyz="0.4 0 0"/><mass value="{BODY}"/>
+      <inertia ixx="400" iyy="1400" izz="{IZZ}" ixy="0" ixz="0" iyz="0"/></inertial></link>
+    {wheel.format("left", half)}{wheel.format("right", -half)}
+    <link name="ball"/><joint name="ball_joint" type="fixed"><parent link="base"/>
+      <child link="ball"/><origin xyz="{ahead} 0 {0.05 - RADIUS}"/></joint></robot>"""
+    wheels = [Wheel("left_joint", "disc", RADIUS), Wheel("right_joint", "disc", RADIUS),
+              Wheel(None, "caster_ball", 0.05, link="ball")]
+    return nhmech.load(text, wheels=wheels, tyres=tyre)
+
+
+@pytest.mark.parametrize("tangent", [0.03, -0.4])
+def test_a_tyre_follows_the_load_that_cornering_shifts(tangent):
+    """Both wheels slip alike and bear what the roll of the body has left them: moments about the
+    forward axis through the centre of mass, and about the axle, are a scalar equation."""
+    half, ahead = 0.8, 2.0
+    vehicle = axle_and_ball(f"passenger_car@3000 {AT_ONCE}", half=half, ahead=ahead)
+    mass = BODY + 2 * WHEEL
+    axle = mass * GRAVITY * (1 - 0.4 * BODY / mass / ahead)
+
+    def force(load):
+        K, mu, C, E = coefficients(load)["y"]
+        return -load * np.sign(tangent) * magic(abs(tangent), K / load, mu, C, E)
+
+    def missing(left):
+        return (2 * left - axle) * half + (force(left) + force(axle - left)) * RADIUS
+
+    left = brentq(missing, 1.0, axle - 1.0, xtol=1e-12, rtol=1e-15)
+    q, v, xi = slipping(vehicle, 0.0, tangent)
+    found = reactions(vehicle, 0.0, q, v, np.zeros(len(vehicle.driven))).components
+    assert abs(left / (axle - left) - 1) > 0.05
+    assert found["left_joint"]["normal"] == pytest.approx(left, rel=1e-9)
+    assert found["right_joint"]["normal"] == pytest.approx(axle - left, rel=1e-9)
+    x, y, z = ground_forces(vehicle, q, v, xi)
+    assert y == pytest.approx(force(left) + force(axle - left), rel=1e-9)
+    assert abs(x) < 1e-9 * z and z == pytest.approx(mass * GRAVITY, rel=1e-9)
+
+
 @pytest.mark.parametrize("kappa, tangent", [(-0.3, 0.0), (0.28, 0.4)])
 def test_loads_near_lifting_are_found_to_rounding(kappa, tangent):
     """The equations of motion have the loads of Pinocchio's saddle system, which is iterated."""
@@ -460,6 +505,26 @@ def test_a_batch_and_dynamics_do_what_the_simulator_does():
         np.testing.assert_allclose(batch.q[lane, -1], run.q[-1], rtol=1e-11, atol=1e-12)
     rate = np.array(dynamics(0.0, x0[0], [0.05, 0.1], [])).ravel()
     assert np.isfinite(rate).all()
+
+
+def test_a_batch_and_dynamics_follow_the_load_as_the_simulator_does():
+    """A tyre whose coefficients follow the load that braking and cornering shift."""
+    robot = single_track("passenger_car@3000", steer=0.02)
+    x0 = nhmech.start_states(robot, [(0.0, 0.0, 0.0)] * 2,
+                             xi={"forward_speed": 15.0, "yaw_rate": 0.0})
+    u = np.full(len(robot.driven), -300.0)
+    simulator = nhmech.Simulator(robot, lambda t, state: u, dt=1e-3, integrator="rk4")
+    simulator.reset(xi={"forward_speed": 15.0, "yaw_rate": 0.0})
+    run = simulator.run(0.1)
+    assert abs(run.xi[-1, robot.speeds.index("yaw_rate")]) > 1e-3
+    batch = nhmech.simulate_batch(robot, x0, u, dt=1e-3, duration=0.1)
+    for lane in range(2):
+        np.testing.assert_allclose(batch.xi[lane, -1], run.xi[-1], rtol=1e-11, atol=1e-12)
+        np.testing.assert_allclose(batch.q[lane, -1], run.q[-1], rtol=1e-11, atol=1e-12)
+    dynamics, x = nhmech.dynamics(robot), x0[0]
+    for _ in range(100):
+        x = np.array(dynamics.step(0.0, x, u, 1e-3)).ravel()
+    np.testing.assert_allclose(x[-len(robot.speeds):], run.xi[-1], rtol=1e-9, atol=1e-10)
 
 
 def test_a_standing_car_stays_where_it_is():

@@ -97,7 +97,7 @@ def energy_balance(trajectory: Trajectory, simulated: Simulated | None = None) -
     s, b, n = simulated.constrained.system, simulated.constrained.distribution.b, len(trajectory)
     free = ca.substitute(s.force, s.u, ca.SX.zeros(*s.u.shape)) if s.u.numel() else s.force
     power = ca.Function("power", [s.t, s.q, s.v, s.u, s.theta], [ca.densify(ca.vertcat(
-        ca.dot(s.force - free, s.v), ca.dot(free + _friction(simulated), s.v)))])
+        ca.dot(s.force - free, s.v), ca.dot(free, s.v)))])
     potential = ca.substitute(s.energy, s.v, ca.SX.zeros(*s.v.shape))
     energies = ca.Function("energies", [s.t, s.q, s.v, s.theta], [ca.densify(ca.vertcat(
         s.energy - potential, potential))])
@@ -111,19 +111,20 @@ def energy_balance(trajectory: Trajectory, simulated: Simulated | None = None) -
         ends = [many(*(part[where] for part in states), u, theta)[0]
                 for where in (slice(None, -1), slice(1, None))]
         work[:, 1:] = np.cumsum((ends[0] + ends[1]).T / 2 * steps, axis=1)
+        taken = _taken_by_tyres(trajectory)
+        work[1, 1:] -= np.cumsum((taken[:-1] + taken[1:]) / 2 * steps)
     (found,) = Pointwise(energies)(*states, theta)
     lost = np.zeros(n) if trajectory.contact is None else trajectory.contact_loss.sum(axis=1)
     return EnergyBalance(trajectory.t, found[:, 0], found[:, 1], work[0], work[1], -lost,
                          not ca.SX(b).is_zero(), not trajectory.kinematic)
 
 
-def _friction(simulated: Simulated) -> ca.SX:
-    """Generalised force (nv,) of what is proportional to reactions, in (t, q, v, u, theta)."""
-    equations, constrained = simulated.equations, simulated.equations.frame.constrained
-    s, own = simulated.constrained.system, constrained.system
-    if not constrained.rubbing:
-        return ca.SX(s.v.numel(), 1)
-    symbols = [own.t, own.q, own.v, own.u, own.theta]
-    lam = equations.multipliers(own.t, own.q, own.v[list(equations.frame.speeds)], own.u, own.theta)
-    found = own.expand(equations.frame.drag @ (equations.frame.spread() @ lam))
-    return ca.Function("friction", symbols, found)(s.t, s.q, s.v, s.u, s.theta)
+def _taken_by_tyres(trajectory: Trajectory) -> np.ndarray:
+    """Power (N,) [W] that slip takes of those tyres whose forces depend on their loads."""
+    vehicle = trajectory.simulated.vehicle
+    if vehicle is None or trajectory.kinematic or not vehicle.constrained.rubbing:
+        return np.zeros(len(trajectory))
+    tyres = trajectory.tyres
+    loaded = [wheel.name for wheel in vehicle.description.wheels
+              if wheel.tyre is not None and wheel.tyre.load is not None]
+    return tyres.power[:, [tyres.wheels.index(name) for name in loaded]].sum(axis=1)

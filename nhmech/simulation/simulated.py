@@ -169,30 +169,33 @@ class Simulated:
         return tuple(name for name in self.joint_names if name in measured)
 
     def configuration(self, pose: object, joints: Mapping[str, float] | None,
-                      q: object) -> np.ndarray:
-        """The start: placed on the ground for a vehicle, q as given otherwise."""
+                      q: object, *, flies: bool = False) -> np.ndarray:
+        """The start: placed on the ground for a vehicle, q as given otherwise; `flies` where wheels
+        may be above the ground there."""
         if q is not None:
             nq = self.constrained.system.algebroid.nq
-            return self._check_holonomic(read_array("q", q, (nq,), f"{nq} finite numbers"))
+            return self._check_holonomic(read_array("q", q, (nq,), f"{nq} finite numbers"), flies)
         if self.vehicle is None:
             raise InputError("this system has no pose: reset(q=...) with all its coordinates")
         return self.vehicle.configuration(pose, joints)
 
-    def _check_holonomic(self, q: np.ndarray) -> np.ndarray:
+    def _check_holonomic(self, q: np.ndarray, flies: bool) -> np.ndarray:
         """q, pulled onto the manifold of its quaternions and circles. Raises `InputError` where it
         is far from the holonomic one."""
         d = self.constrained.distribution
         q = self.constrained.system.algebroid.normalise(q)
         phi = self.constrained.constraint_function()(0.0, q, self.theta)[2].full().ravel()
-        off = np.flatnonzero(np.abs(phi) > OFF)
+        held = [d.components[row] for row in d.phi_rows]
+        is_height = np.array([one is not None and one.direction == "normal" for one in held],
+                             dtype=bool)
+        off = np.flatnonzero((np.abs(phi) > OFF) & ~(flies & is_height & (phi > 0)))
         if len(off):
             worst = off[np.abs(phi[off]).argmax()]
             nearest = self.constrained.nearest(q)
             cure = ("no configuration near it does" if nearest is None else
                     f"the nearest that does is q = {np.round(nearest, 12).tolist()}")
-            held = d.components[d.phi_rows[worst]]
-            if held is not None and held.direction == "normal":
-                what = (f"{held.contact!r} is {abs(phi[worst]):.6g} m "
+            if (one := held[worst]) is not None and is_height[worst]:
+                what = (f"{one.contact!r} is {abs(phi[worst]):.6g} m "
                         f"{'below' if phi[worst] < 0 else 'above'} the ground at this q")
             else:
                 what = (f"q does not satisfy {d.names[d.phi_rows[worst]]!r}, which is "

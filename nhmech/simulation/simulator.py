@@ -242,7 +242,7 @@ class Simulator:
             are made as small as possible, once tyres slip as little as possible. A vehicle whose
             wheels scrub starts a bend sliding.
         q
-            The whole configuration instead of pose and joints.
+            The whole configuration instead of pose and joints; with v, wheels may be in the air.
         v
             Instead of xi, any fibre coordinates by name, the others being zero. Needs Coulomb
             friction.

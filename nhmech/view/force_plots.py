@@ -28,6 +28,9 @@ from .drawing import (
 
 STATES = 400  # at which ground forces are computed at most: as many as a column has dots
 NO_FORCES = "speeds were commanded: no forces"
+# An impact's force is its impulse over a step: hundreds of times the weight. Where the largest
+# forces are so many times those that a part of all moments does not exceed, axes end above these.
+SPIKE, USUAL = 4.0, 0.98
 Friction = float | Mapping[str, float] | None
 
 
@@ -103,6 +106,8 @@ def forces(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None,
         _mark_limits(trajectory, axes, above)
         for ax in axes:
             clip_start(ax)
+        _leave_out_impacts(above, trajectory, found.normal.values())
+        _leave_out_impacts(below, trajectory, found.tangential.values())
         if alone:
             legend(above)
         # below zero a wheel would pull at the ground: shown, not cut off
@@ -140,6 +145,7 @@ def friction(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None) -> P
             ax.set_visible(False)
         _mark_limits(trajectory, axes.flat[:len(held)], axes.flat[0])
         axes.flat[0].set_ylim(bottom=0.0)
+        _leave_out_impacts(axes.flat[0], trajectory, [found.tangential[name] for name in held])
         for ax in axes.flat:
             ax.label_outer()
         figure.supylabel("force along the ground [N]", fontsize=8)
@@ -160,6 +166,18 @@ def _draw_friction(ax: Any, found: WheelForces, name: str, line: str, with_limit
     limit = f", {mu:g} × normal" if is_known else ", dotted: normal force"
     ax.set_title(as_label(words(name)) + (limit if with_limit else ""), color=line, pad=2,
                  fontsize=7)
+
+
+def _leave_out_impacts(ax: Any, trajectory: Trajectory, forces: Iterable[np.ndarray]) -> None:
+    """Lets an axis end below the spikes of impacts, and says how high they are."""
+    values = np.concatenate([one[np.isfinite(one)] for one in forces] or [np.zeros(0)])
+    if trajectory.rolled.all() or not len(values):
+        return
+    most, usual = values.max(), np.quantile(values, USUAL)
+    if most > SPIKE * usual > 0:
+        ax.set_ylim(top=1.3 * usual)
+        ax.text(0.99, 0.97, f"impacts up to {most:.3g} N", transform=ax.transAxes, ha="right",
+                va="top", fontsize=6)
 
 
 def _write_no_forces(ax: Any) -> None:

@@ -11,6 +11,9 @@ import numpy as np
 from ..analysis.rolling_limits import RunValidity, run_validity
 from ..analysis.validity import Verdict
 from ..errors import InputError, MechanicsError
+from ..simulation.contact.contact_spans import ContactSpan
+from ..simulation.contact.coulomb import SLIP
+from ..simulation.contact.motion import Phase
 from ..simulation.runs.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .drawing import words
@@ -76,15 +79,23 @@ def judgement(trajectory: Trajectory, vehicle: Vehicle | None,
 
 def _describe_sliding(trajectory: Trajectory) -> Judgement:
     """What the wheels did in a run with Coulomb friction, in which some did not roll."""
-    spans = trajectory.phases
-    first = next((span for span in spans if any(span.wheels.values())), spans[0])
+    left = next((t for t, name in trajectory.events if name == SLIP), trajectory.t[0])
+    moved = next((span.start for span in trajectory.phases if _is_off(span)), None)
     ends = [(wheel, way[-1], trajectory.friction_loss[wheel][-1])
             for wheel, way in trajectory.slid.items()]
     ways = [f"{words(wheel)} slid {way:.3g} m and lost {lost:.3g} J"
             for wheel, way, lost in ends if way > 0 or lost > NOTHING]
     again = " and rolled again at the end" if trajectory.rolled[-1] else ""
-    return Judgement("doubt", f"Wheels left ideal rolling at t = {first.start:.4g} s{again}",
+    if moved is not None and f"{moved:.4g}" != f"{left:.4g}":
+        ways.insert(0, f"until t = {moved:.4g} s all wheels still held")
+    return Judgement("doubt", f"Wheels left ideal rolling at t = {left:.4g} s{again}",
                      _capitalise("; ".join(ways) or "no wheel slid"))
+
+
+def _is_off(span: ContactSpan) -> bool:
+    """Whether a wheel slid or was in the air, or a body on the ground."""
+    return any(phase is not (Phase.AIRBORNE if name in span.bodies else Phase.ROLLING)
+               for name, phase in span.wheels.items())
 
 
 def _judge_failure(found: RunValidity, failure: str, where: str) -> Judgement:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from ...errors import SimulationError
 from ...mechanics.frame import ROUNDS
 from .contact_rows import ContactRows
 from .impulses import COMPLIANCE, NEARER
@@ -21,7 +22,8 @@ def accelerate(terms: NonsmoothTerms, motion: Motion,
 
     Rows that hold the same share the load as in a step, by a ground that gives way a little and
     has the motion that it allowed taken away again. A wheel that slides has friction against its
-    slip. Forces of tyres that follow their loads are linear in them near the latest ones.
+    slip. Forces of tyres that follow their loads are linear in them near the latest ones. Raises
+    `SimulationError` where nothing determines them.
     """
     found = _accelerate(terms, motion, u, motion.impulses)
     for _ in range(ROUNDS if terms.follow_loads else 0):
@@ -47,7 +49,10 @@ def _accelerate(terms: NonsmoothTerms, motion: Motion, u: np.ndarray,
     right[:nv, 0], right[:nv, 1:], right[nv:, 0] = F, effect, -gamma[held]
     give = COMPLIANCE * terms.mobility
     matrix[nv:, nv:].flat[::n + 1] = give
-    factor, pivots, _ = dgetrf(matrix)
+    factor, pivots, info = dgetrf(matrix)
+    if info:
+        raise SimulationError(f"nothing determines the accelerations at t = {motion.t:.6g} s: what "
+                              "moves there has no mass")
     found = np.zeros_like(right)
     for _ in range(1 + NEARER):
         nearer = right.copy()
