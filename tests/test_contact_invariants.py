@@ -53,8 +53,7 @@ def growth(terms, before, motion):
 @pytest.mark.parametrize("seed", sampled(range(COUNT), 4))
 def test_laws_of_contact_hold_for_any_vehicle(seed, tmp_path):
     """From random velocities, with random efforts for some steps and none for the others, in which
-    the energy does not grow beyond rounding, but for what a scheme of order two makes of bodies
-    that turn: of that, two steps of half the length make a quarter."""
+    the energy does not grow beyond rounding."""
     text, _ = make(seed, tmp_path)
     vehicle = with_scrubbing(nhmech.load(text, packages={"made": tmp_path}))
     rng = np.random.default_rng(seed)
@@ -72,7 +71,4 @@ def test_laws_of_contact_hold_for_any_vehicle(seed, tmp_path):
         u = none if k % 4 else rng.normal(size=len(none))
         before, motion = motion, step.advance(motion, u, DT)
         check_laws(terms, before, motion)
-        grown = growth(terms, before, motion)
-        if grown > ROUNDING and not u.any():
-            half = step.advance(step.advance(before, u, DT / 2), u, DT / 2)
-            assert growth(terms, before, half) <= 0.3 * grown + ROUNDING
+        assert u.any() or growth(terms, before, motion) <= ROUNDING

@@ -1,156 +1,8 @@
 """The C code of a step in which wheels may slide: the iterations around what a vehicle's equations
 say."""
 
-# What follows `contact_rows_code`.
+# What follows `contact_problem_code`.
 TEXT = """
-/* an entry of P - rho u */
-static double nhmech_pull(const nhmech_problem* p, const double* g, const double* P, int i) {{
-  double u = g[i];
-  int j;
-  for (j = 0; j < p->n; ++j) u += p->W[i * p->n + j] * P[j];
-  return P[i] - p->rho[i] * u;
-}}
-
-/* P - projection(P - rho u) of all contacts, as a velocity; its slope where it is wanted */
-static double nhmech_law(const nhmech_problem* p, const double* g, const double* P, double* value,
-                         double* slope) {{
-  const int n = p->n;
-  double y[3], found[3], D[9], work[{sz_w} + 1], size = 0;
-  const double* arg[{sz_arg}];
-  double* res[{sz_res}];
-  casadi_int iw[{sz_iw} + 1];
-  int c, i, j, k, a, m;
-  for (c = 0; c < p->contacts; ++c) {{
-    a = p->at[c]; m = contact_size[p->of[c]];
-    y[0] = y[1] = y[2] = 0;
-    for (i = 0; i < m; ++i) y[i] = nhmech_pull(p, g, P, a + i);
-    arg[0] = y; arg[1] = &p->mu[c]; res[0] = found; res[1] = D;
-    {project}(arg, res, iw, work, 0);
-    for (i = 0; i < m; ++i) {{
-      value[a + i] = P[a + i] - found[i];
-      size += value[a + i] * value[a + i] / (p->rho[a + i] * p->rho[a + i]);
-      if (slope) for (j = 0; j < n; ++j) {{
-        double sum = j == a + i;
-        for (k = 0; k < m; ++k)
-          sum -= D[i + 3 * k] * ((j == a + k) - p->rho[a + k] * p->W[(a + k) * n + j]);
-        slope[(a + i) * n + j] = sum;
-      }}
-    }}
-  }}
-  return sqrt(size);
-}}
-
-/* semismooth Newton with a line search, of P in place, after one step with the slope of the latest
-   such problem; returns the residual */
-static double nhmech_newton(nhmech_problem* p, const double* g, double* P) {{
-  double *slope = p->slope, value[N + 1], trial[N + 1], next[N + 1], size, new_size;
-  int i, round, half;
-  size = nhmech_law(p, g, P, value, p->is_factored ? 0 : slope);
-  if (p->is_factored && size > {SOLVED} * p->scale) {{
-    nhmech_substitute(p->n, 1, slope, p->pivot, value);
-    for (i = 0; i < p->n; ++i) trial[i] = P[i] - value[i];
-    new_size = nhmech_law(p, g, trial, next, 0);
-    if (new_size < size) {{ memcpy(P, trial, p->n * sizeof(double)); size = new_size; }}
-    if (size > {SOLVED} * p->scale) nhmech_law(p, g, P, value, slope);
-  }}
-  for (round = 0; round < {ROUNDS} && size > {SOLVED} * p->scale; ++round) {{
-    if (!(p->is_factored = nhmech_factor(p->n, slope, p->pivot))) break;
-    nhmech_substitute(p->n, 1, slope, p->pivot, value);
-    for (half = 0; half < {HALVES}; ++half) {{
-      for (i = 0; i < p->n; ++i) trial[i] = P[i] - value[i];
-      new_size = nhmech_law(p, g, trial, next, 0);
-      if (new_size < size || size <= {GOOD} * p->scale) break;
-      for (i = 0; i < p->n; ++i) value[i] /= 2;
-    }}
-    if (!(new_size < size)) break;
-    memcpy(P, trial, p->n * sizeof(double));
-    size = new_size;
-    if (size > {SOLVED} * p->scale) nhmech_law(p, g, P, value, slope);
-  }}
-  return size > 0 ? size / p->scale : 0;
-}}
-
-/* projected Gauss-Seidel, contact by contact, of P in place */
-static void nhmech_sweep(const nhmech_problem* p, const double* g, double* P) {{
-  int round, c, i;
-  for (round = 0; round < {SWEEPS}; ++round) {{
-    double change = 0, most = 0;
-    for (c = 0; c < p->contacts; ++c) {{
-      const int a = p->at[c], m = contact_size[p->of[c]];
-      double next[3] = {{ fmax(nhmech_pull(p, g, P, a), 0) }}, length = 0, reach;
-      const double first = P[a];
-      P[a] = next[0];
-      for (i = 1; i < m; ++i) {{
-        next[i] = nhmech_pull(p, g, P, a + i);
-        length += next[i] * next[i];
-      }}
-      length = sqrt(length); reach = P[a] > 0 ? p->mu[c] * P[a] : 0;
-      P[a] = first;
-      for (i = 0; i < m; ++i) {{
-        if (i && length > reach) next[i] *= reach / length;
-        change = fmax(change, fabs(next[i] - P[a + i]));
-        P[a + i] = next[i];
-        most = fmax(most, fabs(next[i]));
-      }}
-    }}
-    if (change <= 1e-15 * most) break;
-  }}
-}}
-
-/* makes the ground give way by so much more */
-static void nhmech_soften(nhmech_problem* p, double by) {{
-  int c, i;
-  for (i = 0; i < p->n; ++i) p->W[i * p->n + i] += by;
-  for (c = 0; c < p->contacts; ++c) {{
-    const int a = p->at[c], m = contact_size[p->of[c]];
-    for (i = a; i < a + m; ++i) p->rho[i] = 1 / p->W[i * p->n + i];
-    if (m == 3) p->rho[a + 1] = p->rho[a + 2] = fmin(p->rho[a + 1], p->rho[a + 2]);
-  }}
-  p->is_factored = 0;
-}}
-
-/* Newton's method; where that fails, from the solutions on grounds that give way less and less */
-static double nhmech_solve_contacts(nhmech_problem* p, const double* g, double* P) {{
-  static const double stiffen[] = {{ {STIFFEN} }};
-  double error = nhmech_newton(p, g, P), found[N + 1], diagonal[N + 1], most = 0, softness, other;
-  int k, i;
-  for (i = 0; i < p->n; ++i) {{
-    diagonal[i] = p->W[i * p->n + i];
-    most = fmax(most, diagonal[i]);
-  }}
-  for (k = 0; k < (int)(sizeof(stiffen) / sizeof(*stiffen)) && !(error <= {GOOD}); ++k) {{
-    memset(found, 0, sizeof(found));
-    for (softness = 1; softness > {SOFTEST}; softness /= stiffen[k]) {{
-      nhmech_soften(p, softness * most);
-      if (!(nhmech_newton(p, g, found) <= {GOOD})) {{
-        nhmech_sweep(p, g, found);
-        p->is_factored = 0;
-        nhmech_newton(p, g, found);
-      }}
-      for (i = 0; i < p->n; ++i) p->W[i * p->n + i] = diagonal[i];
-    }}
-    nhmech_soften(p, 0);
-    other = nhmech_newton(p, g, found);
-    if (other < error || !(error < HUGE_VAL)) {{
-      error = other;
-      memcpy(P, found, p->n * sizeof(double));
-    }}
-  }}
-  return error;
-}}
-
-/* impulses on a ground that gives way to what they have grown by since they were `from`, which
-   follows if it is told to; returns the residual */
-static double nhmech_push(nhmech_problem* p, const double* g, int follow, double* from,
-                          double* P) {{
-  double near[N + 1], error;
-  int i;
-  for (i = 0; i < p->n; ++i) near[i] = g[i] - p->give[i] * from[i];
-  error = nhmech_solve_contacts(p, near, P);
-  if (follow) memcpy(from, P, p->n * sizeof(double));
-  return error;
-}}
-
 static void nhmech_judge(const nhmech_problem* p, const nhmech_rows* rows, const double* w,
                          const double* P, int* presses, int* phases) {{
   int c, i;
@@ -181,7 +33,7 @@ static int nhmech_place(const nhmech_step* s, nhmech_problem* p) {{
 /* The point of a contact may jump within a step, as the lowest of a rim that rocks over its flat
    side. Impulses act then where conditions on the end are asked: elsewhere they would do work. */
 static void nhmech_leap(const nhmech_step* s, const nhmech_problem* p, const nhmech_rows* rows,
-                        double* G) {{
+                        double* G, int* leaps) {{
   int c, i, k;
   for (c = 0; c < p->contacts; ++c) {{
     const int *row = p->row + p->at[c], m = contact_size[p->of[c]];
@@ -192,7 +44,8 @@ static void nhmech_leap(const nhmech_step* s, const nhmech_problem* p, const nhm
       apart += off * off; size += end * end;
     }}
     /* the direction of a tyre's load is not its row: it pulls along the ground too */
-    if (m > 1 && (s->stays || apart > {LEAP} * {LEAP} * size))
+    leaps[c] = m > 1 && (s->stays || apart > {LEAP} * {LEAP} * size);
+    if (leaps[c])
       for (i = 0; i < m; ++i)
         memcpy(G + row[i] * V, rows->A + row[i] * V, V * sizeof(double));
   }}
@@ -207,16 +60,69 @@ static void nhmech_stay(const nhmech_problem* p, const nhmech_rows* before, nhme
   }}
 }}
 
+/* twice what is done to a contact by its impulses, with its speeds at both ends of the step */
+static double nhmech_work(const nhmech_step* s, const nhmech_problem* p, const nhmech_rows* before,
+                          const nhmech_rows* after, const double* P, int c) {{
+  double work = 0;
+  int i;
+  for (i = p->at[c]; i < p->at[c] + contact_size[p->of[c]]; ++i) {{
+    const int row = p->row[i];
+    work += P[i] * (nhmech_rate(before, row, s->w) + before->b[row]
+                    + nhmech_rate(after, row, s->w1) + after->b[row]);
+  }}
+  return work;
+}}
+
+/* how much of the mean momentum is to be added in a step so that its energy changes by the work of
+   forces and friction; M is the mass by columns */
+static double nhmech_nudge(const nhmech_step* s, const nhmech_problem* p, const nhmech_rows* before,
+                           const nhmech_rows* rows, const double* P, const double* held,
+                           const double* mean, double power, const int* leaps) {{
+  const double t1 = s->t + s->dt, *M = s->room->Q, *G = s->room->middle.A;
+  double energy[2], gap, inertia = 0, least;
+  int c, i, j, end;
+  if (!{CONSERVES}) return 0;
+  for (end = 0; end < 2; ++end) {{
+    const double *arg[{sz_arg}] = {{ end ? &t1 : &s->t, end ? s->x1 : s->x, end ? s->w1 : s->w,
+                                   s->theta }};
+    double *res[{sz_res}] = {{ energy + end }}, work[{sz_w} + 1];
+    casadi_int iw[{sz_iw} + 1];
+    s->energy(arg, res, iw, work, 0);
+  }}
+  gap = energy[0] - energy[1] - s->dt * power;
+  for (j = 0; j < V; ++j) {{
+    double momentum = 0;
+    for (i = 0; i < V; ++i) momentum += M[i + V * j] * mean[i];
+    inertia += momentum * mean[j];
+    gap += momentum * (s->w1[j] - s->w[j]);
+  }}
+  for (c = 0; c < p->contacts; ++c) if (!contact_pulls[p->of[c]] && !leaps[c]) {{
+    gap += fmin(nhmech_work(s, p, before, rows, P, c) / 2, 0);
+    for (i = p->at[c]; i < p->at[c] + contact_size[p->of[c]]; ++i)
+      for (j = 0; j < V; ++j) gap -= P[i] * G[p->row[i] * V + j] * mean[j];
+  }}
+  for (i = 0; i < B; ++i) {{
+    const int row = bilateral_row[i];
+    gap += held[i] * (nhmech_rate(before, row, s->w) + nhmech_rate(rows, row, s->w1)) / 2;
+    for (j = 0; j < V; ++j) gap -= held[i] * G[row * V + j] * mean[j];
+  }}
+  least = {UNSEEN} * (fabs(energy[0]) + fabs(energy[1]) + inertia);
+  if (!(fabs(gap) > least)) return 0;
+  gap = (gap - copysign(least, gap)) / inertia;
+  return fmax(-{NUDGE}, fmin({NUDGE}, gap));
+}}
+
 /* what momentum over the step and bilateral rows lack at the end, (V + B), with velocities w1, and
    impulses P of contacts and `held` of these rows; with mass and force directions in the room */
-static void nhmech_lack(const nhmech_step* s, const nhmech_problem* p, const nhmech_rows* rows,
-                        const double* P, const double* held, double* lack) {{
+static void nhmech_lack(const nhmech_step* s, const nhmech_problem* p, const nhmech_rows* before,
+                        const nhmech_rows* rows, int round, const double* P, const double* held,
+                        double* lack) {{
   static const double none = 0;
   const double half = s->dt / 2, t = s->t + half, *arg[{sz_arg}], *w1 = s->w1;
   const double *Q = s->room->Q, *G = s->room->middle.A;
-  double F[V], lam[OWN + 1], mean[V], middle[X], *res[{sz_res}], work[{sz_w} + 1];
+  double F[V], lam[OWN + 1], mean[V], middle[X], *res[{sz_res}], work[{sz_w} + 1], power, nudge;
   casadi_int iw[{sz_iw} + 1];
-  int i, j, k;
+  int i, j, k, leaps[C + 1];
   for (i = 0; i < V; ++i) mean[i] = (s->w[i] + w1[i]) / 2;
   nhmech_move(s->x, half, mean, middle);
   memset(lam, 0, sizeof(lam));
@@ -224,12 +130,14 @@ static void nhmech_lack(const nhmech_step* s, const nhmech_problem* p, const nhm
   arg[0] = &t; arg[1] = middle; arg[2] = mean; arg[3] = s->u ? s->u : &none; arg[4] = s->theta;
   arg[5] = lam; arg[6] = s->touch; arg[7] = &half;
   res[0] = s->room->Q; res[1] = F; res[2] = s->room->D; res[3] = s->room->middle.A;
+  res[4] = &power;
   s->momentum(arg, res, iw, work, 0);
   nhmech_touch(s, t, middle, &s->room->middle);
-  nhmech_leap(s, p, rows, s->room->middle.A);
+  nhmech_leap(s, p, rows, s->room->middle.A, leaps);
+  nudge = round ? nhmech_nudge(s, p, before, rows, P, held, mean, power, leaps) : 0;
   for (i = 0; i < V; ++i) lack[i] = s->dt * F[i];
   for (j = 0; j < V; ++j) {{
-    const double change = w1[j] - s->w[j];
+    const double change = w1[j] - s->w[j] - nudge * mean[j];
     for (i = 0; i < V; ++i) lack[i] -= Q[i + V * j] * change;
   }}
   for (k = 0; k < p->n; ++k)
@@ -339,12 +247,12 @@ static void nhmech_record(const nhmech_step* s, const nhmech_problem* p, const n
     double way = 0;
     const int of = p->of[c];
     s->phases[of] = s->heights[of] < HUGE_VAL ? phases[c] : {AIRBORNE};
+    s->lost[of] = fmax(-nhmech_work(s, p, before, after, P, c) / 2, 0);
     for (i = 0; i < contact_size[of]; ++i) {{
       const int row = p->row[p->at[c] + i];
       const double u = (nhmech_rate(before, row, s->w) + before->b[row]
                         + nhmech_rate(after, row, s->w1) + after->b[row]) / 2;
       s->impulses[row] = P[p->at[c] + i];
-      s->lost[of] -= P[p->at[c] + i] * u;
       if (i) way += u * u;
     }}
     if (phases[c] == {SLIDING}) s->slid[of] = s->dt * sqrt(way);
@@ -368,7 +276,7 @@ int nhmech_contact_step(nhmech_step* s) {{
     nhmech_move(s->x, s->dt, mean, s->x1);
     if (!nhmech_land(s, s->t + s->dt, s->x1, p, kept, rows)) return {REFUSED};
     if (s->stays) nhmech_stay(p, before, rows);
-    nhmech_lack(s, p, rows, P, held, lack);
+    nhmech_lack(s, p, before, rows, round, P, held, lack);
     /* what impulses do has hardly changed since the first round */
     if ((!round || change > {SLOWER} * last) && !nhmech_condense(s, p, rows)) return {REFUSED};
     nhmech_substitute(V + B, 1, s->room->matrix, s->room->pivot, lack);

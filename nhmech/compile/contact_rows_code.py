@@ -16,6 +16,8 @@ static const int contact_rows[] = {{ {along} }}, contact_height[C + 1] = {{ {hei
 static const int bilateral_row[B + 1] = {{ {held} }};
 static const int bilateral_phi[H + 1] = {{ {phi} }}, bilateral_form[H + 1] = {{ {form} }};
 static const int contact_form[C + 1] = {{ {contact_form} }};
+/* whether they have tyres, which pull along the direction of their load */
+static const int contact_pulls[C + 1] = {{ {pulls} }};
 static const int point_body[POINTS + 1] = {{ {owners} }};
 
 typedef int nhmech_function(const double** arg, double** res, casadi_int* iw, double* w, int mem);
@@ -30,7 +32,7 @@ typedef struct {{
   long long* phases;
   struct nhmech_room* room;
   /* what the equations say: compiled once, for Python too */
-  nhmech_function *look, *momentum, *move_bodies;
+  nhmech_function *look, *momentum, *energy, *move_bodies;
 }} nhmech_step;
 
 /* by rows; of points of bodies, those that are on the ground */

@@ -11,6 +11,7 @@ import numpy as np
 
 from .buffered import library_in_c
 from .contact_code import TEXT
+from .contact_problem_code import PROBLEM
 from .contact_rows_code import NO_POINTS, POINTS, ROWS
 from .loop import HIDDEN, Source, library_of
 from .workspace import workspace
@@ -21,7 +22,7 @@ DONE, REFUSED, OPEN, FAILED = range(4)
 # rows of contacts that are on the ground at the same time, at most: their impulses are those of a
 # dense system, and memory for all corners of a robot with many bodies would be gigabytes
 AT_ONCE = 192
-FUNCTIONS = "look", "momentum", "move_bodies"      # those that are compiled by themselves
+FUNCTIONS = "look", "momentum", "energy", "move_bodies"      # those that are compiled by themselves
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class ContactLayout:
     bilateral: tuple[int, ...]
     bilateral_heights: tuple[int, ...]
     forms: tuple[int, ...]  # row of each of phi
+    pulls: tuple[int, ...]  # whether each contact has a tyre
     # of each of the last contacts, which are points of bodies, the number of the body
     owners: tuple[int, ...] = ()
 
@@ -76,8 +78,8 @@ class CompiledContactStep:
         return self.take(self._pointer)
 
 
-def compile_contact_step(look: ca.Function, momentum: ca.Function, move: ca.Function,
-                         project: ca.Function, bodies: Sequence[ca.Function],
+def compile_contact_step(look: ca.Function, momentum: ca.Function, energy: ca.Function,
+                         move: ca.Function, project: ca.Function, bodies: Sequence[ca.Function],
                          layout: ContactLayout, words: dict[str, str],
                          constants: dict[str, np.ndarray]) -> CompiledContactStep | None:
     """The code; None where there is no compiler, or it takes too long (said once).
@@ -87,7 +89,9 @@ def compile_contact_step(look: ca.Function, momentum: ca.Function, move: ca.Func
     look
         (t, x, w, theta, closed, h) -> A^T, b, phi.
     momentum
-        (t, x, w, u, theta, lam, closed, h) -> M, F, D, G^T.
+        (t, x, w, u, theta, lam, closed, h) -> M, F, D, G^T, power.
+    energy
+        (t, x, w, theta) -> E.
     move
         (x, factor, w) -> x.
     project
@@ -105,8 +109,8 @@ def compile_contact_step(look: ca.Function, momentum: ca.Function, move: ca.Func
     CompileError
         Where the compiler refuses, or what it made cannot be loaded.
     """
-    functions = look, momentum, move, project, *bodies
-    large = dict(zip(FUNCTIONS, (look, momentum, *bodies[:1])))
+    functions = look, momentum, energy, move, project, *bodies
+    large = dict(zip(FUNCTIONS, (look, momentum, energy, *bodies[:1])))
     libraries = {name: library_in_c(function) for name, function in large.items()}
     library = library_of(contact_source(functions, layout, words), True)
     if library is None or None in libraries.values():
@@ -129,7 +133,7 @@ def compile_contact_step(look: ca.Function, momentum: ca.Function, move: ca.Func
 def contact_source(functions: Sequence[ca.Function], layout: ContactLayout,
                    words: dict[str, str]) -> Source:
     """C of a step: the functions of `compile_contact_step` and what goes around them."""
-    look, momentum, move, project, *bodies = functions
+    look, momentum, _, move, project, *bodies = functions
     generator = ca.CodeGenerator("contact_step.c", {"with_header": False})
     small = move, project, *bodies[1:]
     for function in small:
@@ -138,7 +142,8 @@ def contact_source(functions: Sequence[ca.Function], layout: ContactLayout,
              "along": [row for rows in layout.contacts for row in rows],
              "height": layout.heights, "held": layout.bilateral, "phi": layout.bilateral_heights,
              "form": [layout.forms[k] for k in layout.bilateral_heights],
-             "contact_form": [layout.forms[k] for k in layout.heights], "owners": layout.owners}
+             "contact_form": [layout.forms[k] for k in layout.heights], "owners": layout.owners,
+             "pulls": layout.pulls}
     known = dict(
         nx=move.nnz_out(0), nv=momentum.nnz_out(1), own=look.nnz_out(1),
         heights=look.nnz_out(2) + len(layout.owners), contacts=len(layout.contacts),
@@ -152,6 +157,6 @@ def contact_source(functions: Sequence[ca.Function], layout: ContactLayout,
         **words,
         **{name: ", ".join(map(str, [*values, 0])) for name, values in lists.items()})
     points = (POINTS if bodies else NO_POINTS).format(**known)
-    text = (ROWS + TEXT).format(points_code=points, **known)
+    text = (ROWS + PROBLEM + TEXT).format(points_code=points, **known)
     code = HIDDEN.format(generator.dump()) + text
     return Source(code, sum(function.n_instructions() for function in small))

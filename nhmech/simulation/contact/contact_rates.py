@@ -38,7 +38,7 @@ def _accelerate(terms: NonsmoothTerms, motion: Motion, u: np.ndarray,
 
     q, w = terms.configuration(motion.x), motion.w
     v = to_body(q, w)
-    M, F, _, G = terms.momentum(motion.t, motion.x, w, u, lam, motion.closed)
+    M, F, _, G, _ = terms.momentum(motion.t, motion.x, w, u, lam, motion.closed)
     A, b, _ = terms.read_rows(motion.t, motion.x, w, motion.closed)
     effect = to_world(q, terms.effect(motion.t, q, v, u, terms.vehicle.theta)[0])
     gamma = terms.gamma(motion.t, motion.x, v, motion.closed)

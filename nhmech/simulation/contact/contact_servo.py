@@ -63,7 +63,7 @@ class ContactServo:
                           columns: list[int], wanted: np.ndarray, h: float) -> np.ndarray:
         terms, theta = self._terms, self._terms.vehicle.theta
         q = terms.configuration(motion.x)
-        M, F, _, G = terms.momentum(motion.t, motion.x, motion.w, u, motion.impulses / h,
+        M, F, _, G, _ = terms.momentum(motion.t, motion.x, motion.w, u, motion.impulses / h,
                                     motion.closed)
         at = terms.read_rows(motion.t, motion.x, motion.w, motion.closed)
         pull = terms.effect(motion.t, q, to_body(q, motion.w), u, theta)[0][:, columns]

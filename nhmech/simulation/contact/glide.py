@@ -26,6 +26,7 @@ from .contact_problem import (
     SWEEPS,
     projection_to_cone,
 )
+from .energy_terms import NUDGE, UNSEEN, EnergyTerms
 from .impulses import CLOSE, COMPLIANCE, FLOOR, NEARER, ONWARD, Impulses, Rows, independent_rows
 from .motion import STILL, Motion, Phase
 from .nonsmooth_terms import NonsmoothTerms
@@ -63,6 +64,10 @@ class Glide:
     share: np.ndarray  # how much each contact gives way under the same force, (n,); their mean is 1
 
     @cached_property
+    def energy(self) -> EnergyTerms:
+        return EnergyTerms(self.terms)
+
+    @cached_property
     def _code(self) -> CompiledContactStep | None:
         terms = self.terms
         A, _, _ = terms.read_rows(0.0, self._somewhere, np.zeros(terms.nv),
@@ -71,9 +76,11 @@ class Glide:
         held = tuple(bilateral[i] for i in independent_rows(A[bilateral] * terms.per_metre))
         layout = ContactLayout(tuple(c.rows for c in terms.contacts),
                                tuple(terms.heights.tolist()), held, terms.bilateral_heights,
-                               terms.forms, terms.bodies.owners)
+                               terms.forms,
+                               tuple(map(int, self.energy.pulls)), terms.bodies.owners)
         numbers = {
             "LEVEL": LEVEL * terms.size, "HIGH": HIGH * terms.size, "TINY": TINY, "FAINT": FAINT,
+            "UNSEEN": UNSEEN, "NUDGE": NUDGE, "CONSERVES": int(self.energy.is_kept),
             "SLOWER": SLOWER, "LEAP": LEAP, "ROUNDS": ROUNDS, "SOLVED": SOLVED, "HALVES": HALVES,
             "GOOD": GOOD, "UNSOLVED": REFUSED, "SWEEPS": SWEEPS, "SOFTEST": SOFTEST,
             "STILL": STILL, "FLOOR": FLOOR * terms.speed, "SPEED": terms.speed,
@@ -85,8 +92,8 @@ class Glide:
                      "give": self.share, "per_metre": terms.per_metre,
                      "points": terms.body_rows.points.ravel(order="F")}
         return compile_contact_step(
-            terms.rows_function, terms.momentum_function, terms.move, projection_to_cone(),
-            terms.body_rows.functions, layout, words,
+            terms.rows_function, terms.momentum_function, self.energy.function, terms.move,
+            projection_to_cone(), terms.body_rows.functions, layout, words,
             {name: np.array(values, dtype=float) for name, values in constants.items()})
 
     @cached_property
@@ -156,16 +163,19 @@ class Glide:
         for k in range(OUTER):
             mean = (w0 + w1) / 2
             there = terms.mover(now.x, dt / 2, mean)[0].copy()
-            M, F, D, G = terms.momentum(middle, there, mean, u, impulses.impulses / dt, touch,
-                                        dt / 2)
+            M, F, D, G, power = terms.momentum(middle, there, mean, u, impulses.impulses / dt,
+                                               touch, dt / 2)
             x, rows1 = self._onto_ground(end, terms.mover(now.x, dt, mean)[0].copy(), w1, closed,
                                          impulses.presses, touch, dt / 2)
             if stays:
                 for old, new in zip(rows0[:2], rows1):
                     new[own] = old[own]
-            self._leap(G, rows1[0], closed, stays)
+            leaps = self._leap(G, rows1[0], closed, stays)
+            nudge = self.energy.nudge(now, rows0, end, x, w1, rows1, impulses, M, power.item(), G,
+                                      leaps) if k else 0.0
             before = w1
-            w1 = impulses.solve(M - dt / 2 * D, M @ w0 + dt * (F - D @ before / 2), G, rows1)
+            w1 = impulses.solve(M - dt / 2 * D, M @ (w0 + nudge * mean)
+                                + dt * (F - D @ before / 2), G, rows1)
             if k == 0:
                 impulses.follow(rows0[0] @ w0 + rows0[1])
             change = terms.change(before, w1)
@@ -178,17 +188,20 @@ class Glide:
             raise Unsolved(_open(now.t))
         return impulses.record(now, rows0, rows1, end, x, w1, impulses.impulses)
 
-    def _leap(self, G: np.ndarray, A: np.ndarray, closed: np.ndarray, stays: bool) -> None:
+    def _leap(self, G: np.ndarray, A: np.ndarray, closed: np.ndarray, stays: bool) -> set[int]:
         """Lets impulses act where conditions on the end are asked, A (m, nv), of contacts whose
         point jumps within the step, as the lowest of a rim that rocks over its flat side: elsewhere
-        they would do work."""
-        for c in (self.terms.contacts[i] for i in closed):
+        they would do work. Returns which."""
+        found = set()
+        for i, c in ((i, self.terms.contacts[i]) for i in closed):
             if not c.along:      # the direction of a tyre's load is not its row
                 continue
             end = A[c.normal] * self.terms.per_metre
             apart = np.linalg.norm(end - G[c.normal] * self.terms.per_metre)
             if stays or apart > LEAP * np.linalg.norm(end):
                 G[list(c.rows)] = A[list(c.rows)]
+                found.add(i)
+        return found
 
     def _onto_ground(self, t: float, x: np.ndarray, w: np.ndarray, closed: np.ndarray,
                      presses: np.ndarray, touch: np.ndarray, h: float,

@@ -56,6 +56,7 @@ class Impulses:
         self._rounds = 0
         self._system: tuple = ()
         self._drive: np.ndarray = np.zeros((0, 1 + at))
+        self._held: tuple[list[int], np.ndarray] = [], self._drive
         self.error = 0.0
         self.phases = np.zeros(len(closed), dtype=int)
         self.presses = np.ones(len(closed), dtype=bool)
@@ -85,6 +86,7 @@ class Impulses:
         right[:nv, 1:] = forces[self._rows].T
         both = np.linalg.solve(matrix, right)
         found, self._drive = both[:nv], both[nv + len(held):]
+        self._held = held, both[nv:nv + len(held)]
         W, g = J @ found[:, 1:], J @ found[:, 0] + b[self._rows]
         if back is not None:
             g[[cone.normal for cone in self._cones]] += back
@@ -111,6 +113,12 @@ class Impulses:
         found = np.zeros(self._many)
         found[self._rows] = self._P
         return found
+
+    @property
+    def bilateral(self) -> tuple[list[int], np.ndarray]:
+        """Independent ones of the bilateral rows, and their impulses."""
+        held, found = self._held
+        return held, found[:, 0] + found[:, 1:] @ self._P
 
     @property
     def driven(self) -> np.ndarray:
@@ -152,7 +160,7 @@ class Impulses:
         phases[self.closed] = self.phases
         before, after = rows0[0] @ now.w + rows0[1], rows1[0] @ w + rows1[1]
         for i, c in zip(self.closed, self._contacts):
-            lost[i] -= impulses[list(c.rows)] @ (before + after)[list(c.rows)] / 2
+            lost[i] += max(-impulses[list(c.rows)] @ (before + after)[list(c.rows)] / 2, 0.0)
             if c.along and phases[i] == Phase.SLIDING:
                 slid[i] += (t - now.t) * float(np.linalg.norm(
                     (before + after)[list(c.along)])) / 2

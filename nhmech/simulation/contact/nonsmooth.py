@@ -173,9 +173,9 @@ class NonsmoothStep:
         for _ in range(IMPACT):
             mean = (before + w) / 2
             heavy = np.full(terms.m, BLOW)
-            _, F0, D0, _ = terms.momentum(now.t, now.x, mean, none, heavy, now.closed)
+            _, F0, D0, _, _ = terms.momentum(now.t, now.x, mean, none, heavy, now.closed)
             lam = heavy + BLOW * problem.impulses
-            M, F, D, G = terms.momentum(now.t, now.x, mean, none, lam, now.closed)
+            M, F, D, G, _ = terms.momentum(now.t, now.x, mean, none, lam, now.closed)
             rows = terms.read_rows(now.t, now.x, w, now.closed)
             drag, old = (D - D0) / BLOW / 2, w    # what tyres add as their loads do
             w = problem.solve(M - drag, M @ before + (F - F0) / BLOW - drag @ w, G, rows, back)

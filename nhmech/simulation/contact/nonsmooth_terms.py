@@ -195,9 +195,9 @@ class NonsmoothTerms:
     # -- what a step is made of --------------------------------------------------------------------
     @cached_property
     def momentum_function(self) -> ca.Function:
-        """(t, x, w, u, theta, lam, closed, h) -> M (nv, nv), F (nv,), D (nv, nv), G^T (nv, own):
-        mass, and forces F + G^T lam of the own rows near those given, where D is their derivative
-        by w.
+        """(t, x, w, u, theta, lam, closed, h) -> M (nv, nv), F (nv,), D (nv, nv), G^T (nv, own),
+        power: mass, and forces F + G^T lam of the own rows near those given, where D is their
+        derivative by w, and the power of gravity and inertia among them.
 
         Parameters
         ----------
@@ -221,13 +221,15 @@ class NonsmoothTerms:
         tyres = self._tyre_forces(lam, closed)
         slope = ca.jacobian(tyres, lam)
         force = T.T @ ca.substitute(system.force + tyres, system.v, v)
-        force -= ca.substitute(gradient, b, still)
+        inertial = ca.substitute(gradient, b, still)
+        force -= inertial
         mass = ca.substitute(mass, b, still)
         D = ca.jacobian(force, w) + h * self._by_deflection(force)
         pulls = self.vehicle.constrained.distribution.A + ca.substitute(slope, system.v, v).T
         force -= T.T @ (ca.substitute(slope, system.v, v) @ lam)
-        outputs = [ca.densify(part) for part in (mass, force, D, (pulls @ T).T)]
-        return self._of_x("nonsmooth_momentum", [system.t, system.q, w, system.u, system.theta, lam,
+        outputs = [ca.densify(part) for part in (mass, force, D, (pulls @ T).T,
+                                                 -ca.dot(inertial, w))]
+        return self.of_x("nonsmooth_momentum", [system.t, system.q, w, system.u, system.theta, lam,
                                                  closed, h], outputs)
 
     @cached_property
@@ -245,7 +247,7 @@ class NonsmoothTerms:
             if wheel.sine is not None:
                 phi[c.height] = height_where_it_is(phi[c.height], wheel.sine)
         outputs = [ca.densify(part) for part in ((A @ T + slope).T, b + bent - slope @ w, phi)]
-        return self._of_x("nonsmooth_rows", [system.t, system.q, w, system.theta, closed, h],
+        return self.of_x("nonsmooth_rows", [system.t, system.q, w, system.theta, closed, h],
                           outputs)
 
     @cached_property
@@ -291,7 +293,7 @@ class NonsmoothTerms:
             slope[:, own] = ca.jacobian(expression, z)
         return slope
 
-    def _of_x(self, name: str, inputs: list[ca.SX], outputs: list[ca.SX]) -> ca.Function:
+    def of_x(self, name: str, inputs: list[ca.SX], outputs: list[ca.SX]) -> ca.Function:
         """A function of q as one of x."""
         x = ca.SX.sym("x", self.nconf)
         q = inputs[1]
@@ -308,13 +310,14 @@ class NonsmoothTerms:
 
     def momentum(self, t: float, x: np.ndarray, w: np.ndarray, u: np.ndarray, lam: np.ndarray,
                  closed: np.ndarray, h: float = 0.0) -> list[np.ndarray]:
-        """M, F, D and G (m, nv) as `momentum_function` has them, of all rows, for keeps."""
-        M, F, D, G = self._momentum(t, x, w, u, self.vehicle.theta, lam[:self.own],
+        """M, F, D, G (m, nv) and the power as `momentum_function` has them, of all rows, for
+        keeps."""
+        M, F, D, G, power = self._momentum(t, x, w, u, self.vehicle.theta, lam[:self.own],
                                     closed[:len(self.vehicle.contacts)], h)
         pulls = G.T.copy()
         if self.bodies.links:
             pulls = np.concatenate((pulls, self.body_rows.read(t, x)[0]))
-        return [M.copy(), F.copy(), D.copy(), pulls]
+        return [M.copy(), F.copy(), D.copy(), pulls, power.copy()]
 
     def read_rows(self, t: float, x: np.ndarray, w: np.ndarray, closed: np.ndarray,
                   h: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -340,7 +343,7 @@ class NonsmoothTerms:
             x[ix] = math.atan2(q[iq + 1], q[iq]) if angle else q[iq]
         at_rest = np.zeros(self.nv), np.ones(len(self.contacts))
         u, lam = np.zeros(self._system.u.numel()), np.zeros(self.m)
-        mass, _, _, G = self.momentum(0.0, x, at_rest[0], u, lam, at_rest[1])
+        mass, _, _, G, _ = self.momentum(0.0, x, at_rest[0], u, lam, at_rest[1])
         A = self.read_rows(0.0, x, *at_rest)[0]
         moved = np.linalg.lstsq(mass, G.T, rcond=1e-12)[0]
         return float(np.einsum("ij,ji->i", A, moved).max(initial=0.0))
