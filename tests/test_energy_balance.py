@@ -89,8 +89,7 @@ def test_what_is_left_is_the_work_of_a_ground_that_moves(name):
 
 
 def test_what_sliding_takes_is_accounted_for():
-    """A robot brakes one wheel until it slides: E + work of the brake + friction is constant, up to
-    the second order of step and quadrature."""
+    """A robot brakes one wheel until it slides: E + work of the brake + friction is constant."""
     vehicle, rest = shipped("differential_drive"), []
     for dt in (1e-3, 5e-4):
         simulator = nhmech.Simulator(
@@ -101,4 +100,4 @@ def test_what_sliding_takes_is_accounted_for():
         balance = energy_balance(run)
         assert not run.rolled[-1] and balance.contacts[-1] < -0.01
         rest.append(abs(balance.rest).max() / np.ptp(balance.total))
-    assert rest[0] < 2e-9 and np.log2(rest[0] / rest[1]) == pytest.approx(2, abs=0.1)
+    assert max(rest) < 3e-10

@@ -106,7 +106,7 @@ class NonsmoothStep:
             low = (found.heights < -self._landed) & ~now.closed & ~calmed
             if not low.any():
                 return found
-            now, landing = self._fall(now, u, left, calmed, stays)
+            now, landing = self._fall(now, found, u, calmed, stays)
             landed += landing
             phases = np.where(landing, Phase.ROLLING, now.phases)
             now = self._percuss(replace(now, phases=phases), self.restitution)
@@ -115,23 +115,32 @@ class NonsmoothStep:
         raise SimulationError(f"at t = {now.t:.6g} s the wheels land {LANDINGS} times within one "
                               f"step of {dt:g} s; take a shorter dt")
 
-    def _fall(self, now: Motion, u: np.ndarray, dt: float, calmed: np.ndarray,
+    def _fall(self, now: Motion, found: Motion, u: np.ndarray, calmed: np.ndarray,
               stays: bool) -> tuple[Motion, np.ndarray]:
-        """The motion up to the first landing within dt [s], and which contacts land, (n,)."""
-        watched = ~now.closed & ~calmed
+        """The motion up to the first landing on the way to one below the ground, `found`, and which
+        contacts land, (n,)."""
+        watched, closed = ~now.closed & ~calmed, now.closed | calmed
+        dt = found.t - now.t
         low, high, tau = 0.0, dt, dt
         for _ in range(200):
-            found = self.glide.take(now, u, tau, now.closed | calmed, now.impulses, stays)
             heights = np.where(watched, found.heights, np.inf)
             i = int(heights.argmin())
-            if abs(heights[i]) <= self._landed or high - low <= 1e-15 * dt:
+            if heights[i] > 0:
+                low = tau
+            else:
+                high, below = tau, (found, heights)
+            if abs(heights[i]) <= self._landed:
+                return found, heights <= self._landed
+            if high - low <= 1e-15 * dt:
                 break
-            low, high = (tau, high) if heights[i] > 0 else (low, tau)
             A, b, _ = self.terms.read_rows(found.t, found.x, found.w, found.closed)
             row = self.terms.contacts[i].normal
             speed = float(A[row] @ found.w + b[row])
             newton = tau - heights[i] / speed if speed < 0 else low
             tau = newton if low < newton < high else (low + high) / 2
+            found = self.glide.take(now, u, tau, closed, now.impulses, stays)
+        # the lowest point of a rim that was flat is where there was none
+        found, heights = below
         return found, heights <= self._landed
 
     def _percuss(self, now: Motion, restitution: np.ndarray) -> Motion:
