@@ -27,13 +27,8 @@ ROUNDS = 50      # of the ratio's improvement, which doubles its digits at each
 
 def coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> dict[str, float]:
     """Friction coefficient of each contact: `mu`, or its entry for the wheel, else the wheel's own,
-    else infinite.
-
-    Raises
-    ------
-    InputError
-        For wheels that do not exist and numbers that are not positive.
-    """
+    else infinite. Raises `InputError` for wheels that do not exist and numbers that are not
+    positive."""
     given = read_friction(vehicle, mu)
     return {wheel: float(given.get(wheel, np.inf if own is None else own))
             for wheel, own in own_friction(vehicle).items()}

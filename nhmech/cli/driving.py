@@ -189,13 +189,8 @@ def make_driver(vehicle: Vehicle, options: DrivingOptions) -> Driver:
 
 
 def add_imperfections(controller: Any, options: DrivingOptions) -> Any:
-    """The controller that sees through noise, and whose commands come late.
-
-    Raises
-    ------
-    InputError
-        For noise on what there is not.
-    """
+    """The controller that sees through noise, and whose commands come late. Raises `InputError` for
+    noise on what there is not."""
     if options.noise:
         from ..control.measurement import MeasurementNoise
 

@@ -11,13 +11,8 @@ from .compiler import find_compiler, say_no_compiler
 
 def compile_function(function: ca.Function) -> Buffered:
     """The function in C; in CasADi's virtual machine where there is no compiler or it takes too
-    long (said once). All its outputs must be dense.
-
-    Raises
-    ------
-    CompileError
-        Where the compiler refuses, or what it made cannot be loaded.
-    """
+    long (said once). All its outputs must be dense. Raises `CompileError` where the compiler
+    refuses, or what it made cannot be loaded."""
     return Buffered(in_c(function) or function)
 
 

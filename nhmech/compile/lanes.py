@@ -235,12 +235,8 @@ def compile_lanes(step: ca.Function) -> Lanes | None:
     """The loop around (t, x, u, theta, dt, side, guard) -> (x, health, status), compiled as C++ on
     vectors of 8 (AVX-512), 4 (AVX) or 2 doubles.
 
-    None where there is no compiler, or where it takes too long (said once).
-
-    Raises
-    ------
-    CompileError
-        Where it refuses.
+    None where there is no compiler, or where it takes too long (said once). Raises `CompileError`
+    where it refuses.
     """
     compiler = find_vector_compiler()
     if compiler is None:

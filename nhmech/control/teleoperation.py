@@ -225,14 +225,8 @@ class Teleoperation:
         return forward, lateral, yaw_rate
 
     def restart(self, pose: tuple[float, float, float] | None = None) -> None:
-        """Puts the vehicle at x [m], y [m] and yaw [rad], at rest, as it is seen from above; where
-        it began, where None.
-
-        Raises
-        ------
-        NhmechError
-            Where it cannot be placed; it stays where it is.
-        """
+        """Puts the vehicle at x [m], y [m] and yaw [rad] as seen from above, at rest; where it
+        began, if None. Raises `NhmechError` where it cannot be placed; it stays where it is."""
         if pose is None:
             self.simulator.reset(**self._begin)
         else:

@@ -35,13 +35,7 @@ def reading(path: str | PathLike[str],
 
 def select_rows(t: np.ndarray, rate: float | None) -> np.ndarray:
     """Indices of the recorded states to export: all, or the first at or after every 1/rate [s], and
-    the last one.
-
-    Raises
-    ------
-    InputError
-        For a rate that is not positive.
-    """
+    the last one. Raises `InputError` for a rate that is not positive."""
     if rate is None:
         return np.arange(len(t))
     rate = read_number("rate", rate, "a positive number of states per second", above=0.0)

@@ -127,14 +127,8 @@ def poincare_cartan(system: LagrangianSystem) -> tuple[EvolutionSpace, ca.SX]:
 
 
 def cartan_form(system: LagrangianSystem) -> ca.Function:
-    """d theta_L, (t, q, v, theta) -> (1 + 2 nv, 1 + 2 nv);
-    the free motion without forces spans its kernel among the SODEs.
-
-    Raises
-    ------
-    MechanicsError
-        For a system without a Lagrangian.
-    """
+    """d theta_L, (t, q, v, theta) -> (1 + 2 nv, 1 + 2 nv); the free motion without forces spans its
+    kernel among the SODEs. Raises `MechanicsError` for a system without a Lagrangian."""
     space, theta = poincare_cartan(system)
     return ca.Function("cartan_form", [system.t, system.q, system.v, system.theta],
                        [space.exterior_derivative(theta)], {"cse": True})
@@ -242,12 +236,7 @@ def transition(one: ConstraintForms, other: ConstraintForms) -> ca.Function:
 
 def reaction_fields(constrained: ConstrainedSystem) -> ca.Function:
     """V^a = M^-1 A^T, (t, q, v, theta) -> (nv, m): Gamma_constrained = Gamma_free + lambda_a V^a
-    (paper 003, theorem 3), all rows.
-
-    Raises
-    ------
-    MechanicsError
-        Where M is singular at every sample.
+    (paper 003, theorem 3), all rows. Raises `MechanicsError` where M is singular at every sample.
     """
     constrained = require_constrained(constrained)
     system = constrained.system

@@ -43,13 +43,7 @@ def missing(extra: str) -> NhmechError:
 
 def read_settings(given: Sequence[tuple[str, str]], **more: Any) -> Settings:
     """Parameters as words of the command line, NAME and VALUE; `more` are used where they are not
-    given.
-
-    Raises
-    ------
-    InputError
-        For those that do not exist or cannot be taken.
-    """
+    given. Raises `InputError` for those that do not exist or cannot be taken."""
     known = parameters()
     return Settings.read({**more, **{name: _read_word(word, known.get(name))
                                      for name, word in given}})

@@ -53,12 +53,8 @@ def read_parameters(given: Mapping[str, Any]) -> tuple[Vehicle, Settings]:
 def describe_robot(robot: str) -> str:
     """The URDF text of a robot, xacro expanded, for a robot_state_publisher. No vehicle is made of
     it: this is quick, and `ros2 launch`, which runs in Ubuntu's own Python whatever environment is
-    active, need not have what vehicles are made with.
-
-    Raises
-    ------
-    NhmechError
-        For a robot that cannot be read.
+    active, need not have what vehicles are made with. Raises `NhmechError` for a robot that cannot
+    be read.
     """
     from ..urdf.text.source import read_source
 

@@ -336,12 +336,7 @@ class Propagator:
     # -- steps in Python ---------------------------------------------------------------------------
     def advance(self, dt: float) -> None:
         """One step of any length [s], in another chart where it leads to bad places of this one.
-
-        Raises
-        ------
-        SimulationError
-            Where the step cannot be taken, with the reason.
-        """
+        Raises `SimulationError` where the step cannot be taken, with the reason."""
         self.slides = is_sliding(self.moment)
         if self.slides:
             self._slide(dt)

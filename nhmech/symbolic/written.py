@@ -82,13 +82,8 @@ class Writer:
         self.speeds = tuple(dict.fromkeys(speeds))
 
     def write(self, *expressions: ca.SX) -> list[str]:
-        """Each scalar expression; nothing ("") for one of more than `TERMS` terms.
-
-        Raises
-        ------
-        TooLongError
-            Where they take too long to be simplified.
-        """
+        """Each scalar expression; nothing ("") for one of more than `TERMS` terms. Raises
+        `TooLongError` where they take too long to be simplified."""
         if not expressions:
             return []
         found = Evaluation(expressions, self.unit)

@@ -22,13 +22,7 @@ ROUNDING = 1e-14   # of an entry of a row of unit size: below this it stands for
 
 def find_axles(context: BuildContext, contacts: Sequence[Contact]) -> Steering:
     """Finds the lateral rows that see only the base's planar twist, at random joint angles, and
-    what turns them.
-
-    Raises
-    ------
-    ModelError
-        Where fixed axles leave no way to move.
-    """
+    what turns them. Raises `ModelError` where fixed axles leave no way to move."""
     description, model = context.description, context.model
     length = _length(model, contacts)
     # a linkage makes axles meet, whether or not the tyres on them slip

@@ -80,12 +80,7 @@ def with_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> V
     """The vehicle whose wheels know these coefficients (`Wheel.mu`), and keep their own where `mu`
     says nothing.
 
-    Its runs and their files know them too.
-
-    Raises
-    ------
-    InputError
-        As `read_friction`.
+    Its runs and their files know them too. Raises `InputError` as `read_friction`.
     """
     given = read_friction(vehicle, mu)
     if not given:

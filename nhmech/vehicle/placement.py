@@ -183,12 +183,8 @@ def make_placer(context: BuildContext, contacts: Sequence[Contact]) -> Placer:
 
 def find_support(placer: Placer, contacts: Sequence[Contact]) -> Support:
     """How the contacts carry the base in the zero pose; wheels set the height, rather than balls.
-
-    Raises
-    ------
-    ModelError
-        Where contacts are too far out of one plane, or in one line that one of them would leave.
-    """
+    Raises `ModelError` where contacts are too far out of one plane, or in one line that one of them
+    would leave."""
     wheels = [c.mount.wheel for c in contacts]
     _check_line(placer, wheels)
     bearing = np.array([bool(wheel.traits.held) for wheel in wheels], dtype=bool)

@@ -38,12 +38,7 @@ def saddle(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarr
     are proportional to reactions stand beside A^T.
 
     M from `pin.crba`, h from `pin.nonLinearEffects`; never through the inverse of M, which may be
-    singular alone.
-
-    Raises
-    ------
-    MechanicsError
-        Where the whole matrix is singular.
+    singular alone. Raises `MechanicsError` where the whole matrix is singular.
     """
     return _balanced(vehicle, t, q, v, u)[1]
 

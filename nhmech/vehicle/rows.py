@@ -141,12 +141,8 @@ def constraint_rows(context: BuildContext, form: Formulation, full: Formulation,
     """Every row, those that only repeat others included.
 
     `full` is the formulation without short symbols: holonomic functions are of the whole attitude,
-    also where the rows are written with frozen parts of it.
-
-    Raises
-    ------
-    ModelError
-        Where the mid-axle model is asked for and fewer than two wheels are fixed to the base.
+    also where the rows are written with frozen parts of it. Raises `ModelError` where the mid-axle
+    model is asked for and fewer than two wheels are fixed to the base.
     """
     v, description, steering = context.v, context.description, posing.steering
     fixed = {axle.wheel for axle in steering.fixed}

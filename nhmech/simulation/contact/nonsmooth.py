@@ -75,13 +75,8 @@ class NonsmoothStep:
         return self._percuss(motion, self.restitution)
 
     def advance(self, motion: Motion, u: np.ndarray, dt: float) -> Motion:
-        """One step of dt [s] with the inputs u (nu,).
-
-        Raises
-        ------
-        SimulationError
-            Where the contact problem is not solved, and where contacts land without end.
-        """
+        """One step of dt [s] with the inputs u (nu,). Raises `SimulationError` where the contact
+        problem is not solved, and where contacts land without end."""
         return self._go(motion.begin(), u, dt, motion.impulses, HALVES)
 
     def _go(self, now: Motion, u: np.ndarray, dt: float, guess: np.ndarray, halves: int) -> Motion:

@@ -46,12 +46,7 @@ class NonsmoothTerms:
            contact: str | None = "coulomb", bodies: BodyContacts | None = None) -> NonsmoothTerms:
         """Of a vehicle, with `mu`, else the friction that its wheels come with; `contact` as
         `Simulator` has it. Bodies that `mu` does not name have the mean of the wheels that slide.
-
-        Raises
-        ------
-        InputError
-            For a wheel without a coefficient.
-        """
+        Raises `InputError` for a wheel without a coefficient."""
         distribution = vehicle.constrained.distribution
         rows = {held: i for i, held in enumerate(distribution.components) if held is not None}
         bodies = bodies or BodyContacts.none(vehicle)

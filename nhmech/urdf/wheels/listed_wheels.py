@@ -60,13 +60,9 @@ def read_wheels(wheels: object, origin: Origin) -> tuple[Wheel, ...]:
 def complete_wheels(layout: Layout, wheels: Sequence[Wheel],
                     origin: Origin) -> tuple[list[FoundWheel], list[Notice]]:
     """The wheels as given, each with `link` (the child of its joint), `axis` (unit) and `point`
-    filled in; and notices.
-
-    Raises
-    ------
-    InputError
-        For unknown names, joints that cannot roll, axes across the joint, links that do not belong
-        to the joint, wheels that lie flat; `ModelError` where the file lists such wheels.
+    filled in; and notices. Raises `InputError` for unknown names, joints that cannot roll, axes
+    across the joint, links that do not belong to the joint, wheels that lie flat; `ModelError`
+    where the file lists such wheels.
     """
     contacts: list[FoundWheel] = []
     against: dict[str, Reason] = {}

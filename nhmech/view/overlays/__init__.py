@@ -23,13 +23,7 @@ OVERLAYS = {
 
 
 def overlay_class(name: str) -> type[Overlay]:
-    """The overlay of this name.
-
-    Raises
-    ------
-    InputError
-        For a name that does not exist.
-    """
+    """The overlay of this name. Raises `InputError` for a name that does not exist."""
     module, _, attribute = OVERLAYS[read_word("overlay", name, OVERLAYS)].partition(":")
     return getattr(import_module(f".{module}", __name__), attribute)
 
