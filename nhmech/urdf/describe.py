@@ -42,33 +42,8 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
              packages: Mapping[str, str | Path] | None = None,
              arguments: Mapping[str, str] | None = None, repair: bool = False,
              tyres: TyresArgument = None) -> Description:
-    """Decide everything about a robot that is not mechanics.
-
-    Parameters
-    ----------
-    source
-        Path to a URDF or xacro file, or a string of XML.
-    wheels
-        Sequence of `Wheel`: all contacts with the ground; overrides `<nhmech>`, which overrides
-        inference.
-    free
-        Names of joints to release that would be locked.
-    locked
-        Joint -> position [rad, m] at which to hold it; otherwise zero, clipped into the limits.
-    skid
-        None, "mid-axle", a track factor, or names of wheels whose sideways grip is released.
-    speeds
-        Names of the independent speeds, or None to have them chosen.
-    packages
-        ROS package name -> folder.
-    arguments
-        Of a xacro file: name -> value.
-    repair
-        Whether faults of the file whose mending is known are mended where motion depends on them;
-        where it does not, they always are. Each gives a notice.
-    tyres
-        A tyre for every wheel that can have one, or wheel -> tyre.
-    """
+    """Decides everything about a robot that is not mechanics; arguments and errors are those of
+    `load`."""
     if not isinstance(repair, bool):
         raise InputError(f"repair = {repair!r} must be True or False")
     document = read_source(source, packages, arguments)

@@ -162,19 +162,8 @@ def link_at(joint: Element, end: str) -> str:
 
 def read_source(source: str | bytes | os.PathLike, packages: Mapping | None = None,
                 arguments: Mapping[str, str] | None = None, path: Path | None = None) -> Source:
-    """Read a robot from a path to a URDF or xacro file, or from XML as str or bytes.
-
-    Parameters
-    ----------
-    source
-        The path or the XML.
-    packages
-        ROS package name -> folder.
-    arguments
-        Of a xacro file, by name.
-    path
-        Where XML that is given itself would be a file.
-    """
+    """Reads a robot from a path to a URDF or xacro file, or from XML as str or bytes, which is then
+    taken to be the file `path`. Packages and arguments are those of `load`."""
     folders = read_packages(packages)
     found_at, content = _read_content(source)
     path = found_at or path

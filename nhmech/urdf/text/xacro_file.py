@@ -100,18 +100,9 @@ def expand_xacro(text: str, path: Path | None, packages: Mapping[str, Path],
                  arguments: Mapping[str, str] | None = None) -> str:
     """The plain URDF text of a xacro file; `$(find NAME)` is resolved by `nhmech.urdf.packages`.
 
-    A package that is nowhere is no error where only meshes come from it.
-
-    Parameters
-    ----------
-    text
-        What is in the file.
-    path
-        Where it is; None for a string, whose relative includes are looked up in the current folder.
-    packages
-        ROS package name -> folder.
-    arguments
-        Values of its `<xacro:arg>`s by name; others take their defaults.
+    A package that is nowhere is no error where only meshes come from it. Relative includes of a
+    text without a path are looked up in the current folder; `<xacro:arg>`s that `arguments` leaves
+    out take their defaults.
     """
     label = "<string>" if path is None else path.name
     if importlib.util.find_spec("xacro") is None:
