@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -15,20 +16,13 @@ def eigenvalues(sweep: Sweep, axes: Any = None) -> Plot:
     ranges that are stable are shaded."""
     with plot_style():
         figure, axes = axes_of(axes, 3.4, 2.8)
-        growth, low, size = sweep.growth, 0, np.abs(sweep.eigenvalues).max(initial=0.0)
+        growth, size = sweep.growth, np.abs(sweep.eigenvalues).max(initial=0.0)
         stable = np.isfinite(growth) & (growth < 0)
-        # one band for each stretch of stable members
-        for i in range(1, len(stable) + 1):
-            if i == len(stable) or stable[i] != stable[low]:
-                if stable[low]:
-                    ends = _edge(sweep, low, low - 1), _edge(sweep, i - 1, i)
-                    axes.axvspan(*ends, color="0.92", lw=0, zorder=0)
-                    for end, side in zip(ends, ("left", "right")):
-                        if sweep.values[0] < end < sweep.values[-1]:
-                            axes.text(end, 0.99, f" {end:.3g} ",
-                                      transform=axes.get_xaxis_transform(), va="top",
-                                      ha=side, fontsize=6)
-                low = i
+        for is_stable, stretch in groupby(range(len(stable)), stable.__getitem__):
+            if is_stable:
+                members = list(stretch)
+                _shade(axes, sweep, _edge(sweep, members[0], members[0] - 1),
+                       _edge(sweep, members[-1], members[-1] + 1))
         for k, branch in enumerate(sweep.eigenvalues.T):
             # moving along the family: always zero
             if np.abs(branch).max() <= ZERO * size and size > 0:
@@ -47,6 +41,15 @@ def eigenvalues(sweep: Sweep, axes: Any = None) -> Plot:
                  xlim=(sweep.values[0], sweep.values[-1]))
         axes.legend(loc="best")
         return figure, axes
+
+
+def _shade(axes: Any, sweep: Sweep, low: float, high: float) -> None:
+    """A band where the members are stable, with its ends in numbers."""
+    axes.axvspan(low, high, color="0.92", lw=0, zorder=0)
+    for end, side in ((low, "left"), (high, "right")):
+        if sweep.values[0] < end < sweep.values[-1]:
+            axes.text(end, 0.99, f" {end:.3g} ", transform=axes.get_xaxis_transform(), va="top",
+                      ha=side, fontsize=6)
 
 
 def _edge(sweep: Sweep, inside: int, outside: int) -> float:
