@@ -205,64 +205,13 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
                      for each, x in zip(self._screens, self._lanes.x))
 
 
-class PathFollowing(TaskEnv):
-    """Following a path with one vehicle.
+class _EnvOf(TaskEnv):
+    """The task that a class names, with one vehicle."""
 
-    Parameters
-    ----------
-    *given, **task
-        As `PathTask` takes them.
-    render_mode
-        As in `TaskEnv`.
-    """
+    kind: type[Task]
 
     def __init__(self, *given: Any, render_mode: str | None = None, **task: Any):
-        super().__init__(PathTask(*given, **task), render_mode)
-
-
-class GoalReaching(TaskEnv):
-    """Driving to a pose with one vehicle.
-
-    Parameters
-    ----------
-    *given, **task
-        As `GoalTask` takes them.
-    render_mode
-        As in `TaskEnv`.
-    """
-
-    def __init__(self, *given: Any, render_mode: str | None = None, **task: Any):
-        super().__init__(GoalTask(*given, **task), render_mode)
-
-
-class Balancing(TaskEnv):
-    """Balancing one vehicle.
-
-    Parameters
-    ----------
-    *given, **task
-        As `BalanceTask` takes them.
-    render_mode
-        As in `TaskEnv`.
-    """
-
-    def __init__(self, *given: Any, render_mode: str | None = None, **task: Any):
-        super().__init__(BalanceTask(*given, **task), render_mode)
-
-
-class TrailerBacking(TaskEnv):
-    """Backing one car with its trailers.
-
-    Parameters
-    ----------
-    *given, **task
-        As `TrailerTask` takes them.
-    render_mode
-        As in `TaskEnv`.
-    """
-
-    def __init__(self, *given: Any, render_mode: str | None = None, **task: Any):
-        super().__init__(TrailerTask(*given, **task), render_mode)
+        super().__init__(self.kind(*given, **task), render_mode)
 
 
 class _VectorOf(TaskVectorEnv):
@@ -275,57 +224,49 @@ class _VectorOf(TaskVectorEnv):
         super().__init__(num_envs, self.kind(*given, **task), render_mode, autoreset_mode)
 
 
-class PathFollowingVector(_VectorOf):
-    """N lanes of `PathFollowing`.
+class PathFollowing(_EnvOf):
+    """Following a path with one vehicle: arguments of `PathTask`, and `render_mode`."""
 
-    Parameters
-    ----------
-    num_envs, autoreset_mode, render_mode
-        As in `TaskVectorEnv`.
-    *given, **task
-        As `PathTask` takes them.
-    """
+    kind = PathTask
+
+
+class GoalReaching(_EnvOf):
+    """Driving to a pose with one vehicle: arguments of `GoalTask`, and `render_mode`."""
+
+    kind = GoalTask
+
+
+class Balancing(_EnvOf):
+    """Balancing one vehicle: arguments of `BalanceTask`, and `render_mode`."""
+
+    kind = BalanceTask
+
+
+class TrailerBacking(_EnvOf):
+    """Backing one car with trailers: arguments of `TrailerTask`, and `render_mode`."""
+
+    kind = TrailerTask
+
+
+class PathFollowingVector(_VectorOf):
+    """`num_envs` lanes of `PathFollowing`: `TaskVectorEnv` with the arguments of `PathTask`."""
 
     kind = PathTask
 
 
 class GoalReachingVector(_VectorOf):
-    """N lanes of `GoalReaching`.
-
-    Parameters
-    ----------
-    num_envs, autoreset_mode, render_mode
-        As in `TaskVectorEnv`.
-    *given, **task
-        As `GoalTask` takes them.
-    """
+    """`num_envs` lanes of `GoalReaching`: `TaskVectorEnv` with the arguments of `GoalTask`."""
 
     kind = GoalTask
 
 
 class BalancingVector(_VectorOf):
-    """N lanes of `Balancing`.
-
-    Parameters
-    ----------
-    num_envs, autoreset_mode, render_mode
-        As in `TaskVectorEnv`.
-    *given, **task
-        As `BalanceTask` takes them.
-    """
+    """`num_envs` lanes of `Balancing`: `TaskVectorEnv` with the arguments of `BalanceTask`."""
 
     kind = BalanceTask
 
 
 class TrailerBackingVector(_VectorOf):
-    """N lanes of `TrailerBacking`.
-
-    Parameters
-    ----------
-    num_envs, autoreset_mode, render_mode
-        As in `TaskVectorEnv`.
-    *given, **task
-        As `TrailerTask` takes them.
-    """
+    """`num_envs` lanes of `TrailerBacking`: `TaskVectorEnv` with the arguments of `TrailerTask`."""
 
     kind = TrailerTask
