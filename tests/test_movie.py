@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from stand_in_cart import Cart, drive
 
 from nhmech import NhmechError, cli
-from nhmech.view import movie, save_gif, save_html, save_movie
+from nhmech.view import movie, save_html, save_movie
 
 Image = pytest.importorskip("PIL.Image")
 SIZE = (241, 161)                                     # odd: MP4 wants even numbers
@@ -74,8 +74,6 @@ def test_too_many_frames_for_memory_are_refused(page, tmp_path, monkeypatch):
     monkeypatch.setattr(movie, "MOST", 2)
     with pytest.raises(NhmechError, match="would have 3 frames, and 2 is the most; play it faster"):
         save_movie(page, tmp_path / "cart.webp", size=SIZE, fps=2.0, speed=duration_of() / 1.0)
-    with pytest.raises(NhmechError, match="at least one time"):
-        save_gif(page, tmp_path / "cart.gif", times=[])
 
 
 def test_what_is_missing_is_named(tmp_path, monkeypatch):

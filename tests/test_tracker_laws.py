@@ -195,6 +195,12 @@ def rolled(law, start, duration, t_eval=None):
                      t_eval=t_eval, dense_output=True)
 
 
+def kanayama_v(error, gains) -> float:
+    """Lyapunov's function [m^2], zero on the reference only."""
+    x, y, theta = error
+    return (x * x + y * y) / 2 + (1 - np.cos(theta)) / gains[1]
+
+
 def test_kanayama_lyapunov():
     """dV/dt = -Kx x^2 - v_r Ktheta sin^2(theta) / Ky at random states (Proposition 1), hence V
     falls along a run."""
@@ -209,7 +215,7 @@ def test_kanayama_lyapunov():
             continue
         f = unicycle_flow(pose, *kanayama.tracking_law(error, v_r, omega_r, gains))
         g = unicycle_flow(reference, v_r, omega_r)
-        V = [kanayama.lyapunov(relative_pose(reference + s * h * g, pose + s * h * f),
+        V = [kanayama_v(relative_pose(reference + s * h * g, pose + s * h * f),
                                gains) for s in (1, -1)]
         expected = -gains[0] * error[0] ** 2 - v_r * gains[2] * sin(error[2]) ** 2 / gains[1]
         assert (V[0] - V[1]) / (2 * h) == pytest.approx(expected, rel=1e-6, abs=1e-6)
@@ -227,7 +233,7 @@ def test_kanayama_lyapunov():
     start = np.array(reference(0)[:3]) + (0.5, -0.7, 2.0)
     times = np.linspace(0, 40, 801)
     run = rolled(law, start, 40.0, times)
-    V = np.array([kanayama.lyapunov(relative_pose(reference(t)[:3], z), gains)
+    V = np.array([kanayama_v(relative_pose(reference(t)[:3], z), gains)
                   for t, z in zip(run.t, run.y.T)])
     assert np.all(np.diff(V) <= 1e-15) and V[-1] <= 1e-9 * V[0]
 
@@ -287,6 +293,12 @@ def test_feedback_linearisation_in_the_loop():
     assert worst[0] <= 4e-3 and worst[0] / worst[1] == pytest.approx(2.0, abs=0.2)
 
 
+def polar_v(coordinates, gains) -> float:
+    """Lyapunov's function, with e in metres."""
+    e, alpha, theta = coordinates
+    return (e * e + alpha * alpha + gains[2] * theta * theta) / 2
+
+
 def test_polar_lyapunov():
     """dV/dt = -gamma e^2 cos^2(alpha) - k alpha^2 at random states, with the coordinates of real
     poses."""
@@ -299,7 +311,7 @@ def test_polar_lyapunov():
         if e < 0.1 or max(abs(alpha), abs(theta)) > pi - 0.01:
             continue
         f = unicycle_flow(pose, *polar.approach_law((e, alpha, theta), gains))
-        V = [polar.lyapunov(polar.polar(pose + s * h * f, goal), gains) for s in (1, -1)]
+        V = [polar_v(polar.polar(pose + s * h * f, goal), gains) for s in (1, -1)]
         assert (V[0] - V[1]) / (2 * h) == pytest.approx(
             -gains[0] * (e * cos(alpha)) ** 2 - gains[1] * alpha**2, rel=1e-5, abs=1e-6
         )
@@ -336,7 +348,7 @@ def test_polar_converges_exponentially_from_everywhere():
             late = times > 10
             rate = np.polyfit(times[late], np.log(coordinates[late, 0]), 1)[0]
             assert rate == pytest.approx(-gamma, rel=1e-3)
-            V = np.array([polar.lyapunov(c, gains) for c in coordinates])
+            V = np.array([polar_v(c, gains) for c in coordinates])
             assert np.all(np.diff(V[coordinates[:, 0] > 1e-4]) <= 1e-9)
             x, y, heading = run.y[:, -1]
             assert np.hypot(x - goal[0],

@@ -59,9 +59,3 @@ def tracking_law(error: tuple[float, float, float], v: float, omega: float,
     x, y, theta = error
     kx, ky, ktheta = gains
     return v * math.cos(theta) + kx * x, omega + v * (ky * y + ktheta * math.sin(theta))
-
-
-def lyapunov(error: tuple[float, float, float], gains: tuple[float, float, float]) -> float:
-    """V [m^2], zero on the reference only."""
-    x, y, theta = error
-    return (x * x + y * y) / 2 + (1 - math.cos(theta)) / gains[1]

@@ -89,9 +89,3 @@ def approach_law(coordinates: tuple[float, float, float],
     sinc = math.sin(alpha) / alpha if alpha else 1.0
     turn = k * alpha + gamma * math.cos(alpha) * sinc * (alpha + h * theta)
     return gamma * e * math.cos(alpha), turn
-
-
-def lyapunov(coordinates: tuple[float, float, float], gains: tuple[float, float, float]) -> float:
-    """V, with e in metres."""
-    e, alpha, theta = coordinates
-    return (e * e + alpha * alpha + gains[2] * theta * theta) / 2

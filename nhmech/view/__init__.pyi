@@ -1,6 +1,6 @@
 from . import plots as plots
 from .drive import Drive as Drive
-from .movie import save_gif as save_gif, save_movie as save_movie
+from .movie import save_movie as save_movie
 from .overlays.forces import Forces as Forces
 from .overlays.ghost import Ghost as Ghost
 from .overlays.path import ReferencePath as ReferencePath

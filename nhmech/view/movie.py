@@ -96,39 +96,6 @@ def save_movie(html_path: str | PathLike[str], path: str | PathLike[str], *, spe
     return Path(path)
 
 
-def save_gif(html_path: str | PathLike[str], gif_path: str | PathLike[str],
-             times: Iterable[float], size: tuple[int, int] = (640, 420), fps: float = 15.0,
-             controls: bool = False) -> Path:
-    """A moving picture of a recorded page, in a loop; returns its path.
-
-    Parameters
-    ----------
-    html_path
-        A page that `save_html` wrote.
-    gif_path
-        The file to write.
-    times
-        Moments of the page's run to draw [s].
-    size
-        Width and height in pixels.
-    fps
-        Frames per second.
-    controls
-        Whether the page's buttons are in the picture.
-
-    Returns
-    -------
-    Path
-        The moving picture.
-    """
-    times = list(times)
-    if not times:
-        raise InputError("a moving picture needs at least one time")
-    with _open_camera(html_path, size, controls) as (frames, _):
-        _write_gif(frames, times, fps, Path(gif_path))
-    return Path(gif_path)
-
-
 @contextmanager
 def _open_camera(html_path: str | PathLike[str], size: tuple[int, int], controls: bool,
                  progress: Callable[[float], None] | None = None) -> Iterator[tuple[Frames, float]]:
