@@ -61,8 +61,7 @@ def urdf_names() -> tuple[str, ...]:
 
 
 def require_file(path: str | os.PathLike) -> None:
-    """Raises `OSError` for what is there and no file: a device may never end, a pipe never
-    begin."""
+    """Raises `OSError` for what is no file: a device may never end, a pipe never begin."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise OSError("it is no file, but a folder, a pipe or a device")
 
@@ -95,8 +94,7 @@ def replace_file(path: str | os.PathLike) -> Iterator[Path]:
 
 
 def free_path(path: Path) -> Path:
-    """`path`, or where that exists `path-2`, `path-3`, ...: for names that the user did not
-    choose."""
+    """`path`, or if that exists `path-2`, `path-3`, ...: for names that are not the user's."""
     count, free = 1, path
     while free.exists():
         count += 1

@@ -109,8 +109,7 @@ def _two(vector: np.ndarray, digits: int) -> str:
 
 
 class AxleReader:
-    """`axles` of one vehicle at many configurations: the function of its lateral rows is made
-    once."""
+    """`axles` of one vehicle at many configurations; the function of its rows is made once."""
 
     def __init__(self, vehicle: Vehicle, *, gripping: bool = False):
         self.vehicle = vehicle

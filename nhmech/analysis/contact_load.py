@@ -175,8 +175,7 @@ def load_from(found: ContactForces, vehicle: Vehicle, t: float, q: np.ndarray) -
 
 def load_of(vehicle: Vehicle, t: float, q: np.ndarray, A: np.ndarray,
             load: np.ndarray) -> ContactLoad:
-    """All contact forces that exert a generalised force, as `vehicle.reactions.share_load` has
-    them."""
+    """All contact forces that exert a generalised force, as in `vehicle.reactions.share_load`."""
     shortest, kernel = share_load(vehicle, A, load)
     names = tuple(vehicle.contact_rows)
     normals = np.array([direction == "normal" for _, direction in names], dtype=bool)

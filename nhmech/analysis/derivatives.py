@@ -163,8 +163,7 @@ class _Parts:
         return projection_function(self.simulated.equations)
 
     def jacobian(self) -> ca.Function:
-        """(t, x, u, theta, dt) -> x', A, B, C: the scheme over x and its derivatives side by
-        side."""
+        """(t, x, u, theta, dt) -> x', A, B, C: the scheme over x and its derivatives."""
         rate, project = _with_jacobian(self.rate), _with_jacobian(self.project)
         inline = len(RK4.stages) * rate.n_instructions() + project.n_instructions() <= INLINE
         symbol = ca.SX if inline else ca.MX
@@ -188,8 +187,7 @@ class _Parts:
                            {"cse": True} if inline else {})
 
     def adjoint(self) -> ca.Function:
-        """(t, z, w, dt) -> w' dx'/dz for z = (x, u, theta) as one vector: a single reverse
-        sweep."""
+        """(t, z, w, dt) -> w' dx'/dz for z = (x, u, theta) as one vector: one reverse sweep."""
         nx, nu, ntheta = self.sizes
         t, dt, w = ca.MX.sym("t"), ca.MX.sym("dt"), ca.MX.sym("w", nx)
         z = ca.MX.sym("z", nx + nu + ntheta)

@@ -382,7 +382,6 @@ def _zero(function: Callable[[float], float], low: float, high: float, left: flo
 
 
 def _least(*found: Limit) -> Limit:
-    """The smallest, the first of those that are equal; one that exists rather than one that does
-    not."""
+    """The smallest one that exists; the first of several equal ones."""
     sizes = [np.inf if limit.value is None else limit.value for limit in found]
     return next(limit for limit, size in zip(found, sizes) if size <= min(sizes) * (1 + EQUAL))

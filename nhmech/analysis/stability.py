@@ -64,8 +64,7 @@ class Sweep:
 
 
 def growth_rate(eigenvalues: np.ndarray, neutral: int = 0) -> float:
-    """Largest real part without the `neutral` eigenvalues nearest to zero; -inf where none is
-    left."""
+    """Largest real part without the `neutral` eigenvalues nearest to zero; -inf if none is left."""
     rest = eigenvalues[np.argsort(np.abs(eigenvalues))[neutral:]]
     return float(rest.real.max(initial=-np.inf))
 
@@ -102,8 +101,7 @@ def speed_sweep(constrained: HasConstrained | Variations, speeds: Iterable[float
 
 
 def branches(rows: list[np.ndarray]) -> np.ndarray:
-    """Eigenvalues sorted into continuous branches, (N, n): each goes on where its last two members
-    point."""
+    """Eigenvalues sorted into continuous branches, (N, n), by linear extrapolation."""
     from scipy.optimize import linear_sum_assignment
 
     sorted_rows = [np.asarray(rows[0], dtype=complex)] if rows else []

@@ -99,8 +99,7 @@ class SteadyEquations:
         return found
 
     def reading(self, names: tuple[str, ...]) -> ca.Function:
-        """(t, q, xi, u, theta) -> values, and derivatives along the fibre, by the speeds and by
-        theta."""
+        """(t, q, xi, u, theta) -> values, and derivatives along the fibre, by speeds and theta."""
         if names not in self._readings:
             for name in names:
                 read_word("quantity", name, self.quantities)

@@ -170,8 +170,7 @@ def _spanning(found: Growth, dimension: int) -> bool | None:
 
 
 def _of_vehicle(vehicle: Vehicle, found: Motions) -> tuple[SymmetryClass, ...]:
-    """Of the ignorable coordinates: sections that move the pose, and those that turn one wheel as
-    well."""
+    """Of the ignorable coordinates: sections that move the pose, and those that turn one wheel."""
     names = ignorable(vehicle)
     pose, angles = [name for name in names
                     if name in PLANE], [name for name in names if name not in PLANE]

@@ -46,8 +46,7 @@ class Point:
 
     @property
     def whole(self) -> np.ndarray:
-        """Of d/dt (eta, dxi), ignorable directions among the displacements,
-        (nv + nxi, nv + nxi)."""
+        """Of d/dt (eta, dxi), ignorable directions included, (nv + nxi, nv + nxi)."""
         return np.block([[self.transport, self.E], [self.f_eta, self.f_xi]])
 
     @property
@@ -201,8 +200,7 @@ def _independent(columns: np.ndarray) -> list[int]:
 
 
 def _modulo(Z: np.ndarray, tangent: np.ndarray) -> tuple:
-    """`names`, `basis`, `project` and `shift` of a `Point` with the symmetric directions Z
-    (nv + nxi, k)."""
+    """`names`, `basis`, `project`, `shift` of a `Point`; Z (nv + nxi, k) are its symmetries."""
     nv = len(tangent)
     seen = kernel(Z[:nv].T @ tangent)
     basis = tangent @ seen

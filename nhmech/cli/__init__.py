@@ -58,8 +58,7 @@ class Commands(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str],
                         ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The subcommand that the words begin with; one that does not exist is told with its
-        nearest."""
+        """The subcommand of this beginning; an error names the nearest one."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:

@@ -101,8 +101,7 @@ class DrivingOptions:
 
     @property
     def is_ours(self) -> bool:
-        """Whether the controller is one of this package; those work at ten steps a control
-        period."""
+        """Whether it is a controller of this package; those work at ten steps a control period."""
         module = getattr(self.controller, "__module__", "")
         return self.controller is None or module.startswith("nhmech.control.")
 
@@ -124,8 +123,7 @@ class Driver:
         return getattr(self.controller, "path", self.path)
 
     def start(self) -> dict[str, Any]:
-        """Arguments of `Simulator.reset`: the controller's own `start`, else the path's
-        beginning."""
+        """Arguments of `Simulator.reset`: the controller's own, or the path's beginning."""
         start = getattr(self.controller, "start", None)
         if start is None:
             return {} if self.path is None else {"pose": self.path.start()}

@@ -26,8 +26,7 @@ def report_error(error: NhmechError | OSError) -> int:
 
 @contextmanager
 def keep_going(codes: list[int]) -> Iterator[None]:
-    """Report an error of the block and append its exit code; what follows the block still
-    happens."""
+    """Report an error of the block and append its exit code; what follows still happens."""
     try:
         yield
     except (NhmechError, OSError) as error:

@@ -106,8 +106,7 @@ def group_reasons(reasons: Mapping[str, Reason]) -> list[Entry]:
 
 
 def group_evidence(reasons: Mapping[str, Reason]) -> list[Entry]:
-    """Which sources agree with each wheel, and which do not; the same for several wheels is printed
-    once."""
+    """Which sources agree with each wheel, and which do not; wheels that are alike together."""
     clauses = {name: describe_evidence(reason) for name, reason in reasons.items() if reason.facts}
     return group_wheels({name: (clause, clause) for name, clause in clauses.items()})
 

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 
 class MovieFile(OutputFile):
-    """A moving picture to write; a missing tool is reported before hours of simulation are
-    spent."""
+    """A movie to write; a missing tool is reported before hours of simulation are spent."""
 
     def convert(self, value: Any, param: Parameter, ctx: Context) -> Path:
         """The file."""

@@ -103,8 +103,7 @@ def rolling_events(vehicle: Vehicle, options: RollingOptions) -> list[Event]:
 
 
 def print_validity(trajectory: Trajectory, options: RollingOptions) -> RunValidity | None:
-    """Print a line or two on ideal rolling along the run; returns the report, None where there is
-    none."""
+    """Print a line or two on ideal rolling along the run; returns the report, if there is one."""
     slides = trajectory.settings.get("contact") == "coulomb"
     unjudged = options.on_slip == "ignore" or slides or trajectory.kinematic
     if unjudged or len(trajectory) < 2:

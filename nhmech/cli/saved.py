@@ -81,8 +81,7 @@ def _check_coordinates(run: Path, trajectory: Trajectory, file: str | None,
 
 
 def saved_file(path: Path) -> Path:
-    """The file that a run to be saved at `path` is in: its .part, where the end could not be
-    written."""
+    """The file of a run to be saved at `path`: its .part, if the end could not be written."""
     from ..simulation.runs.recorder import part_path
 
     part = part_path(path)

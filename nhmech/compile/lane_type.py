@@ -131,8 +131,7 @@ static inline lane tan(lane a) { return sin(a) / cos(a); }
 
 
 def vectorise(code: str) -> str:
-    """CasADi's C made to compile as C++ on lanes: its own helpers on numbers give way to those
-    above."""
+    """CasADi's C made to compile as C++ on lanes: its helpers give way to those above."""
     code = re.sub(r"^#define casadi_(\w+) CASADI_PREFIX\(\1\)\n", "", code, flags=re.M)
     code = re.sub(r"^#define casadi_to_int.*\n", "", code, flags=re.M)
     code = re.sub(r"^casadi_real casadi_\w+\([^)]*\) \{(?:[^\n]*\}\n|\n.*?^\}\n)", "", code,

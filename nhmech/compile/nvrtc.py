@@ -61,8 +61,7 @@ def nvrtc_for(capability: int) -> Nvrtc:
 
 
 def bindings():
-    """`cuda.bindings` with its `driver` and `nvrtc`. Raises `CompileError` where it is not
-    installed."""
+    """`cuda.bindings` with `driver` and `nvrtc`. Raises `CompileError` if not installed."""
     try:
         import cuda.bindings
         from cuda.bindings import driver, nvrtc  # noqa: F401

@@ -105,8 +105,7 @@ class Balance:
 
 
 def _stand(vehicle: Vehicle) -> tuple[Equilibrium, tuple[str, ...]]:
-    """The equilibrium at rest nearest to upright, and the names of the states of the linearisation
-    there."""
+    """The equilibrium at rest nearest to upright, and the state names of its linearisation."""
     variations = Variations(vehicle)
     try:
         still = dict.fromkeys(("forward_speed", "lateral_speed", "yaw_rate"), 0.0)

@@ -229,8 +229,7 @@ class Path(ABC):
         return s
 
     def _refine_one(self, x: float, y: float, s: float, widest: float) -> float:
-        """`_refine` of one point, several times as fast in plain numbers: followers ask at every
-        call."""
+        """`_refine` of one point in plain numbers, several times as fast: followers need it."""
         for _ in range(ROUNDS):
             px, py, heading, curvature = map(float, self.at(s))
             cos, sin = math.cos(heading), math.sin(heading)

@@ -69,8 +69,7 @@ def read_path(text: str, length: float) -> Path:
 
 
 def _waypoints(file: File) -> Iterator[tuple[float, float]]:
-    """Rows of x, y; the first may be titles, empty ones and those that begin with # are left
-    out."""
+    """Rows of x, y; a first row of titles, empty rows and those that begin with # are left out."""
     try:
         require_file(file)
         with open(file, newline="", encoding="utf-8") as stream:

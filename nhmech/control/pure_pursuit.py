@@ -91,8 +91,7 @@ def goal(path: Path, point: tuple[float, float], s: float, lookahead: float) -> 
 
 
 def arc(to: tuple[float, float], heading: float) -> float:
-    """Curvature [1/m] of the arc that leaves along `heading` and passes a point `to` away: 2 y /
-    l^2."""
+    """Curvature [1/m] of the arc along `heading` through a point `to` away: 2 y / l^2."""
     left = to[1] * math.cos(heading) - to[0] * math.sin(heading)
     square = to[0] ** 2 + to[1] ** 2
     return 2 * left / square if square else 0.0

@@ -52,8 +52,7 @@ TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a controller; `default` is `inspect.Parameter.empty` where it must be
-    given."""
+    """One parameter of a controller; `default` is `inspect.Parameter.empty` if it is required."""
 
     name: str
     default: object

@@ -17,8 +17,7 @@ from .path import wrap
 
 @dataclass(frozen=True, eq=False)
 class SteadyReference:
-    """A steady motion: v is constant, so T_WB(t) = T_WB(0) exp(t V), and joint rates are
-    constant."""
+    """A steady motion: T_WB(t) = T_WB(0) exp(t V) with constant v and joint rates."""
 
     vehicle: Vehicle
     # q, v: (nq,), (nv,) at t = 0

@@ -257,8 +257,7 @@ class Teleoperation:
 
     # -- time --------------------------------------------------------------------------------------
     def advance(self, passed: float) -> State:
-        """Simulates what `passed` [s] of the clock ask for, in whole steps, and returns the
-        state."""
+        """Simulates `passed` [s] of the clock, in whole steps, and returns the state."""
         if self.is_paused or self.failure:
             return self.simulator.state
         self.behind += self.leave_out(passed) * self.speed_factor

@@ -172,8 +172,7 @@ class TrailerFlatness:
         return now - (after - 2 * now + before) / 12, self.speed * speeds[:, 1]
 
     def _mean_speeds(self, t: float) -> np.ndarray:
-        """xi (nxi,), constant over the control period from t on, that goes as far as the path
-        asks."""
+        """xi (nxi,), constant over the control period from t on, that goes as far as the path."""
         h, (nodes, weights) = self.period, GAUSS
         parts = (1 + nodes) / 2
         angles, speeds = self._targets(t + h * np.r_[0.0, 1.0, parts])

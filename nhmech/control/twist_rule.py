@@ -168,8 +168,7 @@ def planar_twist_of(vehicle: Vehicle, q: ca.SX, v: ca.SX) -> ca.SX:
 
 
 def _directions(vehicle: Vehicle, q: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """R_WB, the ground's normal, and the unit vector in its plane, in W, along which the base
-    looks."""
+    """R_WB, the ground's normal, and the unit vector of the base's heading in W."""
     R, n = rotation(q[3:7]), ca.SX(ca.DM(vehicle.placer.normal))
     heading = ca.cross(R[:, 1], n)
     return R, n, heading / ca.norm_2(heading)

@@ -221,8 +221,7 @@ class WheelServo(Combinator):
 
 
 def _is_readable(parts: Sequence, joints: Sequence[str]) -> bool:
-    """Whether all parts are named commands that give one finite number to each of some driven
-    joints."""
+    """Whether all parts are named commands with one finite number for some driven joints."""
     names: list[str] = []
     for part in parts:
         if not (isinstance(part, NAMED) and isinstance(part.values, Mapping)):

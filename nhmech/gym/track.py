@@ -61,8 +61,7 @@ class Track:
             np.take(self.rows, cell - self.first, axis=1, out=patch, mode="clip")
 
     def nearest(self, patch: ca.SX, s: ca.SX, point: ca.SX, rounds: int) -> ca.SX:
-        """s of the nearest point of a cell's clothoid, by so many rounds of Newton's method from
-        s."""
+        """s of the nearest point of a cell's clothoid, by Newton's method from s."""
         for _ in range(rounds):
             place, heading, curvature = clothoid(patch, s)
             cos, sin = ca.cos(heading), ca.sin(heading)

@@ -28,8 +28,7 @@ from .system import ConstrainedSystem, HasConstrained, LagrangianSystem, require
 
 @dataclass(frozen=True)
 class EvolutionSpace:
-    """Coordinates t (), q (nq,), w (k,), the algebroid that moves q, and names of the basis
-    one-forms."""
+    """Coordinates t (), q (nq,), w (k,), the algebroid of q, and names of the basis one-forms."""
 
     algebroid: LieAlgebroid
     t: ca.SX
@@ -38,8 +37,7 @@ class EvolutionSpace:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the basis: dt, then dx for a velocity called x' and e(name) for any other, then
-        d(name)."""
+        """Of the basis: dt, then dx for a velocity x' and e(name) for any other, then d(name)."""
         base = [f"d{name[:-1]}" if name.endswith("'") else f"e({name})"
                 for name in self.algebroid.v_names]
         return ("dt", *base, *(f"d{name}" for name in self.w_names))
@@ -50,8 +48,7 @@ class EvolutionSpace:
 
     @property
     def whole(self) -> LieAlgebroid:
-        """The algebroid over (t, q, w): of the brackets only [e_a, e_b] = c^g_ab e_g are not
-        zero."""
+        """The algebroid over (t, q, w): only the brackets [e_a, e_b] = c^g_ab e_g are not zero."""
         return product(tangent_bundle(self.t, ["t"]), self.algebroid,
                        tangent_bundle(self.w, [f"({name})" for name in self.w_names]))
 
@@ -118,8 +115,7 @@ class ConstraintForms:
 
 
 def poincare_cartan(system: LagrangianSystem) -> tuple[EvolutionSpace, ca.SX]:
-    """The evolution space (t, q, v) and theta_L = L dt + dL/dv^a (e^a - v^a dt) on it, (1 + 2
-    nv,)."""
+    """The evolution space (t, q, v) and theta_L = L dt + dL/dv^a (e^a - v^a dt), (1 + 2 nv,)."""
     lagrangian = system.require_lagrangian("the Cartan form")
     space = EvolutionSpace(system.algebroid, system.t, system.v, system.algebroid.v_names)
     momentum = ca.gradient(lagrangian, system.v)

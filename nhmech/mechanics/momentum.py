@@ -158,8 +158,7 @@ def _write_coefficients(symmetry: Symmetry,
 
 
 def _basis(symmetry: Symmetry) -> tuple[tuple[str, ...], ca.SX]:
-    """Solutions of (A S) f = 0, solved for the generators that are determined well at every
-    sample."""
+    """Solutions of (A S) f = 0, for the generators that are well determined at every sample."""
     constrained, S, k = symmetry.constrained, symmetry.generators, len(symmetry.names)
     forms = at_samples(constrained, ca.densify(constrained.distribution.A @ S))
     binding = [i for i in range(forms.shape[1]) if np.abs(forms[:, i]).max(initial=0.0) > ZERO]

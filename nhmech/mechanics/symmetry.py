@@ -150,8 +150,7 @@ def symmetry(constrained: HasConstrained, generators: Mapping[str, Section],
 
 
 def section(system: LagrangianSystem, value: Section, name: str = "section") -> ca.SX:
-    """(nv,) column of a section, from itself or from s -> {name of a fibre coordinate:
-    component}."""
+    """(nv,) column of a section, itself or s -> {name of a fibre coordinate: component}."""
     v_names = system.algebroid.v_names
     if callable(value):
         column, given = ca.SX(len(v_names), 1), value(symbols(system))

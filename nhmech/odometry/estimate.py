@@ -156,8 +156,7 @@ def _weights(parts: Sequence[_Segment], is_hard: bool) -> np.ndarray:
 
 
 def _noise(parts: Sequence[_Segment], weights: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """Standard deviations of position, heading and sliding, of what is left in units of
-    `before`."""
+    """Standard deviations of positions, headings and sliding that are left, over `before`."""
     total, count = sum(weight * part.squares() for weight, part in zip(weights, parts))
     return np.maximum(before * np.sqrt(total / np.maximum(count, 1.0)), FLOOR)
 

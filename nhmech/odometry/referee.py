@@ -171,8 +171,7 @@ def judge_odometry(vehicle: Vehicle, joints: JointSamples, pose: PoseSamples, *,
 
 
 def known_joints(vehicle: Vehicle, joints: JointSamples) -> list[str]:
-    """Joints of the log that the vehicle has. Raises `InputError` with near names where there are
-    none."""
+    """Joints of the log that the vehicle has. Raises `InputError` if there are none."""
     known = [name for name in joints.names if name in vehicle.joint_names]
     if known:
         return known

@@ -37,8 +37,7 @@ def verdicts(seen: Comparison) -> list[Finding]:
 
 
 def _astray(seen: Comparison) -> Finding | None:
-    """That windows differ so much that slip of single ones is not to be seen, nor numbers to be
-    fitted."""
+    """That windows differ too much for slip in single ones to be seen, or for a fit."""
     windows = seen.windows
     way, off = float(np.sqrt(np.mean(windows.way ** 2))), float(np.linalg.norm(windows.noise[:2]))
     if off <= ASTRAY * way:

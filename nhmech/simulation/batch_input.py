@@ -72,8 +72,7 @@ def start_states(constrained: HasConstrained, poses: Iterable[Any], *,
 
 def read_rows(name: str, value: object, shapes: list[tuple[int | None, ...]],
               columns: tuple[str, ...]) -> np.ndarray:
-    """An array of finite numbers of one of the shapes (None stands for any number). Raises
-    `InputError`."""
+    """Finite numbers in one of the shapes (None is any number). Raises `InputError`."""
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError, OverflowError) as error:

@@ -248,8 +248,7 @@ class Propagator:
 
     # -- steps in C --------------------------------------------------------------------------------
     def step_in_c(self) -> bool:
-        """One step of dt, if there is code for it and it takes the step, which crosses no bound
-        then."""
+        """One step of dt, if there is code for it, and it takes the step within all bounds."""
         compiled = None if self.slides else self._compiled or self._find_code()
         return compiled is not None and compiled.one(compiled.pointer) == DONE
 

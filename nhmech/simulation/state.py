@@ -85,8 +85,7 @@ class Named(Mapping[str, float]):
 
 
 class LinkSensors(Protocol):
-    """Gyro and accelerometer of any link, and what the wheels do, read at a state
-    (`sensors.Sensors`)."""
+    """Gyro and accelerometer of any link, and the contacts, at a state (`sensors.Sensors`)."""
 
     def gyro(self, state: State, link: str | None = None) -> np.ndarray: ...
 

@@ -109,8 +109,7 @@ class Trial:
         return float(_apart(coarse, halves[1:])[0]) if len(coarse) and len(halves) > 1 else np.inf
 
     def _path(self, dt: float, steps: int, k: int = 0, x: np.ndarray | None = None) -> np.ndarray:
-        """The states after each of so many steps from x, after k of them, (n, nx): all that may be
-        taken."""
+        """The states after each of so many steps from x, (n, nx), as far as they may be taken."""
         found = np.empty((1 + steps, len(self.x)))
         found[0] = self.x if x is None else x
         t, count, guard = self.t + k * dt, 0, self._health[2]

@@ -37,8 +37,7 @@ class StepLoop:
 
     def run(self, duration: float, steps: int, recorder: Recorder,
             progress: Progress | None) -> Trajectory:
-        """Runs for a duration [s], which is so many steps, the last of which may be a part of
-        one."""
+        """Runs for a duration [s], which is so many steps; the last one may be a part of one."""
         moment = self._moment
         begin = 0 if progress is None else moment.k
         try:

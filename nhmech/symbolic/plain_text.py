@@ -31,8 +31,7 @@ _CALLS = {ca.OP_SIN: "sin", ca.OP_COS: "cos", ca.OP_TAN: "tan", ca.OP_ASIN: "asi
 
 
 def text(expression: ca.SX, most: float = inf) -> str:
-    """One scalar expression, e.g. `m (x'^2 + y'^2) / 2`. Raises `OverflowError` where it would be
-    longer."""
+    """One expression, e.g. `m (x'^2 + y'^2) / 2`. Raises `OverflowError` if it gets longer."""
     return _write(ca.SX(expression), {}, most)[0]
 
 

@@ -84,8 +84,7 @@ def curvature_term(example: Example) -> ca.SX:
 
 
 def _states(example: Example) -> Iterator[tuple]:
-    """Random (t, q, xi, u), with q among the configurations at which the system decided on its
-    rows."""
+    """Random (t, q, xi, u), with q among the system's `configurations`."""
     rng = np.random.default_rng(0)
     configurations, inputs = (example.constrained.configurations,
                               example.constrained.system.u.numel())

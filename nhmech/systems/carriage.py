@@ -77,8 +77,7 @@ def example(m: float = 4.0, m0: float = 3.0, l: float = 0.12, I: float = 0.1885,
         return float(worst)
 
     def closed_form() -> float:
-        """Forward speed V = Vf tanh(k t + c) and yaw rate W = Om sech(k t + c): a sleigh of masses
-        M, J."""
+        """Forward speed V = Vf tanh(k t + c) and yaw rate W = Om sech(k t + c), as of a sleigh."""
         M, J = m + 2 * C / a ** 2, I + 2 * C * r ** 2 / a ** 2
         t = np.linspace(0, 8, 17)
         _, xi = solve(made, t)

@@ -44,8 +44,7 @@ def example(**parameters: float) -> Example:
     tilted, vertical = place(0.0, TILT, 0.0, numbers), np.array([-np.sin(TILT), 0, np.cos(TILT)])
 
     def spin_after(spin: float) -> np.ndarray:
-        """Yaw rate [rad/s] over 4 s from a spin about the vertical, one degree of pitch away from
-        rest."""
+        """Yaw rate [rad/s] over 4 s from a spin about the vertical, pitched by one degree."""
         start = {"q": tilted, "xi": spin * vertical}
         return solve(made, np.linspace(0, 4, 81), start=start, rtol=1e-9)[1][:, 2]
 
@@ -67,8 +66,7 @@ def example(**parameters: float) -> Example:
 
 
 def place(roll: float, pitch: float, yaw: float, p: dict) -> np.ndarray:
-    """q (7,) on the plane with R = Rz(yaw) Rx(roll) Ry(pitch), the centre of mass above the
-    origin."""
+    """q (7,) on the plane, R = Rz(yaw) Rx(roll) Ry(pitch), centre of mass above the origin."""
     attitude = Rotation.from_euler("ZXY", (yaw, roll, pitch))
     n = attitude.as_matrix()[2]
     axes = np.array([p["a"], p["b"], p["c"]])

@@ -71,8 +71,7 @@ def example(m: float = 1.0, J: float = 1.0, fibration: str = "x") -> Example:
         return float(worst)
 
     def same_dynamics() -> float:
-        """dv/dt at the same states in the fibrations over (x, phi) and (y, phi), where both
-        serve."""
+        """dv/dt at the same states in the fibrations over (x, phi) and (y, phi)."""
         other = example(m, J, "y" if fibration == "x" else "x")
         here, there, worst = made.equations(), other.equations(), 0.0
         for q in ((0.1, 0.2, 0.5), (-0.3, 0.6, 1.1), (0.4, -0.7, 0.9)):

@@ -37,8 +37,7 @@ def example(m: float = 0.7, k: float = 2.0, c1: float = 0.6, c2: float = 2.0, x1
     times = np.linspace(0, 5, 11)
 
     def multipliers() -> float:
-        """The three equations of section 12: both multipliers, and the one that is left for the
-        motion."""
+        """The three equations of section 12: both multipliers, and the one for the motion."""
         q, xi = solve(made, times, rtol=1e-13)
         R1, R2, R3 = (m * along(made, "acceleration", times, q, xi) + k * q).T
         x3, D = q[:, 2], (c2 ** 2 - 4 * c1 / q[:, 2]) ** -0.5

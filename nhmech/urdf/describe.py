@@ -42,8 +42,7 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
              packages: Mapping[str, str | Path] | None = None,
              arguments: Mapping[str, str] | None = None, repair: bool = False,
              tyres: TyresArgument = None) -> Description:
-    """Decides everything about a robot that is not mechanics; arguments and errors are those of
-    `load`."""
+    """Decides everything but mechanics about a robot; arguments and errors as of `load`."""
     if not isinstance(repair, bool):
         raise InputError(f"repair = {repair!r} must be True or False")
     document = read_source(source, packages, arguments)

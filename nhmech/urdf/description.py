@@ -34,8 +34,7 @@ class Mimic:
 
 
 class Witness(str, Enum):
-    """An independent source that speaks for a wheel or against it; the value is how messages call
-    it."""
+    """An independent source of evidence about a wheel; its value is how messages call it."""
 
     PRIMITIVE = "collision primitive"
     COLLISION_MESH = "collision mesh"

@@ -16,8 +16,7 @@ from .wheels.roles import Roles
 
 def read_limits(layout: Layout, roles: Roles,
                 driven: Sequence[str]) -> tuple[dict[str, JointLimits], list[Notice]]:
-    """Limits of the moving joints, and notices; those a rolling joint has on its angle are
-    ignored."""
+    """Limits of the moving joints, and notices; limits on a wheel's angle are ignored."""
     limits = {}
     odd: dict[str, list[str]] = {
         "revolute, but rolls; limits on its angle are ignored": [],

@@ -33,8 +33,7 @@ def option(name: str, value: Any) -> Remedy:
 
 
 def ask_for_packages(names: Iterable[str | None]) -> list[str | Remedy]:
-    """What to type so that missing meshes of these packages are found; nothing for plain paths,
-    None."""
+    """What to type so that missing meshes of packages are found; None for plain paths."""
     packages = dict.fromkeys((name for name in names if name is not None), "FOLDER")
     if not packages:
         return []

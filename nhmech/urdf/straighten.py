@@ -114,8 +114,7 @@ def _mean_radius(line: Sequence[Wheel]) -> float | None:
 
 def _align(layout: Layout, line: Sequence[Wheel],
            pivot: Joint | None) -> Iterator[tuple[Wheel, np.ndarray]]:
-    """The wheels of one axle, each with the motion (4, 4) in the root's frame that puts it
-    there."""
+    """The wheels of one axle, each with its correction (4, 4) in the root's frame."""
     first = axle_R(layout, line[0])
     axles = [a if a @ first > 0 else -a for a in (axle_R(layout, w) for w in line)]
     along = np.sum(axles, axis=0)

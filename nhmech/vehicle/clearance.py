@@ -42,8 +42,7 @@ class Clearance:
 
 @dataclass(frozen=True)
 class _Part:
-    """A shape of a link: `below` (n in the shape's frame) -> how far it reaches down from its
-    origin."""
+    """A shape of a link: `below` (n in its frame) -> how far it reaches down from its origin."""
 
     link: str
     placement: pin.SE3

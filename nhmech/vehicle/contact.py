@@ -85,8 +85,7 @@ class Contact:
 
 
 def mounts(model: pin.Model, wheels: Sequence[Wheel]) -> tuple[Mount, ...]:
-    """One `Mount` for each wheel. Raises `ModelError` where a wheel's link does not turn with its
-    joint."""
+    """One `Mount` for each wheel. Raises `ModelError` if a link does not turn with its joint."""
     return tuple(_mount(model, wheel) for wheel in wheels)
 
 

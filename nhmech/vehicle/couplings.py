@@ -211,8 +211,7 @@ def narrow_limits(limits: dict[str, JointLimits], steering: Steering) -> dict[st
 
 def _reach(steering: Steering, pair: tuple[Axle, Axle], leader: Axle,
            limits: dict[str, JointLimits], end: float) -> float:
-    """The angle nearest to `end`, coming from zero, at which all followers are within their
-    limits."""
+    """The angle nearest to `end`, from zero, at which all followers are within their limits."""
     def fits(angle: float) -> bool:
         angles = steering.followers({leader.steering: angle}, pair)
         bounded = [name for name in angles if name in limits and name != leader.steering]

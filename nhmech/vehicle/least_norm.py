@@ -13,8 +13,7 @@ OPTIMAL = 1e-12    # slope below which no further unknown makes the residual, of
 
 
 def solve_shortest(matrix: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The least-norm solution (n,) of matrix x = right, and an orthonormal basis (n, k) of the
-    kernel."""
+    """The least-norm solution (n,) of matrix x = right, and a basis (n, k) of the kernel."""
     u, s, vt = np.linalg.svd(matrix)
     rank = int(np.sum(s > RANK * max(s.max(initial=0.0), 1e-300)))
     return vt[:rank].T @ ((u[:, :rank].T @ right) / s[:rank]), vt[rank:].T

@@ -41,8 +41,7 @@ def component_row(component: Component, speed: ca.SX, v: ca.SX, phi: ca.SX | Non
 
 def contact_rows(contact: Contact, v: ca.SX, phi: ca.SX, lateral_priority: int,
                  released: bool = False) -> list[Row]:
-    """Normal row with its holonomic function, then the held directions; `released` frees the
-    lateral one."""
+    """Normal row with its function, then the held directions; `released` frees the lateral."""
     rows = [component_row(Component(contact.name, "normal"), contact.speed("normal"), v, phi,
                           HOLONOMIC)]
     for direction in contact.held[1:]:

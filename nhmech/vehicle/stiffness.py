@@ -78,8 +78,7 @@ def check_massless(vehicle: Vehicle) -> None:
 
 
 def describe_massless(vehicle: Vehicle, q: np.ndarray | None = None) -> str | None:
-    """Which joints can move no mass at q (the zero pose if None), and what to do about it; else
-    None."""
+    """Which joints move no mass at q (the zero pose if None), and what to do; else None."""
     try:
         _reduce(vehicle, q)
     except MasslessMotion as error:

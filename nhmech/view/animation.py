@@ -88,8 +88,7 @@ def _trace(scene: Scene, motion: Motion, times: np.ndarray, q: np.ndarray,
 
 
 def _deviation(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> float:
-    """The largest distance [m] of points (n, 3) from the straight pieces start -> end, each from
-    its own."""
+    """The largest distance [m] of points (n, 3), each from its straight piece start -> end."""
     along = end - start
     share = np.sum((points - start) * along, axis=1) / np.maximum(np.sum(along**2, axis=1), 1e-30)
     nearest = start + np.clip(share, 0.0, 1.0)[:, None] * along
@@ -115,8 +114,7 @@ def _legend_track(line: Sequence[LegendLine]) -> dict:
 
 
 def _overlay_clip(path: str, times: np.ndarray, poses: Sequence[np.ndarray | None]) -> dict:
-    """A clip with scale that is hidden where the pose is None; meanwhile the object stays where it
-    was."""
+    """A clip with scale that is hidden where the pose is None, and does not move meanwhile."""
     last = next((pose for pose in poses if pose is not None), np.eye(4))
     filled = []
     for pose in poses:

@@ -10,8 +10,7 @@ CONTACTS = ("#D64A0F", "#0069B2", "#00946B", "#C7619E", "#E09900", "#4CA8E0", "#
 
 
 def contact_colour(number: int) -> str:
-    """#RRGGBB of contact `number`, its place in `contact_names`; the ninth has the first colour
-    again."""
+    """#RRGGBB of contact `number`, its place in `contact_names`; repeats after eight."""
     return CONTACTS[number % len(CONTACTS)]
 
 

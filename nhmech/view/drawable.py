@@ -67,8 +67,7 @@ class Snapshot:
 
     @classmethod
     def of(cls, state: Any) -> Snapshot:
-        """A copy of a configuration (nq,), or of an object that has q and perhaps t, v, u and
-        contacts."""
+        """A copy of a configuration (nq,), or of an object with q and perhaps t, v, u, contacts."""
         v, u = (None if value is None else np.array(value, dtype=float)
                 for value in (getattr(state, "v", None), getattr(state, "u", None)))
         return cls(np.array(getattr(state, "q", state), dtype=float),

@@ -185,8 +185,7 @@ def clip_start(axes: Any) -> None:
 
 
 def wheel_line(vehicle: Vehicle, wheel: str, states: int) -> dict[str, Any]:
-    """How a wheel is drawn in every picture: its colour, its own mark at some of the states, its
-    name."""
+    """How a wheel is drawn in every picture: its colour, its mark, its name."""
     k = vehicle.contact_names.index(wheel)
     # marks of different wheels are at different places, so that of two equal lines both are seen
     first = int((0.06 + 0.03 * k) * states)

@@ -87,8 +87,7 @@ def is_moving(ground: Ground) -> bool:
 
 
 def describe_ground(ground: Ground) -> str:
-    """Slope and motion of the ground, to be appended to other words; empty for level ground at
-    rest."""
+    """Slope and motion of the ground, to append to other words; empty for level ground at rest."""
     slope = float(np.degrees(np.arccos(np.clip(ground.normal[2], -1, 1))))
     speed = float(np.linalg.norm(ground.velocity))
     rate = float(np.dot(ground.normal, ground.angular_velocity))

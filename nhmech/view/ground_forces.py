@@ -28,7 +28,6 @@ def forces_at(vehicle: Vehicle, moment: Snapshot) -> Reactions:
 
 
 def friction_at(mu: Mapping[str, float], moment: Snapshot) -> dict[str, float]:
-    """Coefficients of the wheels: those with which the run was made, where it says so, else
-    `mu`."""
+    """Coefficients of the wheels: those of the run, if it has some, else `mu`."""
     own = {} if moment.contacts is None else moment.contacts.mu
     return {wheel: own.get(wheel, value) for wheel, value in mu.items()}

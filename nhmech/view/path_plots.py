@@ -139,8 +139,7 @@ def twist(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None) -> Plot:
 
 
 def tracks(simulated: Simulated, trajectory: Trajectory, axes: Any = None) -> Plot | None:
-    """(figure, axes) with the tracks of the shapes that leave one [m]; None for a system without
-    any."""
+    """(figure, axes) with the tracks of the shapes that leave one [m]; None without any."""
     if simulated.example is None:
         return None
     shapes = [shape for shape in simulated.example.shapes if shape.trail]

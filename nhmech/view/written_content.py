@@ -70,8 +70,7 @@ class Content(NamedTuple):
 def vehicle_content(vehicle: Vehicle, joints: Mapping[str, float] | None, pose: object,
                     xi: Mapping[str, float] | None, dt: float,
                     mu: float | Mapping[str, float] | None, title: str | None) -> Content:
-    """Of a vehicle; the arguments are those of `save_page`. Raises `InputError` for ground that
-    moves."""
+    """Of a vehicle; arguments as of `save_page`. Raises `InputError` for ground that moves."""
     if is_moving(vehicle.ground):
         raise InputError("a page in which a robot runs draws ground at rest; save_html writes a "
                          "run on ground that moves")

@@ -246,8 +246,7 @@ def step_function(advance: ca.Function, bounds: Bounded | None = None) -> ca.Fun
 
 
 def settling_function(project: ca.Function) -> ca.Function:
-    """(t, x, theta, side, guard) -> x, health, status: one projection, and whether a step may end
-    there."""
+    """(t, x, theta, side, guard) -> x, health, status: one projection, and its judgement."""
     inputs = symbols_of(project)
     side, guard = type(inputs[0]).sym("side"), type(inputs[0]).sym("guard")
     x, _, _, health = project(*inputs)

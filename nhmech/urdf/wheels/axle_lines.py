@@ -26,8 +26,7 @@ class Meeting(Enum):
 
 def group_by_body(layout: Layout, wheels: Sequence[Wheel], steering: Collection[str], *,
                   blades: bool = False) -> dict[tuple[str, ...], list[Wheel]]:
-    """Wheels that grip, by the joints that steer them; with `blades` all that do not slip
-    sideways."""
+    """Wheels that grip, by the joints that steer them; with `blades` all that hold sideways."""
     bodies: dict[tuple[str, ...], list[Wheel]] = {}
     for wheel in wheels:
         held = wheel.traits.grips and wheel.held and wheel.joint is not None

@@ -181,8 +181,7 @@ def _find_feet(layout: Layout, wheels: Sequence[FoundWheel]) -> list[_Ball]:
 
 
 def _holds(layout: Layout, wheels: Sequence[FoundWheel], point: np.ndarray) -> bool:
-    """Whether a point in the root's frame is before or behind the axle of the wheels, and not below
-    it."""
+    """Whether a point in the root's frame is before or behind the wheels' axle, not below it."""
     wheel = wheels[0].wheel
     along = axle_R(layout, wheel)
     across = np.array([-along[1], along[0]]) @ (point[:2] - centre_R(layout, wheel)[:2])

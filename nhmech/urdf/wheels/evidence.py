@@ -297,8 +297,7 @@ def _is_shaft(layout: Layout, axle: Axle, axles: Sequence[Axle]) -> bool:
 
 
 def _offset(layout: Layout, axle: Axle, other: Axle) -> float | None:
-    """How far two axles are apart [m] along the line that they share; None where they share
-    none."""
+    """How far two axles are apart [m] along the line that they share; None if they do not."""
     if other.joint is axle.joint:
         return None
     direction, second = layout.axis_R(axle.joint), layout.axis_R(other.joint)

@@ -101,8 +101,7 @@ def _contradicts(layout: Layout, contact: FoundWheel, floor: float) -> bool:
 
 
 def _fit(layout: Layout, contact: FoundWheel, ground: float) -> FoundWheel:
-    """The wheel with the radius that its height asks for; as it is where it lies below the
-    ground."""
+    """The wheel with the radius that its height asks for, unless it lies below the ground."""
     height = float(centre_R(layout, contact.wheel)[2]) - ground
     if height <= 0:
         return contact

@@ -22,8 +22,7 @@ _FLAT = 0.9999   # of 1: the upward part of an axle that is taken as vertical, u
 
 
 class Origin(Enum):
-    """Where a name was written: in the file or in an argument of `load`; the value begins
-    messages."""
+    """Where a name was written: in the file or in an argument of `load`; begins messages."""
 
     TAG = "<nhmech>"
     DRIVE = "<drive>"

@@ -115,8 +115,7 @@ def choose_radius(radii: Sequence[Radius], rim: Rim | None) -> Radius | None:
 
 def weigh_radii(radii: Sequence[Radius], radius: float,
                 chosen: Radius | None) -> tuple[tuple[Fact, ...], Reason | None]:
-    """What the sources say of a radius [m], and those that contradict it in words; None where none
-    does."""
+    """What the sources say of a radius [m], and those that contradict it in words, or None."""
     facts = tuple(Fact(r.witness, r is chosen or r.agrees(radius), r.value) for r in radii)
     against = [r for r, fact in zip(radii, facts, strict=True) if not fact.agrees]
     if not against:

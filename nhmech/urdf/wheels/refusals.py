@@ -112,8 +112,7 @@ def _turn_left(layout: Layout, joint: Joint) -> str:
 
 
 def rival_error(layout: Layout, lowest: Axle, pair: Sequence[Axle]) -> ModelError:
-    """The error about one joint on the ground, and a pair above it that looks no less like
-    wheels."""
+    """The error about one joint on the ground, and a pair above it that also looks like wheels."""
     return ModelError(
         f"{layout.source.label}: {lowest.joint.name} alone reaches the lowest plane, and nothing "
         f"but its round shape speaks for a wheel; {_names([a.joint for a in pair])} are a pair "
@@ -163,8 +162,7 @@ def no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
 
 
 def _find_drawn(layout: Layout) -> list[LinkShape]:
-    """Cylinders that lie on one plane below all other ones; none unless two are part of the
-    base."""
+    """Cylinders that lie on one plane below all others; none unless two are of the base."""
     lying = [(float(layout.X_RL[link][2] @ [*s.centre, 1.0]) - s.size[0], s)
              for link in layout.links
              for s in layout.shapes(link) or layout.shapes(link, tag="visual")

@@ -205,8 +205,7 @@ def beside_cylinder(layout: Layout, joint: Joint) -> tuple[float, float] | None:
 
 
 def equal_rims(layout: Layout, joint: Joint, rim: Rim) -> list[Rim]:
-    """All rims of a rotor from the same source and of the same size as one of them, which is
-    among them."""
+    """All rims of a rotor from the same source and of the same size, this one included."""
     found = _rims(layout, joint, layout.rigid(joint.child), [rim.source])
     return [r for r in found if abs(r.radius - rim.radius) < _BELOW * rim.radius]
 

@@ -299,8 +299,7 @@ def _is_steered(layout: Layout, link: str, roles: Roles) -> bool:
 
 
 def _follow(layout: Layout, roles: Roles, names: Sequence[str]) -> tuple[set[str], list[Notice]]:
-    """The named joints that move; where one does not, the moving joints that mimic it in its
-    place."""
+    """The named joints that move; for one that does not, the moving joints that mimic it."""
     chosen: set[str] = set()
     notices = []
     mimics = _read_mimics(layout)

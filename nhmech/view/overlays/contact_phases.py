@@ -77,8 +77,7 @@ def wheel_phases(vehicle: Drawable, moment: Snapshot) -> np.ndarray:
 
 
 def phases_along(vehicle: Drawable, run: Motion, times: np.ndarray) -> np.ndarray:
-    """What each contact did at these times (m,) [s], (m, n): all roll where nothing else is
-    known."""
+    """What each contact did at these times (m,) [s], (m, n); rolling if nothing is known."""
     if not isinstance(run, Trajectory) or run.contact is None:
         return np.full((len(times), len(vehicle.contact_names)), Phase.ROLLING)
     ends = np.array([span.end for span in run.phases])
