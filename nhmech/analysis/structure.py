@@ -30,20 +30,10 @@ LONG = 2.0      # [s] after which no further level of brackets is begun
 @dataclass(frozen=True)
 class SymmetryClass:
     """A group that changes nothing, and its class (paper 004, section VI): purely kinematic,
-    horizontal or general.
+    horizontal or general; dimensions as in `mechanics.symmetry.Symmetry`."""
 
-    Attributes
-    ----------
-    group
-        Such as "SE(2)" or "SE(2) x T^2" of a vehicle; "" where only the generators are known.
-    names
-        Of its generators.
-    dim_vertical, dim_horizontal, dim_motion, dim_tangent
-        As in `mechanics.symmetry.Symmetry`.
-    """
-
-    group: str
-    names: tuple[str, ...]
+    group: str  # such as "SE(2)" or "SE(2) x T^2" of a vehicle; "" if only generators are known
+    names: tuple[str, ...]  # of its generators
     kind: str
     dim_vertical: int
     dim_horizontal: int

@@ -55,28 +55,14 @@ Rule = Callable[[Seen], Any]
 
 @dataclass(frozen=True)
 class Judged:
-    """What a task makes of a lane after a period.
-
-    Attributes
-    ----------
-    quantities
-        By name.
-    observed
-        Which of them are observed, in this order.
-    reward, terminated
-        Scalars; terminated is 1 or 0.
-    memory
-        What the lane remembers until the next period (m,).
-    told
-        Which quantities are in `info`.
-    """
+    """What a task makes of a lane after a period."""
 
     quantities: dict[str, ca.SX]
-    observed: tuple[str, ...]
+    observed: tuple[str, ...]  # which of them are observed, in this order
     reward: ca.SX
-    terminated: ca.SX
-    memory: ca.SX
-    told: tuple[str, ...] = ()
+    terminated: ca.SX  # 1 or 0
+    memory: ca.SX  # what the lane remembers until the next period (m,)
+    told: tuple[str, ...] = ()  # which quantities are in `info`
 
 
 class Task(ABC):

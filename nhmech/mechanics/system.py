@@ -24,17 +24,11 @@ _ITERATIONS = 100      # of Newton's method, which needs about six near the mani
 @dataclass(frozen=True)
 class AuxiliaryVariables:
     """Symbols that stand for functions of (t, q), with rates known without differentiating those
-    functions.
+    functions."""
 
-    Attributes
-    ----------
-    symbols, meanings, rates
-        (k,) each; rates are functions of symbols and v.
-    """
-
-    symbols: ca.SX
-    meanings: ca.SX
-    rates: ca.SX
+    symbols: ca.SX  # (k,)
+    meanings: ca.SX  # (k,)
+    rates: ca.SX  # (k,), functions of symbols and v
 
 
 @dataclass(frozen=True)

@@ -105,41 +105,24 @@ class Encoders(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class StateLayout:
     """Where the names of a state stand in its numbers (q, v, x, u); the same for all states of a
-    run.
-
-    Attributes
-    ----------
-    nq, nv
-        Lengths of q and v.
-    u
-        Where the inputs stand.
-    xi, v, angles, joint_position, joint_velocity, encoder_angle, encoder_rate
-        Name -> index.
-    slots
-        Coordinate by coordinate: (index in x, index in q, whether an angle in x stands for a pair
-        of cosine and sine in q).
-    has_base
-        Whether what moves is a vehicle, with a base.
-    has_pose
-        Whether q begins with the pose of a body: position, then quaternion.
-    sensors
-        What the links measure.
-    """
+    run."""
 
     nq: int
     nv: int
-    u: slice
-    xi: dict[str, int]
+    u: slice  # where the inputs stand
+    xi: dict[str, int]  # name -> index, here and below
     v: dict[str, int]
     angles: dict[str, int]
     joint_position: dict[str, int]
     joint_velocity: dict[str, int]
     encoder_angle: dict[str, int]
     encoder_rate: dict[str, int]
+    # coordinate by coordinate: (index in x, index in q, whether an angle in x stands for a pair of
+    # cosine and sine in q)
     slots: tuple[tuple[int, int, bool], ...]
-    has_base: bool
-    has_pose: bool
-    sensors: LinkSensors
+    has_base: bool  # whether what moves is a vehicle, with a base
+    has_pose: bool  # whether q begins with the pose of a body: position, then quaternion
+    sensors: LinkSensors  # what the links measure
 
     def __repr__(self) -> str:
         return (f"<StateLayout: nq {self.nq}, nv {self.nv}, nx {self.nx}, "

@@ -35,26 +35,14 @@ FLAT = 0.1
 
 
 class Step(NamedTuple):
-    """Where a step ends.
+    """Where a step ends."""
 
-    Attributes
-    ----------
-    x, q, v
-        The state vector, configuration and velocity.
-    health
-        (3,) |phi| before the last projection [m], the frame's margin, the least guard.
-    status
-        Whether the step may end here.
-    t
-        [s] the time that was reached; not the step's end where the integrator gave up.
-    """
-
-    x: np.ndarray
+    x: np.ndarray  # the state vector
     q: np.ndarray
     v: np.ndarray
-    health: np.ndarray
-    status: Status
-    t: float
+    health: np.ndarray  # (3,) |phi| before the last projection [m], the frame's margin, least guard
+    status: Status  # whether the step may end here
+    t: float  # [s] that was reached; not the step's end where the integrator gave up
 
 
 # (t, x, u, theta, dt, side, guard) -> Step
