@@ -18,7 +18,7 @@ from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
 from .contact_load import contact_load, contact_loads, load_from
 from .friction import coefficients, known_coefficients, widest_split
-from .validity import Judged, Validity, Verdict, judge
+from .validity import JudgedStates, Validity, Verdict, judge
 
 FRICTION = "friction limit"      # name of the event
 STRIDE = 10     # states in a row of which one is judged while nothing holds
@@ -227,7 +227,7 @@ class RunValidity:
         (time [s], name) of `friction_limit` and `lift_off` in the run, located exactly.
     """
 
-    states: Judged
+    states: JudgedStates
     events: tuple[tuple[float, str], ...]
 
     def __repr__(self) -> str:
@@ -371,4 +371,4 @@ def run_validity(trajectory: Trajectory, mu: float | Mapping[str, float] | None 
     loads = contact_loads(vehicle, *(part[chosen] for part in (
         trajectory.t, trajectory.q, trajectory.v, trajectory.u)))
     known = coefficients(vehicle, mu)
-    return RunValidity(Judged(vehicle, loads, known), events)
+    return RunValidity(JudgedStates(vehicle, loads, known), events)

@@ -239,7 +239,7 @@ def _weigh(mu: Mapping[str, float]) -> tuple[bool, Mapping[str, float]]:
     return known, mu if known else dict.fromkeys(mu, 1.0)
 
 
-class Judged(Sequence[Validity]):
+class JudgedStates(Sequence[Validity]):
     """`Validity` of many states, each worked out when it is asked for; verdicts and the hardest
     state where a glance does not tell."""
 

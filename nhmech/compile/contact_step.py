@@ -13,7 +13,7 @@ from .buffered import library_in_c
 from .contact_code import TEXT
 from .contact_problem_code import PROBLEM
 from .contact_rows_code import NO_POINTS, POINTS, ROWS
-from .loop import HIDDEN, Source, library_of
+from .loop import HIDDEN, LoopSource, library_of
 from .workspace import workspace
 
 # what the code returns: OPEN where its iterations do not close, FAILED where the contact problem
@@ -131,7 +131,7 @@ def compile_contact_step(look: ca.Function, momentum: ca.Function, energy: ca.Fu
 
 
 def contact_source(functions: Sequence[ca.Function], layout: ContactLayout,
-                   words: dict[str, str]) -> Source:
+                   words: dict[str, str]) -> LoopSource:
     """C of a step: the functions of `compile_contact_step` and what goes around them."""
     look, momentum, _, move, project, *bodies = functions
     generator = ca.CodeGenerator("contact_step.c", {"with_header": False})
@@ -159,4 +159,4 @@ def contact_source(functions: Sequence[ca.Function], layout: ContactLayout,
     points = (POINTS if bodies else NO_POINTS).format(**known)
     text = (ROWS + PROBLEM + TEXT).format(points_code=points, **known)
     code = HIDDEN.format(generator.dump()) + text
-    return Source(code, sum(function.n_instructions() for function in small))
+    return LoopSource(code, sum(function.n_instructions() for function in small))

@@ -248,7 +248,7 @@ class Loop:
     work: int = 0  # doubles that the loop wants to keep from call to call
 
 
-class Source(NamedTuple):
+class LoopSource(NamedTuple):
     """Code in C, and how many instructions of CasADi's are in it."""
 
     code: str
@@ -257,7 +257,7 @@ class Source(NamedTuple):
 
 def loop_source(step: ca.Function, settle: ca.Function, read: ca.Function, angles: int,
                 kept: bool = False, bounds: Bounding = (None, None), order: int = 4,
-                control: ca.Function | None = None) -> Source:
+                control: ca.Function | None = None) -> LoopSource:
     """The loop around `step` (t, x, u, theta, dt, side, guard) -> (x, health, status).
 
     `settle` (t, x, theta, side, guard) -> (x, health, status) follows a step that ends off the
@@ -284,7 +284,7 @@ def loop_source(step: ca.Function, settle: ca.Function, read: ca.Function, angle
 class LoopCode:
     """The code of a loop, and what becomes of it."""
 
-    def __init__(self, source: Source):
+    def __init__(self, source: LoopSource):
         self._source = source
         self._loop: Loop | None = None
         self._build: Build | None = None
@@ -325,7 +325,7 @@ def shapes(functions: Sequence[ca.Function], nu: int, angles: int) -> dict[str, 
 
 
 def source_of(functions: Sequence[ca.Function], text: str, bounds: Bounding = (None, None),
-              control: ca.Function | None = None, **words: object) -> Source:
+              control: ca.Function | None = None, **words: object) -> LoopSource:
     """C of the functions followed by a text with the words put in."""
     generator = ca.CodeGenerator("step.c", {"with_header": False})
     for function in (*functions, *(part for part in (*bounds, control) if part is not None)):
@@ -338,10 +338,10 @@ def source_of(functions: Sequence[ca.Function], text: str, bounds: Bounding = (N
     code = HIDDEN.format(functions_in_c) + text.format(
         **ASKED | words, **CODES, flat=flat, apart=APART, NEWTON=NEWTON, STRIDE=STRIDE,
         crossed=crossed, lifts=int(bounds[1] is not None))
-    return Source(code, functions[0].n_instructions() + code.count("\n") // 2)
+    return LoopSource(code, functions[0].n_instructions() + code.count("\n") // 2)
 
 
-def library_of(source: Source, build: bool) -> Library | None:
+def library_of(source: LoopSource, build: bool) -> Library | None:
     """The code compiled and loaded; None without a compiler or where it takes too long (said once),
     and where it is not in the cache and `build` is not set. Raises `CompileError` where the
     compiler refuses, or what it made cannot be loaded."""

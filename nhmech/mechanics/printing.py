@@ -19,7 +19,7 @@ from .distribution import Distribution
 READABLE = 3000         # signs that are still shown of a formula that is not simplified
 
 
-class Named(Protocol):
+class NamedSystem(Protocol):
     """What is asked of a Lagrangian system: symbols with names, and functions of them."""
 
     @property
@@ -70,7 +70,7 @@ class Display:
         As they are written.
     """
 
-    def __init__(self, system: Named, as_latex: bool):
+    def __init__(self, system: NamedSystem, as_latex: bool):
         self.system, self.as_latex = system, as_latex
         space = system.algebroid
         angles = {name.removesuffix(".cos") for name in space.q_names if name.endswith(".cos")}
@@ -124,7 +124,7 @@ class Display:
         return Section(heading, tuple(pair for pair in pairs if pair[0] != pair[1]))
 
 
-def system_sections(system: Named, display: Display) -> list[Section]:
+def system_sections(system: NamedSystem, display: Display) -> list[Section]:
     """Lagrangian, brackets of the fibre's basis, forces."""
     space = system.algebroid
     function, force = system.expand(

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..compile.adaptive import Adaptive, compile_adaptive
 from ..compile.bounding import Bounding
-from ..compile.loop import Loop, LoopCode, Source, loop_source
+from ..compile.loop import Loop, LoopCode, LoopSource, loop_source
 from ..errors import REPR, NhmechError, listed
 from ..mechanics.equations import Equations
 from ..symbolic.buffered import Buffered
@@ -133,20 +133,20 @@ def _ends(equations: Equations) -> tuple[ca.Function, ca.Function]:
 
 @once
 def _loop_source(equations: Equations, scheme: Scheme, kinematic: bool,
-                 margins: Bounding) -> Source:
+                 margins: Bounding) -> LoopSource:
     return _write_loop(equations, scheme, kinematic, margins, None)
 
 
 @once
 def _controlled_source(law: ca.Function, equations: Equations, scheme: Scheme, kinematic: bool,
-                       margins: Bounding) -> Source:
+                       margins: Bounding) -> LoopSource:
     """Kept as long as the law."""
     control = feedback_function(law, equations)
     return _write_loop(equations, scheme, kinematic, margins, control)
 
 
 def _write_loop(equations: Equations, scheme: Scheme, kinematic: bool, margins: Bounding,
-                control: ca.Function | None) -> Source:
+                control: ca.Function | None) -> LoopSource:
     assert scheme.method is not None, "a scheme that chooses its steps has a loop of its own"
     step, kept = loop_step(equations, scheme.method, kinematic)
     angles = len(StateVector.of(equations).angle_slots())

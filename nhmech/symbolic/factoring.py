@@ -9,7 +9,7 @@ from itertools import combinations
 from math import inf
 from typing import Any
 
-from .linear_forms import ONE, Graph, Node, Value, gather, round_off, unit
+from .linear_forms import ONE, Graph, GraphNode, Value, gather, round_off, unit
 
 
 def rewrite(graph: Graph, outputs: list[list[Value]]) -> tuple[Graph, list[list[Value]]]:
@@ -27,7 +27,7 @@ def rewrite(graph: Graph, outputs: list[list[Value]]) -> tuple[Graph, list[list[
         elif node.kind == "product":
             new[atom] = made.product((new[a], power) for a, power in node.parts)
         elif node.kind == "function":
-            new[atom] = Value(1.0, made.atom(Node("function",
+            new[atom] = Value(1.0, made.atom(GraphNode("function",
                                                   tuple(new[a].times(c) for c, a in node.parts),
                                                   node.operation)))
         else:

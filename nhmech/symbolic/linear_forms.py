@@ -33,7 +33,7 @@ class Value(NamedTuple):
         return Value(number * self.number, self.atom)
 
 
-class Node(NamedTuple):
+class GraphNode(NamedTuple):
     """What an atom is.
 
     Attributes
@@ -58,12 +58,12 @@ class Graph:
     """Atoms, each there once."""
 
     def __init__(self):
-        self.nodes: list[Node] = []
-        self._atoms: dict[Node, int] = {}
+        self.nodes: list[GraphNode] = []
+        self._atoms: dict[GraphNode, int] = {}
         self._sums: dict[tuple, int] = {}
-        self.atom(Node("one"))
+        self.atom(GraphNode("one"))
 
-    def atom(self, node: Node) -> int:
+    def atom(self, node: GraphNode) -> int:
         if node not in self._atoms:
             self._atoms[node] = len(self.nodes)
             self.nodes.append(node)
@@ -82,7 +82,7 @@ class Graph:
             scale = (abs(terms[first]) if len(sizes) == 1
                      else 1.0) * (1 if terms[first] > 0 else -1)
             self._sums[shape] = self.atom(
-                Node("sum", tuple((a, unit(c / scale)) for a, c in terms.items()))
+                GraphNode("sum", tuple((a, unit(c / scale)) for a, c in terms.items()))
             )
         atom = self._sums[shape]
         return Value(unit(terms[first] / dict(self.nodes[atom].parts)[first]), atom)
@@ -103,7 +103,7 @@ class Graph:
         if not number or not parts:
             return Value(number, ONE)
         single = len(parts) == 1 and parts[0][1] == 1
-        return Value(number, parts[0][0] if single else self.atom(Node("product", parts)))
+        return Value(number, parts[0][0] if single else self.atom(GraphNode("product", parts)))
 
     def factors(self, atom: int) -> tuple[tuple[int, int], ...]:
         """(atom, power) of a product; anything else is its own one factor."""
@@ -161,7 +161,7 @@ def read(function: ca.Function) -> tuple[Graph, list[list[Value]]]:
         operation, to, of = (function.instruction_id(i), function.instruction_output(i),
                              function.instruction_input(i))
         if operation == ca.OP_INPUT:
-            work[to[0]] = Value(1.0, graph.atom(Node("input", place=(of[0], of[1]))))
+            work[to[0]] = Value(1.0, graph.atom(GraphNode("input", place=(of[0], of[1]))))
         elif operation == ca.OP_CONST:
             constant = float(function.instruction_constant(i))
             if not math.isfinite(constant):
@@ -188,4 +188,4 @@ def _operation(graph: Graph, operation: int, x: list[Value]) -> Value:
               ca.OP_INV: (-1,)}.get(operation)
     if powers is not None:
         return graph.product(zip(x, powers))
-    return Value(1.0, graph.atom(Node("function", tuple(x), operation)))
+    return Value(1.0, graph.atom(GraphNode("function", tuple(x), operation)))

@@ -16,7 +16,7 @@ FAINT = 1e-15        # relative to all others, a row below this is rounding, in 
 
 
 @dataclass(frozen=True)
-class Reduced:
+class RowReduction:
     """Row echelon form of K w = r, K (N, n), on a manifold."""
 
     # what must vanish for the system to have a solution: left null vectors of K times r
@@ -48,7 +48,7 @@ class Reduced:
         return ca.vertcat(ca.SX(0, 1), *[w[c] for c in range(len(w))])
 
 
-def row_reduce(matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: int) -> Reduced:
+def row_reduce(matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: int) -> RowReduction:
     """Eliminates `rank` pivots, as `row_reduce_avoiding` does."""
     reduced = row_reduce_avoiding(matrix, right, samples, rank, ())
     if reduced is None:
@@ -60,7 +60,7 @@ def row_reduce(matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: int) -> R
 
 
 def row_reduce_avoiding(matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: int,
-                        avoid: Sequence[int]) -> Reduced | None:
+                        avoid: Sequence[int]) -> RowReduction | None:
     """Eliminates `rank` pivots, none of them in the columns `avoid`; None where those columns are
     needed.
 
@@ -97,8 +97,8 @@ def row_reduce_avoiding(matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: 
             rows[k] = {j: entry
                        for j, entry in rows[k].items() if np.abs(work[:, k, j]).max() > ZERO}
     used = {c for _, c in pivots}
-    return Reduced([rights[k] for k in left], pivots,
-                   tuple(j for j in range(width) if j not in used), rows, rights)
+    return RowReduction([rights[k] for k in left], pivots,
+                        tuple(j for j in range(width) if j not in used), rows, rights)
 
 
 def unit_rows(samples: np.ndarray) -> np.ndarray:

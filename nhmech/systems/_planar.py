@@ -22,7 +22,7 @@ def with_joints(*names: str) -> LieAlgebroid:
 
 
 @dataclass(frozen=True)
-class Motion:
+class PlanarMotion:
     """How a point of a body moves: its velocity ahead and to the left of the body [m/s],
     and the body's turning rate [rad/s]."""
 
@@ -30,15 +30,16 @@ class Motion:
     lateral: ca.SX
     turn: ca.SX
 
-    def at(self, ahead, left=0) -> Motion:
+    def at(self, ahead, left=0) -> PlanarMotion:
         """Of the point `ahead` and to the `left` [m] of this one on the same body."""
-        return Motion(self.forward - left * self.turn, self.lateral + ahead * self.turn, self.turn)
+        return PlanarMotion(self.forward - left * self.turn, self.lateral + ahead * self.turn,
+                            self.turn)
 
-    def hinge(self, angle, rate) -> Motion:
+    def hinge(self, angle, rate) -> PlanarMotion:
         """Of the same point on a second body, hinged here and turned by `angle` to the left."""
         c, s = ca.cos(angle), ca.sin(angle)
-        return Motion(c * self.forward + s * self.lateral, c * self.lateral - s * self.forward,
-                      self.turn + rate)
+        return PlanarMotion(c * self.forward + s * self.lateral,
+                            c * self.lateral - s * self.forward, self.turn + rate)
 
     def energy(self, mass, inertia=0) -> ca.SX:
         """Kinetic energy [J] of a body with its centre of mass here, `inertia` about the vertical
@@ -46,9 +47,9 @@ class Motion:
         return (mass * (self.forward ** 2 + self.lateral ** 2) + inertia * self.turn ** 2) / 2
 
 
-def base(s: Symbols) -> Motion:
+def base(s: Symbols) -> PlanarMotion:
     """Of the origin of the first body."""
-    return Motion(s.v.forward_speed, s.v.lateral_speed, s.v.yaw_rate)
+    return PlanarMotion(s.v.forward_speed, s.v.lateral_speed, s.v.yaw_rate)
 
 
 def wheels(place: Callable[[np.ndarray], ArrayLike], ahead: float, half_track: float,

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import MechanicsError
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import imbalance
-from ._planar import Motion, base, deck, wheels, with_joints
+from ._planar import PlanarMotion, base, deck, wheels, with_joints
 from .example import Check, Example
 from .shapes import GREY, ORANGE
 
@@ -74,7 +74,7 @@ def example(n: int = 2, **parameters: float) -> Example:
     return made
 
 
-def _axles(s: Symbols, n: int) -> Iterator[Motion]:
+def _axles(s: Symbols, n: int) -> Iterator[PlanarMotion]:
     """Of the middle of the car's rear axle and of every trailer's."""
     here, p = base(s), vars(s.p)
     yield here

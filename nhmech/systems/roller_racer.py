@@ -8,7 +8,7 @@ import numpy as np
 
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import imbalance
-from ._planar import Motion, base, deck, wheels, with_joints
+from ._planar import PlanarMotion, base, deck, wheels, with_joints
 from .example import Check, Example
 from .shapes import ORANGE
 
@@ -59,7 +59,7 @@ def example(driven: bool = False, **parameters: float) -> Example:
     return made
 
 
-def _front(s: Symbols) -> Motion:
+def _front(s: Symbols) -> PlanarMotion:
     """Of the front axle, across which the front body cannot move."""
     return base(s).at(s.p.d1).hinge(s.q.joint, s.v.joint).at(s.p.d2)
 

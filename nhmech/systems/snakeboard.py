@@ -8,7 +8,7 @@ import numpy as np
 from ..errors import MechanicsError
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import imbalance
-from ._planar import Motion, base, deck, wheels, with_joints
+from ._planar import PlanarMotion, base, deck, wheels, with_joints
 from .example import Check, Example
 from .shapes import GREY, ORANGE, Shape, pose
 
@@ -72,7 +72,7 @@ def example(trucks: str = "coupled", **parameters: float) -> Example:
     return made
 
 
-def _truck(s: Symbols, side: int) -> Motion:
+def _truck(s: Symbols, side: int) -> PlanarMotion:
     """Of the front (1) or back (-1) truck, seen from it."""
     angle, rate = (s.q.front, s.v.front) if side == 1 else (s.q.back, s.v.back)
     return base(s).at(side * s.p.r).hinge(angle, rate)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import imbalance
-from ._planar import Motion, base, deck, wheels, with_joints
+from ._planar import PlanarMotion, base, deck, wheels, with_joints
 from .example import Check, Example
 from .shapes import ORANGE
 
@@ -53,7 +53,7 @@ def example(**parameters: float) -> Example:
     return made
 
 
-def _links(s: Symbols) -> tuple[Motion, Motion, Motion]:
+def _links(s: Symbols) -> tuple[PlanarMotion, PlanarMotion, PlanarMotion]:
     """Of the middles of the links."""
     middle, l = base(s), s.p.l
     return (middle.at(-l).hinge(s.q.back, s.v.back).at(-l), middle,

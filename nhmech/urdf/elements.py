@@ -71,7 +71,7 @@ class Command:
 
 
 @dataclass(frozen=True)
-class Friction:
+class LinkFriction:
     """The friction of a link.
 
     Attributes
@@ -115,7 +115,7 @@ class Elements:
     drives: tuple[DrivePlugin, ...] = ()  # plugins that drive, in the order of the file
     # joints with command interfaces; those of `<ros2_control>` go first
     commands: tuple[Command, ...] = ()
-    friction: dict[str, Friction] = field(default_factory=dict)  # link -> its friction
+    friction: dict[str, LinkFriction] = field(default_factory=dict)  # link -> its friction
     # link -> `<kp>` of its contacts [N/m]
     stiffness: dict[str, float] = field(default_factory=dict)
     # link -> radius of the wheel it is [m], from plugins that name links (wheel slip)
@@ -177,7 +177,7 @@ def read_elements(robot: Element) -> Elements:
     """The evidence in a `<robot>` element."""
     plugins = [plugin for gazebo in robot.iterfind("gazebo") for plugin in gazebo.iter("plugin")]
     drives = [drive for drive in map(_read_drive, plugins) if drive is not None]
-    friction: dict[str, Friction] = {}
+    friction: dict[str, LinkFriction] = {}
     stiffness: dict[str, float] = {}
     for gazebo in robot.iterfind("gazebo"):
         link, found = gazebo.get("reference"), _read_friction(gazebo)
@@ -254,7 +254,7 @@ def _parameters(plugin: Element) -> Iterator[tuple[str, str]]:
         yield _letters(_local(element)), (element.text or "").strip()
 
 
-def _read_friction(gazebo: Element) -> Friction | None:
+def _read_friction(gazebo: Element) -> LinkFriction | None:
     """Below a `<gazebo reference="...">`; None where nothing in it tells friction."""
     texts: dict[str, str] = {}
     frame = None
@@ -270,9 +270,9 @@ def _read_friction(gazebo: Element) -> Friction | None:
     direction = _numbers(texts.get("fdir1", ""))
     mu1, mu2 = (_first_positive(texts.get(tag, ""), zero=True) for tag in ("mu1", "mu2"))
     if len(direction) != 3 or not any(direction):
-        return Friction(mu1, mu2)
+        return LinkFriction(mu1, mu2)
     x, y, z = direction
-    return Friction(mu1, mu2, (x, y, z), frame)
+    return LinkFriction(mu1, mu2, (x, y, z), frame)
 
 
 def _read_stiffness(gazebo: Element) -> float | None:

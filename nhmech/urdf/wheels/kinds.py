@@ -45,7 +45,7 @@ class Clue:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class TreadVerdict:
     """What a wheel is, by all sources.
 
     Attributes
@@ -85,7 +85,7 @@ _WORDS = (("mecanum", Tread.MECANUM), ("swedish", Tread.MECANUM), ("omni", Tread
           ("holonomic", Tread.OMNI))
 
 
-def judge(layout: Layout, wheel: Wheel) -> Verdict:
+def judge(layout: Layout, wheel: Wheel) -> TreadVerdict:
     """What a wheel on a joint is, by every source of the file."""
     assert wheel.joint is not None, "only a wheel that rolls has a tread"
     rollers = find_rollers(layout, layout.joints[wheel.joint])
@@ -102,9 +102,9 @@ def judge(layout: Layout, wheel: Wheel) -> Verdict:
             agrees = (clue.tread is Tread.TYRES) == (tread is Tread.TYRES)
             (sources if tread is not None and agrees else against).append(clue.source)
     if tread is None:
-        return Verdict(against=tuple(dict.fromkeys(against)))
-    return Verdict(tread, tuple(dict.fromkeys(sources)), tuple(dict.fromkeys(against)), rollers,
-                   is_own)
+        return TreadVerdict(against=tuple(dict.fromkeys(against)))
+    return TreadVerdict(tread, tuple(dict.fromkeys(sources)), tuple(dict.fromkeys(against)),
+                        rollers, is_own)
 
 
 def _see(rollers: Rollers | None) -> list[Clue]:
@@ -186,7 +186,7 @@ _OWN = (None, _find_swivel, _read_names, _read_mesh, _rubbing)
 
 
 def usual_mecanum(layout: Layout, wheels: Sequence[Wheel],
-                  verdicts: Sequence[Verdict] = ()) -> list[Wheel]:
+                  verdicts: Sequence[TreadVerdict] = ()) -> list[Wheel]:
     """The wheels with rollers at the angles that the file tells, or else in the usual assembly:
     seen from above, those that touch the ground make a diamond about the middle."""
     middle = np.mean([centre_R(layout, w) for w in wheels], axis=0)
@@ -202,7 +202,7 @@ def usual_mecanum(layout: Layout, wheels: Sequence[Wheel],
     return found
 
 
-def _find_angle(layout: Layout, wheel: Wheel, verdict: Verdict) -> tuple[float, str] | None:
+def _find_angle(layout: Layout, wheel: Wheel, verdict: TreadVerdict) -> tuple[float, str] | None:
     """The roller angle [rad] of a mecanum wheel, and who tells it; None where nobody does."""
     if verdict.rollers is not None and verdict.rollers.turn and verdict.rollers.is_oblique:
         return verdict.rollers.angle, "the joints of the rollers"
@@ -248,7 +248,7 @@ def fit_rollers(layout: Layout, contacts: Sequence[FoundWheel],
     return found, [_roller_notice(layout, wheels, verdicts, found, why)]
 
 
-def _roller_notice(layout: Layout, wheels: Sequence[Wheel], verdicts: Sequence[Verdict],
+def _roller_notice(layout: Layout, wheels: Sequence[Wheel], verdicts: Sequence[TreadVerdict],
                    contacts: Sequence[FoundWheel], why: str) -> Notice:
     sources = list(dict.fromkeys(s for v in verdicts if v.rolls_sideways for s in v.sources))
     against = list(dict.fromkeys(s for v in verdicts for s in v.against))
