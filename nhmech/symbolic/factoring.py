@@ -27,9 +27,8 @@ def rewrite(graph: Graph, outputs: list[list[Value]]) -> tuple[Graph, list[list[
         elif node.kind == "product":
             new[atom] = made.product((new[a], power) for a, power in node.parts)
         elif node.kind == "function":
-            new[atom] = Value(1.0, made.atom(GraphNode("function",
-                                                  tuple(new[a].times(c) for c, a in node.parts),
-                                                  node.operation)))
+            parts = tuple(new[a].times(c) for c, a in node.parts)
+            new[atom] = Value(1.0, made.atom(GraphNode("function", parts, node.operation)))
         else:
             new[atom] = Value(1.0, made.atom(node))
     return made, [[new[a].times(c) for c, a in part] for part in outputs]
