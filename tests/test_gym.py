@@ -484,7 +484,7 @@ def test_a_function_of_columns_is_the_function(monkeypatch):
                                for i in range(16)]) for k in range(2)]
     for compiled in (True, False):
         if not compiled:
-            monkeypatch.setattr("nhmech.compile.columns._compiled", lambda function: None)
+            monkeypatch.setattr("nhmech.compile.columns._compile", lambda function: None)
         columns = compile_columns(function, given)
         columns.run()
         for found, value in zip(columns.outputs, wanted):
