@@ -1,5 +1,6 @@
-"""What watching costs: frames a second that a browser draws of a vehicle of 21 bodies, the loop's
-real-time factor with and without the viewer, and the size of the page that a run becomes."""
+"""What watching costs: frames a second that a browser draws of a vehicle of 21 bodies and its
+processor time for each, the loop's real-time factor with and without the viewer, and the size of
+the page that a run becomes."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common.generated import trailers  # noqa: E402
+from common.processes import time_of_children  # noqa: E402
 from common.report import aim, interleaved, machine, table  # noqa: E402
 
 import nhmech  # noqa: E402
@@ -23,6 +25,7 @@ from nhmech.view.viewer import Viewer  # noqa: E402
 TRAILERS = 6              # 7 bodies with 14 wheels
 SECONDS, DT = 2.0, 1e-3   # of each measurement, and of each step
 TURN = 0.01               # [s] of the loop of a driven vehicle
+FRAMES, CORES = 30.0, 2   # a second that are wanted, on a computer with so many cores
 BODY = ('<visual><origin xyz="{x} 0 0.05"/><geometry><box size="0.35 0.3 0.12"/></geometry>'
         '</visual></link>')
 WHEEL = ('<visual><origin rpy="1.5707963 0 0"/>'
@@ -64,6 +67,33 @@ def loop(train, show) -> float:
     return simulator.t / (process_time() - used)
 
 
+class Drawn:
+    """What a browser draws within a `with` block: frames a second, and its processor time for each
+    [ms], which does not depend on what else the computer does."""
+
+    def __init__(self, browser: Browser):
+        self._browser = browser
+
+    def _now(self) -> tuple[int, float, float]:
+        return self._browser.evaluate("drawn"), time_of_children(), perf_counter()
+
+    def __enter__(self) -> Drawn:
+        self._begin = self._now()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        frames, used, passed = np.subtract(self._now(), self._begin)
+        self.rate, self.cost = frames / passed, 1e3 * used / max(frames, 1)
+
+
+def judge(what: str, rates: list[float], costs: list[float], ratio: float) -> None:
+    """Compares medians with the aims; `ratio` of pixels to those of the window."""
+    aim(f"frames a second, {what}", float(np.median(rates)), FRAMES)
+    aim(f"the browser's processor time for each of them [ms], {what}", float(np.median(costs)),
+        1e3 * CORES / FRAMES, least=False)
+    print(f"the last of these frames had {100 * ratio**2:.0f} % of the window's pixels")
+
+
 def driven(train) -> None:
     """Frames a second of the page with controls and instruments, in real time."""
     if find_chromium() is None:
@@ -77,21 +107,21 @@ def driven(train) -> None:
         viewer.display(simulator.step())
         browser.wait_for("nhmech.state.ready")
         browser.evaluate(COUNT)
-        drawn = []
+        rates, costs = [], []
         for _ in range(4):
-            before, begin, due = browser.evaluate("drawn"), perf_counter(), perf_counter()
-            while perf_counter() - begin < SECONDS:
-                for _ in range(round(TURN / DT)):
-                    state = simulator.step()
-                viewer.display(state)
-                due += TURN
-                sleep(max(0.0, due - perf_counter()))
-            drawn.append((browser.evaluate("drawn") - before) / (perf_counter() - begin))
+            with Drawn(browser) as drawn:
+                begin = due = perf_counter()
+                while perf_counter() - begin < SECONDS:
+                    for _ in range(round(TURN / DT)):
+                        state = simulator.step()
+                    viewer.display(state)
+                    due += TURN
+                    sleep(max(0.0, due - perf_counter()))
+            rates.append(drawn.rate)
+            costs.append(drawn.cost)
         # the first one finds out how many pixels the browser can draw
-        aim("frames a second with the instruments, driven in real time",
-            float(np.median(drawn[1:])), 30.0)
-        print(f"the last of these frames had {100 * browser.evaluate('ratio') ** 2:.0f} % of the "
-              "window's pixels")
+        judge("driven in real time, with instruments", rates[1:], costs[1:],
+              browser.evaluate("ratio"))
 
 
 def main() -> None:
@@ -113,12 +143,12 @@ def main() -> None:
             with Browser(viewer.url, (640, 420)) as browser:
                 browser.wait_for("nhmech.state.ready")
                 browser.evaluate(COUNT)
-                drawn = []
+                rates = []
 
                 def watched() -> float:
-                    before, begin = browser.evaluate("drawn"), perf_counter()
-                    factor = loop(train, viewer.display)
-                    drawn.append((browser.evaluate("drawn") - before) / (perf_counter() - begin))
+                    with Drawn(browser) as drawn:
+                        factor = loop(train, viewer.display)
+                    rates.append(drawn.rate)
                     return factor
 
                 busy = interleaved({"without": lambda: loop(train, None), "with": watched})
@@ -127,17 +157,15 @@ def main() -> None:
                 # no aim: the loop takes a core that this browser draws with, and nobody watches
                 # ten times real time
                 print("frames a second in a headless browser, the loop at full speed: "
-                      f"{np.median(drawn):.0f}")
+                      f"{np.median(rates):.0f}")
                 run = nhmech.Simulator(train, lambda t, state: np.array([0.4, 0.5]),
                                        dt=DT).run(SECONDS)
-                before, begin, used = browser.evaluate("drawn"), perf_counter(), process_time()
-                viewer.play(run)
-                aim("frames a second, played at real time",
-                    (browser.evaluate("drawn") - before) / (perf_counter() - begin), 30.0)
+                begin, used = perf_counter(), process_time()
+                with Drawn(browser) as drawn:
+                    viewer.play(run)
+                judge("played at real time", [drawn.rate], [drawn.cost], browser.evaluate("ratio"))
                 print("processor time of this program meanwhile: "
                       f"{100 * (process_time() - used) / (perf_counter() - begin):.0f} %")
-                share = browser.evaluate("ratio") ** 2
-                print(f"the last of these frames had {100 * share:.0f} % of the window's pixels")
     driven(train)
     car = nhmech.load(nhmech.urdf_path("ackermann_car"))
     run = nhmech.Simulator(car).run(10.0)
