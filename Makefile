@@ -8,7 +8,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+# a robot to look at needs the package alone; everything else, tools of a hundred megabytes too
+PLAIN := $(VENV)/.installed
+STAMP := $(VENV)/.equipped
 OUT := out
 BENCH := .venv-bench
 BENCHMARKS ?= $(wildcard benchmarks/*.py)
@@ -34,15 +36,20 @@ help:
 	@echo "make clean   remove the environment and everything built"
 	@echo "PYTHON=python3.12 picks the interpreter of the environment"
 
-$(STAMP): setup.cfg setup.py pyproject.toml nhmech/version.py
+$(PLAIN): setup.cfg setup.py pyproject.toml nhmech/version.py
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) else "nhmech needs Python 3.10 or newer, this is %s: make PYTHON=python3.12" % sys.version.split()[0])'
-	@echo "setting up $(VENV), some minutes the first time"
+	@echo "setting up $(VENV), a minute or two the first time"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 	  { rm -rf $(VENV); echo "python3 -m venv failed; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
-demo: $(STAMP)
+$(STAMP): $(PLAIN)
+	@echo "adding what the tests and the documentation need to $(VENV), some minutes the first time"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@
+
+demo: $(PLAIN)
 	@mkdir -p $(OUT)
 	$(BIN)/nhmech run differential_drive --duration 12 --view --html $(OUT)/demo.html
 
