@@ -6,6 +6,8 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
+from scipy.interpolate import BarycentricInterpolator
+from scipy.optimize import brentq
 
 from ..analysis.stability import ZERO, Sweep
 from .drawing import COLOURS, DASHED, GREY, Plot, axes_of, plot_style
@@ -53,13 +55,16 @@ def _shade(axes: Any, sweep: Sweep, low: float, high: float) -> None:
 
 
 def _edge(sweep: Sweep, inside: int, outside: int) -> float:
-    """Where the first branch leaves stability between two members, by straight lines."""
+    """Where the first branch leaves stability between two members, by the polynomial through the
+    two beside them as well."""
     if not 0 <= outside < len(sweep.values):
         return sweep.values[inside]
-    a, b = sweep.eigenvalues.real[[inside, outside]]
-    leaving = (a < 0) & (b > 0)
-    if not leaving.any():
-        a, b = sweep.growth[[inside, outside], None]
-        leaving = np.array([True])
-    share = (a[leaving] / (a - b)[leaving]).min()
-    return sweep.values[inside] + share * (sweep.values[outside] - sweep.values[inside])
+    low, high = sorted((inside, outside))
+    near = slice(max(low - 1, 0), high + 2)
+    branches = np.column_stack([sweep.eigenvalues.real, sweep.growth])
+    leaving = (branches[inside] < 0) & (branches[outside] > 0)
+    ends = sweep.values[low], sweep.values[high]
+    edges = [brentq(BarycentricInterpolator(sweep.values[near], branch[near]), *ends)
+             for branch in branches.T[leaving] if np.isfinite(branch[near]).all()]
+    # where there is none, members end there
+    return min(edges, key=lambda edge: abs(edge - sweep.values[inside]), default=ends[0])

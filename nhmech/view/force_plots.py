@@ -83,7 +83,7 @@ def forces(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None,
     ----------
     mu
         Friction coefficient of all wheels, or by wheel; None takes those of the description. A
-        wheel without a coefficient has no limit.
+        wheel without a coefficient has no limit, nor has one that no friction holds.
     """
     with plot_style():
         alone = axes is None
@@ -100,7 +100,7 @@ def forces(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None,
             above.plot(found.t, found.normal[name], **kind)
             below.plot(found.t, found.tangential[name], **kind)
             mu_of_wheel = found.mu[name]
-            if mu_of_wheel is not None:
+            if mu_of_wheel is not None and np.isfinite(found.tangential[name]).any():
                 below.plot(found.t, mu_of_wheel * found.normal[name], color=kind["color"],
                            ls=DOTTED, lw=1.0)
         _mark_limits(trajectory, axes, above)

@@ -54,6 +54,7 @@ def path(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None, *,
                        axis=0)
         # the proportions of the tracks, within what fits a column
         height = float(np.clip(0.9 + 2.7 * spans[1] / max(*spans, 1e-9), 1.7, 3.2))
+        alone = axes is None
         figure, axes = axes_of(axes, height=height)
         if error is not None:
             begin, end = 0.0, error.path.length
@@ -68,6 +69,8 @@ def path(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None, *,
         axes.plot(x[0], y[0], "o", color=GREY, ms=3.5, label="start")
         axes.set(xlabel="x [m]", ylabel="y [m]")
         axes.set_aspect("equal", adjustable="datalim")
+        if alone:
+            legend(axes)
         return figure, axes
 
 
