@@ -15,6 +15,7 @@ import pinocchio as pin
 import pytest
 from browser import hue, needs_chromium, pixels
 from stand_in_cart import Cart, drive
+from support import run_in_node
 
 from nhmech.errors import NhmechError
 from nhmech.simulation import Phase
@@ -23,6 +24,7 @@ from nhmech.view import Viewer, save_html, screenshot
 from nhmech.view.browser import Browser, share_chromium
 from nhmech.view.floor import floor_pose, motion, ribbon
 from nhmech.view.sampling import sample
+from nhmech.view.static import read_static
 from nhmech.view.trails import trail_piece
 
 GREEN = 1  # the channel of the cart's body; no other part of the picture is green
@@ -334,6 +336,41 @@ def test_the_trails_that_a_live_page_draws_are_those_of_a_recording():
     assert [one[0] for one in drawn[1::2]] == [i == 1 for i in range(n)]
     marked = np.array(drawn[3][2][:drawn[3][1]]).reshape(-1, 6).any(axis=1)
     np.testing.assert_array_equal(marked, phases[1:, 1] == Phase.SLIDING)
+
+
+SLOW_BROWSER = """
+let clock = 0;
+const MeshCat = { THREE: {} }, performance = { now: () => clock }, window = { devicePixelRatio: 1 };
+$code
+const shadow = { map: null, normalBias: 1, mapSize: { x: 2048, set(size) { this.x = size; } } };
+const seen = [];  // of each picture: its pixels, whether its shadows have a map, and a new one
+const viewer = { needs_render: false, render() {
+  const { shadowMap } = this.renderer, isNew = shadowMap.needsUpdate;
+  if (isNew) shadow.map = { size: shadow.mapSize.x, dispose() {} };
+  shadowMap.needsUpdate = false;
+  seen.push([this.renderer.ratio, shadow.map?.size === shadow.mapSize.x, isNew]); },
+  renderer: { ratio: 1, shadowMap: {}, domElement: { clientWidth: 100, clientHeight: 100 },
+              getPixelRatio() { return this.ratio; },
+              setPixelRatio(ratio) { this.ratio = ratio; } } };
+const tick = software.adapt(viewer, () => [{ castShadow: true, shadow }]);
+for (let frame = 0; frame < 40; ++frame) { viewer.render(); clock += $frame; tick(clock); }
+const moved = seen.length;
+for (let frame = 0; frame < 40; ++frame) { clock += $frame; tick(clock); }
+console.log(JSON.stringify([seen, moved]));
+"""
+
+
+@pytest.mark.parametrize("frame", [60, 300, 1000])
+def test_a_slow_page_draws_less_and_takes_a_long_frame_for_no_rest(frame):
+    """While it moves no picture is finer than the window, the last ones are coarse, and shadows are
+    drawn now and then, but never without a map of their size; at rest there is one fine picture."""
+    code = SLOW_BROWSER.replace("$code", read_static("software.js")).replace("$frame", str(frame))
+    pictures, moved = run_in_node(code)
+    ratios = [ratio for ratio, _, _ in pictures]
+    assert moved == 40 and max(ratios[:moved]) == 1 and ratios[moved - 1] == 0.5
+    assert all(has_map for _, has_map, _ in pictures)
+    assert 5 <= sum(is_new for _, _, is_new in pictures[20:moved]) <= 10
+    assert ratios[moved:] == [2]
 
 
 def test_display_sends_only_what_moved_and_never_waits():

@@ -14,6 +14,8 @@ const openPage = plain => {
                   trails: [], moments: [0], rows: [], chase: false };
   const UP = [0, 0, 1], NARROW = 1.35;  // width over height below which the camera steps back:
                                         // there the picture ends where Python wants it filled
+  // messages that change nothing of the picture itself
+  const WORDS = ["time", "rows", "reading", "readings", "columns", "instruments", "drive"];
   const SHADES = {  // sky above, sky below, and what the floor's picture is multiplied by
     light: [[0.72, 0.81, 0.90], [0.97, 0.98, 0.99], 0xffffff],
     dark: [[0.10, 0.12, 0.15], [0.19, 0.22, 0.26], 0x47525e] };
@@ -166,9 +168,10 @@ const openPage = plain => {
     show(0);
   }
   function handle(c) {
-    (Array.isArray(c) ? c : [c]).forEach(obey);
+    const messages = Array.isArray(c) ? c : [c];
+    messages.forEach(obey);
     if (!state.playing) followVehicle();  // before it is drawn
-    viewer.set_dirty();
+    if (messages.some(({ type }) => !WORDS.includes(type))) viewer.set_dirty();
   }
   function obey(c) { if (hooks.take(c)) apply(c); }
   function draw(messages) {

@@ -73,24 +73,34 @@ const software = (() => {
     pane.style.background = `linear-gradient(${sky})`;
     viewer.scene.background = null;
   }
+  // Whether there is a light whose map is still to be drawn in this size.
   function shade(lights, size) {
+    let isNew = false;
     for (const { castShadow, shadow } of lights) {
-      if (!castShadow || shadow.mapSize.x === size) continue;
-      shadow.mapSize.set(size, size);
-      if (shadow.map) { shadow.map.dispose(); shadow.map = null; }
+      if (!castShadow) continue;
+      if (shadow.mapSize.x !== size) {
+        // a body shades itself within a pixel of the map
+        shadow.normalBias *= shadow.mapSize.x / size;
+        shadow.mapSize.set(size, size);
+        if (shadow.map) shadow.map.dispose();
+        shadow.map = null;
+      }
+      isNew = isNew || !shadow.map;
     }
+    return isNew;
   }
 
   // fewer pixels while it moves, more when it rests
   function adapt(viewer, lights) {
     const draw = viewer.render.bind(viewer);
     let level = 0, calm = 0, patience = 4, sharp = false, rest = STILL;
-    let latest = performance.now(), since = latest, frames = 0, ticks = 0, idle = 0;
+    let latest = performance.now(), since = latest, frames = 0, ticks = 0, idle = 0, drawn = 0;
     function drawAt(ratio, shadows, each = 1) {
-      shade(lights(), shadows);
-      viewer.renderer.shadowMap.needsUpdate = frames % each === 0;
+      const isNew = shade(lights(), shadows);
+      viewer.renderer.shadowMap.needsUpdate = isNew || drawn % each === 0;
       if (viewer.renderer.getPixelRatio() !== ratio) viewer.renderer.setPixelRatio(ratio);
       draw();
+      drawn += 1;
     }
     function begin(now) { since = now; frames = ticks = 0; }
     function judge(rate) {  // ticks a second: more than it is told to draw, where it keeps up

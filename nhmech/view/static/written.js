@@ -296,11 +296,12 @@ const openWritten = (nhmech, content) => {
     });
   }
 
-  let last = performance.now();
+  let last = performance.now(), late = 0;
   function tick(time) {
     requestAnimationFrame(tick);
-    const passed = Math.min(Math.max(time - last, 0) / 1000, LONGEST);
+    const frame = Math.max(time - last, 0) / 1000, passed = Math.min(frame, LONGEST);
     last = time;
+    late = frame > LONGEST ? late + 1 : 0;
     if (state.paused || motion.state.stop) return;
     state.behind = Math.min(state.behind + passed * Number($("rate").value), LONGEST);
     const { dt } = motion.state, until = performance.now() + BUDGET;
@@ -311,7 +312,8 @@ const openWritten = (nhmech, content) => {
       state.behind -= dt;
       if (motion.state.k % content.period === 0) slow = performance.now() > until;
     }
-    state.lag = slow ? state.lag || state.behind > 0.09 : false;
+    // one long frame is a window that was covered; several are a slow computer
+    state.lag = late > 2 || (slow && (state.lag || state.behind > 0.09));
     draw();
     trails.add(marks);
     keep();
