@@ -106,6 +106,20 @@ def test_keys_reach_their_limit_in_the_time_that_is_promised():
         assert limit.max_velocity / limit.max_deceleration == pytest.approx(-0.2)
 
 
+@pytest.mark.parametrize("name", ["trailers", "ackermann_car"])
+def test_the_wheels_hold_whatever_the_keys_say(name):
+    """Large vehicles, too, speed up, turn, brake and reverse without slip on a dry road."""
+    vehicle = shipped(name)
+    limits = easy_limits(vehicle)
+    drive = Teleoperation(vehicle, limits=limits, mu=0.8, timeout=0.0)
+    for ahead, turn, seconds in [(1, 0, 2.2), (1, 1, 2.0), (0, 0, 1.0), (-1, -1, 2.0)]:
+        drive.take(ahead * limits.forward.max_velocity, 0.0, turn * limits.yaw.max_velocity)
+        for _ in range(round(seconds / 0.1)):
+            drive.advance(0.1)
+            assert drive.slips is None and not drive.failure
+    assert drive.simulator.state.pose[0] > 3.0
+
+
 def test_without_a_hand_what_has_no_motor_stays():
     alone = Teleoperation(shipped("sled"), start={"xi": {"forward_speed": 0.0, "yaw_rate": 0.0}})
     alone.take(1.0, 0.0, 0.0)

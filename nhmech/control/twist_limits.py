@@ -18,7 +18,10 @@ from .twist import TwistDrive
 from .unicycle import unicycle
 
 SLOW = 1e-3                 # of an easy speed: at it no joint is at its limit
-GROWTH, DECAY = 0.4, 0.2    # [s] from rest to the limit of an easy speed, and back
+GROWTH, DECAY = 0.4, 0.2    # [s] from rest to the limit of an easy speed, and back, at least
+# of gravity: how a bus speeds up, brakes and turns; one axle of two holds that on a dry road, with
+# trailers behind, and when it brakes in a bend
+GENTLE, FIRM, ACROSS = 0.15, 0.2, 0.3
 
 Twist = tuple[float, float, float]
 
@@ -50,7 +53,8 @@ def easy_limits(vehicle: Vehicle, speed: float | None = None,
     speed, yaw_rate
         [m/s], [rad/s]; if None, as fast as a stranger likes it: 1.5 lengths of the vehicle in a
         second, and its speed over its length, both within the limits of its joints. It turns no
-        faster than it can at that speed.
+        faster than it can at that speed, and speeds up, brakes and turns as gently as a bus, so
+        that its wheels hold on a dry floor.
     """
     length = vehicle.steering.length
     rates = {axis: _fastest(vehicle, axis) for axis in (0, 2)}
@@ -58,8 +62,12 @@ def easy_limits(vehicle: Vehicle, speed: float | None = None,
     yaw_rate = min(speed / length, rates[2]) if yaw_rate is None else yaw_rate
     radius = turning_radius(vehicle)
     yaw_rate = min(yaw_rate, speed / radius) if 0 < radius < math.inf else yaw_rate
-    ahead, turn = (SpeedLimits(most, max_acceleration=most / GROWTH, max_deceleration=-most / DECAY,
-                               max_deceleration_reverse=most / DECAY)
+    weight = float(np.linalg.norm(vehicle.model.gravity.linear)) or math.inf
+    yaw_rate = min(yaw_rate, ACROSS * weight / speed)
+    growth, decay = (max(shortest, speed / (part * weight))
+                     for shortest, part in ((GROWTH, GENTLE), (DECAY, FIRM)))
+    ahead, turn = (SpeedLimits(most, max_acceleration=most / growth, max_deceleration=-most / decay,
+                               max_deceleration_reverse=most / decay)
                    for most in (speed, yaw_rate))
     return TwistLimits(ahead, ahead, turn)
 
