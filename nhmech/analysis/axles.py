@@ -49,7 +49,7 @@ class Axles:
     kind: str
     centre: np.ndarray | None
     direction: np.ndarray | None
-    steerable: bool = False
+    steerable: bool
 
     def __repr__(self) -> str:
         return f"Axles({', '.join(self.wheels) or 'none'}: {self.describe()})"

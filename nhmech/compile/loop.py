@@ -256,8 +256,8 @@ class LoopSource(NamedTuple):
 
 
 def loop_source(step: ca.Function, settle: ca.Function, read: ca.Function, angles: int,
-                kept: bool = False, bounds: Bounding = (None, None), order: int = 4,
-                control: ca.Function | None = None) -> LoopSource:
+                kept: bool, bounds: Bounding, order: int,
+                control: ca.Function | None) -> Source:
     """The loop around `step` (t, x, u, theta, dt, side, guard) -> (x, health, status).
 
     `settle` (t, x, theta, side, guard) -> (x, health, status) follows a step that ends off the
