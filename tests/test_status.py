@@ -185,6 +185,12 @@ def test_each_step_is_judged_against_the_guard_of_the_step_before(make):
     np.testing.assert_allclose(state.health[2, :6], kept, rtol=1e-13)
 
 
+def test_codes_are_apart():
+    """Two names of one code would be one status."""
+    assert list(Status) == list(range(len(Status.__members__)))
+    assert len({status.sentence for status in Status}) == len(Status)
+
+
 @pytest.mark.parametrize("make", [Mapped, pytest.param(compile_lanes, marks=needs_compiler)])
 def test_each_step_begins_at_its_time(make):
     """x + t dt, from step 3 on: the sum of k dt^2."""
