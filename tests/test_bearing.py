@@ -43,6 +43,17 @@ def test_the_caster_that_a_notice_offers_supports():
     assert ball.point[0] > 0.05 and abs(ball.point[2] - ball.radius) < 1e-9
 
 
+@pytest.mark.parametrize("centre", [0.05, 0.35, -0.35])
+def test_it_stands_two_radii_from_the_axle_or_twice_as_far_as_the_centre_of_mass(centre):
+    """The base has six of the seven kilograms, the wheels on the axle the other."""
+    text = cart().replace('xyz="0.05 0 0.15"', f'xyz="{centre} 0 0.15"')
+    note = next(n for n in describe(text).notices if n.kind is NoticeKind.FREE_PITCH)
+    (line,) = python_lines(note.remedy)
+    away = max(2 * 6 / 7 * abs(centre), 2 * 0.1)
+    np.testing.assert_allclose(line["wheels"][2].point, (np.copysign(away, centre), 0.0, 0.02),
+                               atol=1e-6)
+
+
 def test_a_base_whose_x_axis_lies_along_the_axle_is_told_and_its_cure_works():
     turned = robot(link("chassis"), joint("turn", "chassis", "base", rpy=(0, 0, np.pi / 2),
                                           kind="fixed"),
