@@ -2,8 +2,9 @@
 
 import casadi as ca
 import numpy as np
+import pinocchio as pin
 import pytest
-from support import at_length, shipped
+from support import at_length, joint, link, robot, shipped
 
 import nhmech
 from nhmech.analysis.summary import mechanics_summary
@@ -38,6 +39,20 @@ def test_changed_vehicle_against_the_second_method(base, changes):
     first, second = accelerations(changed, [3.0, -2.0], [0.2, -0.1])
     np.testing.assert_allclose(first, second, rtol=1e-10, atol=1e-10)
     assert np.abs(first - accelerations(base, [3.0, -2.0], [0.2, -0.1])[0]).max() > 1e-3
+
+
+def test_the_numbers_of_bodies_are_those_of_the_file():
+    """All ten of them, against Pinocchio's own reader."""
+    body = link("base", 6.0, (0.3, 0.4, 0.5), (0.05, 0.02, 0.15)).replace(
+        'ixy="0" ixz="0" iyz="0"', 'ixy="0.02" ixz="-0.03" iyz="0.05"')
+    assert "0.05\"/></inertial>" in body
+    text = robot(body, link("left"), joint("left_wheel", "base", "left", (0, 0.2, 0)),
+                 link("right"), joint("right_wheel", "base", "right", (0, -0.2, 0)))
+    wheels = [nhmech.Wheel(f"{side}_wheel", "disc", 0.1) for side in ("left", "right")]
+    wheels.append(nhmech.Wheel(None, "caster_ball", 0.05, link="base", point=(0.3, 0, -0.05)))
+    found = nhmech.load(text, wheels=wheels).model.inertias
+    for mine, its in zip(found, pin.buildModelFromXML(text, pin.JointModelFreeFlyer()).inertias):
+        np.testing.assert_allclose(mine.matrix(), its.matrix(), rtol=1e-12, atol=1e-15)
 
 
 def test_a_payload_above_the_axle_adds_to_the_effective_mass(base):
