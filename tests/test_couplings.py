@@ -540,6 +540,9 @@ def test_a_leader_turns_as_far_as_the_least_of_its_followers():
     limits["rear_left_steering_joint"] = JointLimits(-0.1, 0.2)
     drawn = narrow_limits(limits, steering)["front_left_steering_joint"]
     assert (drawn.lower, drawn.upper) == pytest.approx((-0.2, 0.1), rel=1e-9)
+    # one that has no limits draws nothing in
+    without = {name: limit for name, limit in limits.items() if name != "rear_right_steering_joint"}
+    assert narrow_limits(without, steering)["front_left_steering_joint"] == drawn
 
 
 @pytest.mark.parametrize("third, moves", [((0.0, 1.0, -2.0), True), ((1.0, 0.0, 0.0), False),
