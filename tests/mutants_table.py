@@ -74,4 +74,8 @@ EQUIVALENT = {
         "no guard: any positive number",
     ("compile/gpu", "check(driver.cuLaunchKernel(kernel, -(-threads // BLOCK), 1, 1, BLOCK, 1, 1, "
      "0, 0,", "1 -> 2"): "needs a GPU: the tests launch a loop in its place",
+    ("analysis/demand", "if np.abs(left).max(initial=0.0) > CLOSED * "
+     "np.abs(needed).max(initial=1e-300):", "1e-300 -> 1e-294"): "no force is so small",
+    ("compile/lanes", "steps: int, hold: int = 1, every: int = 1, record: np.ndarray | None = "
+     "None,", "1 -> 2"): "counts where u has periods or where there is a record: who has says both",
 }
