@@ -11,6 +11,7 @@ from ..checks import check_arguments
 from ..compile.pointwise import Pointwise
 from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
+from ..urdf.tyre import Tyre
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,5 +127,5 @@ def _taken_by_tyres(trajectory: Trajectory) -> np.ndarray:
         return np.zeros(len(trajectory))
     tyres = trajectory.tyres
     loaded = [wheel.name for wheel in vehicle.description.wheels
-              if wheel.tyre is not None and wheel.tyre.load is not None]
+              if isinstance(wheel.tyre, Tyre) and wheel.tyre.load is not None]
     return tyres.power[:, [tyres.wheels.index(name) for name in loaded]].sum(axis=1)

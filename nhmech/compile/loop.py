@@ -257,7 +257,7 @@ class LoopSource(NamedTuple):
 
 def loop_source(step: ca.Function, settle: ca.Function, read: ca.Function, angles: int,
                 kept: bool, bounds: Bounding, order: int,
-                control: ca.Function | None) -> Source:
+                control: ca.Function | None) -> LoopSource:
     """The loop around `step` (t, x, u, theta, dt, side, guard) -> (x, health, status).
 
     `settle` (t, x, theta, side, guard) -> (x, health, status) follows a step that ends off the
