@@ -73,23 +73,25 @@ static double nhmech_work(const nhmech_step* s, const nhmech_problem* p, const n
   return work;
 }}
 
+static double nhmech_energy(const nhmech_step* s, double t, const double* x, const double* w) {{
+  const double *arg[{sz_arg}] = {{ &t, x, w, s->theta }};
+  double found, *res[{sz_res}] = {{ &found }}, work[{sz_w} + 1];
+  casadi_int iw[{sz_iw} + 1];
+  s->energy(arg, res, iw, work, 0);
+  return found;
+}}
+
 /* how much of the mean momentum is to be added in a step so that its energy changes by the work of
    forces and friction; M is the mass by columns */
 static double nhmech_nudge(const nhmech_step* s, const nhmech_problem* p, const nhmech_rows* before,
                            const nhmech_rows* rows, const double* P, const double* held,
                            const double* mean, double power, const int* leaps) {{
-  const double t1 = s->t + s->dt, *M = s->room->Q, *G = s->room->middle.A;
-  double energy[2], gap, inertia = 0, least;
-  int c, i, j, end;
+  const double *M = s->room->Q, *G = s->room->middle.A;
+  double after, gap, inertia = 0, least;
+  int c, i, j;
   if (!{CONSERVES}) return 0;
-  for (end = 0; end < 2; ++end) {{
-    const double *arg[{sz_arg}] = {{ end ? &t1 : &s->t, end ? s->x1 : s->x, end ? s->w1 : s->w,
-                                   s->theta }};
-    double *res[{sz_res}] = {{ energy + end }}, work[{sz_w} + 1];
-    casadi_int iw[{sz_iw} + 1];
-    s->energy(arg, res, iw, work, 0);
-  }}
-  gap = energy[0] - energy[1] - s->dt * power;
+  after = nhmech_energy(s, s->t + s->dt, s->x1, s->w1);
+  gap = s->room->energy - after - s->dt * power;
   for (j = 0; j < V; ++j) {{
     double momentum = 0;
     for (i = 0; i < V; ++i) momentum += M[i + V * j] * mean[i];
@@ -106,7 +108,7 @@ static double nhmech_nudge(const nhmech_step* s, const nhmech_problem* p, const 
     gap += held[i] * (nhmech_rate(before, row, s->w) + nhmech_rate(rows, row, s->w1)) / 2;
     for (j = 0; j < V; ++j) gap -= held[i] * G[row * V + j] * mean[j];
   }}
-  least = {UNSEEN} * (fabs(energy[0]) + fabs(energy[1]) + inertia);
+  least = {UNSEEN} * (fabs(s->room->energy) + fabs(after) + inertia);
   if (!(fabs(gap) > least)) return 0;
   gap = (gap - copysign(least, gap)) / inertia;
   return fmax(-{NUDGE}, fmin({NUDGE}, gap));
@@ -267,6 +269,7 @@ int nhmech_contact_step(nhmech_step* s) {{
   int i, k, round, kept[C + 1], phases[C + 1];
   if (!nhmech_place(s, p)) return {REFUSED};
   nhmech_look(s, s->t, s->x, s->w, 0, before);
+  if ({CONSERVES}) s->room->energy = nhmech_energy(s, s->t, s->x, s->w);
   for (i = 0; i < p->contacts; ++i) kept[i] = 1;
   for (i = 0; i < p->n; ++i) {{ P[i] = s->guess[p->row[i]]; near[i] = lag[i] = 0; }}
   memset(held, 0, sizeof(held));

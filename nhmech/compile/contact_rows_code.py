@@ -49,7 +49,7 @@ typedef struct nhmech_room {{
   nhmech_rows before, rows, middle;
   nhmech_problem p;
   double reach[(R + H) * (R + H) + 1], matrix[(V + B) * (V + B)], moved[(V + B) * N + 1];
-  double Q[V * V], D[V * V], twist[6 * V * E + 1];
+  double energy, Q[V * V], D[V * V], twist[6 * V * E + 1];
   int pivot[V + B];
 }} nhmech_room;
 
