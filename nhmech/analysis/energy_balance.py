@@ -11,7 +11,7 @@ from ..checks import check_arguments
 from ..compile.pointwise import Pointwise
 from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
-from ..urdf.tyre import Tyre
+from ..vehicle.tyres import tyre_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +126,6 @@ def _taken_by_tyres(trajectory: Trajectory) -> np.ndarray:
     if vehicle is None or trajectory.kinematic or not vehicle.constrained.rubbing:
         return np.zeros(len(trajectory))
     tyres = trajectory.tyres
-    loaded = [wheel.name for wheel in vehicle.description.wheels
-              if isinstance(wheel.tyre, Tyre) and wheel.tyre.load is not None]
+    loaded = [c.name for c in vehicle.contacts
+              if (tyre := tyre_of(c)) is not None and tyre.load is not None]
     return tyres.power[:, [tyres.wheels.index(name) for name in loaded]].sum(axis=1)

@@ -261,6 +261,18 @@ static void nhmech_record(const nhmech_step* s, const nhmech_problem* p, const n
   }}
 }}
 
+/* impulses P of the closed contacts with W and g alone, from a first guess; returns the residual */
+double nhmech_contact_problem(nhmech_step* s, const double* W, const double* g, double least,
+                              double* P) {{
+  nhmech_problem* p = &s->room->p;
+  int i;
+  if (!nhmech_place(s, p)) return HUGE_VAL;
+  memcpy(p->W, W, p->n * p->n * sizeof(double));
+  nhmech_soften(p, 0);
+  for (p->scale = least, i = 0; i < p->n; ++i) p->scale = fmax(p->scale, fabs(g[i]));
+  return nhmech_solve_contacts(p, g, P);
+}}
+
 int nhmech_contact_step(nhmech_step* s) {{
   nhmech_problem* p = &s->room->p;
   nhmech_rows *before = &s->room->before, *rows = &s->room->rows;

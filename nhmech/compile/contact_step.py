@@ -57,6 +57,7 @@ class CompiledContactStep:
     """The code of a step, on memory of its own."""
 
     take: Callable[[object], int]
+    solve: Callable[..., float]
     # the memory, by name: `x`, `w`, `u` and so on before a step, `x1`, `w1`, `impulses`, `slid`,
     # `lost`, `heights` and `phases` after it; `room` is what it works in
     arrays: dict[str, np.ndarray]
@@ -76,6 +77,15 @@ class CompiledContactStep:
         the contacts' rows of its beginning where they are to stay."""
         self._setup.t, self._setup.dt, self._setup.stays = t, dt, stays
         return self.take(self._pointer)
+
+
+    def solve_problem(self, closed: np.ndarray, W: np.ndarray, g: np.ndarray, least: float,
+                      P: np.ndarray) -> float:
+        """Puts the impulses of the closed contacts (n,) into P, a first guess; the residual against
+        the velocities g, or the least of these [m/s]."""
+        self.arrays["closed"][...] = closed
+        W, g = np.ascontiguousarray(W), np.ascontiguousarray(g)
+        return self.solve(self._pointer, W.ctypes.data, g.ctypes.data, least, P.ctypes.data)
 
 
 def compile_contact_step(look: ca.Function, momentum: ca.Function, energy: ca.Function,
@@ -127,7 +137,10 @@ def compile_contact_step(look: ca.Function, momentum: ca.Function, energy: ca.Fu
     arrays["room"] = np.zeros(-(-code.nhmech_contact_room() // 8))
     addresses = {name: ctypes.cast(made.function(large[name].name()), ctypes.c_void_p).value or 0
                  for name, made in libraries.items() if made is not None}
-    return CompiledContactStep(code.nhmech_contact_step, arrays, addresses)
+    solve = code.nhmech_contact_problem
+    solve.restype = ctypes.c_double
+    solve.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_double, ctypes.c_void_p]
+    return CompiledContactStep(code.nhmech_contact_step, solve, arrays, addresses)
 
 
 def contact_source(functions: Sequence[ca.Function], layout: ContactLayout,

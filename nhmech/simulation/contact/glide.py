@@ -150,6 +150,17 @@ class Glide:
                       now.slid + memory["slid"], now.lost + memory["lost"],
                       memory["heights"].copy())
 
+    def solve_in_c(self, closed: np.ndarray, W: np.ndarray, g: np.ndarray, least: float,
+                   P: np.ndarray) -> tuple[np.ndarray, float] | None:
+        """`ContactProblem.solve` in compiled code, of contacts by their numbers; None where there
+        is none."""
+        if self._code is None:
+            return None
+        touch, P = np.zeros(len(self.terms.contacts)), P.copy()
+        touch[closed] = 1.0
+        error = self._code.solve_problem(touch, W, g, least, P)
+        return (P, error) if np.isfinite(error) else None
+
     def take_in_python(self, now: Motion, u: np.ndarray, dt: float, closed: np.ndarray,
                        stays: bool = False) -> Motion:
         """`take`, of contacts on the ground by their numbers."""

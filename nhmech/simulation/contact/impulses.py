@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .contact_problem import Cone, ContactProblem
@@ -17,6 +19,10 @@ ONWARD = 0.5           # of its slip, what a contact has left at least that goes
 FLOOR = 1e-9           # of the vehicle's speed: what velocities are compared with, at least
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]     # A, b, phi
+# (closed contacts, W, g, least speed, P) -> P and its residual, as `ContactProblem.solve`; None
+# where it cannot
+Solver = Callable[[np.ndarray, np.ndarray, np.ndarray, float, np.ndarray],
+                  tuple[np.ndarray, float] | None]
 
 
 class Impulses:
@@ -37,8 +43,10 @@ class Impulses:
         Which of them end on the ground.
     """
 
-    def __init__(self, terms: NonsmoothTerms, closed: np.ndarray, share: np.ndarray):
+    def __init__(self, terms: NonsmoothTerms, closed: np.ndarray, share: np.ndarray,
+                 solver: Solver | None = None):
         self.closed = closed
+        self._solver = solver
         self._contacts = [terms.contacts[i] for i in closed]
         self._bilateral = list(terms.bilateral)
         self._rows = [row for c in self._contacts for row in c.rows]
@@ -128,8 +136,12 @@ class Impulses:
 
     def _push(self, W: np.ndarray, g: np.ndarray) -> None:
         """The impulses on a ground that gives way to what they have grown by."""
-        nearer = ContactProblem(W, g - self._give * self._from, self._cones)
-        self._P, self.error = nearer.solve(self._P, self._floor)
+        near = g - self._give * self._from
+        found = None if self._solver is None else self._solver(self.closed, W, near, self._floor,
+                                                               self._P)
+        if found is None:
+            found = ContactProblem(W, near, self._cones).solve(self._P, self._floor)
+        self._P, self.error = found
         if self._rounds < NEARER:
             self._from = self._P
         self._rounds += 1

@@ -171,7 +171,7 @@ class NonsmoothStep:
         """A part of an impact from velocities `before`: those after it, its impulses, how far it is
         from being solved, and the rows."""
         terms = self.terms
-        problem = Impulses(terms, np.flatnonzero(now.closed), self._share)
+        problem = Impulses(terms, np.flatnonzero(now.closed), self._share, self.glide.solve_in_c)
         none = np.zeros(terms.vehicle.constrained.system.u.numel())
         w = before
         for _ in range(IMPACT):
