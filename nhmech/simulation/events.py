@@ -186,7 +186,9 @@ class Watch:
         """Notes what was crossed since `before`. Goes back to the first terminal event and returns
         its name."""
         # bounds by the side on which they were: a command may have jumped across one since
-        old = [*self._read_events(self._propagator.moment.state_of(before[0])), *self.bounds.signs]
+        old = self.bounds.signs.tolist()
+        if self.events:
+            old = [*self._read_events(self._propagator.moment.state_of(before[0])), *old]
         values = self._read(self._propagator.moment.state)
         first = None
         for i, (one, start, value) in enumerate(zip(self.watched, old, values)):

@@ -92,12 +92,13 @@ class Servo:
     columns
         Where the efforts of the targets stand in u.
     solve
-        (t, q, xi, theta, accelerations of the targets, u without their efforts) -> these.
+        (t, q, xi, theta, accelerations of the targets, u without their efforts) -> these; None
+        where there is no target.
     """
 
     order: tuple[Target | int, ...]
     columns: tuple[int, ...]
-    solve: LeastSquaresFunction
+    solve: LeastSquaresFunction | None
 
     @property
     def rows(self) -> list[int]:
@@ -203,20 +204,23 @@ class InverseDynamics:
             return self._limit(_read_plain(command, self.nu, "efforts", names, moment.t))
         servo, numbers = self.servos(command, moment.t)
         u = [0.0] * self.nu
+        if servo.solve is None:
+            for column, number in zip(servo.order, numbers):
+                u[column] = number       # type: ignore[index]
+            return self._limit(u)
         wanted = []
         for target, number in zip(servo.order, numbers):
             if isinstance(target, int):
                 u[target] = number
             else:
                 wanted.append(target.acceleration(number, moment))
-        if wanted:
-            _hold_back(command, wanted)
-            xi = moment.x[len(moment.x) - len(self.speeds):]
-            found = None if sliding is None else sliding(u, servo.rows, servo.columns, wanted)
-            if found is None:
-                found = servo.solve(moment.t, moment.q, xi, theta, wanted, u)
-            for column, value in zip(servo.columns, found.tolist()):
-                u[column] += value
+        _hold_back(command, wanted)
+        xi = moment.x[len(moment.x) - len(self.speeds):]
+        found = None if sliding is None else sliding(u, servo.rows, servo.columns, wanted)
+        if found is None:
+            found = servo.solve(moment.t, moment.q, xi, theta, wanted, u)
+        for column, value in zip(servo.columns, found.tolist()):
+            u[column] += value
         return self._limit(u)
 
     def speeds_for(self, command: Command, moment: Moment, theta: np.ndarray) -> np.ndarray:
@@ -276,6 +280,8 @@ class InverseDynamics:
             else:
                 raise BadCommand(f"the input {name!r} is no joint; command its effort")
         rows = [target.rate for target in order if isinstance(target, Target)]
+        if not rows:
+            return Servo(tuple(order), (), None)
         inputs = symbols_of(self.accelerations)
         symbol = type(inputs[0])
         wanted, u = symbol.sym("wanted", len(rows)), symbol.sym("u", self.nu)

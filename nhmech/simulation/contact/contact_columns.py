@@ -146,17 +146,20 @@ class ContactRecord:
         """The motion at a moment, after a step of dt [s]. The points of a body are on the ground
         where they are at height zero, and bore its load in equal parts."""
         forces, phases, slid, lost = self.columns.split(numbers)
-        terms, w, owner = self.terms, to_world(q, v), self._owner
-        found = phases[owner].astype(int)
-        rows = terms.read_rows(t, x, w, found != FLIES)
-        if self.bodies:
-            # what still comes down has not landed
-            speeds = rows[0] @ w + rows[1]
-            falls = speeds[terms.normals] < -STILL * max(SLOW * terms.speed, np.abs(speeds).max())
-            touching = np.where(falls, FLIES, terms.touching(rows, w))
-            found = np.where(self._is_wheel[owner], found, touching)
+        w, found, impulses = to_world(q, v), phases.astype(int), dt * forces @ self._sums
+        if not self.bodies:
+            flies = found == FLIES
+            if flies.any():
+                impulses[np.append(flies, False)[self._bearer]] = 0.0
+            return Motion(t, x, w, found, impulses, slid.copy(), lost.copy())
+        # what still comes down has not landed
+        terms, owner = self.terms, self._owner
+        rows = terms.read_rows(t, x, w, found[owner] != FLIES)
+        speeds = rows[0] @ w + rows[1]
+        falls = speeds[terms.normals] < -STILL * max(SLOW * terms.speed, np.abs(speeds).max())
+        touching = np.where(falls, FLIES, terms.touching(rows, w))
+        found = np.where(self._is_wheel[owner], found[owner], touching)
         down = found != FLIES
         share = down / np.bincount(owner, down, len(self.columns.names)).clip(1)[owner]
-        impulses = dt * forces @ self._sums * np.append(share, 1.0)[self._bearer]
-        return Motion(t, x, w, found, impulses, slid[owner], (lost / self._count)[owner],
-                      rows[2][terms.heights])
+        impulses *= np.append(share, 1.0)[self._bearer]
+        return Motion(t, x, w, found, impulses, slid[owner], (lost / self._count)[owner])

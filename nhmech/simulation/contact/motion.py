@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 
@@ -52,7 +52,8 @@ class Motion:
     # start, (n,)
     slid: np.ndarray
     lost: np.ndarray
-    heights: np.ndarray  # of all contacts above the ground, (n,) [m]
+    # of all contacts above the ground, (n,) [m]; empty where no step ends
+    heights: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @cached_property
     def closed(self) -> np.ndarray:
@@ -62,4 +63,4 @@ class Motion:
     def begin(self) -> Motion:
         """The same moment as the begin of a step."""
         return Motion(self.t, self.x, self.w, self.phases, np.zeros_like(self.impulses), self.slid,
-                      self.lost, self.heights)
+                      self.lost)

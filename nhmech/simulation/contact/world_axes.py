@@ -12,16 +12,20 @@ from ..state import base_pose
 
 def to_world(q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """w of v (nv,), or of each column: the base's velocities along the axes of W."""
-    R, w = base_pose(q)[:3, :3], v.copy()
-    w[:3], w[3:6] = R @ v[:3], R @ v[3:6]
-    return w
+    return _turned(base_pose(q)[:3, :3], v)
 
 
 def to_body(q: np.ndarray, w: np.ndarray) -> np.ndarray:
     """v of w (nv,), or of each column."""
-    R, v = base_pose(q)[:3, :3].T, w.copy()
-    v[:3], v[3:6] = R @ w[:3], R @ w[3:6]
-    return v
+    return _turned(base_pose(q)[:3, :3].T, w)
+
+
+def _turned(R: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Velocities whose first two vectors are turned by R (3, 3)."""
+    found = v.copy()
+    np.matmul(R, v[:3], out=found[:3])
+    np.matmul(R, v[3:6], out=found[3:6])
+    return found
 
 
 def base_axes(q: ca.SX, nv: int) -> ca.SX:
