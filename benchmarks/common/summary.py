@@ -3,13 +3,14 @@
     python benchmarks/common/summary.py [--out FOLDER] BENCHMARK ...
 
 What each of them prints itself, with settings, versions and peers that are left out, goes to a file
-in FOLDER (out/bench). One that has not ended after ten minutes is ended; what it has measured by
-then is in the table.
+in FOLDER (out/bench). One that has not ended after ten minutes of processor time, or half an hour,
+is ended; what it has measured by then is in the table.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -24,7 +25,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from common.report import ROWS, Row, machine, read_rows, table  # noqa: E402
 
 HEAD = "measured", "figure", "unit", "aim", ""
-LIMIT = 600.0       # [s] for one benchmark: three times what the longest takes on a quiet machine
+# [s] of processor time for one benchmark, three times what the longest takes; and of waiting, so
+# that one beside other work comes to its end and one that hangs does not
+LIMIT, WAIT = 600, 1800.0
 
 
 def run(file: Path, out: Path) -> tuple[list[Row], bool]:
@@ -36,17 +39,25 @@ def run(file: Path, out: Path) -> tuple[list[Row], bool]:
 
 
 def _end_in_time(words: list[str], environment: dict[str, str], text: IO[str]) -> bool:
-    """Whether a program ends well within `LIMIT`; else it goes with all that it started."""
+    """Whether a program ends well within `LIMIT` and `WAIT`; else it goes with all that it
+    started."""
     with subprocess.Popen(words, env=environment, stdout=text, stderr=subprocess.STDOUT,
-                          start_new_session=True) as process:
+                          start_new_session=True, preexec_fn=_limit_processor_time) as process:
         try:
-            return process.wait(LIMIT) == 0
+            code = process.wait(WAIT)
         except subprocess.TimeoutExpired:
-            print(f"ended after {LIMIT:g} s", file=text)
+            print(f"ended after {WAIT:g} s", file=text)
             return False
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
+        if code == -signal.SIGXCPU:
+            print(f"ended after {LIMIT} s of processor time", file=text)
+        return code == 0
+
+
+def _limit_processor_time() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT + 10))
 
 
 def main() -> int:
