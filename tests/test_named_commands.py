@@ -172,3 +172,14 @@ def test_a_run_with_a_controller_is_its_steps():
     for i in (0, 1, 100, 166):
         assert np.array_equal(run.q[i], states[3 * i].q) and run.t[i] == states[3 * i].t
     assert np.array_equal(run.q[-1], states[-1].q)
+
+
+def test_efforts_alone_need_no_inverse_dynamics():
+    """Only what joints are to do forms the servo's accelerations, and efforts beside it stay."""
+    vehicle = shipped("differential_drive")
+    left, right = vehicle.driven
+    dynamics = Simulator(vehicle).atlas.primary.inverse_dynamics
+    pushed, _ = dynamics.servos(JointTorque({right: 0.2, left: 0.1}), 0.0)
+    assert pushed.solve is None and pushed.order == (1, 0) and not pushed.columns
+    mixed, _ = dynamics.servos([JointTorque({right: 0.2}), JointVelocity({left: 1.0})], 0.0)
+    assert mixed.solve is not None and mixed.columns == (0,)
