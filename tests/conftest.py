@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
+from random import Random
 
 import casadi as ca
 import pytest
@@ -37,6 +38,24 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # assertions, takes each process six seconds to make, and that of the package each child one.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--shuffle", type=int, metavar="SEED",
+                     help="run the files, and the tests of each, in an order of this seed's")
+
+
+def pytest_collection_modifyitems(config, items):
+    """No test needs another one. What the tests of a file share is made once all the same."""
+    seed = config.getoption("--shuffle")
+    if seed is None:
+        return
+    random = Random(seed)
+    files: dict[Path, list] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    items[:] = [item for path in random.sample(list(files), len(files))
+                for item in random.sample(files[path], len(files[path]))]
 
 
 @pytest.hookimpl(hookwrapper=True)

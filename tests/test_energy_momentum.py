@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support import at_length
 
 from nhmech.errors import MechanicsError
 from nhmech.mechanics import EnergyMomentum, energy_momentum
@@ -92,7 +93,8 @@ def disc_numbers():
 
 @pytest.mark.paper("beyond transport")
 @pytest.mark.parametrize("lean, u2, u3", [
-    (0.0, 3.5, 0.0), (0.0, 0.0, 6.5), (0.0, 0.0, 3.0), (0.4, 2.0, None), (-0.3, 1.0, None)])
+    (0.0, 3.5, 0.0), (0.0, 0.0, 3.0), (0.4, 2.0, None),
+    *at_length((0.0, 0.0, 6.5), (-0.3, 1.0, None))])
 def test_momenta_that_a_disc_carries_along(lean, u2, u3):
     """The second variation over the metric is minus the squared growth rate of the linearised
     motion, rolling, spinning, and in circles."""

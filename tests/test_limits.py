@@ -150,9 +150,8 @@ def test_the_velocity_limit_of_a_wheel_is_said():
 
 # -- against runs ----------------------------------------------------------------------------------
 @pytest.mark.parametrize("name, mu, radius, what", [
-    ("differential_drive", 0.3, 1.5, "slip"), ("tricycle", 0.6, 1.5, "lift_off"),
-    ("ackermann_car", 0.6, 6.0, "slip"),
-    pytest.param("differential_drive", 0.2, 3.0, "slip", marks=pytest.mark.soak)])
+    ("tricycle", 0.6, 1.5, "lift_off"), ("ackermann_car", 0.6, 6.0, "slip"),
+    *at_length(("differential_drive", 0.3, 1.5, "slip"), ("differential_drive", 0.2, 3.0, "slip"))])
 def test_a_run_on_the_circle_ends_there(name, mu, radius, what):
     """The speed grows slowly on the circle; the event of the run is within one per cent."""
     vehicle, start, found = shipped(name), 0.985, known(name, mu, radius)

@@ -35,7 +35,7 @@ def frames_of(path):
 
 @needs_chromium
 @pytest.mark.browser
-@pytest.mark.parametrize("suffix", [".gif", ".webp"])
+@pytest.mark.parametrize("suffix", [".gif", pytest.param(".webp", marks=pytest.mark.soak)])
 def test_pillow_s_pictures_move(suffix, page, tmp_path):
     """Three frames of a run: start, middle, end, each another picture."""
     path = save_movie(page, tmp_path / f"cart{suffix}", size=SIZE, fps=2.0,

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
+from support import sampled
 from symmetric_systems import (
     CARRIAGE,
     POLAR_TORUS,
@@ -116,7 +117,7 @@ def states(reduction, seed):
 
 
 @pytest.mark.paper("004 (20)")
-@pytest.mark.parametrize("name", CHAPLYGIN)
+@pytest.mark.parametrize("name", sampled(CHAPLYGIN, 4))
 def test_reduced_accelerations_are_the_full_ones(name):
     system, sym = CHAPLYGIN[name]
     whole = system()
@@ -138,7 +139,7 @@ def test_reduced_accelerations_are_the_full_ones(name):
 
 
 @pytest.mark.paper("004 (20)")
-@pytest.mark.parametrize("name", CHAPLYGIN)
+@pytest.mark.parametrize("name", sampled(CHAPLYGIN, 4))
 def test_signs_of_one_convention(name):
     """i_X omega* = dE* - alpha and i_X omega = dE* on the true dynamics without other forces;
     alpha(X) = 0; G is antisymmetric."""
@@ -168,7 +169,7 @@ def test_signs_of_one_convention(name):
 
 
 @pytest.mark.paper("004 (19)")
-@pytest.mark.parametrize("name", CHAPLYGIN)
+@pytest.mark.parametrize("name", sampled(CHAPLYGIN, 4))
 def test_reduced_2_form_is_the_cartan_form_on_horizontal_vectors(name):
     """omega on U = F meet TM (paper 004, eq. (19)) from omega_L = dq ^ dp upstairs,
     with no bracket and no curvature in it.

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from support import sampled
 
 import nhmech
 from nhmech.cli import main
@@ -54,7 +55,7 @@ def test_contract(name):
     )
 
 
-@pytest.mark.parametrize("name", system_names())
+@pytest.mark.parametrize("name", sampled(system_names(), 12))
 def test_every_system_starts_at_given_speeds(name):
     """One speed or several, by name."""
     example = load_system(name)

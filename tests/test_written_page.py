@@ -287,7 +287,7 @@ def test_what_has_no_motor_is_pushed(page_of):
 
 @needs_chromium
 @pytest.mark.browser
-@pytest.mark.parametrize("name", ["trailers", "disc"])
+@pytest.mark.parametrize("name", ["trailers", *at_length("disc")])
 def test_its_keys_are_named(name, page_of):
     """`?` names every key that does something."""
     with opened(page_of(name), (1280, 800)) as browser:
@@ -331,7 +331,8 @@ def test_nothing_sticks_out_of_the_window(size, name, page_of):
 
 @needs_chromium
 @pytest.mark.browser
-@pytest.mark.parametrize("name, moves", [("omni", True), ("differential_drive", False)])
+@pytest.mark.parametrize("name, moves", [
+    ("omni", True), *at_length(("differential_drive", False))])
 def test_a_finger_moves_sideways_what_can(name, moves, page_of):
     with opened(page_of(name), (390, 844)) as browser:
         found = browser.evaluate("""(() => {
