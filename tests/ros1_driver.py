@@ -1,4 +1,4 @@
-"""A ROS 1 user, for tests/test_ros1.py: sends commands for three seconds of the vehicle's time, and
+"""A ROS 1 user, for tests/test_ros1.py: sends commands for five seconds of the vehicle's time, and
 writes down what comes back.
 
     python ros1_driver.py OUTPUT.npz
@@ -18,7 +18,7 @@ from geometry_msgs.msg import Twist  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 from std_srvs.srv import Empty  # noqa: E402
 
-SECONDS, PERIOD = 3.0, 0.05
+SECONDS, PERIOD = 5.0, 0.05
 rows, frames = [], []
 
 

@@ -85,7 +85,7 @@ def drive_two():
         right.publish(told)
         time.sleep(0.05)
 
-    for k in range(60):
+    for k in range(80):
         command(0.05 * k)
     seen["driven"] = dict(seen["odom"])
     left.publish(twist(math.nan, 0.0, 0.0))
