@@ -455,6 +455,30 @@ def test_several_publishers_are_read_as_one(columns, late):
     assert report.parameters["wheel_separation_multiplier"][0] == pytest.approx(1.0, abs=2e-3)
 
 
+def test_wheels_on_topics_of_their_own_are_read_together(tmp_path):
+    """Each wheel has a topic: both are named, or the error says how."""
+    pytest.importorskip("rosbags")
+    from rosbags.rosbag2 import StoragePlugin, Writer
+    from rosbags.typesys import Stores, get_typestore
+
+    joints, pose = samples("differential_drive")
+    types, kind = get_typestore(Stores.ROS2_HUMBLE), "sensor_msgs/msg/JointState"
+    T, names = types.types, ("/left/joint_states", "/right/joint_states")
+    with Writer(tmp_path / "bag", version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        where = [writer.add_connection(name, kind, typestore=types) for name in names]
+        for k in range(0, len(joints), 2):
+            stamp = T["builtin_interfaces/msg/Time"](*divmod(round(joints.t[k] * 1e9), 10 ** 9))
+            head = T["std_msgs/msg/Header"](stamp=stamp, frame_id="")
+            for i, name in enumerate(joints.names):
+                told = T[kind](head, [name], joints.position[k, i:i + 1], np.zeros(0), np.zeros(0))
+                writer.write(where[i], round(joints.t[k] * 1e9), types.serialize_cdr(told, kind))
+    recording = read_recording(tmp_path / "bag")
+    with pytest.raises(InputError, match="choose one with --joints, or several with commas"):
+        recording.joints()
+    report = judge_odometry(shipped("differential_drive"), recording.joints(",".join(names)), pose)
+    assert report.findings == () and report.topics[0] == "/left/joint_states,/right/joint_states"
+
+
 def test_publishers_at_different_times_are_refused():
     joints, pose = samples("differential_drive")
     apart = by_publishers(joints, [0], [1])

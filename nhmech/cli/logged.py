@@ -15,8 +15,9 @@ class LogOptions:
         "--vehicle", required=True, metavar="ROBOT",
         help="The robot: a URDF or xacro file, or the name of a shipped robot.")
     joints: str | None = option(
-        "--joints", metavar="TOPIC",
-        help="Joint states. Default: /joint_states, or the only topic that has some.")
+        "--joints", metavar="TOPIC,...",
+        help="Joint states, of several topics where each has joints of its own. Default: "
+             "/joint_states, or the only topic that has some.")
     pose: str | None = option(
         "--pose", metavar="TOPIC",
         help="Poses: odometry, PoseStamped, PoseWithCovarianceStamped, TransformStamped or tf, of "

@@ -134,17 +134,20 @@ class BagRecording:
             why = " ".join(f"{error}".split()) or type(error).__name__
             raise InputError(f"{self.path} is no rosbag, or it is damaged ({why})") from error
 
-    def _messages(self, topic: str) -> Iterable[tuple[float, Any]]:
+    def _messages(self, *topics: str) -> Iterable[tuple[float, Any]]:
         """(log time [s], message)."""
         with self._reading(), self._reader as reader:
-            chosen = [c for c in reader.connections if c.topic == topic]
+            chosen = [c for c in reader.connections if c.topic in topics]
             for connection, now, data in reader.messages(chosen):
                 yield now * 1e-9, reader.deserialize(data, connection.msgtype)
 
     def joints(self, topic: str | None = None) -> JointSamples:
-        """Joint states of a topic; by default the only one, or /joint_states."""
-        topic = self._choose(topic, (JOINTS,), ("/joint_states",), "--joints")
-        return gather_joints(topic, self._messages(topic))
+        """Joint states of a topic, or of several with commas between, each of joints of its own; by
+        default the only one, or /joint_states."""
+        topics = [self._choose(one, (JOINTS,), ("/joint_states",),
+                               "--joints, or several with commas between")
+                  for one in (topic.split(",") if topic else (None,))]
+        return gather_joints(",".join(topics), self._messages(*topics))
 
     def poses(self, topic: str | None = None) -> PoseSamples:
         """Poses of a topic; by default /odom, or the only one of the first type that there is:
