@@ -314,6 +314,7 @@ def test_time_that_goes_back_resets_and_is_told(play):
     ({"name": ["wheel"], "velocity": [1.0]}, "joint 'wheel' does not exist; driven are left_wheel"),
     ({"name": JOINTS, "velocity": [1.0, 1.0, 1.0]}, "velocity has 3 numbers; name has 2 joints"),
     ({"name": [*JOINTS, JOINTS[0]], "velocity": [1.0] * 3}, "left_wheel_joint' is named twice"),
+    ({"name": JOINTS, "velocity": [1.0, math.inf]}, "is inf; it must be finite, or NaN for no"),
 ])
 def test_commands_of_joints_that_are_none_are_refused(bad, why, play):
     def scenario(skin):
