@@ -170,6 +170,18 @@ def test_what_is_driven_of_an_impossible_twist(name, twist):
     assert f"{twist[2]:g} rad/s) is beyond the limits" in drive.shortfall
 
 
+@pytest.mark.parametrize("name, twist", [("trailers", (0.3, 0.0, 0.5)),
+                                         ("tricycle", (0.3, 0.0, 1.0)), ("rover", (0.3, 0.0, 0.4))])
+def test_nothing_is_faster_than_commanded_while_the_steering_turns(name, twist):
+    """A train drove 0.41 m/s for 0.3 on its way to full lock."""
+    vehicle = shipped(name)
+    run = nhmech.Simulator(vehicle, TwistDrive(vehicle, twist), dt=5e-3, control_period=0.01,
+                           mode="kinematic").run(2.0)
+    found = measure_twist(vehicle, run)
+    assert found[:, 0].max() <= 0.3 * 1.01 and found[:, 2].max() <= twist[2] * 1.01
+    assert found[-1, 0] == pytest.approx(0.3, rel=1e-5)
+
+
 def test_an_articulated_loader_turns_as_its_hinge_lets_it():
     """tan(angle / 2) of two halves of one length is the curvature times that length, at any
     point on the axle; the base frame is on the front one."""

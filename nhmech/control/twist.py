@@ -34,12 +34,14 @@ class TwistDrive:
     to the side, where that is free), so that no part of the command is exceeded once the steering
     is there; a car that is to turn on the spot stands still. Each driven steering joint
     goes to the angle at which its wheel's lateral row lets that twist pass. What the axles allow of
-    it at their present angles (least squares onto the kernel of the lateral rows) then gives each
-    driven wheel the rate that solves its own rolling row A v + b = 0, steering rates included. If a
-    driven joint would exceed its velocity limit, the whole twist is scaled down by one factor, so
-    that the path stays that of the command. A wheel that trails a driven joint which turns all the
-    way round, as a powered caster or the wheels below a turntable do, bars no twist: the joint gets
-    the rate that solves the lateral row. Other driven joints, such as a lift, are kept from moving.
+    it at their present angles (least squares onto the kernel of the lateral rows, but forward no
+    faster than commanded, or than half the twist's size) then gives each driven wheel the rate that
+    solves its own rolling row A v + b = 0, steering rates included.
+    Where a driven joint would pass its velocity limit, the whole twist is slower by one factor, so
+    that the path stays that of the command.
+    A wheel that trails a driven joint which turns all the way round, as a powered caster or the
+    wheels below a turntable do, bars no twist: the joint gets the rate that solves the lateral row.
+    Other driven joints, such as a lift, are kept from moving.
 
     Parameters
     ----------

@@ -124,6 +124,8 @@ def twist_function(vehicle: Vehicle) -> ca.Function:
     targets = [_angle(vehicle, axle, way, now[axle.steering]) for axle in driven_steering(vehicle)]
     for row in held:
         scaled = scaled - row[:3] * (ca.dot(row[:3], scaled) + row[3])
+    if len(held) == 2:
+        scaled = _no_faster(scaled, ca.cross(held[0][:3], held[1][:3]), possible)
     allowed = scaled / unit
 
     R, n, heading = _directions(vehicle, q)
@@ -237,6 +239,19 @@ def _within_limits(vehicle: Vehicle, scaled: ca.SX, now: Mapping[str, ca.SX]) ->
             near = ca.fmax(near, 0)
             share = ca.fmin(share, ca.if_else(far < 0, near / (near - far), 1))
     return ca.if_else(fits, wanted, ca.if_else(starts, ahead + share * (wanted - ahead), 0))
+
+
+def _no_faster(nearest: ca.SX, along: ca.SX, wanted: ca.SX) -> ca.SX:
+    """Of the twists that two axles allow, `nearest` and others `along` a direction, the one that
+    goes forward no faster than it is to: while steering turns, the nearest one may.
+
+    Of a twist that mostly turns, as one on the spot, half its size is let go, which is what the
+    nearest one of any twist that only turns has at most: such a vehicle would not set out before
+    the steering is there.
+    """
+    most = ca.fmax(ca.fabs(wanted[0]), ca.norm_2(wanted) / 2)
+    more = nearest[0] - ca.fmin(ca.fmax(nearest[0], -most), most)
+    return nearest - ca.if_else(ca.fabs(along[0]) > PARALLEL, more / along[0], 0) * along
 
 
 def _angle(vehicle: Vehicle, axle: Axle, twist: ca.SX, now: ca.SX) -> ca.SX:
