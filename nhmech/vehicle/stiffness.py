@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pinocchio as pin
 
 from ..errors import ModelError
-from .vehicle import Vehicle
+
+if TYPE_CHECKING:
+    from .vehicle import Vehicle
 
 RK4_LIMIT = 2.785     # |rate| dt below which Runge-Kutta 4 is stable on the negative real axis
 MARGIN = 0.9          # of that limit: inertias change with the pose
