@@ -1,7 +1,8 @@
-"""What a run must not pass: limits of joints that nothing drives, and the ground."""
+"""What a run must not pass: limits of joints, and the ground."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -14,6 +15,7 @@ from trains import train
 import nhmech
 from nhmech import InputError, SimulationError, Simulator
 from nhmech.compile.compiler import find_compiler
+from nhmech.control import WheelServo
 from nhmech.urdf.notice import NoticeKind
 from nhmech.vehicle.clearance import clearance
 
@@ -117,6 +119,55 @@ def test_code_finds_what_python_does_and_is_as_fast_as_without(monkeypatch):
     monkeypatch.setattr(type(slow.atlas.primary), "loop", lambda self, build: None)
     found = slow.run(10.0)
     assert run.t[-1] == pytest.approx(found.t[-1], abs=1e-9) and len(run) == len(found)
+
+
+# -- driven joints --------------------------------------------------------------------------------
+STEERING = "front_left_steering_joint"
+
+
+@pytest.mark.parametrize("mode, wrap", [("dynamic", "plain"), ("kinematic", "plain"),
+                                        ("dynamic", "servo")])
+@pytest.mark.parametrize("command", [nhmech.JointVelocity, nhmech.JointPosition])
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_commands_bring_a_joint_to_its_limit_and_not_beyond(mode, command, side, wrap):
+    """Critically damped, from inside: no overshoot. The servo of encoders has some."""
+    car = shipped("ackermann_car")
+    limit = car.limits[STEERING]
+
+    def turn(t, state):
+        return command({STEERING: 0.8 * side if command is nhmech.JointVelocity else 2.0 * side})
+    controller = turn if wrap == "plain" else WheelServo(car, commands=turn)
+    run = Simulator(car, controller, mode=mode, on_lift="ignore").run(2.5)
+    angle, end = run.column(f"{STEERING}.position"), limit.upper if side > 0 else limit.lower
+    assert run.stop == "duration" and angle[-1] == pytest.approx(end, abs=5e-3)
+    over = (side * (angle - end)).max()
+    assert over <= (1e-12 if wrap == "plain" else 0.003 * (limit.upper - limit.lower))
+
+
+@pytest.mark.parametrize("mode", ["dynamic", "kinematic"])
+def test_commands_to_leader_and_follower_do_not_pull_either_beyond(mode):
+    """The follower is asked for more than goes with the leader's limit."""
+    car = shipped("ackermann_car")
+    both = [wheel.steering for wheel in car.steering.steered]
+    wheels = [replace(w, driven=True if "rear" in w.name else None)
+              for w in car.description.wheels]
+    xml = car.description.xml.replace("</nhmech>", f'<drive joint="{both[1]}"/></nhmech>')
+    car = nhmech.load(xml, wheels=wheels)
+    assert set(both) <= set(car.driven)
+    turn = nhmech.JointPosition(dict.fromkeys(both, 2.0))
+    run = Simulator(car, lambda t, state: turn, mode=mode).run(3.0)
+    assert run.stop == "duration"
+    for name in both:
+        assert run.column(f"{name}.position").max() <= car.limits[name].upper + 1e-6
+
+
+def test_a_joint_that_starts_beyond_its_limit_is_left_there_by_commanded_speeds():
+    car = shipped("ackermann_car")
+    simulator = Simulator(car, lambda t, state: nhmech.JointVelocity({STEERING: 0.3}),
+                          mode="kinematic", on_limit="ignore")
+    simulator.reset(joints={STEERING: 0.76})
+    angle = simulator.run(0.5).column(f"{STEERING}.position")
+    np.testing.assert_allclose(angle, 0.76, rtol=0, atol=1e-12)
 
 
 # -- the ground ------------------------------------------------------------------------------------

@@ -528,6 +528,11 @@ def test_a_leader_turns_as_far_as_its_follower():
     assert drawn[right] == limits[right]
     assert 1 / np.tan(drawn[left].upper) == pytest.approx(1 / np.tan(0.3) - ratio, rel=1e-9)
     assert 1 / np.tan(-drawn[left].lower) == pytest.approx(1 / np.tan(0.3) + ratio, rel=1e-9)
+    # and the follower as far as its leader
+    wide = narrow_limits({left: JointLimits(-0.4, 0.3), right: JointLimits(-0.75, 0.75)},
+                         car.steering)
+    assert 1 / np.tan(wide[right].upper) == pytest.approx(1 / np.tan(0.3) + ratio, rel=1e-7)
+    assert 1 / np.tan(-wide[right].lower) == pytest.approx(1 / np.tan(0.4) - ratio, rel=1e-7)
     # what stands beyond its limits when all are straight is no reason to draw any in
     beyond = {**limits, right: JointLimits(0.1, 0.3)}
     assert narrow_limits(beyond, car.steering) == beyond

@@ -69,10 +69,13 @@ def test_steering_is_at_the_limit_that_its_command_passes(side, kind):
 def test_a_joint_that_turns_on_may_have_limits_too():
     """As a continuous leader of one that has: they hold for its unwrapped angle."""
     vehicle = within("differential_drive", left_wheel_joint=JointLimits(-inf, 30.0, inf, inf))
-    roll = JointVelocity(dict.fromkeys(WHEELS, 20.0))
-    run = Simulator(vehicle, lambda t, state: roll, mode="kinematic").run(2.0)
+    # plain speeds are not cut, and commanded ones come to rest
+    run = Simulator(vehicle, lambda t, state: [20.0, 20.0], mode="kinematic").run(2.0)
     assert run.limits[0].start == pytest.approx(1.5, abs=2e-3)
     assert "beyond its upper position limit, by up to 10" in str(run.limits[0])
+    roll = JointVelocity(dict.fromkeys(WHEELS, 20.0))
+    run = Simulator(vehicle, lambda t, state: roll, mode="kinematic").run(3.0)
+    assert 30.0 - 1e-5 < run.column("left_wheel_joint.position")[-1] <= 30.0
 
 
 def test_what_nothing_holds_back_is_said_to_be_beyond():

@@ -182,10 +182,14 @@ class WheelServo(Combinator):
     def _rate(self, part: JointVelocity | JointPosition, name: str, value: float,
               state: State) -> float:
         """The rate that a command asks of a joint [rad/s]."""
-        limit = self.vehicle.limits[name]
+        limit, angle = self.vehicle.limits[name], state.encoder.angle[name]
         if isinstance(part, JointPosition):
             wanted = min(max(value, limit.lower), limit.upper)
-            value = (wanted - state.encoder.angle[name]) / (4 * self.time)
+            value = (wanted - angle) / (4 * self.time)
+        else:
+            # no faster than it comes to rest at a limit
+            value = min(max(value, min((limit.lower - angle) / (4 * self.time), 0.0)),
+                        max((limit.upper - angle) / (4 * self.time), 0.0))
         return min(max(value, -limit.velocity), limit.velocity)
 
     def _torques(self, t: float, state: State, wanted: np.ndarray,

@@ -51,12 +51,16 @@ class Target:
     rate
         Which fibre coordinate it is.
     position
-        Which coordinate of the state vector; None where its velocity is commanded.
+        Which coordinate of the state vector; None where nothing needs it: the velocity of a joint
+        without limits of position is commanded.
+    is_position
+        Whether its position is commanded.
     """
 
     rate: int
     position: int | None
     limits: JointLimits
+    is_position: bool
 
     def acceleration(self, wanted: float, moment: Moment) -> float:
         """That closes its error; the rate on the way keeps its limit."""
@@ -64,21 +68,39 @@ class Target:
         return self.close(wanted, moment.v.item(self.rate), position)
 
     def close(self, wanted: Any, rate: Any, position: Any, clip: Callable | None = None) -> Any:
-        """The same for a rate and a position, numbers, or symbols with a `clip` of theirs."""
+        """The same for a rate and a position, numbers, or symbols with a `clip` of theirs.
+
+        A commanded velocity is cut so that the joint comes to rest at its limits, as if their
+        positions were commanded, and is not driven beyond them.
+        """
         clip, limits = clip or _clip, self.limits
-        if self.position is None:
-            return (clip(wanted, -limits.velocity, limits.velocity) - rate) / VELOCITY_TIME
-        error = clip(wanted, limits.lower, limits.upper) - position
-        towards = clip(error / (2 * POSITION_TIME), -limits.velocity, limits.velocity)
-        return 2 * (towards - rate) / POSITION_TIME
+        if self.is_position:
+            error = clip(wanted, limits.lower, limits.upper) - position
+            towards = clip(error / (2 * POSITION_TIME), -limits.velocity, limits.velocity)
+            return 2 * (towards - rate) / POSITION_TIME
+        wanted = self._approach(clip(wanted, -limits.velocity, limits.velocity), position,
+                                2 * POSITION_TIME, clip)
+        return (wanted - rate) / VELOCITY_TIME
 
     def speed(self, wanted: Any, x: Any) -> Any:
         """That closes its error, where speeds are commanded; of symbols, x the state vector."""
         limits = self.limits
-        if self.position is not None:
-            error = clip(wanted, limits.lower, limits.upper) - x[self.position]
+        position = None if self.position is None else x[self.position]
+        if self.is_position:
+            error = clip(wanted, limits.lower, limits.upper) - position
             wanted = error / POSITION_TIME
-        return clip(wanted, -limits.velocity, limits.velocity)
+        wanted = clip(wanted, -limits.velocity, limits.velocity)
+        return wanted if self.is_position else self._approach(wanted, position, POSITION_TIME, clip)
+
+    def _approach(self, rate: Any, position: Any, time: float, clip: Callable) -> Any:
+        """A rate at which the joint comes to a limit of its position in no less than `time`."""
+        if self.position is None:
+            return rate
+        lower, upper = self.limits.lower, self.limits.upper
+        # a joint that is beyond one is not driven back by what does not ask for it
+        return clip(rate,
+                    lower if math.isinf(lower) else clip(lower - position, -math.inf, 0.0) / time,
+                    upper if math.isinf(upper) else clip(upper - position, 0.0, math.inf) / time)
 
 
 @dataclass(frozen=True)
@@ -311,8 +333,10 @@ class InverseDynamics:
 
     def target(self, name: str, is_position: bool) -> Target:
         """A joint, of which the position or the velocity is commanded."""
-        position = self._positions[name] if is_position else None
-        return Target(self.v_names.index(name), position, self.limits.get(name, NO_LIMITS))
+        limits = self.limits.get(name, NO_LIMITS)
+        is_free = math.isinf(limits.lower) and math.isinf(limits.upper)
+        position = None if is_free and not is_position else self._positions[name]
+        return Target(self.v_names.index(name), position, limits, is_position)
 
     @cached_property
     def _positions(self) -> dict[str, int]:
@@ -339,10 +363,14 @@ def _hold_back(command: NamedCommand | Sequence[NamedCommand], wanted: list[floa
         place = end
 
 
-def clip(value: Any, lower: float, upper: float) -> Any:
+def clip(value: Any, lower: Any, upper: Any) -> Any:
     """Within two bounds, either of which may be infinite; of symbols."""
-    value = value if math.isinf(lower) else ca.fmax(value, lower)
-    return value if math.isinf(upper) else ca.fmin(value, upper)
+    value = value if _is_infinite(lower) else ca.fmax(value, lower)
+    return value if _is_infinite(upper) else ca.fmin(value, upper)
+
+
+def _is_infinite(bound: Any) -> bool:
+    return isinstance(bound, float) and math.isinf(bound)
 
 
 def _clip(value: float, lower: float, upper: float) -> float:

@@ -84,7 +84,9 @@ class Simulator:
     on_limit
         What happens when an undriven joint (a hitch, a fork) reaches a position limit: "stop" ends
         the run there, "warn" records the time in `trajectory.events`, "ignore" does nothing. `step`
-        raises an error where a run would end, and logs a warning.
+        raises an error where a run would end, and logs a warning. Driven joints come to rest at
+        their limits if their velocity or position is commanded; what efforts do is recorded in
+        `trajectory.limits`.
     on_fall
         The same when a part of the vehicle other than a wheel touches the ground. Its collision
         shape counts, or the box of equal mass and inertia if it has none. "go-on" needs Coulomb

@@ -26,9 +26,10 @@ from .validate_inertia import check_bodies, repair_inertias
 from .wheel import Wheel
 from .wheels.bearing import report_bearing
 from .wheels.casters import infer_casters
-from .wheels.heights import check_heights, report_heights
+from .wheels.heights import check_distances, check_heights, report_heights
 from .wheels.inference import find_unlisted, infer_wheels, rolling_candidates
 from .wheels.listed_wheels import Origin, complete_wheels, find_joint, read_wheels
+from .wheels.opposed import report_opposed
 from .wheels.roles import assign_roles, choose_driven, couple, report_held
 from .wheels.skid import SkidArgument, check_released, choose_turning, read_skid
 from .wheels.tyres import TyresArgument, put_tyres
@@ -122,6 +123,7 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
                                document.root.iterfind("link/visual/geometry/mesh")),
                               document.packages, document.path)
     notices += report_bearing(layout, chosen, roles.steering)
+    notices += report_opposed(layout, chosen, roles.steering)
     return Description(
         xml=document.text,
         name=document.root.get("name", ""),
@@ -148,6 +150,7 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
 
 def _infer(layout: Layout) -> tuple[list[FoundWheel], list[Notice]]:
     contacts, notices = infer_wheels(layout)
+    check_distances(layout, contacts)
     check_heights(layout, contacts)
     blades, more = infer_blades(layout, contacts)
     contacts += blades

@@ -21,6 +21,7 @@ class NoticeKind(str, Enum):
     MISSING_MESH = "missing mesh"
     ROUNDED_ANGLES = "rounded angles"
     ONE_AXLE = "one axle"
+    OPPOSED_AXES = "opposed axes"
     LEANING_STEERING = "leaning steering"
     # wheels and supports
     SKID = "skid"

@@ -20,7 +20,7 @@ from .text.source import Element, Source, name_of
 from .wheel import Wheel
 from .wheels.axle_lines import group_by_axle, group_by_body
 from .wheels.rims import PARALLEL
-from .wheels.stance import axle_R, centre_R
+from .wheels.stance import BESIDE, axle_R, centre_R
 
 # rad, a third of a degree: an angle this near to a right angle was meant to be one. 4.71 is 2.4e-3
 # away from 3 pi / 2, 3.14 is 1.6e-3 away from pi
@@ -31,7 +31,7 @@ LEAN = radians(20)
 _UPRIGHT = cos(radians(5))     # a bicycle's fork leans by more, and its trail is meant
 _ROUNDING = 1e-12      # rad, m; sines and cosines are not exact
 _WORTH_SAYING = 1e-5   # rad
-_VISIBLE = 1e-4        # rad, m
+_SHIFT, _TURN = 1e-3, 1e-4     # of the radius, and rad: changes that are visible
 
 
 def snap_joints(source: Source, names: Iterable[str]) -> list[Notice]:
@@ -82,9 +82,9 @@ def straighten_axles(layout: Layout, contacts: Sequence[FoundWheel], steering: C
                 if max(turn, shift) > _ROUNDING:
                     contact = next(c for c in contacts if c.wheel is wheel)
                     moved[wheel.name] = _move(layout, contact, X, radius)
-            if max(turn, shift) >= _VISIBLE:
-                by = [f"{1e3 * shift:.2g} mm"] * (shift >= _VISIBLE)
-                by += [f"{np.degrees(turn):.2g} degrees"] * (turn >= _VISIBLE)
+            by = [f"{1e3 * shift:.2g} mm"] * bool(shift >= _SHIFT * max(w.radius for w in line))
+            by += [f"{np.degrees(turn):.2g} degrees"] * bool(turn >= _TURN)
+            if by:
                 said.append(f"{listed(w.name for w in line)} (by up to {' and '.join(by)})")
     found = [moved.get(c.wheel.name, c) for c in contacts]
     if not said:
@@ -102,7 +102,7 @@ def _find_lines(layout: Layout, group: Sequence[Wheel]) -> Iterator[list[Wheel]]
 
 
 def _slack(line: Sequence[Wheel]) -> float:
-    return max(1e-3, 0.05 * max(w.radius for w in line))
+    return BESIDE * max(w.radius for w in line)
 
 
 def _mean_radius(line: Sequence[Wheel]) -> float | None:

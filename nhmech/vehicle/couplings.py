@@ -23,6 +23,7 @@ from ..urdf.description import JointLimits
 from ..urdf.remedy import option, suggest
 
 PLANAR = (0, 1, 5)        # forward, lateral, yaw in the base's twist
+CLOSED = 1e-9             # [rad] that a limit found by bisection is off, with room to spare
 TURNLESS = 1e-6           # axles that meet nowhere nearer than 1 / TURNLESS lengths are parallel
 STEEP = 0.8               # of the most independent pair: above it the first one will do
 BISECTIONS = 40           # of a quarter turn: finer than any encoder
@@ -193,7 +194,9 @@ def check_can_move(steering: Steering) -> None:
 
 
 def narrow_limits(limits: dict[str, JointLimits], steering: Steering) -> dict[str, JointLimits]:
-    """The limits, those of a single leader drawn in to where every follower keeps to its own.
+    """The limits, those of a single leader drawn in to where every follower keeps to its own, and
+    those of the followers to where the leader's put them: commands to both would contradict each
+    other beyond.
 
     With two leaders (no fixed axle) the admissible angles are no intervals; theirs stay as they
     are.
@@ -204,9 +207,20 @@ def narrow_limits(limits: dict[str, JointLimits], steering: Steering) -> dict[st
     leader = pair[1]
     own = limits.get(leader.steering, JointLimits())
     ends = max(own.lower, -np.pi / 2), min(own.upper, np.pi / 2)
-    lower, upper = (_reach(steering, pair, leader, limits, end) for end in ends)
-    return {**limits, leader.steering: replace(own, lower=max(own.lower, lower),
-                                               upper=min(own.upper, upper))}
+    reached = [_reach(steering, pair, leader, limits, end) for end in ends]
+    drawn = {leader.steering: replace(own, lower=max(own.lower, reached[0]),
+                                      upper=min(own.upper, reached[1]))}
+    led = [steering.followers({leader.steering: angle}, pair) for angle in reached]
+    # a leader that turns round may be past the ends
+    names = [name for name in led[0] if name in limits and name != leader.steering
+             and np.isfinite([own.lower, own.upper]).all()]
+    for name in names:
+        (lower, upper), its = sorted(float(angles[name]) for angles in led), limits[name]
+        # of one that turns past the sideways position on the way, the ends are no bounds
+        if max(lower, its.lower) <= 0 <= min(upper, its.upper):
+            drawn[name] = replace(its, lower=max(its.lower, lower - CLOSED),
+                                  upper=min(its.upper, upper + CLOSED))
+    return limits | drawn
 
 
 def _reach(steering: Steering, pair: tuple[Axle, Axle], leader: Axle,

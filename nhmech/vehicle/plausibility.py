@@ -126,9 +126,8 @@ def _centre(found: Proportions) -> Iterator[Notice]:
         way = max(Way, key=lambda way: float(outward @ way.value))
         yield Notice(NoticeKind.UNSUPPORTED_CENTRE,
                      f"the centre of mass is {beyond.max():.4g} m outside the contacts on the "
-                     f"{way.side} side: at rest the vehicle falls over, and the ground would have "
-                     "to pull at a wheel; see the <origin> in the heaviest <inertial>, or give "
-                     "the support that is missing")
+                     f"{way.side} side: at rest the vehicle falls over; see its load, the <origin> "
+                     "in the heaviest <inertial>, or give the support that is missing")
 
 
 def _masses(vehicle: Vehicle, found: Proportions) -> Iterator[Notice]:

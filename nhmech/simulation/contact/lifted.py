@@ -169,9 +169,8 @@ def _idle_notice(loads: Mapping[str, float]) -> Notice:
     """That these are not watched."""
     found = listed(f"{wheel} {load:.3g} N" for wheel, load in loads.items())
     return Notice(NoticeKind.NOT_PRESSED,
-                  "by the masses of the vehicle, its load included, the ground does not press all "
-                  f"wheels at rest (normal forces: {found}), so a run does not watch whether these "
-                  "lift off; see the load, and <origin> and <mass> of the <inertial> elements")
+                  f"at rest the ground does not press all wheels ({found}): whether these lift off "
+                  "is not watched")
 
 
 def lift_notice(t: np.ndarray, forces: ContactForces) -> Notice | None:
@@ -190,7 +189,7 @@ def lift_notice(t: np.ndarray, forces: ContactForces) -> Notice | None:
     worst = int(np.where(pulls, normal.min(axis=1), np.inf).argmin())
     at = [wheels[int(normal[moment].argmin())] for moment in (first, worst)]
     return Notice(NoticeKind.LIFTED,
-                  "ideal rolling is not valid where the ground would have to pull, in whatever way "
-                  f"the wheels share the load: from t = {t[first]:.6g} s ({at[0]}), in "
-                  f"{100 * pulls.mean():.3g} % of the recorded moments; most at t = "
-                  f"{t[worst]:.6g} s, {at[1]} with {-normal[worst].min():.3g} N", REMEDY)
+                  "ideal rolling is not valid where the ground would have to pull: from t = "
+                  f"{t[first]:.6g} s ({at[0]}), in {100 * pulls.mean():.3g} % of the recorded "
+                  f"moments; most at t = {t[worst]:.6g} s, {at[1]} with "
+                  f"{-normal[worst].min():.3g} N", REMEDY)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ...errors import did_you_mean, listed
 from ..notice import Notice
 from ..validate_inertia import check_inertial
+from .capsules import split_capsules
 from .fault import Element, ElementError, Fault, Mend, faulty_file, gather, mend
 from .macros import uncalled_error
 from .source import Source, link_at
@@ -41,7 +42,9 @@ def validate(source: Source) -> tuple[tuple[Fault, ...], list[Notice]]:
             break
     if errors:
         raise faulty_file(source.label, [*mended, *(error.fault for error in errors)])
-    return tuple(mended), find_oddities(source)
+    found = find_oddities(source)
+    split_capsules(source)
+    return tuple(mended), found
 
 
 def _find_errors(source: Source) -> Iterator[ElementError]:

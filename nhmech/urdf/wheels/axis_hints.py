@@ -11,6 +11,7 @@ from ...errors import ModelError, Remedy
 from ..layout import Joint, Layout, is_named, to_words
 from ..text.source import Element
 from .rims import PARALLEL, crossed_cylinder, is_horizontal
+from .stance import BESIDE
 
 # words in the names of joints that are upright on purpose
 _TURNED_BY_HAND = ("steer", "caster", "castor", "swivel", "pivot")
@@ -23,12 +24,27 @@ def is_upright(layout: Layout, joint: Joint) -> bool:
 
 
 def upright_axes(layout: Layout) -> list[Joint]:
-    """Continuous joints named wheel that turn about the vertical, although their collision cylinder
-    lies."""
+    """Continuous joints that turn about the vertical, although their collision cylinder lies: those
+    named wheel, or else those whose cylinders lie on one line, as wheels of one axle do."""
+    found = _upright_axes(layout)
+    named = [joint for joint in found if is_named("wheel", joint.name, joint.child)]
+    return named or [joint for joint in found if any(
+        _share_line(layout, joint, other) for other in found if other is not joint)]
+
+
+def _share_line(layout: Layout, joint: Joint, other: Joint) -> bool:
+    radius, along = crossed_cylinder(layout, joint) or (0.0, joint.axis)
+    X = layout.X_RL[joint.child]
+    beside = np.cross(X[:3, :3] @ along, layout.X_RL[other.child][:3, 3] - X[:3, 3])
+    _, second = crossed_cylinder(layout, other) or (0.0, other.axis)
+    turned = np.cross(X[:3, :3] @ along, layout.X_RL[other.child][:3, :3] @ second)
+    return bool(np.linalg.norm(beside) < BESIDE * radius and np.linalg.norm(turned) < PARALLEL)
+
+
+def _upright_axes(layout: Layout) -> list[Joint]:
     found = []
     for joint in layout.joints.values():
-        if (joint.type != "continuous" or is_horizontal(layout, joint)
-                or not is_named("wheel", joint.name, joint.child)):
+        if joint.type != "continuous" or is_horizontal(layout, joint):
             continue
         by_hand = any(is_named(word, joint.name, joint.child) for word in _TURNED_BY_HAND)
         if joint.element.find("axis") is None or by_hand:

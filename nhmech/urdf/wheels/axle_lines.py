@@ -9,7 +9,7 @@ import numpy as np
 
 from ..layout import Layout
 from ..wheel import Wheel
-from .stance import axle_R, centre_R
+from .stance import BESIDE, axle_R, centre_R
 
 _SAME = 0.02       # rad: axles that cross at less are parallel
 _CROSSED = 0.1     # rad: by so much wheels that stand around a point may leave half a turn empty
@@ -80,6 +80,8 @@ def angle_between(layout: Layout, wheel: Wheel, other: Wheel) -> float:
 def group_by_axle(layout: Layout, group: Sequence[Wheel]) -> list[list[Wheel]]:
     """Wheels grouped by the vertical plane of their axle, without those whose axles are not
     parallel to the first."""
+    if not group:
+        return []
     first = axle_R(layout, group[0])
     across = np.array([-first[1], first[0], 0.0])
     across /= np.linalg.norm(across) or 1.0
@@ -88,7 +90,7 @@ def group_by_axle(layout: Layout, group: Sequence[Wheel]) -> list[list[Wheel]]:
         if angle_between(layout, wheel, group[0]) > _SAME:
             continue
         x = float(across @ centre_R(layout, wheel))
-        slack = max(1e-3, 0.05 * wheel.radius)
+        slack = BESIDE * wheel.radius
         near = next((members for at, members in axles if abs(at - x) < slack), None)
         if near is None:
             axles.append((x, [wheel]))

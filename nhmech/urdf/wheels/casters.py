@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -236,7 +236,7 @@ def touching_shapes(layout: Layout, link: str, wheels: Sequence[Wheel]) -> list[
 
 def _fixed_links(layout: Layout, wheels: Sequence[FoundWheel]) -> list[str]:
     """Links of the bodies that can hold a caster: the base, those that carry wheels, those that
-    swing about an upright axis or are named caster; no rotors."""
+    swing about an upright axis or are named caster, and what springs under them; no rotors."""
     rotors = {layout.carrier(c.wheel) for c in wheels}
     bodies = {layout.root}
     for rotor in rotors:
@@ -245,8 +245,18 @@ def _fixed_links(layout: Layout, wheels: Sequence[FoundWheel]) -> list[str]:
                if is_caster(layout, link) or is_ball_joint(layout, link)}
     bodies |= {joint.child for joint in layout.joints.values()
                if swings(layout, joint) or is_loose_ball(layout, joint)}
+    bodies |= {body for body in map(layout.body, layout.links)
+               if _springs_under(layout, body, frozenset(bodies))}
     return [link for link in layout.links
             if layout.body(link) in bodies - rotors and link not in rotors]
+
+
+def _springs_under(layout: Layout, body: str, bodies: Collection[str]) -> bool:
+    """Whether a body slides up and down under one of others, as a caster on a spring does."""
+    joint = layout.above.get(body)
+    return body in bodies or (
+        joint is not None and joint.type == "prismatic" and is_upright(layout, joint)
+        and _springs_under(layout, layout.body(joint.parent), bodies))
 
 
 def _find_ball(layout: Layout, shape: LinkShape, ground: float, axles: Sequence[np.ndarray],

@@ -4,8 +4,9 @@ rule that decides which of them are wheels."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from statistics import median
 
 import numpy as np
 
@@ -16,14 +17,14 @@ from ..text.source import name_of
 from .radii import find_wheel_rim
 from .rims import Rim, beside_cylinder, crossed_cylinder, is_horizontal
 from .rollers import roller_joints
-from .stance import footprint
+from .stance import footprint, slack
 from .swivels import is_loose_ball
 
 # of a wheel, in languages that robots are named in
 _WORDS = ("wheel", "tyre", "tire", "reifen", "rueda", "roue", "ruota", "roda", "hjul", "kolo")
-_SLACK = (5e-3, 0.1)    # m, and part of the radius: how far a rim may be off the common plane
 # of the radius: a rim that is higher over the plane hangs in the air, a lower one contradicts it
 _IN_THE_AIR = 0.5
+_CENTRED = 0.1          # of the radius: axes that pass the centre of a ball by less turn it there
 _ALIKE = 0.05           # of the radius: partners on one axle differ by less
 _DRUM = 1.5             # of the diameter: what is wider is a brush or a roller, if no wheel by name
 
@@ -55,6 +56,7 @@ class Axle:
     # rim, or no such cylinder
     misplaced: float | None
     height: float  # of its rim's centre in the root's frame [m]; of its origin where it has no rim
+    usual: float = 0.0  # median radius of all that could be wheels [m]; 0 where nothing is round
 
     @property
     def bottom(self) -> float:
@@ -69,7 +71,8 @@ class Axle:
     @property
     def slack(self) -> float:
         """How far its lowest point may be off the plane of the others [m]."""
-        return max(_SLACK[0], _SLACK[1] * self.rim.radius) if self.rim else _SLACK[0]
+        radius = self.misplaced or 0.0 if self.rim is None else self.rim.radius
+        return slack(radius, self.usual)
 
 
 @dataclass(frozen=True)
@@ -203,7 +206,11 @@ def _read_axles(layout: Layout) -> list[Axle]:
                     a.rim.radius for a in known if a.rim):
                 continue
         axles[joint.name] = _read_axle(layout, joint, find_wheel_rim(layout, joint))
-    return list(axles.values())
+    rims = ([a.rim.radius for a in axles.values() if a.rim and _is_plausible(a)]
+            or [a.rim.radius for a in axles.values() if a.rim]
+            or [a.misplaced for a in axles.values() if a.misplaced])
+    usual = median(rims or [0.0])
+    return [replace(axle, usual=usual) for axle in axles.values()]
 
 
 def _is_plausible(axle: Axle) -> bool:
@@ -261,7 +268,7 @@ def is_ball_joint(layout: Layout, link: str) -> bool:
         for joint in reversed(layout.path(link)):
             axis, at = layout.axis_R(joint), layout.X_RL[joint.child][:3, 3]
             off = np.linalg.norm(np.cross(axis, centre - at))
-            if joint.turns and off < _SLACK[1] * shape.size[0]:
+            if joint.turns and off < _CENTRED * shape.size[0]:
                 axes.append(axis[:2])
             elif joint.moves:
                 break

@@ -1,23 +1,54 @@
-"""Whether the radii of wheels and the heights of their axles agree."""
+"""Whether the radii of wheels agree with the heights of their axles, and with the distances between
+them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from ...errors import ModelError, Remedy
 from ..description import FoundWheel, Witness
-from ..layout import Layout
+from ..layout import Layout, to_words
 from ..notice import Notice, NoticeKind
 from ..remedy import suggest
 from ..wheel import Wheel
 from .casters import list_wheels
-from .stance import bottom_R, centre_R, footprint
+from .stance import bottom_R, centre_R, footprint, slack, usual_radius
 
-_SLACK = (5e-3, 0.1)   # m, and part of the radius: how far a contact may be off the common plane
 # of the radius: by so much more a height over base_footprint is no rounding any more
 _GROSS = 0.5
+# of the largest radius: wheels of built vehicles are not that far apart, not those of long trains,
+# and as little as one radius would be a thousand in millimetres
+_APART = 500.0
 _SHAPES = (Witness.PRIMITIVE, Witness.COLLISION_MESH, Witness.DRAWN)
+
+
+def check_distances(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
+    """No wheel that was found stands so far from all others as origins in millimetres put it.
+
+    Raises
+    ------
+    ModelError
+        With the distance, and the first origin in metres.
+    """
+    wheels = [c.wheel for c in contacts]
+    centres = np.array([centre_R(layout, w) for w in wheels])
+    if len(wheels) < 2:
+        return
+    gaps = np.linalg.norm(centres[:, None] - centres, axis=2)
+    nearest = (gaps + np.diag(np.full(len(wheels), np.inf))).min(axis=1)
+    radius, alone = max(w.radius for w in wheels), wheels[int(np.argmax(nearest))]
+    if nearest.max() <= _APART * radius:
+        return
+    path = layout.path(layout.carrier(alone))
+    joint = max(path, key=lambda joint: float(np.linalg.norm(joint.X_PC[:3, 3])))
+    metres = to_words(joint.X_PC[:3, 3] / 1000)
+    raise layout.source.error(
+        joint.element, f"{alone.name!r} would stand {nearest.max():.4g} m from all other wheels, "
+        f"whose largest radius is {radius:.4g} m: <origin> is in metres. If it is in millimetres "
+        f'here, write xyz="{metres}", and all others likewise')
 
 
 def check_heights(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
@@ -26,7 +57,8 @@ def check_heights(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
     """
     wheels = [c.wheel for c in contacts]
     ground = _plane(layout, wheels)
-    off = [w for w in wheels if abs(bottom_R(layout, w) - ground) > _slack(w)]
+    usual = usual_radius(wheels)
+    off = [w for w in wheels if abs(bottom_R(layout, w) - ground) > slack(w.radius, usual)]
     if off:
         table = ", ".join(f"{w.name}: axle at {centre_R(layout, w)[2]:.4f}, radius {w.radius:.4g}, "
                           f"bottom at {bottom_R(layout, w):.4f}" for w in wheels)
@@ -61,11 +93,11 @@ def report_heights(layout: Layout, wheels: Sequence[Wheel]) -> list[Notice]:
     """A notice about contacts that were given and are off the plane of the others."""
     if len(wheels) < 2:
         return []
-    ground = _plane(layout, wheels)
+    ground, usual = _plane(layout, wheels), usual_radius(wheels)
     off = []
     for wheel in wheels:
         gap = bottom_R(layout, wheel) - ground
-        if abs(gap) > _slack(wheel):
+        if abs(gap) > slack(wheel.radius, usual):
             off.append(f"{wheel.name} {1e3 * abs(gap):.1f} mm {'above' if gap > 0 else 'below'}")
     if not off:
         return []
@@ -78,16 +110,13 @@ def _plane(layout: Layout, wheels: Sequence[Wheel]) -> float:
     base_footprint, or else of the first."""
     mark = footprint(layout)
     floor = None if mark is None else mark[1]
-    bottoms = [bottom_R(layout, w) for w in wheels]
+    bottoms, usual = [bottom_R(layout, w) for w in wheels], usual_radius(wheels)
 
     def support(height: float) -> tuple[int, bool]:
-        near = [b for b, w in zip(bottoms, wheels, strict=True) if abs(b - height) <= _slack(w)]
-        return len(near), floor is not None and abs(floor - height) <= _SLACK[0]
+        near = [b for b, w in zip(bottoms, wheels, strict=True)
+                if abs(b - height) <= slack(w.radius, usual)]
+        return len(near), floor is not None and abs(floor - height) <= slack(usual, usual)
     return max(bottoms, key=support)
-
-
-def _slack(wheel: Wheel) -> float:
-    return max(_SLACK[0], _SLACK[1] * wheel.radius)
 
 
 def _contradicts(layout: Layout, contact: FoundWheel, floor: float) -> bool:
@@ -96,8 +125,8 @@ def _contradicts(layout: Layout, contact: FoundWheel, floor: float) -> bool:
     shapes = [f for f in contact.reason.supporting if f.witness in _SHAPES]
     above = centre_R(layout, contact.wheel)[2] - floor
     gap = bottom_R(layout, contact.wheel) - floor
-    return (len(shapes) == 1 and above > _SLACK[0]
-            and abs(gap) > max(_SLACK[0], _GROSS * contact.wheel.radius))
+    radius = contact.wheel.radius
+    return len(shapes) == 1 and above > slack(radius, radius) and abs(gap) > _GROSS * radius
 
 
 def _fit(layout: Layout, contact: FoundWheel, ground: float) -> FoundWheel:

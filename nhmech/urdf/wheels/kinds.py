@@ -227,25 +227,31 @@ def fit_rollers(layout: Layout, contacts: Sequence[FoundWheel],
         return list(contacts), []
     verdicts = [judge(layout, w) for w in group]
     sideways = [v.rolls_sideways for v in verdicts]
-    own = [v.rolls_sideways and v.is_own for v in verdicts]
+    # wheels with their verdicts, and why besides them
+    parts: list[tuple[list[Wheel], list[Verdict], str]] = []
     if (centre is not None and surround(layout, group, centre)
             and not all(v.tread is Tread.TYRES for v in verdicts)):
-        wheels, why = [replace(w, kind="omni") for w in group], "their axles meet amid them"
+        parts.append(([replace(w, kind="omni") for w in group], verdicts,
+                      "their axles meet amid them"))
     elif meeting is Meeting.PARALLEL and all(sideways) and is_rectangle(layout, group):
         if all(v.tread is Tread.OMNI and v.rollers is not None for v in verdicts):
             wheels = [replace(w, kind="omni") for w in group]
         else:
             wheels = usual_mecanum(layout, group, verdicts)
-        why = ""
-    elif any(own):
-        wheels = [replace(w, kind="omni") for w, has in zip(group, own) if has]
-        verdicts = [v for v, has in zip(verdicts, own) if has]
-        why = ""
+        parts.append((wheels, verdicts, ""))
     else:
-        return list(contacts), []
-    replaced = {w.name: w for w in wheels}
+        own = [(w, v) for w, v in zip(group, verdicts) if v.rolls_sideways and v.is_own]
+        oblique = [(w, v) for w, v in own if v.tread is Tread.MECANUM]
+        # beside them there may be others, such as those that only measure
+        if is_rectangle(layout, [w for w, _ in oblique]):
+            wheels, its = [w for w, _ in oblique], [v for _, v in oblique]
+            parts.append((usual_mecanum(layout, wheels, its), its, ""))
+            own = [(w, v) for w, v in own if w not in wheels]
+        if own:
+            parts.append(([replace(w, kind="omni") for w, _ in own], [v for _, v in own], ""))
+    replaced = {w.name: w for wheels, _, _ in parts for w in wheels}
     found = [replace(c, wheel=replaced.get(c.wheel.name, c.wheel)) for c in contacts]
-    return found, [_roller_notice(layout, wheels, verdicts, found, why)]
+    return found, [_roller_notice(layout, wheels, its, found, why) for wheels, its, why in parts]
 
 
 def _roller_notice(layout: Layout, wheels: Sequence[Wheel], verdicts: Sequence[TreadVerdict],

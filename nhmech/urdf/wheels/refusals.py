@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import median
 
 import numpy as np
 import pinocchio as pin
@@ -16,7 +17,7 @@ from ..remedy import Blank, WheelFields, ask_for_packages, option, suggest, whee
 from ..wheel import Wheel
 from .axis_hints import axis_error, axle_error, is_upright, upright_axes
 from .casters import list_wheels
-from .evidence import Axle, Findings, has_word
+from .evidence import Axle, Findings, has_word, is_ball_joint
 from .kinds import fit_rollers
 from .radii import choose_radius, read_radii
 from .rims import (
@@ -25,14 +26,14 @@ from .rims import (
     RimSource,
     UnusedMesh,
     beside_cylinder,
+    beside_mesh,
     crossed_cylinder,
     find_rim,
     unused_meshes,
 )
-from .stance import axle_R, centre_R, footprint
+from .stance import axle_R, centre_R, footprint, slack
 
 _MOST = 8                  # joints that one message names
-_SLACK = (5e-3, 0.1)       # m, and part of the radius: wheels stand on one plane up to this
 _FILES = 3                 # meshes of which one message says what is wrong
 _MEASURE = ", with RADIUS the distance from the axle to the ground in metres"
 
@@ -138,6 +139,9 @@ def no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
     if dummies:
         text += f" ({_names(dummies)}: named wheel, but its axis is not horizontal)"
     free = [a for a in findings.axles if a.is_called or (a.is_free and not a.carries)]
+    displaced = ((a.joint, beside_mesh(layout, a.joint)) for a in free)
+    if found := next(((joint, mesh) for joint, mesh in displaced if mesh), None):
+        return _displaced_error(layout, *found)
     if free:
         wheels = _type_all(layout, [], free[:_MOST])
         blank = any(w["radius"] is Blank.RADIUS for w in wheels)
@@ -146,6 +150,8 @@ def no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
             "Name the wheels: ",
             option("wheels", wheels), "; these turn about horizontal axles",
             _MEASURE if blank else ""))
+    if ball := next((link for link in layout.links if is_ball_joint(layout, link)), None):
+        return ModelError(text, _roll_ball(layout, ball))
     upright = [j for j in upright if not layout.carried_joints(j.child) and _may_stand(layout, j)]
     if not upright:
         return ModelError(f"{text}; the joints that turn about one have limits or carry others, as "
@@ -161,6 +167,27 @@ def no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
         if any(_lowest(layout, j) is None for j in upright[:_MOST]) else ""))
 
 
+def _roll_ball(layout: Layout, link: str) -> Remedy:
+    """How to have a robot stand on a ball that several joints turn about its centre."""
+    radius = next(s.size[0] for s in layout.shapes(link) if s.kind == "sphere")
+    *others, last = [joint.name for joint in layout.path(link) if joint.turns]
+    return suggest(f"If it rolls on the ball {link!r}: ",
+                   option("wheels", [Wheel(last, "sphere", radius)]), ", ", option("free", others))
+
+
+def _displaced_error(layout: Layout, joint: Joint,
+                     mesh: tuple[str, float, np.ndarray]) -> ModelError:
+    """The error about a wheel whose joint is not where its mesh turns."""
+    name, radius, middle = mesh
+    middle = middle - joint.axis * (joint.axis @ middle)
+    origin = to_words(joint.X_PC[:3, 3] + joint.X_PC[:3, :3] @ middle)
+    return layout.source.error(
+        joint.element, f"its axis is {np.linalg.norm(middle):.4g} m beside its wheel: the mesh "
+        f"{name!r} is round, with a radius of {radius:.4g} m, about a line through "
+        f"({to_words(middle)}) of {joint.child!r}. Put the joint there, <origin "
+        f'xyz="{origin}" ...>, and add ({to_words(-middle)}) to each <origin xyz> in this link')
+
+
 def _find_drawn(layout: Layout) -> list[LinkShape]:
     """Cylinders that lie on one plane below all others; none unless two are of the base."""
     lying = [(float(layout.X_RL[link][2] @ [*s.centre, 1.0]) - s.size[0], s)
@@ -169,7 +196,8 @@ def _find_drawn(layout: Layout) -> list[LinkShape]:
              if s.kind == "cylinder" and s.size[0] > 0
              and abs(layout.X_RL[link][2, :3] @ s.axis) < PARALLEL]
     floor = min((bottom for bottom, _ in lying), default=0.0)
-    low = [s for bottom, s in lying if bottom - floor < max(_SLACK[0], _SLACK[1] * s.size[0])]
+    usual = median([s.size[0] for _, s in lying] or [0.0])
+    low = [s for bottom, s in lying if bottom - floor < slack(s.size[0], usual)]
     return low if sum(layout.body(s.link) == layout.root for s in low) > 1 else []
 
 

@@ -11,7 +11,7 @@ import numpy as np
 _WINDOW = 0.01
 # part of the radius, each way: a tyre may be drawn so far beside its axle (5 % of a diameter)
 _WIDE = 0.05
-_OFF_AXLE = 0.02     # part of the radius: the centre of a tread is at most this far from the axle
+OFF_AXLE = 0.03      # part of the radius: the centre of a tread is at most this far from the axle
 # rad: neighbours on a full circle are nearer than this; an octagon is one, a square is not
 _GAP = np.radians(50.0)
 _SMALLEST = 0.02     # of the largest distance: where the search for a circle ends
@@ -58,7 +58,7 @@ def find_solid(points: np.ndarray, axis: np.ndarray,
     if wide is not None and (found is None or found < wide * (1 - _WINDOW)):
         # a circle beside the axle, or a lump: the fit tells which
         centre = _fit_centre(flat, wide)
-        if np.linalg.norm(centre) > max(1e-3, _OFF_AXLE * wide):
+        if np.linalg.norm(centre) > OFF_AXLE * wide:
             return None
         flat = flat - centre
         found, beside = _outer_circle(flat, _WINDOW), float(np.linalg.norm(centre))

@@ -15,10 +15,9 @@ from ..layout import Joint, Layout, LinkShape, to_triple
 from ..mesh_files import Mesh
 from ..packages import package_of
 from ..text.source import Triple
+from .revolution import OFF_AXLE, find_solid
 
 PARALLEL = 0.02  # rad: axles and cylinders are tilted by roundings such as 1.57
-# m, and part of the radius: how far a rim's centre may lie beside its axle
-_OFF_AXLE = (1e-3, 0.02)
 # part of a mesh's radius: a collision mesh so much smaller than what is drawn is the hub alone
 _BELOW = 0.07
 _TAGS = ("collision", "visual")
@@ -188,7 +187,7 @@ def crossed_cylinder(layout: Layout, joint: Joint) -> tuple[float, np.ndarray] |
     for link in links:
         for shape in layout.shapes(link, joint.child, tag):
             if (shape.kind == "cylinder" and shape.size[0] > 0 and _is_across(shape, joint)
-                    and np.linalg.norm(shape.centre) < _OFF_AXLE[0] + shape.size[0]):
+                    and np.linalg.norm(shape.centre) < (1 + OFF_AXLE) * shape.size[0]):
                 return shape.size[0], shape.axis
     return None
 
@@ -202,6 +201,23 @@ def beside_cylinder(layout: Layout, joint: Joint) -> tuple[float, float] | None:
              for link in links for shape in layout.shapes(link, joint.child, tag)
              if shape.kind == "cylinder" and not _is_across(shape, joint)]
     return max(((r, off) for r, off in found if off < r), default=None)
+
+
+def beside_mesh(layout: Layout, joint: Joint) -> tuple[str, float, np.ndarray] | None:
+    """A mesh of a rotor that is round about a line along the axle and beside it: its name, radius
+    [m] and middle (3,), in the child's frame. So are exported parts whose joints have no place."""
+    for tag in _TAGS:
+        for shape in (s for link in layout.rigid(joint.child)
+                      for s in layout.shapes(link, joint.child, tag) if s.kind == "mesh"):
+            vertices = read_vertices(layout, shape)
+            if vertices is None or len(vertices) == 0 or not np.all(np.isfinite(vertices)):
+                continue
+            middle = (vertices.min(axis=0) + vertices.max(axis=0)) / 2
+            solid = find_solid(vertices - middle, joint.axis)
+            off = np.linalg.norm(np.cross(joint.axis, middle))
+            if solid is not None and OFF_AXLE * solid.radius < off:
+                return PurePosixPath(shape.mesh).name, solid.radius, middle
+    return None
 
 
 def equal_rims(layout: Layout, joint: Joint, rim: Rim) -> list[Rim]:
@@ -252,7 +268,7 @@ def _primitive_rim(layout: Layout, shape: LinkShape, joint: Joint,
         return None
     radius = shape.size[0]
     along = joint.axis * (joint.axis @ shape.centre)
-    if np.linalg.norm(shape.centre - along) > max(_OFF_AXLE[0], _OFF_AXLE[1] * radius):
+    if np.linalg.norm(shape.centre - along) > OFF_AXLE * radius:
         return None
     width = shape.size[1] if shape.kind == "cylinder" else 2 * radius
     return Rim(radius, to_triple(along, 12), width, shape.link, source, shape.kind)

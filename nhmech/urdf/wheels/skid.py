@@ -35,12 +35,11 @@ from .kinds import (
 )
 from .listed_wheels import Origin
 from .rims import PARALLEL
-from .stance import centre_R
+from .stance import BESIDE, centre_R
 from .swivels import is_swivel
 
 SkidArgument = str | float | Sequence[str] | Skid | None      # as users write it
 
-_ON_AXLE = 1e-3    # m: joints as near as this turn about one line
 
 
 def read_skid(value: SkidArgument) -> Skid | None:
@@ -158,7 +157,7 @@ def _check_steering(layout: Layout, group: Sequence[Wheel], contacts: Sequence[F
         for joint in above:
             if not joint.turns or all(joint in path for path in paths):
                 continue
-            if _is_coaxial(layout, joint, rolling):
+            if _is_coaxial(layout, joint, rolling, wheel.radius):
                 raise layout.source.error(
                     joint.element,
                     f"turns about the axle of the wheel on {rolling.name!r}, so it can neither "
@@ -174,12 +173,12 @@ def _check_steering(layout: Layout, group: Sequence[Wheel], contacts: Sequence[F
                             option("free", list(dict.fromkeys(names)))))
 
 
-def _is_coaxial(layout: Layout, joint: Joint, other: Joint) -> bool:
-    """Whether two joints turn about one line."""
+def _is_coaxial(layout: Layout, joint: Joint, other: Joint, radius: float) -> bool:
+    """Whether two joints turn about one line, as wheels of a radius have it."""
     axis = layout.axis_R(other)
     between = layout.X_RL[joint.child][:3, 3] - layout.X_RL[other.child][:3, 3]
     return bool(np.linalg.norm(np.cross(layout.axis_R(joint), axis)) < PARALLEL
-                and np.linalg.norm(np.cross(between, axis)) < _ON_AXLE)
+                and np.linalg.norm(np.cross(between, axis)) < BESIDE * radius)
 
 
 def _upright(layout: Layout, joint: Joint) -> str:

@@ -11,6 +11,10 @@ import numpy as np
 from ..layout import Layout, is_named, placement
 from ..wheel import Wheel
 
+# of the radius: a wheel that is farther off the plane of the others does not stand on it
+_OFF_PLANE = 0.1
+_CASTERS_OFF = 0.15     # of the wheels' radius: makers seldom place all casters exactly
+BESIDE = 0.05      # of the radius: axles that are no farther from one line are on it
 _SMALL = 0.05      # [m] the usual radius of a robot whose wheels have none
 
 
@@ -33,10 +37,15 @@ def bottom_R(layout: Layout, wheel: Wheel) -> float:
     return float(centre_R(layout, wheel)[2] - flat * sine - crown)
 
 
+def slack(radius: float, usual: float) -> float:
+    """How far a wheel may be off the common plane [m]: a part of its radius, or of the robot's
+    usual one where it is far smaller."""
+    return _OFF_PLANE * max(radius, usual / 2)
+
+
 def tolerance(wheels: Sequence[Wheel]) -> float:
-    """How far contacts may be off the common plane [m]: 5 mm, or a tenth of the median radius where
-    that is more."""
-    return max(5e-3, 0.1 * usual_radius(wheels))
+    """How far casters may be off the common plane of these wheels [m]."""
+    return _CASTERS_OFF * usual_radius(wheels)
 
 
 def usual_radius(wheels: Sequence[Wheel]) -> float:
@@ -67,7 +76,7 @@ def on_one_axle(layout: Layout, wheels: Sequence[Wheel]) -> bool:
     for wheel in wheels[1:]:
         reach = np.cross(centre_R(layout, wheel) - p0, first)
         across = np.linalg.norm(np.cross(axle_R(layout, wheel), first))
-        if across > 0.02 or np.linalg.norm(reach) > max(1e-3, 0.05 * wheel.radius):
+        if across > 0.02 or np.linalg.norm(reach) > BESIDE * wheel.radius:
             return False
     return True
 

@@ -23,15 +23,20 @@ _CASTER = "cast[eo]r"
 def is_swivel(layout: Layout, name: str, wheels: Sequence[Wheel]) -> bool:
     """Whether a steering joint only follows: named caster, or vertical with its wheels off its axis
     (swivel, hitch) in a robot in which another wheel leads. Where all trail, as below a turntable
-    or in modules with an offset, none follows."""
+    or in modules with an offset, none follows; but single wheels do beside a turntable with
+    several, which can turn it."""
     joint = layout.joints[name]
     if is_named(_CASTER, name) or is_caster(layout, joint.child):
         return True
-    return _trails(layout, joint, wheels) and any(
-        wheel.traits.held and not any(is_named(_CASTER, above.name, above.child)
-                                      or _trails(layout, above, wheels)
-                                      for above in layout.path(layout.carrier(wheel)))
-        for wheel in wheels)
+    if not _trails(layout, joint, wheels):
+        return False
+    paths = [layout.path(layout.carrier(wheel)) for wheel in wheels if wheel.traits.held]
+    trailing = [[above for above in path if is_named(_CASTER, above.name, above.child)
+                 or _trails(layout, above, wheels)] for path in paths]
+    if not all(trailing):
+        return True
+    most = max(sum(above in path for path in paths) for found in trailing for above in found)
+    return sum(joint in path for path in paths) == 1 < most
 
 
 def _trails(layout: Layout, joint: Joint, wheels: Sequence[Wheel]) -> bool:

@@ -1,0 +1,45 @@
+"""Capsules, which URDF's own parser does not know, as the cylinder and the balls that they are."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from math import cos, sin
+
+from lxml import etree
+
+from .fault import Element
+from .source import Source
+
+
+def split_capsules(source: Source) -> None:
+    """A cylinder and a ball at each end in the place of every capsule: the same set of points."""
+    for element in (*source.root.iterfind("link/visual"), *source.root.iterfind("link/collision")):
+        shape = next(element.iterfind("geometry/*"), None)
+        if shape is not None and shape.tag == "capsule":
+            _split(source, element, shape)
+
+
+def _split(source: Source, element: Element, shape: Element) -> None:
+    half = source.number(shape, "length") / 2
+    ends = [_move(source, element, end) for end in (-half, half)]
+    shape.tag = "cylinder"
+    for ball in ends:
+        sphere = next(ball.iterfind("geometry/*"))
+        sphere.tag = "sphere"
+        del sphere.attrib["length"]
+        element.addnext(ball)
+
+
+def _move(source: Source, element: Element, along: float) -> Element:
+    """A copy of a shape, farther along its z axis."""
+    copy = deepcopy(element)
+    origin = copy.find("origin")
+    if origin is None:
+        origin = etree.SubElement(copy, "origin")
+    x, y, z = source.triple(origin, "xyz", (0.0, 0.0, 0.0))
+    roll, pitch, yaw = source.triple(origin, "rpy", (0.0, 0.0, 0.0))
+    axis = (cos(yaw) * sin(pitch) * cos(roll) + sin(yaw) * sin(roll),
+            sin(yaw) * sin(pitch) * cos(roll) - cos(yaw) * sin(roll), cos(pitch) * cos(roll))
+    moved = (p + along * d for p, d in zip((x, y, z), axis))
+    origin.set("xyz", " ".join(repr(p) for p in moved))
+    return copy
