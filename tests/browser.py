@@ -64,6 +64,7 @@ def tab_through(browser) -> tuple[dict[int, str], list[str], int]:
     browser._page("Emulation.setFocusEmulationEnabled", enabled=True)
     reached: dict[int, str] = {}
     bad: list[str] = []
+    count = browser.evaluate(f"{CONTROLS}.length")
     for _ in range(100):
         browser._page("Input.dispatchKeyEvent", type="rawKeyDown", code="Tab", key="Tab",
                       windowsVirtualKeyCode=9)
@@ -76,7 +77,9 @@ def tab_through(browser) -> tuple[dict[int, str], list[str], int]:
         if place >= 0:      # not a panel that scrolls, which has the focus too
             reached[place] = name
         bad += [] if good else [name]
-    return reached, bad, browser.evaluate(f"{CONTROLS}.length")
+    if browser.evaluate(f"{CONTROLS}.length") != count:      # one came or went meanwhile
+        return tab_through(browser)
+    return reached, bad, count
 
 
 def hue(picture: np.ndarray, channel: int, margin: int = 60) -> np.ndarray:

@@ -6,8 +6,6 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import BarycentricInterpolator
-from scipy.optimize import brentq
 
 from ..analysis.stability import ZERO, Sweep
 from .drawing import COLOURS, DASHED, GREY, Plot, axes_of, plot_style
@@ -57,6 +55,9 @@ def _shade(axes: Any, sweep: Sweep, low: float, high: float) -> None:
 def _edge(sweep: Sweep, inside: int, outside: int) -> float:
     """Where the first branch leaves stability between two members, by the polynomial through the
     two beside them as well."""
+    from scipy.interpolate import BarycentricInterpolator
+    from scipy.optimize import brentq
+
     if not 0 <= outside < len(sweep.values):
         return sweep.values[inside]
     low, high = sorted((inside, outside))

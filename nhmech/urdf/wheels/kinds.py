@@ -228,7 +228,7 @@ def fit_rollers(layout: Layout, contacts: Sequence[FoundWheel],
     verdicts = [judge(layout, w) for w in group]
     sideways = [v.rolls_sideways for v in verdicts]
     # wheels with their verdicts, and why besides them
-    parts: list[tuple[list[Wheel], list[Verdict], str]] = []
+    parts: list[tuple[list[Wheel], list[TreadVerdict], str]] = []
     if (centre is not None and surround(layout, group, centre)
             and not all(v.tread is Tread.TYRES for v in verdicts)):
         parts.append(([replace(w, kind="omni") for w in group], verdicts,
