@@ -101,3 +101,17 @@ def test_what_sliding_takes_is_accounted_for():
         assert not run.rolled[-1] and balance.contacts[-1] < -0.01
         rest.append(abs(balance.rest).max() / np.ptp(balance.total))
     assert max(rest) < 3e-10
+
+
+def test_impacts_are_accounted_for():
+    """Of wheels that land with a bounce, one may do work that another takes: the account of all of
+    them closes to rounding."""
+    vehicle, rng = shipped("differential_drive"), np.random.default_rng(0)
+    names = vehicle.constrained.system.algebroid.v_names[:6]
+    simulator = nhmech.Simulator(vehicle, contact="coulomb", mu=rng.uniform(0.2, 1.0), dt=1e-3,
+                                 restitution=rng.uniform(0.0, 0.9), on_fall="ignore")
+    speeds = rng.normal(size=6) * (1.0, 1.0, 0.3, 0.5, 0.5, 3.0)
+    simulator.reset(drop=0.02, v=dict(zip(names, speeds)))
+    balance = energy_balance(simulator.run(0.15))
+    assert balance.contacts[-1] < -0.1 * balance.total[0]
+    assert np.abs(balance.rest).max() < 1e-11 * balance.total[0]

@@ -172,7 +172,10 @@ class Impulses:
         phases[self.closed] = self.phases
         before, after = rows0[0] @ now.w + rows0[1], rows1[0] @ w + rows1[1]
         for i, c in zip(self.closed, self._contacts):
-            lost[i] += max(-impulses[list(c.rows)] @ (before + after)[list(c.rows)] / 2, 0.0)
+            work = impulses[list(c.rows)] @ (before + after)[list(c.rows)] / 2
+            # what a step gains is the midpoint rule's, and `EnergyTerms` takes it away; an impact
+            # may hand on energy from contact to contact
+            lost[i] -= min(work, 0.0) if t > now.t else work
             if c.along and phases[i] == Phase.SLIDING:
                 slid[i] += (t - now.t) * float(np.linalg.norm(
                     (before + after)[list(c.along)])) / 2
