@@ -65,7 +65,11 @@ def _edge(sweep: Sweep, inside: int, outside: int) -> float:
     branches = np.column_stack([sweep.eigenvalues.real, sweep.growth])
     leaving = (branches[inside] < 0) & (branches[outside] > 0)
     ends = sweep.values[low], sweep.values[high]
-    edges = [brentq(BarycentricInterpolator(sweep.values[near], branch[near]), *ends)
-             for branch in branches.T[leaving] if np.isfinite(branch[near]).all()]
+    edges = []
+    for branch in branches[near].T[leaving]:
+        known = np.isfinite(branch)
+        edges.append(brentq(BarycentricInterpolator(sweep.values[near][known], branch[known]),
+                            *ends))
     # where there is none, members end there
-    return min(edges, key=lambda edge: abs(edge - sweep.values[inside]), default=ends[0])
+    last = sweep.values[inside]
+    return min(edges, key=lambda edge: abs(edge - last), default=last)

@@ -59,8 +59,9 @@ const openTrails = (viewer, { colors, width, normal, skid }) => {
   }
   function draw(line, from) {
     shape(line, line.strip, from, phase => phase !== FLIES);
-    if (line.mark && line.phases.includes(SLIDES))
-      shape(line, line.mark, line.mark.mesh.visible ? from : 0, phase => phase === SLIDES);
+    const { mark } = line;
+    if (mark && (mark.mesh.visible || line.phases.includes(SLIDES)))
+      shape(line, mark, mark.mesh.visible ? from : 0, phase => phase === SLIDES);
   }
   function push(line, points, offset, phase) {
     line.points.set(points.subarray(offset, offset + 3), 3 * line.count);
