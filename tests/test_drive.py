@@ -104,6 +104,8 @@ def test_keys_reach_their_limit_in_the_time_that_is_promised():
     for limit in easy_limits(shipped("differential_drive")):
         assert limit.max_velocity / limit.max_acceleration == pytest.approx(0.4)
         assert limit.max_velocity / limit.max_deceleration == pytest.approx(-0.2)
+    assert [limit.max_velocity for limit in easy_limits(shipped("differential_drive"), 0.0)] == [
+        0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("name", ["trailers", "ackermann_car"])

@@ -78,7 +78,6 @@ class CompiledContactStep:
         self._setup.t, self._setup.dt, self._setup.stays = t, dt, stays
         return self.take(self._pointer)
 
-
     def solve_problem(self, closed: np.ndarray, W: np.ndarray, g: np.ndarray, least: float,
                       P: np.ndarray) -> float:
         """Puts the impulses of the closed contacts (n,) into P, a first guess; the residual against

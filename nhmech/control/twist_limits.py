@@ -63,7 +63,7 @@ def easy_limits(vehicle: Vehicle, speed: float | None = None,
     radius = turning_radius(vehicle)
     yaw_rate = min(yaw_rate, speed / radius) if 0 < radius < math.inf else yaw_rate
     weight = float(np.linalg.norm(vehicle.model.gravity.linear)) or math.inf
-    yaw_rate = min(yaw_rate, ACROSS * weight / speed)
+    yaw_rate = min(yaw_rate, ACROSS * weight / speed) if speed else yaw_rate
     growth, decay = (max(shortest, speed / (part * weight))
                      for shortest, part in ((GROWTH, GENTLE), (DECAY, FIRM)))
     ahead, turn = (SpeedLimits(most, max_acceleration=most / growth, max_deceleration=-most / decay,

@@ -51,8 +51,11 @@ class JointSamples(Samples):
 
     Attributes
     ----------
-    topic, t, received
-        As in `Samples`.
+    topic
+        Where they were published; the name of the file for a table.
+    t, received
+        Stamps in the order of the file, and when they were recorded, (N,) [s]; `received` is None
+        where the file does not say.
     names
         Of the joints.
     position
@@ -97,8 +100,11 @@ class PoseSamples(Samples):
 
     Attributes
     ----------
-    topic, t, received
-        As in `Samples`.
+    topic
+        Where they were published; the name of the file for a table.
+    t, received
+        Stamps in the order of the file, and when they were recorded, (N,) [s]; `received` is None
+        where the file does not say.
     position
         (N, 3) [m].
     rotation

@@ -251,5 +251,5 @@ def _unsolved(t: float) -> str:
 
 
 def _open(t: float) -> str:
-    return (f"the iterations of a step with sliding wheels do not close at t = {t:.6g} s, in parts "
-            "of it neither; take a smaller dt")
+    return (f"the iterations of a step with sliding wheels do not close at t = {t:.6g} s, nor do "
+            "those of its parts; take a smaller dt")
