@@ -172,13 +172,13 @@ class Teleoperation:
             return False
         if self.coasts and self._hand is None:
             self._refused = (f"{self._called} is refused: {self.vehicle.name} coasts; it has no "
-                            "driven wheel, or would fall over")
+                             "driven wheel, or would fall over")
             self._say("coasts", self._refused)
             return False
         self._refused = ""
         if abs(lateral) > STILL and not self.has_lateral:
             self._refused = (f"lateral speed {lateral:g} m/s is refused: {self.vehicle.name} "
-                            "cannot move sideways")
+                             "cannot move sideways")
             self._say("lateral", self._refused)
             command = command[0], 0.0, command[2]
         self._wanted, self._heard, self._is_silent = command, self.simulator.t - age, False

@@ -225,7 +225,7 @@ class NonsmoothTerms:
         outputs = [ca.densify(part) for part in (mass, force, D, (pulls @ T).T,
                                                  -ca.dot(inertial, w))]
         return self.of_x("nonsmooth_momentum", [system.t, system.q, w, system.u, system.theta, lam,
-                                                 closed, h], outputs)
+                                                closed, h], outputs)
 
     @cached_property
     def rows_function(self) -> ca.Function:
@@ -243,7 +243,7 @@ class NonsmoothTerms:
                 phi[c.height] = height_where_it_is(phi[c.height], wheel.sine)
         outputs = [ca.densify(part) for part in ((A @ T + slope).T, b + bent - slope @ w, phi)]
         return self.of_x("nonsmooth_rows", [system.t, system.q, w, system.theta, closed, h],
-                          outputs)
+                         outputs)
 
     @cached_property
     def _state(self) -> tuple[ca.SX, ca.SX]:
@@ -308,7 +308,7 @@ class NonsmoothTerms:
         """M, F, D, G (m, nv) and the power as `momentum_function` has them, of all rows, for
         keeps."""
         M, F, D, G, power = self._momentum(t, x, w, u, self.vehicle.theta, lam[:self.own],
-                                    closed[:len(self.vehicle.contacts)], h)
+                                           closed[:len(self.vehicle.contacts)], h)
         pulls = G.T.copy()
         if self.bodies.links:
             pulls = np.concatenate((pulls, self.body_rows.read(t, x)[0]))
