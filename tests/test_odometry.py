@@ -475,6 +475,8 @@ def test_wheels_on_topics_of_their_own_are_read_together(tmp_path):
     recording = read_recording(tmp_path / "bag")
     with pytest.raises(InputError, match="choose one with --joints, or several with commas"):
         recording.joints()
+    with pytest.raises(InputError, match=f"{names[0]} and {names[0]} both have the joint"):
+        recording.joints(f"{names[0]},{names[0]}")
     report = judge_odometry(shipped("differential_drive"), recording.joints(",".join(names)), pose)
     assert report.findings == () and report.topics[0] == "/left/joint_states,/right/joint_states"
 

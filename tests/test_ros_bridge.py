@@ -513,7 +513,7 @@ def test_ticks_find_a_split_of_the_load_before_they_judge_all(monkeypatch):
                         lambda *words, **named: looked.append(1) or find(*words, **named))
     monkeypatch.setattr(teleoperation, "why_not", lambda *_, **__: pytest.fail("all were judged"))
     for k in range(300):
-        bridge.take_twist(0.4, 0.0, 0.3)
+        bridge.take_twist(1.0, 0.0, 0.5)
         bridge.advance(0.01 * k)
     assert looked and bridge.diagnostics[0].level == "OK"
 

@@ -226,7 +226,8 @@ class Teleoperation:
 
     def restart(self, pose: tuple[float, float, float] | None = None) -> None:
         """Puts the vehicle at x [m], y [m] and yaw [rad] as seen from above, at rest; where it
-        began, if None. Raises `NhmechError` where it cannot be placed; it stays where it is."""
+        began, if None. Raises `NhmechError` where it cannot be placed; it stays where it is, or
+        is where it began on a slope that is too steep to place it."""
         if pose is None:
             self.simulator.reset(**self._begin)
         else:
@@ -254,6 +255,9 @@ class Teleoperation:
             if max(map(abs, off)) < NEAR:
                 return
             x, y, yaw = x + off[0], y + off[1], yaw + off[2]
+        self.simulator.reset(**self._begin)
+        raise NhmechError(f"the pose {tuple(pose)} is not found on a slope as steep as this; the "
+                          "vehicle is where it began")
 
     # -- time --------------------------------------------------------------------------------------
     def advance(self, passed: float) -> State:

@@ -147,6 +147,13 @@ class BagRecording:
         topics = [self._choose(one, (JOINTS,), ("/joint_states",),
                                "--joints, or several with commas between")
                   for one in (topic.split(",") if topic else (None,))]
+        owners: dict[str, str] = {}
+        for one in topics if len(topics) > 1 else ():
+            named = {name for _, message in self._messages(one) for name in message.name}
+            if twice := sorted(named & owners.keys()):
+                raise InputError(f"{self.path}: {owners[twice[0]]} and {one} both have the joint "
+                                 f"{twice[0]!r}; name one of them: --joints {one}")
+            owners.update(dict.fromkeys(named, one))
         return gather_joints(",".join(topics), self._messages(*topics))
 
     def poses(self, topic: str | None = None) -> PoseSamples:
