@@ -75,18 +75,15 @@ class Simulator:
     events
         A sequence of `Event`; each is located in time to 1e-9 s.
     wrench
-        Link name -> callable (t, state) -> (6,) force [N] and torque [N m] in W at the link's
-        origin.
+        Link name -> callable (t, state) -> (6,) force [N], torque [N m] in W at the link's origin.
     mode
         "dynamic", or "kinematic", in which the controller commands speeds and forces play no part;
-        commands that contradict each other, for example those of redundant wheels, are followed in
-        the least-squares sense.
+        commands that contradict each other are followed in the least-squares sense.
     on_limit
         What happens when an undriven joint (a hitch, a fork) reaches a position limit: "stop" ends
         the run there, "warn" records the time in `trajectory.events`, "ignore" does nothing. `step`
-        raises an error where a run would end, and logs a warning. Driven joints come to rest at
-        their limits if their velocity or position is commanded; what efforts do is recorded in
-        `trajectory.limits`.
+        raises an error where a run would end, and logs a warning. Driven joints come to rest there
+        if velocity or position is commanded; what efforts do is recorded in `trajectory.limits`.
     on_fall
         The same when a part of the vehicle other than a wheel touches the ground. Its collision
         shape counts, or the box of equal mass and inertia if it has none. "go-on" needs Coulomb
@@ -94,9 +91,8 @@ class Simulator:
     on_lift
         The same when a wheel would have to be pulled by the ground, however the wheels share the
         load: there it lifts off, and the vehicle tips. Wheels that carry no load at rest on level
-        ground are not watched, and a notice says so (`bounds.notices`). The option has no effect in
-        a kinematic run, which computes no forces, nor with Coulomb friction, where wheels lift off
-        and land.
+        ground are not watched, and a notice says so (`bounds.notices`). No effect in a kinematic
+        run, which computes no forces, nor with Coulomb friction, where wheels lift off and land.
     contact
         "ideal": wheels roll without slip. "coulomb": as long as friction suffices the run equals
         the ideal one bit for bit; when it no longer does, or a wheel would have to be pulled,
