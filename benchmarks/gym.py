@@ -21,7 +21,7 @@ CALLS = 50
 CODE = """
 import numpy as np
 from time import process_time
-from nhmech.gym import PathFollowing, PathFollowingVector
+from nhmech.gym import PathFollowingEnv, PathFollowingVectorEnv
 env, lanes = {environment}, {lanes}
 rng = np.random.default_rng(0)
 env.reset(seed=0)
@@ -35,7 +35,7 @@ for _ in range(20):
     found.append(process_time() - begin)
 print(min(found[1:]) / {calls} / lanes * 1e6)
 """
-ONE, MANY = "PathFollowing({name!r})", "PathFollowingVector({lanes}, {name!r})"
+ONE, MANY = "PathFollowingEnv({name!r})", "PathFollowingVectorEnv({lanes}, {name!r})"
 # of a differential drive: 2e4, 8e5 and 4e6 steps a second
 AIMS = {1: 50.0, 64: 1.25, 1024: 0.25}
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import nhmech
-from nhmech.gym import PathFollowingVector
+from nhmech.gym import PathFollowingVectorEnv
 
 VEHICLE = "differential_drive"
 CANDIDATES, ROUNDS, BEST = 128, 40, 16     # policies in a round, rounds, how many make the next one
@@ -23,7 +23,7 @@ SEED = 0
 
 def main(out: Path, short: bool) -> None:
     rounds, rng = 4 if short else ROUNDS, np.random.default_rng(SEED)
-    lanes = PathFollowingVector(CANDIDATES, VEHICLE, duration=PERIODS * 0.05)
+    lanes = PathFollowingVectorEnv(CANDIDATES, VEHICLE, duration=PERIODS * 0.05)
     mean = np.zeros((lanes.single_action_space.shape[0], lanes.single_observation_space.shape[0]))
     spread, returns = np.full(mean.shape, SPREAD), []
     for _ in range(rounds):                                        # the cross-entropy method
@@ -46,7 +46,7 @@ def main(out: Path, short: bool) -> None:
     draw(np.array(returns), run, task.path, out / "gym_random_search.png")
 
 
-def episode(lanes: PathFollowingVector, weights) -> np.ndarray:
+def episode(lanes: PathFollowingVectorEnv, weights) -> np.ndarray:
     """Return of each policy's episode, (CANDIDATES,): what comes after its end does not count."""
     seen, _ = lanes.reset(seed=SEED)
     scores, going = np.zeros(len(weights)), np.ones(len(weights), dtype=bool)

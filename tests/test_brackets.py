@@ -11,7 +11,7 @@ from support import at_length
 from nhmech import MechanicsError
 from nhmech.mechanics.algebroid import LieAlgebroid, euclidean, product, rotation
 from nhmech.mechanics.algebroid_makers import lie_algebra, special_euclidean_2, special_orthogonal
-from nhmech.mechanics.brackets import growth, growth_vector
+from nhmech.mechanics.brackets import growth_vector, span_growth
 from nhmech.mechanics.frame import adapted_frame
 from nhmech.mechanics.system import ConstrainedSystem
 from nhmech.mechanics.writing import constrain, lagrangian_system
@@ -154,7 +154,7 @@ def test_structure_functions_alone(name, columns, expected):
     """nq = 0 and constant sections: all brackets come from c, and the whole algebra or a subalgebra
     is reached."""
     space = lie_algebra(name)
-    found = growth(space, ca.SX.eye(space.nv)[:, list(columns)], np.zeros((1, 0)))
+    found = span_growth(space, ca.SX.eye(space.nv)[:, list(columns)], np.zeros((1, 0)))
     assert found.ranks == expected and found.complete
 
 
@@ -170,12 +170,12 @@ def test_growth_does_not_depend_on_the_frame():
         assert growth_vector(constrained, speeds=speeds).ranks == (2, 3, 4)
     space, E = constrained.system.algebroid, adapted_frame(constrained).E
     mixed = E @ ca.blockcat([[2 + ca.sin(space.q[0]), space.q[2]], [0, ca.exp(space.q[3])]])
-    assert growth(space, mixed, constrained.configurations).ranks == (2, 3, 4)
+    assert span_growth(space, mixed, constrained.configurations).ranks == (2, 3, 4)
     # involutive, with brackets that do not vanish
     plane = euclidean("x", "y", "z")
     x, y, _ = ca.vertsplit(plane.q)
-    found = growth(plane, ca.blockcat([[1, x * y], [0, 1 + y ** 2], [0, 0]]),
-                   np.random.default_rng(0).normal(size=(4, 3)))
+    found = span_growth(plane, ca.blockcat([[1, x * y], [0, 1 + y ** 2], [0, 0]]),
+                        np.random.default_rng(0).normal(size=(4, 3)))
     assert found.ranks == (2,) and found.degree == 1 and found.complete
 
 
@@ -192,9 +192,9 @@ def test_depth_that_does_not_suffice_is_reported():
 
 def test_wrong_sections_are_named():
     with pytest.raises(MechanicsError, match=r"\(3, n\).*given are \(2, 1\)"):
-        growth(lie_algebra("so(3)"), ca.SX(2, 1), np.zeros((1, 0)))
+        span_growth(lie_algebra("so(3)"), ca.SX(2, 1), np.zeros((1, 0)))
     space = euclidean("x", "y")
     with pytest.raises(MechanicsError, match="not finite"):
-        growth(space, ca.vertcat(ca.log(space.q[0]), 1), np.zeros((1, 2)))
+        span_growth(space, ca.vertcat(ca.log(space.q[0]), 1), np.zeros((1, 2)))
     with pytest.raises(MechanicsError, match="depend on mass"):
-        growth(space, ca.vertcat(ca.SX.sym("mass"), 1), np.zeros((1, 2)))
+        span_growth(space, ca.vertcat(ca.SX.sym("mass"), 1), np.zeros((1, 2)))

@@ -17,7 +17,7 @@ from nhmech.view.scene import Scene
 
 pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
 from nhmech.view import plots  # noqa: E402
-from nhmech.view.drawing import words  # noqa: E402
+from nhmech.view.drawing import as_words  # noqa: E402
 from nhmech.view.judgement import judgement  # noqa: E402
 from nhmech.view.report_tables import contact_table  # noqa: E402
 
@@ -58,7 +58,7 @@ def test_viewer_plots_and_report_agree(name):
     assert live_trails(sent) == dict(enumerate(drawn.values())) and legend(sent) == drawn
 
     lines = {line.get_label(): line.get_color() for line in plots.path(vehicle, run)[1].lines}
-    assert {wheel: lines[words(wheel)] for wheel in drawn} == drawn
+    assert {wheel: lines[as_words(wheel)] for wheel in drawn} == drawn
 
     table = contact_table(vehicle, judgement(run, vehicle), {})
     assert dict(zip(drawn, re.findall(r"background:(#\w+)", table), strict=True)) == drawn

@@ -10,7 +10,7 @@ from nhmech import Ground, InputError, JointTorque, JointVelocity, Simulator, Tr
 from nhmech.compile.compiler import find_compiler
 from nhmech.simulation.contact.contact_problem import Cone, ContactProblem
 from nhmech.simulation.contact.glide import Unsolved
-from nhmech.simulation.contact.grip import Grip
+from nhmech.simulation.contact.grip import RollingBound
 from nhmech.simulation.contact.motion import Phase
 from nhmech.simulation.contact.nonsmooth import NonsmoothStep
 from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
@@ -435,8 +435,8 @@ def test_wheels_that_roll_are_watched_in_compiled_code(period, monkeypatch):
                               control_period=period, on_lift="ignore", **how)
         simulator.propagator.compile(wait=True)
         if how:
-            margins = Grip.margins
-            monkeypatch.setattr(Grip, "margins", lambda grip, state: looks.append(state.t)
+            margins = RollingBound.margins
+            monkeypatch.setattr(RollingBound, "margins", lambda grip, state: looks.append(state.t)
                                 or margins(grip, state))
         runs.append(simulator.run(1.0))
     assert all(np.array_equal(getattr(runs[0], name), getattr(runs[1], name))

@@ -11,7 +11,7 @@ from runs import angle, attitude, moment, rate, residuals, rotation, yaw
 
 import nhmech
 from nhmech.analysis.linearise import linearise
-from nhmech.vehicle.reactions import reactions, saddle
+from nhmech.vehicle.reactions import reactions, solve_saddle
 
 MASS, RADIUS, GRAVITY = 2.0, 0.3, 9.81
 # moments of inertia of the disc
@@ -144,8 +144,8 @@ def test_the_level_axis_of_the_massless_root_takes_no_effort(vehicle, name, radi
         assert abs(attitude(q)[2]) < 1e-12, "a turn about the axle belongs to the spin joint"
         xi = rng.normal(size=3) * 5
         lam = v.equations.multipliers(0, q, xi, [], v.theta).full().ravel()
-        other = saddle(v, 0.0, q, v.equations.velocity(0, q, xi, v.theta).full().ravel(),
-                       np.zeros(0)).lam
+        other = solve_saddle(v, 0.0, q, v.equations.velocity(0, q, xi, v.theta).full().ravel(),
+                             np.zeros(0)).lam
         np.testing.assert_allclose(lam, other, rtol=0, atol=1e-10 * np.abs(lam).max())
         assert (
             abs(lam[place]) <= 1e-12 * np.abs(lam).max()

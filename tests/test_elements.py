@@ -3,7 +3,7 @@
 import pytest
 from lxml import etree
 
-from nhmech.urdf.elements import Drive, Interface, read_elements
+from nhmech.urdf.elements import DriveType, Interface, read_elements
 
 
 def read(text: str):
@@ -20,19 +20,19 @@ PLUGINS = {
         "libgazebo_ros_diff_drive.so", "x",
         "<leftJoint>l</leftJoint><rightJoint>r</rightJoint>"
         "<wheelSeparation>0.5</wheelSeparation><wheelDiameter>0.3</wheelDiameter>",
-        Drive.DIFFERENTIAL, ("l", "r"), (), {"l": 0.15, "r": 0.15}),
+        DriveType.DIFFERENTIAL, ("l", "r"), (), {"l": 0.15, "r": 0.15}),
     "ROS 2 with two pairs": (
         "libgazebo_ros_diff_drive.so", "x",
         "<num_wheel_pairs>2</num_wheel_pairs><left_joint>a</left_joint>"
         "<right_joint>b</right_joint><left_joint>c</left_joint><right_joint>d</right_joint>"
         "<wheel_separation>0.5</wheel_separation><wheel_separation>0.6</wheel_separation>"
         "<wheel_diameter>0.2</wheel_diameter><wheel_diameter>0.4</wheel_diameter>",
-        Drive.DIFFERENTIAL, ("a", "b", "c", "d"), (), {"a": 0.1, "b": 0.1, "c": 0.2, "d": 0.2}),
+        DriveType.DIFFERENTIAL, ("a", "b", "c", "d"), (), {"a": 0.1, "b": 0.1, "c": 0.2, "d": 0.2}),
     "skid steer": (
         "libgazebo_ros_skid_steer_drive.so", "x",
         "<leftFrontJoint>a</leftFrontJoint><rightFrontJoint>b</rightFrontJoint>"
         "<wheelSeparation>0.5</wheelSeparation><wheelDiameter>0.2</wheelDiameter>",
-        Drive.SKID_STEER, ("a", "b"), (), {"a": 0.1, "b": 0.1}),
+        DriveType.SKID_STEER, ("a", "b"), (), {"a": 0.1, "b": 0.1}),
     "tricycle": (
         "libgazebo_ros_tricycle_drive.so", "x",
         "<steeringJoint>s</steeringJoint><actuatedWheelJoint>f</actuatedWheelJoint>"
@@ -40,26 +40,26 @@ PLUGINS = {
         "<encoderWheelLeftJoint>l</encoderWheelLeftJoint>"
         "<encoderWheelDiameter>0.4</encoderWheelDiameter>"
         "<encoderWheelSeparation>0.5</encoderWheelSeparation>",
-        Drive.TRICYCLE, ("f", "l"), ("s",), {"f": 0.1, "l": 0.2}),
+        DriveType.TRICYCLE, ("f", "l"), ("s",), {"f": 0.1, "l": 0.2}),
     "Ackermann, ROS 1": (
         "libgazebo_ros_ackerman.so", "x",
         "<leftFrontJoint>f</leftFrontJoint><leftHingeJoint>s</leftHingeJoint>"
         "<wheelSeparation>0.5</wheelSeparation><wheelDiameter>0.2</wheelDiameter>",
-        Drive.ACKERMANN, ("f",), ("s",), {"f": 0.1}),
+        DriveType.ACKERMANN, ("f",), ("s",), {"f": 0.1}),
     "Ackermann, Gazebo": (
         "gz-sim-ackermann-steering-system", "gz::sim::systems::AckermannSteering",
         "<left_joint>l</left_joint><left_steering_joint>s</left_steering_joint>"
         "<wheel_separation>0.5</wheel_separation><wheel_radius>0.2</wheel_radius>",
-        Drive.ACKERMANN, ("l",), ("s",), {"l": 0.2}),
+        DriveType.ACKERMANN, ("l",), ("s",), {"l": 0.2}),
     "mecanum, by its class": (
         "some-system", "ignition::gazebo::systems::MecanumDrive",
         "<front_left_joint>a</front_left_joint><wheel_radius>0.2</wheel_radius>"
         "<wheel_separation>0.5</wheel_separation>",
-        Drive.MECANUM, ("a",), (), {"a": 0.2}),
+        DriveType.MECANUM, ("a",), (), {"a": 0.2}),
     "omni": ("libOmniDrivePlugin.so", "x", "<wheel_separation>0.5</wheel_separation>",
-             Drive.OMNI, (), (), {}),
+             DriveType.OMNI, (), (), {}),
     "planar move": ("libgazebo_ros_planar_move.so", "diff_drive",
-                    "<wheel_separation>0.5</wheel_separation>", Drive.PLANAR, (), (), {}),
+                    "<wheel_separation>0.5</wheel_separation>", DriveType.PLANAR, (), (), {}),
 }
 
 

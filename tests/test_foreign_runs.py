@@ -9,7 +9,7 @@ from support import shipped
 
 import nhmech
 from nhmech import Simulator, Trajectory
-from nhmech.vehicle.geometry import find_mesh
+from nhmech.vehicle.geometry import find_mesh_file
 
 STL = ("solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 0.1 0 0\nvertex 0 0.1 0\n"
        "endloop\nendfacet\nendsolid s\n")
@@ -33,7 +33,7 @@ def restored(places: Path, mesh: str) -> nhmech.Vehicle:
     urdf.write_text(drive.xml.replace('<link name="base_link">',
                                       '<link name="base_link">' + VISUAL.format(mesh), 1))
     vehicle = nhmech.load(urdf, wheels=drive.wheels, packages={"other": places / "other"})
-    assert find_mesh(mesh, vehicle.description) is not None, "the file of a user names any"
+    assert find_mesh_file(mesh, vehicle.description) is not None, "the file of a user names any"
     Simulator(vehicle).run(0.01, save=places / "run.npz")
     found = Trajectory.load(places / "run.npz").simulated.vehicle
     return found
@@ -43,7 +43,7 @@ def restored(places: Path, mesh: str) -> nhmech.Vehicle:
                                   "package://bot/meshes/own.stl", "file://{}/bot/meshes/own.stl"])
 def test_meshes_of_its_packages_are_read(places, mesh):
     mesh = mesh.format(places)
-    assert find_mesh(mesh, restored(places, mesh).description) is not None
+    assert find_mesh_file(mesh, restored(places, mesh).description) is not None
 
 
 @pytest.mark.parametrize("mesh", ["../../secret/plan.stl", "package://other/../secret/plan.stl",
@@ -51,6 +51,6 @@ def test_meshes_of_its_packages_are_read(places, mesh):
 def test_no_others_are(places, mesh):
     mesh = mesh.format(places)
     vehicle = restored(places, mesh)
-    assert find_mesh(mesh, vehicle.description) is None
+    assert find_mesh_file(mesh, vehicle.description) is None
     page = nhmech.save_html(vehicle, Simulator(vehicle).run(0.01), places / "page.html")
     assert page.exists()

@@ -12,7 +12,7 @@ from meshes import write_dae
 
 from nhmech.urdf.description import Description
 from nhmech.urdf.wheel import Wheel
-from nhmech.vehicle.geometry import THINNEST, find_mesh, inertia_box, load_geometry
+from nhmech.vehicle.geometry import THINNEST, find_mesh_file, inertia_box, load_geometry
 from nhmech.view.shapes import convert
 
 ROBOTS = Path(__file__).resolve().parents[2] / "shared" / "robots"
@@ -115,8 +115,8 @@ def test_meshes_are_found_without_ros(tmp_path, monkeypatch):
     urdf = tmp_path / "ws" / "bot_description" / "urdf" / "bot.urdf"
 
     def found(name, **packages):
-        return find_mesh(name, Description(xml="", name="r", root="", wheels=(), rolling=(),
-                                           path=urdf, packages=packages))
+        return find_mesh_file(name, Description(xml="", name="r", root="", wheels=(), rolling=(),
+                                                path=urdf, packages=packages))
 
     urdf.parent.mkdir(parents=True)
     beside = made("ws", "bot_description", "meshes", "a.stl")

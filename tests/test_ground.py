@@ -13,7 +13,7 @@ from support import VARIED, random_states, sampled, shipped, velocity
 
 import nhmech
 from nhmech.vehicle.model import body_names
-from nhmech.vehicle.reactions import reactions, saddle
+from nhmech.vehicle.reactions import reactions, solve_saddle
 
 GRAVITY = 9.81
 SLOPE = nhmech.Ground(normal=(0.2, -0.15, 1.0), point=(0.4, -0.3, 0.25))
@@ -146,7 +146,7 @@ def test_power_is_that_of_the_efforts_less_that_of_the_moving_ground(name, groun
         tau = vehicle.functions.force(0, q, v, u, []).full().ravel()
         b = vehicle.functions.constraints(0, q, [])[1].full().ravel()[list(vehicle.frame.kept)]
         lam = vehicle.equations.multipliers(0, q, xi, u, []).full().ravel()
-        np.testing.assert_allclose(lam, saddle(vehicle, 0.0, q, v, u).lam, rtol=0,
+        np.testing.assert_allclose(lam, solve_saddle(vehicle, 0.0, q, v, u).lam, rtol=0,
                                    atol=1e-10 * np.abs(lam).max())
         scale = (
             np.abs(tau) @ np.abs(v) + np.abs(lam) @ np.abs(b) + GRAVITY * np.abs(dv.full()).max()

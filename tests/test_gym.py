@@ -22,8 +22,8 @@ from nhmech.control import Balance, TrailerBacking  # noqa: E402
 from nhmech.gym import (  # noqa: E402
     BalanceTask,
     GoalTask,
-    PathFollowing,
-    PathFollowingVector,
+    PathFollowingEnv,
+    PathFollowingVectorEnv,
     PathTask,
     TaskEnv,
     TaskVectorEnv,
@@ -31,7 +31,7 @@ from nhmech.gym import (  # noqa: E402
     stable_baselines,
 )
 from nhmech.gym.draws import normal, uniform  # noqa: E402
-from nhmech.gym.track import NEAR, WITHIN, Track, clothoid  # noqa: E402
+from nhmech.gym.track import NEAR, WITHIN, PathCells, clothoid  # noqa: E402
 
 TASKS = [(PathTask, "differential_drive"), (PathTask, "mecanum"), (PathTask, "trailers"),
          (PathTask, "pendulum"), (GoalTask, "ackermann_car"), (GoalTask, "swerve"),
@@ -147,7 +147,7 @@ def test_a_track_is_its_path(path):
     from nhmech.control.path_choice import read_path
 
     path = read_path(path, 1.0)
-    track, rng = Track(path, [0.0, 0.7]), np.random.default_rng(0)
+    track, rng = PathCells(path, [0.0, 0.7]), np.random.default_rng(0)
     patch, s, point = ca.SX.sym("patch", len(track.rows)), ca.SX.sym("s"), ca.SX.sym("p", 2)
     at = ca.Function("at", [patch, s], clothoid(patch, s))
     nearest = {rounds: ca.Function("nearest", [patch, s, point],
@@ -244,7 +244,7 @@ def test_another_radius_stands_on_the_ground_too():
 
 def test_actions_come_late():
     """With a delay of two periods, the motion is that of the actions two periods before."""
-    late, prompt = (PathFollowing("differential_drive", delay=delay) for delay in (2, 0))
+    late, prompt = (PathFollowingEnv("differential_drive", delay=delay) for delay in (2, 0))
     late.reset(seed=1)
     prompt.reset(seed=1)
     actions = np.random.default_rng(0).uniform(-1, 1, (6, 2))
@@ -255,8 +255,8 @@ def test_actions_come_late():
 
 
 def test_noise_is_on_top_of_what_is_seen():
-    clean = PathFollowingVector(2000, "differential_drive")
-    noisy = PathFollowingVector(2000, "differential_drive", noise=0.05)
+    clean = PathFollowingVectorEnv(2000, "differential_drive")
+    noisy = PathFollowingVectorEnv(2000, "differential_drive", noise=0.05)
     difference = noisy.reset(seed=0)[0] - clean.reset(seed=0)[0]
     assert np.abs(difference.mean(axis=0)).max() < 0.006
     assert np.abs(difference.std(axis=0) - 0.05).max() < 0.004
@@ -266,7 +266,7 @@ def test_noise_is_on_top_of_what_is_seen():
 
 
 def test_noise_does_not_lead_out_of_the_space():
-    env = PathFollowingVector(200, "differential_drive", noise=20.0)
+    env = PathFollowingVectorEnv(200, "differential_drive", noise=20.0)
     assert env.observation_space.contains(env.reset(seed=0)[0])
     assert env.observation_space.contains(env.step(np.ones((200, 2)))[0])
 
@@ -278,7 +278,7 @@ def test_noise_does_not_lead_out_of_the_space():
     ({"reward": lambda seen: ca.if_else(seen.lateral > 0, ca.inf, 0)}, 1),
 ], ids=["observation", "reward", "infinite reward"])
 def test_what_is_not_finite_ends_the_episode(words, sign):
-    plain, own = (PathFollowingVector(64, "differential_drive", **each) for each in ({}, words))
+    plain, own = (PathFollowingVectorEnv(64, "differential_drive", **each) for each in ({}, words))
     lateral = plain.reset(seed=0)[0][:, 0]
     own.reset(seed=0)
     plain_ended = plain.step(np.zeros((64, 2)))[2]
@@ -296,8 +296,8 @@ def test_rules_of_one_s_own():
         observe=lambda seen: [seen.lateral, ca.tanh(seen.speeds[0])],
         reward=lambda seen: seen.reward - 3 * seen.lateral ** 2,
         terminate=lambda seen: ca.logic_or(seen.terminated, ca.fabs(seen.lateral) > 0.1))
-    own = PathFollowingVector(64, "differential_drive", **task)
-    plain = PathFollowingVector(64, "differential_drive")
+    own = PathFollowingVectorEnv(64, "differential_drive", **task)
+    plain = PathFollowingVectorEnv(64, "differential_drive")
     mine, theirs = own.reset(seed=0)[0], plain.reset(seed=0)[0]
     assert mine.shape == (64, 2) and np.array_equal(mine[:, 0], theirs[:, 0])
     action = np.ones((64, 2))

@@ -20,7 +20,7 @@ from support import (
 )
 
 import nhmech
-from nhmech.vehicle.reactions import saddle
+from nhmech.vehicle.reactions import solve_saddle
 
 every_vehicle = pytest.mark.parametrize("name", VARIED)
 STATES = 8
@@ -41,7 +41,7 @@ def test_gibbs_appell_agrees_with_multipliers(name):
     for vehicle, q, xi, u in random_states(shipped(name), STATES, seed=1):
         equations = vehicle.equations
         v = velocity(vehicle, 0.0, q, xi)
-        reference = saddle(vehicle, 0.0, q, v, u)
+        reference = solve_saddle(vehicle, 0.0, q, v, u)
         dv = equations.acceleration(0.0, q, xi, u, vehicle.theta).full().ravel()
         assert relative(dv, reference.acceleration) <= 1e-10
         assert relative(equations.multipliers(0.0, q, xi, u, vehicle.theta).full().ravel(),

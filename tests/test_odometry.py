@@ -16,7 +16,7 @@ from nhmech import InputError, Simulator, Trajectory
 from nhmech.logs import export_run, import_run, read_recording
 from nhmech.odometry import FindingKind, JointSamples, PoseSamples, judge_odometry
 from nhmech.odometry.findings import Finding
-from nhmech.odometry.planar import integrate, join_halves, turn
+from nhmech.odometry.planar import integrate, join_halves, rotate
 from nhmech.odometry.replay import Replay
 from nhmech.odometry.rolling import Rolling
 from nhmech.odometry.verdicts import tell_apart
@@ -200,7 +200,7 @@ def test_twists_that_are_not_those_of_the_wheels_are_named():
     assert kinds("differential_drive", joints, replace(pose, twist=told)) \
         == [FindingKind.LATERAL_VELOCITY]
     told = pose.twist.copy()
-    told[:, :2] = turn(pose.planar[:, 2], told[:, :2])
+    told[:, :2] = rotate(pose.planar[:, 2], told[:, :2])
     (found,) = judge_odometry(shipped("differential_drive"), joints,
                               replace(pose, twist=told)).findings
     assert found.kind is FindingKind.TWIST and "along the axes of odom" in found.text
@@ -209,7 +209,7 @@ def test_twists_that_are_not_those_of_the_wheels_are_named():
 def test_the_pose_of_the_sensor_and_its_clock_are_found():
     joints, pose = samples("differential_drive")
     h = pose.planar
-    seen = np.column_stack([h[:, :2] + turn(h[:, 2], np.tile([0.2, -0.05], (len(h), 1))),
+    seen = np.column_stack([h[:, :2] + rotate(h[:, 2], np.tile([0.2, -0.05], (len(h), 1))),
                             h[:, 2] + 0.1])
     moved = move(pose, seen)
     report = judge_odometry(shipped("differential_drive"), joints,

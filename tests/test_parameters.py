@@ -12,7 +12,7 @@ from nhmech.errors import InputError
 from nhmech.mechanics.gibbs_appell import gibbs_appell
 from nhmech.simulation.state import base_pose
 from nhmech.urdf.notice import NoticeKind
-from nhmech.vehicle.reactions import saddle
+from nhmech.vehicle.reactions import solve_saddle
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def accelerations(vehicle, xi, u, seed=0):
     q = vehicle.constrained.samples[3]
     v = vehicle.equations.velocity(0.0, q, xi, vehicle.theta).full().ravel()
     return (vehicle.equations.acceleration(0.0, q, xi, u, vehicle.theta).full().ravel(),
-            saddle(vehicle, 0.0, q, v, np.asarray(u)).acceleration)
+            solve_saddle(vehicle, 0.0, q, v, np.asarray(u)).acceleration)
 
 
 @pytest.mark.parametrize("changes", [

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import gamma
 
 from nhmech import InputError
-from nhmech.control.dubins import dubins, words
+from nhmech.control.dubins import dubins, dubins_words
 from nhmech.control.path import Arcs
 from nhmech.control.path_library import (
     PATHS,
@@ -239,7 +239,7 @@ def test_dubins_words_end_exactly_and_the_shortest_is_taken():
         shortest = dubins(a, b, r)
         D = b[:2] - a[:2]
         course = np.arctan2(D[1], D[0])
-        found = words(np.hypot(*D) / r, a[2] - course, b[2] - course)
+        found = dubins_words(np.hypot(*D) / r, a[2] - course, b[2] - course)
         assert {"LSL", "RSR"} <= set(found)
         for word, parts in found.items():
             arcs = Arcs([({"L": 1 / r, "S": 0, "R": -1 / r}[letter], part * r)

@@ -139,7 +139,7 @@ def test_a_wheel_has_its_own_panel(followed):
     for ax, name in zip(axes, vehicle.contact_names):
         limit, force = ax.lines
         found = run.reactions[-1].components[name]
-        assert ax.get_title(loc="left") == plots.words(name) and {
+        assert ax.get_title(loc="left") == plots.as_words(name) and {
             line.get_color() for line in ax.lines
         } == {plots.colour(vehicle, name)}
         assert limit.get_ydata()[-1] == pytest.approx(0.6 * found["normal"], rel=1e-9)
@@ -155,8 +155,8 @@ def test_wheels_turn_in_a_panel_of_their_own(followed):
         {line.get_label() for line in wheels.lines},
         {line.get_label() for line in steering.lines},
     )
-    assert names == ({plots.words(name) for name in vehicle.description.rolling},
-                     {plots.words(name) for name in vehicle.description.steering})
+    assert names == ({plots.as_words(name) for name in vehicle.description.rolling},
+                     {plots.as_words(name) for name in vehicle.description.steering})
     line = next(line for line in wheels.lines if line.get_label() == "rear left wheel")
     assert np.array_equal(line.get_ydata(), run.column("rear_left_wheel_joint.velocity"))
     assert line.get_color() == plots.colour(vehicle, "rear_left_wheel_joint")
@@ -231,7 +231,7 @@ def test_wheels_are_told_apart_without_colours(followed):
     marks = [line.get_marker() for line in above.lines]
     assert len(set(marks)) == 4 and len({line.get_markevery()[0] for line in above.lines}) == 4
     named = [text.get_text() for text in above.get_legend().get_texts()]
-    assert named == [plots.words(name) for name in vehicle.contact_names]
+    assert named == [plots.as_words(name) for name in vehicle.contact_names]
     _, ax = plots.path(vehicle, run)
     tracks = {line.get_label(): line.get_marker() for line in ax.lines}
     assert [tracks[name] for name in named] == marks

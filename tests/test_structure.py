@@ -15,7 +15,7 @@ from nhmech.analysis.integrable import Combination, integrable_combinations
 from nhmech.analysis.momentum_balance import momentum_balance
 from nhmech.analysis.motions import kernel, motions
 from nhmech.analysis.structure import structure
-from nhmech.mechanics.brackets import growth
+from nhmech.mechanics.brackets import span_growth
 from nhmech.mechanics.symmetry_search import find_symmetry
 from nhmech.systems import carriage, differential_drive, falling_disc, rolling_ball, vertical_disk
 from nhmech.systems.car_with_trailers import example as car_with_trailers
@@ -100,7 +100,7 @@ def test_car_with_on_axle_trailers(n):
     """(2, 3, ..., n + 4): one direction a level, as Goursat's normal form has it."""
     found = motions(car_with_trailers(n,
                                       **{f"behind_{i}": 0.0 for i in range(1, n + 1)}).constrained)
-    grown = growth(found.algebroid, found.sections, found.points, depth=9)
+    grown = span_growth(found.algebroid, found.sections, found.points, depth=9)
     assert grown.ranks == tuple(range(2, n + 5)) and grown.complete and found.dimension == n + 4
     assert min(grown.kept) >= 1e-4 and max(grown.dropped) <= 1e-13
 

@@ -22,7 +22,7 @@ from nhmech.systems import (
     unbalanced_ball,
     vertical_disk,
 )
-from nhmech.systems._checks import along, motions, wander
+from nhmech.systems._checks import along, motion_at, wander
 from nhmech.systems.example import METHODS, disagreement, solve
 
 FINE = 3e-14        # relative tolerance of the integration, as small as SciPy allows
@@ -67,8 +67,8 @@ def test_sled(case, fibration, method):
           tolerance["state"])
     name = "lambda_paper" if fibration == "x" else "lateral_force"
     exact = wanted("xd") if fibration == "x" else np.full_like(phi, begin["speed"])
-    lam = motions(made, phi * [[0, 0, 1]],
-                  np.hstack([exact, np.full_like(exact, begin["phid"])]))[2]
+    lam = motion_at(made, phi * [[0, 0, 1]],
+                    np.hstack([exact, np.full_like(exact, begin["phid"])]))[2]
     close(lam, wanted(name), tolerance["multiplier"])
 
 
@@ -87,7 +87,7 @@ def test_sled_over_y_is_the_sled_over_x():
                                              (over_y, 1.2 * np.sin(phi))))
     close(p, q, 1e-12)
     close(eta[:, 0], xi[:, 0] * np.tan(q[:, 2]), 1e-12)
-    close(motions(over_y, p, eta)[2][:, 0], -np.tan(q[:, 2]) * motions(over_x, q, xi)[2][:, 0],
+    close(motion_at(over_y, p, eta)[2][:, 0], -np.tan(q[:, 2]) * motion_at(over_x, q, xi)[2][:, 0],
           1e-12)
 
 
@@ -125,7 +125,7 @@ def test_vertical_disk(case):
     q, xi, wanted = run(made, reference, [begin[n] for n in ("x", "y", "theta1", "theta2")],
                         (begin["theta1_rate"], begin["theta2_rate"]))
     close(q, wanted("x", "y", "theta1", "theta2"), tolerance["state"])
-    close(motions(made, q, xi)[2], wanted("multipliers")[:, 0], tolerance["multiplier"])
+    close(motion_at(made, q, xi)[2], wanted("multipliers")[:, 0], tolerance["multiplier"])
     close(at(made, made.constrained.system.energy, q, xi), reference["expected"]["energy"],
           tolerance["state"])
 
@@ -141,7 +141,7 @@ def test_carriage(case):
     speeds = np.stack([-a / 2 * xi.sum(axis=1), -a / (2 * r) * (xi[:, 0] - xi[:, 1])], axis=1)
     names = ("x", "y", "phi", "psi1", "psi2", "psi1_rate", "psi2_rate", "forward_speed", "yaw_rate")
     close(np.hstack([q, xi, speeds]), wanted(*names), tolerance)
-    close(motions(made, q[:1], xi[:1])[1][0, 3:], expected["psi_acc_at_t0"], tolerance)
+    close(motion_at(made, q[:1], xi[:1])[1][0, 3:], expected["psi_acc_at_t0"], tolerance)
     close(at(made, made.constrained.system.energy, q, xi), expected["energy"], tolerance)
     m0, l = numbers["m0"], numbers["l"]
     close(carriage.form_coefficient(m0, l, a, r, rates),
@@ -159,7 +159,7 @@ def test_chaplygin_sleigh(case, name):
     made = chaplygin_sleigh.example(**reference["parameters"], v0=begin["v"], w0=begin["omega"])
     q, xi, wanted = run(made, reference, (0, 0, 0), (begin["v"], begin["omega"]))
     close(np.hstack([q, xi]), wanted("x", "y", "phi", "v", "omega"), tolerance["state"])
-    close(motions(made, q, xi)[2], wanted("blade_lateral_force"), tolerance["force"])
+    close(motion_at(made, q, xi)[2], wanted("blade_lateral_force"), tolerance["force"])
     close(at(made, made.constrained.system.energy, q, xi), reference["expected"]["energy"],
           tolerance["state"])
     q, xi = solve(made, [0, 60], rtol=FINE)
@@ -185,7 +185,7 @@ def test_falling_disc(case):
           tolerance["state"])
     close([made.shapes[0].pose(state)[:3, 3] for state in q], wanted("centre")[:, 0],
           tolerance["state"])
-    _, rates, level = motions(made, q, xi)
+    _, rates, level = motion_at(made, q, xi)
     rise = -r * (np.sin(lean) * rates[:, 2] + np.cos(lean) * xi[:, 0] ** 2)
     force = np.column_stack([level, numbers["m"] * (numbers["g"] + rise)])
     close(force, wanted("contact_force_world")[:, 0], tolerance["force"])
@@ -205,7 +205,7 @@ def test_falling_disc_steady_motions_and_thresholds(case):
     hoop = falling_disc.example(m, r, m * r ** 2 / 2, m * r ** 2)
     for motion in expected["steady_motions"]:
         u2, u3 = motion["axial_omega"], motion["yaw_rate"] * np.cos(motion["lean"])
-        rates = motions(disc, [(0, 0, 0.4, motion["lean"], 0.3)], [(0, u2, u3)])[1][0, 2:]
+        rates = motion_at(disc, [(0, 0, 0.4, motion["lean"], 0.3)], [(0, u2, u3)])[1][0, 2:]
         assert (
             np.abs((numbers["A_transverse"] + m * r**2) * rates).max()
             <= tolerance["steady_residual"]
@@ -250,7 +250,8 @@ def test_chaplygin_ball(case):
     close(at(made, chaplygin_ball.momentum(symbols(system)), q, xi),
           np.tile(conserved["K_world"], (len(q), 1)), tolerance["conserved"])
     close(at(made, system.energy, q, xi), conserved["energy"], tolerance["conserved"])
-    force = np.column_stack([motions(made, q, xi)[2], np.full(len(q), numbers["m"] * numbers["g"])])
+    force = np.column_stack([motion_at(made, q, xi)[2],
+                             np.full(len(q), numbers["m"] * numbers["g"])])
     close(force, wanted("contact_force")[:, 0], tolerance["force"])
 
 
@@ -268,7 +269,7 @@ def test_ball_on_turntable(case, name):
           tolerance["state"])
     close(rotation, wanted("rotation")[:, 0], tolerance["state"])
     close(xi, wanted("omega")[:, 0], tolerance["state"])
-    force = np.column_stack([motions(made, q, xi)[2],
+    force = np.column_stack([motion_at(made, q, xi)[2],
                              np.full(len(q), numbers["m"] * g * np.cos(numbers["tilt"]))])
     close(force, wanted("contact_force")[:, 0], tolerance["force"])
     close(at(made, system.energy, q, xi), wanted("kinetic_energy"), tolerance["state"])

@@ -11,7 +11,7 @@ from trains import DRAWBARS, HITCHES, train
 import nhmech
 from nhmech.control.path_library import FigureEight, circle, lane_change
 from nhmech.control.path_regulator import TrackedAxle
-from nhmech.control.taylor import power, product, unit
+from nhmech.control.taylor import multiply_series, power, unit_series
 from nhmech.control.trailer_backing import TrailerBacking
 from nhmech.control.trailer_chain import trailer_joints, trailer_links
 from nhmech.control.trailer_flatness import TrailerFlatness
@@ -51,11 +51,11 @@ def test_taylor_series():
     factorials = np.cumprod([1.0, *range(1, 8)])
     np.testing.assert_allclose(power(1 / factorials, -2.5), (-2.5) ** np.arange(8) / factorials,
                                rtol=1e-12)
-    np.testing.assert_allclose(product(1 / factorials, 1 / factorials),
+    np.testing.assert_allclose(multiply_series(1 / factorials, 1 / factorials),
                                2.0 ** np.arange(8) / factorials, rtol=1e-14)
     cos, sin = np.array([1, 0, -1 / 2, 0, 1 / 24, 0]), np.array([0, 1, 0, -1 / 6, 0, 1 / 120])
     pace = np.array([1.0, 0.4, 0.3, 0.0, 0.0, 0.0])
-    found = unit(np.column_stack([product(pace, cos), product(pace, sin)]))
+    found = unit_series(np.column_stack([multiply_series(pace, cos), multiply_series(pace, sin)]))
     np.testing.assert_allclose(found, np.column_stack([cos, sin]), rtol=0, atol=1e-15)
 
 

@@ -13,7 +13,7 @@ import nhmech
 from nhmech.analysis import SteadyMotions, linearise, reactions
 from nhmech.mechanics import lagrange_multipliers
 from nhmech.urdf import TYRES, Grip, Tyre, Wheel
-from nhmech.vehicle.reactions import saddle
+from nhmech.vehicle.reactions import solve_saddle
 from nhmech.view.written_content import parameter_sliders
 
 BODY, WHEEL = 1200.0, 20.0                 # [kg]
@@ -346,7 +346,7 @@ def test_loads_near_lifting_are_found_to_rounding(kappa, tangent):
     q, v, xi = slipping(vehicle, kappa, tangent)
     u = np.zeros(len(vehicle.driven))
     found = vehicle.equations.multipliers(0.0, q, xi, u, vehicle.theta).full().ravel()
-    expected = saddle(vehicle, 0.0, q, v, u).lam
+    expected = solve_saddle(vehicle, 0.0, q, v, u).lam
     np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11 * np.abs(expected).max())
 
 
@@ -397,7 +397,7 @@ def test_three_derivations_agree(robot, tyre):
         at = (0.0, q, xi, u, vehicle.theta)
         a, b = (form.acceleration(*at).full().ravel() for form in (vehicle.equations, other))
         v = vehicle.equations.velocity(0.0, q, xi, vehicle.theta).full().ravel()
-        numeric = saddle(vehicle, 0.0, q, v, u)
+        numeric = solve_saddle(vehicle, 0.0, q, v, u)
         np.testing.assert_allclose(b, a, atol=1e-10 * np.abs(a).max())
         # in Pinocchio's saddle system rows are linear: it has another rate of the deflections
         rigid = [not name.endswith("_deflection") for name in vehicle.algebroid.v_names]
@@ -635,7 +635,7 @@ def test_ideal_wheels_and_tyres_in_one_vehicle():
         a, b = (form.acceleration(*at).full().ravel() for form in (vehicle.equations, other))
         np.testing.assert_allclose(b, a, atol=1e-10 * np.abs(a).max())
         rigid = [not name.endswith("_deflection") for name in vehicle.algebroid.v_names]
-        numeric = saddle(vehicle, 0.0, q, v, at[3]).acceleration
+        numeric = solve_saddle(vehicle, 0.0, q, v, at[3]).acceleration
         np.testing.assert_allclose(numeric[rigid], a[rigid], atol=1e-9 * np.abs(a[rigid]).max())
         rows, heights = vehicle.constraint_error(0.0, q, v)
         assert max(np.abs(rows).max(), np.abs(heights).max()) < 1e-12

@@ -33,7 +33,7 @@ from nhmech.cli import main
 from nhmech.control.demo import DemoDrive
 from nhmech.errors import InputError, SimulationError
 from nhmech.simulation.contact.contact_forces import ForceReader
-from nhmech.vehicle.reactions import ground_load, saddle, share_load
+from nhmech.vehicle.reactions import ground_load, share_load, solve_saddle
 
 G = 9.81
 LEFT, RIGHT, CASTER = "left_wheel_joint", "right_wheel_joint", "caster_link"
@@ -157,7 +157,7 @@ def mid_axle_wrench(vehicle, q, v, u, forces, points) -> np.ndarray:
     longitudinal force F at p from the middle the further moment (f - 1) (n x p).e F about n."""
     place, n = pin.SE3(kinematics(vehicle, q).oMi[1]), np.array(vehicle.ground.normal)
     kept = [vehicle.constrained.distribution.names[i] for i in vehicle.frame.kept]
-    side = saddle(vehicle, 0.0, q, v, u).lam[kept.index("mid_axle/lateral")] / len(points)
+    side = solve_saddle(vehicle, 0.0, q, v, u).lam[kept.index("mid_axle/lateral")] / len(points)
     middle = np.mean([c.mount.centre for c in vehicle.contacts], axis=0)
     total = np.zeros(6)
     for c, held in zip(vehicle.contacts, vehicle.contact_directions(q)):

@@ -18,7 +18,7 @@ from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
 from .contact_load import contact_load, contact_loads, load_from
 from .friction import coefficients, known_coefficients, widest_split
-from .validity import JudgedStates, Validity, Verdict, judge
+from .validity import JudgedStates, Validity, Verdict, judge_load
 
 FRICTION = "friction limit"      # name of the event
 STRIDE = 10     # states in a row of which one is judged while nothing holds
@@ -203,7 +203,7 @@ def _friction_limit(looks: _Looks, doubt: bool, terminal: bool) -> Event:
     if doubt:
         def certainty(t: float, state: State) -> float:
             load = contact_load(looks.vehicle, t, state.q, state.v, state.u)
-            return max(1 - judge(looks.vehicle, load, t, looks.mu).use[1], -1.0)
+            return max(1 - judge_load(looks.vehicle, load, t, looks.mu).use[1], -1.0)
 
         return Event(FRICTION, certainty, terminal, direction=-1, limit=True)
     margin = _Margin(looks, friction=True)

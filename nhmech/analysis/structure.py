@@ -12,7 +12,7 @@ import pinocchio as pin
 from ..checks import check_arguments
 from ..ctrl_c import hear_ctrl_c
 from ..errors import REPR, MechanicsError, listed
-from ..mechanics.brackets import Growth, growth
+from ..mechanics.brackets import Growth, span_growth
 from ..mechanics.symmetry import symmetry_class
 from ..mechanics.symmetry_search import find_symmetry
 from ..mechanics.system import HasConstrained
@@ -133,12 +133,13 @@ def structure(constrained: HasConstrained, q: np.ndarray | None = None, *,
     simulated = Simulated.of(constrained)
     vehicle, everything = simulated.vehicle, motions(constrained, wheel_angles=True)
     found = everything if wheel_angles or vehicle is None else motions(constrained)
-    generic = growth(found.algebroid, found.sections, found.points, depth=depth, seconds=seconds)
+    generic = span_growth(found.algebroid, found.sections, found.points, depth=depth,
+                          seconds=seconds)
     here = None
     if q is not None:
         there = motions(constrained, wheel_angles=wheel_angles, q=q)
-        here = growth(there.algebroid, there.sections, there.points, pointwise=True, depth=depth,
-                      seconds=seconds)
+        here = span_growth(there.algebroid, there.sections, there.points, pointwise=True,
+                           depth=depth, seconds=seconds)
     combinations = integrable_combinations(constrained, everything)
     further = None
     if generic.complete:

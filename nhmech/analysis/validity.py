@@ -182,10 +182,10 @@ def validity(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.nda
     q = read_vector("q", q, system.algebroid.q_names)
     v = read_vector("v", v, system.algebroid.v_names)
     u = read_vector("u", u, system.u_names)
-    return judge(vehicle, contact_load(vehicle, t, q, v, u), t, coefficients(vehicle, mu))
+    return judge_load(vehicle, contact_load(vehicle, t, q, v, u), t, coefficients(vehicle, mu))
 
 
-def judge(vehicle: Vehicle, load: ContactLoad, t: float, mu: Mapping[str, float]) -> Validity:
+def judge_load(vehicle: Vehicle, load: ContactLoad, t: float, mu: Mapping[str, float]) -> Validity:
     """The same for a given contact load and the coefficient of each wheel."""
     known, weights = _weigh(mu)
     least, kindest = least_use(load, weights)
@@ -269,7 +269,7 @@ class JudgedStates(Sequence[Validity]):
         k = range(len(self))[k]
         if k not in self._judged:
             load = self.loads[k]
-            self._judged[k] = judge(self._vehicle, load, load.t, self._mu)
+            self._judged[k] = judge_load(self._vehicle, load, load.t, self._mu)
         return self._judged[k]
 
     @property

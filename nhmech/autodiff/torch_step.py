@@ -44,7 +44,7 @@ def torch_step(constrained: HasConstrained, dt: float) -> Callable[..., Any]:
 
     steps = Steps(constrained, dt)
 
-    class Step(torch.autograd.Function):
+    class TorchStep(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, x: Any, u: Any, theta: Any, t: Any) -> Any:
             ctx.save_for_backward(x, u, theta, t)
@@ -64,7 +64,7 @@ def torch_step(constrained: HasConstrained, dt: float) -> Callable[..., Any]:
         t = torch.as_tensor(t, dtype=torch.float64)
         cases = torch.broadcast_shapes(x.shape[:-1], u.shape[:-1], theta.shape[:-1], t.shape)
         parts = (part.expand(*cases, part.shape[-1]) for part in (x, u, theta))
-        return Step.apply(*parts, t.expand(cases))
+        return TorchStep.apply(*parts, t.expand(cases))
 
     return step
 

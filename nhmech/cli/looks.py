@@ -16,7 +16,7 @@ from .saved import read_run, vehicle_of
 if TYPE_CHECKING:
     from ..control import path as control_path
     from ..vehicle.vehicle import Vehicle
-    from ..view.drawable import Drawable, Motion
+    from ..view.drawable import Drawable, Playable
     from ..view.overlays.overlay import Overlay
 
 
@@ -66,14 +66,14 @@ class Look:
     follow: bool | None
     title: str | None
 
-    def save_page(self, vehicle: Drawable, trajectory: Motion, path: Path) -> Path:
+    def save_page(self, vehicle: Drawable, trajectory: Playable, path: Path) -> Path:
         """Write one self-contained HTML file; returns its path."""
         from ..view.recording import save_html
 
         return save_html(vehicle, trajectory, path, overlays=self.overlays, follow=self.follow,
                          title=self.title)
 
-    def write_html(self, vehicle: Drawable, trajectory: Motion, path: Path) -> None:
+    def write_html(self, vehicle: Drawable, trajectory: Playable, path: Path) -> None:
         """The same, and print where it is."""
         click.echo(f"html     {self.save_page(vehicle, trajectory, path).resolve()}")
 

@@ -15,7 +15,7 @@ from .options import Context, OutputFile, Parameter, option, option_group
 from .progress import Progress
 
 if TYPE_CHECKING:
-    from ..view.drawable import Motion
+    from ..view.drawable import Playable
 
 
 class MovieFile(OutputFile):
@@ -54,7 +54,7 @@ class MovieOptions:
 movie_options = option_group("movies", MovieOptions)
 
 
-def write_movies(movies: MovieOptions, save_page: Callable[[Path], Path], trajectory: Motion,
+def write_movies(movies: MovieOptions, save_page: Callable[[Path], Path], trajectory: Playable,
                  speed: float) -> None:
     """Write moving pictures of the page that `save_page` writes, at `speed` times real time, and
     print where they are."""

@@ -26,12 +26,12 @@ node_option = click.option(
 
 def run_node(start: Callable[[], tuple[FoxgloveServer | DdsEndpoint, str]]) -> None:
     """Starts a node, says where it is, and runs it until Ctrl-C."""
-    from ..ros.alone import describe, run
+    from ..ros.alone import list_outputs, run
 
     try:
         transport, place = start()
     except (NhmechError, OSError) as error:
         report_error(error)
         sys.exit(FAILED)
-    click.echo(f"{place}: {describe(transport.node.settings, transport.topics)}")
+    click.echo(f"{place}: {list_outputs(transport.node.settings, transport.topics)}")
     run(transport.node, transport)

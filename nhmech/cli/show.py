@@ -16,7 +16,7 @@ from ..paths import free_path
 from .looks import Look
 
 if TYPE_CHECKING:
-    from ..view.drawable import Drawable, Motion
+    from ..view.drawable import Drawable, Playable
 
 
 def has_browser() -> bool:
@@ -31,7 +31,7 @@ def has_browser() -> bool:
     return True
 
 
-def play(vehicle: Drawable, trajectory: Motion, speed: float, look: Look,
+def play(vehicle: Drawable, trajectory: Playable, speed: float, look: Look,
          instead: Path | None) -> None:
     """Play a run once in the browser. `instead`: HTML file to write where no browser opens,
     numbered where that name is taken; None where one has been written already."""

@@ -42,7 +42,7 @@ class ContactLayout:
     owners: tuple[int, ...] = ()
 
 
-class _Setup(ctypes.Structure):
+class _ContactSetup(ctypes.Structure):
     """`nhmech_step` in C."""
 
     _fields_ = [("t", ctypes.c_double), ("dt", ctypes.c_double), ("stays", ctypes.c_longlong),
@@ -62,11 +62,11 @@ class CompiledContactStep:
     # `lost`, `heights` and `phases` after it; `room` is what it works in
     arrays: dict[str, np.ndarray]
     functions: dict[str, int]  # addresses of `FUNCTIONS`
-    _setup: _Setup = field(init=False)
+    _setup: _ContactSetup = field(init=False)
 
     def __post_init__(self) -> None:
-        self._setup = _Setup(**{name: array.ctypes.data for name, array in self.arrays.items()},
-                             **self.functions)
+        self._setup = _ContactSetup(**{name: a.ctypes.data for name, a in self.arrays.items()},
+                                    **self.functions)
         self._pointer = ctypes.byref(self._setup)
 
     def __repr__(self) -> str:

@@ -61,7 +61,7 @@ def write_javascript(function: ca.Function) -> str:
     if not function.is_a("SXFunction"):
         raise CompileError(f"{function.name()} is not written in scalar expressions; "
                            "function.expand() is")
-    steps = [_Step(function, k) for k in range(function.n_instructions())]
+    steps = [_Statement(function, k) for k in range(function.n_instructions())]
     parts = [steps[i:i + PART] for i in range(0, len(steps), PART)] or [[]]
     arrays = [f"{name}{i}={name}[{i}]" for name, count in (("a", function.n_in()),
                                                            ("r", function.n_out()))
@@ -76,7 +76,7 @@ def write_javascript(function: ca.Function) -> str:
             "return (a,r)=>{for(const f of p)f(a,r,k);};})()")
 
 
-class _Step:
+class _Statement:
     """One instruction: its statement, the variables that it reads, and the one that it sets."""
 
     def __init__(self, function: ca.Function, k: int):
@@ -100,7 +100,7 @@ class _Step:
                                "counterpart in JavaScript")
 
 
-def _find_needed(parts: Sequence[Sequence[_Step]]) -> list[tuple[int, ...]]:
+def _find_needed(parts: Sequence[Sequence[_Statement]]) -> list[tuple[int, ...]]:
     """The variables that each part needs from those before it."""
     result: list[tuple[int, ...]] = []
     alive: set[int] = set()
@@ -111,7 +111,7 @@ def _find_needed(parts: Sequence[Sequence[_Step]]) -> list[tuple[int, ...]]:
     return result[::-1]
 
 
-def _body(part: Sequence[_Step], before: Sequence[int], after: Sequence[int]) -> str:
+def _body(part: Sequence[_Statement], before: Sequence[int], after: Sequence[int]) -> str:
     """The statements of a part, with what it takes from the others and leaves to them."""
     used = sorted({i for step in part for i in (*step.reads, *step.sets)} | {*before, *after})
     names = f"let {','.join(f'w{i}' for i in used)};" if used else ""

@@ -300,7 +300,7 @@ class LoopCode:
         """
         if self._loop is None:
             library = library_of(self._source, True) if build else self._seek()
-            self._loop = None if library is None else loop_of(library, path_of(library))
+            self._loop = None if library is None else loop_of(library, path_function(library))
         return self._loop
 
     def _seek(self) -> Library | None:
@@ -354,7 +354,7 @@ def library_of(source: LoopSource, build: bool) -> Library | None:
     return default_cache().load(source.code, compiler, source.instructions, build)
 
 
-def path_of(library: Library) -> Callable[..., int]:
+def path_function(library: Library) -> Callable[..., int]:
     """`Loop.path` of code that has one."""
     path = library.function("nhmech_path")
     real, integer, pointer = ctypes.c_double, ctypes.c_longlong, ctypes.c_void_p

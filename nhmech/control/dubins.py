@@ -14,7 +14,7 @@ from .path import Arcs
 WHOLE = 1e-10
 
 
-def words(d: float, a: float, b: float) -> dict[str, tuple[float, float, float]]:
+def dubins_words(d: float, a: float, b: float) -> dict[str, tuple[float, float, float]]:
     """Lengths of the three parts of every word that exists, for unit radius.
 
     From heading a at (0, 0) to heading b at (d, 0).
@@ -75,7 +75,7 @@ def dubins(start: Sequence[float], end: Sequence[float], radius: float) -> Arcs:
                       read_array("end", end, (3,), expected)])
     across, up = poses[1, :2] - poses[0, :2]
     course = atan2(up, across)
-    found = words(hypot(across, up) / r, poses[0, 2] - course, poses[1, 2] - course)
+    found = dubins_words(hypot(across, up) / r, poses[0, 2] - course, poses[1, 2] - course)
     word = min(found, key=lambda name: sum(found[name]))
     bend = {"L": 1 / r, "S": 0.0, "R": -1 / r}
     return Arcs([(bend[letter], part * r) for letter, part in zip(word, found[word])],

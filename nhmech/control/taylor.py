@@ -11,7 +11,7 @@ def derivative(a: np.ndarray) -> np.ndarray:
     return a[1:] * np.arange(1, len(a)).reshape(-1, *[1] * (a.ndim - 1))
 
 
-def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def multiply_series(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Of two series of numbers, as long as the shorter one."""
     return np.array([np.sum(a[:n + 1] * b[n::-1], axis=0) for n in range(min(len(a), len(b)))])
 
@@ -26,8 +26,8 @@ def power(a: np.ndarray, exponent: float) -> np.ndarray:
     return r
 
 
-def unit(a: np.ndarray) -> np.ndarray:
+def unit_series(a: np.ndarray) -> np.ndarray:
     """a / |a| of a plane vector's series."""
     x, y = a[..., 0], a[..., 1]
-    shrink = power(product(x, x) + product(y, y), -0.5)
-    return np.stack([product(x, shrink), product(y, shrink)], axis=-1)
+    shrink = power(multiply_series(x, x) + multiply_series(y, y), -0.5)
+    return np.stack([multiply_series(x, shrink), multiply_series(y, shrink)], axis=-1)

@@ -14,7 +14,7 @@ from ..symbolic.buffered import Buffered
 from ..vehicle.model import write_joint
 from ..vehicle.vehicle import Vehicle
 from .path import Path
-from .taylor import derivative, unit
+from .taylor import derivative, unit_series
 from .trailer_chain import trailer_joints, trailer_links
 
 # of the spline that is followed, and points of the path it goes through
@@ -132,7 +132,7 @@ class TrailerFlatness:
                       for function, divisor in zip(self._derivatives, self._factorials)])
         headings = []
         for link in reversed(self.links):
-            tau = unit(derivative(p))
+            tau = unit_series(derivative(p))
             headings.append(np.arctan2(tau[0, ..., 1], tau[0, ..., 0]))
             p = p[:len(tau)] + link.drawbar * tau
         headings.append(np.arctan2(p[1, ..., 1], p[1, ..., 0]))

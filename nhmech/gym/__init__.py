@@ -8,5 +8,5 @@ from .. import lazy
 lazy.attach_stub(__name__, __file__)
 
 for _name in ("PathFollowing", "GoalReaching", "Balancing", "TrailerBacking"):
-    gymnasium.register(f"nhmech/{_name}-v0", entry_point=f"nhmech.gym.environments:{_name}",
-                       vector_entry_point=f"nhmech.gym.environments:{_name}Vector")
+    gymnasium.register(f"nhmech/{_name}-v0", entry_point=f"nhmech.gym.environments:{_name}Env",
+                       vector_entry_point=f"nhmech.gym.environments:{_name}VectorEnv")

@@ -1,15 +1,15 @@
 from .balance import BalanceTask as BalanceTask
 from .environments import (
-    Balancing as Balancing,
-    BalancingVector as BalancingVector,
-    GoalReaching as GoalReaching,
-    GoalReachingVector as GoalReachingVector,
-    PathFollowing as PathFollowing,
-    PathFollowingVector as PathFollowingVector,
+    BalancingEnv as BalancingEnv,
+    BalancingVectorEnv as BalancingVectorEnv,
+    GoalReachingEnv as GoalReachingEnv,
+    GoalReachingVectorEnv as GoalReachingVectorEnv,
+    PathFollowingEnv as PathFollowingEnv,
+    PathFollowingVectorEnv as PathFollowingVectorEnv,
     TaskEnv as TaskEnv,
     TaskVectorEnv as TaskVectorEnv,
-    TrailerBacking as TrailerBacking,
-    TrailerBackingVector as TrailerBackingVector,
+    TrailerBackingEnv as TrailerBackingEnv,
+    TrailerBackingVectorEnv as TrailerBackingVectorEnv,
 )
 from .goal import GoalTask as GoalTask
 from .path_following import PathTask as PathTask

@@ -224,49 +224,49 @@ class _VectorOf(TaskVectorEnv):
         super().__init__(num_envs, self.kind(*given, **task), render_mode, autoreset_mode)
 
 
-class PathFollowing(_EnvOf):
+class PathFollowingEnv(_EnvOf):
     """Following a path with one vehicle: arguments of `PathTask`, and `render_mode`."""
 
     kind = PathTask
 
 
-class GoalReaching(_EnvOf):
+class GoalReachingEnv(_EnvOf):
     """Driving to a pose with one vehicle: arguments of `GoalTask`, and `render_mode`."""
 
     kind = GoalTask
 
 
-class Balancing(_EnvOf):
+class BalancingEnv(_EnvOf):
     """Balancing one vehicle: arguments of `BalanceTask`, and `render_mode`."""
 
     kind = BalanceTask
 
 
-class TrailerBacking(_EnvOf):
+class TrailerBackingEnv(_EnvOf):
     """Backing one car with trailers: arguments of `TrailerTask`, and `render_mode`."""
 
     kind = TrailerTask
 
 
-class PathFollowingVector(_VectorOf):
-    """`num_envs` lanes of `PathFollowing`: `TaskVectorEnv` with the arguments of `PathTask`."""
+class PathFollowingVectorEnv(_VectorOf):
+    """`num_envs` lanes of `PathFollowingEnv`: `TaskVectorEnv` with the arguments of `PathTask`."""
 
     kind = PathTask
 
 
-class GoalReachingVector(_VectorOf):
-    """`num_envs` lanes of `GoalReaching`: `TaskVectorEnv` with the arguments of `GoalTask`."""
+class GoalReachingVectorEnv(_VectorOf):
+    """`num_envs` lanes of `GoalReachingEnv`: `TaskVectorEnv` with the arguments of `GoalTask`."""
 
     kind = GoalTask
 
 
-class BalancingVector(_VectorOf):
-    """`num_envs` lanes of `Balancing`: `TaskVectorEnv` with the arguments of `BalanceTask`."""
+class BalancingVectorEnv(_VectorOf):
+    """`num_envs` lanes of `BalancingEnv`: `TaskVectorEnv` with the arguments of `BalanceTask`."""
 
     kind = BalanceTask
 
 
-class TrailerBackingVector(_VectorOf):
-    """`num_envs` lanes of `TrailerBacking`: `TaskVectorEnv` with the arguments of `TrailerTask`."""
+class TrailerBackingVectorEnv(_VectorOf):
+    """`num_envs` lanes of `TrailerBackingEnv`: `TaskVectorEnv` with arguments of `TrailerTask`."""
 
     kind = TrailerTask

@@ -10,7 +10,7 @@ import numpy as np
 from ..checks import read_number, read_positive
 from ..errors import InputError
 from ..vehicle.vehicle import Vehicle
-from .task import TILTED, Judged, Seen, Task, turned
+from .task import TILTED, Judged, Seen, Task, base_rotation
 
 AWAY = 2.0                   # farther than the farthest goal by this, an episode ends [lengths]
 ARRIVED = 10.0               # reward of an arrival
@@ -75,7 +75,7 @@ class GoalTask(Task):
         return np.array([0.0, 0.0, 0.0, np.hypot(x[0], x[1]) / self.length])
 
     def judged(self, seen: Seen, memory: ca.SX, patch: ca.SX, near: ca.SX) -> Judged:
-        forward = turned(seen.x)[:2, 0]
+        forward = base_rotation(seen.x)[:2, 0]
         cos, sin = ca.vertsplit(forward / ca.norm_2(forward))
         dx, dy = (memory[i] - seen.x[i] for i in range(2))
         ahead, left = (cos * dx + sin * dy) / self.length, (cos * dy - sin * dx) / self.length

@@ -12,8 +12,8 @@ from ..control.path_choice import read_path
 from ..control.unicycle import unicycle
 from ..simulation.batch_input import start_states
 from ..vehicle.vehicle import Vehicle
-from .task import TILTED, Judged, Seen, Task, turned
-from .track import WITHIN, Track, clothoid
+from .task import TILTED, Judged, Seen, Task, base_rotation
+from .track import WITHIN, PathCells, clothoid
 
 PREVIEW = (0.0, 1.0, 2.0)        # lengths ahead at which the path's curvature is seen
 LOST = 2.0                       # lengths from the path at which an episode ends
@@ -61,7 +61,7 @@ class PathTask(Task):
         self.length = self.unicycle.length
         self.path = (self._path if isinstance(self._path, Path)
                      else read_path(self._path, self.length))
-        self.track = Track(self.path, [ahead * self.length for ahead in PREVIEW])
+        self.track = PathCells(self.path, [ahead * self.length for ahead in PREVIEW])
         self._limited = [
             (self.dynamics.coordinate(name), limit) for name, limit in self.vehicle.limits.items()
             if name in self.vehicle.driven and np.isfinite([limit.lower, limit.upper]).all()]
@@ -98,7 +98,7 @@ class PathTask(Task):
 
     # -- what an agent sees ------------------------------------------------------------------------
     def tracked(self, x: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-        ahead = turned(x)[:2, 0]
+        ahead = base_rotation(x)[:2, 0]
         cos, sin = ca.vertsplit(ahead / ca.norm_2(ahead))
         forward, left = self.unicycle.offset
         point = x[:2] + ca.vertcat(cos * forward - sin * left, sin * forward + cos * left)

@@ -23,7 +23,7 @@ from ..simulation.dynamics import Dynamics, dynamics
 from ..simulation.state import State
 from ..vehicle.load import load
 from ..vehicle.vehicle import Vehicle
-from .track import NEAR, Track
+from .track import NEAR, PathCells
 
 BOUND = 10.0                     # of every entry of an observation
 TILTED = 0.5                     # least cosine of the base's vertical axis with n
@@ -105,7 +105,7 @@ class Task(ABC):
     """
 
     memory: tuple[str, ...] = ()
-    track: Track | None = None
+    track: PathCells | None = None
 
     def __init__(self, vehicle: Vehicle | str, *, speed: float = 0.5, period: float = 0.05,
                  dt: float = 1e-2, duration: float = 20.0,
@@ -344,7 +344,7 @@ def _read_noise(given: object, size: int) -> np.ndarray | None:
     return noise if noise.any() else None
 
 
-def turned(x: ca.SX) -> ca.SX:
+def base_rotation(x: ca.SX) -> ca.SX:
     """R_WB (3, 3) of a state x."""
     a, b, c, d = ca.vertsplit(x[3:7])
     return ca.blockcat([

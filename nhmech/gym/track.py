@@ -18,7 +18,7 @@ NODES, WEIGHTS = (0.5 * (1 + np.polynomial.legendre.leggauss(3)[0]),
                   0.5 * np.polynomial.legendre.leggauss(3)[1])      # of Gauss's quadrature
 
 
-class Track:
+class PathCells:
     """A path in cells.
 
     Parameters
@@ -41,7 +41,7 @@ class Track:
         self.rows = np.vstack([at[:-1], x, y, heading, begin, rise, *bends])
 
     def __repr__(self) -> str:
-        return f"<Track of {self.path!r}>"
+        return f"<PathCells of {self.path!r}>"
 
     def _curvature(self, s: np.ndarray, ahead: float) -> tuple[np.ndarray, np.ndarray]:
         """At the beginning of the cells that begin at s, and its rise by arc length; from inside

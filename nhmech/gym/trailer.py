@@ -12,7 +12,7 @@ from ..control.path_reference import TrackedAxle
 from ..control.trailer_chain import trailer_joints
 from ..vehicle.model import joint_axis
 from .path_following import PathTask
-from .task import Seen, turned
+from .task import Seen, base_rotation
 
 FOLDED = np.deg2rad(60)      # hitch angle at which an episode ends
 
@@ -55,7 +55,7 @@ class TrailerTask(PathTask):
         return pose[0] - c * ahead + s * left, pose[1] - s * ahead - c * left, yaw
 
     def tracked(self, x: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-        model, R, p = self.vehicle.model, turned(x), x[:3]
+        model, R, p = self.vehicle.model, base_rotation(x), x[:3]
         for joint in self._chain:
             placement = model.jointPlacements[joint]
             angle = x[self.dynamics.coordinate(model.names[joint])]

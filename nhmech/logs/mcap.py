@@ -44,7 +44,7 @@ from ..simulation.runs.trajectory import Trajectory
 from ..urdf.imus import find_imus
 from ..vehicle.vehicle import Vehicle
 from .bag import Bag
-from .table import has_forces, reading, select_rows
+from .table import can_compute_forces, reading, select_rows
 
 
 @check_arguments
@@ -101,7 +101,7 @@ def write_mcap(trajectory: Trajectory, path: str | PathLike[str], *, forces: boo
         writer = Writer(Path(folder) / "bag", version=9, storage_plugin=StoragePlugin.MCAP)
         writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
         with writer:
-            bag = Bag(writer, vehicle, trajectory, forces and has_forces(trajectory), twist,
+            bag = Bag(writer, vehicle, trajectory, forces and can_compute_forces(trajectory), twist,
                       links)
             bag.write(rows, progress)
         os.replace(Path(folder) / "bag" / "bag.mcap", new)

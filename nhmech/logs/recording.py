@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -17,7 +16,6 @@ from ..checks import check_arguments
 from ..errors import InputError, NhmechError, listed
 from ..mechanics.algebroid import TWIST
 from ..odometry.samples import JointSamples, PoseSamples
-from ..paths import require_file
 from .table import reading
 
 BAGS = (".bag", ".mcap", ".db3")
@@ -109,7 +107,7 @@ class BagRecording:
             from rosbags.typesys import Stores, get_typestore
         except ImportError as error:
             raise NhmechError("bags need rosbags: pip install rosbags") from error
-        with self._reading():
+        with reading(self.path, "a rosbag"):
             self._reader = AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE))
             with self._reader as reader:
                 self._topics = {c.topic: c.msgtype for c in reader.connections}
@@ -121,22 +119,9 @@ class BagRecording:
     def topics(self) -> Mapping[str, str]:
         return self._topics
 
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        """Whatever is wrong with the bag is an `InputError`."""
-        try:
-            if not self.path.is_dir():
-                require_file(self.path)
-            yield
-        except NhmechError:
-            raise
-        except Exception as error:        # each format's reader has classes of its own
-            why = " ".join(f"{error}".split()) or type(error).__name__
-            raise InputError(f"{self.path} is no rosbag, or it is damaged ({why})") from error
-
     def _messages(self, *topics: str) -> Iterable[tuple[float, Any]]:
         """(log time [s], message)."""
-        with self._reading(), self._reader as reader:
+        with reading(self.path, "a rosbag"), self._reader as reader:
             chosen = [c for c in reader.connections if c.topic in topics]
             for connection, now, data in reader.messages(chosen):
                 yield now * 1e-9, reader.deserialize(data, connection.msgtype)

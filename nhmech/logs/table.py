@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
+from pathlib import Path
 
 import numpy as np
 
@@ -22,14 +23,16 @@ BLOCK = 1024  # rows that are computed at once: enough for speed, and little mem
 @contextmanager
 def reading(path: str | PathLike[str],
             what: str = "a run that `nhmech export` wrote") -> Iterator[None]:
-    """Whatever a reader of the block makes of a file that is something else is an `InputError`."""
+    """Turns every failure to read a file, or a folder, into an `InputError`."""
     try:
-        require_file(path)
+        if not Path(path).is_dir():
+            require_file(path)
         yield
     except NhmechError:
         raise
     except Exception as error:            # each format's reader has classes of its own
         why = getattr(error, "strerror", None) or " ".join(f"{error}".split())
+        why = why or type(error).__name__
         raise InputError(f"{path} is not {what}, or it is damaged ({why})") from error
 
 
@@ -77,7 +80,7 @@ class Table:
     @cached_property
     def contacts(self) -> tuple[tuple[str, str], ...]:
         """(contact, direction) of the force columns."""
-        if not (self.forces and has_forces(self.trajectory)):
+        if not (self.forces and can_compute_forces(self.trajectory)):
             return ()
         return tuple(self.trajectory.reactions.found.components)
 
@@ -109,6 +112,6 @@ class Table:
             yield np.stack(numbers, axis=1)
 
 
-def has_forces(run: Trajectory) -> bool:
+def can_compute_forces(run: Trajectory) -> bool:
     """Whether the ground's forces can be computed."""
     return run.is_system_known and not run.kinematic and run.simulated.vehicle is not None

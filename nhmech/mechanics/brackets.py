@@ -92,12 +92,12 @@ def growth_vector(constrained: HasConstrained, q: ArrayLike | None = None, *,
     if constrained.parameters.size or ca.depends_on(E, system.t):
         E = ca.substitute(E, ca.vertcat(system.t, system.theta),
                           ca.vertcat(t, ca.DM(constrained.parameters)))
-    return growth(system.algebroid, E, constrained.configurations, pointwise=q is not None,
-                  depth=depth)
+    return span_growth(system.algebroid, E, constrained.configurations, pointwise=q is not None,
+                       depth=depth)
 
 
-def growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *, pointwise: bool = False,
-           depth: int = 8, seconds: float = inf) -> Growth:
+def span_growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *,
+                pointwise: bool = False, depth: int = 8, seconds: float = inf) -> Growth:
     """The growth vector of the span of sections (nv, n), at points (k, nq): the largest rank over
     them.
 
@@ -126,7 +126,7 @@ def growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *, poin
                              "what is not the configuration")
     begun = perf_counter()
     first = [sections[:, i] for i in range(sections.shape[1])]
-    sampled = _Samples(algebroid, np.asarray(points, dtype=float), sections)
+    sampled = _SectionSamples(algebroid, np.asarray(points, dtype=float), sections)
     levels: list[tuple[int, float, float]] = []
     generic: list[int] = []
     new = first
@@ -147,7 +147,7 @@ def growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *, poin
     return Growth(ranks, kept, dropped, complete=final or not new)
 
 
-class _Samples:
+class _SectionSamples:
     """Values of the sections found so far, at the points asked for and at random
     ones that tell which sections are new."""
 

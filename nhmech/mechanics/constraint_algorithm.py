@@ -63,7 +63,7 @@ def constraint_classes(system: LagrangianSystem, manifold: ConstraintManifold) -
 
 
 @dataclass(frozen=True)
-class Step:
+class AlgorithmStep:
     """One turn of the algorithm.
 
     Attributes
@@ -122,7 +122,7 @@ class ConstraintAlgorithm:
     """
 
     original: ConstrainedSystem
-    steps: tuple[Step, ...]
+    steps: tuple[AlgorithmStep, ...]
     given: ca.SX
     constraints: ca.SX
     dimension: int
@@ -237,7 +237,8 @@ def constraint_algorithm(constrained: HasConstrained, *, nonlinear: ca.SX | None
         scale = float(np.abs(manifold.at_points(right)).max(initial=0.0))
         new = [added for condition in reduced.conditions
                for added in manifold.impose(_free_of_inputs(condition, constrained), scale)]
-        steps.append(Step(rank, unknowns, ca.vertcat(ca.SX(0, 1), *new), manifold.dimension))
+        steps.append(AlgorithmStep(rank, unknowns, ca.vertcat(ca.SX(0, 1), *new),
+                                   manifold.dimension))
         if not new:
             break
     undetermined = common_rank(np.array([null_space(K)[:nv] for K in samples]),

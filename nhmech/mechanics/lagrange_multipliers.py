@@ -48,7 +48,7 @@ def lagrange_multipliers(constrained: HasConstrained, speeds: Sequence[str] | No
     frame = adapted_frame(constrained, speeds) if frame is None else frame
     constrained, system = frame.constrained, frame.constrained.system
     nv, r = system.algebroid.nv, len(frame.kept)
-    matrix, right = saddle(frame)
+    matrix, right = saddle_point_system(frame)
     ideal = _ideal(frame)
     samples = at_samples(constrained, ideal)
     # a pivot that is good at t = 0 may pass through zero later
@@ -66,7 +66,7 @@ def lagrange_multipliers(constrained: HasConstrained, speeds: Sequence[str] | No
                         solution[nv:])
 
 
-def saddle(frame: AdaptedFrame) -> tuple[ca.SX, ca.SX]:
+def saddle_point_system(frame: AdaptedFrame) -> tuple[ca.SX, ca.SX]:
     """Matrix (nv + r, nv + r) and right side (nv + r,) of the system for [dv/dt; lambda]: functions
     of (t, q, v, u, theta), with the friction of the rows and the flow of followers."""
     constrained, system = frame.constrained, frame.constrained.system

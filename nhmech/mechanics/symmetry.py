@@ -134,7 +134,7 @@ def symmetry(constrained: HasConstrained, generators: Mapping[str, Section],
     if not generators:
         raise MechanicsError("a symmetry needs at least one generator")
     names = tuple(generators)
-    S = ca.horzcat(*[ca.densify(section(constrained.system, value, name))
+    S = ca.horzcat(*[ca.densify(section_column(constrained.system, value, name))
                      for name, value in generators.items()])
     found = invariances(constrained, S)
     for quantity, (derivative, size) in zip(found, evaluate(constrained, found, states)):
@@ -149,7 +149,7 @@ def symmetry(constrained: HasConstrained, generators: Mapping[str, Section],
                     *_dimensions(constrained, S))
 
 
-def section(system: LagrangianSystem, value: Section, name: str = "section") -> ca.SX:
+def section_column(system: LagrangianSystem, value: Section, name: str = "section") -> ca.SX:
     """(nv,) column of a section, itself or s -> {name of a fibre coordinate: component}."""
     v_names = system.algebroid.v_names
     if callable(value):

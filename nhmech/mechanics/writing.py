@@ -25,7 +25,7 @@ class UnknownNameError(MechanicsError, AttributeError):
     """A system has nothing of that name."""
 
 
-class Names(SimpleNamespace):
+class NamedSymbols(SimpleNamespace):
     """Symbols by name."""
 
     def __getattr__(self, name: str) -> ca.SX:
@@ -45,10 +45,10 @@ class Symbols:
     function of (t, q).
     """
 
-    q: Names
-    v: Names
-    p: Names
-    u: Names
+    q: NamedSymbols
+    v: NamedSymbols
+    p: NamedSymbols
+    u: NamedSymbols
     t: ca.SX
     rate: Callable[[ca.SX], ca.SX]
 
@@ -212,9 +212,9 @@ def _symbols(space: LieAlgebroid, v: ca.SX, t: ca.SX, theta: ca.SX, theta_names:
                                        ca.densify(ca.vertcat(space.anchor @ v, 1))))
 
 
-def _name_entries(names: Sequence[str], values: ca.SX) -> Names:
-    return Names(**{name if name.isidentifier() and not keyword.iskeyword(name)
-                    else f"_{i}": values[i] for i, name in enumerate(names)})
+def _name_entries(names: Sequence[str], values: ca.SX) -> NamedSymbols:
+    return NamedSymbols(**{name if name.isidentifier() and not keyword.iskeyword(name)
+                           else f"_{i}": values[i] for i, name in enumerate(names)})
 
 
 def fibre_index(space: LieAlgebroid, name: str) -> int:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from .estimate import Estimate
-from .planar import across, turn
+from .planar import across, rotate
 from .replay import Replay, Track, Wiring
 from .samples import PoseSamples
 from .stamps import gaps, interval
@@ -52,12 +52,12 @@ class Case:
         read = round(late / ticks) * ticks          # the rest is small enough to be linear
         found = self.replay.track(np.array(radius), track, wheelbase, read, wiring)
         base, slopes = found.poses, found.slopes
-        arm = turn(base[:, 2], np.broadcast_to([x, y], (len(base), 2)))
+        arm = rotate(base[:, 2], np.broadcast_to([x, y], (len(base), 2)))
         poses = np.column_stack([base[:, :2] + arm, base[:, 2] + yaw])
         by_geometry = slopes.copy()
         by_geometry[..., :2] += across(arm) * slopes[..., 2:]
         by_place = np.zeros((3, *base.shape))
-        by_place[0, :, :2] = turn(base[:, 2], np.broadcast_to([1.0, 0.0], (len(base), 2)))
+        by_place[0, :, :2] = rotate(base[:, 2], np.broadcast_to([1.0, 0.0], (len(base), 2)))
         by_place[1, :, :2] = across(by_place[0, :, :2])
         by_place[2, :, 2] = 1.0
         by_slide = np.zeros((1, *base.shape))

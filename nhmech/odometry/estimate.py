@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .planar import across, turn, wrap
+from .planar import across, rotate, wrap
 from .replay import Track
 
 ITERATIONS = 15
@@ -122,7 +122,7 @@ def _reduce(track: Track, rows: np.ndarray, free: np.ndarray, poses: np.ndarray,
     made, size = track.poses[rows], np.array([noise[0], noise[0], noise[1]])
     yaw = float(np.mean(np.unwrap(wrap(poses[:, 2] - made[:, 2]))))
     for _ in range(2):
-        seen = turn(np.full(len(poses), -yaw), poses[:, :2])
+        seen = rotate(np.full(len(poses), -yaw), poses[:, :2])
         seen = seen - seen.mean(0)
         left = np.column_stack([seen - (made[:, :2] - made[:, :2].mean(0)),
                                 wrap(poses[:, 2] - made[:, 2] - yaw)]) / size

@@ -11,7 +11,7 @@ import numpy as np
 SMALL = 1e-4      # [rad] of turning, below which series stand for quotients
 
 
-def turn(yaw: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+def rotate(yaw: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Vectors (..., 2) turned by angles (...)."""
     c, s = np.cos(yaw), np.sin(yaw)
     x, y = vectors[..., 0], vectors[..., 1]
@@ -30,7 +30,7 @@ def wrap(angle: np.ndarray) -> np.ndarray:
 
 def relative(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """The pose (..., 3) `second` as `first` sees it."""
-    return np.concatenate([turn(-first[..., 2], second[..., :2] - first[..., :2]),
+    return np.concatenate([rotate(-first[..., 2], second[..., :2] - first[..., :2]),
                            wrap(second[..., 2:] - first[..., 2:])], -1)
 
 
@@ -65,10 +65,10 @@ def integrate(steps: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndar
     def spread(u: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
         return p[:, None] * u + q[:, None] * across(u)
 
-    move = turn(yaw[:-1], spread(steps[:, :2], a, b))
-    d_move = (turn(yaw[:-1], spread(rates[..., :2].reshape(-1, 2), np.tile(a, len(rates)),
-                                    np.tile(b, len(rates))).reshape(*rates.shape[:2], 2))
-              + turn(yaw[:-1], spread(steps[:, :2], d_a, d_b)) * rates[:, :, 2:]
+    move = rotate(yaw[:-1], spread(steps[:, :2], a, b))
+    d_move = (rotate(yaw[:-1], spread(rates[..., :2].reshape(-1, 2), np.tile(a, len(rates)),
+                                      np.tile(b, len(rates))).reshape(*rates.shape[:2], 2))
+              + rotate(yaw[:-1], spread(steps[:, :2], d_a, d_b)) * rates[:, :, 2:]
               + across(move) * d_yaw[:, :-1, None])
     place = np.concatenate([np.zeros((1, 2)), np.cumsum(move, 0)])
     d_place = np.concatenate([np.zeros((len(rates), 1, 2)), np.cumsum(d_move, 1)], 1)

@@ -14,7 +14,7 @@ from ..vehicle.vehicle import Vehicle
 from .case import SPREAD, Case, Comparison
 from .estimate import Estimate, fit
 from .findings import Finding, at
-from .planar import turn
+from .planar import rotate
 from .publishers import clean_joints
 from .replay import Replay, Wiring, positions
 from .rolling import Group, Rolling
@@ -235,7 +235,7 @@ def _estimate(case: Case, wiring: Wiring) -> Estimate:
 def _move_track(track: np.ndarray, start: np.ndarray) -> np.ndarray:
     """The track, moved to begin at a pose."""
     by = start[2] - track[0, 2]
-    place = turn(np.full(len(track), by), track[:, :2] - track[0, :2]) + start[:2]
+    place = rotate(np.full(len(track), by), track[:, :2] - track[0, :2]) + start[:2]
     return np.column_stack([place, track[:, 2] + by])
 
 

@@ -11,7 +11,7 @@ from ..analysis.mobility import mobility
 from ..errors import listed
 from .case import Comparison
 from .findings import LASTING, SLIDING, Finding, FindingKind, at
-from .planar import turn
+from .planar import rotate
 from .stamps import interval
 
 SURE = 4.0              # standard errors that are no chance
@@ -145,12 +145,12 @@ def _twist(seen: Comparison) -> Iterator[Finding]:
         return
     nominal = case.replay.track(np.ones(len(case.replay.rolling.groups)), wiring=seen.wiring)
     rates = np.gradient(nominal.poses, case.replay.t, axis=0)
-    rolled = np.column_stack([turn(-nominal.poses[:, 2], rates[:, :2]), rates[:, 2]])[good]
+    rolled = np.column_stack([rotate(-nominal.poses[:, 2], rates[:, :2]), rates[:, 2]])[good]
     told, heading = told[good], case.poses[good, 2]
     speed = float(np.sqrt(np.mean(rolled[:, :2] ** 2) * 2))
     n = max(round(case.duration / max(interval(case.replay.t), 1e-9)), 1)
     off = _means(told - rolled, n)
-    level = np.column_stack([turn(-heading, told[:, :2]), told[:, 2]])
+    level = np.column_stack([rotate(-heading, told[:, :2]), told[:, 2]])
     # medians, since wheels may slip for a while
     wrong, turned = (float(np.median(np.linalg.norm(part[:, :2], axis=1)))
                      for part in (off, _means(level - rolled, n)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from .planar import relative, turn
+from .planar import relative, rotate
 
 FALSE = 0.01       # chance that a log without slip shows some
 LEAST = 6.0        # standard deviations that are slip at least
@@ -94,7 +94,7 @@ def cut(t: np.ndarray, rolled: np.ndarray, poses: np.ndarray, duration: float, l
     since = at - at.mean(1, keepdims=True)
     slope = np.einsum("wn,wni->wi", since, off) / (since ** 2).sum(1)[:, None]
     left = slope * (at[:, -1] - at[:, 0])[:, None]
-    left[:, :2] = turn(-told[:, n // 2, 2], left[:, :2])
+    left[:, :2] = rotate(-told[:, n // 2, 2], left[:, :2])
     way = np.linalg.norm(np.diff(made[..., :2], axis=1), axis=2).sum(1)
     judged = ~((at[:, :1] < blind[:, 1]) & (at[:, -1:] > blind[:, 0])).any(1)
     kept = left[judged] if judged.any() else left

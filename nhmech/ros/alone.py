@@ -94,7 +94,7 @@ def read_namespace(word: str) -> str:
     return f"/{inside}" if inside else ""
 
 
-def describe(settings: Settings, topics: Iterable[str]) -> str:
+def list_outputs(settings: Settings, topics: Iterable[str]) -> str:
     """What is sent, in one line."""
     return (f"{', '.join(sorted(topics))}; "
             f"{settings.publish_rate:g} times a second; Ctrl-C ends it")

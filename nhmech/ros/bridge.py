@@ -17,7 +17,7 @@ from ..logs.readings import Reading, Readings, Transform
 from ..simulation.simulator import Simulator
 from ..vehicle.vehicle import Vehicle
 from .joint_commands import JointCommands
-from .planar import PlanarPose, turn, yaw_of
+from .planar import PlanarPose, rotate, yaw_of
 from .settings import Settings
 
 AGAIN = 1.0                # [s] before the same thing is said again
@@ -319,7 +319,7 @@ class Bridge:
         here = self._planar(inverse)
         rotation = reading.base.rotation
         seen, twist = self._planar(PlanarPose()), np.zeros(6)
-        linear, angular = turn(rotation, reading.twist[:3]), turn(rotation, reading.twist[3:])
+        linear, angular = rotate(rotation, reading.twist[:3]), rotate(rotation, reading.twist[3:])
         c, s = math.cos(seen.yaw), math.sin(seen.yaw)
         twist[:2] = c * linear[0] + s * linear[1], c * linear[1] - s * linear[0]
         twist[5] = angular[2]

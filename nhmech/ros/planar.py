@@ -51,7 +51,7 @@ def yaw_of(rotation: np.ndarray) -> float:
     return math.atan2(2 * (w * z + x * y), w * w + x * x - y * y - z * z)
 
 
-def turn(rotation: np.ndarray, vector: np.ndarray) -> np.ndarray:
+def rotate(rotation: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """A vector (3,) turned by a unit quaternion x, y, z, w."""
     axis, w = rotation[:3], rotation[3]
     across = 2 * np.cross(axis, vector)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NhmechError
-from .start import find_type, import_ros, read_parameters, report
+from .start import find_type, import_ros, load_from_parameters, report
 
 if TYPE_CHECKING:
     from .node import Node
@@ -38,7 +38,7 @@ def main() -> int:
         from ..logs.messages import Messages
         from .node import Node
 
-        vehicle, settings = read_parameters(flatten(rospy.get_param("~", {})))
+        vehicle, settings = load_from_parameters(flatten(rospy.get_param("~", {})))
         node = Node(vehicle, settings, Messages(_make(rospy)), lambda stamp: stamp.to_sec(),
                     rospy.logwarn, rospy.get_name())
         if not rospy.is_shutdown():        # Ctrl-C while equations were formed

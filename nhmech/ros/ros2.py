@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NhmechError
-from .start import ROBOT, find_type, import_ros, read_parameters, report
+from .start import ROBOT, find_type, import_ros, load_from_parameters, report
 
 if TYPE_CHECKING:
     from .node import Node
@@ -38,7 +38,7 @@ def main() -> int:
         from ..logs.messages import Messages
         from .node import Node
 
-        vehicle, settings = read_parameters(given_parameters(ros))
+        vehicle, settings = load_from_parameters(given_parameters(ros))
         _declare(ros)
         node = Node(vehicle, settings, Messages(find_type), read_stamp, ros.get_logger().warning,
                     ros.get_fully_qualified_name())

@@ -35,7 +35,7 @@ def find_robot(robot: str) -> Path:
                          ) from None
 
 
-def read_parameters(given: Mapping[str, Any]) -> tuple[Vehicle, Settings]:
+def load_from_parameters(given: Mapping[str, Any]) -> tuple[Vehicle, Settings]:
     """The vehicle of the parameter `robot`, and the settings of all others."""
     from .settings import Settings
 

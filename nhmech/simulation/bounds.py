@@ -16,8 +16,8 @@ from ..symbolic.buffered import Buffered
 from ..urdf.notice import Notice
 from ..vehicle.clearance import clearance
 from ..vehicle.vehicle import Vehicle
-from .contact.grip import Grip
-from .contact.lifted import Support
+from .contact.grip import RollingBound
+from .contact.lifted import LiftOffBound
 from .integration.integrators import rate_function
 from .once import once
 from .simulated import Simulated
@@ -51,7 +51,7 @@ class Bounds:
     margins: ca.Function  # (t, q) -> distances (m,) [rad, m] from the first bounds, negative beyond
     notices: tuple[Notice, ...] = ()  # about what is not watched
     # what knows the other ones [N]: of the forces of the ground
-    support: Support | Grip | None = None
+    support: LiftOffBound | RollingBound | None = None
     # (n,) on which side of each bound a run is; compiled code, which reads them, takes no step to
     # the other one
     signs: np.ndarray = field(init=False)
@@ -69,12 +69,12 @@ class Bounds:
 
     @property
     def split(self) -> np.ndarray:
-        """What compiled code needs to know of them, (k,): `Support.split`, `Grip.split`."""
+        """The `split` of the support, for compiled code, (k,)."""
         return np.zeros(0) if self.support is None else self.support.split
 
     @classmethod
     def of(cls, simulated: Simulated, on_limit: str = "stop", on_fall: str = "stop",
-           on_lift: str = "ignore", grip: Grip | None = None) -> Bounds:
+           on_lift: str = "ignore", grip: RollingBound | None = None) -> Bounds:
         """Those of a vehicle; of another system there are none. Where there is `grip`, wheels may
         slide and lift. Raises `InputError` for a word that is none of `ON_BOUND`."""
         read_word("on_limit", on_limit, ON_BOUND)
@@ -85,7 +85,7 @@ class Bounds:
             system = simulated.constrained.system
             return cls((), ca.Function("nhmech_margins", [system.t, system.q], [ca.DM(0, 1)]))
         names, margins, notices = _watch(vehicle, on_limit != "ignore", on_fall != "ignore")
-        support = grip or (Support.of(vehicle) if on_lift != "ignore" else None)
+        support = grip or (LiftOffBound.of(vehicle) if on_lift != "ignore" else None)
         if support is not None:
             names += tuple((name, Status.LIFTED) for name in support.names)
             notices += support.notices

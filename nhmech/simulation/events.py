@@ -81,7 +81,7 @@ class Event:
         return f"Event({self.name!r}, {kind}, {direction}{', limit' if self.limit else ''})"
 
 
-class _Rows:
+class _TrialRows:
     """Rows of steps that are tried, as `Propagator.advance_many` writes them."""
 
     every = 1
@@ -126,7 +126,7 @@ class Watch:
         nq, nv, nu = moment.q.size, moment.v.size, moment.u.size
         self._sizes = 1, 1 + nq, 1 + nq + nv, 1 + nq + nv + nu
         if self.events:
-            self._ahead = _Rows(self._sizes[-1] + moment.beside + len(moment.layout.angles))
+            self._ahead = _TrialRows(self._sizes[-1] + moment.beside + len(moment.layout.angles))
 
     def begin(self) -> str | None:
         """Notes limits that are passed at the start. Returns the name of a terminal one."""

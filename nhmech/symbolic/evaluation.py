@@ -39,7 +39,8 @@ class Evaluation:
         column = ca.vertcat(ca.SX(0, 1), *[ca.vec(ca.densify(ca.SX(e))) for e in expressions])
         symbols = ca.symvar(column)
         self._function = ca.Function("written", symbols, [column], {"cse": True})
-        self._steps = [_Step(self._function, k) for k in range(self._function.n_instructions())]
+        self._steps = [_Instruction(self._function, k)
+                       for k in range(self._function.n_instructions())]
         names = [symbol.name() for symbol in symbols]
         forms = linear_forms(self._steps, names)
         self._angles = Angles([forms[k] for k, step in enumerate(self._steps)
@@ -183,7 +184,7 @@ class Evaluation:
             generator.meaning = generator.meaning.xreplace({sympy.Symbol(name): meaning})
 
 
-class _Step:
+class _Instruction:
     """One instruction of a function of scalar inputs and one column."""
 
     def __init__(self, function: ca.Function, k: int):

@@ -9,7 +9,7 @@ from itertools import combinations
 from math import inf
 from typing import Any
 
-from .linear_forms import ONE, Graph, GraphNode, Value, gather, round_off, unit
+from .linear_forms import ONE, Graph, GraphNode, Value, add_term, round_off, round_unit
 
 
 def rewrite(graph: Graph, outputs: list[list[Value]]) -> tuple[Graph, list[list[Value]]]:
@@ -69,14 +69,14 @@ def _sum(graph: Graph, summands: Iterable[tuple[Value, bool]]) -> Value:
     shared = []
     for value, dissolves in summands:
         if graph.nodes[value.atom].kind != "sum":
-            gather(terms, value.atom, value.number)
+            add_term(terms, value.atom, value.number)
         elif dissolves:
             _dissolve(graph, value, terms)
         else:
             shared.append(value)
     for value in shared:
         whole, dissolved = dict(terms), dict(terms)
-        gather(whole, value.atom, value.number)
+        add_term(whole, value.atom, value.number)
         _dissolve(graph, value, dissolved)
         terms = dissolved if _length(dissolved) < _length(whole) else whole
     return graph.sum(terms)
@@ -84,7 +84,7 @@ def _sum(graph: Graph, summands: Iterable[tuple[Value, bool]]) -> Value:
 
 def _dissolve(graph: Graph, value: Value, terms: dict[int, float]) -> None:
     for a, c in graph.nodes[value.atom].parts:
-        gather(terms, a, value.number * c)
+        add_term(terms, a, value.number * c)
 
 
 def _length(terms: Mapping[int, float]) -> int:
@@ -153,7 +153,7 @@ class Scales:
         number = value.number
         for s, power in self._powers(within, value.atom).items():
             number *= self.of[s] ** power
-        return Value(unit(number), value.atom)
+        return Value(round_unit(number), value.atom)
 
     def _powers(self, within: int, atom: int) -> dict[int, int]:
         """With which powers scales of sums stand in the coefficient of an atom."""

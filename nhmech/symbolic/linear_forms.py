@@ -82,10 +82,10 @@ class Graph:
             scale = (abs(terms[first]) if len(sizes) == 1
                      else 1.0) * (1 if terms[first] > 0 else -1)
             self._sums[shape] = self.atom(
-                GraphNode("sum", tuple((a, unit(c / scale)) for a, c in terms.items()))
+                GraphNode("sum", tuple((a, round_unit(c / scale)) for a, c in terms.items()))
             )
         atom = self._sums[shape]
-        return Value(unit(terms[first] / dict(self.nodes[atom].parts)[first]), atom)
+        return Value(round_unit(terms[first] / dict(self.nodes[atom].parts)[first]), atom)
 
     def product(self, factors: Iterable[tuple[Value, int]]) -> Value:
         """Of values to integer powers."""
@@ -141,12 +141,12 @@ def round_off(number: float) -> float:
     return large - (large - number) if abs(number) < HUGE else number
 
 
-def unit(number: float) -> float:
+def round_unit(number: float) -> float:
     """1 and -1 without their rounding."""
     return float(round(number)) if round_off(abs(number)) == 1 else number
 
 
-def gather(terms: dict[int, float], atom: int, number: float) -> None:
+def add_term(terms: dict[int, float], atom: int, number: float) -> None:
     """Adds number times atom to a linear form."""
     old = terms.get(atom, 0.0)
     terms[atom] = (0.0 if abs(old + number) <= ROUNDING * max(abs(old), abs(number))
@@ -177,8 +177,8 @@ def read(function: ca.Function) -> tuple[Graph, list[list[Value]]]:
 def _operation(graph: Graph, operation: int, x: list[Value]) -> Value:
     if operation in (ca.OP_ADD, ca.OP_SUB):
         terms: dict[int, float] = {}
-        gather(terms, x[0].atom, x[0].number)
-        gather(terms, x[1].atom, x[1].number if operation == ca.OP_ADD else -x[1].number)
+        add_term(terms, x[0].atom, x[0].number)
+        add_term(terms, x[1].atom, x[1].number if operation == ca.OP_ADD else -x[1].number)
         return graph.sum(terms)
     if operation in (ca.OP_NEG, ca.OP_TWICE):
         return x[0].times(-1 if operation == ca.OP_NEG else 2)

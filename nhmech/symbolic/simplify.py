@@ -49,11 +49,11 @@ def _round(function: ca.Function, rewrites: Collection[int]) -> ca.Function:
         if k:
             graph, outputs = rewrite(graph, outputs)
         if k in rewrites:
-            tried.append(_Writer(graph, outputs))
+            tried.append(_Rewriter(graph, outputs))
     return min(tried, key=lambda writer: writer.operations).function(function)
 
 
-class _Writer:
+class _Rewriter:
     """Expressions of a graph's values.
 
     Sums become lists of (sign, atom), where an atom may be a product with a constant factor;

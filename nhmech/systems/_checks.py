@@ -42,11 +42,11 @@ def random_motions(example: Example, count: int = 5) -> Iterator[tuple[np.ndarra
     the constraints, t = 0 and no input."""
     configurations, rng = example.constrained.configurations, np.random.default_rng(1)
     q = np.array([configurations[k % len(configurations)] for k in range(count)])
-    yield from zip(q, *motions(example, q, rng.normal(size=(count, len(example.start["xi"])))))
+    yield from zip(q, *motion_at(example, q, rng.normal(size=(count, len(example.start["xi"])))))
 
 
-def motions(example: Example, q: np.ndarray,
-            xi: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def motion_at(example: Example, q: np.ndarray,
+              xi: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """v, dv/dt (N, nv) and lambda (N, m) at N states (q, xi);
     lambda in the order of the rows, zero for rows that were dropped."""
     equations, constrained = example.equations(), example.constrained

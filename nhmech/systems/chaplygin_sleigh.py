@@ -6,7 +6,7 @@ import numpy as np
 
 from ..mechanics.algebroid_makers import special_euclidean_2
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
-from ._checks import imbalance, motions, random_motions, wander
+from ._checks import imbalance, motion_at, random_motions, wander
 from .example import Check, Example, solve
 from .shapes import ORANGE, Shape, pose
 
@@ -46,7 +46,7 @@ def example(m: float = 2.0, I: float = 0.3, a: float = 0.25, v0: float = 0.4,
         c = np.arctanh(np.sign(a) * v0 / V)
         v, w = np.sign(a) * V * np.tanh(k * t + c), W / np.cosh(k * t + c)
         heading = 2 * W / k * (np.arctan(np.tanh((k * t + c) / 2)) - np.arctan(np.tanh(c / 2)))
-        blade = motions(made, q, xi)[2][:, 0]
+        blade = motion_at(made, q, xi)[2][:, 0]
         speeds, force = np.stack([v, w], axis=1), I * m * v * w / J
         return float(max(np.abs(q[:, 2] - heading).max(), np.abs(xi - speeds).max(),
                          np.abs(blade - force).max()))

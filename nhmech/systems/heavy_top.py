@@ -10,7 +10,7 @@ from ..mechanics.algebroid_makers import special_orthogonal
 from ..mechanics.writing import Symbols, constrain, lagrangian_system, symbols
 from ._checks import random_motions, wander
 from .example import Check, Example, solve
-from .shapes import Shape, turned
+from .shapes import Shape, attitude_pose
 
 SOURCE = "Arnold, Mathematical Methods of Classical Mechanics, section 30"
 NAMES = ("I1", "I2", "I3", "m", "l", "g")
@@ -63,7 +63,7 @@ def example(I1: float = 0.8, I2: float = 0.8, I3: float = 0.5, m: float = 1.5, l
     if I1 == I2:
         checks.append(Check("steady precession", "in the docstring", 1e-10, precession))
     made = Example("heavy_top", "Heavy top", SOURCE, constrain(top, numbers), start, tuple(checks),
-                   shapes=(Shape("box", (0.5, 0.5, 0.1), turned),))
+                   shapes=(Shape("box", (0.5, 0.5, 0.1), attitude_pose),))
     return made
 
 

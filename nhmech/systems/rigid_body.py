@@ -10,7 +10,7 @@ from ..mechanics.algebroid_makers import lie_algebra, special_orthogonal
 from ..mechanics.writing import constrain, lagrangian_system
 from ._checks import along
 from .example import Check, Example, solve
-from .shapes import BLUE, Shape, turned
+from .shapes import BLUE, Shape, attitude_pose
 
 I = np.array([1.0, 2.0, 3.5])               # principal moments of inertia [kg m^2]
 # angular velocity in the body [rad/s], about the axes 1 and 3
@@ -83,5 +83,5 @@ def example() -> Example:
                elliptic),
          Check("angular momentum in space", "conservation", 1e-11, momentum),
          Check("attitude after 5 s", "integration with 36 digits", 1e-11, attitude)),
-        shapes=(Shape("box", (1.2, 0.8, 0.3), turned, BLUE),))
+        shapes=(Shape("box", (1.2, 0.8, 0.3), attitude_pose, BLUE),))
     return made

@@ -51,7 +51,7 @@ def pose(position=(0.0, 0.0, 0.0), yaw: float = 0.0, roll: float = 0.0,
     return placed(attitude(yaw, roll, pitch), position)
 
 
-def turned(q: np.ndarray) -> np.ndarray:
+def attitude_pose(q: np.ndarray) -> np.ndarray:
     """T (4, 4) at the origin, for q that is an attitude as a quaternion (x, y, z, w)."""
     return placed(matrix_of(q))
 

@@ -9,7 +9,7 @@ from ..mechanics.algebroid_makers import special_orthogonal
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import random_motions, wander
 from .example import Check, Example, solve
-from .shapes import Shape, turned
+from .shapes import Shape, attitude_pose
 
 SOURCE = "Suslov 1946; Bloch, Nonholonomic Mechanics and Control (2003), section 8.6"
 NAMES = ("I1", "I2", "I3", "I13", "I23")
@@ -59,7 +59,7 @@ def example(I1: float = 1.0, I2: float = 1.4, I3: float = 2.0, I13: float = 0.3,
         (Check("w' and the torque about the axis by Euler", "in the docstring", 1e-12, euler),
          Check("a steady rotation at the end", "in the docstring", 1e-10, steady),
          Check("energy over 100 s", "d'Alembert", 1e-10, lambda: wander(made, body.energy))),
-        ("wx", "wy"), shapes=(Shape("box", (1.2, 0.8, 0.3), turned),))
+        ("wx", "wy"), shapes=(Shape("box", (1.2, 0.8, 0.3), attitude_pose),))
     return made
 
 

@@ -12,7 +12,7 @@ from ..mechanics.algebroid_makers import special_orthogonal
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import imbalance, random_motions, wander
 from .example import Check, Example
-from .shapes import Shape, turned
+from .shapes import Shape, attitude_pose
 
 SOURCE = "Veselova 1986; Fedorov and Jovanovic, J. Nonlinear Science 14 (2004) 341"
 NAMES = ("I1", "I2", "I3")
@@ -52,7 +52,7 @@ def example(I: Sequence[float] = (1.0, 1.4, 2.0)) -> Example:
                lambda: imbalance(made, _level_momentum, lambda s: ca.SX.zeros(2))),
          Check("energy over 1 s", "d'Alembert", 1e-10,
                lambda: wander(made, body.energy, duration=1.0))),
-        shapes=(Shape("box", (1.2, 0.8, 0.3), turned),),
+        shapes=(Shape("box", (1.2, 0.8, 0.3), attitude_pose),),
         generators={"about the vertical": lambda s: dict(zip(
             ("wx", "wy", "wz"), ca.vertsplit(vertical(s))))})
     return made

@@ -18,7 +18,7 @@ from math import isfinite
 from .text.source import Element, name_of
 
 
-class Drive(str, Enum):
+class DriveType(str, Enum):
     """How a plugin makes a vehicle move; the value is what messages call it."""
 
     DIFFERENTIAL = "differential drive"
@@ -42,7 +42,7 @@ class Interface(str, Enum):
 class DrivePlugin:
     """A `<plugin>` that drives a vehicle."""
 
-    drive: Drive  # which sort
+    drive: DriveType  # which sort
     name: str  # the file or class by which it was recognised
     # joints that it turns, in the order of the file; names that the robot does not have included
     wheels: tuple[str, ...]
@@ -149,20 +149,20 @@ _OBLIQUE = 0.3     # of a direction's larger component: a smaller one is along a
 
 # letters of a plugin's file or class -> drive; the first that fits counts
 _DRIVES = (
-    ("skidsteer", Drive.SKID_STEER),
-    ("mecanum", Drive.MECANUM),
-    ("omnidrive", Drive.OMNI),
-    ("omniwheel", Drive.OMNI),
-    ("omnidirectional", Drive.OMNI),
-    ("holonomic", Drive.OMNI),
-    ("acker", Drive.ACKERMANN),
-    ("steerbot", Drive.ACKERMANN),
-    ("tricycle", Drive.TRICYCLE),
-    ("diffdrive", Drive.DIFFERENTIAL),
-    ("differentialdrive", Drive.DIFFERENTIAL),
-    ("planarmove", Drive.PLANAR),
-    ("forcebasedmove", Drive.PLANAR),
-    ("velocitycontrol", Drive.PLANAR),
+    ("skidsteer", DriveType.SKID_STEER),
+    ("mecanum", DriveType.MECANUM),
+    ("omnidrive", DriveType.OMNI),
+    ("omniwheel", DriveType.OMNI),
+    ("omnidirectional", DriveType.OMNI),
+    ("holonomic", DriveType.OMNI),
+    ("acker", DriveType.ACKERMANN),
+    ("steerbot", DriveType.ACKERMANN),
+    ("tricycle", DriveType.TRICYCLE),
+    ("diffdrive", DriveType.DIFFERENTIAL),
+    ("differentialdrive", DriveType.DIFFERENTIAL),
+    ("planarmove", DriveType.PLANAR),
+    ("forcebasedmove", DriveType.PLANAR),
+    ("velocitycontrol", DriveType.PLANAR),
 )
 # ends of the tags inside such a plugin, in small letters without underscores
 _JOINT = ("joint", "jointname")
@@ -206,13 +206,13 @@ def _read_drive(plugin: Element) -> DrivePlugin | None:
     return None
 
 
-def recognise(name: str) -> Drive | None:
+def recognise(name: str) -> DriveType | None:
     """The drive that a file, class or controller is named after; None for any other name."""
     letters = _letters(name)
     return next((drive for word, drive in _DRIVES if word in letters), None)
 
 
-def _read_parameters(plugin: Element, drive: Drive, name: str) -> DrivePlugin:
+def _read_parameters(plugin: Element, drive: DriveType, name: str) -> DrivePlugin:
     wheels: dict[str, str] = {}        # joint -> the tag that names it
     steering: list[str] = []
     radii: dict[str, list[float]] = {}  # beginning of the tag -> radii

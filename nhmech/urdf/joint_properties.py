@@ -7,7 +7,7 @@ from math import inf, isfinite
 
 from ..errors import Remedy
 from .description import JointLimits
-from .elements import Drive
+from .elements import DriveType
 from .layout import Layout
 from .notice import Notice, NoticeKind
 from .wheel import Wheel
@@ -74,7 +74,7 @@ def read_damping(layout: Layout, roles: Roles) -> tuple[dict[str, float], list[N
 def read_mu(layout: Layout, wheels: Sequence[Wheel]) -> dict[str, float]:
     """Friction coefficients of the wheels that the file tells; none where a plugin moves the whole
     model, for its wheels are made to slide."""
-    if any(plugin.drive is Drive.PLANAR for plugin in layout.elements.drives):
+    if any(plugin.drive is DriveType.PLANAR for plugin in layout.elements.drives):
         return {}
     found = {}
     for wheel in wheels:

@@ -109,7 +109,7 @@ class Layout:
             link = pending.pop()
             for joint in self._below[link]:
                 q = (positions or {}).get(joint.name, joint.start)
-                self.X_RL[joint.child] = self.X_RL[link] @ joint.X_PC @ motion(joint, q)
+                self.X_RL[joint.child] = self.X_RL[link] @ joint.X_PC @ displacement(joint, q)
                 pending.append(joint.child)
 
     @cached_property
@@ -189,7 +189,7 @@ def placement(source: Source, element: Element) -> np.ndarray:
     return X
 
 
-def motion(joint: Joint, q: float) -> np.ndarray:
+def displacement(joint: Joint, q: float) -> np.ndarray:
     """The joint's own motion (4, 4) at position q [rad, m]."""
     X = np.eye(4)
     if joint.type == "prismatic":
@@ -213,7 +213,7 @@ def _read_joint(source: Source, element: Element) -> Joint:
                  axis / norm if norm > 0 else axis, element, lower, upper)
 
 
-def is_named(pattern: str, *names: str) -> bool:
+def matches_name(pattern: str, *names: str) -> bool:
     """Whether a word is part of one of the names, in capitals or not."""
     return any(re.search(pattern, name, re.IGNORECASE) for name in names)
 

@@ -98,11 +98,11 @@ def _write_inertial(layout: Layout, name: str, mass: float, centre: Sequence[flo
     for old in link.findall("inertial"):
         link.remove(old)
     inertial = etree.SubElement(link, "inertial")
-    write(etree.SubElement(inertial, "origin"), "xyz", centre)
-    write(etree.SubElement(inertial, "mass"), "value", [mass])
+    format_number(etree.SubElement(inertial, "origin"), "xyz", centre)
+    format_number(etree.SubElement(inertial, "mass"), "value", [mass])
     write_inertia(inertial, inertia)
 
 
-def write(element: Element, attribute: str, values: Sequence[float] | np.ndarray) -> None:
+def format_number(element: Element, attribute: str, values: Sequence[float] | np.ndarray) -> None:
     """Write numbers with all their digits."""
     element.set(attribute, " ".join(repr(float(value)) for value in values))

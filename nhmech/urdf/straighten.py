@@ -13,9 +13,9 @@ from lxml import etree
 
 from ..errors import listed
 from .description import FoundWheel
-from .layout import Joint, Layout, motion, to_triple
+from .layout import Joint, Layout, displacement, to_triple
 from .notice import Notice, NoticeKind
-from .repair import write
+from .repair import format_number
 from .text.source import Element, Source, name_of
 from .wheel import Wheel
 from .wheels.axle_lines import group_by_axle, group_by_body
@@ -148,12 +148,12 @@ def _move(layout: Layout, contact: FoundWheel, X: np.ndarray, radius: float | No
         return replace(contact, wheel=replace(wheel, axis=to_triple(axis), point=to_triple(point)))
     joint = layout.joints[wheel.joint]
     before = np.linalg.inv(layout.X_RL[joint.parent])
-    X_PC = before @ X @ layout.X_RL[joint.child] @ np.linalg.inv(motion(joint, joint.start))
+    X_PC = before @ X @ layout.X_RL[joint.child] @ np.linalg.inv(displacement(joint, joint.start))
     origin = joint.element.find("origin")
     if origin is None:
         origin = etree.SubElement(joint.element, "origin")
-    write(origin, "xyz", X_PC[:3, 3])
-    write(origin, "rpy", pin.rpy.matrixToRpy(X_PC[:3, :3]))
+    format_number(origin, "xyz", X_PC[:3, 3])
+    format_number(origin, "rpy", pin.rpy.matrixToRpy(X_PC[:3, :3]))
     return replace(contact, wheel=replace(wheel, radius=radius or wheel.radius))
 
 
@@ -172,7 +172,7 @@ def straighten_steering(layout: Layout, names: Iterable[str]) -> list[Notice]:
             axis = joint.element.find("axis")
             if axis is None:
                 axis = etree.SubElement(joint.element, "axis")
-            write(axis, "xyz", upright)
+            format_number(axis, "xyz", upright)
             leaning.append(f"{name} ({np.degrees(lean):.2g} deg)")
     if not leaning:
         return []
@@ -189,7 +189,7 @@ def _snap_origin(source: Source, joint: Element) -> float:
     rpy = source.triple(origin, "rpy")
     snapped = [_snap(angle) for angle in rpy]
     if snapped != list(rpy):
-        write(origin, "rpy", snapped)
+        format_number(origin, "rpy", snapped)
     return max(abs(a - b) for a, b in zip(rpy, snapped, strict=True))
 
 
@@ -204,7 +204,7 @@ def _snap_axis(source: Source, joint: Element) -> float:
     tilt = float(np.linalg.norm(unit - straight))
     if not 0 < tilt < SNAP:
         return 0.0
-    write(axis, "xyz", straight)
+    format_number(axis, "xyz", straight)
     return tilt
 
 

@@ -13,7 +13,7 @@ from ..errors import listed
 from .layout import Joint, Layout, placement
 from .notice import Notice, NoticeKind
 from .remedy import option, suggest
-from .text.fault import Element, ElementError, Fault, Mend, gather
+from .text.fault import Element, ElementError, Fault, Mend, collect_errors
 from .text.source import Source, name_of
 from .wheel import Wheel
 
@@ -47,12 +47,12 @@ def check_inertial(source: Source, inertial: Element) -> Iterator[ElementError]:
         yield source.error(inertial, f"<inertia> {advice}", mend=Mend(
             "a mass without <inertia> is a point",
             lambda: write_inertia(inertial, np.zeros((3, 3)))))
-    yield from gather(_check_placement, source, inertial)
+    yield from collect_errors(_check_placement, source, inertial)
     for mass in inertial.findall("mass")[:1]:
-        yield from gather(_check_mass, source, mass)
+        yield from collect_errors(_check_mass, source, mass)
     for inertia in inertial.findall("inertia")[:1]:
         for entry in _ENTRIES:
-            yield from gather(_check_entry, source, inertia, entry)
+            yield from collect_errors(_check_entry, source, inertia, entry)
 
 
 def _check_placement(source: Source, inertial: Element) -> None:

@@ -13,7 +13,7 @@ from .contact import Contact, Mount
 from .context import BuildContext
 from .couplings import PLANAR, TURNLESS, Axle, Steering, check_can_move
 from .model import upright, write_joint
-from .tree import cos_sin
+from .tree import joint_cos_sin
 
 SIZE = 0.1         # [m] of a vehicle that has none: a single blade
 TURNING = 1e-6     # of the vehicle's length: a joint whose rate weighs more in a row turns it
@@ -55,7 +55,7 @@ def find_axles(context: BuildContext, contacts: Sequence[Contact]) -> Steering:
             fixed.append(Axle(c.name, "", ca.SX(ca.DM(straight)), straight, np.zeros(3)))
         elif len(turns) == 1 and turns[0] not in (found := trailing if trails else steered):
             across = rows_at({turns[0]: np.pi / 2})[i, list(PLANAR)] * scale - (0, 0, trail)
-            cos, sin = cos_sin(model, model.getJointId(turns[0]), context.algebroid.q)
+            cos, sin = joint_cos_sin(model, model.getJointId(turns[0]), context.algebroid.q)
             row = ca.DM(_clean(straight)) * cos + ca.DM(_clean(across)) * sin
             row[2] += trail
             found[turns[0]] = Axle(c.name, turns[0], row, straight, across, trail)

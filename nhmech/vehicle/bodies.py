@@ -18,7 +18,7 @@ from .geometry import inertia_box, reach
 from .ground import Ground
 from .model import is_prismatic, joint_axis
 from .placement import OFFSET_TOLERANCE, SIZE
-from .tree import cos_sin, rotation_about
+from .tree import joint_cos_sin, rotation_about
 from .vehicle import Vehicle
 
 CORNERS = 32         # of one body at most: its outermost vertices in so many directions
@@ -84,7 +84,7 @@ class BodyContacts:
                                  if height > tolerance], notices)
 
     @classmethod
-    def _on(cls, vehicle: Vehicle, points: Sequence[tuple[int, _Point]],
+    def _on(cls, vehicle: Vehicle, points: Sequence[tuple[int, _LowestPoint]],
             notices: tuple[Notice, ...] = ()) -> BodyContacts:
         """Of joints and points of their bodies."""
         poses, joints = _poses(vehicle), list(dict.fromkeys(joint for joint, _ in points))
@@ -108,7 +108,7 @@ def height_where_it_is(height: ca.SX, sine: ca.SX) -> ca.SX:
 
 # -- points of a body ------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class _Point:
+class _LowestPoint:
     """What is lowest of a circle about an axle, thickened to a ball or a tyre: of a corner, both
     radii are zero.
     """
@@ -133,8 +133,8 @@ class _Point:
 NO_AXLE = np.zeros(3)
 
 
-def _ball(centre: np.ndarray, radius: float = 0.0) -> _Point:
-    return _Point(ca.SX(ca.DM(centre)), NO_AXLE, ball=radius)
+def _ball(centre: np.ndarray, radius: float = 0.0) -> _LowestPoint:
+    return _LowestPoint(ca.SX(ca.DM(centre)), NO_AXLE, ball=radius)
 
 
 def touch_function(ground: Ground) -> ca.Function:
@@ -176,29 +176,29 @@ def _touch(ground: Ground, t: ca.SX, pose: ca.SX, twist: ca.SX,
 
 
 def _circle(centre: ca.SX, axle: np.ndarray, radius: ca.SX | float,
-            crown: ca.SX | float = 0.0) -> list[_Point]:
+            crown: ca.SX | float = 0.0) -> list[_LowestPoint]:
     """The points that turn with a circle."""
     side = np.linalg.svd(axle[None])[2][1]
     angles = 2 * np.pi * np.arange(AROUND) / AROUND
     spokes = [np.cos(a) * side + np.sin(a) * np.cross(axle, side) for a in angles]
-    return [_Point(centre + radius * ca.DM(spoke), axle, 0.0, crown, steepest=LEANS)
+    return [_LowestPoint(centre + radius * ca.DM(spoke), axle, 0.0, crown, steepest=LEANS)
             for spoke in spokes]
 
 
-def _cylinder(shape: coal.Cylinder, place: pin.SE3) -> list[_Point]:
+def _cylinder(shape: coal.Cylinder, place: pin.SE3) -> list[_LowestPoint]:
     axle = place.rotation[:, 2]
     ends = [ca.SX(ca.DM(place.translation + side * shape.halfLength * axle)) for side in (1, -1)]
     return [point for end in ends for point in (
-        _Point(end, axle, shape.radius, flattest=UPRIGHT), *_circle(end, axle, shape.radius))]
+        _LowestPoint(end, axle, shape.radius, flattest=UPRIGHT), *_circle(end, axle, shape.radius))]
 
 
-def _capsule(shape: coal.Capsule, place: pin.SE3) -> list[_Point]:
+def _capsule(shape: coal.Capsule, place: pin.SE3) -> list[_LowestPoint]:
     ends = (place.act(np.array([0, 0, side * shape.halfLength])) for side in (1, -1))
     return [_ball(end, shape.radius) for end in ends]
 
 
 # shapes that are round
-ROUND: dict[type, Callable[..., list[_Point]]] = {
+ROUND: dict[type, Callable[..., list[_LowestPoint]]] = {
     coal.Sphere: lambda shape, place: [_ball(place.translation, shape.radius)],
     coal.Cylinder: _cylinder,
     coal.Capsule: _capsule,
@@ -211,7 +211,7 @@ ANGULAR: dict[type, Callable[..., np.ndarray]] = {
 }
 
 
-def _points(vehicle: Vehicle) -> Iterator[tuple[int, _Point]]:
+def _points(vehicle: Vehicle) -> Iterator[tuple[int, _LowestPoint]]:
     """Joint and point of all that can touch the ground."""
     model = vehicle.model
     mounts = [c.mount for c in vehicle.contacts]
@@ -238,7 +238,7 @@ def _points(vehicle: Vehicle) -> Iterator[tuple[int, _Point]]:
             yield from _of_wheel(vehicle, mount)
 
 
-def _of_shapes(shapes: Sequence[pin.GeometryObject]) -> Iterator[_Point]:
+def _of_shapes(shapes: Sequence[pin.GeometryObject]) -> Iterator[_LowestPoint]:
     """Of one body."""
     corners = [np.zeros((0, 3))]
     for shape in shapes:
@@ -255,7 +255,7 @@ def _of_shapes(shapes: Sequence[pin.GeometryObject]) -> Iterator[_Point]:
     yield from map(_ball, points)
 
 
-def _of_wheel(vehicle: Vehicle, mount: Mount) -> Iterator[tuple[int, _Point]]:
+def _of_wheel(vehicle: Vehicle, mount: Mount) -> Iterator[tuple[int, _LowestPoint]]:
     """The points of a wheel's circle, on the body that turns with it."""
     model, wheel = vehicle.model, mount.wheel
     joint, centre, axle = _spinning(model, mount), mount.centre, mount.axle
@@ -306,7 +306,7 @@ def _poses(vehicle: Vehicle) -> dict[int, _Pose]:
         if slides:
             p = p + R @ (ca.DM(axis) * q[own.idx_q])
         else:
-            R = R @ rotation_about(axis, *cos_sin(model, joint, q))
+            R = R @ rotation_about(axis, *joint_cos_sin(model, joint, q))
         poses[joint] = _Pose(R, p, model.parents[joint], R @ ca.DM(axis), own.idx_v, slides)
     return poses
 

@@ -20,7 +20,7 @@ from .context import BuildContext
 from .couplings import Axle, Steering
 from .formulation import Formulation, formulate
 from .ground import Ground
-from .lagrangian import lagrangian_system
+from .lagrangian import vehicle_lagrangian
 from .model import add_deflections, body_names, full_model, read_joint, reduced_model
 from .parameters import (
     Parameters,
@@ -170,7 +170,7 @@ def _constrain(context: BuildContext, form: Formulation, full: Formulation, posi
     distribution = assemble(rows, form.space.nv, spans)
     loads = ca.SX.sym("loads", distribution.m)
     return ConstrainedSystem(
-        lagrangian_system(context, form), distribution, loads=loads,
+        vehicle_lagrangian(context, form), distribution, loads=loads,
         friction=tyre_friction(context, form.contacts, distribution.names, loads),
         parameters=context.parameters.numbers, samples=samples,
         preferred=_prefer(context.description, posing.steering, pair),

@@ -41,7 +41,7 @@ class Clearance:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _LinkShape:
     """A shape of a link: `below` (n in its frame) -> how far it reaches down from its origin."""
 
     link: str
@@ -83,7 +83,7 @@ def _find(vehicle: Vehicle) -> Clearance:
     moving = [i for i, moves in enumerate(_change(vehicle, poses, samples))
               if moves and vehicle.model.joints[i + 1].idx_v not in spins]
     start, notices = vehicle.configuration(), []
-    parts: dict[str, list[tuple[_Part, ca.SX]]] = {}
+    parts: dict[str, list[tuple[_LinkShape, ca.SX]]] = {}
     for part, body in _parts(vehicle, moving):
         height = part.height(bodies[body])
         if _change(vehicle, [height], samples)[0]:
@@ -118,7 +118,7 @@ def _evaluate(vehicle: Vehicle, value: ca.SX, q: np.ndarray) -> np.ndarray:
     return ca.Function("value", [system.t, system.q], [value])(0.0, q).full()
 
 
-def _parts(vehicle: Vehicle, moving: list[int]) -> Iterator[tuple[_Part, int]]:
+def _parts(vehicle: Vehicle, moving: list[int]) -> Iterator[tuple[_LinkShape, int]]:
     """The shapes of some bodies, each with its body's index."""
     if not moving:
         return
@@ -130,7 +130,7 @@ def _parts(vehicle: Vehicle, moving: list[int]) -> Iterator[tuple[_Part, int]]:
             continue
         shaped.add(body)
         link = model.frames[shape.parentFrame].name
-        yield _Part(link, shape.placement, REACHES[kind](shape.geometry)), body
+        yield _LinkShape(link, shape.placement, REACHES[kind](shape.geometry)), body
     rolling = {c.mount.body - 1 for c in vehicle.contacts if c.mount.spin is None}
     size = reach(model)
     for body in moving:
@@ -143,7 +143,7 @@ def _parts(vehicle: Vehicle, moving: list[int]) -> Iterator[tuple[_Part, int]]:
             place = pin.SE3(axes, model.inertias[body + 1].lever)
             link = next(frame.name for frame in model.frames
                         if frame.type == pin.FrameType.BODY and frame.parentJoint == body + 1)
-            yield _Part(link, place, _box_reach(sides / 2), is_drawn=False), body
+            yield _LinkShape(link, place, _box_reach(sides / 2), is_drawn=False), body
 
 
 def _box_reach(half: np.ndarray) -> Callable[[ca.SX], ca.SX]:

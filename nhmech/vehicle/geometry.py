@@ -85,7 +85,7 @@ def moving_geometry(description: Description) -> Geometry:
     return Geometry(visual, collision, found.stand_ins)
 
 
-def find_mesh(filename: str, description: Description) -> Path | None:
+def find_mesh_file(filename: str, description: Description) -> Path | None:
     """The file that a mesh name of this robot means, or None."""
     found = find_file(filename, description.packages, description.path)
     if found is None or not description.confined:
@@ -120,7 +120,7 @@ def _mend(root: Element, description: Description, loader: coal.CachedMeshLoader
 
 def _use_mesh(mesh: Element, description: Description, loader: coal.CachedMeshLoader) -> bool:
     """Point a <mesh> at its file, scaled to metres, and load it; False where that fails."""
-    path = find_mesh(mesh.get("filename", ""), description)
+    path = find_mesh_file(mesh.get("filename", ""), description)
     try:
         if path is None:
             return False
@@ -285,7 +285,7 @@ def _own_colour(material: Element, description: Description) -> str | None:
         return color.get("rgba")
     if texture is None:
         return None
-    path = find_mesh(texture.get("filename", ""), description)
+    path = find_mesh_file(texture.get("filename", ""), description)
     return None if path is None else _mean_colour(path)
 
 

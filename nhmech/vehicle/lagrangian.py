@@ -21,7 +21,7 @@ RESISTANCE_RATE = 0.05   # [rad/s] below it rolling resistance fades: a wheel ca
 WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
 
 
-def lagrangian_system(context: BuildContext, form: Formulation) -> LagrangianSystem:
+def vehicle_lagrangian(context: BuildContext, form: Formulation) -> LagrangianSystem:
     """S and E of bodies, payload and rotors; damping and rolling resistance; efforts and wrenches
     as inputs u.
 
@@ -37,7 +37,7 @@ def lagrangian_system(context: BuildContext, form: Formulation) -> LagrangianSys
             reflected = rotor * parameters[f"{joint}.gear_ratio"] ** 2
             gibbs += reflected * a[i] ** 2 / 2
             kinetic += reflected * v[i] ** 2 / 2
-    force, u, u_names = forces(context, form)
+    force, u, u_names = generalised_forces(context, form)
     lagrangian = kinetic - potential if form.auxiliaries is None else None
     return LagrangianSystem(form.space, v, a, lagrangian=lagrangian, gibbs=gibbs,
                             energy=kinetic + potential, force=force, t=context.t, u=u,
@@ -45,7 +45,8 @@ def lagrangian_system(context: BuildContext, form: Formulation) -> LagrangianSys
                             theta_names=parameters.symbolic, auxiliaries=form.auxiliaries)
 
 
-def forces(context: BuildContext, form: Formulation) -> tuple[ca.SX, ca.SX, tuple[str, ...]]:
+def generalised_forces(context: BuildContext,
+                       form: Formulation) -> tuple[ca.SX, ca.SX, tuple[str, ...]]:
     """tau (nv,) of damping, rolling resistance, tyres and inputs; u (nu,) and its names: efforts of
     the driven joints, then wrenches.
 

@@ -8,7 +8,7 @@ import pinocchio as pin
 from ..mechanics.algebroid import LieAlgebroid, rotation
 from ..mechanics.distribution import Component
 from .model import is_prismatic, joint_axis
-from .tree import cos_sin, rotation_about
+from .tree import joint_cos_sin, rotation_about
 from .vehicle import Vehicle
 
 
@@ -48,7 +48,7 @@ def _placements(model: pin.Model, algebroid: LieAlgebroid) -> list[ca.SX]:
         if is_prismatic(model, joint):
             R, p = ca.SX.eye(3), ca.SX(ca.DM(axis)) * q[own.idx_q]
         else:
-            R, p = rotation_about(axis, *cos_sin(model, joint, q)), ca.SX.zeros(3)
+            R, p = rotation_about(axis, *joint_cos_sin(model, joint, q)), ca.SX.zeros(3)
         moved = ca.vertcat(ca.horzcat(R, p), last)
         fixed = ca.SX(ca.sparsify(ca.DM(model.jointPlacements[joint].homogeneous)))
         poses.append(poses[model.parents[joint] - 1] @ fixed @ moved)

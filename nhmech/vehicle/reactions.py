@@ -33,7 +33,7 @@ def balance(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray,
     return A, gamma, tau
 
 
-def saddle(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Saddle:
+def solve_saddle(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Saddle:
     """Solves [M -A^T; A 0] [dv/dt; lambda] = [tau - h; -gamma] with the kept rows of A; forces that
     are proportional to reactions stand beside A^T.
 

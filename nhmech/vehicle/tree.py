@@ -120,7 +120,7 @@ def kinematics(model: pin.Model, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX, vi
         else:
             slide, slide_rate, spin, spin_rate = none, none, rate, acceleration
             if joint not in spinning:
-                R = R @ rotation_about(axis, *cos_sin(model, joint, q))
+                R = R @ rotation_about(axis, *joint_cos_sin(model, joint, q))
         carried = R.T @ parent.omega
         centripetal = ca.cross(parent.omega, ca.cross(parent.omega, r))
         bodies.append(Body(
@@ -134,7 +134,7 @@ def kinematics(model: pin.Model, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX, vi
     return bodies
 
 
-def cos_sin(model: pin.Model, joint: int, q: ca.SX) -> tuple[ca.SX, ca.SX]:
+def joint_cos_sin(model: pin.Model, joint: int, q: ca.SX) -> tuple[ca.SX, ca.SX]:
     """Of the angle of a joint that turns."""
     i = model.joints[joint].idx_q
     if model.joints[joint].nq == 2:

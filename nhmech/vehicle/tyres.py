@@ -129,7 +129,7 @@ def check_tyres(wheels: Iterable[Wheel], parameters: Parameters) -> None:
                                  f"the vehicle, such as \"{wheel.tyre} {d}.relaxation={after:g}\"")
 
 
-def tyre_slip(context: HasParameters, contact: Contact, tyre: Tyre) -> dict[str, ca.SX]:
+def slip_of_tyre(context: HasParameters, contact: Contact, tyre: Tyre) -> dict[str, ca.SX]:
     """s in both directions, -kappa and tan(alpha)."""
     return slips(context, contact, _numbers(context, contact, tyre))
 
@@ -238,7 +238,7 @@ def tyre_function(context: HasParameters, system: LagrangianSystem,
     loads, slip, force = ca.SX.sym("loads", len(tyred)), ca.SX(2, 0), ca.SX(2, 0)
     for i, (c, tyre) in enumerate(tyred):
         along = tyre_force(context, c, tyre, loads[i])
-        found = tyre_slip(context, c, tyre)
+        found = slip_of_tyre(context, c, tyre)
         slip = ca.horzcat(slip, ca.vertcat(*[found[d] for d in DIRECTIONS]))
         force = ca.horzcat(force, ca.vertcat(*[along[d] for d in DIRECTIONS]))
     return ca.Function("tyres", [system.t, system.q, system.v, system.theta, loads],

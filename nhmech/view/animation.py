@@ -10,7 +10,7 @@ import pinocchio as pin
 
 from .camera import View, frame
 from .curves import make_curves
-from .drawable import Motion, Snapshot
+from .drawable import Playable, Snapshot
 from .floor import RIBBON, floor_pose, grid_cell, is_moving
 from .layers import make_layers
 from .messages import set_transform
@@ -23,7 +23,7 @@ from .shapes import floats
 CHORD = 0.05  # of a trail's width: a bend that is cut by less cannot be seen
 
 
-def animate(scene: Scene, trajectory: Motion, fps: float, overlays: Sequence[Overlay] = (),
+def animate(scene: Scene, trajectory: Playable, fps: float, overlays: Sequence[Overlay] = (),
             follow: bool | None = None, title: str | None = None) -> list[dict]:
     """All messages that draw a vehicle and its overlays and move them along a trajectory."""
     vehicle, slides = scene.vehicle, ContactPhases.of(scene.vehicle, trajectory)
@@ -59,7 +59,7 @@ def animate(scene: Scene, trajectory: Motion, fps: float, overlays: Sequence[Ove
             *make_curves(scene, trajectory), animation]
 
 
-def _trace(scene: Scene, motion: Motion, times: np.ndarray, q: np.ndarray,
+def _trace(scene: Scene, motion: Playable, times: np.ndarray, q: np.ndarray,
            tolerance: float) -> tuple[np.ndarray, np.ndarray]:
     """Times (m,) and contact points (m, n, 3) of trails that pass every recorded state within
     `tolerance` [m]: the frames, at `times` and `q`, and states between them where a straight line

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..simulation.runs.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
-from .drawable import Motion
+from .drawable import Playable
 from .instruments import Instruments
 from .sampling import snapshots
 from .scene import Scene
@@ -17,7 +17,7 @@ from .shapes import floats
 MOST = 300      # moments of a curve, as many as a small plot shows
 
 
-def make_curves(scene: Scene, motion: Motion) -> list[dict[str, Any]]:
+def make_curves(scene: Scene, motion: Playable) -> list[dict[str, Any]]:
     """The messages: of a vehicle's wheels, of readings at moments over the run, and of all columns
     of a trajectory there. None where there is nothing to plot: a picture, or no vehicle."""
     vehicle = scene.vehicle

@@ -42,8 +42,8 @@ class Drawable(Protocol):
         """Points (n, 3) [m] in W that leave the trails."""
 
 
-class Motion(Protocol):
-    """A trajectory. Some overlays also read its `v` and `u`."""
+class Playable(Protocol):
+    """A motion that can be played, such as a `Trajectory`; some overlays read its `v` and `u`."""
 
     @property
     def t(self) -> np.ndarray:

@@ -105,7 +105,7 @@ def line_colours(vehicle: Vehicle | None, names: Sequence[str]) -> dict[str, str
     return {name: wheels[name] if name in wheels else next(others) for name in names}
 
 
-def words(name: str) -> str:
+def as_words(name: str) -> str:
     """A name as one reads it."""
     return name.removesuffix("_joint").removesuffix("_link").replace("_", " ")
 
@@ -189,7 +189,7 @@ def wheel_line(vehicle: Vehicle, wheel: str, states: int) -> dict[str, Any]:
     k = vehicle.contact_names.index(wheel)
     # marks of different wheels are at different places, so that of two equal lines both are seen
     first = int((0.06 + 0.03 * k) * states)
-    return {"color": colour(vehicle, wheel), "label": as_label(words(wheel)), "ms": 3.0,
+    return {"color": colour(vehicle, wheel), "label": as_label(as_words(wheel)), "ms": 3.0,
             "marker": MARKERS[k % len(MARKERS)], "markevery": (first, max(1, states // 3))}
 
 

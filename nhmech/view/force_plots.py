@@ -15,6 +15,7 @@ from .drawing import (
     DOTTED,
     Plot,
     as_label,
+    as_words,
     axes_of,
     clip_start,
     colour,
@@ -23,7 +24,6 @@ from .drawing import (
     plot_style,
     spread_states,
     wheel_line,
-    words,
 )
 
 STATES = 400  # at which ground forces are computed at most: as many as a column has dots
@@ -164,7 +164,7 @@ def _draw_friction(ax: Any, found: WheelForces, name: str, line: str, with_limit
     ax.plot(found.t, room, color=line, lw=0.7, ls="solid" if is_known else DOTTED)
     ax.plot(found.t, found.tangential[name], color=line)
     limit = f", {mu:g} × normal" if is_known else ", dotted: normal force"
-    ax.set_title(as_label(words(name)) + (limit if with_limit else ""), color=line, pad=2,
+    ax.set_title(as_label(as_words(name)) + (limit if with_limit else ""), color=line, pad=2,
                  fontsize=7)
 
 

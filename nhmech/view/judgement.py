@@ -16,7 +16,7 @@ from ..simulation.contact.coulomb import SLIP
 from ..simulation.contact.motion import Phase
 from ..simulation.runs.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
-from .drawing import words
+from .drawing import as_words
 
 STATES = 200  # at which friction is judged at most, besides those of events: below a second
 NOTHING = 1e-12     # [J] that sliding takes: less is rounding
@@ -56,11 +56,11 @@ def judgement(trajectory: Trajectory, vehicle: Vehicle | None,
     except (InputError, MechanicsError) as error:
         return Judgement("none", "No verdict on friction", str(error))
     where = f"judged at {len(found)} of {len(trajectory)} states"
-    if failure := found.failure(words):
+    if failure := found.failure(as_words):
         return _judge_failure(found, failure, where)
     hardest = found.hardest
     worst, doubted = hardest.worst, found.first(Verdict.POSSIBLE)
-    by = f"by {words(worst.wheel)} at t = {hardest.t:.4g} s"
+    by = f"by {as_words(worst.wheel)} at t = {hardest.t:.4g} s"
     if not np.isfinite(worst.mu):
         return Judgement("none",
                          f"Every wheel stays down; ideal rolling needs mu ≥ {worst.kindest:.2g}",
@@ -83,7 +83,7 @@ def _describe_sliding(trajectory: Trajectory) -> Judgement:
     moved = next((span.start for span in trajectory.phases if _is_off(span)), None)
     ends = [(wheel, way[-1], trajectory.friction_loss[wheel][-1])
             for wheel, way in trajectory.slid.items()]
-    ways = [f"{words(wheel)} slid {way:.3g} m and lost {lost:.3g} J"
+    ways = [f"{as_words(wheel)} slid {way:.3g} m and lost {lost:.3g} J"
             for wheel, way, lost in ends if way > 0 or lost > NOTHING]
     again = " and rolled again at the end" if trajectory.rolled[-1] else ""
     if moved is not None and f"{moved:.4g}" != f"{left:.4g}":

@@ -33,8 +33,8 @@ def make_layers(scene: Scene) -> list[Overlay]:
     """All layers of a vehicle; none of anything else."""
     if not isinstance(scene.vehicle, Vehicle):
         return []
-    return [kind(scene, scene.vehicle)
-            for kind in (CollisionShapes, Inertias, JointAxes, MassCentre, SupportPolygon, Names)]
+    kinds = CollisionShapes, Inertias, JointAxes, MassCentre, SupportPolygon, LinkNames
+    return [kind(scene, scene.vehicle) for kind in kinds]
 
 
 class _BodyLayer(Overlay):
@@ -108,7 +108,7 @@ class JointAxes(_BodyLayer):
                 for geometry, turned in convert(coal.Cylinder(THIN * view.size, length))]
 
 
-class Names(_BodyLayer):
+class LinkNames(_BodyLayer):
     """The name of the link that each joint moves."""
 
     name = "names"

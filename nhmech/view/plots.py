@@ -24,12 +24,12 @@ from .drawing import (
     GREY,
     Plot,
     as_simulated,
+    as_words,
     axes_of,
     colour,
     legend,
     new_figure,
     plot_style,
-    words,
     write,
 )
 from .eigenvalue_plot import eigenvalues
@@ -41,7 +41,7 @@ from .speed_plots import coordinates, efforts, group_by_unit, joint_rates, speed
 
 __all__ = ["colour", "coordinates", "efforts", "eigenvalues", "energy", "forces", "friction",
            "joint_rates", "odometry", "path", "run", "shape", "speeds", "tracking", "twist",
-           "words", "write"]
+           "as_words", "write"]
 
 QUIET = 1e-9  # a relative change of energy below this is rounding, and is drawn as none
 

@@ -18,7 +18,7 @@ from ..paths import replace_file
 from ..simulation.simulated import Simulated
 from ..systems.example import Example
 from .animation import animate
-from .drawable import Drawable, Motion
+from .drawable import Drawable, Playable
 from .overlays import make_overlays
 from .overlays.overlay import Overlay
 from .page import render_recording
@@ -28,7 +28,7 @@ from .system_picture import as_drawable
 
 @check_arguments
 @hear_ctrl_c()
-def save_html(vehicle: Drawable | Example | Simulated, trajectory: Motion,
+def save_html(vehicle: Drawable | Example | Simulated, trajectory: Playable,
               path: str | PathLike[str], fps: float = 30.0,
               overlays: Sequence[str | Overlay] = (), *, follow: bool | None = None,
               title: str | None = None) -> Path:
@@ -92,7 +92,7 @@ class NotebookPage:
 
 
 @check_arguments
-def show(vehicle: Drawable | Example | Simulated, trajectory: Motion, *, height: int = 460,
+def show(vehicle: Drawable | Example | Simulated, trajectory: Playable, *, height: int = 460,
          **options: Any) -> NotebookPage:
     """A run as an animation that a notebook displays in place.
 

@@ -22,9 +22,9 @@ from .report_figures import report_figures
 from .report_tables import (
     contact_table,
     describe_constraints,
-    describe_settings,
     main_numbers,
     report_title,
+    settings_table,
 )
 
 
@@ -71,7 +71,7 @@ def report_html(trajectory: Trajectory, *, name: str = "",
             html.columns([
                 *report_figures(trajectory, simulated, judged, error, mu),
                 html.section("Constraints", constraints, html.notes(notices) if notices else ""),
-                html.section("How it was run", html.pairs(describe_settings(trajectory)))])]
+                html.section("How it was run", html.pairs(settings_table(trajectory)))])]
     return html.page(title, under, body, _footer(judged))
 
 

@@ -12,7 +12,7 @@ from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
 from ..vehicle.vehicle import Vehicle
 from . import plots, report_page as html
-from .drawing import Plot, legend, svg, words
+from .drawing import Plot, as_words, legend, svg
 from .force_plots import Friction
 from .judgement import Judgement
 from .path_plots import tracks
@@ -104,7 +104,7 @@ def _rates(simulated: Simulated, trajectory: Trajectory) -> Iterator[ReportFigur
     joints = set() if simulated.vehicle is None else set(simulated.joint_names)
     independent = trajectory.names["xi"]
     if joints - set(independent):
-        named = f"; independent: {', '.join(map(words, independent))}"
+        named = f"; independent: {', '.join(map(as_words, independent))}"
         yield ReportFigure(plots.joint_rates(simulated, trajectory), "Joint rates",
                            "Of all moving joints" + (named if joints >= set(independent) else ""))
     if not joints >= set(independent) or joints == set(independent):

@@ -19,7 +19,7 @@ from ..simulation.simulated import Simulated
 from ..vehicle.friction import own_friction
 from ..vehicle.vehicle import Vehicle
 from . import report_page as html
-from .drawing import colour, words
+from .drawing import as_words, colour
 from .judgement import Judgement
 
 
@@ -81,7 +81,7 @@ def contact_table(vehicle: Vehicle, judged: Judgement, slid: Mapping[str, float]
         held = [held.direction if row in kept else f"({held.direction})"
                 for held, row in components.items() if held.contact == contact.name]
         driven = " (driven)" if wheel.joint in vehicle.driven else ""
-        rows.append([words(contact.name) + driven, str(wheel.kind).replace("_", " "),
+        rows.append([as_words(contact.name) + driven, str(wheel.kind).replace("_", " "),
                      f"{1e3 * wheel.radius:.4g}" if wheel.radius else "–", ", ".join(held)])
     heading = "Contacts"
     if any("(" in row[3] for row in rows):
@@ -119,7 +119,7 @@ def describe_constraints(trajectory: Trajectory, simulated: Simulated) -> dict[s
     system, distribution = simulated.constrained.system, simulated.constrained.distribution
     slip, height = residuals(trajectory, simulated)
     names, units = simulated.equations.names, simulated.equations.units
-    speeds = ", ".join(f"{words(name)} [{unit or '-'}]" for name, unit in zip(names, units))
+    speeds = ", ".join(f"{as_words(name)} [{unit or '-'}]" for name, unit in zip(names, units))
     found = {
         "configuration": f"{system.algebroid.nq} coordinates, {system.algebroid.nv} velocities",
         "independent": f"{len(names)}: {speeds}",
@@ -129,8 +129,8 @@ def describe_constraints(trajectory: Trajectory, simulated: Simulated) -> dict[s
         found["rows"] = (f"{len(summary['rows'])}, of which {len(summary['kept_rows'])} are "
                          f"independent; {distribution.phi.numel()} are holonomic")
         if summary["followers"]:
-            followers = ", ".join(map(words, summary["followers"]))
-            leaders = " and ".join(map(words, summary["leaders"]))
+            followers = ", ".join(map(as_words, summary["followers"]))
+            leaders = " and ".join(map(as_words, summary["leaders"]))
             found["coupled steering"] = f"{followers} follow {leaders}"
         with suppress(MechanicsError):  # some vehicles have none that is defined
             found["mobility"] = mobility(simulated.vehicle).type_in_words
@@ -143,7 +143,7 @@ def describe_constraints(trajectory: Trajectory, simulated: Simulated) -> dict[s
     return found
 
 
-def describe_settings(trajectory: Trajectory) -> dict[str, str]:
+def settings_table(trajectory: Trajectory) -> dict[str, str]:
     """How the run was made."""
     known = trajectory.settings
     found = {"mode": "kinematic: speeds are commanded" if trajectory.kinematic else "dynamic"}

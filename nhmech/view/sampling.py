@@ -7,12 +7,12 @@ import pinocchio as pin
 
 from ..checks import read_number
 from ..errors import InputError
-from .drawable import Motion, Snapshot
+from .drawable import Playable, Snapshot
 
 MOST_FRAMES = 10_000_000      # of a page; a browser plays some 100,000
 
 
-def sample(model: pin.Model, trajectory: Motion, fps: float) -> tuple[np.ndarray, np.ndarray]:
+def sample(model: pin.Model, trajectory: Playable, fps: float) -> tuple[np.ndarray, np.ndarray]:
     """Times (n,) [s] at `fps` frames a second from start to end of the trajectory, and the
     configurations (n, nq) there, interpolated on the manifold.
     """
@@ -35,7 +35,7 @@ def sample(model: pin.Model, trajectory: Motion, fps: float) -> tuple[np.ndarray
     return times, interpolate(model, trajectory, times)
 
 
-def interpolate(model: pin.Model, trajectory: Motion, times: np.ndarray) -> np.ndarray:
+def interpolate(model: pin.Model, trajectory: Playable, times: np.ndarray) -> np.ndarray:
     """Configurations (n, nq) at `times` (n,) [s]; beyond the ends the first and the last one."""
     t, q = trajectory.t, trajectory.q
     if len(t) == 1:
@@ -45,7 +45,7 @@ def interpolate(model: pin.Model, trajectory: Motion, times: np.ndarray) -> np.n
     return np.array([pin.interpolate(model, q[k - 1], q[k], s) for k, s in zip(right, share)])
 
 
-def snapshots(model: pin.Model, trajectory: Motion, times: np.ndarray,
+def snapshots(model: pin.Model, trajectory: Playable, times: np.ndarray,
               q: np.ndarray | None = None) -> list[Snapshot]:
     """The motion at `times` (n,) [s]: velocities between the recorded ones, the inputs held from
     each recorded time on, and what the contacts did up to the next. A kinematic run has no inputs.

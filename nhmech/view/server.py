@@ -184,7 +184,7 @@ def _make_handlers(page: str, open_scene: Callable[[Any], None],
             self.set_header("Cache-Control", "no-store")
             self.finish(page)
 
-    class Messages(Local, tornado.websocket.WebSocketHandler):
+    class SceneSocket(Local, tornado.websocket.WebSocketHandler):
         def open(self, *_: str, **__: str) -> None:
             self.set_nodelay(True)
             open_scene(self)
@@ -199,7 +199,7 @@ def _make_handlers(page: str, open_scene: Callable[[Any], None],
         def on_close(self) -> None:
             close_scene(self)
 
-    return [("/", Page), ("/scene", Messages)]
+    return [("/", Page), ("/scene", SceneSocket)]
 
 
 def _array(packed: list[bytes]) -> bytes:

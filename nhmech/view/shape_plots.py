@@ -16,6 +16,7 @@ from ..vehicle.vehicle import Vehicle
 from .drawing import (
     Plot,
     as_label,
+    as_words,
     axes_of,
     check_axes,
     clip_start,
@@ -24,7 +25,6 @@ from .drawing import (
     plot_style,
     settle,
     shade_limits,
-    words,
 )
 
 TILTED = 0.1        # [rad] by which the base is tilted, to see whether gravity acts on it
@@ -61,7 +61,7 @@ def shape(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None) -> Plot:
             for name in names:
                 values = _values(vehicle, trajectory, name)
                 values = np.degrees(values) if unit == "deg" else values
-                ax.plot(trajectory.t, values, color=lines[name], label=as_label(words(name)))
+                ax.plot(trajectory.t, values, color=lines[name], label=as_label(as_words(name)))
             ax.set_ylabel(f"position [{unit}]")
             settle(ax, np.concatenate([line.get_ydata() for line in ax.lines]), 1e-6)
             shade_limits(ax, trajectory, {name: lines[name] for name in names})

@@ -18,6 +18,7 @@ from .drawing import (
     Plot,
     as_label,
     as_simulated,
+    as_words,
     axes_of,
     check_axes,
     clip_start,
@@ -28,7 +29,6 @@ from .drawing import (
     settle,
     shade_limits,
     wheel_line,
-    words,
 )
 from .force_plots import NO_FORCES
 
@@ -141,7 +141,7 @@ def _draw_by_unit(simulated: Simulated, trajectory: Trajectory, part: str,
                 style = {"color": lines[name]}
                 if vehicle is not None and wheel is not None:
                     style = wheel_line(vehicle, wheel, len(values))
-                ax.plot(trajectory.t, values, **style | {"label": as_label(words(name))})
+                ax.plot(trajectory.t, values, **style | {"label": as_label(as_words(name))})
             label = SHORT.get(unit, what) if len(panels) > 1 else what
             ax.set_ylabel(f"{as_label(label)} [{unit or '-'}]")
             settle(ax, np.concatenate([line.get_ydata() for line in ax.lines]))

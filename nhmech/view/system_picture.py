@@ -12,7 +12,7 @@ from ..errors import InputError, listed
 from ..simulation.simulated import Simulated
 from ..systems.example import Example
 from ..vehicle.ground import Ground
-from .drawable import Drawable, Motion
+from .drawable import Drawable, Playable
 
 NEEDED = ("name", "model", "visual_model", "ground", "contact_points", "contact_names")
 SOLIDS = {"box": coal.Box, "cylinder": coal.Cylinder, "sphere": coal.Sphere}
@@ -55,7 +55,8 @@ class SystemPicture:
         return points
 
 
-def as_drawable(what: Drawable | Example | Simulated, motion: Motion) -> tuple[Drawable, Motion]:
+def as_drawable(what: Drawable | Example | Simulated,
+                motion: Playable) -> tuple[Drawable, Playable]:
     """What is drawn, and its motion: for a textbook system its shapes and theirs."""
     if isinstance(what, Simulated):
         named = what.vehicle or what.example

@@ -17,7 +17,7 @@ from ..checks import check_arguments, read_number
 from ..errors import InputError, NhmechError
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
-from .drawable import Drawable, Motion, Snapshot
+from .drawable import Drawable, Playable, Snapshot
 from .instruments import Instruments
 from .live import LiveScene
 from .overlays import make_overlays
@@ -180,7 +180,7 @@ class Viewer:
         if self._failure is not None:
             raise self._failure
 
-    def play(self, trajectory: Motion, speed: float = 1.0) -> None:
+    def play(self, trajectory: Playable, speed: float = 1.0) -> None:
         """Show a trajectory at `speed` times real time; return at its end."""
         speed = read_number("speed", speed, "a positive multiple of real time", above=0.0)
         first, last = float(trajectory.t[0]), float(trajectory.t[-1])
@@ -197,7 +197,7 @@ class Viewer:
         self.display(self._snapshot(trajectory, last))
         self.flush()
 
-    def _snapshot(self, trajectory: Motion, t: float) -> Snapshot:
+    def _snapshot(self, trajectory: Playable, t: float) -> Snapshot:
         return snapshots(self.vehicle.model, trajectory, np.array([t]))[0]
 
     def clear_trails(self) -> None:
@@ -207,7 +207,7 @@ class Viewer:
             self._live.clear_trails()
             self._window.forget("/trails")
 
-    def save_html(self, trajectory: Motion, path: str | PathLike[str], fps: float = 30.0) -> Path:
+    def save_html(self, trajectory: Playable, path: str | PathLike[str], fps: float = 30.0) -> Path:
         """Write a page that plays `trajectory`; see `nhmech.view.save_html`."""
         return save_html(self.vehicle, trajectory, path, fps, self._overlays, title=self._title)
 

@@ -10,7 +10,7 @@ import casadi as ca
 
 from ..analysis.friction import coefficients
 from ..mechanics.equations import Equations
-from ..simulation.contact.lifted import Support
+from ..simulation.contact.lifted import LiftOffBound
 from ..simulation.state_vector import StateVector
 from ..vehicle.contact_forces import contact_force_function
 from ..vehicle.vehicle import Vehicle
@@ -54,7 +54,7 @@ def describe_wheels(vehicle: Vehicle, mu: float | Mapping[str, float] | None,
     components stand among the forces, whether it is told that it lifts off, whether it really
     slides where friction no longer suffices, friction coefficient."""
     names, given = vehicle.algebroid.v_names, coefficients(vehicle, mu)
-    watched, rows = Support.of(vehicle).wheels, list(vehicle.contact_rows)
+    watched, rows = LiftOffBound.of(vehicle).wheels, list(vehicle.contact_rows)
     found = []
     for i, contact in enumerate(vehicle.contacts):
         name, joint = contact.name, contact.mount.wheel.joint

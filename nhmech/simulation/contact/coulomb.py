@@ -26,7 +26,7 @@ from .contact_moment import ContactMoment
 from .contact_rates import accelerate
 from .contact_rows import sliding_wheels
 from .contact_servo import ContactServo
-from .grip import Grip
+from .grip import RollingBound
 from .motion import STILL, TOUCHING, Motion
 from .nonsmooth import NonsmoothStep
 from .nonsmooth_terms import NonsmoothTerms
@@ -118,12 +118,12 @@ class CoulombContact:
         return Buffered(clearance(self.vehicle)) if self.terms.bodies.links else None
 
     @property
-    def watch(self) -> Grip:
+    def watch(self) -> RollingBound:
         """What tells in compiled code where rolling ends."""
         lowest = None if self._clearance is None else self._clearance.function
-        return Grip(self.vehicle, self.grip, lowest, (SLIP,),
-                    lambda state: np.inf if self.slides(state) else self.room(state),
-                    self.terms.bodies.notices)
+        return RollingBound(self.vehicle, self.grip, lowest, (SLIP,),
+                            lambda state: np.inf if self.slides(state) else self.room(state),
+                            self.terms.bodies.notices)
 
     def may_roll(self, moment: Moment) -> bool:
         """Whether the wheels have rolled for some steps, and would go on with friction to spare."""

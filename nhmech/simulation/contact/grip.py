@@ -19,7 +19,7 @@ from ..state_vector import StateVector
 
 
 @dataclass(frozen=True, eq=False)
-class Grip:
+class RollingBound:
     """The end of rolling as a bound: what friction, loads and bodies leave is to stay positive.
 
     Attributes
@@ -46,7 +46,7 @@ class Grip:
     notices: tuple[Notice, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<Grip of {self.vehicle.name!r}>"
+        return f"<RollingBound of {self.vehicle.name!r}>"
 
     def margins(self, state: State) -> list[float]:
         """The room (1,)."""

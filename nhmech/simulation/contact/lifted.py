@@ -34,7 +34,7 @@ TOUCHING = 1e-9      # in what ends a run, the moment of which is located
 
 
 @dataclass(frozen=True, eq=False)
-class Support:
+class LiftOffBound:
     """The normal forces of a vehicle that are to stay positive.
 
     They are those of some split of the load (`ContactForces`): of one that kept all of them
@@ -64,10 +64,10 @@ class Support:
         object.__setattr__(self, "split", np.zeros(len(self.vehicle.contact_rows)))
 
     def __repr__(self) -> str:
-        return f"<Support of {self.vehicle.name!r} by {', '.join(self.wheels) or 'nothing'}>"
+        return f"<LiftOffBound of {self.vehicle.name!r} by {', '.join(self.wheels) or 'nothing'}>"
 
     @classmethod
-    def of(cls, vehicle: Vehicle) -> Support:
+    def of(cls, vehicle: Vehicle) -> LiftOffBound:
         """Of the wheels that press on level ground where the vehicle is at rest: what holds the
         others down is not in the file."""
         return cls(vehicle, *_watched(vehicle))
@@ -93,7 +93,7 @@ class Support:
 
 @once
 def _watched(vehicle: Vehicle) -> tuple[tuple[str, ...], np.ndarray, tuple[Notice, ...]]:
-    """Wheels, places and notices of `Support`."""
+    """Wheels, places and notices of `LiftOffBound`."""
     places = [i for i, c in enumerate(vehicle.contact_rows) if c.direction == "normal"]
     wheels = [list(vehicle.contact_rows)[i].contact for i in places]
     idle = _idle_wheels(vehicle, wheels, places)

@@ -42,7 +42,7 @@ class Column(NamedTuple):
     unit: str | None
 
 
-class ContactForces(Protocol):
+class RecordedForces(Protocol):
     """Ground forces at each recorded moment."""
 
     def component(self, wheel: str, direction: str) -> np.ndarray:
@@ -88,7 +88,7 @@ class History:
         @property
         def simulated(self) -> Simulated: ...
         @property
-        def reactions(self) -> ContactForces: ...
+        def reactions(self) -> RecordedForces: ...
 
     @property
     def is_system_known(self) -> bool:

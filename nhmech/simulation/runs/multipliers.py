@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import InputError, SimulationError, listed
 from ...mechanics.equations import Equations
-from ...mechanics.lagrange_multipliers import saddle
+from ...mechanics.lagrange_multipliers import saddle_point_system
 from ..once import once
 from ..simulated import Simulated
 
@@ -47,5 +47,5 @@ def multiplier_along(simulated: Simulated, row: str,
 def _saddle(equations: Equations) -> ca.Function:
     """(t, q, v, u, theta) -> the matrix of the saddle system and its right side beside it."""
     s = equations.constrained.system
-    whole, = s.expand(ca.horzcat(*saddle(equations.frame)))
+    whole, = s.expand(ca.horzcat(*saddle_point_system(equations.frame)))
     return ca.Function("saddle", [s.t, s.q, s.v, s.u, s.theta], [ca.densify(whole)], {"cse": True})

@@ -106,8 +106,8 @@ def setting(element: Element, attribute: str, value: str) -> Callable[[], None]:
     return lambda: element.set(attribute, value)
 
 
-def gather(check: Callable[..., Iterable[ElementError] | None], *arguments: object
-           ) -> Iterator[ElementError]:
+def collect_errors(check: Callable[..., Iterable[ElementError] | None], *arguments: object
+                   ) -> Iterator[ElementError]:
     """What a check yields, and what it raises."""
     try:
         yield from check(*arguments) or ()

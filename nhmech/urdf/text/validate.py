@@ -9,7 +9,7 @@ from ...errors import did_you_mean, listed
 from ..notice import Notice
 from ..validate_inertia import check_inertial
 from .capsules import split_capsules
-from .fault import Element, ElementError, Fault, Mend, faulty_file, gather, mend
+from .fault import Element, ElementError, Fault, Mend, collect_errors, faulty_file, mend
 from .macros import uncalled_error
 from .source import Source, link_at
 from .validate_joint import Elements, check_joint
@@ -50,13 +50,13 @@ def validate(source: Source) -> tuple[tuple[Fault, ...], list[Notice]]:
 def _find_errors(source: Source) -> Iterator[ElementError]:
     root = source.root
     for element in root.iter("*"):
-        yield from gather(_check_expanded, source, element)
+        yield from collect_errors(_check_expanded, source, element)
     if not root.get("name"):
         yield source.error(root, 'a robot needs a name: <robot name="my_robot">',
                            mend=Mend("a robot without a name", lambda: root.set("name", "robot")))
     elif not root.get("name", "").isprintable():
         yield _unshowable_name(source, root)
-    links, joints = (Names(source, tag) for tag in ("link", "joint"))
+    links, joints = (NamedElements(source, tag) for tag in ("link", "joint"))
     yield from (*links.errors, *joints.errors)
     if not links.elements:
         yield source.error(root, "there is no <link> in it; a robot has at least one")
@@ -65,15 +65,15 @@ def _find_errors(source: Source) -> Iterator[ElementError]:
     connected: dict[str, Element] = {}
     for name, joint in joints.elements.items():
         yield from check_joint(source, joint, joints.elements)
-        loose = list(gather(_check_ends, source, joint, links.elements))
+        loose = list(collect_errors(_check_ends, source, joint, links.elements))
         yield from loose
         if not loose:
             connected[name] = joint
     if len(connected) == len(root.findall("joint")) and not links.errors:
-        yield from gather(_check_tree, source, links.elements, connected)
+        yield from collect_errors(_check_tree, source, links.elements, connected)
     for link in links.elements.values():
         for element in (*link.findall("visual"), *link.findall("collision")):
-            yield from gather(check_shape, source, element)
+            yield from collect_errors(check_shape, source, element)
         inertials = link.findall("inertial")
         for second in inertials[1:]:
             yield source.error(second, "a link has one <inertial>; merge the two")
@@ -93,7 +93,7 @@ def _check_expanded(source: Source, element: Element) -> None:
                                     "value")
 
 
-class Names:
+class NamedElements:
     """The links or joints by name, and errors about names that are missing or taken."""
 
     def __init__(self, source: Source, tag: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...checks import are_degrees
 from ...errors import listed
-from .fault import Element, ElementError, Mend, deletion, gather, setting
+from .fault import Element, ElementError, Mend, collect_errors, deletion, setting
 from .source import Source, link_at
 
 _OWN_NAMES = ("root_joint", "universe")                       # Pinocchio's
@@ -39,8 +39,8 @@ Elements = Mapping[str, Element]
 def check_joint(source: Source, joint: Element, joints: Elements) -> Iterator[ElementError]:
     """What is wrong with a joint itself, whatever links it connects."""
     for check in (_check_name, _check_type, _check_axis, _check_numbers, _check_limit):
-        yield from gather(check, source, joint)
-    yield from gather(_check_mimic, source, joint, joints)
+        yield from collect_errors(check, source, joint)
+    yield from collect_errors(_check_mimic, source, joint, joints)
 
 
 def _check_name(source: Source, joint: Element) -> None:
@@ -87,7 +87,7 @@ def _check_axis(source: Source, joint: Element) -> Iterator[ElementError]:
     for origin in joint.findall("origin"):
         yield from check_origin(source, origin)
     for axis in joint.findall("axis") if joint.get("type") != "fixed" else ():
-        for error in gather(_check_direction, source, axis):
+        for error in collect_errors(_check_direction, source, axis):
             yield source.error(axis, error.fault.text, mend=error.mend or Mend(
                 "an axis without direction", deletion(axis), certain=False))
 
@@ -100,8 +100,8 @@ def _check_direction(source: Source, axis: Element) -> None:
 
 def check_origin(source: Source, origin: Element) -> Iterator[ElementError]:
     """Both triples of an `<origin>`, which may be missing."""
-    yield from gather(_read_xyz, source, origin)
-    yield from gather(_check_angles, source, origin)
+    yield from collect_errors(_read_xyz, source, origin)
+    yield from collect_errors(_check_angles, source, origin)
 
 
 def _read_xyz(source: Source, origin: Element) -> None:
@@ -122,7 +122,7 @@ def _check_numbers(source: Source, joint: Element) -> Iterator[ElementError]:
     for tag, attributes in _NUMBERS.items():
         for element in joint.findall(tag):
             for name, default in attributes.items():
-                yield from gather(_check_number, source, element, name, default)
+                yield from collect_errors(_check_number, source, element, name, default)
             if tag == "dynamics" and not {"damping", "friction"} & set(element.keys()):
                 yield source.error(element, "has neither damping= nor friction=; give one or "
                                             "delete <dynamics>",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...errors import listed
 from ..notice import Notice, NoticeKind
-from .fault import Element, ElementError, Mend, deletion, element_name, gather, setting
+from .fault import Element, ElementError, Mend, collect_errors, deletion, element_name, setting
 from .source import Source
 from .validate_joint import check_origin
 
@@ -19,7 +19,7 @@ def check_shape(source: Source, element: Element) -> Iterator[ElementError]:
     """A shape that can be drawn; others are left out, as no motion depends on them."""
     out = Mend("shapes that cannot be drawn are left out", deletion(element))
     for origin in element.findall("origin"):
-        for error in gather(check_origin, source, origin):
+        for error in collect_errors(check_origin, source, origin):
             yield source.error(origin, error.fault.text, mend=error.mend or out)
     geometry = element.find("geometry")
     shapes = [] if geometry is None else geometry.findall("*")
@@ -82,7 +82,7 @@ def check_materials(source: Source) -> Iterator[ElementError]:
                                          deletion(material)))
     for color in (*source.root.iterfind("material/color"),
                   *source.root.iterfind("link/visual/material/color")):
-        for error in gather(_check_color, source, color):
+        for error in collect_errors(_check_color, source, color):
             yield source.error(color, error.fault.text, mend=error.mend or Mend(
                 "a colour that is none is grey", setting(color, "rgba", "0.5 0.5 0.5 1")))
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...errors import ModelError, Remedy
-from ..layout import Joint, Layout, is_named, to_words
+from ..layout import Joint, Layout, matches_name, to_words
 from ..text.source import Element
 from .rims import PARALLEL, crossed_cylinder, is_horizontal
 from .stance import BESIDE
@@ -27,7 +27,7 @@ def upright_axes(layout: Layout) -> list[Joint]:
     """Continuous joints that turn about the vertical, although their collision cylinder lies: those
     named wheel, or else those whose cylinders lie on one line, as wheels of one axle do."""
     found = _upright_axes(layout)
-    named = [joint for joint in found if is_named("wheel", joint.name, joint.child)]
+    named = [joint for joint in found if matches_name("wheel", joint.name, joint.child)]
     return named or [joint for joint in found if any(
         _share_line(layout, joint, other) for other in found if other is not joint)]
 
@@ -46,7 +46,7 @@ def _upright_axes(layout: Layout) -> list[Joint]:
     for joint in layout.joints.values():
         if joint.type != "continuous" or is_horizontal(layout, joint):
             continue
-        by_hand = any(is_named(word, joint.name, joint.child) for word in _TURNED_BY_HAND)
+        by_hand = any(matches_name(word, joint.name, joint.child) for word in _TURNED_BY_HAND)
         if joint.element.find("axis") is None or by_hand:
             continue
         crossed = crossed_cylinder(layout, joint)

@@ -12,12 +12,12 @@ import numpy as np
 
 from ..description import Fact, Witness
 from ..elements import Interface
-from ..layout import Joint, Layout, is_named
+from ..layout import Joint, Layout, matches_name
 from ..text.source import name_of
 from .radii import find_wheel_rim
 from .rims import Rim, beside_cylinder, crossed_cylinder, is_horizontal
 from .rollers import roller_joints
-from .stance import footprint, slack
+from .stance import allowance, footprint
 from .swivels import is_loose_ball
 
 # of a wheel, in languages that robots are named in
@@ -40,7 +40,7 @@ class JointVerdict(Enum):
 
 
 @dataclass(frozen=True)
-class Axle:
+class Candidate:
     """A joint that could roll, because it turns about a level axis."""
 
     joint: Joint
@@ -72,19 +72,19 @@ class Axle:
     def slack(self) -> float:
         """How far its lowest point may be off the plane of the others [m]."""
         radius = self.misplaced or 0.0 if self.rim is None else self.rim.radius
-        return slack(radius, self.usual)
+        return allowance(radius, self.usual)
 
 
 @dataclass(frozen=True)
 class Findings:
     """All joints that could roll, and the plane that the wheels among them stand on."""
 
-    axles: tuple[Axle, ...]  # in the order of the file
+    axles: tuple[Candidate, ...]  # in the order of the file
     floor: float | None  # height of the plane in the root's frame [m]; None where nothing tells it
     # of each axle, by the name of its joint
     verdicts: dict[str, JointVerdict] = field(default_factory=dict)
 
-    def of(self, *verdicts: JointVerdict) -> list[Axle]:
+    def of(self, *verdicts: JointVerdict) -> list[Candidate]:
         """The axles with one of these verdicts."""
         return [axle for axle in self.axles if self.verdicts[axle.joint.name] in verdicts]
 
@@ -94,12 +94,13 @@ def weigh(layout: Layout) -> Findings:
     axles = _read_axles(layout)
     floor = _find_floor(layout, axles)
     findings = Findings(tuple(axles), floor)
-    findings.verdicts.update((axle.joint.name, judge(axle, floor, axles, layout))
+    findings.verdicts.update((axle.joint.name, judge_joint(axle, floor, axles, layout))
                              for axle in axles)
     return findings
 
 
-def judge(axle: Axle, floor: float | None, axles: Sequence[Axle], layout: Layout) -> JointVerdict:
+def judge_joint(axle: Candidate, floor: float | None, axles: Sequence[Candidate],
+                layout: Layout) -> JointVerdict:
     """The one rule by which a joint is a wheel.
 
     A wheel is round about a level axle and reaches the ground. What is round and hangs clearly
@@ -132,23 +133,23 @@ def judge(axle: Axle, floor: float | None, axles: Sequence[Axle], layout: Layout
     return JointVerdict.DRUM if _is_drum(axle, axles) else JointVerdict.WHEEL
 
 
-def _is_drum(axle: Axle, axles: Sequence[Axle]) -> bool:
+def _is_drum(axle: Candidate, axles: Sequence[Candidate]) -> bool:
     """Whether a rim is far wider than a wheel's, and a name or a plugin speaks for others only."""
-    def is_wide(a: Axle) -> bool:
+    def is_wide(a: Candidate) -> bool:
         return a.rim is not None and a.rim.width > 2 * _DRUM * a.rim.radius
 
-    def is_told(a: Axle) -> bool:
+    def is_told(a: Candidate) -> bool:
         return a.is_named or a.is_listed
     return is_wide(axle) and not is_told(axle) and any(
         is_told(a) and a.rim is not None and not is_wide(a) for a in axles)
 
 
-def _above(layout: Layout, axle: Axle, axles: Sequence[Axle]) -> list[Axle]:
+def _above(layout: Layout, axle: Candidate, axles: Sequence[Candidate]) -> list[Candidate]:
     """The axles that an axle carries."""
     return [a for a in axles if a is not axle and axle.joint in layout.path(a.joint.parent)]
 
 
-def find_rivals(findings: Findings) -> list[Axle]:
+def find_rivals(findings: Findings) -> list[Candidate]:
     """Free axles in the air that share a plane, where nothing but its shape speaks for the one
     wheel there is: a wrist that hangs down, perhaps. Empty where that is not so."""
     wheels = findings.of(JointVerdict.WHEEL, JointVerdict.NO_RADIUS)
@@ -162,13 +163,13 @@ def find_rivals(findings: Findings) -> list[Axle]:
     return []
 
 
-def _hangs(axle: Axle, floor: float, axles: Sequence[Axle]) -> bool:
+def _hangs(axle: Candidate, floor: float, axles: Sequence[Candidate]) -> bool:
     """Whether an axle without a shape is too high for a wheel, by the size of the others."""
     standing = [a.rim.radius for a in axles if a.rim and a.bottom - floor <= a.slack]
     return bool(standing) and axle.height - floor > (1 + _IN_THE_AIR) * max(standing)
 
 
-def read_facts(layout: Layout, axle: Axle, findings: Findings) -> tuple[Fact, ...]:
+def read_facts(layout: Layout, axle: Candidate, findings: Findings) -> tuple[Fact, ...]:
     """What speaks for an axle that is taken as a wheel, the radii apart."""
     wheels = findings.of(JointVerdict.WHEEL, JointVerdict.NO_RADIUS)
     facts = [Fact(Witness.AXLE, True), Fact(Witness.JOINT, axle.is_free)]
@@ -192,7 +193,7 @@ def read_facts(layout: Layout, axle: Axle, findings: Findings) -> tuple[Fact, ..
 # --- what a joint shows -----------------------------------------------------------------------
 
 
-def _read_axles(layout: Layout) -> list[Axle]:
+def _read_axles(layout: Layout) -> list[Candidate]:
     """Meshes are read last, and not where an arm's wrist hangs far above the wheels."""
     joints = [j for j in layout.joints.values() if _could_roll(layout, j)]
     axles = {j.name: _read_axle(layout, j, find_wheel_rim(layout, j, meshes=False))
@@ -213,7 +214,7 @@ def _read_axles(layout: Layout) -> list[Axle]:
     return [replace(axle, usual=usual) for axle in axles.values()]
 
 
-def _is_plausible(axle: Axle) -> bool:
+def _is_plausible(axle: Candidate) -> bool:
     return not axle.carries and (axle.is_free or axle.is_called)
 
 
@@ -226,13 +227,13 @@ def _could_roll(layout: Layout, joint: Joint) -> bool:
     return not is_ball_joint(layout, joint.child) and not is_loose_ball(layout, joint)
 
 
-def _read_axle(layout: Layout, joint: Joint, rim: Rim | None) -> Axle:
+def _read_axle(layout: Layout, joint: Joint, rim: Rim | None) -> Candidate:
     X = layout.X_RL[joint.child]
     centre = np.zeros(3) if rim is None else np.array(rim.centre)
     carried, rollers = layout.carried_joints(joint.child), roller_joints(layout, joint)
     wrong = None if rim is not None else (crossed_cylinder(layout, joint)
                                           or beside_cylinder(layout, joint))
-    return Axle(
+    return Candidate(
         joint, rim,
         is_free=joint.is_free,
         is_named=has_word(layout, joint.child),
@@ -282,17 +283,17 @@ def has_word(layout: Layout, link: str) -> bool:
     for wheel."""
     names = [name for part in layout.rigid(link)
              for name in (part, *([layout.above[part].name] if part in layout.above else []))]
-    return any(is_named(word, *names) for word in _WORDS)
+    return any(matches_name(word, *names) for word in _WORDS)
 
 
-def _has_partner(layout: Layout, axle: Axle, axles: Sequence[Axle]) -> bool:
+def _has_partner(layout: Layout, axle: Candidate, axles: Sequence[Candidate]) -> bool:
     """Whether another round axle of the same size lies on the same line."""
     return any(_offset(layout, axle, other) is not None for other in axles
                if other.rim and axle.rim
                and abs(other.rim.radius - axle.rim.radius) < _ALIKE * axle.rim.radius)
 
 
-def _is_shaft(layout: Layout, axle: Axle, axles: Sequence[Axle]) -> bool:
+def _is_shaft(layout: Layout, axle: Candidate, axles: Sequence[Candidate]) -> bool:
     """Whether something larger turns beside it on the same line, so that it can never reach the
     ground: a gear, a pulley or a brake disc."""
     for other in axles:
@@ -303,7 +304,7 @@ def _is_shaft(layout: Layout, axle: Axle, axles: Sequence[Axle]) -> bool:
     return False
 
 
-def _offset(layout: Layout, axle: Axle, other: Axle) -> float | None:
+def _offset(layout: Layout, axle: Candidate, other: Candidate) -> float | None:
     """How far two axles are apart [m] along the line that they share; None if they do not."""
     if other.joint is axle.joint:
         return None
@@ -318,7 +319,7 @@ def _offset(layout: Layout, axle: Axle, other: Axle) -> float | None:
 # --- the ground -------------------------------------------------------------------------------
 
 
-def _find_floor(layout: Layout, axles: Sequence[Axle]) -> float | None:
+def _find_floor(layout: Layout, axles: Sequence[Candidate]) -> float | None:
     """Height of the plane that the wheels stand on, in the root's frame [m].
 
     The lowest plane of rims that more than one source supports: several axles reach it, the file's
@@ -331,7 +332,7 @@ def _find_floor(layout: Layout, axles: Sequence[Axle]) -> float | None:
              or [a for a in leaves if a.misplaced and a.is_free] or [a for a in axles if a.rim])
     if not known:
         return None if mark is None else mark[1]
-    planes: list[list[Axle]] = []
+    planes: list[list[Candidate]] = []
     for axle in sorted(known, key=lambda a: a.bottom):
         if planes and axle.bottom - planes[-1][0].bottom <= axle.slack:
             planes[-1].append(axle)

@@ -15,7 +15,7 @@ from ..notice import Notice, NoticeKind
 from ..remedy import suggest
 from ..wheel import Wheel
 from .casters import list_wheels
-from .stance import bottom_R, centre_R, footprint, slack, usual_radius
+from .stance import allowance, bottom_R, centre_R, footprint, usual_radius
 
 # of the radius: by so much more a height over base_footprint is no rounding any more
 _GROSS = 0.5
@@ -58,7 +58,7 @@ def check_heights(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
     wheels = [c.wheel for c in contacts]
     ground = _plane(layout, wheels)
     usual = usual_radius(wheels)
-    off = [w for w in wheels if abs(bottom_R(layout, w) - ground) > slack(w.radius, usual)]
+    off = [w for w in wheels if abs(bottom_R(layout, w) - ground) > allowance(w.radius, usual)]
     if off:
         table = ", ".join(f"{w.name}: axle at {centre_R(layout, w)[2]:.4f}, radius {w.radius:.4g}, "
                           f"bottom at {bottom_R(layout, w):.4f}" for w in wheels)
@@ -97,7 +97,7 @@ def report_heights(layout: Layout, wheels: Sequence[Wheel]) -> list[Notice]:
     off = []
     for wheel in wheels:
         gap = bottom_R(layout, wheel) - ground
-        if abs(gap) > slack(wheel.radius, usual):
+        if abs(gap) > allowance(wheel.radius, usual):
             off.append(f"{wheel.name} {1e3 * abs(gap):.1f} mm {'above' if gap > 0 else 'below'}")
     if not off:
         return []
@@ -114,8 +114,8 @@ def _plane(layout: Layout, wheels: Sequence[Wheel]) -> float:
 
     def support(height: float) -> tuple[int, bool]:
         near = [b for b, w in zip(bottoms, wheels, strict=True)
-                if abs(b - height) <= slack(w.radius, usual)]
-        return len(near), floor is not None and abs(floor - height) <= slack(usual, usual)
+                if abs(b - height) <= allowance(w.radius, usual)]
+        return len(near), floor is not None and abs(floor - height) <= allowance(usual, usual)
     return max(bottoms, key=support)
 
 
@@ -126,7 +126,7 @@ def _contradicts(layout: Layout, contact: FoundWheel, floor: float) -> bool:
     above = centre_R(layout, contact.wheel)[2] - floor
     gap = bottom_R(layout, contact.wheel) - floor
     radius = contact.wheel.radius
-    return len(shapes) == 1 and above > slack(radius, radius) and abs(gap) > _GROSS * radius
+    return len(shapes) == 1 and above > allowance(radius, radius) and abs(gap) > _GROSS * radius
 
 
 def _fit(layout: Layout, contact: FoundWheel, ground: float) -> FoundWheel:

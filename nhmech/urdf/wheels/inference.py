@@ -14,7 +14,7 @@ from ..remedy import option, suggest
 from ..wheel import Wheel
 from .casters import list_wheels
 from .evidence import (
-    Axle,
+    Candidate,
     Findings,
     JointVerdict,
     find_rivals,
@@ -49,7 +49,7 @@ def infer_wheels(layout: Layout) -> tuple[list[FoundWheel], list[Notice]]:
     if pair := find_rivals(findings):
         raise rival_error(layout, axles[0], pair)
     contacts: list[FoundWheel] = []
-    unknown: list[Axle] = []
+    unknown: list[Candidate] = []
     against: dict[str, Reason] = {}
     for axle in axles:
         found = _measure(layout, axle, findings)
@@ -90,7 +90,7 @@ def infer_wheels(layout: Layout) -> tuple[list[FoundWheel], list[Notice]]:
     return contacts, notices
 
 
-def _measure(layout: Layout, axle: Axle,
+def _measure(layout: Layout, axle: Candidate,
              findings: Findings) -> tuple[FoundWheel, Reason | None] | None:
     """The wheel on an axle and what contradicts its radius; None where nothing tells it."""
     joint = axle.joint

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...errors import listed
 from ..description import FoundWheel
-from ..elements import Drive, recognise
+from ..elements import DriveType, recognise
 from ..layout import Layout
 from ..notice import Notice, NoticeKind
 from ..remedy import option, suggest, wheel_fields
@@ -74,18 +74,18 @@ class TreadVerdict:
 
 SAID = 2       # of several sources, that a notice names
 _TREADS = {
-    Drive.DIFFERENTIAL: Tread.TYRES,
-    Drive.SKID_STEER: Tread.TYRES,
-    Drive.ACKERMANN: Tread.TYRES,
-    Drive.TRICYCLE: Tread.TYRES,
-    Drive.MECANUM: Tread.MECANUM,
-    Drive.OMNI: Tread.OMNI,
+    DriveType.DIFFERENTIAL: Tread.TYRES,
+    DriveType.SKID_STEER: Tread.TYRES,
+    DriveType.ACKERMANN: Tread.TYRES,
+    DriveType.TRICYCLE: Tread.TYRES,
+    DriveType.MECANUM: Tread.MECANUM,
+    DriveType.OMNI: Tread.OMNI,
 }
 _WORDS = (("mecanum", Tread.MECANUM), ("swedish", Tread.MECANUM), ("omni", Tread.OMNI),
           ("holonomic", Tread.OMNI))
 
 
-def judge(layout: Layout, wheel: Wheel) -> TreadVerdict:
+def identify_wheel(layout: Layout, wheel: Wheel) -> TreadVerdict:
     """What a wheel on a joint is, by every source of the file."""
     assert wheel.joint is not None, "only a wheel that rolls has a tread"
     rollers = find_rollers(layout, layout.joints[wheel.joint])
@@ -164,7 +164,7 @@ def _rubbing(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
 def _read_planar_plugins(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
     """Plugins that move the model sideways too."""
     for plugin in layout.elements.drives:
-        if plugin.drive is Drive.PLANAR:
+        if plugin.drive is DriveType.PLANAR:
             yield Clue(Tread.OMNI, f"the plugin {plugin.name!r}")
 
 
@@ -225,7 +225,7 @@ def fit_rollers(layout: Layout, contacts: Sequence[FoundWheel],
     meeting, centre = meet(layout, group) if len(group) > 2 else (Meeting.LINE, None)
     if meeting is Meeting.LINE:
         return list(contacts), []
-    verdicts = [judge(layout, w) for w in group]
+    verdicts = [identify_wheel(layout, w) for w in group]
     sideways = [v.rolls_sideways for v in verdicts]
     # wheels with their verdicts, and why besides them
     parts: list[tuple[list[Wheel], list[TreadVerdict], str]] = []
@@ -295,7 +295,7 @@ def find_contradictions(layout: Layout, contacts: Sequence[FoundWheel],
         return []
     wrong: dict[tuple[str, ...], list[str]] = {}
     for wheel in wheels:
-        verdict = judge(layout, wheel)
+        verdict = identify_wheel(layout, wheel)
         if verdict.tread is None or verdict.rolls_sideways == wheel.traits.has_rollers:
             continue
         if verdict.rolls_sideways and not verdict.is_own and not is_rectangle(layout, wheels):

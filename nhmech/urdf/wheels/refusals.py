@@ -11,13 +11,13 @@ import pinocchio as pin
 
 from ...errors import ModelError, Remedy, listed
 from ..description import FoundWheel, Reason
-from ..elements import Drive
+from ..elements import DriveType
 from ..layout import Joint, Layout, LinkShape, to_triple, to_words
 from ..remedy import Blank, WheelFields, ask_for_packages, option, suggest, wheel_fields
 from ..wheel import Wheel
 from .axis_hints import axis_error, axle_error, is_upright, upright_axes
 from .casters import list_wheels
-from .evidence import Axle, Findings, has_word, is_ball_joint
+from .evidence import Candidate, Findings, has_word, is_ball_joint
 from .kinds import fit_rollers
 from .radii import choose_radius, read_radii
 from .rims import (
@@ -31,14 +31,15 @@ from .rims import (
     find_rim,
     unused_meshes,
 )
-from .stance import axle_R, centre_R, footprint, slack
+from .stance import allowance, axle_R, centre_R, footprint
 
 _MOST = 8                  # joints that one message names
 _FILES = 3                 # meshes of which one message says what is wrong
 _MEASURE = ", with RADIUS the distance from the axle to the ground in metres"
 
 
-def leaning_error(layout: Layout, axles: Sequence[Axle], leaning: Sequence[Joint]) -> ModelError:
+def leaning_error(layout: Layout, axles: Sequence[Candidate],
+                  leaning: Sequence[Joint]) -> ModelError:
     """The error about joints that would be wheels if their axles were level."""
     rims = [(a.joint, a.rim) for a in axles] + [(j, find_rim(layout, j)) for j in leaning]
     first = leaning[0]
@@ -52,7 +53,7 @@ def leaning_error(layout: Layout, axles: Sequence[Axle], leaning: Sequence[Joint
 
 
 def radius_error(layout: Layout, contacts: Sequence[FoundWheel],
-                 unknown: Sequence[Axle]) -> ModelError:
+                 unknown: Sequence[Candidate]) -> ModelError:
     """The error about wheels of which no source tells the radius."""
     first = unknown[0].joint
     if crossed := crossed_cylinder(layout, first):
@@ -87,7 +88,7 @@ def check_sides(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
     """
     for plugin in layout.elements.drives:
         pair = [c.wheel for c in contacts if c.wheel.joint in plugin.wheels]
-        if plugin.drive is not Drive.DIFFERENTIAL or len(pair) != 2:
+        if plugin.drive is not DriveType.DIFFERENTIAL or len(pair) != 2:
             continue
         along, apart = axle_R(layout, pair[0]), np.subtract(*(centre_R(layout, w) for w in pair))
         size, slack = float(np.linalg.norm(apart)), PARALLEL * float(np.linalg.norm(apart))
@@ -112,7 +113,7 @@ def _turn_left(layout: Layout, joint: Joint) -> str:
     return to_words(pin.rpy.matrixToRpy(max(quarters, key=lambda R: (R_RP @ R @ joint.axis)[1])))
 
 
-def rival_error(layout: Layout, lowest: Axle, pair: Sequence[Axle]) -> ModelError:
+def rival_error(layout: Layout, lowest: Candidate, pair: Sequence[Candidate]) -> ModelError:
     """The error about one joint on the ground, and a pair above it that also looks like wheels."""
     return ModelError(
         f"{layout.source.label}: {lowest.joint.name} alone reaches the lowest plane, and nothing "
@@ -197,7 +198,7 @@ def _find_drawn(layout: Layout) -> list[LinkShape]:
              and abs(layout.X_RL[link][2, :3] @ s.axis) < PARALLEL]
     floor = min((bottom for bottom, _ in lying), default=0.0)
     usual = median([s.size[0] for _, s in lying] or [0.0])
-    low = [s for bottom, s in lying if bottom - floor < slack(s.size[0], usual)]
+    low = [s for bottom, s in lying if bottom - floor < allowance(s.size[0], usual)]
     return low if sum(layout.body(s.link) == layout.root for s in low) > 1 else []
 
 
@@ -221,7 +222,7 @@ def _may_stand(layout: Layout, joint: Joint) -> bool:
         or (s.kind == "cylinder" and abs(s.axis @ joint.axis) < PARALLEL) for s in shapes)
 
 
-def _list(layout: Layout, axles: Sequence[Axle]) -> Remedy:
+def _list(layout: Layout, axles: Sequence[Candidate]) -> Remedy:
     return list_wheels(layout, [_contact_of(a.joint, a.rim) for a in axles if a.rim is not None])
 
 
@@ -230,14 +231,14 @@ def _contact_of(joint: Joint, rim: Rim) -> FoundWheel:
                             link=joint.child, point=rim.centre), Reason(""))
 
 
-def _turned_rim(axle: Axle) -> Rim:
+def _turned_rim(axle: Candidate) -> Rim:
     """A rim of the size of the cylinder that lies across an axle or beside it."""
     return Rim(axle.misplaced or 0.0, (0.0, 0.0, 0.0), 0.0, axle.joint.child,
                RimSource.COLLISION_PRIMITIVE, "cylinder")
 
 
 def _type_all(layout: Layout, contacts: Sequence[FoundWheel],
-              unknown: Sequence[Axle]) -> list[WheelFields]:
+              unknown: Sequence[Candidate]) -> list[WheelFields]:
     """The wheels to type, with rollers where the file has some; a radius is blank where no source
     gives it."""
     radii: dict[str, float | Blank] = {}

@@ -9,7 +9,7 @@ from math import cos, radians
 
 from ...errors import Remedy, listed
 from ..description import Mimic
-from ..elements import Drive, DrivePlugin
+from ..elements import DrivePlugin, DriveType
 from ..layout import Joint, Layout
 from ..notice import Notice, NoticeKind
 from ..remedy import option, suggest
@@ -287,7 +287,7 @@ def _driven_by(layout: Layout, plugin: DrivePlugin, roles: Roles) -> list[str]:
     """The joints that a plugin drives: its steering, and of an Ackermann car the wheels that do not
     steer."""
     wheels = [name for name in plugin.wheels if name not in plugin.idle]
-    if plugin.drive is Drive.ACKERMANN:
+    if plugin.drive is DriveType.ACKERMANN:
         fixed = [name for name in wheels if name in layout.joints
                  and not _is_steered(layout, layout.joints[name].parent, roles)]
         wheels = fixed or wheels

@@ -27,7 +27,7 @@ from .axle_lines import (
 from .kinds import (
     find_contradictions,
     fit_rollers,
-    judge,
+    identify_wheel,
     list_names,
     say,
     type_wheels,
@@ -194,7 +194,7 @@ def _straight(layout: Layout, group: Sequence[Wheel]) -> str:
 def _skid_notice(layout: Layout, group: Sequence[Wheel],
                  contacts: Sequence[FoundWheel]) -> Notice:
     """That a vehicle is taken as skid steer, and what else it may be."""
-    against = dict.fromkeys(s for w in group for s in judge(layout, w).against)
+    against = dict.fromkeys(s for w in group for s in identify_wheel(layout, w).against)
     text = (f"taken as skid steer: {_straight(layout, group)}; so they scrub, and the middle "
             "between the axles does not slip sideways")
     if against:

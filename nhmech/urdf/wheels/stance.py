@@ -8,7 +8,7 @@ from statistics import median
 
 import numpy as np
 
-from ..layout import Layout, is_named, placement
+from ..layout import Layout, matches_name, placement
 from ..wheel import Wheel
 
 # of the radius: a wheel that is farther off the plane of the others does not stand on it
@@ -37,7 +37,7 @@ def bottom_R(layout: Layout, wheel: Wheel) -> float:
     return float(centre_R(layout, wheel)[2] - flat * sine - crown)
 
 
-def slack(radius: float, usual: float) -> float:
+def allowance(radius: float, usual: float) -> float:
     """How far a wheel may be off the common plane [m]: a part of its radius, or of the robot's
     usual one where it is far smaller."""
     return _OFF_PLANE * max(radius, usual / 2)
@@ -65,7 +65,7 @@ def footprint(layout: Layout) -> tuple[str, float] | None:
     None without one.
     """
     return next(((name, float(layout.X_RL[name][2, 3])) for name in layout.links
-                 if is_named("footprint", name) and layout.body(name) == layout.root), None)
+                 if matches_name("footprint", name) and layout.body(name) == layout.root), None)
 
 
 def on_one_axle(layout: Layout, wheels: Sequence[Wheel]) -> bool:

@@ -8,7 +8,7 @@ from math import cos, radians
 
 import numpy as np
 
-from ..layout import Joint, Layout, LinkShape, is_named
+from ..layout import Joint, Layout, LinkShape, matches_name
 from ..wheel import Wheel
 from .axis_hints import is_upright
 from .rims import find_rim, is_horizontal
@@ -26,12 +26,12 @@ def is_swivel(layout: Layout, name: str, wheels: Sequence[Wheel]) -> bool:
     or in modules with an offset, none follows; but single wheels do beside a turntable with
     several, which can turn it."""
     joint = layout.joints[name]
-    if is_named(_CASTER, name) or is_caster(layout, joint.child):
+    if matches_name(_CASTER, name) or is_caster(layout, joint.child):
         return True
     if not _trails(layout, joint, wheels):
         return False
     paths = [layout.path(layout.carrier(wheel)) for wheel in wheels if wheel.traits.held]
-    trailing = [[above for above in path if is_named(_CASTER, above.name, above.child)
+    trailing = [[above for above in path if matches_name(_CASTER, above.name, above.child)
                  or _trails(layout, above, wheels)] for path in paths]
     if not all(trailing):
         return True
@@ -90,7 +90,7 @@ def _is_left_out(layout: Layout, joint: Joint, wheel: str) -> bool:
     """Whether the file tells that wheels are driven, and not this one, and no name says that the
     joint above it steers."""
     rolls = layout.elements.rolls
-    return not rolls(wheel) and not is_named("steer", joint.name, joint.child) and any(
+    return not rolls(wheel) and not matches_name("steer", joint.name, joint.child) and any(
         rolls(other.name) for other in layout.joints.values()
         if other.turns and other.is_free and is_horizontal(layout, other))
 
@@ -142,7 +142,7 @@ def _balls(layout: Layout, joint: Joint) -> list[LinkShape]:
 
 def is_caster(layout: Layout, link: str) -> bool:
     """Whether a link, or the joint it hangs on, is named caster."""
-    return is_named(_CASTER, *_names_of(layout, link))
+    return matches_name(_CASTER, *_names_of(layout, link))
 
 
 def _names_of(layout: Layout, link: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from ...simulation.contact.motion import Phase
 from ...simulation.runs.trajectory import Trajectory
 from ...vehicle.vehicle import Vehicle
 from ..camera import View
-from ..drawable import Colour, Drawable, Motion, Snapshot
+from ..drawable import Colour, Drawable, Playable, Snapshot
 from ..floor import ribbon
 from ..messages import rgb, set_group
 from ..shapes import convert
@@ -39,7 +39,7 @@ class ContactPhases(Overlay):
             if phase in seen)
 
     @classmethod
-    def of(cls, vehicle: Drawable, motion: Motion) -> ContactPhases | None:
+    def of(cls, vehicle: Drawable, motion: Playable) -> ContactPhases | None:
         """Of a run in which wheels may have slid; None of any other."""
         if (not isinstance(vehicle, Vehicle) or not isinstance(motion, Trajectory)
                 or motion.contact is None):
@@ -76,7 +76,7 @@ def wheel_phases(vehicle: Drawable, moment: Snapshot) -> np.ndarray:
     return np.array([moment.contacts.phases[name] for name in names])
 
 
-def phases_along(vehicle: Drawable, run: Motion, times: np.ndarray) -> np.ndarray:
+def phases_along(vehicle: Drawable, run: Playable, times: np.ndarray) -> np.ndarray:
     """What each contact did at these times (m,) [s], (m, n); rolling if nothing is known."""
     if not isinstance(run, Trajectory) or run.contact is None:
         return np.full((len(times), len(vehicle.contact_names)), Phase.ROLLING)

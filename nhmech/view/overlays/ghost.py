@@ -8,7 +8,7 @@ from ...checks import check_arguments
 from ...errors import printable
 from ..camera import View
 from ..colours import CONTACTS
-from ..drawable import Drawable, Motion, Snapshot
+from ..drawable import Drawable, Playable, Snapshot
 from ..floor import ribbon
 from ..sampling import interpolate, sample
 from ..scene import Scene
@@ -40,7 +40,7 @@ class Ghost(Overlay):
     save_html(vehicle, run, "both.html", overlays=[Ghost(vehicle, other_run, "other")])
     """
 
-    def __init__(self, vehicle: Drawable, trajectory: Motion, name: str = "ghost",
+    def __init__(self, vehicle: Drawable, trajectory: Playable, name: str = "ghost",
                  number: int = 0):
         colour, name = SHADES[number % len(SHADES)], printable(name)
         self.legend = ((name, colour),)
