@@ -55,6 +55,33 @@ def test_forces_and_their_limits(ridden):
     )
 
 
+def test_axes_end_above_all_forces_but_those_of_impacts():
+    """A car whose front wheels slide on ice and that is braked hard in the last instants, and a
+    robot that is dropped."""
+    car, robot = shipped("ackermann_car"), shipped("differential_drive")
+    rear = dict.fromkeys(car.driven[:2])
+
+    def brake(t, state):
+        return nhmech.JointTorque(dict.fromkeys(rear, -400.0 if t > 0.197 else 0.0))
+    mu = {name: 1.0 if name in rear else 0.01 for name in car.contact_names}
+    simulator = nhmech.Simulator(car, brake, dt=1e-3, contact="coulomb", mu=mu)
+    simulator.reset(v={"forward_speed": 6.0} | dict.fromkeys(rear, 6.0 / 0.32))
+    run = simulator.run(0.2)
+    _, (_, below) = plots.forces(car, run)
+    most = max(np.abs(run.force(name, "longitudinal")).max() for name in rear)
+    assert not run.rolled[1:].any() and below.get_ylim()[1] > most > 1000
+    assert not [text for text in below.texts if "impact" in text.get_text()]
+
+    simulator = nhmech.Simulator(robot, dt=5e-3, contact="coulomb", mu=0.6)
+    simulator.reset(drop=0.1)
+    run = simulator.run(0.25)
+    _, (above, _) = plots.forces(robot, run)
+    weight = 9.81 * sum(inertia.mass for inertia in robot.model.inertias)
+    most = max(run.force(name).max() for name in robot.contact_names)
+    assert most > 5 * weight and 0.4 * weight < above.get_ylim()[1] < weight
+    assert f"impacts up to {most:.3g} N" in [text.get_text() for text in above.texts]
+
+
 def test_every_axis_has_its_unit(ridden):
     vehicle, run, _ = ridden
     _, axes = plots.run(vehicle, run)

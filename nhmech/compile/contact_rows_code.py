@@ -1,7 +1,24 @@
 """The C code of the rows and heights of a step in which wheels may slide."""
 
-# What follows the generated functions. A matrix is written by rows: of CasADi, which writes them by
-# columns, it is the transpose.
+# What a step starts from and leaves.
+STEP = """
+typedef int nhmech_function(const double** arg, double** res, casadi_int* iw, double* w, int mem);
+
+typedef struct {{
+  double t, dt;
+  /* whether rows of contacts are those of the beginning */
+  long long stays;
+  const double *theta, *mu, *give, *per_metre, *points;
+  double *x, *w, *u, *guess, *touch, *x1, *w1, *impulses, *slid, *lost, *heights;
+  long long *closed, *phases;
+  struct nhmech_room* room;
+  /* what the equations say: compiled once, for Python too */
+  nhmech_function *look, *momentum, *energy, *move_bodies;
+}} nhmech_step;
+"""
+
+# What follows the generated functions and `STEP`. A matrix is written by rows: of CasADi, which
+# writes them by columns, it is the transpose.
 ROWS = """
 /* vectors: the matrices are small, and all the work is in their loops */
 #pragma GCC optimize ("O3")
@@ -19,21 +36,6 @@ static const int contact_form[C + 1] = {{ {contact_form} }};
 /* whether they have tyres, which pull along the direction of their load */
 static const int contact_pulls[C + 1] = {{ {pulls} }};
 static const int point_body[POINTS + 1] = {{ {owners} }};
-
-typedef int nhmech_function(const double** arg, double** res, casadi_int* iw, double* w, int mem);
-
-typedef struct {{
-  double t, dt;
-  /* whether rows of contacts are those of the beginning */
-  long long stays;
-  const double *x, *w, *u, *theta, *mu, *give, *per_metre, *points, *guess, *touch;
-  double *x1, *w1, *impulses, *slid, *lost, *heights;
-  const long long* closed;
-  long long* phases;
-  struct nhmech_room* room;
-  /* what the equations say: compiled once, for Python too */
-  nhmech_function *look, *momentum, *energy, *move_bodies;
-}} nhmech_step;
 
 /* by rows; of points of bodies, those that are on the ground */
 typedef struct {{ double A[M * V], b[M], phi[K + 1], pose[12 * E + 1]; }} nhmech_rows;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from .buffered import library_in_c
 from .contact_code import TEXT
 from .contact_problem_code import PROBLEM
-from .contact_rows_code import NO_POINTS, POINTS, ROWS
+from .contact_rows_code import NO_POINTS, POINTS, ROWS, STEP
 from .loop import HIDDEN, LoopSource, library_of
 from .workspace import workspace
 
@@ -47,7 +48,7 @@ class _ContactSetup(ctypes.Structure):
 
     _fields_ = [("t", ctypes.c_double), ("dt", ctypes.c_double), ("stays", ctypes.c_longlong),
                 *((name, ctypes.c_void_p) for name in (
-                    "x", "w", "u", "theta", "mu", "give", "per_metre", "points", "guess", "touch",
+                    "theta", "mu", "give", "per_metre", "points", "x", "w", "u", "guess", "touch",
                     "x1", "w1", "impulses", "slid", "lost", "heights", "closed", "phases",
                     "room", *FUNCTIONS))]
 
@@ -56,18 +57,19 @@ class _ContactSetup(ctypes.Structure):
 class CompiledContactStep:
     """The code of a step, on memory of its own."""
 
-    take: Callable[[object], int]
+    take: Any  # (pointer) -> int, a function of ctypes
     solve: Callable[..., float]
     # the memory, by name: `x`, `w`, `u` and so on before a step, `x1`, `w1`, `impulses`, `slid`,
     # `lost`, `heights` and `phases` after it; `room` is what it works in
     arrays: dict[str, np.ndarray]
     functions: dict[str, int]  # addresses of `FUNCTIONS`
+    pointer: object = field(init=False)  # to `nhmech_step`
     _setup: _ContactSetup = field(init=False)
 
     def __post_init__(self) -> None:
         self._setup = _ContactSetup(**{name: a.ctypes.data for name, a in self.arrays.items()},
                                     **self.functions)
-        self._pointer = ctypes.byref(self._setup)
+        self.pointer = ctypes.byref(self._setup)
 
     def __repr__(self) -> str:
         return f"<CompiledContactStep of {len(self.arrays['closed'])} contacts>"
@@ -76,7 +78,7 @@ class CompiledContactStep:
         """DONE, REFUSED, OPEN or FAILED for a step of dt [s] from what stands in the memory; with
         the contacts' rows of its beginning where they are to stay."""
         self._setup.t, self._setup.dt, self._setup.stays = t, dt, stays
-        return self.take(self._pointer)
+        return self.take(self.pointer)
 
     def solve_problem(self, closed: np.ndarray, W: np.ndarray, g: np.ndarray, least: float,
                       P: np.ndarray) -> float:
@@ -84,7 +86,7 @@ class CompiledContactStep:
         the velocities g, or the least of these [m/s]."""
         self.arrays["closed"][...] = closed
         W, g = np.ascontiguousarray(W), np.ascontiguousarray(g)
-        return self.solve(self._pointer, W.ctypes.data, g.ctypes.data, least, P.ctypes.data)
+        return self.solve(self.pointer, W.ctypes.data, g.ctypes.data, least, P.ctypes.data)
 
 
 def compile_contact_step(look: ca.Function, momentum: ca.Function, energy: ca.Function,
@@ -169,6 +171,6 @@ def contact_source(functions: Sequence[ca.Function], layout: ContactLayout,
         **words,
         **{name: ", ".join(map(str, [*values, 0])) for name, values in lists.items()})
     points = (POINTS if bodies else NO_POINTS).format(**known)
-    text = (ROWS + PROBLEM + TEXT).format(points_code=points, **known)
+    text = (STEP + ROWS + PROBLEM + TEXT).format(points_code=points, **known)
     code = HIDDEN.format(generator.dump()) + text
     return LoopSource(code, sum(function.n_instructions() for function in small))

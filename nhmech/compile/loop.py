@@ -38,7 +38,7 @@ HIDDEN = """
 
 # What every loop shares. A row of the record is t, q, v, u and what stands beside it, the angles
 # in x; the clock is t, the count k of steps, and t0 = t - k dt.
-SHELL = """
+SETUP = """
 #include <math.h>
 #include <string.h>
 
@@ -50,7 +50,8 @@ typedef struct {{
   double* record;
   long long steps, every, phase, limit, done, rows, beside;{fields}
 }} nhmech_setup;
-
+"""
+SHELL = SETUP + """
 static double* nhmech_row(const nhmech_setup* s, double t, const double* x, double* record) {{
   const double* arg[{sz_arg}];
   double* res[{sz_res}];

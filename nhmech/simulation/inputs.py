@@ -51,7 +51,7 @@ class Inputs:
 
     def hold(self, steps: int) -> int:
         """How many of the next `steps` are taken in C before somebody is asked again."""
-        if (self.controller is None and not self.wrench) or self._atlas.chart.asks:
+        if (self.controller is None and not self.wrench) or self._propagator.asks:
             return steps
         return min(steps, self.every - self._moment.k % self.every)
 

@@ -42,6 +42,8 @@ class Moment:
         |phi| before the last projection [m], the frame's margin, the least guard.
     clock
         t, k, t0, with t = t0 + k dt [s].
+    inputs_address
+        Where u stands in memory, and what is held beside it: an empty view does not say it.
     """
 
     def __init__(self, layout: StateLayout, ntwist: int = 0, ncontact: int = 0):
@@ -53,6 +55,7 @@ class Moment:
         (self.q, self.v, self.x, self.u, self.twist, self.contact, self.health,
          self.clock) = np.split(self.block, ends[:-1])
         self._held = self.block[ends[2]:ends[4]]      # u and twist
+        self.inputs_address = int(self.block.ctypes.data + self.block.itemsize * ends[2])
 
     def __repr__(self) -> str:
         return f"<Moment {self.state!r}>"

@@ -17,6 +17,7 @@ from ..errors import NhmechError, SimulationError
 from ..vehicle.stiffness import describe_stiffness
 from .atlas import Atlas, Place
 from .contact.coulomb import CoulombContact, is_sliding
+from .contact.sliding import loop_of_sliding
 from .diagnosis import explain_failure, explain_fall
 from .integration.integrators import FLAT, Step
 from .integration.schemes import Scheme
@@ -65,7 +66,7 @@ class CompiledSteps:
         self._arrays = arrays
         self.setup = Setup(*constants, *(array.ctypes.data for array in arrays[:-1]))
         self.setup.references, self.setup.hold = references.ctypes.data, hold
-        self.setup.beside = moment.beside
+        self.setup.u, self.setup.beside = moment.inputs_address, moment.beside
         self.pointer = ctypes.byref(self.setup)
         self.loop = loop
         self.one = loop.one
@@ -143,9 +144,9 @@ class Propagator:
         self.gauge.clear()
         self._use(self._first)
         self._tried = 0.0
-        self.slides = False
         if self.coulomb is not None:
             self.coulomb.end(self.moment)
+        self._find_slides()
         self.moment.q[...] = q
         before = self.atlas.chart
         self.atlas.start(self.moment)
@@ -191,7 +192,7 @@ class Propagator:
     def restore(self, bookmark: Bookmark) -> None:
         """Goes back to a moment."""
         self.moment.block[...], place, self.atlas.side = bookmark
-        self.slides = is_sliding(self.moment)
+        self._find_slides()
         chart = self.atlas.charts[place]
         if chart is not self.atlas.chart:
             self.atlas.chart = chart
@@ -202,10 +203,11 @@ class Propagator:
         """From here on wheels may slide, fly and land."""
         assert self.coulomb is not None, "only Coulomb's law lets wheels slide"
         self.gauge.rest(self.moment.k)
+        self._pace = Pace()                 # steps take longer than those before
         try:
             self.coulomb.begin(self.moment)
         finally:
-            self.slides = is_sliding(self.moment)
+            self._find_slides()
         self._write_speeds()
 
     def roll(self) -> bool:
@@ -215,7 +217,7 @@ class Propagator:
                 or not self.coulomb.may_roll(self.moment)):
             return False
         self.coulomb.end(self.moment)
-        self.slides = False
+        self._find_slides()
         self.gauge.rest(self.moment.k)
         self.atlas.resume(self.moment)
         self._forget_code()
@@ -242,6 +244,12 @@ class Propagator:
         return (vehicle is not None and isfinite(scheme.real_limit) and describe_stiffness(
             vehicle, self.dt, None, scheme.name, scheme.real_limit) is not None)
 
+    def _find_slides(self) -> None:
+        slides = is_sliding(self.moment)
+        if slides is not self.slides:
+            self.slides = slides
+            self._forget_code()
+
     def _write_speeds(self) -> None:
         chart = self.atlas.chart
         self.moment.x[chart.state_vector.nconf:] = self.moment.v[chart.speeds]
@@ -249,12 +257,26 @@ class Propagator:
     # -- steps in C --------------------------------------------------------------------------------
     def step_in_c(self) -> bool:
         """One step of dt, if there is code for it, and it takes the step within all bounds."""
-        compiled = None if self.slides else self._compiled or self._find_code()
+        compiled = self._compiled or self._find_code()
         return compiled is not None and compiled.one(compiled.pointer) == DONE
 
     def loop(self) -> Loop | None:
-        """The code of a step in the present chart; None as long as there is none."""
-        return None if self.slides else self.atlas.chart.loop(build=False)
+        """The code of a step of wheels that slide, or of rolling in the present chart; None as long
+        as there is none."""
+        return self._sliding_loop if self.slides else self.atlas.chart.loop(build=False)
+
+    @cached_property
+    def _sliding_loop(self) -> Loop | None:
+        assert self.coulomb is not None, "only Coulomb's law lets wheels slide"
+        atlas, nonsmooth = self.atlas, self.coulomb.nonsmooth
+        speeds = self.moment.x.size - nonsmooth.terms.nconf
+        return loop_of_sliding(nonsmooth, atlas.primary.bounds.margins, speeds,
+                               not self._is_too_stiff)
+
+    @property
+    def asks(self) -> bool:
+        """Whether code of steps asks the controller by itself."""
+        return self.atlas.chart.asks and not self.slides
 
     def advance_many(self, loop: Loop, held: int, recorder: RowSink, k: int) -> tuple[int, bool]:
         """Takes steps in C, at most the `held` ones over which the inputs do not change.
@@ -312,6 +334,8 @@ class Propagator:
         if self._compiled is None or self._compiled.loop is not loop:
             constants = self.dt, self.atlas.side
             angles = self.atlas.primary.state_vector.angle_slots()
+            if self.slides:
+                angles += tuple(self.atlas.chart.speeds)
             bounds = self.atlas.primary.bounds
             self._compiled = CompiledSteps(loop, self.moment, constants, self.simulated.theta,
                                            bounds.signs, bounds.split, self.gauge.values, angles,
@@ -336,7 +360,7 @@ class Propagator:
     def advance(self, dt: float) -> None:
         """One step of any length [s], in another chart where it leads to bad places of this one.
         Raises `SimulationError` where the step cannot be taken, with the reason."""
-        self.slides = is_sliding(self.moment)
+        self._find_slides()
         if self.slides:
             self._slide(dt)
             return

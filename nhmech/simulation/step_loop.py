@@ -94,7 +94,7 @@ class StepLoop:
                 else:
                     done, refused = propagator.advance_many(loop, free, recorder, k)
                 k += done
-                if refused and done and propagator.atlas.chart.asks:
+                if refused and done and propagator.asks:
                     inputs.ask()      # the refused step may begin a period
             if refused:
                 recorder.note(k)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..analysis.rolling_limits import is_rolling_event
+from ..simulation.contact.contact_columns import ContactColumns
+from ..simulation.contact.motion import Phase
 from ..simulation.runs.trajectory import Trajectory
 from ..vehicle.friction import own_friction
 from ..vehicle.vehicle import Vehicle
@@ -28,9 +30,9 @@ from .drawing import (
 
 STATES = 400  # at which ground forces are computed at most: as many as a column has dots
 NO_FORCES = "speeds were commanded: no forces"
-# An impact's force is its impulse over a step: hundreds of times the weight. Where the largest
-# forces are so many times those that a part of all moments does not exceed, axes end above these.
-SPIKE, USUAL = 4.0, 0.98
+# An impact's force is its impulse over a step: hundreds of times the weight. Axes end above the
+# forces of all other moments where it is so many times these.
+SPIKE = 4.0
 Friction = float | Mapping[str, float] | None
 
 
@@ -41,6 +43,8 @@ class WheelForces:
     ----------
     t
         (n,) [s].
+    impacts
+        (n,) where something came down in the step that ended there.
     normal, tangential
         Wheel -> (n,) [N].
     mu
@@ -50,6 +54,7 @@ class WheelForces:
     def __init__(self, vehicle: Vehicle, trajectory: Trajectory, mu: Friction):
         states = spread_states(trajectory, STATES)
         self.t = trajectory.t[states]
+        self.impacts = _find_impacts(trajectory)[states]
         found = trajectory.contact_forces(states)
         self.normal: dict[str, np.ndarray] = {}
         self.tangential: dict[str, np.ndarray] = {}
@@ -106,8 +111,8 @@ def forces(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None,
         _mark_limits(trajectory, axes, above)
         for ax in axes:
             clip_start(ax)
-        _leave_out_impacts(above, trajectory, found.normal.values())
-        _leave_out_impacts(below, trajectory, found.tangential.values())
+        _leave_out_impacts(above, found, found.normal.values())
+        _leave_out_impacts(below, found, found.tangential.values())
         if alone:
             legend(above)
         # below zero a wheel would pull at the ground: shown, not cut off
@@ -145,7 +150,7 @@ def friction(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None) -> P
             ax.set_visible(False)
         _mark_limits(trajectory, axes.flat[:len(held)], axes.flat[0])
         axes.flat[0].set_ylim(bottom=0.0)
-        _leave_out_impacts(axes.flat[0], trajectory, [found.tangential[name] for name in held])
+        _leave_out_impacts(axes.flat[0], found, [found.tangential[name] for name in held])
         for ax in axes.flat:
             ax.label_outer()
         figure.supylabel("force along the ground [N]", fontsize=8)
@@ -168,14 +173,24 @@ def _draw_friction(ax: Any, found: WheelForces, name: str, line: str, with_limit
                  fontsize=7)
 
 
-def _leave_out_impacts(ax: Any, trajectory: Trajectory, forces: Iterable[np.ndarray]) -> None:
+def _find_impacts(trajectory: Trajectory) -> np.ndarray:
+    """At which recorded moments (N,) a step ended in which something came to the ground."""
+    found = np.zeros(len(trajectory), dtype=bool)
+    if trajectory.contact is not None:
+        columns = ContactColumns.read(trajectory.names["contact"])
+        forces, phases, _, _ = columns.split(trajectory.contact)
+        presses = forces[:, [columns.forces.index(f"{one}/normal") for one in columns.names]] > 0
+        found[1:] = ((phases[:-1] == Phase.AIRBORNE) & presses[1:]).any(axis=1)
+    return found
+
+
+def _leave_out_impacts(ax: Any, found: WheelForces, forces: Iterable[np.ndarray]) -> None:
     """Lets an axis end below the spikes of impacts, and says how high they are."""
-    values = np.concatenate([one[np.isfinite(one)] for one in forces] or [np.zeros(0)])
-    if trajectory.rolled.all() or not len(values):
-        return
-    most, usual = values.max(), np.quantile(values, USUAL)
+    values = np.fmax.reduce([np.zeros(len(found.t)), *forces])
+    most = values.max(where=found.impacts, initial=0.0)
+    usual = values.max(where=~found.impacts, initial=0.0)
     if most > SPIKE * usual > 0:
-        ax.set_ylim(top=1.3 * usual)
+        ax.set_ylim(top=1.1 * usual)
         ax.text(0.99, 0.97, f"impacts up to {most:.3g} N", transform=ax.transAxes, ha="right",
                 va="top", fontsize=6)
 

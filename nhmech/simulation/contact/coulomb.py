@@ -77,7 +77,8 @@ class CoulombContact:
         names = [c.name for c in self.terms.contacts]
         self.nonsmooth = NonsmoothStep(self.terms, _read_restitution(restitution, names),
                                        _read_stiffness(stiffness, self.vehicle, names))
-        self.still = 0            # steps in which all wheels have rolled
+        # count of the latest step after which all wheels rolled, and of such steps in a row
+        self._still = 0, 0
         self.grip = np.array([1 / c.mu if c.mu else 0.0
                               for c in self.terms.contacts[:len(self.vehicle.contacts)]])
 
@@ -128,8 +129,11 @@ class CoulombContact:
     def may_roll(self, moment: Moment) -> bool:
         """Whether the wheels have rolled for some steps, and would go on with friction to spare."""
         _, phases, _, _ = self.columns.split(moment.contact)
-        self.still = 0 if (phases != self._record.resting).any() else self.still + 1
-        if self.still < PATIENCE:
+        if (phases != self._record.resting).any():
+            return False
+        latest, many = self._still
+        self._still = moment.k, many + 1 if moment.k == latest + 1 else 1
+        if self._still[1] < PATIENCE:
             return False
         rates, _ = self.vehicle.constraint_error(moment.t, moment.q, moment.v)
         return bool(np.abs(rates).max(initial=0.0) <= RESTS * self.terms.speed
@@ -138,7 +142,7 @@ class CoulombContact:
     def begin(self, moment: Moment) -> None:
         """The wheels stand or roll on the ground, and need not go on with it. Contacts with speed
         against it meet it."""
-        self.still = 0
+        self._still = 0, 0
         self._check_slip(moment)
         motion = self.nonsmooth.start(moment.t, moment.x[:self.terms.nconf],
                                       to_world(moment.q, moment.v))

@@ -68,7 +68,8 @@ class Glide:
         return EnergyTerms(self.terms)
 
     @cached_property
-    def _code(self) -> CompiledContactStep | None:
+    def code(self) -> CompiledContactStep | None:
+        """The step in C; None where there is no compiler."""
         terms = self.terms
         A, _, _ = terms.read_rows(0.0, self._somewhere, np.zeros(terms.nv),
                                   np.ones(len(terms.contacts)))
@@ -132,13 +133,13 @@ class Glide:
     def take_in_c(self, now: Motion, u: np.ndarray, dt: float, closed: np.ndarray,
                   guess: np.ndarray, stays: bool = False) -> Motion | None:
         """`take` in compiled code; None where there is none, or it refuses."""
-        if self._code is None:
+        if self.code is None:
             return None
-        memory = self._code.arrays
+        memory = self.code.arrays
         memory["x"][...], memory["w"][...], memory["u"][...] = now.x, now.w, u
         memory["closed"][...] = memory["touch"][...] = closed
         memory["guess"][...] = guess
-        status = self._code(now.t, dt, stays)
+        status = self.code(now.t, dt, stays)
         if status == OPEN:
             raise Unsolved(_open(now.t))
         if status == FAILED:
@@ -154,11 +155,11 @@ class Glide:
                    P: np.ndarray) -> tuple[np.ndarray, float] | None:
         """`ContactProblem.solve` in compiled code, of contacts by their numbers; None where there
         is none."""
-        if self._code is None:
+        if self.code is None:
             return None
         touch, P = np.zeros(len(self.terms.contacts)), P.copy()
         touch[closed] = 1.0
-        error = self._code.solve_problem(touch, W, g, least, P)
+        error = self.code.solve_problem(touch, W, g, least, P)
         return (P, error) if np.isfinite(error) else None
 
     def take_in_python(self, now: Motion, u: np.ndarray, dt: float, closed: np.ndarray,

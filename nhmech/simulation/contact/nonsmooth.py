@@ -58,7 +58,8 @@ class NonsmoothStep:
         return 1 / self.stiffness / np.mean(1 / self.stiffness)
 
     @property
-    def _landed(self) -> float:
+    def landed(self) -> float:
+        """How far below the ground what flies has landed [m]."""
         return LANDED * self.terms.size
 
     @cached_property
@@ -98,7 +99,7 @@ class NonsmoothStep:
         for _ in range(LANDINGS):
             left, calmed = end - now.t, landed > BOUNCES
             found = self.glide.take(now, u, left, now.closed | calmed, guess, stays)
-            low = (found.heights < -self._landed) & ~now.closed & ~calmed
+            low = (found.heights < -self.landed) & ~now.closed & ~calmed
             if not low.any():
                 return found
             now, landing = self._fall(now, found, u, calmed, stays)
@@ -124,8 +125,8 @@ class NonsmoothStep:
                 low = tau
             else:
                 high, below = tau, (found, heights)
-            if abs(heights[i]) <= self._landed:
-                return found, heights <= self._landed
+            if abs(heights[i]) <= self.landed:
+                return found, heights <= self.landed
             if high - low <= 1e-15 * dt:
                 break
             A, b, _ = self.terms.read_rows(found.t, found.x, found.w, found.closed)
@@ -136,7 +137,7 @@ class NonsmoothStep:
             found = self.glide.take(now, u, tau, closed, now.impulses, stays)
         # the lowest point of a rim that was flat is where there was none
         found, heights = below
-        return found, heights <= self._landed
+        return found, heights <= self.landed
 
     def _percuss(self, now: Motion, restitution: np.ndarray) -> Motion:
         """Velocities after the impact of the contacts on the ground that approach it.
