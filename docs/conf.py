@@ -38,6 +38,7 @@ MATHJAX = Path(mathjax.origin).parent / "static" / "mathjax" / "tex-svg.js"
 mathjax_path = MATHJAX.name
 html_static_path = ["static", str(MATHJAX)]
 html_css_files = ["wide.css"]
+html_js_files = ["fit.js"]
 
 default_role = "py:obj"
 highlight_language = "none"      # equations; Python says so

@@ -23,6 +23,7 @@ from nhmech.analysis.summary import geometry_summary, mechanics_summary, mobilit
 HERE = Path(__file__).parent / "gallery"
 IMAGES = HERE / "images"
 DURATION, SPEED = 6.0, 2.0         # of the pictures [s], times real time
+SHOWN = 420, 280                   # of the page, so that the vehicle fills a third of the picture
 
 # in the order of the gallery: what a stranger knows first
 NAMES = ("differential_drive", "ackermann_car", "tricycle", "bicycle", "mecanum", "omni", "swerve",
@@ -100,7 +101,8 @@ def page(name: str) -> str:
     if mobility["undetermined_dimension"]:
         dimension = mobility["undetermined_dimension"]
         facts.append(("undetermined forces",
-                      f"{dimension} dimension(s) of the split among the wheels"))
+                      f"{dimension} dimension{'s' if dimension > 1 else ''} of the split among "
+                      "the wheels"))
     wheels = [(f"`{w.name}`", w.kind, f"{w.radius:.4g}" if w.radius else "",
                "yes" if w.joint in d.driven else "no")
               for w in d.wheels]
@@ -148,8 +150,8 @@ def pictures(name: str) -> None:
     simulator = nhmech.Simulator(vehicle, drive, control_period=0.01)
     simulator.reset(**drive.start)
     with tempfile.TemporaryDirectory() as folder:
-        html = save_html(vehicle, simulator.run(DURATION), Path(folder) / "run.html")
-        film(html, IMAGES / f"{name}.webp", np.arange(0.0, DURATION, SPEED / FPS))
+        html = save_html(vehicle, simulator.run(DURATION), Path(folder) / "run.html", follow=True)
+        film(html, IMAGES / f"{name}.webp", np.arange(0.0, DURATION, SPEED / FPS), shown=SHOWN)
     if name in STABILITY:
         low, high = STABILITY[name][0]
         subprocess.run([sys.executable, "-m", "nhmech", "plot", "--eigenvalues", name, "--range",

@@ -304,7 +304,8 @@ def test_pages_load_nothing_from_the_network(built):
 @pytest.mark.browser
 @pytest.mark.parametrize("page", sampled(["gibbs_appell", "hamel", "integration", "rolling"], 2))
 def test_no_formula_is_wider_than_a_telephone(built, page):
-    """Those in lines shrink, those between them scroll, those in a table scroll with it."""
+    """Those in lines shrink, and those between them too, which scroll where half their size is
+    still too wide; those in a table scroll with it."""
     with Browser((built / "theory" / f"{page}.html").as_uri(), (390, 844)) as browser:
         number = "document.querySelectorAll('%s').length".__mod__
         browser.wait_for("document.readyState == 'complete'")
@@ -314,6 +315,11 @@ def test_no_formula_is_wider_than_a_telephone(built, page):
             .map(e => e.getBoundingClientRect().right)
             .filter(right => right > innerWidth + 1).length""")
         assert out == 0 and browser.evaluate("document.documentElement.scrollWidth") <= 390
+        browser.wait_for("[...document.querySelectorAll('mjx-container[display=true]')]"
+                         ".some(e => parseFloat(e.style.fontSize) < 100)")
+        assert browser.evaluate("""[...document.querySelectorAll('div.math')].filter(
+            e => e.scrollWidth > e.clientWidth && !(getComputedStyle(e).overflowX === 'auto'
+                && e.firstElementChild.style.fontSize === '50%')).length""") == 0
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name == "theory"

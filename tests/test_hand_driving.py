@@ -54,9 +54,10 @@ def test_easy_limits(name):
         most, up, down = one.max_velocity, max(0.4, ahead / 1.4715), max(0.2, ahead / 1.962)
         assert (one.max_acceleration, one.max_deceleration, one.max_deceleration_reverse) == (
             pytest.approx((most / up, -most / down, most / down), rel=1e-12))
-    asked = easy_limits(vehicle, 0.03, 10.0)
-    assert asked.forward.max_velocity == 0.03
-    assert asked.yaw.max_velocity == (0.03 / radius if 0 < radius < np.inf else 10.0)
+    for speed in (0.03, 3.0):       # what is asked for is not cut but where the wheels cannot
+        asked = easy_limits(vehicle, speed, 10.0)
+        assert asked.forward.max_velocity == speed
+        assert asked.yaw.max_velocity == min(speed / radius if 0 < radius < np.inf else 10.0, 10.0)
 
 
 def test_easy_limits_keep_those_of_the_joints():

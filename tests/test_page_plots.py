@@ -49,6 +49,18 @@ def run():
     return simulator.run(3.0)
 
 
+# the names beside the plots' lines; and of the numbers beside the axes the brightness, 0 to 765
+KEY = """[...document.querySelectorAll("#plots .key:not([hidden]) span")].map(
+    one => one.textContent.trim())"""
+INK = """(() => { const canvas = document.querySelector('#plots canvas');
+    const { data } = canvas.getContext('2d').getImageData(0, 0, 40, canvas.height);
+    let most = 0, found = 0;
+    for (let i = 0; i < data.length; i += 4) if (data[i + 3] > most) {
+        most = data[i + 3];
+        found = data[i] + data[i + 1] + data[i + 2]; }
+    return found; })()"""
+
+
 def numbers(packed):
     return np.frombuffer(packed.data, dtype="<f4")
 
@@ -192,6 +204,11 @@ def test_plots_and_picture_go_together_and_a_wheel_says_its_numbers(run, tmp_pat
                                                            clientY: box.top + 40 }));
             return 0; })()""")
         assert browser.evaluate("nhmech.state.t") == pytest.approx(1.5, abs=0.02)
+        assert browser.evaluate(KEY) == ["left", "right", "caster"]
+        before = browser.evaluate(INK)
+        browser.evaluate("document.getElementById('dark').click(), 0")     # and it does not play
+        browser.wait_for(f"{INK} > 450")
+        assert before < 250
         browser.evaluate("nhmech.plots.toggle(), nhmech.seek(2), nhmech.look('home'), 0")
         browser.picture()
         k = list(vehicle.contact_names).index("right_wheel_joint")

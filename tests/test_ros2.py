@@ -6,6 +6,7 @@ import os
 import runpy
 import subprocess
 import sys
+import tempfile
 import types
 from pathlib import Path
 
@@ -16,8 +17,10 @@ pytest.importorskip("rosbags.typesys")
 import rclpy_stub as stub
 
 from nhmech import urdf_path
+from nhmech.errors import InputError
 from nhmech.ros import ros2
 from nhmech.ros.settings import Settings, parameters
+from nhmech.ros.start import prefix_rviz
 
 ROOT = Path(__file__).parents[1]
 CONFIG = yaml.safe_load((ROOT / "config" / "simulate.yaml").read_text())["/**"]["ros__parameters"]
@@ -257,6 +260,21 @@ def test_rviz_of_ros_1_has_the_prefix_of_the_frames(tmp_path):
         words = done.stdout.split("\n")
         assert words[:3] == ["rviz", "rviz", "-d"] and words[4:7] == ["-f", frame, "__name:=rviz"]
         assert read_prefix(words[3]) == prefix
+
+
+def test_rviz_leaves_nothing_behind_and_says_what_it_cannot_show(tmp_path, monkeypatch):
+    """The same file again for the same prefix; a configuration without the line is refused."""
+    monkeypatch.setenv("NHMECH_CACHE", str(tmp_path / "cache"))
+    config = ROOT / "rviz" / "simulate.rviz"
+    before = set(Path(tempfile.gettempdir()).glob("nhmech_*"))
+    found = {prefix_rviz(config, "a/left") for _ in range(2)}
+    assert found == {tmp_path / "cache" / "a-left-simulate.rviz"}
+    assert read_prefix(found.pop()) == "a/left"
+    assert set(Path(tempfile.gettempdir()).glob("nhmech_*")) <= before
+    bare = tmp_path / "bare.rviz"
+    bare.write_text("Displays: []")
+    with pytest.raises(InputError, match='bare.rviz has no line `TF Prefix: ""`'):
+        prefix_rviz(bare, "left")
 
 
 def test_a_node_in_a_namespace_has_its_prefix(run, monkeypatch):

@@ -7,6 +7,7 @@ from scipy.linalg import null_space
 from support import command_line, sampled
 
 from nhmech.systems import load_system, system_names
+from nhmech.view.system_picture import SystemPicture
 
 
 @pytest.mark.parametrize("name", sampled(system_names(), 6))
@@ -21,6 +22,11 @@ def test_a_system_runs_and_is_seen(name, tmp_path):
     plotted = command_line("plot", str(run), "-o", str(figure))
     assert plotted.exit_code == 0, plotted.output
     assert figure.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_lone_body_is_called_by_what_it_is():
+    assert SystemPicture(load_system("falling_disc")).contact_names == ["Falling disc"]
+    assert SystemPicture(load_system("snakeboard")).contact_names[:2] == ["body 1", "body 2"]
 
 
 @pytest.mark.parametrize("name", ["car_with_trailers", "carriage", "differential_drive",

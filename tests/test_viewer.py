@@ -6,7 +6,9 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -44,12 +46,16 @@ def listening(url: str) -> bool:
         return probe.connect_ex((host, int(port))) == 0
 
 
-def children() -> set[int]:
-    return {
-        int(pid)
-        for tasks in Path("/proc/self/task").glob("*/children")
-        for pid in tasks.read_text().split()
-    }
+def held() -> set[str]:
+    """Child processes, threads and sockets of this process."""
+    found = {f"thread {one.ident}" for one in threading.enumerate()}
+    for tasks in Path("/proc/self/task").glob("*/children"):
+        found |= {f"process {pid}" for pid in tasks.read_text().split()}
+    for file in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):
+            if (target := os.readlink(file)).startswith("socket:"):
+                found.add(f"socket {target}")
+    return found
 
 
 # ---------------------------------------------------------------- recordings
@@ -422,14 +428,15 @@ def test_play_takes_the_time_of_the_run():
 
 def test_nothing_remains_after_close():
     cart = Cart()
-    before = children()
+    before = held()
     viewer = Viewer(cart)
     viewer.display(drive(cart, 0.1).q[0])
     assert viewer.url.startswith("http://127.0.0.1:") and listening(viewer.url)
+    assert {one.partition(" ")[0] for one in held() - before} == {"thread", "socket"}
     viewer.close()
     viewer.close()
     assert not listening(viewer.url)
-    assert children() <= before       # those of other tests may end meanwhile
+    assert held() <= before       # what other tests have left may end meanwhile
     with pytest.raises(NhmechError, match="closed"):
         viewer.display(drive(cart, 0.1).q[1])
 

@@ -100,7 +100,32 @@ def test_what_the_shapes_depend_on_has_no_slider(name, drawn):
     names = example.constrained.system.theta_names
     assert {slider["name"] for slider in fields["parameters"]} == set(names) - drawn
     assert all(names[slider["index"]] == slider["name"] for slider in fields["parameters"])
-    assert all(name in fields["note"] for name in drawn) and bool(fields["note"]) == bool(drawn)
+    _, _, said = fields["note"].rpartition("\n\nno slider for ")
+    assert all(name in said for name in drawn) and ("no slider" in fields["note"]) == bool(drawn)
+
+
+def test_a_page_says_what_the_letters_of_its_sliders_stand_for():
+    """In the words of the system's own docstring, whose lines are broken where a sentence is."""
+    note = system_content(load_system("falling_disc"), 1e-3, None).fields["note"]
+    assert "moments of inertia across and along the axle A, C [kg m^2], those of a uniform" in note
+    assert "\n(C + m r^2) u2' = -m r^2 u1 u3\nA u3' = " in note
+    sections = system_content(load_system("snakeboard"), 1e-3, None).fields["note"]
+    assert "Raises" not in sections and "`" not in sections
+    nameless = replace(load_system("falling_disc"), make=None)
+    assert system_content(nameless, 1e-3, None).fields["note"] == ""
+
+
+@needs_chromium
+@pytest.mark.browser
+def test_a_slow_browser_leaves_out_no_part_of_the_way(page_of):
+    """Frames of 80 ms; the moments that it keeps, and with them its trails, are 1/30 s apart."""
+    with opened(page_of("differential_drive")) as browser:
+        browser.evaluate("""setInterval(() => { const end = performance.now() + 80;
+            while (performance.now() < end); }, 1), 0""")
+        begin = browser.evaluate("nhmech.written.motion.state.t")
+        browser.wait_for(f"nhmech.written.motion.state.t > {begin + 1}")
+        t = np.array(browser.evaluate("nhmech.written.state.history.map(one => one.state.t)"))
+        assert np.diff(t[t > begin + 0.2]).max() < 0.05
 
 
 def test_what_another_number_is_refused_for_has_no_slider():

@@ -187,10 +187,7 @@ class Teleoperation:
     @property
     def refused(self) -> str:
         """Why the last twist was not followed, or a part of it; empty where it was."""
-        if self._refused or self._drive is None or self.chosen != OWN:
-            return self._refused
-        left_out = self._drive.shortfall
-        return f"{self._called} {left_out}" if left_out else ""
+        return self._refused or ("" if self.is_paused else self._left_out)
 
     @property
     def controllers(self) -> tuple[str, ...]:
@@ -239,7 +236,8 @@ class Teleoperation:
         self.twist = self._earlier = (0.0, 0.0, 0.0)
         self._followed = None
         self._told: Twist | None = None
-        self._refused = self.failure = ""
+        self._has_told = False
+        self._refused = self._left_out = self.failure = ""
         self._judged = -math.inf
         self.slips: tuple[float, str] | None = None
 
@@ -275,11 +273,21 @@ class Teleoperation:
             self.failure = error.text
             self.behind = 0.0
             self._say("failure", f"the simulation stands still until it is reset: {error}")
-        if not self._refused and self.refused:
-            self._say("shortfall", self.refused)
+        self._look_at_shortfall()
         state = self.simulator.state
         self._judge(state)
         return state
+
+    def _look_at_shortfall(self) -> None:
+        """What the joints' limits leave out of the twist is said once, when it no longer changes
+        as the vehicle speeds up."""
+        left_out = "" if self._drive is None or self.chosen != OWN else self._drive.shortfall
+        if not left_out:
+            self._has_told = False
+        elif not self._has_told and self.twist == self._earlier:
+            self._has_told = True
+            self._say("shortfall", f"{self._called} {left_out}")
+        self._left_out = left_out and f"{self._called} {left_out}"
 
     def leave_out(self, passed: float) -> float:
         """What is simulated of the time [s] that has passed: what is too much is told."""

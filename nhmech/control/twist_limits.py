@@ -52,18 +52,18 @@ def easy_limits(vehicle: Vehicle, speed: float | None = None,
     ----------
     speed, yaw_rate
         [m/s], [rad/s]; if None, as fast as a stranger likes it: 1.5 lengths of the vehicle in a
-        second, and its speed over its length, both within the limits of its joints. It turns no
-        faster than it can at that speed, and speeds up, brakes and turns as gently as a bus, so
-        that its wheels hold on a dry floor.
+        second, and its speed over its length, both within the limits of its joints, and turning as
+        gently as a bus, so that its wheels hold on a dry floor. It speeds up and brakes as gently,
+        and turns no faster than its smallest radius lets it at that speed.
     """
     length = vehicle.steering.length
     rates = {axis: _fastest(vehicle, axis) for axis in (0, 2)}
     speed = min(easy_speed(vehicle), rates[0]) if speed is None else speed
-    yaw_rate = min(speed / length, rates[2]) if yaw_rate is None else yaw_rate
+    weight = float(np.linalg.norm(vehicle.model.gravity.linear)) or math.inf
+    if yaw_rate is None:
+        yaw_rate = min(speed / length, rates[2], ACROSS * weight / speed if speed else math.inf)
     radius = turning_radius(vehicle)
     yaw_rate = min(yaw_rate, speed / radius) if 0 < radius < math.inf else yaw_rate
-    weight = float(np.linalg.norm(vehicle.model.gravity.linear)) or math.inf
-    yaw_rate = min(yaw_rate, ACROSS * weight / speed) if speed else yaw_rate
     growth, decay = (max(shortest, speed / (part * weight))
                      for shortest, part in ((GROWTH, GENTLE), (DECAY, FIRM)))
     ahead, turn = (SpeedLimits(most, max_acceleration=most / growth, max_deceleration=-most / decay,

@@ -4,7 +4,6 @@ that fails."""
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, NhmechError
+from ..private_folder import private_folder
 
 if TYPE_CHECKING:
     from ..vehicle.vehicle import Vehicle
@@ -62,13 +62,17 @@ def describe_robot(robot: str) -> str:
 
 
 def prefix_rviz(config: Path, prefix: str) -> Path:
-    """A configuration of RViz, in a temporary file, whose robot has frames with a prefix; the file
-    itself where there is none. RViz reads that word nowhere else."""
+    """A configuration of RViz whose robot has frames with a prefix, in the user's cache folder; the
+    file itself where there is none. RViz reads that word nowhere else. Raises `InputError` for a
+    configuration that has no place for it."""
     if not prefix:
         return config
-    text = config.read_text(encoding="utf-8")
-    copy = Path(tempfile.mkdtemp(prefix="nhmech_")) / config.name
-    copy.write_text(text.replace('TF Prefix: ""', f'TF Prefix: "{prefix}"'), encoding="utf-8")
+    text, empty = config.read_text(encoding="utf-8"), 'TF Prefix: ""'
+    if empty not in text:
+        raise InputError(f"{config} has no line `{empty}`: RViz would show no robot with frames "
+                         f"of the prefix {prefix!r}; give its RobotModel this line")
+    copy = private_folder().path / f"{prefix.replace('/', '-')}-{config.name}"
+    copy.write_text(text.replace(empty, f'TF Prefix: "{prefix}"'), encoding="utf-8")
     return copy
 
 

@@ -10,7 +10,7 @@ from ..mechanics.quasi_velocities import change_of_basis
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import random_motions, wander
 from .example import Check, Example
-from .shapes import AXLE, Shape, pose
+from .shapes import AXLE, disc_shapes, pose
 
 SOURCE = "Neimark and Fufaev 1972"
 GRAVITY = 9.81      # [m/s^2]
@@ -91,7 +91,7 @@ def example(m: float = 2.0, r: float = 0.3, A: float | None = None,
          Check("stability of upright rolling and spinning", SOURCE, 1e-10, thresholds),
          Check("energy over 100 s", "d'Alembert", 1e-10, lambda: wander(made, disc.energy))),
         SPEEDS,
-        shapes=(Shape("cylinder", (r, r / 30), lambda q: _place(q, r), trail=True),))
+        shapes=disc_shapes(r, r / 30, lambda q: _place(q, r)))
     return made
 
 

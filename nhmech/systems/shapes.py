@@ -74,5 +74,12 @@ def placed(R: np.ndarray, position=(0.0, 0.0, 0.0)) -> np.ndarray:
     return T
 
 
+def disc_shapes(radius: float, thickness: float,
+                pose: Callable[[np.ndarray], np.ndarray]) -> tuple[Shape, Shape]:
+    """A disc about the z axis of its pose, and a bar across it that shows how it spins."""
+    bar = (1.8 * radius, 0.2 * radius, 1.2 * thickness)
+    return Shape("cylinder", (radius, thickness), pose, trail=True), Shape("box", bar, pose, ORANGE)
+
+
 # a cylinder along y, as a wheel's axle: Rx(90 degrees)
 AXLE = pose(roll=np.pi / 2)

@@ -9,7 +9,7 @@ from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import random_motions, wander
 from .example import Check, Example
 from .falling_disc import SPEEDS, growth, space
-from .shapes import AXLE, Shape, pose
+from .shapes import AXLE, disc_shapes, pose
 
 SOURCE = "Newton and Euler, in this file; Chaplygin 1897 for bodies of revolution"
 GRAVITY = 9.81      # [m/s^2]
@@ -79,9 +79,8 @@ def example(m: float = 0.4, r: float = 0.15, crown: float = 0.04, A: float | Non
          Check("energy over 50 s", "d'Alembert", 1e-10,
                lambda: wander(made, coin.energy, duration=50.0))),
         SPEEDS,
-        shapes=(Shape("cylinder", (r, 2 * crown), lambda q: pose(
-            (q[0], q[1], crown + (r - crown) * np.cos(q[3])), q[2], q[3], q[4]) @ AXLE,
-            trail=True),))
+        shapes=disc_shapes(r, 2 * crown, lambda q: pose(
+            (q[0], q[1], crown + (r - crown) * np.cos(q[3])), q[2], q[3], q[4]) @ AXLE))
     return made
 
 

@@ -43,6 +43,8 @@ class SystemPicture:
             self.visual_model.addGeometryObject(solid)
         self._trailing = [i for i, shape in enumerate(self.shapes) if shape.trail]
         self.contact_names = [f"body {i + 1}" for i in range(len(self._trailing))]
+        if len(self._trailing) == 1:
+            self.contact_names = [example.title]
 
     def configuration(self, q: np.ndarray) -> np.ndarray:
         """Poses of all shapes as one vector, (7 n,)."""

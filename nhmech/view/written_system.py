@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from inspect import getdoc
 from typing import Any
 
 import casadi as ca
@@ -20,6 +21,7 @@ from .written_motion import write_motion
 
 PUSH = 0.15         # of the largest speed of the start
 SAME = 1e-9         # [m] of poses by symbols and by numbers
+ROOM = 96           # letters in a line of a function's docstring
 RANGE = 0.25, 3.0   # what a parameter may be made, in units of its value; a zero one is within 1
 
 
@@ -37,7 +39,7 @@ def system_content(example: Example, dt: float, title: str | None) -> Content:
     fields = {"picture": picture_fields(scene, view), "wheels": [], "mu": 1.0,
               "start": start_state(parts, state), "period": 1,
               "parameters": _parameters(example, drawn), "driving": None,
-              "arrows": None, "sizes": {"parts": 0, "kernel": 0}, "note": _note(drawn),
+              "arrows": None, "sizes": {"parts": 0, "kernel": 0}, "note": _note(example, drawn),
               "remarks": "",
               "speeds": _speeds(example, equations.names)}
     return Content(fields, write_motion(parts, dt), place,
@@ -58,8 +60,26 @@ def _parameters(example: Example, drawn: tuple[str, ...]) -> list[dict[str, Any]
     return found
 
 
-def _note(drawn: tuple[str, ...]) -> str:
-    return f"no slider for {listed(drawn)}: the picture is drawn with it" if drawn else ""
+def _note(example: Example, drawn: tuple[str, ...]) -> str:
+    """What the parameters are, and which of them have no slider."""
+    words = "" if example.make is None else getdoc(example.make) or ""
+    told = [_unwrap(words.partition("\n\nParameters\n")[0])]
+    if drawn:
+        told.append(f"no slider for {listed(drawn)}: the picture is drawn with it")
+    return "\n\n".join(filter(None, told))
+
+
+def _unwrap(text: str) -> str:
+    """A docstring without the breaks of lines in which there was no room for another word."""
+    lines = text.replace("`", "").replace("::", ":").splitlines()
+    kept = lines[:1]
+    for before, line in zip(lines, lines[1:]):
+        first = line.partition(" ")[0]
+        if before and first and len(before) + 1 + len(first) > ROOM:
+            kept[-1] += " " + line
+        else:
+            kept.append(line)
+    return "\n".join(kept)
 
 
 def _speeds(example: Example, names: tuple[str, ...]) -> list[dict[str, Any]]:

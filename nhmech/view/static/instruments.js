@@ -17,15 +17,6 @@ const openInstruments = parent => {
   const shade = use => `hsl(${Math.round(130 * (1 - Math.min(Math.max((use - 0.4) / 0.6, 0), 1)))}`
     + " 75% var(--shade))";
 
-  // Names without what they have in common, and without what all wheels are called.
-  function shorten(names) {
-    const words = names.map(name => name.replace(/(_wheel)?(_joint|_link)?$/, "").split("_"));
-    let k = 0;
-    while (words.length > 1 && words.every(one => one.length > k + 1 && one[k] === words[0][k]))
-      k += 1;
-    if (words.some(one => one.slice(k).join("").length < 2)) k = Math.max(k - 1, 0);
-    return words.map(one => one.slice(k).join(" "));
-  }
   // `areHeld`: whether who drives keeps to these limits; else the numbers stand alone
   function setLimits(limits, lateral, areHeld = true) {
     speeds.textContent = "";

@@ -3,6 +3,15 @@ const put = (object, property, value) => {
   const kept = object.kept || (object.kept = {});
   if (kept[property] !== value) kept[property] = object[property] = value;
 };
+// Names without what they have in common, and without what all wheels are called.
+const shorten = names => {
+  const words = names.map(name => name.replace(/(_wheel)?(_joint|_link)?$/, "").split("_"));
+  let k = 0;
+  while (words.length > 1 && words.every(one => one.length > k + 1 && one[k] === words[0][k]))
+    k += 1;
+  if (words.some(one => one.slice(k).join("").length < 2)) k = Math.max(k - 1, 0);
+  return words.map(one => one.slice(k).join(" "));
+};
 // The page around meshcat's viewer: cameras, clock, controls, trails, legend, layers, names.
 // plain: the browser draws without a graphics card.
 const openPage = plain => {

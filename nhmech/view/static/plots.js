@@ -6,7 +6,7 @@ const openPlots = (nhmech, { now, seek }) => {
   const AGAIN = 100;  // [ms] until curves are drawn again at the earliest
   const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 4], [12, 4], [1, 3], [6, 2, 1, 2, 1, 2]];
   const store = { wheels: [], readings: [], columns: [], t: null };
-  let isNew = true, drawnAt = null;
+  let isNew = true, drawnAt = null, drawnIn = "";
 
   const own = i => getComputedStyle(document.documentElement).getPropertyValue(i).trim();
   const hue = color => `rgb(${color.map(x => Math.round(255 * x)).join()})`;
@@ -217,6 +217,21 @@ const openPlots = (nhmech, { now, seek }) => {
     choice.onchange = () => { choice.wanted = choice.value; choice.blur(); isNew = true; };
     return { choice, ...chart(choice, box.appendChild(document.createElement("canvas"))) };
   });
+  // Which line is whose, where a chart has one of each wheel.
+  const key = panel.appendChild(document.createElement("div"));
+  key.className = "key";
+  function nameLines() {
+    key.hidden = !charts.some(({ choice }) => (GROUPS[choice.value] || {}).each);
+    key.textContent = "";
+    const names = shorten(store.wheels.map(wheel => wheel.name));
+    store.wheels.forEach(({ color }, k) => {
+      const label = key.appendChild(document.createElement("span"));
+      label.innerHTML = `<svg width="26" height="6" aria-hidden="true"><path d="M0 3h26"
+        stroke="${hue(color)}" stroke-width="2" stroke-dasharray="${DASHES[k % DASHES.length]}"/>
+        </svg>`;
+      label.append(names[k]);
+    });
+  }
   function offer() {
     const names = [...Object.keys(GROUPS).filter(name => found.has(name)),
                    ...store.columns.map(one => one.name)];
@@ -228,6 +243,7 @@ const openPlots = (nhmech, { now, seek }) => {
       const other = names[Math.min(1, names.length - 1)];
       choice.value = names.includes(choice.wanted) ? choice.wanted : other;
     }
+    nameLines();
   }
   const button = document.createElement("button");
   Object.assign(button, { id: "graph", className: "plain", textContent: "plot",
@@ -244,11 +260,12 @@ const openPlots = (nhmech, { now, seek }) => {
   let due = 0;
   function tick(time) {
     requestAnimationFrame(tick);
-    if (panel.hidden || time < due || !(isNew || now() !== drawnAt)) return;
+    const looks = [innerWidth, innerHeight, document.documentElement.className].join();
+    if (panel.hidden || time < due || !(isNew || now() !== drawnAt || looks !== drawnIn)) return;
     if (isNew) offer();
     for (const { draw } of charts) draw();
     isNew = false;
-    drawnAt = now();
+    [drawnAt, drawnIn] = [now(), looks];
     due = time + AGAIN;
   }
   requestAnimationFrame(tick);

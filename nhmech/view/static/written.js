@@ -147,9 +147,14 @@ const openWritten = (nhmech, content) => {
     keep();
     draw();
   }
+  // When a moment was kept last.
+  function latest() {
+    const { history } = state;
+    return history.length ? history[history.length - 1].state.t : -Infinity;
+  }
   function keep() {
-    const last = state.history[state.history.length - 1], now = motion.state.t;
-    if (last && now - last.state.t < EACH - 1e-9) return;
+    const now = motion.state.t;
+    if (now - latest() < EACH - 1e-9) return;
     state.history.push({ ...motion.save(), q: motion.q.slice(), twist: [...state.twist] });
     if (state.history.length > KEPT) state.history.shift();
     Object.assign($("time"), { min: state.history[0].state.t, max: Math.max(now, 1e-3) });
@@ -219,10 +224,19 @@ const openWritten = (nhmech, content) => {
                   places);
     ghost.show(poses);
   }
-  function draw() {
-    haunt();
+  function place() {
     now[0] = motion.state.t;
     content.place([now, motion.q, motion.v, motion.state.theta], places);
+  }
+  // Where the trails pass now, and a moment that can be returned to.
+  function mark() {
+    place();
+    trails.add(marks);
+    keep();
+  }
+  function draw() {
+    haunt();
+    place();
     nhmech.lean(up);
     const messages = picture.paths.map((path, i) => ({
       type: "set_transform", path, matrix: poses.slice(16 * i, 16 * i + 16) }));
@@ -310,13 +324,13 @@ const openWritten = (nhmech, content) => {
       if (driving && motion.state.k % content.period === 0) ask(content.period * dt);
       if (!motion.step()) break;
       state.behind -= dt;
+      if (motion.state.t - latest() >= EACH) mark();
       if (motion.state.k % content.period === 0) slow = performance.now() > until;
     }
     // one long frame is a window that was covered; several are a slow computer
     state.lag = late > 2 || (slow && (state.lag || state.behind > 0.09));
     draw();
-    trails.add(marks);
-    keep();
+    mark();
   }
   // So many seconds with a twist, at once; then it rests. For pictures.
   function advance(seconds, twist) {
@@ -324,7 +338,7 @@ const openWritten = (nhmech, content) => {
     for (let k = 0; k < steps && !motion.state.stop; ++k) {
       if (driving && k % content.period === 0) motion.follow(twist);
       motion.step();
-      if (k % 20 === 19) { draw(); trails.add(marks); keep(); }
+      if (k % 20 === 19) { draw(); mark(); }
     }
     setPaused(true);
   }
