@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cache
 from math import atan, degrees
 from weakref import WeakKeyDictionary
 
@@ -259,8 +260,9 @@ class _Judge:
         joints allow."""
         try:
             demand = steady_turn(self.vehicle, curvature)
-            lift = self._first(demand.load, Cause.LIFT_OFF)
-            slip = self._earliest(demand.load, lift)
+            load = cache(demand.load)      # each cause is looked for at the same trial values
+            lift = self._first(load, Cause.LIFT_OFF)
+            slip = self._earliest(load, lift)
         except Unattainable as error:
             return (self._refuse(error),) * 3
         if slip.cause is Cause.LIFT_OFF:
@@ -293,7 +295,7 @@ class _Judge:
     def _straight(self, load: Callable[[Demand, float], tuple[ContactLoad, np.ndarray]]) -> Limit:
         try:
             demand = steady_turn(self.vehicle, 0.0)
-            return self._earliest(lambda size: load(demand, size))
+            return self._earliest(cache(lambda size: load(demand, size)))
         except Unattainable as error:
             return self._refuse(error)
 
@@ -309,7 +311,10 @@ class _Judge:
     def _earliest(self, state: State, lift: Limit | None = None) -> Limit:
         """The first of slip, lift-off and the end of effort."""
         lift = lift or self._first(state, Cause.LIFT_OFF)
-        found = _least(self._first(state, Cause.SLIP), self._first(state, Cause.EFFORT))
+        found = self._first(state, Cause.EFFORT)
+        # without friction that ends, the slack of `_slack` is the least normal force
+        if any(map(np.isfinite, self.mu.values())):
+            found = _least(self._first(state, Cause.SLIP), found)
         # a wheel whose load vanishes has no friction left: it lifts off, rather than slips
         if lift.value is not None and found.value is not None and (
                 found.value >= lift.value * (1 - EQUAL)):
