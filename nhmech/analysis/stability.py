@@ -93,11 +93,13 @@ def speed_sweep(constrained: HasConstrained | Variations, speeds: Iterable[float
     speeds = np.array(list(speeds), dtype=float)
     if not (np.diff(speeds) > 0).all():
         raise InputError(f"speeds = {show(speeds)} must increase")
-    members = tuple(motions.straight(v) for v in speeds)
-    rows = [linearise(motions.variations, m.q, m.xi, m.u).eigenvalues for m in members]
+    members, rows = [], []
+    for v in speeds:
+        members.append(m := motions.straight(v))
+        rows.append(linearise(motions.variations, m.q, m.xi, m.u).eigenvalues)
     size = max((np.abs(row).max(initial=0.0) for row in rows), default=0.0)
     neutral = min((int(np.sum(np.abs(row) <= ZERO * max(1.0, size))) for row in rows), default=0)
-    return Sweep("forward speed", "m/s", speeds, branches(rows), neutral, members)
+    return Sweep("forward speed", "m/s", speeds, branches(rows), neutral, tuple(members))
 
 
 def branches(rows: list[np.ndarray]) -> np.ndarray:

@@ -16,6 +16,8 @@ from ..simulation.simulated import Simulated
 from .ignorable_fields import IgnorableFields, ignorable_fields
 from .motions import ZERO, kernel
 
+RECENT = 4      # points that are kept: who finds a steady motion linearises there next
+
 
 @dataclass(frozen=True)
 class Point:
@@ -92,6 +94,7 @@ class Variations:
         self.space = self.system.algebroid
         self.xi = ca.SX.sym("xi", self.equations.frame.nxi)
         self.inputs = [self.system.t, self.system.q, self.xi, self.system.u, self.system.theta]
+        self._recent: dict[tuple, Point] = {}
 
     @classmethod
     def of(cls, given: HasConstrained | Variations) -> Variations:
@@ -151,6 +154,14 @@ class Variations:
                                   ("u", u, nu)):
             if value.shape != (size,):
                 raise InputError(f"{name} has shape {value.shape}, expected ({size},)")
+        key = (t, ignorable, *(array.tobytes() for array in (q, xi, u, self.theta)))
+        found = self._recent.get(key) or self._work_out(t, q, xi, u, ignorable)
+        others = [item for item in self._recent.items() if item[0] != key]
+        self._recent = dict([*others[1 - RECENT:], (key, found)])
+        return found
+
+    def _work_out(self, t: float, q: np.ndarray, xi: np.ndarray, u: np.ndarray,
+                  ignorable: bool) -> Point:
         (v, rate, slope, transport, E, f_eta, f_xi, f_u, H, phi, rho,
          structure) = self._values(t, q, xi, u)
         tangent, n = kernel(H), self.space.nv + len(xi)
