@@ -72,7 +72,7 @@ def unicycle(vehicle: Vehicle) -> Unicycle:
         if np.abs(_normal(vehicle, q) - upright).max() > SAME:
             continue                                            # a pose that leans differently
         planar, tilting = _planar(_normal(vehicle, q), vehicle.algebroid.nv)
-        A = vehicle.functions.constraints(0.0, q, vehicle.theta)[0].full()
+        A = vehicle.functions.rows(0.0, q, vehicle.theta)[0]
         allowed = planar @ _kernel(np.vstack([A, tilting * length])) * [[1], [1], [length]]
         gram += allowed @ allowed.T
     values, vectors = np.linalg.eigh(gram)

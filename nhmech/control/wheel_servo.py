@@ -148,7 +148,7 @@ class WheelServo(Combinator):
     def _moving_part(self, q: np.ndarray, on: np.ndarray) -> np.ndarray:
         """P (nu, nu): efforts of the joints that are `on`, without those with which redundant ones
         only brace against each other, which do no work in any motion that the wheels allow."""
-        A = self.vehicle.functions.constraints(0.0, q, self.vehicle.theta)[0].full()
+        A = self.vehicle.functions.rows(0.0, q, self.vehicle.theta)[0]
         rates = kernel(A[list(self.vehicle.frame.kept)])[self._places] * on[:, None]
         return rates @ np.linalg.pinv(rates, rcond=RANK)
 

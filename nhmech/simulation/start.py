@@ -150,9 +150,9 @@ def _fit_scrubbing(vehicle: Vehicle, q: np.ndarray, places: list[int],
     """v (nv,) of the motion that wheels which scrub are commanded with, and how far it is from
     wanted values: of any other vehicle, rolling."""
     commanded = as_commanded(vehicle)
-    A, b, _ = (part.full() for part in commanded.functions.constraints(0.0, q, commanded.theta))
+    A, b, _ = commanded.functions.rows(0.0, q, commanded.theta)
     rows = np.vstack((A, np.eye(A.shape[1])[places]))
-    right = np.concatenate((-b.ravel(), wanted))
+    right = np.concatenate((-b, wanted))
     v = LeastSquares(*rows.shape)(rows, right)
     return v, float(np.abs(rows @ v - right).max())
 

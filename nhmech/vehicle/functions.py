@@ -30,6 +30,14 @@ class VehicleFunctions:
         return self.constrained.constraint_function()
 
     @cached_property
+    def rows(self) -> ThreadBuffered:
+        """`constraints` of numbers."""
+        s = self.constrained.system
+        parts = self.constraints(s.t, s.q, s.theta)
+        function = ca.Function("rows", [s.t, s.q, s.theta], [ca.densify(part) for part in parts])
+        return ThreadBuffered(function, matrices=[0])
+
+    @cached_property
     def flow(self) -> ca.Function:
         """(t, q, v, theta) -> what A v + b leaves out (m,)."""
         return self.constrained.flow_function()
@@ -85,3 +93,8 @@ class VehicleFunctions:
         sines = ca.vertcat(*[ca.SX(1) if c.sine is None else c.sine for c in contacts])
         return ca.Function("contacts", [s.t, s.q, s.theta],
                            [ca.densify(part) for part in (points, ca.horzcat(*directions), sines)])
+
+    @cached_property
+    def places(self) -> ThreadBuffered:
+        """`contacts` of numbers."""
+        return ThreadBuffered(self.contacts, matrices=[0, 1])

@@ -248,7 +248,7 @@ class Vehicle:
     @check_arguments
     def constraint_matrix(self, q: np.ndarray, t: float = 0.0) -> np.ndarray:
         """A (m, nv) of all rows, dropped ones included."""
-        return self.functions.constraints(t, self._read_q(q), self.theta)[0].full()
+        return self.functions.rows(t, self._read_q(q), self.theta)[0]
 
     @check_arguments
     def constraint_error(self, t: float, q: np.ndarray,
@@ -256,10 +256,10 @@ class Vehicle:
         """A v + b of all rows, dropped ones included [m/s], with `Distribution.flow`; and phi
         [m]."""
         q = self._read_q(q)
-        A, b, phi = self.functions.constraints(t, q, self.theta)
+        A, b, phi = self.functions.rows(t, q, self.theta)
         v = read_vector("v", v, self.algebroid.v_names)
         flow = self.functions.flow(t, q, v, self.theta)
-        return A.full() @ v + (b + flow).full().ravel(), phi.full().ravel()
+        return A @ v + b + flow.full().ravel(), phi
 
     @check_arguments
     def energy(self, t: float, q: np.ndarray, v: np.ndarray) -> float:
@@ -288,19 +288,20 @@ class Vehicle:
     def contact_points(self, q: np.ndarray, t: float = 0.0) -> np.ndarray:
         """p_WK of every contact, (k, 3) [m]."""
         q = self._read_q(q)
-        points, _, _ = self.functions.contacts(t, q, self.theta)
+        points, _, _ = self.functions.places(t, q, self.theta)
         pin.forwardKinematics(self.model, self.data, q)
         found = [self.data.oMi[c.mount.body].act(point)
-                 for c, point in zip(self.contacts, points.full().T)]
+                 for c, point in zip(self.contacts, points.T)]
         return np.array(found).reshape(-1, 3)
 
     @check_arguments
     def contact_directions(self, q: np.ndarray, t: float = 0.0) -> list[dict[str, np.ndarray]]:
         """Unit vectors of the held directions in W, contact by contact."""
         q = self._read_q(q)
-        _, columns, _ = self.functions.contacts(t, q, self.theta)
+        _, columns, _ = self.functions.places(t, q, self.theta)
         pin.forwardKinematics(self.model, self.data, q)
-        columns, result, i = columns.full(), [], 0
+        result: list[dict[str, np.ndarray]] = []
+        i = 0
         for c in self.contacts:
             R = self.data.oMi[c.mount.body].rotation
             result.append({name: R @ columns[:, i + k] for k, name in enumerate(c.held)})
