@@ -387,5 +387,6 @@ class ConstrainedSystem:
     def constraint_function(self) -> ca.Function:
         """(t, q, theta) -> A (m, nv), b (m,), phi (k,)."""
         s, d = self.system, self.distribution
-        return ca.Function("constraints", [s.t, s.q, s.theta], s.expand(d.A, d.b, d.phi),
+        return ca.Function("constraints", [s.t, s.q, s.theta],
+                           [ca.densify(part) for part in s.expand(d.A, d.b, d.phi)],
                            ["t", "q", "theta"], ["A", "b", "phi"])

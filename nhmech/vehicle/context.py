@@ -12,6 +12,7 @@ import pinocchio as pin
 from ..mechanics.algebroid import LieAlgebroid
 from ..urdf.description import Description
 from .ground import Ground
+from .inertia import Inertia, Spin, lump_inertias
 from .parameters import Parameters
 
 
@@ -38,6 +39,11 @@ class BuildContext:
     def joint_names(self) -> list[str]:
         """The moving joints, without the universe and the root's."""
         return list(self.model.names)[2:]
+
+    @cached_property
+    def inertias(self) -> tuple[list[Inertia | None], list[Spin]]:
+        """As `lump_inertias`."""
+        return lump_inertias(self.model, self.parameters, self.body_names, self.spinning)
 
     @cached_property
     def normal(self) -> np.ndarray:

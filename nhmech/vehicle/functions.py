@@ -32,10 +32,7 @@ class VehicleFunctions:
     @cached_property
     def rows(self) -> ThreadBuffered:
         """`constraints` of numbers."""
-        s = self.constrained.system
-        parts = self.constraints(s.t, s.q, s.theta)
-        function = ca.Function("rows", [s.t, s.q, s.theta], [ca.densify(part) for part in parts])
-        return ThreadBuffered(function, matrices=[0])
+        return ThreadBuffered(self.constraints, matrices=[0])
 
     @cached_property
     def flow(self) -> ca.Function:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
+import pinocchio as pin
 
-from .context import BuildContext
 from .model import joint_axis
 from .parameters import INERTIAL, Parameters, is_present
 
@@ -51,19 +52,19 @@ class Spin:
     axle: ca.SX  # unit, in the carrier's frame (3,)
 
 
-def lump_inertias(context: BuildContext) -> tuple[list[Inertia | None], list[Spin]]:
+def lump_inertias(model: pin.Model, parameters: Parameters, body_names: Sequence[str],
+                  spinning: Collection[int]) -> tuple[list[Inertia | None], list[Spin]]:
     """Inertia of each joint's body (None without any), that of joint i at i - 1, and the spins of
-    lumped wheels.
+    lumped wheels. Arguments as the fields of `BuildContext`.
 
     The payload is part of the root's body.
     """
-    model, parameters = context.model, context.parameters
-    inertias = [_read_body(parameters, body) for body in context.body_names[1:]]
+    inertias = [_read_body(parameters, body) for body in body_names[1:]]
     if is_present(parameters["payload.mass"]):
         place = ca.vertcat(*[ca.SX(parameters[f"payload.{c}"]) for c in "xyz"])
         inertias[0] = Inertia(parameters["payload.mass"], place, ca.SX(3, 3)).combine(inertias[0])
     spins = []
-    for joint in sorted(context.spinning):
+    for joint in sorted(spinning):
         wheel = inertias[joint - 1]
         if wheel is None:
             continue

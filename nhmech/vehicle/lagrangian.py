@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..mechanics.system import LagrangianSystem
 from .context import BuildContext
 from .formulation import Formulation
-from .inertia import Inertia, Spin, lump_inertias
+from .inertia import Inertia, Spin
 from .parameters import gravity_vector, is_present
 from .tree import Body
 from .tyres import tyre_forces
@@ -27,7 +27,7 @@ def vehicle_lagrangian(context: BuildContext, form: Formulation) -> LagrangianSy
 
     The potential energy is zero at the height of W's own origin.
     """
-    inertias, spins = lump_inertias(context)
+    inertias, spins = context.inertias
     v, a, parameters = context.v, context.a, context.parameters
     gibbs = gibbs_function(form.bodies, inertias, spins, v, a)
     kinetic, potential = energies(form.bodies, inertias, spins, v,

@@ -43,7 +43,7 @@ def find_frozen(constrained: ConstrainedSystem, n_B: ca.SX, parameters: Paramete
         forms = at_samples(constrained, ca.densify(d.A[list(d.phi_rows), :]))
     for k in range(3):
         # dn_k/dt = (n x omega)_k
-        rates = [np.cross(np.eye(3)[k], n) for n in normals]
+        rates = np.cross(np.eye(3)[k], normals)
         held = all(_is_held(form, rate) for form, rate in zip(forms, rates))
         if held and np.ptp(normals[:, k]) <= SAME:
             values[k] = _round(normals[:, k].mean())
