@@ -157,7 +157,7 @@ def few_moments(request):
         yield
 
 
-LONG = 5000      # steps of a run from which a test waits for its code
+LONG = 1000      # steps of a run from which a test waits for its code
 
 
 @pytest.fixture(scope="session", autouse=True)

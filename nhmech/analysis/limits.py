@@ -312,12 +312,11 @@ class _Judge:
         """The first of slip, lift-off and the end of effort."""
         lift = lift or self._first(state, Cause.LIFT_OFF)
         found = self._first(state, Cause.EFFORT)
-        # without friction that ends, the slack of `_slack` is the least normal force
-        if any(map(np.isfinite, self.mu.values())):
+        if any(map(np.isfinite, self.mu.values())):      # else a wheel slips where it lifts off
             found = _least(self._first(state, Cause.SLIP), found)
         # a wheel whose load vanishes has no friction left: it lifts off, rather than slips
-        if lift.value is not None and found.value is not None and (
-                found.value >= lift.value * (1 - EQUAL)):
+        if lift.value is not None and (found.value is None
+                                       or found.value >= lift.value * (1 - EQUAL)):
             return lift
         return found
 

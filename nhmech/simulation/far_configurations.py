@@ -11,12 +11,14 @@ from ..errors import NhmechError
 from ..vehicle.couplings import Steering
 from ..vehicle.vehicle import Vehicle
 from .bounds import followers
+from .once import once
 
 COUNT = 500      # less than one in a thousand lies where no chart serves that these ask for
 NEAR = -3, 0    # powers of ten of the vehicle's length, from a wheel to where it turns about
 LEAN = 1.3       # [rad] at which a wheel nearly lies down
 
 
+@once
 def far_configurations(vehicle: Vehicle, count: int = COUNT) -> list[np.ndarray]:
     """Up to so many configurations (nq,) all over the range of a vehicle: joints that do not roll
     anywhere between their limits, roll and pitch where they are free. The same ones each time.
