@@ -84,8 +84,8 @@ class Kernel:
 
     def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int,
             steps: int, hold: int = 1, every: int = 1, record: np.ndarray | None = None,
-            spread: Callable = map, parts: int = 1) -> None:
-        """As `Lanes.run`; `spread` and `parts` are not used."""
+            spread: Callable = map, parts: int = 1, mended: int = 1) -> None:
+        """As `Lanes.run`; all steps are thorough, `spread` and `parts` are not used."""
         self.gpu.use()
         count, nx = state.count, len(state.x)
         # or one period for all steps

@@ -16,6 +16,7 @@ from ..errors import CompileError
 from .cache import default_cache
 from .compiler import LARGE, Compiler, compile_seconds, find_compiler, run_compiler
 from .lane_type import vectorise
+from .loop import MENDED
 from .workspace import workspace
 
 # One pack of lanes goes through all its steps before the next one starts: its state never leaves
@@ -36,7 +37,7 @@ EXPORTED void nhmech_lanes(long long first, long long end, long long room, long 
                            long long u_period, long long u_lane, long long u_entry, long long hold,
                            const double* theta, long long theta_lane, long long theta_entry,
                            double* x, double* health, const double* sides, long long* status,
-                           long long* done, long long every, double* record) {{
+                           long long* done, long long every, double* record, long long mended) {{
   static const int nx = {nx}, nu = {nu}, ntheta = {ntheta};
   const lane* arg[{sz_arg}];
   lane* res[{sz_res}];
@@ -52,6 +53,7 @@ EXPORTED void nhmech_lanes(long long first, long long end, long long room, long 
     guard = found[2];
     alive = alive == 0;
     bool whole = !any(~alive);
+    long long swift = mended - k0 % mended;
     for (int j = 0; j < ntheta; ++j)
       parameter[j] = gathered(theta + j * theta_entry, at, count - 1, theta_lane);
     for (long long k = k0; k < k0 + steps; ++k) {{
@@ -66,7 +68,11 @@ EXPORTED void nhmech_lanes(long long first, long long end, long long room, long 
       arg[0] = &time; arg[1] = now; arg[2] = input; arg[3] = parameter; arg[4] = &length;
       arg[5] = &side; arg[6] = &guard;
       res[0] = next; res[1] = found; res[2] = &answer;
-      {name}(arg, res, iw, w, 0);
+      if (--swift) {swift}(arg, res, iw, w, 0);
+      else {{
+        {name}(arg, res, iw, w, 0);
+        swift = mended;
+      }}
       const mask bad = (answer.v != all(0.)) & alive;
       if (__builtin_expect(any(bad), 0)) {{
         for (int l = 0; l < LANES; ++l) if (bad[l]) {{
@@ -138,7 +144,7 @@ class Lanes:
 
     def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int,
             steps: int, hold: int = 1, every: int = 1, record: np.ndarray | None = None,
-            spread: Callable = map, parts: int = 1) -> None:
+            spread: Callable = map, parts: int = 1, mended: int = MENDED) -> None:
         """Advances `state` in place over steps k0 to k0 + steps, from time k0 dt.
 
         Parameters
@@ -152,6 +158,8 @@ class Lanes:
             (K, nx, room): the state before each step k with k % every == 0 goes to row k // every.
         spread
             `map`, or that of a pool of threads, over so many `parts` of the cases.
+        mended
+            The steps k with (k + 1) % mended == 0 are the thorough ones.
         """
         period = u.strides[0] // 8 if u.ndim == 3 else 0
         edges = np.linspace(0, state.room // self.width, parts + 1).astype(int) * self.width
@@ -162,22 +170,22 @@ class Lanes:
             self.call(edges[i], edges[i + 1], state.room, state.count, dt, k0, steps,
                       u.ctypes.data, period, u.strides[-2] // 8, u.strides[-1] // 8, hold,
                       theta.ctypes.data, theta.strides[0] // 8, theta.strides[1] // 8,
-                      *memory, every, None if record is None else record.ctypes.data)
+                      *memory, every, None if record is None else record.ctypes.data, mended)
 
         for _ in spread(part, range(parts)):
             pass
 
     def bind(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float,
              steps: int) -> Callable[[], None]:
-        """So many steps from time zero on fixed memory, again at each call: `run` for those who
-        call it often."""
+        """So many steps from time zero on fixed memory, again at each call, of which the last one
+        is thorough: `run` for those who call it often."""
         words = [ctypes.c_longlong(n) for n in (
             0, state.room, state.room, state.count, 0, steps, 0, u.strides[0] // 8,
             u.strides[1] // 8, 1, theta.strides[0] // 8, theta.strides[1] // 8, 1)]
         at = [ctypes.c_void_p(array.ctypes.data) for array in (
             u, theta, state.x, state.health, state.side, state.status, state.done)]
         held = (*words[:4], ctypes.c_double(dt), *words[4:6], at[0], *words[6:10], at[1],
-                *words[10:12], *at[2:], words[12], None)
+                *words[10:12], *at[2:], words[12], None, ctypes.c_longlong(min(steps, MENDED)))
         call, kept = self.call, (state, u, theta)       # whose addresses C has
 
         def run(_kept: object = kept) -> None:
@@ -224,16 +232,19 @@ def find_vector_compiler() -> VectorCompiler | None:
     )
 
 
-def step_words(step: ca.Function) -> dict[str, int | str]:
+def step_words(step: ca.Function, *others: ca.Function) -> dict[str, int | str]:
     """What a loop's text wants to know of (t, x, u, theta, dt, side, guard) -> (x, health,
-    status)."""
+    status), and others like it."""
     return {"name": step.name(), "nx": step.nnz_out(0), "nu": step.nnz_in(2),
-            "ntheta": step.nnz_in(3), **workspace(step)}
+            "ntheta": step.nnz_in(3), **workspace(step, *others)}
 
 
-def compile_lanes(step: ca.Function) -> Lanes | None:
+def compile_lanes(step: ca.Function, swift: ca.Function | None = None) -> Lanes | None:
     """The loop around (t, x, u, theta, dt, side, guard) -> (x, health, status), compiled as C++ on
     vectors of 8 (AVX-512), 4 (AVX) or 2 doubles.
+
+    Most steps are `swift` ones, where there are such: those keep constraints and guard only as well
+    as rounding lets them, and want to know the guard that they begin with.
 
     None where there is no compiler, or where it takes too long (said once). Raises `CompileError`
     where it refuses.
@@ -242,14 +253,16 @@ def compile_lanes(step: ca.Function) -> Lanes | None:
     if compiler is None:
         return None
     generator = ca.CodeGenerator(f"{step.name()}.cpp", {"with_header": False, "cpp": True})
-    generator.add(step)
-    code = vectorise(generator.dump()) + _LOOP.format(**step_words(step))
+    swift = swift or step
+    for function in dict.fromkeys((step, swift)):
+        generator.add(function)
+    code = vectorise(generator.dump()) + _LOOP.format(swift=swift.name(), **step_words(step, swift))
     library = default_cache().load(code, compiler, code.count("\n"))
     if library is None:
         return None
     call = library.function("nhmech_lanes")
     pointer, integer, real = ctypes.c_void_p, ctypes.c_longlong, ctypes.c_double
     call.argtypes = [*[integer] * 4, real, integer, integer, pointer, *[integer] * 4,
-                     pointer, integer, integer, *[pointer] * 5, integer, pointer]
+                     pointer, integer, integer, *[pointer] * 5, integer, pointer, integer]
     call.restype = None
     return Lanes(call, library.function("nhmech_lane_count")())

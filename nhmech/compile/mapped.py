@@ -23,8 +23,9 @@ class Mapped:
 
     def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int,
             steps: int, hold: int = 1, every: int = 1, record: np.ndarray | None = None,
-            spread: Callable = map, parts: int = 1) -> None:
-        """As `Lanes.run`; `parts` are threads of CasADi's, and `spread` is not used."""
+            spread: Callable = map, parts: int = 1, mended: int = 1) -> None:
+        """As `Lanes.run`; all steps are thorough, `parts` are threads of CasADi's, and `spread` is
+        not used."""
         mapped = self._map_step(state.count, parts)
         for k in range(k0, k0 + steps):
             if record is not None and k % every == 0:

@@ -58,9 +58,7 @@ def drive_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
     steering = [axle.steering for axle in driven_steering(vehicle)]
 
     def close(name: str, wanted: ca.SX, is_position: bool) -> ca.SX:
-        target = servo.target(name, is_position)
-        position = None if target.position is None else x[target.position]
-        return target.close(wanted, v[target.rate], position, clip)
+        return servo.target(name, is_position).acceleration(wanted, v, x)
 
     spun = [close(joint.joint, rates[i], False) for i, joint in enumerate(rolled_joints(vehicle))]
     stopped = [close(name, ca.SX(0), False) for name in steering]

@@ -27,6 +27,7 @@ from .feedback import Feedback, feedback_function
 from .integration.integrators import (
     POOR,
     advance_function,
+    keeping_advance_function,
     projection_function,
     rate_function,
     step_function,
@@ -136,7 +137,7 @@ def start_cases(made: Stepper, x0: np.ndarray, theta: np.ndarray,
     state = LaneState.of(x0, made.runner.width)
     if u is None:
         u = np.zeros((len(x0), made.step.size1_in(2)))
-    made.runner.run(state, u, theta, dt=0.0, k0=0, steps=1)
+    made.runner.run(state, u, theta, dt=0.0, k0=0, steps=1, mended=1)
     bounded = np.isin(state.status, (Status.LIMIT, Status.GROUNDED))
     off = np.flatnonzero(np.where(bounded, Status.DONE, state.status)[:state.count])
     if len(off):
@@ -226,15 +227,19 @@ def stepper(constrained: HasConstrained, device: str = "cpu", on_limit: str = "s
         simulated, scheme = Simulated.of(constrained), SCHEMES[integrator]
         equations, bounds = simulated.equations, Bounds.of(simulated, on_limit, on_fall)
         assert scheme.method is not None, "of steps that are their user's"
-        advance = advance_function(equations, scheme.method)
         control = None if law is None else feedback_function(law, equations)
-        if control is not None:
-            advance = _asking(advance, control)
         margins = bounds.along(equations)
-        step = step_function(advance, None if margins is None else (
-            margins, [bound.status for bound in bounds.found]))
-        cost = _cost(advance, equations, scheme)
-        runner = compile_kernel(step, cost) if device == "gpu" else _runner(step)
+        bounded = None if margins is None else (margins, [bound.status for bound in bounds.found])
+        steps = []
+        for make, name in ((advance_function, "nhmech_step"),
+                           (keeping_advance_function, "nhmech_swift"))[:1 + (device == "cpu")]:
+            advance = make(equations, scheme.method)
+            if advance is not None:
+                advance = advance if control is None else _asking(advance, control)
+                steps.append(step_function(advance, bounded, name))
+                cost = _cost(advance, equations, scheme)
+        step = steps[0]
+        runner = compile_kernel(step, cost) if device == "gpu" else _runner(*steps)
         made = _kept[key] = Stepper(simulated, equations, StateVector.of(equations), step, cost,
                                     runner, bounds, control)
         if key[0] not in _watched:       # a wrapper that `Simulated` does not hold may go
@@ -267,10 +272,10 @@ def _asking(advance: ca.Function, control: ca.Function) -> ca.Function:
                        advance.call([t, x, held, theta, dt]), {"cse": True} if symbolic else {})
 
 
-def _runner(step: ca.Function) -> Lanes | Mapped:
+def _runner(step: ca.Function, swift: ca.Function | None = None) -> Lanes | Mapped:
     log = logging.getLogger("nhmech")
     try:
-        lanes = compile_lanes(step)
+        lanes = compile_lanes(step, swift)
         if lanes is not None:
             return lanes
         log.warning("no C compiler found: batches run in CasADi's virtual machine, a hundred times "

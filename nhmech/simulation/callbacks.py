@@ -43,12 +43,17 @@ def call(function: Callable, what: str, state: State, takes: str = "(t, state)")
     of the user's file."""
     try:
         return function(state.t, state)
-    except NhmechError as error:
-        raise SimulationError(f"{what} at t = {state.t:.6g} s: {error}") from error
     except Exception as error:
-        where = error_location(error, takes)
-        raise SimulationError(f"{what} raised {type(error).__name__} at t = {state.t:.6g} s: "
-                              f"{error}{where}") from error
+        raise failure(error, what, state, takes) from error
+
+
+def failure(error: Exception, what: str, state: State,
+            takes: str = "(t, state)") -> SimulationError:
+    """What `call` raises."""
+    if isinstance(error, NhmechError):
+        return SimulationError(f"{what} at t = {state.t:.6g} s: {error}")
+    return SimulationError(f"{what} raised {type(error).__name__} at t = {state.t:.6g} s: {error}"
+                           f"{error_location(error, takes)}")
 
 
 def error_location(error: Exception, takes: str = "") -> str:

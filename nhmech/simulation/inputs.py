@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
 from ..checks import as_numbers
 from ..errors import SimulationError
-from .callbacks import call, controller_name
+from .callbacks import call, controller_name, failure
 from .command import NOT_YET, BadCommand, Command, Controller, commanded_twist, is_named
 from .propagator import Propagator
 from .state import State
@@ -36,9 +36,8 @@ class Inputs:
         nu = propagator.simulated.nu
         # views of the moment's u: efforts, then wrenches in their order; those of a vehicle that
         # nobody gives stay zero
-        self._efforts = self._moment.u[:nu]
+        self._efforts: Any = self._moment.u[:nu].data
         self._wrenches = self._moment.u[nu:].reshape(-1, 6)
-        self._write = struct.Struct(f"{nu}d").pack_into
 
     def __repr__(self) -> str:
         return f"<Inputs of {self.name}, asked every {self.every} steps>"
@@ -63,7 +62,10 @@ class Inputs:
             return True
         state = self._moment.state
         if self.controller is not None:
-            command = call(self.controller, self.name, state)
+            try:
+                command = self.controller(state.t, state)
+            except Exception as error:
+                raise failure(error, self.name, state) from error
             try:
                 self._follow(command)
             except BadCommand as error:
@@ -82,21 +84,20 @@ class Inputs:
         """Efforts that the command asks for; in a kinematic run, speeds."""
         chart, moment = self._atlas.chart, self._moment
         if chart.kinematic:
-            moment.x[chart.state_vector.nconf:] = self._speeds(command)
-            self._propagator.settle()
+            self._move(command)
         else:
             # all in one stroke
-            self._write(self._efforts.data, 0, *chart.inverse_dynamics.efforts(
-                command, moment, self._theta, self._slide))
+            self._efforts[:] = chart.inverse_dynamics.efforts(command, moment, self._theta,
+                                                              self._slide)
 
-    def _speeds(self, command: Command) -> np.ndarray:
-        """xi of the present chart. Plain numbers are the speeds of the primary one."""
+    def _move(self, command: Command) -> None:
+        """Plain numbers are the speeds of the primary chart."""
         chart, primary, moment = self._atlas.chart, self._atlas.primary, self._moment
-        if chart is primary or command is None or is_named(command):
-            return chart.inverse_dynamics.speeds_for(command, moment, self._theta)
-        wanted = primary.inverse_dynamics.speeds_for(command, moment, self._theta)
-        return chart.inverse_dynamics.fit_speeds(moment.t, moment.q, self._theta, primary.speeds,
-                                                 wanted)[0]
+        if chart is not primary and command is not None and not is_named(command):
+            _, wanted = primary.inverse_dynamics.courses.check(command, moment.t)
+            command, _ = chart.inverse_dynamics.fit_speeds(
+                moment.t, moment.q, self._theta, primary.speeds, np.asarray(wanted))
+        chart.inverse_dynamics.move(command, moment, self._theta)
 
     def _push(self, state: State) -> None:
         for row, (link, wrench) in zip(self._wrenches, self.wrench.items()):

@@ -4,7 +4,6 @@ of the joints."""
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,24 +15,16 @@ import numpy as np
 from ..errors import REPR, listed
 from ..mechanics.equations import Equations
 from ..urdf.description import JointLimits
-from .command import (
-    BadCommand,
-    Command,
-    JointPosition,
-    JointTorque,
-    JointVelocity,
-    NamedCommand,
-    is_named,
-)
-from .integration.integrators import symbols_of
-from .least_squares import SINGULAR, LeastSquares, LeastSquaresFunction
+from .command import BadCommand, Command, JointPosition, JointTorque
+from .command_function import CommandFunction, CommandSymbols
+from .command_reader import CommandReader, Part
+from .integration.integrators import projection_function, symbols_of
+from .least_squares import SINGULAR, WELL, LeastSquares
 from .moment import Moment
-from .named_commands import Entry, NamedReader
 from .state_vector import StateVector
 
 VELOCITY_TIME = 0.05     # [s] in which a joint closes an error of its velocity
 POSITION_TIME = 0.10     # [s] likewise of its position; both critically damped
-_FLOAT = np.dtype(float)
 NO_LIMITS = JointLimits()
 
 # (u without the efforts sought, rows of the joints in v, columns in u, accelerations) -> efforts;
@@ -62,37 +53,33 @@ class Target:
     limits: JointLimits
     is_position: bool
 
-    def acceleration(self, wanted: float, moment: Moment) -> float:
-        """That closes its error; the rate on the way keeps its limit."""
-        position = None if self.position is None else moment.x.item(self.position)
-        return self.close(wanted, moment.v.item(self.rate), position)
+    def acceleration(self, wanted: Any, v: Any, x: Any) -> Any:
+        """That closes its error; of symbols, x the state vector.
 
-    def close(self, wanted: Any, rate: Any, position: Any, clip: Callable | None = None) -> Any:
-        """The same for a rate and a position, numbers, or symbols with a `clip` of theirs.
-
-        A commanded velocity is cut so that the joint comes to rest at its limits, as if their
-        positions were commanded, and is not driven beyond them.
+        The rate on the way keeps its limit. A commanded velocity is cut so that the joint comes to
+        rest at its limits, as if their positions were commanded, and is not driven beyond them.
         """
-        clip, limits = clip or _clip, self.limits
+        rate, limits = v[self.rate], self.limits
+        position = None if self.position is None else x[self.position]
         if self.is_position:
             error = clip(wanted, limits.lower, limits.upper) - position
             towards = clip(error / (2 * POSITION_TIME), -limits.velocity, limits.velocity)
             return 2 * (towards - rate) / POSITION_TIME
         wanted = self._approach(clip(wanted, -limits.velocity, limits.velocity), position,
-                                2 * POSITION_TIME, clip)
+                                2 * POSITION_TIME)
         return (wanted - rate) / VELOCITY_TIME
 
     def speed(self, wanted: Any, x: Any) -> Any:
-        """That closes its error, where speeds are commanded; of symbols, x the state vector."""
+        """The same where speeds are commanded."""
         limits = self.limits
         position = None if self.position is None else x[self.position]
         if self.is_position:
             error = clip(wanted, limits.lower, limits.upper) - position
             wanted = error / POSITION_TIME
         wanted = clip(wanted, -limits.velocity, limits.velocity)
-        return wanted if self.is_position else self._approach(wanted, position, POSITION_TIME, clip)
+        return wanted if self.is_position else self._approach(wanted, position, POSITION_TIME)
 
-    def _approach(self, rate: Any, position: Any, time: float, clip: Callable) -> Any:
+    def _approach(self, rate: Any, position: Any, time: float) -> Any:
         """A rate at which the joint comes to a limit of its position in no less than `time`."""
         if self.position is None:
             return rate
@@ -109,23 +96,17 @@ class Servo:
 
     Attributes
     ----------
-    order
-        Joint by joint: a target, or where in u an effort goes that is commanded itself.
-    columns
-        Where the efforts of the targets stand in u.
-    solve
-        (t, q, xi, theta, accelerations of the targets, u without their efforts) -> these; None
-        where there is no target.
+    rows, columns
+        Where the joints of which velocities or positions are commanded stand among the fibre
+        coordinates, and their efforts in u.
+    function
+        Gives u (nu,), within the limits; u without these joints' efforts; and the accelerations
+        that they are to have.
     """
 
-    order: tuple[Target | int, ...]
+    rows: tuple[int, ...]
     columns: tuple[int, ...]
-    solve: LeastSquaresFunction | None
-
-    @property
-    def rows(self) -> list[int]:
-        """The targets' fibre coordinates."""
-        return [target.rate for target in self.order if isinstance(target, Target)]
+    function: CommandFunction
 
 
 class InverseDynamics:
@@ -135,7 +116,7 @@ class InverseDynamics:
     a = (p* - p) / T^2 - 2 rate / T; the efforts that produce these accelerations follow from the
     equations of motion, which are affine in u (least norm where several efforts do). Efforts and
     commanded velocities are cut at the limits of the joints. Where speeds are commanded, in a
-    kinematic run, `speeds_for` turns commands into xi.
+    kinematic run, `move` turns commands into xi.
 
     Parameters
     ----------
@@ -155,10 +136,7 @@ class InverseDynamics:
         self.speeds = equations.frame.names
         self.limits = limits
         self.nu = nu
-        self._shape = (nu,)
-        self.effort = [float(getattr(limits.get(name), "effort", np.inf)) for name in self.u_names]
-        # a finite bound lets one comparison refuse infinity and NaN too
-        self._most = [min(limit, sys.float_info.max) for limit in self.effort]
+        self._no_efforts = np.zeros(nu)
 
     def __repr__(self) -> str:
         return (f"<InverseDynamics: speeds {listed(self.speeds, REPR)}, "
@@ -184,14 +162,14 @@ class InverseDynamics:
                            list(system.expand(frame.E, base)), {"cse": True})
 
     @cached_property
-    def servos(self) -> NamedReader[Servo]:
+    def servos(self) -> CommandReader[Servo]:
         """Of a run with forces."""
-        return NamedReader(self._plan_servo)
+        return CommandReader(self._plan_servo, "efforts", self.u_names[:self.nu])
 
     @cached_property
-    def courses(self) -> NamedReader[LeastSquaresFunction]:
-        """Of a kinematic run: (t, q, theta, x, numbers of the command) -> xi."""
-        return NamedReader(self._plan_course)
+    def courses(self) -> CommandReader[CommandFunction]:
+        """Of a kinematic run: each function gives q, v, x and health."""
+        return CommandReader(self._plan_course, "speeds", self.speeds)
 
     def learn(self, other: InverseDynamics) -> None:
         """Prepares for the commands that another one has been given."""
@@ -199,8 +177,8 @@ class InverseDynamics:
         self.courses.learn(other.courses)
 
     def efforts(self, command: Command, moment: Moment, theta: np.ndarray,
-                sliding: Sliding | None = None) -> Sequence[float]:
-        """u of the driven joints, (nu,).
+                sliding: Sliding | None = None) -> np.ndarray:
+        """u of the driven joints, (nu,), until the next call.
 
         Parameters
         ----------
@@ -212,53 +190,42 @@ class InverseDynamics:
         BadCommand
             For a wrong size, unknown joints, and numbers that are not finite.
         """
-        if type(command) is np.ndarray and command.dtype is _FLOAT and command.shape == self._shape:
-            plain: list[float] = command.tolist()
-            for value, most in zip(plain, self._most):
-                if not -most <= value <= most:
-                    break
-            else:
-                return plain
         if command is None:
-            return [0.0] * self.nu
-        if not is_named(command):
-            names = self.u_names[:self.nu]
-            return self._limit(_read_plain(command, self.nu, "efforts", names, moment.t))
-        servo, numbers = self.servos(command, moment.t)
-        u = [0.0] * self.nu
-        if servo.solve is None:
-            for column, number in zip(servo.order, numbers):
-                u[column] = number       # type: ignore[index]
-            return self._limit(u)
-        wanted = []
-        for target, number in zip(servo.order, numbers):
-            if isinstance(target, int):
-                u[target] = number
-            else:
-                wanted.append(target.acceleration(number, moment))
-        _hold_back(command, wanted)
-        xi = moment.x[len(moment.x) - len(self.speeds):]
-        found = None if sliding is None else sliding(u, servo.rows, servo.columns, wanted)
-        if found is None:
-            found = servo.solve(moment.t, moment.q, xi, theta, wanted, u)
-        for column, value in zip(servo.columns, found.tolist()):
-            u[column] += value
-        return self._limit(u)
+            return self._no_efforts
+        servo, numbers = self.servos.read(command, moment)
+        function = servo.function
+        quality = function.follow(numbers, moment, theta)
+        if quality < 0:
+            _, numbers = self.servos.check(command, moment.t)
+            quality = function.follow(numbers, moment, theta)
+        u, others, wanted = function.results
+        if servo.rows and sliding is not None:
+            found = sliding(others.tolist(), servo.rows, servo.columns, wanted.tolist())
+            if found is not None:
+                function.finish(found)
+                return u
+        if not quality > WELL:
+            function.finish(function.least_squares())
+        return u
 
-    def speeds_for(self, command: Command, moment: Moment, theta: np.ndarray) -> np.ndarray:
-        """xi that follows the command, (nxi,), for a kinematic run. Raises `BadCommand` as
-        `efforts` does.
+    def move(self, command: Command, moment: Moment, theta: np.ndarray) -> None:
+        """Gives a moment of a kinematic run xi that follows the command, and puts it onto the
+        constraints. Raises `BadCommand` as `efforts` does.
 
         Joints that are not named keep the least motion, and commands that contradict each other, as
         of redundant wheels, are followed in the least-squares sense.
         """
         if command is None:
-            return moment.x[len(moment.x) - len(self.speeds):]
-        if not is_named(command):
-            return np.array(_read_plain(command, len(self.speeds), "speeds", self.speeds, moment.t))
-        t = moment.t
-        solve, numbers = self.courses(command, t)
-        return solve(t, moment.q, theta, moment.x, numbers)
+            command = moment.x[len(moment.x) - len(self.speeds):]
+        course, numbers = self.courses.read(command, moment)
+        moment.begin()
+        quality = course.follow(numbers, moment, theta, moment.next)
+        if quality < 0:
+            _, numbers = self.courses.check(command, moment.t)
+            quality = course.follow(numbers, moment, theta, moment.next)
+        if not quality > WELL:
+            course.finish(course.least_squares())
+        moment.adopt()
 
     def fit_speeds(self, t: float, q: np.ndarray, theta: np.ndarray, rows: Sequence[int],
                    wanted: np.ndarray, slip: ca.Function | None = None) -> tuple[np.ndarray, float]:
@@ -286,50 +253,79 @@ class InverseDynamics:
         return xi, float(np.abs(E[rows] @ xi + e0[rows] - wanted).max(initial=0.0))
 
     # -- what is known of names --------------------------------------------------------------------
-    def _plan_servo(self, entries: Sequence[Entry]) -> Servo:
-        driven, columns = self.u_names[:self.nu], []
-        order: list[Target | int] = []
-        for kind, name in entries:
-            if name not in driven:
-                raise BadCommand(f"joint {name!r} is not driven; driven joints are "
-                                 f"{listed(driven)}")
-            column = driven.index(name)
-            if issubclass(kind, JointTorque):
-                order.append(column)
-            elif name in self.v_names:
-                order.append(self.target(name, issubclass(kind, JointPosition)))
-                columns.append(column)
-            else:
-                raise BadCommand(f"the input {name!r} is no joint; command its effort")
-        rows = [target.rate for target in order if isinstance(target, Target)]
-        if not rows:
-            return Servo(tuple(order), (), None)
-        inputs = symbols_of(self.accelerations)
-        symbol = type(inputs[0])
-        wanted, u = symbol.sym("wanted", len(rows)), symbol.sym("u", self.nu)
-        a0, effect = self.accelerations(*inputs)
-        needed = wanted - a0[rows] - effect[rows, :self.nu] @ u
-        solve = LeastSquaresFunction([*inputs, wanted, u], effect[rows, columns], needed)
-        return Servo(tuple(order), tuple(columns), solve)
+    def _plan_servo(self, parts: Sequence[Part] | None) -> Servo:
+        driven, rows, columns = self.u_names[:self.nu], [], []
+        parts = (Part(JointTorque, driven),) if parts is None else parts
+        is_direct = all(part.kind is JointTorque for part in parts)
+        symbols = self._symbols([] if is_direct else [self.accelerations], parts)
+        u, accelerations = [symbols.kind(0)] * self.nu, []
+        for part, numbers, most in symbols.of(parts):
+            wanted = []
+            for name, number in zip(part.joints, numbers):
+                if name not in driven:
+                    raise BadCommand(f"joint {name!r} is not driven; driven joints are "
+                                     f"{listed(driven)}")
+                column = driven.index(name)
+                if part.kind is JointTorque:
+                    u[column] = number
+                elif name in self.v_names:
+                    target = self.target(name, part.kind is JointPosition)
+                    wanted.append(target.acceleration(number, symbols.v, symbols.x))
+                    rows.append(target.rate)
+                    columns.append(column)
+                else:
+                    raise BadCommand(f"the input {name!r} is no joint; command its effort")
+            accelerations += _hold_back(wanted, most)
+        u, wanted = (ca.vertcat(symbols.kind(0, 1), *one) for one in (u, accelerations))
+        A, b = symbols.kind(0, 0), symbols.kind(0, 1)
+        if rows:
+            xi = symbols.x[symbols.x.numel() - len(self.speeds):]
+            a0, effect = self.accelerations(symbols.t, symbols.q, xi, symbols.theta)
+            A, b = effect[rows, columns], wanted - a0[rows] - effect[rows, :self.nu] @ u
 
-    def _plan_course(self, entries: Sequence[Entry]) -> LeastSquaresFunction:
-        order = []
-        for kind, name in entries:
-            if issubclass(kind, JointTorque):
-                raise BadCommand("efforts mean nothing in kinematic mode; command velocities or "
-                                 "positions")
-            known = self._positions if issubclass(kind, JointPosition) else self.v_names
-            if name not in known:
-                raise BadCommand(f"unknown joint {name!r}; there are {listed(known)}")
-            order.append(self.target(name, issubclass(kind, JointPosition)))
-        rows, inputs = [target.rate for target in order], symbols_of(self._frame)
-        symbol = type(inputs[0])
-        x = symbol.sym("x", StateVector.of(self.equations).nx)
-        numbers = symbol.sym("numbers", len(order))
-        wanted = [target.speed(numbers[i], x) for i, target in enumerate(order)]
-        E, e0 = self._frame(*inputs)
-        return LeastSquaresFunction([*inputs, x, numbers], E[rows, :],
-                                    ca.vertcat(symbol(0, 1), *wanted) - e0[rows])
+        def finish(efforts: ca.SX | ca.MX) -> list:
+            every = ca.vertsplit(u + ca.DM.eye(self.nu)[:, columns] @ efforts)
+            return [ca.vertcat(symbols.kind(0, 1), *map(self._limit, driven, every)), u, wanted]
+
+        return Servo(tuple(rows), tuple(columns), CommandFunction(symbols, A, b, finish))
+
+    def _plan_course(self, parts: Sequence[Part] | None) -> CommandFunction:
+        rows, wanted = [], []
+        project = projection_function(self.equations)
+        symbols = self._symbols([self._frame, project],
+                                (Part(JointTorque, self.speeds),) if parts is None else parts)
+        for part, numbers, _ in symbols.of(parts or ()):
+            for name, number in zip(part.joints, numbers):
+                if part.kind is JointTorque:
+                    raise BadCommand("efforts mean nothing in kinematic mode; command velocities "
+                                     "or positions")
+                known = self._positions if part.kind is JointPosition else self.v_names
+                if name not in known:
+                    raise BadCommand(f"unknown joint {name!r}; there are {listed(known)}")
+                target = self.target(name, part.kind is JointPosition)
+                rows.append(target.rate)
+                wanted.append(target.speed(number, symbols.x))
+        E, e0 = self._frame(symbols.t, symbols.q, symbols.theta)
+        A, b = E[rows, :], ca.vertcat(symbols.kind(0, 1), *wanted) - e0[rows]
+        if parts is None:
+            A, b = symbols.kind.eye(len(self.speeds)), symbols.numbers
+        nconf = symbols.x.numel() - len(self.speeds)
+
+        def finish(xi: ca.SX | ca.MX) -> list:
+            x, q, v, health = project(symbols.t, ca.vertcat(symbols.x[:nconf], xi), symbols.theta)
+            return [q, v, x, health]
+
+        return CommandFunction(symbols, A, b, finish)
+
+    def _symbols(self, functions: Sequence[ca.Function], parts: Sequence[Part]) -> CommandSymbols:
+        """For commands of these parts, which are carried out by these functions."""
+        is_short = all(isinstance(symbols_of(function)[0], ca.SX) for function in functions)
+        space = self.equations.frame.constrained.system.algebroid
+        theta = self.equations.frame.constrained.system.theta
+        sizes = space.nq, space.nv, StateVector.of(self.equations).nx, theta.numel()
+        return CommandSymbols(ca.SX if is_short else ca.MX, sizes,
+                              sum(len(part.joints) for part in parts),
+                              sum(part.is_limited for part in parts))
 
     def target(self, name: str, is_position: bool) -> Target:
         """A joint, of which the position or the velocity is commanded."""
@@ -344,23 +340,19 @@ class InverseDynamics:
         names = StateVector.of(self.equations).names(())
         return {name: i for i, name in enumerate(names) if name in self.v_names}
 
-    def _limit(self, u: list[float]) -> list[float]:
-        return [value if -limit <= value <= limit else math.copysign(limit, value)
-                for value, limit in zip(u, self.effort)]
+    def _limit(self, name: str, effort: Any) -> Any:
+        """Within what the joint can exert."""
+        most = float(getattr(self.limits.get(name), "effort", np.inf))
+        return clip(effort, -most, most)
 
 
-def _hold_back(command: NamedCommand | Sequence[NamedCommand], wanted: list[float]) -> None:
-    """Cuts the accelerations that commands with a limit ask for, in place; they stand in the order
-    of the joints in the commands, those of efforts left out."""
-    place = 0
-    for part in command if isinstance(command, (list, tuple)) else (command,):
-        if isinstance(part, JointTorque):
-            continue
-        end = place + len(part.values)
-        if isinstance(part, JointVelocity) and part.acceleration is not None:
-            factor = part.hold_back(wanted[place:end])
-            wanted[place:end] = [factor * value for value in wanted[place:end]]
-        place = end
+def _hold_back(wanted: list, most: Any) -> list:
+    """Accelerations, all held back alike so that none is larger than `most`; of symbols, most None
+    without a limit."""
+    if most is None or not wanted:
+        return wanted
+    share = ca.fmin(1, most / ca.mmax(ca.fabs(ca.vertcat(*wanted))))
+    return [share * one for one in wanted]
 
 
 def clip(value: Any, lower: Any, upper: Any) -> Any:
@@ -371,25 +363,3 @@ def clip(value: Any, lower: Any, upper: Any) -> Any:
 
 def _is_infinite(bound: Any) -> bool:
     return isinstance(bound, float) and math.isinf(bound)
-
-
-def _clip(value: float, lower: float, upper: float) -> float:
-    return lower if value < lower else upper if value > upper else value
-
-
-def _read_plain(command: object, n: int, what: str, names: Sequence[str], t: float) -> list[float]:
-    columns = f"{what} of {', '.join(names) or 'no joint'}"
-    try:
-        value = np.asarray(command, dtype=float)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise BadCommand(f"at t = {t:.6g} s returned {type(command).__name__}; return an array, "
-                         f"JointTorque, JointVelocity or JointPosition (an array has {n} "
-                         f"numbers: {columns})") from error
-    if value.shape != (n,):
-        raise BadCommand(f"at t = {t:.6g} s returned shape {value.shape}, expected ({n},): "
-                         f"{columns}")
-    # for so few numbers, faster than arrays
-    numbers = value.tolist()
-    if not all(map(math.isfinite, numbers)):
-        raise BadCommand(f"at t = {t:.6g} s returned {value}: not finite ({columns})")
-    return numbers

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
-from typing import Any
-
 import casadi as ca
 import numpy as np
-
-from ..symbolic.buffered import Buffered
 
 SINGULAR = 1e-9      # singular values below this share of the largest count as zero
 # pivots of a factorisation without exchanges, of which the least is at least this share of the
@@ -43,40 +37,10 @@ class LeastSquares:
         return self._solve(A, b.reshape(-1, 1), SINGULAR, self._work)[1][:n, 0]
 
 
-class LeastSquaresFunction:
-    """The same of expressions A (m, n) and b (m,): in closed form where A has full rank, and well
-    so; by singular values elsewhere.
-
-    Parameters
-    ----------
-    inputs
-        Symbols of A and b, all SX or all MX.
-    """
-
-    def __init__(self, inputs: Sequence[ca.SX | ca.MX], A: ca.SX | ca.MX, b: ca.SX | ca.MX):
-        entries, right = ca.SX.sym("A", A.sparsity()), ca.SX.sym("b", b.numel())
-        closed = ca.Function("closed_form", [entries, right], closed_form(entries, right),
-                             {"cse": True})
-        self._shape = A.shape
-        self._find = Buffered(ca.Function(
-            "least_squares", inputs, [*closed(A, b), ca.densify(A), ca.densify(b)]), matrices=[2])
-
-    def __repr__(self) -> str:
-        return f"<LeastSquaresFunction of A {self._shape}>"
-
-    @cached_property
-    def _fall_back(self) -> LeastSquares:
-        return LeastSquares(*self._shape)
-
-    def __call__(self, *values: Any) -> np.ndarray:
-        """x (n,), until the next call."""
-        x, quality, A, b = self._find(*values)
-        return x if quality.item() > WELL else self._fall_back(A, b)
-
-
 def closed_form(A: ca.SX, b: ca.SX) -> list[ca.SX]:
     """x (n,) with the least |A x - b|, by A = Q R, or by A' = Q R where A is wide; and how
-    much smaller the least pivot is than the largest: good down to `WELL`."""
+    much smaller the least pivot is than the largest: good down to `WELL`, by singular values where
+    it is less."""
     m, n = A.shape
     if not m or not n:
         return [ca.SX.zeros(n, 1), ca.SX(1)]

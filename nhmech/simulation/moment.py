@@ -44,6 +44,8 @@ class Moment:
         t, k, t0, with t = t0 + k dt [s].
     inputs_address
         Where u stands in memory, and what is held beside it: an empty view does not say it.
+    next
+        q, v, x and health between `begin` and `adopt`, which makes them those of this moment.
     """
 
     def __init__(self, layout: StateLayout, ntwist: int = 0, ncontact: int = 0):
@@ -51,11 +53,15 @@ class Moment:
                  3, 3)
         ends = np.cumsum(sizes)
         self.layout = layout
-        self.block = np.zeros(ends[-1])
+        self.block, draft = np.zeros((2, ends[-1]))
         (self.q, self.v, self.x, self.u, self.twist, self.contact, self.health,
          self.clock) = np.split(self.block, ends[:-1])
-        self._held = self.block[ends[2]:ends[4]]      # u and twist
         self.inputs_address = int(self.block.ctypes.data + self.block.itemsize * ends[2])
+        *drafts, _ = np.split(draft, ends[:-1])
+        self.next = (*drafts[:3], drafts[6])
+        self._contact, self._clock = drafts[5], draft[CLOCK:]
+        self._memory, self._draft = self.block.data, draft.data
+        self._bytes, self._shown = b"", State(0.0, self.block, layout)
 
     def __repr__(self) -> str:
         return f"<Moment {self.state!r}>"
@@ -87,9 +93,12 @@ class Moment:
 
     @property
     def state(self) -> State:
-        """A copy for users."""
-        block = self.block
-        return State(block.item(CLOCK), block, self.layout)
+        """A copy for users; the same one as long as nothing changes."""
+        memory = self._memory
+        found = memory.tobytes()
+        if found != self._bytes:
+            self._bytes, self._shown = found, State(memory[CLOCK], found, self.layout)
+        return self._shown
 
     def state_of(self, block: np.ndarray) -> State:
         """What another block of such numbers says."""
@@ -103,6 +112,18 @@ class Moment:
     def take(self, x: np.ndarray, q: np.ndarray, v: np.ndarray, health: np.ndarray,
              clock: Sequence[float] | np.ndarray, contact: np.ndarray | None = None) -> None:
         """Another state and time; u and twist stay, and contact if None."""
-        # in one call, which no interrupt breaks; what stays is copied onto itself
-        np.concatenate((q, v, x, self._held, self.contact if contact is None else contact, health,
-                        clock), out=self.block)
+        self.begin()
+        for memory, part in zip(self.next, (q, v, x, health)):
+            memory[...] = part
+        self._clock[...] = clock
+        if contact is not None:
+            self._contact[...] = contact
+        self.adopt()
+
+    def begin(self) -> None:
+        """Makes `next` what is."""
+        self._draft[:] = self._memory
+
+    def adopt(self) -> None:
+        """Makes what is `next`, in one call, which no interrupt breaks."""
+        self._memory[:] = self._draft

@@ -14,8 +14,6 @@ from ..checks import check_arguments, show
 from ..errors import REPR, InputError, SimulationError, listed
 from .contact.contact_moment import ContactMoment
 
-_FLOAT = np.dtype(float)
-
 
 class UnknownName(InputError, KeyError):
     """A name that is not there; also a `KeyError`, so that `in` and `get` work."""
@@ -184,10 +182,10 @@ class State:
 
     __slots__ = ("_t", "_numbers", "_layout")
 
-    def __init__(self, t: float, values: np.ndarray, layout: StateLayout):
+    def __init__(self, t: float, values: np.ndarray | bytes, layout: StateLayout):
         self._t = t
         # bytes never change, and are copied in a quarter of the time of an array
-        self._numbers = (values if values.dtype is _FLOAT else values.astype(float)).tobytes()
+        self._numbers = values if type(values) is bytes else np.asarray(values, float).tobytes()
         self._layout = layout
 
     # read without a call of Python, for every step reads it twice

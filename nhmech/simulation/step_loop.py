@@ -74,6 +74,7 @@ class StepLoop:
         dt, end = propagator.dt, moment.t + duration
         whole = steps if abs(steps * dt - duration) <= 1e-9 * dt else steps - 1
         course = RollingEnd(self._events, self._bounds, propagator, recorder.events)
+        ask = self._ask if moment.twist.size else inputs.ask
         watch = course.watch
         k = reported = 0
         while k < steps:
@@ -90,7 +91,7 @@ class StepLoop:
             if loop is not None and (free := watch.free_steps(loop, inputs.hold(whole - k))):
                 if free == 1 and self._takes_turns:
                     turns = min(whole - k, TURNS)
-                    done, refused = propagator.take_turns(loop, turns, self._ask, recorder, k)
+                    done, refused = propagator.take_turns(loop, turns, ask, recorder, k)
                 else:
                     done, refused = propagator.advance_many(loop, free, recorder, k)
                 k += done

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import casadi as ca
@@ -47,6 +47,16 @@ class Buffered:
         self._numbers: list[tuple[int, np.ndarray, Any]] = [
             (i, array, array.data) for i, array in enumerate(self.inputs) if array.shape == (1,)]
         self._arrays = [(i, array) for i, array in enumerate(self.inputs) if array.size > 1]
+
+    def bind(self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray] = ()) -> None:
+        """Makes other memory its first inputs and outputs, for those who write and read it
+        themselves and call `trigger` alone; each array is in one piece, and as long as before."""
+        for kept, given, bind in ((self.inputs, inputs, self._buffer.set_arg),
+                                  (self.outputs, outputs, self._buffer.set_res)):
+            for i, array in enumerate(given):
+                kept[i] = array
+                if array.size:
+                    bind(i, array.data)
 
     def __call__(self, *values: Any) -> list[np.ndarray]:
         for i, memory, number in self._numbers:

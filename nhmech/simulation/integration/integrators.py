@@ -208,7 +208,8 @@ def _sum(terms: list[ca.SX]) -> ca.SX:
     return _sum(terms[:half]) + _sum(terms[half:]) if half else terms[0]
 
 
-def step_function(advance: ca.Function, bounds: Bounded | None = None) -> ca.Function:
+def step_function(advance: ca.Function, bounds: Bounded | None = None,
+                  name: str = "nhmech_step") -> ca.Function:
     """(t, x, u, theta, dt, side, guard) -> x, health, status: what `advance` makes of a step, and
     whether it may end there; not where one of the `bounds` is reached.
 
@@ -229,7 +230,7 @@ def step_function(advance: ca.Function, bounds: Bounded | None = None) -> ca.Fun
         # in pairs: lanes know no `mmax` of a vector
         most = reduce(ca.fmax, ca.vertsplit(reached * ca.DM([int(code) for code in codes])))
         status = ca.if_else(status == int(Status.DONE), most, status)
-    return ca.Function("nhmech_step", [*inputs, side, guard], [x, ca.densify(health), status],
+    return ca.Function(name, [*inputs, side, guard], [x, ca.densify(health), status],
                        {"cse": True} if symbol is ca.SX else {})
 
 
