@@ -153,7 +153,7 @@ def test_what_is_no_bicycle_is_said():
                           ("disc", "driven steering joints none")):
         with pytest.raises(nhmech.errors.ModelError, match=message):
             BicycleBalance(shipped(name))
-    with pytest.raises(nhmech.errors.InputError, match="stands cannot be balanced"):
+    with pytest.raises(nhmech.errors.InputError, match="at rest cannot be balanced"):
         BicycleBalance(shipped("bicycle"), speed=0.0)
     with pytest.raises(nhmech.errors.InputError,
                        match="gains: state 'lean' does not exist; there are lateral, roll"):

@@ -111,7 +111,7 @@ def test_hitches_and_leans_are_starts_too(run):
     (("--joint", "left_wheel_joint=up"), ("--joint", "'left_wheel_joint=up'")),
     (("--xi", "foward_speed=1"), ("--xi foward_speed=1", "did you mean 'forward_speed'?")),
     (("--xi", "lateral_speed=1"), ("--xi lateral_speed=1", "contradict", "independent here are")),
-    (("--slope", "95deg"), ("--slope 95deg", "pi/2: what is steeper is no ground to roll on\n")),
+    (("--slope", "95deg"), ("--slope 95deg", "pi/2: steeper ground cannot be rolled on\n")),
     (("--slope", "5"), ("--slope 5", "pi/2", "If degrees were meant: 5deg")),
     (("--slope", "up"), ("--slope", "'up'", "10deg")),
     (("--payload", "5"), ("--payload", "'5'", "5@0.1,0,0.3")),

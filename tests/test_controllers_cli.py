@@ -321,7 +321,7 @@ def test_a_dataclass_of_the_user_with_names_of_its_own(nhmech):
     (("--controller", "pure_pursuit", "--path", "line", "--set", "lookahead"), "write NAME=VALUE"),
     (("--controller", "pure_pursuit", "--path", "spiral"), "no path 'spiral'; there are line"),
     (("--controller", "pure_pursuit", "--path", "bad.csv"), "bad.csv, line 3"),
-    (("--path", "line"), "nothing follows it"),
+    (("--path", "line"), "no controller follows it"),
     (("--speed", "0"), "positive"),
     (("--dt", "0.002", "--control-period", "0.003"), "must be a multiple of dt"),
 ])

@@ -378,7 +378,7 @@ def test_a_restart_goes_back_to_the_heading(begin):
 
 def test_a_path_that_nothing_follows_is_refused():
     result = command_line("drive", "carriage", "--path", "circle", "--duration", "0.1")
-    assert result.exit_code == 2 and "nothing follows it" in result.output
+    assert result.exit_code == 2 and "no controller follows it" in result.output
 
 
 # ---------------------------------------------------------------- what a page may say

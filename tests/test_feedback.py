@@ -304,5 +304,5 @@ def test_what_a_controlled_batch_cannot_take(words, message):
     x0 = start_states(vehicle, [(0, 0, 0)])
     with pytest.raises(InputError, match=message):
         simulate_batch(vehicle, x0, wave(vehicle), dt=2e-3, duration=0.1, **words)
-    with pytest.raises(InputError, match="of a Feedback"):
+    with pytest.raises(InputError, match="to a Feedback"):
         simulate_batch(vehicle, x0, dt=2e-3, duration=0.1, references=[1.0])

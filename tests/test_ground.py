@@ -313,7 +313,7 @@ def test_a_vehicle_held_on_a_slope_carries_its_weight_vertically(vehicle, headin
 
 
 @pytest.mark.parametrize("fields, words", [
-    ({"normal": (0, 0, 0)}, "points nowhere"),
+    ({"normal": (0, 0, 0)}, "has no direction"),
     ({"normal": "up"}, "ground: normal = 'up' must be three finite numbers"),
     ({"point": (0, 0)}, "ground: point"),
     ({"velocity": (0, np.nan, 0)}, "ground: velocity"),

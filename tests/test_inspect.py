@@ -151,5 +151,5 @@ def test_evidence_is_said_in_a_clause():
 
 
 def test_a_part_that_is_not_found_hides_nothing_else():
-    found = report(shipped("carriage")) | {"mobility": {"error": "axles fall into one line"}}
-    assert ("mobility", ["  not found  axles fall into one line"]) in report_lines(found)
+    found = report(shipped("carriage")) | {"mobility": {"error": "axles coincide"}}
+    assert ("mobility", ["  not found  axles coincide"]) in report_lines(found)

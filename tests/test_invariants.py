@@ -145,7 +145,7 @@ def test_what_is_no_polynomial_in_the_invariants_is_refused():
 
 
 # why a shipped system does not reduce by all the symmetry that is found
-REASONS = ("no symmetry among the candidates", "needs an invariant basis of the fibre",
+REASONS = ("none of the candidates is a symmetry", "needs an invariant basis of the fibre",
            "needs a Lagrangian", "no polynomial in the invariants")
 
 

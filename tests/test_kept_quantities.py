@@ -220,7 +220,7 @@ def test_shipped_chaplygin_systems(name, generators, speeds, measure, hamiltonia
 def test_the_snake_keeps_no_measure():
     found = hamiltonise(chaplygin(find_symmetry(load_system("wheeled_snake")), ("back", "front")))
     assert not found.has_measure and found.closed > 0.1
-    with pytest.raises(MechanicsError, match="no density of r alone is kept"):
+    with pytest.raises(MechanicsError, match="no density of r alone is invariant"):
         found.density([0.5, 0.6], [0.5, 0.5])
 
 

@@ -157,14 +157,14 @@ MECHANICS = {
         "the speeds w are part of no basis at all sample configurations"),
     "a field of speeds": (
         lambda: hamilton_jacobi(plane(), {"x'": lambda s: s.v.y, "y'": 0.0}),
-        "the field depends on more than q and parameters"),
+        "the field may depend only on q and parameters"),
     "a field that is nowhere finite": (
         lambda: hamilton_jacobi(plane(), {"x'": lambda s: ca.sqrt(-1 - s.q.x ** 2), "y'": 0.0}),
         "the field is not finite at every sample configuration"),
     "a nonlinear row that is nowhere finite": (
         lambda: constraint_algorithm(free := plane(),
                                      nonlinear=ca.sqrt(-1 - free.system.v[0] ** 2)),
-        "is not finite on the manifold; name a state"),
+        "is not finite on the manifold; give a state"),
     "a momentum that is no linear one": (
         lambda: at_momentum(symmetry(plane(lambda s: s.v.x ** 4 + s.v.y ** 2),
                                      {"along x": lambda s: {"x": 1}}), [1.0]),
@@ -199,9 +199,9 @@ MECHANICS = {
                               "expected a vehicle or a ConstrainedSystem, not 3"),
     "a level without forms": (
         lambda: on_level(replace(momentum_side(plane()), forms=None), ca.SX(0), [0.0]),
-        "on_level needs the forms of F: F = TM has none"),
+        "on_level needs the forms of F, and F = TM has none"),
     "forces of no Hamiltonian": (
-        lambda: hamiltonise(chaplygin(symmetry(pushed_carriage(), SE2))), "here some act"),
+        lambda: hamiltonise(chaplygin(symmetry(pushed_carriage(), SE2))), "without forces"),
 }
 
 
@@ -275,8 +275,8 @@ def test_of_arguments(name):
 
 
 @pytest.mark.parametrize("call, message", [
-    (record_twice, r"records already; end_record\(\) ends that"),
-    (reset_a_record, r"the record would go back in time: end_record\(\) ends it first")])
+    (record_twice, r"is already recording; call end_record\(\) first"),
+    (reset_a_record, r"the record would go back in time: call end_record\(\) first")])
 def test_of_records(call, message):
     with pytest.raises(SimulationError, match=message):
         call(Simulator(shipped("differential_drive")))

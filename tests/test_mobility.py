@@ -59,7 +59,7 @@ def test_class_of_shipped(name):
 @pytest.mark.parametrize("name, words", [
     ("differential_drive", "forward speed and yaw rate are free, all fixed axles in line"),
     ("sled", "forward speed and yaw rate are free, one fixed axle"),
-    ("mecanum", "omnidirectional: any motion at once, without steering"),
+    ("mecanum", "omnidirectional: any motion is possible at once, without steering"),
     ("ackermann_car", "car-like: one steering beside a fixed axle"),
     ("swerve", "two independent steerings, no fixed axle"),
     ("skid_steer", "forward speed and yaw rate are free"),

@@ -475,7 +475,7 @@ def test_wheels_on_topics_of_their_own_are_read_together(tmp_path):
     recording = read_recording(tmp_path / "bag")
     with pytest.raises(InputError, match="choose one with --joints, or several with commas"):
         recording.joints()
-    with pytest.raises(InputError, match=f"{names[0]} and {names[0]} both have the joint"):
+    with pytest.raises(InputError, match=f"{names[0]} and {names[0]} both contain the joint"):
         recording.joints(f"{names[0]},{names[0]}")
     report = judge_odometry(shipped("differential_drive"), recording.joints(",".join(names)), pose)
     assert report.findings == () and report.topics[0] == "/left/joint_states,/right/joint_states"
@@ -516,7 +516,7 @@ def test_the_commands_import_report_and_compare(bags, tmp_path):
                    "l=left_wheel_joint", "--plot", tmp_path / "o.pdf")):
         result = command_line(*words)
         assert result.exit_code == 0, result.output
-    assert "nothing: the poses are those of ideal rolling" in result.output
+    assert "nothing: the poses agree with ideal rolling" in result.output
 
 
 def test_slip_and_a_wrong_odometry_are_told_apart_by_a_truth(tmp_path):

@@ -292,7 +292,7 @@ def test_dubins_detours_along_itself():
     (lambda: lane_change(5.0, float("nan")), "finite"),
     (lambda: line(1.0).place(float("nan")), "finite"),
     (lambda: line(1.0).nearest((0.0, float("nan"))), "finite"),
-    (lambda: spline([(0, 0), (1, 0), (0, 0)]), "turn back|stands still"),
+    (lambda: spline([(0, 0), (1, 0), (0, 0)]), "curve reverses|stands still"),
 ])
 def test_errors_say_what_is_wrong(make, said):
     with pytest.raises(InputError, match=said):

@@ -187,7 +187,7 @@ def pushed_plane(row=None, push=lambda u: ca.SX(2, 1)):
     # a force that is zero where both inputs are equal, rows whose unit is small
     (pushed_plane(push=lambda u: ca.vertcat(u[0] - u[1], 0)), pushed_plane(), "the force"),
     (pushed_plane(lambda s: 1e-12 * s.v.x), pushed_plane(lambda s: 1e-12 * s.v.y),
-     "the constraints upstairs")])
+     "the constraints of source")])
 def test_what_a_reduction_does_not_carry(upstairs, downstairs, what):
     same = Morphism(upstairs.system.algebroid, downstairs.system.algebroid, upstairs.system.q,
                     ca.SX.eye(2))

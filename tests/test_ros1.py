@@ -249,7 +249,7 @@ def test_a_rosbag_of_it_passes_the_referee(pair):
 
 
 @pytest.mark.parametrize("which, words", [
-    (0, "is ignored: it is not finite"),
+    (0, "is ignored because it is not finite"),
     (0, "a cmd_vel is dropped: its stamp is 2"),
     (0, "lateral speed 0.2 m/s is refused: van cannot move sideways"),
     (0, "initialpose (0, 0, nan) is refused: it is not finite"),

@@ -239,7 +239,7 @@ def test_a_twist_that_is_not_finite_is_ignored_and_told(bad, play):
         skin.send("cmd_vel", bad)
         skin.run(20)
         assert abs(skin.speed) < 1e-12
-        assert len(skin.said) == 1 and "is ignored: it is not finite" in skin.said[0]
+        assert len(skin.said) == 1 and "is ignored because it is not finite" in skin.said[0]
         skin.send("cmd_vel", twist(x=0.3))
         skin.run(40)
         assert skin.speed == pytest.approx(0.3, abs=0.01)

@@ -782,7 +782,7 @@ def test_what_is_no_archive_is_refused(tmp_path):
 @pytest.mark.parametrize("old, new, message", [
     (b'"version": 2', b'"version": 3', "its format has version 3, this program reads 2"),
     (b'"width": ', b'"width":  ', None),
-    (b'"python": ', b'"pithon": ', "its header does not have its checksum")])
+    (b'"python": ', b'"pithon": ', "the checksum of its header is wrong")])
 def test_the_head_of_a_streamed_run_is_held_to_its_checksum(old, new, message, tmp_path, often):
     """Which is that of its values, not of its spaces."""
     copies, file = [], tmp_path / "copy"

@@ -61,7 +61,7 @@ def test_nearly_dependent_rows_are_an_error(size):
     error."""
     A = np.tile(np.array([[1.0, 0, 0], [1, size, 0]]), (4, 1, 1))
     with pytest.raises(MechanicsError,
-                       match=r"nearly dependent rows: 'row [01]'.*meant to be parallel"):
+                       match=r"nearly dependent rows: 'row [01]'.*should be parallel"):
         independent_rows(A, np.ones(3), [0, 0], names(2))
 
 

@@ -968,7 +968,7 @@ def test_one_thread_at_a_time_advances_a_simulator():
 
     def try_to_advance():
         for call in (simulator.step, lambda: simulator.run(1.0), simulator.reset):
-            with pytest.raises(SimulationError, match="make one for each thread"):
+            with pytest.raises(SimulationError, match="use one Simulator per thread"):
                 call()
             answers.append(True)
 

@@ -168,7 +168,7 @@ def test_an_unstable_step_is_not_gone_on_with():
     stiff = vehicle.with_parameters({f"{joint}.damping": 200.0 for joint in vehicle.driven})
     simulator = Simulator(stiff, dt=1e-3, on_lift="ignore")
     simulator.reset(xi={"forward_speed": 1.0})
-    with pytest.raises(SimulationError, match="no digit of where it led was right.*rk4 needs dt "
+    with pytest.raises(SimulationError, match="its result has no correct digit.*rk4 needs dt "
                                               "below") as caught:
         simulator.run(10.0)
     assert np.abs(caught.value.trajectory.v).max() < 100

@@ -181,7 +181,7 @@ WRONG = {
     "unknown coordinate": (carriage, {"z": lambda s: {"z": 1}},
                            "'z' has a component along 'z'; there are x', y'"),
     "wrong shape": (carriage, {"x": ca.SX([1, 0])}, r"'x' has shape \(2, 1\)"),
-    "depends on v": (carriage, {"x": lambda s: {"x": s.v.x}}, "depends on more than q"),
+    "depends on v": (carriage, {"x": lambda s: {"x": s.v.x}}, "may depend only on q"),
     "none": (carriage, {}, "at least one generator"),
 }
 

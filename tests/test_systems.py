@@ -199,6 +199,6 @@ def test_a_run_does_not_name_code_to_be_executed(tmp_path):
     run = simulator.run(0.01)
     object.__setattr__(example, "name", str(tmp_path / "own.py"))
     path = run.save(tmp_path / "own.npz")
-    with pytest.raises(nhmech.SimulationError, match="not one of this package"):
+    with pytest.raises(nhmech.SimulationError, match="not in this package"):
         _ = nhmech.Trajectory.load(path).energy
     assert nhmech.Trajectory.load(path, example).energy.size == run.t.size

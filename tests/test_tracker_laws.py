@@ -88,14 +88,14 @@ def test_start_fits_a_bent_path():
 
 
 @pytest.mark.parametrize("make, error, said", [
-    (lambda v: polar.Polar(v, EIGHT), InputError, "closed one has none"),
+    (lambda v: polar.Polar(v, EIGHT), InputError, "closed path has no end"),
     (lambda v: pure_pursuit.PurePursuit(v, EIGHT, speed=-1.0), InputError, "speed = -1.0"),
     (lambda v: pure_pursuit.PurePursuit(v, EIGHT, lookahead=0.0), InputError, "lookahead = 0.0"),
     (lambda v: stanley.Stanley(v, "figure8"), InputError, "path = 'figure8' must be a Path"),
     (lambda v: kanayama.Kanayama(v, EIGHT, drive="servo"), InputError, "drive = 'servo'"),
     (lambda v: kanayama.Kanayama(shipped("sled"), EIGHT), ModelError, "no driven wheel"),
     (lambda v: kanayama.Kanayama(shipped("ball"), EIGHT), ModelError,
-     "cannot both move along and turn"),
+     "cannot both drive forward and turn"),
 ])
 def test_errors_say_what_is_wrong(make, error, said):
     with pytest.raises(error, match=said):

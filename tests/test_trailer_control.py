@@ -38,7 +38,7 @@ def test_chain_is_measured():
     np.testing.assert_allclose([(link.hitch, link.drawbar) for link in links],
                                [(0.0, 1.4), (0.35, 1.2)], rtol=0, atol=1e-12)
     with pytest.raises(nhmech.errors.ModelError,
-                       match="no free joint that carries a body with axles"):
+                       match="a trailer is a body with axles"):
         trailer_joints(shipped("ackermann_car"))
     with pytest.raises(nhmech.errors.InputError,
                        match="'hitch_1_joint' is no last hitch of 'trailers'; "
@@ -126,7 +126,7 @@ def test_feed_forward_says_where_it_ends():
                                                        "behind the axle .* TrailerBacking"):
         TrailerFlatness(shipped("trailers"), FigureEight(12.0))
     with pytest.raises(nhmech.errors.ModelError, match="asks 'front_left_steering_joint' .* its "
-                                                       "limits are .* take a wider path"):
+                                                       "limits are .* choose a wider path"):
         TrailerFlatness(train(1), FigureEight(2.0))
     with pytest.raises(nhmech.errors.ModelError,
                        match="rad/s at s = .* more than 1.5: .* curvature "

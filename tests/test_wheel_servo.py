@@ -335,7 +335,7 @@ def test_what_has_no_motor_is_refused():
     with pytest.raises(InputError, match="time = 0"):
         WheelServo(shipped("carriage"), (0.1, 0, 0), time=0)
     for nothing_or_both in ({}, {"twist": (0.1, 0, 0), "commands": lambda t, state: None}):
-        with pytest.raises(InputError, match="give one of the two"):
+        with pytest.raises(InputError, match="give exactly one"):
             WheelServo(shipped("carriage"), **nothing_or_both)
 
 

@@ -76,8 +76,8 @@ class Demand:
         """v (nv,) of the motion at a forward speed of one."""
         v = _velocity(self.vehicle, self.q, self.twist, self.vehicle.description.rolling)
         if np.abs(self._matrix @ v).max(initial=0.0) > CLOSED * max(1.0, np.abs(v).max()):
-            raise Unattainable("its axles do not allow this motion at any position of its joints "
-                               "that was found")
+            raise Unattainable("no position of its joints was found at which its axles allow this "
+                               "motion")
         return v
 
     def load(self, speed: float = 0.0, acceleration: float = 0.0,
@@ -96,8 +96,7 @@ class Demand:
         A, gamma, passive = balance(vehicle, 0.0, self.q, v,
                                     np.zeros(vehicle.constrained.system.u.numel()))
         if np.abs(gamma).max(initial=0.0) > CLOSED * max(1.0, speed ** 2):
-            raise Unattainable("it is not steady: what rolls on the ground would have to change "
-                               "its speed")
+            raise Unattainable("it is not steady: some wheel speed would have to change")
         needed = needed - passive
         efforts = self._efforts(needed)
         return load_of(vehicle, 0.0, self.q, A, needed - self._drives @ efforts), efforts
@@ -179,8 +178,8 @@ def _rest(vehicle: Vehicle, angles: dict[str, float], name: str, twist: np.ndarr
     if size <= CLOSED:
         return 0.0
     if abs(offset) > size:
-        raise Unattainable(f"{name} does not come to rest: the circle is too tight for what trails "
-                           "behind it")
+        raise Unattainable(f"{name} does not settle: the circle is too tight for the trailing "
+                           "bodies")
     middle, away = np.arctan2(sine, cosine), np.arccos(-offset / size)
     zeros = [float(np.angle(np.exp(1j * (middle + side * away)))) for side in (1, -1)]
     return min(zeros, key=abs) if name in vehicle.driven else zeros[0]
@@ -190,8 +189,8 @@ def _check_limit(vehicle: Vehicle, name: str, angle: float) -> None:
     limit = vehicle.limits.get(name)
     if limit is not None and not limit.lower <= angle <= limit.upper:
         bound = limit.upper if angle > 0 else limit.lower
-        raise Unattainable(f"{name} would have to stand at {angle:.3f} rad, its limit is "
-                           f"{bound:.3f} rad")
+        raise Unattainable(f"{name} would have to be at {angle:.3f} rad, its limit is {bound:.3f} "
+                           "rad")
 
 
 def _axes(vehicle: Vehicle, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

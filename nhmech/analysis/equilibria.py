@@ -187,8 +187,8 @@ class SteadyMotions:
             if len(free) != 1:
                 remedy = ("give further conditions" if len(free) > 1
                           else "leave out a condition, or free an input")
-                raise MechanicsError("the steady motions with these conditions form a family of "
-                                     f"dimension {len(free)} here, not 1: {remedy}")
+                raise MechanicsError("the steady motions under these conditions form a family of "
+                                     f"dimension {len(free)}, not 1: {remedy}")
             if tangent is None:
                 found = gradient(0.0, start.q, start.xi, start.u, self.variations.theta)
                 _, along, by_speed, _ = (x.full() for x in found)
@@ -239,10 +239,10 @@ class SteadyMotions:
         q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)
         point = self.variations.at(q, np.zeros(self.variations.xi.numel()))
         if speed and (uneven := self._uneven_wheels(point)):
-            raise MechanicsError(f"{vehicle.name!r} has no steady straight "
-                                 f"running: the mass of {', '.join(uneven)} is not evenly spread "
-                                 "about the axle, so that it runs unevenly; set com and products "
-                                 "of inertia of these links to zero with with_parameters")
+            raise MechanicsError(f"{vehicle.name!r} has no steady straight running: the mass of "
+                                 f"{', '.join(uneven)} is not symmetric about the axle, so the "
+                                 "speed is not steady; set com and products of inertia of these "
+                                 "links to zero with with_parameters")
         S, slip = (part.full() for part in vehicle.functions.slip(0.0, q, self.variations.theta))
         sliding = slip.ravel() + S @ point.v
         xi = np.linalg.lstsq(np.vstack([point.E[:6], S @ point.E]),
@@ -274,7 +274,7 @@ class SteadyMotions:
     def _vehicle(self) -> Vehicle:
         vehicle = self.variations.simulated.vehicle
         if vehicle is None:
-            raise InputError("only a vehicle stands or runs straight; give `find` a guess of the "
+            raise InputError("only a vehicle can stand or run straight; give `find` a guess of the "
                              "steady motion")
         return vehicle
 

@@ -200,7 +200,7 @@ def limits(vehicle: Vehicle, mu: float | Mapping[str, float] | None = None, *,
     read_positive("speed", speed)
     known = known_coefficients(vehicle, mu)
     if any(vehicle.ground.velocity) or any(vehicle.ground.angular_velocity):
-        raise InputError("the ground moves: limits are those of a vehicle on ground at rest")
+        raise InputError("the ground moves; limits need ground at rest")
     judge = _Judge(vehicle, known)
     turns = [[replace(limit, when=f"turning {side}") for limit in judge.turn(sign / radius)]
              for sign, side in ((1, "left"), (-1, "right"))]
@@ -304,7 +304,7 @@ class _Judge:
         if not self.vehicle.driven:
             return Limit(None, reason="nothing drives it")
         if not {"pitch", "roll"} <= set(frozen_parts(self.vehicle)):
-            return Limit(None, reason="it can pitch or lean: what it can do depends on how it is "
+            return Limit(None, reason="it can pitch or lean, so its limits depend on how it is "
                                       "balanced")
         return Limit(None, reason=error.text)
 

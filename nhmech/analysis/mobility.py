@@ -21,7 +21,7 @@ from .ignorable import frozen_parts
 from .motions import ZERO, kernel, motions
 
 CLASSES = {
-    (3, 0): "omnidirectional: any motion at once, without steering",
+    (3, 0): "omnidirectional: any motion is possible at once, without steering",
     (2, 0): "forward speed and yaw rate are free",
     (2, 1): "one steered wheel, no fixed axle",
     (1, 1): "car-like: one steering beside a fixed axle",
@@ -108,7 +108,8 @@ class Mobility:
         words = CLASSES.get(self.type, "none of the five classes")
         if self.type == (2, 0) and self.fixed:
             words += ", one fixed axle" if self.fixed == 1 else ", all fixed axles in line"
-            words += (f", what {' and '.join(self.trailing)} turns trails and binds nothing"
+            words += (f", the wheel that {' and '.join(self.trailing)} turns trails without "
+                      "constraining the motion"
                       if self.trailing else "")
         return words + (", leaning or pitching not counted" if self.leaning else "")
 

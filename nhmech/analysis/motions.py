@@ -136,9 +136,8 @@ def kernel(forms: np.ndarray) -> np.ndarray:
     if not len(forms):
         return np.eye(forms.shape[1])
     if not np.isfinite(forms).all():
-        raise MechanicsError("the motions that the constraints allow are not finite here: the "
-                             "constraints lose rank, as where axles fall into one line; look at "
-                             "another configuration")
+        raise MechanicsError("the allowed motions are not finite here because the constraints lose "
+                             "rank, as when axles coincide; choose another configuration")
     _, s, vt = np.linalg.svd(forms)
     return vt[int(np.sum(s > ZERO * s[0])):].T
 

@@ -142,8 +142,8 @@ class _Looks:
         wanted = self.vehicle.constrained.system.u.numel()
         if u.shape[-1] != wanted:
             raise InputError(f"the state has {u.shape[-1]} inputs, {self.vehicle.name!r} has "
-                             f"{wanted}: make the event for the vehicle that runs; with external "
-                             "wrenches, for vehicle.with_wrench(links)")
+                             f"{wanted}: create the event with the vehicle that runs; with "
+                             "external wrenches, with vehicle.with_wrench(links)")
 
 
 class _Margin:
@@ -366,8 +366,8 @@ def run_validity(trajectory: Trajectory, mu: float | Mapping[str, float] | None 
     wanted = {*range(0, len(trajectory), every), last, *after}
     chosen = sorted(k for k in wanted if trajectory.rolled[k])
     if not chosen:
-        raise InputError("no wheel of this run rolls at a moment to be judged: read "
-                         "`trajectory.phases` instead")
+        raise InputError("no wheel rolls at any of the checked times: read `trajectory.phases` "
+                         "instead")
     loads = contact_loads(vehicle, *(part[chosen] for part in (
         trajectory.t, trajectory.q, trajectory.v, trajectory.u)))
     known = coefficients(vehicle, mu)

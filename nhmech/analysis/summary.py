@@ -121,17 +121,16 @@ def controllability(found: Structure) -> str:
     reached, dimension = (found.here or found.growth).ranks[-1], found.dimension
     names = ", ".join(found.variables)
     if reached > dimension:
-        return (f"not decided: the zero pose is singular, where the contacts leave {reached} "
-                f"directions free and elsewhere {dimension}: {names}")
+        return (f"undecided: the zero pose is singular: the contacts leave {reached} directions "
+                f"free there, {dimension} elsewhere: {names}")
     if found.controllable is None:
-        return ("not decided: the brackets searched in the time allowed reach "
-                f"{reached} of {dimension}")
+        return (f"undecided: the brackets found in the time limit span {reached} of {dimension}")
     if found.controllable:
         return f"yes: the brackets span all {dimension} of {names}"
     text = f"no: the brackets span {reached} of {dimension} of {names}"
     if found.further:
-        text += (f"; {found.further} functions of them that no motion changes are not linear in "
-                 "joint angles and yaw")
+        text += (f"; {found.further} conserved functions of them are not linear in joint angles "
+                 "and yaw")
     return text
 
 
@@ -151,7 +150,7 @@ def size_lines(found: dict) -> dict[str, str]:
               if angle is not None]
     return {"mass": mass, "wheels": ", ".join(lengths),
             "tips at": f"{', '.join(angles)} degrees of slope, at rest and without slip" if angles
-                       else "no angle: the contacts are in one line, which carries no lean"}
+                       else "no angle: the contacts are in one line, which supports no lean"}
 
 
 def _side(distance: float, more: str, less: str) -> str:

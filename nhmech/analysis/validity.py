@@ -132,7 +132,7 @@ class Validity:
         for one in self.wheels:
             for direction, (low, high) in one.undetermined.items():
                 bounds = (f"between {low:.4g} and {high:.4g} N" if np.isfinite(low) else
-                          "any force, the wheels can press against each other")
+                          "any force, because the wheels can press against each other")
                 lines.append(f"  undetermined: {one.wheel}/{direction}, {bounds}")
         lines += [f"  determined: {text} = {value:.4g} N" for text, value in self.sums]
         if self.free:

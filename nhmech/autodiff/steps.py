@@ -54,9 +54,9 @@ class Steps:
         bad = ~(np.isfinite(after).all(axis=1) & (np.abs(health[:, 1]) >= POOR))
         if bad.any():
             raise SimulationError(
-                f"the step of case {int(bad.argmax())} (one of {int(bad.sum())} such) led nowhere: "
-                "its numbers are not finite, or its independent speeds determine the motion no "
-                "longer; try a smaller dt, or other starts and inputs")
+                f"the step of case {int(bad.argmax())} (one of {int(bad.sum())}) failed: its "
+                "numbers are not finite, or its independent speeds became singular; try a smaller "
+                "dt, or other starts and inputs")
         return after.reshape(shape)
 
     def pull_back(self, t: np.ndarray, x: np.ndarray, u: np.ndarray, theta: np.ndarray,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 
-@click.command(short_help="Show or clear what is kept between runs.")
+@click.command(short_help="Show or clear the cache.")
 @click.option("--clear", is_flag=True,
-              help="Remove all entries; each is made anew when it is next needed.")
+              help="Remove all entries; each is built again when it is next needed.")
 def cache(clear: bool) -> None:
     """Show where compiled code and equations of motion are kept, how much of both there is, and
     which compiler makes the code.

@@ -65,8 +65,8 @@ class PoseType(Numbers):
         if are_degrees(angles):
             words = value.split(",")
             meant = ",".join([*words[:-half], *(f"{angle:g}deg" for angle in angles)])
-            self.fail(f"{value!r}: more than a turn; angles are in radians. If degrees were meant: "
-                      f"{meant}", param, ctx)
+            self.fail(f"{value!r}: more than a full turn; angles are in radians. For degrees, "
+                      f"write {meant}", param, ctx)
         return pose
 
 
@@ -82,8 +82,8 @@ class PayloadType(click.ParamType):
         try:
             return Typed.of(Numbers(4, example="").convert(whole, param, ctx), value)
         except click.BadParameter:
-            self.fail(f"{value!r}: write a mass [kg] and where it is in the base's frame [m], such "
-                      "as 5@0.1,0,0.3", param, ctx)
+            self.fail(f"{value!r}: write a mass [kg] and its position in the base's frame [m], "
+                      "such as 5@0.1,0,0.3", param, ctx)
 
 
 @dataclass(frozen=True)
@@ -92,11 +92,11 @@ class Load:
 
     payload: tuple[float, ...] | None = option(
         "--payload", type=PayloadType(),
-        help="Load a point mass [kg], at a place in the base's frame [m], e.g. 5@0.1,0,0.3.")
+        help="Add a point mass [kg] at a position in the base's frame [m], e.g. 5@0.1,0,0.3.")
     parameters: tuple[tuple[str, float], ...] = option(
         "--param", type=PairType("VALUE", number), multiple=True,
         help="Change a number of the robot, e.g. base_link.mass=12 or "
-             "left_wheel_joint.radius=0.11; repeat. `Vehicle.with_parameters` has the names.")
+             "left_wheel_joint.radius=0.11; repeat. See `Vehicle.with_parameters` for the names.")
 
     def put_on(self, vehicle: Vehicle) -> Vehicle:
         """The vehicle with its load and numbers."""
@@ -116,8 +116,8 @@ class Conditions(Load):
     slope: tuple[float, ...] | None = option(
         "--slope", type=Numbers(1, 2, example="10deg, or 10deg,90deg"),
         metavar="ANGLE[,DIRECTION]",
-        help="Tilt the ground: it rises by the angle along x, or along another direction, an angle "
-             "from x [rad; 10deg].")
+        help="Tilt the ground by this angle: it rises along x, or along a direction given by its "
+             "angle from x [rad; 10deg].")
     start: tuple[float, ...] | None = option(
         "--start", type=PoseType(3, 6, example="1,0,45deg"), metavar="X,Y,YAW",
         help="Where the base starts [m, m, rad; 45deg], or x,y,z,roll,pitch,yaw. Default: the "
@@ -161,8 +161,8 @@ class RunConditions(Conditions):
 
     drop: float | None = option(
         "--drop", type=Positive(), metavar="HEIGHT",
-        help="Start in the air, the lowest point so high above the ground [m], in the attitude of "
-             "--start, and fall: with --on-slip go-on.")
+        help="Start in free fall, with the lowest point at this height above the ground [m] and "
+             "the attitude of --start; needs --on-slip go-on.")
 
     def place(self, simulator: Simulator, start: Mapping[str, Any]) -> dict[str, Any]:
         """As of `Conditions`; a fall begins at rest unless `--xi` says otherwise."""

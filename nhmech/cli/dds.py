@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog=NODE_HELP,
-               short_help="Drive a robot from ROS 2 nodes on the network, without ROS here.")
+               short_help="Drive a robot from ROS 2 nodes on the network; this machine needs no "
+                          "ROS.")
 @robot_argument
-@click.option("--domain", metavar="NUMBER", help="DDS domain; that of ROS_DOMAIN_ID, or 0.")
+@click.option("--domain", metavar="NUMBER", help="DDS domain. Default: ROS_DOMAIN_ID, or 0.")
 @click.option("--namespace", metavar="NAME", default="",
-              help="Of topics and, unless tf_frame_prefix is set, of frames: for several robots.")
+              help="Namespace of topics and, unless tf_frame_prefix is set, of frames; for several "
+                   "robots.")
 @node_option
 @robot_options
 def dds(file: str, robot: RobotOptions, domain: str | None, namespace: str,

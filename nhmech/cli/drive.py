@@ -19,14 +19,14 @@ from .summary import print_notices
 @click.command(short_help="Drive a robot in the browser by keys, gamepad or touch.")
 @robot_argument
 @click.option("--top-speed", type=Positive(), metavar="M/S",
-              help="What a key asks for. Default: 1.5 lengths of the robot in a second.")
+              help="Speed that a key commands. Default: 1.5 lengths of the robot per second.")
 @click.option("--top-yaw-rate", type=Positive(), metavar="RAD/S",
-              help="The same of turning. Default: the speed over the robot's length.")
+              help="Yaw rate that a key commands. Default: the speed over the robot's length.")
 @click.option("--save", type=OutputFile(".npz"),
-              help="Write the drive for `nhmech view` and the other commands; after a reset the "
-                   "next one is FILE-2, and so on.")
+              help="Save the drive for `nhmech view` and the other commands; after a reset, "
+                   "recording goes on in FILE-2, and so on.")
 @click.option("--duration", type=Positive(), metavar="SECONDS",
-              help="End after so long. Default: at Ctrl-C.")
+              help="Stop after this time. Default: at Ctrl-C.")
 @friction_option
 @driving_options
 @condition_options

@@ -80,11 +80,11 @@ class DrivingOptions:
     controller: Any = option(
         "--controller", type=ControllerType(), shell_complete=complete_controller,
         help="One of `nhmech controllers`, or your own: it is called as NAME(t, state); a class is "
-             "made with the vehicle first. `nhmech run` takes a gentle S-curve without.")
+             "first constructed with the vehicle. Default of `nhmech run`: a gentle S-curve.")
     path: str | None = option(
         "--path", metavar="NAME[:SIZE]|FILE.csv", shell_complete=complete_path,
         help="What the controller follows, e.g. figure8, figure8:4 [m] or a file of waypoints x, y "
-             "[m]. Without a size it suits the robot.")
+             "[m]. The default size suits the robot.")
     speed: float | None = option(
         "--speed", type=Positive(), metavar="M/S", help="How fast the controller drives.")
     settings: tuple[tuple[str, str], ...] = option(
@@ -93,11 +93,11 @@ class DrivingOptions:
     noise: tuple[tuple[str, float], ...] = option(
         "--noise", type=PairType("DEVIATION", number), multiple=True,
         help="Gaussian noise on what the controller sees, e.g. position=0.01 [m], heading=1deg, "
-             "joint_velocity=0.05; seed=1 draws others; repeat. `nhmech.control.MeasurementNoise` "
-             "has the names.")
+             "joint_velocity=0.05; seed=1 draws other values; repeat. See "
+             "`nhmech.control.MeasurementNoise` for the names.")
     delay: float | None = option(
         "--delay", type=Positive(), metavar="SECONDS",
-        help="Time from what the controller sees to what the motors do.")
+        help="Time from the measurement to the motors' response.")
 
     @property
     def is_ours(self) -> bool:
@@ -166,8 +166,8 @@ def make_driver(vehicle: Vehicle, options: DrivingOptions) -> Driver:
     controller, path = options.controller, None
     if controller is None:
         if options.path is not None:
-            raise InputError(f"--path {options.path}: nothing follows it; choose a --controller, "
-                             "such as pure_pursuit")
+            raise InputError(f"--path {options.path}: no controller follows it; choose one with "
+                             "--controller, such as pure_pursuit")
         controller = controller_class("demo")
     if options.path is not None:
         speed = options.speed
@@ -224,4 +224,4 @@ def only_listed(vehicle: Vehicle, wheels: Sequence[Wheel]) -> str:
         return ""
     touch = "touches" if len(wheels) == 1 else "touch"
     return (f"; --wheel lists all wheels, so only {', '.join(vehicle.contact_names)} {touch} the "
-            f"ground; locked, and touching nothing: {', '.join(vehicle.description.locked)}")
+            f"ground; locked, without contact: {', '.join(vehicle.description.locked)}")

@@ -17,11 +17,11 @@ from .saved import read_run, robot_of_run, vehicle_of
 @click.command(short_help="Write a saved run as .csv, .parquet or .mcap.")
 @click.argument("run", type=click.Path(dir_okay=False, path_type=Path))
 @output_option(*EXPORTERS, required=True,
-               help="The file; its ending chooses the format. An older one is replaced.")
+               help="The output file; its ending sets the format. An existing file is replaced.")
 @click.option("--rate", type=Positive(), metavar="HZ",
-              help="States per second at most. Default: all that were recorded.")
+              help="States per second, at most. Default: all recorded states.")
 @click.option("--forces/--no-forces", default=True, show_default=True,
-              help="Whether the ground's forces on the wheels are computed.")
+              help="Whether to compute the ground's forces on the wheels.")
 @robot_of_run
 def export(run: Path, output: Path, rate: float | None, forces: bool, file: str | None) -> None:
     """Write RUN, a file of `nhmech run --save`, as .csv, .parquet, or .mcap with ROS 2 messages.

@@ -11,10 +11,10 @@ from .logged import LogOptions, log_options
 from .options import RobotOptions, load_robot, output_option, robot_options
 
 
-@click.command("import", short_help="Make a run of a logged ROS bag or a table.")
+@click.command("import", short_help="Convert a ROS bag or a table to a run.")
 @click.argument("bag", type=click.Path(path_type=Path))
-@output_option(".npz", help="The run; an older one is replaced. Default: BAG.npz beside it, "
-                            "numbered where that exists.")
+@output_option(".npz", help="The run; an existing file is replaced. Default: BAG.npz beside the "
+                            "bag, with a number if that exists.")
 @log_options
 @robot_options
 def import_(bag: Path, output: Path | None, log: LogOptions, robot: RobotOptions) -> None:

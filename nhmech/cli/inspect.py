@@ -105,12 +105,12 @@ def to_json(value: Any) -> Any:
     return value if value is None or isinstance(value, (bool, int, str)) else str(value)
 
 
-@click.command(short_help="List the wheels and joints that were found, and why.")
+@click.command(short_help="List the wheels and joints that were found, with the reasons.")
 @robot_argument
 @robot_options
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.option("--tag", is_flag=True,
-              help="Print them as an <nhmech> element, to be pasted into <robot> and corrected.")
+              help="Print the findings as an <nhmech> element to paste into <robot> and correct.")
 def inspect(file: str, robot: RobotOptions, as_json: bool, tag: bool) -> None:
     """List the wheels and joints that were found in FILE, and why.
 

@@ -18,10 +18,10 @@ from .rolling import Friction, coefficients, friction_option
 @robot_argument
 @friction_option
 @click.option("--radius", type=Positive(), metavar="METRES",
-              help="Of the circle: forward speed over yaw rate. Default: 1, or what a vehicle that "
-                   "steers needs.")
+              help="Radius of the circle: forward speed over yaw rate. Default: 1, or more if the "
+                   "steering needs it.")
 @click.option("--speed", type=Positive(), metavar="METRES/SECOND", default=1.0, show_default=True,
-              help="From which it stops, and with which speeds on the circle are compared.")
+              help="Speed from which it brakes; speeds on the circle are compared with it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON, in SI units.")
 @load_options
 @robot_options
@@ -54,6 +54,7 @@ def limits(file: str, robot: RobotOptions, load: Load, mu: Friction, radius: flo
         return
     known = sorted({value for value in found.mu.values() if value < float("inf")})
     click.secho(vehicle.name, bold=True, nl=False)
-    click.echo(f"  mu {' to '.join(f'{value:g}' for value in dict.fromkeys((known[0], known[-1])))}"
-               f", a circle of {radius:g} m, level ground where no slope is named")
+    click.echo("  mu "
+               f"{' to '.join(f'{value:g}' for value in dict.fromkeys((known[0], known[-1])))}, a "
+               f"circle of {radius:g} m, level ground unless a slope is given")
     click.echo(found.describe())

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 @click.command(epilog=NODE_HELP, short_help="Drive a robot from the Foxglove app, in real time.")
 @robot_argument
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True,
-              help="Where the app finds it; 0 takes any free one.")
+              help="Port for the app; 0 takes any free port.")
 @click.option("--host", default="127.0.0.1", show_default=True,
-              help="Address to listen on; 0.0.0.0 is every one of this machine.")
+              help="Address to listen on; 0.0.0.0 means all addresses of this machine.")
 @node_option
 @robot_options
 def live(file: str, robot: RobotOptions, port: int, host: str,

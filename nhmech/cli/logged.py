@@ -16,15 +16,15 @@ class LogOptions:
         help="The robot: a URDF or xacro file, or the name of a shipped robot.")
     joints: str | None = option(
         "--joints", metavar="TOPIC,...",
-        help="Joint states, of several topics where each has joints of its own. Default: "
-             "/joint_states, or the only topic that has some.")
+        help="Topic of joint states, or several topics with different joints. Default: "
+             "/joint_states, or the only such topic.")
     pose: str | None = option(
         "--pose", metavar="TOPIC",
         help="Poses: odometry, PoseStamped, PoseWithCovarianceStamped, TransformStamped or tf, of "
              "which TOPIC:PARENT:CHILD chooses a transform. Default: /odom, or the only topic.")
     rename: tuple[tuple[str, str], ...] = option(
         "--rename", type=PairType("JOINT", str), multiple=True,
-        help="A joint of the log that the robot calls otherwise, e.g. wheel_l=left_wheel; repeat.")
+        help="A joint that has another name in the log, e.g. wheel_l=left_wheel; repeat.")
 
 
 log_options = option_group("log", LogOptions)

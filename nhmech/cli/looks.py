@@ -47,10 +47,10 @@ class LookOptions:
              "meet. Repeat.")
     ghosts: tuple[Path, ...] = option(
         "--ghost", type=click.Path(dir_okay=False, path_type=Path), multiple=True,
-        help="Draw the vehicle of another saved run too, translucent, to compare; repeat.")
+        help="Also draw the vehicle of another saved run, translucent, for comparison; repeat.")
     follow: bool | None = option(
         "--follow/--no-follow",
-        help="Whether the camera moves along. Default: if the path is long.")
+        help="Whether the camera follows the vehicle. Default: if the path is long.")
     title: str | None = option(
         "--title", help="Text in the page's corner, instead of the robot's name.")
 

@@ -39,9 +39,9 @@ class MovieOptions:
 
     gif: Path | None = option(
         "--gif", type=MovieFile(".gif"),
-        help="Write a moving picture, 20 frames for each second of it; it is drawn by Chromium.")
+        help="Write an animation with 20 frames per second; needs Chromium.")
     webp: Path | None = option(
-        "--webp", type=MovieFile(".webp"), help="The same with all colours, 25 frames a second.")
+        "--webp", type=MovieFile(".webp"), help="The same with all colours, 25 frames per second.")
     mp4: Path | None = option(
         "--mp4", type=MovieFile(".mp4"), help="The same by ffmpeg, for long runs.")
 

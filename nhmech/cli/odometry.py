@@ -19,17 +19,17 @@ FOUND = 1     # exit code of --check where something is wrong
 PICTURES = (".pdf", ".svg", ".png")
 
 
-@click.command(short_help="Judge logged odometry by the rolling of its own wheels.")
+@click.command(short_help="Check logged odometry against ideal rolling of the wheels.")
 @click.argument("bag", type=click.Path(path_type=Path))
 @log_options
 @click.option("--truth", metavar="TOPIC",
-              help="Poses seen from outside (motion capture, a simulator), to tell slip from "
-                   "errors of the odometry.")
+              help="Ground-truth poses (motion capture, a simulator), to tell slip from odometry "
+                   "errors.")
 @click.option("--window", type=Positive(), metavar="SECONDS", default=0.5, show_default=True,
-              help="In which slip is looked for.")
+              help="Length of the windows in which slip is detected.")
 @click.option("--plot", type=OutputFile(*PICTURES), metavar="FILE",
-              help="Draw tracks and residuals; with --truth those of the truth.")
-@click.option("--check", is_flag=True, help="End with exit code 1 where something is wrong.")
+              help="Plot tracks and residuals, with --truth those of the truth.")
+@click.option("--check", is_flag=True, help="Exit with code 1 if something is wrong.")
 @click.option("--json", "as_json", is_flag=True, help="Print all numbers as JSON, in SI units.")
 @robot_options
 def odometry(bag: Path, log: LogOptions, truth: str | None, window: float, plot: Path | None,
@@ -119,7 +119,7 @@ def print_report(name: str, report: OdometryReport) -> None:
         click.secho("found    ", fg="yellow", nl=False)
         click.echo(str(finding))
     if not report.findings:
-        click.echo("found    nothing: the poses are those of ideal rolling")
+        click.echo("found    nothing: the poses agree with ideal rolling")
     for line in report.lines():
         click.echo(f"fit      {line}")
     for key, (value, error) in report.parameters.items():

@@ -116,7 +116,7 @@ class WheelType(click.ParamType):
         if key in ("axis", "point"):
             vector = tuple(float(part) for part in word.split())
             if len(vector) != 3:
-                raise ValueError(f"{key} is three numbers with spaces between them")
+                raise ValueError(f"{key} must be three numbers separated by spaces")
             return vector
         return number(word)
 
@@ -181,7 +181,7 @@ class OutputFile(click.Path):
         if not path.parent.is_dir():
             self.fail(f"{str(path)!r}: the folder {str(path.parent)!r} does not exist", param, ctx)
         if not os.access(path.parent, os.W_OK | os.X_OK):
-            self.fail(f"{str(path)!r}: nothing may be written in the folder {str(path.parent)!r}",
+            self.fail(f"{str(path)!r}: no permission to write to the folder {str(path.parent)!r}",
                       param, ctx)
         if path.suffix not in self.suffixes:
             endings = ("one of " if len(self.suffixes) > 1 else "") + listed(self.suffixes)
@@ -230,13 +230,13 @@ class RobotOptions:
 
     wheels: tuple[Wheel, ...] = option(
         "--wheel", type=WheelType(), multiple=True, metavar="KEY=VALUE,...",
-        help="A wheel, e.g. 'joint=left,kind=disc,radius=0.1'; repeat. The wheels given here "
-             "replace all that the file names or that would be found in it: list every one that "
-             "touches the ground, casters too.")
+        help="A wheel, e.g. 'joint=left,kind=disc,radius=0.1'; repeat. These wheels replace all "
+             "that the file names or that would be found: list every wheel that touches the "
+             "ground, casters too.")
     skid: Any = option(
         "--skid", type=SkidType(),
         help="For wheels that cannot all roll in a turn: 'mid-axle', a track factor, the wheels "
-             "that may slide sideways, or 'coulomb': friction, with --mu and --on-slip go-on.")
+             "that may slide sideways, or 'coulomb' for friction (with --mu and --on-slip go-on).")
     free: tuple[str, ...] = option(
         "--free", multiple=True, metavar="JOINT",
         help="Release a joint that would be locked; repeat.")
@@ -245,20 +245,20 @@ class RobotOptions:
         help="Hold a joint at a position [rad or m; 30deg]; repeat.")
     speeds: tuple[str, ...] = option(
         "--independent", multiple=True, metavar="SPEED",
-        help="Describe the motion by these speeds instead of the automatic choice; repeat.")
+        help="Use this independent speed instead of the automatic choice; repeat.")
     packages: tuple[tuple[str, Path], ...] = option(
         "--package", type=PairType("FOLDER", Path), multiple=True,
-        help="Where package://NAME/ is, for meshes; repeat.")
+        help="Folder of package://NAME/, for meshes; repeat.")
     arguments: tuple[tuple[str, str], ...] = option(
-        "--arg", type=ArgumentType(), multiple=True, help="Argument of a xacro file; repeat.")
+        "--arg", type=ArgumentType(), multiple=True, help="Argument for a xacro file; repeat.")
     repair: bool = option(
         "--repair", is_flag=True,
-        help="Mend a faulty file: slips of its XML, impossible inertias, wheels without mass, "
+        help="Repair a faulty file: XML mistakes, impossible inertias, wheels without mass, "
              "reversed or negative limits. Each repair is printed.")
 
     tyres: str | None = option(
         "--tyres", metavar="TYRE",
-        help="Put tyres, which slip, on all wheels that can have them: the name of a set such as "
+        help="Put slipping tyres on all wheels that can have them: the name of a set such as "
              "passenger_car, or 'passenger_car lateral.friction=0.8'.")
 
     @property
@@ -294,8 +294,7 @@ def _as_typed(value: tuple) -> str:
 # how fast a run is played; the flags are the command's own
 PLAYBACK: dict[str, Any] = {
     "type": Positive(), "metavar": "FACTOR", "default": 1.0, "show_default": True,
-    "help": "How fast the browser plays the run; 1 is real time. The HTML file has a control of "
-            "its own."}
+    "help": "Playback speed in the browser; 1 is real time. The HTML file has its own control."}
 
 
 def find_robot(file: str) -> Path:

@@ -14,15 +14,15 @@ from .rolling import Friction, coefficients, friction_option, with_friction_opti
 from .summary import print_notices
 
 
-@click.command(short_help="Write one HTML file in which a robot runs under the reader's fingers.")
+@click.command(short_help="Write one HTML file that simulates a robot interactively.")
 @robot_argument
-@output_option(".html", help="The page; an older one is replaced. Default: the robot's name.")
+@output_option(".html", help="The page; an existing file is replaced. Default: the robot's name.")
 @click.option("--slider", "sliders", multiple=True, metavar="NAME",
               help="A number of the robot that gets a slider, such as base_link.mass or "
                    "left_wheel_joint.radius; repeat. Default: payload, gravity, slope.")
 @click.option("--dt", type=Positive(), default=1e-3, show_default=True, metavar="SECONDS",
               help="Time step.")
-@click.option("--title", help="In the page's corner. Default: the robot's name.")
+@click.option("--title", help="Title in the page's corner. Default: the robot's name.")
 @friction_option
 @condition_options
 @robot_options

@@ -37,19 +37,19 @@ PICTURES = {
 WITHOUT_WHEELS = ("energy", "speeds", "joint-rates", "coordinates")
 
 
-@click.command(short_help="Draw pictures of a saved run, or eigenvalues over speed.")
+@click.command(short_help="Plot a saved run, or eigenvalues over speed.")
 @click.argument("run", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@output_option(".pdf", ".svg", ".png", help="The picture: .pdf, .svg or .png; an older one is "
+@output_option(".pdf", ".svg", ".png", help="The figure: .pdf, .svg or .png; an existing file is "
                                             "replaced. Default: the name of RUN or of the robot, "
-                                            ".pdf.")
+                                            "as .pdf.")
 @click.option("--picture", type=click.Choice(list(PICTURES)),
-              help="Which one: several on a page (run), or one of the others alone. Default: run, "
-                   "of a textbook system coordinates.")
+              help="Which plot: `run` has several on a page. Default: run; for a textbook system, "
+                   "coordinates.")
 @path_option
 @robot_of_run
 @friction_option
 @click.option("--eigenvalues", metavar="FILE",
-              help="Draw the eigenvalues of this robot's straight running over its speed.")
+              help="Plot the eigenvalues of this robot's straight running over its speed.")
 @click.option("--range", "span", nargs=2, type=float, default=(0.1, 10.0), show_default=True,
               metavar="LOW HIGH", help="Range of speeds for --eigenvalues [m/s].")
 @click.option("--points", type=click.IntRange(2, 100_000), default=200, show_default=True,
@@ -126,7 +126,7 @@ def compute_sweep(vehicle: Vehicle, span: tuple[float, float], points: int) -> S
     crossings = critical_speeds(variations, sweep=sweep, inputs=vehicle.driven)
     growth = np.array(sweep.growth)
     if not np.isfinite(growth).any() or np.abs(sweep.eigenvalues).max(initial=0.0) < 1e-9:
-        click.echo("straight running is neutral: nothing grows, nothing decays")
+        click.echo("straight running is neutrally stable")
         return sweep
     for a, b in zip([low, *crossings], [*crossings, high]):
         i = int(np.argmin(np.abs(values - (a + b) / 2)))

@@ -14,10 +14,10 @@ from .rolling import Friction, coefficients, friction_option
 from .saved import path_option, read_run, robot_of_run, vehicle_of
 
 
-@click.command(short_help="Write a saved run as one page: verdict, pictures, numbers.")
+@click.command(short_help="Write a report of a saved run: verdict, plots, numbers.")
 @click.argument("run", type=click.Path(dir_okay=False, path_type=Path))
-@output_option(".html", help="The page; an older one is replaced. Default: RUN.html beside it, "
-                             "numbered where that exists.")
+@output_option(".html", help="The page; an existing file is replaced. Default: RUN.html beside the "
+                             "run, with a number if that exists.")
 @path_option
 @robot_of_run
 @friction_option
@@ -45,7 +45,7 @@ def report(run: Path, output: Path | None, path: str | None, file: str | None, m
         if path or mu:
             system = trajectory.source["system"]
             raise InputError(f"{run} is a run of the textbook system {system!r}: it has no wheels "
-                             "and follows no path")
+                             "and no path")
         page = save_report(trajectory, output, name=run.name)
     else:
         vehicle = vehicle_of(run, trajectory, file, robot)

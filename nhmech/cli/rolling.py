@@ -37,8 +37,8 @@ class FrictionType(click.ParamType):
 FRICTION: dict[str, Any] = {
     "type": FrictionType(), "multiple": True,
     "help": "Friction coefficient of all wheels, or of one, e.g. 'left_wheel=0.5'; repeat. "
-            "Default: that of the saved run, where there is one, else mu= of the wheels in the "
-            "file's <nhmech>, else its <mu1> and <mu2>.",
+            "Default: that of the saved run, else mu= of the wheels in the file's <nhmech>, else "
+            "its <mu1> and <mu2>.",
 }
 friction_option = click.option("--mu", "mu", **FRICTION)
 
@@ -50,22 +50,22 @@ class RollingOptions:
     mu: Friction = option("--mu", **FRICTION)
     on_slip: str | None = option(
         "--on-slip", type=click.Choice(ON_SLIP),
-        help="Find the exact moment when ideal rolling stops being valid (slower), and print it or "
-             "stop there; or go on with wheels that slide, fly and land ('go-on'). Default: 'warn' "
-             "with --mu; otherwise, some moments of the run are judged afterwards. 'ignore' judges "
-             "nothing.")
+        help="When ideal rolling stops being valid: 'warn' finds the exact time (slower) and "
+             "prints it, 'stop' ends the run there, 'go-on' lets wheels slide, lift off and land, "
+             "'ignore' checks nothing. Default: 'warn' with --mu; otherwise, some times of the run "
+             "are checked afterwards.")
     on_limit: str = option(
         "--on-limit", type=click.Choice(ON_BOUND), default="stop", show_default=True,
-        help="What happens where a joint that nothing drives, such as a hitch, comes to a limit of "
-             "its position: the run ends there, or the moment is printed, or nothing.")
+        help="When an undriven joint, such as a hitch, reaches a position limit: end the run, "
+             "print the time, or do nothing.")
     on_fall: str = option(
         "--on-fall", type=click.Choice(ON_FALL), default="stop", show_default=True,
-        help="The same where a part of the robot comes down to the ground; 'go-on', with --on-slip "
-             "go-on: it meets the ground with friction, and lies on it.")
+        help="When a part of the robot touches the ground: the same, or with --on-slip go-on also "
+             "'go-on': it makes contact with friction.")
     on_lift: str = option(
         "--on-lift", type=click.Choice(ON_BOUND), default="stop", show_default=True,
-        help="The same where the ground would have to pull a wheel, however the wheels share the "
-             "load: it lifts off.")
+        help="When a wheel lifts off, that is, when no distribution of the load keeps all normal "
+             "forces positive: the same.")
 
 
 rolling_options = option_group("rolling", RollingOptions)

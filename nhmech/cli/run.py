@@ -60,21 +60,21 @@ class Timing:
         help="Simulated time.")
     integrator: str = option(
         "--integrator", type=IntegratorType(), default="rk4", show_default=True,
-        help="rk4 takes steps of --dt, dop853 steps of its own; auto changes to dop853 where "
-             "steps of --dt are too long. The others take implicit steps of --dt, after which the "
-             "energy of a motion without forces is right for ever.",
+        help="rk4 takes steps of --dt, dop853 chooses its steps; auto changes to dop853 where "
+             "steps of --dt are too long. The others take implicit steps of --dt that keep the "
+             "energy of a motion without forces.",
     )
     mode: str = option(
         "--mode", type=click.Choice(("dynamic", "kinematic")), default="dynamic", show_default=True,
-        help="kinematic: wheels and steering have at once the speeds that are commanded; forces "
-             "play no part.")
+        help="kinematic: wheels and steering have the commanded speeds at once, whatever the "
+             "forces.")
     dt: float = option(
         "--dt", type=Positive(), metavar="SECONDS", default=1e-3, show_default=True,
         help="Time step.")
     control_period: float | None = option(
         "--control-period", type=Positive(), metavar="SECONDS",
-        help="Time between two calls of the controller, a multiple of the step. Default: the step; "
-             "ten of them for controllers of this package.")
+        help="Time between two calls of the controller, a multiple of the step. Default: one step; "
+             "ten steps for controllers of this package.")
 
 
 @dataclass(frozen=True)
@@ -83,20 +83,20 @@ class Outputs:
 
     view: bool = option(
         "--view", is_flag=True,
-        help="Play the run in the browser; where there is none, write FILE.html instead.")
+        help="Play the run in the browser; without a browser, write FILE.html.")
     html: Path | None = option(
         "--html", type=OutputFile(".html"),
         help="Write the run as one HTML file that plays by itself.")
     save: Path | None = option(
         "--save", type=OutputFile(".npz"),
-        help="Write the run for `nhmech view`, `nhmech export` and `Trajectory.load`; it is in "
-             "FILE.part while it goes on.")
+        help="Write the run for `nhmech view`, `nhmech export` and `Trajectory.load`; FILE.part "
+             "has it while it goes on.")
     playback: float = option("--playback", **PLAYBACK)     # --speed is the robot's own
 
     as_json: bool = option(
         "--json", is_flag=True,
-        help="Print how the run went as JSON, in SI units (`nhmech.analysis.run_summary`); what is "
-             "printed otherwise goes to standard error.")
+        help="Print how the run went as JSON, in SI units (`nhmech.analysis.run_summary`); other "
+             "output goes to standard error.")
 
 
 timing_options = option_group("timing", Timing)

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 path_option = click.option(
     "--path", "path", metavar="NAME[:SIZE]|FILE.csv",
-    help="The path that the base should follow. Default: that of the run's controller.",
+    help="The reference path. Default: that of the run's controller.",
 )
 robot_of_run = click.option(
     "--robot", "file", metavar="FILE",
-    help="The robot of the run (path or shipped name), instead of the one it was made with.",
+    help="The robot of the run (file or shipped name), instead of the recorded one.",
 )
 
 
@@ -68,8 +68,8 @@ def is_textbook(trajectory: Trajectory, file: str | None) -> bool:
 
     name = trajectory.source.get("system")
     if name is not None and file is None and name not in system_names():
-        raise InputError(f"this is a run of the system {name!r}, which is not one of this package; "
-                         f"name the file that it is in: --robot {name}.py")
+        raise InputError(f"this is a run of the system {name!r}, which is not in this package; "
+                         f"name its file: --robot {name}.py")
     return name is not None and (file is None or file.endswith(".py"))
 
 

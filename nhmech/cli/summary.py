@@ -77,8 +77,8 @@ def share_line(trajectory: Trajectory) -> list[str]:
     if np.linalg.matrix_rank(normals, tol=1e-9) == len(rows):
         return []
     springs = "of their stiffness" if "stiffness" in trajectory.settings else "alike"
-    return [f"rigid bodies leave open how {len(rows)} wheels share the load: as stiff springs "
-            f"{springs} do"]
+    return [f"rigid bodies do not determine how {len(rows)} wheels share the load; {springs} "
+            "would, as stiff springs"]
 
 
 def limit_lines(trajectory: Trajectory) -> list[str]:

@@ -62,7 +62,7 @@ def show(name: str, latex: bool) -> None:
     click.echo(to_text(sections(example)))
 
 
-@systems.command(short_help="Compare systems with closed forms, method by method.")
+@systems.command(short_help="Check systems against closed forms, with every method.")
 @click.argument("names", nargs=-1, metavar="[NAME|FILE.py]...")
 def check(names: tuple[str, ...]) -> None:
     """Derive each system by every method that applies and compare it with its references.
@@ -106,14 +106,14 @@ def _check_rows(name: str, example: Example) -> Iterator[tuple[str, bool, tuple[
                (name, methods, f"{apart:.1e}", what, f"{error:.1e}", f"{tolerance:.0e}", source))
 
 
-@systems.command(short_help="Simulate a system, and show it where it has shapes.")
+@systems.command(short_help="Simulate a system, and show it if it has shapes.")
 @click.argument("name", metavar="NAME|FILE.py")
 @click.option("--duration", type=Positive(), default=10.0, show_default=True, metavar="SECONDS",
               help="Simulated time.")
 @click.option("--dt", type=Positive(), default=1e-3, show_default=True, metavar="SECONDS",
               help="Time step.")
 @click.option("--integrator", type=IntegratorType(), default="rk4", show_default=True,
-              help="As of `nhmech run`.")
+              help="As in `nhmech run`.")
 @click.option("--html", type=OutputFile(".html"),
               help="Write the run as one HTML file that plays by itself.")
 @click.option("--save", type=OutputFile(".npz"),

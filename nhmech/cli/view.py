@@ -21,17 +21,18 @@ if TYPE_CHECKING:
     from ..simulation.runs.trajectory import Trajectory
 
 
-@click.command(short_help="Play a saved run, or write it as a page or a moving picture.")
+@click.command(short_help="Play a saved run, or write it as a page or an animation.")
 @click.argument("run", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--html", type=OutputFile(".html"),
-              help="Write one HTML file that plays by itself, and open nothing. An older one is "
-                   "replaced.")
+              help="Write one HTML file that plays by itself instead of opening a browser. An "
+                   "existing file is replaced.")
 @robot_of_run
 @movie_options
 @look_options
 @friction_option
 @click.option("--path", metavar="NAME[:SIZE]|FILE.csv",
-              help="The path for `--overlay path`. Default: that of the run's controller.")
+              help="The reference path for `--overlay path`. Default: that of the run's "
+                   "controller.")
 @click.option("--playback", "--speed", "playback", **PLAYBACK)
 def view(run: Path, html: Path | None, file: str | None, movies: MovieOptions, looks: LookOptions,
          mu: Friction, path: str | None, playback: float) -> None:

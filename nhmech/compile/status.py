@@ -18,9 +18,9 @@ class Status(IntEnum):
     NOT_FINITE = 4, ("a step gave numbers that are not finite, or beyond 1e10: try a smaller dt, "
                      "and look at masses and efforts")
     TOO_SMALL = 5, "the step of the adaptive method became too small"
-    LIMIT = 6, "a joint that nothing drives came to its limit"
+    LIMIT = 6, "a joint that is not driven came to its limit"
     GROUNDED = 7, "it fell: a part of it came down to the ground"
-    COARSE = 8, "a step was so long that no digit of where it led was right: try a smaller dt"
+    COARSE = 8, "a step was so long that its result has no correct digit: try a smaller dt"
     UNSOLVED = 9, "the equations of an implicit step were not solved: try a smaller dt"
     LIFTED = 10, "the ground would have to pull a wheel: it lifts off"
     UNJUDGED = 11, ("what is observed, or the reward, is not finite: look at the rules observe= "

@@ -58,9 +58,9 @@ class Balance:
                  effort: float = EFFORT, period: float | None = None):
         if "pitch_rate" not in vehicle.speeds or "roll_rate" in vehicle.speeds:
             raise ModelError(f"{vehicle.name!r} does not balance on one axle: its independent "
-                             f"speeds are {', '.join(vehicle.speeds)}. TwistDrive drives what "
-                             "stands by itself, BicycleBalance what leans; a caster off the ground "
-                             "need not be listed as a wheel")
+                             f"speeds are {', '.join(vehicle.speeds)}. TwistDrive drives vehicles "
+                             "that stand by themselves, BicycleBalance those that lean; do not "
+                             "list a caster that is off the ground as a wheel")
         read_positive("speed_weight", speed_weight)
         self.vehicle, self.drive = vehicle, TwistDrive(vehicle, twist)
         spins = [wheel.joint for wheel in self.drive.wheels]
@@ -129,8 +129,8 @@ def _unsupported(vehicle: Vehicle) -> ModelError:
     ball = Wheel(None, "caster_ball", radius, link=vehicle.description.root,
                  point=to_triple(point, 6))
     return ModelError(
-        f"{vehicle.name!r} stands on one axle alone and would have to balance, which its motors "
-        "cannot do: they do not reach its pitch. That is so where the centre of mass is on the "
-        "axle, or a joint without a motor swings",
-        suggest("If a caster holds it that was not found, list it with the wheels: ",
+        f"{vehicle.name!r} stands on one axle, and its motors cannot balance it because they do "
+        "not affect its pitch: the centre of mass is on the axle, or a joint without a motor "
+        "swings",
+        suggest("If a caster supports it but was not found, list it among the wheels: ",
                 option("wheels", [*(mount.wheel for mount in mounts), ball])))

@@ -64,12 +64,12 @@ class BicycleBalance:
         if "roll_rate" not in vehicle.speeds or len(steering) != 1:
             found = (f"its independent speeds are {', '.join(vehicle.speeds)}, "
                      f"its driven steering joints {listed(steering)}")
-            raise ModelError(f"{vehicle.name!r} is no bicycle with handlebars: {found}. It takes a "
-                             "free roll and one driven steering joint "
+            raise ModelError(f"{vehicle.name!r} is not a bicycle with handlebars: {found}. "
+                             "BicycleBalance needs a free roll angle and one driven steering joint "
                              '(<nhmech><drive joint="..."/></nhmech> drives it)')
         if not abs(speed) > 0:
-            raise InputError(f"speed = {speed}: a bicycle that stands cannot be balanced by "
-                             "steering along a path; give a speed [m/s]")
+            raise InputError(f"speed = {speed}: a bicycle at rest cannot be balanced by steering; "
+                             "give a speed [m/s]")
         self.vehicle, self.speed, self.coast, self.steer = vehicle, speed, coast, steering[0]
         self.path = line(1.0) if path is None else path
         variations = Variations(vehicle)

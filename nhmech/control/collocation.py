@@ -140,7 +140,7 @@ class Collocation:
         """Sets the initial guess: x (N+1, nx), u (N, nu) (zero if None), and the duration [s] if it
         is unknown."""
         shape = self.n + 1, self.dynamics.nx
-        x = read_array("the guess of x", x, shape, f"finite numbers of shape {shape}")
+        x = read_array("the initial guess of x", x, shape, f"finite numbers of shape {shape}")
         self.opti.set_initial(self.x, x.T)
         points = ca.collocation_points(self.degree, "legendre")
         parts = (np.arange(self.n)[:, None] + points).ravel()

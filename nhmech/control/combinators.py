@@ -47,11 +47,11 @@ class Combinator:
 
     def __init__(self, *inside: Controller):
         if not inside:
-            raise InputError(f"{type(self).__name__} is made of controllers: give it one or more")
+            raise InputError(f"{type(self).__name__} needs at least one controller")
         for controller in inside:
             if not callable(controller):
-                raise InputError(f"{type(self).__name__} takes controllers, callables (t, state) "
-                                 f"-> command; {controller!r} is none")
+                raise InputError(f"{type(self).__name__} takes controllers, that is, callables (t, "
+                                 f"state) -> command, not {controller!r}")
         self.inside = inside
 
     def __repr__(self) -> str:
@@ -315,8 +315,8 @@ class Sum(Combinator):
         if len({array.shape for array in arrays}) != 1:
             found = ", ".join(f"{type(answer).__name__}{list(np.asarray(answer).shape) or ''} of "
                               f"{controller_name(controller)}" for controller, answer in answers)
-            raise SimulationError(f"Sum cannot add {found}: all must answer with as many numbers, "
-                                  "or all with named commands")
+            raise SimulationError(f"Sum cannot add {found}: all controllers must return arrays of "
+                                  "one length, or all must return named commands")
         return sum(arrays[1:], arrays[0])
 
     @property

@@ -129,8 +129,8 @@ class MeasurementNoise(Combinator):
             v[3:6] += sizes["angular_velocity"] * rates[3:]
         elif any(sizes[name] for name in ("position", "heading", "tilt", "velocity",
                                           "angular_velocity")):
-            raise ModelError("noise on the base of a system that has none; "
-                             "its coordinates take joint_position and joint_velocity")
+            raise ModelError("this system has no base to add noise to; use joint_position and "
+                             "joint_velocity for its coordinates")
         for size, where in ((sizes["joint_position"], layout.joint_position),
                             (sizes["joint_velocity"], layout.joint_velocity)):
             values[list(where.values())] += size * normal(len(where))

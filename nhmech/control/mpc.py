@@ -82,8 +82,8 @@ class MPC(Tracker):
         self._most = effort_limits(vehicle, self.dynamics.inputs)
         if not self._most.any():
             inputs = ", ".join(self.dynamics.inputs)
-            raise ModelError(f"the effort limits of {inputs} of {vehicle.name!r} are all 0: "
-                             "nothing can be driven")
+            raise ModelError(f"the effort limits of {inputs} of {vehicle.name!r} are all 0: no "
+                             "joint can be driven")
         nu, weights = self.dynamics.nu, (read_positive("effort", effort), CHANGE)
         scaled = np.tile(1 / self.unit_effort, stages)
         before = np.eye(stages * nu) - np.eye(stages * nu, k=-nu)

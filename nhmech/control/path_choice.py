@@ -82,10 +82,11 @@ def _waypoints(file: File) -> Iterator[tuple[float, float]]:
                     yield x, y
                 except ValueError as error:
                     if not first:
-                        raise InputError(f"{file}, line {number}: {','.join(row)!r} "
-                                         "does not begin with two numbers, x and y [m]") from error
+                        raise InputError(f"{file}, line {number}: {','.join(row)!r} must begin "
+                                         "with two numbers, x and y [m]") from error
                 first = False
     except OSError as error:
         raise InputError(f"{file}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{file} is no text: waypoints are lines of x, y [m]") from error
+        raise InputError(f"{file} is not a text file; write one waypoint x, y [m] per "
+                         "line") from error

@@ -147,9 +147,9 @@ def _by_length(derivatives: Derivatives, knots: np.ndarray,
     _, first, second = derivatives(u)
     speed = np.linalg.norm(first, axis=-1)
     if not min(speed.min(), speeds.min()) > 1e-6 * speeds.mean():
-        raise InputError(f"the curve stands still near {derivatives(u[np.argmin(speed)])[0]}: it "
-                         "has no heading there. Are two waypoints too close, or does it turn back "
-                         "on itself?")
+        raise InputError(f"the curve stands still near {derivatives(u[np.argmin(speed)])[0]}: its "
+                         "heading is undefined. Two waypoints may be too close together, or the "
+                         "curve reverses")
     s = np.concatenate([[0.0], np.cumsum(half * (speeds @ weights))])
     # du/ds and d2u/ds2, times the length of a piece; and with them Bernstein's coefficients of a
     # quintic, three from either end (`BPoly.from_derivatives` takes them piece by piece in Python)
@@ -197,8 +197,7 @@ def spline(waypoints: ArrayLike, closed: bool = False) -> Path:
     chords = np.linalg.norm(np.diff(points, axis=0), axis=1)
     if not chords.min() > 1e-9 * chords.max():
         i = int(np.argmin(chords))
-        raise InputError(f"waypoints {i} and {i + 1} coincide at {points[i]}: leave one of them "
-                         "out")
+        raise InputError(f"waypoints {i} and {i + 1} coincide at {points[i]}: remove one of them")
     knots = np.concatenate([[0.0], np.cumsum(chords)])
     curve = CubicSpline(knots, points, bc_type="periodic" if closed else "natural")
     first, second = curve.derivative(), curve.derivative(2)
@@ -244,8 +243,8 @@ def lane_change(length: float, offset: float, before: float = 0.0, after: float 
 PATHS: dict[str, tuple[str, Callable[[float], Path]]] = {
     "line": ("its length", line),
     "circle": ("its radius", circle),
-    "figure8": ("half its width; the tightest radius is a third of it", FigureEight),
-    "lane_change": ("the lane's width; the change takes six of it",
+    "figure8": ("half its width; the smallest radius is a third of it", FigureEight),
+    "lane_change": ("the width of the lane; the change is six widths long",
                     lambda size: lane_change(6 * size, size, 2 * size, 4 * size)),
     "dubins": ("its turning radius; ends three ahead and three to the left, heading left",
                lambda size: dubins((0.0, 0.0, 0.0), (3 * size, 3 * size, math.pi / 2), size)),

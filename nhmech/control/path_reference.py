@@ -33,8 +33,8 @@ class TrackedAxle:
         axles = {i: c.mount.axle for i, c in enumerate(vehicle.contacts)
                  if c.mount.body == joint and c.mount.axle is not None}
         if not axles:
-            raise ModelError(f"no wheel's axle is fixed to body {vehicle.model.names[joint]!r} of "
-                             f"{vehicle.name!r}: name another one")
+            raise ModelError(f"no wheel is mounted directly on body {vehicle.model.names[joint]!r} "
+                             f"of {vehicle.name!r}: name another body")
         data = vehicle.model.createData()
         pin.forwardKinematics(vehicle.model, data, q)
         on, axle = list(axles), next(iter(axles.values()))

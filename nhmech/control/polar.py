@@ -54,8 +54,8 @@ class Polar(Tracker):
                  align: float = ALIGN, weight: float = WEIGHT, drive: Drive | None = None):
         super().__init__(vehicle, path, speed=speed, drive=drive)
         if path.closed:
-            raise InputError("Polar drives to the end of a path, and a closed one has none: take "
-                             "an open path, such as a line or a lane_change")
+            raise InputError("Polar drives to the end of a path, but a closed path has no end: "
+                             "choose an open one, such as line or lane_change")
         gamma = read_positive("approach", approach) * self.speed / self.unit
         self.gains = (gamma, read_positive("align", align) * gamma, read_positive("weight", weight))
         self.goal = path.end()

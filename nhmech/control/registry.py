@@ -73,7 +73,7 @@ class Parameter:
         """
         reader = self._reader
         if reader is None:
-            raise InputError(f"{self.name} cannot be set by a word: give it in Python")
+            raise InputError(f"{self.name} cannot be set on the command line; set it in Python")
         read, expected = reader
         try:
             return read(text)
@@ -124,7 +124,7 @@ Reader = tuple[Callable[[str], Any], str]
 # by a part of the annotation, the first that is found
 READERS: dict[str, Reader] = {
     **dict.fromkeys(("Sequence", "tuple", "ndarray"),
-                    (_read_vector, "numbers with commas between them")),
+                    (_read_vector, "numbers separated by commas")),
     "bool": (_read_bool, "true or false"),
     "float": (_read_float, "a number"),
     "int": (int, "a whole number"),
@@ -172,8 +172,8 @@ def controller_parameters(controller: Callable) -> dict[str, Parameter]:
     try:
         signature = inspect.signature(controller)
     except ValueError as error:
-        raise InputError(f"{_name(controller)} does not say what it takes: write a class with an "
-                         "__init__ in Python") from error
+        raise InputError(f"{_name(controller)} has no signature: write it as a Python class with "
+                         "an __init__") from error
     return {p.name: Parameter(p.name, p.default,
                               "" if p.annotation is inspect.Parameter.empty else str(p.annotation))
             for p in signature.parameters.values() if p.kind not in kinds}

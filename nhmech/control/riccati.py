@@ -50,8 +50,8 @@ def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, nam
             K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A + N.T)
     except (np.linalg.LinAlgError, ValueError) as error:
         raise ModelError(f"no regulator was found for {of}: the Riccati equation of "
-                         f"{', '.join(names)} has no stabilising solution ({error}); "
-                         "change the weights, or leave a state out with drop=") from error
+                         f"{', '.join(names)} has no stabilising solution ({error}); change the "
+                         "weights, or remove a state with drop=") from error
     return u[:, None] * K / x, P / x[:, None] / x
 
 
@@ -98,10 +98,10 @@ def _check(A: np.ndarray, B: np.ndarray, Q: np.ndarray, names: tuple[str, ...],
             if what == "reached":
                 raise ModelError(f"{of} cannot be stabilised: to first order no input "
                                  f"({', '.join(inputs) or 'there is none'}) reaches {parts}, a "
-                                 f"mode with eigenvalue {rate} 1/s. Leave it out of the state with "
-                                 "drop= if it may drift, use or drive another joint, or linearise "
-                                 "about a motion where it is reached (steering does nothing while "
-                                 "a vehicle stands)")
+                                 f"mode with eigenvalue {rate} 1/s. Remove it from the state with "
+                                 "drop= if it may drift, drive another joint, or linearise about a "
+                                 "motion in which it can be controlled (steering has no effect at "
+                                 "rest)")
             raise ModelError(f"the cost does not see {parts} of {of}, a mode with eigenvalue "
                              f"{rate} 1/s that does not decay by itself: give it a weight in "
-                             "gains=, or leave it out with drop=")
+                             "gains=, or remove it with drop=")

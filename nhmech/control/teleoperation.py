@@ -168,11 +168,11 @@ class Teleoperation:
         without its lateral speed perhaps."""
         command = float(forward), float(lateral), float(yaw_rate)
         if not all(map(math.isfinite, command)):
-            self._say("twist", f"{self._called} {command} is ignored: it is not finite")
+            self._say("twist", f"{self._called} {command} is ignored because it is not finite")
             return False
         if self.coasts and self._hand is None:
-            self._refused = (f"{self._called} is refused: {self.vehicle.name} coasts; it has no "
-                             "driven wheel, or would fall over")
+            self._refused = (f"{self._called} is refused: {self.vehicle.name} can only coast, "
+                             "because it has no driven wheel or would fall over")
             self._say("coasts", self._refused)
             return False
         self._refused = ""
@@ -254,8 +254,8 @@ class Teleoperation:
                 return
             x, y, yaw = x + off[0], y + off[1], yaw + off[2]
         self.simulator.reset(**self._begin)
-        raise NhmechError(f"the pose {tuple(pose)} is not found on a slope as steep as this; the "
-                          "vehicle is where it began")
+        raise NhmechError(f"no pose near {tuple(pose)} exists on a slope this steep; the vehicle "
+                          "is back at its start")
 
     # -- time --------------------------------------------------------------------------------------
     def advance(self, passed: float) -> State:
@@ -272,7 +272,7 @@ class Teleoperation:
         except NhmechError as error:
             self.failure = error.text
             self.behind = 0.0
-            self._say("failure", f"the simulation stands still until it is reset: {error}")
+            self._say("failure", f"the simulation has stopped; reset it to go on: {error}")
         self._look_at_shortfall()
         state = self.simulator.state
         self._judge(state)
@@ -292,8 +292,8 @@ class Teleoperation:
     def leave_out(self, passed: float) -> float:
         """What is simulated of the time [s] that has passed: what is too much is told."""
         if passed > self._late:
-            self._say("late", f"the computer was late, by {passed:.3g} s: the vehicle's time "
-                              f"leaves out {passed - self._late:.3g} s")
+            self._say("late", f"the computer was late, by {passed:.3g} s: simulated time skips "
+                              f"{passed - self._late:.3g} s")
         return min(passed, self._late)
 
     def _follow(self, t: float, state: State) -> Twist:

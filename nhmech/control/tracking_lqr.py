@@ -68,7 +68,7 @@ class TrackingLQR:
                  final: float = 10.0):
         simulated, run = Simulated.of(vehicle), trajectory
         if run.kinematic:
-            raise InputError("a kinematic run has no forces to regulate: record one in dynamic "
+            raise InputError("a kinematic run has no forces to regulate; record the run in dynamic "
                              "mode")
         if len(run) < 3:
             raise InputError(f"a run of {len(run)} records is too short to be tracked")
@@ -79,7 +79,7 @@ class TrackingLQR:
         last = len(counts) if whole.all() else int(np.argmin(whole))
         if last < 2 or counts[:last].min() < 1:
             raise InputError(f"the records lie {run.t[1] - run.t[0]:.6g} s apart, no multiple of "
-                             f"dt = {self.dt} s: give the step of the run")
+                             f"dt = {self.dt} s: give the time step of the run")
         jacobian = step_jacobian(vehicle, self.dt)
         self.state_vector = StateVector(simulated.constrained.system.algebroid, run.xi.shape[1])
         self.names, self.inputs = jacobian.names, jacobian.inputs

@@ -81,7 +81,7 @@ class TrailerBacking:
                              f"this vehicle has {listed(leaders)} among its independent speeds "
                              f"{', '.join(vehicle.speeds)}; choose other independent speeds")
         if not abs(speed) > 0:
-            raise InputError(f"speed = {speed}: backing takes a speed other than zero [m/s]")
+            raise InputError(f"speed = {speed}: must be a speed other than zero [m/s]")
         self.vehicle, self.speed, self.steer = vehicle, -abs(speed), leaders[0]
         self.path = line(1.0).place(yaw=np.pi) if path is None else path
         variations = Variations(vehicle)

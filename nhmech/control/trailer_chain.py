@@ -42,11 +42,11 @@ def trailer_joints(vehicle: Vehicle, last: str = "") -> tuple[str, ...]:
     most = max(map(len, chains.values()), default=0)
     longest = [chain for chain in chains.values() if len(chain) == most]
     if len(longest) != 1:
-        found = ("it has no free joint that carries a body with axles. A trailer is one, on a "
-                 "joint about the vertical that is not driven")
+        found = ("a trailer is a body with axles on a vertical joint that is not driven, and there "
+                 "is none")
         if longest:
             ends = [chain[-1] for chain in longest]
-            found = f"{listed(ends)} are equally far back: name one with trailer="
+            found = f"{listed(ends)} are equally far back; choose one with trailer="
         raise ModelError(f"no trailer of {vehicle.name!r}: {found}")
     return longest[0]
 

@@ -76,8 +76,8 @@ class TrailerFlatness:
             if abs(link.hitch) > ON_AXLE:
                 raise ModelError(f"{link.joint!r} of {vehicle.name!r} sits {link.hitch:.4g} m "
                                  "behind the axle in front of it: the last axle is a flat output "
-                                 "only with every hitch over an axle. TrailerBacking and "
-                                 "TrackingLQR take them anywhere")
+                                 "only if every hitch is directly above an axle. TrailerBacking "
+                                 "and TrackingLQR allow hitches anywhere")
         s = np.linspace(0.0, path.length, POINTS + 1)
         points = path.point(s)
         if path.closed:
@@ -115,15 +115,15 @@ class TrailerFlatness:
             if len(beyond):
                 raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for "
                                  f"{angle[beyond[0]]:.3f} rad at s = {places[beyond[0]]:.3g} m, "
-                                 f"its limits are {limit.lower:.3f} and {limit.upper:.3f}: take a "
-                                 "wider path, or one whose curvature changes more smoothly")
+                                 f"its limits are {limit.lower:.3f} and {limit.upper:.3f}: choose "
+                                 "a wider path, or one whose curvature changes more smoothly")
             rate = np.abs(np.diff(angle)) / places[1] * abs(self.speed)
             if rate.max() > limit.velocity:
                 raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for "
                                  f"{rate.max():.3g} rad/s at s = {places[rate.argmax()]:.3g} m, "
-                                 f"more than {limit.velocity:.3g}: drive more slowly, or take a "
-                                 f"path whose curvature changes smoothly ({len(self.links)} "
-                                 "derivatives of it are used)")
+                                 f"more than {limit.velocity:.3g}: drive more slowly, or choose a "
+                                 f"path with a smoother curvature ({len(self.links)} derivatives "
+                                 "of it are used)")
 
     def chain(self, s: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Series of p_0 (m, ..., 2), and headings of car and trailers (n + 1, ...), at s (...)."""

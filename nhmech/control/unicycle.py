@@ -78,8 +78,8 @@ def unicycle(vehicle: Vehicle) -> Unicycle:
     values, vectors = np.linalg.eigh(gram)
     rank = int(np.sum(values > KEPT * values[-1])) if values[-1] > 0 else 0
     if rank < 2:
-        raise ModelError(f"the base of {vehicle.name!r} cannot both move along and turn: it "
-                         "follows no path")
+        raise ModelError(f"the base of {vehicle.name!r} cannot both drive forward and turn, so it "
+                         "cannot follow a path")
     if rank == 3:
         return Unicycle((0.0, 0.0), 0.0, True, length, length, 0.0)
     across = vectors[:, 0] / np.linalg.norm(vectors[:2, 0])

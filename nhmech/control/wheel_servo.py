@@ -102,8 +102,8 @@ class WheelServo(Combinator):
         if twist is not None and commands is None:
             commands = TwistDrive(vehicle, twist)
         elif twist is not None or commands is None:
-            raise InputError("WheelServo follows a twist or a controller's commands: give one of "
-                             "the two")
+            raise InputError("WheelServo follows a twist or a controller's commands: give exactly "
+                             "one")
         super().__init__(commands)
         if not vehicle.driven:
             raise ModelError(f"{vehicle.name!r} has no driven joint: there is nothing to control")

@@ -73,7 +73,7 @@ def import_run(path: str | PathLike[str], vehicle: Vehicle, *, joints: str | Non
         notes += map(str, found)
         missing = [name for name in vehicle.joint_names if name not in moved.names]
         if missing:
-            notes.append(f"not in the log, and left where they are: {listed(missing)}")
+            notes.append(f"not in the log, kept at their initial positions: {listed(missing)}")
     t = _moments(seen, moved)
     q, v, u, angles = _states(vehicle, t, seen, moved, notes)
     return _trajectory(vehicle, t, q, v, u, angles, {"import": {"file": str(path), "notes": notes}})

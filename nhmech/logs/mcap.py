@@ -85,8 +85,8 @@ def write_mcap(trajectory: Trajectory, path: str | PathLike[str], *, forces: boo
 
     vehicle = vehicle or trajectory.simulated.vehicle
     if vehicle is None:
-        raise InputError("only the run of a vehicle can be told in ROS messages; "
-                         "write a textbook system as .csv or .parquet")
+        raise InputError("only the run of a vehicle can be exported to ROS messages; export a "
+                         "textbook system as .csv or .parquet")
     if twist is not None and np.shape(twist) != (len(trajectory), 3):
         raise InputError(f"twist has shape {np.shape(twist)}, expected ({len(trajectory)}, 3): "
                          "forward, lateral, yaw rate at each state")

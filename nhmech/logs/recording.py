@@ -92,7 +92,7 @@ def read_recording(path: str | PathLike[str]) -> Recording:
         return TableRecording(path)
     if path.is_dir() or path.suffix in BAGS:
         return BagRecording(path)
-    raise InputError(f"{path}: a log is a folder of rosbag2, or a file that ends in one of "
+    raise InputError(f"{path}: a log is a rosbag2 folder, or a file ending in one of "
                      f"{listed((*BAGS, '.csv'))}")
 
 
@@ -130,14 +130,14 @@ class BagRecording:
         """Joint states of a topic, or of several with commas between, each of joints of its own; by
         default the only one, or /joint_states."""
         topics = [self._choose(one, (JOINTS,), ("/joint_states",),
-                               "--joints, or several with commas between")
+                               "--joints (several are separated by commas)")
                   for one in (topic.split(",") if topic else (None,))]
         owners: dict[str, str] = {}
         for one in topics if len(topics) > 1 else ():
             named = {name for _, message in self._messages(one) for name in message.name}
             if twice := sorted(named & owners.keys()):
-                raise InputError(f"{self.path}: {owners[twice[0]]} and {one} both have the joint "
-                                 f"{twice[0]!r}; name one of them: --joints {one}")
+                raise InputError(f"{self.path}: {owners[twice[0]]} and {one} both contain the "
+                                 f"joint {twice[0]!r}; choose one: --joints {one}")
             owners.update(dict.fromkeys(named, one))
         return gather_joints(",".join(topics), self._messages(*topics))
 
@@ -287,7 +287,7 @@ class TableRecording:
 
     def _check(self, topic: str | None) -> None:
         if topic not in (None, self.path.name):
-            raise InputError(f"{self.path} is a table and has no topic {topic!r}")
+            raise InputError(f"{self.path} is a table without topics, so it has no {topic!r}")
 
     def _time(self) -> np.ndarray:
         t = self._first(TIMES)

@@ -105,8 +105,8 @@ class LieAlgebroid:
             rho, c, d_rho, d_c = (value.full() for value in evaluate(q, held))
             for name, worst in self._defects(rho, c, d_rho, d_c):
                 if not worst <= rtol * np.max(np.abs(q), initial=1.0):
-                    raise MechanicsError(f"structure equation fails: {name} is {worst:.3g} at q = "
-                                         f"{q}")
+                    raise MechanicsError(f"the structure equations do not hold: {name} is "
+                                         f"{worst:.3g} at q = {q}")
 
     def _structure_function(self) -> ca.Function:
         """(q, t and parameters) -> anchor, structure as a column in the order [gamma, a, b], and

@@ -207,7 +207,7 @@ def atiyah(base: LieAlgebroid | Sequence[str], group: str | np.ndarray,
     try:
         A = ca.densify(ca.SX(given))
     except NotImplementedError:      # CasADi's word for a wrong type
-        raise MechanicsError(f"the connection is {show(given)}, and no matrix of CasADi") from None
+        raise MechanicsError(f"the connection is {show(given)}, not a CasADi matrix") from None
     if A.shape != (k, n):
         raise MechanicsError(f"the connection has shape {A.shape}; a group of dimension {k} over a "
                              f"base of dimension {n} needs ({k}, {n})")
@@ -231,8 +231,8 @@ def _check_constants(c: np.ndarray, names: Sequence[str]) -> None:
         worst = np.unravel_index(np.argmax(np.abs(defect)), defect.shape)
         if not abs(defect[worst]) <= 1e-12 * max(1.0, np.abs(c).max()) ** 2:
             component, *vectors = (names[int(i)] for i in worst)
-            raise MechanicsError(f"no Lie algebra: {what} ({', '.join(vectors)}) fails in "
-                                 f"component {component} by {defect[worst]:.3g}")
+            raise MechanicsError(f"this is not a Lie algebra: {what} ({', '.join(vectors)}) fails "
+                                 f"in component {component} by {defect[worst]:.3g}")
 
 
 def _prefix(prefix: str, names: Sequence[str]) -> tuple[str, ...]:

@@ -170,7 +170,7 @@ class _SectionSamples:
             function = ca.Function("section", [self.q], [ca.densify(section)], {"cse": True})
             value = np.array([function(q).full() for q in self.points])
             if not np.all(np.isfinite(value)):
-                raise MechanicsError("a bracket is not finite near the points given; choose other "
+                raise MechanicsError("a bracket is not finite near the given points; choose other "
                                      "speeds")
             size = np.median(np.linalg.norm(value, axis=(1, 2)))
             rest = value.ravel() / size if size > 0 else value.ravel()

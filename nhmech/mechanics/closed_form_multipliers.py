@@ -102,7 +102,7 @@ def _require_holonomic(constrained: ConstrainedSystem) -> None:
     kept = adapted_frame(constrained).kept
     if len(kept) < d.m:
         spare = [name for i, name in enumerate(d.names) if i not in kept]
-        raise MechanicsError(f"the constraints have rank {len(kept)} of {d.m}: leave out "
+        raise MechanicsError(f"the constraints have rank {len(kept)} of {d.m}: remove "
                              f"{', '.join(spare)}")
     difference = at_samples(constrained, d.A[list(d.phi_rows), :] - ca.jacobian(d.phi, system.q))
     if np.abs(difference).max(initial=0.0) > 1e-9:
@@ -132,7 +132,7 @@ def _inverse_functions(constrained: ConstrainedSystem, inverse: Inverse,
     good = np.nan_to_num(error, nan=np.inf) <= 1e-9 * scale[:, None]
     if not good.all(axis=1).any():
         i = int(np.argmin(good.sum(axis=0)))
-        raise MechanicsError(f"the inverse function of {tuple(inverse)[i]!r} does not give the "
-                             "coordinate back at any sample, it is off by "
-                             f"{np.nanmin(error[:, i]):.3g} or more; is it another branch?")
+        raise MechanicsError(f"the inverse function of {tuple(inverse)[i]!r} does not return the "
+                             f"coordinate at any sample (error {np.nanmin(error[:, i]):.3g} or "
+                             "more); it may be another branch")
     return dependent, g

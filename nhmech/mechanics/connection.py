@@ -132,8 +132,8 @@ def ehresmann_connection(constrained: HasConstrained, *, base: Sequence[str] | N
         velocities, or these do not determine the motion.
     """
     if (base is None) == (fibre is None):
-        raise MechanicsError("a fibration is given by the names of its base or of its fibre "
-                             "velocities: one of the two")
+        raise MechanicsError("give either the base velocities or the fibre velocities of a "
+                             "fibration, not both")
     algebroid = constrained.constrained.system.algebroid
     named = [fibre_index(algebroid, name) for name in (base or fibre or ())]
     rest = [i for i in range(algebroid.nv) if i not in named]

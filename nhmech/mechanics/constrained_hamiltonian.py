@@ -135,8 +135,8 @@ def _write_short(condition: ca.SX) -> ca.SX:
     condition = ca.simplify(ca.densify(condition))
     if ca.n_nodes(condition) > LARGEST:
         raise MechanicsError(f"a further constraint has {ca.n_nodes(condition)} operations: the "
-                             "motion asks for more than its manifold allows, at one step after the "
-                             "other; check the constraints and the forms")
+                             "algorithm keeps finding new constraints; check the constraints and "
+                             "the forms")
     return condition
 
 

@@ -268,8 +268,8 @@ def _free_of_inputs(condition: ca.SX, constrained: ConstrainedSystem) -> ca.SX:
     condition = ca.simplify(ca.densify(condition))
     for i, name in enumerate(constrained.system.u_names):
         if ca.depends_on(condition, constrained.system.u[i]):
-            raise MechanicsError(f"input {name!r} enters the constraint {write_out(condition)}: "
-                                 "it acts where no acceleration is determined")
+            raise MechanicsError(f"input {name!r} enters the constraint {write_out(condition)}: it "
+                                 "acts where the acceleration is undetermined")
     return condition
 
 

@@ -87,8 +87,8 @@ class ConstraintManifold:
         finite."""
         values, size = self.at_points(chi), term_size(chi)
         if not np.all(np.isfinite(values)):
-            raise MechanicsError(f"constraint {write_out(chi)} is not finite on the manifold; "
-                                 "name a state of the wanted motion by `near`")
+            raise MechanicsError(f"constraint {write_out(chi)} is not finite on the manifold; give "
+                                 "a state of the wanted motion as `near`")
         sizes = *self.at_points(size).flat, *self._evaluate(size, self._starts).flat
         return bool(np.abs(values).max() <= ZERO * max(*filter(np.isfinite, sizes), scale))
 
@@ -128,7 +128,7 @@ class ConstraintManifold:
         if not added or not self.vanishes(chi, scale):
             raise MechanicsError(f"constraint {write_out(chi)} is not regular: the constraints' "
                                  "differentials are dependent where it vanishes; if the manifold "
-                                 "has several pieces, name a state on one by `near`")
+                                 "has several components, give a state on one of them as `near`")
         return added
 
     def project(self, t: float, z: np.ndarray) -> np.ndarray | None:
@@ -172,10 +172,9 @@ class ConstraintManifold:
             if len(found) == self._count:
                 break
         if len(found) < max(2, self._count // 2):
-            raise MechanicsError("the manifold is empty, or Newton's method does not find it: "
+            raise MechanicsError("the manifold is empty, or Newton's method did not find it: "
                                  f"{write_out(chi)} = 0 was reached from {len(found)} of "
-                                 f"{len(starts)} states; if there are solutions, name one by "
-                                 "`near`")
+                                 f"{len(starts)} states; if solutions exist, give one as `near`")
         self.times, self.states = np.array([t for t, _ in found]), np.array([z for _, z in found])
 
     def _regular(self) -> bool:
@@ -190,12 +189,12 @@ def make_manifold(constrained: ConstrainedSystem, nonlinear: ca.SX, near: Near |
     """phi = 0, A v + b = 0 and C(t, q, v) = `nonlinear` = 0, dependent ones left out."""
     s, d = constrained.system, constrained.distribution
     if nonlinear.shape[1] != 1:
-        raise InputError(f"nonlinear has shape {nonlinear.shape}, and must be a column")
+        raise InputError(f"nonlinear has shape {nonlinear.shape}, but must be a column vector")
     known = ca.symvar(ca.vertcat(s.t, s.q, s.v, s.u, s.theta))
     foreign = [x.name() for x in ca.symvar(nonlinear) if not any(ca.is_equal(x, y) for y in known)]
     if foreign:
-        raise InputError(f"nonlinear contains {listed(foreign)}, no symbols of this system: write "
-                         "it in those of `constrained.system`: t, q, v, theta")
+        raise InputError(f"nonlinear contains {listed(foreign)}, which are not symbols of this "
+                         "system; use t, q, v, theta of `constrained.system`")
     manifold = ConstraintManifold(_velocity_phase_space(constrained, near), seed=seed)
     for chi in ca.vertsplit(ca.vertcat(ca.SX(0, 1), d.phi, d.A @ s.v + d.b, nonlinear)):
         manifold.impose(chi)
@@ -237,8 +236,8 @@ def common_rank(matrices: np.ndarray, what: str, scale: float | None = None) -> 
              for matrix in matrices}
     if len(ranks) > 1:
         raise MechanicsError(f"{what} has ranks {', '.join(map(str, sorted(ranks)))} at different "
-                             "points of the manifold: it must be constant; name a state of the "
-                             "wanted motion by `near`")
+                             "points of the manifold: it must be constant; give a state of the "
+                             "wanted motion as `near`")
     return ranks.pop()
 
 

@@ -87,17 +87,17 @@ def energy_momentum(constrained: HasConstrained, q: ArrayLike, xi: ArrayLike,
     """
     constrained = require_constrained(constrained)
     if constrained.distribution.phi.numel():
-        raise MechanicsError("energy_momentum needs a system without holonomic rows: write it in "
-                             "coordinates of its manifold")
+        raise MechanicsError("energy_momentum needs a system without holonomic constraints: write "
+                             "it in coordinates of its manifold")
     frame = adapted_frame(constrained, speeds)
     place = read_vector("q", q, constrained.system.algebroid.q_names)
     speed = read_vector("xi", xi, frame.names)
     integrals = first_integrals(constrained)
     if not integrals or not integrals[0].has_energy:
-        raise MechanicsError("no energy of this motion is constant")
+        raise MechanicsError("this motion has no constant energy")
     slopes, hessians = _expand(constrained, frame, integrals, place, speed)
     if not (np.isfinite(slopes).all() and np.isfinite(hessians).all()):
-        raise MechanicsError("what the motion keeps is not finite there")
+        raise MechanicsError("a conserved quantity is not finite there")
     dE, dJ = slopes[0], slopes[1:]
     c = np.linalg.lstsq(dJ.T, dE, rcond=1e-9)[0] if len(dJ) else np.zeros(0)
     left = np.abs(dE - c @ dJ).max(initial=0.0)

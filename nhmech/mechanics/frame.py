@@ -314,7 +314,7 @@ def adapted_frame(constrained: HasConstrained,
     regular = [sample for sample in phi if np.linalg.cond(sample / scales / size) < 1e8]
     if not regular:
         raise MechanicsError(f"the speeds {', '.join(system.algebroid.v_names[i] for i in chosen)} "
-                             "determine the motion at no sample")
+                             "do not determine the motion at any sample")
     factors = factorise(matrix, pivot_order(np.array(regular), entry_costs(matrix)))
     # np.median would import numpy.ma first
     scale = np.quantile(np.abs(at_samples(constrained, factors.pivots)[:, :, 0]), 0.5, axis=0)
@@ -346,6 +346,6 @@ def _check_agreement(constrained: ConstrainedSystem, kept: list[int]) -> None:
                 others = [d.names[row] for row, share in zip(kept, shares[:, worst])
                           if abs(share) > _DEPENDENT]
                 raise MechanicsError(
-                    f"constraint {d.names[dropped[worst]]!r} contradicts {listed(others)}: their "
-                    f"forms depend on each other, but the speeds they ask for differ by "
-                    f"{gap[worst]:.3g} at t = {t:g} s, q = {listed(f'{x:.4g}' for x in q)}")
+                    f"constraint {d.names[dropped[worst]]!r} contradicts {listed(others)}: the "
+                    f"forms are dependent, but the required speeds differ by {gap[worst]:.3g} at t "
+                    f"= {t:g} s, q = {listed(f'{x:.4g}' for x in q)}")

@@ -81,8 +81,8 @@ def _form(name: str, speed: ca.SX, given: ConstrainedSystem) -> ca.SX:
         raise InputError(f"the speed {name!r} is not linear in the velocities")
     rest = ca.simplify(ca.substitute(speed, v, ca.SX.zeros(v.shape)))
     if not rest.is_zero():
-        raise InputError(f"the speed {name!r} has the part {rest} without velocities: a basis of "
-                         "the fibre is linear; leave it out, and add it to the results")
+        raise InputError(f"the speed {name!r} contains {rest}, which has no velocity: a basis of "
+                         "the fibre is linear; remove that term and add it to the results")
     return form
 
 
@@ -106,7 +106,7 @@ def _completion(forms: list[ca.SX], given: ConstrainedSystem, names: tuple[str, 
         if all(np.linalg.cond(row) < 1e9 for row in tried) and len(kept) + len(forms) < nv:
             kept.append(i)
     if len(kept) + len(forms) < nv:
-        raise MechanicsError(f"the speeds {listed(names)} are part of no basis at all sample "
-                             "configurations; give as many as the fibre has coordinates, or "
-                             "samples away from where they are singular")
+        raise MechanicsError(f"the speeds {listed(names)} cannot be completed to a basis at all "
+                             "sample configurations; give one for each fibre coordinate, or "
+                             "samples away from their singularities")
     return kept

@@ -87,14 +87,14 @@ def hamilton_jacobi(constrained: HasConstrained,
     require_scleronomic("hamilton_jacobi", constrained)
     system = constrained.system
     if not system.force.is_zero():
-        raise MechanicsError("hamilton_jacobi needs a system without forces: write a potential "
-                             "into the Lagrangian")
+        raise MechanicsError("hamilton_jacobi needs a system without forces: put a potential into "
+                             "the Lagrangian")
     frame = adapted_frame(constrained, tuple(field))
     named, space, E = symbols(system), system.algebroid, frame.E
     xi = ca.vertcat(ca.SX(0, 1), *[ca.SX(value(named)) if callable(value) else ca.SX(value)
                                    for value in map(field.get, frame.names)])
     if ca.depends_on(ca.densify(xi), ca.vertcat(system.v, system.t)):
-        raise MechanicsError("the field depends on more than q and parameters")
+        raise MechanicsError("the field may depend only on q and parameters")
     X = ca.densify(E @ xi)
     gamma, energy = (ca.densify(ca.substitute(part, system.v, X))
                      for part in (system.momentum, system.energy))
@@ -117,6 +117,6 @@ def hamilton_jacobi(constrained: HasConstrained,
         out = evaluate(constrained.moment, q, none, constrained.parameters)
         worst = np.maximum(worst, [np.abs(part.full()).max(initial=0.0) for part in out])
     if not np.isfinite(worst).all():
-        raise MechanicsError("the field is not finite at every sample configuration: name some at "
-                             "which it is by `samples`")
+        raise MechanicsError("the field is not finite at every sample configuration: give "
+                             "configurations at which it is as `samples`")
     return HamiltonJacobi(*map(float, worst))

@@ -71,7 +71,7 @@ class Hamiltonisation:
             Where there is no such density.
         """
         if not self.has_measure:
-            raise MechanicsError("no density of r alone is kept: |d Theta| is "
+            raise MechanicsError("no density of r alone is invariant: |d Theta| is "
                                  f"{self.closed:.3g}")
         names = self.reduction.base.system.algebroid.q_names
         end, begin = read_vector("r", r, names), read_vector("origin", origin, names)
@@ -135,8 +135,8 @@ def hamiltonise(reduction: Reduction) -> Hamiltonisation:
     system, n = base.system, alpha.numel()
     space, xi = system.algebroid, system.v
     if n < 2:
-        raise MechanicsError("a Chaplygin system of one dimension has no gyroscopic force: there "
-                             "is nothing to decide")
+        raise MechanicsError("a Chaplygin system of one dimension has no gyroscopic force: every "
+                             "such system is Hamiltonian")
     anchors = at_samples(base, ca.densify(space.anchor))
     if not space.nq or min(np.linalg.matrix_rank(rho) for rho in anchors) < n:
         raise MechanicsError(f"hamiltonise needs a base on which {', '.join(space.v_names)} are "
@@ -168,4 +168,4 @@ def _require_gyroscopic(base: ConstrainedSystem, G: ca.SX) -> None:
     rest, size = (np.abs(at_samples(base, ca.densify(part))).max(initial=0.0) for part in (
         ca.vertcat(force + turning, still @ system.v), ca.vertcat(force, turning)))
     if not rest <= ZERO * size:
-        raise MechanicsError("hamiltonise takes motions without forces; here some act")
+        raise MechanicsError("hamiltonise needs a system without forces")

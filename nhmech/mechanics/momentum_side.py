@@ -56,14 +56,14 @@ def momentum_side(constrained: HasConstrained, *, hinds: bool = False) -> Constr
     given.require_distribution("momentum_side")
     require_scleronomic("momentum_side", given)
     if not system.force.is_zero():
-        raise MechanicsError("momentum_side needs a system without forces: these have no "
+        raise MechanicsError("momentum_side needs a system without forces, because forces have no "
                              "Hamiltonian")
     if hinds and d.m:
-        raise MechanicsError("the algorithm of Hinds is one of Lagrangians without rows")
+        raise MechanicsError("the algorithm of Hinds needs a Lagrangian without constraint rows")
     hessian = ca.densify(ca.jacobian(system.momentum, system.v))
     if ca.depends_on(hessian, system.v):
-        raise MechanicsError("momentum_side needs a Lagrangian that is quadratic in v: the "
-                             "Legendre map of any other has no inverse in closed form")
+        raise MechanicsError("momentum_side needs a Lagrangian that is quadratic in v: other "
+                             "Legendre maps have no inverse in closed form")
     rest = ca.substitute(system.momentum, system.v, ca.SX.zeros(system.v.shape))
     names = tuple(f"p_{name.rstrip(chr(39))}" for name in space.v_names)
     p = ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(name) for name in names])

@@ -58,7 +58,7 @@ class Morphism:
         found = ca.jacobian(self.base, self.source.q) @ self.source.anchor
         for name, left, right in zip(self.target.q_names, ca.vertsplit(anchor),
                                      ca.vertsplit(found)):
-            _require_equal(given, left, right, f"no morphism: the rate of {name!r}", found)
+            _require_equal(given, left, right, f"not a morphism: the rate of {name!r}", found)
         unit = ca.SX.eye(self.target.nv)
         for g, name in enumerate(self.target.v_names):
             upstairs = two_form_matrix(self.source, exterior_derivative(
@@ -66,7 +66,7 @@ class Morphism:
             downstairs = self.pull_back(two_form_matrix(self.target, exterior_derivative(
                 self.target, one_form(unit[:, g]), 1)))
             _require_equal(given, upstairs, self.fibre.T @ downstairs @ self.fibre,
-                           f"no morphism: the pull-back of d e({name})", self.fibre)
+                           f"not a morphism: the pull-back of d e({name})", self.fibre)
 
     def check_reduction(self, upstairs: HasConstrained, downstairs: HasConstrained) -> None:
         """Proves that motions upstairs are carried into motions downstairs: L = L' o T, the
@@ -83,7 +83,7 @@ class Morphism:
         ranks = _ranks(at_samples(one, self.fibre))
         if (ranks < self.target.nv).any():
             raise MechanicsError(f"the map reaches {ranks.min()} of {self.target.nv} dimensions of "
-                                 "the fibre downstairs: motions there are not all images")
+                                 "the target fibre, so not every motion there is an image")
         rng = np.random.default_rng(0)
         velocity, u = (ca.SX(rng.normal(size=part.numel())) for part in (s.v, s.u))
 
@@ -108,7 +108,7 @@ class Morphism:
         sides = [_ranks(part) for part in (
             both, both[:, :rows.shape[0]], both[:, rows.shape[0]:])]
         if any((side != sides[0]).any() for side in sides):
-            raise MechanicsError("the constraints upstairs are not those downstairs")
+            raise MechanicsError("the constraints of source and target do not correspond")
 
 
 def _ranks(samples: np.ndarray) -> np.ndarray:
@@ -123,4 +123,4 @@ def _require_equal(constrained: ConstrainedSystem, left: ca.SX, right: ca.SX, wh
     gap, *sizes = (np.abs(at_samples(constrained, ca.densify(part))).max(initial=0.0) for part in (
         left - right, *((left, right) if scale is None else (scale,))))
     if not gap <= DEFECT * max(sizes):
-        raise MechanicsError(f"{what} is not carried along: it differs by {gap:.3g}")
+        raise MechanicsError(f"{what} is not preserved by the map: it differs by {gap:.3g}")

@@ -15,7 +15,7 @@ def require_scleronomic(method: str, constrained: ConstrainedSystem) -> None:
     everything = ca.densify(ca.vertcat(lagrangian, ca.vec(d.A), d.phi))
     if not d.b.is_zero() or ca.depends_on(everything, system.t):
         raise MechanicsError(f"{method} needs constraints that are linear in the velocities, and "
-                             "nothing that depends on time")
+                             "do not depend on time")
 
 
 def require_natural(method: str, constrained: ConstrainedSystem) -> ca.SX:

@@ -113,7 +113,7 @@ class Display:
             with suppress(OverflowError):
                 return text(expression, READABLE)
         count = ca.Function("long", ca.symvar(expression), [expression], {"cse": True}).n_nodes()
-        words = f"an expression of {count} operations, too long to be written"
+        words = f"an expression of {count} operations, too long to print"
         return rf"\text{{({words})}}" if self.as_latex else f"({words})"
 
     def section(self, heading: str, names: Sequence[str], expressions: ca.SX,

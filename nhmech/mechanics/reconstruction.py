@@ -105,7 +105,7 @@ def run_reduced(reduced: Reduced, times: ArrayLike, r: ArrayLike, xi: ArrayLike,
         raise MechanicsError(f"the reduced system starts from {nr} coordinates "
                              f"({', '.join(reduced.base.system.algebroid.q_names)}) and "
                              f"{len(equations.names)} velocities ({', '.join(equations.names)}); "
-                             f"given have the shapes {r.shape} and {xi.shape}")
+                             f"got shapes {r.shape} and {xi.shape}")
 
     def rate(t, y):
         given = no_input if u is None else read_array(
@@ -156,9 +156,9 @@ def reconstruct(reduced: Reduced, motion: ReducedMotion, q: ArrayLike,
     place = reduced.place(q)
     gap = np.abs(place - motion.r[0]).max(initial=0.0)
     if not gap <= 1e-9 * (1 + np.abs(q).max(initial=0.0)):
-        raise MechanicsError("q does not stand over the start of the reduced motion: "
-                             f"{', '.join(reduced.base.system.algebroid.q_names)} are "
-                             f"{place}, the motion starts at {motion.r[0]}")
+        raise MechanicsError("q does not project to the start of the reduced motion: "
+                             f"{', '.join(reduced.base.system.algebroid.q_names)} are {place}, the "
+                             f"motion starts at {motion.r[0]}")
     theta = reduced.base.parameters
 
     def rate(t, y):

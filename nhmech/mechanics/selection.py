@@ -37,7 +37,8 @@ def independent_rows(A: np.ndarray, scales: np.ndarray, priority: Sequence[int],
     size = np.linalg.norm(rest, axis=2)
     for i, name in enumerate(names):
         if not size[:, i].max() > 0:
-            raise MechanicsError(f"constraint {name!r} is zero at every sample: it binds nothing")
+            raise MechanicsError(f"constraint {name!r} is zero at every sample: it constrains "
+                                 "nothing")
     rest = rest / size.max(axis=0)[None, :, None]
     level = np.asarray(priority)
     rank = max((int(np.linalg.matrix_rank(sample, tol=1e-6)) for sample in rest), default=0)
@@ -69,9 +70,9 @@ def independent_rows(A: np.ndarray, scales: np.ndarray, priority: Sequence[int],
 
 
 def _nearly(name: str, remainder: float) -> MechanicsError:
-    return MechanicsError(f"nearly dependent rows: {name!r} differs from the others by "
-                          f"{remainder:.2g} only; look for axles or steering axes that are meant "
-                          "to be parallel and are not")
+    return MechanicsError(f"nearly dependent rows: {name!r} differs from the others by only "
+                          f"{remainder:.2g}; check for axles or steering axes that should be "
+                          "parallel but are not")
 
 
 def kernels(A: np.ndarray, scales: np.ndarray) -> np.ndarray:

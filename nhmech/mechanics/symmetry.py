@@ -170,7 +170,7 @@ def section_column(system: LagrangianSystem, value: Section, name: str = "sectio
                              f"fibre is ({len(v_names)}, 1)")
     foreign = ca.vertcat(system.v, system.a, system.u, system.t)
     if ca.depends_on(value, foreign):
-        raise MechanicsError(f"generator {name!r} depends on more than q and parameters")
+        raise MechanicsError(f"generator {name!r} may depend only on q and parameters")
     return value
 
 

@@ -60,7 +60,7 @@ def find_symmetry(constrained: HasConstrained) -> Symmetry:
         constrained, [name_combination(row, names) for row in basis],
         sections @ ca.DM(basis.T)) if len(basis) else ([], sections)
     if not found_names:
-        raise MechanicsError("no symmetry among the candidates: " + ", ".join(names))
+        raise MechanicsError("none of the candidates is a symmetry: " + ", ".join(names))
     return symmetry(constrained, {name: generators[:, i] for i, name in enumerate(found_names)})
 
 
@@ -146,8 +146,8 @@ def finite_points(tried: Iterable[list[np.ndarray]], wanted: int,
     found = list(islice((point for point in tried
                          if all(np.isfinite(part).all() for part in point)), wanted))
     if len(found) < wanted:
-        raise MechanicsError(f"only {len(found)} of {wanted} random states were found at which "
-                             f"everything is finite, too few to decide: {cure}")
+        raise MechanicsError(f"everything is finite at only {len(found)} of {wanted} random "
+                             f"states, too few to decide: {cure}")
     return found
 
 

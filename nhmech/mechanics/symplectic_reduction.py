@@ -88,8 +88,8 @@ def bates_sniatycki(motion: PhaseSpaceMotion, momenta: ca.SX, z: ArrayLike) -> R
             raise MechanicsError(f"{what} is not invariant under the action there: it changes by "
                                  f"{value.max():.3g}")
     if np.abs(mu @ X).max(initial=0.0) > 1e-9 * np.abs(mu).max(initial=0.0) * np.abs(X).max():
-        raise MechanicsError("the motion does not lie in F: its constraints are not homogeneous, "
-                             "and energy is not kept")
+        raise MechanicsError("the motion is not in F: its constraints are not homogeneous, so "
+                             "energy is not conserved")
     inside = V @ null_space(mu @ V, product_size(mu, V))          # V meet F
     U = null_space(np.vstack([phi, mu, inside.T @ omega.T]))
     vertical = _common(U, V)
@@ -122,7 +122,7 @@ def on_level(model: ConstrainedHamiltonian, momenta: ca.SX,
         For a model with F = TM of whatever manifold: take its final one.
     """
     if model.forms is None:
-        raise MechanicsError("on_level needs the forms of F: F = TM has none of its own")
+        raise MechanicsError("on_level needs the forms of F, and F = TM has none")
     level = ca.densify(momenta - ca.DM(np.asarray(value, dtype=float)))
     return replace(model, constraints=ca.vertcat(model.constraints, level),
                    forms=ca.vertcat(model.forms, model.differential(momenta)))

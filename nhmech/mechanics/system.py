@@ -297,7 +297,7 @@ class ConstrainedSystem:
         distribution."""
         if self.invariant.numel():
             raise MechanicsError(f"{method} needs constraints that are linear in the velocities; "
-                                 "this motion is that of nonlinear ones, or of a singular system")
+                                 "this system is singular or has nonlinear constraints")
 
     @property
     def rubbing(self) -> tuple[int, ...]:
@@ -321,8 +321,8 @@ class ConstrainedSystem:
         self.require_linear(method)
         if self.rubbing:
             names = [self.distribution.names[row] for row in self.rubbing]
-            raise MechanicsError(f"{method} needs ideal constraints; here forces are proportional "
-                                 f"to the reactions of {listed(names)}: use gibbs_appell or "
+            raise MechanicsError(f"{method} needs ideal constraints; here forces depend on the "
+                                 f"reactions of {listed(names)}: use gibbs_appell or "
                                  "lagrange_multipliers")
 
     @cached_property
@@ -337,7 +337,7 @@ class ConstrainedSystem:
         if not found:
             names = [self.distribution.names[row] for row in self.distribution.phi_rows]
             raise MechanicsError(f"no configuration was found that satisfies {listed(names)}, from "
-                                 f"{_RANDOM} random ones; if there are any, name some by `samples`")
+                                 f"{_RANDOM} random ones; if any exist, give some as `samples`")
         return np.array(found)
 
     def nearest(self, q: np.ndarray, t: float = 0.0) -> np.ndarray | None:

@@ -63,7 +63,7 @@ def shape_stability(symmetry: Symmetry, q: np.ndarray, v: np.ndarray) -> np.ndar
         ca.vertcat(*first), second, made.metric)])
     force, hessian, metric = (part.full() for part in values(q, here, theta))
     if np.abs(force).max() > STEADY * np.abs(hessian).max():
-        raise MechanicsError("this is no relative equilibrium: the shape is pushed by "
+        raise MechanicsError("this is not a relative equilibrium: the force on the shape is "
                              f"{np.abs(force).max():.3g}")
     return np.block([[metric, np.zeros((n, n))], [np.zeros((n, n)), (hessian + hessian.T) / 2]])
 
@@ -74,11 +74,11 @@ def _require_transport(symmetry: Symmetry, check: ca.Function, n: int, momenta: 
         other, size, way, scale = (np.abs(part.full()).max(initial=0.0) for part in check(
             place, rng.normal(size=n), rng.normal(size=momenta), symmetry.constrained.parameters))
         if not other <= PURE * size + PURE * PURE * scale:
-            raise MechanicsError("the momenta are not only transported: their rates have terms "
-                                 f"that are not xi p ({other:.3g} of {size:.3g})")
+            raise MechanicsError("the momenta are not merely transported: their rates have terms "
+                                 f"other than xi p ({other:.3g} of {size:.3g})")
         if not way <= PURE * scale:
-            raise MechanicsError("transported momenta depend on the way of the shape, by "
-                                 f"{way:.3g}: there is no leaf")
+            raise MechanicsError("transported momenta depend on the path of the shape, by "
+                                 f"{way:.3g}, so there is no leaf")
 
 
 def _momenta(symmetry: Symmetry, made: NonholonomicConnection, v: np.ndarray,
@@ -90,5 +90,5 @@ def _momenta(symmetry: Symmetry, made: NonholonomicConnection, v: np.ndarray,
     p = evaluate(q, v, theta).full().ravel()
     steady = made.velocity(q, np.zeros(len(made.names)), p, theta).full().ravel()
     if np.abs(steady - v).max() > STEADY * np.abs(v).max():
-        raise MechanicsError("this is no relative equilibrium: its shape moves")
+        raise MechanicsError("this is not a relative equilibrium: its shape moves")
     return p

@@ -32,7 +32,7 @@ class NamedSymbols(SimpleNamespace):
         if name.startswith("__"):
             raise AttributeError(name)
         near = get_close_matches(name, vars(self), 1)
-        raise UnknownNameError(f"there is no {name!r} here"
+        raise UnknownNameError(f"no {name!r} here"
                                + (f"; did you mean {near[0]!r}?" if near else "")
                                + f" There are {listed(vars(self)) or 'none'}")
 
@@ -97,8 +97,8 @@ def lagrangian_system(space: LieAlgebroid, lagrangian: Scalar, *, parameters: Se
     for kind, names in (("parameter", parameters), ("input", inputs)):
         for name in names:
             if not name.isidentifier() or keyword.iskeyword(name):
-                raise InputError(f"the {kind} {name!r} cannot be written after a dot in Python; "
-                                 f"call it {_other_name(name)!r}, say")
+                raise InputError(f"the {kind} {name!r} is not a Python attribute name; call it "
+                                 f"{_other_name(name)!r}, for example")
     rates = [f"{name}'" for name in space.v_names]
     v, a, theta, u = (ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(name) for name in names])
                       for names in (space.v_names, rates, parameters, inputs))
@@ -107,8 +107,8 @@ def lagrangian_system(space: LieAlgebroid, lagrangian: Scalar, *, parameters: Se
     tau = ca.SX(space.nv, 1)
     forces = force(s) if force is not None else {}
     if not isinstance(forces, Mapping):
-        raise MechanicsError(f"the force is {show(forces)}, and must be a mapping of names to "
-                             "generalised forces")
+        raise MechanicsError("the force must be a mapping of names to generalised forces, not "
+                             f"{show(forces)}")
     for name, value in forces.items():
         tau[fibre_index(space, name)] = _read_scalar(f"the force on {name!r}", value)
     energy = _read_scalar("the Lagrangian", lagrangian(s))
@@ -159,8 +159,8 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
         speed = _read_scalar(f"constraint {name!r}", row(s))
         form = ca.jacobian(speed, v)
         if ca.depends_on(ca.densify(form), v):
-            raise MechanicsError(f"constraint {name!r} is not affine in the velocities; give it to "
-                                 "chetaev() as a nonlinear one")
+            raise MechanicsError(f"constraint {name!r} is not affine in the velocities; pass it to "
+                                 "chetaev() as a nonlinear constraint")
         made.append(Row(name, form, ca.substitute(speed, v, ca.SX.zeros(v.shape))))
     for name, function in (holonomic or {}).items():
         phi = _read_scalar(f"constraint {name!r}", function(s))
@@ -184,8 +184,7 @@ def _read_scalar(what: str, value: object) -> ca.SX:
     except NotImplementedError:      # CasADi's word for a wrong type
         found = ca.SX(0, 0)
     if found.shape != (1, 1):
-        raise MechanicsError(f"{what} is {show(value)}, and must be one expression of CasADi or a "
-                             "number")
+        raise MechanicsError(f"{what} must be a CasADi expression or a number, not {show(value)}")
     return found
 
 
@@ -193,7 +192,7 @@ def check_names(kind: str, names: Sequence[str]) -> None:
     """Raises `InputError` where a name is there twice."""
     twice = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
     if twice:
-        raise InputError(f"{kind} {listed(names)}: {twice[0]!r} is there twice")
+        raise InputError(f"{kind} {listed(names)}: {twice[0]!r} is given twice")
 
 
 def _other_name(name: str) -> str:

@@ -147,7 +147,7 @@ def _controlled_source(law: ca.Function, equations: Equations, scheme: Scheme, k
 
 def _write_loop(equations: Equations, scheme: Scheme, kinematic: bool, margins: Bounding,
                 control: ca.Function | None) -> LoopSource:
-    assert scheme.method is not None, "a scheme that chooses its steps has a loop of its own"
+    assert scheme.method is not None, "an adaptive scheme has its own loop"
     step, kept = loop_step(equations, scheme.method, kinematic)
     angles = len(StateVector.of(equations).angle_slots())
     return loop_source(step, *_ends(equations), angles, kept, margins, scheme.order, control)
@@ -263,8 +263,8 @@ class Atlas:
     def _make(self, t: float, q: np.ndarray) -> Chart:
         """A new chart, with rows and speeds chosen at a place. Says so, for it takes a while."""
         logging.getLogger("nhmech").warning(
-            "t = %.6g s: the speeds %s serve no longer; forming the equations in others (the "
-            "chart number %d of this run)", t, listed(self.chart.equations.names, REPR),
+            "t = %.6g s: the speeds %s are becoming singular; deriving the equations in others "
+            "(chart %d of this run)", t, listed(self.chart.equations.names, REPR),
             len(self.charts) + 1)
         chart = replace(self.primary, equations=self._simulated.rechoose(t, q))
         self.charts.append(chart)

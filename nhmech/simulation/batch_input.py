@@ -77,7 +77,7 @@ def read_rows(name: str, value: object, shapes: list[tuple[int | None, ...]],
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{name} is no array of numbers: {error}") from error
+        raise InputError(f"{name} is not an array of numbers: {error}") from error
     fits = any(len(shape) == array.ndim
                and all(n in (None, m) for n, m in zip(shape, array.shape)) for shape in shapes)
     if not fits or 0 in array.shape[:-1]:
@@ -114,10 +114,10 @@ def check_feedback(law: Feedback | None, constrained: HasConstrained, references
     """Raises `InputError` for references of nothing, a law of something else, and one that is not
     asked at each step."""
     if law is None and references is not None:
-        raise InputError("references= are numbers of a Feedback: give one as u")
+        raise InputError("references= belong to a Feedback: give one as u")
     if law is not None and period != 1:
-        raise InputError("a batch asks a Feedback at each step: leave control_period out, or give "
-                         "u as a policy")
+        raise InputError("a batch evaluates a Feedback at each step: remove control_period, or "
+                         "give u as a policy")
     if law is not None and (notice := law.check_drives(Simulated.of(constrained))) is not None:
         logging.getLogger("nhmech").warning("%s", notice)
 
@@ -144,8 +144,8 @@ def start_cases(made: Stepper, x0: np.ndarray, theta: np.ndarray,
         finite = state.status[off[0]] == Status.OFF
         how = (f"|phi| = {state.health[0, off[0]]:.3g} m" if finite
                else "numbers that are not finite")
-        raise InputError(f"x0 of case {off[0]} (one of {len(off)} such) is off the constraints: "
-                         f"{how}. start_states places a vehicle")
+        raise InputError(f"x0 of case {off[0]} (one of {len(off)}) violates the constraints: "
+                         f"{how}. start_states(...) places a vehicle on the ground")
     state.side[:] = np.sign(state.health[1])
     state.status[(np.abs(state.health[1]) < POOR) & ~bounded] = Status.SINGULAR
     return state

@@ -37,8 +37,8 @@ def check_scheme(scheme: Scheme, simulated: Simulated, *, driven: bool,
     text = (f"the integrator {scheme.name!r} keeps energy and other integrals near their values "
             f"where the motion does; here it does not: {listed(reasons)}")
     return Notice(NoticeKind.CONSERVATION, text, Remedy(
-        "The run is right all the same; integrator='dop853' comes as close for less",
-        "The run is right all the same; --integrator dop853 comes as close for less"))
+        "The run is still correct; integrator='dop853' is as accurate at less cost",
+        "The run is still correct; --integrator dop853 is as accurate at less cost"))
 
 
 def _check_quadratic(scheme: Scheme, simulated: Simulated) -> None:

@@ -18,7 +18,7 @@ from .state import Named
 SHOWN = 6      # speeds that a message shows, the largest ones
 # what is said of a step, by how it ended
 ENDINGS = {
-    Status.COARSE: "was so long that no digit of where it led was right",
+    Status.COARSE: "was so long that its result has no correct digit",
     Status.UNSOLVED: "was so long that the equations of the implicit method were not solved",
 }
 

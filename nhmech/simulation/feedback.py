@@ -20,7 +20,7 @@ from .simulated import Simulated
 from .state import State, StateLayout
 from .state_vector import StateVector
 
-MAKE_ANOTHER = "make another by Feedback(vehicle, law)"
+MAKE_ANOTHER = "make another with Feedback(vehicle, law)"
 
 
 class SymbolicState:

@@ -67,8 +67,8 @@ class Simulated:
         from ..vehicle.record import restore
 
         if "system" not in source and "description" not in source:
-            raise SimulationError("this file does not say what was simulated; give Trajectory.load "
-                                  "the system")
+            raise SimulationError("this file does not contain the simulated system; pass it to "
+                                  "Trajectory.load")
         try:
             if "description" in source:
                 found = cls.of(restore(source))
@@ -83,9 +83,9 @@ class Simulated:
         except NhmechError:
             raise
         except Exception as error:       # a file may hold anything in the place of anything
-            raise SimulationError("this file says what was simulated in a way that cannot be read "
-                                  f"({type(error).__name__}: {error}); give Trajectory.load the "
-                                  "system") from error
+            raise SimulationError("the simulated system in this file cannot be read "
+                                  f"({type(error).__name__}: {error}); pass it to "
+                                  "Trajectory.load") from error
 
     @cached_property
     def equations(self) -> Equations:
@@ -275,7 +275,6 @@ def _load_shipped(name: str) -> Example:
     Raises `SimulationError` for the name of another one."""
     if name not in system_names():
         raise SimulationError(
-            f"this is a run of the system {name!r}, which is not one of this package; name the "
-            f"file that it is in: --robot {name}.py, or Trajectory.load(run, "
-            f"load_system('{name}.py'))")
+            f"this is a run of the system {name!r}, which is not in this package; name its file: "
+            f"--robot {name}.py, or Trajectory.load(run, load_system('{name}.py'))")
     return load_system(name)

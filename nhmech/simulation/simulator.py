@@ -42,9 +42,9 @@ from .state import State
 from .step_loop import Progress, StepLoop
 from .steps_by_hand import StepsByHand
 
-BUSY = ("this Simulator is advancing already, in another thread or in the call that asked its "
-        "controller; make one for each thread, they may share the vehicle")
-RECORDS = "the record of step() would leave this run out: end_record() ends it first"
+BUSY = ("this Simulator is already advancing, in another thread or in a call from its own "
+        "controller; use one Simulator per thread (they may share the vehicle)")
+RECORDS = "the record of step() would miss this run: call end_record() first"
 AUTO = "auto"       # the integrator that is chosen on the way
 
 
@@ -258,7 +258,7 @@ class Simulator:
             If called within a run or a step, or while steps are recorded.
         """
         if self._by_hand.recorder is not None:
-            raise SimulationError("the record would go back in time: end_record() ends it first")
+            raise SimulationError("the record would go back in time: call end_record() first")
         if not self._turn.acquire(False):
             raise SimulationError(BUSY)
         try:
@@ -314,7 +314,7 @@ class Simulator:
         """
         check_run(1.0, self.propagator.dt, every, None, save)
         if self._by_hand.recorder is not None:
-            raise SimulationError("this Simulator records already; end_record() ends that")
+            raise SimulationError("this Simulator is already recording; call end_record() first")
         if not self._is_started:
             self.reset()
         self._by_hand.recorder = self._open_record(1, every, save)

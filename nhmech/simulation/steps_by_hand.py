@@ -54,6 +54,6 @@ class StepsByHand:
         """The record. Raises `SimulationError` where there is none, or it cannot be written."""
         recorder, self.recorder = self.recorder, None
         if recorder is None:
-            raise SimulationError("nothing is recorded: record() begins it")
+            raise SimulationError("nothing is recorded: call record() first")
         recorder.add()
         return recorder.trajectory(stop)

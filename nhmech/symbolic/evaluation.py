@@ -147,7 +147,7 @@ class Evaluation:
         key = (name, *((a.numerator, frozenset(a.denominator.items())) for a in arguments))
         if key not in self._functions:
             if sum(len(p) for a in arguments for p in (a.numerator, *a.denominator)) > INSIDE:
-                raise TooLongError("a function's argument is too long to be written")
+                raise TooLongError("a function's argument is too long to print")
             function = getattr(sympy, name)
             meaning = function(*map(self.field.plain, arguments)) if arguments else function
             place = len(self.field.generators)

@@ -78,7 +78,8 @@ class BodyContacts:
             lowest[link] = min(height, lowest.get(link, 0.0))
         notices = tuple(
             Notice(NoticeKind.BELOW_GROUND, f"{link}: a collision shape reaches {-1e3 * depth:.3g} "
-                   "mm below the ground at the start; those of its points do not meet the ground")
+                                            "mm below the ground at the start; its points below "
+                                            "the ground make no contact")
             for link, depth in lowest.items() if depth < -tolerance)
         return cls._on(vehicle, [one for one, height in zip(found, at_start)
                                  if height > tolerance], notices)

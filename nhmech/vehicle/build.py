@@ -139,8 +139,8 @@ def _find_gauge(context: BuildContext, contacts: Sequence[Contact]) -> Gauge | N
     joint = model.names[2]
     if joint in description.driven or description.damping.get(joint, 0.0):
         raise ModelError(f"{joint!r} is driven or damped against a root without mass, which cannot "
-                         "take the reaction: take the effort or damping away, or give the root "
-                         "link an inertia")
+                         "bear the reaction: remove the effort or damping, or give the root link "
+                         "an inertia")
     level = np.cross(mount.axle, [0.0, 0.0, 1.0])
     if np.linalg.norm(level) < LEVEL:
         raise ModelError(f"wheel {contacts[0].name!r}: in the zero pose its axle must be level, it "

@@ -102,7 +102,7 @@ def _find(vehicle: Vehicle) -> Clearance:
             notices.append(Notice(
                 NoticeKind.BELOW_GROUND,
                 f"{link}: a collision shape reaches {-1e3 * lowest:.3g} mm below the ground at the "
-                "start; it is not watched for a fall"))
+                "start; falls onto it are not detected"))
     heights = ca.Function("heights", [system.t, q], [ca.densify(ca.vertcat(*kept.values()))])
     return Clearance(tuple(kept), heights, tuple(notices))
 

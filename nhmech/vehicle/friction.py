@@ -46,8 +46,8 @@ def with_scrubbing(vehicle: Vehicle) -> Vehicle:
     description = vehicle.description
     if description.track_factor is None:
         return vehicle
-    notice = Notice(NoticeKind.SKID, "skid steering by friction: the mid-axle model is left out, "
-                    "and the wheels hold sideways too until they slide")
+    notice = Notice(NoticeKind.SKID, "skid steering by friction: without the mid-axle model, the "
+                                     "wheels also hold sideways until they slide")
     kept = (one for one in description.notices if one.kind is not NoticeKind.SKID)
     return build(replace(description, skid=Scrubbing(), notices=(*kept, notice)), vehicle.ground,
                  vehicle.parameters, wrench_bodies=vehicle.wrench_bodies)

@@ -56,7 +56,7 @@ class Ground:
                    for name in ("normal", "point", "velocity", "angular_velocity")}
         length = np.linalg.norm(vectors["normal"])
         if length < SHORTEST:
-            raise InputError(f"ground: normal {self.normal} points nowhere; use (0, 0, 1) for "
+            raise InputError(f"ground: normal {self.normal} has no direction; use (0, 0, 1) for "
                              "level ground")
         n = vectors["normal"] = vectors["normal"] / length
         if np.linalg.norm(np.cross(n, vectors["angular_velocity"])) > ALONG:
@@ -84,7 +84,7 @@ class Ground:
         if abs(slope) >= pi / 2:
             degrees = f"{slope:.6g}"
             raise InputError(f"ground: slope = {slope} must be an angle [rad] between -pi/2 and "
-                             "pi/2: what is steeper is no ground to roll on",
+                             "pi/2: steeper ground cannot be rolled on",
                              Remedy(f"If degrees were meant: Ground.inclined(radians({degrees}))",
                                     f"If degrees were meant: {degrees}deg")
                              if abs(slope) < 90 and (2 * slope).is_integer() else None)

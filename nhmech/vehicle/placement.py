@@ -123,8 +123,8 @@ class Placer:
                 return placed
         listed = ", ".join(f"{name} {1e3 * h:+.3f} mm"
                            for name, h in zip(self.names, height - support.offsets))
-        raise ModelError("the vehicle cannot be stood on the ground by moving it up, pitching and "
-                         f"rolling: {listed}. Correct radii and heights, which are in metres")
+        raise ModelError(f"no height, pitch and roll put the vehicle on the ground: {listed}. "
+                         "Correct radii and heights, which are in metres")
 
     def _newton(self, q: np.ndarray, offsets: np.ndarray, turns: tuple[int, ...],
                 t: float) -> np.ndarray | None:
@@ -211,10 +211,10 @@ def _check_offsets(names: Sequence[str], wheels: Sequence[Wheel], bearing: np.nd
                for w, d in zip(wheels, offsets)]
     raise ModelError(
         f"{len(wheels)} contacts do not lie in one plane: {names[worst]!r} is "
-        f"{1e3 * offsets[worst]:+.2f} mm off, more than the {1e3 * allowed[worst]:.2f} mm that are "
-        f"accepted as rounding ({heights})",
+        f"{1e3 * offsets[worst]:+.2f} mm off, more than the {1e3 * allowed[worst]:.2f} mm that "
+        f"pass as rounding ({heights})",
         suggest("If all of them should touch the ground: ", option("wheels", fitting),
-                "; or correct the joints' origins, or leave out a wheel"))
+                "; or correct the joints' origins, or remove a wheel"))
 
 
 def _check_line(placer: Placer, wheels: Sequence[Wheel]) -> None:
@@ -235,7 +235,7 @@ def _check_line(placer: Placer, wheels: Sequence[Wheel]) -> None:
     # rather a caster than a wheel that drives
     odd = min(idle, key=lambda i: len(wheels[i].traits.held))
     raise ModelError(
-        f"the contacts {listed(placer.names)} are in one line: nothing supports the vehicle beside "
-        f"it, and {placer.names[odd]!r} would leave the ground as soon as it tilts",
-        suggest("Correct the place of that contact, or leave it out, so that the tilt is free: ",
+        f"the contacts {listed(placer.names)} are in one line: nothing supports the vehicle "
+        f"sideways, and {placer.names[odd]!r} would leave the ground as soon as it tilts",
+        suggest("Correct the position of that contact, or remove it so that the vehicle can tilt: ",
                 option("wheels", [wheel for i, wheel in enumerate(wheels) if i != odd])))

@@ -117,8 +117,8 @@ def _centre(found: Proportions) -> Iterator[Notice]:
         place = "at ground level" if abs(height) <= LOW * found.radius else (
             f"{abs(height):.4g} m below the ground")
         yield Notice(NoticeKind.LOW_CENTRE,
-                     f"the centre of mass is {place}, height {height:.4g} m: loads do not shift "
-                     "and nothing tips over; see the <origin> in the heaviest <inertial>")
+                     f"the centre of mass is {place}, height {height:.4g} m: loads would not shift "
+                     "and nothing could tip over; check the <origin> in the heaviest <inertial>")
     # how far it is beyond each edge of the support polygon
     beyond = found.edges[:, :2] @ found.centre_of_mass[:2] - found.edges[:, 2]
     if beyond.max(initial=0.0) > 0:
@@ -126,8 +126,8 @@ def _centre(found: Proportions) -> Iterator[Notice]:
         way = max(Way, key=lambda way: float(outward @ way.value))
         yield Notice(NoticeKind.UNSUPPORTED_CENTRE,
                      f"the centre of mass is {beyond.max():.4g} m outside the contacts on the "
-                     f"{way.side} side: at rest the vehicle falls over; see its load, the <origin> "
-                     "in the heaviest <inertial>, or give the support that is missing")
+                     f"{way.side} side: the vehicle falls over at rest; check its load and the "
+                     "<origin> in the heaviest <inertial>, or add the missing support")
 
 
 def _masses(vehicle: Vehicle, found: Proportions) -> Iterator[Notice]:

@@ -82,8 +82,8 @@ def _solve(vehicle: Vehicle, q: np.ndarray, v: np.ndarray, A: np.ndarray, gamma:
     try:
         solution = np.linalg.solve(matrix, np.concatenate([tau - h, -gamma[kept]]))
     except np.linalg.LinAlgError as error:
-        raise MechanicsError(f"the saddle system of {vehicle.name!r} is singular at q = {q}: "
-                             "a moving part has no mass") from error
+        raise MechanicsError(f"the saddle system of {vehicle.name!r} is singular at q = {q}: a "
+                             "moving body has no mass") from error
     return Saddle(solution[:nv], solution[nv:])
 
 

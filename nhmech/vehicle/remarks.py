@@ -31,9 +31,10 @@ def remarks(vehicle: Vehicle) -> tuple[Notice, ...]:
         rank = _rank_of_rates(vehicle, rollers)
         if rank < 3:
             found.append(Notice(NoticeKind.ROLLER_RANK,
-                                f"the rates of the {len(rollers)} roller wheels determine {rank} "
-                                "of the base's 3 motions only: look at the roller angles; opposite "
-                                "corners should have the same, neighbours opposite ones"))
+                                f"the speeds of the {len(rollers)} roller wheels determine only "
+                                f"{rank} of the base's 3 motions: check the roller angles; "
+                                "diagonal wheels should have equal angles, neighbours opposite "
+                                "ones"))
     if stiff := describe_stiffness(vehicle, USUAL_STEP):
         found.append(Notice(NoticeKind.STIFFNESS, stiff))
     if unguarded := _find_unguarded(vehicle):
@@ -41,8 +42,8 @@ def remarks(vehicle: Vehicle) -> tuple[Notice, ...]:
         found.append(Notice(
             NoticeKind.UNENFORCED_LIMITS,
             f"the limits of {', '.join(unguarded)} are not enforced: with two leaders ({leaders}) "
-            "and no fixed axle, angles that keep all wheels within their limits are no intervals; "
-            "watch joint_position, or lock steering joints"))
+            "and no fixed axle, the angles that keep all wheels within their limits are not "
+            "intervals; watch joint_position, or lock steering joints"))
     return (*found, *implausible(vehicle))
 
 

@@ -37,7 +37,7 @@ def sample_configurations(description: Description, posing: Posing) -> np.ndarra
             if support.level:
                 raise ModelError("the contacts do not stay on the ground when joints move, and a "
                                  f"rigid base cannot follow all of them: {error}. Steering axes "
-                                 "must be parallel to the ground's normal: look at "
+                                 "must be parallel to the ground's normal: check "
                                  f"{', '.join(description.steering) or 'the joints'}") from error
     return np.array(poses)
 

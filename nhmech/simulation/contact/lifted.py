@@ -169,8 +169,7 @@ def _idle_notice(loads: Mapping[str, float]) -> Notice:
     """That these are not watched."""
     found = listed(f"{wheel} {load:.3g} N" for wheel, load in loads.items())
     return Notice(NoticeKind.NOT_PRESSED,
-                  f"at rest the ground does not press all wheels ({found}): whether these lift off "
-                  "is not watched")
+                  f"some wheels carry no load at rest ({found}): their lift-off is not watched")
 
 
 def lift_notice(t: np.ndarray, forces: ContactForces) -> Notice | None:
@@ -189,7 +188,7 @@ def lift_notice(t: np.ndarray, forces: ContactForces) -> Notice | None:
     worst = int(np.where(pulls, normal.min(axis=1), np.inf).argmin())
     at = [wheels[int(normal[moment].argmin())] for moment in (first, worst)]
     return Notice(NoticeKind.LIFTED,
-                  "ideal rolling is not valid where the ground would have to pull: from t = "
+                  "ideal rolling is not valid where normal forces are negative: from t = "
                   f"{t[first]:.6g} s ({at[0]}), in {100 * pulls.mean():.3g} % of the recorded "
-                  f"moments; most at t = {t[worst]:.6g} s, {at[1]} with "
-                  f"{-normal[worst].min():.3g} N", REMEDY)
+                  f"moments; most at t = {t[worst]:.6g} s, {at[1]} with {-normal[worst].min():.3g} "
+                  "N", REMEDY)

@@ -32,8 +32,8 @@ BLOCK = 1 << 20            # [bytes] of rows that are read at once
 ALIGN = 64
 # what file systems without locks answer
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
-UNLOCKED = ("%s is on a file system without locks: another run that is saved there at the same "
-            "time would not be noticed")
+UNLOCKED = ("%s is on a file system without locks: another run saved to it at the same time would "
+            "not be noticed")
 
 
 class RunFile:
@@ -159,7 +159,7 @@ def read_run_file(path: str | os.PathLike) -> tuple[dict[str, Any], np.ndarray,
         raise ValueError(f"its format has version {found['version']}, this program reads {VERSION}")
     header = found["header"]
     if found["crc32"] != _crc(header):
-        raise ValueError("its header does not have its checksum")
+        raise ValueError("the checksum of its header is wrong")
     width = header["width"]
     count = (os.path.getsize(path) - len(line)) // (8 * (width + 1))
     sealed = _map(path, len(line), count, width)

@@ -313,7 +313,7 @@ class Trajectory(History):
         try:
             noted = tuple(Notice.of_dict(one) for one in self.settings.get(NOTICES, ()))
         except (KeyError, TypeError, ValueError) as error:
-            raise SimulationError(f"settings[{NOTICES!r}] of this run are no notices: "
+            raise SimulationError(f"settings[{NOTICES!r}] of this run are not notices: "
                                   f"{self.settings[NOTICES]!r:.80}") from error
         vehicle = self.simulated.vehicle
         if vehicle is None:
