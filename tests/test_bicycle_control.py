@@ -149,7 +149,7 @@ def test_preview_is_the_optimum_over_the_whole_line_of_curvatures():
 
 
 def test_what_is_no_bicycle_is_said():
-    for name, message in (("ackermann_car", "no bicycle with handlebars: its independent"),
+    for name, message in (("ackermann_car", "not a bicycle with handlebars: its independent"),
                           ("disc", "driven steering joints none")):
         with pytest.raises(nhmech.errors.ModelError, match=message):
             BicycleBalance(shipped(name))

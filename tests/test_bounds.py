@@ -295,4 +295,4 @@ def test_a_run_that_changes_its_speeds_says_so(caplog):
     """It costs seconds each time, as where a bicycle turns through the floor."""
     _, simulator = fallen("pendulum", on_fall="ignore")
     assert len(caplog.records) == len(simulator.atlas.charts) - 1 == 1
-    assert "are becoming singular" in caplog.text and "chart number 2" in caplog.text
+    assert "are becoming singular" in caplog.text and "chart 2" in caplog.text

@@ -402,7 +402,7 @@ def test_a_lone_wheel_is_said_to_be_the_cause(nhmech, tmp_path):
         result.exit_code == 2 and "does not balance on one axle" in error and "load(" not in error
     )
     assert error.endswith("--wheel lists all wheels, so only left_wheel_joint touches the ground; "
-                          "locked, and touching nothing: right_wheel_joint")
+                          "locked, without contact: right_wheel_joint")
     assert "--wheel lists" not in nhmech("run", "robot.urdf", "--controller", "pure_pursuit").stderr
     every = [word for joint in ("left_wheel_joint", "right_wheel_joint")
              for word in ("--wheel", f"joint={joint},kind=disc,radius=0.1")]

@@ -104,7 +104,7 @@ def test_hitches_and_leans_are_starts_too(run):
 @pytest.mark.parametrize("words, parts", [
     (("--start", "1,2"), ("--start", "'1,2'", "1,0,45deg")),
     (("--start", "1,2,nan"), ("--start", "'1,2,nan'", "1,0,45deg")),
-    (("--start", "1,2,90"), ("more than a turn", "If degrees were meant: 1,2,90deg")),
+    (("--start", "1,2,90"), ("more than a full turn", "If degrees were meant: 1,2,90deg")),
     (("--start", "0,0,0.1,0,0,180"), ("If degrees were meant: 0,0,0.1,0deg,0deg,180deg",)),
     (("--joint", "hitch=1"), ("--joint hitch=1", "left_wheel_joint")),
     (("--joint", "left_whel_joint=1"), ("--joint", "did you mean 'left_wheel_joint'?")),

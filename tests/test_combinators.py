@@ -277,13 +277,13 @@ def test_quantised_encoders():
 
 # -- what is refused -------------------------------------------------------------------------------
 @pytest.mark.parametrize("make, message", [
-    (lambda: Hold(3, 0.1), "Hold takes controllers.*3 is none"),
+    (lambda: Hold(3, 0.1), "Hold takes controllers.*not 3"),
     (lambda: Hold(Counting(), 0.0), "period = 0.0 must be a positive time"),
     (lambda: Delay(Counting(), float("nan")), "delay = nan"),
     (lambda: Saturation(Counting(), effort=-1.0), "effort = -1.0"),
     (lambda: Saturation(Counting(), velocity={"a": "b"}), "velocity = "),
     (lambda: Switch(Counting(), Counting(), -1.0), "when = -1.0"),
-    (lambda: Sum(), "Sum is made of controllers: give it one or more"),
+    (lambda: Sum(), "Sum needs at least one controller"),
 ])
 def test_what_cannot_be_is_refused(make, message):
     with pytest.raises(InputError, match=message):

@@ -301,7 +301,7 @@ def test_a_dataclass_of_the_user_with_names_of_its_own(nhmech):
 
 
 @pytest.mark.parametrize("words, complaint", [
-    (("--controller", "builtins:int", "--path", "line"), "int does not say what it takes"),
+    (("--controller", "builtins:int", "--path", "line"), "int has no signature"),
     (("--controller", "stanly"), "write one of demo, twist.*or file.py:function"),
     (("--controller", "broken.py:still"), "SyntaxError"),
     (("--controller", "mine.py:moves"),

@@ -151,9 +151,10 @@ def test_commands_of_the_tutorial_run(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("page", ["controllers.md", "tutorial.md"])
 def test_what_commands_print_is_in_the_page(page):
-    """As it is today; where this fails, `python docs/command_output.py` writes it anew."""
     text = (DOCS / page).read_text()
-    assert "<!-- output: " in text and module_of_docs("command_output").fill(text) == text
+    assert "<!-- output: " in text
+    assert module_of_docs("command_output").fill(text) == text, (
+        f"docs/{page} is out of date; this command updates it: python docs/command_output.py")
 
 
 def test_pages_are_read_without_a_build():
@@ -195,10 +196,9 @@ def last_digit(printed: str) -> Decimal:
 
 @pytest.mark.parametrize("name", nhmech.urdf_names())
 def test_gallery_pages_are_up_to_date(name):
-    """A page is derived from its vehicle; where this fails, `python docs/vehicles.py` writes it
-    anew."""
     written, derived = (DOCS / "gallery" / f"{name}.md").read_text(), gallery().page(name)
-    assert DECIMAL.sub("#", written) == DECIMAL.sub("#", derived)
+    assert DECIMAL.sub("#", written) == DECIMAL.sub("#", derived), (
+        f"docs/gallery/{name}.md is out of date; this command updates it: python docs/vehicles.py")
     for printed, now in zip(DECIMAL.findall(written), DECIMAL.findall(derived)):
         assert abs(Decimal(printed) - Decimal(now)) <= last_digit(printed)
 

@@ -240,6 +240,6 @@ def test_the_summary_leads_with_it(tmp_path):
                        f"JointTorque(dict.fromkeys({WHEELS!r}, 6.0))\n")
     command = ("run", "differential_drive", "--duration", 0.1, "--controller", f"{control}:push")
     found = command_line(*command)
-    assert found.stdout.startswith("notice   ideal rolling is not valid where the ground would")
+    assert found.stdout.startswith("notice   ideal rolling is not valid where normal")
     assert "stopped  event: lift-off: caster_link at t = 0 s" in found.stdout
     assert "stopped  duration" in command_line(*command, "--on-lift", "ignore").stdout

@@ -207,7 +207,7 @@ def test_it_stands_on_slopes_up_to_the_limit(name):
 @pytest.mark.parametrize("name, what, reason", [
     ("disc", "acceleration", "nothing drives it"), ("disc", "slip", "nothing drives it"),
     ("pendulum", "acceleration", "can pitch or lean"), ("bicycle", "slip", "can pitch or lean"),
-    ("ackermann_car", "slip", "front_left_steering_joint would have to stand at 1.269 rad")])
+    ("ackermann_car", "slip", "front_left_steering_joint would have to be at 1.269 rad")])
 def test_what_does_not_exist_says_why(name, what, reason):
     found = known(name)
     limit = getattr(found, what)

@@ -121,7 +121,7 @@ MECHANICS = {
     "a name too few": (lambda: change_of_basis(PLANE, ca.SX.eye(2), ("a",)),
                        r"given are \(2, 2\) and 1"),
     "connection of no matrix": (lambda: atiyah(("x",), "so(3)", lambda q: "flat"),
-                                "the connection is 'flat', and no matrix of CasADi"),
+                                "the connection is 'flat', not a CasADi matrix"),
     "connection of another group": (lambda: atiyah(("x",), "so(3)", ca.SX.zeros(2, 1)),
                                     r"connection has shape \(2, 1\).*needs \(3, 1\)"),
     "constants of another algebra": (lambda: lie_algebra(np.zeros((2, 2, 2)), ("a", "b", "c")),
@@ -140,10 +140,10 @@ MECHANICS = {
                                 "must be one matrix, with a row for each of a, b and a column for"),
     "quaternion of three": (lambda: rotation(ca.SX([0, 0, 1])), r"must be \(x, y, z, w\)"),
     "nonlinear row": (lambda: constraint_algorithm(plane(), nonlinear=ca.SX.ones(1, 2)),
-                      r"nonlinear has shape \(1, 2\), and must be a column"),
+                      r"nonlinear has shape \(1, 2\), but must be a column vector"),
     "nonlinear of other symbols": (
         lambda: constraint_algorithm(plane(), nonlinear=ca.SX.sym("w")),
-        "nonlinear contains w, no symbols of this system"),
+        "nonlinear contains w, which are not symbols of this system"),
     "a row of another fibre": (lambda: assemble([Row("rim", ca.SX(1, 3), ca.SX(0))], 2),
                                r"constraint 'rim' has shape \(1, 3\), expected \(1, 2\)"),
     "a row that is nowhere finite": (
@@ -154,7 +154,7 @@ MECHANICS = {
         "the Hessian of L has ranks 1, 2 at different points of the manifold"),
     "a speed that is there on one side": (
         lambda: generalised_speeds(plane(), {"w": lambda s: ca.fmax(s.q.x, 0) * s.v.x}),
-        "the speeds w are part of no basis at all sample configurations"),
+        "the speeds w cannot be completed to a basis at all sample configurations"),
     "a field of speeds": (
         lambda: hamilton_jacobi(plane(), {"x'": lambda s: s.v.y, "y'": 0.0}),
         "the field may depend only on q and parameters"),
@@ -175,9 +175,9 @@ MECHANICS = {
                              "must be two or more .s., each after the last"),
     "a start of another shape": (
         lambda: run_reduced(rolled(), [0.0, 1.0], [[0, 0]], [1, 2]),
-        r"starts from 2 coordinates .* 2 velocities .*; given have the shapes \(1, 2\) and \(2,\)"),
+        r"starts from 2 coordinates .* 2 velocities .*; got shapes \(1, 2\) and \(2,\)"),
     "speeds of another shape": (lambda: run_reduced(rolled(), [0.0, 1.0], [0, 0], [1, 2, 3]),
-                                r"given have the shapes \(2,\) and \(3,\)"),
+                                r"got shapes \(2,\) and \(3,\)"),
     "a place of another space": (
         lambda: reconstruct(rolled(), run_reduced(rolled(), [0.0, 0.1], [0, 0], [1, 2]), [0, 0]),
         r"q has shape \(2,\), expected \(5,\)"),
@@ -190,11 +190,11 @@ MECHANICS = {
         symmetry(plane(), {"along y": lambda s: {"y": 1}}), sections={}),
                     "sections = {} must have one section or more"),
     "a force without names": (lambda: plane(force=lambda s: [1.0, 0.0]),
-                              r"the force is \[1.0, 0.0\], and must be a mapping of names"),
+                              r"the force must be a mapping of names .* not \[1.0, 0.0\]"),
     "a row that is not linear": (lambda: plane(rows={"rim": lambda s: s.v.x ** 2 - 1}),
-                                 r"constraint 'rim' is not affine in the velocities; give it to"),
+                                 r"constraint 'rim' is not affine in the velocities; pass it to"),
     "a row of words": (lambda: plane(rows={"rim": lambda s: "flat"}),
-                       "constraint 'rim' is 'flat', and must be one expression of CasADi"),
+                       "constraint 'rim' must be a CasADi expression"),
     "a number for a system": (lambda: require_constrained(3),
                               "expected a vehicle or a ConstrainedSystem, not 3"),
     "a level without forms": (

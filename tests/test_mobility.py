@@ -64,9 +64,8 @@ def test_class_of_shipped(name):
     ("swerve", "two independent steerings, no fixed axle"),
     ("skid_steer", "forward speed and yaw rate are free"),
     ("bicycle",
-     "forward speed and yaw rate are free, one fixed axle, what steering_joint turns trails and "
-     "binds "
-                "nothing, leaning or pitching not counted")])
+     "forward speed and yaw rate are free, one fixed axle, the wheel that steering_joint "
+     "turns trails without constraining the motion, leaning or pitching not counted")])
 def test_words_of_one_class_say_only_what_is_so(name, words):
     """Of type (2, 0) is all that has one fixed axle; a bicycle's fork is a castor in the
     classification, for its wheel trails."""

@@ -223,7 +223,7 @@ def test_the_command_line_scrubs():
     result = command_line("run", "skid_steer", "--mu", "0.5", "--on-slip", "go-on", "--duration",
                           "0.2", "--controller", "stanley", "--path", "circle:2")
     assert result.exit_code == 0 and "skid steering by friction" in result.output
-    assert "share the load: as stiff springs alike do" in result.output
+    assert "share the load: shared as by springs of equal stiffness" in result.output
 
 
 # -- how four wheels share the load ----------------------------------------------------------------

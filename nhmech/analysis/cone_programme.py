@@ -27,21 +27,13 @@ class Cones:
 
 def minimise(c: np.ndarray, cones: Cones, y: np.ndarray, gap: float = 1e-11, *,
              part: float = 0.0, weight: float = 1.0) -> np.ndarray:
-    """The y with the least c . y, short of the optimum by at most `gap`.
+    """The y that minimises c . y to within `gap`, from a y strictly inside all cones.
 
-    By Newton's method on c . y - sum log(right^2 - |left|^2) / weight, whose distance from the
-    optimum is 2 n / weight (Boyd and Vandenberghe, Convex Optimization, 2004, sections 11.3 and
-    11.6), less than twice that if found roughly.
-
-    Parameters
-    ----------
-    y
-        Strictly inside all cones; the numbers of the programme should be of order one.
-    part
-        Where positive, ends sooner: once the least c . y is known to be positive, or c . y is
-        negative and short of it by at most this part of its size. Infinite, the sign alone counts.
-    weight
-        Of the objective, to begin with: the larger, the nearer y has to be to the optimum.
+    Newton's method on c . y - sum log(right^2 - |left|^2) / weight, whose minimum is 2 n / weight
+    from the optimum (Boyd and Vandenberghe, Convex Optimization, 2004, sections 11.3 and 11.6). The
+    programme should be scaled to order one; a larger first `weight` needs a y nearer to the
+    optimum. With `part` > 0 the search ends as soon as the optimum is known to be positive, or c .
+    y is negative and within this part of it; if infinite, only the sign matters.
     """
     y = np.array(y, dtype=float)
     while True:

@@ -114,19 +114,9 @@ class Demand:
 
 
 def steady_turn(vehicle: Vehicle, curvature: float) -> Demand:
-    """The vehicle on a circle: steering turned so that the axles meet in its centre, everything
-    passive trailing at rest.
-
-    Parameters
-    ----------
-    curvature
-        Yaw rate over forward speed [1/m]; 0 straight ahead, positive to the left.
-
-    Raises
-    ------
-    Unattainable
-        Where a joint would pass its limit, or nothing comes to rest.
-    """
+    """The vehicle on a circle of curvature yaw rate / forward speed [1/m], positive to the left:
+    steering turned so that the axles meet in its centre, passive joints at rest. Raises
+    `Unattainable` if a joint would pass its limit, or nothing comes to rest."""
     steering = vehicle.steering
     twist = np.array([1.0, _lateral(vehicle, curvature), curvature])
     scaled = twist * (1, 1, steering.length)

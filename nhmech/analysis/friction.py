@@ -78,17 +78,12 @@ def widest_split(load: ContactLoad, mu: Mapping[str, float], *,
 
 def least_use(load: ContactLoad, mu: Mapping[str, float],
               f: np.ndarray | None = None) -> tuple[float, np.ndarray]:
-    """min over splits of max over wheels of |tangential| / (mu normal), and the split (n,): above 1
-    none holds.
+    """min over splits of max over wheels of |tangential| / (mu normal), and the split (n,); no
+    split holds if it is above 1. The normals are those of the split `f` if it is given.
 
-    For given normals one cone programme; else a sequence of them (generalised fractional
-    programming, Crouzeix, Ferland and Schaible, Journal of Optimization Theory and Applications 47,
-    1985, 35-49).
-
-    Parameters
-    ----------
-    f
-        A split whose normals are kept; all admissible splits if None.
+    For given normals this is one cone programme, otherwise a sequence of them (generalised
+    fractional programming, Crouzeix, Ferland and Schaible, Journal of Optimization Theory and
+    Applications 47, 1985, 35-49).
     """
     if f is not None:
         return _least_along(load, mu, f)
@@ -217,15 +212,9 @@ def _cone(load: ContactLoad, places: tuple[int, list[int]],
 
 def _widest(parts: list[tuple], kernel: np.ndarray, change: np.ndarray | None = None,
             scale: float = 1.0, *, part: float = 0.0) -> tuple[float, np.ndarray]:
-    """max over z of min over cones of right - |left|, and the change of the split there (n,).
-
-    Parameters
-    ----------
-    change
-        Of the split, from which to begin, and about how far below the most its slack is (`scale`).
-    part
-        As in `minimise`.
-    """
+    """max over z of min over cones of right - |left|, and the `change` of the split there (n,),
+    which also says where to begin; its slack is about `scale` below the maximum. `part` is that of
+    `minimise`."""
     P, p, r, s = (np.array(column) for column in zip(*parts))
     basis = _felt_directions(np.vstack([P.reshape(2 * len(P), kernel.shape[1]), r]))
     P, r, m = P @ basis, r @ basis, basis.shape[1]

@@ -61,18 +61,13 @@ class Candidates:
 
 def integrable_combinations(constrained: HasConstrained,
                             found: Motions | None = None) -> tuple[Combination, ...]:
-    """All independent combinations of coordinates that no motion changes, without those that the
-    holonomic rows hold.
+    """All independent combinations of coordinates that are constant along every motion, except
+    those that the holonomic rows hold.
 
     w with w f E = 0 and w df = 0 on the holonomic manifold at every sample, w constant and f the
-    candidates: of a vehicle its joints' rates and the yaw rate n . omega, of another system the
-    fibre coordinates. Such a form vanishes on all brackets of the distribution too: no steering
-    changes the combination.
-
-    Parameters
-    ----------
-    found
-        The motions with wheel angles, where they have been computed already.
+    candidates: the joint rates and the yaw rate n . omega of a vehicle, the fibre coordinates of
+    another system. Such a form also vanishes on all brackets of the distribution: no steering
+    changes the combination. `found` has the motions with wheel angles, if they are known.
     """
     found = found or motions(constrained, wheel_angles=True)
     simulated = Simulated.of(constrained)

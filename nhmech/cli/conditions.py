@@ -65,8 +65,8 @@ class PoseType(Numbers):
         if are_degrees(angles):
             words = value.split(",")
             meant = ",".join([*words[:-half], *(f"{angle:g}deg" for angle in angles)])
-            self.fail(f"{value!r}: more than a full turn; angles are in radians. For degrees, "
-                      f"write {meant}", param, ctx)
+            self.fail(f"{value!r}: more than a full turn; angles are in radians. If "
+                      f"degrees were meant: {meant}", param, ctx)
         return pose
 
 

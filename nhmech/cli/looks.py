@@ -80,18 +80,8 @@ class Look:
 
 def make_look(vehicle: Vehicle, options: LookOptions, *, mu: Mapping[str, float] | None = None,
               path: control_path.Path | None = None) -> Look:
-    """The look that the options choose.
-
-    Parameters
-    ----------
-    path
-        The path that is followed.
-
-    Raises
-    ------
-    InputError
-        For what cannot be drawn.
-    """
+    """The look that the options choose, with the reference `path`. Raises `InputError` for what
+    cannot be drawn."""
     from ..view.overlays import make_overlays
     from ..view.overlays.ghost import Ghost
 

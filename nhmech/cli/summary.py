@@ -76,9 +76,9 @@ def share_line(trajectory: Trajectory) -> list[str]:
     normals = vehicle.constraint_matrix(trajectory.q[0])[rows]
     if np.linalg.matrix_rank(normals, tol=1e-9) == len(rows):
         return []
-    springs = "of their stiffness" if "stiffness" in trajectory.settings else "alike"
-    return [f"rigid bodies do not determine how {len(rows)} wheels share the load; {springs} "
-            "would, as stiff springs"]
+    springs = "given" if "stiffness" in trajectory.settings else "equal"
+    return [f"rigid bodies do not determine how {len(rows)} wheels share the load: shared as "
+            f"by springs of {springs} stiffness"]
 
 
 def limit_lines(trajectory: Trajectory) -> list[str]:

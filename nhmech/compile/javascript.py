@@ -44,13 +44,8 @@ OPERATIONS = {
 
 
 def write_javascript(function: ca.Function) -> str:
-    """An expression: a JavaScript function (inputs, outputs) of two arrays of `Float64Array`s, all
-    of them given; matrices column by column.
-
-    Parameters
-    ----------
-    function
-        Of scalar expressions (`SX`), its inputs and outputs dense.
+    """A JavaScript expression: a function (inputs, outputs) of two arrays of `Float64Array`s,
+    matrices column by column, from a function of dense `SX` expressions.
 
     Examples
     --------

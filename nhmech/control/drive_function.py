@@ -28,19 +28,12 @@ def effort_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
 
 
 def drive_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
-    """(t, x, theta, twist, most) -> u, quality, A, b.
+    """(t, x, theta, twist, most) -> u, quality, A, b of a vehicle, with x in the speeds of
+    `equations`.
 
-    Parameters
-    ----------
-    equations
-        Of the vehicle, in the speeds that x has.
-
-    Returns
-    -------
-    casadi.Function
-        `u` (nu,), before efforts are cut at the limits of the joints, is right where `quality` is
-        above `simulation.least_squares.WELL`. Elsewhere the efforts of `commanded_joints` are those
-        of least norm with the least |A effort - b|.
+    `u` (nu,), before efforts are cut at the limits of the joints, holds where `quality` is above
+    `simulation.least_squares.WELL`. Elsewhere the efforts of `commanded_joints` are those of least
+    norm with the least |A effort - b|.
     """
     if not driven_wheels(vehicle):
         raise ModelError(f"{vehicle.name!r} has no driven wheel: it cannot follow a twist")

@@ -64,21 +64,13 @@ def path_reference(vehicle: Vehicle, path: Path, *, joint: int = 1,
                    point: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0),
                    axle: Sequence[float] | np.ndarray = (0.0, 1.0, 0.0),
                    backwards: bool = False) -> dict:
-    """JSON values that say what is to stay on which path.
+    """JSON values that say which point of a vehicle follows which path.
 
     A controller whose attribute `path_reference` is such a dict has it saved with its runs
-    (`Trajectory.settings["path"]`), and `nhmech plot` and `nhmech report` draw its errors.
-
-    Parameters
-    ----------
-    joint
-        Index in Pinocchio's model of the joint whose body is to follow; 1 is the base's.
-    point
-        The body's point that is to stay on the path, in the body's frame (3,) [m].
-    axle
-        Unit vector of the body to the left: ahead is across it and level (3,).
-    backwards
-        Whether the path is followed tail first.
+    (`Trajectory.settings["path"]`), and `nhmech plot` and `nhmech report` draw its errors. `joint`
+    is the index in Pinocchio's model of the joint that moves the body (1 is the base's), `point`
+    (3,) [m] and `axle` (3,), a unit vector to the left, are in the body's frame; `backwards` means
+    tail first.
     """
     x, y, heading, _ = path.at(np.linspace(0.0, path.length, SAMPLES + 1))
     columns = {"x": x, "y": y, "heading": np.broadcast_to(heading, x.shape)}

@@ -189,17 +189,11 @@ def settable_parameters(controller: Callable) -> dict[str, Parameter]:
 def make_controller(controller: type | Controller, vehicle: Vehicle, *, path: Path | None = None,
                     speed: float | None = None,
                     settings: Mapping[str, str] | None = None) -> Controller:
-    """The controller of a run.
+    """The controller of a run: a class is constructed with the vehicle and those of the other
+    arguments that it takes, anything else is called as it is.
 
-    Parameters
-    ----------
-    controller
-        A class, made with the vehicle and whatever of the following it takes; anything else is
-        called as it is.
-    speed
-        [m/s]; for a controller that follows a `twist`, straight ahead.
-    settings
-        Further parameters by name, as words.
+    `speed` [m/s] is straight ahead for a controller that follows a `twist`; `settings` are further
+    parameters by name, as words.
     """
     settings = settings or {}
     if not isinstance(controller, type):

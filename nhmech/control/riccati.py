@@ -16,22 +16,14 @@ MARGINAL = 1e-6
 def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, names: Sequence[str],
               inputs: Sequence[str], of: str = "the system",
               period: float | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """K (nu, n) and P (n, n): u = -K x minimises J = int x'Q x + u'R u dt for dx/dt = A x + B u;
-    the least is x0'P x0.
+    """K (nu, n) and P (n, n): u = -K x minimises J = int x'Q x + u'R u dt for dx/dt = A x + B u,
+    and min J = x0'P x0; Q and R are diagonal.
 
     A'P + P A - P B R^-1 B'P + Q = 0, K = R^-1 B'P (Kalman, Bol. Soc. Mat. Mexicana 5 (1960) 102).
     With a `period` [s] the input is held that long, and K minimises the same J under that
-    restriction (`discretise`).
-
-    Raises `ModelError`, naming the mode, where one that does not decay by itself is reached by no
-    input or unseen by Q.
-
-    Parameters
-    ----------
-    A, B, Q, R
-        (n, n), (n, nu), (n, n), (nu, nu), Q and R diagonal.
-    names, inputs
-        What the states and the inputs are called, `of` whose they are: for the messages.
+    restriction (`discretise`). Raises `ModelError` with the name of a mode that does not decay by
+    itself and that no input reaches or Q does not weight; `names`, `inputs` and `of` are for this
+    message.
     """
     from scipy.linalg import solve_continuous_are, solve_discrete_are
 

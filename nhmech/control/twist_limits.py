@@ -46,15 +46,11 @@ NO_LIMITS = TwistLimits()
 
 def easy_limits(vehicle: Vehicle, speed: float | None = None,
                 yaw_rate: float | None = None) -> TwistLimits:
-    """Limits of a twist that somebody drives by hand.
+    """Limits of a twist for driving by hand [m/s], [rad/s].
 
-    Parameters
-    ----------
-    speed, yaw_rate
-        [m/s], [rad/s]; if None, as fast as a stranger likes it: 1.5 lengths of the vehicle in a
-        second, and its speed over its length, both within the limits of its joints, and turning as
-        gently as a bus, so that its wheels hold on a dry floor. It speeds up and brakes as gently,
-        and turns no faster than its smallest radius lets it at that speed.
+    By default 1.5 lengths of the vehicle per second, and that speed over its length, both within
+    the limits of its joints and so gentle that its wheels hold on a dry floor. It speeds up and
+    brakes as gently, and turns no faster than its smallest radius allows at that speed.
     """
     length = vehicle.steering.length
     rates = {axis: _fastest(vehicle, axis) for axis in (0, 2)}

@@ -88,23 +88,14 @@ def _speed(vehicle: Vehicle, contact: Contact, *directions: str) -> tuple[ca.SX,
 
 @once
 def twist_function(vehicle: Vehicle) -> ca.Function:
-    """(t, q, v, theta, angles, twist, most) -> targets, rates, acceleration, moving, possible.
+    """(t, q, v, theta, angles, twist, most) -> targets, rates, acceleration, moving, possible: the
+    rule of `TwistDrive` for a vehicle with driven wheels.
 
-    Of a vehicle with driven wheels, the rule of `TwistDrive`.
-
-    Parameters
-    ----------
-    vehicle
-        A vehicle; the function's `angles` are those of its `guiding_axles` [rad], `most` the
-        largest acceleration of the base [m/s^2], infinite where there is none.
-
-    Returns
-    -------
-    casadi.Function
-        `targets` [rad] of `driven_steering`; `rates` [rad/s] of `rolled_joints`; the largest
-        `acceleration` [rad/s^2] of any of them, infinite where nothing has to be held back;
-        whether the vehicle is `moving`: where it is not, the steering is to stand still instead;
-        and (3,) what is `possible` of the twist within the limits of the joints.
+    `angles` [rad] are those of the `guiding_axles`, `most` is the largest acceleration of the base
+    [m/s^2], or infinite. `targets` [rad] are for `driven_steering`, `rates` [rad/s] for
+    `rolled_joints`; `acceleration` [rad/s^2] is the largest of any of them, infinite without a
+    limit; unless the vehicle is `moving`, the steering is to stand still; `possible` (3,) is the
+    part of the twist that the limits of the joints allow.
     """
     system, steering = vehicle.constrained.system, vehicle.steering
     t, q, v, theta = system.t, system.q, system.v, system.theta

@@ -14,19 +14,8 @@ from .lqr import input_scales
 
 def unit_efforts(vehicle: Vehicle, f: Dynamics, x: np.ndarray, speed: float,
                  time: float) -> np.ndarray:
-    """The least of each input that changes some speed by the vehicle's own, (nu,) [N m, N].
-
-    Parameters
-    ----------
-    vehicle, f
-        The vehicle and its dynamics.
-    x
-        State (nx,) at which that is so.
-    speed
-        The vehicle's own [m/s].
-    time
-        In which it does so [s].
-    """
+    """The least of each input that changes some speed by `speed` [m/s], the vehicle's own, within
+    `time` [s] at a state x (nx,), (nu,) [N m, N]; f is the dynamics."""
     symbol, u = ca.SX.sym("x", f.nx), ca.SX.sym("u", f.nu)
     rates = f(0.0, symbol, u)[f.state_vector.nconf:]
     effect = ca.Function("effect", [symbol], [ca.jacobian(rates, u)])

@@ -113,7 +113,8 @@ class Readings:
             forces)
 
     def read_state(self, state: State, *, forces: bool = True) -> Reading:
-        """A state of the running loop, with the ground's forces unless they are not wanted."""
+        """A state from its numbers: positions of `joints`, unwrapped; inputs u, or None without
+        forces; and contact -> force of the ground on the wheel in W (3,) [N]."""
         found = (reactions_at(self.vehicle, state.t, state.q, state.v, state.u).world
                  if forces else None)
         position = np.array([state.joint_position[name] for name in self.joints])

@@ -98,23 +98,15 @@ def growth_vector(constrained: HasConstrained, q: ArrayLike | None = None, *,
 
 def span_growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *,
                 pointwise: bool = False, depth: int = 8, seconds: float = inf) -> Growth:
-    """The growth vector of the span of sections (nv, n), at points (k, nq): the largest rank over
+    """The growth vector of the span of sections (nv, n) at points (k, nq): the largest rank over
     them.
 
     [X, Y]^g = rho(X) Y^g - rho(Y) X^g + c^g_ab X^a Y^b. Left-normed brackets [X_i, [X_j, ...]] of
     the given sections span each level; a bracket that is a combination of others with constant
-    coefficients (Jacobi's identity and antisymmetry make many) is left out. Ranks come from
-    singular values, each bracket scaled by its usual size.
-
-    Parameters
-    ----------
-    depth
-        Number of levels after which to stop.
-    seconds
-        Time [s] after which no further level is begun.
-    pointwise
-        Ranks at a point may stall and grow again, so the search ends at the generic final rank
-        only; otherwise where the rank stalls.
+    coefficients (Jacobi's identity and antisymmetry make many) is dropped. Ranks come from singular
+    values, each bracket scaled by its usual size. The search ends after `depth` levels, after
+    `seconds`, or where the rank stalls; if `pointwise`, only at the final generic rank, because the
+    rank at a point may stall and grow again.
     """
     if sections.shape[0] != algebroid.nv or sections.shape[1] == 0:
         raise MechanicsError(f"sections of this algebroid are ({algebroid.nv}, n) with n >= 1; "

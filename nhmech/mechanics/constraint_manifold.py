@@ -93,17 +93,12 @@ class ConstraintManifold:
         return bool(np.abs(values).max() <= ZERO * max(*filter(np.isfinite, sizes), scale))
 
     def impose(self, chi: ca.SX, scale: float = 0.0) -> list[ca.SX]:
-        """Restricts the manifold to chi = 0 and returns the functions that were added; none where
-        chi vanishes already.
+        """Restricts the manifold to chi = 0 and returns the functions that were added; none if chi
+        already vanishes.
 
         Where chi has a multiple zero (z^2 in Cawley's Lagrangian), its partial derivatives that
-        vanish there take its place.
-
-        Raises
-        ------
-        MechanicsError
-            Where no point is left, and for multiple zeros that the partial derivatives do not
-            resolve.
+        vanish there replace it. Raises `MechanicsError` if no point is left, or if they do not
+        resolve the multiple zero.
         """
         if self.vanishes(chi, scale):
             return []

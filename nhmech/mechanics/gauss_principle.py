@@ -13,21 +13,13 @@ from .system import ConstrainedSystem, LagrangianSystem
 
 def moving_by(constrained: ConstrainedSystem, acceleration: ca.SX,
               manifold: ConstraintManifold) -> ConstrainedSystem:
-    """The system that moves by dv/dt = F(t, q, v, u, theta) on a manifold.
+    """The system that moves by dv/dt = F(t, q, v, u, theta) on a manifold to which F (nv,), the
+    `acceleration`, is tangent.
 
-    Its Gibbs function is S = |dv/dt - F|^2 / 2, least where dv/dt = F, so that all that takes a
-    constrained system takes this one: it runs, is saved and drawn. It has no rows: what acts is
-    within F, and the functions that vanish on the manifold are its `invariant`. Its energy is that
-    of the given system. Source: Gauss 1829; Appell 1899.
-
-    Parameters
-    ----------
-    constrained
-        The system that F was found for.
-    acceleration
-        F (nv,).
-    manifold
-        That F is tangent to.
+    Its Gibbs function S = |dv/dt - F|^2 / 2 is least where dv/dt = F, so whatever takes a
+    constrained system takes this one. It has no rows: the reactions are within F, and the functions
+    that vanish on the manifold are its `invariant`. Its energy is that of `constrained`. Source:
+    Gauss 1829; Appell 1899.
     """
     system = constrained.system
     F, chi, energy = (ca.densify(part) for part in system.expand(

@@ -26,18 +26,11 @@ FUNCTIONS = ("drift", "multipliers", "velocity", "acceleration")
 
 def keep_equations(frame: AdaptedFrame, rate: ca.SX, xi_rate: ca.SX,
                    form: Callable[[], Equations]) -> Equations:
-    """What `form` makes, read from the folder where it was made before of the same.
+    """The Gibbs-Appell equations that `form` derives in the frame, or the copy in the cache.
 
-    The key is a hash of all that they are formed from: the expressions in the adapted frame, which
-    hold description, ground and parameters, the sample configurations, and the source of this
-    package. An entry that is damaged is made anew.
-
-    Parameters
-    ----------
-    rate
-        dv/dt (nv,) as an expression in (t, q, v, xi_rate, theta).
-    form
-        Forms the Gibbs-Appell equations in that frame.
+    The key is a hash of everything they depend on: the expressions in the adapted frame
+    (description, ground and parameters), the acceleration `rate` dv/dt (nv,) in (t, q, v, xi_rate,
+    theta), the sample configurations, and the source of this package. A damaged entry is replaced.
     """
     origin = _origin(frame, rate, xi_rate)
     if origin.n_instructions() < WORTH_KEEPING or (folder := private_folder()).temporary:

@@ -14,18 +14,14 @@ STEADY = 1e-8      # of what pushes the shape, relative to its slope
 
 
 def shape_stability(symmetry: Symmetry, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Second variation of the energy on a leaf of transported momenta, (2 n, 2 n).
+    """Second variation of the energy on a leaf of transported momenta at a steady motion q, v, (2
+    n, 2 n).
 
-    Where the momentum equation is dp_b/dt = D_ba^c p_c xi^a, p changes with the shape alone: on
-    p = P(r, c) the energy is xi^T G xi / 2 + U(r, P(r, c)), with U = p^T I_lock^-1 p / 2 + V. At
-    a relative equilibrium xi = 0 and nabla U = 0, with nabla_a = X_a + D_ba^c p_c d/dp_b; it is
+    Where the momentum equation is dp_b/dt = D_ba^c p_c xi^a, p depends on the shape alone: on p =
+    P(r, c) the energy is xi^T G xi / 2 + U(r, P(r, c)), with U = p^T I_lock^-1 p / 2 + V. At a
+    relative equilibrium xi = 0 and nabla U = 0, with nabla_a = X_a + D_ba^c p_c d/dp_b; it is
     stable, modulo the group, where nabla nabla U is positive definite. Source: Zenkov, Bloch and
     Marsden, Dynamics and Stability of Systems 13 (1998) 123, section 3.2 and theorem 3.3.
-
-    Parameters
-    ----------
-    q, v
-        (nq,), (nv,) the steady motion.
     """
     made = nonholonomic_connection(symmetry)
     system, theta = symmetry.constrained.system, symmetry.constrained.parameters

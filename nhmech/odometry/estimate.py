@@ -81,19 +81,11 @@ class _Segment:
 
 def fit(model: Model, start: np.ndarray, names: Sequence[str], spread: np.ndarray,
         poses: np.ndarray, segments: Sequence[np.ndarray]) -> Estimate:
-    """The unknowns that bring a replay closest to logged poses.
+    """The unknowns (p,) for which a replay (`model`) comes closest to the logged poses (K, 3),
+    segment by segment of pose indices.
 
-    Parameters
-    ----------
-    model
-        Unknowns (p,) -> track of the sensor.
-    spread
-        Standard deviations of a prior about `start`, so wide that it decides only what the log
-        leaves open; 0 keeps an unknown where it is.
-    poses
-        Logged ones (K, 3).
-    segments
-        Indices of poses, segment by segment.
+    `spread` is the standard deviation of a prior about `start`, so wide that it decides only what
+    the log does not determine; 0 fixes an unknown.
     """
     value, free, noise = start.copy(), spread > 0, np.ones(3)
     prior = np.diag(spread[free] ** -2.0)

@@ -75,14 +75,10 @@ class Rows:
 
     def displacements(self, radius: np.ndarray, track: float,
                       wheelbase: float) -> Displacements:
-        """P that slides least.
+        """The displacements P with the least sliding, for multipliers `radius` (G,) of the groups'
+        radii.
 
         P solves the normal equations a'a P = -a's; derivatives are those of the solution.
-
-        Parameters
-        ----------
-        radius
-            Multipliers of the groups' radii (G,).
         """
         by_track = np.zeros_like(self.a)
         by_track[..., 2] = -self.arms[:, 1] * self.a[..., 0]
@@ -213,19 +209,10 @@ class Rolling:
 
     def rows(self, position: np.ndarray, change: np.ndarray, tilt: np.ndarray | None,
              tilting: np.ndarray | None) -> Rows:
-        """Rows of K displacements.
-
-        Parameters
-        ----------
-        position
-            Of the joints in the middle of each, (K, n) [rad, m].
-        change
-            Of the joints over each, (K, n) [rad, m].
-        tilt
-            Rotations of the base without its heading (K, 3, 3), where the attitude moves.
-        tilting
-            By which it turns over each beside its heading, along its own axes (K, 3) [rad].
-        """
+        """Rows of K displacements, from the joint positions in the middle of each, (K, n) [rad, m],
+        their changes over each, (K, n), and where the attitude moves, rotations of the base without
+        its heading, `tilt` (K, 3, 3), and their changes along its own axes, `tilting` (K, 3)
+        [rad]."""
         K = len(change)
         q = np.repeat(self.q0[None], 1 if self.is_constant else K, axis=0)
         if not self.is_constant:

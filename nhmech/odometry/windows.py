@@ -69,19 +69,11 @@ class Windows:
 
 def cut(t: np.ndarray, rolled: np.ndarray, poses: np.ndarray, duration: float, length: float,
         blind: np.ndarray) -> Windows:
-    """Compares a replayed track (K, 3) and logged poses (K, 3) in windows.
+    """Compares a replayed track (K, 3) with logged poses (K, 3) in windows of `duration` [s].
 
-    In each the difference of the two, both seen from the window's first pose, grows with time; its
-    slope by least squares, times the duration, is what the window shows.
-
-    Parameters
-    ----------
-    duration
-        Of a window [s].
-    length
-        Of the vehicle [m], by which turning is compared with way.
-    blind
-        Times (n, 2) in which joints are not known.
+    In each window the difference, both seen from its first pose, grows with time; its least-squares
+    slope times the duration is the window's result. `length` of the vehicle [m] converts angles to
+    distances; joints are unknown during `blind` (n, 2).
     """
     step = float(np.median(np.diff(t)))
     n = min(max(round(duration / step) + 1, FEWEST), len(t))

@@ -57,18 +57,11 @@ def failure(error: Exception, what: str, state: State,
 
 
 def error_location(error: Exception, takes: str = "") -> str:
-    """The place " (file.py, line 12)" of an error in a user's function; empty where it was not
-    raised in a file.
+    """The place " (file.py, line 12)" of an error in a user's function; empty if it has no file.
+    `takes` says what the function must take, for a `TypeError` of the call itself.
 
-    Parameters
-    ----------
-    takes
-        What the function must take, for a `TypeError` of the call itself.
-
-    Notes
-    -----
-    The message about an attribute that no `State` has is completed here by those that it has: a
-    `__getattr__` of the state would slow every attribute down.
+    Names near an attribute that no `State` has are added to the message here, because a
+    `__getattr__` of the state would slow down every attribute.
     """
     found = None
     trace = error.__traceback__

@@ -132,17 +132,12 @@ def is_named(command: Command) -> TypeGuard[NamedCommand | Sequence[NamedCommand
 
 
 def commanded_twist(controller: object) -> np.ndarray | None:
-    """The twist of the base that the last command is to bring about.
+    """The twist of the base that the last command aims at, (3,): forward speed [m/s], lateral speed
+    [m/s], yaw rate [rad/s]; None for a controller that commands no twists.
 
-    A controller says so by an attribute (or property) `commanded_twist`: three numbers after each
-    of its calls, `NOT_YET` before the first and whenever it commands none for a while. It is there
-    from the beginning, for a run looks once whether to keep it.
-
-    Returns
-    -------
-    numpy.ndarray or None
-        Forward speed [m/s], lateral speed [m/s] and yaw rate [rad/s], (3,). None for a controller
-        that commands no twists: its attribute is None, or it has none.
+    A controller provides it as an attribute or property `commanded_twist`, which is `NOT_YET`
+    before the first call and whenever there is none for a while. A run looks only once whether it
+    exists.
     """
     try:
         found = optional_attribute(controller, "commanded_twist")

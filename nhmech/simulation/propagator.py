@@ -279,20 +279,9 @@ class Propagator:
         return self.atlas.chart.asks and not self.slides
 
     def advance_many(self, loop: Loop, held: int, recorder: RowSink, k: int) -> tuple[int, bool]:
-        """Takes steps in C, at most the `held` ones over which the inputs do not change.
-
-        Parameters
-        ----------
-        k
-            Steps of the run before these.
-
-        Returns
-        -------
-        int
-            How many steps were taken; few enough for Ctrl-C to be heard.
-        bool
-            Whether C refuses the next one, which is for `step` to take.
-        """
+        """Takes steps in C after the first `k` of a run, at most the `held` ones over which the
+        inputs do not change. Returns how many were taken, few enough for Ctrl-C to be heard, and
+        whether C refuses the next one, which `step` must take."""
         steps, every = min(held, self._pace.steps), recorder.every
         compiled = self.prepare(loop)
         setup = compiled.setup

@@ -61,15 +61,12 @@ def row_reduce(matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: int) -> R
 
 def row_reduce_avoiding(matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: int,
                         avoid: Sequence[int]) -> RowReduction | None:
-    """Eliminates `rank` pivots, none of them in the columns `avoid`; None where those columns are
+    """Eliminates `rank` pivots, none of them in the columns `avoid`; None if those columns are
     needed.
 
-    Parameters
-    ----------
-    samples
-        Values of the matrix at points of a manifold, (k, N, n). An entry that is zero at all of
-        them is left out: the result is meant on the manifold. Pivots are constants where possible,
-        and large at every point.
+    `samples` (k, N, n) are values of the matrix at points of a manifold, on which the result holds:
+    an entry that is zero at all of them is dropped. Pivots are constants where possible, and large
+    at every point.
     """
     work = unit_rows(samples)
     size, width = work.shape[1:]

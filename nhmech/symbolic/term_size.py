@@ -6,13 +6,7 @@ import casadi as ca
 
 
 def term_size(expression: ca.SX) -> ca.SX:
-    """The sum of the magnitudes of an expression's terms: |a| + |b| of a - b.
-
-    Parameters
-    ----------
-    expression
-        A scalar.
-    """
+    """The sum of the magnitudes of a scalar's terms: |a| + |b| of a - b."""
     size, waiting = ca.SX(0.0), [ca.SX(expression)]
     while waiting:
         e = waiting.pop()

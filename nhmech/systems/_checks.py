@@ -95,14 +95,8 @@ def _states(example: Example) -> Iterator[tuple]:
 
 def imbalance(example: Example, quantity: Callable[[Symbols], ca.SX],
               rate: Callable[[Symbols], ca.SX]) -> float:
-    """Largest |d/dt quantity - rate| along the motion at random states, relative to the rate where
-    that is above one.
-
-    Parameters
-    ----------
-    quantity, rate
-        s -> expressions in t, q, v, u and parameters, of one shape.
-    """
+    """Largest |d/dt quantity - rate| along the motion at random states, relative to rates above
+    one; quantity and rate are s -> expressions in t, q, v, u and parameters, of one shape."""
     system, equations, theta = (example.constrained.system, example.equations(),
                                 example.constrained.parameters)
     s = symbols(system)

@@ -74,17 +74,8 @@ def _check_entry(source: Source, inertia: Element, entry: str) -> None:
 
 
 def read_inertia(source: Source, inertial: Element) -> tuple[float, np.ndarray, np.ndarray]:
-    """Mass and inertia of an `<inertial>`.
-
-    Returns
-    -------
-    mass
-        [kg]
-    X_LM
-        Placement (4, 4) of the inertial frame.
-    inertia
-        (3, 3) about the centre of mass, in the inertial frame [kg m^2].
-    """
+    """Mass [kg], placement X_LM (4, 4) of the inertial frame, and inertia (3, 3) about the centre
+    of mass in it [kg m^2] of an `<inertial>`."""
     element = source.child(inertial, "inertia")
     xx, xy, xz, yy, yz, zz = (source.number(element, entry) for entry in _ENTRIES)
     inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -116,24 +107,14 @@ def find_fault(inertia: np.ndarray) -> str | None:
 
 
 def nearest_possible(inertia: np.ndarray) -> tuple[np.ndarray, float]:
-    """The inertia (3, 3) of a body that is nearest to one that none can have, and how far it is.
+    """The possible inertia (3, 3) nearest to an impossible one, and their distance relative to its
+    size.
 
-    A body is possible where its second moments of mass about the centre of mass, the integral of
-    p p^T dm = tr(I)/2 - I, are positive semi-definite: the matrix that, with mass and first
-    moments, makes up the pseudo-inertia [1]_. The nearest of those in the Frobenius norm, mass and
-    centre of mass being kept, has its negative eigenvalues replaced by zero.
-
-    Returns
-    -------
-    inertia
-        (3, 3) [kg m^2], in the same frame.
-    distance
-        Between the second moments, over the size of the given ones.
-
-    References
-    ----------
-    .. [1] Wensing, Kim, Slotine: Linear matrix inequalities for physically consistent inertial
-       parameter identification, IEEE Robotics and Automation Letters 3 (2018), eq. (14).
+    An inertia is possible if the second moments of mass about the centre of mass, the integral of p
+    p^T dm = tr(I)/2 - I, are positive semi-definite: the matrix that, with mass and first moments,
+    makes up the pseudo-inertia (Wensing, Kim, Slotine, IEEE Robotics and Automation Letters 3
+    (2018), eq. (14)). The nearest in the Frobenius norm, at the same mass and centre of mass, has
+    its negative eigenvalues replaced by zero.
     """
     second = np.trace(inertia) / 2 * np.eye(3) - inertia
     values, axes = np.linalg.eigh(second)
@@ -163,24 +144,13 @@ def repair_inertias(source: Source) -> list[Notice]:
 
 def check_bodies(layout: Layout, moving: Sequence[str], wheels: Sequence[Wheel]
                  ) -> tuple[list[Fault], list[Notice]]:
-    """What impossible inertias of links do to the rigid bodies that move.
+    """Faults of links whose impossible inertias affect the rigid bodies that move, and notices
+    about the others; joints that do not move are where they are held.
 
-    The equations of motion depend on the sum over the links of a body alone, and not on how what
-    is about the axle of a wheel of revolution is shared out between it and its carrier. A link
-    whose own numbers are impossible is used as it is, and reported, where that sum is possible and
-    hardly changes when the link's inertia is moved to the nearest possible one.
-
-    Parameters
-    ----------
-    layout
-        The robot; joints that do not move stand where they are held.
-
-    Returns
-    -------
-    faults
-        One for each link for which that is not so.
-    notices
-        About the other ones.
+    The equations of motion depend only on the sum over the links of a body, and not on how the part
+    of a wheel of revolution about its axle is shared with its carrier. A link with impossible
+    numbers is used as it is, and reported, if that sum is possible and hardly changes when the
+    link's inertia is moved to the nearest possible one.
     """
     heads = {layout.joints[name].child for name in moving} | {layout.root}
     bodies: dict[str, list[Part]] = {head: [] for head in heads}

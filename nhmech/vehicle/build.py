@@ -44,23 +44,12 @@ LEVEL = 0.5      # |axle x vertical| of a gauged wheel in the zero pose: it is m
 
 def build(description: Description, ground: Ground, parameters: Parameters | None = None,
           near: np.ndarray | None = None, wrench_bodies: Sequence[str] = ()) -> Vehicle:
-    """Builds the vehicle.
+    """Builds the vehicle, with other `parameters` than those of the description, rows, speeds and
+    coupling pair for the configuration `near` alone, and external wrenches on `wrench_bodies` as
+    inputs.
 
-    Parameters
-    ----------
-    parameters
-        Other numbers than the description's.
-    near
-        Choose rows, speeds and the coupling pair for this configuration alone.
-    wrench_bodies
-        Links on which an external wrench is an input.
-
-    Raises
-    ------
-    ModelError
-        Where the vehicle cannot stand, cannot turn, or is built inconsistently.
-    InputError
-        For parameters that no vehicle can have, and for links that do not exist.
+    Raises `ModelError` if the vehicle cannot stand, cannot turn, or is built inconsistently;
+    `InputError` for impossible parameters and unknown links.
     """
     if near is not None:
         # named speeds are where a run begins; elsewhere others may have to serve

@@ -11,24 +11,16 @@ from ..mechanics.equations import Equations, solve_definite
 
 
 def contact_force_function(equations: Equations, rows: Mapping[Component, int]) -> ca.Function:
-    """(t, q, v, u, theta, grip) -> forces (n,), kernel (n, d), room (2,), margin.
+    """(t, q, v, u, theta, grip) -> forces (n,), kernel (n, d), room (2,), margin; `rows` has the
+    row of each component of the contact forces.
 
     Rows that depend on the kept ones, A[dropped] = C A[kept], make the forces undetermined: with
     the multipliers lambda of the kept rows, all forces f = [lambda - C^T y; y] move the vehicle
-    alike. Of these, `forces` are the shortest, min |f|; the columns of `kernel` span the others.
-
-    Multipliers of couplings follow where a dropped contact row depends on one.
-
-    Parameters
-    ----------
-    rows
-        Each component of the contact forces -> its row, as `Vehicle.contact_rows`.
-
-    Notes
-    -----
-    `grip` (k,) has 1 / mu of each contact with a normal, in the order of `rows`; zero where it
-    cannot slip. `room` [N] is, of `forces`, the least normal and the least of normal - grip
-    |tangential|. `margin` is the frame's: near zero the forces are lost in rounding.
+    alike. `forces` are the shortest of these, min |f|; the columns of `kernel` span the others.
+    Multipliers of couplings follow where a dropped contact row depends on one. `grip` (k,) has 1 /
+    mu of each contact with a normal, in the order of `rows`; zero where it cannot slip. `room` [N]
+    is, of `forces`, the least normal and the least of normal - grip |tangential|. `margin` is the
+    frame's: near zero the forces are lost in rounding.
     """
     frame, system = equations.frame, equations.frame.constrained.system
     kept, index = list(frame.kept), list(rows.values())

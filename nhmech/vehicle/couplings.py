@@ -53,17 +53,12 @@ class Axle:
         return self.straight * np.cos(angle) + self.across * np.sin(angle) + (0, 0, self.trail)
 
     def angle_for(self, twist: np.ndarray | ca.SX, near: float | ca.SX = 0.0):
-        """The steering angle nearest to `near` at which the wheel, while it is not turned, lets the
-        twist pass.
+        """The steering angle nearest to `near` at which the wheel lets the twist (forward, lateral,
+        yaw * length), (3,) or (3, ...), numbers or symbols, pass while it is not turned.
 
-        Of a wheel with a trail, the nearest to the two angles at which one without it would; half a
-        turn apart, they move by the trail in opposite ways. About a centre nearer to the steering
-        axis than the trail no angle does: the one that comes nearest.
-
-        Parameters
-        ----------
-        twist
-            (forward, lateral, yaw * length), one (3,) or many (3, ...); numbers or symbols.
+        For a wheel with a trail, the nearest to the two angles without it; half a turn apart, they
+        move by the trail in opposite ways. If the centre is nearer to the steering axis than the
+        trail, no angle does, and the one that comes nearest is taken.
         """
         if isinstance(twist, ca.SX):
             kind, ahead, aside = ca, ca.dot(self.straight, twist), ca.dot(self.across, twist)
@@ -117,14 +112,8 @@ class Steering:
 
     def pair(self, angles: dict[str, float] | None = None,
              leaders: Collection[str] = ()) -> tuple[Axle, Axle]:
-        """(a, b) for the determinants: two fixed axles, a fixed axle and a leader, or the steered
-        ones most independent at `angles`.
-
-        Parameters
-        ----------
-        leaders
-            Names of steering joints to choose from first.
-        """
+        """(a, b) for the determinants: two fixed axles, a fixed axle and a leader (first of
+        `leaders`), or the steered ones most independent at `angles`."""
         if self.binding:
             named_leaders = [axle for axle in self.steered if axle.steering in leaders]
             a, b, *_ = *self.binding, *named_leaders, *self.steered

@@ -46,17 +46,12 @@ class Geometry:
 
 
 def load_geometry(description: Description, model: pin.Model) -> Geometry:
-    """Visual and collision shapes of a robot.
+    """Visual and collision shapes of a robot, whose `model` has no joint reduced.
 
     A visual whose mesh is missing or unreadable is replaced by the collision shapes of its link;
     else, on a wheel's link, by a cylinder of the wheel's radius; else by the box that has the mass
     and inertia of the link. A link without visuals shows its collision shapes. Collision meshes
-    that fail are left out.
-
-    Parameters
-    ----------
-    model
-        Built from `description.xml`, no joint reduced.
+    that fail are skipped.
     """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
     root = etree.fromstring(description.xml.encode(), parser)

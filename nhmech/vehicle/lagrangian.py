@@ -48,13 +48,7 @@ def vehicle_lagrangian(context: BuildContext, form: Formulation) -> LagrangianSy
 def generalised_forces(context: BuildContext,
                        form: Formulation) -> tuple[ca.SX, ca.SX, tuple[str, ...]]:
     """tau (nv,) of damping, rolling resistance, tyres and inputs; u (nu,) and its names: efforts of
-    the driven joints, then wrenches.
-
-    Raises
-    ------
-    InputError
-        For a wrench on a link that does not exist.
-    """
+    the driven joints, then wrenches. Raises `InputError` for a wrench on an unknown link."""
     v, parameters, driven = context.v, context.parameters, context.description.driven
     force = ca.SX(form.space.nv, 1)
     for joint, i in _joint_rates(context):

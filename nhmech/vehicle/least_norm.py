@@ -40,20 +40,12 @@ def raise_least(start: np.ndarray, move: np.ndarray) -> np.ndarray:
 
 def impose_signs(x0: np.ndarray, N: np.ndarray,
                  non_negative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The shortest of all x0 + N z with x_i >= 0 where `non_negative`, and whether there is one;
-    else x0.
+    """The shortest of all x0 + N z, (..., n), with x_i >= 0 where `non_negative` (n,), and whether
+    there is one; else x0. The columns of N (..., n, k) are zero or orthonormal, and perpendicular
+    to x0.
 
     This is least-distance programming, solved by non-negative least squares (Lawson and Hanson,
     Solving Least Squares Problems, 1974, chapter 23), for any number of problems at once.
-
-    Parameters
-    ----------
-    x0
-        (..., n).
-    N
-        (..., n, k), orthonormal columns that are perpendicular to x0; some may be zero.
-    non_negative
-        (n,).
     """
     shape, n = np.shape(x0), len(non_negative)
     x = np.array(x0).reshape(-1, n)

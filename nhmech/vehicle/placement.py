@@ -86,13 +86,8 @@ class Placer:
         return q
 
     def support(self, q: np.ndarray, bearing: np.ndarray) -> Support:
-        """Whether the contacts over-determine the attitude, and the offsets that they then keep.
-
-        Parameters
-        ----------
-        bearing
-            Marks the contacts that set the height (wheels rather than balls), (k,).
-        """
+        """Whether the contacts over-determine the attitude, and the offsets that they then keep;
+        `bearing` (k,) marks the contacts that set the height (wheels rather than balls)."""
         q = self.upright(q)
         height, forms = self.evaluate(q)
         k = len(height)
@@ -103,14 +98,8 @@ class Placer:
         return Support(True, offsets)
 
     def place(self, q: np.ndarray, support: Support, t: float = 0.0) -> np.ndarray:
-        """q moved along the normal; pitched or rolled only where that alone cannot make all
-        contacts touch.
-
-        Raises
-        ------
-        ModelError
-            With the remaining heights where no placement is found.
-        """
+        """q moved along the normal; pitched or rolled only if all contacts cannot touch otherwise.
+        Raises `ModelError` with the remaining heights if no placement is found."""
         q = self.upright(q) if support.level else q.copy()
         if not len(support.offsets):
             return q

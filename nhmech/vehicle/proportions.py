@@ -91,15 +91,9 @@ class Proportions:
         return np.column_stack([outward, (outward * self.polygon).sum(axis=1)])
 
     def reach(self, way: Sequence[float]) -> float | None:
-        """Distance [m] from below the centre of mass to the edge of the support polygon.
-
-        Negative where the centre of mass is beyond an edge on that side; None without a polygon.
-
-        Parameters
-        ----------
-        way
-            Unit vector (forward, left).
-        """
+        """Distance [m] from below the centre of mass to the edge of the support polygon in the
+        direction (forward, left) `way`; negative if it is beyond that edge, None without a
+        polygon."""
         edges = self.edges
         if self.centre_of_mass is None or not len(edges):
             return None

@@ -34,19 +34,9 @@ class MasslessMotion(ModelError):
 
 
 def fastest_decay(vehicle: Vehicle, q: np.ndarray | None = None) -> tuple[float, tuple[str, ...]]:
-    """Largest rate [1/s] of d/dt xi = -(E^T M E)^-1 E^T D E xi, D the joints' damping, and the
-    joints that move most.
-
-    Parameters
-    ----------
-    q
-        The zero pose if None.
-
-    Raises
-    ------
-    ModelError
-        Where E^T M E is singular: some motion meets no inertia.
-    """
+    """Largest rate [1/s] of d/dt xi = -(E^T M E)^-1 E^T D E xi, D the joints' damping, at q or the
+    zero pose, and the joints that move most. Raises `ModelError` if E^T M E is singular, that is,
+    some motion has no inertia."""
     E, mass = _reduce(vehicle, q)
     names = vehicle.algebroid.v_names
     damping = np.array([vehicle.parameters.values.get(f"{name}.damping", 0.0) for name in names])

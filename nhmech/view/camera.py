@@ -55,26 +55,12 @@ class View:
 
 def frame(extent: Extent, path: ArrayLike, normal: ArrayLike, forward: ArrayLike,
           follow: bool | None = None, also: ArrayLike = ()) -> View:
-    """A view of a vehicle that moves along a path.
+    """A view of a vehicle of some `extent` that moves along a `path` (n, 3) [m] on the ground.
 
     The camera stands to the side of the path's longer extent and sees the vehicle's front, as near
-    as its lens allows. It frames the whole path; or it frames the start and follows the vehicle,
-    where the path is so long that the vehicle would be small.
-
-    Parameters
-    ----------
-    extent
-        Of the vehicle.
-    path
-        Points (n, 3) [m] of the ground that it passes.
-    normal
-        Of the ground (3,).
-    forward
-        The vehicle's x axis (3,) at the start.
-    follow
-        Whether to follow; None decides by how large the vehicle would be.
-    also
-        Further points (k, 3) [m] to be seen.
+    as its lens allows. It frames the whole path and the points `also` (k, 3); or if the vehicle
+    would be small, or `follow` says so, it frames the start and follows the vehicle. `normal` (3,)
+    is the ground's, `forward` (3,) the vehicle's x axis at the start.
     """
     track, n = np.atleast_2d(np.asarray(path, dtype=float)), np.asarray(normal, dtype=float)
     points = np.vstack([track, np.reshape(also, (-1, 3))])

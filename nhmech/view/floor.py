@@ -99,27 +99,12 @@ def describe_ground(ground: Ground) -> str:
 
 def ribbon(path: str, points: np.ndarray, size: float, normal: ArrayLike, number: int,
            colour: Colour | None = None, shown: np.ndarray | None = None) -> dict:
-    """The message that draws a trail: a flat strip just above the ground.
+    """The message that draws a trail through `points` (n, 3) [m]: a flat strip just above the
+    ground, whose width depends on the vehicle's `size` [m].
 
-    Segment k is the triangles 2k and 2k + 1. Trails lie one above the other, so that they do not
-    flicker where they cross.
-
-    Parameters
-    ----------
-    path
-        Of the object on the page.
-    points
-        (n, 3) [m] that it goes through.
-    size
-        Of the vehicle [m], which makes the width.
-    normal
-        Of the ground (3,).
-    number
-        Of the contact, which makes the height and the colour.
-    colour
-        Instead of the contact's own.
-    shown
-        Which segments are drawn, (n - 1,); all if None.
+    Segment k is the triangles 2k and 2k + 1; `shown` (n - 1,) selects segments. The `number` of the
+    contact sets the colour, unless one is given, and the height: trails lie one above the other, so
+    that they do not flicker where they cross.
     """
     width, normal = RIBBON * size, np.asarray(normal)
     padded = np.vstack([points[:1], points, points[-1:]])

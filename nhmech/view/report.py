@@ -31,27 +31,12 @@ from .report_tables import (
 def report_html(trajectory: Trajectory, *, name: str = "",
                 mu: float | Mapping[str, float] | None = None,
                 path: Path | None = None, vehicle: Vehicle | None = None) -> str:
-    """A report as one self-contained HTML page, without scripts; its pictures are vectors.
+    """A report as one self-contained HTML page without scripts; its figures are vectors.
 
-    The page says so where a run lacks something: forces of a kinematic one, wheels of a textbook
-    system.
-
-    Parameters
-    ----------
-    name
-        Of the run, for the line below the title.
-    mu
-        Friction coefficient of all wheels, or by wheel; None takes those of the wheels.
-    path
-        Path that the base's origin should follow; None takes the one that the run's controller
-        followed, where the run knows it.
-    vehicle
-        Instead of the one that the run was made with.
-
-    Raises
-    ------
-    SimulationError
-        Where the run does not say what was simulated, and no vehicle is given.
+    The page says what a run lacks: forces of a kinematic run, wheels of a textbook system. `name`
+    of the run stands below the title. By default `mu` is that of the wheels, `path` the one that
+    the run's controller followed, and `vehicle` the recorded one. Raises `SimulationError` if the
+    run does not contain what was simulated and no vehicle is given.
     """
     simulated = trajectory.simulated if vehicle is None else Simulated.of(vehicle)
     vehicle = simulated.vehicle

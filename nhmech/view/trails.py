@@ -20,14 +20,8 @@ def trail_looks(vehicle: Drawable, size: float) -> dict[str, Any]:
 
 
 def trail_piece(number: int, points: np.ndarray, phases: np.ndarray) -> dict[str, Any]:
-    """The message of piece `number`, which replaces what was sent of it.
-
-    Parameters
-    ----------
-    points
-        (m, n, 3) [m] of all n contacts; they begin with the last two of the piece before.
-    phases
-        What each contact did up to each of them, (m, n).
-    """
+    """The message of piece `number`, which replaces the earlier one; points (m, n, 3) [m] of all n
+    contacts begin with the last two of the piece before, `phases` (m, n) are those up to each
+    point."""
     told = phases.ravel().tolist() if phases.any() else []
     return {"type": "trail", "path": f"/trails/{number}", "points": floats(points), "phases": told}

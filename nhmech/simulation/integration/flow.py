@@ -69,20 +69,14 @@ class Method(Protocol):
 
 
 def solve_by_iteration(correct: ca.Function, z: ca.MX, *held: ca.MX) -> tuple[ca.MX, ca.MX]:
-    """z where its corrections have come down to rounding, and whether they did (1 or 0).
+    """z where its corrections have come down to rounding, and whether they did (1 or 0). `correct`
+    maps (z, *held) to z and the size of the correction relative to 1 + |x|.
 
-    Parameters
-    ----------
-    correct
-        (z, *held) -> z, and the size of the correction relative to 1 + |x|.
-
-    Notes
-    -----
-    It ends where a correction is as small as rounding, or the next one would be, if it shrinks as
-    the latest one did; also where one below `SOLVED` is no smaller than the one before: that is
-    rounding, which each step then makes anew and at random. z is left alone from there on, so that
-    a case in a lane gives what it gives alone, however many corrections its neighbours need; to
-    skip them all only saves time.
+    The iteration ends where a correction is as small as rounding, or the next one would be if it
+    shrinks as the last one did; also where one below `SOLVED` is no smaller than the one before,
+    for that is rounding, which each step makes at random. From there on z is unchanged, so that a
+    case in a lane gives what it gives alone, however many corrections its neighbours need; skipping
+    them saves time only.
     """
     nz, symbols = correct.size1_in(0), correct.mx_in()
     y = ca.MX.sym("y", nz + 2)       # z, size of the last correction, whether there is a next one

@@ -54,16 +54,9 @@ class StepParts:
 
 
 def step_parts(constrained: HasConstrained, most: int = MOST_CHARTS) -> StepParts:
-    """The step of a system, `Simulator`'s with "rk4".
-
-    Parameters
-    ----------
-    constrained
-        A vehicle or a `ConstrainedSystem`.
-    most
-        How many charts there are at most. There are as many as it takes for the samples of a
-        system to have a good one each, and the `far_configurations` of a vehicle.
-    """
+    """The step of a vehicle or a `ConstrainedSystem`, `Simulator`'s with "rk4", in at most `most`
+    charts: as many as the samples of a system, and the `far_configurations` of a vehicle, need for
+    a good one each."""
     simulated = Simulated.of(constrained)
     bounds = Bounds.of(simulated)
     atlas = Atlas(simulated, SCHEMES["rk4"], False, bounds)

@@ -38,18 +38,12 @@ def planar_twist(vehicle: Vehicle, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 def twist_notice(vehicle: Vehicle, trajectory: History,
                  commanded: np.ndarray | None, spans: Iterable[LimitSpan]) -> Notice | None:
-    """A notice where a run, long enough after the last change of its command, does not drive as
-    commanded, or never drives a part of it at all.
+    """A notice if a run, long enough after the last change of its command, does not drive as
+    `commanded` (N, 3), or never drives a part of it; None as command means none.
 
-    Compared are forward speed and yaw rate, in metres by the vehicle's length, and the lateral
-    speed where one is commanded: elsewhere it follows from where the base frame stands.
-
-    Parameters
-    ----------
-    commanded
-        (N, 3); None where the controller commands no twists.
-    spans
-        When joints were at their limits, which may be why.
+    Forward speed and yaw rate are compared, in metres by the vehicle's length, and the lateral
+    speed if one is commanded: otherwise it depends on the place of the base frame. `spans` says
+    when joints were at their limits, a possible reason.
     """
     if commanded is None or len(trajectory.t) < 2:
         return None

@@ -16,16 +16,9 @@ from ..simulated import Simulated
 
 def multiplier_along(simulated: Simulated, row: str,
                      evaluate: Callable[[ca.Function], np.ndarray]) -> np.ndarray:
-    """lambda of a row at each moment, (N,) of a run, (N, K) of a batch.
-
-    From the saddle system of `lagrange_multipliers` at each state, which needs no choice of
-    independent speeds.
-
-    Parameters
-    ----------
-    evaluate
-        A function of (t, q, v, u, theta) -> its values at each moment, columns one after the other.
-    """
+    """lambda of a row at each moment, (N,) of a run, (N, K) of a batch, from the saddle system of
+    `lagrange_multipliers`, which needs no choice of independent speeds. `evaluate` returns the
+    values of a function of (t, q, v, u, theta) at each moment, column by column."""
     if simulated.vehicle is not None:
         raise SimulationError("the ground forces of a vehicle are `force(wheel, direction)` and "
                               "`reactions`; multiplier is for systems written by hand")

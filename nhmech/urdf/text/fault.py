@@ -131,17 +131,8 @@ def mend(error: ElementError) -> Fault:
 
 def faulty_file(label: str, faults: Iterable[Fault], further: ModelError | None = None
                 ) -> ModelError:
-    """The error about all faults of a file.
-
-    Parameters
-    ----------
-    label
-        How messages call the file.
-    faults
-        All of them; repair is suggested where all are mended, which is known because they were.
-    further
-        What went wrong after they had been mended.
-    """
+    """The error about all `faults` of a file. It suggests the repair if all of them were mended;
+    `further` is what failed after that."""
     ordered = sorted(faults, key=lambda fault: fault.line)
     lines = [f"line {fault.line}, {fault.name}".removesuffix(", ") + f": {fault.text}"
              for fault in ordered]
@@ -166,17 +157,8 @@ def faulty_file(label: str, faults: Iterable[Fault], further: ModelError | None 
 
 def pass_faults(label: str, faults: Sequence[Fault], moving: Collection[str],
                 repair: bool) -> list[Notice]:
-    """Notices about faults that were mended, where they may be.
-
-    Parameters
-    ----------
-    label
-        How messages call the file.
-    moving
-        Joints that move: faults of the others are no reason to refuse a robot.
-    repair
-        Whether the user wants those mended on which motion depends.
-    """
+    """Notices about the faults that were mended. Faults of joints that do not move are no reason to
+    refuse a robot; those that affect the motion pass only with `repair`."""
     fatal = [fault for fault in faults if not fault.is_harmless(moving)
              and not (repair and fault.certain and fault.after)]
     if fatal:

@@ -82,18 +82,9 @@ def drop_declaration(text: str, indented: bool = False) -> tuple[str, list[Slip]
 
 
 def mend_slips(text: str, fails: Callable[[str], tuple[int, int] | None]) -> tuple[str, list[Slip]]:
-    """The text with all slips mended that stand in a parser's way, and what they were.
-
-    Parameters
-    ----------
-    fails
-        Where a parser gives up, as (line, column); None where it does not.
-
-    Returns
-    -------
-    text
-        It may still fail: then no slip of these kinds is what is wrong with it.
-    """
+    """The text with all slips mended that stop a parser, and what they were. `fails` returns the
+    (line, column) at which a parser gives up, or None; the text may still fail for other
+    reasons."""
     slips: list[Slip] = []
     where = None if len(text) > _LARGEST else fails(text)
     while where is not None:

@@ -20,16 +20,9 @@ _ROUNDS = 4       # of mending: what is mended may show what it hid
 
 
 def validate(source: Source) -> tuple[tuple[Fault, ...], list[Notice]]:
-    """Check a whole description, and mend in it what can be mended.
-
-    Returns
-    -------
-    faults
-        What was mended, slips of the text among it: `nhmech.urdf.describe` decides what of it may
-        pass when it knows which joints move.
-    notices
-        About what is odd but usable.
-    """
+    """Checks a whole description and mends what can be mended. Returns these faults, slips of the
+    text among them (`nhmech.urdf.describe`, which knows the moving joints, decides which may pass),
+    and notices about what is odd but usable."""
     if source.macros and source.root.find("link") is None:
         raise uncalled_error(source, lambda robot: not any(_find_errors(robot)))
     mended: list[Fault] = list(source.faults)

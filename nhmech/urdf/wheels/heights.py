@@ -26,13 +26,8 @@ _SHAPES = (Witness.PRIMITIVE, Witness.COLLISION_MESH, Witness.DRAWN)
 
 
 def check_distances(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
-    """No wheel that was found stands so far from all others as origins in millimetres put it.
-
-    Raises
-    ------
-    ModelError
-        With the distance, and the first origin in metres.
-    """
+    """Raises `ModelError`, with the first origin in metres, if a wheel is so far from all others
+    that origins must be in millimetres."""
     wheels = [c.wheel for c in contacts]
     centres = np.array([centre_R(layout, w) for w in wheels])
     if len(wheels) < 2:

@@ -34,20 +34,12 @@ class Solid:
 
 def find_solid(points: np.ndarray, axis: np.ndarray,
                areas: Callable[[], np.ndarray] | None = None) -> Solid | None:
-    """The wheel about an axis through the origin; None where no full circle of points lies there.
+    """The wheel about an `axis` (3,) through the origin, from vertices (n, 3) [m]; None without a
+    full circle of them.
 
     The tread is the outermost circle that is covered all around, up to gaps of `_GAP`: a part that
-    sticks out on one side does not decide.
-
-    Parameters
-    ----------
-    points
-        Vertices (n, 3) [m].
-    axis
-        (3,), of length one.
-    areas
-        Gives the surface (n,) that each vertex stands for, in any unit; all alike without it. Only
-        asked where parts stick out.
+    sticks out on one side does not count. `areas` returns the surface (n,) of each vertex, in any
+    unit; it is called only if parts stick out.
     """
     if len(points) == 0 or not np.all(np.isfinite(points)):
         return None

@@ -85,19 +85,13 @@ def is_horizontal(layout: Layout, joint: Joint) -> bool:
 
 
 def find_rim(layout: Layout, joint: Joint, *, meshes: bool = True) -> Rim | None:
-    """The rim on the rotor of `joint` (its child and what is fixed to it), or None.
+    """The rim on the rotor of `joint` (its child and what is fixed to it), with its centre on the
+    joint's axis; None if there is none, or without `meshes` if one of them could count.
 
-    A collision cylinder or sphere goes before a collision mesh, and that before what is drawn, of
-    several equally good ones the largest; unless a better source is so much smaller that it is the
-    hub or a gear alone. What is drawn is no evidence while a mesh of its link is missing, nor is
-    any mesh while that of a whole link is, for it may be the tyre.
-
-    Parameters
-    ----------
-    joint
-        On whose axis the rim's centre lies.
-    meshes
-        Whether to read meshes; without it, None where one of them could count.
+    A collision cylinder or sphere goes before a collision mesh, and that before a visual; of equal
+    ones the largest, unless a better source is so much smaller that it is only the hub or a gear. A
+    visual is no evidence while a mesh of its link is missing, nor is any mesh while all of a link's
+    are, for the missing one may be the tyre.
     """
     links = layout.rigid(joint.child)
     best = _largest(_rims(layout, joint, links, _RANKS[0]))

@@ -54,22 +54,12 @@ def assign_roles(layout: Layout, wheels: Sequence[Wheel], free: Sequence[str],
 
     Steering is what rolling needs: of the continuous and revolute joints above a wheel that grips,
     with an axis within 45 degrees of the vertical, the nearest. One above all contacts is not
-    needed, because the base floats, unless it is a turntable: a body with a mass stands on it; one
+    needed, because the base floats, unless it is a turntable that carries a body with a mass; one
     above the joints of a leg only places the foot; a caster that nothing could turn is held.
-
-    Parameters
-    ----------
-    locked
-        Joint -> position [rad, m] at which to hold it.
-    in_file
-        Those of `free` and `locked` that the file's `<nhmech>` names.
-
-    Raises
-    ------
-    InputError
-        For names that do not exist or do not move, a rolling joint that is to be locked, a joint
-        both free and locked, a position outside the joint's limits; `ModelError` where the file
-        says so.
+    `locked` maps joints to positions [rad, m]; `in_file` are the `free` and `locked` joints that
+    the file's `<nhmech>` names. Raises `InputError`, or `ModelError` if the file says so, for names
+    that do not exist or do not move, a rolling joint that is to be locked, a joint both free and
+    locked, and a position outside the joint's limits.
     """
     rolling = tuple(w.joint for w in wheels if w.joint is not None)
     notices: list[Notice] = []

@@ -82,21 +82,13 @@ class Turning:
 def choose_turning(layout: Layout, contacts: Sequence[FoundWheel], steering: Collection[str],
                    skid: Skid | None, *, held: Mapping[str, float] | None = None,
                    inferred: bool = False) -> Turning:
-    """How the wheels of each body let it turn; where ideal rolling forbids it, what gives way.
+    """How the wheels of each body let it turn, and what gives way where ideal rolling forbids it.
 
-    Wheels on parallel axles of one body roll straight on only. They have rollers where the file
-    says so; otherwise one that nothing steers skids about its middle, and of a trailer's axles, or
-    those behind a steered axle, one rolls and the others slip sideways.
-
-    Parameters
-    ----------
-    skid
-        What the user lets give way: then nothing is assumed.
-    held
-        Joints that the user locks, and where [rad, m]; where one of them would steer, going
-        straight is intended.
-    inferred
-        Whether the wheels were found and not listed; a listed wheel keeps its kind.
+    Wheels on parallel axles of one body only roll straight. They have rollers if the file says so;
+    otherwise a body that nothing steers skids about its middle, and of a trailer's axles, or those
+    behind a steered axle, one rolls and the others slip sideways. With the user's `skid` nothing is
+    assumed. If a joint that the user `held` [rad, m] would steer, going straight is intended. Only
+    `inferred` wheels, which were not listed, may change their kind.
     """
     found, notices = list(contacts), list[Notice]()
     if inferred and skid is None:
@@ -213,15 +205,8 @@ def _skid_notice(layout: Layout, group: Sequence[Wheel],
 
 def _release_notice(layout: Layout, group: Sequence[Wheel], kept: Sequence[Wheel],
                     rest: Sequence[str], is_assumed: bool) -> Notice:
-    """That wheels on parallel axles of one body only go straight, and which slip sideways.
-
-    Parameters
-    ----------
-    rest
-        Wheels of other bodies that slip sideways.
-    is_assumed
-        Whether it is assumed here. It is not of two wheels, nor beside what the user has chosen.
-    """
+    """That wheels on parallel axles of one body only go straight, and which slip sideways, `rest`
+    those of other bodies. It `is_assumed` unless there are two wheels or the user has chosen."""
     released = [w.name for w in group if w not in kept]
     first = option("skid", (*rest, *released))
     other = option("skid", (*rest, *(w.name for w in kept)))

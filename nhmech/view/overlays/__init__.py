@@ -31,21 +31,9 @@ def overlay_class(name: str) -> type[Overlay]:
 def make_overlays(vehicle: Drawable, names: Iterable[str | Overlay], *,
                   mu: float | Mapping[str, float] | None = None,
                   path: Path | None = None) -> list[Overlay]:
-    """The overlays of these names; an overlay among them is taken as it is.
-
-    Parameters
-    ----------
-    mu
-        Friction coefficients, as `analysis.friction.coefficients` takes them.
-    path
-        The path that is followed.
-
-    Raises
-    ------
-    InputError
-        For names that do not exist, and where an overlay needs what the vehicle or the call does
-        not have.
-    """
+    """The overlays of these names; an overlay object is taken as it is. `mu` is as in
+    `analysis.friction.coefficients`, `path` the reference path. Raises `InputError` for unknown
+    names, and if an overlay needs what the vehicle or the call does not have."""
     available = {"mu": mu, "path": path}
     made = []
     for name in names:

@@ -88,18 +88,9 @@ def phases_along(vehicle: Drawable, run: Playable, times: np.ndarray) -> np.ndar
 
 def draw_trail(i: int, points: np.ndarray, phases: np.ndarray, size: float, normal: np.ndarray,
                count: int, piece: str = "") -> list[dict]:
-    """The messages of the trail of contact i of `count`, none where it flew, and of the skid marks
-    on it.
-
-    Parameters
-    ----------
-    points
-        (m, 3) [m] that it goes through.
-    phases
-        What the contact did from one to the next, (m - 1,).
-    piece
-        Which piece of the trail it is, where it has several.
-    """
+    """The messages of `piece` of the trail of contact i of `count` through points (m, 3) [m], with
+    gaps where it flew, and of the skid marks on it; `phases` (m - 1,) are those between the
+    points."""
     trail = ribbon(f"/trails/{i}{piece}", points, size, normal, i, shown=phases != Phase.AIRBORNE)
     slides = phases == Phase.SLIDING
     if not slides.any():
