@@ -326,8 +326,8 @@ def test_distribution_of_a_principal_connection():
 
 
 @pytest.mark.parametrize("choice, error, message", [
-    ({"base": ("x", "y"), "fibre": ("z",)}, MechanicsError, "one of the two"),
-    ({}, MechanicsError, "one of the two"),
+    ({"base": ("x", "y"), "fibre": ("z",)}, MechanicsError, "not both"),
+    ({}, MechanicsError, "not both"),
     ({"base": ("x", "w")}, MechanicsError, "no fibre coordinate 'w'"),
     ({"base": ("x",)}, InputError, "1 independent speeds were named"),
     ({"fibre": ("y",)}, InputError, r"\(x', z'\) do not determine|x', z' do not determine"),

@@ -284,7 +284,7 @@ def test_steps_made_one_by_one_are_recorded_as_a_run_is(tmp_path):
 
     whole, by_hand = simulator().run(0.5, every=10), simulator()
     by_hand.record(every=10, save=tmp_path / "drive.npz")
-    with pytest.raises(SimulationError, match="records already"):
+    with pytest.raises(SimulationError, match="is already recording"):
         by_hand.record()
     for _ in range(500):
         by_hand.step()

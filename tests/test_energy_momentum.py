@@ -54,9 +54,9 @@ def test_chaplygins_ball_spins_like_a_body(axis, q, stable):
 
 
 def test_what_is_not_steady_is_refused():
-    with pytest.raises(MechanicsError, match="no relative equilibrium .* fails by 0"):
+    with pytest.raises(MechanicsError, match="not a relative equilibrium .* fails by 0"):
         energy_momentum(load_system("rigid_body"), [0, 0, 0, 1], [1.0, 2.0, 0.5], WORLD)
-    with pytest.raises(MechanicsError, match="without holonomic rows"):
+    with pytest.raises(MechanicsError, match="without holonomic constraints"):
         energy_momentum(load_system("rattleback"), np.zeros(7), np.zeros(3))
     with pytest.raises(MechanicsError, match="this motion has no constant energy"):
         energy_momentum(load_system("knife_edge_on_turning_incline"), [0, 0, 0], [0, 0])
@@ -64,7 +64,7 @@ def test_what_is_not_steady_is_refused():
 
 def test_the_unit_of_mass_decides_nothing():
     """A light sleigh that rolls on was steady, and small eigenvalues were none."""
-    with pytest.raises(MechanicsError, match="no relative equilibrium"):
+    with pytest.raises(MechanicsError, match="not a relative equilibrium"):
         energy_momentum(chaplygin_sleigh.example(m=2e-9, I=0.3e-9), [0, 0, 0], [0.7, 0.4])
     at_rest = energy_momentum(chaplygin_sleigh.example(m=2e-9, I=0.3e-9), [0, 0, 0], [0, 0])
     assert at_rest.is_stable and at_rest.neutral == 3

@@ -332,7 +332,7 @@ def test_hands_free_turns_by_arc_length(bicycle, turns):
 
 def test_branches_that_are_none(folded):
     start = folded.find([0.5], [0.0], [0.0], {"q x": 0.5})
-    with pytest.raises(MechanicsError, match="a family of dimension 0 here, not 1"):
+    with pytest.raises(MechanicsError, match="a family of dimension 0, not 1"):
         folded.branch(start, "q x", 0.1, 1, {"q x": 0.5})
     held = SteadyMotions(folded.variations)
     with pytest.raises(MechanicsError,

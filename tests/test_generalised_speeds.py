@@ -89,12 +89,12 @@ def test_speeds_that_are_none_are_refused(speeds, why):
 
 
 @pytest.mark.parametrize("words, why", [
-    ({"parameters": ["m", "m"]}, "'m' is there twice"), ({"parameters": ["lambda"]}, "lambda_"),
+    ({"parameters": ["m", "m"]}, "'m' is given twice"), ({"parameters": ["lambda"]}, "lambda_"),
     ({"inputs": ["left wheel"]}, "left_wheel")])
 def test_names_that_cannot_be_are_refused(words, why):
     with pytest.raises(nhmech.InputError, match=why):
         lagrangian_system(euclidean("x"), lambda s: s.v.x ** 2, **words)
-    with pytest.raises(nhmech.InputError, match="'x' is there twice"):
+    with pytest.raises(nhmech.InputError, match="'x' is given twice"):
         lagrangian_system(euclidean("x", "x"), lambda s: s.v.x ** 2)
 
 

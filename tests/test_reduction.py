@@ -579,7 +579,7 @@ REFUSED = {
     "start elsewhere": (lambda: reconstruct(torus(),
                                             run_reduced(torus(), [0, 1], [0, 0, 1, 1], [0, 0]),
                                             np.zeros(6)),
-                        "does not stand over"),
+                        "does not project to"),
 }
 
 

@@ -525,7 +525,7 @@ def test_a_textbook_system_comes_back(tmp_path):
     np.testing.assert_allclose(again.energy, run.energy, rtol=1e-14)
     hand = Simulator(example.constrained)
     hand.reset(q=np.asarray(example.start["q"], dtype=float))
-    with pytest.raises(SimulationError, match="does not say what was simulated"):
+    with pytest.raises(SimulationError, match="does not contain the simulated system"):
         _ = Trajectory.load(hand.run(0.01).save(tmp_path / "hand.npz")).energy
 
 
