@@ -11,14 +11,9 @@ from types import ModuleType
 
 
 class LazyPackage(ModuleType):
-    """A package that offers the names of a table and shows no others.
+    """A package that offers the names of a table and shows no others."""
 
-    Attributes
-    ----------
-    homes
-        Public name -> the module that defines it, or the package of which it is a module.
-    """
-
+    # public name -> the module that defines it, or the package of which it is a module
     homes: dict[str, str]
     __all__: list[str]
 

@@ -20,17 +20,10 @@ SIMPLE = 1e-5
 
 
 class EigenvalueSensitivities(NamedTuple):
-    """Eigenvalues of a steady motion and their derivatives by the parameters.
+    """Eigenvalues of a steady motion and their derivatives with respect to the parameters."""
 
-    Attributes
-    ----------
-    eigenvalues
-        lambda (n,) [1/s].
-    slopes
-        d lambda / d theta (n, ntheta), NaN for an eigenvalue that is zero or not simple.
-    """
-
-    eigenvalues: np.ndarray
+    eigenvalues: np.ndarray  # lambda (n,) [1/s]
+    # d lambda / d theta (n, ntheta), NaN for an eigenvalue that is zero or not simple
     slopes: np.ndarray
 
 

@@ -22,18 +22,9 @@ class HasEnergy(Protocol):
 
 
 class Progress:
-    """Callable (t, state) for `Simulator.run`; draws at most ten times a second.
-
-    Parameters
-    ----------
-    duration
-        Of the run, which begins at t = 0 [s].
-    stream
-        Where it is drawn, if that is a terminal; None takes standard error.
-    vehicle
-        Adds its energy and the change since the first drawing, which is the drift where nothing
-        drives.
-    """
+    """Callable (t, state) for `Simulator.run` that draws a progress bar of `duration` [s] at most
+    ten times a second, if the stream (standard error by default) is a terminal. For a `vehicle` it
+    adds the energy and its change, which is the numerical drift of an undriven motion."""
 
     def __init__(self, duration: float, stream: TextIO | None = None,
                  vehicle: HasEnergy | None = None):

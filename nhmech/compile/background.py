@@ -17,15 +17,8 @@ PATIENCE = 5.0     # [s] for threads to tidy up after compilers that were ended
 
 
 class Build:
-    """A library that a thread has compiled.
-
-    Attributes
-    ----------
-    library
-        None until it is there, and where there will be none: the log has said why.
-    is_done
-        Whether the compiler has come to an end. (A plain attribute, for it is asked at each step.)
-    """
+    """A library compiled by a thread: `library` is None until `is_done`, and after a failure, which
+    the log explains. (A plain attribute, because it is read at each step.)"""
 
     def __init__(self, code: str, compiler: Compiler, instructions: int):
         # the text may be long: it goes when it is compiled

@@ -13,20 +13,8 @@ from .combinators import NOTHING_YET, Combinator
 
 
 class Exchange(Combinator):
-    """One of several controllers, the one that was chosen last; at first the first.
-
-    One that takes over is reset, so that it begins with the state that it finds.
-
-    Parameters
-    ----------
-    controllers
-        Name -> controller.
-
-    Attributes
-    ----------
-    chosen
-        Name of the one that commands.
-    """
+    """One of several controllers by name, at first the first: `chosen` commands. A controller that
+    takes over is reset, so that it begins with the current state."""
 
     def __init__(self, controllers: Mapping[str, Controller]):
         super().__init__(*controllers.values())

@@ -16,21 +16,12 @@ MOST = 0.3      # of the weight, with which it pushes at the most
 
 
 class Push:
-    """A wrench on the root link towards a twist, within 0.3 of the vehicle's weight.
+    """A wrench on the root `link` towards a twist, (t, state) -> forward [m/s], lateral [m/s], yaw
+    rate [rad/s], of at most 0.3 of the vehicle's weight.
 
     A vehicle is pushed along its heading and turned about the ground's normal. A ball, which has no
-    heading, is pushed towards one of the hand, which yaw rates turn. A hand does not hold back:
-    where the twist is zero, or less than the vehicle has, that coasts.
-
-    Parameters
-    ----------
-    twist
-        (t, state) -> forward [m/s], lateral [m/s], yaw rate [rad/s].
-
-    Attributes
-    ----------
-    link
-        Name of the link that it acts on.
+    heading, is pushed towards a heading that yaw rates turn. The push never brakes: where the twist
+    is zero, or less than the vehicle's, it coasts.
     """
 
     def __init__(self, vehicle: Vehicle, twist: Callable[[float, State], tuple[float, ...]]):

@@ -29,14 +29,9 @@ def lane_keys(seeds: Iterable[int | None]) -> np.ndarray:
 class LaneRuns:
     """N lanes of a task, on fixed memory: a row for each number, a column for each lane.
 
-    Attributes
-    ----------
-    keys, episodes
-        What decides a lane's random numbers (N,).
-    k
-        Periods since the start (N,).
-    observation, reward, terminated, truncated
-        After the latest period or start.
+    `keys` and `episodes` (N,) seed a lane's random numbers, `k` counts the periods since the start
+    (N,); `observation`, `reward`, `terminated` and `truncated` are those after the last period or
+    start.
     """
 
     def __init__(self, task: Task, count: int):

@@ -19,15 +19,7 @@ NODES, WEIGHTS = (0.5 * (1 + np.polynomial.legendre.leggauss(3)[0]),
 
 
 class PathCells:
-    """A path in cells.
-
-    Parameters
-    ----------
-    path
-        A path.
-    ahead
-        Lengths [m] ahead at which its curvature is seen.
-    """
+    """A path in cells, with its curvature at some lengths `ahead` [m]."""
 
     def __init__(self, path: Path, ahead: Sequence[float]):
         self.path, self.cell = path, path.length / CELLS

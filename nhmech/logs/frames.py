@@ -29,17 +29,8 @@ class Attachment:
 
 
 class Frames:
-    """Placements of a vehicle's links and contacts at a configuration.
-
-    Attributes
-    ----------
-    root
-        Name of the root link, whose pose and twist the base has.
-    moving
-        Links that move in their parents.
-    fixed
-        Links that do not.
-    """
+    """Placements of a vehicle's links and contacts at a configuration: the `root` link has the
+    base's pose and twist, `moving` links move in their parents, `fixed` ones do not."""
 
     def __init__(self, vehicle: Vehicle):
         self.vehicle, self.model, self.root = vehicle, vehicle.model, vehicle.description.root

@@ -30,16 +30,11 @@ _UNKNOWN = (0.0,) * 6
 
 
 class Messages:
-    """Builds messages. rosbags, rclpy, rospy and cyclonedds differ in where their classes are, and
-    in what they take for an array; keywords, and the names of fields, are the same.
+    """Builds messages. rosbags, rclpy, rospy and cyclonedds differ only in where their classes are,
+    and in what they take for an array.
 
-    Parameters
-    ----------
-    find
-        Name of a type, such as "nav_msgs/msg/Odometry" -> class or function that makes one of
-        keywords. Of `TIME` these are `sec` and `nanosec`.
-    array
-        Sequence of floats -> what the fields of arrays take.
+    `find` maps the name of a type, such as "nav_msgs/msg/Odometry", to a class or function of
+    keywords (`sec` and `nanosec` for `TIME`); `array` maps a sequence of floats to an array field.
     """
 
     def __init__(self, find: Callable[[str], Callable[..., Any]],

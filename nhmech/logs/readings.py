@@ -60,15 +60,7 @@ class Reading:
 
 
 class Readings:
-    """Reads states of one vehicle.
-
-    Attributes
-    ----------
-    joints
-        Names of the moving joints.
-    root
-        Name of the root link.
-    """
+    """Reads states of one vehicle, whose moving `joints` and `root` link it names."""
 
     def __init__(self, vehicle: Vehicle):
         self.vehicle, self.frames = vehicle, Frames(vehicle)

@@ -64,22 +64,12 @@ def constraint_classes(system: LagrangianSystem, manifold: ConstraintManifold) -
 
 @dataclass(frozen=True)
 class AlgorithmStep:
-    """One turn of the algorithm.
+    """One step of the algorithm."""
 
-    Attributes
-    ----------
-    rank
-        Of the linear system for accelerations and multipliers, of `unknowns`.
-    constraints
-        New functions of (t, q, v) that it asks to vanish, (k,); none in the last step.
-    dimension
-        Of the manifold after the step.
-    """
-
-    rank: int
+    rank: int  # of the linear system for accelerations and multipliers
     unknowns: int
-    constraints: ca.SX
-    dimension: int
+    constraints: ca.SX  # new functions of (t, q, v) that must vanish, (k,); none in the last step
+    dimension: int  # of the manifold after the step
 
 
 @dataclass(frozen=True)

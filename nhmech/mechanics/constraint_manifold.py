@@ -38,20 +38,11 @@ class Ambient:
 
 
 class ConstraintManifold:
-    """chi(t, state) = 0 inside a space, velocity phase space say, with points on it found by
-    Newton's method (least change of the state).
+    """chi(t, state) = 0 in a space such as velocity phase space, with points on it, `states` (n, N)
+    at `times` (n,) [s], found by Newton's method (least change of the state).
 
-    What holds at all points is taken to hold on the manifold, or on the piece of it where the
-    points are.
-
-    Attributes
-    ----------
-    constraints
-        (k,) independent functions, in the order in which they were imposed.
-    times
-        (n,) [s].
-    states
-        (n, N).
+    What holds at all points is taken to hold on the manifold, or on its component with the points.
+    `constraints` (k,) are independent functions, in the order in which they were imposed.
     """
 
     def __init__(self, ambient: Ambient, count: int = 6, seed: int = 0):

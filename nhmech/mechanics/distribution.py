@@ -86,25 +86,13 @@ class Distribution:
 
 @dataclass(frozen=True)
 class Span:
-    """Another basis of what some rows span, in which they are sparser: A[rows] = rotation @ forms,
-    b[rows] = rotation @ offsets.
+    """Another, sparser basis of the span of some rows: A[rows] = rotation @ forms, b[rows] =
+    rotation @ offsets."""
 
-    Attributes
-    ----------
-    rows
-        Indices, or names before they are assembled.
-    forms
-        (k, nv).
-    offsets
-        (k,).
-    rotation
-        (k, k), orthogonal, a function of (t, q).
-    """
-
-    rows: tuple
-    forms: ca.SX
-    offsets: ca.SX
-    rotation: ca.SX
+    rows: tuple  # indices, or names before they are assembled
+    forms: ca.SX  # (k, nv)
+    offsets: ca.SX  # (k,)
+    rotation: ca.SX  # (k, k), orthogonal, a function of (t, q)
 
     def parts(self) -> list[Span]:
         """The smallest spans that this one consists of: the blocks of `rotation` of more than one

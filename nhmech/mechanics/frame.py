@@ -200,17 +200,10 @@ class AdaptedFrame:
 
 @dataclass(frozen=True, eq=False)
 class Friction:
-    """Forces that are proportional to reactions.
+    """Forces that are proportional to reactions."""
 
-    Attributes
-    ----------
-    forms
-        Generalised force per unit of each such reaction, (nv, k).
-    loads
-        (k, nv): the reactions are loads @ (dS/da - tau), friction's own part in it solved for.
-    """
-
-    forms: ca.SX
+    forms: ca.SX  # generalised force per unit of each such reaction, (nv, k)
+    # (k, nv): the reactions are loads @ (dS/da - tau), friction's own part in it solved for
     loads: ca.SX
 
 

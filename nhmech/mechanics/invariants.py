@@ -25,21 +25,11 @@ PLACES = 120          # configurations among which those of the interpolation ar
 
 @dataclass(frozen=True)
 class Invariants:
-    """Functions of q that no generator changes.
-
-    Attributes
-    ----------
-    names
-        Of the functions.
-    functions
-        (k,) of q and parameters.
-    symbols
-        (k,) that stand for them on the quotient.
-    """
+    """Functions of q that no generator changes."""
 
     names: tuple[str, ...]
-    functions: ca.SX
-    symbols: ca.SX
+    functions: ca.SX  # (k,) of q and parameters
+    symbols: ca.SX  # (k,) for them on the quotient
 
     @classmethod
     def of(cls, names: tuple[str, ...], functions: ca.SX) -> Invariants:

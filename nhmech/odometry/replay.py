@@ -28,19 +28,11 @@ class Track:
 
 @dataclass(frozen=True, eq=False)
 class Wiring:
-    """Which measured column is which joint, and with which sign: what is wrong where cables or
-    signs are swapped.
+    """Which measured column is which joint, and with which sign; wrong where cables or signs are
+    swapped."""
 
-    Attributes
-    ----------
-    order
-        Column of each joint (n,).
-    sign
-        +1 or -1 of each joint (n,).
-    """
-
-    order: tuple[int, ...]
-    sign: tuple[float, ...]
+    order: tuple[int, ...]  # column of each joint (n,)
+    sign: tuple[float, ...]  # +1 or -1 of each joint (n,)
 
     @classmethod
     def right(cls, n: int) -> Wiring:
@@ -64,22 +56,12 @@ class Wiring:
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """The joints of a log through the rolling of a vehicle.
-
-    Parameters
-    ----------
-    joints
-        Its measured joints in the order of `rolling.joints`, stamps rising.
-    t
-        Moments of the track (K + 1,) [s], within the stamps.
-    pose
-        Where roll and pitch are taken from, for a vehicle whose attitude moves.
-    """
+    """The joints of a log through the rolling of a vehicle."""
 
     rolling: Rolling
-    joints: JointSamples
-    t: np.ndarray
-    pose: PoseSamples | None = None
+    joints: JointSamples  # in the order of `rolling.joints`, stamps rising
+    t: np.ndarray  # moments of the track (K + 1,) [s], within the stamps
+    pose: PoseSamples | None = None  # has roll and pitch, for a vehicle whose attitude moves
     _rows: dict[tuple[float, Wiring], Rows] = field(default_factory=dict)
 
     def __repr__(self) -> str:

@@ -23,24 +23,12 @@ DETERMINED = 1e-6      # of the largest singular value of the rows: below it not
 
 @dataclass(frozen=True)
 class Group:
-    """Wheels whose radius is one unknown.
+    """Wheels whose radius is one unknown."""
 
-    Attributes
-    ----------
-    name
-        The joint of a single wheel; else their side.
-    wheels
-        Contacts.
-    side
-        1 left, -1 right, 0 in the middle.
-    steers
-        Whether a joint steers them.
-    """
-
-    name: str
-    wheels: tuple[str, ...]
-    side: int
-    steers: bool
+    name: str  # the joint of a single wheel; else their side
+    wheels: tuple[str, ...]  # contacts
+    side: int  # 1 left, -1 right, 0 in the middle
+    steers: bool  # whether a joint steers them
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,16 +89,8 @@ class Rows:
 
 
 class Rolling:
-    """The rows of a vehicle that its measured joints and its base alone decide.
-
-    Rows that move with a joint which is not measured are left out: a trailer without a measured
-    hitch, wheels on a steering joint that is not measured.
-
-    Parameters
-    ----------
-    joints
-        Names of the joints that are measured.
-    """
+    """The rows of a vehicle that depend only on its measured `joints` and its base, without those
+    of a trailer whose hitch is not measured, or of wheels on a steering joint that is not."""
 
     def __init__(self, vehicle: Vehicle, joints: Sequence[str]):
         self.joints = tuple(name for name in vehicle.joint_names if name in joints)

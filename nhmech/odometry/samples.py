@@ -12,21 +12,11 @@ from ..errors import InputError, listed
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """A stream of messages with stamps.
+    """A stream of messages with stamps."""
 
-    Attributes
-    ----------
-    topic
-        Where they were published; the name of the file for a table.
-    t
-        Stamps (N,) [s], in the order of the file.
-    received
-        When they were recorded (N,) [s]; None where the file does not say.
-    """
-
-    topic: str
-    t: np.ndarray
-    received: np.ndarray | None
+    topic: str  # where they were published; the name of the file for a table
+    t: np.ndarray  # stamps (N,) [s], in the order of the file
+    received: np.ndarray | None  # when they were recorded (N,) [s]; None if the file does not say
 
     def __len__(self) -> int:
         return len(self.t)

@@ -28,23 +28,9 @@ def read_domain(word: str | None = None) -> int:
 
 
 class DdsEndpoint:
-    """A transport of `alone.run`: the topics of a node as ROS 2 nodes find them, "rt/odom" and so
-    on. There are no services, no parameters and no node's name, which take ROS's own libraries.
-
-    Parameters
-    ----------
-    vehicle, settings
-        As of `Node`.
-    domain
-        As of `read_domain`.
-    namespace
-        Of topics whose names do not begin with a slash, as of `alone.read_namespace`.
-
-    Attributes
-    ----------
-    node
-        What is driven and told.
-    """
+    """A transport of `alone.run`: the topics of a `node` as ROS 2 nodes find them, "rt/odom" and so
+    on, in a `domain` (`read_domain`) and a `namespace` (`alone.read_namespace`). There are no
+    services, no parameters and no node's name, which need ROS's own libraries."""
 
     def __init__(self, vehicle: Vehicle, settings: Settings, domain: int = 0,
                  namespace: str = ""):

@@ -22,24 +22,11 @@ EXTRA = "foxglove"
 
 
 class FoxgloveServer:
-    """A transport of `alone.run`: channels of CDR messages with `ros2msg` schemas.
+    """A transport of `alone.run`: channels of CDR messages with `ros2msg` schemas, on any free port
+    if `port` is 0.
 
-    The app's Teleop panel publishes on `/cmd_vel`. A client that subscribes to a latched topic is
-    sent its message then, for the protocol keeps none.
-
-    Parameters
-    ----------
-    vehicle, settings
-        As of `Node`.
-    host, port
-        Where it listens; any free port where 0.
-
-    Attributes
-    ----------
-    node
-        What is driven and told.
-    port
-        Where it listens.
+    The app's Teleop panel publishes on `/cmd_vel`. A client that subscribes to a latched topic gets
+    its message then, because the protocol keeps none.
     """
 
     def __init__(self, vehicle: Vehicle, settings: Settings, host: str = "127.0.0.1",

@@ -154,22 +154,12 @@ def _write_loop(equations: Equations, scheme: Scheme, kinematic: bool, margins: 
 
 
 class Atlas:
-    """The charts that a run has used so far, and the present one.
+    """The `charts` that a run has used so far, the `primary` one, which names the independent
+    speeds of the run, and the present `chart`.
 
-    All describe the same motion, each by other rows and independent speeds; a chart goes bad where
-    its speeds stop determining the motion, and the run changes to another one there.
-
-    Attributes
-    ----------
-    primary
-        The first chart, which names the independent speeds of the run.
-    charts
-        All of them, in the order in which they were made.
-    chart
-        The present one.
-    side
-        Sign of its margin: on the other side of a singularity it serves as well, but no step leads
-        across.
+    All describe the same motion, each by other rows and independent speeds; where the speeds of a
+    chart become singular, the run changes to another. `side` is the sign of its margin: beyond a
+    singularity the chart is valid again, but no step may cross it.
     """
 
     def __init__(self, simulated: Simulated, scheme: Scheme, kinematic: bool, bounds: Bounds,

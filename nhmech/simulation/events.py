@@ -100,18 +100,8 @@ class _TrialRows:
 
 
 class Watch:
-    """Takes the steps of a run, and looks at events and bounds after each of them.
-
-    Parameters
-    ----------
-    noted
-        List to which (time [s], name) of each event is added.
-
-    Attributes
-    ----------
-    watched
-        The events, then the bounds.
-    """
+    """Takes the steps of a run, and checks the `watched` events, then bounds, after each of them;
+    adds (time [s], name) of each event to `noted`."""
 
     def __init__(self, events: Iterable[Event], bounds: Bounds, propagator: Propagator,
                  noted: list[tuple[float, str]]):

@@ -26,22 +26,11 @@ OFF = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
-    """A constrained system with what a run needs of it.
-
-    Attributes
-    ----------
-    constrained
-        The system.
-    vehicle
-        The vehicle that it was made from; None for a system written by hand.
-    limits
-        Of the moving joints of a vehicle, by name.
-    example
-        The textbook system that it is.
-    """
+    """A constrained system with what a run needs of it."""
 
     constrained: ConstrainedSystem
-    vehicle: Vehicle | None
+    vehicle: Vehicle | None  # None for a system written by hand
+    # of the moving joints of a vehicle
     limits: Mapping[str, JointLimits] = field(default_factory=dict)
     example: Example | None = None
 

@@ -23,17 +23,8 @@ class UnknownName(InputError, KeyError):
 
 
 class Named(Mapping[str, float]):
-    """Numbers by name, read-only: `values[places[name]]`.
-
-    Parameters
-    ----------
-    places
-        Name -> index in `values`.
-    values
-        All numbers.
-    extra
-        Further names that can be read, and are not listed.
-    """
+    """Numbers by name, read-only: `values[places[name]]`; the names in `extra` can be read and are
+    not listed."""
 
     __slots__ = ("_places", "_values", "_extra")
 

@@ -66,13 +66,8 @@ def _sum(a: Linear, b: Linear, sign: int) -> Linear:
 
 
 class Angles:
-    """A basis over the rationals of some angles, in which each has integer components.
-
-    Attributes
-    ----------
-    basis
-        Angles, simple ones first.
-    """
+    """A `basis` over the rationals of some angles, simple ones first, in which each has integer
+    components."""
 
     def __init__(self, angles: Sequence[Linear | None]):
         given = [_split_sign(angle)[1] for angle in angles if angle]

@@ -20,18 +20,8 @@ FUNCTIONS = {ca.OP_ASIN: "asin", ca.OP_ACOS: "acos", ca.OP_ATAN: "atan", ca.OP_A
 
 
 class Evaluation:
-    """Some expressions, as elements of the field of what they are made of.
-
-    Parameters
-    ----------
-    unit
-        Pairs (cos, sin) and longer tuples of names whose squares add up to one.
-
-    Attributes
-    ----------
-    values
-        Of the expressions, entry by entry.
-    """
+    """The `values` of some expressions, entry by entry, as elements of the field that they
+    generate. `unit` has pairs (cos, sin) and longer tuples of names whose squares add up to one."""
 
     def __init__(self, expressions: Sequence[ca.SX], unit: Sequence[Sequence[str]] = ()):
         import sympy

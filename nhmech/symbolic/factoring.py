@@ -97,17 +97,11 @@ SWEEPS = 2
 
 
 class Scales:
-    """`of[s]` is what the sum s is multiplied by, chosen by coordinate descent on the number of
-    different products with a constant.
+    """`of[s]` is the factor of the sum s, chosen by coordinate descent on the number of different
+    products with a constant.
 
-    Parameters
-    ----------
-    sums
-        Atom -> its terms, atom -> coefficient.
-    loose
-        Values that stand in no sum.
-    factors
-        Atom -> (atom, power) of a product.
+    `sums` map an atom to its terms, atom -> coefficient; `loose` values are in no sum; `factors`
+    map an atom to the (atom, power) pairs of a product.
     """
 
     def __init__(self, sums: Mapping[int, Mapping[int, float]], loose: Iterable[Value],

@@ -34,24 +34,13 @@ class Value(NamedTuple):
 
 
 class GraphNode(NamedTuple):
-    """What an atom is.
+    """The definition of an atom."""
 
-    Attributes
-    ----------
-    kind
-        "one", "input", "sum", "product" or "function".
-    parts
-        (atom, coefficient) of a sum, (atom, power) of a product, the values a function is of.
-    operation
-        CasADi's code of a function.
-    place
-        Of an input: (input, entry).
-    """
-
-    kind: str
+    kind: str  # "one", "input", "sum", "product" or "function"
+    # (atom, coefficient) of a sum, (atom, power) of a product, arguments of a function
     parts: tuple = ()
-    operation: int = 0
-    place: tuple[int, int] = (0, 0)
+    operation: int = 0  # CasADi's code of a function
+    place: tuple[int, int] = (0, 0)  # of an input: (input, entry)
 
 
 class Graph:

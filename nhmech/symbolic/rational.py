@@ -45,18 +45,11 @@ class Generator:
 
 
 class Field:
-    """The rational functions of some generators.
+    """The rational functions of some generators, more of which may be added, over a `ring` of
+    polynomials with rational coefficients that has enough variables.
 
-    Parameters
-    ----------
-    ring
-        Of polynomials with rational coefficients, in as many variables as there may be generators.
-    generators
-        Those that are known from the start; others may be added.
-    place
-        Name of a symbol -> its place among them.
-    sines
-        Places of those that are sines; the cosine stands before each.
+    `place` maps a symbol to its variable; `sines` are the variables that are sines, each after its
+    cosine.
     """
 
     def __init__(self, ring: Any, generators: list[Generator], place: Mapping[str, int],

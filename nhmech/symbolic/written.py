@@ -63,18 +63,9 @@ class Product:
 
 
 class Writer:
-    """How expressions are written.
-
-    Parameters
-    ----------
-    as_latex
-        LaTeX; else plain text, m r^2 u1'.
-    speeds
-        Names by which terms are collected, in their order: rates and speeds, first those that
-        terms should begin with.
-    unit
-        As `Evaluation` takes them.
-    """
+    """Writes expressions, as `latex` or else as plain text, m r^2 u1'. Terms are collected by
+    `speeds`, rates and speeds, in their order, first those with which terms should begin; `unit` is
+    as in `Evaluation`."""
 
     def __init__(self, as_latex: bool = False, speeds: Sequence[str] = (),
                  unit: Sequence[Sequence[str]] = ()):

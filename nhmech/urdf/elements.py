@@ -72,24 +72,12 @@ class Command:
 
 @dataclass(frozen=True)
 class LinkFriction:
-    """The friction of a link.
+    """The friction of a link."""
 
-    Attributes
-    ----------
-    mu1
-        Coefficient along `direction`, or everywhere where there is none; None where it is not told.
-    mu2
-        Across `direction`.
-    direction
-        `<fdir1>` (3,), not of length one; None where there is none or it is zero.
-    frame
-        The link in which `direction` is expressed; None is the link itself.
-    """
-
-    mu1: float | None
-    mu2: float | None
-    direction: tuple[float, float, float] | None = None
-    frame: str | None = None
+    mu1: float | None  # along `direction`, or everywhere without one
+    mu2: float | None  # across `direction`
+    direction: tuple[float, float, float] | None = None  # `<fdir1>`, of any length
+    frame: str | None = None  # the link in which `direction` is expressed; None is the link itself
 
     @property
     def mu(self) -> float | None:

@@ -82,16 +82,9 @@ class Layout:
     """The tree in its start pose: every joint at zero clipped into its limits, or at the position
     given.
 
-    Attributes
-    ----------
-    root
-        Name of the root link.
-    joints
-        Name -> `Joint`, in the order of the file.
-    above
-        Link -> the `Joint` it hangs on; the root is not in it.
-    X_RL
-        Link -> (4, 4) placement in the root link's frame.
+    `joints` maps names to joints in the order of the file, `above` a link to the joint that it
+    hangs on (except the `root`), and `X_RL` a link to its placement (4, 4) in the root link's
+    frame.
     """
 
     def __init__(self, source: Source, positions: Mapping[str, float] | None = None):

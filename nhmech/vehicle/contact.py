@@ -38,34 +38,17 @@ class Mount:
 
 @dataclass(frozen=True)
 class Contact:
-    """A wheel on the ground, all vectors in the frame of the carrying body.
-
-    Attributes
-    ----------
-    point
-        K, the contact point.
-    directions
-        Name -> unit vector: "normal", "longitudinal", "lateral", and "roller" for a mecanum wheel.
-    velocity
-        Of the wheel's material at K, relative to the ground's [m/s].
-    speeds
-        Name -> component of that velocity.
-    advance
-        Longitudinal speed of the wheel's centre over the ground at K [m/s].
-    height
-        Of the lowest point above the ground [m].
-    sine
-        |axle x n|: zero where there is no contact point; None for balls.
-    """
+    """A wheel on the ground, all vectors in the frame of the carrying body."""
 
     mount: Mount
-    point: ca.SX
+    point: ca.SX  # K, the contact point
+    # unit vectors: "normal", "longitudinal", "lateral", "roller" of a mecanum wheel
     directions: dict[str, ca.SX]
-    velocity: ca.SX
-    speeds: dict[str, ca.SX]
-    advance: ca.SX
-    height: ca.SX
-    sine: ca.SX | None
+    velocity: ca.SX  # of the wheel's material at K, relative to the ground's [m/s]
+    speeds: dict[str, ca.SX]  # its components
+    advance: ca.SX  # longitudinal speed of the wheel's centre over the ground at K [m/s]
+    height: ca.SX  # of the lowest point above the ground [m]
+    sine: ca.SX | None  # |axle x n|: zero where there is no contact point; None for balls
 
     def __repr__(self) -> str:
         return f"<Contact of {self.mount.wheel!r}>"

@@ -79,22 +79,14 @@ class Axle:
 
 @dataclass(frozen=True)
 class Steering:
-    """All axles of a vehicle that matter in the plane, `length` [m] their common unit.
+    """All axles of a vehicle that constrain the planar motion."""
 
-    Attributes
-    ----------
-    fixed
-        Without a steering joint; they meet in one point, or the vehicle is locked.
-    steered
-        One for each steering joint, leaders first.
-    trailing
-        One for each upright joint that its wheels trail: turning moves them sideways, so that they
-        bar the base no way.
-    """
-
+    # without a steering joint; they meet in one point, or the vehicle is locked
     fixed: tuple[Axle, ...]
-    steered: tuple[Axle, ...]
-    length: float
+    steered: tuple[Axle, ...]  # one for each steering joint, leaders first
+    length: float  # [m], the common unit
+    # one for each upright joint that its wheels trail: turning moves them sideways, so that they do
+    # not constrain the base
     trailing: tuple[Axle, ...] = ()
 
     @cached_property

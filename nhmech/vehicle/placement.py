@@ -32,35 +32,20 @@ TURNS: tuple[tuple[int, ...], ...] = ((), (4,), (3,), (3, 4))
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """How the contacts carry the vehicle.
+    """How the contacts carry the vehicle."""
 
-    Attributes
-    ----------
-    level
-        More contacts than a rigid body needs: the base is upright on the normal, each contact keeps
-        its offset.
-    offsets
-        delta_i [m], so that height_i - delta_i = 0.
-    """
-
+    # more contacts than a rigid body needs: the base is upright on the normal, each contact keeps
+    # its offset
     level: bool
-    offsets: np.ndarray
+    offsets: np.ndarray  # delta_i [m], so that height_i - delta_i = 0
 
 
 @dataclass(frozen=True, eq=False)
 class Placer:
-    """Moves the base until all contacts touch.
+    """Moves the base until all contacts touch."""
 
-    Attributes
-    ----------
-    model
-        Pinocchio's, for `integrate`.
-    heights
-        (t, q, theta) -> heights (k,), and their forms in v (k, nv).
-    """
-
-    model: pin.Model
-    heights: ca.Function
+    model: pin.Model  # for `integrate`
+    heights: ca.Function  # (t, q, theta) -> heights (k,), and their forms in v (k, nv)
     normal: np.ndarray
     names: tuple[str, ...]
     theta: np.ndarray

@@ -35,30 +35,15 @@ class Gauge:
 
 @dataclass(frozen=True, eq=False)
 class Posing:
-    """All that decides where a vehicle stands.
-
-    Attributes
-    ----------
-    placer
-        Moves the base until the contacts touch.
-    support
-        How the contacts carry the base.
-    steering
-        The axles that must meet in one point.
-    gauge
-        Of a massless root, or None.
-    point
-        The ground's reference point at t = 0, where the base is put by default, (3,) [m].
-    locked
-        Joint -> position [rad, m] at which it is held.
-    """
+    """All that decides where a vehicle stands."""
 
     placer: Placer
     support: Support
-    steering: Steering
-    gauge: Gauge | None
+    steering: Steering  # the axles that must meet in one point
+    gauge: Gauge | None  # of a massless root
+    # the ground's reference point at t = 0, where the base is put by default, (3,) [m]
     point: np.ndarray
-    locked: Mapping[str, float]
+    locked: Mapping[str, float]  # joint -> position [rad, m]
 
     def __repr__(self) -> str:
         return f"<Posing of {listed(self.placer.names, REPR)}>"

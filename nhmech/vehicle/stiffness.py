@@ -20,13 +20,7 @@ SHARE, MOST = 0.3, 4  # joints named: those with so much of the fastest one's ra
 
 
 class MasslessMotion(ModelError):
-    """Some motion meets no inertia.
-
-    Attributes
-    ----------
-    joints
-        That move most in it.
-    """
+    """Some motion, in which these `joints` move most, has no inertia."""
 
     def __init__(self, text: str = "", joints: tuple[str, ...] = ()) -> None:
         super().__init__(text)

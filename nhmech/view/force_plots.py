@@ -37,19 +37,9 @@ Friction = float | Mapping[str, float] | None
 
 
 class WheelForces:
-    """Ground forces along a run, at `STATES` recorded states at most.
-
-    Attributes
-    ----------
-    t
-        (n,) [s].
-    impacts
-        (n,) where something came down in the step that ended there.
-    normal, tangential
-        Wheel -> (n,) [N].
-    mu
-        Wheel -> friction coefficient, or None.
-    """
+    """Ground forces along a run, at `STATES` recorded states at most: t (n,) [s], whether a body
+    landed in the step that ended there, `impacts` (n,), wheel -> `normal` and `tangential` (n,)
+    [N], and wheel -> friction coefficient `mu` or None."""
 
     def __init__(self, vehicle: Vehicle, trajectory: Trajectory, mu: Friction):
         states = spread_states(trajectory, STATES)

@@ -31,20 +31,8 @@ HIDDEN = ("/Grid", "/Axes", "/Lights/SpotLight", "/Lights/PointLightNegativeX",
 
 
 class Scene:
-    """The bodies of one vehicle under `root`.
-
-    Parameters
-    ----------
-    root
-        Path of the bodies on the page.
-    tint
-        Makes all bodies translucent and gives them this colour.
-
-    Attributes
-    ----------
-    paths
-        Joint -> path of the group that it moves.
-    """
+    """The bodies of one vehicle under the path `root` of the page, all translucent in one colour
+    with a `tint`; `paths` maps a joint to the path of the group that it moves."""
 
     def __init__(self, vehicle: Drawable, root: str = "/vehicle", tint: Colour | None = None):
         self.vehicle = vehicle

@@ -25,17 +25,12 @@ STARTED = 60.0  # [s] until it answers at the latest, on a computer that is very
 
 class Server:
     """Serves `page` on the loopback interface, on a free port, and passes messages on to every
-    browser that looks.
+    browser that shows it.
 
     `send` never waits. The last message of each kind for each path is kept for browsers that open
     the page later; what changes several times within 16 ms is sent once. The thread is a daemon: it
-    ends with the program, however that ends.
-
-    Parameters
-    ----------
-    receive
-        Takes each message that the page sends, in the server's thread. What anybody else sends is
-        dropped: only a browser that has the page open names this very address as its origin.
+    ends with the program. `receive` gets each message of the page, in the server's thread; others
+    are dropped: only a browser with the page open names this very address as its origin.
     """
 
     def __init__(self, page: str, receive: Callable[[str | bytes], None] | None = None):

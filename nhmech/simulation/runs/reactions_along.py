@@ -14,15 +14,8 @@ from ..contact.contact_forces import ContactForces, world_forces
 
 
 class ReactionsAlong(Sequence[Reactions]):
-    """`Reactions` of each state of a run; the forces of all are worked out together.
-
-    Parameters
-    ----------
-    t, q
-        Of the states, (N,) and (N, nq).
-    find
-        Their forces, as arrays.
-    """
+    """`Reactions` of each state of a run, t (N,), q (N, nq); `find` computes the forces of all
+    states at once."""
 
     def __init__(self, vehicle: Vehicle, t: np.ndarray, q: np.ndarray,
                  find: Callable[[], ContactForces]):

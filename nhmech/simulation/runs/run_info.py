@@ -19,25 +19,13 @@ NOTICES = "notices"     # where they stand in the settings
 
 @dataclass(frozen=True, eq=False)
 class RunInfo:
-    """What is the same for all runs of a simulator.
-
-    Attributes
-    ----------
-    layout
-        Of the recorded rows.
-    kinematic
-        Whether speeds are commanded rather than efforts.
-    settings
-        As in `Trajectory.settings`.
-    events
-        Names of the events that are looked for.
-    """
+    """What is the same for all runs of a simulator."""
 
     simulated: Simulated
-    layout: RowLayout
-    kinematic: bool
-    settings: dict[str, Any]
-    events: tuple[str, ...]
+    layout: RowLayout  # of the recorded rows
+    kinematic: bool  # whether speeds are commanded rather than efforts
+    settings: dict[str, Any]  # as in `Trajectory.settings`
+    events: tuple[str, ...]  # names of the watched events
 
     def __repr__(self) -> str:
         return (f"<RunInfo of {self.simulated.name}, "

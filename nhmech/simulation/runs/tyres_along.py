@@ -12,23 +12,13 @@ from ..contact.contact_forces import ContactForces
 
 @dataclass(frozen=True, eq=False)
 class TyresAlong:
-    """Wheel by wheel, in the order of `wheels`; longitudinal and lateral.
-
-    Attributes
-    ----------
-    slip, force
-        (N, k, 2), the forces [N] those of the ground on the wheels.
-    load
-        (N, k) [N], of the shortest split, as in the equations of motion.
-    power
-        (N, k) [W], taken by slip.
-    """
+    """Wheel by wheel, in the order of `wheels`; longitudinal and lateral."""
 
     wheels: tuple[str, ...]
-    slip: np.ndarray
-    force: np.ndarray
-    load: np.ndarray
-    power: np.ndarray
+    slip: np.ndarray  # (N, k, 2)
+    force: np.ndarray  # (N, k, 2) [N], of the ground on the wheels
+    load: np.ndarray  # (N, k) [N], of the shortest split, as in the equations of motion
+    power: np.ndarray  # (N, k) [W], dissipated by slip
 
     def __repr__(self) -> str:
         return f"<TyresAlong of {len(self.wheels)} wheels at {len(self.load)} moments>"

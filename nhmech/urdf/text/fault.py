@@ -72,13 +72,7 @@ class Fault:
 
 
 class FaultyFile(ModelError):
-    """All that is wrong with a robot's file.
-
-    Attributes
-    ----------
-    faults
-        One `Fault` each, in the order of the file.
-    """
+    """All `faults` of a robot's file, in its order."""
 
     def __init__(self, text: str = "", remedy: Remedy | None = None,
                  faults: Sequence[Fault] = ()) -> None:

@@ -46,25 +46,13 @@ class Clue:
 
 @dataclass(frozen=True)
 class TreadVerdict:
-    """What a wheel is, by all sources.
+    """What a wheel is, by all sources."""
 
-    Attributes
-    ----------
-    tread
-        None where nothing in the file says it.
-    sources, against
-        What says so, the best evidence first, and what says otherwise.
-    rollers
-        Those that were seen.
-    is_own
-        Whether the best evidence is about this wheel, and not about the robot.
-    """
-
-    tread: Tread | None = None
-    sources: tuple[str, ...] = ()
-    against: tuple[str, ...] = ()
+    tread: Tread | None = None  # None if the file does not say
+    sources: tuple[str, ...] = ()  # what says so, the best evidence first
+    against: tuple[str, ...] = ()  # what says otherwise
     rollers: Rollers | None = None
-    is_own: bool = False
+    is_own: bool = False  # whether the best evidence is about this wheel, and not about the robot
 
     @property
     def rolls_sideways(self) -> bool:

@@ -37,24 +37,13 @@ class Layer(NamedTuple):
 
 
 class Overlay:
-    """One thing that is drawn on top of a vehicle.
+    """One thing that is drawn on top of a vehicle."""
 
-    Attributes
-    ----------
-    needs
-        What `make_overlays` passes on besides the vehicle: "mu", "path".
-    legend
-        ((name, colour), ...) for the corner of the page.
-    points
-        (n, 3) [m] that the camera should see.
-    layer
-        Its switch on the page; None for what is always shown.
-    """
-
+    # what `make_overlays` passes besides the vehicle: "mu", "path"
     needs: ClassVar[tuple[str, ...]] = ()
-    legend: tuple[tuple[str, Colour], ...] = ()
-    points: np.ndarray = np.zeros((0, 3))
-    layer: Layer | None = None
+    legend: tuple[tuple[str, Colour], ...] = ()  # (name, colour) for the corner of the page
+    points: np.ndarray = np.zeros((0, 3))  # [m] that the camera should see
+    layer: Layer | None = None  # its switch on the page; None if it is always shown
 
     def objects(self, view: View) -> list[dict]:
         """Messages that draw it once, each object at its own path."""
