@@ -96,7 +96,7 @@ def _import_extras() -> tuple[Any, Any]:
 
 
 def _one(fn: Function, key: str, case: dict[str, Any]) -> dict[str, Any]:
-    """A case where it is run: its row, with the error that it ended in."""
+    """Runs one case: its row, with the error if it failed."""
     begun, result, error = time.perf_counter(), {}, None
     try:
         words = [int(key[i:i + 8], 16) for i in range(0, 64, 8)]
@@ -114,7 +114,7 @@ def _one(fn: Function, key: str, case: dict[str, Any]) -> dict[str, Any]:
 
 def _results(joblib: Any, fn: Function, todo: list[tuple[str, dict]], backend: str,
              workers: int) -> Iterator[dict]:
-    """Rows as they are finished, in any order."""
+    """Rows in the order in which they are finished."""
     if not todo:
         return
     try:
@@ -131,7 +131,6 @@ def _results(joblib: Any, fn: Function, todo: list[tuple[str, dict]], backend: s
 
 def _with_bar(rows: Iterator[dict], todo: int, finished: int,
               progress: bool | None) -> Iterator[dict]:
-    """The same rows, with a bar."""
     if not (sys.stderr.isatty() if progress is None else progress):
         yield from rows
         return
@@ -170,7 +169,7 @@ def _json(value: Any) -> Any:
 
 
 def _keys(cases: Sequence[dict], seed: int) -> list[str]:
-    """SHA-256 of seed, content and how often it came before: the same case has the same key in
+    """SHA-256 of seed, content and number of earlier occurrences: the same case has the same key in
     every sweep."""
     seen: Counter[str] = Counter()
     keys = []
@@ -183,7 +182,7 @@ def _keys(cases: Sequence[dict], seed: int) -> list[str]:
 
 @contextmanager
 def _open(path: Path) -> Iterator[BinaryIO]:
-    """The file at its end, held against a second sweep; a last line that a kill tore is cut off."""
+    """The file, open at its end and locked against a second sweep, without a torn last line."""
     import fcntl
 
     try:

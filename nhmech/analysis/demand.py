@@ -134,8 +134,8 @@ def steady_turn(vehicle: Vehicle, curvature: float) -> Demand:
 
 
 def _lateral(vehicle: Vehicle, curvature: float) -> float:
-    """Lateral speed of the base's origin for a forward speed of one: what a fixed axle, or the
-    middle of those that scrub, asks for; none where nothing does."""
+    """Lateral speed of the base's origin for a forward speed of one that a fixed axle requires, or
+    the middle of those that scrub; None if none does."""
     length = vehicle.steering.length
     if vehicle.steering.fixed:
         forward, lateral, turn = vehicle.steering.fixed[0].straight

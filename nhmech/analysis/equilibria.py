@@ -139,7 +139,7 @@ class SteadyMotions:
 
     def _continue(self, start: Equilibrium, name: str, value: float,
                   conditions: Mapping[str, float]) -> Equilibrium:
-        """The member with that value, by steps of its own choice."""
+        """The member with that value, found with steps of adaptive length."""
         at = self.value(start, name)
         step, least = value - at, abs(value - at) / 2 ** HALVINGS
         while True:
@@ -205,8 +205,8 @@ class SteadyMotions:
 
     def _further(self, start: Equilibrium, tangent: np.ndarray, length: float,
                  conditions: Mapping[str, float]) -> Equilibrium:
-        """The member a step along the tangent away, at right angles to it; a shorter step where
-        Newton's method fails or goes so far that it may be on another branch."""
+        """The member one step along the tangent, found at right angles to it; a shorter step if
+        Newton's method fails, or goes so far that it may be on another branch."""
         nv, nxi = self.variations.space.nv, self.variations.xi.numel()
         for shorter in range(HALVINGS + 1):
             moved = length / 2 ** shorter * tangent

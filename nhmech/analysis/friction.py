@@ -101,7 +101,7 @@ def least_use(load: ContactLoad, mu: Mapping[str, float],
 
 def _least_along(load: ContactLoad, mu: Mapping[str, float], split: np.ndarray,
                  gap: float = EXACT) -> tuple[float, np.ndarray]:
-    """`least_use` with the normals of a split."""
+    """`least_use` for the normals of a split."""
     f, kernel = _relieve(load, split)
     if f is None:
         return np.inf, load.split
@@ -152,7 +152,7 @@ def most_use(load: ContactLoad, mu: Mapping[str, float]) -> float:
 def _improve(load: ContactLoad, mu: Mapping[str, float], use: float,
               best: np.ndarray) -> tuple[float, np.ndarray]:
     """Better splits of the normals, until none leaves slack at the use found. The programmes on the
-    way are solved roughly: any split that leaves slack is better, and the next begins at it."""
+    way are solved roughly: any split with slack is better."""
     left = 1.0
     for _ in range(ROUNDS):
         parts = [_cone(load, places, use * mu[wheel]) for wheel, places in _places(load).items()]

@@ -42,7 +42,6 @@ def describe_symmetry(vehicle: Vehicle) -> str:
 
 
 def _moves(vehicle: Vehicle) -> Iterator[tuple[str, Move]]:
-    """The candidates."""
     t1, t2 = vehicle.ground.tangents
     turn = pin.AngleAxis(TURN, vehicle.placer.normal).toRotationMatrix()
 

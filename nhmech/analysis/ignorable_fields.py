@@ -80,7 +80,7 @@ def _along(e: ca.SX, variables: ca.SX, rates: ca.SX) -> ca.SX:
 
 def _lift_sections(system: LagrangianSystem, speeds: list[int],
             sections: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Z (nv + nxi, n) of sections (nv, n), and what their complete lifts make of v (nv, n)."""
+    """Z (nv + nxi, n) of sections (nv, n), and the complete lifts' effect on v (nv, n)."""
     twist = ca.vertcat(ca.SX(0, sections.shape[1]),
                        *[system.v.T @ c @ sections for c in system.algebroid.structure])
     lift = _along(sections, system.q, system.q_rate) + twist
@@ -95,8 +95,8 @@ def _gain(system: LagrangianSystem, sections: ca.SX, lift: ca.SX) -> ca.SX:
 
 
 def _states(constrained: ConstrainedSystem, nxi: int, unknowns: int) -> Iterator[State]:
-    """Random ones, with twice as many conditions as unknowns; at t = 0 where phi moves, as
-    configurations are given for then."""
+    """Random ones, twice as many conditions as unknowns; at t = 0 if phi moves, because
+    configurations are given for t = 0."""
     system, rng = constrained.system, np.random.default_rng(0)
     moving = ca.depends_on(ca.densify(constrained.distribution.phi), system.t)
     count = max(STATES, ceil(2 * unknowns / (system.algebroid.nv + nxi)))

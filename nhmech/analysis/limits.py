@@ -270,8 +270,8 @@ class _Judge:
         return slip, lift, self._fastest(demand.velocity)
 
     def _fastest(self, velocity: np.ndarray) -> Limit:
-        """The speed at which a driven joint meets its velocity limit, of the velocity (nv,) at a
-        speed of one."""
+        """The speed at which a driven joint reaches its velocity limit; `velocity` (nv,) is that at
+        speed one."""
         names = self.vehicle.algebroid.v_names
         speeds = {name: self.vehicle.limits[name].velocity / rate for name in self.vehicle.driven
                   if name in self.vehicle.limits and (rate := abs(velocity[names.index(name)])) > 0}
@@ -300,7 +300,7 @@ class _Judge:
             return self._refuse(error)
 
     def _refuse(self, error: Unattainable) -> Limit:
-        """No limit, for this motion does not exist."""
+        """No limit, because this motion does not exist."""
         if not self.vehicle.driven:
             return Limit(None, reason="nothing drives it")
         if not {"pitch", "roll"} <= set(frozen_parts(self.vehicle)):
@@ -309,7 +309,7 @@ class _Judge:
         return Limit(None, reason=error.text)
 
     def _earliest(self, state: State, lift: Limit | None = None) -> Limit:
-        """The first of slip, lift-off and the end of effort."""
+        """The first of slip, lift-off and the effort limit."""
         lift = lift or self._first(state, Cause.LIFT_OFF)
         found = self._first(state, Cause.EFFORT)
         if any(map(np.isfinite, self.mu.values())):      # else a wheel slips where it lifts off
@@ -321,8 +321,8 @@ class _Judge:
         return found
 
     def _first(self, state: State, cause: Cause) -> Limit:
-        """Where a margin vanishes: beyond it, it stays negative, for what is possible in forces
-        that are affine in the motion is an interval."""
+        """Where a margin vanishes. Beyond it, it stays negative: for forces affine in the motion,
+        the possible ones are an interval."""
         margin = {Cause.SLIP: self._slack, Cause.LIFT_OFF: self._normal,
                   Cause.EFFORT: self._effort}[cause]
         left, low, high = margin(*state(0.0)), 0.0, FIRST
@@ -343,7 +343,7 @@ class _Judge:
         return load.least_normal + NOTHING * load.size
 
     def _effort(self, _: ContactLoad, efforts: np.ndarray) -> float:
-        """Effort left at the joint that comes first, as a part of its limit."""
+        """Remaining effort of the joint that reaches its limit first, as a part of the limit."""
         return 1.0 - max(self._uses(efforts), default=0.0)
 
     def _uses(self, efforts: np.ndarray) -> list[float]:
@@ -352,7 +352,7 @@ class _Judge:
                 for name, effort in zip(self.vehicle.driven, efforts)]
 
     def _names(self, load: ContactLoad, efforts: np.ndarray, cause: Cause) -> tuple[str, ...]:
-        """Those that give way in a state beyond the limit."""
+        """The wheels or joints that fail in a state beyond the limit."""
         if cause is Cause.EFFORT:
             uses = dict(zip(self.vehicle.driven, self._uses(efforts)))
         elif cause is Cause.LIFT_OFF or not load.supported:
@@ -386,6 +386,6 @@ def _zero(function: Callable[[float], float], low: float, high: float, left: flo
 
 
 def _least(*found: Limit) -> Limit:
-    """The smallest one that exists; the first of several equal ones."""
+    """The smallest of those that exist; the first of equal ones."""
     sizes = [np.inf if limit.value is None else limit.value for limit in found]
     return next(limit for limit, size in zip(found, sizes) if size <= min(sizes) * (1 + EQUAL))

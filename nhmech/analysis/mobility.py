@@ -154,8 +154,8 @@ def mobility(constrained: HasConstrained) -> Mobility:
 
 
 def _class(vehicle: Vehicle) -> tuple[int, int]:
-    """(degree of mobility, steerability), where this is largest: at other samples steered wheels
-    may be coaxial."""
+    """(degree of mobility, steerability) where this is largest: at other samples steered wheels may
+    be coaxial."""
     if not _level(vehicle):                               # its axles, seen upright
         steering = vehicle.steering
         fixed = _rank(np.array([axle.straight for axle in steering.fixed]).reshape(-1, 3))

@@ -173,7 +173,7 @@ def _followers(vehicle: Vehicle) -> tuple[str, ...]:
 
 
 def _order(names: tuple[str, ...], followers: tuple[str, ...]) -> list[int]:
-    """x, y, yaw, leading joints, lean, and last what is usually a function of these."""
+    """x, y, yaw, leading joints, lean, and last what usually depends on these."""
     base = ["forward_speed", "lateral_speed", "yaw_rate"]
     rest = ["roll_rate", "pitch_rate", *followers, "vertical_speed"]
     joints = [name for name in names if name not in base + rest]

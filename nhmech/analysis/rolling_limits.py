@@ -190,7 +190,7 @@ class _Margin:
         return values
 
     def _try(self, found: ContactForces, states: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """What the split that held lately leaves at some states; noted where it holds."""
+        """What the last valid split leaves at some states; keeps it where it holds."""
         if self._change is None or len(self._change) != found.kernel.shape[2]:
             return np.zeros(len(states))
         forces = found.shortest[states] + found.kernel[states] @ self._change

@@ -201,7 +201,7 @@ class SteadyEquations:
                                                           eta).full().ravel())
 
     def _on_the_ground(self, t: float, q: np.ndarray) -> np.ndarray:
-        """q with phi = 0, by Newton steps that leave the independent coordinates alone."""
+        """q with phi = 0, by Newton steps that keep the independent coordinates."""
         for _ in range(8):
             lifted, phi = self._lift(t, q, self.variations.theta)
             if np.abs(phi.full()).max(initial=0.0) <= 1e-15:

@@ -215,7 +215,6 @@ def _undetermined_line(found: dict) -> str:
 
 
 def _some(items: list[str], count: int, separator: str) -> str:
-    """The first few."""
     more = len(items) - count
     return (separator.join(items[:count]) + (f"{separator}{more} more (--json)" if more > 0
                                              else "")) or "none"

@@ -234,7 +234,7 @@ def _reason(one: WheelLoad, lifted: bool, call: Callable[[str], str] = str) -> s
 
 
 def _weigh(mu: Mapping[str, float]) -> tuple[bool, Mapping[str, float]]:
-    """Whether a coefficient is known, and what to divide by: 1 where none is."""
+    """Whether a coefficient is known, and the divisor: 1 if none is."""
     known = any(np.isfinite(value) for value in mu.values())
     return known, mu if known else dict.fromkeys(mu, 1.0)
 

@@ -211,7 +211,7 @@ def _independent(columns: np.ndarray) -> list[int]:
 
 
 def _modulo(Z: np.ndarray, tangent: np.ndarray) -> tuple:
-    """`names`, `basis`, `project`, `shift` of a `Point`; Z (nv + nxi, k) are its symmetries."""
+    """`names`, `basis`, `project`, `shift` of a `Point` whose symmetries are Z (nv + nxi, k)."""
     nv = len(tangent)
     seen = kernel(Z[:nv].T @ tangent)
     basis = tangent @ seen

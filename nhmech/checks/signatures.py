@@ -73,8 +73,7 @@ def check_arguments(callee: F) -> F:
 
 @cache
 def _readers(callee: Callable[..., Any]) -> dict[str, Reader]:
-    """How each parameter is read; names that only type checkers know are looked up where they are
-    imported for them."""
+    """How each parameter is read; names imported for type checkers only are looked up there."""
     found: dict[str, Reader] = {}
     for parameter in list(inspect.signature(callee).parameters.values()):
         annotation = parameter.annotation
@@ -91,7 +90,7 @@ def _readers(callee: Callable[..., Any]) -> dict[str, Reader]:
 
 
 def _resolve(callee: Callable[..., Any], name: str, text: str) -> Any:
-    """What an annotation says; None where its names are not there at run time."""
+    """The meaning of an annotation; None if its names do not exist at run time."""
     try:
         return eval(text, getattr(sys.modules[callee.__module__], "__dict__", {}))
     except (NameError, TypeError, AttributeError):

@@ -183,5 +183,5 @@ condition_options = option_group("conditions", Conditions)
 
 
 def _join(known: object, pairs: tuple) -> dict[str, float]:
-    """Numbers by name: those that are known already, and `pairs`, which go first."""
+    """Numbers by name: `pairs`, then those known already."""
     return {**(known if isinstance(known, Mapping) else {}), **dict(pairs)}

@@ -68,7 +68,6 @@ class Progress:
                    console=Console(file=self.stream), transient=True)
 
     def _fields(self, t: float, state: Any, real: float = 0.0) -> dict[str, Any]:
-        """What is drawn beside the bar."""
         fields = {"real": f"{real:.1f}", "factor": f"{t / max(real, 1e-9):.1f}", "energy": "-"}
         if self.vehicle is not None and state is not None:
             energy = self.vehicle.energy(t, state.q, state.v)

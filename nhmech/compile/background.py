@@ -89,7 +89,7 @@ def _digest(code: str) -> bytes:
 
 @atexit.register
 def _end_builds() -> None:
-    """No compiler outlives the process, and none leaves a folder behind."""
+    """Ends all compilers with the process, and removes their folders."""
     _Builds.are_over = True
     end_compilers()
     with _Builds.lock:
@@ -99,7 +99,7 @@ def _end_builds() -> None:
 
 
 def _begin_again() -> None:
-    """A process that was forked has none of the threads."""
+    """Starts anew in a forked process, which has none of the threads."""
     _Builds.lock, _Builds.turn = Lock(), BoundedSemaphore(COMPILERS)
     for build in _Builds.begun.values():
         if not build.is_done:

@@ -73,7 +73,7 @@ class Pointwise:
         self._count(BUILD // self._cost + 1)
 
     def _count(self, points: int) -> None:
-        """Looks for compiled code, and has it made, when there has been enough to do."""
+        """Counts the work done, and starts a compilation when there has been enough."""
         self._asked += points * self._cost
         while self._left and self._asked >= self._left[-1]:
             quicker = in_c(self._function, build=self._left.pop() == BUILD)
@@ -84,7 +84,7 @@ class Pointwise:
 
 
 class _Room:
-    """Memory for the function at so many points."""
+    """Memory for the function at a number of points."""
 
     def __init__(self, function: ca.Function, width: int):
         self._mapped = mapped = Buffered(function.map(width))

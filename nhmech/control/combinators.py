@@ -330,8 +330,8 @@ class Sum(Combinator):
 
 
 def _add_named(parts: Iterable[NamedCommand]) -> list[NamedCommand]:
-    """One command of each kind, its values added joint by joint; what is held back keeps to the
-    sum of the accelerations."""
+    """One command of each kind, its values added joint by joint, with the sum of the acceleration
+    limits."""
     totals: dict[type[NamedCommand], dict[str, float]] = {}
     accelerations: list[float | None] = []
     for part in parts:

@@ -69,7 +69,6 @@ class Polar(Tracker):
         return polar(pose, self.goal)[0]
 
     def _error(self, pose: Poses, along: Scalar, place: Poses) -> Poses:
-        """In the goal's frame."""
         return relative_pose(pose, self.goal)
 
 

@@ -146,7 +146,7 @@ class Teleoperation:
 
     # -- before the clock starts -------------------------------------------------------------------
     def _warm_up(self) -> None:
-        """Builds code and tables before the clock starts, which would wait for them."""
+        """Builds code and tables before the clock starts."""
         for name in self.controllers:
             self.restart()
             self.choose(name)
@@ -213,7 +213,8 @@ class Teleoperation:
             self._earlier = self.twist
 
     def _present_twist(self) -> Twist:
-        """Of the base; zero for what coasts, which a hand pushes no faster than it pleases."""
+        """The twist of the base; zero for a vehicle that coasts, which may be pushed at any
+        speed."""
         if self.coasts:
             return 0.0, 0.0, 0.0
         state = self.simulator.state
@@ -242,8 +243,8 @@ class Teleoperation:
         self.slips: tuple[float, str] | None = None
 
     def _place(self, pose: tuple[float, float, float]) -> None:
-        """On a slope it is put down along the normal, which moves and turns it as seen from above:
-        by that it is put elsewhere, which leaves less and less."""
+        """Puts the vehicle on the ground at a pose seen from above. On a slope, moving it along the
+        normal changes that pose; the remainder is corrected until it is small."""
         known = self._begin.get("pose")
         lean = known[2:5] if isinstance(known, Sequence) and len(known) == 6 else (0, 0, 0)
         x, y, yaw = pose
@@ -332,5 +333,5 @@ class Teleoperation:
 
 
 def _coast(t: float, state: State) -> Command:
-    """No command."""
+    """A command that lets the vehicle coast."""
     return None

@@ -164,8 +164,8 @@ def riccati_backwards(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray
 
 
 def _scales(simulated: Simulated, names: tuple[str, ...], nconf: int) -> tuple[np.ndarray, float]:
-    """What of each flat coordinate and speed costs one unit (inf: nothing), and the time that
-    measures inputs [s]."""
+    """How much of each flat coordinate and speed costs one unit (inf: no cost), and the time scale
+    of the inputs [s]."""
     vehicle = simulated.vehicle
     if vehicle is None:
         return np.ones(len(names)), 1.0

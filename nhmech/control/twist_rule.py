@@ -76,8 +76,8 @@ def _turns_round(vehicle: Vehicle, axle: Axle) -> bool:
 
 
 def _speed(vehicle: Vehicle, contact: Contact, *directions: str) -> tuple[ca.SX, ca.SX]:
-    """Form (1, nv) and offset of a contact's speed: its row's, or that of a tyre, which rolls where
-    it does not slip."""
+    """Form (1, nv) and offset of a contact's speed along its row; a tyre is taken to roll without
+    slip."""
     d = vehicle.constrained.distribution
     for held, row in vehicle.contact_rows.items():
         if held.contact == contact.name and held.direction in directions:
@@ -168,8 +168,8 @@ def _directions(vehicle: Vehicle, q: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
 
 
 def _fit(vehicle: Vehicle, rolled: Sequence[RolledJoint], rates: ca.SX, still: ca.SX) -> ca.SX:
-    """The largest part of a twist, at most 1, at which no joint passes its velocity limit; without
-    a twist they go at the rates `still` [rad/s]."""
+    """The largest part of a twist, at most 1, with which no joint exceeds its velocity limit;
+    without a twist they go at the rates `still` [rad/s]."""
     share = ca.SX(1)
     for i, joint in enumerate(rolled):
         limit = vehicle.limits.get(joint.joint)
@@ -182,14 +182,14 @@ def _fit(vehicle: Vehicle, rolled: Sequence[RolledJoint], rates: ca.SX, still: c
 
 
 def _hold_back(change: ca.SX, fastest: ca.SX, most: ca.SX) -> ca.SX:
-    """The acceleration [rad/s^2] of the fastest joint at which the base keeps to its own: all
-    joints are held back alike, so that ratios of changes are those of accelerations."""
+    """The acceleration [rad/s^2] of the fastest joint that keeps the base within its own limit: all
+    joints are slowed alike, so that ratios of changes are those of accelerations."""
     has_limit = ca.logic_and(ca.logic_and(change > STILL, fastest > 0), most < ca.inf)
     return ca.if_else(has_limit, most * fastest / change, ca.inf)
 
 
 def _pass_fixed(vehicle: Vehicle, scaled: ca.SX) -> ca.SX:
-    """The twist with the lateral speed at which the fixed axle lets it pass."""
+    """The twist with the lateral speed that the fixed axle allows."""
     for row in (axle.straight for axle in vehicle.steering.fixed[:1]):
         if abs(row[1]) > PARALLEL * np.linalg.norm(row):      # else it bars the way itself
             across = -(row[0] * scaled[0] + row[2] * scaled[2]) / row[1]

@@ -138,7 +138,7 @@ class WheelServo(Combinator):
         return effect(0.0, vehicle.configuration(), vehicle.theta).full()
 
     def _sliding_inertia(self) -> np.ndarray:
-        """Inertia felt at each joint where all wheels slide, (nu,)."""
+        """Inertia at each joint while all wheels slide, (nu,)."""
         s, vehicle = self.vehicle.constrained.system, self.vehicle
         mass = ca.Function("mass", [s.t, s.q, s.theta], [ca.densify(s.mass_and_bias()[0])])
         free = np.linalg.pinv(mass(0.0, vehicle.configuration(), vehicle.theta).full(),

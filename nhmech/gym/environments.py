@@ -206,7 +206,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
 
 
 class _EnvOf(TaskEnv):
-    """The task that a class names, with one vehicle."""
+    """The environment of one vehicle with the task of a class."""
 
     kind: type[Task]
 
@@ -215,7 +215,7 @@ class _EnvOf(TaskEnv):
 
 
 class _VectorOf(TaskVectorEnv):
-    """N lanes of the task that a class names."""
+    """The environment of N lanes with the task of a class."""
 
     kind: type[Task]
 

@@ -142,8 +142,8 @@ class LaneRuns:
         np.greater_equal(self.k, task.periods, out=self.truncated)
 
     def _see(self, lanes: np.ndarray | slice, seen: np.ndarray, reward: np.ndarray) -> np.ndarray:
-        """Writes what is observed (size, n) of lanes, and returns their rewards (n,). Lanes where
-        either is not finite have failed; zeros stand for it."""
+        """Writes the observations (size, n) of lanes, and returns their rewards (n,). Lanes where
+        either is not finite have failed; they get zeros."""
         finite = np.isfinite(seen.sum(axis=0) + reward)
         if not finite.all():
             status = self.failed[lanes]

@@ -55,7 +55,7 @@ class Starts:
 
     def _make(self, lanes: np.ndarray, depth: int, keys: np.ndarray,
               episodes: np.ndarray) -> None:
-        """So many next starts of each of these lanes."""
+        """The next starts of each of these lanes."""
         whose, slots = np.repeat(lanes, depth), np.tile(np.arange(depth), len(lanes))
         each = self._entry.x.shape[1]
         for first in range(0, len(whose), each):
@@ -79,7 +79,7 @@ class Starts:
             entry.told, entry.observation)])
 
     def _settled(self, x: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        """On the ground, where the parameters are not those of the file."""
+        """The start moved onto the ground, if parameters differ from those of the file."""
         if theta.shape[1]:
             project = Pointwise(projection_function(self._made.equations))
             for _ in range(NEWTON):

@@ -61,7 +61,6 @@ def _read_imu(link: str, reading: Reading) -> tuple[np.ndarray]:
 
 
 def _squares(deviations: Sequence[float]) -> list[float]:
-    """Variances."""
     return [value * value for value in deviations]
 
 

@@ -80,7 +80,7 @@ def import_run(path: str | PathLike[str], vehicle: Vehicle, *, joints: str | Non
 
 
 def _moments(seen: PoseSamples, moved: JointSamples | None) -> np.ndarray:
-    """Stamps of the denser stream in the time of both."""
+    """Stamps of the denser stream within the time of both."""
     if moved is None:
         return seen.t
     begin, end = max(seen.t[0], moved.t[0]), min(seen.t[-1], moved.t[-1])

@@ -125,5 +125,4 @@ class Messages:
             for name, level, message, values in found])
 
     def _diagonal(self, values: Numbers) -> Any:
-        """A covariance, row by row."""
         return self._array(np.diag(values).ravel().tolist())

@@ -120,7 +120,6 @@ class BagRecording:
         return self._topics
 
     def _messages(self, *topics: str) -> Iterable[tuple[float, Any]]:
-        """(log time [s], message)."""
         with reading(self.path, "a rosbag"), self._reader as reader:
             chosen = [c for c in reader.connections if c.topic in topics]
             for connection, now, data in reader.messages(chosen):

@@ -86,7 +86,6 @@ class Table:
 
     @cached_property
     def _numbers(self) -> dict[str, Column]:
-        """The columns without the forces."""
         run, found = self.trajectory, self.trajectory.columns()
         if run.is_system_known and run.simulated.vehicle is not None:
             R = run.T_WB

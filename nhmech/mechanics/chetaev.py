@@ -85,7 +85,7 @@ def _factors(manifold: ConstraintManifold, matrix: ca.SX):
 
 def _require_compatible(constrained: ConstrainedSystem, extra: ca.SX, count: int,
                         names: Sequence[str], near: Near | None, seed: int) -> ConstraintManifold:
-    """The points at which the ranks were found right."""
+    """Returns the points if the ranks are right."""
     found = regularity(constrained, nonlinear=extra, near=near, seed=seed)
     if not found.regular:
         raise MechanicsError("chetaev needs a regular system: the Hessian of L has rank "

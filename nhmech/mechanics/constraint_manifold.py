@@ -135,8 +135,8 @@ class ConstraintManifold:
         return z if np.abs(value).max() <= 1e-12 * (1 + np.abs(z).max()) else None
 
     def _form(self) -> None:
-        """What Newton's method asks to vanish: each constraint by its slope off the manifold, for
-        it may be written in any unit."""
+        """The function for Newton's method: each constraint divided by its slope off the manifold,
+        because its unit is arbitrary."""
         s = self._ambient
         slopes = self._evaluate(ca.jacobian(self.constraints, s.state), self._starts)
         size = np.median(np.linalg.norm(slopes, axis=2), axis=0) if slopes.size else np.ones(0)
@@ -146,7 +146,7 @@ class ConstraintManifold:
                                    [functions, ca.jacobian(functions, s.state)])
 
     def _find(self, chi: ca.SX) -> None:
-        """Moves the points onto the constraints, and replaces those that do not arrive."""
+        """Moves the points onto the constraints, and replaces those that do not converge."""
         self._form()
         starts = [*zip(self.times, self.states),
                   *(self._ambient.start(self._rng) for _ in range(4 * self._count))]

@@ -76,7 +76,7 @@ def invariances(constrained: ConstrainedSystem, sections: ca.SX) -> list[Invaria
 
 
 def _lift_size(system: LagrangianSystem, section: ca.SX) -> ca.SX:
-    """What cancels in a complete lift, (nq + nv,)."""
+    """Size of the terms that cancel in a complete lift, (nq + nv,)."""
     s, v, rho = ca.fabs(section), ca.fabs(system.v), ca.fabs(system.algebroid.anchor)
     twist = [v.T @ ca.fabs(c) @ s for c in system.algebroid.structure]
     return ca.densify(ca.vertcat(rho @ s, ca.fabs(ca.jacobian(section, system.q)) @ (rho @ v)
@@ -84,7 +84,7 @@ def _lift_size(system: LagrangianSystem, section: ca.SX) -> ca.SX:
 
 
 def _extents(constrained: ConstrainedSystem) -> np.ndarray:
-    """How large each entry of (q, v) is, (nq + nv,): infinite of one that is always zero."""
+    """Size of each entry of (q, v), (nq + nv,): infinite for one that is always zero."""
     states = [np.concatenate([q, v]) for _, q, v, _ in random_states(constrained, 8)]
     found = np.abs(states).max(axis=0, initial=0.0)
     return np.where(found > 0, found, np.inf)
@@ -138,8 +138,7 @@ def random_states(constrained: ConstrainedSystem, count: int,
 
 
 def _by_energy(mass: np.ndarray, normal: np.ndarray) -> np.ndarray:
-    """Speeds with speeds^T mass speeds = |normal|^2; the numbers themselves where no such energy
-    is."""
+    """Speeds with speeds^T mass speeds = |normal|^2; unscaled without such an energy."""
     try:
         return np.linalg.solve(np.linalg.cholesky(mass).T, normal)
     except np.linalg.LinAlgError:

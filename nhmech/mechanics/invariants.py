@@ -169,7 +169,7 @@ def _independent(V: np.ndarray) -> list[int]:
 
 
 def _snap(weights: np.ndarray) -> np.ndarray:
-    """The fractions that the weights are, where they are."""
+    """The simple fractions that the weights are close to."""
     near = np.array([[float(Fraction(w).limit_denominator(LARGEST)) for w in row]
                      for row in weights])
     return np.where(np.abs(near - weights) <= EXACT * (1 + np.abs(weights)), near, weights)

@@ -201,7 +201,7 @@ def _constants(constrained: ConstrainedSystem, S: ca.SX, names: tuple[str, ...])
 
 
 def _bracket_size(algebroid: LieAlgebroid, X: ca.SX, Y: ca.SX) -> ca.SX:
-    """What cancels in [X, Y], (nv,)."""
+    """Size of the terms that cancel in [X, Y], (nv,)."""
     q, rho = algebroid.q, ca.fabs(algebroid.anchor)
     constant = ca.vertcat(*[ca.fabs(X).T @ ca.fabs(c) @ ca.fabs(Y) for c in algebroid.structure])
     return (ca.fabs(ca.jacobian(Y, q)) @ rho @ ca.fabs(X)
@@ -228,7 +228,6 @@ def _dimensions(constrained: ConstrainedSystem, S: ca.SX) -> tuple[int, int, int
 
 
 def _rank(matrix: np.ndarray) -> int:
-    """Of entries whose unit is one."""
     return int(np.linalg.matrix_rank(matrix, tol=ZERO)) if matrix.size else 0
 
 

@@ -110,7 +110,7 @@ def fit(model: Model, start: np.ndarray, names: Sequence[str], spread: np.ndarra
 
 def _reduce(track: Track, rows: np.ndarray, free: np.ndarray, poses: np.ndarray,
             noise: np.ndarray) -> _Segment:
-    """A segment: with the start that fits it best."""
+    """A segment, reduced by its best start."""
     made, size = track.poses[rows], np.array([noise[0], noise[0], noise[1]])
     yaw = float(np.mean(np.unwrap(wrap(poses[:, 2] - made[:, 2]))))
     for _ in range(2):
@@ -139,7 +139,8 @@ def _scale_segment(part: _Segment, by: np.ndarray) -> _Segment:
 
 
 def _weights(parts: Sequence[_Segment], is_hard: bool) -> np.ndarray:
-    """Of segments: those far from the others, as where wheels slip, count less or not at all."""
+    """Weights of segments: those far from the others, where wheels may slip, count less or not at
+    all."""
     errors = np.array([part.error for part in parts])
     usual = np.median(errors)
     if is_hard:
@@ -148,7 +149,7 @@ def _weights(parts: Sequence[_Segment], is_hard: bool) -> np.ndarray:
 
 
 def _noise(parts: Sequence[_Segment], weights: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """Standard deviations of positions, headings and sliding that are left, over `before`."""
+    """Standard deviations of the remaining positions, headings and sliding, over `before`."""
     total, count = sum(weight * part.squares() for weight, part in zip(weights, parts))
     return np.maximum(before * np.sqrt(total / np.maximum(count, 1.0)), FLOOR)
 

@@ -240,7 +240,7 @@ def _move_track(track: np.ndarray, start: np.ndarray) -> np.ndarray:
 
 
 def _slides(case: Case, wiring: Wiring, found: Estimate) -> bool:
-    """Whether the base may slide to the side all the time."""
+    """Fits a constant sliding to the side."""
     if abs(found.values[case.names.index("sensor_yaw")]) > TURNED:
         return True
     windows = case.windows(case.model(found.values, wiring).poses)
@@ -249,7 +249,7 @@ def _slides(case: Case, wiring: Wiring, found: Estimate) -> bool:
 
 
 def _wiring(case: Case) -> Wiring:
-    """Exchanges two wheels, or turns some round, as long as that explains far more."""
+    """Swaps two wheels, or reverses some, as long as that explains far more."""
     rolling = case.replay.rolling
     wheels = [rolling.joints.index(w) for group in rolling.groups for w in group.wheels]
     sides = {(group.side, group.steers): [rolling.joints.index(w) for w in group.wheels]

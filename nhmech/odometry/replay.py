@@ -95,7 +95,7 @@ class Replay:
         return self._rows[late, wiring]
 
     def _attitude(self, at: np.ndarray) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Rotation without heading in the middle of each half step, and by how much it turns."""
+        """Rotation without heading in the middle of each half step, and its change."""
         slerp = self._tilts
         if slerp is None:
             return None, None

@@ -152,7 +152,6 @@ class Rolling:
         return range(found.idx_q, found.idx_q + found.nq)
 
     def _arms(self, contacts: dict[str, Contact]) -> np.ndarray:
-        """As in `Rows`."""
         steering = self.vehicle.description.steering
         model, places = self.vehicle.model, self._places(contacts)
         fixed = {name for name, c in contacts.items()
@@ -239,7 +238,7 @@ def planar_columns(tilt: np.ndarray) -> np.ndarray:
 
 
 def _attitude_moves(vehicle: Vehicle, q: np.ndarray) -> bool:
-    """Whether roll, pitch or height are no matter of the contacts alone."""
+    """Whether roll, pitch or height do not depend on the contacts alone."""
     A = vehicle.constraint_matrix(q)
     _, sizes, rows = np.linalg.svd(A)
     free = rows[(sizes > HELD * sizes[0]).sum():]

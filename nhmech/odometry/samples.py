@@ -25,7 +25,6 @@ class Samples:
         return f"<{type(self).__name__} of {self.topic!r}: {len(self)} messages>"
 
     def _rows(self) -> dict[str, np.ndarray]:
-        """The arrays whose first index is the message."""
         return {name: value for name, value in vars(self).items()
                 if isinstance(value, np.ndarray) and value.ndim and len(value) == len(self.t)}
 

@@ -51,7 +51,6 @@ def interval(t: np.ndarray) -> float:
 
 
 def _values(samples: Samples) -> np.ndarray:
-    """What moves, (N, n)."""
     if isinstance(samples, PoseSamples):
         return samples.planar
     assert isinstance(samples, JointSamples)
@@ -66,7 +65,7 @@ def _fill_stamps(samples: Stream) -> Stream:
 
 
 def _finite(samples: Stream, found: list[Finding]) -> Stream:
-    """Without messages that say nothing."""
+    """The samples without messages that have no numbers."""
     good = np.isfinite(samples.t)
     if isinstance(samples, PoseSamples):
         size = np.linalg.norm(samples.rotation, axis=1)
@@ -82,7 +81,7 @@ def _finite(samples: Stream, found: list[Finding]) -> Stream:
 
 
 def _unjump(samples: Stream, found: list[Finding]) -> Stream:
-    """With clocks that jumped set right."""
+    """The samples with clock jumps corrected."""
     t, step = samples.t.copy(), interval(samples.t)
     least = max(JUMP * step, LEAST_JUMP)
     told = samples.received
@@ -150,8 +149,8 @@ def _way_made(values: np.ndarray, k: int) -> float:
 
 
 def _shift(ahead: np.ndarray, k: int) -> float:
-    """By how much stamps are further ahead of the recorder's clock from k on than before [s]: by
-    the middle of several, for a message that waited says nothing of the clock."""
+    """How much further ahead of the recorder's clock stamps are from k on than before [s]: the
+    median of several, because a late message says nothing of the clock."""
     return float(np.median(ahead[k:k + 2 * AROUND]) - np.median(ahead[max(k - 2 * AROUND, 0):k]))
 
 
@@ -170,7 +169,7 @@ def _distinct(samples: Stream, found: list[Finding]) -> Stream:
 
 
 def _note_gaps(samples: Stream, found: list[Finding]) -> None:
-    """Tells of messages that are missing."""
+    """Notes missing messages."""
     step, steps = interval(samples.t), np.diff(samples.t)
     regular = np.mean(np.abs(steps - step) < NEAR * step) >= REGULAR
     many = np.round(steps / step) if regular else np.where(steps > LONG * step, steps / step, 1.0)

@@ -37,7 +37,7 @@ def verdicts(seen: Comparison) -> list[Finding]:
 
 
 def _astray(seen: Comparison) -> Finding | None:
-    """That windows differ too much for slip in single ones to be seen, or for a fit."""
+    """Whether windows differ too much for a fit, or for slip in single ones to be seen."""
     windows = seen.windows
     way, off = float(np.sqrt(np.mean(windows.way ** 2))), float(np.linalg.norm(windows.noise[:2]))
     if off <= ASTRAY * way:
@@ -72,7 +72,7 @@ def tell_apart(odometry: Iterable[Finding], truth: Iterable[Finding]) -> str:
 
 
 def _name_findings(found: Iterable[Finding], kinds: tuple[FindingKind, ...]) -> str:
-    """Those of some kinds, each once."""
+    """Findings of some kinds, each once."""
     return ", ".join(dict.fromkeys(one.kind.value for one in found if one.kind in kinds))
 
 
@@ -138,7 +138,7 @@ def _sensor(seen: Comparison) -> Iterator[Finding]:
 
 
 def _twist(seen: Comparison) -> Iterator[Finding]:
-    """The twists that were told, against those of the wheels and of the poses."""
+    """The logged twists compared with those of the wheels and of the poses."""
     case, told = seen.case, seen.case.pose.twist[:, [0, 1, 5]]
     good = np.isfinite(told).all(1)
     if good.sum() < 10 or not told[good].any():
@@ -191,7 +191,7 @@ def _slips(seen: Comparison) -> Iterator[Finding]:
 
 
 def _slip(seen: Comparison, first: int, last: int, sideways: bool) -> Finding:
-    """What happened in a run of windows."""
+    """The finding about a run of windows with slip."""
     windows, length = seen.windows, seen.case.length
     every = np.arange(first, last + 1, 2)                   # windows overlap by half
     left = (windows.left[every] - windows.usual).sum(0)

@@ -229,7 +229,7 @@ class Bridge:
         self._forget()
 
     def _forget(self) -> None:
-        """Begins anew, at the state as it is."""
+        """Starts anew from the present state."""
         self._now = None
         self._joints.clear()
         self._refused = ""

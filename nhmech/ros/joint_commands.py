@@ -72,7 +72,6 @@ class JointCommands:
 
     def _match(self, interface: Interface, names: Sequence[str],
                values: Sequence[float]) -> Mapping[str, float]:
-        """Joint -> its number."""
         having = [name for name in names if interface in self.interfaces.get(name, ())]
         if len(values) == len(having):
             return dict(zip(having, values))

@@ -151,12 +151,12 @@ class Node:
             self.bridge.take_twist(message.linear.x, message.linear.y, message.angular.z, age)
 
     def _take_stamped_twist(self, message: Any, now: float) -> None:
-        """A stamp of zero is none, as for `diff_drive_controller`."""
+        """A stamp of zero means no stamp, as for `diff_drive_controller`."""
         stamp = self._read_time(message.header.stamp)
         self._take_twist(message.twist, now, self._here(now) - stamp if stamp else 0.0)
 
     def _here(self, now: float) -> float:
-        """The time [s] that stamps are told in."""
+        """The time [s] used for stamps."""
         return self.bridge.stamp if self.settings.publish_clock else now
 
     def _take_joints(self, message: Any, now: float) -> None:
@@ -248,7 +248,7 @@ class Node:
                         for name, topic in self._wheels.items()]
 
     def _prefix(self, edge: Transform) -> Transform:
-        """A frame with the prefix; the map is everybody's."""
+        """A frame with the prefix; the map has none."""
         frame = self.settings.frame
         parent = MAP if edge.parent == MAP else frame(edge.parent)
         return Transform(parent, frame(edge.child), edge.translation, edge.rotation)

@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def _find_master(rosgraph: Any) -> None:
-    """Raises `NhmechError` where there is none."""
+    """Raises `NhmechError` if there is none."""
     try:
         if rosgraph.is_master_online():
             return

@@ -140,7 +140,7 @@ def _loop_source(equations: Equations, scheme: Scheme, kinematic: bool,
 @once
 def _controlled_source(law: ca.Function, equations: Equations, scheme: Scheme, kinematic: bool,
                        margins: Bounding) -> LoopSource:
-    """Kept as long as the law."""
+    """The source, cached with the law."""
     control = feedback_function(law, equations)
     return _write_loop(equations, scheme, kinematic, margins, control)
 
@@ -251,7 +251,8 @@ class Atlas:
                 chart.inverse_dynamics.learn(other.inverse_dynamics)
 
     def _make(self, t: float, q: np.ndarray) -> Chart:
-        """A new chart, with rows and speeds chosen at a place. Says so, for it takes a while."""
+        """A new chart, with rows and speeds chosen at a place; logs it, because it takes a
+        while."""
         logging.getLogger("nhmech").warning(
             "t = %.6g s: the speeds %s are becoming singular; deriving the equations in others "
             "(chart %d of this run)", t, listed(self.chart.equations.names, REPR),

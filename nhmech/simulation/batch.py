@@ -342,11 +342,11 @@ class _Run:
                      lock(self.theta), lock(status), lock(last * self.dt), self.made)
 
     def _row(self, k: int) -> int:
-        """Of the first recorded moment that is not before step k."""
+        """The row of the first recorded moment at or after step k."""
         return -(-k // self.every)
 
     def _ask(self, k: int, stop: int) -> None:
-        """Asks the policy, if there is one, for the inputs from step k to `stop`."""
+        """Asks the policy, if any, for the inputs from step k to `stop`."""
         if not callable(self.u):
             return
         try:
@@ -357,7 +357,6 @@ class _Run:
         self._asked = self._row(stop)
 
     def _inputs(self, moments: np.ndarray) -> np.ndarray:
-        """(count, K, nu) at these moments."""
         rows = len(moments)
         if callable(self.u):
             # what is left, where every case has stopped
@@ -371,7 +370,7 @@ class _Run:
 
     def _asked_of_law(self, control: ca.Function, references: np.ndarray,
                       moments: np.ndarray) -> np.ndarray:
-        """What a law makes of the recorded states."""
+        """The inputs that a law returns for the recorded states."""
         count, rows = self.state.count, len(moments)
         x = self.record[:rows, :, :count].transpose(2, 0, 1).reshape(count * rows, -1)
         t = np.tile(moments * self.dt, count)[:, None]

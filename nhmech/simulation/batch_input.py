@@ -175,8 +175,8 @@ def ask_policy(policy: Policy, t: float, x: np.ndarray, nu: int) -> np.ndarray:
 
 
 def _align(array: np.ndarray) -> np.ndarray:
-    """The array, or a copy where its strides are not whole numbers of doubles, which the loop in C
-    asks for."""
+    """The array, or a copy if its strides are not whole numbers of doubles, as the loop in C needs
+    them."""
     return np.ascontiguousarray(array) if any(stride % 8 for stride in array.strides) else array
 
 

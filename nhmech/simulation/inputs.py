@@ -81,7 +81,7 @@ class Inputs:
             self._moment.twist[...] = NOT_YET if twist is None else twist
 
     def _follow(self, command: Command) -> None:
-        """Efforts that the command asks for; in a kinematic run, speeds."""
+        """The efforts that the command requires; in a kinematic run, speeds."""
         chart, moment = self._atlas.chart, self._moment
         if chart.kinematic:
             self._move(command)

@@ -238,8 +238,8 @@ class Propagator:
 
     @cached_property
     def _is_too_stiff(self) -> bool:
-        """Whether the scheme of rolling is unstable by the damping of joints, such as brakes: then
-        the implicit steps of sliding wheels go on."""
+        """Whether the scheme of rolling is unstable because of joint damping, such as brakes: then
+        the implicit steps of sliding wheels are used."""
         vehicle, scheme = self.simulated.vehicle, self._first
         return (vehicle is not None and isfinite(scheme.real_limit) and describe_stiffness(
             vehicle, self.dt, None, scheme.name, scheme.real_limit) is not None)
@@ -387,8 +387,7 @@ class Propagator:
         self._forget_code()
 
     def _try(self, dt: float) -> Step:
-        """Where a step from here leads, DONE or SINGULAR. Raises `SimulationError` where it leads
-        nowhere."""
+        """The result of a step, DONE or SINGULAR. Raises `SimulationError` if it fails."""
         moment, atlas = self.moment, self.atlas
         inputs = (moment.t, moment.x, moment.u, self.simulated.theta, dt, atlas.side, moment.guard)
         step, chart = atlas.chart.advance(*inputs), atlas.chart

@@ -128,7 +128,6 @@ class Sensors:
 
     def _acceleration(self, chart: Chart, t: ca.SX, q: ca.SX, v: ca.SX, u: ca.SX,
                       theta: ca.SX) -> ca.SX:
-        """dv/dt (nv,)."""
         equations, xi = chart.equations, v[chart.speeds]
         if not chart.kinematic:
             return equations.acceleration(t, q, xi, u, theta)

@@ -88,7 +88,7 @@ def _is_upright(pose: Any) -> bool:
 
 
 def _hang(propagator: Propagator, start: Start) -> None:
-    """Lifts the vehicle until its lowest point is as high as the start says."""
+    """Lifts the vehicle until its lowest point is at the height of the start."""
     moment, vehicle, coulomb = propagator.moment, propagator.simulated.vehicle, propagator.coulomb
     assert vehicle is not None, "only wheels"
     assert coulomb is not None, "only Coulomb's law lets wheels fly"
@@ -147,8 +147,8 @@ def _set_speeds(propagator: Propagator, speeds: Mapping[str, float],
 
 def _fit_scrubbing(vehicle: Vehicle, q: np.ndarray, places: list[int],
                    wanted: np.ndarray) -> tuple[np.ndarray, float]:
-    """v (nv,) of the motion that wheels which scrub are commanded with, and how far it is from
-    wanted values: of any other vehicle, rolling."""
+    """v (nv,) of the commanded motion with wheels that scrub, and its distance from wanted values;
+    of any other vehicle, rolling."""
     commanded = as_commanded(vehicle)
     A, b, _ = commanded.functions.rows(0.0, q, commanded.theta)
     rows = np.vstack((A, np.eye(A.shape[1])[places]))

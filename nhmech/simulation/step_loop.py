@@ -110,7 +110,7 @@ class StepLoop:
 
     @property
     def _takes_turns(self) -> bool:
-        """Whether nothing happens between two steps but that the controller is asked."""
+        """Whether the controller is called after every step and nothing else happens between."""
         propagator = self._propagator
         watched = self._events or propagator.spare
         return not watched and self._inputs.every == 1
@@ -120,7 +120,7 @@ class StepLoop:
         self._inputs.note_twist()
 
     def _note_errors(self, recorder: Recorder) -> None:
-        """Says where the steps were too long, in the record and in the log."""
+        """Notes in the record and the log where the steps were too long."""
         propagator = self._propagator
         notice = step_notice(propagator.gauge, propagator.atlas, self._moment,
                              propagator.simulated.theta, propagator.dt)

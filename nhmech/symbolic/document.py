@@ -85,7 +85,8 @@ def _break_lines(formula: str) -> list[str]:
 
 
 def _seen(formula: str) -> int:
-    """About how many signs of it are seen: of a fraction, the wider of its halves."""
+    """About how many of its characters are visible: of a fraction, the wider of numerator and
+    denominator."""
     while (found := re.search(r"\\frac\{((?:[^{}]|\{[^{}]*\})*)\}\{((?:[^{}]|\{[^{}]*\})*)\}",
                               formula)) is not None:
         formula = formula[:found.start()] + max(found[1], found[2], key=len) \

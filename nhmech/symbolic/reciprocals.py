@@ -53,8 +53,8 @@ Program = Sequence[tuple[int, Sequence[int], Sequence[int]]]     # operation, fr
 
 
 def _divisors(program: Program) -> dict[int, tuple[int, int]]:
-    """Instruction that divides -> what it divides by, if that is no constant: where that stands,
-    and since when."""
+    """Instruction that divides -> its divisor, if not constant: where it is stored, and since
+    when."""
     since: dict[int, int] = {}
     found, constant = {}, set()
     for k, (kind, given, place) in enumerate(program):

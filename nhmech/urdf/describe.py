@@ -66,7 +66,7 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
             wheels: Sequence[Wheel] | None, free: Sequence[str],
             locked: Mapping[str, float] | None, skid: SkidArgument, speeds: Sequence[str],
             repair: bool, tyres: TyresArgument) -> Description:
-    """`describe` of a file whose faults are mended for now."""
+    """`describe` of a file whose faults are repaired for now."""
     tag = parse_tag(document)
 
     # arguments go before what the file says

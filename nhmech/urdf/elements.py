@@ -294,7 +294,6 @@ def _letters(text: str) -> str:
 
 
 def _local(element: Element) -> str:
-    """The tag without its namespace."""
     return str(element.tag).rsplit("}", 1)[-1]
 
 

@@ -62,7 +62,7 @@ def _has_mass(layout: Layout, link: str) -> bool:
 
 
 def _fill(layout: Layout, head: str, density: float) -> float | None:
-    """Give a body the mass [kg] of the boxes about its shapes; None where it has no shapes."""
+    """Gives a body the mass [kg] of the boxes about its shapes; None without shapes."""
     shapes = [s for link in layout.rigid(head)
               for s in layout.shapes(link, head) or layout.shapes(link, head, "visual")]
     parts = [box for shape in shapes if (box := _box(layout, shape, density)) is not None]

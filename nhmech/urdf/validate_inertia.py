@@ -212,8 +212,8 @@ def _describe_inertia(layout: Layout, link: str, why: str, change: float, is_cur
 
 def _share(layout: Layout, joint: Joint, carried: float, bodies: dict[str, list[Part]],
            changes: dict[str, float]) -> None:
-    """Count a wheel of revolution to its carrier, but for a thin disc with its moment about the
-    axle; `carried` [kg m^2] is what resists its turning besides."""
+    """Assigns the inertia of a wheel of revolution to its carrier, except that of a thin disc about
+    the axle; `carried` [kg m^2] also resists its turning."""
     wheel = bodies[joint.child]
     mass, centre = _centre(wheel)
     if not mass > 0:

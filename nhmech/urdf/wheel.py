@@ -22,7 +22,6 @@ def _tyre(sine: Any, along: Any, radius: Any, crown: Any) -> tuple[Any, Any]:
 
 
 def _ball(sine: Any, along: Any, radius: Any, crown: Any) -> tuple[Any, Any]:
-    """Profile of a ball, which is all crown."""
     return 0, radius
 
 

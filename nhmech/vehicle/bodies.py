@@ -87,7 +87,6 @@ class BodyContacts:
     @classmethod
     def _on(cls, vehicle: Vehicle, points: Sequence[tuple[int, _LowestPoint]],
             notices: tuple[Notice, ...] = ()) -> BodyContacts:
-        """Of joints and points of their bodies."""
         poses, joints = _poses(vehicle), list(dict.fromkeys(joint for joint, _ in points))
         nv, t = vehicle.algebroid.nv, vehicle.constrained.system.t
         touch = touch_function(vehicle.ground)
@@ -162,7 +161,7 @@ def touch_rate_function(ground: Ground) -> ca.Function:
 
 def _touch(ground: Ground, t: ca.SX, pose: ca.SX, twist: ca.SX,
            point: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Height of a point of a body, and the velocity over the ground of what of it is lowest."""
+    """Height of a point of a body, and the velocity over the ground of its lowest part."""
     R, p, n = ca.reshape(pose[:9], 3, 3), pose[9:], ca.SX(ca.sparsify(ca.DM(ground.normal)))
     axle, (circle, ball, flattest, steepest) = R @ point[3:6], ca.vertsplit(point[6:])
     across = n - axle * ca.dot(axle, n)
@@ -178,7 +177,6 @@ def _touch(ground: Ground, t: ca.SX, pose: ca.SX, twist: ca.SX,
 
 def _circle(centre: ca.SX, axle: np.ndarray, radius: ca.SX | float,
             crown: ca.SX | float = 0.0) -> list[_LowestPoint]:
-    """The points that turn with a circle."""
     side = np.linalg.svd(axle[None])[2][1]
     angles = 2 * np.pi * np.arange(AROUND) / AROUND
     spokes = [np.cos(a) * side + np.sin(a) * np.cross(axle, side) for a in angles]
@@ -213,7 +211,7 @@ ANGULAR: dict[type, Callable[..., np.ndarray]] = {
 
 
 def _points(vehicle: Vehicle) -> Iterator[tuple[int, _LowestPoint]]:
-    """Joint and point of all that can touch the ground."""
+    """Joint and point of everything that can touch the ground."""
     model = vehicle.model
     mounts = [c.mount for c in vehicle.contacts]
     on_ground = {mount.body for mount in mounts if mount.spin is None}
@@ -240,7 +238,6 @@ def _points(vehicle: Vehicle) -> Iterator[tuple[int, _LowestPoint]]:
 
 
 def _of_shapes(shapes: Sequence[pin.GeometryObject]) -> Iterator[_LowestPoint]:
-    """Of one body."""
     corners = [np.zeros((0, 3))]
     for shape in shapes:
         for kind, make in ROUND.items():
@@ -295,7 +292,6 @@ class _Pose:
 
 
 def _poses(vehicle: Vehicle) -> dict[int, _Pose]:
-    """Of all joints' bodies."""
     model, q = vehicle.model, vehicle.algebroid.q
     poses = {1: _Pose(rotation(q[3:7]), q[:3], 0, ca.SX(3, 1), 0, False)}
     for joint in range(2, model.njoints):
@@ -328,7 +324,7 @@ def _twist(poses: dict[int, _Pose], joint: int, nv: int) -> ca.SX:
 
 
 def _link(vehicle: Vehicle, joint: int) -> str:
-    """What contacts of a joint's body are called."""
+    """The name of the contacts of a joint's body."""
     link = next(frame.name for frame in vehicle.model.frames
                 if frame.type == pin.FrameType.BODY and frame.parentJoint == joint)
     # a wheel or a blade of the link itself

@@ -117,8 +117,8 @@ def _find_posing(context: BuildContext, contacts: Sequence[Contact]) -> Posing:
 
 
 def _find_gauge(context: BuildContext, contacts: Sequence[Contact]) -> Gauge | None:
-    """Of a massless root whose one child is a wheel: nothing but this would say how the root turns
-    about the axle."""
+    """The gauge of a massless root whose only child is a wheel: nothing else determines how the
+    root turns about the axle."""
     model, description = context.model, context.description
     if model.inertias[1].mass > 0 or model.njoints != 3 or len(contacts) != 1:
         return None

@@ -90,7 +90,7 @@ def find_mesh_file(filename: str, description: Description) -> Path | None:
 
 def _mend(root: Element, description: Description, loader: coal.CachedMeshLoader,
           reach: float) -> frozenset[str]:
-    """Replaces what Pinocchio would refuse, in place; the names that it will give the stand-ins."""
+    """Replaces in place what Pinocchio would refuse; returns the names of the replacements."""
     bad = {mesh.get("filename", "") for mesh in root.iter("mesh")
            if not _use_mesh(mesh, description, loader)}
     stand_ins: list[str] = []
@@ -274,7 +274,7 @@ def _colour_links(root: Element, description: Description) -> None:
 
 
 def _own_colour(material: Element, description: Description) -> str | None:
-    """What a material says itself, as a URDF writes colours."""
+    """The colour of a material itself, as a URDF writes colours."""
     color, texture = material.find("color"), material.find("texture")
     if color is not None:
         return color.get("rgba")

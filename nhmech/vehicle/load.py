@@ -96,7 +96,8 @@ def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None,
 
 def _find_cure(attempt: Callable[..., Vehicle], joints: Sequence[str],
                locked: Mapping[str, float] | None) -> Remedy | None:
-    """What gives every motion inertia, or takes those without away: the first that loads."""
+    """Finds a remedy that gives every motion inertia, or removes those without: the first with
+    which the vehicle loads."""
     cures: list[tuple[str, Any, str]] = [
         ("repair", True, "Give wheels without mass that of rubber by " if joints else
          "Give its shapes the mass of water, its wheels that of rubber by ")]

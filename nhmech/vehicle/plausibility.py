@@ -60,7 +60,6 @@ def _tilt(vehicle: Vehicle) -> Iterator[Notice]:
 
 
 def _level(wheels: tuple[Wheel, ...], worst: int, offset: float) -> Remedy | None:
-    """The radius with which it would touch the plane."""
     radius = wheels[worst].radius + offset
     if wheels[worst].radius <= 0 or radius <= 0:
         return None

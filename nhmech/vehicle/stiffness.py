@@ -91,7 +91,6 @@ def _reduce(vehicle: Vehicle, q: np.ndarray | None) -> tuple[np.ndarray, np.ndar
 
 
 def _movers(names: tuple[str, ...], v: np.ndarray) -> tuple[str, ...]:
-    """The joints that move most."""
     motion = np.abs(v) * (np.arange(len(names)) >= 6)
     order = np.argsort(-motion)[:MOST]
     return tuple(names[i] for i in order if motion[i] > SHARE * motion.max())

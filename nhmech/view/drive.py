@@ -152,7 +152,7 @@ class Drive:
         return forward, lateral, yaw
 
     def _obey(self, kind: str, word: str) -> None:
-        """One action, or the choice of a controller."""
+        """One action of the page, or the choice of a controller."""
         teleoperation = self.teleoperation
         if kind == "choose":
             if word in teleoperation.controllers:
@@ -175,7 +175,7 @@ class Drive:
             self._begin_record()
 
     def _tell(self, what: str, line: str) -> None:
-        """What the page does not show, not too often."""
+        """Prints what the page does not show, not too often."""
         now = self._now or 0.0
         if what in TOLD and now - self._told >= AGAIN:
             self._told = now

@@ -79,8 +79,8 @@ class LiveScene:
                 *self._read(moment, share), {"type": "time", "t": moment.t}]
 
     def _read(self, moment: Snapshot, share: float) -> list[dict]:
-        """What the instruments show, when that is due: the forces of many wheels take longer to
-        find than their picture, which must not wait for them."""
+        """The values of the instruments, when due: the forces of many wheels take longer than their
+        picture, which must not wait for them."""
         now, begin = time.monotonic(), time.thread_time()
         if self._instruments is None or now < self._due:
             return []
@@ -121,7 +121,6 @@ class LiveScene:
         return messages
 
     def _rows(self, moment: Snapshot) -> list[dict]:
-        """The changing lines of the legend, and the colours that go with them."""
         rows = [row for overlay in self._overlays for row in overlay.rows(moment)]
         messages = []
         for row in rows:
@@ -147,7 +146,6 @@ class LiveScene:
         self._is_stale = len(self._points) > 1
 
     def _trails(self, size: float) -> list[dict]:
-        """The newest piece of the trails, where it has grown."""
         if not self._is_stale:
             return []
         number, points, phases = self._chunk, np.array(self._points), np.array(self._phases)

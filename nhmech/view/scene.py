@@ -51,7 +51,6 @@ class Scene:
         self.paths = {joint: f"{root}/{names[joint].replace('/', '_')}" for joint in self._parts}
 
     def _draw(self, shape: pin.GeometryObject, tint: Colour | None) -> Iterator[Part]:
-        """The parts of one shape, in its own frame."""
         is_painted = shape.overrideMaterial or not np.allclose(shape.meshColor, UNPAINTED)
         colour = shape.meshColor if is_painted else DEFAULT_COLOR
         if tint is not None:
@@ -165,7 +164,6 @@ class Scene:
 
 
 def _paint(shape: pin.GeometryObject, material: dict) -> Iterator[Part]:
-    """The whole shape in one material."""
     for geometry, pose in convert(shape.geometry):
         yield geometry, material, pose
 

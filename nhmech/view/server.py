@@ -129,8 +129,8 @@ class Server:
         self._looked_at.set()
 
     def _wake(self) -> None:
-        """Has the server's thread send soon. There is no timer: beside a busy loop, each turn of a
-        thread costs milliseconds."""
+        """Makes the server's thread send soon. There is no timer: beside a busy loop, each turn of
+        a thread costs milliseconds."""
         with self._lock:
             waits, self._due = self._due, True
         if not waits:

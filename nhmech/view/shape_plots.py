@@ -113,7 +113,6 @@ def _is_heavy(vehicle: Vehicle, tilt: str) -> bool:
 
 
 def _values(vehicle: Vehicle, trajectory: Trajectory, name: str) -> np.ndarray:
-    """One coordinate along the run, unwrapped [rad, m]."""
     if name not in (*TILTS, "tilt", "height"):
         return trajectory.column(f"{name}.position")
     if name == "height":

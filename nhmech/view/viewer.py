@@ -237,8 +237,8 @@ class Viewer:
             due = max(time.monotonic(), due + max(1 / FPS, rest))
 
     def _draw(self) -> None:
-        """Hands the newest moment over to the window, unless it has been drawn; a failure is
-        raised by the next call of `display` or `flush`."""
+        """Hands the newest moment over to the window, unless it has been drawn; the next call of
+        `display` or `flush` raises a failure."""
         with self._lock:
             # in this order, a state that arrives between the two lines is still drawn
             passed, self._passed = self._passed, []
@@ -261,8 +261,8 @@ class Viewer:
 
 def _instruments(vehicle: Drawable, window: str | None, drive: bool,
                  mu: float | Mapping[str, float] | None) -> Callable[..., Instruments] | None:
-    """What makes them; None where there are none. Raises `InputError` for what cannot be driven
-    from a page."""
+    """Their factory; None if there are none. Raises `InputError` for vehicles that a page cannot
+    drive."""
     if isinstance(vehicle, Vehicle) and window is None:
         return partial(Instruments, vehicle, mu)
     if drive and window is not None:

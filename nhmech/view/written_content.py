@@ -104,7 +104,7 @@ def vehicle_content(vehicle: Vehicle, joints: Mapping[str, float] | None, pose: 
 
 
 def _remarks(vehicle: Vehicle) -> str:
-    """What the page does not simulate of how the wheels meet the ground."""
+    """What the page does not simulate about the contacts."""
     found = []
     if as_commanded(vehicle) is not vehicle:
         found.append("its wheels turn it by sliding: here it turns by the mid-axle model, without "
@@ -175,8 +175,8 @@ def _note(vehicle: Vehicle) -> str:
 
 
 def _driving(vehicle: Vehicle) -> dict[str, Any] | None:
-    """What the reader's hands command: limits of the twist, how fast it may change, and how tightly
-    the vehicle turns; None of a vehicle without driven wheels."""
+    """How the reader drives: limits of the twist and of its changes, and the turning radius; None
+    for a vehicle without driven wheels."""
     if not follows_twists(vehicle):
         return None
     limits = easy_limits(vehicle)
@@ -189,7 +189,7 @@ def _driving(vehicle: Vehicle) -> dict[str, Any] | None:
 
 
 def _speeds(vehicle: Vehicle) -> list[dict[str, Any]]:
-    """Independent speeds that can be pushed, and by how much."""
+    """Independent speeds that can be pushed, and their sizes."""
     length = vehicle.steering.length
     pace = math.sqrt(abs(vehicle.parameters.values["gravity"]) * length)
     v_names, units = vehicle.algebroid.v_names, vehicle.algebroid.v_units

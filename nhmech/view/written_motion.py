@@ -67,5 +67,5 @@ def _write_chart(chart: ChartParts, parts: StepParts, also: dict[str, ca.Functio
 
 
 def _finite(number: float) -> float:
-    """What JSON, which has no infinity, takes in its place."""
+    """The value with a JSON substitute for infinity."""
     return 1e300 if isinf(number) else float(number)

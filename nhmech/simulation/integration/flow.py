@@ -101,7 +101,7 @@ def _choice(nz: int) -> ca.Function:
 
 
 def _repeat(name: str, once: ca.Function, times: int) -> ca.Function:
-    """`once` so many times, not any more where the last entry of what it is given has become 0."""
+    """`once` applied repeatedly, until the last entry of its argument is 0."""
     symbols = once.mx_in()
     y, keep = symbols[0], ca.Function(f"{name}_keep", symbols, [symbols[0]])
     running = ca.Function.if_else(f"{name}_running", once, keep)

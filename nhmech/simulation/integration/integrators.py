@@ -361,7 +361,7 @@ def _step_and_read(equations: Equations, method: Method, kinematic: bool) -> ca.
 
 
 def _append_state(step: ca.Function, read: ca.Function) -> ca.Function:
-    """The function with q and v of its x after it."""
+    """The function with q and v of its x appended."""
     inputs = step.mx_in()
     t, theta = inputs[0], inputs[2 if len(inputs) == 5 else 3]
     if len(inputs) > 5:

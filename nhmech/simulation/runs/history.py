@@ -274,7 +274,7 @@ class History:
         return found
 
     def _units(self, part: str) -> dict[str, str]:
-        """Name -> unit in one part; nothing of a system that is not known."""
+        """Name -> unit in one part; empty for an unknown system."""
         if part == TWIST:
             return dict(zip(self.names.get(part, ()), TWIST_UNITS))
         if part == "angles":

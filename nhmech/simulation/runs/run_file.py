@@ -196,7 +196,6 @@ def _checksums(rows: np.ndarray) -> np.ndarray:
 
 
 def _seal(rows: np.ndarray) -> np.ndarray:
-    """Rows (n, width) with their checksums behind them, (n, width + 1)."""
     return np.column_stack([rows, _checksums(rows).view("<f8")])
 
 

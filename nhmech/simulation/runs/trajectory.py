@@ -126,7 +126,6 @@ class Trajectory(History):
         return cls(**{**info.layout.split(rows), **about})
 
     def _arrays(self) -> dict[str, np.ndarray]:
-        """The recorded arrays by name."""
         found = {name: getattr(self, name) for name in (*ARRAYS, *BESIDE)}
         return {name: array for name, array in found.items() if array is not None}
 

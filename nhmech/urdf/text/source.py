@@ -128,7 +128,7 @@ class Source:
 
 
 def _read_words(text: str) -> tuple[float, ...] | None:
-    """The numbers that a URDF parser reads; None where a word is none."""
+    """The numbers as a URDF parser reads them; None if a word is not a number."""
     if not text.isascii() or "_" in text:
         return None       # Python reads 1_000 and the digits of other scripts, parsers do not
     try:
@@ -197,7 +197,7 @@ def read_source(source: str | bytes | os.PathLike, packages: Mapping | None = No
 
 
 def _read_content(source: object) -> tuple[Path | None, bytes | str]:
-    """The path, if there is one, and what is in it; else the XML itself."""
+    """The path, if any, and the contents; else the XML itself."""
     if isinstance(source, bytes):
         return None, source
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
@@ -267,7 +267,7 @@ def _find_failure(text: str) -> tuple[int, int] | None:
 
 
 def _explain(text: str, error: etree.XMLSyntaxError) -> str:
-    """What a text is that is no XML, or what is wrong with it."""
+    """Explains what a text that is not XML is, or what is wrong with it."""
     if not text.strip():
         return "the file is empty"
     if text.startswith("version https://git-lfs"):

@@ -76,7 +76,6 @@ def _find_errors(source: Source) -> Iterator[ElementError]:
 
 
 def _check_expanded(source: Source, element: Element) -> None:
-    """Nothing of xacro is left."""
     tag = element.tag
     if "xacro" in tag.rsplit("}", 1)[0] and "}" in tag:
         raise source.error(element, "is not expanded; xacro leaves its elements alone where the "
@@ -108,7 +107,8 @@ class NamedElements:
 
 
 def _unshowable_name(source: Source, element: Element) -> ElementError:
-    """Such a name breaks the lines of terminals, tables and plots, and no run file takes it."""
+    """Reports such a name, which breaks the lines of terminals, tables and plots, and which no run
+    file accepts."""
     name = element.get("name", "")
     shown = "".join(c for c in name if c.isprintable()) or element.tag
     return source.error(element, f"the name {name!a} has characters that cannot be shown: name it "

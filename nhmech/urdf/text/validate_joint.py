@@ -109,7 +109,7 @@ def _read_xyz(source: Source, origin: Element) -> None:
 
 
 def _check_angles(source: Source, origin: Element) -> None:
-    """More than a turn, in whole or half numbers, are degrees."""
+    """Reports angles above a turn that are whole or half numbers: they are degrees."""
     rpy = source.triple(origin, "rpy", (0.0, 0.0, 0.0))
     if are_degrees(rpy):
         meant = " ".join(f"{radians(angle):.16g}" for angle in rpy)

@@ -52,7 +52,6 @@ def _check_size(source: Source, shape: Element) -> None:
 
 
 def _sizes(source: Source, shape: Element) -> tuple[float, ...]:
-    """Lengths [m] of a box, sphere, cylinder or capsule."""
     if shape.tag == "box":
         return source.triple(shape, "size")
     return tuple(source.number(shape, attribute) for attribute in _SHAPES[shape.tag])

@@ -102,28 +102,28 @@ def _see(rollers: Rollers | None) -> list[Clue]:
 
 
 def _find_swivel(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
-    """A caster above the wheel that could not turn: so it is drawn where a wheel goes any way."""
+    """Evidence: a caster above the wheel that could not turn is drawn so because the wheel rolls in
+    any direction."""
     for joint in layout.path(layout.carrier(wheel)):
         if is_idle_caster(layout, joint, [wheel]):
             yield Clue(Tread.OMNI, "upright joints above them that have neither trail nor motor")
 
 
 def _find_fixed_caster(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
-    """A caster that is fixed, above a wheel with a motor, which no caster has."""
+    """Evidence: a caster that is fixed above a wheel with a motor, which no caster has."""
     if layout.elements.rolls(wheel.name) and any(not joint.moves and is_caster(layout, joint.child)
                                                  for joint in layout.path(layout.carrier(wheel))):
         yield Clue(Tread.OMNI, "fixed casters above wheels with motors")
 
 
 def _read_plugins(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
-    """Plugins that name the wheel, or that name none."""
     for plugin in layout.elements.drives:
         if plugin.drive in _TREADS and wheel.joint in (plugin.wheels or (wheel.joint,)):
             yield Clue(_TREADS[plugin.drive], f"the plugin {plugin.name!r}")
 
 
 def _read_names(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
-    """Words in the names of the wheel's joint, links and meshes."""
+    """Evidence: words in the names of the wheel's joint, links and meshes."""
     joint = layout.joints[wheel.name]
     links = layout.rigid(joint.child)
     meshes = [PurePosixPath(shape.mesh).name for link in links for tag in ("visual", "collision")
@@ -142,7 +142,7 @@ def _read_mesh(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
 
 
 def _rubbing(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
-    """Friction along one oblique direction only."""
+    """Evidence: friction along one oblique direction only."""
     for link in layout.rigid(layout.joints[wheel.name].child):
         friction = layout.elements.friction.get(link)
         if friction is not None and friction.is_oblique:
@@ -150,14 +150,14 @@ def _rubbing(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
 
 
 def _read_planar_plugins(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
-    """Plugins that move the model sideways too."""
+    """Evidence: plugins that move the model sideways too."""
     for plugin in layout.elements.drives:
         if plugin.drive is DriveType.PLANAR:
             yield Clue(Tread.OMNI, f"the plugin {plugin.name!r}")
 
 
 def _read_robot_names(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
-    """Names of the robot, its hardware and its controllers."""
+    """Evidence: names of the robot, its hardware and its controllers."""
     for name in (layout.source.root.get("name", ""), *layout.elements.words):
         tread = next((t for word, t in _WORDS if word in name.lower()), None)
         if tread is None and (drive := recognise(name)) is not None:

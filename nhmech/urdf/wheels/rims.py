@@ -112,7 +112,7 @@ def find_rim(layout: Layout, joint: Joint, *, meshes: bool = True) -> Rim | None
 
 
 def _largest(rims: Iterable[Rim]) -> Rim | None:
-    """The largest; of equal ones the first, also where rounding makes the next a little larger."""
+    """The largest; of equal ones, up to rounding, the first."""
     best = None
     for rim in rims:
         if best is None or rim.radius > best.radius * (1 + 1e-9):
@@ -241,7 +241,6 @@ def _is_across(shape: LinkShape, joint: Joint) -> bool:
 
 def _rims(layout: Layout, joint: Joint, links: Iterable[str],
           sources: Collection[RimSource]) -> Iterator[Rim]:
-    """All rims of these sources, in the order of the links."""
     for source in sources:
         tag = source.value.partition(" ")[0]
         is_mesh = source in (RimSource.COLLISION_MESH, RimSource.VISUAL_MESH)

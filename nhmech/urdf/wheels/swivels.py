@@ -87,8 +87,8 @@ def is_idle_caster(layout: Layout, joint: Joint, wheels: Sequence[Wheel]) -> boo
 
 
 def _is_left_out(layout: Layout, joint: Joint, wheel: str) -> bool:
-    """Whether the file tells that wheels are driven, and not this one, and no name says that the
-    joint above it steers."""
+    """Whether the file lists driven wheels without this one, and no name says that the joint above
+    it steers."""
     rolls = layout.elements.rolls
     return not rolls(wheel) and not matches_name("steer", joint.name, joint.child) and any(
         rolls(other.name) for other in layout.joints.values()
@@ -146,5 +146,4 @@ def is_caster(layout: Layout, link: str) -> bool:
 
 
 def _names_of(layout: Layout, link: str) -> tuple[str, ...]:
-    """Of a link, and of the joint it hangs on."""
     return (link, layout.above[link].name) if link in layout.above else (link,)
