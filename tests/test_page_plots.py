@@ -13,8 +13,8 @@ from nhmech.control import WheelServo
 from nhmech.simulation import Phase
 from nhmech.simulation.simulator import Simulator
 from nhmech.view import Forces, Viewer, save_html
+from nhmech.view.animation import MOST, make_curves
 from nhmech.view.browser import Browser
-from nhmech.view.curves import MOST, make_curves
 from nhmech.view.drawable import Snapshot
 from nhmech.view.instruments import Instruments
 from nhmech.view.live import LiveScene

@@ -13,7 +13,6 @@ from ..checks import read_number, read_vector
 from ..errors import InputError, MechanicsError, listed
 from ..symbolic.plain_text import text
 from ..symbolic.row_reduction import ZERO, unit_rows
-from ..symbolic.term_size import term_size
 from .system import ConstrainedSystem
 
 Near = tuple[ArrayLike, ArrayLike]     # (q, v)
@@ -76,7 +75,7 @@ class ConstraintManifold:
         """True where chi is zero at all points, relative to its terms, there and off the manifold,
         and to `scale`, that of what it was made from. Raises `MechanicsError` where it is not
         finite."""
-        values, size = self.at_points(chi), term_size(chi)
+        values, size = self.at_points(chi), _term_size(chi)
         if not np.all(np.isfinite(values)):
             raise MechanicsError(f"constraint {write_out(chi)} is not finite on the manifold; give "
                                  "a state of the wanted motion as `near`")
@@ -238,3 +237,16 @@ def null_space(matrix: np.ndarray, scale: float | None = None) -> np.ndarray:
 def product_size(left: np.ndarray, right: np.ndarray) -> float:
     """The largest entry of |A| |B|: beside it, what cancels in A B is rounding, in any unit."""
     return float((np.abs(left) @ np.abs(right)).max(initial=0.0))
+
+
+def _term_size(expression: ca.SX) -> ca.SX:
+    """The sum of the magnitudes of a scalar's terms, |a| + |b| of a - b: next to it their rounding
+    errors are small."""
+    size, waiting = ca.SX(0.0), [ca.SX(expression)]
+    while waiting:
+        e = waiting.pop()
+        if e.n_dep() and e.op() in (ca.OP_ADD, ca.OP_SUB, ca.OP_NEG):
+            waiting += (e.dep(i) for i in range(e.n_dep()))
+        else:
+            size += ca.fabs(e)
+    return size

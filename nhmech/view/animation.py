@@ -4,14 +4,17 @@ grow along."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
+from ..simulation.runs.trajectory import Trajectory
+from ..vehicle.vehicle import Vehicle
 from .camera import View, frame
-from .curves import make_curves
 from .drawable import Playable, Snapshot
 from .floor import RIBBON, floor_pose, grid_cell, is_moving
+from .instruments import Instruments
 from .layers import make_layers
 from .messages import set_transform
 from .overlays.contact_phases import ContactPhases, draw_trail, phases_along
@@ -21,6 +24,7 @@ from .scene import FOCUS, Scene
 from .shapes import floats
 
 CHORD = 0.05  # of a trail's width: a bend that is cut by less cannot be seen
+MOST = 300    # moments of a curve, as many as a small plot shows
 
 
 def animate(scene: Scene, trajectory: Playable, fps: float, overlays: Sequence[Overlay] = (),
@@ -140,3 +144,20 @@ def _clip(path: str, times: np.ndarray, poses: np.ndarray) -> dict:
 
 def _track(name: str, kind: str, times: np.ndarray, values: object) -> dict:
     return {"name": name, "type": kind, "times": floats(times), "values": values}
+
+
+def make_curves(scene: Scene, motion: Playable) -> list[dict[str, Any]]:
+    """The messages: of a vehicle's wheels, of readings at moments over the run, and of all columns
+    of a trajectory there. None where there is nothing to plot: a picture, or no vehicle."""
+    vehicle = scene.vehicle
+    if not isinstance(vehicle, Vehicle) or not isinstance(motion, Trajectory) or len(motion.t) < 2:
+        return []
+    rows = np.unique(np.linspace(0, len(motion.t) - 1, MOST).round().astype(int))
+    instruments = Instruments(vehicle, paths=scene.paths)
+    moments = snapshots(vehicle.model, motion, motion.t[rows], motion.q[rows])
+    readings = [instruments.read(moment) for moment in moments]
+    columns = [{"name": f"{name} [{column.unit}]" if column.unit else name, "unit": column.unit,
+                "values": floats(np.asarray(column.values)[rows])}
+               for name, column in motion.columns().items() if name != "t"]
+    return [instruments.describe(moments[0]), {"type": "readings", "readings": readings},
+            {"type": "columns", "t": floats(motion.t[rows]), "columns": columns}]
