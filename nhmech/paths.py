@@ -31,7 +31,7 @@ def urdf_path(name: str) -> Path:
     Raises
     ------
     InputError
-        With the names that exist where there is no such file.
+        If there is no such file, with the names that exist.
 
     Examples
     --------

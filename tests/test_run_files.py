@@ -233,13 +233,16 @@ def test_a_run_that_stops_early_is_saved(name, tmp_path):
 # -- a disk that is full ---------------------------------------------------------------------------
 @contextmanager
 def largest_file(size):
-    """Files may not grow beyond `size` bytes: writing fails as it does on a full disk."""
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    """Files may not grow beyond `size` bytes: writing fails as it does on a full disk. No modules
+    are compiled meanwhile, which would be kept, cut off."""
+    limits, writes = resource.getrlimit(resource.RLIMIT_FSIZE), sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        sys.dont_write_bytecode = writes
 
 
 def test_a_full_disk_keeps_the_trajectory(tmp_path, often):

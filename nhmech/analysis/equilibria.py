@@ -29,8 +29,7 @@ class Equilibrium:
     q, xi, u, v
         (nq,), (nxi,), (nu,), and the fibre coordinates that follow, (nv,).
     residual
-        Largest of the rates that should vanish, and of what the conditions ask for, each in its own
-        SI unit.
+        Largest of the rates that should vanish, and of the conditions' errors, each in its SI unit.
     family
         Dimension of the family of steady motions through this one with the same conditions; 0 if
         they determine it.

@@ -82,7 +82,7 @@ def linearise(constrained: HasConstrained | Variations, q: np.ndarray, xi: np.nd
 
     The variational equation is in `Variations`. By default the directions in which the system is
     symmetric are left out: position, heading and wheel angles on level ground. A hitch angle on
-    which nothing depends is kept, because it moves by itself.
+    which nothing depends is kept, because it has dynamics of its own.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ def motions(constrained: HasConstrained, *, wheel_angles: bool = False, q: np.nd
         Keep the angles of wheels, and the joints that a coupling or a mimic makes functions of
         others.
     q
-        Only this configuration as sample, with rows and speeds that serve well there.
+        Only this configuration as sample, with rows and speeds that are well conditioned there.
 
     Raises
     ------

@@ -274,7 +274,7 @@ class RunValidity:
         Parameters
         ----------
         call
-            Makes of a wheel's name what it is called.
+            Maps a wheel's name to the one to print.
         """
         if self.events:
             t, name = self.events[0]

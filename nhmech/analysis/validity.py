@@ -122,7 +122,7 @@ class Validity:
         return _worst(self.wheels, self.lifted)
 
     def reason(self, call: Callable[[str], str] = str) -> str:
-        """What is wrong, or would be first; `call` makes of a wheel's name what it is called."""
+        """What fails, or would fail first; `call` maps a wheel's name to the one to print."""
         return _reason(self.worst, self.lifted, call)
 
     def describe(self) -> str:

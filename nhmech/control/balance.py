@@ -38,7 +38,7 @@ class Balance:
     vehicle
         With a free pitch.
     twist
-        As in `TwistDrive`; (0, 0, 0) stands still, (0, 0, w) turns on the spot.
+        As in `TwistDrive`; (0, 0, 0) is rest, (0, 0, w) turns on the spot.
     speed_weight
         Weight of the wheels' speeds.
     effort

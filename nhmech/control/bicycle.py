@@ -26,8 +26,8 @@ class BicycleBalance:
 
     The gains are those of `PathRegulator`: states lateral error and heading error of the rear axle,
     roll, steering and their rates, from the exact linearisation at the given speed, so the same
-    code serves every bicycle. After Sharp, *Motorcycle steering control by road preview*,
-    ASME J. Dyn. Syst. Meas. Control 129 (2007) 373.
+    code works for every bicycle. After Sharp, *Motorcycle steering control by road preview*, ASME
+    J. Dyn. Syst. Meas. Control 129 (2007) 373.
 
     Parameters
     ----------

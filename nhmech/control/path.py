@@ -258,7 +258,7 @@ class Path(ABC):
         return s[np.argmin(squares, axis=-1)]
 
     def place(self, x: float = 0.0, y: float = 0.0, yaw: float = 0.0) -> Path:
-        """The same path in a frame that stands at (x, y) [m], turned by yaw [rad].
+        """The same path moved to (x, y) [m] and turned by yaw [rad].
 
         Raises
         ------

@@ -27,21 +27,20 @@ Twist = TwistValues | Callable[[float, State], TwistValues]
 class TwistDrive:
     """Body twist to joint commands, for every kind of vehicle: steering first, then wheels.
 
-    Forward speed and yaw rate are those of the command wherever the vehicle can have them, as a
-    robot's `cmd_vel` means them; the lateral speed is too where it is free, and follows from the
-    fixed axle where there is one, for the base need not stand on it. Where a steering joint would
-    pass a limit of its angle, the vehicle goes forward as commanded and turns less (and moves less
-    to the side, where that is free), so that no part of the command is exceeded once the steering
-    is there; a car that is to turn on the spot stands still. Each driven steering joint
-    goes to the angle at which its wheel's lateral row lets that twist pass. What the axles allow of
-    it at their present angles (least squares onto the kernel of the lateral rows, but forward no
-    faster than commanded, or than half the twist's size) then gives each driven wheel the rate that
-    solves its own rolling row A v + b = 0, steering rates included.
-    Where a driven joint would pass its velocity limit, the whole twist is slower by one factor, so
-    that the path stays that of the command.
-    A wheel that trails a driven joint which turns all the way round, as a powered caster or the
-    wheels below a turntable do, bars no twist: the joint gets the rate that solves the lateral row.
-    Other driven joints, such as a lift, are kept from moving.
+    Forward speed and yaw rate are the commanded ones wherever the vehicle can have them, as with a
+    robot's `cmd_vel`; so is the lateral speed if it is free. With a fixed axle, the lateral speed
+    follows from it, because the base need not be on the axle. Where a steering joint would pass a
+    limit of its angle, the vehicle goes forward as commanded and turns less (and moves less to the
+    side, where that is free), so that no part of the command is exceeded once the steering is
+    there; a car that is to turn on the spot stands still. Each driven steering joint goes to the
+    angle at which its wheel's lateral row lets that twist pass. What the axles allow of it at their
+    present angles (least squares onto the kernel of the lateral rows, but forward no faster than
+    commanded, or than half the twist's size) then gives each driven wheel the rate that solves its
+    own rolling row A v + b = 0, steering rates included. Where a driven joint would pass its
+    velocity limit, the whole twist is slower by one factor, so that the path stays that of the
+    command. A wheel that trails a driven joint which turns all the way round, as a powered caster
+    or the wheels below a turntable do, bars no twist: the joint gets the rate that solves the
+    lateral row. Other driven joints, such as a lift, are kept from moving.
 
     Parameters
     ----------

@@ -58,10 +58,10 @@ class WheelServo(Combinator):
 
     A commanded position p* [rad] becomes the rate (p* - p) / (4 T), the cascade of a steering
     motor: both loops together are critically damped at 2 T. Commanded efforts pass; joints without
-    a command get none. Where more joints are driven than can move on their own (all wheels of a
-    car), efforts with which they only brace against each other are left out, and are not
-    integrated: of the efforts only the part P along rates that the joints can have together counts,
-    at the present configuration.
+    a command get none. If more joints are driven than can move independently (all wheels of a car),
+    efforts with which they only push against each other are omitted and not integrated: only the
+    part P of the efforts along rates that the joints can have together counts, at the present
+    configuration.
 
     Two-degree-of-freedom PI control with conditional integration: K. J. Astrom and T. Hagglund,
     Advanced PID Control (2006), sections 3.4 and 3.5. `simulation.inverse_dynamics` closes the same

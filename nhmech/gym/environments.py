@@ -32,7 +32,7 @@ class TaskEnv(gymnasium.Env):
         import nhmech.gym
         env = gymnasium.make("nhmech/PathFollowing-v0", vehicle="differential_drive")
 
-    info has what the task tells (`Task.told`), and "reason" where the simulator stopped.
+    info has the task's values (`Task.told`), and "reason" if the simulator stopped.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class TaskEnv(gymnasium.Env):
         return self._lanes.observation[0].copy(), self._info()
 
     def begin_at(self, x: np.ndarray) -> np.ndarray:
-        """Begins an episode at a state x (nx,) of one's own, and returns what is observed."""
+        """Begins an episode at a given state x (nx,), and returns the observation."""
         self.reset()
         lane, theta = np.zeros(1, int), self.task.dynamics.theta
         x = read_vector("x", x, self.task.dynamics.names)

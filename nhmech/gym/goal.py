@@ -31,13 +31,13 @@ class GoalTask(Task):
     Parameters
     ----------
     radius
-        Goals lie up to so many lengths away.
+        Goals are up to this many lengths away.
     within
         [lengths] at which the goal is reached.
     aligned
-        [rad] of the heading at which it is; pi asks for the place alone.
+        [rad] of the heading at which it is reached; with pi, only the position counts.
     **task
-        What all tasks share: `Task`.
+        Parameters of `Task`.
 
     Raises
     ------

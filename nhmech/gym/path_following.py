@@ -84,7 +84,7 @@ class PathTask(Task):
         return self.placed(states, x, y, yaw), along[None]
 
     def base(self, pose: tuple[np.ndarray, np.ndarray, np.ndarray]) -> tuple[Any, Any, Any]:
-        """x, y and yaw of the base from those of what is to stay on the path."""
+        """x, y and yaw of the base from those of the frame that follows the path."""
         yaw = pose[2] - self.unicycle.yaw
         c, s = np.cos(yaw), np.sin(yaw)
         ahead, left = self.unicycle.offset

@@ -253,7 +253,7 @@ class Task(ABC):
 
     @abstractmethod
     def joined(self, x: np.ndarray) -> np.ndarray:
-        """The memory (m,) of a lane that begins at a state x (nx,) of its own."""
+        """The memory (m,) of a lane that begins at the state x (nx,)."""
 
     # -- elsewhere ---------------------------------------------------------------------------------
     def configuration(self, x: np.ndarray) -> np.ndarray:
@@ -262,8 +262,8 @@ class Task(ABC):
         return vector.configuration(x[:vector.nconf])
 
     def controller(self, policy: Policy) -> Controller:
-        """A policy as a controller for `Simulator`, with `control_period=period`; of what it sees,
-        without noise or delay."""
+        """A policy as a controller for `Simulator`, with `control_period=period`, without noise or
+        delay."""
         return _PolicyController(self, policy)
 
 

@@ -23,7 +23,7 @@ def write_csv(trajectory: Trajectory, path: str | PathLike[str], *, forces: bool
               progress: Callable[[float], None] | None = None) -> Path:
     """Writes a run as CSV: a line of names, then one line for every state.
 
-    Units stand behind the names in brackets, as in "q.x [m]".
+    Units follow the names in brackets, as in "q.x [m]".
 
     Numbers have as many digits as restore them bit by bit.
 

@@ -60,8 +60,7 @@ def export_run(trajectory: Trajectory, path: str | PathLike[str], *, forces: boo
     path
         Of the file, which is replaced: .csv, .parquet or .mcap.
     forces
-        Whether the ground's forces on the wheels are computed; where a run has none they are left
-        out.
+        Whether to compute the ground's forces on the wheels, if the run has any.
     rate
         States per second at most; None exports all that were recorded.
     progress

@@ -72,8 +72,8 @@ def write_mcap(trajectory: Trajectory, path: str | PathLike[str], *, forces: boo
         (N, 3) forward, lateral [m/s] and yaw rate [rad/s] at each recorded state, in place of the
         run's `commanded_twist`; states where it is NaN get no /cmd_vel.
     imus
-        Links that carry an inertial measurement unit. None takes those with such a sensor in the
-        file's `<gazebo>`, else those whose name says so.
+        Links that carry an inertial measurement unit. By default those with such a sensor in the
+        file's `<gazebo>`, else those named so.
 
     Raises
     ------

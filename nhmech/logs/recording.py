@@ -74,9 +74,9 @@ def read_recording(path: str | PathLike[str]) -> Recording:
     Raises
     ------
     InputError
-        For what is none of these.
+        For any other file.
     NhmechError
-        Where the package that reads bags is missing.
+        If the package that reads bags is missing.
 
     Examples
     --------

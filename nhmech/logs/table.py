@@ -59,8 +59,8 @@ class Table:
     trajectory
         The run.
     forces
-        Whether the ground's forces on the wheels are among them, "force.<contact>.<direction>"
-        [N]; where the run has none they are left out.
+        Whether to include the ground's forces on the wheels, "force.<contact>.<direction>" [N], if
+        the run has any.
     rate
         States per second at most; None takes all.
     progress

@@ -35,7 +35,7 @@ def chetaev(constrained: HasConstrained,
 
     The quasi-velocities are all fibre coordinates, xi = v: states must satisfy C = 0, which the
     motion then keeps as a first integral. `Simulator` takes the result: a run starts on C = 0, and
-    is brought back to it after each step. The multipliers are those of the kept linear rows, in
+    is projected back to it after each step. The multipliers are those of the kept linear rows, in
     their order, and then of `constraints`. The energy is conserved where C is homogeneous in v and
     L, tau are conservative, and in general not otherwise.
 

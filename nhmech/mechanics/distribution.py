@@ -71,8 +71,8 @@ class Distribution:
         return self.A.shape[0]
 
     def sparse_basis(self, kept: Sequence[int]) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """B, c, R with A = R B and b = R c for the rows `kept`, R orthogonal:
-        spans whose rows are all kept stand in their own basis."""
+        """B, c, R with A = R B and b = R c for the rows `kept`, R orthogonal: spans whose rows are
+        all kept use their own basis."""
         rows = list(kept)
         forms, offsets = ca.SX(self.A[rows, :]), ca.SX(self.b[rows])
         rotation = ca.SX.eye(len(rows))

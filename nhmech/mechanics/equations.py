@@ -67,7 +67,7 @@ class Equations:
         return to_notebook(self._sections(True))
 
     def latex(self) -> str:
-        """The equations as a LaTeX document that compiles by itself."""
+        """The equations as a complete LaTeX document."""
         return to_latex("Equations of motion", self._sections(True))
 
     def _sections(self, as_latex: bool) -> list[Section]:

@@ -75,7 +75,7 @@ class Morphism:
         Raises
         ------
         MechanicsError
-            That names what is not carried.
+            With the name of what the map does not preserve.
         """
         self.check(upstairs)
         one, other = require_constrained(upstairs), require_constrained(downstairs)

@@ -53,7 +53,7 @@ class NonholonomicBracket:
 
     def jacobiator(self, q: ArrayLike, p: ArrayLike) -> np.ndarray:
         """{z_i, {z_j, z_k}} and its cyclic sum, (n, n, n): zero everywhere where the constraints
-        are holonomic, or where the bracket is a Poisson bracket all the same."""
+        are holonomic, or where the bracket is nevertheless a Poisson bracket."""
         values = self.jacobi(q, p, self.parameters).full()
         n = len(values)
         return values.reshape(n, n, n, order="F")

@@ -106,7 +106,7 @@ class Prolongation:
 
 @check_arguments
 def prolongation(constrained: HasConstrained) -> Prolongation:
-    """The prolongation of a system's algebroid, and what is natural on it.
+    """The prolongation of a system's algebroid, and its canonical objects.
 
     That is its vertical endomorphism, its Liouville section, its Cartan forms and, of the motion
     without constraints, the dynamical covariant derivative and the Jacobi endomorphism.

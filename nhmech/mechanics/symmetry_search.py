@@ -29,8 +29,8 @@ def find_symmetry(constrained: HasConstrained) -> Symmetry:
 
     Candidates: each basis section of the fibre (translations, and S^1 of an angle or a wheel); q_i
     d/dq_j of all flat coordinates, from which turns such as x d/dy - y d/dx + d/dphi are made;
-    turns of quaternions about axes of space and of the body. So SE(2), SE(3), tori and products
-    are found, and what is not affine in these coordinates is not.
+    turns of quaternions about axes of space and of the body. This finds SE(2), SE(3), tori and
+    products, but no symmetry that is not affine in these coordinates.
 
     Parameters
     ----------

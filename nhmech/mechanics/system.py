@@ -241,7 +241,7 @@ class ConstrainedSystem:
     invariant
         chi(t, q, v) (k,), whose zeros are the manifold on which the motion takes place and which it
         does not leave: nonlinear constraints, and those that the constraint algorithm found. A run
-        starts on it, and is brought back to it after each step.
+        starts on it, and is projected back to it after each step.
     friction
         Generalised force per unit of the force of each row, beside the row itself, (nv, m), a
         function of (t, q, v, u, theta) and of `loads`: the force f of the rows exerts (A^T +
@@ -279,7 +279,7 @@ class ConstrainedSystem:
         return to_notebook(self._sections(True))
 
     def latex(self) -> str:
-        """Lagrangian, forces and constraints as a LaTeX document that compiles by itself."""
+        """Lagrangian, forces and constraints as a complete LaTeX document."""
         return to_latex("Constrained system", self._sections(True))
 
     def _sections(self, as_latex: bool) -> list[Section]:

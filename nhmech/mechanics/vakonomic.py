@@ -21,8 +21,8 @@ from .system import ConstrainedSystem, HasConstrained, require_constrained
 def vakonomic(constrained: HasConstrained) -> ConstrainedSystem:
     """The variational problem among curves that satisfy the constraints.
 
-    The Lagrangian L + lambda . (A v + b) without rows, lambda fibre coordinates with rates of
-    their own: their starts choose among the motions through one state. Motions are those of
+    The Lagrangian L + lambda . (A v + b) without rows, lambda being fibre coordinates with their
+    own rates: their initial values select one of the motions through a state. Motions are those of
     Lagrange and d'Alembert where lambda . B(E_a, v) = 0 for all a, B the curvature of the
     constraints: always for holonomic ones, for one lambda where a rolling disk is upright, and for
     none where z' = y x'. With L = T they are geodesics of sub-Riemannian geometry. Sources: Kozlov,

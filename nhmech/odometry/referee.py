@@ -109,7 +109,7 @@ class OdometryReport:
             for side, word in ((1, "left"), (-1, "right"))}
 
     def lines(self) -> list[str]:
-        """The numbers that fit best, a line each; what the log leaves open is said so."""
+        """The best-fitting numbers, one per line; the log does not determine those marked so."""
         words = {"track": "wheel separation, times", "wheelbase": "wheelbase, times",
                  "sensor_x": "sensor x [m]", "sensor_y": "sensor y [m]",
                  "sensor_yaw": "sensor yaw [rad]", "slide": "slide to the left [m/s]",
@@ -131,8 +131,8 @@ def judge_odometry(vehicle: Vehicle, joints: JointSamples, pose: PoseSamples, *,
     """Replays logged joints through ideal rolling, and says where logged poses contradict them.
 
     Poses may be those of the odometry, which should follow from the wheels alone, or of a sensor
-    that sees the world, such as motion capture; what is passing in them is slip, what is lasting
-    is geometry, signs, the sensor's place or the clock.
+    that sees the world, such as motion capture; passing errors are slip, lasting ones are due to
+    geometry, signs, the sensor's pose or the clock.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ class Odometry:
 
 
 class Bridge:
-    """Simulates a vehicle in step with a clock that it is told.
+    """Simulates a vehicle in step with an external clock.
 
     `Teleoperation` drives it, within the limits of the settings. Nothing that comes in stops it:
     what cannot be taken is refused with one line.
@@ -143,7 +143,7 @@ class Bridge:
 
     @property
     def is_paused(self) -> bool:
-        """Whether the vehicle's time stands still."""
+        """Whether simulated time is paused."""
         return self._drive.is_paused
 
     # -- in ----------------------------------------------------------------------------------------
@@ -182,9 +182,9 @@ class Bridge:
         Parameters
         ----------
         frame
-            The frame that the pose is told in: the map, or that of odometry with its prefix.
-            Where `publish_map_odom_tf` is set, odometry goes on as if nothing had happened, and
-            the map moves under it; else odometry tells the new pose.
+            The frame of the pose: the map, or the odometry frame with its prefix. Where
+            `publish_map_odom_tf` is set, odometry is unchanged and the map frame moves; otherwise
+            odometry has the new pose.
         """
         settings, told = self.settings, PlanarPose(x, y, yaw)
         odom = settings.frame(settings.odom_frame_id)
@@ -204,7 +204,7 @@ class Bridge:
         return True
 
     def set_odometry(self, x: float, y: float, yaw: float) -> None:
-        """Has odometry say so from now on; the vehicle does not move.
+        """Sets the odometry from now on; the vehicle does not move.
 
         Raises
         ------
@@ -253,8 +253,8 @@ class Bridge:
         return self.reading
 
     def moments(self, now: float) -> list[float]:
-        """Times [s] for `advance`, up to `now`, at which messages are due. They are a period apart
-        however late the caller is: a busy computer leaves no holes in what is recorded."""
+        """Times [s] for `advance`, up to `now`, at which messages are due. They are one period
+        apart however late the caller is, so that a busy computer leaves no gaps in recordings."""
         period = 1 / self.settings.publish_rate
         if self._now is None or now < self._now or self.is_paused or self._drive.failure:
             self._due = now + period
@@ -331,7 +331,7 @@ class Bridge:
 
     @property
     def frames(self) -> tuple[Transform, ...]:
-        """The frames that the settings ask for, without prefixes."""
+        """The frames that the settings select, without prefixes."""
         settings, odometry = self.settings, self.odometry
         found = [self.map_to_odom] if settings.publish_map_odom_tf else []
         if settings.enable_odom_tf:

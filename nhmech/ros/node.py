@@ -192,9 +192,8 @@ class Node:
 
     # -- out ---------------------------------------------------------------------------------------
     def tick(self, now: float) -> Outgoing:
-        """Simulates up to a time [s] and returns what is to be sent, the messages of ticks that
-        were left out among them. While the vehicle's time stands still, there are none about
-        it."""
+        """Simulates up to a time [s] and returns the messages to send, those of missed ticks
+        included. There are none about the vehicle while its time is paused."""
         with self._lock:
             return [message for moment in self.bridge.moments(now)
                     for message in self._advance(moment)]

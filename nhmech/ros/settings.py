@@ -26,13 +26,13 @@ class Settings:
     Attributes
     ----------
     mode
-        "twist": `cmd_vel` drives; "joints": `joint_commands` do, as of a controller manager.
+        "twist": driven by `cmd_vel`; "joints": by `joint_commands`, as from a controller manager.
     dt
         Step [s].
     publish_rate
-        Messages in a second [Hz] of the clock that the node follows.
+        Messages per second [Hz] of the node's clock.
     speed_factor
-        Simulated seconds in a second.
+        Simulated seconds per second.
     mu
         Friction coefficient of all wheels, for the judgement in /diagnostics; NaN for what the file
         says.

@@ -113,7 +113,7 @@ Command = np.ndarray | NamedCommand | Sequence[NamedCommand] | None
 
 
 class Controller(Protocol):
-    """What a simulation asks for its inputs.
+    """Supplies the inputs of a simulation.
 
     It is a function (t, state) -> Command, or an object that is called like one. Such an object may
     also have `reset()`, called at the start of each run; `name`, for messages;

@@ -111,13 +111,12 @@ class Dynamics:
         return self.simulated.theta
 
     def coordinate(self, name: str) -> int:
-        """Where a coordinate (position of a joint) stands in x. Raises `InputError` with the
-        names."""
+        """Index of a coordinate (position of a joint) in x. Raises `InputError` with the names."""
         return _index(name, self.names[:self.state_vector.nconf], "coordinate")
 
     def speed(self, name: str) -> int:
-        """Where an independent speed stands in x; `velocity` has others. Raises `InputError`
-        with the names."""
+        """Index of an independent speed in x; `velocity` has the others. Raises `InputError` with
+        the names."""
         nconf = self.state_vector.nconf
         return nconf + _index(name, self.names[nconf:], "independent speed")
 

@@ -194,7 +194,7 @@ class State:
 
     @property
     def layout(self) -> StateLayout:
-        """Where the names stand in `values`."""
+        """Indices of the names in `values`."""
         return self._layout
 
     @property

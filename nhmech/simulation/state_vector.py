@@ -94,5 +94,5 @@ class StateVector:
         return x
 
     def angle_slots(self) -> tuple[int, ...]:
-        """Where the unwrapped angles stand in x."""
+        """Indices of the unwrapped angles in x."""
         return tuple(ix for ix, _, angle in self.slots if angle)

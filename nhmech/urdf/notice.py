@@ -91,7 +91,7 @@ class Notice(Statement):
     __str__ = Statement.__str__
 
     def as_dict(self) -> dict[str, str]:
-        """As JSON has it, for a run file."""
+        """As JSON, for a run file."""
         remedy = self.remedy
         return {"kind": self.kind.value, "text": self.text} | ({} if remedy is None else {
             "python": remedy.python, "command": remedy.command})

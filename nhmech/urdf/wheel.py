@@ -57,8 +57,8 @@ class WheelKind:
 
     @property
     def grips(self) -> bool:
-        """Whether it holds both directions on an axle: such wheels must be steered, or must scrub,
-        for the vehicle to turn."""
+        """Whether it holds both directions on an axle: the vehicle can only turn if such wheels are
+        steered or scrub."""
         return set(BOTH) <= set(self.held) and not self.is_ball
 
     @property

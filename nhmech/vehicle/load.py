@@ -57,7 +57,8 @@ def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None,
         one of the `notices`, with before and after.
     tyres
         A `Tyre`, the name of one of `urdf.TYRES` or its text, for every wheel that can have one; or
-        wheel -> tyre. Those wheels slip as their tyres' forces ask for, instead of rolling ideally.
+        wheel -> tyre. Those wheels slip according to their tyres' forces, instead of rolling
+        ideally.
 
     Raises
     ------

@@ -50,7 +50,7 @@ class Parameters:
         return f"<Parameters: {len(self.values)} numbers, symbolic {listed(self.symbolic, REPR)}>"
 
     def require(self, name: str) -> None:
-        """Raises `InputError` with the nearest names where there is no such parameter."""
+        """Raises `InputError` with the nearest names if there is no such parameter."""
         if name not in self.values:
             near = difflib.get_close_matches(str(name), self.values, 4, 0.3)
             raise InputError(f"unknown parameter {name!r}; near it: "
@@ -60,7 +60,7 @@ class Parameters:
         return self._symbols.get(name, self.values[name])
 
     def get(self, name: str) -> ca.SX | float:
-        """The value, or 0.0 where there is no such parameter."""
+        """The value, or 0.0 if there is no such parameter."""
         return self[name] if name in self.values else 0.0
 
     @property

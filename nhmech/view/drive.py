@@ -143,7 +143,7 @@ class Drive:
         self._show()
 
     def twist(self, parts: Parts) -> Twist:
-        """The twist that parts of the limits ask for."""
+        """The twist for parts of the limits."""
         forward, lateral, yaw = (part * limit.max_velocity
                                  for part, limit in zip(parts, self.limits))
         if 0 < self.turning_radius < math.inf:
@@ -193,7 +193,7 @@ class Drive:
             self.viewer.post(status)
 
     def status(self) -> dict[str, Any]:
-        """What the page is told when it changes."""
+        """Sent to the page when it changes."""
         teleoperation = self.teleoperation
         note = teleoperation.refused
         if teleoperation.failure:

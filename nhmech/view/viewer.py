@@ -88,7 +88,7 @@ class Viewer:
     Attributes
     ----------
     commands
-        What the page's controls say; nothing where it has none.
+        Input from the page's controls, if it has any.
 
     Raises
     ------

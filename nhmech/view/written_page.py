@@ -41,8 +41,8 @@ def save_page(vehicle: Vehicle | Example, path: str | PathLike[str], *,
     Parameters
     ----------
     vehicle
-        What runs: with driven wheels it follows the arrow keys, as `TwistDrive` does; what has none
-        is pushed. So is a textbook system from `nhmech.systems.load_system`, which starts as
+        The vehicle: with driven wheels it follows the arrow keys, as `TwistDrive` does; otherwise
+        it is pushed. So is a textbook system from `nhmech.systems.load_system`, which starts as
         `nhmech systems run` does; its parameters have sliders, but those that are drawn.
     path
         The file to write, `.html`.

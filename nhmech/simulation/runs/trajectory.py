@@ -381,7 +381,7 @@ class Trajectory(History):
 
     @check_arguments
     def save_html(self, path: str | os.PathLike, **options: Any) -> Path:
-        """Writes the run as one page that plays by itself; returns its path.
+        """Writes the run as one self-contained page; returns its path.
 
         Parameters
         ----------

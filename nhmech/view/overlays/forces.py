@@ -61,8 +61,8 @@ class Forces(Overlay):
     Raises
     ------
     InputError
-        For something without wheels; later, for a moment without velocities and inputs, such as one
-        of a kinematic run.
+        For a system without wheels; when drawing, for a moment without velocities and inputs, as in
+        a kinematic run.
     """
 
     needs = ("mu",)

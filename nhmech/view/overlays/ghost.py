@@ -22,7 +22,7 @@ SHADES = ((0.42, 0.24, 0.66), (0.78, 0.20, 0.42), (0.0, 0.50, 0.38), (0.62, 0.42
 class Ghost(Overlay):
     """Overlay: the vehicle of another run at the same time.
 
-    Before the start of that run and after its end the ghost stands still.
+    The ghost rests before the start of that run and after its end.
 
     Parameters
     ----------
