@@ -161,7 +161,7 @@ def test_words_become_values_of_the_right_type(default, annotation, text, value)
 
 @pytest.mark.parametrize("default, text, wanted", [
     (2.0, "far", "a number"), (2.0, "nan", "a number"), (2, "1.5", "a whole number"),
-    (True, "perhaps", "true or false"), ((1.0,), "1,b", "with commas"),
+    (True, "perhaps", "true or false"), ((1.0,), "1,b", "by commas"),
 ])
 def test_words_that_are_no_values_are_refused(default, text, wanted):
     with pytest.raises(InputError, match=f"gain={text}.*{wanted}"):
