@@ -33,8 +33,8 @@ def demo() -> None:
     vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
     simulator = nhmech.Simulator(vehicle, DemoDrive(vehicle), control_period=0.01)
     with tempfile.TemporaryDirectory() as folder:
-        page = save_html(vehicle, simulator.run(9.0), Path(folder) / "demo.html")
-        film(page, HERE / "demo.webp", np.arange(0.0, 9.0, 0.1), (0, 0), (600, 380), 600, ["bar"],
+        page = save_html(vehicle, simulator.run(9.0), Path(folder) / "demo.html", follow=True)
+        film(page, HERE / "demo.webp", np.arange(0.0, 9.0, 0.1), (0, 0), (450, 285), 600, ["bar"],
              60)
 
 

@@ -75,6 +75,15 @@ def test_words_and_marks_stand_out(theme):
         assert contrast(fill, known["groove"]) >= 3.0, hue
 
 
+def test_verdicts_of_a_report_are_legible():
+    text = read_static("report.css")
+    ink = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", text))
+    grounds = dict(re.findall(r"\.(\w+) \{ border-color: var\(--\w+\); background: (#\w+)", text))
+    assert set(grounds) == {"good", "doubt", "bad"}
+    assert not [(name, shown) for name, ground in grounds.items() for words in (name, "soft")
+                if (shown := contrast(ink[words], ground)) < 4.5]
+
+
 def test_buttons_with_colours_of_their_own_are_legible():
     """White words on what is painted without a variable; no text has another colour of its own."""
     text = "".join(map(read_static, SHEETS))

@@ -195,8 +195,16 @@ def test_a_run_that_slid_left_rolling_at_its_event():
     run = simulator.run(1.0)
     (moment, _), = run.events
     assert 0 < moment < 1 and not run.rolled[-1]
-    assert judgement(run, vehicle).headline == (
-        f"Wheels left ideal rolling at t = {moment:.4g} s")
+    found, report = judgement(run, vehicle), Page(report_html(run)).text
+    assert found.headline == f"Wheels left ideal rolling at t = {moment:.4g} s"
+    assert found.headline in report and "Spans are shaded" not in report
+
+
+def test_what_is_shaded_is_explained():
+    vehicle = shipped("differential_drive")
+    run = nhmech.Simulator(vehicle, lambda t, state: np.array([100.0, 100.0]),
+                           on_lift="ignore").run(0.02)
+    assert run.limits and "shaded in which a joint is at one of its" in Page(report_html(run)).text
 
 
 @pytest.mark.parametrize("mu, kind", [(None, "good"), (0.8, "good"), (0.01, "bad"),

@@ -138,8 +138,15 @@ class PathError:
 
 def describe_lateral(lateral: np.ndarray) -> str:
     """RMS and largest lateral error [m] of a run, in words."""
-    rms, most = 1e3 * np.sqrt(np.mean(lateral ** 2)), 1e3 * np.max(np.abs(lateral))
-    return f"lateral error {rms:.3g} mm RMS, {most:.3g} mm at most"
+    rms, most = write_lateral(lateral)
+    return f"lateral error {rms} RMS, {most} at most"
+
+
+def write_lateral(lateral: np.ndarray) -> tuple[str, str]:
+    """RMS and largest lateral error [m] of a run, each with a unit that suits both."""
+    rms, most = np.sqrt(np.mean(lateral ** 2)), np.max(np.abs(lateral))
+    unit, factor = ("m", 1.0) if most >= 1 else ("mm", 1e3)
+    return f"{factor * rms:.3g} {unit}", f"{factor * most:.3g} {unit}"
 
 
 def path_of(trajectory: object) -> Path | None:

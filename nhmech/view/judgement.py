@@ -83,11 +83,11 @@ def _describe_sliding(trajectory: Trajectory) -> Judgement:
     moved = next((span.start for span in trajectory.phases if _is_off(span)), None)
     ends = [(wheel, way[-1], trajectory.friction_loss[wheel][-1])
             for wheel, way in trajectory.slid.items()]
-    ways = [f"{as_words(wheel)} slid {way:.3g} m and lost {lost:.3g} J"
+    ways = [f"{as_words(wheel)} slid {way:.3g} m and lost {lost:.4g} J"
             for wheel, way, lost in ends if way > 0 or lost > NOTHING]
     again = " and rolled again at the end" if trajectory.rolled[-1] else ""
     if moved is not None and f"{moved:.4g}" != f"{left:.4g}":
-        ways.insert(0, f"until t = {moved:.4g} s all wheels still held")
+        ways.insert(0, f"friction decides from then on; it held every wheel until {moved:.4g} s")
     return Judgement("doubt", f"Wheels left ideal rolling at t = {left:.4g} s{again}",
                      _capitalise("; ".join(ways) or "no wheel slid"))
 

@@ -57,7 +57,7 @@ def report_html(trajectory: Trajectory, *, name: str = "",
                 *report_figures(trajectory, simulated, judged, error, mu),
                 html.section("Constraints", constraints, html.notes(notices) if notices else ""),
                 html.section("How it was run", html.pairs(settings_table(trajectory)))])]
-    return html.page(title, under, body, _footer(judged))
+    return html.page(title, under, body, _footer(trajectory, judged))
 
 
 @check_arguments
@@ -86,8 +86,10 @@ def save_report(trajectory: Trajectory, file: str | PathLike[str], **options: An
     return File(file)
 
 
-def _footer(judged: Judgement) -> str:
+def _footer(trajectory: Trajectory, judged: Judgement) -> str:
     text = f"Made by nhmech {__version__}. SI units."
+    if trajectory.limits:
+        text += " Spans are shaded in which a joint is at one of its limits."
     if judged.along is not None and len(judged.along[0].wheels) > 1:
         text += (" Rigid bodies leave open how several wheels share a load: forces are drawn in "
                  "the split of least norm with normals ≥ 0; the friction that a wheel needs is "

@@ -12,7 +12,7 @@ from ..analysis.mobility import mobility
 from ..analysis.residuals import residuals
 from ..analysis.rolling_limits import RunValidity
 from ..analysis.summary import mechanics_summary
-from ..control.path_reference import PathError
+from ..control.path_reference import PathError, write_lateral
 from ..errors import MechanicsError
 from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
@@ -56,10 +56,8 @@ def main_numbers(trajectory: Trajectory, simulated: Simulated, judged: Judgement
         else:
             found.append((f"{use:.2g}", "friction coefficient needed"))
     if error is not None:
-        rms, most = np.sqrt(np.mean(error.lateral ** 2)), np.abs(error.lateral).max()
-        unit, factor = ("m", 1.0) if most >= 1 else ("mm", 1e3)
-        found.append((f"{factor * rms:.3g} {unit}",
-                      f"RMS from the path, {factor * most:.3g} {unit} at most"))
+        rms, most = write_lateral(error.lateral)
+        found.append((rms, f"RMS from the path, {most} at most"))
     if balance.known and not balance.ground:
         size = max(np.abs(balance.total).max(), np.ptp(balance.inputs))
         rest = _format_error(np.abs(balance.rest).max())

@@ -124,7 +124,7 @@ class Server:
         """Shows the scene as it is to a browser, which then gets what changes."""
         with self._lock:
             scene = list(self._scene.values())
-        browser.write_message(_array(scene), binary=True)
+        browser.show(_array(scene))
         self._browsers.add(browser)
         self._looked_at.set()
 
@@ -149,7 +149,7 @@ class Server:
         with self._lock:
             pending, self._pending, self._due = list(self._pending.values()), {}, False
         for browser in list(self._browsers) if pending else ():
-            browser.write_message(_array(pending), binary=True)
+            browser.show(_array(pending))
 
     async def _stop(self) -> None:
         self._http.stop()
@@ -183,6 +183,12 @@ def _make_handlers(page: str, open_scene: Callable[[Any], None],
         def open(self, *_: str, **__: str) -> None:
             self.set_nodelay(True)
             open_scene(self)
+
+        def show(self, packed: bytes) -> None:
+            """Sends it, unless the browser has just gone away."""
+            with suppress(tornado.websocket.WebSocketClosedError):
+                sent = self.write_message(packed, binary=True)
+                sent.add_done_callback(lambda done: done.cancelled() or done.exception())
 
         def on_message(self, message: str | bytes) -> None:
             """Of the page itself, whose origin is the address that was asked for; a program that

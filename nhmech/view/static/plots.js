@@ -9,7 +9,11 @@ const openPlots = (nhmech, { now, seek }) => {
   let isNew = true, drawnAt = null, drawnIn = "";
 
   const own = i => getComputedStyle(document.documentElement).getPropertyValue(i).trim();
-  const hue = color => `rgb(${color.map(x => Math.round(255 * x)).join()})`;
+  // a wheel's colour, towards white where the page is dark
+  const hue = color => {
+    const most = document.documentElement.classList.contains("dark") ? 0.6 : 1;
+    return `rgb(${color.map(x => Math.round(255 * (1 - most * (1 - x)))).join()})`;
+  };
   const times = () => store.readings.map(reading => reading.t);
   const list = (reading, key, k) => reading[key] ? reading[key][k] : null;
   const number = value => typeof value === "number" ? value : NaN;
@@ -261,7 +265,8 @@ const openPlots = (nhmech, { now, seek }) => {
   function tick(time) {
     requestAnimationFrame(tick);
     const looks = [innerWidth, innerHeight, document.documentElement.className].join();
-    if (panel.hidden || time < due || !(isNew || now() !== drawnAt || looks !== drawnIn)) return;
+    if (looks !== drawnIn) isNew = true;
+    if (panel.hidden || time < due || !(isNew || now() !== drawnAt)) return;
     if (isNew) offer();
     for (const { draw } of charts) draw();
     isNew = false;
