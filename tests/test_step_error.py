@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+import casadi as ca
 import numpy as np
 import pytest
 from support import shipped
@@ -13,7 +14,14 @@ import nhmech
 from nhmech import SimulationError, Simulator, Trajectory
 from nhmech.compile.compiler import find_compiler
 from nhmech.control.demo import DemoDrive
-from nhmech.mechanics import constrain, euclidean, lagrangian_system
+from nhmech.mechanics import (
+    constrain,
+    euclidean,
+    lagrangian_system,
+    product,
+    rotation,
+    special_orthogonal,
+)
 from nhmech.simulation.step_error import TOLERANCE, Trial, step_notice
 from nhmech.systems import load_system
 from nhmech.urdf.notice import NoticeKind
@@ -186,3 +194,38 @@ def test_a_loop_that_diverges_ends_where_no_motion_is():
     run = caught.value.trajectory
     assert np.abs(run.v).max() <= 1e10 and np.abs(run.q).max() <= 1e10
     np.testing.assert_allclose(np.abs(run.v[1:, 0] / run.v[:-1, 0]), 2.0, rtol=1e-12)
+
+
+def test_a_run_in_one_piece_asks_again_for_its_integrator():
+    """A ball in an upright cylinder, no controller. Its height swings at sqrt(2/7) of the rate at
+    which it goes round (Neimark and Fufaev 1972, chapter III), and it spins faster and faster."""
+    m, r, R, g, turning, spin, climb = 0.3, 0.05, 0.4, 9.81, 2.0, 3.0, 0.1
+    J = 0.4 * m * r ** 2
+
+    def slip(s):
+        omega = rotation(ca.vertcat(s.q.qx, s.q.qy, s.q.qz, s.q.qw)) @ ca.vertcat(
+            s.v.wx, s.v.wy, s.v.wz)
+        c, d = ca.cos(s.q.phi), ca.sin(s.q.phi)
+        v = ca.vertcat(-R * s.v.phi * d, R * s.v.phi * c, s.v.z)
+        v += r * ca.cross(omega, ca.vertcat(c, d, 0))
+        return c * v[1] - d * v[0], v[2]
+
+    ball = constrain(lagrangian_system(
+        product(euclidean("phi", "z"), special_orthogonal()),
+        lambda s: m * ((R * s.v.phi) ** 2 + s.v.z ** 2) / 2 - m * g * s.q.z
+        + J * (s.v.wx ** 2 + s.v.wy ** 2 + s.v.wz ** 2) / 2),
+        rows={"around": lambda s: slip(s)[0], "up": lambda s: slip(s)[1]})
+    runs = []
+    for integrator in ("rk4", "auto", "dop853"):
+        simulator = Simulator(ball, dt=1e-3, integrator=integrator)
+        simulator.reset(q=[0, 0, 0, 0, 0, 1], xi={"phi'": turning, "z'": climb, "wx": spin})
+        runs.append(simulator.run(3.5))
+    exact = runs[-1]
+    rate = np.sqrt(2 / 7) * turning
+    middle = -r * spin / turning - 5 * g / (2 * turning ** 2)
+    np.testing.assert_allclose(
+        exact.q[:, 1], middle * (1 - np.cos(rate * exact.t)) + climb / rate * np.sin(
+            rate * exact.t), rtol=0, atol=1e-9)
+    errors = [np.abs(run.q[:, 1] - exact.q[:, 1]).max() for run in runs]
+    assert coarse(runs[0]) and not coarse(runs[1])
+    assert errors[1] < errors[0] / 5

@@ -70,6 +70,16 @@ def test_xacro_without_prefixes_is_expanded(dress, tmp_path):
     check(describe(file))
 
 
+@pytest.mark.parametrize("dress", [str, old])
+def test_a_macro_called_wheel_leaves_the_wheels_of_nhmech(dress):
+    text = CART.replace("</robot>", """
+        <nhmech><wheel joint="left_wheel_joint" kind="disc" radius="${0.05 * 2}"/>
+        <wheel joint="right_wheel_joint" kind="disc" radius="0.1"/>
+        <wheel link="base" kind="caster_ball" radius="0.05" point="0.2 0 -0.05"/></nhmech>
+        </robot>""")
+    assert [w.radius for w in describe(dress(text)).wheels] == [0.1, 0.1, 0.05]
+
+
 def test_words_of_other_programs_are_no_xacro():
     """A <gazebo> element may hold <include>, <property> and ${...} of its own."""
     gazebo = ('<gazebo><include filename="${x}"/><property name="a" value="$(find nowhere)"/>'

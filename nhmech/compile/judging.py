@@ -10,6 +10,13 @@ WRONG = 0.5
 # speeds then; and the worst error, followed by a row of the state with it
 GAUGE = ("total", "latest", "count", "speeds", "worst")
 
+
+
+def steps_to_judge(k: int) -> int:
+    """How many steps from the k-th on end with one that is judged for its count alone."""
+    return min(-k % JUDGED, (1 << (k - 1).bit_length()) - k) + 1 if k else 1
+
+
 # Whether a step of dt to `next` is believed; notes its error.
 JUDGE = """
 static {apart} int nhmech_take_again(const nhmech_setup* s, double t, const double* x,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 
+from ..compile.judging import steps_to_judge
 from ..ctrl_c import forget_ctrl_c, hear_ctrl_c
 from ..errors import CompileError, NhmechError, SimulationError
 from .bounds import Bounds
@@ -84,11 +85,13 @@ class StepLoop:
                 course.judge()
             if k == 0 and watch.watched and (name := watch.begin()):
                 return f"event: {name}"
+            most = whole - k
             if propagator.spare is not None:
                 propagator.choose_scheme(steps - k)
+                most = min(most, steps_to_judge(moment.k))
             loop = None if k == whole else propagator.loop()
             refused = True
-            if loop is not None and (free := watch.free_steps(loop, inputs.hold(whole - k))):
+            if loop is not None and (free := watch.free_steps(loop, inputs.hold(most))):
                 if free == 1 and self._takes_turns:
                     turns = min(whole - k, TURNS)
                     done, refused = propagator.take_turns(loop, turns, ask, recorder, k)

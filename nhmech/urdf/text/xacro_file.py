@@ -217,7 +217,7 @@ def _add_prefixes(node: Any, macros: Collection[str]) -> None:
             continue
         if child.tagName in macros or child.hasAttribute(_PLAIN.get(child.tagName, "")):
             child.tagName = child.nodeName = f"xacro:{child.tagName}"
-        _add_prefixes(child, macros)
+        _add_prefixes(child, () if child.tagName == "nhmech" else macros)
 
 
 def _local(element: Element) -> str:
