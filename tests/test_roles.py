@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_kinds import SKID, four, joint, link, plugin, robot, wheel
+from test_kinds import RADIUS, SKID, four, joint, link, plugin, robot, wheel
 
 import nhmech
 from nhmech.analysis import mobility
@@ -168,6 +168,34 @@ def test_where_all_wheels_steer_all_drive():
                                                        ("c", -0.3, 0.2), ("d", -0.3, -0.2)))
     description = describe(robot(modules))
     assert set(description.driven) == {*description.rolling, *description.steering}
+
+
+def truck(*names: str) -> str:
+    """A fork-lift: a steered wheel behind, and two rollers under its forks."""
+    steers, *rollers = names
+    shape = ('<collision><origin rpy="1.5707963267948966 0 0"/><geometry>'
+             '<cylinder radius="0.03" length="0.06"/></geometry></collision>')
+    return steered(steers, -0.6, 0.0) + "".join(
+        link(f"{name}_wheel", shape)
+        + joint(f"{name}_joint", "base", f"{name}_wheel", (0.8, y, 0.03 - RADIUS))
+        for name, y in zip(rollers, (0.2, -0.2)))
+
+
+@pytest.mark.parametrize("names, what", [
+    (("a", "b", "c"), "the others are rollers beside them"),
+    (("traction", "b", "c"), "with a word for a motor")])
+def test_rollers_that_carry_the_load_do_not_drive(names, what):
+    description = describe(robot(truck(*names)))
+    assert set(description.driven) == {f"{names[0]}_steer", f"{names[0]}_joint"}
+    (told,) = of_kind(description, NoticeKind.DRIVEN_FROM)
+    assert what in told
+
+
+def test_of_wheels_of_one_size_those_named_after_a_motor_drive():
+    car = REAR + steered("traction", 0.6, 0.0)
+    assert set(describe(robot(car)).driven) == {"traction_joint", "traction_steer"}
+    assert set(describe(robot(car.replace("traction", "front"))).driven) == {
+        "left_joint", "right_joint", "front_steer"}
 
 
 # --- numbers of wheels ---------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from math import cos, radians
 from ...errors import Remedy, listed
 from ..description import Mimic
 from ..elements import DrivePlugin, DriveType
-from ..layout import Joint, Layout
+from ..layout import Joint, Layout, is_named
 from ..notice import Notice, NoticeKind
 from ..remedy import option, suggest
 from ..wheel import Wheel
@@ -23,8 +23,10 @@ _UPRIGHT = cos(radians(45))
 # and knee
 _SWING_ARMS = 1
 _SHOWN = 6         # names in the notice about joints that are held
-CUSTOM = ("custom, for the file does not say: the steering, and the wheels that nothing steers "
-          "(all where all are steered), without casters")
+CUSTOM = "custom, for the file does not say: the steering, and "
+# parts of the names of wheels with a motor
+_MOTOR = "drive(?!r)|driving|traction|motor|propuls|antrieb"
+_LOAD = 0.5        # of a steered wheel's radius: smaller ones are rollers that only carry a load
 CHOOSE = Remedy("To choose others: <drive joint=\"...\"/> in the <nhmech> of the file, or "
                 "Wheel(..., driven=True)",
                 "To choose others: <drive joint=\"...\"/> in the element that `nhmech inspect "
@@ -227,9 +229,8 @@ def choose_driven(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
     strangers = _find_strangers(layout, told)
     found = ((element, *_follow(layout, roles, [_joint_of(layout, name) for name in names]))
              for element, names in told.items())
-    origin, chosen, notices = next(
-        (one for one in found if one[1]),
-        (CUSTOM, _usual_drive(layout, wheels, roles), []))
+    usual, which = _usual_drive(layout, wheels, roles)
+    origin, chosen, notices = next((one for one in found if one[1]), (CUSTOM + which, usual, []))
     wanted = set(drive) if drive else chosen
     for wheel in wheels:
         if wheel.joint is not None and wheel.driven is not None:
@@ -246,7 +247,7 @@ def choose_driven(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
     if driven:
         return driven, [*notices, Notice(NoticeKind.DRIVEN_FROM,
                                          f"driven joints from {origin}{although}",
-                                         CHOOSE if origin == CUSTOM else None)]
+                                         CHOOSE if origin.startswith(CUSTOM) else None)]
     return driven, [*notices, Notice(NoticeKind.NOT_DRIVEN, f"no joint is driven{although}")]
 
 
@@ -306,14 +307,25 @@ def _follow(layout: Layout, roles: Roles, names: Sequence[str]) -> tuple[set[str
     return chosen, notices
 
 
-def _usual_drive(layout: Layout, wheels: Sequence[Wheel], roles: Roles) -> set[str]:
-    """Steering joints, and the wheels that nothing steers; all wheels where all are steered.
+def _usual_drive(layout: Layout, wheels: Sequence[Wheel], roles: Roles) -> tuple[set[str], str]:
+    """Steering joints and the wheels with a motor, and which those are: the ones that names tell
+    apart; else those that nothing steers, or all where all are steered or the others are rollers.
 
     Casters and what hangs on a swivel are left out.
     """
     swivels = {name for name in roles.steering if is_swivel(layout, name, wheels)}
-    rolling = [(wheel.joint, layout.carrier(wheel)) for wheel in wheels if wheel.joint is not None]
-    own = [(name, link) for name, link in rolling if not is_caster(layout, link)
-           and not any(joint.name in swivels for joint in layout.path(link))]
-    fixed = {name for name, link in own if not _is_steered(layout, link, roles)}
-    return {*roles.steering} - swivels | (fixed or {name for name, _ in own})
+    own = {wheel.joint: wheel for wheel in wheels if wheel.joint is not None
+           and not is_caster(layout, layout.carrier(wheel))
+           and not any(joint.name in swivels for joint in layout.path(layout.carrier(wheel)))}
+    steering = {*roles.steering} - swivels
+    named = {name for name in own if is_named(_MOTOR, name, layout.joints[name].child)}
+    if named and named != set(own):
+        return steering | named, "the wheels with a word for a motor"
+    fixed = {name for name, wheel in own.items()
+             if not _is_steered(layout, layout.carrier(wheel), roles)}
+    turned = set(own) - fixed
+    if fixed and turned and (max(own[name].radius for name in fixed)
+                             < _LOAD * min(own[name].radius for name in turned)):
+        return steering | turned, "the wheels that it turns, for the others are rollers beside them"
+    return steering | (fixed or set(own)), ("the wheels that nothing steers (all where all are "
+                                            "steered), without casters")
