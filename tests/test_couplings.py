@@ -308,6 +308,9 @@ def test_rank_that_falls_in_a_run_stops_it_and_names_the_joints(two_modules, tar
     with pytest.raises(nhmech.SimulationError,
                        match=r"lose rank.*front_steering_joint.*rear_steering_joint") as caught:
         simulator.run(3.0)
+    assert "one line" in caught.value.text
+    half = round(np.pi / 2, 6)
+    assert f"'front_steering_joint': {half}" in caught.value.remedy.python
     run = caught.value.trajectory
     assert 0.1 < run.t[-1] < 3.0 and np.all(np.isfinite(run.q)) and np.all(np.isfinite(run.v))
     assert two_modules.joint_positions(run.q[-1])["front_steering_joint"] == pytest.approx(

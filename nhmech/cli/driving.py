@@ -102,7 +102,7 @@ class DrivingOptions:
     @property
     def is_ours(self) -> bool:
         """Whether it is a controller of this package; those work at ten steps a control period."""
-        module = getattr(self.controller, "__module__", "")
+        module = getattr(self.controller, "__module__", None) or ""      # None where exec made it
         return self.controller is None or module.startswith("nhmech.control.")
 
 

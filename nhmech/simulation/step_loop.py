@@ -53,7 +53,8 @@ class StepLoop:
             recorder.add()
             if self._propagator.gauge.is_coarse(moment):
                 self._note_errors(recorder)
-            raise SimulationError(str(error), recorder.trajectory(str(error))) from error
+            raise SimulationError(error.text, recorder.trajectory(str(error)),
+                                  error.remedy) from error
         except MemoryError as error:
             why = (f"the memory is full at t = {moment.t:.6g} s: record fewer states "
                    "(run(..., every=100)) or keep them on disk (save=...)")

@@ -18,13 +18,14 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from ..errors import ModelError
+from ..errors import ModelError, listed
 from ..urdf.description import JointLimits
 from ..urdf.remedy import option, suggest
 
 PLANAR = (0, 1, 5)        # forward, lateral, yaw in the base's twist
 CLOSED = 1e-9             # [rad] that a limit found by bisection is off, with room to spare
 TURNLESS = 1e-6           # axles that meet nowhere nearer than 1 / TURNLESS lengths are parallel
+ALIGNED = 0.03            # sine between axles that are told as one line
 STEEP = 0.8               # of the most independent pair: above it the first one will do
 BISECTIONS = 40           # of a quarter turn: finer than any encoder
 
@@ -145,6 +146,15 @@ class Steering:
                              "steering joints")
         return twist / size
 
+    def find_aligned(self, angles: dict[str, float]) -> tuple[Axle, ...]:
+        """Two steered axles that are all but one line at these angles; none where there are not."""
+        rows = [axle.at(angles.get(axle.steering, 0.0)) for axle in self.steered]
+        rows = [row / np.linalg.norm(row) for row in rows]
+        apart, pair = min(((np.linalg.norm(np.cross(a, b)), (one, other)) for (a, one), (b, other)
+                           in combinations(zip(rows, self.steered), 2)), default=(np.inf, ()),
+                          key=lambda found: found[0])
+        return pair if apart < ALIGNED else ()
+
     def followers(self, angles: dict[str, float], pair: tuple[Axle, Axle]) -> dict[str, float]:
         """Angles of all steering joints in which every axle passes through the pair's rotation
         centre."""
@@ -172,6 +182,25 @@ def check_can_move(steering: Steering) -> None:
         suggest("Slipping is how such a vehicle turns: choose ", option("skid", "mid-axle"),
                 " (or a track factor, or the names of wheels whose lateral rows are freed), or "
                 "give the wheels the kind omni or mecanum if they have rollers"))
+
+
+def rank_error(steering: Steering, joints: Collection[str], angles: dict[str, float],
+               where: str) -> ModelError:
+    """The error where constraints lose rank at angles of the steering `joints`, and the posture to
+    hold where two steered axles have become one line."""
+    at = listed((f"{name} = {angles[name]:+.4f} rad" for name in joints)) or "none"
+    text = f"the constraints lose rank {where}. Steering joints: {at}"
+    aligned = steering.find_aligned(angles)
+    if not aligned:
+        return ModelError(text)
+    # each axle goes through the other's pivot, about which neither of its rows lets a point move
+    held = {axle.steering: round(float(axle.angle_for(np.cross(other.straight, other.across),
+                                                      angles[axle.steering])), 6)
+            for axle, other in zip(aligned, aligned[::-1])}
+    return ModelError(
+        f"{text}. The axles of {listed(axle.wheel for axle in aligned)} are one line there, so that "
+        "rolling lets the vehicle turn about any point of it: what it does next is open",
+        suggest("Steer round that, or hold them there: ", option("locked", held)))
 
 
 def narrow_limits(limits: dict[str, JointLimits], steering: Steering) -> dict[str, JointLimits]:

@@ -26,7 +26,7 @@ from ..urdf.description import Description, JointLimits
 from ..urdf.notice import Notice
 from .contact import Contact
 from .contact_forces import contact_force_function
-from .couplings import Steering, narrow_limits
+from .couplings import Steering, narrow_limits, rank_error
 from .functions import VehicleFunctions
 from .ground import Ground
 from .model import read_joint
@@ -218,10 +218,7 @@ class Vehicle:
     def rank_error(self, q: np.ndarray, where: str) -> ModelError:
         """The error to raise where the constraints lose rank at or near q, naming joints that may
         be the cause."""
-        angles = self.joint_positions(q)
-        steering = ", ".join(f"{name} = {angles[name]:+.4f} rad"
-                             for name in self.description.steering) or "none"
-        return ModelError(f"the constraints lose rank {where}. Steering joints: {steering}")
+        return rank_error(self.steering, self.description.steering, self.joint_positions(q), where)
 
     # -- numbers -----------------------------------------------------------------------------------
     @cached_property
