@@ -382,3 +382,9 @@ def test_wrong_arguments_are_refused_by_name(table, values, count):
     print(dict(ends))
     assert not ends["raised"], "see above"
     assert ends["refused"] > 3 * ends["served"]
+
+
+def test_a_system_takes_its_speeds_by_another_word_than_sliding_wheels():
+    simulator = nhmech.Simulator(load_system("chaplygin_sleigh"))
+    with pytest.raises(nhmech.InputError, match=r"reset\(v=\.\.\.\) is for vehicles.*reset\(xi="):
+        simulator.reset(q=[0, 0, 0], v={"yaw_rate": 1.0})

@@ -56,6 +56,12 @@ PLUGINS = {
         "<front_left_joint>a</front_left_joint><wheel_radius>0.2</wheel_radius>"
         "<wheel_separation>0.5</wheel_separation>",
         DriveType.MECANUM, ("a",), (), {"a": 0.2}),
+    "of a maker's own": (
+        "libgazebo_ros_turtle.so", "x",
+        "<left_wheel_joint_name>l</left_wheel_joint_name><imu_name>i</imu_name>"
+        "<right_wheel_joint_name>r</right_wheel_joint_name>"
+        "<wheel_separation>0.5</wheel_separation><wheel_diameter>0.3</wheel_diameter>",
+        DriveType.DIFFERENTIAL, ("l", "r"), (), {"l": 0.15, "r": 0.15}),
     "omni": ("libOmniDrivePlugin.so", "x", "<wheel_separation>0.5</wheel_separation>",
              DriveType.OMNI, (), (), {}),
     "planar move": ("libgazebo_ros_planar_move.so", "diff_drive",

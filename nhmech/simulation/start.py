@@ -109,6 +109,9 @@ def _read_velocities(propagator: Propagator, start: Start) -> np.ndarray | None:
     named = [f"{name}=" for name, value in given.items() if value is not None]
     if not named:
         return None
+    if propagator.simulated.vehicle is None:
+        raise InputError(f"reset({named[-1]}...) is for vehicles, whose wheels may slide or fly; "
+                         "reset(xi={...}) takes the speeds of a system, by name")
     if propagator.coulomb is None:
         what = ("velocities that need not roll" if start.drop is None else
                 "a start in the air, from which the vehicle falls")

@@ -191,7 +191,10 @@ def _read_drive(plugin: Element) -> DrivePlugin | None:
         drive = recognise(name)
         if drive is not None:
             return _read_parameters(plugin, drive, name)
-    return None
+    # one that no list knows, of two wheels and how far they are apart
+    unknown = _read_parameters(plugin, DriveType.DIFFERENTIAL, names[0] or plugin.get("name", ""))
+    is_drive = unknown.separation and len(unknown.wheels) == 2 and not unknown.steering
+    return unknown if is_drive else None
 
 
 def recognise(name: str) -> DriveType | None:

@@ -188,7 +188,7 @@ def rank_error(steering: Steering, joints: Collection[str], angles: dict[str, fl
                where: str) -> ModelError:
     """The error where constraints lose rank at angles of the steering `joints`, and the posture to
     hold where two steered axles have become one line."""
-    at = listed((f"{name} = {angles[name]:+.4f} rad" for name in joints)) or "none"
+    at = listed(f"{name} = {angles[name]:+.4f} rad" for name in joints)
     text = f"the constraints lose rank {where}. Steering joints: {at}"
     aligned = steering.find_aligned(angles)
     if not aligned:
@@ -198,8 +198,8 @@ def rank_error(steering: Steering, joints: Collection[str], angles: dict[str, fl
                                                       angles[axle.steering])), 6)
             for axle, other in zip(aligned, aligned[::-1])}
     return ModelError(
-        f"{text}. The axles of {listed(axle.wheel for axle in aligned)} are one line there, so that "
-        "rolling lets the vehicle turn about any point of it: what it does next is open",
+        f"{text}. The axles of {listed(axle.wheel for axle in aligned)} are one line there, so "
+        "that rolling lets the vehicle turn about any point of it: what it does next is open",
         suggest("Steer round that, or hold them there: ", option("locked", held)))
 
 
