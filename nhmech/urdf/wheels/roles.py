@@ -10,7 +10,7 @@ from math import cos, radians
 from ...errors import Remedy, listed
 from ..description import Mimic
 from ..elements import DrivePlugin, DriveType
-from ..layout import Joint, Layout, is_named
+from ..layout import Joint, Layout, matches_name
 from ..notice import Notice, NoticeKind
 from ..remedy import option, suggest
 from ..wheel import Wheel
@@ -318,7 +318,7 @@ def _usual_drive(layout: Layout, wheels: Sequence[Wheel], roles: Roles) -> tuple
            and not is_caster(layout, layout.carrier(wheel))
            and not any(joint.name in swivels for joint in layout.path(layout.carrier(wheel)))}
     steering = {*roles.steering} - swivels
-    named = {name for name in own if is_named(_MOTOR, name, layout.joints[name].child)}
+    named = {name for name in own if matches_name(_MOTOR, name, layout.joints[name].child)}
     if named and named != set(own):
         return steering | named, "the wheels with a word for a motor"
     fixed = {name for name, wheel in own.items()
