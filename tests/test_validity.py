@@ -4,6 +4,8 @@ friction, and the moments located in a run."""
 from __future__ import annotations
 
 import pickle
+import re
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -670,6 +672,20 @@ def test_a_glance_tells_what_the_whole_judgement_does(mu, vehicle):
     assert [one.use for one in found.states] == [one.use for one in each]
     assert all(use <= rough + 1e-12 for load, one in zip(found.states.loads, each)
                for use, rough in zip(one.use, rough_use(load, coefficients_of(car, mu))))
+
+
+def test_without_a_coefficient_the_loads_alone_tell_the_verdicts(monkeypatch):
+    """On a car in a bend some split leaves a steered wheel without load, where no friction would
+    do: that is not looked at."""
+    text = nhmech.urdf_path("ackermann_car").read_text()
+    car = nhmech.load(re.sub(r'<mu1>.*?</mu1>|<mu2>.*?</mu2>| mu="[^"]*"', "", text))
+    simulator = nhmech.Simulator(car, dt=1e-2)
+    simulator.reset(joints={"front_left_steering_joint": 0.2}, xi={"forward_speed": 3.0})
+    states = run_validity(simulator.run(1.0), every=20).states
+    loads = states.loads
+    assert all(rough_use(load, coefficients(car, 1.0))[1] == np.inf for load in loads)
+    monkeypatch.setattr(sys.modules[Validity.__module__], "least_use", None)
+    assert states.verdicts == [Verdict.HOLDS] * len(loads)
 
 
 def coefficients_of(car, mu) -> dict[str, float]:

@@ -284,9 +284,10 @@ class JudgedStates(Sequence[Validity]):
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
-        """Of each."""
-        return [Verdict.HOLDS if most <= 1 or (not self._known and most < np.inf)
-                else self[k].verdict for k, (_, most) in enumerate(self._rough)]
+        """Of each; where no coefficient is known, by the normal forces alone."""
+        return [Verdict.HOLDS if most <= 1 or (load.supported and not self._known)
+                else self[k].verdict
+                for k, (load, (_, most)) in enumerate(zip(self.loads, self._rough))]
 
     @cached_property
     def hardest(self) -> Validity:
