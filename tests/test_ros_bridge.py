@@ -19,6 +19,7 @@ from nhmech.errors import InputError
 from nhmech.logs.frames import WORLD
 from nhmech.ros import Bridge, Settings
 from nhmech.ros.settings import SpeedLimits, parameters
+from nhmech.ros.start import load_from_parameters
 from nhmech.simulation.atlas import FAIR
 from nhmech.simulation.far_configurations import far_configurations
 
@@ -303,6 +304,15 @@ def test_a_base_that_odometry_is_not_of_is_refused(said):
 def test_all_parameters_are_read_back():
     assert Settings.read(parameters()).cmd_vel_timeout == 0.5
     assert Settings.read({"angular.z.max_velocity": 2}).angular_z.max_velocity == 2.0
+
+
+def test_a_node_stands_on_the_ground_of_its_parameters():
+    vehicle, settings = load_from_parameters({"robot": "carriage", "slope": 0.1,
+                                              "slope_direction": np.pi / 2})
+    np.testing.assert_allclose(vehicle.placer.normal, [0, -np.sin(0.1), np.cos(0.1)], atol=1e-15)
+    assert settings.slope == 0.1 and Settings().ground == nhmech.Ground()
+    with pytest.raises(InputError, match="slope = 90.0 must be an angle"):
+        Settings.read({"slope": 90.0})
 
 
 def test_a_failure_stands_still_until_the_reset(said):

@@ -43,7 +43,7 @@ def dds(file: str, robot: RobotOptions, domain: str | None, namespace: str,
 
         number, within = read_domain(domain), read_namespace(namespace)
         settings = read_settings(given, tf_frame_prefix="~")
-        endpoint = DdsEndpoint(load_robot(file, robot), settings, number, within)
+        endpoint = DdsEndpoint(load_robot(file, robot, settings.ground), settings, number, within)
         return endpoint, f"DDS domain {number}"
 
     run_node(start)

@@ -39,7 +39,7 @@ def live(file: str, robot: RobotOptions, port: int, host: str,
         from ..ros.foxglove_live import FoxgloveServer
 
         settings = read_settings(given, publish_link_tf=True, publish_contact_tf=True)
-        server = FoxgloveServer(load_robot(file, robot), settings, host, port)
+        server = FoxgloveServer(load_robot(file, robot, settings.ground), settings, host, port)
         return server, f"ws://{host}:{server.port}"
 
     run_node(start)

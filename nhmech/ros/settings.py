@@ -13,6 +13,7 @@ from typing import Any
 from ..checks import as_numbers, read_word, show
 from ..control.speed_limits import NO_LIMIT, SpeedLimits
 from ..errors import InputError, listed
+from ..vehicle.ground import Ground
 
 MODES = ("twist", "joints")
 PARTS = 6             # of a pose and of a twist: x, y, z, roll, pitch, yaw
@@ -36,6 +37,9 @@ class Settings:
     mu
         Friction coefficient of all wheels, for the judgement in /diagnostics; NaN for what the file
         says.
+    slope, slope_direction
+        Angle [rad] by which the ground rises, and the direction in which it does, from the x axis
+        of `map` [rad].
     cmd_vel_timeout
         [s] after which the last command ends and the vehicle brakes; 0 for never.
     enable_stamped_cmd_vel
@@ -85,6 +89,8 @@ class Settings:
     publish_rate: float = 100.0
     speed_factor: float = 1.0
     mu: float = math.nan
+    slope: float = 0.0
+    slope_direction: float = 0.0
     cmd_vel_timeout: float = 0.5
     enable_stamped_cmd_vel: bool = False
     odom_frame_id: str = "odom"
@@ -113,6 +119,7 @@ class Settings:
         if self.mu <= 0:
             raise InputError(f"parameter mu = {self.mu} must be positive, or NaN for what the "
                              "file says")
+        _ = self.ground
         if not 0 <= self.cmd_vel_timeout < math.inf:
             raise InputError(f"parameter cmd_vel_timeout = {self.cmd_vel_timeout} must be 0 "
                              "(never) or a time in seconds")
@@ -127,6 +134,11 @@ class Settings:
         if self.command_log and self.mode != "twist":
             raise InputError(f"parameter command_log = {self.command_log!r} is of twists, but "
                              f"mode is {self.mode!r}; set mode to 'twist' or leave one out")
+
+    @property
+    def ground(self) -> Ground:
+        """What the vehicle stands on."""
+        return Ground.inclined(self.slope, self.slope_direction)
 
     def within(self, namespace: str) -> Settings:
         """With the namespace of the node in place of "~" in the prefix of frames."""

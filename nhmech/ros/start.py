@@ -47,7 +47,7 @@ def load_from_parameters(given: Mapping[str, Any]) -> tuple[Vehicle, Settings]:
 
     from ..vehicle.load import load
 
-    return load(find_robot(robot)), settings
+    return load(find_robot(robot), ground=settings.ground), settings
 
 
 def describe_robot(robot: str) -> str:
