@@ -263,3 +263,12 @@ def test_forward_and_yaw_are_met_from_any_base_frame(name):
     assert (forward, yaw) == pytest.approx((0.5, turn), rel=1e-6)
     # the velocity of the new origin is v - w x r, for r from the new origin to the old one
     assert lateral == pytest.approx(drive(own, 0.5 + 0.07 * turn)[1] - 0.1 * turn, rel=1e-6)
+
+
+def test_a_fork_that_no_twist_steers_is_told():
+    drive = TwistDrive(shipped("bicycle"), (3.0, 0.0, 0.3))
+    run = nhmech.Simulator(drive.vehicle, drive, mode="kinematic").run(0.1)
+    assert abs(run.column("yaw_rate")[-1]) < 1e-12
+    assert "the axis of steering_joint leans" in drive.shortfall
+    drive.follow(0.0, nhmech.Simulator(drive.vehicle).state, (3.0, 0.0, 0.0))
+    assert not drive.shortfall

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..analysis.limits import lift_acceleration
 from ..checks import check_arguments, read_number
-from ..errors import InputError, ModelError
+from ..errors import InputError, ModelError, listed
 from ..simulation.command import NOT_YET, JointPosition, JointVelocity
 from ..simulation.state import State
 from ..symbolic.buffered import Buffered
@@ -131,8 +131,13 @@ class TwistDrive:
 
     @property
     def shortfall(self) -> str:
-        """What the limits of the joints leave out of the last twist; empty where nothing."""
+        """What the limits of the joints, or a fork that a twist does not steer, leave out of the
+        last twist; empty where nothing."""
         asked, possible = self.commanded_twist, self.possible_twist
+        leaning = [name for name in self._others if name in self.vehicle.description.steering]
+        if leaning and asked[2]:
+            return (f"a twist does not steer {self.vehicle.name}: the axis of {listed(leaning)} "
+                    "leans, as a bicycle's does, or is on another moving joint")
         parts = [0, 2] if self.vehicle.steering.fixed else [0, 1, 2]
         scale = np.array([1.0, 1.0, self.vehicle.steering.length])
         left = np.linalg.norm(((asked - possible) * scale)[parts])
