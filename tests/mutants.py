@@ -1,14 +1,14 @@
 """How many small wrong changes of the core the tests notice.
 
 `python tests/mutants.py [-n COUNT] [--seed SEED] [ROOM | MODULE[:LINE] ...]` draws so many changes
-of each room of the core by lot (or of those that are named, of modules or of one line), and runs
-the tests once. Where a test comes to the place of a change, the process forks: its child goes on
-with the change to the end of the test, and for a while to the tests after it in the same file;
-what fails there has noticed it. So nothing is made anew that was there before a change has its
-place. What runs when a module is imported is judged by quick tests that run what it defines, in a
-process that has the change from the start. No file is changed. What takes much longer than
-unchanged counts as noticed, for it hangs; what cannot be noticed is explained in `EQUIVALENT` and
-left out.
+of each room of the core by lot (or of those that are named, of modules or of one line). Tests that
+come to the block of a change try it, cheap and particular ones first, until one fails or SECONDS
+have gone: where the first of a file comes to the place, the process forks, and its child goes on
+with the change through those of them in this file. What runs when a module is imported, or while
+tests are collected, is judged by tests in a process that has the change from the start. No file is
+changed. What takes much longer than unchanged counts as noticed, for it hangs; what cannot be
+noticed is explained in `EQUIVALENT` and left out; everything else that no test has noticed counts,
+reached or not.
 """
 
 from __future__ import annotations
@@ -24,134 +24,200 @@ import signal
 import sys
 import tempfile
 import threading
-import time
 from collections import defaultdict
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
-from mutants_places import Finder, Mutant, mutants, with_all_switches
-from mutants_table import CORE, MODULES, PACKAGE, TESTS
+from mutants_places import Mutant, blocks_with, mutants, with_all_switches
+from mutants_reach import (
+    KEPT,
+    PROJECT,
+    ByFile,
+    Kept,
+    Pool,
+    file_of,
+    find_reach,
+    fork,
+    run_pytest,
+)
+from mutants_table import CORE, MODULES, TESTS
 
-ENOUGH = 2.0       # [s] of processor of all children of a change, after which it is left over
-LIMIT = 8.0        # [s] of processor of one test with a change
-SLOWER = 4.0       # how much slower than unchanged is no endless loop
-START = 10.0       # [s] to import and to load robots
-BUDGET = 4.0       # [s] of processor of the tests of what runs at import, as they take without it
-FILES = 4          # they are in
-MEMORY = 12 << 30  # [bytes] of addresses; unchanged the tests take 4 GiB
-PROJECT = PACKAGE.parent
-KEPT = PROJECT / ".pytest_cache" / "mutants"      # compiled code, kept from run to run
-NOTICED, OVERSEEN = 1, 0                          # codes with which a child ends
+ROUNDS = (1.5, 6.0, 25.0)    # [s] of processor that the tests of a round take unchanged
+FRESH = (4.0, 15.0)          # of what has the change from the start
+FEW = 0.03                   # [s] that any test takes at least
+SLOWER, START = 4.0, 5.0     # who takes so much longer and [s] more hangs
+IMPORT = 15.0                # [s] to start Python and to collect
+MEMORY = 12 << 30            # [bytes] of addresses; unchanged the tests take 4 GiB
+NOTICED, OVERSEEN = 1, 0     # codes with which a child ends
 LIBRARIES = ("numpy", "scipy.linalg", "scipy.optimize", "scipy.integrate",
              "scipy.spatial.transform", "casadi", "sympy", "pinocchio", "lxml.etree",
              "click.testing", "rich.console", "rich.table", "rich.progress", "numpy.testing")
 
 
-class Pace(NamedTuple):
-    """How much of the tests is run: cases of a test with arguments; and [s] of processor for which
-    a child goes on to the tests after the one that came to the change."""
+# -- which tests try a change ----------------------------------------------------------------------
+class Choice:
+    """Tests that come to a change, in the order in which they try it; whether they need it from the
+    start; and how many of them have tried."""
 
-    instances: int = 2
-    after: float = 0.5
+    def __init__(self, mutant: Mutant, reach: dict[str, Kept]) -> None:
+        seen = {test: one for kept in reach.values() for test, one in kept.tests.items()}
+        self.at_start = mutant.at_import is not None
+        if mutant.at_import is not None:
+            users = {module: found for module in MODULES
+                     if (found := blocks_with(module, mutant.at_import))}
+            found = [test for test, one in seen.items()
+                     if any(one.comes_to(module, of) for module, of in users.items())]
+        else:
+            block = None if mutant.block is None else [mutant.block]
+            found = [test for test, one in seen.items() if one.comes_to(mutant.module, block)]
+            if not found:
+                self.at_start = True
+                found = [test for kept in reach.values() for test in kept.tests
+                         if kept.collected.get(mutant.module, 0) >> (mutant.block or 0) & 1]
+        self.cost = {test: seen[test].seconds + FEW for test in found}
+        self.tests = in_turn(found, {
+            test: self.cost[test] * sum(bits.bit_count() for bits in seen[test].bits.values())
+            for test in found})
+        self.tried = 0
+
+    def next(self, budget: float) -> list[str]:
+        """Those of the next round: at least one, if there is one left."""
+        begin, used = self.tried, 0.0
+        while self.tried < len(self.tests):
+            used += self.cost[self.tests[self.tried]]
+            if used > budget and self.tried > begin:
+                break
+            self.tried += 1
+        return self.tests[begin:self.tried]
+
+    def limit(self, tests: list[str]) -> float:
+        """[s] of processor after which some of them hang."""
+        return START + SLOWER * sum(self.cost[test] for test in tests)
 
 
-# -- one run of the tests, with a child for each change that a test comes to -----------------------
-class Run:
-    """The part of pytest that forks where a test comes to a change; writes lines of JSON."""
+def in_turn(tests: list[str], price: dict[str, float]) -> list[str]:
+    """The best test of each file, then the second of each, and so on."""
+    of: dict[str, int] = defaultdict(int)
+    places = {}
+    for test in sorted(tests, key=lambda test: (price[test], test)):
+        places[test] = of[file_of(test)]
+        of[file_of(test)] += 1
+    return sorted(tests, key=lambda test: (places[test], price[test], test))
 
-    def __init__(self, drawn: dict[int, Mutant], out: Path, pace: Pace, active: int | None):
-        self.drawn, self.pace, self.active = drawn, pace, active
-        self.out, self.shown = out, os.fdopen(os.dup(2), "w")
-        self.open = {k for k, mutant in drawn.items() if mutant.at_import is None}
-        self.process, self.is_child = os.getpid(), False
-        self.test, self.file = "", ""
-        self.tried: set[int] = set()
-        self.spent: dict[int, float] = defaultdict(float)
-        self.by_now: dict[int, float | None] = {}     # noticed, or too slow since this moment
-        self.reached: set[str] = set()
-        self.failed = False
+
+# -- changes that are tried in the process that has come to them -----------------------------------
+class Trial(ByFile):
+    """Runs chosen tests, with a child for each change that one comes to; writes lines of JSON."""
+
+    def __init__(self, folder: Path, jobs: int, drawn: dict[int, Mutant],
+                 choices: dict[int, Choice]) -> None:
+        super().__init__(folder, jobs)
+        self.drawn, self.choices, self.out = drawn, choices, folder / "tried"
+        self.shown = os.fdopen(os.dup(2), "w")
+        self.open: set[int] = set()
+        self.process, self.active = 0, None
+        self.plan: dict[str, set[int]] = {}
+        builtins._changed = self.changed   # type: ignore[attr-defined]
+
+    def run_files(self) -> None:
+        left = {k for k, choice in self.choices.items() if not choice.at_start}
+        for budget in ROUNDS:
+            plans: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+            for k in sorted(left):
+                for test in self.choices[k].next(budget):
+                    plans[file_of(test)][test].add(k)
+            print(f"{len(left)} changes, tests of {len(plans)} files", file=self.shown, flush=True)
+            for file, plan in plans.items():
+                self.start(lambda file=file, plan=plan: self.try_file(file, plan))
+            self.pool.end()
+            said = read(self.out)
+            for file, k in said.astray & {(file, k) for file, plan in plans.items()
+                                          for k in left.difference(said.noticed)
+                                          if any(k in of for of in plan.values())}:
+                self.start(lambda file=file, k=k: self.try_file(file, plans[file], k))
+            self.pool.end()
+            left.difference_update(read(self.out).noticed)
+
+    def try_file(self, file: str, plan: dict[str, set[int]], active: int | None = None) -> int:
+        """Runs the tests of a plan; with a change from the start if one is active."""
+        self.process, self.plan, self.active = os.getpid(), plan, active
+        self.open = set().union(*plan.values())
+        if active is not None:
+            self.begin(active)
+        elif any(self.drawn[k].room == "symbolic" for k in self.open):
+            self.simplifies = True
+        items = [item for item in self.files[file] if item.nodeid in plan]
+        for item, following in zip(items, [*items[1:], None]):
+            if (self.open if self.active is None else {self.active}) & plan[item.nodeid]:
+                self.run_item(item, following)
+        if self.active is None and self.open:
+            self.say(astray=sorted(self.open), file=file)
+        return OVERSEEN
+
+    simplifies = False
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_fixture_setup(self, fixturedef):
+        yield
+        if fixturedef.argname == "simplified_once" and self.simplifies:
+            simplify_always()
 
     def changed(self, k: int) -> bool:
         if self.active is not None:
             return self.active == k
-        if k not in self.open or k in self.tried or not self.test:
+        if (k not in self.open or os.getpid() != self.process or not self.test
+                or threading.current_thread() is not threading.main_thread()):
             return False
-        if os.getpid() != self.process or threading.current_thread() is not threading.main_thread():
-            return False
-        self.tried.add(k)
-        before, spent = time.process_time(), spent_by_children()
+        self.open.discard(k)
         if not (pid := os.fork()):
-            self.active, self.is_child = k, True
-            restrict(LIMIT)
-            keep_apart(self.drawn[k])
+            self.active = k
+            self.begin(k)
             return True
         status = wait_for(pid)
-        self.spent[k] += spent_by_children() - spent
-        if self.spent[k] > ENOUGH:
-            self.open.discard(k)
-        if status:
-            ended = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-            slow = ended in (signal.SIGXCPU, signal.SIGALRM)
-            self.by_now[k] = before if slow else None
+        if os.WIFSIGNALED(status) or os.WEXITSTATUS(status) not in (NOTICED, OVERSEEN):
+            self.say(noticed=k, test=self.test)
         return False
 
-    def entered(self, label: str) -> None:
-        self.reached.add(label)
+    def begin(self, k: int) -> None:
+        restrict(self.choices[k].limit([test for test, of in self.plan.items() if k in of]))
+        keep_apart(self.drawn[k])
 
     def say(self, **what: object) -> None:
         with open(self.out, "a") as out:
             print(json.dumps(what), file=out)
 
-    def pytest_sessionstart(self, session):
-        self.session = session
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, items):
-        """Of a test with many arguments a few, spread over them."""
-        cases = defaultdict(list)
-        for item in items:
-            cases[item.nodeid.partition("[")[0]].append(item)
-        most = self.pace.instances
-        kept = {some[i * len(some) // most] if len(some) > most else some[i]
-                for some in cases.values() for i in range(min(most, len(some)))}
-        items[:] = [item for item in items if item in kept]
-
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self, item, nextitem):
-        file = item.nodeid.partition("::")[0]
-        if self.is_child and (file != self.file or time.process_time() > self.pace.after):
-            os._exit(OVERSEEN)
-        self.test, self.file = item.nodeid, file
-        self.tried, self.by_now, self.reached, self.failed = set(), {}, set(), False
-        began = time.process_time()
-        yield
-        if self.active is None:
-            self.judge(time.process_time() - began)
-        self.test = ""
-
-    def judge(self, seconds: float) -> None:
-        """What has failed with a change has noticed it, if it holds without."""
-        if self.failed:
-            self.say(fails=self.test)
-            return
-        self.say(test=self.test, seconds=seconds, reached=sorted(self.reached),
-                 tried=sorted(self.tried))
-        for k, since in self.by_now.items():
-            if since is None or SLOWER * (time.process_time() - since) < LIMIT:
-                self.open.discard(k)
-                self.say(noticed=k, test=self.test)
-                print(f"noticed      {self.drawn[k]}\n             by {self.test}",
-                      file=self.shown, flush=True)
-        if not self.open and all(mutant.at_import is None for mutant in self.drawn.values()):
-            self.session.shouldstop = "all were noticed"
-
     def pytest_runtest_logreport(self, report):
-        self.failed |= report.failed
-        if self.is_child and report.failed:
+        if report.failed and self.active is None:
+            self.say(fails=self.test)
+        elif report.failed:
+            self.say(noticed=self.active, test=self.test)
+            print(f"noticed      {self.drawn[self.active]}\n             by {self.test}",
+                  file=self.shown, flush=True)
             os._exit(NOTICED)
+
+
+class Said:
+    """What a trial has said so far."""
+
+    def __init__(self) -> None:
+        self.noticed: dict[int, str] = {}
+        self.failing: set[str] = set()
+        self.astray: set[tuple[str, int]] = set()      # a file in which nothing was forked for it
+
+
+def read(out: Path) -> Said:
+    said = Said()
+    for line in out.read_text().splitlines() if out.is_file() else ():
+        one = json.loads(line)
+        if "noticed" in one:
+            said.noticed.setdefault(one["noticed"], one["test"])
+        elif "fails" in one:
+            said.failing.add(one["fails"])
+        else:
+            said.astray.update((one["file"], k) for k in one["astray"])
+    said.noticed = {k: test for k, test in said.noticed.items() if test not in said.failing}
+    return said
 
 
 def restrict(seconds: float) -> None:
@@ -161,12 +227,7 @@ def restrict(seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.signal(signal.SIGXCPU, signal.SIG_DFL)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.alarm(int(30 * seconds))          # what waits uses no processor
-
-
-def spent_by_children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    signal.alarm(int(20 * seconds))          # what waits uses no processor
 
 
 def wait_for(pid: int) -> int:
@@ -179,9 +240,8 @@ def wait_for(pid: int) -> int:
 
 def keep_apart(mutant: Mutant) -> None:
     """What changed code makes, nobody else may find."""
-    if mutant.room == "symbolic":            # not from `simplified_once` of tests/conftest.py
-        equations = importlib.import_module("nhmech.mechanics.equations")
-        equations.simplify = importlib.import_module("nhmech.symbolic.simplify").simplify
+    if mutant.room == "symbolic":
+        simplify_always()
     if mutant.room == "compile" and os.environ["NHMECH_CACHE"] == str(KEPT):
         folder = Path(tempfile.mkdtemp(prefix="mutant-", dir=KEPT.parent))
         for file in KEPT.iterdir():
@@ -189,45 +249,46 @@ def keep_apart(mutant: Mutant) -> None:
         os.environ["NHMECH_CACHE"] = str(folder)
 
 
-def form_equations_always() -> None:
-    """Equations that are kept hide changes of what forms them."""
-    kept = importlib.import_module("nhmech.mechanics.kept_equations")
-    found = kept.private_folder
-    kept.private_folder = lambda: (folder := found())._replace(
-        temporary=folder.temporary or folder.path == KEPT)
+def simplify_always() -> None:
+    """What `simplified_once` of tests/conftest.py keeps hides changes of what simplifies."""
+    equations = importlib.import_module("nhmech.mechanics.equations")
+    equations.simplify = importlib.import_module("nhmech.symbolic.simplify").simplify
 
 
-def start(drawn: dict[int, Mutant], finder: Finder, tests: list[str], out: Path, pace: Pace,
-          active: int | None = None, seconds: float = 0.0) -> int:
-    """The status of a process that runs tests: all of them, or with one change up to the first that
-    fails."""
-    if pid := os.fork():
-        try:
-            return wait_for(pid)
-        except KeyboardInterrupt:
-            os.kill(pid, signal.SIGKILL)
-            raise
-    try:
-        if active is None:
-            os.setpgid(0, 0)
-        else:
-            restrict(seconds)
-            if drawn[active].room == "compile":
-                keep_apart(drawn[active])
-        run = Run(drawn, out, pace, active)
-        with open(out.with_suffix(".log"), "w") as log:
-            os.dup2(log.fileno(), 1)
-            os.dup2(log.fileno(), 2)
-        builtins._changed, builtins._entered = run.changed, run.entered   # type: ignore
-        sys.meta_path.insert(0, finder)
-        form_equations_always()
-        fresh = any(mutant.room == "symbolic" for mutant in drawn.values())
-        code = pytest.main(["-q", "--capture=sys", "-p", "no:randomly", "-p", "no:xdist", "-m",
-                            "not soak and not browser", *(["-x"] if active is not None else []),
-                            *(["-p", "no:cacheprovider"] if fresh else []), *tests], plugins=[run])
-    except BaseException:
-        code = 70
-    os._exit(int(code))
+# -- changes that hold from the start --------------------------------------------------------------
+class Chosen:
+    """The part of pytest that runs chosen tests alone."""
+
+    def __init__(self, tests: list[str]) -> None:
+        self.tests = {*tests}
+
+    def pytest_collection_modifyitems(self, items):
+        items[:] = [item for item in items if item.nodeid in self.tests]
+
+
+def try_from_start(k: int, mutant: Mutant, choice: Choice, folder: Path) -> int:
+    """Runs tests with a change in processes of their own, until one fails."""
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = str(folder)
+    for number, budget in enumerate(FRESH):
+        if not (tests := choice.next(budget)):
+            break
+
+        def work(number=number, tests=tests) -> int:
+            restrict(IMPORT + choice.limit(tests))
+            builtins._changed = lambda other: other == k   # type: ignore[attr-defined]
+            if mutant.room == "compile":
+                keep_apart(mutant)
+            options = ["-p", "no:cacheprovider"] if mutant.room == "symbolic" else []
+            return run_pytest(Chosen(tests), with_all_switches({k: mutant}),
+                              ["-x", *options, *sorted({file_of(test) for test in tests})],
+                              folder / f"start-{k}-{number}.log")
+
+        if wait_for(fork(work)) not in (0, pytest.ExitCode.NO_TESTS_COLLECTED << 8):
+            with open(folder / "tried", "a") as out:
+                print(json.dumps({"noticed": k, "test": "a process that has it from the start"}),
+                      file=out)
+            break
+    return 0
 
 
 # -- what is drawn, and what becomes of it ---------------------------------------------------------
@@ -241,70 +302,43 @@ def draw(wanted: str, count: int, seed: int) -> list[Mutant]:
     return [every[i] for i in sorted(chosen)]
 
 
-class Shown:
-    """What a run of the tests has shown."""
+def judge(drawn: dict[int, Mutant], names: list[str], jobs: int) -> tuple[Said, dict[int, Choice]]:
+    """What has become of each change."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        reach = find_reach([f"tests/test_{name}.py" for name in names], jobs, folder)
+        choices = {k: Choice(mutant, reach) for k, mutant in drawn.items()}
+        files = sorted({file_of(test) for choice in choices.values() for test in choice.tests
+                        if not choice.at_start})
+        tell, told = os.pipe()
 
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self.breadth: dict[str, int] = {}
-        self.of: dict[str, list[str]] = defaultdict(list)       # label -> tests
-        self.tried: dict[int, list[str]] = defaultdict(list)
-        self.noticed: dict[int, str] = {}
+        def work() -> int:
+            code = run_pytest(Trial(folder, jobs, drawn, choices), with_all_switches(drawn), files,
+                              folder / "trial.log")
+            os.write(told, json.dumps([choice.tried for choice in choices.values()]).encode())
+            return code
 
-    def read(self, out: Path) -> None:
-        for line in out.read_text().splitlines():
-            said = json.loads(line)
-            if "noticed" in said:
-                self.noticed[said["noticed"]] = said["test"]
-            elif "test" in said:
-                self.seconds[said["test"]] = said["seconds"]
-                self.breadth[said["test"]] = len(said["reached"])
-                for label in said["reached"]:
-                    self.of[label].append(said["test"])
-                for k in said["tried"]:
-                    self.tried[k].append(said["test"])
-            else:
-                print(f"fails without any change: {said['fails']}", file=sys.stderr)
-
-    def fitting(self, mutant: Mutant) -> list[str]:
-        """Quick tests of few files, that run what a change defines or at least its module."""
-        chosen: list[str] = []
-        for test in sorted(self.of[str(mutant)] or self.of[mutant.module], key=lambda test: (
-                self.seconds[test] + 0.05 * self.breadth[test], test)):
-            files = {one.partition("::")[0] for one in [*chosen, test]}
-            if len(files) <= FILES and sum(
-                    self.seconds[one] for one in [*chosen, test]) <= BUDGET:
-                chosen.append(test)
-        return chosen
-
-
-def judge(drawn: dict[int, Mutant], names: list[str], pace: Pace) -> Iterator[tuple[int, str]]:
-    """Each change as it is done, and the test that has noticed it."""
-    finder, shown = with_all_switches(drawn), Shown()
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder, "run")
-        start(drawn, finder, [f"tests/test_{name}.py" for name in names], out, pace)
-        shown.read(out)
-        yield from shown.noticed.items()
-        for k, mutant in drawn.items():
-            fitting = shown.fitting(mutant) if mutant.at_import is not None else []
-            seconds = START + SLOWER * sum(shown.seconds[test] for test in fitting)
-            if fitting and start(drawn, finder, fitting, out, Pace(10**6), k, seconds):
-                yield k, "with the change from the start"
-            elif k not in shown.noticed:
-                yield k, ""
+        if files:
+            os.waitpid(fork(work), 0)
+            for choice, tried in zip(choices.values(), json.loads(os.read(tell, 1 << 16))):
+                choice.tried = tried
+        pool = Pool(jobs)
+        for k, choice in choices.items():
+            if choice.at_start:
+                pool.start(lambda k=k, choice=choice: try_from_start(k, drawn[k], choice, folder))
+        pool.end()
+        return read(folder / "tried"), choices
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("-n", "--count", type=int, default=40, help="changes of each room")
+    parser.add_argument("-n", "--count", type=int, default=25, help="changes of each room")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--instances", type=int, default=2, help="cases of one test that are run")
-    parser.add_argument("--after", type=float, default=0.5,
-                        help="seconds for which a change is followed from test to test")
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--tests", nargs="+", default=TESTS, metavar="TEST",
                         help="run tests/test_TEST.py alone")
-    parser.add_argument("rooms", nargs="*", default=CORE, metavar="ROOM or MODULE[:LINE]")
+    parser.add_argument("rooms", nargs="*", default=[room for room in CORE if room != "systems"],
+                        metavar="ROOM or MODULE[:LINE]")
     given = parser.parse_args()
     os.chdir(PROJECT)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -316,17 +350,19 @@ def main() -> int:
         importlib.import_module(name)
     every = [mutant for room in given.rooms for mutant in draw(room, given.count, given.seed)]
     drawn = dict(enumerate(mutant for mutant in every if not mutant.reason))
-    score: dict[str, dict[int, bool]] = defaultdict(dict)
-    try:
-        for k, by in judge(drawn, given.tests, Pace(given.instances, given.after)):
-            score[drawn[k].room][k] = bool(by)
-            if not by:
-                print(f"not noticed  {drawn[k]}\n             {drawn[k].says}", flush=True)
-    finally:
-        for room in dict.fromkeys(mutant.room for mutant in drawn.values()):
-            show(room, [*score[room].values()])
-        show("all", [seen for room in score.values() for seen in room.values()])
-        print(f"{len(every) - len(drawn)} more have no effect")
+    said, choices = judge(drawn, given.tests, given.jobs)
+    for test in sorted(said.failing):
+        print(f"fails without any change: {test}", file=sys.stderr)
+    score: dict[str, list[bool]] = defaultdict(list)
+    for k, mutant in drawn.items():
+        score[mutant.room].append(k in said.noticed)
+        if k not in said.noticed:
+            print(f"not noticed  {mutant}\n             {mutant.says}\n             by "
+                  f"{choices[k].tried} of {len(choices[k].tests)} tests that come to it")
+    for room, seen in score.items():
+        show(room, seen)
+    show("all", [one for seen in score.values() for one in seen])
+    print(f"{len(every) - len(drawn)} more have no effect")
     return 0
 
 

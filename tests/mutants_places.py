@@ -1,7 +1,8 @@
-"""Small wrong changes of a module, and the module that has all of them in it, each with a switch.
+"""Small wrong changes of a module, and the module that has them in it, each with a switch, or with
+marks of the blocks that run.
 
-In it `_changed(k)` says at each place whether the k-th change holds, and `_entered(label)` is told
-that a function begins.
+`_changed(k)` says at each place whether the k-th change holds; `_seen[k]` is set where the k-th
+block of the core begins. A block is a run of statements of a function that are entered together.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
 from typing import NamedTuple
 
-from mutants_table import MODULES, PACKAGE, explain
+from mutants_table import PACKAGE, explain
 
 COMPARISONS = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt,
                ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
@@ -116,6 +118,7 @@ class Mutant:
     says: str          # the line of the source
     change: str
     at_import: frozenset[str] | None
+    block: int | None = None      # of the module; None for what runs at import
 
     def __str__(self) -> str:
         return f"nhmech/{self.module}.py:{self.line}: {self.change}"
@@ -138,10 +141,11 @@ def path_of(module: str) -> Path:
 def mutants(module: str) -> list[Mutant]:
     """All of a module."""
     text = path_of(module).read_text()
-    lines = text.splitlines()
+    lines, tree = text.splitlines(), ast.parse(text)
+    of = block_of_nodes(tree)
     return [Mutant(module, number, place.node.lineno, lines[place.node.lineno - 1].strip(),
-                   f"{_short(place.node)} -> {_short(new)}", place.at_import)
-            for number, (place, new) in enumerate(_changes(ast.parse(text)))]
+                   f"{_short(place.node)} -> {_short(new)}", place.at_import, of.get(place.node))
+            for number, (place, new) in enumerate(_changes(tree))]
 
 
 def _changes(tree: ast.AST) -> Iterator[tuple[Place, ast.AST]]:
@@ -160,8 +164,7 @@ def places(tree: ast.AST, names: frozenset[str] | None = frozenset()) -> Iterato
             if not isinstance(node, ast.AST) or _is_idle(tree, name, index, node):
                 continue
             below = _defined(tree, name, node, names)
-            is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-            if type(node) in CHANGES and not is_text:
+            if type(node) in CHANGES and not _is_text(node):
                 yield Place(node, tree, name, index, below)
             if not isinstance(node, ast.Raise):
                 yield from places(node, below)
@@ -205,35 +208,96 @@ def _short(node: ast.AST) -> str:
     line = " ".join(ast.unparse(node).split())
     return line if len(line) <= 60 else f"{line[:57]}..."
 
-# -- a module with switches ------------------------------------------------------------------------
-def _asks(function: str, argument: object) -> ast.Call:
-    return ast.Call(ast.Name(function, ast.Load()), [ast.Constant(argument)], [])
+# -- blocks ----------------------------------------------------------------------------------------
+class Block(NamedTuple):
+    """Statements of one list that follow each other, and where the first of them is in it."""
+
+    held: list[ast.stmt]
+    begins: int
+    statements: list[ast.stmt]
 
 
-def with_switches(module: str, drawn: dict[int, Mutant], labels: dict[str, set[str]]) -> CodeType:
-    """A module in which `_changed(k)` chooses the k-th change, and `_entered(label)` tells that a
-    function begins which has one of the names of a label in it; of all functions for no name."""
-    file = path_of(module)
-    tree = ast.parse(file.read_text())
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    entered = [(node, label) for label, names in labels.items() for node in functions
-               if not names or names & _words(node)]
+def blocks(tree: ast.Module) -> list[Block]:
+    """Those of all functions; what is in a block comes after it."""
+    found: list[Block] = []
+
+    def visit(held: list[ast.stmt], is_function: bool) -> None:
+        current = None
+        for i, statement in enumerate(held):
+            inner = isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef))
+            if is_function and not _is_text(statement):
+                if current is None:
+                    found.append(current := Block(held, i, []))
+                current.statements.append(statement)
+            lists = [*_lists(statement)]
+            for one in lists:
+                visit(one, is_function or inner)
+            current = None if lists else current
+
+    visit(tree.body, False)
+    return found
+
+
+def _lists(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    for name in ("body", "orelse", "finalbody"):
+        if held := getattr(statement, name, []):
+            yield held
+    for one in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+        yield one.body
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def block_of_nodes(tree: ast.Module) -> dict[ast.AST, int]:
+    """The innermost block that a node is in."""
+    return {node: k for k, block in enumerate(blocks(tree)) for statement in block.statements
+            for node in ast.walk(statement)}
+
+
+def blocks_of(module: str) -> list[Block]:
+    """Those of a module of the core."""
+    return blocks(ast.parse(path_of(module).read_text()))
+
+
+def blocks_with(module: str, names: frozenset[str]) -> set[int]:
+    """Blocks of a module that have one of the names in them."""
+    text = path_of(module).read_text()
+    if not any(re.search(rf"\b{name}\b", text) for name in names):
+        return set()
+    found = defaultdict(set)
+    for node, k in block_of_nodes(ast.parse(text)).items():
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            found[node.id if isinstance(node, ast.Name) else node.attr].add(k)
+    return set().union(*(found[name] for name in names))
+
+
+# -- a module with switches, or with marks ---------------------------------------------------------
+def with_switches(module: str, drawn: dict[int, Mutant]) -> CodeType:
+    """A module in which `_changed(k)` chooses the k-th change."""
+    tree = ast.parse(path_of(module).read_text())
     wanted = {mutant.number: k for k, mutant in drawn.items() if mutant.module == module}
     for number, (place, new) in enumerate(list(_changes(tree))):
         if number in wanted:
-            place.put(lambda old, new=new, k=wanted[number]: ast.copy_location(
-                ast.If(_asks("_changed", k), [new], [old]) if isinstance(old, ast.stmt)
-                else ast.IfExp(_asks("_changed", k), new, old), old))
-    for node, label in entered:
-        first = node.body[0]
-        is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-        node.body.insert(int(is_text), ast.copy_location(ast.Expr(_asks("_entered", label)), first))
-    return compile(ast.fix_missing_locations(tree), str(file), "exec")
+            asks = ast.Call(ast.Name("_changed", ast.Load()), [ast.Constant(wanted[number])], [])
+            place.put(lambda old, new=new, asks=asks: ast.copy_location(
+                ast.If(asks, [new], [old]) if isinstance(old, ast.stmt)
+                else ast.IfExp(asks, new, old), old))
+    return _compiled(module, tree)
 
 
-def _words(node: ast.FunctionDef) -> set[str]:
-    return {node.name} | {one.id if isinstance(one, ast.Name) else one.attr
-                          for one in ast.walk(node) if isinstance(one, (ast.Name, ast.Attribute))}
+def with_marks(module: str, first: int) -> CodeType:
+    """A module in which `_seen[first + k]` is set where its k-th block begins."""
+    tree = ast.parse(path_of(module).read_text())
+    for k, block in reversed(list(enumerate(blocks(tree)))):
+        mark = ast.parse(f"_seen[{first + k}] = 1").body[0]
+        block.held.insert(block.begins, ast.copy_location(mark, block.statements[0]))
+    return _compiled(module, tree)
+
+
+def _compiled(module: str, tree: ast.Module) -> CodeType:
+    return compile(ast.fix_missing_locations(tree), str(path_of(module)), "exec")
 
 
 class Loader(importlib.machinery.SourceFileLoader):
@@ -263,13 +327,6 @@ class Finder(importlib.abc.MetaPathFinder):
 
 
 def with_all_switches(drawn: dict[int, Mutant]) -> Finder:
-    """Finds the modules of all that is drawn, and those that import what is defined there."""
-    labels: dict[str, dict[str, set[str]]] = {mutant.module: {mutant.module: set()}
-                                              for mutant in drawn.values()}
-    early = [mutant for mutant in drawn.values() if mutant.at_import]
-    for module in MODULES if early else ():
-        text = path_of(module).read_text()
-        for mutant in early:
-            if any(re.search(rf"\b{name}\b", text) for name in mutant.at_import or ()):
-                labels.setdefault(module, {})[str(mutant)] = {*(mutant.at_import or ())}
-    return Finder({module: with_switches(module, drawn, of) for module, of in labels.items()})
+    """Finds the modules of all that is drawn."""
+    return Finder({module: with_switches(module, drawn)
+                   for module in {mutant.module for mutant in drawn.values()}})

@@ -11,13 +11,12 @@ CORE = ("mechanics", "urdf", "vehicle", "simulation", "analysis", "control", "co
 MODULES = [str(file.relative_to(PACKAGE).with_suffix("")) for room in CORE
            for file in sorted((PACKAGE / room).rglob("*.py")) if file.name != "__init__.py"]
 
-# tests of what is built around the core, and long ones that draw their input by lot
+# tests of what is built around the core, and those whose work is done by other programs
 ASIDE = [
-    "api", "arguments", "benchmarks", "checks", "colcon", "colours", "ctrl_c", "dds", "docs",
-    "examples", "foxglove", "fuzz", "fuzz_commands", "gpu", "javascript", "layers",
-    "long_runs", "movie", "mutants", "notebook", "package", "packaging", "page_plots",
-    "page_style", "papers", "progress", "robot_table", "ros1", "ros2", "ros2_real", "ros_node",
-    "server_guard", "simplify", "two_halves", "viewer", "written_page"]
+    "benchmarks", "colcon", "colours", "ctrl_c", "dds", "docs", "examples", "foxglove", "fuzz",
+    "fuzz_commands", "javascript", "layers", "long_runs", "movie", "mutants", "notebook", "package",
+    "packaging", "page_plots", "page_style", "papers", "progress", "robot_table", "ros1", "ros2",
+    "ros2_real", "ros_node", "server_guard", "viewer", "written_page"]
 TESTS = sorted(file.stem.removeprefix("test_") for file in Path(__file__).parent.glob("test_*.py")
                if file.stem.removeprefix("test_") not in ASIDE)
 

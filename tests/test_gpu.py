@@ -70,7 +70,7 @@ class Host:
         assert np.isnan(self.blocks.pop(address)[-GUARD:]).all()
 
     def send(self, array, address):
-        assert array.flags.c_contiguous
+        assert array.flags.c_contiguous and address % array.itemsize == 0
         ctypes.memmove(address, array.ctypes.data, array.nbytes)
 
     def fetch(self, array, address):
@@ -174,14 +174,17 @@ def test_a_run_cut_into_launches_is_the_same_run(host, monkeypatch, every, hold)
     options = dict(dt=1e-3, duration=0.1, every=every, control_period=hold * 1e-3)
     cpu, whole = both(drive, x0, u, **options)
     agree(cpu, whole)
-    before = host.launches
-    for name, value in (("LAUNCH", 11 * 5 * stepper(drive).cost), ("RECORD", 8 * 11 * 5 * 2)):
+    one = 5 * stepper(drive).cost        # of the work of a launch: a step of all cases
+    for name, value, launches in (("LAUNCH", 11 * one, 10), ("LAUNCH", one - 1, 100),
+                                  ("RECORD", 8 * 11 * 5 * 2, None)):
+        before = host.launches
         with monkeypatch.context() as patch:
             patch.setattr(gpu, name, value)
             np.testing.assert_array_equal(
                 nhmech.simulate_batch(drive, x0, u, **options, device="gpu").x, whole.x
             )
-    assert host.launches > before + 2 * 2
+        # and one onto the constraints
+        assert host.launches == before + 1 + launches if launches else host.launches > before
 
 
 @needs_compiler

@@ -112,7 +112,7 @@ def test_what_is_undetermined():
 def test_a_system_without_wheels_has_rows_but_no_class():
     found = mobility(differential_drive().constrained)
     assert (found.rows, found.rank, found.speeds, found.type,
-            found.manoeuvrability) == (3, 3, 2, None, None)
+            found.manoeuvrability, found.leaning) == (3, 3, 2, None, None, False)
 
 
 @pytest.mark.parametrize("name, leaders", [

@@ -192,6 +192,24 @@ def test_length_of_a_known_curve():
     assert parabola.curvature(parabola.length / 2) == pytest.approx(2.0, rel=1e-12)
 
 
+def test_arc_length_of_an_uneven_curve_that_goes_round():
+    """The unit circle three times, by a parameter that runs it fast and slowly: heading pi/2 + s,
+    curvature 1."""
+    def derivatives(u):
+        angle, speed, change = u + 0.95 * np.sin(u), 1 + 0.95 * np.cos(u), -0.95 * np.sin(u)
+        out, along = (np.stack(pair, -1) for pair in ((np.cos(angle), np.sin(angle)),
+                                                      (-np.sin(angle), np.cos(angle))))
+        return (out, along * speed[..., None],
+                along * change[..., None] - out * speed[..., None] ** 2)
+
+    path = Parametric(derivatives, (0.0, 6 * pi))
+    s = np.random.default_rng(0).uniform(0, 6 * pi, 200)
+    assert path.length == pytest.approx(6 * pi, rel=1e-12)
+    assert np.abs(path.heading(s) - pi / 2 - s).max() <= 1e-9
+    assert np.abs(path.point(s) - np.stack([np.cos(s), np.sin(s)], -1)).max() <= 1e-9
+    assert np.abs(path.curvature(s) - 1).max() <= 1e-9
+
+
 def test_spline_interpolates():
     for closed in (False, True):
         path = spline(GATES, closed)

@@ -15,6 +15,7 @@ from nhmech import Simulator
 from nhmech.analysis import cone_programme
 from nhmech.control import TwistDrive, WheelServo
 from nhmech.control.speed_limits import NEEDED, SIGNS
+from nhmech.control.twist_limits import TwistLimits
 from nhmech.errors import InputError
 from nhmech.logs.frames import WORLD
 from nhmech.ros import Bridge, Settings
@@ -244,6 +245,9 @@ def test_limits_are_those_of_the_controller_at_random():
         limits, (v, v0, v1), dt = SpeedLimits(**given), rng.normal(size=3), rng.uniform(0.01, 1.0)
         expected = limited_by_the_controller(limits, v, v0, v1, dt)
         assert limits.clip(v, v0, dt, v0 - v1) == pytest.approx(expected, abs=1e-14), given
+        wanted, before, earlier = ((0.0, 0.0, speed) for speed in (v, v0, v1))
+        assert TwistLimits(yaw=limits).clip(wanted, before, dt, earlier) == pytest.approx(
+            (0, 0, expected), abs=1e-14)
 
 
 def test_a_change_of_speed_that_grows_is_limited(said):

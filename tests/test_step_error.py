@@ -169,6 +169,20 @@ def test_compiled_code_tries_other_steps_as_python_does(made, dt, monkeypatch):
     assert str(step_notice(*words, dt))
 
 
+def test_the_error_up_to_a_step_grows_with_the_latest_one():
+    """total + latest (k - count) from the step that was judged on; another scheme adds nothing."""
+    simulator = spinning(0.02)
+    gauge = simulator.propagator.gauge
+    gauge.values[:3] = 3e-4, 2e-6, 100
+    assert [gauge.total(k) for k in (90, 100, 110)] == pytest.approx([3e-4, 3e-4, 3.2e-4])
+    assert [gauge.is_suspect(steps) for steps in (499, 501)] == [False, True]
+    for k, late in ((449, False), (451, True)):
+        simulator.moment.clock[1] = k
+        assert gauge.is_coarse(simulator.moment) == late
+    gauge.rest(200)
+    assert [gauge.total(k) for k in (200, 300)] == pytest.approx([5e-4, 5e-4])
+
+
 # -- numbers that no motion has --------------------------------------------------------------------
 def test_an_unstable_step_is_not_gone_on_with():
     """Dampers that die out at 5789 1/s, in steps of 1 ms."""

@@ -148,7 +148,7 @@ def contact_source(functions: Sequence[ca.Function], layout: ContactLayout,
                    words: dict[str, str]) -> LoopSource:
     """C of a step: the functions of `compile_contact_step` and what goes around them."""
     look, momentum, _, move, project, *bodies = functions
-    generator = ca.CodeGenerator("contact_step.c", {"with_header": False})
+    generator = ca.CodeGenerator("contact_step.c")
     small = move, project, *bodies[1:]
     for function in small:
         generator.add(function)

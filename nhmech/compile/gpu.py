@@ -90,27 +90,28 @@ class Kernel:
         count, nx = state.count, len(state.x)
         # or one period for all steps
         held, hold = (u, hold) if u.ndim == 3 else (u[None], k0 + steps)
-        rows = steps if record is None else max(1, RECORD // (8 * nx * count)) * every
-        most = min(steps, rows, LAUNCH // (self.cost * count) + 1)
+        room = steps if record is None else max(1, RECORD // (8 * nx * count)) * every
+        most = min(steps, room, max(1, LAUNCH // (self.cost * count)))
         kept = [state.x, state.health, state.side, state.status, state.done]
         given = [np.ascontiguousarray(theta.T), *kept]
-        inputs = 8 * held.shape[2] * count * ((most - 1) // hold + 2)
-        recorded = 0 if record is None else 8 * nx * count * (most // every + 1)
-        sizes = (*(array.nbytes for array in given), inputs, recorded)
+        launches = [(k, min(most, k0 + steps - k)) for k in range(k0, k0 + steps, most)]
+        periods = [held[k // hold:-(-(k + n) // hold)] for k, n in launches]
+        rows = [] if record is None else [record[-(-k // every):-(-(k + n) // every)]
+                                          for k, n in launches]
+        sizes = (*(array.nbytes for array in given),
+                 *(max((part.nbytes for part in sent), default=0) for sent in (periods, rows)))
         offsets = np.cumsum([0, *(-(-size // 256) * 256 for size in sizes)]).tolist()
         memory = self.gpu.allocate(offsets[-1])
         *at, u_at, record_at = (memory + offset for offset in offsets[:-1])
         try:
             for array, address in zip(given, at):
                 self.gpu.send(array, address)
-            for k in range(k0, k0 + steps, most):
-                n = min(most, k0 + steps - k)
-                periods = held[k // hold:(k + n - 1) // hold + 1]
-                self.gpu.send(np.ascontiguousarray(periods.transpose(0, 2, 1)), u_at)
-                values = (count, dt, k, n, u_at, hold, *at, every, record_at if recorded else 0)
+            for i, (k, n) in enumerate(launches):
+                self.gpu.send(np.ascontiguousarray(periods[i].transpose(0, 2, 1)), u_at)
+                values = (count, dt, k, n, u_at, hold, *at, every, record_at if rows else 0)
                 self.gpu.launch(self.function, count, values, TYPES)
-                if record is not None:
-                    self.gpu.fetch(record[-(-k // every):-(-(k + n) // every)], record_at)
+                if rows:
+                    self.gpu.fetch(rows[i], record_at)
             for array, address in zip(kept, at[1:]):
                 self.gpu.fetch(array, address)
         finally:

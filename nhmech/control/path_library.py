@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scipy.interpolate import BPoly
 
 # of each span of a parametric curve, between which arc length is interpolated by a quintic
-PIECES, MOST = 64, 4096
+PIECES, DOUBLINGS = 64, 7
 # of |dp/ds|: the pieces are halved until it is 1 so exactly, or there are `MOST`
 EVEN = 1e-10
 NODES = 8                    # of Gauss's quadrature in each piece
@@ -112,11 +112,10 @@ class Parametric(Path):
     def __init__(self, derivatives: Derivatives, knots: Sequence[float] | np.ndarray,
                  closed: bool = False):
         ends = np.asarray(knots, dtype=float)
-        pieces = PIECES
-        u, s, self._u = _by_length(derivatives, ends, pieces)
-        while pieces < MOST and _unevenness(derivatives, s, self._u) > EVEN:
-            pieces *= 2
-            u, s, self._u = _by_length(derivatives, ends, pieces)
+        for k in range(DOUBLINGS):
+            u, s, self._u = _by_length(derivatives, ends, PIECES << k)
+            if _unevenness(derivatives, s, self._u) <= EVEN:
+                break
         first = derivatives(u)[1]
         self._derivatives = derivatives
         self._headings = s, np.unwrap(np.arctan2(first[:, 1], first[:, 0]))

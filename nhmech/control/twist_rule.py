@@ -123,7 +123,7 @@ def twist_function(vehicle: Vehicle) -> ca.Function:
     rolled = rolled_joints(vehicle)
     places = [joint.place for joint in rolled]
 
-    def roll(twist: ca.SX) -> ca.SX:
+    def roll(twist: ca.SX | tuple) -> ca.SX:
         # steering that is turning counts, where it moves a wheel's centre
         moved = ca.vertcat(R.T @ (twist[0] * heading + twist[1] * ca.cross(n, heading)),
                            R.T @ n * twist[2], v[6:])
@@ -132,7 +132,7 @@ def twist_function(vehicle: Vehicle) -> ca.Function:
             moved[place] = -(form @ moved + offset) / form[place]
         return moved[places]
 
-    share = _fit(vehicle, rolled, roll(allowed), roll(ca.SX.zeros(3)))
+    share = _fit(vehicle, rolled, roll(allowed), roll((0, 0, 0)))
     allowed = share * allowed
     rates = roll(allowed)
     acceleration = _hold_back(ca.fabs(allowed[0] - heading.T @ R @ v[:3]),
@@ -177,7 +177,7 @@ def _fit(vehicle: Vehicle, rolled: Sequence[RolledJoint], rates: ca.SX, still: c
             more = rates[i] - still[i]
             room = ca.fmax(limit.velocity - ca.sign(more) * still[i], 0)
             wanted = ca.fabs(more)
-            share = ca.fmin(share, ca.if_else(wanted > room, room / wanted, 1))
+            share = ca.if_else(share * wanted > room, room / wanted, share)
     return share
 
 

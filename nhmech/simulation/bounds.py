@@ -28,6 +28,7 @@ ON_BOUND = ("stop", "warn", "ignore")     # values of `on_limit`, `on_fall` and 
 ON_FALL = (*ON_BOUND, "go-on")            # and, of a run, of `on_fall`
 # [rad, m] that a bound is passed by before it counts: a run may begin on one, up to rounding
 ROUNDING = 1e-9
+NEVER = 1e-300      # a margin shrinks no slower
 
 
 @dataclass(frozen=True)
@@ -119,9 +120,8 @@ class Bounds:
         now, later = (found.full().ravel() for found in
                       ca.Function("approach", symbols, [value, change])(t, x, theta))
         chosen = [i for i, bound in enumerate(self.found) if bound.status is status]
-        # seconds until it is reached; those behind are the first
-        wait = [-np.inf if now[i] <= 0 else now[i] / max(-later[i], np.finfo(float).tiny)
-                for i in chosen]
+        # seconds until it is reached: where it is behind, none is left
+        wait = [now[i] / max(-later[i], NEVER) for i in chosen]
         return self.found[chosen[int(np.argmin(wait))]]
 
 
