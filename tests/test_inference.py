@@ -67,6 +67,20 @@ def wheels_of(text, **arguments):
 # --- wheels
 
 
+def test_a_lying_cylinder_where_no_wheel_is_slides_as_a_ball():
+    """It is one like what slides beside it; an upright post that reaches the ground is none, nor is
+    a cover around a wheel."""
+    def fixed(name, shape, xyz, origin=""):
+        return link(name, shape, origin) + joint(f"{name}_joint", name, kind="fixed", xyz=xyz)
+
+    cart = robot(wheel("left_wheel", "0.08 0.2 0"), wheel("right_wheel", "0.08 -0.2 0"), CASTER,
+                 fixed("roller", '<cylinder radius="0.04" length="0.1"/>', "0.3 0.1 -0.06", LYING),
+                 fixed("post", '<cylinder radius="0.02" length="0.1"/>', "0.3 -0.1 -0.05"),
+                 fixed("cover", tyre(0.1), "0.08 0.25 0", LYING))
+    assert {w.link: w.radius for w in describe(cart).wheels if w.kind == "caster_ball"} == {
+        "caster": 0.03, "roller": 0.04}
+
+
 def test_pair_and_caster():
     description = describe(robot(PAIR, CASTER))
     assert wheels_of(robot(PAIR, CASTER)) == {"left_wheel_joint": ("disc", 0.1),

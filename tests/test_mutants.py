@@ -2,15 +2,15 @@
 
 import ast
 import builtins
-import json
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from mutants import Shown
-from mutants_places import Mutant, mutants, places, with_switches
+from mutants import Choice
+from mutants_places import Mutant, blocks, mutants, places, with_marks, with_switches
+from mutants_reach import Kept, Seen
 from mutants_table import ASIDE, EQUIVALENT, MODULES, TESTS
 
 
@@ -32,10 +32,8 @@ def test_a_change_is_made_where_its_switch_says_so(monkeypatch):
     """Each on its own; without any the module computes what it does. 1 / (2 + x) has the series
     1/2, -1/4, 1/8, -1/16."""
     some = dict(enumerate(mutants("control/taylor")))
-    code = with_switches("control/taylor", some, {"power": {"power"}})
+    code = with_switches("control/taylor", some)
     assert code.co_filename.endswith("control/taylor.py") and len(some) > 20
-    entered = []
-    monkeypatch.setattr(builtins, "_entered", entered.append, raising=False)
 
     def series(active):
         monkeypatch.setattr(builtins, "_changed", lambda k: k == active, raising=False)
@@ -44,7 +42,6 @@ def test_a_change_is_made_where_its_switch_says_so(monkeypatch):
         return names["power"](np.array([2.0, 1.0, 0.0, 0.0]), -1.0)
 
     np.testing.assert_allclose(series(None), [1 / 2, -1 / 4, 1 / 8, -1 / 16], rtol=1e-14)
-    assert entered == ["power"]
     sign = next(k for k, one in some.items() if one.change.startswith("exponent * k - (n - k) -> "))
     assert np.abs(series(sign) - [1 / 2, -1 / 4, 1 / 8, -1 / 16]).max() > 0.1
 
@@ -63,38 +60,94 @@ match LIMIT:
                      "LIMIT + 4": None}
 
 
-@pytest.mark.parametrize("test, noticed", [("assert f(2) == 4", True), ("assert f(0) == 0", False)])
-def test_a_child_goes_on_with_the_change(tmp_path, test, noticed):
-    """2 * x becomes 2 / x in it; the test that runs without the change is none the wiser."""
-    (tmp_path / "test_it.py").write_text(f"""
-import _changed_here
-def f(x): return 2 / x if _changed_here.run.changed(0) and x else 2 * x
-def test(): {test}
-""")
-    script = """
-import sys, types
+def test_blocks_begin_where_a_way_through_a_function_may_end():
+    found = blocks(ast.parse('''
+LIMIT = 1
+def drive(speed):
+    """Says it."""
+    speed = 2
+    if speed:
+        return 3
+    return speed
+'''))
+    assert [[ast.unparse(one).partition("\n")[0] for one in block.statements]
+            for block in found] == [["speed = 2", "if speed:"], ["return 3"], ["return speed"]]
+
+
+def test_marks_tell_which_blocks_run(monkeypatch):
+    """`power` of control/taylor.py has a loop; what the module computes is not changed."""
+    monkeypatch.setattr(builtins, "_seen", bytearray(100), raising=False)
+    names = {"__name__": "nhmech.control.taylor", "__package__": "nhmech.control"}
+    exec(with_marks("control/taylor", 3), names)
+    assert not any(builtins._seen)
+    series = names["power"](np.array([2.0, 1.0, 0.0, 0.0]), -1.0)
+    np.testing.assert_allclose(series, [1 / 2, -1 / 4, 1 / 8, -1 / 16], rtol=1e-14)
+    place = next(one for one in mutants("control/taylor")
+                 if one.change.startswith("exponent * k - (n - k) -> "))
+    assert builtins._seen[3 + place.block] and 0 < sum(builtins._seen) < 100
+
+
+TRIAL = """
+import os, sys
+from pathlib import Path
 sys.path[:0] = [{tests!r}, {folder!r}]
 import pytest
-from pathlib import Path
-from mutants import Pace, Run
+from mutants import Choice, Trial, read
 from mutants_places import Mutant
-run = Run({{0: Mutant("a", 0, 1, "", "", None)}}, Path({folder!r}, "out"), Pace(), None)
-sys.modules["_changed_here"] = types.SimpleNamespace(run=run)
-sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", {folder!r}], plugins=[run]))
-""".format(tests=str(Path(__file__).parent), folder=str(tmp_path))
+from mutants_reach import Kept, Seen
+folder = Path({folder!r})
+os.chdir(folder)
+mutant = Mutant("a", 0, 1, "", "", None, 0)
+seen = {{test: Seen(0.1, {{"a": 1}}) for test in ("test_it.py::test", "test_it.py::test_more")}}
+choice = Choice(mutant, {{"test_it.py": Kept({{}}, seen, {{}})}})
+code = pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "test_it.py"],
+                   plugins=[Trial(folder, 1, {{0: mutant}}, {{0: choice}})])
+said = read(folder / "tried")
+print("SAID", said.noticed, sorted(said.failing), choice.tried)
+"""
+
+
+@pytest.mark.parametrize("holds, said", [
+    # 2 * x becomes 2 / x in the child; the test that runs without is none the wiser
+    ("f(2) == 4", "SAID {0: 'test_it.py::test'} [] 2"),
+    ("f(0) == 0", "SAID {} [] 2"),
+    # what fails without any change notices nothing
+    ("f(2) == 5", "SAID {} ['test_it.py::test'] 2")])
+def test_a_child_goes_on_with_the_change(tmp_path, holds, said):
+    (tmp_path / "test_it.py").write_text(f"""
+def f(x): return 2 / x if _changed(0) and x else 2 * x
+def test(): assert {holds}
+def test_more(): f(1)
+""")
+    script = TRIAL.format(tests=str(Path(__file__).parent), folder=str(tmp_path))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.returncode == (2 if noticed else 0), done.stdout + done.stderr
-    said = [json.loads(line) for line in (tmp_path / "out").read_text().splitlines()]
-    assert any("noticed" in one for one in said) == noticed and said[0]["tried"] == [0]
+    assert said in done.stdout, done.stdout + done.stderr
 
 
-def test_quick_tests_judge_what_runs_at_import():
-    """Of few files, and no longer than the budget; those that run what it defines, if any do."""
-    shown, mutant = Shown(), Mutant("a", 0, 1, "", "", frozenset({"LIMIT"}))
-    names = [f"tests/test_{name}.py::test" for name in "abcdefg"]
-    shown.seconds = dict(zip(names, (0.2, 0.1, 0.1, 0.1, 0.1, 20.0, 3.9)))
-    shown.breadth = dict.fromkeys(names, 1)
-    shown.of["a"] += names
-    assert shown.fitting(mutant) == [*names[1:5]]
-    shown.of[str(mutant)] += names[5:]
-    assert shown.fitting(mutant) == names[6:]                     # the other takes too long
+def test_what_a_thread_comes_to_is_tried_from_the_start(tmp_path):
+    """A process cannot fork there and go on."""
+    (tmp_path / "test_it.py").write_text("""
+from concurrent.futures import ThreadPoolExecutor
+def test():
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(lambda: 3 if _changed(0) else 2).result() == 2
+""")
+    script = TRIAL.format(tests=str(Path(__file__).parent), folder=str(tmp_path))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert "SAID {0: 'test_it.py::test'} [] 2" in done.stdout, done.stdout + done.stderr
+
+
+def test_cheap_and_particular_tests_of_each_file_come_first():
+    """Of those that come to the block of a change, within what a round may take."""
+    mutant = Mutant("a", 0, 1, "", "", None, 2)
+    names = ["a::wide", "a::narrow", "a::slow", "b::wide", "b::elsewhere"]
+    bits = [0b1111, 0b100, 0b100, 0b1111, 0b1011]
+    seen = {name: Seen(seconds, {"a": found}) for name, seconds, found in zip(
+        names, (0.1, 0.1, 5.0, 0.1, 0.1), bits)}
+    choice = Choice(mutant, {"": Kept({}, seen, {"a": 0b100})})
+    assert choice.tests == ["a::narrow", "b::wide", "a::wide", "a::slow"] and not choice.at_start
+    assert [choice.next(0.3), choice.next(0.3), choice.next(9.0), choice.next(9.0)] == [
+        ["a::narrow", "b::wide"], ["a::wide"], ["a::slow"], []]
+    # none comes there but while the file is collected: all of it, in a new process
+    late = Choice(mutant, {"": Kept({}, {"b::elsewhere": seen["b::elsewhere"]}, {"a": 0b100})})
+    assert late.at_start and late.tests == ["b::elsewhere"]

@@ -121,6 +121,17 @@ def test_on_ground_that_moves_wheels_go_up_to_their_limit(speed):
     assert list(rates.values()) == pytest.approx([np.copysign(limit, speed)] * 2, rel=1e-12)
 
 
+def test_sideways_wheels_go_up_to_their_limit():
+    """All of a mecanum base alike; what is possible of the twist is the same part of it."""
+    vehicle = shipped("mecanum")
+    limit = min(vehicle.limits[name].velocity for name in vehicle.driven)
+    drive, state = TwistDrive(vehicle, (0.0, 50.0, 0.0)), nhmech.Simulator(vehicle).reset()
+    fastest = np.abs(list(drive(0.0, state)[1].values.values()))
+    assert fastest == pytest.approx([limit] * 4, rel=1e-12)
+    slower = TwistDrive(vehicle, drive.possible_twist)
+    assert np.abs(list(slower(0.0, state)[1].values.values())) == pytest.approx(fastest, rel=1e-9)
+
+
 def test_a_steering_angle_beyond_its_limit_is_taken_half_a_turn_round():
     """A tricycle that stands at +1.2 rad and is to go where 1.9 rad leads, beyond its limit of 1.3,
     or 1.9 - pi."""
