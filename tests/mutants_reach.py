@@ -198,15 +198,18 @@ class Recorder:
             seconds = spent() - began + self.known
             keep(bytes(self.marks), seconds)
             self.known, self.added = known, added
-            self.add(before, 0.0)
+            self.mark(before)
 
     def add(self, marks: bytes, seconds: float) -> None:
         """Adds what something made has seen, once for each that is watched."""
         if id(marks) not in self.added:
-            both = int.from_bytes(self.marks, "little") | int.from_bytes(marks, "little")
-            self.marks[:] = both.to_bytes(len(marks), "little")
+            self.mark(marks)
             self.known += seconds
             self.added.add(id(marks))
+
+    def mark(self, marks: bytes) -> None:
+        both = int.from_bytes(self.marks, "little") | int.from_bytes(marks, "little")
+        self.marks[:] = both.to_bytes(len(marks), "little")
 
     def bits(self) -> dict[str, int]:
         """Those of each module, as a whole number whose k-th binary digit is the k-th block's."""

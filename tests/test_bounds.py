@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
+import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -15,7 +16,10 @@ from trains import train
 import nhmech
 from nhmech import InputError, SimulationError, Simulator
 from nhmech.compile.compiler import find_compiler
+from nhmech.compile.status import Status
 from nhmech.control import WheelServo
+from nhmech.simulation.bounds import Bound, Bounds
+from nhmech.simulation.state_vector import StateVector
 from nhmech.urdf.notice import NoticeKind
 from nhmech.vehicle.clearance import clearance
 
@@ -280,6 +284,25 @@ def test_each_case_of_a_batch_says_what_it_came_to():
     assert np.abs(angle[:3]).max() <= LIMIT
     going = nhmech.simulate_batch(vehicle, np.array(states), dt=dt, duration=5.0, on_limit="ignore")
     assert going.ok.all()
+
+
+@pytest.mark.parametrize("margins, first", [
+    (lambda t, x, y: (1 - x, 0.2 - y, 0.3 + 2 * t), 0),      # the nearest are not moved towards
+    (lambda t, x, y: (1 - x, 0.2 - y, 2.4 - 2 * t), 0),
+    (lambda t, x, y: (1 - x, 0.2 - y, 1.6 - 2 * t), 2),
+    (lambda t, x, y: (1 - x, -0.2 - y, 0.3 + 2 * t), 1),     # passed already
+])
+def test_the_bound_that_is_met_first_is_named(margins, first):
+    """A drive that goes 1 m/s along x, between walls and gates that move."""
+    vehicle = shipped("differential_drive")
+    system, equations = vehicle.constrained.system, vehicle.equations
+    state = Simulator(vehicle).reset(xi={"forward_speed": 1.0})
+    x = StateVector.of(equations).assemble(state.q, np.array([*state.xi.values()]))
+    bounds = Bounds(tuple(Bound(name, True, Status.LIMIT) for name in "012"), ca.Function(
+        "margins", [system.t, system.q],
+        [ca.vertcat(*margins(system.t, system.q[0], system.q[1]))]))
+    found = bounds.next_one(equations, 0.0, x, vehicle.theta, Status.LIMIT)
+    assert found.name == str(first)
 
 
 def test_a_case_that_falls_says_on_what():
