@@ -17,6 +17,7 @@ from nhmech import Ground, InputError, Simulator, Trajectory, Wheel
 from nhmech.compile import contact_step
 from nhmech.compile.compiler import find_compiler
 from nhmech.compile.pointwise import Pointwise
+from nhmech.simulation.contact.contact_columns import ContactRecord
 from nhmech.simulation.contact.coulomb import clearance
 from nhmech.simulation.contact.glide import Glide
 from nhmech.simulation.contact.motion import Motion, Phase
@@ -148,6 +149,30 @@ def test_their_accelerations_are_the_rates_of_their_velocities(name):
         v = to_body(terms.configuration(x), w)
         assert np.allclose(terms.gamma(0.3, x, v, closed), (speeds[0] - speeds[1]) / (2 * h),
                            rtol=1e-6, atol=1e-6)
+
+
+def test_what_is_recorded_of_a_body_is_that_of_all_its_points():
+    """Read and written again it is the same; those of its points that are on the ground bear its
+    load in equal parts, and in the air nothing does."""
+    vehicle, dt = tall_robot(), 1e-3
+    record = ContactRecord(NonsmoothTerms.of(vehicle, 0.5, bodies=BodyContacts.of(vehicle)))
+    terms, names, rng = record.terms, list(record.columns.names), np.random.default_rng(3)
+    s = vehicle.constrained.system
+    heights = ca.Function("heights", [s.q], [terms.bodies.heights])
+    base = np.array([name == "base" for name in terms.bodies.links])
+    forces = rng.uniform(1, 2, len(record.columns.forces))
+    lost, slid = rng.uniform(1, 2, (2, len(names)))
+    q = vehicle.configuration()
+    for above, bears in ((0.0, True), (0.1, False)):
+        q[2] += above - heights(q).full().ravel()[base].min()
+        numbers = np.concatenate((forces, record.resting, slid, lost))
+        x = np.array([*q[:7], *vehicle.joint_positions(q).values()])
+        motion = record.read(numbers, 0.0, x, q, np.zeros(terms.nv), dt)
+        again = record.columns.split(record.write(motion, motion.impulses / dt))
+        assert np.concatenate(again[2:]) == pytest.approx(numbers[-2 * len(names):], rel=1e-12)
+        kept = np.repeat([True, *(bears and name == "base" for name in record.bodies)],
+                         [len(vehicle.contact_rows), *[3] * len(record.bodies)])
+        assert again[0] == pytest.approx(forces * kept, rel=1e-12)
 
 
 def test_points_of_a_body_share_its_code():

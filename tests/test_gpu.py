@@ -174,7 +174,8 @@ def test_a_run_cut_into_launches_is_the_same_run(host, monkeypatch, every, hold)
     options = dict(dt=1e-3, duration=0.1, every=every, control_period=hold * 1e-3)
     cpu, whole = both(drive, x0, u, **options)
     agree(cpu, whole)
-    one = 5 * stepper(drive).cost        # of the work of a launch: a step of all cases
+    # of the work of a launch: a step of all cases
+    one = 5 * stepper(drive, device="gpu").cost
     for name, value, launches in (("LAUNCH", 11 * one, 10), ("LAUNCH", one - 1, 100),
                                   ("RECORD", 8 * 11 * 5 * 2, None)):
         before = host.launches
@@ -184,7 +185,8 @@ def test_a_run_cut_into_launches_is_the_same_run(host, monkeypatch, every, hold)
                 nhmech.simulate_batch(drive, x0, u, **options, device="gpu").x, whole.x
             )
         # and one onto the constraints
-        assert host.launches == before + 1 + launches if launches else host.launches > before
+        taken = host.launches - before
+        assert taken == 1 + launches if launches else taken >= 2
 
 
 @needs_compiler
