@@ -256,6 +256,16 @@ def block_of_nodes(tree: ast.Module) -> dict[ast.AST, int]:
             for node in ast.walk(statement)}
 
 
+def without_text(text: str) -> str:
+    """Python without comments, docstrings and layout."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            body[:] = [statement for statement in body if not _is_text(statement)]
+    return ast.dump(tree)
+
+
 def blocks_of(module: str) -> list[Block]:
     """Those of a module of the core."""
     return blocks(ast.parse(path_of(module).read_text()))

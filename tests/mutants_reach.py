@@ -25,7 +25,7 @@ from weakref import WeakKeyDictionary
 
 import casadi as ca
 import pytest
-from mutants_places import Finder, blocks_of, path_of, with_marks
+from mutants_places import Finder, blocks_of, path_of, with_marks, without_text
 from mutants_table import MODULES, PACKAGE
 
 PROJECT = PACKAGE.parent
@@ -178,6 +178,7 @@ class Recorder:
         for module in MODULES:
             self.first[module] = count
             count += len(blocks_of(module))
+            hash_of(path_of(module))      # as it is now, whatever becomes of the file
         self.marks = builtins._seen = bytearray(count)   # type: ignore[attr-defined]
         self.known = 0.0                  # [s] that what was made before had taken
         self.made: dict[str, tuple[bytes, float]] = {}   # by fixtures
@@ -225,8 +226,8 @@ class Recorder:
         functools.cache = self.cache                                  # type: ignore[assignment]
         functools.lru_cache = lambda maxsize=128, typed=False: (      # type: ignore[assignment]
             self.cache(maxsize) if callable(maxsize) else self.cache)
-        once = importlib.import_module("nhmech.simulation.once")
-        once.once = self.once
+        importlib.import_module("nhmech.simulation.once").once = (   # type: ignore[attr-defined]
+            lambda make: self.keep(make, WeakKeyDictionary(), lambda args: args[:1]))
 
         class Property(plain):
             """It is asked for what is there already too, since it has `__set__`."""
@@ -252,10 +253,6 @@ class Recorder:
     def cache(self, function: Callable) -> Callable:
         """`functools.cache`."""
         return self.keep(function, {}, lambda args: ())
-
-    def once(self, make: Callable) -> Callable:
-        """`nhmech.simulation.once.once`."""
-        return self.keep(make, WeakKeyDictionary(), lambda args: args[:1])
 
     def keep(self, make: Callable, kept: MutableMapping, owner: Callable) -> Callable:
         @functools.wraps(make)
@@ -360,8 +357,11 @@ class Watch(ByFile):
         self.failed |= report.failed or report.skipped
 
 
+@functools.cache
 def hash_of(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+    """Of what a file does: comments and docstrings may change."""
+    done = without_text(path.read_text()) if path.is_file() else ""
+    return hashlib.sha256(done.encode()).hexdigest()
 
 
 def kept_file(file: str) -> Path:

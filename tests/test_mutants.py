@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mutants import Choice
-from mutants_places import Mutant, blocks, mutants, places, with_marks, with_switches
+from mutants_places import Mutant, blocks, mutants, places, with_marks, with_switches, without_text
 from mutants_reach import Kept, Seen
 from mutants_table import ASIDE, EQUIVALENT, MODULES, TESTS
 
@@ -72,6 +72,12 @@ def drive(speed):
 '''))
     assert [[ast.unparse(one).partition("\n")[0] for one in block.statements]
             for block in found] == [["speed = 2", "if speed:"], ["return 3"], ["return speed"]]
+
+
+def test_comments_and_docstrings_change_no_hash():
+    plain = without_text("def f(x):\n    return 2 * x")
+    assert without_text('def f(x):   # twice\n    """Twice."""\n\n    return 2*x') == plain
+    assert without_text("def f(x):\n    return 3 * x") != plain
 
 
 def test_marks_tell_which_blocks_run(monkeypatch):
