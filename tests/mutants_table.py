@@ -75,6 +75,14 @@ EQUIVALENT = {
      "0, 0,", "1 -> 2"): "needs a GPU: the tests launch a loop in its place",
     ("analysis/demand", "if np.abs(left).max(initial=0.0) > CLOSED * "
      "np.abs(needed).max(initial=1e-300):", "1e-300 -> 1e-294"): "no force is so small",
+    ("compile/buffered", "return default_cache().load(code, compiler, code.count(\"\\n\") // 2, "
+     "build)", "2 -> 3"): "how hard the compiler tries; its code does the same",
+    ("control/path_library", "PIECES, DOUBLINGS = 64, 7", "64 -> 65"):
+        "pieces double until they are even",
+    ("control/path_library", "PIECES, DOUBLINGS = 64, 7", "7 -> 8"):
+        "pieces double until they are even",
+    ("simulation/bounds", "NEVER = 1e-300      # a margin shrinks no slower", "1e-300 -> 1e-294"):
+        "no margin shrinks so slowly",
     ("compile/lanes", "steps: int, hold: int = 1, every: int = 1, record: np.ndarray | None = "
      "None,", "1 -> 2"): "counts where u has periods or where there is a record: who has says both",
 }
