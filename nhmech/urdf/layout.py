@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, pi
@@ -89,6 +89,7 @@ class Layout:
 
     def __init__(self, source: Source, positions: Mapping[str, float] | None = None):
         self.source = source
+        self._shapes: dict[tuple[str, str, str], tuple[LinkShape, ...]] = {}
         self.links = {name_of(e): e for e in source.root.findall("link")}
         self.joints = {name_of(e): _read_joint(source, e) for e in source.root.findall("joint")}
         self.above = {j.child: j for j in self.joints.values()}
@@ -148,19 +149,23 @@ class Layout:
         return np.linalg.inv(self.X_RL[frame]) @ self.X_RL[link]
 
     def shapes(self, link: str, frame: str | None = None,
-               tag: str = "collision") -> list[LinkShape]:
+               tag: str = "collision") -> tuple[LinkShape, ...]:
         """Collision (or "visual") shapes of one link, in its own frame or in another link's."""
-        found = []
+        key = link, frame or link, tag
+        if key not in self._shapes:
+            self._shapes[key] = tuple(self._read_shapes(*key))
+        return self._shapes[key]
+
+    def _read_shapes(self, link: str, frame: str, tag: str) -> Iterator[LinkShape]:
         for element in self.links[link].findall(tag):
             X = placement(self.source, element)
-            if frame is not None and frame != link:
+            if frame != link:
                 X = self.X(frame, link) @ X
             shape = next(element.iterfind("geometry/*"), None)
             if shape is not None:
                 scale = self.source.triple(shape, "scale", (1.0, 1.0, 1.0))
-                found.append(LinkShape(link, shape.tag, _size(self.source, shape), X,
-                                       shape.get("filename", ""), scale))
-        return found
+                yield LinkShape(link, shape.tag, _size(self.source, shape), X,
+                                shape.get("filename", ""), scale)
 
 
 def _size(source: Source, shape: Element) -> tuple[float, ...]:
