@@ -24,7 +24,9 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 FLAGS = ("--headless", "--no-sandbox", "--remote-debugging-pipe",
          "--use-angle=swiftshader", "--enable-unsafe-swiftshader",  # no graphics card is needed
          "--disable-quic", "--disable-background-networking", "--disable-component-update",
-         "--disable-sync", "--no-first-run", "--hide-scrollbars", "--disable-dev-shm-usage")
+         "--disable-sync", "--no-first-run", "--hide-scrollbars", "--disable-dev-shm-usage",
+         # lists below the address line: pages of their own, made anew with each window
+         "--disable-features=WebUIOmniboxPopup,WebUIOmniboxFullPopup,WebUIOmniboxAimPopup")
 
 
 def find_chromium() -> str | None:
