@@ -92,13 +92,12 @@ def simplified_once(request, tmp_path_factory):
     def kept(function: ca.Function) -> ca.Function:
         graph = function.serialize()
         file = folder / hashlib.sha256((code + graph).encode()).hexdigest()
-        if file.is_file():
-            return ca.Function.deserialize(file.read_text())
-        made = compute(function)
-        part = file.with_name(f"{file.name}.{os.getpid()}")
-        part.write_text(made.serialize())
-        part.replace(file)           # whole or not at all: other processes read it
-        return made
+        if not file.is_file():
+            part = file.with_name(f"{file.name}.{os.getpid()}")
+            part.write_text(compute(function).serialize())
+            part.replace(file)           # whole or not at all: other processes read it
+        # the first time too: what was read back is written in other words than what was made
+        return ca.Function.deserialize(file.read_text())
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(equations, "simplify", kept)
