@@ -224,7 +224,7 @@ def _is_lying(layout: Layout, shape: LinkShape, wheels: Sequence[FoundWheel]) ->
         np.linalg.norm(centre_R(layout, c.wheel) - centre) < shape.size[0] for c in wheels)
 
 
-def touching_shapes(layout: Layout, link: str, wheels: Sequence[Wheel]) -> list[LinkShape]:
+def touching_shapes(layout: Layout, link: str, wheels: Sequence[Wheel]) -> Sequence[LinkShape]:
     """The shapes of a link that can touch the ground: what collides, or else what is drawn if that
     is so with the wheels; what is only drawn may be a dummy where they collide."""
     shapes = layout.shapes(link)
