@@ -159,6 +159,7 @@ def few_moments(request):
         patch.setattr("nhmech.cli.rolling.STATES", 20)
         patch.setattr("nhmech.view.judgement.STATES", 20)
         patch.setattr("nhmech.view.force_plots.STATES", 60)
+        patch.setattr("nhmech.view.animation.MOST", 60)
         yield
 
 

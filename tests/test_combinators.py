@@ -183,10 +183,10 @@ SIZES = dict(position=0.01, heading=0.02, tilt=0.03, velocity=0.04, angular_velo
              joint_position=0.06, joint_velocity=0.07, gyro=0.08, accelerometer=0.09)
 
 
-def noise(seed: int, **sizes) -> np.ndarray:
-    """What noise adds to each reading of a vehicle at rest, (calls, readings)."""
+def noise(seed: int, count: int, **sizes) -> np.ndarray:
+    """What noise adds to so many readings of a vehicle at rest, (calls, readings)."""
     reading = Reading()
-    run(MeasurementNoise(reading, seed=seed, **sizes), 4000)
+    run(MeasurementNoise(reading, seed=seed, **sizes), count)
     still = Reading()
     run(still, 1)
     return np.array(reading.rows) - still.rows[0]
@@ -195,7 +195,7 @@ def noise(seed: int, **sizes) -> np.ndarray:
 def test_noise_has_the_deviation_it_was_given_and_is_white():
     """4000 draws: the sample deviation is within 5 / sqrt(2 * 4000) of the true one,
     the mean and the correlation within 5 / sqrt(4000)."""
-    errors = noise(3, **SIZES)
+    errors = noise(3, 4000, **SIZES)
     s = SIZES
     expected = np.array([s["position"]] * 3
                         + [s["heading"], s["tilt"], s["tilt"]] + [s["velocity"]] * 3
@@ -222,8 +222,9 @@ def test_noise_has_the_deviation_it_was_given_and_is_white():
 
 
 def test_noise_comes_from_its_seed():
-    assert np.array_equal(noise(3, **SIZES), noise(3, **SIZES))
-    assert not np.any(noise(3, **SIZES)[0] == noise(4, **SIZES)[0])
+    first = noise(3, 200, **SIZES)
+    assert np.array_equal(first, noise(3, 200, **SIZES))
+    assert not np.any(first[0] == noise(4, 1, **SIZES)[0])
     reading = Reading()
     controller = MeasurementNoise(reading, seed=1, **SIZES)
     run(controller, 20)
@@ -233,7 +234,7 @@ def test_noise_comes_from_its_seed():
 
 
 def test_without_deviations_nothing_changes():
-    assert np.abs(noise(3)).max() < 1e-15
+    assert np.abs(noise(3, 200)).max() < 1e-15
 
 
 def test_noise_leaves_a_state_that_is_one():
