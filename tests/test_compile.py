@@ -27,7 +27,13 @@ from nhmech.cli import main
 from nhmech.compile import loop as loops
 from nhmech.compile.buffered import compile_function
 from nhmech.compile.cache import default_cache
-from nhmech.compile.compiler import LARGE, Compiler, find_compiler, say_no_compiler
+from nhmech.compile.compiler import (
+    LARGE,
+    Compiler,
+    find_compiler,
+    processor_of,
+    say_no_compiler,
+)
 from nhmech.simulation import atlas
 from nhmech.simulation.atlas import Chart
 from nhmech.simulation.integration.integrators import (
@@ -264,9 +270,29 @@ def test_cc_is_respected(private, compiler_of, tmp_path):
     assert (compiler.path, compiler.version, compiler.words) == (str(path), "mine 1.0", ())
     default_cache().library(CODE, compiler, 1)
     default_cache().library(CODE, compiler, LARGE + 1)
-    small, large = (tmp_path / "log").read_text().splitlines()
-    assert small.startswith("-O2 ") and large.startswith("-Og ")
-    assert "fast-math" not in small + large
+    asked, small, large = (tmp_path / "log").read_text().splitlines()
+    assert small.startswith("-O2 ") and large.startswith("-Og ") and "-dM" in asked.split()
+    assert "fast-math" not in small + large and "-ffp-contract=off" in small.split()
+
+
+@needs_compiler
+def test_code_is_for_one_processor(private, compiler_of, tmp_path):
+    """Of which the name in the cache knows, by all that the compiler says of it; one that takes no
+    such flags makes code for any."""
+    real, found = find_compiler().path, {}
+    for name, answer in (("this", f'exec {real} "$@"'), ("other", "echo '#define __OTHER__ 1'"),
+                         ("plain", "exit 1")):
+        path = fake_compiler(tmp_path, '[ "$1" = --version ] && echo mine 1.0 && exit 0\n'
+                                       f'case "$*" in *-dM*) {answer} ;; *) exec {real} "$@" ;; '
+                                       'esac')
+        processor_of.cache_clear()
+        compiler = compiler_of(str(path))
+        found[name] = default_cache().library(CODE, compiler, 1), compiler.flags(1)
+        assert default_cache().load(CODE, compiler, 1).code.answer() == 42
+    assert len({path for path, _ in found.values()}) == 3
+    assert {name for name, (_, flags) in found.items() if "-march=native" in flags} == {
+        "this", "other"}
+    processor_of.cache_clear()
 
 
 @needs_compiler

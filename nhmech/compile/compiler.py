@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import shlex
@@ -18,6 +19,12 @@ from pathlib import Path
 from ..errors import CompileError
 
 LARGE = 20_000      # instructions from which compile time counts for more than speed
+# For this very processor, and in an order that suits its registers: up to a fifth faster. No
+# operation is left out, contracted or put elsewhere in a sum, so that every processor gives the
+# same results, bit for bit, and NaN stays NaN.
+NATIVE = "-march=native"
+SWIFT = (NATIVE, "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fschedule-insns",
+         "-fsched-pressure")
 # [s] for one file, unless NHMECH_COMPILE_SECONDS says otherwise: ten times what the largest of our
 # vehicles takes
 SECONDS = 60.0
@@ -41,13 +48,18 @@ class Compiler:
         return " ".join((self.path, *self.words))
 
     def flags(self, instructions: int) -> tuple[str, ...]:
-        """-O2 for small code, -Og for large. No fast-math: NaN must stay NaN.
+        """-O2 for small code, with `SWIFT` where the compiler takes that, -Og for large. They name
+        the processor too, so that no cache serves another one.
 
         On one function of 1e5 instructions gcc's -O1 spends minutes on the allocation of registers
         and the code is no faster than that of -Og, which takes seconds; -O0 makes it four times
         slower.
         """
-        return ("-Og" if instructions > LARGE else "-O2", "-fPIC", "-shared")
+        if instructions > LARGE:
+            return "-Og", "-fPIC", "-shared"
+        processor = processor_of(self, SWIFT)
+        swift = () if processor is None else (*SWIFT, f"-DPROCESSOR={processor}")
+        return "-O2", *swift, "-fPIC", "-shared"
 
     def build(self, source: Path, library: Path, instructions: int) -> None:
         """Compiles one file. Raises `CompileError` with the compiler's own words, `CompileTimeout`
@@ -67,6 +79,19 @@ class Compiler:
         if not library.is_file():
             raise CompileError(f"{self.path} reported success and made no library "
                                f"({' '.join(command)}). {NO_COMPILER}")
+
+
+@cache
+def processor_of(compiler: Compiler, flags: tuple[str, ...]) -> str | None:
+    """What stands for the processor that code is compiled for with these flags: a hash of all that
+    the compiler knows of it. None where it does not take them."""
+    command = [compiler.path, *compiler.words, *flags, "-dM", "-E", "-x", "c", "-"]
+    try:
+        answer = run_compiler(command, min(ANSWER_SECONDS, compile_seconds()))
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    known = "\n".join(sorted(answer.stdout.splitlines()))
+    return hashlib.sha256(known.encode()).hexdigest()[:16] if answer.returncode == 0 else None
 
 
 NO_COMPILER = "CC names another compiler, CC=none does without compiled code"

@@ -4,7 +4,6 @@ other, the loop over steps in C++."""
 from __future__ import annotations
 
 import ctypes
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,7 +13,7 @@ import numpy as np
 
 from ..errors import CompileError
 from .cache import default_cache
-from .compiler import LARGE, Compiler, compile_seconds, find_compiler, run_compiler
+from .compiler import LARGE, NATIVE, Compiler, find_compiler, processor_of
 from .lane_type import vectorise
 from .loop import MENDED
 from .workspace import workspace
@@ -196,8 +195,7 @@ class Lanes:
 
 @dataclass(frozen=True)
 class VectorCompiler(Compiler):
-    """The same compiler, for C++ on this machine's vectors. Its version knows the processor,
-    so that no cache serves another one."""
+    """The same compiler, for C++ on this machine's vectors."""
 
     def flags(self, instructions: int) -> tuple[str, ...]:
         """Reciprocals for repeated and constant divisors: up to a sixth faster, and right to an
@@ -207,11 +205,9 @@ class VectorCompiler(Compiler):
         libc would otherwise take their place.
         """
         level = "-Og" if instructions > LARGE else "-O2"
-        return ("-x", "c++", level, *NATIVE, "-fno-math-errno", "-freciprocal-math",
-                "-fvisibility=hidden", "-fPIC", "-shared")
-
-
-NATIVE = ("-march=native",)
+        return ("-x", "c++", level, NATIVE, "-fno-math-errno", "-freciprocal-math",
+                f"-DPROCESSOR={processor_of(self, (NATIVE,))}", "-fvisibility=hidden", "-fPIC",
+                "-shared")
 
 
 @lru_cache(maxsize=1)
@@ -221,15 +217,10 @@ def find_vector_compiler() -> VectorCompiler | None:
     compiler = find_compiler()
     if compiler is None:
         return None
-    command = [compiler.path, *compiler.words, *NATIVE, "-dM", "-E", "-x", "c++", "-"]
-    answer = run_compiler(command, compile_seconds())
-    if answer.returncode:
-        raise CompileError(f"{' '.join(command)}: {answer.stderr.strip()[:200]}")
-    return VectorCompiler(
-        compiler.path,
-        f"{compiler.version} {hashlib.sha256(answer.stdout.encode()).hexdigest()}",
-        compiler.words,
-    )
+    found = VectorCompiler(compiler.path, compiler.version, compiler.words)
+    if processor_of(found, (NATIVE,)) is None:
+        raise CompileError(f"{compiler} {NATIVE} does not say for which processor it compiles")
+    return found
 
 
 def step_words(step: ca.Function, *others: ca.Function) -> dict[str, int | str]:
