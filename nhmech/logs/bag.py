@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import pinocchio as pin
 
 from ..control.path_reference import path_of
 from ..simulation.imu import imu_along
@@ -152,13 +150,8 @@ class Bag:
         """One recorded state, and what its IMUs felt (6,)."""
         run = self.run
         forces = dict(zip(self.wheels, run.reactions.world[k])) if self.wheels else None
-        reading = self.readings.read(run.t[k], run.q[k], run.v[k], self.positions[k],
-                                     None if run.kinematic else run.u[k], forces)
-        imus = {}
-        for link, numbers in felt.items():
-            rotation = pin.Quaternion(self.readings.frames.attitude(link)).coeffs()
-            imus[link] = np.concatenate([np.copysign(1.0, rotation[3]) * rotation, numbers])
-        return replace(reading, imus=imus)
+        return self.readings.read(run.t[k], run.q[k], run.v[k], self.positions[k],
+                                  None if run.kinematic else run.u[k], forces, felt)
 
     def _write_states(self, rows: np.ndarray, kinds: Mapping[str, _Kind]) -> None:
         """The messages of some recorded states."""

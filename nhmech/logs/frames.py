@@ -18,8 +18,8 @@ WORLD = "odom"               # REP-105: the frame that does not jump; here it is
 
 @dataclass(frozen=True)
 class Attachment:
-    """A link and the parent that it hangs on. Its placement in the parent is `above.inverse() *
-    X(q) * below`, where X is the motion of `joint`; without a joint, X is the identity."""
+    """A link and the parent that it hangs on. Its placement in the parent is `above * X(q) *
+    below`, where X is the motion of `joint`; without a joint, X is the identity."""
 
     name: str
     parent: str
@@ -42,11 +42,14 @@ class Frames:
             parent, child = (frames[element.xpath(f"string({tag}/@link)")]
                              for tag in ("parent", "child"))
             joint = child.parentJoint if child.parentJoint != parent.parentJoint else None
-            links.append(Attachment(child.name, parent.name, parent.placement, child.placement,
-                                    joint))
+            links.append(Attachment(child.name, parent.name, parent.placement.inverse(),
+                                    child.placement, joint))
         self.moving = [link for link in links if link.joint is not None]
         self.fixed = [link for link in links if link.joint is None]
         self._axes = Buffered(_contact_axes(vehicle), matrices=(0, 1))
+        self._theta = vehicle.theta
+        self._carriers = [(contact.name, contact.mount.body, slice(3 * i, 3 * i + 3))
+                          for i, contact in enumerate(vehicle.contacts)]
 
     def place(self, q: np.ndarray) -> None:
         """Puts all joints where q (nq,) has them."""
@@ -55,7 +58,7 @@ class Frames:
     def link(self, link: Attachment) -> pin.SE3:
         """Placement of a link in its parent."""
         motion = pin.SE3.Identity() if link.joint is None else self._data.liMi[link.joint]
-        return link.above.inverse() * motion * link.below
+        return link.above * motion * link.below
 
     def attitude(self, name: str) -> np.ndarray:
         """R_WL (3, 3) of a link, after `place(q)`."""
@@ -65,13 +68,10 @@ class Frames:
     def contacts(self, q: np.ndarray, t: float) -> dict[str, pin.SE3]:
         """Contact -> its frame in W, after `place(q)`: origin K, x along the rolling, y sideways, z
         the normal."""
-        points, axes = self._axes(t, q, self.vehicle.theta)
-        placed = {}
-        for i, contact in enumerate(self.vehicle.contacts):
-            carrier = self._data.oMi[contact.mount.body]
-            placed[contact.name] = pin.SE3(carrier.rotation @ axes[:, 3 * i:3 * i + 3],
-                                           carrier.act(points[:, i]))
-        return placed
+        points, axes = self._axes(t, q, self._theta)
+        bodies = self._data.oMi
+        return {name: bodies[body] * pin.SE3(axes[:, columns], points[:, i])
+                for i, (name, body, columns) in enumerate(self._carriers)}
 
 
 def _contact_axes(vehicle: Vehicle) -> ca.Function:

@@ -28,9 +28,14 @@ class Transform(NamedTuple):
 
     @classmethod
     def of(cls, parent: str, child: str, X: pin.SE3) -> Transform:
-        quaternion = pin.Quaternion(X.rotation).normalized().coeffs()
         return cls(parent, child, X.translation.copy(),
-                   quaternion if quaternion[3] >= 0 else -quaternion)
+                   _positive(pin.Quaternion(X.rotation).normalized()))
+
+
+def _positive(quaternion: pin.Quaternion) -> np.ndarray:
+    """The one of the two of its rotation, x, y, z, w, that has w >= 0."""
+    numbers = quaternion.coeffs()
+    return numbers if numbers[3] >= 0 else -numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +71,8 @@ class Readings:
         self.vehicle, self.frames = vehicle, Frames(vehicle)
         self.joints, self.root = tuple(vehicle.joint_names), self.frames.root
         inputs = list(vehicle.constrained.system.u_names)
-        # of each joint, in u and one zero behind it
-        self._efforts = [inputs.index(name) if name in inputs else -1 for name in self.joints]
+        # of each joint, in u; None where it has none
+        self._efforts = [inputs.index(name) if name in inputs else None for name in self.joints]
 
     def __repr__(self) -> str:
         return f"<Readings of {self.vehicle.name!r}: joints {listed(self.joints, REPR)}>"
@@ -78,7 +83,8 @@ class Readings:
                      for link in self.frames.fixed)
 
     def read(self, t: float, q: np.ndarray, v: np.ndarray, position: np.ndarray,
-             u: np.ndarray | None, forces: Mapping[str, np.ndarray] | None = None) -> Reading:
+             u: np.ndarray | None, forces: Mapping[str, np.ndarray] | None = None,
+             felt: Mapping[str, np.ndarray] | None = None) -> Reading:
         """A state by its numbers.
 
         Parameters
@@ -90,19 +96,22 @@ class Readings:
         forces
             Contact -> force of the ground on the wheel in W (3,) [N]; none where they are not asked
             for.
+        felt
+            Link -> gyro and accelerometer (6,) of its IMU.
         """
         self.frames.place(q)
         contacts = self.frames.contacts(q, t)
         forces = {name: contacts[name].rotation.T @ force
                   for name, force in (forces or {}).items()}
-        effort = () if u is None else np.append(u, 0.0)[self._efforts]
+        effort = () if u is None else [0.0 if i is None else u.item(i) for i in self._efforts]
         return Reading(
             t, Transform.of(WORLD, self.root, pin.XYZQUATToSE3(q[:7])), np.array(v[:6]),
             np.array(position, dtype=float), np.array(v[6:]), np.array(effort, dtype=float),
             tuple(Transform.of(link.parent, link.name, self.frames.link(link))
                   for link in self.frames.moving),
             tuple(Transform.of(WORLD, f"{name}_contact", X) for name, X in contacts.items()),
-            forces)
+            forces, {link: np.concatenate([_positive(pin.Quaternion(self.frames.attitude(link))),
+                                           numbers]) for link, numbers in (felt or {}).items()})
 
     def read_state(self, state: State, *, forces: bool = True) -> Reading:
         """A state from its numbers: positions of `joints`, unwrapped; inputs u, or None without
