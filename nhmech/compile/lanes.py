@@ -176,8 +176,8 @@ class Lanes:
 
     def bind(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float,
              steps: int) -> Callable[[], None]:
-        """So many steps from time zero on fixed memory, again at each call, of which the last one
-        is thorough: `run` for those who call it often."""
+        """So many steps from time zero on fixed memory, again at each call, of which each 64th
+        (`MENDED`) is thorough, or the last one of fewer: `run` for those who call it often."""
         words = [ctypes.c_longlong(n) for n in (
             0, state.room, state.room, state.count, 0, steps, 0, u.strides[0] // 8,
             u.strides[1] // 8, 1, theta.strides[0] // 8, theta.strides[1] // 8, 1)]
