@@ -8,6 +8,8 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from keyword import iskeyword
 from typing import Any
@@ -25,12 +27,27 @@ COMMANDS = ("run", "drive", "page", "controllers", "inspect", "limits", "view", 
             "export", "import", "odometry", "live", "dds", "systems", "cache")
 
 
+def _throw_output_away() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def _stop_with_the_reader() -> Iterator[None]:
+    """Who has read enough, as `head` has, made no error; click's exit code would say so."""
+    try:
+        yield
+    except BrokenPipeError:
+        _throw_output_away()
+        sys.exit(0)
+
+
 class Commands(click.Group):
     """A group that imports a subcommand when it is called, and turns the errors of this package
     into messages and exit codes."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Runs the command; a standard output that takes no more ends it in one line."""
+        """Runs the command; a standard output that takes no more ends it in one line, and one that
+        nobody reads any more without a word."""
         if getattr(sys.stdout, "errors", "") == "strict" and hasattr(sys.stdout, "reconfigure"):
             # what the terminal's encoding lacks, bytes of a file's name too, is shown as an escape
             sys.stdout.reconfigure(errors="backslashreplace")
@@ -39,17 +56,19 @@ class Commands(click.Group):
                 return super().main(*args, **kwargs)
             finally:
                 sys.stdout.flush()
-        except OSError as error:      # files have errors of their own, and click knows closed pipes
-            if error.errno not in (errno.ENOSPC, errno.EIO):
+        except OSError as error:      # files have errors of their own
+            if error.errno not in (errno.ENOSPC, errno.EIO, errno.EPIPE):
                 raise
             # what is left in the buffer would fail again at the end of the process
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _throw_output_away()
+            if error.errno == errno.EPIPE:
+                sys.exit(0)
             click.echo(f"Error: standard output cannot be written: {error.strerror}", err=True)
             sys.exit(3)
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """The context of the command."""
-        with printable_messages():
+        with printable_messages(), _stop_with_the_reader():
             return super().make_context(*args, **kwargs)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -75,7 +94,7 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Runs a subcommand."""
         codes: list[int] = []
-        with hear_ctrl_c(), keep_going(codes), printable_messages():
+        with hear_ctrl_c(), keep_going(codes), printable_messages(), _stop_with_the_reader():
             return super().invoke(ctx)
         ctx.exit(codes[0])
 
