@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from filming import FPS, film
@@ -45,30 +46,42 @@ def lost_rear() -> Trajectory:
 
 
 def wheelie() -> Trajectory:
-    """A tricycle that is driven behind: more torque than its front wheel stays down with, and then
-    none."""
+    """A tricycle that stands and is driven behind: more torque than its front wheel stays down
+    with, and then none."""
     wheels = [Wheel("front_wheel_joint", "disc", 0.18),
               *(Wheel(name, "disc", 0.12, driven=True) for name in REAR)]
     vehicle = nhmech.load(nhmech.urdf_path("tricycle"), wheels=wheels)
 
     def drive(t: float, state: nhmech.State) -> JointTorque:
-        return JointTorque(dict.fromkeys(REAR, 15.0 if t < 0.36 else 0.0))
+        return JointTorque(dict.fromkeys(REAR, 15.0 if 0.3 <= t < 0.66 else 0.0))
 
     simulator = Simulator(vehicle, drive, dt=4e-3, contact="coulomb", mu=0.9, on_fall="go-on")
-    return simulator.run(1.6)
+    return simulator.run(2.2)
 
 
-FILMS: dict[str, Callable[[], Trajectory]] = {
-    "slip_skid_turn": skid_turn, "slip_lost_rear": lost_rear, "slip_wheelie": wheelie}
+class Shot(NamedTuple):
+    """A run, and how it is filmed."""
+
+    run: Callable[[], Trajectory]
+    shown: tuple[int, int]  # as in `film`
+    aside: tuple[int, int] = (0, 0)
+    slower: float = 1.0  # than the run
+
+
+FILMS = {"slip_skid_turn": Shot(skid_turn, (405, 270), (5, 22)),
+         "slip_lost_rear": Shot(lost_rear, (390, 260), (-25, 0)),
+         "slip_wheelie": Shot(wheelie, (240, 160), slower=2.0)}
 
 
 def main(names: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name in names or FILMS:
-            run = FILMS[name]()
+            shot = FILMS[name]
+            run = shot.run()
             print(name, *run.phases, sep="\n  ")
             html = nhmech.save_html(run.simulated, run, Path(folder) / f"{name}.html")
-            film(html, IMAGES / f"{name}.webp", np.arange(run.t[0], run.t[-1], 1 / FPS))
+            at = np.arange(run.t[0], run.t[-1], 1 / FPS / shot.slower)
+            film(html, IMAGES / f"{name}.webp", at, aside=shot.aside, shown=shot.shown)
 
 
 if __name__ == "__main__":

@@ -21,9 +21,11 @@ from nhmech.simulation.contact.contact_columns import ContactRecord
 from nhmech.simulation.contact.coulomb import clearance
 from nhmech.simulation.contact.glide import Glide
 from nhmech.simulation.contact.motion import Motion, Phase
+from nhmech.simulation.contact.nonsmooth import NonsmoothStep
 from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
 from nhmech.simulation.contact.world_axes import to_body
 from nhmech.vehicle.bodies import ROUND, BodyContacts
+from nhmech.vehicle.friction import with_scrubbing
 from nhmech.view.floor import ribbon
 from nhmech.view.overlays.contact_phases import ContactPhases, draw_trail, phases_along
 from nhmech.view.sampling import snapshots
@@ -339,6 +341,40 @@ def test_wheels_that_tip_onto_their_sides_lie_flat():
     assert set(vehicle.contact_names) <= set(run.phases[-1].names(Phase.AIRBORNE))
     assert abs(run.T_WB[-1][2, 1]) == pytest.approx(1.0, abs=1e-15)      # on its side
     assert np.diff(run.energy).max() < 1e-10 * run.energy[0]
+
+
+FLAT = [(0.5, 0.5, 0.5, 0.5), (-0.5, 0.5, -0.5, 0.5)]     # quaternions that take y to z
+
+
+@pytest.mark.parametrize("name", ["ackermann_car", "bicycle", "disc", "mecanum", "skid_steer",
+                                  "tricycle"])
+@pytest.mark.parametrize("attitude", FLAT)
+def test_rims_that_lie_exactly_flat_have_no_rows_that_are_not_finite(name, attitude):
+    """The direction of rolling is axle x n over its length, which is zero there."""
+    vehicle = with_scrubbing(shipped(name))
+    terms = NonsmoothTerms.of(vehicle, 0.5, bodies=BodyContacts.of(vehicle))
+    q, all_of_them = vehicle.configuration(), np.ones(len(terms.contacts))
+    x = np.array([*q[:7], *vehicle.joint_positions(q).values()])
+    x[3:7] = attitude
+    x[2] -= terms.read_heights(x).min()
+    w = np.random.default_rng(0).normal(size=terms.nv)
+    u = np.zeros(vehicle.constrained.system.u.numel())
+    sines = np.array([c.sine is not None for c in vehicle.contacts])
+    A, b, phi = terms.read_rows(0.0, x, w, all_of_them, 1e-3)
+    assert np.isinf(phi[terms.heights[:len(sines)]][sines]).all()
+    assert not A[[row for c, flat in zip(terms.contacts, sines) if flat for row in c.rows]].any()
+    gamma = terms.gamma(0.0, x, to_body(terms.configuration(x), w), all_of_them)
+    forces = terms.momentum(0.0, x, w, u, np.ones(terms.m), all_of_them, 1e-3)
+    assert all(np.isfinite(part).all() for part in (A, b, gamma, *forces))
+    # it comes down on them, and goes on
+    step = NonsmoothStep(terms, np.zeros(len(terms.contacts)))
+    w[2] = -1.0
+    motion = step.start(0.0, x, w)
+    assert (motion.closed[len(sines):]).any() and motion.w[2] > -1.0
+    before = motion.w
+    motion = step.advance(motion, u, 1e-3)
+    assert np.isfinite(motion.x).all() and np.isfinite(motion.w).all() and before is not motion.w
+    assert motion.heights.min() > -1e-12
 
 
 @pytest.mark.parametrize("kind", SHAPES)

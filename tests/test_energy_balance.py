@@ -11,6 +11,7 @@ from support import shipped
 import nhmech
 from nhmech.analysis.energy_balance import energy_balance
 from nhmech.systems import load_system
+from nhmech.urdf import Grip, Tyre, Wheel
 
 
 def robot():
@@ -101,6 +102,51 @@ def test_what_sliding_takes_is_accounted_for():
         assert not run.rolled[-1] and balance.contacts[-1] < -0.01
         rest.append(abs(balance.rest).max() / np.ptp(balance.total))
     assert max(rest) < 3e-10
+
+
+def test_points_that_jump_are_accounted_for():
+    """A mecanum base rocks over two rims, the lowest points of which jump: in that step impulses
+    act at its end."""
+    vehicle = shipped("mecanum")
+    simulator = nhmech.Simulator(vehicle, contact="coulomb", mu=0.06443411317057333, dt=1e-3,
+                                 on_fall="go-on")
+    speeds = (1.0801634125378852, -0.2887665059953775, 0.08347535610700986, -0.8496059556101431,
+              -0.5106224678981267, -0.011533061686586776)
+    simulator.reset(pose=(0, 0, 0, 1.9362376810890112, -0.2538478878863262, 1.9788239116686164),
+                    drop=0.05, v=dict(zip(vehicle.algebroid.v_names, speeds)))
+    balance = energy_balance(simulator.run(0.3))
+    assert balance.contacts[-1] < -0.1 * balance.total[0]
+    assert np.abs(balance.rest).max() < 1e-10 * balance.total[0]
+
+
+def test_a_ground_that_moves_under_sliding_wheels_does_its_work():
+    """The rest is -P b of all rows, the mean of b over each step, to rounding."""
+    vehicle = nhmech.load(nhmech.urdf_path("ackermann_car"), ground=nhmech.Ground(
+        velocity=(0.5, 0.3, 0.0), angular_velocity=(0.0, 0.0, 0.1)))
+    simulator = nhmech.Simulator(vehicle, contact="coulomb", mu=0.3, dt=2e-3, on_fall="ignore")
+    simulator.reset(v={"forward_speed": 3.0, "yaw_rate": 2.0})
+    run = simulator.run(0.3)
+    balance, rows = energy_balance(run), list(vehicle.contact_rows.values())
+    b = np.array([vehicle.functions.constraints(t, q, vehicle.theta)[1].full().ravel()[rows]
+                  for t, q in zip(run.t, run.q)])
+    forces = run.contact[1:, :len(rows)]
+    work = -np.cumsum(np.diff(run.t) * (forces * (b[1:] + b[:-1]) / 2).sum(axis=1))
+    assert not run.rolled.any() and balance.ground and np.abs(work).max() > 50.0
+    np.testing.assert_allclose(balance.rest[1:], work, rtol=0, atol=1e-11 * balance.total[0])
+
+
+def test_tyres_in_the_air_take_nothing():
+    """Spinning wheels with linear tyres, and with tyres that follow their loads."""
+    car = shipped("ackermann_car").description.wheels
+    for tyre in (Tyre(Grip(6e4), Grip(5e4)), "passenger_car"):
+        wheels = [Wheel(one.joint, "disc", one.radius, law="tyre", tyre=tyre, driven=one.driven)
+                  for one in car]
+        vehicle = nhmech.load(nhmech.urdf_path("ackermann_car"), wheels=wheels)
+        simulator = nhmech.Simulator(vehicle, contact="coulomb", dt=2e-3, on_fall="go-on")
+        simulator.reset(drop=0.2, v={"forward_speed": 8.0, "yaw_rate": 1.0, car[0].joint: 40.0})
+        balance = energy_balance(simulator.run(0.19))
+        assert np.abs(balance.passive).max() < 1e-12 * balance.total[0]
+        assert np.abs(balance.rest).max() < 1e-11 * balance.total[0]
 
 
 def test_impacts_are_accounted_for():

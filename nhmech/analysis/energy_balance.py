@@ -10,6 +10,7 @@ import numpy as np
 from ..checks import check_arguments
 from ..compile.pointwise import Pointwise
 from ..simulation.runs.trajectory import Trajectory
+from ..simulation.runs.tyres_along import wheels_with_tyres
 from ..simulation.simulated import Simulated
 from ..vehicle.tyres import tyre_of
 
@@ -121,11 +122,12 @@ def energy_balance(trajectory: Trajectory, simulated: Simulated | None = None) -
 
 
 def _taken_by_tyres(trajectory: Trajectory) -> np.ndarray:
-    """Power (N,) [W] that slip takes of those tyres whose forces depend on their loads."""
+    """Power (N,) [W] that slip takes of tyres beside what the system's forces say: of those whose
+    forces depend on their loads all of it; of others, in the air, nothing in place of that."""
     vehicle = trajectory.simulated.vehicle
-    if vehicle is None or trajectory.kinematic or not vehicle.constrained.rubbing:
+    if vehicle is None or trajectory.kinematic or not wheels_with_tyres(vehicle):
         return np.zeros(len(trajectory))
     tyres = trajectory.tyres
-    loaded = [c.name for c in vehicle.contacts
-              if (tyre := tyre_of(c)) is not None and tyre.load is not None]
-    return tyres.power[:, [tyres.wheels.index(name) for name in loaded]].sum(axis=1)
+    loads = {c.name: tyre.load for c in vehicle.contacts if (tyre := tyre_of(c)) is not None}
+    said = np.where([loads[name] is None for name in tyres.wheels], tyres.touching_power, 0.0)
+    return (tyres.power - said).sum(axis=1)

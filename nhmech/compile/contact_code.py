@@ -33,8 +33,8 @@ static int nhmech_place(const nhmech_step* s, nhmech_problem* p) {{
 /* The point of a contact may jump within a step, as the lowest of a rim that rocks over its flat
    side. Impulses act then where conditions on the end are asked: elsewhere they would do work. */
 static void nhmech_leap(const nhmech_step* s, const nhmech_problem* p, const nhmech_rows* rows,
-                        double* G, int* leaps) {{
-  int c, i, k;
+                        double* G) {{
+  int c, i, k, *leaps = s->room->leaps;
   for (c = 0; c < p->contacts; ++c) {{
     const int *row = p->row + p->at[c], m = contact_size[p->of[c]];
     double apart = 0, size = 0;
@@ -60,17 +60,19 @@ static void nhmech_stay(const nhmech_problem* p, const nhmech_rows* before, nhme
   }}
 }}
 
-/* twice what is done to a contact by its impulses, with its speeds at both ends of the step */
+/* what is done to a contact by its impulses, with its speeds at both ends of the step: friction
+   takes, but for a point that jumps, as in an impact */
 static double nhmech_work(const nhmech_step* s, const nhmech_problem* p, const nhmech_rows* before,
                           const nhmech_rows* after, const double* P, int c) {{
   double work = 0;
   int i;
+  if (s->room->leaps[c]) before = after;
   for (i = p->at[c]; i < p->at[c] + contact_size[p->of[c]]; ++i) {{
     const int row = p->row[i];
     work += P[i] * (nhmech_rate(before, row, s->w) + before->b[row]
                     + nhmech_rate(after, row, s->w1) + after->b[row]);
   }}
-  return work;
+  return s->room->leaps[c] ? work / 2 : nhmech_smaller(0, work / 2);
 }}
 
 static double nhmech_energy(const nhmech_step* s, double t, const double* x, const double* w) {{
@@ -82,15 +84,15 @@ static double nhmech_energy(const nhmech_step* s, double t, const double* x, con
 }}
 
 /* how much of the mean momentum is to be added in a step so that its energy changes by the work of
-   forces and friction; M is the mass by columns */
+   forces, friction and a ground that moves; M is the mass by columns */
 static double nhmech_nudge(const nhmech_step* s, const nhmech_problem* p, const nhmech_rows* before,
                            const nhmech_rows* rows, const double* P, const double* held,
-                           const double* mean, double power, const int* leaps) {{
+                           const double* mean, double power) {{
   const double *M = s->room->Q, *G = s->room->middle.A;
   double after, gap, inertia = 0, least;
   int c, i, j;
-  if (!{CONSERVES}) return 0;
-  after = nhmech_energy(s, s->t + s->dt, s->x1, s->w1);
+  /* of the same time: places may be told from a ground that moves */
+  after = nhmech_energy(s, s->t, s->x1, s->w1);
   gap = s->room->energy - after - s->dt * power;
   for (j = 0; j < V; ++j) {{
     double momentum = 0;
@@ -98,10 +100,12 @@ static double nhmech_nudge(const nhmech_step* s, const nhmech_problem* p, const 
     inertia += momentum * mean[j];
     gap += momentum * (s->w1[j] - s->w[j]);
   }}
-  for (c = 0; c < p->contacts; ++c) if (!contact_pulls[p->of[c]] && !leaps[c]) {{
-    gap += fmin(nhmech_work(s, p, before, rows, P, c) / 2, 0);
-    for (i = p->at[c]; i < p->at[c] + contact_size[p->of[c]]; ++i)
+  for (c = 0; c < p->contacts; ++c) if (!contact_pulls[p->of[c]] && !s->room->leaps[c]) {{
+    gap += nhmech_work(s, p, before, rows, P, c);
+    for (i = p->at[c]; i < p->at[c] + contact_size[p->of[c]]; ++i) {{
+      gap -= P[i] * (before->b[p->row[i]] + rows->b[p->row[i]]) / 2;
       for (j = 0; j < V; ++j) gap -= P[i] * G[p->row[i] * V + j] * mean[j];
+    }}
   }}
   for (i = 0; i < B; ++i) {{
     const int row = bilateral_row[i];
@@ -111,7 +115,7 @@ static double nhmech_nudge(const nhmech_step* s, const nhmech_problem* p, const 
   least = {UNSEEN} * (fabs(s->room->energy) + fabs(after) + inertia);
   if (!(fabs(gap) > least)) return 0;
   gap = (gap - copysign(least, gap)) / inertia;
-  return fmax(-{NUDGE}, fmin({NUDGE}, gap));
+  return nhmech_larger(-{NUDGE}, nhmech_smaller({NUDGE}, gap));
 }}
 
 /* what momentum over the step and bilateral rows lack at the end, (V + B), with velocities w1, and
@@ -124,7 +128,7 @@ static void nhmech_lack(const nhmech_step* s, const nhmech_problem* p, const nhm
   const double *Q = s->room->Q, *G = s->room->middle.A;
   double F[V], lam[OWN + 1], mean[V], middle[X], *res[{sz_res}], work[{sz_w} + 1], power, nudge;
   casadi_int iw[{sz_iw} + 1];
-  int i, j, k, leaps[C + 1];
+  int i, j, k;
   for (i = 0; i < V; ++i) mean[i] = (s->w[i] + w1[i]) / 2;
   nhmech_move(s->x, half, mean, middle);
   memset(lam, 0, sizeof(lam));
@@ -135,8 +139,8 @@ static void nhmech_lack(const nhmech_step* s, const nhmech_problem* p, const nhm
   res[4] = &power;
   s->momentum(arg, res, iw, work, 0);
   nhmech_touch(s, t, middle, &s->room->middle);
-  nhmech_leap(s, p, rows, s->room->middle.A, leaps);
-  nudge = round ? nhmech_nudge(s, p, before, rows, P, held, mean, power, leaps) : 0;
+  nhmech_leap(s, p, rows, s->room->middle.A);
+  nudge = round ? nhmech_nudge(s, p, before, rows, P, held, mean, power) : 0;
   for (i = 0; i < V; ++i) lack[i] = s->dt * F[i];
   for (j = 0; j < V; ++j) {{
     const double change = w1[j] - s->w[j] - nudge * mean[j];
@@ -177,7 +181,7 @@ static int nhmech_condense(const nhmech_step* s, nhmech_problem* p, const nhmech
       const double a = rows->A[p->row[i] * V + j];
       if (a != 0) for (k = 0; k < n; ++k) p->W[i * n + k] += a * moved[j * n + k];
     }}
-    most = fmax(most, p->W[i * n + i]);
+    most = nhmech_larger(most, p->W[i * n + i]);
   }}
   for (i = 0; i < p->contacts; ++i) {{
     const int a = p->at[i], m = contact_size[p->of[i]];
@@ -215,7 +219,7 @@ static void nhmech_free(nhmech_problem* p, const nhmech_rows* rows, const double
   for (i = 0; i < p->n; ++i) {{
     g[i] = rows->b[p->row[i]] + nhmech_rate(rows, p->row[i], w) + p->give[i] * P[i];
     for (k = 0; k < p->n; ++k) g[i] -= p->W[i * p->n + k] * P[k];
-    p->scale = fmax(p->scale, fabs(g[i]));
+    p->scale = nhmech_larger(p->scale, fabs(g[i]));
   }}
 }}
 
@@ -249,7 +253,7 @@ static void nhmech_record(const nhmech_step* s, const nhmech_problem* p, const n
     double way = 0;
     const int of = p->of[c];
     s->phases[of] = s->heights[of] < HUGE_VAL ? phases[c] : {AIRBORNE};
-    s->lost[of] = fmax(-nhmech_work(s, p, before, after, P, c) / 2, 0);
+    s->lost[of] = -nhmech_work(s, p, before, after, P, c);
     for (i = 0; i < contact_size[of]; ++i) {{
       const int row = p->row[p->at[c] + i];
       const double u = (nhmech_rate(before, row, s->w) + before->b[row]
@@ -269,7 +273,7 @@ double nhmech_contact_problem(nhmech_step* s, const double* W, const double* g, 
   if (!nhmech_place(s, p)) return HUGE_VAL;
   memcpy(p->W, W, p->n * p->n * sizeof(double));
   nhmech_soften(p, 0);
-  for (p->scale = least, i = 0; i < p->n; ++i) p->scale = fmax(p->scale, fabs(g[i]));
+  for (p->scale = least, i = 0; i < p->n; ++i) p->scale = nhmech_larger(p->scale, fabs(g[i]));
   return nhmech_solve_contacts(p, g, P);
 }}
 
@@ -281,7 +285,7 @@ int nhmech_contact_step(nhmech_step* s) {{
   int i, k, round, kept[C + 1], phases[C + 1];
   if (!nhmech_place(s, p)) return {REFUSED};
   nhmech_look(s, s->t, s->x, s->w, 0, before);
-  if ({CONSERVES}) s->room->energy = nhmech_energy(s, s->t, s->x, s->w);
+  s->room->energy = nhmech_energy(s, s->t, s->x, s->w);
   for (i = 0; i < p->contacts; ++i) kept[i] = 1;
   for (i = 0; i < p->n; ++i) {{ P[i] = s->guess[p->row[i]]; near[i] = lag[i] = 0; }}
   memset(held, 0, sizeof(held));
@@ -312,8 +316,8 @@ int nhmech_contact_step(nhmech_step* s) {{
     if (!round) nhmech_follow(s, p, before, rows, lag);
     last = change; change = 0; size = {SPEED};
     for (i = 0; i < V; ++i) {{
-      change = fmax(change, fabs(s->w1[i] - was[i]) / s->per_metre[i]);
-      size = fmax(size, fabs(s->w1[i]) / s->per_metre[i]);
+      change = nhmech_larger(change, fabs(s->w1[i] - was[i]) / s->per_metre[i]);
+      size = nhmech_larger(size, fabs(s->w1[i]) / s->per_metre[i]);
     }}
     if (round >= {NEARER} && change <= {CLOSE} * size) break;
   }}

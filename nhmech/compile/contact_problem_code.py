@@ -76,7 +76,7 @@ static void nhmech_sweep(const nhmech_problem* p, const double* g, double* P) {{
     double change = 0, most = 0;
     for (c = 0; c < p->contacts; ++c) {{
       const int a = p->at[c], m = contact_size[p->of[c]];
-      double next[3] = {{ fmax(nhmech_pull(p, g, P, a), 0) }}, length = 0, reach;
+      double next[3] = {{ nhmech_larger(0, nhmech_pull(p, g, P, a)) }}, length = 0, reach;
       const double first = P[a];
       P[a] = next[0];
       for (i = 1; i < m; ++i) {{
@@ -87,9 +87,9 @@ static void nhmech_sweep(const nhmech_problem* p, const double* g, double* P) {{
       P[a] = first;
       for (i = 0; i < m; ++i) {{
         if (i && length > reach) next[i] *= reach / length;
-        change = fmax(change, fabs(next[i] - P[a + i]));
+        change = nhmech_larger(change, fabs(next[i] - P[a + i]));
         P[a + i] = next[i];
-        most = fmax(most, fabs(next[i]));
+        most = nhmech_larger(most, fabs(next[i]));
       }}
     }}
     if (change <= 1e-15 * most) break;
@@ -103,7 +103,7 @@ static void nhmech_soften(nhmech_problem* p, double by) {{
   for (c = 0; c < p->contacts; ++c) {{
     const int a = p->at[c], m = contact_size[p->of[c]];
     for (i = a; i < a + m; ++i) p->rho[i] = 1 / p->W[i * p->n + i];
-    if (m == 3) p->rho[a + 1] = p->rho[a + 2] = fmin(p->rho[a + 1], p->rho[a + 2]);
+    if (m == 3) p->rho[a + 1] = p->rho[a + 2] = nhmech_smaller(p->rho[a + 1], p->rho[a + 2]);
   }}
   p->is_factored = 0;
 }}
@@ -115,7 +115,7 @@ static double nhmech_solve_contacts(nhmech_problem* p, const double* g, double* 
   int k, i;
   for (i = 0; i < p->n; ++i) {{
     diagonal[i] = p->W[i * p->n + i];
-    most = fmax(most, diagonal[i]);
+    most = nhmech_larger(most, diagonal[i]);
   }}
   for (k = 0; k < (int)(sizeof(stiffen) / sizeof(*stiffen)) && !(error <= {GOOD}); ++k) {{
     memset(found, 0, sizeof(found));

@@ -52,10 +52,15 @@ typedef struct nhmech_room {{
   nhmech_problem p;
   double reach[(R + H) * (R + H) + 1], matrix[(V + B) * (V + B)], moved[(V + B) * N + 1];
   double energy, Q[V * V], D[V * V], twist[6 * V * E + 1];
-  int pivot[V + B];
+  /* leaps: of which contacts on the ground the point jumps in the step */
+  int pivot[V + B], leaps[C + 1];
 }} nhmech_room;
 
 long long nhmech_contact_room(void) {{ return sizeof(nhmech_room); }}
+
+/* the second one where it is so, which it is not where it is no number; no calls, as fmax is */
+static double nhmech_larger(double a, double b) {{ return b > a ? b : a; }}
+static double nhmech_smaller(double a, double b) {{ return b < a ? b : a; }}
 
 static void nhmech_move(const double* x, double by, const double* w, double* moved) {{
   const double *arg[{sz_arg}] = {{ x, &by, w }};
@@ -88,7 +93,7 @@ static int nhmech_factor(int n, double* a, int* pivot) {{
   double most[R + V + H + 1];
   int c, i, j, best;
   for (i = 0; i < n; ++i)
-    for (most[i] = 0, j = 0; j < n; ++j) most[i] = fmax(most[i], fabs(a[i * n + j]));
+    for (most[i] = 0, j = 0; j < n; ++j) most[i] = nhmech_larger(most[i], fabs(a[i * n + j]));
   for (c = 0; c < n; ++c) {{
     for (best = c, i = c + 1; i < n; ++i)
       if (fabs(a[i * n + c]) > fabs(a[best * n + c])) best = i;
@@ -147,7 +152,7 @@ static int nhmech_reach(const nhmech_step* s, const nhmech_rows* rows, int n, co
                * s->per_metre[k] * s->per_metre[k];
       G[i * n + j] = G[j * n + i] = sum;
     }}
-  for (i = 0; i < n; ++i) most = fmax(most, G[i * n + i]);
+  for (i = 0; i < n; ++i) most = nhmech_larger(most, G[i * n + i]);
   for (i = 0; i < n; ++i) G[i * n + i] += {FAINT} * most;
   if (!nhmech_solve(n, G, aims)) return 0;
   for (k = 0; k < V; ++k) {{
@@ -179,7 +184,7 @@ static int nhmech_land(const nhmech_step* s, double t, double* x, const nhmech_p
       which[n] = bilateral_form[i];
       off[n++] = -rows->phi[bilateral_phi[i]];
     }}
-    for (i = 0; i < n; ++i) worst = fmax(worst, fabs(off[i]));
+    for (i = 0; i < n; ++i) worst = nhmech_larger(worst, fabs(off[i]));
     /* what is small and no step halves is rounding */
     if (!(worst > {LEVEL}) || (worst < {HIGH} && worst > before / 2) || round == {ONTO})
       return worst < {HIGH};

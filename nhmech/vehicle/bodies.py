@@ -100,12 +100,6 @@ class BodyContacts:
             touch, ca.vertcat(ca.SX(0, 1), *heights), notices)
 
 
-def height_where_it_is(height: ca.SX, sine: ca.SX) -> ca.SX:
-    """Height of the lowest point of a circle: infinite where it lies flat, which has none. `sine`:
-    |axle x n|."""
-    return ca.if_else(sine > UPRIGHT, height, ca.inf)
-
-
 # -- points of a body ------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class _LowestPoint:

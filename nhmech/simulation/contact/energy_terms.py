@@ -33,7 +33,7 @@ class EnergyTerms:
 
         c w M w dt = dt tau w + sum min(P (u0 + u1)/2, 0) - change of E  without it
 
-    Not on ground that moves, which does work.
+    Ground that moves does the work -P b too, with the b of its rows.
     """
 
     terms: NonsmoothTerms
@@ -49,13 +49,6 @@ class EnergyTerms:
         energy = ca.substitute(system.energy, system.v, base_axes(system.q, self.terms.nv) @ w)
         return self.terms.of_x("nonsmooth_energy", [system.t, system.q, w, system.theta],
                                [ca.densify(energy)])
-
-    @cached_property
-    def is_kept(self) -> bool:
-        """Whether nothing but forces and friction changes the energy."""
-        constrained = self.terms.vehicle.constrained
-        return (ca.SX(constrained.distribution.b).is_zero()
-                and not ca.depends_on(constrained.system.energy, constrained.system.t))
 
     @cached_property
     def pulls(self) -> np.ndarray:
@@ -85,17 +78,16 @@ class EnergyTerms:
         leaps
             Contacts whose impulses act where they are at the end.
         """
-        if not self.is_kept:
-            return 0.0
         mean, dt = (now.w + w) / 2, t - now.t
-        before, after = self.at(now.t, now.x, now.w), self.at(t, x, w)
+        # of the same time: places may be told from a ground that moves
+        before, after = self.at(now.t, now.x, now.w), self.at(now.t, x, w)
         gap = before - after + mean @ mass @ (w - now.w) - dt * power
         own, P = G @ mean, impulses.impulses
-        ends = (rows0[0] @ now.w + rows1[0] @ w) / 2
+        ends, moves = (rows0[0] @ now.w + rows1[0] @ w) / 2, (rows0[1] + rows1[1]) / 2
         for i in impulses.closed:
             rows = list(self.terms.contacts[i].rows)
             if not self.pulls[i] and i not in leaps:
-                gap += min(P[rows] @ ends[rows], 0.0) - P[rows] @ own[rows]
+                gap += min(P[rows] @ (ends + moves)[rows], 0.0) - P[rows] @ (own + moves)[rows]
         held, forces = impulses.bilateral
         gap += forces @ (ends - own)[held]
         inertia = float(mean @ mass @ mean)

@@ -81,7 +81,7 @@ class Glide:
                                tuple(map(int, self.energy.pulls)), terms.bodies.owners)
         numbers = {
             "LEVEL": LEVEL * terms.size, "HIGH": HIGH * terms.size, "TINY": TINY, "FAINT": FAINT,
-            "UNSEEN": UNSEEN, "NUDGE": NUDGE, "CONSERVES": int(self.energy.is_kept),
+            "UNSEEN": UNSEEN, "NUDGE": NUDGE,
             "SLOWER": SLOWER, "LEAP": LEAP, "ROUNDS": ROUNDS, "SOLVED": SOLVED, "HALVES": HALVES,
             "GOOD": GOOD, "UNSOLVED": REFUSED, "SWEEPS": SWEEPS, "SOFTEST": SOFTEST,
             "STILL": STILL, "FLOOR": FLOOR * terms.speed, "SPEED": terms.speed,
@@ -198,7 +198,7 @@ class Glide:
             raise Unsolved(_unsolved(now.t))
         if not change <= NEAR:
             raise Unsolved(_open(now.t))
-        return impulses.record(now, rows0, rows1, end, x, w1, impulses.impulses)
+        return impulses.record(now, rows0, rows1, end, x, w1, impulses.impulses, leaps)
 
     def _leap(self, G: np.ndarray, A: np.ndarray, closed: np.ndarray, stays: bool) -> set[int]:
         """Lets impulses act where conditions on the end are asked, A (m, nv), of contacts whose

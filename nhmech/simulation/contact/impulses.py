@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import numpy as np
 
@@ -166,16 +166,20 @@ class Impulses:
         return self._hold(w, A, b, back)
 
     def record(self, now: Motion, rows0: Rows, rows1: Rows, t: float, x: np.ndarray,
-               w: np.ndarray, impulses: np.ndarray) -> Motion:
-        """The motion after a step, with what its contacts did under these impulses (m,)."""
+               w: np.ndarray, impulses: np.ndarray,
+               leaps: Collection[int] | None = None) -> Motion:
+        """The motion after a step, with what its contacts did under these impulses (m,); `leaps`
+        are those whose impulses act where they are at the end, all of an impact if None."""
         phases, slid, lost = now.phases.copy(), now.slid.copy(), now.lost.copy()
         phases[self.closed] = self.phases
         before, after = rows0[0] @ now.w + rows0[1], rows1[0] @ w + rows1[1]
+        at_end = rows1[0] @ now.w + rows1[1]
         for i, c in zip(self.closed, self._contacts):
-            work = impulses[list(c.rows)] @ (before + after)[list(c.rows)] / 2
+            rows, leapt = list(c.rows), leaps is None or i in leaps
+            work = impulses[rows] @ ((at_end if leapt else before) + after)[rows] / 2
             # what a step gains is the midpoint rule's, and `EnergyTerms` takes it away; an impact
             # may hand on energy from contact to contact
-            lost[i] -= min(work, 0.0) if t > now.t else work
+            lost[i] -= work if leapt else min(work, 0.0)
             if c.along and phases[i] == Phase.SLIDING:
                 slid[i] += (t - now.t) * float(np.linalg.norm(
                     (before + after)[list(c.along)])) / 2
@@ -218,7 +222,8 @@ class Impulses:
 def independent_rows(rows: np.ndarray) -> list[int]:
     """Rows that span all of them, whatever their lengths."""
     kept: list[int] = []
-    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    sizes = np.linalg.norm(rows, axis=1, keepdims=True)
+    rows = rows / np.where(sizes > 0, sizes, 1.0)
     for i in range(len(rows)):
         if np.linalg.matrix_rank(rows[[*kept, i]], tol=1e-9) > len(kept):
             kept.append(i)

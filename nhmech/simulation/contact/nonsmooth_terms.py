@@ -15,7 +15,7 @@ from ...compile.buffered import in_c
 from ...mechanics.distribution import Component
 from ...mechanics.system import LagrangianSystem
 from ...symbolic.buffered import Buffered
-from ...vehicle.bodies import BodyContacts, height_where_it_is
+from ...vehicle.bodies import UPRIGHT, BodyContacts
 from ...vehicle.tyres import generalised_force, relaxations, tyre_force, tyre_of
 from ...vehicle.vehicle import Vehicle
 from ..state_vector import StateVector
@@ -220,7 +220,8 @@ class NonsmoothTerms:
         force -= inertial
         mass = ca.substitute(mass, b, still)
         D = ca.jacobian(force, w) + h * self._by_deflection(force)
-        pulls = self.vehicle.constrained.distribution.A + ca.substitute(slope, system.v, v).T
+        pulls = self._lean_rows(self.vehicle.constrained.distribution.A)
+        pulls += ca.substitute(slope, system.v, v).T
         force -= T.T @ (ca.substitute(slope, system.v, v) @ lam)
         outputs = [ca.densify(part) for part in (mass, force, D, (pulls @ T).T,
                                                  -ca.dot(inertial, w))]
@@ -238,12 +239,27 @@ class NonsmoothTerms:
         bent = ca.substitute(flow, system.v, T @ w)
         slope = ca.jacobian(bent, w) + h * self._by_deflection(bent)
         phi = ca.SX(self.vehicle.constrained.distribution.phi)
-        for c, wheel in zip(self.contacts, self.vehicle.contacts if self.bodies.links else ()):
-            if wheel.sine is not None:
-                phi[c.height] = height_where_it_is(phi[c.height], wheel.sine)
+        for i, c in enumerate(self.contacts[:len(self.vehicle.contacts)]):
+            phi[c.height] = self._lean(i, phi[c.height], UPRIGHT, ca.inf)
         outputs = [ca.densify(part) for part in ((A @ T + slope).T, b + bent - slope @ w, phi)]
         return self.of_x("nonsmooth_rows", [system.t, system.q, w, system.theta, closed, h],
                          outputs)
+
+    def _lean(self, i: int, part: ca.SX, least: float = 0.0, flat: float = 0.0) -> ca.SX:
+        """What wheel i has at its point; `flat` where |axle x n| is not above `least`: it lies on
+        other points of its rim, and the direction in which it rolls is 0/0."""
+        sine = self.vehicle.contacts[i].sine
+        if sine is None or not self.bodies.links:
+            return part
+        return ca.if_else(sine > least, part, flat)
+
+    def _lean_rows(self, rows: ca.SX) -> ca.SX:
+        """Rows (m, ...), zero of wheels that lie flat."""
+        found = ca.SX(rows)
+        for i, c in enumerate(self.contacts[:len(self.vehicle.contacts)]):
+            for row in c.rows:
+                found[row, :] = self._lean(i, found[row, :])
+        return found
 
     @cached_property
     def _state(self) -> tuple[ca.SX, ca.SX]:
@@ -257,7 +273,7 @@ class NonsmoothTerms:
                 load = lam[self.contacts[i].normal]
                 force = generalised_force(c, tyre_force(self.vehicle, c, tyre, load),
                                           self._system.v)
-                found += force * (closed[i] - (tyre.load is None))
+                found += self._lean(i, force * (closed[i] - (tyre.load is None)))
         return found
 
     @cached_property
@@ -276,7 +292,7 @@ class NonsmoothTerms:
             touch, kept = closed[wheels[own]], A[row, own]
             A[row, :], b[row] = touch * A[row, :], touch * b[row]
             A[row, own] = kept
-        return A, b, ca.SX(d.m, 1) if d.flow is None else d.flow
+        return self._lean_rows(A), self._lean_rows(b), ca.SX(d.m, 1) if d.flow is None else d.flow
 
     def _by_deflection(self, expression: ca.SX) -> ca.SX:
         """How an expression (k,) changes with the deflections of tyres, at the places of their

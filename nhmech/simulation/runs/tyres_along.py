@@ -19,6 +19,7 @@ class TyresAlong:
     force: np.ndarray  # (N, k, 2) [N], of the ground on the wheels
     load: np.ndarray  # (N, k) [N], of the shortest split, as in the equations of motion
     power: np.ndarray  # (N, k) [W], dissipated by slip
+    touching_power: np.ndarray  # (N, k) [W], the same as if no wheel were in the air
 
     def __repr__(self) -> str:
         return f"<TyresAlong of {len(self.wheels)} wheels at {len(self.load)} moments>"
@@ -34,13 +35,14 @@ class TyresAlong:
         theta = np.tile(vehicle.theta[:, None], (1, n))
         slip, force = (part.full().T.reshape(n, k, 2) for part in vehicle.tyre_function.map(n)(
             t[None, :], q.T, v.T, theta, load.T))
-        if flies is not None:
-            own = [vehicle.contact_names.index(name) for name in wheels]
-            force = np.where(flies[:, own, None], 0.0, force)
         S, s = vehicle.functions.slip.map(n)(t[None, :], q.T, theta)
         S = S.full().reshape(2 * k, n, -1).swapaxes(0, 1)
         speed = (np.einsum("nij,nj->ni", S, v) + s.full().T).reshape(n, k, 2)
-        return cls(wheels, slip, force, load, -np.einsum("nki,nki->nk", force, speed))
+        power = touching = -np.einsum("nki,nki->nk", force, speed)
+        if flies is not None:
+            own = flies[:, [vehicle.contact_names.index(name) for name in wheels]]
+            force, power = np.where(own[..., None], 0.0, force), np.where(own, 0.0, power)
+        return cls(wheels, slip, force, load, power, touching)
 
 
 def wheels_with_tyres(vehicle: Vehicle) -> tuple[str, ...]:
