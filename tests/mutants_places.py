@@ -16,6 +16,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import CodeType
 from typing import NamedTuple
@@ -138,9 +139,15 @@ def path_of(module: str) -> Path:
     return PACKAGE / f"{module}.py"
 
 
+@cache
+def text_of(module: str) -> str:
+    """Its source, as it was when the run began."""
+    return path_of(module).read_text()
+
+
 def mutants(module: str) -> list[Mutant]:
     """All of a module."""
-    text = path_of(module).read_text()
+    text = text_of(module)
     lines, tree = text.splitlines(), ast.parse(text)
     of = block_of_nodes(tree)
     return [Mutant(module, number, place.node.lineno, lines[place.node.lineno - 1].strip(),
@@ -268,12 +275,12 @@ def without_text(text: str) -> str:
 
 def blocks_of(module: str) -> list[Block]:
     """Those of a module of the core."""
-    return blocks(ast.parse(path_of(module).read_text()))
+    return blocks(ast.parse(text_of(module)))
 
 
 def blocks_with(module: str, names: frozenset[str]) -> set[int]:
     """Blocks of a module that have one of the names in them."""
-    text = path_of(module).read_text()
+    text = text_of(module)
     if not any(re.search(rf"\b{name}\b", text) for name in names):
         return set()
     found = defaultdict(set)
@@ -286,7 +293,7 @@ def blocks_with(module: str, names: frozenset[str]) -> set[int]:
 # -- a module with switches, or with marks ---------------------------------------------------------
 def with_switches(module: str, drawn: dict[int, Mutant]) -> CodeType:
     """A module in which `_changed(k)` chooses the k-th change."""
-    tree = ast.parse(path_of(module).read_text())
+    tree = ast.parse(text_of(module))
     wanted = {mutant.number: k for k, mutant in drawn.items() if mutant.module == module}
     for number, (place, new) in enumerate(list(_changes(tree))):
         if number in wanted:
@@ -299,7 +306,7 @@ def with_switches(module: str, drawn: dict[int, Mutant]) -> CodeType:
 
 def with_marks(module: str, first: int) -> CodeType:
     """A module in which `_seen[first + k]` is set where its k-th block begins."""
-    tree = ast.parse(path_of(module).read_text())
+    tree = ast.parse(text_of(module))
     for k, block in reversed(list(enumerate(blocks(tree)))):
         mark = ast.parse(f"_seen[{first + k}] = 1").body[0]
         block.held.insert(block.begins, ast.copy_location(mark, block.statements[0]))
