@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import umsgpack
-from support import SHIPPED, at_length, command_line, joint, link, robot, shipped
+from support import at_length, command_line, joint, link, robot, shipped
 
 import nhmech
 from nhmech import Ground, InputError, Simulator, Trajectory, Wheel
@@ -72,22 +72,6 @@ def shaped(kind):
     return nhmech.load(robot(*parts), wheels=wheels)
 
 
-def lift(ground):
-    """A drive on a ball with a plate that slides up and down on a mast."""
-    sides = (("left", 0.3), ("right", -0.3))
-    parts = [link("base", 4.0, (0.05, 0.05, 0.05)), link("plate", 1.0, (0.01, 0.01, 0.01),
-                                                         (0, 0, 0), shape(SHAPES["box"])),
-             joint("mast", "base", "plate", (0.1, 0, 0.5), kind="prismatic", axis=(0, 0.6, 0.8),
-                   more='<limit lower="-1" upper="1" effort="9" velocity="9"/>'),
-             link("ball", 0.1), joint("to_ball", "base", "ball", (-0.3, 0, -0.05), kind="fixed")]
-    for side, y in sides:
-        parts += [link(side, 0.2, (1e-3, 2e-3, 1e-3)),
-                  joint(f"{side}_wheel", "base", side, (0, y, 0))]
-    wheels = [Wheel(f"{side}_wheel", "disc", 0.1) for side, _ in sides]
-    return nhmech.load(robot(*parts), ground=ground,
-                       wheels=[*wheels, Wheel(None, "caster_ball", 0.05, link="ball")])
-
-
 def simulator(vehicle, mu=0.6, dt=2e-3, **options):
     return Simulator(vehicle, dt=dt, contact="coulomb", mu=mu, on_fall="go-on", **options)
 
@@ -130,12 +114,11 @@ def test_a_capsule_touches_as_its_two_balls():
                                       + 0.3 * abs(n @ place.rotation[:, 2]), rel=1e-12)
 
 
-@pytest.mark.parametrize("name", ["tricycle", "trailers", "bicycle", "lift"])
+@pytest.mark.parametrize("name", ["tricycle", "trailers", "bicycle"])
 def test_their_rows_are_the_rates_of_their_heights(name):
     ground = Ground(normal=(0.1, 0.2, 1), velocity=(0.1, 0.2, 0.3),
                     angular_velocity=(0.03, 0.06, 0.3))
-    vehicle = shipped(name, ground) if name in SHIPPED else lift(ground)
-    rng, h = np.random.default_rng(0), 1e-6
+    vehicle, rng, h = shipped(name, ground), np.random.default_rng(0), 1e-6
     terms = NonsmoothTerms.of(vehicle, 0.5, bodies=BodyContacts.of(vehicle))
     for _ in range(5):
         x, w = rng.normal(size=terms.nconf), rng.normal(size=terms.nv)
