@@ -327,7 +327,11 @@ def judge(drawn: dict[int, Mutant], names: list[str], jobs: int) -> tuple[Said, 
             if choice.at_start:
                 pool.start(lambda k=k, choice=choice: try_from_start(k, drawn[k], choice, folder))
         pool.end()
-        return read(folder / "tried"), choices
+        said = read(folder / "tried")
+        for k, choice in choices.items():      # as its process has counted
+            for budget in FRESH if choice.at_start and k not in said.noticed else ():
+                choice.next(budget)
+        return said, choices
 
 
 def main() -> int:
