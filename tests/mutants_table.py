@@ -83,6 +83,8 @@ EQUIVALENT = {
         "pieces double until they are even",
     ("simulation/bounds", "NEVER = 1e-300      # a margin shrinks no slower", "1e-300 -> 1e-294"):
         "no margin shrinks so slowly",
+    ("symbolic/rational", "rest = monomial[:i - 1] + (0, 0) + monomial[i + 1:]", "0 -> 1"):
+        "a key: any two numbers stand for the sine and the cosine that it leaves out",
     ("compile/lanes", "steps: int, hold: int = 1, every: int = 1, record: np.ndarray | None = "
      "None,", "1 -> 2"): "counts where u has periods or where there is a record: who has says both",
 }
