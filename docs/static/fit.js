@@ -5,7 +5,7 @@ function fit() {
   for (const formula of document.querySelectorAll('mjx-container[display="true"]')) {
     let size = 1;
     formula.style.fontSize = "";
-    for (let k = 0; k < 3 && size > LEAST; ++k) {     // numbers of equations do not shrink as much
+    for (let k = 0; k < 9 && size > LEAST; ++k) {     // numbers of equations do not shrink as much
       const box = formula.parentElement, ratio = box.clientWidth / box.scrollWidth;
       if (ratio >= 1) break;
       size = Math.max(0.99 * ratio * size, LEAST);
