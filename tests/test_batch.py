@@ -14,10 +14,11 @@ from support import VARIED, random_states, shipped
 import nhmech
 from nhmech.compile.compiler import find_compiler
 from nhmech.compile.lanes import LaneState, compile_lanes
+from nhmech.compile.loop import MENDED
 from nhmech.compile.mapped import Mapped
 from nhmech.compile.status import Status
 from nhmech.simulation import batch_input
-from nhmech.simulation.batch_input import stepper
+from nhmech.simulation.batch_input import start_cases, stepper
 from nhmech.simulation.integration.integrators import INLINE, python_step
 from nhmech.simulation.integration.schemes import SCHEMES
 from nhmech.systems import load_system
@@ -463,6 +464,32 @@ def test_every_operation_on_lanes_agrees_with_the_virtual_machine():
     assert not state.status.any() and (expected == 12345).sum() > 100
     for value, found, wanted in zip(values, state.x[:, :len(u)], expected):
         np.testing.assert_allclose(found, wanted, rtol=1e-14, atol=1e-300, err_msg=str(value))
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["differential_drive", "mecanum"])
+def test_most_steps_of_what_keeps_its_constraints_are_swift(name):
+    """They lead where thorough ones lead, and an error that something else brought in goes with the
+    next thorough one."""
+    vehicle = shipped(name)
+    made, x0 = stepper(vehicle), nhmech.start_states(
+        vehicle, [(0.1 * i, 0.0, 0.3 * i) for i in range(3)], xi={"forward_speed": 0.5})
+    u = np.random.default_rng(4).normal(size=(3, len(made.names["u"]))) * 1e-2
+    theta = np.broadcast_to(vehicle.theta, (3, len(vehicle.theta)))
+    ends = {}
+    for mended in (1, MENDED):
+        state = start_cases(made, x0, theta)
+        made.runner.run(state, u, theta, dt=1e-2, k0=0, steps=200, mended=mended)
+        assert not state.status.any()
+        ends[mended] = state.cases.copy()
+    np.testing.assert_allclose(ends[MENDED], ends[1], rtol=0, atol=1e-13)
+    state = start_cases(made, x0, theta)
+    height = state.x[2].copy()
+    state.x[2] += 1e-9
+    made.runner.run(state, u, theta, dt=1e-2, k0=0, steps=MENDED - 1)
+    np.testing.assert_allclose(state.x[2] - height, 1e-9, rtol=1e-6)
+    made.runner.run(state, u, theta, dt=1e-2, k0=MENDED - 1, steps=1)
+    np.testing.assert_allclose(state.x[2], height, rtol=0, atol=1e-15)
 
 
 @needs_compiler

@@ -52,7 +52,7 @@ EXPORTED void nhmech_lanes(long long first, long long end, long long room, long 
     guard = found[2];
     alive = alive == 0;
     bool whole = !any(~alive);
-    long long swift = mended - k0 % mended;
+    long long left = mended - k0 % mended;      // steps up to the next thorough one
     for (int j = 0; j < ntheta; ++j)
       parameter[j] = gathered(theta + j * theta_entry, at, count - 1, theta_lane);
     for (long long k = k0; k < k0 + steps; ++k) {{
@@ -67,11 +67,7 @@ EXPORTED void nhmech_lanes(long long first, long long end, long long room, long 
       arg[0] = &time; arg[1] = now; arg[2] = input; arg[3] = parameter; arg[4] = &length;
       arg[5] = &side; arg[6] = &guard;
       res[0] = next; res[1] = found; res[2] = &answer;
-      if (--swift) {swift}(arg, res, iw, w, 0);
-      else {{
-        {name}(arg, res, iw, w, 0);
-        swift = mended;
-      }}
+      {step}
       const mask bad = (answer.v != all(0.)) & alive;
       if (__builtin_expect(any(bad), 0)) {{
         for (int l = 0; l < LANES; ++l) if (bad[l]) {{
@@ -96,6 +92,14 @@ EXPORTED void nhmech_lanes(long long first, long long end, long long room, long 
   }}
 }}
 """
+
+
+_CALL = "{name}(arg, res, iw, w, 0);"
+_SWIFT = """if (--left) {swift}
+      else {{
+        {step}
+        left = mended;
+      }}"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,10 +248,13 @@ def compile_lanes(step: ca.Function, swift: ca.Function | None = None) -> Lanes 
     if compiler is None:
         return None
     generator = ca.CodeGenerator(f"{step.name()}.cpp", {"with_header": False, "cpp": True})
-    swift = swift or step
-    for function in dict.fromkeys((step, swift)):
+    steps, call = [step], _CALL.format(name=step.name())
+    if swift is not None:
+        steps.append(swift)
+        call = _SWIFT.format(swift=_CALL.format(name=swift.name()), step=call)
+    for function in steps:
         generator.add(function)
-    code = vectorise(generator.dump()) + _LOOP.format(swift=swift.name(), **step_words(step, swift))
+    code = vectorise(generator.dump()) + _LOOP.format(step=call, **step_words(*steps))
     library = default_cache().load(code, compiler, code.count("\n"))
     if library is None:
         return None
