@@ -330,9 +330,9 @@ def test_independent_speeds_that_go_bad_and_steps_that_are_too_long():
     ({"x0": np.zeros((3, 4))},
      r"x0 has shape \(3, 4\), expected \(N, 11\) with columns x, y, z, qx"),
     ({"x0": np.zeros((0, 11))}, "x0 has shape"),
-    ({"x0": "fast"}, "x0 is no array of numbers"),
+    ({"x0": "fast"}, "x0 is not an array of numbers"),
     ({"x0": np.full((7, 11), np.nan)}, r"x0\[0, 0\] \(x\) = nan must be finite"),
-    ({"x0": np.zeros((7, 11))}, "x0 of case 0 .* off the constraints: numbers that are not finite"),
+    ({"x0": np.zeros((7, 11))}, "case 0 .* violates the constraints: numbers that are not finite"),
     ({"u": np.zeros((6, 2))}, r"u has shape \(6, 2\), expected \(7, 20, 2\) or \(7, 2\) or \(2,\) "
                               r"with columns left_wheel_joint"),
     ({"u": np.zeros((7, 19, 2))}, r"u has shape \(7, 19, 2\)"),
@@ -366,7 +366,7 @@ def test_a_policy_that_fails_is_named(drive, start, policy, message):
 def test_a_start_above_the_ground_is_refused_with_its_height(drive, start):
     lifted = start.copy()
     lifted[3, 2] += 0.02
-    with pytest.raises(nhmech.InputError, match=r"case 3 \(one of 1 such\).*\|phi\| = 0.02 m"):
+    with pytest.raises(nhmech.InputError, match=r"case 3 \(one of 1\).*\|phi\| = 0.02 m"):
         nhmech.simulate_batch(drive, lifted, dt=1e-3, duration=0.001)
     # a residue is taken away
     lifted[3, 2] -= 0.02 - 1e-8
