@@ -62,7 +62,7 @@ class Command:
     joint: str  # its name, also where the robot has no such joint
     # by what it is commanded; empty where the element does not say (old transmissions)
     interfaces: frozenset[Interface]
-    tag: str  # the element that says so: "ros2_control" or "transmission"
+    tag: str  # the element that says so: "ros2_control", "transmission" or "gazebo"
 
     @property
     def turns_on(self) -> bool:
@@ -158,6 +158,8 @@ _STEERING = ("steer", "hinge", "kingpin")
 _IDLE = ("encoder", "passive", "idle", "caster", "castor")
 _RADII = (("wheeldiameter", 0.5), ("wheelradius", 1.0))
 _SEPARATIONS = ("wheelseparation", "wheeltrack", "trackwidth")
+# letters of a plugin that moves single joints -> by what it is commanded
+_SERVOS = {"jointpositioncontroller": Interface.POSITION, "jointcontroller": Interface.VELOCITY}
 _INTERFACES = {interface.value: interface for interface in Interface}
 
 
@@ -176,7 +178,7 @@ def read_elements(robot: Element) -> Elements:
     radii = {link: radius for plugin in plugins for wheel in plugin.iter("wheel")
              if (link := wheel.get("link_name")) and (radius := _length(_text(wheel,
                                                                               "wheel_radius")))}
-    commands = [*_read_interfaces(robot), *_read_transmissions(robot)]
+    commands = [*_read_interfaces(robot), *_read_transmissions(robot), *_read_servos(plugins)]
     words = [e.text.strip() for path in ("ros2_control/hardware/plugin", "gazebo//parameters")
              for e in robot.iterfind(path) if e.text and e.text.strip()]
     return Elements(tuple(drives), tuple(commands), friction, stiffness, radii, tuple(words))
@@ -289,6 +291,16 @@ def _read_transmissions(robot: Element) -> Iterator[Command]:
         for joint in transmission.iter("joint"):
             if name_of(joint):
                 yield Command(name_of(joint), interfaces, "transmission")
+
+
+def _read_servos(plugins: Sequence[Element]) -> Iterator[Command]:
+    """Plugins that each move the joints which they name, whatever these are for."""
+    for plugin in plugins:
+        word = _letters(plugin.get("filename", "") + plugin.get("name", ""))
+        for interface in (interface for name, interface in _SERVOS.items() if name in word):
+            for tag, text in _parameters(plugin):
+                if tag == "jointname" and text:
+                    yield Command(text, frozenset({interface}), "gazebo")
 
 
 def _letters(text: str) -> str:

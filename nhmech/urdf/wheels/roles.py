@@ -212,9 +212,9 @@ def choose_driven(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
                   drive: Sequence[str] | None) -> tuple[tuple[str, ...], list[Notice]]:
     """The driven joints in the order of `roles.moving`, and notices, one about where they are from.
 
-    They are those of `<drive>`, else those with a command interface in `<ros2_control>`, else those
-    with a `<transmission>`, else those that a plugin drives, else the usual ones; `Wheel.driven`
-    adds and removes some.
+    They are those of `<drive>`; else the wheels with a command interface in `<ros2_control>`, else
+    those with a `<transmission>`, else those that a plugin drives, else the usual ones, and every
+    other joint that one of these elements commands. `Wheel.driven` adds and removes some.
     """
     for name in drive or ():
         find_joint(layout, name, Origin.DRIVE)
@@ -225,30 +225,56 @@ def choose_driven(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
     told = {**{f"<{tag}>": [c.joint for c in layout.elements.commands if c.tag == tag]
                for tag in ("ros2_control", "transmission")},
             **{f"the plugin {plugin.name}": _driven_by(layout, plugin, roles)
-               for plugin in layout.elements.drives}}
+               for plugin in layout.elements.drives},
+            "<gazebo>": [c.joint for c in layout.elements.commands if c.tag == "gazebo"]}
     strangers = _find_strangers(layout, told)
-    found = ((element, *_follow(layout, roles, [_joint_of(layout, name) for name in names]))
-             for element, names in told.items())
-    usual, which = _usual_drive(layout, wheels, roles)
-    origin, chosen, notices = next((one for one in found if one[1]), (CUSTOM + which, usual, []))
+    origin, chosen, notices, is_custom = _chosen_of_file(layout, wheels, roles, told)
     wanted = set(drive) if drive else chosen
     for wheel in wheels:
         if wheel.joint is not None and wheel.driven is not None:
             wanted = wanted | {wheel.joint} if wheel.driven else wanted - {wheel.joint}
     although = ""
-    if origin in told and wanted != chosen:
+    if not is_custom and wanted != chosen:
         although = f", although {origin} drives {listed(n for n in roles.moving if n in chosen)}"
     if drive:
-        origin, notices = "<nhmech>", []
+        origin, notices, is_custom = "<nhmech>", [], False
     elif wanted != chosen:
-        origin = "the wheels given"
+        origin, is_custom = "the wheels given", False
     driven = tuple(name for name in roles.moving if name in wanted)
     notices = [*strangers, *notices]
     if driven:
         return driven, [*notices, Notice(NoticeKind.DRIVEN_FROM,
                                          f"driven joints from {origin}{although}",
-                                         CHOOSE if origin.startswith(CUSTOM) else None)]
+                                         CHOOSE if is_custom else None)]
     return driven, [*notices, Notice(NoticeKind.NOT_DRIVEN, f"no joint is driven{although}")]
+
+
+def _chosen_of_file(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
+                    told: Mapping[str, Sequence[str]]) -> tuple[str, set[str], list[Notice], bool]:
+    """Who says which joints are driven, those joints, notices, and whether wheels are the usual
+    ones.
+
+    `told` maps elements to the joints that they command. Of the wheels, the first element that
+    commands one is believed, for those after it are often left over from another simulator; a
+    hinge, or a steering joint, that any of them commands has a motor.
+    """
+    origins: list[str] = []
+    chosen: set[str] = set()
+    notices: list[Notice] = []
+    for element, names in told.items():
+        named, more = _follow(layout, roles, [_joint_of(layout, name) for name in names])
+        new = named - chosen - (set(roles.rolling) if chosen & set(roles.rolling) else set())
+        if new:
+            chosen |= new
+            origins.append(element)
+            notices += more
+    if chosen & set(roles.rolling):
+        return listed(origins), chosen, notices, False
+    usual, which = _usual_drive(layout, wheels, roles)
+    if chosen & set(roles.steering):
+        return (f"{listed(origins)}, which {'names' if len(origins) == 1 else 'name'} no wheel; "
+                f"custom are {which}"), chosen | usual & set(roles.rolling), notices, True
+    return CUSTOM + which, chosen | usual, notices, True
 
 
 def _joint_of(layout: Layout, name: str) -> str:
