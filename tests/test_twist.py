@@ -1,5 +1,6 @@
 """A body twist on every class of mobility: the base moves as it is told, whatever it rolls on."""
 
+import logging
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import casadi as ca
 import numpy as np
 import pytest
 from robot_table import real
-from support import shipped
+from support import joint, link, robot, shipped
 
 import nhmech
 from nhmech.control.twist import TwistDrive
@@ -283,3 +284,32 @@ def test_a_fork_that_no_twist_steers_is_told():
     assert "the axis of steering_joint leans" in drive.shortfall
     drive.follow(0.0, nhmech.Simulator(drive.vehicle).state, (3.0, 0.0, 0.0))
     assert not drive.shortfall
+
+
+@pytest.mark.parametrize("behind", [1e-4, 0.2])
+def test_a_robot_that_hardly_dares_to_brake_says_so(behind, caplog):
+    """Half of g behind / height, at which the ball behind lifts off; see `heavy`."""
+    height = 0.5
+    vehicle = nhmech.load(heavy(behind, height))
+    with caplog.at_level(logging.WARNING, logger="nhmech"):
+        drive = TwistDrive(vehicle, (0.3, 0.0, 0.0))
+        TwistDrive(vehicle, (0.3, 0.0, 0.0), acceleration=0.5)
+    told = [record.getMessage() for record in caplog.records]
+    assert drive.acceleration == pytest.approx(9.81 * behind / height / 2, rel=1e-2)
+    assert [f"{drive.acceleration:.2g} m/s^2 at most" in line for line in told] == (
+        [True] if behind < 1e-3 else [])
+
+
+def heavy(behind: float, height: float) -> str:
+    """Ten tonnes over two wheels of next to no mass, and a ball one metre behind them."""
+    def wheel(side: str, y: float) -> str:
+        shape = ('<collision><origin rpy="1.5707963267948966 0 0"/><geometry><cylinder '
+                 'radius="0.3" length="0.1"/></geometry></collision>')
+        return (link(f"{side}_wheel", 1.0, (1e-3, 1e-3, 1e-3), body=shape)
+                + joint(f"{side}_joint", "base", f"{side}_wheel", (0.0, y, 0.3)))
+
+    ball = '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
+    return robot(link("base", 1e4, (2e3, 2e3, 2e3), com=(-behind, 0.0, height)),
+                 wheel("left", 0.5), wheel("right", -0.5), link("caster", 1e-3, (1e-6,) * 3,
+                                                                body=ball),
+                 joint("caster_joint", "base", "caster", (-1.0, 0.0, 0.1), kind="fixed"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -17,6 +18,10 @@ from .twist_rule import driven_steering, driven_wheels, guiding_axles, rolled_jo
 
 TOLD = 1e-3       # of a twist: what is left out by the limits of joints is told from there on
 UNITS = ("m/s", "m/s", "rad/s")
+SLUGGISH = 0.01   # [m/s^2], with which 1 m/s takes 100 s: no vehicle is meant to be that slow
+SLOW = ("%s speeds up and brakes by %.2g m/s^2 at most, which is half of what makes a wheel lift "
+        "off (`nhmech limits FILE --mu 0.8` says which): its centre of mass is almost above the "
+        "line over which it would tip. To choose: TwistDrive(vehicle, twist, acceleration=0.5)")
 
 # forward [m/s], lateral [m/s] and yaw rate [rad/s] of the base
 TwistValues = Sequence[float] | np.ndarray
@@ -52,7 +57,8 @@ class TwistDrive:
     acceleration
         Largest acceleration of the base, straight ahead or back [m/s^2], in a dynamic run. None
         takes half of the value at which a wheel lifts off level ground
-        (`analysis.lift_acceleration`), which leaves the other half for slopes and bends.
+        (`analysis.lift_acceleration`), which leaves the other half for slopes and bends; the log
+        tells where that is hardly any.
 
     Attributes
     ----------
@@ -83,6 +89,8 @@ class TwistDrive:
             raise ModelError(f"{vehicle.name!r} has no driven wheel: it cannot follow a twist")
         if acceleration is None:
             acceleration = lift_acceleration(vehicle) / 2
+            if acceleration < SLUGGISH:
+                logging.getLogger("nhmech").warning(SLOW, vehicle.name, acceleration)
         else:
             read_number("acceleration", acceleration, "a positive number of m/s^2", above=0.0)
         self.acceleration = float(acceleration)
