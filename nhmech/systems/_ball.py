@@ -34,7 +34,7 @@ def ball_space(world: bool = False) -> LieAlgebroid:
     return product(euclidean("x", "y", units=("m/s", "m/s")), turning)
 
 
-def ball_rotation(s: Symbols) -> ca.SX:
+def body_rotation(s: Symbols) -> ca.SX:
     """R (3, 3) from body to world."""
     return rotation(ca.vertcat(s.q.qx, s.q.qy, s.q.qz, s.q.qw))
 
@@ -50,7 +50,7 @@ def rolling(table_rate: Scalar = lambda s: ca.SX(0), world: bool = False) -> dic
     The multipliers are the force of the plane, world components [N].
     """
     def omega(s: Symbols) -> ca.SX:
-        return spin(s) if world else ball_rotation(s) @ spin(s)
+        return spin(s) if world else body_rotation(s) @ spin(s)
 
     return {"rolling_x": lambda s: s.v.x - s.p.r * omega(s)[1] + table_rate(s) * s.q.y,
             "rolling_y": lambda s: s.v.y + s.p.r * omega(s)[0] - table_rate(s) * s.q.x}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import casadi as ca
 
 from ..mechanics.writing import Symbols, constrain, lagrangian_system, symbols
-from ._ball import RATES, ball_rotation, ball_shapes, ball_space, rolling, spin
+from ._ball import RATES, ball_shapes, ball_space, body_rotation, rolling, spin
 from ._checks import imbalance, wander
 from .example import Check, Example
 
@@ -38,7 +38,7 @@ def example(m: float = 1.5, r: float = 0.12, I: Sequence[float] = (0.006, 0.009,
 
 def momentum(s: Symbols) -> ca.SX:
     """K (3,) in the world [kg m^2/s]."""
-    R, omega = ball_rotation(s), spin(s)
+    R, omega = body_rotation(s), spin(s)
     gamma, size = R[2, :].T, s.p.m * s.p.r ** 2
     return R @ (ca.vertcat(s.p.I1, s.p.I2, s.p.I3) * omega
                 + size * (omega - ca.dot(omega, gamma) * gamma))
@@ -50,4 +50,4 @@ def _lagrangian(s: Symbols) -> ca.SX:
 
 
 def _half_power(s: Symbols) -> ca.SX:
-    return ca.dot(momentum(s), ball_rotation(s) @ spin(s)) / 2
+    return ca.dot(momentum(s), body_rotation(s) @ spin(s)) / 2

@@ -6,8 +6,9 @@ import casadi as ca
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ..mechanics.algebroid import rotation, special_euclidean
+from ..mechanics.algebroid import special_euclidean
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
+from ._ball import body_rotation
 from ._checks import imbalance
 from .example import Check, Example, solve
 from .shapes import ORANGE, Shape, matrix_of, placed
@@ -38,8 +39,8 @@ def example(**parameters: float) -> Example:
     stone = lagrangian_system(special_euclidean(), _lagrangian, parameters=tuple(NUMBERS))
     constrained = constrain(stone, numbers, samples=_samples(numbers),
                             holonomic={"height": _height}, rows={
-        "slip_x": lambda s: _attitude(s)[0, :] @ _contact_velocity(s),
-        "slip_y": lambda s: _attitude(s)[1, :] @ _contact_velocity(s)})
+        "slip_x": lambda s: body_rotation(s)[0, :] @ _contact_velocity(s),
+        "slip_y": lambda s: body_rotation(s)[1, :] @ _contact_velocity(s)})
 
     tilted, vertical = place(0.0, TILT, 0.0, numbers), np.array([-np.sin(TILT), 0, np.cos(TILT)])
 
@@ -79,11 +80,6 @@ def _samples(p: dict) -> np.ndarray:
     return np.array([place(roll, pitch, yaw, p) for roll, pitch, yaw in tilts])
 
 
-def _attitude(s: Symbols) -> ca.SX:
-    """R (3, 3) from body to world."""
-    return rotation(ca.vertcat(s.q.qx, s.q.qy, s.q.qz, s.q.qw))
-
-
 def _velocity(s: Symbols) -> tuple[ca.SX, ca.SX]:
     """v and omega in the body."""
     return (ca.vertcat(s.v.forward_speed, s.v.lateral_speed, s.v.vertical_speed),
@@ -106,12 +102,12 @@ def _lagrangian(s: Symbols) -> ca.SX:
 
 def _lever(s: Symbols) -> ca.SX:
     """r (3,) from the centre of mass to the contact, in the body [m]."""
-    n, squares = _attitude(s)[2, :].T, ca.vertcat(s.p.a, s.p.b, s.p.c) ** 2
+    n, squares = body_rotation(s)[2, :].T, ca.vertcat(s.p.a, s.p.b, s.p.c) ** 2
     return ca.vertcat(0, 0, s.p.h) - squares * n / ca.sqrt(ca.dot(n, squares * n))
 
 
 def _height(s: Symbols) -> ca.SX:
-    return s.q.z + _attitude(s)[2, :] @ _lever(s)
+    return s.q.z + body_rotation(s)[2, :] @ _lever(s)
 
 
 def _contact_velocity(s: Symbols) -> ca.SX:

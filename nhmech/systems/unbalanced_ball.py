@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from ..mechanics.writing import Symbols, constrain, lagrangian_system, symbols
-from ._ball import RATES, ball_rotation, ball_shapes, ball_space, rolling, spin
+from ._ball import RATES, ball_shapes, ball_space, body_rotation, rolling, spin
 from ._checks import imbalance, random_motions, wander
 from .example import Check, Example
 
@@ -38,7 +38,7 @@ def example(m: float = 0.8, r: float = 0.1, c: float = 0.025,
         I w' + w x I w + m a x (w' x a + w x (w x c e_z)) = -m g a x gamma.
         """
         worst, tensor, rho = 0.0, np.diag(I), np.array([0, 0, c])
-        rotation = ca.Function("R", [ball.q], [ball_rotation(symbols(ball))])
+        rotation = ca.Function("R", [ball.q], [body_rotation(symbols(ball))])
         for q, v, found, _ in random_motions(made, 8):
             w, gamma = v[2:], rotation(q).full()[2]
             a = r * gamma + rho
@@ -80,7 +80,7 @@ def routh(s: Symbols) -> ca.SX:
 
 def _arm(s: Symbols) -> ca.SX:
     """From the contact to G, in the body [m]."""
-    return s.p.r * ball_rotation(s)[2, :].T + ca.vertcat(0, 0, s.p.c)
+    return s.p.r * body_rotation(s)[2, :].T + ca.vertcat(0, 0, s.p.c)
 
 
 def _moments(s: Symbols) -> ca.SX:
@@ -88,7 +88,7 @@ def _moments(s: Symbols) -> ca.SX:
 
 
 def _lagrangian(s: Symbols) -> ca.SX:
-    R, omega = ball_rotation(s), spin(s)
+    R, omega = body_rotation(s), spin(s)
     velocity = ca.vertcat(s.v.x, s.v.y, 0) + R @ ca.cross(omega, ca.vertcat(0, 0, s.p.c))
     return (s.p.m * ca.sumsqr(velocity) / 2 + ca.dot(_moments(s), omega**2) / 2
             - s.p.m * s.p.g * s.p.c * R[2, 2])

@@ -10,8 +10,10 @@ import numpy as np
 from ..mechanics.algebroid import rotation
 from ..mechanics.algebroid_makers import special_orthogonal
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
+from ._ball import spin
 from ._checks import imbalance, random_motions, wander
 from .example import Check, Example
+from .heavy_top import vertical
 from .shapes import Shape, attitude_pose
 
 SOURCE = "Veselova 1986; Fedorov and Jovanovic, J. Nonlinear Science 14 (2004) 341"
@@ -32,7 +34,7 @@ def example(I: Sequence[float] = (1.0, 1.4, 2.0)) -> Example:
     """
     body = lagrangian_system(special_orthogonal(), _energy, parameters=NAMES)
     constrained = constrain(body, dict(zip(NAMES, I)), rows={
-        "vertical": lambda s: ca.dot(vertical(s), _omega(s))})
+        "vertical": lambda s: ca.dot(vertical(s), spin(s))})
 
     def euler() -> float:
         """omega' and lambda as in the docstring."""
@@ -65,19 +67,10 @@ def turning(gamma: np.ndarray, omega: np.ndarray, I: np.ndarray) -> tuple[np.nda
     return (torque + force * gamma) / I, float(force)
 
 
-def vertical(s: Symbols) -> ca.SX:
-    """gamma (3,), in the body."""
-    return rotation(ca.vertcat(s.q.qx, s.q.qy, s.q.qz, s.q.qw))[2, :].T
-
-
-def _omega(s: Symbols) -> ca.SX:
-    return ca.vertcat(s.v.wx, s.v.wy, s.v.wz)
-
-
 def _energy(s: Symbols) -> ca.SX:
-    return ca.dot(ca.vertcat(s.p.I1, s.p.I2, s.p.I3), _omega(s) ** 2) / 2
+    return ca.dot(ca.vertcat(s.p.I1, s.p.I2, s.p.I3), spin(s) ** 2) / 2
 
 
 def _level_momentum(s: Symbols) -> ca.SX:
     turn = rotation(ca.vertcat(s.q.qx, s.q.qy, s.q.qz, s.q.qw))
-    return (turn @ (ca.vertcat(s.p.I1, s.p.I2, s.p.I3) * _omega(s)))[:2]
+    return (turn @ (ca.vertcat(s.p.I1, s.p.I2, s.p.I3) * spin(s)))[:2]

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..mechanics.action_algebroid import action_algebroid
 from ..mechanics.writing import Symbols, constrain, lagrangian_system, symbols
+from ._ball import spin
 from ._checks import imbalance, random_motions, wander
 from .example import Check, Example, solve
 from .shapes import ORANGE, Shape, pose
@@ -33,7 +34,7 @@ def example(I: Sequence[float] = (1.0, 1.4, 2.0)) -> Example:
     places = np.random.default_rng(0).normal(size=(8, 3))
     places /= np.linalg.norm(places, axis=1)[:, None]
     constrained = constrain(body, dict(zip(NAMES, I)), samples=places, rows={
-        "vertical": lambda s: ca.dot(_gamma(s), _omega(s))})
+        "vertical": lambda s: ca.dot(_gamma(s), spin(s))})
 
     def euler() -> float:
         worst = 0.0
@@ -73,16 +74,12 @@ def _gamma(s: Symbols) -> ca.SX:
     return ca.vertcat(s.q.gamma_x, s.q.gamma_y, s.q.gamma_z)
 
 
-def _omega(s: Symbols) -> ca.SX:
-    return ca.vertcat(s.v.wx, s.v.wy, s.v.wz)
-
-
 def _momentum(s: Symbols) -> ca.SX:
-    return ca.vertcat(s.p.I1, s.p.I2, s.p.I3) * _omega(s)
+    return ca.vertcat(s.p.I1, s.p.I2, s.p.I3) * spin(s)
 
 
 def _energy(s: Symbols) -> ca.SX:
-    return ca.dot(_momentum(s), _omega(s)) / 2
+    return ca.dot(_momentum(s), spin(s)) / 2
 
 
 def _level_square(s: Symbols) -> ca.SX:
