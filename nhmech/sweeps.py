@@ -104,8 +104,8 @@ def _one(fn: Function, key: str, case: dict[str, Any]) -> dict[str, Any]:
         result = json.loads(json.dumps(dict(fn(dict(case), rng)), default=_json))
         if twice := sorted(set(result) & {*case, "error", "seconds"}):
             result = {}
-            raise NhmechError(f"the result has {', '.join(twice)}, which the row has already; give "
-                              "it another name")
+            raise NhmechError(f"the result has {', '.join(twice)}, which the row already has; "
+                              "rename it")
     except Exception as raised:
         error = f"{type(raised).__name__}: {raised}"
     return {"key": key, "case": case, "result": result, "error": error,
@@ -125,8 +125,7 @@ def _results(joblib: Any, fn: Function, todo: list[tuple[str, dict]], backend: s
         raise
     except Exception as error:
         raise NhmechError(f"the sweep stopped on backend {backend!r}: {type(error).__name__}: "
-                          f"{error}. What was "
-                          "finished is kept; call it again to go on") from error
+                          f"{error}. Finished cases are kept; call it again to continue") from error
 
 
 def _with_bar(rows: Iterator[dict], todo: int, finished: int,
@@ -165,7 +164,7 @@ def _read_case(case: Mapping[str, Any], i: int) -> dict[str, Any]:
 def _json(value: Any) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
-    raise TypeError(f"{type(value).__name__} is no JSON value")
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
 
 
 def _keys(cases: Sequence[dict], seed: int) -> list[str]:
@@ -199,7 +198,7 @@ def _open(path: Path) -> Iterator[BinaryIO]:
         whole = file.read().rfind(b"\n") + 1
         file.seek(0)
         if whole == 0 and file.read(1) not in (b"", b"{"):
-            raise NhmechError(f"{path} is not a file of a sweep; name one that does not exist")
+            raise NhmechError(f"{path} is not a sweep's file; choose a name that does not exist")
         file.truncate(whole)
         yield file
 
@@ -212,5 +211,5 @@ def _rows(file: BinaryIO) -> Iterator[dict[str, Any]]:
             if not {"key", "result", "error", "seconds"} <= set(row):
                 raise ValueError("no key, result, error and seconds")
         except (ValueError, TypeError) as error:
-            raise NhmechError(f"{file.name}:{number} is no result of a sweep: {error}") from error
+            raise NhmechError(f"{file.name}:{number} is not a sweep's result: {error}") from error
         yield row

@@ -64,7 +64,7 @@ def test_every_vehicle_is_driven_by_the_same_twists(name, monkeypatch):
         assert all(0 < limit < np.inf for limit in limits)
         if drive.teleoperation.coasts:
             run(drive, 0.3, [1, 0, 0])
-            assert "a hand pushes it" in drive.cannot()[0]
+            assert "keys push it" in drive.cannot()[0]
             assert drive.teleoperation.simulator.t == pytest.approx(0.3)
             return
         straight = run(drive, 2.5, [1, 0, 0])
@@ -149,14 +149,15 @@ def test_what_only_goes_straight_says_so():
     balls = [nhmech.Wheel(None, "caster_ball", 0.02, link=name)
              for name in ("left", "right")]
     with Drive(nhmech.load(text, wheels=[*wheels, *balls])) as drive:
-        assert "goes straight alone" in drive.cannot()[0]
+        assert "can only go straight" in drive.cannot()[0]
     with Drive(shipped("skid_steer")) as drive:
         assert drive.cannot() == ["does not move sideways"]
 
 
 def test_what_a_vehicle_cannot_do_is_said_and_left_out():
     with Drive(shipped("ackermann_car")) as drive:
-        assert len(drive.cannot()) == 2 and "3.48 m is its smallest radius" in drive.cannot()[0]
+        assert len(drive.cannot()) == 2
+        assert "3.48 m is its smallest turning radius" in drive.cannot()[0]
         assert drive.twist((0.0, 0.0, 1.0)) == (0.0, 0.0, 0.0)
         forward, _, yaw = drive.twist((-0.5, 0.0, 1.0))
         assert yaw == pytest.approx(-forward / drive.turning_radius)

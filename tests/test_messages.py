@@ -241,7 +241,7 @@ ARGUMENTS = {
     "tyre of no set": (lambda: Wheel("a", "disc", 0.1, law="tyre", tyre="slick"),
                        "wheel 'a': tyre: there is no set 'slick'; there are passenger_car, "),
     "word of a tyre": (lambda: Wheel("a", "disc", 0.1, law="tyre", tyre="load=3 grip=3"),
-                       "tyre: 'grip=3' is none of NAME=NUMBER"),
+                       "tyre: 'grip=3' is not of the form NAME=NUMBER"),
     "axis of a frame": (lambda: MovingFrame.planar(0, 0, 0).turned("w", 1.0),
                         "axis = 'w' must be 'x', 'y' or 'z'"),
     "arcs of no length": (lambda: Arcs([(0.5, 0.0)]), r"arcs \[\(0.5, 0.0\)\] has no length"),

@@ -471,7 +471,7 @@ def test_settings_of_one_s_own_are_saved_as_far_as_they_can_be(tmp_path, caplog)
 def test_an_array_that_cannot_be_saved_is_named(tmp_path):
     run = carriage().run(0.01)
     with pytest.raises(SimulationError,
-                       match=r"run\.npz cannot be written: 'u' is no array of numbers") as caught:
+                       match=r"run\.npz cannot be written: 'u' is not an array") as caught:
         replace(run, u=run.u.astype(object)).save(tmp_path / "run.npz")
     assert "JSON" not in str(caught.value) and len(caught.value.trajectory) == len(run)
     assert not os.listdir(tmp_path)
@@ -746,7 +746,7 @@ def test_numbers_of_a_whole_file_are_looked_at(part, tmp_path):
 
 
 @pytest.mark.parametrize("change, message", [
-    (lambda file: {"t": file["t"][::-1]}, "'t' is no sequence of times"),
+    (lambda file: {"t": file["t"][::-1]}, "'t' is not a sequence of times"),
     (lambda file: {"q": file["q"][:, 1:]}, r"'q' has shape \(11, 10\) of float64, expected"),
     (lambda file: {"xi": file["xi"][1:]}, r"'xi' has shape \(10, 2\) of float64, expected"),
     (lambda file: {"v": file["v"].astype(np.float32)}, "'v' has shape .* of float32, expected"),
@@ -763,7 +763,7 @@ def test_arrays_that_are_no_trajectory_are_refused_by_name(change, message, tmp_
     ({"kinematic": 3}, "'kinematic' is 3"), ({"source": "car"}, "'source' is 'car'"),
     ({"stop": 4.5}, "'stop' is 4.5"), ({"events": [[float("inf"), "hit"]]},
                                         "'events' has the time inf"),
-    ({"events": [[0.1, "a\u202eb"]]}, r"'a\\u202eb' is no name that can be shown"),
+    ({"events": [[0.1, "a\u202eb"]]}, r"'a\\u202eb' is not a printable name"),
     ({"settings": {"dt": float("nan")}}, "its header has a NaN"),
 ], ids=lambda value: value if isinstance(value, str) else "")
 def test_a_header_is_refused_by_its_field(change, message, tmp_path):
@@ -778,7 +778,7 @@ def test_a_header_is_refused_by_its_field(change, message, tmp_path):
 def test_what_is_no_archive_is_refused(tmp_path):
     whole = carriage().run(0.01, every=10).save(tmp_path / "good.npz").read_bytes()
     (tmp_path / "bad.npz").write_bytes(whole[:len(whole) // 2])
-    with pytest.raises(nhmech.NhmechError, match="it is no whole .npz archive"):
+    with pytest.raises(nhmech.NhmechError, match="it is not a complete .npz archive"):
         Trajectory.load(tmp_path / "bad.npz")
 
 

@@ -1007,7 +1007,7 @@ def test_what_was_computed_is_kept_when_memory_ends(monkeypatch):
     asked, given = [], Recorder.room
     simulator = Simulator(shipped("carriage"), lambda t, state: None, control_period=2e-3)
     monkeypatch.setattr(Recorder, "room", room)
-    with pytest.raises(SimulationError, match="memory is full at t = .*save=") as found:
+    with pytest.raises(SimulationError, match="out of memory at t = .*save=") as found:
         simulator.run(1.0)
     kept = found.value.trajectory
     assert len(kept.t) == 40 and np.all(np.diff(kept.t) > 0)

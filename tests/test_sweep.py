@@ -167,10 +167,10 @@ def test_wrong_input_is_named(tmp_path):
     with pytest.raises(NhmechError, match="nowhere"):
         sweep(product, CASES, tmp_path / "out", backend="nowhere")
     (tmp_path / "notes").write_text("something else\n")
-    with pytest.raises(NhmechError, match="notes:1 is no result"):
+    with pytest.raises(NhmechError, match="notes:1 is not a sweep.s result"):
         sweep(product, CASES, tmp_path / "notes")
     (tmp_path / "line").write_text("something else")
-    with pytest.raises(NhmechError, match="not a file of a sweep"):
+    with pytest.raises(NhmechError, match="not a sweep.s file"):
         sweep(product, CASES, tmp_path / "line")
     assert (tmp_path / "line").read_text() == "something else"
 

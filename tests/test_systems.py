@@ -164,7 +164,7 @@ def test_a_file_of_ones_own_is_a_system(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("code, said", [
-    ("x = 1", "no function example"), ("def example(): return 3", "which is no"),
+    ("x = 1", "no function example"), ("def example(): return 3", "not an nhmech"),
     ("def example():\n    return 1 / 0", "line 2: ZeroDivisionError"),
     ("def example(:", "line 1"), ("import nothing_of_this_name", "line 1: ModuleNotFoundError")])
 def test_a_file_that_is_no_system_is_refused_by_its_line(code, said, tmp_path):

@@ -252,7 +252,7 @@ def _read_protocol(protocol: type) -> Reader:
         return not isinstance(value, type) and all(hasattr(value, name) for name in names)
 
     what = {"__call__": "a function"}.get(names[0] if len(names) == 1 else "",
-                                         f"what has {', '.join(sorted(names))}")
+                                         f"an object with {', '.join(sorted(names))}")
     return _expect(holds, what)
 
 

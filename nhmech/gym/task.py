@@ -315,7 +315,7 @@ def _read_vehicle(vehicle: Vehicle | str, ranges: dict[str, tuple[float, float]]
     if not np.allclose(seen, (0, 0, 1) + (0,) * 6, atol=1e-12):
         raise ModelError("tasks are for level ground at rest: load the vehicle without ground=")
     if not vehicle.driven:
-        raise ModelError(f"{vehicle.name!r} has no driven joint: there is nothing to act on")
+        raise ModelError(f"{vehicle.name!r} has no driven joint: there is nothing to control")
     for name, ends in ranges.items():
         for end in ends:
             try:

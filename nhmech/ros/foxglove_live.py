@@ -81,7 +81,7 @@ class FoxgloveServer:
                            json.loads(data, object_hook=lambda part: SimpleNamespace(**part)))
                 inputs[topic].take(message, now)
             except Exception as error:       # whatever a client sent in place of a message
-                node.bridge.tell(topic, f"a message on {topic} is no {inputs[topic].kind}: "
+                node.bridge.tell(topic, f"a message on {topic} is not a {inputs[topic].kind}: "
                                         f"{type(error).__name__}: {error}")
 
     def send(self, messages: Outgoing, now: float) -> None:

@@ -57,7 +57,7 @@ def _find_master(rosgraph: Any) -> None:
             return
         where = rosgraph.get_master_uri()
     except ValueError as error:
-        raise NhmechError(f"ROS_MASTER_URI is none: {error}") from error
+        raise NhmechError(f"ROS_MASTER_URI is invalid: {error}") from error
     raise NhmechError(f"no ROS master answers at {where}: start roscore, or set ROS_MASTER_URI")
 
 

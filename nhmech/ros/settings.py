@@ -117,8 +117,8 @@ class Settings:
             if not 0 < getattr(self, name) < math.inf:
                 raise InputError(f"parameter {name} = {getattr(self, name)} must be positive")
         if self.mu <= 0:
-            raise InputError(f"parameter mu = {self.mu} must be positive, or NaN for what the "
-                             "file says")
+            raise InputError(f"parameter mu = {self.mu} must be positive, or NaN for the file's "
+                             "value")
         _ = self.ground
         if not 0 <= self.cmd_vel_timeout < math.inf:
             raise InputError(f"parameter cmd_vel_timeout = {self.cmd_vel_timeout} must be 0 "

@@ -56,8 +56,8 @@ class StepLoop:
             raise SimulationError(error.text, recorder.trajectory(str(error)),
                                   error.remedy) from error
         except MemoryError as error:
-            why = (f"the memory is full at t = {moment.t:.6g} s: record fewer states "
-                   "(run(..., every=100)) or keep them on disk (save=...)")
+            why = (f"out of memory at t = {moment.t:.6g} s: record fewer states (run(..., "
+                   "every=100)) or keep them on disk (save=...)")
             raise SimulationError(why, recorder.trajectory(why)) from error
         recorder.add()
         if progress is not None and moment.k > begin and stop != "interrupted":

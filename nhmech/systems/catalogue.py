@@ -96,6 +96,5 @@ def _load_file(file: Path) -> Example:
     finally:
         sys.path.remove(str(file.resolve().parent))
     if not isinstance(made, Example):
-        raise InputError(f"{file}: example() returns {made!r:.80}, which is no "
-                         "nhmech.systems.Example")
+        raise InputError(f"{file}: example() returns {made!r:.80}, not an nhmech.systems.Example")
     return replace(made, make=make)

@@ -66,9 +66,9 @@ def read_damping(layout: Layout, roles: Roles) -> tuple[dict[str, float], list[N
     return damping, [Notice(NoticeKind.COULOMB_FRICTION,
                             f"{', '.join(rubbing)}: Coulomb friction ignored",
                             Remedy("vehicle.with_parameters({'<joint>.rolling_resistance': [N m]}) "
-                                   "gives wheels a smooth one",
+                                   "gives wheels a smooth rolling resistance",
                                    "--param JOINT.rolling_resistance=0.1 [N m] gives wheels a "
-                                   "smooth one"))]
+                                   "smooth rolling resistance"))]
 
 
 def read_mu(layout: Layout, wheels: Sequence[Wheel]) -> dict[str, float]:

@@ -177,8 +177,8 @@ def straighten_steering(layout: Layout, names: Iterable[str]) -> list[Notice]:
     if not leaning:
         return []
     return [Notice(NoticeKind.LEANING_STEERING,
-                   f"{', '.join(leaning)}: leaning steering axes are taken as upright, since more "
-                   "than three contacts bear a rigid base")]
+                   f"{', '.join(leaning)}: leaning steering axes are taken as vertical, because "
+                   "more than three contacts carry a rigid base")]
 
 
 def _snap_origin(source: Source, joint: Element) -> float:

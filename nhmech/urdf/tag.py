@@ -126,7 +126,8 @@ def _read_wheel(source: Source, element: Element) -> Wheel:
 
 def _read_skid(source: Source, element: Element) -> Skid:
     if len(element.attrib) != 1:
-        raise source.error(element, 'has exactly one of model="mid-axle", track_factor= and free=')
+        raise source.error(element, 'needs exactly one of model="mid-axle", track_factor= and '
+                                    "free=")
     model, names = element.get("model"), (element.get("free") or "").split()
     if model is not None:
         if model not in SKID_MODELS:

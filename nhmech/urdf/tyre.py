@@ -116,8 +116,8 @@ class Tyre:
         limited = [what for what in ("longitudinal", "lateral")
                    if getattr(self, what).friction is not None]
         if len(limited) == 1:
-            raise InputError(f"tyre: friction is given for the {limited[0]} direction alone; the "
-                             "friction ellipse takes two, and a linear tyre has none")
+            raise InputError(f"tyre: friction is given for the {limited[0]} direction only; give "
+                             "it for both, or for a linear tyre for neither")
         if limited and self.load is None:
             raise InputError("tyre: friction needs load=, the load [N] for which the stiffness "
                              "holds")
@@ -193,7 +193,7 @@ def read_tyre(value: object) -> Tyre:
     for word in rest if base is not None else [first, *rest]:
         name, equals, text = word.partition("=")
         if not equals or name not in _NUMBERS:
-            raise _unknown(f"tyre: {word!r} is none of NAME=NUMBER", name, _NUMBERS)
+            raise _unknown(f"tyre: {word!r} is not of the form NAME=NUMBER", name, _NUMBERS)
         numbers[name] = _read_word(name, text)
     return change_tyre(base, numbers)
 

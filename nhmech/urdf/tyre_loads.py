@@ -58,7 +58,7 @@ class LoadTerms:
         """Numbers of a `Tyre` by name, for a load [N]."""
         low, high = (part * self.load for part in LOADS)
         if not low <= load <= high:
-            raise InputError(f"tyre: the set says nothing about a load of {load:g} N: it is for "
+            raise InputError(f"tyre: the set does not cover a load of {load:g} N: it is for "
                              f"{low:g} to {high:g} N")
         found = {name.replace("_", "."): number for name, number in self.per_load(load).items()}
         for name in "longitudinal.stiffness", "lateral.stiffness":
@@ -69,8 +69,8 @@ class LoadTerms:
 def find_load_terms(name: str) -> LoadTerms:
     """Those of a set. Raises `InputError` where it has none."""
     if not isinstance(name, str) or name not in LOAD_TERMS:
-        raise InputError(f"tyre: the set {name!r} does not say how it changes with the load; those "
-                         f"that do are {listed(LOAD_TERMS)}")
+        raise InputError(f"tyre: the set {name!r} has no dependence on the load; sets with one are "
+                         f"{listed(LOAD_TERMS)}")
     return LOAD_TERMS[name]
 
 

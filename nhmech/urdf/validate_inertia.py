@@ -41,11 +41,11 @@ def check_inertial(source: Source, inertial: Element) -> Iterator[ElementError]:
     advice = "is missing; add it, or delete <inertial> to make the link massless"
     if inertial.find("mass") is None:
         yield source.error(inertial, f"<mass> {advice}", mend=Mend(
-            "an <inertial> without <mass> is left out",
+            "an <inertial> without <mass> is ignored",
             lambda: inertial.getparent().remove(inertial)))
     elif inertial.find("inertia") is None:
         yield source.error(inertial, f"<inertia> {advice}", mend=Mend(
-            "a mass without <inertia> is a point",
+            "a mass without <inertia> is a point mass",
             lambda: write_inertia(inertial, np.zeros((3, 3)))))
     yield from collect_errors(_check_placement, source, inertial)
     for mass in inertial.findall("mass")[:1]:
@@ -68,7 +68,7 @@ def _check_mass(source: Source, mass: Element) -> None:
 def _check_entry(source: Source, inertia: Element, entry: str) -> None:
     if inertia.get(entry) is None and entry in _PRODUCTS:
         raise source.error(inertia, f"{entry}= is missing; a product of inertia is mostly 0",
-                           mend=Mend("products of inertia that are missing are 0",
+                           mend=Mend("missing products of inertia are 0",
                                      lambda: inertia.set(entry, "0")))
     source.number(inertia, entry)
 
@@ -96,7 +96,7 @@ def find_fault(inertia: np.ndarray) -> str | None:
     """Why no body can have this inertia (3, 3), or None. Zero is a point mass, which is allowed."""
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.all(np.isfinite(inertia)):
-            return "its numbers are too large to be added"
+            return "its numbers are too large"
         moments = np.linalg.eigvalsh(inertia)
     found = f"its principal moments are {_show(moments)} kg m^2"
     if moments[0] < -_SIGN * max(abs(moments[2]), abs(moments[0])):

@@ -209,15 +209,14 @@ class Drive:
     def cannot(self) -> list[str]:
         """What this vehicle cannot do, in words."""
         if self.teleoperation.coasts:
-            return ["has no driven wheel, or falls over: a hand pushes it while a key is down, "
-                    "and it coasts"]
+            return ["has no driven wheel, or falls over: keys push it, then it coasts"]
         words = []
         if self.turning_radius == math.inf:
-            words.append("goes straight alone, or turns on the spot alone: its wheels allow no "
-                         "path. Of wheels that scrub when it turns, --skid mid-axle is the model")
+            words.append("can only go straight, or only turn on the spot: its wheels allow no "
+                         "path. For wheels that scrub in turns, use --skid mid-axle")
         elif self.turning_radius > 0:
             words.append(f"does not turn on the spot: {self.turning_radius:.3g} m is its smallest "
-                         "radius")
+                         "turning radius")
         return words if self.teleoperation.has_lateral else [*words, "does not move sideways"]
 
     # -- the run file ------------------------------------------------------------------------------

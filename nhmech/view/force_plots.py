@@ -29,7 +29,7 @@ from .drawing import (
 )
 
 STATES = 400  # at which ground forces are computed at most: as many as a column has dots
-NO_FORCES = "speeds were commanded: no forces"
+NO_FORCES = "no forces, because speeds were commanded"
 # An impact's force is its impulse over a step: hundreds of times the weight. Axes end above the
 # forces of all other moments where it is so many times these.
 SPIKE = 4.0

@@ -20,7 +20,7 @@ from .drawing import as_words
 
 STATES = 200  # at which friction is judged at most, besides those of events: below a second
 NOTHING = 1e-12     # [J] that sliding takes: less is rounding
-OPEN = ("whether it holds depends on how the wheels share the load, which rigid bodies do not "
+OPEN = ("whether it holds depends on the distribution of the load, which rigid bodies do not "
         "determine")
 
 

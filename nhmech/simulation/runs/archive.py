@@ -100,7 +100,7 @@ def _write_array(archive: ZipFile, name: str, shape: tuple[int, ...],
     with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
         for i, part in enumerate(parts):
             if part.dtype.hasobject:
-                raise ValueError(f"{name!r} is no array of numbers")
+                raise ValueError(f"{name!r} is not an array of numbers")
             if i == 0:
                 np.lib.format.write_array_header_1_0(stream, {
                     "descr": np.lib.format.dtype_to_descr(part.dtype), "fortran_order": False,
@@ -111,7 +111,7 @@ def _write_array(archive: ZipFile, name: str, shape: tuple[int, ...],
 def _from_npz(path: str | os.PathLike) -> dict[str, Any]:
     # NumPy would take it for a pickle, and advise to load it
     if os.path.isfile(path) and not is_zipfile(path):
-        raise ValueError("it is no whole .npz archive")
+        raise ValueError("it is not a complete .npz archive")
     with ZipFile(path) as archive:
         header = read_header(str(_read_array(archive, "header")))
         beside = [name for name in BESIDE if f"{name}.npy" in archive.namelist()]
@@ -143,7 +143,7 @@ def _check(found: Mapping[str, Any]) -> None:
     if set(names) != set(parts):
         raise ValueError(f"names of {listed(sorted(map(str, names)))}, expected {listed(parts)}")
     if t.dtype != float or t.ndim != 1 or not len(t) or not np.all(np.diff(t) >= 0):
-        raise ValueError("'t' is no sequence of times, each at or after the one before")
+        raise ValueError("'t' is not a sequence of times, each at or after the one before")
     for part in parts:
         array, shape = found[part], (len(t), len(names[part]))
         if array.dtype != float or array.shape != shape:
@@ -162,7 +162,7 @@ def _check(found: Mapping[str, Any]) -> None:
     for word in (found["stop"], *(event for _, event in found["events"]),
                  *(name for part in parts for name in names[part])):
         if not isinstance(word, str) or any(category(c) in HIDDEN and c != "\n" for c in word):
-            raise ValueError(f"{word!a:.60} is no name that can be shown")
+            raise ValueError(f"{word!a:.60} is not a printable name")
 
 
 def _from_run_file(path: str | os.PathLike) -> dict[str, Any]:

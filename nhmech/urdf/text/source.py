@@ -181,7 +181,7 @@ def read_source(source: str | bytes | os.PathLike, packages: Mapping | None = No
         root, _, _ = _parse(drop_declaration(text)[0], label)
     elif arguments:
         raise InputError(f"arguments {', '.join(arguments)}: only a xacro file takes arguments, "
-                         "and there is no xacro in this one")
+                         "and this file has no xacro")
     if root.tag.endswith("}robot"):
         faults = (*faults, _drop_namespace(root))
     _check_root(root, label)
@@ -213,7 +213,7 @@ def _read_content(source: object) -> tuple[Path | None, bytes | str]:
 def _read_file(path: Path) -> bytes:
     try:
         if path.is_dir():
-            raise ModelError(f"{path} is a folder; name the .urdf or .xacro file in it")
+            raise ModelError(f"{path} is a folder; give the .urdf or .xacro file in it")
         if path.exists() and path.stat().st_size > _LARGEST_FILE:
             raise ModelError(f"{path} has {path.stat().st_size} bytes; a robot description has at "
                              f"most {_LARGEST_FILE}")
@@ -243,7 +243,7 @@ def _parse(text: str, label: str) -> tuple[Element, str, list[Slip]]:
                              f"{_explain(text, error)}") from None
     info = root.getroottree().docinfo
     if info.internalDTD is not None or info.externalDTD is not None or info.doctype:
-        raise ModelError(f"{label}: has a DOCTYPE, which a robot never needs and which can pull in "
+        raise ModelError(f"{label}: has a DOCTYPE, which a robot never needs and which can include "
                          "other files; delete it")
     for node in root.iter(etree.Entity):
         raise ModelError(f"{label}, line {node.sourceline}: entity {node.text} is refused; write "
@@ -271,7 +271,7 @@ def _explain(text: str, error: etree.XMLSyntaxError) -> str:
     if not text.strip():
         return "the file is empty"
     if text.startswith("version https://git-lfs"):
-        return "this is a pointer of Git LFS, not the file; run: git lfs pull"
+        return "this is a Git LFS pointer, not the file; run: git lfs pull"
     robots = len(re.findall(r"<robot[\s>]", text))
     if robots > 1 and "Extra content" in str(error):
         return f"there are {robots} <robot> elements in it; a file holds one, so split it"

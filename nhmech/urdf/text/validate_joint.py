@@ -177,7 +177,8 @@ def _check_limit(source: Source, joint: Element) -> Iterator[ElementError]:
                              > source.number(limit, "upper", 0.0)):
         yield source.error(limit, f"lower={limit.get('lower', 0)} is greater than "
                                   f"upper={limit.get('upper', 0)}; exchange them",
-                           mend=Mend("limits of which the lower is greater are dropped", drop))
+                           mend=Mend("limits whose lower is greater than the upper are "
+                                     "dropped", drop))
 
 
 def _check_mimic(source: Source, joint: Element, joints: Elements) -> Iterator[ElementError]:

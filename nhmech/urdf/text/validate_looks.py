@@ -17,7 +17,7 @@ _SHAPES = {"box": (), "sphere": ("radius",), "cylinder": ("radius", "length"),
 
 def check_shape(source: Source, element: Element) -> Iterator[ElementError]:
     """A shape that can be drawn; others are left out, as no motion depends on them."""
-    out = Mend("shapes that cannot be drawn are left out", deletion(element))
+    out = Mend("shapes that cannot be drawn are ignored", deletion(element))
     for origin in element.findall("origin"):
         for error in collect_errors(check_origin, source, origin):
             yield source.error(origin, error.fault.text, mend=error.mend or out)
@@ -61,7 +61,7 @@ def check_materials(source: Source) -> Iterator[ElementError]:
     """Materials of the file and of its links, with their colours."""
     seen: dict[str, Element] = {}
     for material in source.root.findall("material"):
-        out = Mend("materials that cannot be used are left out", deletion(material))
+        out = Mend("unusable materials are ignored", deletion(material))
         name = material.get("name")
         if not name:
             yield source.error(material, 'a material needs a name: <material name="...">', mend=out)
@@ -77,13 +77,13 @@ def check_materials(source: Source) -> Iterator[ElementError]:
         if material.get("name") is None:
             yield source.error(material, "a material needs a name, or the whole link is dropped: "
                                          '<material name="...">',
-                               mend=Mend("materials that cannot be used are left out",
+                               mend=Mend("unusable materials are ignored",
                                          deletion(material)))
     for color in (*source.root.iterfind("material/color"),
                   *source.root.iterfind("link/visual/material/color")):
         for error in collect_errors(_check_color, source, color):
             yield source.error(color, error.fault.text, mend=error.mend or Mend(
-                "a colour that is none is grey", setting(color, "rgba", "0.5 0.5 0.5 1")))
+                "an invalid colour is replaced by grey", setting(color, "rgba", "0.5 0.5 0.5 1")))
 
 
 def _check_color(source: Source, color: Element) -> None:

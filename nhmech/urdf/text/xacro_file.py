@@ -116,8 +116,8 @@ def expand_xacro(text: str, path: Path | None, packages: Mapping[str, Path],
                                capture_output=True, text=True, encoding="utf-8",
                                errors="replace", timeout=_PATIENCE)
     except subprocess.TimeoutExpired:
-        raise ModelError(f"{label}: xacro did not expand it within {_PATIENCE} s; look for a macro "
-                         "or an expression that never ends") from None
+        raise ModelError(f"{label}: xacro did not finish within {_PATIENCE} s; look for endless "
+                         "recursion in a macro or an expression") from None
     answer = json.loads(child.stdout) if child.returncode == 0 else {}
     if "text" in answer:
         return answer["text"]
