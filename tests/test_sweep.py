@@ -87,8 +87,8 @@ def test_an_exception_is_a_row(tmp_path):
     frame = run()
     assert list(frame.error.fillna("")) == ["ZeroDivisionError: division by zero",
                                             "ValueError: one is not allowed", "",
-                                            "NhmechError: the result has a, which the row has "
-                                            "already; give it another name"]
+                                            "NhmechError: the result has a, which the row "
+                                           "already has; rename it"]
     assert frame.inverse[2] == 0.5 and frame.inverse.isna().sum() == 3
     (tmp_path / "mended").touch()
     assert run().error[1] == "ValueError: one is not allowed", "an error is a finished case"

@@ -709,7 +709,7 @@ def test_steady_slip_does_not_know_relaxation(tyre):
     (lambda: Tyre(Grip(-1.0), Grip(1.0)), "stiffness"),
     (lambda: Tyre(Grip(float("nan")), Grip(1.0)), "stiffness"),
     (lambda: Tyre(Grip(1.0, 0.8), Grip(1.0, 0.8)), "friction needs load="),
-    (lambda: Tyre(Grip(1.0, 0.8), Grip(1.0), load=1.0), "longitudinal direction alone"),
+    (lambda: Tyre(Grip(1.0, 0.8), Grip(1.0), load=1.0), "longitudinal direction only"),
     (lambda: Tyre(Grip(1.0), Grip(1.0), load=0.0), "load"),
     (lambda: Tyre(Grip(1.0), Grip(1.0), low_speed=0.0), "low_speed"),
     (lambda: Tyre(Grip(1.0), 3.0), "must be a Grip"),
