@@ -110,19 +110,19 @@ def compile_seconds() -> float:
     return seconds
 
 
-def run_compiler(command: Sequence[str], seconds: float, text: str = "",
+def run_compiler(command: Sequence[str], seconds: float,
                  folder: Path | None = None) -> subprocess.CompletedProcess:
     """Runs a compiler with all that it starts, which ends with it. What it writes on the way is in
     `folder`, for one that is ended leaves it there. Raises `subprocess.TimeoutExpired`."""
     place = os.environ if folder is None else {**os.environ, "TMPDIR": str(folder)}
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, errors="replace", env=place,
                           start_new_session=True) as process:
         _running.add(process)
         if _Ending.has_begun:
             _end(process)
         try:
-            out, err = process.communicate(text, timeout=min(seconds, threading.TIMEOUT_MAX))
+            out, err = process.communicate(timeout=min(seconds, threading.TIMEOUT_MAX))
         except BaseException:
             _end(process)
             raise

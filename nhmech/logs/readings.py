@@ -85,20 +85,9 @@ class Readings:
     def read(self, t: float, q: np.ndarray, v: np.ndarray, position: np.ndarray,
              u: np.ndarray | None, forces: Mapping[str, np.ndarray] | None = None,
              felt: Mapping[str, np.ndarray] | None = None) -> Reading:
-        """A state by its numbers.
-
-        Parameters
-        ----------
-        position
-            Of `joints`, unwrapped.
-        u
-            Inputs that are held; None where forces play no part.
-        forces
-            Contact -> force of the ground on the wheel in W (3,) [N]; none where they are not asked
-            for.
-        felt
-            Link -> gyro and accelerometer (6,) of its IMU.
-        """
+        """A state from its numbers: positions of `joints`, unwrapped; inputs u, or None without
+        forces; contact -> force of the ground on the wheel in W (3,) [N]; and link -> gyro and
+        accelerometer (6,) of its IMU."""
         self.frames.place(q)
         contacts = self.frames.contacts(q, t)
         forces = {name: contacts[name].rotation.T @ force
@@ -113,10 +102,8 @@ class Readings:
             forces, {link: np.concatenate([_positive(pin.Quaternion(self.frames.attitude(link))),
                                            numbers]) for link, numbers in (felt or {}).items()})
 
-    def read_state(self, state: State, *, forces: bool = True) -> Reading:
-        """A state from its numbers: positions of `joints`, unwrapped; inputs u, or None without
-        forces; and contact -> force of the ground on the wheel in W (3,) [N]."""
-        found = (reactions_at(self.vehicle, state.t, state.q, state.v, state.u).world
-                 if forces else None)
+    def read_state(self, state: State) -> Reading:
+        """A state of a simulation, with the forces of the ground."""
+        found = reactions_at(self.vehicle, state.t, state.q, state.v, state.u).world
         position = np.array([state.joint_position[name] for name in self.joints])
         return self.read(state.t, state.q, state.v, position, state.u, found)

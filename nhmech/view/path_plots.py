@@ -141,7 +141,7 @@ def twist(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None) -> Plot:
         return figure, axes
 
 
-def tracks(simulated: Simulated, trajectory: Trajectory, axes: Any = None) -> Plot | None:
+def tracks(simulated: Simulated, trajectory: Trajectory) -> Plot | None:
     """(figure, axes) with the tracks of the shapes that leave one [m]; None without any."""
     if simulated.example is None:
         return None
@@ -151,7 +151,7 @@ def tracks(simulated: Simulated, trajectory: Trajectory, axes: Any = None) -> Pl
     points = np.array([[np.asarray(shape.pose(trajectory.q[i]))[:2, 3] for shape in shapes]
                        for i in spread_states(trajectory, STATES)])
     with plot_style():
-        figure, axes = axes_of(axes)
+        figure, axes = axes_of(None)
         for k in range(len(shapes)):
             label = f"body {k + 1}" if len(shapes) > 1 else None
             axes.plot(points[:, k, 0], points[:, k, 1], color=COLOURS[k % len(COLOURS)], lw=0.9,
