@@ -178,7 +178,7 @@ def did_you_mean(word: object, known: Iterable[object]) -> str:
 
 
 def listed(names: Iterable[object], most: int = 30) -> str:
-    """The names with commas between them, at most so many of them; "none" where there are none."""
+    """The names, separated by commas, at most `most` of them; "none" without any."""
     shown = [str(name) for name in names]
     text = ", ".join(shown[:most]) or "none"
     return f"{text} and {len(shown) - most} more" if len(shown) > most else text

@@ -167,7 +167,7 @@ def contact_loads(vehicle: Vehicle, t: np.ndarray, q: np.ndarray, v: np.ndarray,
 
 
 def load_from(found: ContactForces, vehicle: Vehicle, t: float, q: np.ndarray) -> ContactLoad:
-    """Of forces that were worked out at one state."""
+    """The load from forces at one state."""
     (split,), (supported,) = found.split
     return ContactLoad(found.components, vehicle, t, q, split, _columns(found.basis[0]),
                        bool(supported))

@@ -22,7 +22,7 @@ def ignorable(vehicle: Vehicle) -> list[str]:
 
 
 def frozen_parts(vehicle: Vehicle) -> list[str]:
-    """Those of pitch, roll and height that the holonomic rows hold at every sample.
+    """Which of pitch, roll and height the holonomic rows hold at every sample.
 
     Pitch is about the level axis across the base, roll about the level one along it.
     """

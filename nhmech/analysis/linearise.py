@@ -57,7 +57,7 @@ class Linearisation:
 
     @property
     def eigenvalues(self) -> np.ndarray:
-        """Of A, by real part, largest first."""
+        """The eigenvalues of A, by real part, largest first."""
         values = np.linalg.eigvals(self.A)
         return values[np.argsort(-values.real)]
 

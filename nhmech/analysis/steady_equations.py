@@ -85,7 +85,7 @@ class SteadyEquations:
     # -- what conditions can name ------------------------------------------------------------------
     @cached_property
     def quantities(self) -> dict[str, ca.SX]:
-        """By the names of `SteadyMotions.quantities`."""
+        """Values by the names of `SteadyMotions.quantities`."""
         space, q = self.variations.space, self.variations.system.q
         found = {name: self.variations.velocity[i] for i, name in enumerate(space.v_names)}
         found |= {f"q {name}": q[i] for i, name in enumerate(space.q_names)}

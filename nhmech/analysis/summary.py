@@ -95,7 +95,7 @@ def _at_rest(vehicle: Vehicle) -> dict[str, float] | None:
 
 def geometry_summary(vehicle: Vehicle, seconds: float = LONG) -> dict:
     """Growth vector with its variables, controllability, integrable combinations, symmetry; no
-    further level of brackets is begun after so many seconds."""
+    further level of brackets is begun after this many seconds."""
     found = structure(vehicle, vehicle.constrained.configurations[0], seconds=seconds)
     return {
         "variables": list(found.variables),

@@ -240,8 +240,8 @@ def _weigh(mu: Mapping[str, float]) -> tuple[bool, Mapping[str, float]]:
 
 
 class JudgedStates(Sequence[Validity]):
-    """`Validity` of many states, each worked out when it is asked for; verdicts and the hardest
-    state where a glance does not tell."""
+    """`Validity` of many states, each computed on demand, with their verdicts and the hardest
+    state."""
 
     def __init__(self, vehicle: Vehicle, loads: Sequence[ContactLoad], mu: Mapping[str, float]):
         self._vehicle = vehicle
@@ -284,7 +284,7 @@ class JudgedStates(Sequence[Validity]):
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
-        """Of each; where no coefficient is known, by the normal forces alone."""
+        """The verdict of each state, by the normal forces alone if no coefficient is known."""
         return [Verdict.HOLDS if most <= 1 or (load.supported and not self._known)
                 else self[k].verdict
                 for k, (load, (_, most)) in enumerate(zip(self.loads, self._rough))]

@@ -48,7 +48,7 @@ class Point:
 
     @property
     def whole(self) -> np.ndarray:
-        """Of d/dt (eta, dxi), ignorable directions included, (nv + nxi, nv + nxi)."""
+        """The matrix of d/dt (eta, dxi), ignorable directions included, (nv + nxi, nv + nxi)."""
         return np.block([[self.transport, self.E], [self.f_eta, self.f_xi]])
 
     @property
@@ -66,7 +66,7 @@ class Point:
 
     @property
     def A(self) -> np.ndarray:
-        """Of d/dt of the coordinates, (k + nxi, k + nxi), as one sees it who is carried along."""
+        """The matrix of d/dt of the coordinates, (k + nxi, k + nxi), in the moving frame."""
         return self.reduce @ (self.whole - self.drag) @ self.lift
 
     @property

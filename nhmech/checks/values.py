@@ -34,8 +34,8 @@ def is_finite(value) -> bool:
 
 
 def as_number(value) -> float | None:
-    """A real number of any type, also in an array of no dimensions, as a float; None where it is
-    none, or larger than any float."""
+    """A real number of any type, also in an array of no dimensions, as a float; None for anything
+    else, and if it is too large."""
     if type(value) is float:
         return value
     if isinstance(value, np.ndarray) and value.ndim == 0:
@@ -136,8 +136,8 @@ def read_names(what: str, value) -> tuple[str, ...]:
 
 
 def read_mapping(what: str, value, expected: str, *, keys: type = str) -> dict[Any, Any]:
-    """Values by name, a copy; nothing where None. Raises `InputError` that says what was expected;
-    `keys` is `object` where a name that is none gets a better error later."""
+    """A copy of a mapping, empty for None. Raises `InputError` with what was expected; `keys` is
+    `object` if wrong names get a better error later."""
     value = {} if value is None else value
     if not isinstance(value, Mapping) or not all(isinstance(name, keys) for name in value):
         raise InputError(f"{what} = {show(value)} must be a mapping, {expected}")

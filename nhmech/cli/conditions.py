@@ -165,7 +165,7 @@ class RunConditions(Conditions):
              "the attitude of --start; needs --on-slip go-on.")
 
     def place(self, simulator: Simulator, start: Mapping[str, Any]) -> dict[str, Any]:
-        """As of `Conditions`; a fall begins at rest unless `--xi` says otherwise."""
+        """As in `Conditions`; a fall begins at rest unless `--xi` is given."""
         if self.drop is not None:      # first: what falls need not have stood
             start = {**start, "drop": self.drop} | ({} if self.xi else {"xi": None})
             if self.start is not None or self.joints:

@@ -111,7 +111,7 @@ driving_options = option_group("driving", DrivingOptions)
 
 @dataclass(frozen=True)
 class Driver:
-    """The controller of a run, and the path that it was told to follow."""
+    """The controller of a run, and the path that it follows."""
 
     controller: Any  # the controller itself
     path: Path | None  # what it was told to follow

@@ -47,14 +47,13 @@ def format_value(values: Any) -> str:
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing that is printed: `lead` stands before the text, whose further rows begin below
-    its first one."""
+    """One printed entry: `lead` precedes the text, whose rows are aligned."""
 
     lead: str
     text: str
 
     def wrap(self, rows: int = ROWS) -> list[str]:
-        """Rows of `WIDTH`, at most so many; whatever does not fit into them is cut off."""
+        """Rows of `WIDTH`; what does not fit into the given number is cut off."""
         lines = textwrap.wrap(self.text, WIDTH, initial_indent=self.lead,
                               subsequent_indent=" " * min(len(self.lead), DEEPEST),
                               break_long_words=False, break_on_hyphens=False)

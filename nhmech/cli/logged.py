@@ -9,7 +9,7 @@ from .options import PairType, option, option_group
 
 @dataclass(frozen=True)
 class LogOptions:
-    """Whose log it is, and what of it is read."""
+    """The robot of a log, and what is read of it."""
 
     vehicle: str = option(
         "--vehicle", required=True, metavar="ROBOT",

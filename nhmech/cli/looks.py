@@ -60,7 +60,7 @@ look_options = option_group("looks", LookOptions)
 
 @dataclass(frozen=True)
 class Look:
-    """What `save_html` and `Viewer` are told about a picture."""
+    """Options of `save_html` and `Viewer`."""
 
     overlays: list[Overlay]
     follow: bool | None

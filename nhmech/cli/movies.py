@@ -47,7 +47,7 @@ class MovieOptions:
 
     @property
     def files(self) -> list[Path]:
-        """Those that are wanted."""
+        """The files to write."""
         return [file for file in astuple(self) if file is not None]
 
 

@@ -81,7 +81,7 @@ def odometry(bag: Path, log: LogOptions, truth: str | None, window: float, plot:
 
 
 def to_dict(report: OdometryReport) -> dict[str, Any]:
-    """As JSON has it; None where a number was not asked for, or is left open."""
+    """As JSON; None for a number that was not requested or is undetermined."""
     windows = report.windows
     return {
         "vehicle": report.vehicle.name,

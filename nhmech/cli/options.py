@@ -106,7 +106,7 @@ class WheelType(click.ParamType):
 
     @staticmethod
     def read(key: str, word: str) -> Any:
-        """The value of one word. Raises `ValueError` where it is none."""
+        """The value of one word. Raises `ValueError` for an invalid one."""
         if key in ("joint", "kind", "link", "law", "tyre"):
             return word
         if key == "driven":

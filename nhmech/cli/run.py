@@ -222,9 +222,8 @@ def simulate(simulator: Simulator, vehicle: Vehicle, duration: float, save: Path
 def write_outputs(vehicle: Vehicle, trajectory: Trajectory, outputs: Outputs,
                   movies: MovieOptions, look: Look, name: str, codes: list[int],
                   failed: bool) -> None:
-    """Write and play the run as it was asked for; files without a name of their own are called
-    `name`. An error in one step is reported, and its exit code appended to `codes`; the other steps
-    still happen."""
+    """Write and play the run as requested; files without a name are called `name`. An error in one
+    step is reported, and its exit code appended to `codes`; the other steps still happen."""
     if outputs.save is not None:
         click.echo(f"saved    {saved_file(outputs.save)}")
     elif trajectory.stop == "interrupted":

@@ -69,7 +69,7 @@ class Combinator:
 
     @property
     def path_reference(self) -> dict | None:
-        """Of the first controller inside that follows a path."""
+        """That of the first inner controller that follows a path."""
         found = (optional_attribute(controller, "path_reference") for controller in self.inside)
         return next((reference for reference in found if reference is not None), None)
 
@@ -81,7 +81,7 @@ class Combinator:
 
     @property
     def commanded_twist(self) -> np.ndarray | None:
-        """Of the first controller inside that commands twists, as its command goes out."""
+        """That of the first inner controller that commands twists, after this one's changes."""
         return next((twist for twist in self._inner_twists() if twist is not None), None)
 
     def _inner_twists(self) -> list[np.ndarray | None]:
@@ -276,7 +276,7 @@ class Switch(Combinator):
 
     @property
     def commanded_twist(self) -> np.ndarray | None:
-        """Of the controller that is switched on."""
+        """That of the active controller."""
         twists = self._inner_twists()
         active, other = twists[self._switched], twists[not self._switched]
         return NOTHING_YET if active is None and other is not None else active

@@ -114,7 +114,7 @@ def _pitch(vehicle: Vehicle, q: ca.SX) -> ca.SX:
 
 
 def commanded_joints(vehicle: Vehicle) -> tuple[str, ...]:
-    """Those that a twist commands: steering first, then wheels; none that `Balance` commands."""
+    """The joints that a twist commands: steering first, then wheels; none of `Balance`."""
     if "pitch_rate" in vehicle.speeds:
         return ()
     return (*(axle.steering for axle in driven_steering(vehicle)),

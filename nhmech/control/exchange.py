@@ -35,7 +35,7 @@ class Exchange(Combinator):
 
     @property
     def commanded_twist(self) -> np.ndarray | None:
-        """Of the one that commands."""
+        """That of the chosen controller."""
         twists = dict(zip(self.controllers, self._inner_twists()))
         active = twists[self.chosen]
         known = any(twist is not None for twist in twists.values())

@@ -37,7 +37,7 @@ def wrap(angle: Scalar) -> Scalar:
 
 
 def cos_sin(angle: Scalar) -> tuple[Scalar, Scalar]:
-    """Of a number in plain numbers, several times as fast: controllers ask at every call."""
+    """Cosine and sine; plain numbers for a number, which is several times as fast."""
     if isinstance(angle, float):
         return math.cos(angle), math.sin(angle)
     return np.cos(angle), np.sin(angle)

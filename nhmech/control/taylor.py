@@ -7,12 +7,12 @@ import numpy as np
 
 
 def derivative(a: np.ndarray) -> np.ndarray:
-    """Of a series, one term shorter."""
+    """The derivative of a series, one term shorter."""
     return a[1:] * np.arange(1, len(a)).reshape(-1, *[1] * (a.ndim - 1))
 
 
 def multiply_series(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Of two series of numbers, as long as the shorter one."""
+    """The product of two series of numbers, as long as the shorter one."""
     return np.array([np.sum(a[:n + 1] * b[n::-1], axis=0) for n in range(min(len(a), len(b)))])
 
 

@@ -150,8 +150,8 @@ class Tracker(ABC):
                 -self.speed ** 2 / self.unit * rest)
 
     def offset(self, pose: Pose, s: float) -> tuple[float, float]:
-        """Of the tracked point from p(s): lateral, positive to the left [m], and heading in [-pi,
-        pi) [rad]."""
+        """Offset of the tracked point from p(s): lateral, positive to the left [m], and heading in
+        [-pi, pi) [rad]."""
         return self._seen(pose, self.path.station(s)[:3])[1:]
 
     def _seen(self, pose: Poses, place: Poses) -> Poses:

@@ -27,7 +27,7 @@ Twist = tuple[float, float, float]
 
 
 class TwistLimits(NamedTuple):
-    """Of each component of a commanded twist."""
+    """Limits of each component of a commanded twist."""
 
     forward: SpeedLimits = SpeedLimits()
     lateral: SpeedLimits = SpeedLimits()

@@ -52,7 +52,7 @@ def driven_casters(vehicle: Vehicle) -> tuple[RolledJoint, ...]:
 
 
 def rolled_joints(vehicle: Vehicle) -> tuple[RolledJoint, ...]:
-    """Whose rates a twist determines, each after those that its own depends on."""
+    """The joints whose rates a twist determines, each after those on which its rate depends."""
     return driven_casters(vehicle) + driven_wheels(vehicle)
 
 

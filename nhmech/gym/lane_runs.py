@@ -91,8 +91,8 @@ class LaneRuns:
 
     def place(self, lanes: np.ndarray, x: np.ndarray, memory: np.ndarray,
               theta: np.ndarray) -> None:
-        """New episodes in so many lanes, at states x (n, nx) with memories (m, n) and parameters
-        (n, ntheta)."""
+        """New episodes in n lanes, at states x (n, nx) with memories (m, n) and parameters (n,
+        ntheta)."""
         self._enter(lanes, self._starts.place(x, memory, theta))
 
     def _enter(self, lanes: np.ndarray, starts: np.ndarray) -> None:

@@ -41,7 +41,7 @@ class Screen:
 
 
 def screen(task: Task, mode: str | None) -> Screen:
-    """Of a render mode. Raises `InputError` for another one."""
+    """The screen of a render mode. Raises `InputError` for an unknown one."""
     screens = {None: Screen, "rgb_array": lambda: _FromAbove(task), "human": lambda: _Live(task)}
     if mode not in screens:
         raise InputError(f"render_mode = {mode!r} must be \"rgb_array\", \"human\" or None")

@@ -9,8 +9,8 @@ from .task import Task
 
 
 class Sight:
-    """What is seen and judged of some lanes, whose numbers stand in the columns of x, theta,
-    memory, patch and action."""
+    """Observes and judges some lanes, whose numbers are the columns of x, theta, memory, patch and
+    action."""
 
     def __init__(self, task: Task, x: np.ndarray):
         self._track, room = task.track, x.shape[1]
@@ -26,7 +26,7 @@ class Sight:
         self.observation, self.verdict, self._after, self.told = self._judge.outputs
 
     def enter(self) -> None:
-        """Begins with the memory that stands there, without a patch."""
+        """Begins with the present memory, without a patch."""
         if self._track is not None:
             self._track.look(self.memory[0], self.patch)
         self.look()

@@ -41,7 +41,7 @@ class Starts:
         self._next[lanes] = self._end[lanes] = 0
 
     def take(self, lanes: np.ndarray, keys: np.ndarray, episodes: np.ndarray) -> np.ndarray:
-        """The next starts of lanes (rows, n), after so many episodes of each."""
+        """The next starts of lanes (rows, n), given the number of episodes of each so far."""
         left = self._end - self._next
         if not left[lanes].all():
             # the first of a sequence by itself, for it may be the only one

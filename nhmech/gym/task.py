@@ -189,7 +189,7 @@ class Task(ABC):
     @cached_property
     def judge(self) -> ca.Function:
         """(x, theta, memory, patch, near, action) -> observation, verdict (reward, terminated),
-        memory, told; where a rule replaces one of the task's own, that of the rule."""
+        memory, told; or of the user's rule that replaces one of these."""
         given = self._symbols()
         found, seen = self._judged(given)
         told = ca.vertcat(ca.SX(0, 1), *(found.quantities[name] for name in found.told))
@@ -201,8 +201,8 @@ class Task(ABC):
 
     @cached_property
     def approach(self) -> ca.Function | None:
-        """(x, theta, memory, patch) -> s on the track near that of the memory, for the look that
-        the judge is given; None without a track."""
+        """(x, theta, memory, patch) -> s on the track near that of the memory, for the patch that
+        `judge` gets; None without a track."""
         if self.track is None:
             return None
         given = self._symbols()

@@ -42,7 +42,7 @@ class Messages:
         self.find, self._array = lru_cache(None)(find), array
 
     def time(self, now: int) -> Any:
-        """Of a time [ns]."""
+        """A stamp from a time [ns]."""
         seconds, rest = divmod(now, 10 ** 9)
         return self.find(TIME)(sec=seconds, nanosec=rest)
 
@@ -59,7 +59,7 @@ class Messages:
         return self.find(CLOCK)(clock=stamp)
 
     def twist(self, values: Numbers) -> Any:
-        """Of linear and angular velocity (6,)."""
+        """A twist from linear and angular velocity (6,)."""
         return self.find(TWIST)(linear=self.vector(values[:3]), angular=self.vector(values[3:]))
 
     def stamped_twist(self, stamp: Any, frame: str, values: Numbers) -> Any:
@@ -116,7 +116,7 @@ class Messages:
 
     def diagnostics(self, stamp: Any, hardware: str,
                     found: Iterable[tuple[str, str, str, Mapping[str, str]]]) -> Any:
-        """Of (name, level, message, values) about one thing."""
+        """A status from (name, level, message, values)."""
         status = self.find("diagnostic_msgs/msg/DiagnosticStatus")
         pair = self.find("diagnostic_msgs/msg/KeyValue")
         return self.find(DIAGNOSTICS)(header=self.header(stamp), status=[

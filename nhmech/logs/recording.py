@@ -54,7 +54,7 @@ class Recording(Protocol):
     def topics(self) -> Mapping[str, str]: ...
 
     def joints(self, topic: str | None = None) -> JointSamples:
-        """Joint states. Raises `InputError` where there are none, or several and none chosen."""
+        """Joint states. Raises `InputError` if there are none, or several and none is chosen."""
 
     def poses(self, topic: str | None = None) -> PoseSamples:
         """Poses of the robot. Raises `InputError` as `joints` does."""

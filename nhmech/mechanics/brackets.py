@@ -156,7 +156,7 @@ class _SectionSamples:
         self.basis = np.zeros((len(self.points) * algebroid.nv, 0))
 
     def independent(self, sections: Sequence[ca.SX]) -> list[ca.SX]:
-        """Those that are no constant combination of sections seen before, which are remembered."""
+        """The sections that are no constant combination of earlier ones; keeps them."""
         new = []
         for section in sections:
             function = ca.Function("section", [self.q], [ca.densify(section)], {"cse": True})

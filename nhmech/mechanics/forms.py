@@ -37,7 +37,8 @@ class EvolutionSpace:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the basis: dt, then dx for a velocity x' and e(name) for any other, then d(name)."""
+        """Names of the basis: dt, then dx for a velocity x' and e(name) for any other, then
+        d(name)."""
         base = [f"d{name[:-1]}" if name.endswith("'") else f"e({name})"
                 for name in self.algebroid.v_names]
         return ("dt", *base, *(f"d{name}" for name in self.w_names))

@@ -44,7 +44,8 @@ class HamiltonJacobi:
 
     @property
     def is_solution(self) -> bool:
-        """Of the Hamilton-Jacobi equation, and so its integral curves are motions."""
+        """Whether it solves the Hamilton-Jacobi equation, so that its integral curves are
+        motions."""
         return self.closed <= ZERO and self.energy <= ZERO
 
 

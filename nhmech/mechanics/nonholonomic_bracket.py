@@ -59,7 +59,7 @@ class NonholonomicBracket:
         return values.reshape(n, n, n, order="F")
 
     def rank(self, q: ArrayLike, p: ArrayLike) -> int:
-        """Of Pi at (q, p)."""
+        """The rank of Pi at (q, p)."""
         return int(np.linalg.matrix_rank(self.tensor(q, p, self.parameters).full(), tol=1e-9))
 
 

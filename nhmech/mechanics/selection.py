@@ -130,8 +130,9 @@ def independent_speeds(A: np.ndarray, scales: np.ndarray, names: Sequence[str],
 
 
 def rank_in_any_units(matrix: np.ndarray) -> int:
-    """Of a square matrix (n, n) with |m_ij| = |m_ji|, rows and columns scaled until the largest
-    entry of each is one: D. Ruiz, RAL-TR-2001-034. What is rounding beside the largest is zero."""
+    """The rank of a square matrix (n, n) with |m_ij| = |m_ji|, rows and columns scaled until the
+    largest entry of each is one: D. Ruiz, RAL-TR-2001-034. Rounding errors relative to the largest
+    count as zero."""
     entries = np.abs(matrix)
     matrix = np.where(entries > 1e-15 * entries.max(initial=0.0), matrix, 0.0)
     for _ in range(6):          # each takes the root of what is left; 1e-12 becomes 0.65

@@ -80,8 +80,8 @@ class Symmetry:
 
     @property
     def kind(self) -> str:
-        """Where V lies against D, see `symmetry_class`; V meet D is V meet F on TQ, for a complete
-        lift lies in F = D^v where its section lies in D."""
+        """The position of V relative to D, see `symmetry_class`; V meet D is V meet F on TQ,
+        because a complete lift lies in F = D^v where its section lies in D."""
         return symmetry_class(self.dim_vertical, self.dim_horizontal, self.dim_motion,
                               self.dim_tangent)
 

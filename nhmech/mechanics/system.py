@@ -327,8 +327,8 @@ class ConstrainedSystem:
 
     @cached_property
     def configurations(self) -> np.ndarray:
-        """`samples`, or random configurations on the holonomic manifold where there are none,
-        (k, nq). Raises `MechanicsError` where none is found."""
+        """`samples`, or else random configurations on the holonomic manifold, (k, nq). Raises
+        `MechanicsError` if none is found."""
         if self.samples is not None:
             return self.samples
         algebroid, rng = self.system.algebroid, np.random.default_rng(0)

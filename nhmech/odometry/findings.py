@@ -66,5 +66,5 @@ class Finding:
         return f"{self.kind.value}: {self.text}"
 
     def as_dict(self) -> dict[str, str | float | None]:
-        """As JSON has it."""
+        """As JSON."""
         return {"kind": self.kind.value, "text": self.text, "start": self.start, "end": self.end}

@@ -93,11 +93,9 @@ class OdometryReport:
 
     @property
     def parameters(self) -> dict[str, tuple[float, float]]:
-        """Of `diff_drive_controller`, with standard errors; none for a vehicle that it cannot
-        drive, and where the log leaves the separation open.
-
-        The separation is that over the geometric one, so that a track factor of skid steering is
-        in it.
+        """Parameters of `diff_drive_controller`, with standard errors; none for a vehicle that it
+        cannot drive, or if the log does not determine the separation, which is relative to the
+        geometric one and so includes a track factor of skid steering.
         """
         sides = {group.side: group for group in self.groups if not group.steers}
         track, error = self.estimate["track"]

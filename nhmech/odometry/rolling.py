@@ -33,8 +33,8 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class Displacements:
-    """Of the base, (K, 3), and by how much the wheels slide all the same, row by row (K, m) [m],
-    where they contradict each other; with derivatives by all multipliers, (G + 2, K, ...)."""
+    """Displacements of the base, (K, 3), and the remaining sliding of wheels that contradict each
+    other, row by row (K, m) [m]; with derivatives by all multipliers, (G + 2, K, ...)."""
 
     base: np.ndarray
     d_base: np.ndarray

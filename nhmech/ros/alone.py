@@ -37,7 +37,7 @@ def load_types(extra: str) -> Any:
 
 
 def missing(extra: str) -> NhmechError:
-    """That the packages of an extra are not installed."""
+    """The error that the packages of an extra are not installed."""
     return NhmechError(f"this needs the extra {extra!r}: pip install 'nhmech[{extra}]'")
 
 

@@ -309,7 +309,8 @@ class Bridge:
 
     @property
     def odometry(self) -> Odometry:
-        """Of the frame that `base_frame_id` names; the shadow of the root link has z = 0."""
+        """Odometry of the frame that `base_frame_id` names; the shadow of the root link has z =
+        0."""
         reading, odom = self.reading, self.settings.odom_frame_id
         base = self.settings.base_frame_id or self.readings.root
         inverse = self._odom.inverse

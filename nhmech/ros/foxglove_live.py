@@ -69,7 +69,7 @@ class FoxgloveServer:
                                 context=self._context)
 
     def receive(self, node: Node, now: float) -> None:
-        """Hands the node what clients published; what cannot be read is told in one line."""
+        """Hands the node what clients published; reports unreadable messages in one line."""
         inputs = {absolute(topic): one for topic, one in node.inputs.items()}
         while not self._came.empty():
             topic, encoding, data = self._came.get()

@@ -9,7 +9,7 @@ import numpy as np
 
 
 class PlanarPose(NamedTuple):
-    """x [m], y [m] and yaw [rad]; `a @ b` is b, told in a, in the frame that a is told in."""
+    """x [m], y [m] and yaw [rad]; `a @ b` is b, given in a, in the frame of a."""
 
     x: float = 0.0
     y: float = 0.0
@@ -33,7 +33,7 @@ class PlanarPose(NamedTuple):
         return np.array([0.0, 0.0, math.sin(half), math.cos(half)])
 
     def place(self, translation: np.ndarray, rotation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """A placement in space, told in this pose, in the frame that this is told in."""
+        """A placement in space, given in this pose, in the frame of this pose."""
         if self == PlanarPose():
             return translation, rotation
         c, s = math.cos(self.yaw), math.sin(self.yaw)

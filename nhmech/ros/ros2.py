@@ -55,7 +55,7 @@ def main() -> int:
 
 
 def given_parameters(ros: Any) -> dict[str, Any]:
-    """Those that files, launch files and the command line set; rclpy's own are left out."""
+    """The parameters set by files, launch files and the command line, without rclpy's own."""
     return {name: parameter.value for name, parameter in ros.get_parameters_by_prefix("").items()
             if name not in OWN and not name.startswith(OWN_GROUP)}
 

@@ -15,8 +15,8 @@ MOST_STEPS = 5e13
 
 
 def read_period(dt: object, control_period: float | None) -> tuple[float, int]:
-    """The step [s], and the number of steps in a control period. Raises `InputError` for times that
-    are none, or do not go together."""
+    """The step [s], and the number of steps in a control period. Raises `InputError` for invalid or
+    inconsistent times."""
     step = read_time("dt", dt)
     period = step if control_period is None else as_number(control_period) or math.nan
     ratio = period / step

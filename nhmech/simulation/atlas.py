@@ -185,7 +185,7 @@ class Atlas:
             self.change(moment)
 
     def resume(self, moment: Moment) -> None:
-        """Puts a moment with a configuration and velocities into a chart that serves. Raises as
+        """Puts a moment with a configuration and velocities into a regular chart. Raises as
         `change` does."""
         chart = self.chart
         moment.x[...] = chart.state_vector.assemble(moment.q, moment.v[chart.speeds],
@@ -202,8 +202,8 @@ class Atlas:
         self.primary, self.chart = self.charts[0], self.charts[place]
 
     def change(self, moment: Moment, end: Place | None = None) -> None:
-        """Moves to a chart that serves here and at `end`, where the next step leads. The motion
-        stays the same.
+        """Moves to a chart that is regular here and at `end`, after the next step. The motion stays
+        the same.
         """
         here = moment.t, moment.q
         ends = [here] if end is None else [here, end]
@@ -218,9 +218,9 @@ class Atlas:
         self.side = float(np.sign(best.margin(moment.t, moment.x, self._simulated.theta)))
 
     def cover(self, places: Sequence[np.ndarray], most: float = np.inf) -> None:
-        """Sees to it that some chart serves well at each configuration (nq,), the worst first, with
-        `most` charts at most: a run that comes by there need not make one. Those at which the
-        constraints lose rank are left out."""
+        """Makes charts, `most` at most, until one is well conditioned at each configuration (nq,),
+        the worst first, so that a run need not make them. Configurations at which the constraints
+        lose rank are skipped."""
         ends = [[(0.0, q)] for q in places]
         served = np.array([max(self._quality(chart, end) for chart in self.charts) for end in ends])
         while served.min(initial=GOOD) < GOOD and len(self.charts) < most:

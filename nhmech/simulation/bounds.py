@@ -76,8 +76,8 @@ class Bounds:
     @classmethod
     def of(cls, simulated: Simulated, on_limit: str = "stop", on_fall: str = "stop",
            on_lift: str = "ignore", grip: RollingBound | None = None) -> Bounds:
-        """Those of a vehicle; of another system there are none. Where there is `grip`, wheels may
-        slide and lift. Raises `InputError` for a word that is none of `ON_BOUND`."""
+        """The bounds of a vehicle; other systems have none. With `grip`, wheels may slide and lift.
+        Raises `InputError` for a word that is not in `ON_BOUND`."""
         read_word("on_limit", on_limit, ON_BOUND)
         read_word("on_fall", on_fall, ON_BOUND)
         read_word("on_lift", on_lift, ON_BOUND)
@@ -110,7 +110,7 @@ class Bounds:
 
     def next_one(self, equations: Equations, t: float, x: np.ndarray, theta: np.ndarray,
                  status: Status) -> Bound:
-        """Of those with a status, the one that a motion comes to first, or is beyond."""
+        """The first bound with a status that a motion reaches, or is beyond."""
         margins, rate = self.along(equations), rate_function(equations)
         assert margins is not None, "there is one with this status"
         symbols = margins.sx_in()

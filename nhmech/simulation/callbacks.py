@@ -28,8 +28,8 @@ def controller_name(controller: object) -> str:
 
 
 def optional_attribute(controller: object, name: str) -> Any:
-    """The attribute (or property) of that name; None where there is none. An error inside a
-    property is raised here, an `AttributeError` too."""
+    """The attribute (or property) of that name, or None. An error inside a property is raised, even
+    an `AttributeError`."""
     try:
         return getattr(controller, name)
     except AttributeError:

@@ -170,7 +170,7 @@ class Feedback:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the references."""
+        """Names of the references."""
         return tuple(self._places)
 
     @property

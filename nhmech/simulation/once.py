@@ -16,8 +16,8 @@ _turn = RLock()      # of the thread that makes something; others wait for it, a
 
 def once(make: Callable[Concatenate[Given, Options], Made],
          ) -> Callable[Concatenate[Given, Options], Made]:
-    """What `make` makes is kept as long as its first argument lives, for each choice of the others:
-    every simulator of a vehicle needs it, in any thread, and several parts of one."""
+    """Caches the results of `make` as long as its first argument lives, for each choice of the
+    others, and for all threads: every simulator of a vehicle needs them."""
     known: WeakKeyDictionary[Any, dict[Hashable, Made]] = WeakKeyDictionary()
 
     @wraps(make)

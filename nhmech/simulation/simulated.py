@@ -39,7 +39,7 @@ class Simulated:
 
     @classmethod
     def of(cls, given: HasConstrained, wrench_links: tuple[str, ...] = ()) -> Simulated:
-        """Of a vehicle, with external wrenches on the named links, or of anything that has
+        """From a vehicle, with external wrenches on the named links, or anything with
         `.constrained`. Raises `InputError` for anything else."""
         if isinstance(given, Vehicle):
             vehicle = given.with_wrench(*wrench_links) if wrench_links else given
@@ -243,7 +243,7 @@ class Simulated:
 
     @property
     def name(self) -> str:
-        """Of the vehicle or the textbook system, as messages show it."""
+        """The name of the vehicle or the textbook system in messages."""
         named = self.vehicle or self.example
         return "a system" if named is None else repr(named.name)
 

@@ -18,8 +18,8 @@ NONLINEAR = "#"         # begins the name of an argument that is no linear form
 
 
 def linear_forms(steps: Sequence, names: Sequence[str]) -> list[Linear | None]:
-    """Of each instruction, the linear form of its first argument where it is circular; what is
-    nonlinear there gets a name of its own. Other instructions have None."""
+    """For each instruction, the linear form of its first argument if it is circular, with a new
+    name for a nonlinear part; otherwise None."""
     known: dict[int, Linear | None] = {}
     found: list[Linear | None] = []
     maker: dict[int, int] = {}

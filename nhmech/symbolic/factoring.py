@@ -13,9 +13,9 @@ from .linear_forms import ONE, Graph, GraphNode, Value, add_term, round_off, rou
 
 
 def rewrite(graph: Graph, outputs: list[list[Value]]) -> tuple[Graph, list[list[Value]]]:
-    """The graph made anew: a sum that is used once dissolves in the sum it is part of, a shared one
-    where that makes the sum shorter; a factor of several terms that are used once is taken out of
-    them, the most frequent first.
+    """The graph rewritten: a sum used once is merged into the sum that contains it, a shared one if
+    that makes the sum shorter; a factor of several terms used once is taken out, the most frequent
+    first.
     """
     order, uses = graph.count_uses(value for part in outputs for value in part)
     made = Graph()

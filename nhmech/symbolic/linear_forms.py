@@ -59,8 +59,8 @@ class Graph:
         return self._atoms[node]
 
     def sum(self, terms: Mapping[int, float]) -> Value:
-        """Of coefficient times atom. A common size of all coefficients, and the sign of the first,
-        are taken out."""
+        """The sum of coefficient times atom. A common size of all coefficients, and the sign of the
+        first, are taken out."""
         terms = {a: c for a, c in sorted(terms.items()) if c}
         if len(terms) < 2:
             return next((Value(c, a) for a, c in terms.items()), Value(0.0, ONE))
@@ -77,7 +77,7 @@ class Graph:
         return Value(round_unit(terms[first] / dict(self.nodes[atom].parts)[first]), atom)
 
     def product(self, factors: Iterable[tuple[Value, int]]) -> Value:
-        """Of values to integer powers."""
+        """The product of values to integer powers."""
         factors, number = list(factors), 1.0
         powers: Counter[int] = Counter()
         for value, power in factors:

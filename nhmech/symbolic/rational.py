@@ -93,7 +93,7 @@ class Field:
         return self.cancel(self.reduce(numerator), denominator)
 
     def cancel(self, numerator: Any, denominator: Mapping[Any, int]) -> Ratio:
-        """The numerator without factors that stand in the denominator."""
+        """The numerator without factors of the denominator."""
         kept = {}
         for factor, power in denominator.items():
             while power and numerator and self._may_divide(factor, numerator):

@@ -229,5 +229,5 @@ class Description:
 
     @property
     def track_factor(self) -> float | None:
-        """Of the mid-axle model; None where it is not asked for."""
+        """The track factor of the mid-axle model, or None."""
         return self.skid.track if isinstance(self.skid, MidAxle) else None

@@ -31,7 +31,7 @@ class DriveType(str, Enum):
 
 
 class Interface(str, Enum):
-    """By what a joint is commanded."""
+    """How a joint is commanded."""
 
     POSITION = "position"
     VELOCITY = "velocity"

@@ -67,7 +67,7 @@ class LoadTerms:
 
 
 def find_load_terms(name: str) -> LoadTerms:
-    """Those of a set. Raises `InputError` where it has none."""
+    """The load terms of a set. Raises `InputError` if it has none."""
     if not isinstance(name, str) or name not in LOAD_TERMS:
         raise InputError(f"tyre: the set {name!r} has no dependence on the load; sets with one are "
                          f"{listed(LOAD_TERMS)}")

@@ -42,7 +42,7 @@ class BuildContext:
 
     @cached_property
     def inertias(self) -> tuple[list[Inertia | None], list[Spin]]:
-        """As `lump_inertias`."""
+        """See `lump_inertias`."""
         return lump_inertias(self.model, self.parameters, self.body_names, self.spinning)
 
     @cached_property

@@ -62,7 +62,7 @@ class Proportions:
 
     @property
     def area(self) -> float:
-        """Of the support polygon [m^2]; 0 where there is none."""
+        """Area of the support polygon [m^2], or 0."""
         (x, y), (x2, y2) = self.polygon.T, np.roll(self.polygon, -1, axis=0).T
         return float((x * y2 - x2 * y).sum()) / 2
 
@@ -83,8 +83,8 @@ class Proportions:
 
     @property
     def edges(self) -> np.ndarray:
-        """Of the support polygon: rows (a, b, c) such that a forward + b left <= c inside, (a, b)
-        of unit length, (p, 3)."""
+        """Edges of the support polygon: rows (a, b, c) such that a forward + b left <= c inside,
+        (a, b) of unit length, (p, 3)."""
         along = np.roll(self.polygon, -1, axis=0) - self.polygon
         outward = np.column_stack([along[:, 1], -along[:, 0]])
         outward = outward / np.linalg.norm(along, axis=1, keepdims=True)

@@ -47,7 +47,7 @@ class Body:
     a: ca.SX
 
     def velocity_of(self, point: ca.SX) -> ca.SX:
-        """Of the material point there, in the body's frame [m/s]."""
+        """Velocity of the material point there, in the body's frame [m/s]."""
         return self.v + ca.cross(self.omega, point)
 
 
@@ -135,7 +135,7 @@ def kinematics(model: pin.Model, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX, vi
 
 
 def joint_cos_sin(model: pin.Model, joint: int, q: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Of the angle of a joint that turns."""
+    """Cosine and sine of a joint's angle."""
     i = model.joints[joint].idx_q
     if model.joints[joint].nq == 2:
         return q[i], q[i + 1]

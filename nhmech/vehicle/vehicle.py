@@ -131,7 +131,7 @@ class Vehicle:
 
     @property
     def gauge(self) -> Gauge | None:
-        """Of a massless root."""
+        """The gauge of a massless root."""
         return self.posing.gauge
 
     @cached_property

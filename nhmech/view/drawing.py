@@ -130,7 +130,7 @@ def legend(axes: Any) -> None:
 
 
 def spread_states(trajectory: Trajectory, most: int) -> np.ndarray:
-    """Indices of so many recorded states at most, evenly spread over the run."""
+    """Indices of recorded states, evenly spread over the run, at most a given number."""
     return np.unique(np.linspace(0, len(trajectory) - 1, min(most, len(trajectory))).astype(int))
 
 

@@ -70,7 +70,8 @@ class Content(NamedTuple):
 def vehicle_content(vehicle: Vehicle, joints: Mapping[str, float] | None, pose: object,
                     xi: Mapping[str, float] | None, dt: float,
                     mu: float | Mapping[str, float] | None, title: str | None) -> Content:
-    """Of a vehicle; arguments as of `save_page`. Raises `InputError` for ground that moves."""
+    """The content for a vehicle; arguments as in `save_page`. Raises `InputError` for ground that
+    moves."""
     if is_moving(vehicle.ground):
         raise InputError("a page in which a robot runs draws ground at rest; save_html writes a "
                          "run on ground that moves")
@@ -134,7 +135,7 @@ def picture_fields(scene: Scene, view: View) -> dict[str, Any]:
 
 
 def parameter_sliders(vehicle: Vehicle) -> list[dict[str, Any]]:
-    """Of each symbolic parameter, what its slider needs."""
+    """What the slider of each symbolic parameter needs."""
     mass = sum(inertia.mass for inertia in vehicle.model.inertias)
     sizes = {"mass": mass / 3, "x": vehicle.steering.length, "y": vehicle.steering.length,
              "z": vehicle.steering.length}

@@ -26,8 +26,8 @@ RANGE = 0.25, 3.0   # what a parameter may be made, in units of its value; a zer
 
 
 def system_content(example: Example, dt: float, title: str | None) -> Content:
-    """Of a textbook system, which is pushed. Raises `InputError` where it has no shapes, or shapes
-    that cannot be told of symbols."""
+    """The content for a textbook system, which is pushed. Raises `InputError` if it has no shapes,
+    or they cannot be evaluated with symbols."""
     picture, parts = SystemPicture(example), step_parts(example)
     place = _place_function(example, picture)
     equations = parts.charts[0].equations

@@ -52,7 +52,7 @@ def npz_path(path: str | os.PathLike) -> Path:
 
 
 def blocks_of(arrays: Mapping[str, np.ndarray]) -> Iterator[dict[str, np.ndarray]]:
-    """The arrays, so many of their rows at a time."""
+    """The arrays in blocks of rows."""
     for begin in range(0, len(arrays["t"]), ROWS):
         yield {name: array[begin:begin + ROWS] for name, array in arrays.items()}
 

@@ -119,8 +119,9 @@ class LimitColumns:
 
     def spans(self, blocks: Iterable[Mapping[str, np.ndarray]]
               ) -> tuple[tuple[LimitSpan, ...], float]:
-        """Those of a run, in the order of their starts; and its last moment [s]. `blocks`: parts of
-        the run, one after the other: "t" -> (N,) [s], and "q", "angles", "v" and "u" -> (N, n)."""
+        """The spans of a run, in the order of their starts; and its last moment [s]. `blocks`:
+        parts of the run, one after the other: "t" -> (N,) [s], and "q", "angles", "v" and "u" ->
+        (N, n)."""
         found: dict[tuple[str, LimitKind], list[LimitSpan]] = {}
         before: dict[str, np.ndarray] = {}
         for block in blocks:
@@ -167,8 +168,8 @@ def _spans(one: _Watched, t: np.ndarray, values: np.ndarray, at: np.ndarray) -> 
 
 def span_events(simulated: Simulated, spans: Sequence[LimitSpan],
                 end: float) -> list[tuple[float, str]]:
-    """(time [s], name) of beginnings and ends before the `end` of a run. Positions of joints that
-    nothing drives are left out, for they have events of their own."""
+    """(time [s], name) of beginnings and ends before the `end` of a run. Positions of undriven
+    joints are omitted, because they have their own events."""
     found = []
     passive = passive_joints(simulated.vehicle) if spans and simulated.vehicle is not None else ()
     for span in spans:

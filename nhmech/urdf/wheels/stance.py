@@ -82,7 +82,7 @@ def on_one_axle(layout: Layout, wheels: Sequence[Wheel]) -> bool:
 
 
 def centre_of_mass(layout: Layout) -> np.ndarray:
-    """Of the whole robot, (3,) in the root's frame [m]; its origin where nothing has mass."""
+    """Centre of mass of the robot, (3,) in the root's frame [m]; its origin without masses."""
     total, moment = 0.0, np.zeros(3)
     for link, element in layout.links.items():
         inertial = element.find("inertial")

@@ -32,7 +32,7 @@ class Layer(NamedTuple):
     labels: Mapping[str, str] = {}
 
     def message(self) -> dict:
-        """As the page takes it."""
+        """The message for the page."""
         return self._asdict()
 
 
