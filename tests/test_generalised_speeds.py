@@ -79,7 +79,8 @@ def test_an_inverse_has_no_square_roots_and_no_bad_pivots():
 
 
 @pytest.mark.parametrize("speeds, why", [
-    ({"u": lambda s: s.v.x ** 2}, "not linear"), ({"u": lambda s: s.v.x + s.q.yaw}, "has no velocity"),
+    ({"u": lambda s: s.v.x ** 2}, "not linear"),
+    ({"u": lambda s: s.v.x + s.q.yaw}, "has no velocity"),
     ({"u": lambda s: s.v.x, "w": lambda s: 2 * s.v.x}, "depend on each other"),
     ({"x'": lambda s: s.v.yaw}, "twice"), ({}, "give one to"),
     ({"u": lambda s: s.v.yow}, "did you mean 'yaw'")])
