@@ -59,21 +59,13 @@ class Iterate:
 
 
 class SteadyEquations:
-    """Project v = 0 and dxi/dt = 0, together with conditions.
+    """Project v = 0 and dxi/dt = 0, together with conditions, for a vehicle, a `ConstrainedSystem`
+    or its `Variations`.
 
     The unknowns are the displacements that the dynamics sees (lean, steer, pitch), the speeds, and
-    the inputs that are set free.
-
-    The Jacobian is A (and B) of the linearisation, exact at the solution; where a family of
-    solutions is left, and where equations repeat because energy is conserved, the step is the
-    shortest one.
-
-    Parameters
-    ----------
-    constrained
-        A vehicle, a `ConstrainedSystem`, or `Variations` of one.
-    inputs
-        Names of inputs that are unknowns; all others keep their value.
+    the named `inputs`; other inputs keep their value. The Jacobian is A (and B) of the
+    linearisation, exact at the solution; where a family of solutions is left, and where equations
+    repeat because energy is conserved, the step is the shortest one.
     """
 
     def __init__(self, constrained: HasConstrained | Variations, inputs: Iterable[str] = ()):

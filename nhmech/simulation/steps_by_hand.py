@@ -16,16 +16,9 @@ GO_ON = "Simulator(on_limit=\"warn\", on_fall=\"warn\", on_lift=\"warn\") goes o
 
 
 class StepsByHand:
-    """What such steps have instead of the loop of a run: they look at no events, a bound at which
-    a run would end is an error, and they are recorded where somebody says so.
-
-    Attributes
-    ----------
-    recorder
-        What records them; None where nothing does.
-    is_first
-        Whether the next one is the first since the start.
-    """
+    """Steps outside the loop of a run: they check no events, a bound at which a run would end is an
+    error, and they are recorded by `recorder` if there is one. `is_first` is true before the first
+    step since the start."""
 
     def __init__(self, propagator: Propagator, bounds: Bounds):
         self.recorder: Recorder | None = None

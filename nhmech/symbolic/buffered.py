@@ -11,19 +11,13 @@ import numpy as np
 
 
 class Buffered:
-    """A `casadi.Function` on fixed memory.
+    """A `casadi.Function` with dense outputs on fixed memory.
 
     Calling through arrays costs CasADi a hundred microseconds; through its buffer interface less
     than one. `inputs` and `outputs` are column-major NumPy arrays that live as long as this object;
-    outputs are overwritten by the next call. `trigger()` evaluates what stands in `inputs`.
-
-    Parameters
-    ----------
-    function
-        With dense outputs.
-    matrices
-        Indices of outputs that are matrices whatever their size. The others are vectors (rows,)
-        where they have one column: CasADi does not tell a vector from a matrix of one column.
+    outputs are overwritten by the next call. `trigger()` evaluates `inputs`. Outputs with one
+    column are vectors (rows,), except those with an index in `matrices`, because CasADi does not
+    tell a vector from a matrix of one column.
     """
 
     def __init__(self, function: ca.Function, matrices: Collection[int] = ()):

@@ -34,8 +34,6 @@ class DiscreteGradient:
     E is that of the configuration pulled back onto the constraints, so that the projection after
     the step costs no energy.
 
-    Notes
-    -----
     Source: Gonzalez, J. Nonlinear Sci. 6 (1996) 449; Celledoni, Farre Puiggali, Hoiseth, Martin de
     Diego, J. Nonlinear Sci. 29 (2019) 1523.
     """

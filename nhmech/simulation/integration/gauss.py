@@ -28,8 +28,6 @@ class Gauss:
     dq/dt only the one by xi counts, so that its matrix has the size of xi for each eigenvalue of
     (a_ij). Dampers and springs are in it.
 
-    Notes
-    -----
     Source: Hairer, Lubich, Wanner, Geometric Numerical Integration, sections II.1.3, V.4.1 and
     VIII.6.
     """

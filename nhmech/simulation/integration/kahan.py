@@ -25,8 +25,6 @@ class Kahan:
 
     The drift is the implicit midpoint rule with the symmetric projection of `Gauss`.
 
-    Notes
-    -----
     Source: Kahan, Unconventional numerical methods for trajectory calculations (1993);
     Celledoni, McLachlan, Owren, Quispel, J. Phys. A 46 (2013) 025201.
     """

@@ -26,19 +26,9 @@ WINDOW = 1 << 20
 
 
 class RowBuffer:
-    """The rows in memory.
-
-    Attributes
-    ----------
-    rows
-        Room for rows, of which the first `n` are filled.
-    end
-        Where the file ends that holds the rows before them [bytes].
-    noted
-        How many of the events are in that file.
-    address
-        Of the first row.
-    """
+    """The rows in memory: `rows` has room for more than the first `n`, which are filled, and begins
+    at `address`. `end` is the end of the file with the rows before them [bytes], `noted` the number
+    of events in that file."""
 
     def __init__(self, rows: np.ndarray, n: int = 0, end: int = 0, noted: int = 0):
         self.rows = rows
@@ -59,26 +49,12 @@ def check_size(rows: int, each: int, otherwise: str = "") -> None:
 
 
 class Recorder:
-    """Rows of a run (`RowLayout`), as many as turn out to be needed.
+    """Rows of a run (`RowLayout`), as many as are needed, with its `events` (time [s], name) and
+    `notices`.
 
-    Parameters
-    ----------
-    info
-        What is the same for all runs of the simulator.
-    capacity
-        How many rows are expected.
-    every
-        Records the state before each so many steps of the run.
-    save
-        The run file that the whole run goes into. The rows go to `save.part` at least each half
-        second, and memory holds the last ones.
-
-    Attributes
-    ----------
-    events
-        (time [s], name) of the events so far.
-    notices
-        What a user should know of the run.
+    `info` is common to all runs of the simulator. About `capacity` rows are expected; the state is
+    recorded before every `every`-th step. Rows go to `save.part` at least each half second, and
+    memory holds the last ones; the whole run goes to `save`.
     """
 
     def __init__(self, moment: Moment, info: RunInfo, capacity: int, every: int = 1,

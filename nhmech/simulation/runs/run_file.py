@@ -37,15 +37,11 @@ UNLOCKED = ("%s is on a file system without locks: another run saved to it at th
 
 
 class RunFile:
-    """A run file that is being written; `path` ends in `.part`.
+    """A run file that is being written; `path` ends in `.part`. `read_run_file` returns the values
+    of its `header`, as JSON.
 
-    What stands under this name already is kept as `path~`. Where there are no locks, another run
-    may rename this file while it is written; so it is read by its descriptor, never by its name.
-
-    Parameters
-    ----------
-    header
-        Values that `read_run_file` gives back, as JSON has them.
+    An existing file of this name is kept as `path~`. Without locks, another run may rename this
+    file while it is written; so it is read by its descriptor, never by its name.
     """
 
     def __init__(self, path: Path, header: Mapping[str, Any], width: int):
