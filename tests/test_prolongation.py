@@ -171,7 +171,7 @@ def test_what_is_no_morphism_is_named():
         thin.check_reduction(constrain(plane), constrain(line))
     heavier = replace(made.base, system=replace(made.base.system,
                                                 lagrangian=1.1 * made.base.system.lagrangian))
-    with pytest.raises(MechanicsError, match="the Lagrangian is not carried"):
+    with pytest.raises(MechanicsError, match="the Lagrangian is not preserved"):
         projection.check_reduction(body, heavier)
 
 
