@@ -123,7 +123,7 @@ def test_states_that_are_not_finite_are_replaced():
 
 
 def test_too_few_states_decide_nothing():
-    with pytest.raises(MechanicsError, match=r"at only \d+ of 30 random states .* `samples`"):
+    with pytest.raises(MechanicsError, match=r"at only \d+ of 30 random states.* `samples`"):
         first_integrals(within(1e-5))
 
 
