@@ -432,8 +432,8 @@ def test_a_steering_axis_that_leans_as_those_of_cars_do_is_upright_under_four_wh
     """The wheel would leave the ground as it steers, and a base on four wheels cannot follow."""
     description = nhmech.load(leaning(0.15)).description
     assert [n.text for n in description.notices if n.kind is NoticeKind.LEANING_STEERING] == [
-        "front_left_steering_joint (8.6 deg): leaning steering axes are taken as upright, since "
-        "more than three contacts bear a rigid base"]
+        "front_left_steering_joint (8.6 deg): leaning steering axes are taken as vertical, "
+        "because more than three contacts carry a rigid base"]
     assert description.steering == shipped("ackermann_car").description.steering
     assert description.driven == shipped("ackermann_car").description.driven
 

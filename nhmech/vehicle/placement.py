@@ -185,8 +185,8 @@ def _check_offsets(names: Sequence[str], wheels: Sequence[Wheel], bearing: np.nd
                for w, d in zip(wheels, offsets)]
     raise ModelError(
         f"{len(wheels)} contacts do not lie in one plane: {names[worst]!r} is "
-        f"{1e3 * offsets[worst]:+.2f} mm off, more than the {1e3 * allowed[worst]:.2f} mm that "
-        f"pass as rounding ({heights})",
+        f"{1e3 * offsets[worst]:+.2f} mm off, more than the {1e3 * allowed[worst]:.2f} mm accepted "
+        f"as rounding ({heights})",
         suggest("If all of them should touch the ground: ", option("wheels", fitting),
                 "; or correct the joints' origins, or remove a wheel"))
 
