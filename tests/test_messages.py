@@ -256,7 +256,7 @@ ARGUMENTS = {
         lambda: TrackingLQR(shipped("differential_drive"),
                             Simulator(shipped("differential_drive"), dt=0.01).run(0.01)),
         "a run of 2 records is too short to be tracked"),
-    "no constrained system": (lambda: gibbs_appell(3), "constrained = 3 must be what has"),
+    "no constrained system": (lambda: gibbs_appell(3), "constrained = 3 must be an object with"),
     "several columns": (
         lambda: Simulator(shipped("differential_drive")).run(0.01).column("left_wheel_joint"),
         "'left_wheel_joint' has several columns: 'left_wheel_joint.position', "),
