@@ -137,9 +137,9 @@ def test_a_textbook_system_has_a_page_and_what_cannot_be_drawn_is_refused(disk, 
     assert other.stat().st_size == len(page.encode())
     by_hand = Simulated(load_system("vertical_disk").constrained, None)
     for thing, words in ((by_hand, "written by hand has no shapes"),
-                         (3, "vehicle = 3 must be what has"),
+                         (3, "vehicle = 3 must be an object with"),
                          (load_system("vertical_disk").constrained,
-                          "must be what has .* model, name")):
+                          "must be an object with .* model, name")):
         with pytest.raises(InputError, match=words):
             nhmech.save_html(thing, disk, tmp_path / "no.html")
 
