@@ -405,7 +405,7 @@ def test_a_front_axle_that_is_really_too_high_or_low_is_refused_with_numbers(nam
                                              message)]
     assert len(shares) == len(shipped(name).contacts)
     assert max(shares) - min(shares) == pytest.approx(1e3 * abs(height), abs=0.011)
-    assert "do not lie in one plane" in message and "that pass as rounding" in message
+    assert "do not lie in one plane" in message and "accepted as rounding" in message
 
 
 @pytest.mark.parametrize("sign", [1, -1])
