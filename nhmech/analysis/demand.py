@@ -146,9 +146,14 @@ def _lateral(vehicle: Vehicle, curvature: float) -> float:
         turn /= length
     else:
         return 0.0
-    if abs(lateral) < SIDEWAYS * np.linalg.norm((forward, lateral, turn)):
-        raise Unattainable("its fixed axle points forward")
-    return float(-(forward + turn * curvature * length) / lateral)
+    least = SIDEWAYS * np.linalg.norm((forward, lateral, turn))
+    across = forward + turn * curvature * length
+    if abs(lateral) >= least:
+        return float(-across / lateral)
+    if abs(across) < least:
+        return 0.0
+    raise Unattainable("its fixed axle points forward" if abs(forward) >= least else
+                       "its steering, linked by <mimic>, does not let it turn")
 
 
 def _rest(vehicle: Vehicle, angles: dict[str, float], name: str, twist: np.ndarray,

@@ -189,11 +189,13 @@ def _hold_back(change: ca.SX, fastest: ca.SX, most: ca.SX) -> ca.SX:
 
 
 def _pass_fixed(vehicle: Vehicle, scaled: ca.SX) -> ca.SX:
-    """The twist with the lateral speed that the fixed axle allows."""
+    """The twist with the lateral speed that the fixed axle allows, or without the yaw rate."""
     for row in (axle.straight for axle in vehicle.steering.fixed[:1]):
         if abs(row[1]) > PARALLEL * np.linalg.norm(row):      # else it bars the way itself
             across = -(row[0] * scaled[0] + row[2] * scaled[2]) / row[1]
             return ca.vertcat(scaled[0], across, scaled[2])
+        if abs(row[0]) <= PARALLEL * np.linalg.norm(row):     # linked steering that goes aslant
+            return ca.vertcat(scaled[0], scaled[1], 0)
     return scaled
 
 

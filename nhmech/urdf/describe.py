@@ -109,7 +109,7 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
                              inferred=given is None)
     contacts, chosen = turning.contacts, [c.wheel for c in turning.contacts]
 
-    roles, mimic, more = couple(layout, roles, to_lock)
+    roles, mimic, more = couple(layout, roles, to_lock, chosen)
     notices += more + report_held(roles, to_lock)
     driven, more = choose_driven(layout, chosen, roles, tag.drive)
     notices += more

@@ -59,11 +59,29 @@ def find_axles(context: BuildContext, contacts: Sequence[Contact]) -> Steering:
             row = ca.DM(_clean(straight)) * cos + ca.DM(_clean(across)) * sin
             row[2] += trail
             found[turns[0]] = Axle(c.name, turns[0], row, straight, across, trail)
+    fixed += _linked(description, steered)
     leaders_first = [steered[name] for name in _order(steered, description)]
     steering = Steering(_binding(fixed, contacts), tuple(leaders_first), length,
                         tuple(trailing.values()))
     check_can_move(steering)
     return steering
+
+
+def _linked(description: Description, steered: dict[str, Axle]) -> list[Axle]:
+    """What two steered axles one behind the other ask of the base together, where a mimic turns
+    them oppositely, as an axle half way between them, or alike: not to yaw.
+
+    straight_a cos g + across sin g and straight_b cos g +- across sin g both vanish only where
+    straight_b -+ straight_a does.
+    """
+    found = []
+    for mimic in description.mimic:
+        if mimic.joint in steered and mimic.leader in steered:
+            one, other = steered[mimic.leader], steered[mimic.joint]
+            row = (other.straight - mimic.multiplier * one.straight) / 2
+            found.append(Axle(f"{mimic.joint} with {mimic.leader}", "", ca.SX(ca.DM(row)), row,
+                              np.zeros(3)))
+    return found
 
 
 def _binding(fixed: Sequence[Axle], contacts: Sequence[Contact]) -> tuple[Axle, ...]:

@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import cos, radians
 
+import numpy as np
+
 from ...errors import Remedy, listed
 from ..description import Mimic
 from ..elements import DrivePlugin, DriveType
@@ -15,6 +17,7 @@ from ..notice import Notice, NoticeKind
 from ..remedy import option, suggest
 from ..wheel import Wheel
 from .listed_wheels import Origin, find_joint
+from .stance import axle_R, centre_R
 from .swivels import is_caster, is_idle_caster, is_swivel
 
 # a steering axis is within 45 degrees of the vertical: a bicycle's is 18 degrees off
@@ -22,11 +25,14 @@ _UPRIGHT = cos(radians(45))
 # level joints between a steering joint and its wheel: a suspension has a swing arm, a leg has hip
 # and knee
 _SWING_ARMS = 1
+_IN_LINE = 1e-3    # of a distance: what is that little to the side is straight behind
 _SHOWN = 6         # names in the notice about joints that are held
 CUSTOM = "custom, for the file does not say: the steering, and "
 # parts of the names of wheels with a motor
 _MOTOR = "drive(?!r)|driving|traction|motor|propuls|antrieb"
 _LOAD = 0.5        # of a steered wheel's radius: smaller ones are rollers that only carry a load
+PARALLEL_AXLES = (": axles of steered wheels have to meet in one point, and those of wheels beside "
+                  "each other at equal angles are parallel")
 CHOOSE = Remedy("To choose others: <drive joint=\"...\"/> in the <nhmech> of the file, or "
                 "Wheel(..., driven=True)",
                 "To choose others: <drive joint=\"...\"/> in the element that `nhmech inspect "
@@ -149,28 +155,51 @@ def _check_lock(layout: Layout, name: str, position: float, rolling: Collection[
                            f"{joint.lower:g} .. {joint.upper:g}")
 
 
-def couple(layout: Layout, roles: Roles,
-           given: Collection[str]) -> tuple[Roles, tuple[Mimic, ...], list[Notice]]:
+def couple(layout: Layout, roles: Roles, given: Collection[str],
+           wheels: Sequence[Wheel]) -> tuple[Roles, tuple[Mimic, ...], list[Notice]]:
     """`<mimic>` among the moving joints, the roles with locked followers moved along, and notices.
 
-    Dropped, with a notice, on rolling and steering joints. A locked follower of a locked joint is
-    held where its leader puts it; a locked follower of a free joint is freed with it. Joints that
-    the user has `given` a position keep it.
+    Dropped, with a notice, on rolling and steering joints, but for one that couples front and rear
+    where no axle is fixed: the others follow from it, or contradict it. A locked follower of a
+    locked joint is held where its leader puts it; a locked follower of a free joint is freed with
+    it. Joints that the user has `given` a position keep it.
     """
     mimics = _read_mimics(layout)
     roles, notices = _free_followers(roles, mimics, given)
     roles = _hold_followers(roles, mimics, given)
-    rows = [m for m in mimics if m.joint in roles.free and m.leader in roles.moving]
+    kept = [m for m in mimics if _couples_ends(layout, roles, wheels, m)][:1]
+    rows = [*kept, *(m for m in mimics if m.joint in roles.free and m.leader in roles.moving)]
     notices += [Notice(NoticeKind.DROPPED_MIMIC,
                        f"{m.joint}: its <mimic> of {m.leader} is dropped, because {m.leader} does "
                        "not move")
                 for m in mimics if m.joint in roles.free and m.leader not in roles.moving]
-    dropped = [m.joint for m in mimics if m.joint in (*roles.rolling, *roles.steering)]
+    dropped = [m.joint for m in mimics if m.joint in (*roles.rolling, *roles.steering)
+               and m not in kept]
     if dropped:
+        why = "" if set(roles.rolling) >= set(dropped) else PARALLEL_AXLES
         notices.append(Notice(NoticeKind.DROPPED_MIMIC,
                               f"{', '.join(dropped)}: <mimic> is dropped on rolling and steering "
-                              "joints; rolling itself couples them"))
+                              f"joints; rolling itself couples them{why}"))
     return roles, tuple(rows), notices
+
+
+def _couples_ends(layout: Layout, roles: Roles, wheels: Sequence[Wheel], mimic: Mimic) -> bool:
+    """Whether two steering joints, one behind the other, turn alike or oppositely and nothing but
+    them says where the robot turns: with that, rolling has one steering angle left. Wheels beside
+    each other at equal angles would scrub."""
+    held = [wheel for wheel in wheels if wheel.traits.held]
+    above = [[joint.name for joint in layout.path(layout.carrier(wheel))
+              if joint.name in roles.steering] for wheel in held]
+    steered = {names[0]: wheel for wheel, names in zip(held, above) if len(names) == 1}
+    one, other = steered.get(mimic.joint), steered.get(mimic.leader)
+    if (abs(mimic.multiplier) != 1 or mimic.offset or not all(above)
+            or one is None or other is None or one.axis is None
+            or any(is_swivel(layout, name, wheels) for name in (mimic.joint, mimic.leader))):
+        return False
+    apart = centre_R(layout, one) - centre_R(layout, other)
+    axis, same = (layout.axis_R(layout.joints[name]) for name in (mimic.joint, mimic.leader))
+    return bool(abs(apart @ axle_R(layout, one)) < _IN_LINE * np.linalg.norm(apart)
+                and np.allclose(axis, same, rtol=0.0, atol=_IN_LINE))
 
 
 def _read_mimics(layout: Layout) -> list[Mimic]:
