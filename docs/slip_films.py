@@ -66,11 +66,12 @@ class Shot(NamedTuple):
     shown: tuple[int, int]  # as in `film`
     aside: tuple[int, int] = (0, 0)
     slower: float = 1.0  # than the run
+    quality: int | None = None  # as in `film`
 
 
 FILMS = {"slip_skid_turn": Shot(skid_turn, (405, 270), (5, 22)),
          "slip_lost_rear": Shot(lost_rear, (390, 260), (-25, 0)),
-         "slip_wheelie": Shot(wheelie, (240, 160), slower=2.0)}
+         "slip_wheelie": Shot(wheelie, (240, 160), slower=2.0, quality=26)}
 
 
 def main(names: list[str]) -> None:
@@ -81,7 +82,8 @@ def main(names: list[str]) -> None:
             print(name, *run.phases, sep="\n  ")
             html = nhmech.save_html(run.simulated, run, Path(folder) / f"{name}.html")
             at = np.arange(run.t[0], run.t[-1], 1 / FPS / shot.slower)
-            film(html, IMAGES / f"{name}.webp", at, aside=shot.aside, shown=shot.shown)
+            film(html, IMAGES / f"{name}.webp", at, aside=shot.aside, shown=shot.shown,
+                 quality=shot.quality)
 
 
 if __name__ == "__main__":

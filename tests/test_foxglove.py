@@ -140,7 +140,7 @@ def test_what_is_no_message_is_told_once_a_second(serve, connect, capsys):
     client.listen(0.2)
     tick(server, 0, 2)
     said = capsys.readouterr().out
-    assert said.count("a message on /cmd_vel is no geometry_msgs/msg/Twist") == 1
+    assert said.count("a message on /cmd_vel is not a geometry_msgs/msg/Twist") == 1
 
 
 @pytest.mark.parametrize("words, said", [

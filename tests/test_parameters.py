@@ -235,7 +235,7 @@ def test_remarks_about_what_was_built():
     alike = nhmech.load(nhmech.urdf_path("mecanum"),
                         wheels=[nhmech.Wheel(name, "mecanum", 0.1,
                                              roller_angle=0.7) for name in names])
-    assert any("determine 2 of the base's 3 motions" in notice.text for notice in alike.notices)
+    assert any("only 2 of the base's 3 motions" in notice.text for notice in alike.notices)
     uneven = nhmech.load(
         nhmech.urdf_path("skid_steer"),
         wheels=[

@@ -155,7 +155,7 @@ def test_what_takes_too_long_is_refused_and_said():
     with pytest.raises(TooLongError):
         Writer().write(big ** 3)
     text = str(load_system("rattleback").equations())
-    assert re.search(r"= \(an expression of \d+ operations, too long to be written\)", text)
+    assert re.search(r"= \(an expression of \d+ operations, too long to print\)", text)
 
 
 def test_brackets_that_are_not_zero_are_shown():

@@ -189,7 +189,7 @@ def test_without_a_master_it_says_so(environment):
     assert code == 1 and text.startswith("error: no ROS master answers at http://127.0.0.1:9")
     assert text.count("\n") == 1
     code, text = run_node(environment | {"ROS_MASTER_URI": "nonsense"})
-    assert code == 1 and text == "error: ROS_MASTER_URI is none: invalid master URI: nonsense\n"
+    assert code == 1 and text == "error: ROS_MASTER_URI is invalid: invalid master URI: nonsense\n"
 
 
 XACRO = """<robot name="van" xmlns:xacro="http://www.ros.org/wiki/xacro">

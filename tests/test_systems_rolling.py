@@ -324,7 +324,7 @@ def test_what_is_not_conserved():
     assert strays(disc, vertical) > 0.1, "the ground turns the disc about the vertical"
     chaplygin = chaplygin_ball.example()
     s = symbols(chaplygin.constrained.system)
-    inner = chaplygin_ball.attitude(s) @ (
+    inner = chaplygin_ball.body_rotation(s) @ (
         ca.vertcat(s.p.I1, s.p.I2, s.p.I3) * chaplygin_ball.spin(s)
     )
     assert strays(chaplygin, inner) > 0.1, (
