@@ -22,7 +22,7 @@ PICTURES ?=
 
 help:
 	@echo "make demo    a vehicle drives in the browser; also writes $(OUT)/demo.html"
-	@echo "make test    lint, and run the tests in one process more than there are cores"
+	@echo "make test    lint, and run the tests in as many processes as there are cores"
 	@echo "             (make test TESTS='-k carriage' runs some, WORKERS=0 in one process)"
 	@echo "make lint    ruff and mypy alone"
 	@echo "make soak    run the long tests"

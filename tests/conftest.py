@@ -45,12 +45,6 @@ def pytest_addoption(parser):
                      help="run the files, and the tests of each, in an order of this seed's")
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers():
-    """One process more than there are cores: tests of browsers, nodes and kills wait in part."""
-    return (os.cpu_count() or 1) + 1
-
-
 def pytest_collection_modifyitems(config, items):
     """No test needs another one. What the tests of a file share is made once all the same."""
     seed = config.getoption("--shuffle")
