@@ -1,4 +1,4 @@
-"""Adaptive methods against Runge-Kutta with a fixed step: wall time at equal error.
+"""Adaptive methods against Runge-Kutta with a fixed step: processor time at equal error.
 
 CVODES runs on CasADi's virtual machine (which needs the rate's derivatives; compiled together with
 them it is two to six times faster and stays behind DOP853), the others on the compiled rate; RK4 in
@@ -11,22 +11,24 @@ controller that is asked each time.
 
 from __future__ import annotations
 
-import os
-import platform
-import statistics
-import time
+import sys
+from pathlib import Path
 
 import casadi as ca
 import numpy as np
 from scipy.integrate import solve_ivp
 
-import nhmech
-from nhmech.compile.adaptive import compile_adaptive
-from nhmech.compile.buffered import compile_function
-from nhmech.compile.compiler import find_compiler
-from nhmech.simulation.integration.integrators import rate_function
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-REPEATS = 5
+from common.report import machine, measured  # noqa: E402
+from common.timing import Spent, median, window  # noqa: E402
+
+import nhmech  # noqa: E402
+from nhmech.compile.adaptive import compile_adaptive  # noqa: E402
+from nhmech.compile.compiled_function import compile_function  # noqa: E402
+from nhmech.simulation.integration.integrators import rate_function  # noqa: E402
+
+REPEATS = 3
 CASES = {
     "disc": (
         dict(
@@ -45,7 +47,7 @@ TOLERANCES = [10.0 ** (-k / 2) for k in range(6, 25)]
 
 
 class Case:
-    """One motion, with its methods: (setting) -> x at the end, wall time [s]."""
+    """One motion, with its methods: (setting) -> x at the end, and what it took."""
 
     def __init__(self, name: str):
         start, self.duration = CASES[name]
@@ -63,57 +65,64 @@ class Case:
         self.ode = {"t": t, "x": x, "ode": symbolic(t, x, self.u, self.theta)}
         self.cvodes = {}
 
-    def rk4(self, dt: float) -> tuple[np.ndarray, float]:
+    def rk4(self, dt: float) -> tuple[np.ndarray, Spent]:
         steps = round(self.duration / dt)
         simulator = nhmech.Simulator(self.vehicle, dt=self.duration / steps)
         simulator.reset(**self.start)
         simulator.atlas.primary.loop(build=True)
-        begun = time.perf_counter()
-        simulator.run(self.duration, every=10 ** 9)
-        return simulator.moment.x, time.perf_counter() - begun
+        with Spent() as took:
+            simulator.run(self.duration, every=10 ** 9)
+        return simulator.moment.x, took
 
-    def scipy(self, tolerance: float) -> tuple[np.ndarray, float]:
-        begun = time.perf_counter()
-        solution = solve_ivp(lambda t, x: self.rate(t, x, self.u, self.theta)[0].copy(),
-                             (0, self.duration), self.x0,
-                             method="DOP853", rtol=tolerance, atol=tolerance)
-        return solution.y[:, -1], time.perf_counter() - begun
+    def scipy(self, tolerance: float) -> tuple[np.ndarray, Spent]:
+        with Spent() as took:
+            solution = solve_ivp(lambda t, x: self.rate(t, x, self.u, self.theta)[0].copy(),
+                                 (0, self.duration), self.x0,
+                                 method="DOP853", rtol=tolerance, atol=tolerance)
+        return solution.y[:, -1], took
 
-    def dop853(self, tolerance: float) -> tuple[np.ndarray, float]:
-        begun = time.perf_counter()
-        x, status, _ = self.adaptive.run(0.0, self.x0, self.u, self.theta, self.duration, tolerance,
-                                         tolerance)
+    def dop853(self, tolerance: float) -> tuple[np.ndarray, Spent]:
+        with Spent() as took:
+            x, status, _ = self.adaptive.run(0.0, self.x0, self.u, self.theta, self.duration,
+                                             tolerance, tolerance)
         if status:
             raise RuntimeError(f"DOP853: {status.sentence}")
-        return x, time.perf_counter() - begun
+        return x, took
 
     def run(self, asked: bool) -> float:
-        """Wall time [s] of `Simulator.run` with each 10 ms recorded."""
+        """Processor time [s] of `Simulator.run` with each 10 ms recorded."""
         nothing = np.zeros(len(self.vehicle.driven))
         simulator = nhmech.Simulator(self.vehicle, (lambda t, state: nothing) if asked else None,
                                      dt=1e-2, integrator="dop853")
-        times = []
-        for _ in range(REPEATS + 1):                            # the first one compiles
-            simulator.reset(**self.start)
-            begun = time.perf_counter()
-            simulator.run(self.duration)
-            times.append(time.perf_counter() - begun)
-        return statistics.median(times[1:])
 
-    def sundials(self, tolerance: float) -> tuple[np.ndarray, float]:
+        def again() -> Spent:
+            simulator.reset(**self.start)
+            with Spent() as took:
+                simulator.run(self.duration)
+            return took
+
+        again()                                                 # compiles
+        return median(lambda: window(again), REPEATS)
+
+    def sundials(self, tolerance: float) -> tuple[np.ndarray, Spent]:
         if tolerance not in self.cvodes:
             options = {"reltol": tolerance, "abstol": tolerance, "max_num_steps": 100_000,
                        "linear_multistep_method": "adams",
                        "nonlinear_solver_iteration": "functional"}
             self.cvodes[tolerance] = ca.integrator("cvodes", "cvodes", self.ode, 0.0, self.duration,
                                                    options)
-        begun = time.perf_counter()
-        end = self.cvodes[tolerance](x0=self.x0)["xf"].full().ravel()
-        return end, time.perf_counter() - begun
+        with Spent() as took:
+            end = self.cvodes[tolerance](x0=self.x0)["xf"].full().ravel()
+        return end, took
+
+
+def cost(method, setting: float) -> float:
+    """Processor time [s] of a method with a setting."""
+    return median(lambda: window(lambda: method(setting)[1]), REPEATS)
 
 
 def at_target(method, settings, reference: np.ndarray, target: float) -> tuple[float, float] | None:
-    """Median wall time and error of the coarsest setting that reaches the target."""
+    """Median processor time and error of the coarsest setting that reaches the target."""
     for setting in settings:
         try:
             end, _ = method(setting)
@@ -122,31 +131,28 @@ def at_target(method, settings, reference: np.ndarray, target: float) -> tuple[f
             continue
         error = np.abs(end - reference).max()
         if error <= target:
-            return statistics.median(method(setting)[1] for _ in range(REPEATS)), error
+            return cost(method, setting), error
     return None
 
 
 def main() -> None:
-    compiler = find_compiler()
-    print(f"{platform.machine()}, {os.cpu_count()} cores, nhmech {nhmech.__version__}, casadi "
-          f"{ca.__version__}, {compiler.version if compiler else 'no compiler'}; milliseconds of "
-          f"wall time (error reached), medians of {REPEATS}")
-    columns = ("RK4 in C", "DOP853 in C", "DOP853 of SciPy", "CVODES (Adams)")
-    print(f"{'':<10}{'span [s]':>9}{'error':>8}" + "".join(f"{name:>22}" for name in columns))
+    print(machine())
+    columns = "RK4 in C", "DOP853 in C", "DOP853 of SciPy", "CVODES (Adams)"
+    head = ("", *(word for name in columns for word in (f"{name} [ms]", "error")))
     for name in CASES:
         case = Case(name)
         reference, _ = case.scipy(1e-13)
+        rows = []
         for target in TARGETS:
             cells = [at_target(case.rk4, STEPS, reference, target)]
             cells += [at_target(method, TOLERANCES, reference, target)
                       for method in (case.dop853, case.scipy, case.sundials)]
-            text = "".join(f"{'-':>22}" if cell is None
-                           else f"{cell[0] * 1e3:11.2f} ({cell[1]:.1e})".rjust(22)
-                           for cell in cells)
-            print(f"{name:<10}{case.duration:9g}{target:8.0e}{text}")
-        print(f"{name:<10}{case.duration:9g}  DOP853 at 1e-13, each 10 ms recorded: "
-              f"{case.run(False) * 1e3:.2f} ms in one go, {case.run(True) * 1e3:.2f} ms with a "
-              "controller each time")
+            rows.append((f"within {target:.0e}", *(word for cell in cells for word in (
+                ("-", "-") if cell is None else (1e3 * cell[0], f"{cell[1]:.1e}")))))
+        print(measured(head, rows, f"\n{name}, {case.duration:g} s: medians of {REPEATS}"))
+        print(measured(("", "in one go [ms]", "a controller each time [ms]"),
+                       [("DOP853 at 1e-13, each 10 ms recorded",
+                         1e3 * case.run(False), 1e3 * case.run(True))], name))
 
 
 if __name__ == "__main__":

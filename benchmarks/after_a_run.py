@@ -16,7 +16,7 @@ from common.checkouts import (  # noqa: E402
     ROUNDS,
     checkouts,
     command_seconds,
-    least,
+    medians,
     printed_number,
 )
 from common.report import machine, measured  # noqa: E402
@@ -42,16 +42,16 @@ AIMS = {"export of 20,001 states, CSV [s]": 1.0, "export of 20,001 states, MCAP 
 # prints seconds, or with `save` what the memory of the process peaks at [MiB]
 RECORDED = """
 import math, resource, tempfile, nhmech
-from time import process_time
+from common.timing import Spent
 vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
 drive = lambda t, state: nhmech.JointTorque(
     {{name: 0.3 * math.sin((1 + 0.1 * i) * t) for i, name in enumerate(vehicle.driven)}})
 simulator = nhmech.Simulator(vehicle, drive, control_period=1.0)
 simulator.run(1.0)
 with tempfile.TemporaryDirectory() as folder:
-    begin = process_time()
-    simulator.run({seconds}, save={save})
-    found = process_time() - begin
+    with Spent() as took:
+        simulator.run({seconds}, save={save})
+    found = took.processor
 print({found})
 """
 PEAK = "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024"
@@ -66,15 +66,13 @@ PEAKS = {"peak memory, 1e5 recorded steps": RECORDED.format(seconds=1e2, save=No
 CALLS = {
     f"reactions of a recorded state, {name}": f"""
 import nhmech
-from time import process_time
+from common.timing import median, seconds
 vehicle = nhmech.load(nhmech.urdf_path({name!r}))
 run = nhmech.Simulator(vehicle).run({seconds})
 wheel = vehicle.contact_names[0]
-for again in range(2):     # the second time in compiled code, if it was worth it
-    begin = process_time()
-    nhmech.Trajectory(**{{**vars(run), "system": run.system}}).force(wheel)
-    found = process_time() - begin
-print(found / len(run) * 1e6)
+forces = lambda: nhmech.Trajectory(**{{**vars(run), "system": run.system}}).force(wheel)
+forces()       # from then on in compiled code, if it was worth it
+print(median(lambda: seconds(forces)) / len(run) * 1e6)
 """ for name, seconds in (("differential_drive", 20.0), ("ackermann_car", 20.0), ("trailers", 20.0))
 }
 
@@ -90,9 +88,9 @@ def main() -> None:
             own.mkdir(exist_ok=True)
             return command_seconds(checkout, [way.format(folder=own).split() for way in ways])
 
-        rows = (least(seconds, ways, "s") + least(printed_number, RUNS, "s")
-                + least(printed_number, PEAKS, "MiB") + least(printed_number, CALLS, "us"))
-    print(measured((f"processor time, least of {ROUNDS}", *checkouts()), rows, aims=AIMS))
+        rows = (medians(seconds, ways, "s") + medians(printed_number, RUNS, "s")
+                + medians(printed_number, PEAKS, "MiB") + medians(printed_number, CALLS, "us"))
+    print(measured((f"processor time, median of {ROUNDS}", *checkouts()), rows, aims=AIMS))
 
 
 if __name__ == "__main__":

@@ -12,14 +12,14 @@ import os
 import sys
 from functools import cache
 from pathlib import Path
-from time import process_time
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common.motions import MOTIONS  # noqa: E402
-from common.report import aim, interleaved, machine, measured  # noqa: E402
+from common.report import aim, machine, measured  # noqa: E402
+from common.timing import Spent, interleaved, seconds, window  # noqa: E402
 
 import nhmech  # noqa: E402
 from nhmech.simulation.batch_input import stepper  # noqa: E402
@@ -66,22 +66,24 @@ def nhmech_measures(name: str, xi: dict, steps: int, threads: int) -> dict:
     simulator = nhmech.Simulator(vehicle, dt=DT)
 
     def scalar() -> float:
-        simulator.reset(xi=xi)
         count = steps * 50
-        start = process_time()
-        simulator.run(count * DT, every=count)
-        return count / (process_time() - start)
+
+        def run() -> Spent:
+            simulator.reset(xi=xi)
+            with Spent(count) as took:
+                simulator.run(count * DT, every=count)
+            return took
+
+        return 1 / window(run)
 
     def batch(inputs, **options):
-        def measure() -> float:
-            start = process_time()
+        def run() -> None:
             done = nhmech.simulate_batch(vehicle, x0, inputs, dt=DT, duration=steps * DT,
                                          **{"every": steps, "threads": 1, **options})
-            seconds = process_time() - start
             if not done.ok.all():
                 raise RuntimeError(done.stop[int(np.argmin(done.ok))])
-            return CASES * steps / seconds
-        return measure
+
+        return lambda: CASES * steps / seconds(run)
 
     gain = 0.01 * np.ones(u.shape[1])
     measures = {
@@ -119,12 +121,11 @@ def mujoco_measures(threads: int) -> dict:
     applied[:, :, 6:] = np.random.default_rng(0).normal(size=(CASES, 1, 2)) * 1e-3
 
     def measure(pool, n: int):
-        def run() -> float:
-            start = process_time()
+        def run() -> None:
             pool.rollout(model, data[:n], np.tile(initial, (CASES, 1)), applied,
                          control_spec=mujoco.mjtState.mjSTATE_QFRC_APPLIED)
-            return CASES * steps / (process_time() - start)
-        return run
+
+        return lambda: CASES * steps / seconds(run)
 
     pools = {n: rollout.Rollout(nthread=n if n > 1 else 0) for n in sorted({1, threads})}
     return {f"MuJoCo rollout, {n} thread{'s' * (n > 1)}": measure(pool, n)

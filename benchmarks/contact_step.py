@@ -3,17 +3,22 @@ of the contact problem beside each other: ours, and Pinocchio's PGS and ADMM."""
 
 from __future__ import annotations
 
+import os
 import sys
+from functools import partial
 from pathlib import Path
 from statistics import median
-from time import perf_counter, thread_time
 
-import numpy as np
-import pinocchio as pin
+# threads of BLAS that wait for work take processor time
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np  # noqa: E402
+import pinocchio as pin  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common.report import machine, measured  # noqa: E402
+from common.timing import Spent, interleaved, seconds, window  # noqa: E402
 
 import nhmech  # noqa: E402
 from nhmech.simulation.contact.contact_problem import ContactProblem  # noqa: E402
@@ -22,7 +27,8 @@ from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms  # noqa: E4
 
 VEHICLES = ("ball", "differential_drive", "ackermann_car", "mecanum", "swerve")
 DT, STEPS, STARTS = 1e-3, 50, 20
-ROLLING, TURNS = 2000, 40        # steps of a run that rolls, and runs
+ROLLING = 2000                   # steps of a run that rolls
+EACH = 1e-3                      # [s] for which one step of many is taken again and again
 MOST = 100_000                   # iterations of Pinocchio's solvers
 
 
@@ -49,16 +55,28 @@ def in_a_run(name: str) -> float:
     vehicle, rng = nhmech.load(nhmech.urdf_path(name)), np.random.default_rng(3)
     simulator = nhmech.Simulator(vehicle, dt=DT, contact="coulomb", mu=0.3, on_fall="ignore")
     names, times = vehicle.algebroid.v_names, []
-    for _ in range(STARTS + 1):
+    for _ in range(STARTS):
         w = rng.normal(size=len(names)) / vehicle.constrained.scales
         w[2:5] = 0
-        simulator.reset(v=dict(zip(names, w)))
-        begin = thread_time()
-        run = simulator.run(STEPS * DT)
-        taken = thread_time() - begin
+        taken, run = sliding_run(simulator, dict(zip(names, w)))
         if not run.rolled[1:].any():
-            times.append(taken / STEPS)
-    return 1e6 * median(times[1:])                            # the first one builds the code
+            times.append(taken)
+    return 1e6 * median(times)
+
+
+def sliding_run(simulator: nhmech.Simulator, v: dict) -> tuple[float, nhmech.Trajectory]:
+    """Processor time of a step [s], and the run."""
+    runs: list[nhmech.Trajectory] = []
+
+    def again() -> Spent:
+        simulator.reset(v=v)
+        with Spent(STEPS) as took:
+            runs.append(simulator.run(STEPS * DT))
+        return took
+
+    again()                                                   # builds the code
+    taken = window(again)
+    return taken, runs[-1]
 
 
 def cost(name: str) -> tuple:
@@ -68,37 +86,37 @@ def cost(name: str) -> tuple:
     for i, (step, motion, u) in enumerate(runs(name, take=True)):
         if i == 0:
             step.advance(motion, u, DT)                       # builds the code
-        begin = thread_time()
-        step.advance(motion, u, DT)
-        compiled.append(thread_time() - begin)
+        compiled.append(seconds(partial(step.advance, motion, u, DT), EACH))
         if i % 50 == 10:
-            begin = thread_time()
-            step.glide.take_in_python(motion, u, DT, np.flatnonzero(motion.closed))
-            plain.append(thread_time() - begin)
+            in_python = partial(step.implicit.take_in_python, motion, u, DT,
+                                np.flatnonzero(motion.closed))
+            plain.append(seconds(in_python, EACH))
     return (name, in_a_run(name), *(1e6 * part(compiled) for part in (median, np.mean)),
             1e6 * np.percentile(compiled, 99), 1e6 * median(plain))
 
 
 def rolling(name: str, period: float | None) -> tuple:
-    """Processor time of a step of a run that rolls, ideally and by Coulomb's law, the least of
-    several runs in turn; controllers are asked every so many seconds."""
+    """Processor time of a step of a run that rolls, ideally and by Coulomb's law, in turn;
+    controllers are asked every so many seconds."""
     vehicle = nhmech.load(nhmech.urdf_path(name))
     inputs = 0.01 * np.ones(len(vehicle.driven))
     controller = None if period is None else lambda t, state: inputs
-    runs, times = [], []
+
+    def run_of(simulator: nhmech.Simulator) -> Spent:
+        simulator.reset(xi={vehicle.speeds[0]: 0.3})
+        with Spent(ROLLING) as took:
+            simulator.run(ROLLING * DT, every=100)
+        return took
+
+    measures = {}
     for how in ({}, {"contact": "coulomb", "mu": 0.9}):
         simulator = nhmech.Simulator(vehicle, controller, dt=DT, control_period=period or DT,
                                      integrator="rk4", **how)
         simulator.compile()
-        runs.append(simulator)
-        times.append([])
-    for _ in range(TURNS):
-        for simulator, taken in zip(runs, times):
-            simulator.reset(xi={vehicle.speeds[0]: 0.3})
-            begin = thread_time()
-            simulator.run(ROLLING * DT, every=100)
-            taken.append((thread_time() - begin) / ROLLING)
-    ideal, coulomb = (1e6 * min(taken) for taken in times)
+        again = partial(run_of, simulator)
+        again()
+        measures["coulomb" if how else "ideal"] = partial(window, again)
+    ideal, coulomb = (1e6 * cost for cost in interleaved(measures).values())
     asked = "" if period is None else f", asked every {1e3 * period:g} ms"
     return name + asked, ideal, coulomb, f"{100 * (coulomb / ideal - 1):+.1f}"
 
@@ -117,7 +135,7 @@ def problems(name: str) -> list[tuple[np.ndarray, np.ndarray, list]]:
     try:
         for i, (step, motion, u) in enumerate(runs(name, take=True)):
             if i % 25 == 5:
-                step.glide.take_in_python(motion, u, DT, np.flatnonzero(motion.closed))
+                step.implicit.take_in_python(motion, u, DT, np.flatnonzero(motion.closed))
     finally:
         ContactProblem.solve = solve
     return found
@@ -158,20 +176,19 @@ def by_pinocchio(kind: str, tolerance: float):
             setattr(settings, f"absolute_{what}_tol", tolerance)
             setattr(settings, f"relative_{what}_tol", tolerance)
         operator, right = pin.DelassusOperatorDense(W[np.ix_(order, order)]), g[order]
-        begin = perf_counter()
-        solver.solve(operator, right, models, datas, settings, result)
-        seconds = perf_counter() - begin
+        with Spent() as took:
+            solver.solve(operator, right, models, datas, settings, result)
         P = np.zeros(len(g))
         P[order] = result.retrieveConstraintImpulses()
-        return P, seconds
+        return P, took.wall
     return solve
 
 
 def by_newton(W, g, cones):
     problem = ContactProblem(W, g, cones)
-    begin = perf_counter()
-    P, _ = problem.solve(np.zeros(len(g)))
-    return P, perf_counter() - begin
+    with Spent() as took:
+        P, _ = problem.solve(np.zeros(len(g)))
+    return P, took.wall
 
 
 SOLVERS = {"ours (NumPy)": by_newton, "PGS to 1e-12": by_pinocchio("PGS", 1e-12),
@@ -184,9 +201,9 @@ def compare(given: list[tuple[np.ndarray, np.ndarray, list]]) -> list[tuple]:
     for solver, solve in SOLVERS.items():
         errors, times = [], []
         for problem in given:
-            P, seconds = solve(*problem)
+            P, taken = solve(*problem)
             errors.append(residual(*problem, P))
-            times.append(seconds)
+            times.append(taken)
         rows.append((solver, 1e6 * median(times), 1e6 * max(times), median(errors),
                      max(errors), f"{sum(error <= 1e-9 for error in errors)}/{len(errors)}"))
     return rows

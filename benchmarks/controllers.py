@@ -11,13 +11,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from common.checkouts import ROUNDS, checkouts, least, printed_number  # noqa: E402
+from common.checkouts import ROUNDS, checkouts, medians, printed_number  # noqa: E402
 from common.report import machine, measured  # noqa: E402
 
-STEPS = 5000
 CODE = """
 import numpy as np
-from time import process_time
+from common.timing import median, seconds
 import nhmech
 from nhmech import JointTorque, JointVelocity, Simulator
 vehicle = nhmech.load(nhmech.urdf_path("differential_drive"))
@@ -27,12 +26,7 @@ simulator = Simulator(vehicle, {controller}, mode={mode!r})
 simulator.reset()
 simulator.atlas.primary.loop(build=True)
 simulator.step()
-found = []
-for _ in range(7):
-    begin = process_time()
-    {call}
-    found.append(process_time() - begin)
-print(min(found) / {steps} * 1e6)
+print(median(lambda: seconds(lambda: {call})) / {steps} * 1e6)
 """
 CONTROLLERS = {
     "none": ("None", "dynamic"),
@@ -48,17 +42,18 @@ CONTROLLERS["a law in the loop"] = (
 AIMS = {f"{name}, {call} [us]": aim for call in ("step()", "run()") for name, aim in (
     ("an array", 2.5), ("JointTorque", 4.0), ("JointVelocity", 6.0),
     ("JointVelocity, kinematic", 6.0))}
-CALLS = {"step()": "for _ in range({steps}): simulator.step()",
-         "run()": "simulator.run({steps} * simulator.dt)"}
+# with the steps that they take
+CALLS = {"step()": ("simulator.step()", 1), "run()": ("simulator.run(5000 * simulator.dt)", 5000)}
 
 
 def main() -> None:
     print(machine())
-    codes = {f"{name}, {what}": CODE.format(controller=controller, mode=mode, steps=STEPS,
-                                            call=call.format(steps=STEPS))
-             for name, (controller, mode) in CONTROLLERS.items() for what, call in CALLS.items()}
-    rows = least(printed_number, codes, "us")
-    print(measured((f"processor time of a step, least of {ROUNDS}", *checkouts()), rows,
+    codes = {f"{name}, {what}": CODE.format(controller=controller, mode=mode, steps=steps,
+                                            call=call)
+             for name, (controller, mode) in CONTROLLERS.items()
+             for what, (call, steps) in CALLS.items()}
+    rows = medians(printed_number, codes, "us")
+    print(measured((f"processor time of a step, median of {ROUNDS}", *checkouts()), rows,
                    aims=AIMS))
 
 

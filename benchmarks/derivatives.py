@@ -6,31 +6,22 @@ python benchmarks/derivatives.py [robot ...]
 
 from __future__ import annotations
 
-import statistics
 import sys
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common.report import aim, machine  # noqa: E402
+from common.timing import ROUNDS, interleaved, seconds  # noqa: E402
 
 import nhmech  # noqa: E402
 from nhmech.analysis.derivatives import step_adjoint, step_jacobian  # noqa: E402
-from nhmech.compile.buffered import compile_function  # noqa: E402
+from nhmech.compile.compiled_function import compile_function  # noqa: E402
 from nhmech.simulation.integration.integrators import advance_function  # noqa: E402
 from nhmech.simulation.integration.schemes import RK4  # noqa: E402
 
-ROUNDS, CALLS, DT = 15, 300, 1e-3
+DT = 1e-3
 ROBOTS = ("differential_drive", "disc", "mecanum", "ackermann_car", "bicycle", "trailers")
-
-
-def once(function) -> float:
-    """Microseconds a call of compiled code, without Python's arrays around it."""
-    begun = time.process_time()
-    for _ in range(CALLS):
-        function.trigger()
-    return (time.process_time() - begun) / CALLS * 1e6
 
 
 def main(names) -> None:
@@ -50,14 +41,14 @@ def main(names) -> None:
         jacobian, adjoint = step_jacobian(vehicle, DT), step_adjoint(vehicle, DT)
         x, u, theta = simulator.moment.x, simulator.moment.u, vehicle.theta
         step(0.0, x, u, theta, DT), jacobian(0.0, x, u, theta), adjoint(0.0, x, u, theta, x)
-        rounds = [[once(function) for function in (step, jacobian.evaluate,
-                                                   adjoint.evaluate)] for _ in range(ROUNDS)]
-        plain = statistics.median(row[0] for row in rounds)
-        forward, reverse = (statistics.median(row[i] / row[0] for row in rounds) for i in (1, 2))
-        print(
-            f"{name:<20}{len(x):4d}{len(u):4d}{len(theta):8d}{plain:12.2f}{forward:12.1f}{reverse:10.1f}"
-        )
-        worst = max(worst, reverse)
+        # compiled code, without Python's arrays around it
+        cost = interleaved({what: lambda call=call: seconds(call.trigger) for what, call in
+                            (("step", step), ("A, B, C", jacobian.evaluate),
+                             ("adjoint", adjoint.evaluate))})
+        plain, forward, reverse = cost.values()
+        print(f"{name:<20}{len(x):4d}{len(u):4d}{len(theta):8d}{1e6 * plain:12.2f}"
+              f"{forward / plain:12.1f}{reverse / plain:10.1f}")
+        worst = max(worst, reverse / plain)
     aim("adjoint of a step, in steps, the worst of these", worst, 4, least=False)
 
 

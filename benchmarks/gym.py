@@ -11,29 +11,25 @@ from pathlib import Path
 
 sys.path[0] = str(Path(__file__).resolve().parent)
 
-from common.checkouts import ROUNDS, checkouts, least, printed_number  # noqa: E402
+from common.checkouts import ROUNDS, checkouts, medians, printed_number  # noqa: E402
 from common.report import machine, measured  # noqa: E402
 
 VEHICLES = "differential_drive", "ackermann_car"
 LANES = 64, 1024
-CALLS = 50
 # prints microseconds per step and lane; a step of 0.05 s
 CODE = """
 import numpy as np
-from time import process_time
+from common.timing import median, seconds
 from nhmech.gym import PathFollowingEnv, PathFollowingVectorEnv
 env, lanes = {environment}, {lanes}
 rng = np.random.default_rng(0)
 env.reset(seed=0)
-found = []
-for _ in range(20):
-    begin = process_time()
-    for _ in range({calls}):
-        _, _, ended, cut, _ = env.step(rng.uniform(-1, 1, env.action_space.shape))
-        if lanes == 1 and (ended or cut):
-            env.reset()
-    found.append(process_time() - begin)
-print(min(found[1:]) / {calls} / lanes * 1e6)
+def step():
+    _, _, ended, cut, _ = env.step(rng.uniform(-1, 1, env.action_space.shape))
+    if lanes == 1 and (ended or cut):
+        env.reset()
+step()
+print(median(lambda: seconds(step)) / lanes * 1e6)
 """
 ONE, MANY = "PathFollowingEnv({name!r})", "PathFollowingVectorEnv({lanes}, {name!r})"
 # of a differential drive: 2e4, 8e5 and 4e6 steps a second
@@ -43,10 +39,10 @@ AIMS = {1: 50.0, 64: 1.25, 1024: 0.25}
 def main() -> None:
     print(machine(("gymnasium",)))
     codes = {label(name, lanes): CODE.format(
-        environment=(ONE if lanes == 1 else MANY).format(name=name, lanes=lanes), lanes=lanes,
-        calls=CALLS) for name in VEHICLES for lanes in (1, *LANES)}
-    print(measured((f"processor time, least of {ROUNDS}", *checkouts()),
-                   least(printed_number, codes, "us"),
+        environment=(ONE if lanes == 1 else MANY).format(name=name, lanes=lanes), lanes=lanes)
+             for name in VEHICLES for lanes in (1, *LANES)}
+    print(measured((f"processor time, median of {ROUNDS}", *checkouts()),
+                   medians(printed_number, codes, "us"),
                    aims={f"{label(VEHICLES[0], lanes)} [us]": aim for lanes, aim in AIMS.items()}))
 
 

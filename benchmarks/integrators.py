@@ -23,7 +23,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from time import process_time
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -32,7 +31,8 @@ from scipy.spatial.transform import Rotation
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common.discrete_lagrange_dalembert import DiscreteLagrangeDAlembert  # noqa: E402
-from common.report import machine, table  # noqa: E402
+from common.report import machine, measured  # noqa: E402
+from common.timing import Spent, window  # noqa: E402
 
 import nhmech  # noqa: E402
 from nhmech.simulation.integration.schemes import FIXED, SCHEMES  # noqa: E402
@@ -136,9 +136,9 @@ def main() -> None:
         draw(cases, chosen.steps, chosen.plots)
         return
     for case in cases:
-        print(table(("", "error at 5 s", "order", "energy", "integrals", "ns/step"),
-                    rows(case, chosen.steps),
-                    f"\n{case.name}, dt = {case.dt:g} s, {chosen.steps} steps"))
+        print(measured(("", "error at 5 s", "order", "energy", "integrals", "step [ns]"),
+                       rows(case, chosen.steps),
+                       f"\n{case.name}: dt = {case.dt:g} s, {chosen.steps} steps"))
 
 
 def rows(case: Case, steps: int) -> list[tuple]:
@@ -188,11 +188,18 @@ def order(case: Case, integrator: str) -> float:
 
 # -- drift -----------------------------------------------------------------------------------------
 def long_run(case: Case, integrator: str, steps: int) -> tuple[nhmech.Trajectory, float]:
-    simulator = case.start(integrator, case.dt)
-    simulator.compile()
-    begun = process_time()
-    run = simulator.run(steps * case.dt, every=max(1, steps // KEPT))
-    return run, process_time() - begun
+    """With what it costs [s]."""
+    runs: list[nhmech.Trajectory] = []
+
+    def again() -> Spent:
+        simulator = case.start(integrator, case.dt)
+        simulator.compile()
+        with Spent() as took:
+            runs.append(simulator.run(steps * case.dt, every=max(1, steps // KEPT)))
+        return took
+
+    cost = window(again)
+    return runs[-1], cost
 
 
 def drift(case: Case, run: nhmech.Trajectory) -> tuple:

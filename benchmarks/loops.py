@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from common.checkouts import ROUNDS, checkouts, least, printed_number  # noqa: E402
+from common.checkouts import ROUNDS, checkouts, medians, printed_number  # noqa: E402
 from common.report import machine, measured  # noqa: E402
 
 # vehicle -> speeds at the start
@@ -20,37 +20,35 @@ STARTS = {"differential_drive": {"left_wheel_joint": 3.0, "right_wheel_joint": 2
           "bicycle": {"rear_wheel_joint": 15.0}}
 LOOP = """
 import nhmech
-from time import process_time
+from common.timing import Spent, median, window
 vehicle = nhmech.load(nhmech.urdf_path({name!r}))
 simulator = nhmech.Simulator(vehicle)
 simulator.reset()
 simulator.atlas.primary.loop(build=True)
-found = []
-for _ in range(15):
+def runs():
     simulator.reset(xi={xi})
-    begin = process_time()
-    assert simulator.run(20.0, every=20000).stop == "duration"
-    found.append(process_time() - begin)
-print(min(found) / 20000 * 1e6)
+    with Spent(20000) as took:
+        run = simulator.run(20.0, every=20000)
+    assert run.stop == "duration"
+    return took
+print(median(lambda: window(runs)) * 1e6)
 """
 BATCH = """
 import nhmech
 import numpy as np
-from time import process_time
+from common.timing import median, seconds
 vehicle = nhmech.load(nhmech.urdf_path({name!r}))
 x0 = np.tile(nhmech.start_states(vehicle, [(0, 0, 0)], xi={xi}), (1000, 1))
 u = np.random.default_rng(0).normal(size=(1000, vehicle.constrained.system.u.numel())) * 1e-3
-found = []
-for _ in range(12):
-    begin = process_time()
-    nhmech.simulate_batch(vehicle, x0, u, dt=1e-3, duration=2.0, every=2000, threads=1)
-    found.append(process_time() - begin)
-print(min(found[1:]) / 2000 * 1e6)
+batch = lambda: nhmech.simulate_batch(vehicle, x0, u, dt=1e-3, duration=2.0, every=2000, threads=1)
+batch()
+print(median(lambda: seconds(batch)) / 2000 * 1e6)
 """
 # the longest of the steps that begin within some seconds; by the clock, for a stall waits
 FIRST = """
 import os, tempfile
-from time import perf_counter
+from time import monotonic
+from common.timing import Spent
 with tempfile.TemporaryDirectory() as cache:
     os.environ["NHMECH_CACHE"] = cache
     import nhmech
@@ -58,16 +56,13 @@ with tempfile.TemporaryDirectory() as cache:
     simulator = nhmech.Simulator(vehicle, lambda t, state: None)
     simulator.reset(xi={xi})
     simulator.step()
-    begin = last = perf_counter()
-    longest = 0.0
-    while last - begin < 6.0:
+    end, longest = monotonic() + 6.0, 0.0
+    while monotonic() < end:
         if simulator.t > 2.0:
             simulator.reset(xi={xi})
-            last = perf_counter()
-        simulator.step()
-        now = perf_counter()
-        longest = max(longest, now - last)
-        last = now
+        with Spent() as took:
+            simulator.step()
+        longest = max(longest, took.wall)
 print(longest * 1e3)
 """
 AIMS = {"loop, bicycle [us]": 1.3, "batch of 1000, differential_drive [us]": 1e3 / 120}
@@ -80,8 +75,8 @@ def main() -> None:
                for name, xi in STARTS.items()}
     first = {"bicycle, longest step() of the first 6 s from an empty cache":
              FIRST.format(name="bicycle", xi=STARTS["bicycle"])}
-    rows = (least(printed_number, loops | batches, "us") + least(printed_number, first, "ms"))
-    print(measured((f"least of {ROUNDS}", *checkouts()), rows, aims=AIMS))
+    rows = (medians(printed_number, loops | batches, "us") + medians(printed_number, first, "ms"))
+    print(measured((f"median of {ROUNDS}", *checkouts()), rows, aims=AIMS))
 
 
 if __name__ == "__main__":

@@ -14,29 +14,26 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from common.checkouts import ROUNDS, checkouts, least, printed_number  # noqa: E402
+from common.checkouts import ROUNDS, checkouts, medians, printed_number  # noqa: E402
 from common.report import machine, measured  # noqa: E402
 
 # from the file to the first steps, without the imports
 START = """
-from time import process_time
+from common.timing import Spent
 import nhmech, nhmech.vehicle.build, nhmech.simulation.simulator
 knows_falls = "on_fall" in nhmech.Simulator.__init__.__annotations__
-begin = process_time()
-vehicle = nhmech.load({source})
-nhmech.Simulator(vehicle, **(dict(on_fall="ignore") if knows_falls else dict())).run(0.01)
-print(process_time() - begin)
+said = dict(on_fall="ignore") if knows_falls else dict()
+with Spent() as took:
+    nhmech.Simulator(nhmech.load({source}), **said).run(0.01)
+print(took.processor)
 """
 ANOTHER = """
-from time import process_time
+from common.timing import median, seconds
 import nhmech
 vehicle = nhmech.load(nhmech.urdf_path({name!r}))
-found = []
-for _ in range(10):
-    begin = process_time()
-    nhmech.Simulator(vehicle).run({seconds})
-    found.append(process_time() - begin)
-print(min(found) * 1e3)
+another = lambda: nhmech.Simulator(vehicle).run({seconds})
+another()
+print(median(lambda: seconds(another)) * 1e3)
 """
 AIMS = {"warm start, bicycle [s]": 0.4, "warm start, pr2 [s]": 0.6,
         "another simulator and 10 s, differential_drive [ms]": 11.0}
@@ -56,8 +53,8 @@ def main() -> None:
              for name, seconds in (("differential_drive", 10.0), ("ackermann_car", 1.0))}
     with tempfile.TemporaryDirectory() as cache:
         os.environ["NHMECH_CACHE"] = cache
-        rows = least(printed_number, warm, "s") + least(printed_number, again, "ms")
-    print(measured((f"processor time, least of {ROUNDS}", *checkouts()), rows, aims=AIMS))
+        rows = medians(printed_number, warm, "s") + medians(printed_number, again, "ms")
+    print(measured((f"processor time, median of {ROUNDS}", *checkouts()), rows, aims=AIMS))
 
 
 if __name__ == "__main__":

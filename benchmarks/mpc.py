@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from pathlib import Path
 
 # at these sizes its threads cost more than they do
@@ -15,7 +14,8 @@ import numpy as np  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from common.report import aim, machine, table  # noqa: E402
+from common.report import aim, machine, measured  # noqa: E402
+from common.timing import Spent  # noqa: E402
 
 import nhmech  # noqa: E402
 from nhmech.control.mpc import MPC  # noqa: E402
@@ -36,14 +36,13 @@ def main() -> None:
             took, rms = solutions(vehicle, MPC(vehicle, make_path("figure8", size), speed=0.5,
                                                stages=stages))
             median, most = 1e3 * np.median(took), 1e3 * np.quantile(took, 0.99)
-            rows.append((name, str(stages), median, most, f"{median / PERIOD / 10:.1f} %",
+            rows.append((f"{name}, {stages} stages", median, most, f"{median / PERIOD / 10:.1f} %",
                          1e3 * rms))
             if stages == 20:
                 aim(f"MPC of {name}, 20 stages: median solution [ms] of a {1e3 * PERIOD:g} ms "
                     "period", median, 1e3 * PERIOD / 2, least=False)
-    print(table(("", "stages", "median [ms]", "99 % [ms]", f"of {1e3 * PERIOD:g} ms",
-                 "lateral RMS [mm]"),
-                rows, "\nOne solution"))
+    print(measured(("", "median [ms]", "99 % [ms]", f"of {1e3 * PERIOD:g} ms",
+                    "lateral RMS [mm]"), rows, "\nOne solution"))
 
 
 def solutions(vehicle, controller: MPC) -> tuple[list[float], float]:
@@ -51,9 +50,9 @@ def solutions(vehicle, controller: MPC) -> tuple[list[float], float]:
     took: list[float] = []
 
     def timed(t, state):
-        begun = time.perf_counter()
-        u = controller(t, state)
-        took.append(time.perf_counter() - begun)
+        with Spent() as one:
+            u = controller(t, state)
+        took.append(one.wall)
         return u
 
     simulator = nhmech.Simulator(vehicle, timed, dt=PERIOD / 10, control_period=PERIOD)

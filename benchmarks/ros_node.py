@@ -21,6 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common.report import machine, measured  # noqa: E402
+from common.timing import Spent  # noqa: E402
 
 VEHICLES = ("differential_drive", "ackermann_car", "swerve", "trailers")
 RATE, EVERY = 100.0, 5          # ticks in a second, and in the time between two commands
@@ -61,11 +62,11 @@ def run_in_real_time(name, seconds, **parameters):
         due = start + k / RATE
         time.sleep(max(due - time.monotonic(), 0.0))
         late.append(time.monotonic() - due)
-        before = time.process_time()
-        if k % EVERY == 0:
-            node.inputs["cmd_vel"].take(command(k / RATE), time.monotonic())
-        node.tick(time.monotonic())
-        cost.append(time.process_time() - before)
+        with Spent() as took:
+            if k % EVERY == 0:
+                node.inputs["cmd_vel"].take(command(k / RATE), time.monotonic())
+            node.tick(time.monotonic())
+        cost.append(took.processor)
     late.sort()
     passed = time.monotonic() - start
     return (started, late[-1], late[int(0.999 * len(late))], late[len(late) // 2], max(cost),
@@ -83,18 +84,20 @@ def run_for_long(name, messages):
     time [s]."""
     node, command = make_node(name, dt=0.01, cmd_vel_timeout=0.0)
     made = ticks = 0
-    early, begin = 0.0, time.process_time()
-    while made < messages:
-        if ticks % EVERY == 0:
-            node.inputs["cmd_vel"].take(command(ticks / RATE), ticks / RATE)
-            made += 1
-        made += len(node.tick(ticks / RATE))
-        ticks += 1
-        if not early and made > messages / 10:
-            gc.collect()
-            early = resident()
-    gc.collect()
-    return early, resident(), time.process_time() - begin
+    early = 0.0
+    with Spent() as took:
+        while made < messages:
+            if ticks % EVERY == 0:
+                node.inputs["cmd_vel"].take(command(ticks / RATE), ticks / RATE)
+                made += 1
+            made += len(node.tick(ticks / RATE))
+            ticks += 1
+            if not early and made > messages / 10:
+                gc.collect()
+                early = resident()
+        gc.collect()
+
+    return early, resident(), took.processor
 
 
 def main():

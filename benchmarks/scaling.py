@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from time import perf_counter, process_time
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common.generated import dead_joints, trailers, wheels  # noqa: E402
-from common.report import interleaved, machine, measured  # noqa: E402
+from common.report import machine, measured  # noqa: E402
+from common.timing import Spent, interleaved, window  # noqa: E402
 
 import nhmech  # noqa: E402
 from nhmech.compile.status import Status  # noqa: E402
@@ -40,18 +40,17 @@ def main() -> None:
 def series(make, sizes) -> list[tuple]:
     steps, rows = {}, []
     for n in sizes:
-        begin = perf_counter()
-        text, options = make(n)
-        vehicle = nhmech.load(text, **options)
-        simulator = nhmech.Simulator(vehicle, dt=1e-4)
-        loop = simulator.atlas.primary.loop(build=True)
+        with Spent(children=True) as built:
+            text, options = make(n)
+            vehicle = nhmech.load(text, **options)
+            simulator = nhmech.Simulator(vehicle, dt=1e-4)
+            loop = simulator.atlas.primary.loop(build=True)
         if loop is None:
             raise SystemExit("no C compiler: nothing to measure")
-        built = perf_counter() - begin
         simulator.reset(xi={vehicle.speeds[0]: 0.5})
         steps[n] = run_of(simulator, simulator.propagator.prepare(loop))
         rows.append((str(n), str(vehicle.constrained.system.algebroid.nv), str(len(vehicle.speeds)),
-                     str(operations(vehicle)), built))
+                     str(operations(vehicle)), built.processor))
     cost = interleaved(steps)
     return [(*row, cost[n]) for row, n in zip(rows, sizes)]
 
@@ -59,13 +58,14 @@ def series(make, sizes) -> list[tuple]:
 def run_of(simulator, compiled):
     start = simulator.propagator.bookmark()
 
-    def measure() -> float:
+    def measure() -> Spent:
         simulator.propagator.restore(start)
-        begin = process_time()
-        assert compiled.run(STEPS) == Status.DONE, f"refused after {compiled.setup.done} steps"
-        return (process_time() - begin) / STEPS * 1e6
+        with Spent(STEPS) as took:
+            status = compiled.run(STEPS)
+        assert status == Status.DONE, f"refused after {compiled.setup.done} steps"
+        return took
 
-    return measure
+    return lambda: 1e6 * window(measure)
 
 
 def operations(vehicle) -> int:

@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common.programs import find_programs  # noqa: E402
 from common.report import machine, measured  # noqa: E402
+from common.timing import window  # noqa: E402
 from sliding.motion import Sliding, error  # noqa: E402
 
 STEPS = (4e-3, 1e-3, 2.5e-4)
@@ -58,12 +59,17 @@ def main() -> None:
             for how, settings in TRIED[name].items():
                 found = [program.run(motion, dt, **settings) for dt in STEPS]
                 errors = [error(end, truth) for end, _ in found]
-                good = [seconds for (_, seconds), wrong in zip(found, errors) if wrong <= GOAL]
-                rows.append((f"{name} {how}".strip(), *errors,
-                             1e3 * good[0] if good else "never"))
+                good = next((dt for dt, wrong in zip(STEPS, errors) if wrong <= GOAL), None)
+                rows.append((f"{name} {how}".strip(), *errors, "never" if good is None else
+                             1e3 * cost(program, motion, good, **settings)))
         print(measured(head, rows, f"{motion.name}: ends at {np.round(truth, 6)}"))
     if "MuJoCo" in programs:
         print(flight(programs["MuJoCo"], motions()[0][0]))
+
+
+def cost(program, motion: Sliding, dt: float, **settings) -> float:
+    """Processor time of the motion [s]."""
+    return window(lambda: program.run(motion, dt, **settings)[1])
 
 
 def flight(mujoco, motion: Sliding) -> str:

@@ -10,15 +10,15 @@ import importlib
 import json
 import os
 import pkgutil
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from common.timing import Spent  # noqa: E402
 
 REPEATS = 5
 AIMS = {"differential_drive": (2.0, 0.3), "bicycle": (6.0, None)}      # [s] cold, warm
@@ -37,30 +37,19 @@ def started(source: str, all_free: bool) -> dict[str, float]:
             importlib.import_module(f"{package.__name__}.{module.name}")
 
     free = locked_joints(source) if all_free else ()
-    clock = [spent()]
-
-    def lap() -> None:
-        clock.append(spent())
-
-    vehicle = nhmech.load(source, free=free)
-    lap()
-    chart = nhmech.Simulator(vehicle).atlas.primary
-    _ = chart.advance
-    lap()
-    chart.loop(build=True)
-    lap()
-    # an arm without a controller falls on the ground
-    if not all_free:
-        nhmech.Simulator(vehicle).run(0.01)
-    lap()
-    names = ("load", "equations", "library", "steps")
-    return dict(zip(names, (b - a for a, b in zip(clock, clock[1:]))), nxi=vehicle.frame.nxi)
-
-
-def spent() -> float:
-    """Processor time of this process and of those that it has waited for [s]."""
-    others = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + others.ru_utime + others.ru_stime
+    with Spent(children=True) as load:
+        vehicle = nhmech.load(source, free=free)
+    with Spent(children=True) as equations:
+        chart = nhmech.Simulator(vehicle).atlas.primary
+        _ = chart.advance
+    with Spent(children=True) as library:
+        chart.loop(build=True)
+    with Spent(children=True) as steps:
+        # an arm without a controller falls on the ground
+        if not all_free:
+            nhmech.Simulator(vehicle).run(0.01)
+    stages = {"load": load, "equations": equations, "library": library, "steps": steps}
+    return {name: took.processor for name, took in stages.items()} | {"nxi": vehicle.frame.nxi}
 
 
 def locked_joints(source: str) -> tuple[str, ...]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from time import perf_counter
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from common.report import interleaved, machine, measured  # noqa: E402
+from common.report import machine, measured  # noqa: E402
+from common.timing import interleaved, seconds  # noqa: E402
 
 import nhmech  # noqa: E402
 from nhmech.compile.status import Status  # noqa: E402
@@ -19,13 +19,6 @@ from nhmech.compile.status import Status  # noqa: E402
 VEHICLES = ("differential_drive", "mecanum", "ackermann_car", "pendulum")
 CALLS = 2000
 DT = 1e-3
-
-
-def microseconds(call, times: int = CALLS) -> float:
-    begin = perf_counter()
-    for _ in range(times):
-        call()
-    return (perf_counter() - begin) / times * 1e6
 
 
 def measures(name: str) -> dict:
@@ -41,22 +34,20 @@ def measures(name: str) -> dict:
     called.reset()
     steps = called.propagator.prepare(called.atlas.primary.loop(build=True))
 
-    def arithmetic() -> float:
-        """A step within one long call."""
-        begin = perf_counter()
-        assert steps.run(20 * CALLS) == Status.DONE
-        return (perf_counter() - begin) / (20 * CALLS) * 1e6
+    def many() -> None:
+        assert steps.run(CALLS) == Status.DONE
 
-    return {
-        "step() with a controller": lambda: microseconds(stepped.step),
-        "run() of one step": lambda: microseconds(lambda: called.run(DT)),
-        "run(), controller at each step": lambda: (
-            microseconds(lambda: ran.run(CALLS * DT), 1) / CALLS
-        ),
-        "one call of the compiled step": lambda: microseconds(lambda: steps.one(steps.pointer)),
-        "its arithmetic": arithmetic,
-        "an empty Python function": lambda: microseconds(lambda: None),
+    # what is called, and how many steps it takes
+    calls = {
+        "step() with a controller": (stepped.step, 1),
+        "run() of one step": (lambda: called.run(DT), 1),
+        "run(), controller at each step": (lambda: ran.run(CALLS * DT), CALLS),
+        "one call of the compiled step": (lambda: steps.one(steps.pointer), 1),
+        "its arithmetic": (many, CALLS),
+        "an empty Python function": (lambda: None, 1),
     }
+    return {what: lambda call=call, count=count: 1e6 * seconds(call) / count
+            for what, (call, count) in calls.items()}
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ import re
 import sys
 import tempfile
 from pathlib import Path
-from time import perf_counter, process_time, sleep
+from time import monotonic, sleep
 
 import numpy as np
 
@@ -16,7 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common.generated import trailers  # noqa: E402
 from common.processes import time_of_children  # noqa: E402
-from common.report import aim, interleaved, machine, table  # noqa: E402
+from common.report import aim, machine, table  # noqa: E402
+from common.timing import Spent, interleaved  # noqa: E402
 
 import nhmech  # noqa: E402
 from nhmech.view.browser import Browser, find_chromium  # noqa: E402
@@ -58,13 +59,14 @@ def loop(train, show) -> float:
     u = np.array([0.4, 0.5])
     simulator = nhmech.Simulator(train, lambda t, state: u, dt=DT)
     simulator.reset()
-    begin, used = perf_counter(), process_time()
-    while perf_counter() - begin < SECONDS:
-        for _ in range(100):
-            state = simulator.step()
-            if show is not None:
-                show(state)
-    return simulator.t / (process_time() - used)
+    with Spent() as took:
+        end = monotonic() + SECONDS
+        while monotonic() < end:
+            for _ in range(100):
+                state = simulator.step()
+                if show is not None:
+                    show(state)
+    return simulator.t / took.processor
 
 
 class Drawn:
@@ -75,7 +77,7 @@ class Drawn:
         self._browser = browser
 
     def _now(self) -> tuple[int, float, float]:
-        return self._browser.evaluate("drawn"), time_of_children(), perf_counter()
+        return self._browser.evaluate("drawn"), time_of_children(), monotonic()
 
     def __enter__(self) -> Drawn:
         self._begin = self._now()
@@ -110,13 +112,13 @@ def driven(train) -> None:
         rates, costs = [], []
         for _ in range(4):
             with Drawn(browser) as drawn:
-                begin = due = perf_counter()
-                while perf_counter() - begin < SECONDS:
+                begin = due = monotonic()
+                while monotonic() - begin < SECONDS:
                     for _ in range(round(TURN / DT)):
                         state = simulator.step()
                     viewer.display(state)
                     due += TURN
-                    sleep(max(0.0, due - perf_counter()))
+                    sleep(max(0.0, due - monotonic()))
             rates.append(drawn.rate)
             costs.append(drawn.cost)
         # the first one finds out how many pixels the browser can draw
@@ -160,21 +162,20 @@ def main() -> None:
                       f"{np.median(rates):.0f}")
                 run = nhmech.Simulator(train, lambda t, state: np.array([0.4, 0.5]),
                                        dt=DT).run(SECONDS)
-                begin, used = perf_counter(), process_time()
-                with Drawn(browser) as drawn:
+                with Drawn(browser) as drawn, Spent() as took:
                     viewer.play(run)
                 judge("played at real time", [drawn.rate], [drawn.cost], browser.evaluate("ratio"))
                 print("processor time of this program meanwhile: "
-                      f"{100 * (process_time() - used) / (perf_counter() - begin):.0f} %")
+                      f"{100 * took.processor / took.wall:.0f} %")
     driven(train)
     car = nhmech.load(nhmech.urdf_path("ackermann_car"))
     run = nhmech.Simulator(car).run(10.0)
     with tempfile.TemporaryDirectory() as folder:
         for title, overlays in (("10 s of a car", ()), ("the same with forces", ("forces",))):
-            begin = perf_counter()
-            page = nhmech.save_html(car, run, Path(folder) / "car.html", overlays=overlays)
+            with Spent() as took:
+                page = nhmech.save_html(car, run, Path(folder) / "car.html", overlays=overlays)
             print(f"page of {title}: {page.stat().st_size / 1e6:.2f} MB, written in "
-                  f"{perf_counter() - begin:.1f} s")
+                  f"{took.wall:.1f} s")
 
 
 if __name__ == "__main__":

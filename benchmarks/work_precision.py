@@ -32,7 +32,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common.motions import MOTIONS  # noqa: E402
 from common.programs import find_programs  # noqa: E402
-from common.report import Row, aim, interleaved, machine, table  # noqa: E402
+from common.report import Row, aim, machine, table  # noqa: E402
+from common.timing import Spent, interleaved, window  # noqa: E402
 
 DURATION = 10.0
 LADDER = (2.5, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4, 5e-5, 2e-5)
@@ -106,15 +107,19 @@ def ladder(program, motion, settings: dict, patience: float) -> list[Rung]:
 
 
 def climb(program, motion, steps: int, settings: dict) -> Rung | None:
-    """None where the program gives up on a step that is too coarse for it.
-    The best time of four counts where runs are short."""
+    """None where the program gives up on a step that is too coarse for it."""
+    places = []
+
+    def run():
+        place, took = program.run(motion, DURATION / steps, DURATION, **settings)
+        places.append(place)
+        return took
+
     try:
-        place, seconds = program.run(motion, DURATION / steps, DURATION, **settings)
-        if seconds < 0.05:
-            seconds = min(seconds, *(program.run(motion, DURATION / steps, DURATION,
-                                                 **settings)[1] for _ in range(3)))
+        seconds = window(run)
     except Exception:
         return None
+    place = places[-1]
     return Rung(steps,
                 float(np.nan_to_num(np.linalg.norm(place - motion.end(DURATION)), nan=np.inf)),
                 seconds, settings)
@@ -142,8 +147,8 @@ def report(programs, motion, goal: str, chosen: dict[str, Rung | None]) -> None:
     able = {name: rung for name, rung in chosen.items() if rung is not None}
 
     def measure(program, rung: Rung):
-        return lambda: program.run(motion, DURATION / rung.steps, DURATION,
-                                   **rung.settings)[1] / DURATION
+        return lambda: window(lambda: program.run(motion, DURATION / rung.steps, DURATION,
+                                                  **rung.settings)[1]) / DURATION
 
     measures = {name: measure(programs[name], rung) for name, rung in able.items()}
     with silence():
@@ -189,11 +194,11 @@ def report_controlled(programs, motion, chosen: dict[str, dict[str, Rung]]) -> N
     def measure(name: str):
         run, settings = calls[name]
 
-        def once() -> float:
-            place, seconds = run(motion, CONTROLLED, DURATION, control=give, **settings)
+        def once() -> Spent:
+            place, took = run(motion, CONTROLLED, DURATION, control=give, **settings)
             ends[name] = float(np.linalg.norm(place - motion.end(DURATION)))
-            return seconds * CONTROLLED / DURATION * 1e6
-        return once
+            return took
+        return lambda: window(once) * CONTROLLED / DURATION * 1e6
 
     def give(t: float) -> np.ndarray:
         return torques

@@ -18,7 +18,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 COLUMNS = 100
 INK, PAPER, ARROW = "#2b2f36", "#ffffff", "#3465a4"
-COMMON = ("errors", "version", "lazy", "paths", "checks", "attitude")    # used by all: no arrows
+# used by all: no arrows
+COMMON = ("errors", "version", "lazy", "once", "paths", "checks", "attitude")
 GROUPS = {                        # colour -> rooms of one department
     "#eceff3": COMMON,
     "#e3f1e3": ("symbolic", "mechanics", "systems"),

@@ -1,5 +1,6 @@
 """Sphinx: `make docs` builds these pages into out/docs."""
 
+import gc
 import importlib.util
 import inspect
 import re
@@ -18,6 +19,9 @@ from driven_pages import link, write_pages  # noqa: E402
 
 import nhmech  # noqa: E402
 from nhmech.lazy import LazyPackage  # noqa: E402
+
+# Pages live to the end of the build: to look for garbage in them takes a third of its time.
+gc.set_threshold(100_000, 10, 1000)
 
 project, author, release = "nhmech", "nhmech developers", nhmech.__version__
 copyright = "nhmech developers"

@@ -27,6 +27,8 @@ ARGUMENTS = {
     "use_sim_time": ("false", "the node publishes /clock, and all nodes follow it"),
     "publish_clock": ("", "false where somebody else publishes /clock; use_sim_time where empty"),
     "speed_factor": ("1.0", "simulated seconds in a second"),
+    "slope": ("", "how steep the ground is [rad], instead of the file's: it rises along x"),
+    "slope_direction": ("", "angle from x of the way in which it rises [rad]"),
     "namespace": ("", "of all nodes"),
     "tf_frame_prefix": ("", "of all frames, on /tf; where empty, a namespace has a topic tf of its "
                         "own"),
@@ -58,6 +60,7 @@ def start(context):
         "publish_robot_description": False,
         "use_sim_time": simulated,
     }
+    parameters |= {name: float(value[name]) for name in ("slope", "slope_direction") if value[name]}
     if prefix:
         parameters["tf_frame_prefix"] = ParameterValue(prefix, value_type=str)
     if joints:

@@ -1,10 +1,19 @@
-"""Attitudes by yaw, roll and pitch, the angles in which users give poses."""
+"""Angles: attitudes by yaw, roll and pitch, in which users give poses, and angles without turns."""
 
 from __future__ import annotations
 
+import math
 from numbers import Real
+from typing import TypeVar
 
 import numpy as np
+
+Scalar = TypeVar("Scalar", float, np.ndarray)
+
+
+def wrap(angle: Scalar) -> Scalar:
+    """The same angle in [-pi, pi) [rad]."""
+    return (angle + math.pi) % (2 * math.pi) - math.pi
 
 
 def attitude(yaw: float, roll: float = 0.0, pitch: float = 0.0) -> np.ndarray:

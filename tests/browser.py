@@ -6,10 +6,25 @@ import io
 import numpy as np
 import pytest
 
-from nhmech.view.browser import find_chromium
+from nhmech.view.browser import Browser, find_chromium
 
 needs_chromium = pytest.mark.skipif(find_chromium() is None,
                                     reason="no chromium, chromium-browser or google-chrome on PATH")
+
+
+BLANK = """for (const { prototype } of [WebGLRenderingContext, WebGL2RenderingContext])
+  for (const draw of ["drawArrays", "drawElements"]) prototype[draw] = () => {};"""
+
+
+class Undrawn(Browser):
+    """A browser in which the scene stays blank, for tests of words, keys and numbers: without a
+    graphics card, most of the time of a page goes into drawing."""
+
+    def _page(self, method: str, **parameters: object) -> dict:
+        if method == "Page.navigate":
+            super()._page("Page.enable")
+            super()._page("Page.addScriptToEvaluateOnNewDocument", source=BLANK)
+        return super()._page(method, **parameters)
 
 
 def pixels(png: bytes) -> np.ndarray:
@@ -60,19 +75,20 @@ FOCUSED = f"(() => {{ const controls = {CONTROLS};" + """
 
 def tab_through(browser) -> tuple[dict[int, str], list[str], int]:
     """Presses the Tab key until the focus has gone round: what it reached, by place; which of that
-    lies outside of the window or has no outline then; and how many controls the page shows."""
+    lies outside of the window or has no outline then; and how many controls the page shows. Where
+    the focus comes back into a page, a slow browser may skip a control: it goes round again."""
     browser._page("Emulation.setFocusEmulationEnabled", enabled=True)
     reached: dict[int, str] = {}
     bad: list[str] = []
     count = browser.evaluate(f"{CONTROLS}.length")
-    for _ in range(100):
+    for _ in range(3 * count + 3):
         browser._page("Input.dispatchKeyEvent", type="rawKeyDown", code="Tab", key="Tab",
                       windowsVirtualKeyCode=9)
         now = browser.evaluate(FOCUSED)
         if now is None:
             continue
         place, good, name = now
-        if place in reached:
+        if place in reached and len(reached) == count:
             break
         if place >= 0:      # not a panel that scrolls, which has the focus too
             reached[place] = name

@@ -22,8 +22,8 @@ import pytest
 from support import reference_case, shipped
 
 from nhmech.cli import Commands
-from nhmech.compile import loop as loops
-from nhmech.compile.background import Build
+from nhmech.compile import compiled_function, loop as loops
+from nhmech.compile.background import Build, begin_build
 from nhmech.mechanics import equations
 from nhmech.simulation import interrupts
 from nhmech.simulation.simulator import Simulator
@@ -66,6 +66,7 @@ def pytest_collection():
     yield
     gc.freeze()
     gc.enable()
+    gc.set_threshold(10_000)      # the tests make more garbage than most programs
 
 
 def base_of_run(request, tmp_path_factory) -> Path:
@@ -173,8 +174,14 @@ def no_compiler_in_the_background():
             self.atlas.chart.loop(build=True)
         return run(self, duration, **options)
 
+    def built_at_once(*order):
+        build = begin_build(*order)
+        build.wait()
+        return build
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loops, "begin_build", Build)       # it never begins
+        patch.setattr(compiled_function, "begin_build", built_at_once)
         patch.setattr(Simulator, "run", waiting)
         yield
 

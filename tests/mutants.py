@@ -1,14 +1,14 @@
 """How many small wrong changes of the core the tests notice.
 
 `python tests/mutants.py [-n COUNT] [--seed SEED] [ROOM | MODULE[:LINE] ...]` draws so many changes
-of each room of the core by lot (or of those that are named, of modules or of one line). Tests that
-come to the block of a change try it, cheap and particular ones first, until one fails or SECONDS
-have gone: where the first of a file comes to the place, the process forks, and its child goes on
-with the change through those of them in this file. What runs when a module is imported, or while
-tests are collected, is judged by tests in a process that has the change from the start. No file is
-changed. What takes much longer than unchanged counts as noticed, for it hangs; what cannot be
-noticed is explained in `EQUIVALENT` and left out; everything else that no test has noticed counts,
-reached or not.
+by lot from all that can be made in the core (or in the rooms, modules and lines that are named),
+each as likely as any other. Tests that come to the block of a change try it, cheap and particular
+ones first, until one fails or those of all ROUNDS have: where the first of a file comes to the
+place, the process forks, and its child goes on with the change through those of them in this file.
+What runs when a module is imported, or while tests are collected, is judged by tests in a process
+that has the change from the start. No file is changed. What takes much longer than unchanged counts
+as noticed, for it hangs; what cannot be noticed is explained in `EQUIVALENT` and left out;
+everything else that no test has noticed counts, reached or not.
 """
 
 from __future__ import annotations
@@ -25,9 +25,12 @@ import sys
 import tempfile
 import threading
 from collections import defaultdict
+from collections.abc import Collection, Iterable
 from contextlib import suppress
+from datetime import date
 from pathlib import Path
 
+import numpy as np
 import pytest
 from mutants_places import Mutant, blocks_with, mutants, with_all_switches
 from mutants_reach import (
@@ -42,13 +45,15 @@ from mutants_reach import (
     run_pytest,
 )
 from mutants_table import CORE, MODULES, TESTS
+from scipy.stats import binomtest
 
-ROUNDS = (1.5, 6.0, 25.0)    # [s] of processor that the tests of a round take unchanged
+ROUNDS = (1.5, 6.0, 16.0)    # [s] of processor that the tests of a round take unchanged
 FRESH = (4.0, 15.0)          # of what has the change from the start
 FEW = 0.03                   # [s] that any test takes at least
 SLOWER, START = 4.0, 5.0     # who takes so much longer and [s] more hangs
 IMPORT = 15.0                # [s] to start Python and to collect
 MEMORY = 12 << 30            # [bytes] of addresses; unchanged the tests take 4 GiB
+NOBODY = -1                  # the change that no place has
 NOTICED, OVERSEEN = 1, 0     # codes with which a child ends
 LIBRARIES = ("numpy", "scipy.linalg", "scipy.optimize", "scipy.integrate",
              "scipy.spatial.transform", "casadi", "sympy", "pinocchio", "lxml.etree",
@@ -68,6 +73,8 @@ class Choice:
                      if (found := blocks_with(module, mutant.at_import))}
             found = [test for test, one in seen.items()
                      if any(one.comes_to(module, of) for module, of in users.items())]
+            if not found:      # what it defines is used at import alone
+                found = [test for test, one in seen.items() if one.comes_to(mutant.module, None)]
         else:
             block = None if mutant.block is None else [mutant.block]
             found = [test for test, one in seen.items() if one.comes_to(mutant.module, block)]
@@ -78,7 +85,7 @@ class Choice:
         self.cost = {test: seen[test].seconds + FEW for test in found}
         self.tests = in_turn(found, {
             test: self.cost[test] * sum(bits.bit_count() for bits in seen[test].bits.values())
-            for test in found})
+            for test in found}, files_about(mutant.module, {file_of(test) for test in found}))
         self.tried = 0
 
     def next(self, budget: float) -> list[str]:
@@ -96,14 +103,25 @@ class Choice:
         return START + SLOWER * sum(self.cost[test] for test in tests)
 
 
-def in_turn(tests: list[str], price: dict[str, float]) -> list[str]:
-    """The best test of each file, then the second of each, and so on."""
+def files_about(module: str, files: Iterable[str]) -> set[str]:
+    """The files of tests that have the module's name, or import from it."""
+    name = module.rpartition("/")[2]
+    texts = {file: path.read_text(encoding="utf-8") for file in files
+             if (path := PROJECT / file).is_file()}
+    return {file for file, text in texts.items()
+            if Path(file).stem == f"test_{name}" or f".{name} import " in text}
+
+
+def in_turn(tests: list[str], price: dict[str, float], first: Collection[str] = ()) -> list[str]:
+    """The best test of each file, then the second of each, and so on; those of files that come
+    first before all others."""
     of: dict[str, int] = defaultdict(int)
     places = {}
     for test in sorted(tests, key=lambda test: (price[test], test)):
         places[test] = of[file_of(test)]
         of[file_of(test)] += 1
-    return sorted(tests, key=lambda test: (places[test], price[test], test))
+    return sorted(tests, key=lambda test: (file_of(test) not in first, places[test], price[test],
+                                           test))
 
 
 # -- changes that are tried in the process that has come to them -----------------------------------
@@ -116,9 +134,10 @@ class Trial(ByFile):
         self.drawn, self.choices, self.out = drawn, choices, folder / "tried"
         self.shown = os.fdopen(os.dup(2), "w")
         self.open: set[int] = set()
+        self.forked = ""            # the test that has last been left to a child as well
         self.process, self.active = 0, None
         self.plan: dict[str, set[int]] = {}
-        builtins._changed = self.changed   # type: ignore[attr-defined]
+        builtins._mutants_changed = self.changed   # type: ignore[attr-defined]
 
     def run_files(self) -> None:
         left = {k for k, choice in self.choices.items() if not choice.at_start}
@@ -132,6 +151,9 @@ class Trial(ByFile):
                 self.start(lambda file=file, plan=plan: self.try_file(file, plan))
             self.pool.end()
             said = read(self.out)
+            again = dict.fromkeys(said.doubts, {NOBODY})
+            for file in {file_of(test) for test in again}:
+                self.start(lambda file=file, again=again: self.try_file(file, again))
             for file, k in said.astray & {(file, k) for file, plan in plans.items()
                                           for k in left.difference(said.noticed)
                                           if any(k in of for of in plan.values())}:
@@ -142,11 +164,10 @@ class Trial(ByFile):
     def try_file(self, file: str, plan: dict[str, set[int]], active: int | None = None) -> int:
         """Runs the tests of a plan; with a change from the start if one is active."""
         self.process, self.plan, self.active = os.getpid(), plan, active
-        self.open = set().union(*plan.values())
+        self.open = set().union(*plan.values()).difference(read(self.out).noticed)
         if active is not None:
             self.begin(active)
-        elif any(self.drawn[k].room == "symbolic" for k in self.open):
-            self.simplifies = True
+        self.simplifies = "symbolic" in {self.drawn[k].room for k in self.open & {*self.drawn}}
         items = [item for item in self.files[file] if item.nodeid in plan]
         for item, following in zip(items, [*items[1:], None]):
             if (self.open if self.active is None else {self.active}) & plan[item.nodeid]:
@@ -154,8 +175,6 @@ class Trial(ByFile):
         if self.active is None and self.open:
             self.say(astray=sorted(self.open), file=file)
         return OVERSEEN
-
-    simplifies = False
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_fixture_setup(self, fixturedef):
@@ -170,6 +189,7 @@ class Trial(ByFile):
                 or threading.current_thread() is not threading.main_thread()):
             return False
         self.open.discard(k)
+        self.forked = self.test
         if not (pid := os.fork()):
             self.active = k
             self.begin(k)
@@ -189,7 +209,7 @@ class Trial(ByFile):
 
     def pytest_runtest_logreport(self, report):
         if report.failed and self.active is None:
-            self.say(fails=self.test)
+            self.say(**{"doubt" if self.test == self.forked else "fails": self.test})
         elif report.failed:
             self.say(noticed=self.active, test=self.test)
             print(f"noticed      {self.drawn[self.active]}\n             by {self.test}",
@@ -203,6 +223,7 @@ class Said:
     def __init__(self) -> None:
         self.noticed: dict[int, str] = {}
         self.failing: set[str] = set()
+        self.doubts: set[str] = set()                  # that failed beside a child of theirs
         self.astray: set[tuple[str, int]] = set()      # a file in which nothing was forked for it
 
 
@@ -214,6 +235,8 @@ def read(out: Path) -> Said:
             said.noticed.setdefault(one["noticed"], one["test"])
         elif "fails" in one:
             said.failing.add(one["fails"])
+        elif "doubt" in one:
+            said.doubts.add(one["doubt"])
         else:
             said.astray.update((one["file"], k) for k in one["astray"])
     said.noticed = {k: test for k, test in said.noticed.items() if test not in said.failing}
@@ -243,7 +266,8 @@ def keep_apart(mutant: Mutant) -> None:
     if mutant.room == "symbolic":
         simplify_always()
     if mutant.room == "compile" and os.environ["NHMECH_CACHE"] == str(KEPT):
-        folder = Path(tempfile.mkdtemp(prefix="mutant-", dir=KEPT.parent))
+        folder = Path(tempfile.mkdtemp(prefix="mutant-",
+                                       dir=os.environ["PYTEST_DEBUG_TEMPROOT"]))
         for file in KEPT.iterdir():
             (folder / file.name).symlink_to(file)
         os.environ["NHMECH_CACHE"] = str(folder)
@@ -275,7 +299,7 @@ def try_from_start(k: int, mutant: Mutant, choice: Choice, folder: Path) -> int:
 
         def work(number=number, tests=tests) -> int:
             restrict(IMPORT + choice.limit(tests))
-            builtins._changed = lambda other: other == k   # type: ignore[attr-defined]
+            builtins._mutants_changed = lambda other: other == k   # type: ignore[attr-defined]
             if mutant.room == "compile":
                 keep_apart(mutant)
             options = ["-p", "no:cacheprovider"] if mutant.room == "symbolic" else []
@@ -292,14 +316,21 @@ def try_from_start(k: int, mutant: Mutant, choice: Choice, folder: Path) -> int:
 
 
 # -- what is drawn, and what becomes of it ---------------------------------------------------------
-def draw(wanted: str, count: int, seed: int) -> list[Mutant]:
-    """Mutants of ROOM, MODULE or MODULE:LINE, in the order of their places."""
-    module, _, line = wanted.partition(":")
-    every = [mutant for name in ([one for one in MODULES if one.startswith(f"{module}/")]
-                                 if module in CORE else [module])
-             for mutant in mutants(name) if not line or mutant.line == int(line)]
-    chosen = random.Random(f"{seed} {wanted}").sample(range(len(every)), min(count, len(every)))
-    return [every[i] for i in sorted(chosen)]
+def draw(wanted: list[str], count: int, seed: int) -> tuple[list[Mutant], int]:
+    """So many of all mutants of ROOM, MODULE or MODULE:LINE, and how many there are. Which are
+    drawn depends on what each of them says: a line elsewhere in the code changes no lot."""
+    lots: dict[str, Mutant] = {}
+    for one in wanted:
+        place, _, line = one.partition(":")
+        for module in [name for name in MODULES if name.startswith(f"{place}/")] or [place]:
+            for mutant in mutants(module):
+                name = f"{module} {mutant.says} {mutant.change}"
+                while name in lots:
+                    name += " again"
+                if not line or mutant.line == int(line):
+                    lots[name] = mutant
+    by_lot = sorted(lots, key=lambda name: random.Random(f"{seed} {name}").random())
+    return [lots[name] for name in by_lot[:count]], len(lots)
 
 
 def judge(drawn: dict[int, Mutant], names: list[str], jobs: int) -> tuple[Said, dict[int, Choice]]:
@@ -310,38 +341,26 @@ def judge(drawn: dict[int, Mutant], names: list[str], jobs: int) -> tuple[Said, 
         choices = {k: Choice(mutant, reach) for k, mutant in drawn.items()}
         files = sorted({file_of(test) for choice in choices.values() for test in choice.tests
                         if not choice.at_start})
-        tell, told = os.pipe()
-
-        def work() -> int:
-            code = run_pytest(Trial(folder, jobs, drawn, choices), with_all_switches(drawn), files,
-                              folder / "trial.log")
-            os.write(told, json.dumps([choice.tried for choice in choices.values()]).encode())
-            return code
-
         if files:
-            os.waitpid(fork(work), 0)
-            for choice, tried in zip(choices.values(), json.loads(os.read(tell, 1 << 16))):
-                choice.tried = tried
+            os.waitpid(fork(lambda: run_pytest(
+                Trial(folder, jobs, drawn, choices), with_all_switches(drawn), files,
+                folder / "trial.log")), 0)
         pool = Pool(jobs)
         for k, choice in choices.items():
             if choice.at_start:
                 pool.start(lambda k=k, choice=choice: try_from_start(k, drawn[k], choice, folder))
         pool.end()
-        said = read(folder / "tried")
-        for k, choice in choices.items():      # as its process has counted
-            for budget in FRESH if choice.at_start and k not in said.noticed else ():
-                choice.next(budget)
-        return said, choices
+        return read(folder / "tried"), choices
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("-n", "--count", type=int, default=25, help="changes of each room")
+    parser.add_argument("-n", "--count", type=int, default=100, help="how many changes")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--tests", nargs="+", default=TESTS, metavar="TEST",
                         help="run tests/test_TEST.py alone")
-    parser.add_argument("rooms", nargs="*", default=[room for room in CORE if room != "systems"],
+    parser.add_argument("rooms", nargs="*", default=CORE,
                         metavar="ROOM or MODULE[:LINE]")
     given = parser.parse_args()
     os.chdir(PROJECT)
@@ -352,27 +371,33 @@ def main() -> int:
     KEPT.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name in LIBRARIES:
         importlib.import_module(name)
-    every = [mutant for room in given.rooms for mutant in draw(room, given.count, given.seed)]
+    every, possible = draw(given.rooms, given.count, given.seed)
     drawn = dict(enumerate(mutant for mutant in every if not mutant.reason))
     said, choices = judge(drawn, given.tests, given.jobs)
     for test in sorted(said.failing):
         print(f"fails without any change: {test}", file=sys.stderr)
-    score: dict[str, list[bool]] = defaultdict(list)
     for k, mutant in drawn.items():
-        score[mutant.room].append(k in said.noticed)
         if k not in said.noticed:
+            choice = choices[k]
+            for budget in FRESH if choice.at_start else ROUNDS:     # as the other processes did
+                choice.next(budget)
             print(f"not noticed  {mutant}\n             {mutant.says}\n             by "
-                  f"{choices[k].tried} of {len(choices[k].tests)} tests that come to it")
-    for room, seen in score.items():
-        show(room, seen)
-    show("all", [one for seen in score.values() for one in seen])
-    print(f"{len(every) - len(drawn)} more have no effect")
+                  f"{choice.tried} of {len(choice.tests)} tests that come to it")
+    print(f"{date.today()}, seed {given.seed}: {len(every)} of {possible} changes by lot, of which "
+          f"{len(every) - len(drawn)} have no effect")
+    for room in CORE:
+        show(room, [k in said.noticed for k, mutant in drawn.items() if mutant.room == room])
+    show("all", [k in said.noticed for k in drawn])
     return 0
 
 
 def show(room: str, seen: list[bool]) -> None:
-    print(f"{room:24}{sum(seen):4} of {len(seen):4} changes were noticed "
-          f"({100 * sum(seen) / max(len(seen), 1):.1f} %)")
+    """How many were noticed, and between which shares of all that of all changes is, at 95 %."""
+    if seen:
+        found = binomtest(sum(seen), len(seen))
+        low, high = 100 * np.array(found.proportion_ci())
+        print(f"{room:12}{sum(seen):4} of {len(seen):4} noticed  {100 * found.statistic:5.1f} %  "
+              f"({low:.1f} to {high:.1f} %)")
 
 
 if __name__ == "__main__":

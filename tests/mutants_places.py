@@ -1,8 +1,9 @@
 """Small wrong changes of a module, and the module that has them in it, each with a switch, or with
 marks of the blocks that run.
 
-`_changed(k)` says at each place whether the k-th change holds; `_seen[k]` is set where the k-th
-block of the core begins. A block is a run of statements of a function that are entered together.
+`_mutants_changed(k)` says at each place whether the k-th change holds; `_mutants_seen[k]` is set
+where the k-th block of the core begins. A block is a run of statements of a function that are
+entered together.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ class Mutant:
     module: str
     number: int
     line: int
-    says: str          # the line of the source
+    says: str          # the line of the source, without its comment
     change: str
     at_import: frozenset[str] | None
     block: int | None = None      # of the module; None for what runs at import
@@ -150,7 +151,8 @@ def mutants(module: str) -> list[Mutant]:
     text = text_of(module)
     lines, tree = text.splitlines(), ast.parse(text)
     of = block_of_nodes(tree)
-    return [Mutant(module, number, place.node.lineno, lines[place.node.lineno - 1].strip(),
+    return [Mutant(module, number, place.node.lineno,
+                   lines[place.node.lineno - 1].partition("  # ")[0].strip(),
                    f"{_short(place.node)} -> {_short(new)}", place.at_import, of.get(place.node))
             for number, (place, new) in enumerate(_changes(tree))]
 
@@ -204,14 +206,17 @@ def _is_idle(tree: ast.AST, name: str, index: int | None, node: ast.AST) -> bool
 
 
 def _is_any(call: ast.Call, index: int | None) -> bool:
-    """Whether another argument would do as well: the seed of a sample, whose points are any, and
-    the width of a matrix without rows, `SX(0, 1)`."""
+    """Whether another argument would do as well: the seed of a sample, whose points are any, the
+    width of a matrix without rows, `SX(0, 1)`, and the -1 of `reshape`, any number below 0."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    return name == "default_rng" or (
-        name == "SX" and index == 1 and ast.unparse(call.args[0]) == "0")
+    return (name == "default_rng" or name == "reshape" and ast.unparse(call.args[index]) == "-1"
+            or name == "SX" and index == 1 and ast.unparse(call.args[0]) == "0")
 
 
 def _short(node: ast.AST) -> str:
+    if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+        # versions of Python write texts apart
+        return f"raise {ast.unparse(node.exc.func)}(...)"
     line = " ".join(ast.unparse(node).split())
     return line if len(line) <= 60 else f"{line[:57]}..."
 
@@ -292,12 +297,12 @@ def blocks_with(module: str, names: frozenset[str]) -> set[int]:
 
 # -- a module with switches, or with marks ---------------------------------------------------------
 def with_switches(module: str, drawn: dict[int, Mutant]) -> CodeType:
-    """A module in which `_changed(k)` chooses the k-th change."""
+    """A module in which `_mutants_changed(k)` chooses the k-th change."""
     tree = ast.parse(text_of(module))
     wanted = {mutant.number: k for k, mutant in drawn.items() if mutant.module == module}
     for number, (place, new) in enumerate(list(_changes(tree))):
         if number in wanted:
-            asks = ast.Call(ast.Name("_changed", ast.Load()), [ast.Constant(wanted[number])], [])
+            asks = ast.parse(f"_mutants_changed({wanted[number]})", mode="eval").body
             place.put(lambda old, new=new, asks=asks: ast.copy_location(
                 ast.If(asks, [new], [old]) if isinstance(old, ast.stmt)
                 else ast.IfExp(asks, new, old), old))
@@ -305,10 +310,10 @@ def with_switches(module: str, drawn: dict[int, Mutant]) -> CodeType:
 
 
 def with_marks(module: str, first: int) -> CodeType:
-    """A module in which `_seen[first + k]` is set where its k-th block begins."""
+    """A module in which `_mutants_seen[first + k]` is set where its k-th block begins."""
     tree = ast.parse(text_of(module))
     for k, block in reversed(list(enumerate(blocks(tree)))):
-        mark = ast.parse(f"_seen[{first + k}] = 1").body[0]
+        mark = ast.parse(f"_mutants_seen[{first + k}] = 1").body[0]
         block.held.insert(block.begins, ast.copy_location(mark, block.statements[0]))
     return _compiled(module, tree)
 

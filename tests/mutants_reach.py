@@ -31,7 +31,6 @@ from mutants_table import MODULES, PACKAGE
 PROJECT = PACKAGE.parent
 KEPT = PROJECT / ".pytest_cache" / "mutants"      # compiled code, and what was found of each file
 REACH = KEPT.with_name("mutants-reach")
-CASES = 6     # of a test with arguments that are run
 OPTIONS = ("-q", "--capture=sys", "-p", "no:randomly", "-p", "no:xdist", "-m",
            "not soak and not browser")
 
@@ -128,7 +127,7 @@ class ByFile:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session):
         self.files: dict[str, list] = defaultdict(list)
-        for item in few_of_each(session.items):
+        for item in session.items:
             self.files[file_of(item.nodeid)].append(item)
         self.run_files()
         self.pool.end()
@@ -154,16 +153,6 @@ class ByFile:
         self.test = ""
 
 
-def few_of_each(items: list) -> list:
-    """Of a test with many arguments a few, spread over them."""
-    cases: dict[str, list] = defaultdict(list)
-    for item in items:
-        cases[item.nodeid.partition("[")[0]].append(item)
-    kept = {some[i * len(some) // min(CASES, len(some))] for some in cases.values()
-            for i in range(min(CASES, len(some)))}
-    return [item for item in items if item in kept]
-
-
 def file_of(test: str) -> str:
     return test.partition("::")[0]
 
@@ -179,7 +168,7 @@ class Recorder:
             self.first[module] = count
             count += len(blocks_of(module))
             hash_of(path_of(module))      # as it is now, whatever becomes of the file
-        self.marks = builtins._seen = bytearray(count)   # type: ignore[attr-defined]
+        self.marks = builtins._mutants_seen = bytearray(count)   # type: ignore[attr-defined]
         self.known = 0.0                  # [s] that what was made before had taken
         self.made: dict[str, tuple[bytes, float]] = {}   # by fixtures
         self.added: set[int] = set()
@@ -226,7 +215,7 @@ class Recorder:
         functools.cache = self.cache                                  # type: ignore[assignment]
         functools.lru_cache = lambda maxsize=128, typed=False: (      # type: ignore[assignment]
             self.cache(maxsize) if callable(maxsize) else self.cache)
-        importlib.import_module("nhmech.simulation.once").once = (   # type: ignore[attr-defined]
+        importlib.import_module("nhmech.once").once = (   # type: ignore[attr-defined]
             lambda make: self.keep(make, WeakKeyDictionary(), lambda args: args[:1]))
 
         class Property(plain):

@@ -17,7 +17,6 @@ import pinocchio as pin
 import pytest
 
 import nhmech
-from nhmech.vehicle.least_norm import LOOSE, impose_signs, solve_shortest
 from nhmech.vehicle.vehicle import Vehicle
 
 SHIPPED = nhmech.urdf_names()
@@ -46,14 +45,6 @@ def sampled(cases, count: int) -> list:
     cases = list(cases)
     kept = set(np.linspace(0, len(cases) - 1, count).round().astype(int).tolist())
     return [case if i in kept else at_length(case)[0] for i, case in enumerate(cases)]
-
-
-def least_norm(matrix, right, non_negative) -> tuple[np.ndarray, bool, np.ndarray]:
-    """The shortest x with matrix x = right and x_i >= 0 where `non_negative`; whether there is one
-    (else the shortest at all); and which entries another solution could change."""
-    x0, N = solve_shortest(matrix, right)
-    x, feasible = impose_signs(x0, N, non_negative)
-    return x, bool(feasible), np.linalg.norm(N, axis=1) > LOOSE
 
 
 VARIED = [name if name in _VARIED else at_length(name)[0] for name in SHIPPED]

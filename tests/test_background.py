@@ -9,12 +9,19 @@ import sys
 import textwrap
 import time
 
+import casadi as ca
 import numpy as np
 import pytest
 from support import shipped
 
 from nhmech import Simulator
-from nhmech.compile import background, compiler as compilers, loop as loops
+from nhmech.compile import (
+    background,
+    compiled_function,
+    compiler as compilers,
+    loop as loops,
+    pointwise,
+)
 from nhmech.compile.background import begin_build
 from nhmech.compile.compiler import find_compiler
 
@@ -28,6 +35,7 @@ def in_the_background(monkeypatch, tmp_path):
     """As it is for users (`conftest.no_compiler_in_the_background`), with an empty cache."""
     monkeypatch.setenv("NHMECH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(loops, "begin_build", begin_build)
+    monkeypatch.setattr(compiled_function, "begin_build", begin_build)
     monkeypatch.setattr(Simulator, "run", Simulator.run.__wrapped__)
     monkeypatch.setattr(background._Builds, "begun", {})
     return tmp_path / "cache"
@@ -35,10 +43,12 @@ def in_the_background(monkeypatch, tmp_path):
 
 @pytest.fixture
 def compiler_of(monkeypatch, tmp_path):
-    """Text of a script -> CC is that script, which says its version."""
+    """Text of a script -> CC is that script, which says its version and what it knows of the
+    processor."""
     def use(text: str) -> None:
         script = tmp_path / "cc"
-        script.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo cc 1.0 && exit 0\n{text}\n')
+        script.write_text('#!/bin/sh\n[ "$1" = --version ] && echo cc 1.0 && exit 0\n'
+                          f'case "$*" in *" -E "*) exec cc "$@";; esac\n{text}\n')
         script.chmod(0o700)
         monkeypatch.setenv("CC", str(script))
         find_compiler.cache_clear()
@@ -90,6 +100,24 @@ def test_a_run_goes_on_in_c_as_soon_as_it_can(in_the_background, compiler_of):
 
     run = simulator.run(60.0, every=1000, progress=progress)
     assert run.stop == "duration" and not seen[0] and seen[-1]
+
+
+@needs_compiler
+def test_a_loop_does_not_wait_for_what_it_watches_either(in_the_background, compiler_of, tmp_path,
+                                                         monkeypatch):
+    """A function that is asked at one point each step, such as the forces on wheels."""
+    monkeypatch.setattr(pointwise, "LOOK", 1)
+    monkeypatch.setattr(pointwise, "BUILD", 2)
+    compiler_of(f'while [ ! -e {tmp_path / "go"} ]; do sleep 0.02; done; exec cc "$@"')
+    x = ca.SX.sym("x")
+    square = pointwise.Pointwise(ca.Function("square", [x], [x ** 2]))
+    for value in range(5):
+        assert square.one(np.array([float(value)]))[0] == value ** 2
+    [build] = background._Builds.begun.values()
+    assert not build.is_done
+    (tmp_path / "go").touch()
+    build.wait(WAIT)
+    assert build.library is not None and square.one(np.array([7.0]))[0] == 49
 
 
 @needs_compiler
@@ -176,8 +204,9 @@ def test_no_compiler_outlives_the_process(end, in_the_background, compiler_of, t
             time.sleep(0.01)
         """) + textwrap.dedent(ENDS[end])
     begun = time.monotonic()
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "pids")], text=True,
-                          capture_output=True, timeout=WAIT)
+    # Python 3.12 and later warn of any fork beside threads, which is what is tried here
+    done = subprocess.run([sys.executable, "-W", "ignore::DeprecationWarning", "-c", code,
+                           str(tmp_path / "pids")], text=True, capture_output=True, timeout=WAIT)
     assert time.monotonic() < begun + WAIT and done.stderr == ""
     for pid in (tmp_path / "pids").read_text().split():
         assert not os.path.exists(f"/proc/{pid}")

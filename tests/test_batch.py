@@ -15,10 +15,12 @@ import nhmech
 from nhmech.compile.compiler import find_compiler
 from nhmech.compile.lanes import LaneState, compile_lanes
 from nhmech.compile.loop import MENDED
-from nhmech.compile.mapped import Mapped
+from nhmech.compile.mapped_lanes import MappedLanes
 from nhmech.compile.status import Status
+from nhmech.mechanics.distribution import Component
 from nhmech.simulation import batch_input
 from nhmech.simulation.batch_input import start_cases, stepper
+from nhmech.simulation.contact.batch_reactions import BatchReactions
 from nhmech.simulation.integration.integrators import INLINE, python_step
 from nhmech.simulation.integration.schemes import SCHEMES
 from nhmech.systems import load_system
@@ -251,6 +253,16 @@ def test_reactions_and_friction_of_each_case(name):
                     slip / parts["normal"], rel=1e-6, abs=1e-9
                 )
                 assert found.normal[i, 0, column] == pytest.approx(parts["normal"], rel=1e-7)
+
+
+def test_friction_is_the_tangential_force_over_the_normal_one():
+    """5 = |(3, 4)| over 2; none is needed where there is no force, and none is enough where only
+    the normal one is missing."""
+    parts = tuple(Component("a", direction) for direction in ("rolling", "lateral", "normal"))
+    forces = np.array([[[3.0, 4.0, 2.0], [3.0, -4.0, 0.0], [0.0, 0.0, 0.0]]])
+    found = BatchReactions(parts, forces, ("a",), np.ones((1, 3), dtype=bool))
+    np.testing.assert_array_equal(found.friction[0, :, 0], [2.5, np.inf, 0.0])
+    np.testing.assert_array_equal(found.normal[0, :, 0], [2.0, 0.0, 0.0])
 
 
 # -- stopping --------------------------------------------------------------------------------------
@@ -507,7 +519,7 @@ def test_the_library_is_bound_to_the_processor():
 @needs_compiler
 def test_the_virtual_machine_gives_the_same(drive, start, efforts, monkeypatch):
     made = stepper(drive)
-    mapped = Mapped(made.step)
+    mapped = MappedLanes(made.step)
     table = np.random.default_rng(9).normal(size=(7, 5, 2)) * 0.05
     # one case goes astray, in both
     table[6, 2] = 1e300
@@ -548,7 +560,7 @@ def test_steps_of_many_systems_do_not_pile_up(monkeypatch):
     again."""
     monkeypatch.setattr(batch_input, "KEPT", 2)
     monkeypatch.setattr(batch_input, "_kept", {})
-    monkeypatch.setattr(batch_input, "_runner", Mapped)
+    monkeypatch.setattr(batch_input, "_runner", MappedLanes)
     systems = [load_system("sled").constrained for _ in range(4)]
     made = [stepper(one) for one in systems]
     assert len(batch_input._kept) == 2

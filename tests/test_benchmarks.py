@@ -50,8 +50,8 @@ def test_programs_end_where_ideal_rolling_ends(peer, motion):
     except ImportError as error:
         pytest.skip(f"{peer}: {error}")
     given = importlib.import_module("common.motions").MOTIONS[motion]
-    place, seconds = program.run(given, 2e-3, 1.0)
-    assert seconds > 0
+    place, took = program.run(given, 2e-3, 1.0)
+    assert took.wall > 0
     contacts = peer.endswith(("contacts", "joints"))
     assert np.linalg.norm(place - given.end(1.0)) < (0.5 if contacts else 1e-6)
 
@@ -77,7 +77,7 @@ def test_a_goal_needs_two_steps():
 
 
 class Program:
-    """Ends at a distance of dt^2 times `factor`, after as many microseconds as it took steps,
+    """Ends at a distance of dt^2 times `factor`, after a tenth of a millisecond for each step,
     `dear` times."""
 
     TRIED = {"disc": [dict(factor=1.0, dear=10.0), dict(factor=4.0, dear=1.0),
@@ -86,7 +86,9 @@ class Program:
     def run(self, motion, dt, duration, factor, dear):
         if dt > 0.4:
             raise ValueError("too coarse")
-        return motion.end(duration) + [factor * dt ** 2, 0, 0], duration / dt * 1e-6 * dear
+        took = importlib.import_module("common.timing").Spent()
+        took.processor = took.wall = duration / dt * 1e-4 * dear
+        return motion.end(duration) + [factor * dt ** 2, 0, 0], took
 
 
 def test_the_settings_that_need_least_time_are_taken_with_the_largest_step_that_serves():
@@ -133,18 +135,68 @@ def test_all_benchmarks_make_one_table(fails, tmp_path):
     assert (done.returncode, "failed: " in done.stdout) == (int(fails), fails)
 
 
+class Clocks:
+    """Of a machine on which calls take time; that of the processor is read in jumps, as in a
+    virtual machine whose host is busy."""
+
+    def __init__(self, monkeypatch, jump: float):
+        self.now, self._jump = 0.3 * jump, jump
+        self.timing = importlib.import_module("common.timing")
+        monkeypatch.setattr(self.timing, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(self.timing, "process_time", lambda: self.now // jump * jump)
+
+    def work(self, seconds: float) -> None:
+        self.now += seconds
+
+    def measure(self, seconds: float):
+        """Prepares for as long as it works, and does it three times."""
+        self.work(3 * seconds)
+        with self.timing.Spent(3) as took:
+            self.work(3 * seconds)
+        return took
+
+
+@pytest.mark.parametrize("cost", [1e-6, 3e-4, 0.02, 0.7])
+def test_a_clock_that_stands_still_and_jumps_is_no_matter(cost, monkeypatch):
+    """Windows begin and end within a jump of 4 ms of what they should, and are 50 ms or longer."""
+    clocks = Clocks(monkeypatch, jump=4e-3)
+    for measured in (clocks.timing.seconds(lambda: clocks.work(cost)),
+                     clocks.timing.median(
+                         lambda: clocks.timing.seconds(lambda: clocks.work(cost)))):
+        assert measured == pytest.approx(cost, rel=4e-3 / clocks.timing.ENOUGH)
+
+
+def test_what_is_prepared_between_two_readings_does_not_count(monkeypatch):
+    """With jumps that are shorter than what is measured, each reading is short of one at most."""
+    clocks = Clocks(monkeypatch, jump=1e-6)
+    found = clocks.timing.window(lambda: clocks.measure(1e-4))
+    assert found == pytest.approx(1e-4, rel=1e-6 / 3e-4)
+
+
+def test_a_clock_that_stands_still_for_good_is_an_error(monkeypatch):
+    clocks = Clocks(monkeypatch, jump=1e9)
+    with pytest.raises(RuntimeError, match="clock of the processor moved by 0 s"):
+        clocks.timing.seconds(lambda: clocks.work(1e-3))
+
+
+def test_benchmarks_read_no_clock_themselves():
+    """All measure with the one stopwatch, those too whose code runs in another process."""
+    clocks = re.compile(r"process_time|perf_counter|thread_time|timeit|RUSAGE_CHILDREN|os\.times")
+    assert [str(file.relative_to(ROOT)) for file in ROOT.rglob("*.py")
+            if clocks.search(file.read_text())] == ["common/timing.py"]
+
+
 def test_medians_are_taken_in_turn_and_dear_functions_sit_out():
     calls = []
     values = iter([1.0, 9.0, 2.0])
-    found = importlib.import_module("common.report").interleaved(
+    interleaved = importlib.import_module("common.timing").interleaved
+    found = interleaved(
         {"dear": lambda: calls.append("dear") or next(values),
          "cheap": lambda: calls.append("cheap") or 3.0},
         rounds=3, enough=0.0)
     assert found == {"dear": 2.0, "cheap": 3.0} and calls == ["dear", "cheap"] * 3
     calls.clear()
-    importlib.import_module("common.report").interleaved(
-        {"dear": lambda: calls.append("dear") or 1.0}, rounds=9, enough=0.0
-    )
+    interleaved({"dear": lambda: calls.append("dear") or 1.0}, rounds=9, enough=0.0)
     assert len(calls) == 3
 
 

@@ -19,12 +19,13 @@ from nhmech.compile.compiler import find_compiler
 from nhmech.compile.pointwise import Pointwise
 from nhmech.simulation.contact.contact_columns import ContactRecord
 from nhmech.simulation.contact.coulomb import clearance
-from nhmech.simulation.contact.glide import Glide
+from nhmech.simulation.contact.implicit_step import ImplicitStep
 from nhmech.simulation.contact.motion import Motion, Phase
 from nhmech.simulation.contact.nonsmooth import NonsmoothStep
 from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
 from nhmech.simulation.contact.world_axes import to_body
 from nhmech.vehicle.bodies import ROUND, BodyContacts
+from nhmech.vehicle.clearance import REACHES
 from nhmech.vehicle.friction import with_scrubbing
 from nhmech.view.floor import ribbon
 from nhmech.view.overlays.contact_phases import ContactPhases, draw_trail, phases_along
@@ -110,8 +111,11 @@ def test_a_capsule_touches_as_its_two_balls():
     for n in rng.normal(size=(5, 3)):
         n /= np.linalg.norm(n)
         reach = max(n @ ca.DM(point.centre).full().ravel() + point.ball for point in points)
-        assert reach == pytest.approx(n @ place.translation + 0.2
-                                      + 0.3 * abs(n @ place.rotation[:, 2]), rel=1e-12)
+        depth = 0.2 + 0.3 * abs(n @ place.rotation[:, 2])
+        assert reach == pytest.approx(n @ place.translation + depth, rel=1e-12)
+        along = ca.SX(place.rotation.T @ n)
+        found = float(REACHES[coal.Capsule](coal.Capsule(0.2, 0.6))(along))
+        assert found == pytest.approx(depth, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["tricycle", "trailers", "bicycle"])
@@ -291,7 +295,7 @@ def test_what_rocks_over_the_flat_of_its_rims_gains_no_energy(is_compiled, monke
     """Thrown over, a mecanum base stands on two rims that lie in one plane: as it rocks over, their
     lowest points jump to the other side. (It gained 18 J of 88 there.)"""
     if not is_compiled:
-        monkeypatch.setattr(Glide, "take_in_c", lambda *given: None)
+        monkeypatch.setattr(ImplicitStep, "take_in_c", lambda *given: None)
     vehicle = shipped("mecanum")
     moving = Simulator(vehicle, contact="coulomb", mu=0.06443411317057333, dt=2e-3,
                        on_fall="go-on")
@@ -321,7 +325,7 @@ def test_no_step_ends_below_the_ground():
     q = vehicle.configuration()
     x = np.array([*q[:7], *vehicle.joint_positions(q).values()])
     none, closed = np.zeros(vehicle.constrained.system.u.numel()), np.ones(4)
-    glide = Glide(terms, closed)
+    glide = ImplicitStep(terms, closed)
     for _ in range(40):
         w = np.r_[rng.normal(size=6) * (1, 1, 0.03, 0.03, 0.03, 1), np.zeros(terms.nv - 6)]
         rows = terms.read_rows(0.0, x, w, closed)

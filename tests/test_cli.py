@@ -477,3 +477,10 @@ def test_what_is_not_said_is_not_chosen():
     for words, follow in (((), None), (("--follow",), True), (("--no-follow",), False)):
         context = cli.main.get_command(None, "run").make_context("run", ["disc", *words])
         assert context.params["follow"] is follow
+
+
+@pytest.mark.parametrize("name, is_pushed", [("ball", True), ("bicycle", True),
+                                             ("differential_drive", False)])
+def test_a_run_says_that_it_begins_with_a_push(nhmech, name, is_pushed):
+    told = nhmech("run", name, "--duration", "0.001").stderr
+    assert bool(re.search(r"pushed off at .*forward_speed \d", told)) is is_pushed

@@ -225,6 +225,10 @@ def test_noise_comes_from_its_seed():
     first = noise(3, 200, **SIZES)
     assert np.array_equal(first, noise(3, 200, **SIZES))
     assert not np.any(first[0] == noise(4, 1, **SIZES)[0])
+    # without a run too
+    state = Simulator(shipped("differential_drive")).reset()
+    seen = [MeasurementNoise(Reading(), seed=3, **SIZES).measure(state).q for _ in range(2)]
+    assert np.array_equal(*seen) and not np.array_equal(seen[0], state.q)
     reading = Reading()
     controller = MeasurementNoise(reading, seed=1, **SIZES)
     run(controller, 20)

@@ -25,8 +25,8 @@ from support import sampled, shipped
 from nhmech import CompileError, Ground, Simulator
 from nhmech.cli import main
 from nhmech.compile import loop as loops
-from nhmech.compile.buffered import compile_function
-from nhmech.compile.cache import default_cache
+from nhmech.compile.cache import Cache, default_cache
+from nhmech.compile.compiled_function import compile_function
 from nhmech.compile.compiler import (
     LARGE,
     Compiler,
@@ -173,7 +173,7 @@ def test_what_can_never_be_loaded_is_an_error_that_says_what_to_do(private):
 def compiled_with(compiler) -> None:
     x = ca.SX.sym("x")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nhmech.compile.buffered.find_compiler", lambda: compiler)
+        patch.setattr("nhmech.compile.compiled_function.find_compiler", lambda: compiler)
         compile_function(ca.Function("twice", [x], [2 * x]))
 
 
@@ -228,7 +228,7 @@ def test_processes_share_a_folder(private):
     assert len(list(private.glob("*.so"))) == 3 and not list(private.glob("build-*"))
 
 
-def test_clear_leaves_nothing(private):
+def test_clear_leaves_nothing(private, monkeypatch):
     cache = default_cache()
     cache.library(CODE, Counting(), 1)
     (private / "build-killed").mkdir()
@@ -236,6 +236,9 @@ def test_clear_leaves_nothing(private):
     assert len(cache.entries()) == len(cache.equations()) == 1
     assert cache.clear() == 2
     assert list(private.iterdir()) == []
+    # another process clears it at the same time
+    monkeypatch.setattr(Cache, "entries", lambda self: [private / "gone.so"])
+    assert cache.clear() == 1
 
 
 def test_command(private):

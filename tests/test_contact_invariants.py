@@ -6,7 +6,7 @@ from made_robots import make
 from support import sampled
 
 import nhmech
-from nhmech.simulation.contact.glide import Glide
+from nhmech.simulation.contact.implicit_step import ImplicitStep
 from nhmech.simulation.contact.motion import Phase
 from nhmech.simulation.contact.nonsmooth import NonsmoothStep
 from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
@@ -48,7 +48,7 @@ class Works:
     """Notes from where each part of a step came, and what the inputs did on the way."""
 
     def __init__(self, terms, monkeypatch):
-        self.terms, self.came, take = terms, {}, Glide.take
+        self.terms, self.came, take = terms, {}, ImplicitStep.take
 
         def note(glide, now, u, dt, *how):
             found = take(glide, now, u, dt, *how)
@@ -57,7 +57,7 @@ class Works:
             # joints have the same rates in the axes of the world
             self.came[id(found.x)] = found.x, now.x, dt * (now.w + found.w) / 2 @ (pull @ u)
             return found
-        monkeypatch.setattr(Glide, "take", note)
+        monkeypatch.setattr(ImplicitStep, "take", note)
 
     def growth(self, before, motion):
         """How much the energy has grown beyond the work of the inputs, over what there is."""

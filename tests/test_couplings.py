@@ -433,7 +433,7 @@ def test_a_steering_axis_that_leans_as_those_of_cars_do_is_upright_under_four_wh
     description = nhmech.load(leaning(0.15)).description
     assert [n.text for n in description.notices if n.kind is NoticeKind.LEANING_STEERING] == [
         "front_left_steering_joint (8.6 deg): leaning steering axes are taken as vertical, "
-        "because more than three contacts carry a rigid base"]
+        "because a rigid base cannot follow what they do to the heights of its contacts"]
     assert description.steering == shipped("ackermann_car").description.steering
     assert description.driven == shipped("ackermann_car").description.driven
 

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 import umsgpack
-from browser import needs_chromium
+from browser import Undrawn, needs_chromium
 from support import SHIPPED, VARIED, at_length, command_line, joint, link, robot, shipped
 
 import nhmech
@@ -19,7 +19,6 @@ from nhmech.control.teleoperation import OWN, Teleoperation
 from nhmech.control.twist_limits import TwistLimits, easy_limits, turning_radius
 from nhmech.errors import InputError, SimulationError
 from nhmech.view import Drive, Viewer
-from nhmech.view.browser import Browser
 from nhmech.view.page_commands import PageCommands
 
 TICK = 0.01
@@ -485,7 +484,7 @@ def driven(request):
     thread = threading.Thread(target=loop)
     thread.start()
     try:
-        with Browser(drive.viewer.url, (640, 420)) as browser:
+        with Undrawn(drive.viewer.url, (640, 420)) as browser:
             browser.wait_for("nhmech.state.ready && nhmech.drive.state.limits")
             yield drive, browser
     finally:

@@ -100,6 +100,8 @@ def test_a_number_that_is_none_is_absent(number):
     assert drive.radii == {} and drive.separation is None
     assert elements.radii == {}
     assert elements.friction["w"].mu is None and elements.friction["w"].direction is None
+    beside = read(f'<gazebo reference="w"><fdir1>1 {number or "wide"} 1</fdir1></gazebo>')
+    assert beside.friction["w"].direction in (None, (1, 0, 1), (1, -0.2, 1))
 
 
 def test_comments_and_foreign_names_are_passed_over():

@@ -3,6 +3,7 @@ order."""
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 import pytest
 from scipy.integrate import cumulative_simpson
@@ -161,3 +162,17 @@ def test_impacts_are_accounted_for():
     balance = energy_balance(simulator.run(0.15))
     assert balance.contacts[-1] < -0.1 * balance.total[0]
     assert np.abs(balance.rest).max() < 1e-11 * balance.total[0]
+
+
+@pytest.mark.parametrize("name", ["tricycle", "pendulum"])
+def test_the_energy_of_a_vehicle_is_that_of_its_lagrangian(name):
+    """E = v . dL/dv - L."""
+    vehicle = shipped(name)
+    s = vehicle.constrained.system
+    lagrangian = s.require_lagrangian("this test")
+    legendre = ca.dot(s.v, ca.gradient(lagrangian, s.v)) - lagrangian
+    both = ca.Function("both", [s.t, s.q, s.v, s.theta], [legendre, s.energy])
+    rng = np.random.default_rng(0)
+    for q in vehicle.constrained.configurations[:3]:
+        found, energy = map(float, both(0.0, q, rng.normal(size=s.v.numel()), vehicle.theta))
+        assert found == pytest.approx(energy, rel=1e-11)

@@ -10,10 +10,11 @@ from pathlib import Path
 import coal
 import numpy as np
 import pytest
+from robot_table import python_lines
 from support import joint, link, robot
 
 import nhmech
-from nhmech import ModelError
+from nhmech import InputError, ModelError
 from nhmech.urdf.describe import describe
 from nhmech.urdf.notice import NoticeKind
 from nhmech.vehicle.geometry import moving_geometry
@@ -188,15 +189,31 @@ def test_joints_that_an_exporter_left_at_the_origin_are_told_their_place(tmp_pat
         ("left_joint", RADIUS), ("right_joint", RADIUS)]
 
 
-def test_a_robot_on_a_ball_is_told_how_it_stands_on_it():
-    """Two joints turn the ball every way; the cure is tried: 6 + 2 velocities less 3."""
-    text = robot(link("body", 10, com=(0, 0, 0.6)), link("between", 0.01),
+@pytest.mark.parametrize("more", [(), ((0, 0, 1),), ((0, 0, 1), (1, 0, 0))])
+def test_a_robot_on_a_ball_is_told_how_it_stands_on_it(more):
+    """Two joints or more turn the ball every way, whatever the last one's axis; the cure is tried:
+    6 + n velocities less 3."""
+    axes = [(1, 0, 0), (0, 1, 0), *more]
+    text = robot(link("body", 10, com=(0, 0, 0.6)),
+                 *(link(f"between{k}", 0.01) for k in range(1, len(axes))),
                  link("ball", 2, body=BALL),
-                 joint("x_joint", "body", "between", axis=(1, 0, 0)),
-                 joint("y_joint", "between", "ball"))
+                 *(joint(f"joint{k}", f"between{k}" if k else "body",
+                         "ball" if k + 1 == len(axes) else f"between{k + 1}", axis=axis)
+                   for k, axis in enumerate(axes)))
     with pytest.raises(ModelError, match="If it rolls on the ball 'ball'") as caught:
         describe(text)
     cure = re.search(r"wheels=(.*\]), free=(.*\])", str(caught.value))
     assert cure is not None
     wheels, free = (eval(part, {"Wheel": nhmech.Wheel}) for part in cure.groups())
-    assert len(nhmech.load(text, wheels=wheels, free=free).speeds) == 5
+    assert len(nhmech.load(text, wheels=wheels, free=free).speeds) == 3 + len(axes)
+
+
+@pytest.mark.parametrize("kind", ["sphere", "disc"])
+def test_what_is_to_roll_about_an_upright_joint_is_refused(kind):
+    text = robot(link("body", 10, com=(0, 0, 0.6)), link("ball", 2, body=BALL),
+                 joint("spin", "body", "ball", axis=(0, 0, 1)))
+    with pytest.raises(InputError, match="is vertical in the start pose") as caught:
+        describe(text, wheels=[nhmech.Wheel("spin", kind, 0.1)])
+    if kind == "sphere":
+        line = next(python_lines(caught.value.remedy))
+        assert len(nhmech.load(text, **line).speeds) == 4

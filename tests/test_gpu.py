@@ -24,9 +24,10 @@ from nhmech.compile import gpu, nvrtc
 from nhmech.compile.compiler import find_compiler
 from nhmech.compile.cuda_kernel import kernel_source
 from nhmech.compile.gpu import BLOCK, TYPES, Kernel
+from nhmech.compile.loop import MENDED
 from nhmech.compile.status import Status
 from nhmech.simulation import batch_input
-from nhmech.simulation.batch_input import stepper
+from nhmech.simulation.batch_input import start_cases, stepper
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 GUARD = 64
@@ -41,12 +42,12 @@ LAUNCH = """
 extern "C" void launch(unsigned blocks, unsigned block, long long count, double dt, long long k0,
                        long long steps, const double* u, long long hold, const double* theta,
                        double* x, double* health, const double* side, long long* status,
-                       long long* done, long long every, double* record) {
+                       long long* done, long long every, double* record, long long mended) {
   blockDim.x = block;
   for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x)
     for (threadIdx.x = 0; threadIdx.x < block; ++threadIdx.x)
       nhmech_kernel(count, dt, k0, steps, u, hold, theta, x, health, side,
-                    status, done, every, record);
+                    status, done, every, record, mended);
 }
 """
 
@@ -110,12 +111,17 @@ def host(library, monkeypatch):
     """`device="gpu"` goes to this process."""
     found = Host()
     monkeypatch.setattr(batch_input, "compile_kernel",
-                        lambda step, cost: Kernel(found, library(kernel_source(step)), cost))
+                        lambda cost, *steps: Kernel(found, library(kernel_source(*steps)), cost))
     monkeypatch.setattr(batch_input, "_kept",
                         {key: made for key, made in batch_input._kept.items() if key[1] == "cpu"})
     yield found
     # all memory was given back
     assert not found.blocks
+
+
+@pytest.fixture
+def drive():
+    return shipped("differential_drive")
 
 
 def both(constrained, *given, **options):
@@ -186,6 +192,24 @@ def test_a_run_cut_into_launches_is_the_same_run(host, monkeypatch, every, hold)
                 nhmech.simulate_batch(drive, x0, u, **options, device="gpu").x, whole.x
             )
         assert host.launches == before + 1 + launches       # and one onto the constraints
+
+
+@needs_compiler
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+def test_only_each_so_many_th_step_is_thorough_where_the_motion_keeps_the_ground(host, device,
+                                                                                 drive):
+    """The others leave a height above the ground as it is."""
+    made, count = stepper(drive, device=device), 3
+    x0 = nhmech.start_states(drive, [(0.1 * i, 0, 0) for i in range(count)], xi=DRIVING)
+    state, u = start_cases(made, x0, np.zeros((count, 0))), np.zeros((count, 2))
+    z = made.names["x"].index("z")
+    flat = state.x[z].copy()
+    state.x[z] += 1e-9
+    for k0, steps, height in ((0, 20, 1e-9), (20, MENDED - 21, 1e-9), (MENDED - 1, 1, 0.0),
+                              (MENDED, 5, 0.0)):
+        made.runner.run(state, u, np.zeros((count, 0)), dt=1e-3, k0=k0, steps=steps)
+        np.testing.assert_allclose(state.x[z] - flat, height, rtol=0, atol=1e-15)
+    assert not state.status.any()
 
 
 @needs_compiler
@@ -261,11 +285,6 @@ def test_nvrtc_compiles_the_source(name, capability, target, tmp_path):
 
 
 # -- without a GPU ---------------------------------------------------------------------------------
-@pytest.fixture
-def drive():
-    return shipped("differential_drive")
-
-
 def asked_for_a_gpu(drive):
     gpu.first_gpu.cache_clear()
     with pytest.raises(nhmech.CompileError) as error:

@@ -17,7 +17,7 @@ from support import sampled, shipped  # noqa: E402
 import nhmech  # noqa: E402
 import nhmech.gym as tasks  # noqa: E402
 from nhmech import InputError, ModelError  # noqa: E402
-from nhmech.compile.columns import compile_columns  # noqa: E402
+from nhmech.compile.lane_function import compile_lane_function  # noqa: E402
 from nhmech.control import Balance, TrailerBacking  # noqa: E402
 from nhmech.gym import (  # noqa: E402
     BalanceTask,
@@ -484,8 +484,8 @@ def test_a_function_of_columns_is_the_function(monkeypatch):
                                for i in range(16)]) for k in range(2)]
     for compiled in (True, False):
         if not compiled:
-            monkeypatch.setattr("nhmech.compile.columns._compile", lambda function: None)
-        columns = compile_columns(function, given)
+            monkeypatch.setattr("nhmech.compile.lane_function._compile", lambda function: None)
+        columns = compile_lane_function(function, given)
         columns.run()
         for found, value in zip(columns.outputs, wanted):
             assert np.abs(found - value).max() <= 1e-15 * 4

@@ -381,6 +381,7 @@ def test_the_element_is_read_and_printed():
         ('<free joint="caster_joint"/>', "cannot move"),
         ('<free joint="arm_joint"/><lock joint="arm_joint"/>', "choose one"),
         ("<speeds/>", "is empty"),
+        ("<speeds>left_wheel_joint</speeds><speeds>right_wheel_joint</speeds>", "is there already"),
         ('<skid model="mid-axle" track_factor="1"/>', "exactly one"),
         ('<skid model="other"/>', "there are mid-axle and coulomb"),
         ('<skid track_factor="0"/>', "must be positive"),
@@ -608,6 +609,12 @@ def test_a_wheel_without_inertia_is_told():
     assert "has 0.01 kg m^2 about its axle" in notice
     # massless on purpose
     assert not any("zero" in notice for notice in inertias(0, 0, 0, mass=0))
+    # what is fixed to it turns with it
+    none = MASS.replace("0.1", "0")
+    hubs = [link(f"{side}_hub") + joint(f"{side}_bolts", f"{side}_hub", parent=f"{side}_wheel",
+                                        kind="fixed") for side in ("left", "right")]
+    text = robot(PAIR.replace(MASS, none), CASTER, *hubs)
+    assert not any("zero" in n for n in notices(describe(text), NoticeKind.WHEEL_INERTIA))
 
 
 DISC, ACROSS = 0.01, 2 * (3 * 0.1 ** 2 + 0.02 ** 2) / 12      # of 2 kg, radius 0.1 m, length 0.02 m

@@ -17,6 +17,7 @@ from support import at_length, shipped
 import nhmech
 from nhmech import InputError, SimulationError, Simulator
 from nhmech.cli.systems import systems
+from nhmech.compile.loop import MENDED
 from nhmech.compile.status import Status
 from nhmech.mechanics.algebroid import euclidean
 from nhmech.mechanics.writing import constrain, lagrangian_system
@@ -186,6 +187,20 @@ def test_an_equation_that_is_not_solved_is_said(integrator):
     assert set(batch.status) <= {Status.UNSOLVED} and "implicit step" in batch.stop[0]
 
 
+@pytest.mark.parametrize("integrator",
+                         [name for name in IMPLICIT if not SCHEMES[name].is_quadratic])
+def test_a_projection_does_not_hide_an_unsolved_equation(integrator):
+    """At the 64th step, which the loop in C projects."""
+    simulator = started("falling_disc", 2.0, integrator)
+    simulator.compile()
+    simulator.moment.clock[1] = MENDED - 1
+    loop = simulator.propagator.loop()
+    if loop is None:
+        pytest.skip("no C compiler here")
+    compiled = simulator.propagator.prepare(loop)
+    assert compiled.run(1, 10 ** 9, 1, None) == Status.UNSOLVED and compiled.setup.done == 0
+
+
 @pytest.mark.parametrize("integrator", IMPLICIT)
 def test_events_are_located(integrator):
     """Where the sleigh has turned by 1 rad, at the moment that small steps of Dormand and Prince's
@@ -235,12 +250,35 @@ def test_a_batch_refuses_what_a_simulator_refuses():
                               integrator="discrete_gradient")
 
 
+def test_a_batch_says_what_keeps_no_energy(caplog):
+    """As a simulator does."""
+    vehicle = shipped("differential_drive")
+    simulator = Simulator(vehicle, lambda t, state: [0.1, 0.1], integrator="gauss")
+    with caplog.at_level("INFO", "nhmech"):
+        nhmech.simulate_batch(vehicle, nhmech.start_states(vehicle, [(0.0, 0.0, 0.0)]), [0.1, 0.1],
+                              dt=0.01, duration=0.01, integrator="gauss")
+    notice, = notices(simulator.run(1e-3))
+    assert notice in caplog.text
+
+
 def test_kahan_takes_quadratic_equations_alone():
     robot = shipped("differential_drive").with_parameters({
         "left_wheel_joint.rolling_resistance": 0.1})
     with pytest.raises(InputError, match="quadratic in the speeds; those of 'differential_drive' "
                                          "are not. Take integrator='gauss'"):
         Simulator(robot, integrator="kahan")
+
+
+def test_kahans_drift_is_the_midpoint_rule():
+    """A disk that turns and rolls at constant rates has headings h + w dt/4 and h + 3 w dt/4 in the
+    middle of the two halves of a step."""
+    dt = 0.2
+    simulator = started("vertical_disk", dt, "kahan")
+    (x, y, heading, spin), (turn, rate) = simulator.state.q, simulator.state.xi.values()
+    middle = heading + turn * dt * np.array([1 / 4, 3 / 4])
+    ahead = 0.4 * rate * dt * np.array([np.cos(middle).mean(), np.sin(middle).mean()])
+    np.testing.assert_allclose(simulator.step().q, [x + ahead[0], y + ahead[1], heading + turn * dt,
+                                                    spin + rate * dt], rtol=0, atol=1e-13)
 
 
 def test_a_batch_takes_steps_of_its_user_alone():

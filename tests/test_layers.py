@@ -8,13 +8,12 @@ from types import SimpleNamespace
 import numpy as np
 import pinocchio as pin
 import pytest
-from browser import needs_chromium
+from browser import Undrawn, needs_chromium
 from stand_in_cart import Cart, drive
 from support import shipped
 
 from nhmech.view import save_html
 from nhmech.view.animation import CHORD, animate
-from nhmech.view.browser import Browser
 from nhmech.view.camera import ALONG, FARTHEST, LENS, Extent, frame
 from nhmech.view.drawable import Snapshot
 from nhmech.view.floor import RIBBON
@@ -262,7 +261,7 @@ def test_keys_cameras_and_layers(tmp_path):
     press = ("document.body.dispatchEvent(new KeyboardEvent('keydown', "
              "{{key: '{}', bubbles: true}})), 0")
     scene = "nhmech.viewer.camera.position.clone().sub(nhmech.viewer.controls.target)"
-    with Browser(page.as_uri() + "#t=0", (390, 700)) as browser:
+    with Undrawn(page.as_uri() + "#t=0", (390, 700)) as browser:
         browser.wait_for("nhmech.state.ready")
         browser.evaluate("nhmech.seek(1), 0")
         browser.evaluate(press.format("2"))

@@ -117,7 +117,7 @@ def test_a_car_by_hand():
     high = limits(wheeled("fl", "fr", com=(X, 0.0, 0.4)), 0.5, radius=4.0)
     assert high.lift_off.value == pytest.approx(sqrt(G * 4.0 * B / 0.4), rel=WITHIN)
     assert high.across.value == pytest.approx(atan(0.5), rel=WITHIN)
-    assert high.across.cause is Cause.SLIP
+    assert high.across.cause is Cause.SLIP and {*high.across.names} == {"l", "r", "fl", "fr"}
     tipping = limits(wheeled("fl", "fr", com=(X, 0.0, 0.4)), 1.5, radius=4.0)
     assert tipping.across.value == pytest.approx(atan(B / 0.4), rel=WITHIN)
     assert tipping.across.cause is Cause.LIFT_OFF

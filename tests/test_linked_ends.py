@@ -8,7 +8,8 @@ from support import joint, link, robot
 
 import nhmech
 from nhmech.analysis import limits, mobility
-from nhmech.control import TwistDrive
+from nhmech.control import PurePursuit, TwistDrive, make_path
+from nhmech.errors import ModelError
 from nhmech.urdf.notice import NoticeKind
 
 FRONT, REAR, TRACK = 0.6, -0.4, 0.3        # [m]: axles before and behind the base's origin
@@ -88,17 +89,36 @@ def test_ends_that_turn_alike_do_not_turn_the_base_and_say_so():
     vehicle = nhmech.load(linked(1.0))
     drive = TwistDrive(vehicle, (0.3, 0.0, 0.1))
     nhmech.Simulator(vehicle, drive, mode="kinematic", dt=5e-3, control_period=0.01).run(0.1)
-    assert drive.possible_twist == pytest.approx([0.3, 0.0, 0.0]) and drive.shortfall
+    assert drive.possible_twist == pytest.approx([0.3, 0.0, 0.0], rel=1e-9, abs=1e-12)
+    assert "linked by <mimic>, does not let it turn" in drive.shortfall
     found = limits(vehicle, 0.6, radius=2.0)
     assert "does not let it turn" in found.slip.reason and found.acceleration.value > 1.0
 
 
-@pytest.mark.parametrize("links, rear_steers", [
-    ({"front_right": ("front_left", 1.0)}, True),      # beside each other: parallel axles
-    ({"rear_right": ("front_left", -1.0)}, True),
-    ({"rear_left": ("front_left", -0.5)}, True),
-    ({"front_right": ("front_left", 1.0)}, False)])    # a fixed axle says where it turns
-def test_other_links_of_steering_are_dropped_and_told(links, rear_steers):
+def test_what_the_limits_of_linked_steering_leave_of_a_way_aslant_is_told():
+    """Across is 90 degrees of steering, of which it has 57."""
+    drive = TwistDrive(nhmech.load(linked(1.0)), (0.0, 0.3, 0.0))
+    nhmech.Simulator(drive.vehicle, drive, mode="kinematic", dt=5e-3, control_period=0.01).run(0.1)
+    assert drive.possible_twist == pytest.approx([0.0, 0.0, 0.0], abs=1e-12)
+    assert "beyond the limits of the joints" in drive.shortfall
+
+
+def test_no_path_is_followed_by_what_cannot_turn():
+    """A start on the path was 1e15 m away, and the run ended by a failure."""
+    with pytest.raises(ModelError, match="cannot both drive forward and turn"):
+        PurePursuit(nhmech.load(linked(1.0)), make_path("figure8", 4.0))
+
+
+BESIDE, DIAGONAL, BEHIND = "beside each other", "at a diagonal", "one behind the other"
+
+
+@pytest.mark.parametrize("links, rear_steers, why", [
+    ({"front_right": ("front_left", 1.0)}, True, BESIDE),      # parallel axles
+    ({"rear_right": ("front_left", -1.0)}, True, DIAGONAL),
+    ({"rear_left": ("front_left", -0.5)}, True, BEHIND),
+    ({"front_right": ("front_left", 1.0)}, False, BESIDE)])    # a fixed axle says where it turns
+def test_other_links_of_steering_are_dropped_and_told(links, rear_steers, why):
     description = nhmech.load(rover(links, rear_steers)).description
     assert not description.mimic
-    assert [n for n in description.notices if n.kind is NoticeKind.DROPPED_MIMIC]
+    (told,) = (n.text for n in description.notices if n.kind is NoticeKind.DROPPED_MIMIC)
+    assert [word for word in (BESIDE, DIAGONAL, BEHIND) if word in told] == [why]

@@ -16,8 +16,9 @@ from mutants_table import ASIDE, EQUIVALENT, MODULES, TESTS
 
 def test_the_core_is_changed_and_its_tests_run():
     """The core is all that a run rests on, and the textbook systems."""
-    assert {"mechanics/frame", "urdf/wheels/roles", "vehicle/rows", "simulation/contact/glide",
-            "analysis/limits", "control/polar", "compile/loop", "symbolic/simplify"} < {*MODULES}
+    assert {"mechanics/frame", "urdf/wheels/roles", "vehicle/rows",
+            "simulation/contact/implicit_step", "analysis/limits", "control/polar", "compile/loop",
+            "symbolic/simplify"} < {*MODULES}
     assert {"contact", "simulator", "mobility"} < {*TESTS} and not {*TESTS} & {*ASIDE}
 
 
@@ -36,7 +37,7 @@ def test_a_change_is_made_where_its_switch_says_so(monkeypatch):
     assert code.co_filename.endswith("control/taylor.py") and len(some) > 20
 
     def series(active):
-        monkeypatch.setattr(builtins, "_changed", lambda k: k == active, raising=False)
+        monkeypatch.setattr(builtins, "_mutants_changed", lambda k: k == active, raising=False)
         names = {"__name__": "nhmech.control.taylor", "__package__": "nhmech.control"}
         exec(code, names)
         return names["power"](np.array([2.0, 1.0, 0.0, 0.0]), -1.0)
@@ -82,15 +83,15 @@ def test_comments_and_docstrings_change_no_hash():
 
 def test_marks_tell_which_blocks_run(monkeypatch):
     """`power` of control/taylor.py has a loop; what the module computes is not changed."""
-    monkeypatch.setattr(builtins, "_seen", bytearray(100), raising=False)
+    monkeypatch.setattr(builtins, "_mutants_seen", bytearray(100), raising=False)
     names = {"__name__": "nhmech.control.taylor", "__package__": "nhmech.control"}
     exec(with_marks("control/taylor", 3), names)
-    assert not any(builtins._seen)
+    assert not any(builtins._mutants_seen)
     series = names["power"](np.array([2.0, 1.0, 0.0, 0.0]), -1.0)
     np.testing.assert_allclose(series, [1 / 2, -1 / 4, 1 / 8, -1 / 16], rtol=1e-14)
     place = next(one for one in mutants("control/taylor")
                  if one.change.startswith("exponent * k - (n - k) -> "))
-    assert builtins._seen[3 + place.block] and 0 < sum(builtins._seen) < 100
+    assert builtins._mutants_seen[3 + place.block] and 0 < sum(builtins._mutants_seen) < 100
 
 
 TRIAL = """
@@ -121,7 +122,7 @@ print("SAID", said.noticed, sorted(said.failing), choice.tried)
     ("f(2) == 5", "SAID {} ['test_it.py::test'] 2")])
 def test_a_child_goes_on_with_the_change(tmp_path, holds, said):
     (tmp_path / "test_it.py").write_text(f"""
-def f(x): return 2 / x if _changed(0) and x else 2 * x
+def f(x): return 2 / x if _mutants_changed(0) and x else 2 * x
 def test(): assert {holds}
 def test_more(): f(1)
 """)
@@ -130,13 +131,27 @@ def test_more(): f(1)
     assert said in done.stdout, done.stdout + done.stderr
 
 
+def test_what_a_child_writes_into_an_open_file_fails_no_test(tmp_path):
+    """2 / 1 = 2 * 1: nothing to notice."""
+    (tmp_path / "test_it.py").write_text("""
+def test():
+    with open("kept", "w") as kept:
+        kept.write("a")
+        kept.write(str(2 / 1 if _mutants_changed(0) else 2 * 1)[0])
+    assert open("kept").read() == "a2"
+""")
+    script = TRIAL.format(tests=str(Path(__file__).parent), folder=str(tmp_path))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert "SAID {} [] 2" in done.stdout, done.stdout + done.stderr
+
+
 def test_what_a_thread_comes_to_is_tried_from_the_start(tmp_path):
     """A process cannot fork there and go on."""
     (tmp_path / "test_it.py").write_text("""
 from concurrent.futures import ThreadPoolExecutor
 def test():
     with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(lambda: 3 if _changed(0) else 2).result() == 2
+        assert pool.submit(lambda: 3 if _mutants_changed(0) else 2).result() == 2
 """)
     script = TRIAL.format(tests=str(Path(__file__).parent), folder=str(tmp_path))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
@@ -154,6 +169,13 @@ def test_cheap_and_particular_tests_of_each_file_come_first():
     assert choice.tests == ["a::narrow", "b::wide", "a::wide", "a::slow"] and not choice.at_start
     assert [choice.next(0.3), choice.next(0.3), choice.next(9.0), choice.next(9.0)] == [
         ["a::narrow", "b::wide"], ["a::wide"], ["a::slow"], []]
+    # first of all those of the file about the module
+    one, other = "tests/test_step_error.py::test", "tests/test_api.py::test"
+    for module, first in ("compile/loop_error", one), ("simulation/step_error", one), (
+            "compile/loop", other):
+        at = {name: Seen(1.0 + (name == one), {module: 0b100}) for name in (one, other)}
+        said = Choice(Mutant(module, 0, 1, "", "", None, 2), {"": Kept({}, at, {})})
+        assert said.tests[0] == first
     # none comes there but while the file is collected: all of it, in a new process
     late = Choice(mutant, {"": Kept({}, {"b::elsewhere": seen["b::elsewhere"]}, {"a": 0b100})})
     assert late.at_start and late.tests == ["b::elsewhere"]

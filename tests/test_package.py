@@ -27,6 +27,7 @@ RANK = {
     "ctrl_c": 0,
     "errors": 0,
     "lazy": 0,
+    "once": 0,
     "version": 0,
     "paths": 1,
     "private_folder": 1,

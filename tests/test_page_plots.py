@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 import umsgpack
-from browser import needs_chromium
+from browser import Undrawn, needs_chromium
 from support import at_length, shipped
 
 import nhmech
@@ -14,7 +14,6 @@ from nhmech.simulation import Phase
 from nhmech.simulation.simulator import Simulator
 from nhmech.view import Forces, Viewer, save_html
 from nhmech.view.animation import MOST, make_curves
-from nhmech.view.browser import Browser
 from nhmech.view.drawable import Snapshot
 from nhmech.view.instruments import Instruments
 from nhmech.view.live import LiveScene
@@ -187,7 +186,7 @@ def test_a_picture_and_what_is_no_run_have_no_plots(run):
 def test_plots_and_picture_go_together_and_a_wheel_says_its_numbers(run, tmp_path, size):
     vehicle = shipped("differential_drive")
     page = save_html(vehicle, run, tmp_path / "run.html")
-    with Browser(page.as_uri() + "#t=1", size) as browser:
+    with Undrawn(page.as_uri() + "#t=1", size) as browser:
         browser.wait_for("nhmech.state.ready")
         browser.evaluate("document.getElementById('graph').click(), 0")
         browser.wait_for("document.querySelector('#plots select').length > 0")
@@ -234,7 +233,7 @@ def test_a_plain_live_page_has_plots_and_wheels_too():
     simulator = nhmech.Simulator(vehicle, WheelServo(vehicle, (0.3, 0.0, 0.4)),
                                  control_period=0.01)
     simulator.reset()
-    with Viewer(vehicle) as viewer, Browser(viewer.url, (900, 600)) as browser:
+    with Viewer(vehicle) as viewer, Undrawn(viewer.url, (900, 600)) as browser:
         viewer.display(simulator.state)
         viewer.flush()
         browser.wait_for("nhmech.state.ready")

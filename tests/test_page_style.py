@@ -5,13 +5,12 @@ import re
 from contextlib import contextmanager
 
 import pytest
-from browser import CONTRAST, needs_chromium, tab_through
+from browser import CONTRAST, Undrawn, needs_chromium, tab_through
 from support import at_length, shipped
 
 import nhmech
 from nhmech.control import DemoDrive
 from nhmech.view import Drive, Viewer, save_html
-from nhmech.view.browser import Browser
 from nhmech.view.static import read_static
 
 SHEETS = ("page.css", "drive.css", "written.css")
@@ -109,24 +108,24 @@ def shown_page(kind, folder):
     """A page in a browser, and the buttons that open its panels."""
     vehicle = shipped("trailers")
     if kind == "written":
-        with Browser(nhmech.save_page(vehicle, folder / "robot.html").as_uri(),
+        with Undrawn(nhmech.save_page(vehicle, folder / "robot.html").as_uri(),
                      SIZES[0]) as browser:
             browser.wait_for("nhmech.state.ready && nhmech.written")
             yield browser, ["knobs"]
     elif kind == "recorded":
         run = nhmech.Simulator(vehicle).run(0.2)
-        with Browser(save_html(vehicle, run, folder / "run.html").as_uri(), SIZES[0]) as browser:
+        with Undrawn(save_html(vehicle, run, folder / "run.html").as_uri(), SIZES[0]) as browser:
             browser.wait_for("nhmech.state.ready")
             yield browser, ["graph"]
     elif kind == "live":
-        with Viewer(vehicle) as viewer, Browser(viewer.url, SIZES[0]) as browser:
+        with Viewer(vehicle) as viewer, Undrawn(viewer.url, SIZES[0]) as browser:
             viewer.display(nhmech.Simulator(vehicle).state)
             browser.wait_for("nhmech.state.ready && nhmech.plots.store.readings.length")
             yield browser, ["graph"]
     else:
         demo = {"demo": DemoDrive(vehicle)}
         with (Drive(vehicle, controllers=demo) as drive,
-              Browser(drive.viewer.url, SIZES[0]) as browser):
+              Undrawn(drive.viewer.url, SIZES[0]) as browser):
             browser.wait_for("nhmech.state.ready && nhmech.drive.state.limits")
             yield browser, ["graph"]
 

@@ -18,6 +18,7 @@ from nhmech.control.path_library import (
     make_path,
     spline,
 )
+from nhmech.control.path_reference import SampledPath
 
 GATES = [(0.0, 0.0), (2.0, 1.0), (3.0, -1.0), (5.0, 0.5), (4.0, 3.0)]
 ALL = {name: make_path(name, 1.3) for name in PATHS} | {
@@ -210,6 +211,19 @@ def test_arc_length_of_an_uneven_curve_that_goes_round():
     assert np.abs(path.curvature(s) - 1).max() <= 1e-9
 
 
+def test_a_sampled_circle_turns_once_a_lap():
+    """x + i y = i (1 - exp(i s)): 41 samples know it to the 4th order, (2 pi / 40)^4 / 384."""
+    angle = np.linspace(0, 2 * pi, 41)
+    path = SampledPath(2 * pi, True, np.sin(angle), 1 - np.cos(angle), angle)
+    for s in (0.3, 2.0, 6.1):
+        x, y, heading, bend = path.at(s)
+        assert np.hypot(x - np.sin(s), y - 1 + np.cos(s)) < 2e-6
+        assert heading == pytest.approx(s, abs=1e-12) and bend == pytest.approx(1, abs=1e-12)
+        for lap in (-2, 1, 3):
+            there = path.at(s + 2 * pi * lap)
+            np.testing.assert_allclose(there, (x, y, heading + 2 * pi * lap, bend), atol=1e-12)
+
+
 def test_spline_interpolates():
     for closed in (False, True):
         path = spline(GATES, closed)
@@ -309,6 +323,7 @@ def test_dubins_detours_along_itself():
     (lambda: dubins((0, 0, 0), (0, 0, 0), 1.0), "no length"),
     (lambda: lane_change(5.0, float("nan")), "finite"),
     (lambda: line(1.0).place(float("nan")), "finite"),
+    (lambda: line(1.0).at([0.5, float("nan")]), "must be an arc length"),
     (lambda: line(1.0).nearest((0.0, float("nan"))), "finite"),
     (lambda: spline([(0, 0), (1, 0), (0, 0)]), "curve reverses|stands still"),
 ])

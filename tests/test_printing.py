@@ -35,6 +35,8 @@ x, y, z, a, b = (ca.SX.sym(name) for name in ("x", "y", "z", "a", "b"))
     (a * x ** 2 + a * b, "a x^2 + a b"),
     (ca.sin(a * b) * x, "sin(a b) x"),
     (ca.exp(-a) * x, "exp(-a) x"),
+    (ca.exp(x / a), "exp(x/a)"),
+    (a ** b * x, "a^b x"),
     (ca.SX(0), "0"),
     ((ca.cos(y) * ca.cos(z) + ca.sin(y) * ca.sin(z)) * x, "cos(y - z) x"),
     (ca.cos(y) * ca.cos(z) - ca.sin(y) * ca.sin(z), "cos(y + z)"),

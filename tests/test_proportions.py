@@ -145,6 +145,9 @@ def test_millimetres_for_metres_are_said_and_cured():
     (dict(com=(0.2, 0, -0.05)), NoticeKind.LOW_CENTRE, "0.0499"),
     (dict(com=(-0.1, 0, 0.3)), NoticeKind.UNSUPPORTED_CENTRE, "rear"),
     (dict(com=(0.2, 0.25, 0.3)), NoticeKind.UNSUPPORTED_CENTRE, "left"),
+    # beyond a corner, whose distance counts and not that of an edge's line
+    (dict(com=(AHEAD + 0.2, 0, 0.3)), NoticeKind.UNSUPPORTED_CENTRE,
+     f"is {(2 - 0.002 * AHEAD) / 10.003:.4g} m outside the contacts on the front side"),
     (dict(mass=1e4), NoticeKind.MASS_SCALE, "1e+04 kg"),
     (dict(mass=0.004), NoticeKind.MASS_SCALE, "less than the air"),
     (dict(inertia=(4e5, 5e5, 6e5)), NoticeKind.INERTIA_SCALE, "'base'"),

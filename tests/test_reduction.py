@@ -358,6 +358,15 @@ def torus(mu=(0.764, -0.972)):
     return at_momentum(symmetry(capri_kobayashi(True), POLAR_TORUS), mu)
 
 
+def test_a_momentum_that_reactions_change_is_no_value_to_reduce_at():
+    found = symmetry(capri_kobayashi(True), POLAR_TORUS)
+    friction = ca.SX(*found.constrained.distribution.A.shape[::-1])
+    friction[-1, :] = 0.1
+    rubbing = replace(found.constrained, friction=friction)
+    with pytest.raises(MechanicsError, match="at a momentum value needs ideal constraints"):
+        at_momentum(replace(found, constrained=rubbing), (0.764, -0.972))
+
+
 @pytest.mark.paper("004 (23)")
 def test_capri_kobayashi_at_a_momentum_value(case):
     """H_mu = sum p_r^2/(4 m) + (mu/r - r)^2/(4 m) + r^2, r and p_r along the motion,

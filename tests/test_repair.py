@@ -241,6 +241,13 @@ def test_encodings_and_line_ends(encoding):
         assert description.wheels == SOUND.wheels and not repairs(description)
 
 
+def test_a_declared_encoding_that_is_not_that_of_the_text_is_a_slip_of_the_first_line():
+    text = "\n" * 3 + cart().replace("</robot>", "<!-- gr\xf6\xdfe --></robot>")
+    broken = ('<?xml version="1.0" encoding="ascii"?>' + text).encode("latin-1")
+    with pytest.raises(FaultyFile, match=r"^<string>, line 1: .*not in the encoding 'ascii'"):
+        describe(broken)
+
+
 @pytest.mark.parametrize("text, fragment", [
     ("", "neither a path nor XML"), (b"", "the file is empty"),
     (b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
@@ -310,6 +317,8 @@ def test_a_wheel_of_revolution_is_judged_together_with_its_carrier():
     description = describe(cart(wheel=thin))
     [notice] = [n for n in description.notices if n.kind is NoticeKind.IMPOSSIBLE_INERTIA]
     assert notice.text.startswith("left_wheel: ")
+    with pytest.raises(FaultyFile, match="may not exceed the sum"):     # not of revolution: alone
+        describe(cart(wheel=link("left_wheel", 1, (0.001, 0.005, 0.003), body=TYRE)))
     negative = link("left_wheel", 1, (0.003, -0.5, 0.003), body=TYRE)
     with pytest.raises(FaultyFile, match="none may be negative"):
         describe(cart(wheel=negative))

@@ -211,6 +211,14 @@ def test_the_launch_file_starts_the_node_and_its_frames(launched):
     assert publisher["robot_description"].value.startswith("<robot")
 
 
+def test_the_launch_file_tilts_the_ground(launched):
+    """Only where it is asked to: the file of parameters may."""
+    plain, tilted = (launched(**words)["simulate"]["parameters"][1]
+                     for words in ({}, {"slope": "0.1", "slope_direction": "-1.5"}))
+    assert not {"slope", "slope_direction"} & plain.keys()
+    assert (tilted["slope"], tilted["slope_direction"]) == (0.1, -1.5)
+
+
 def test_the_launch_file_tells_the_clock_and_shows(launched):
     started = launched(use_sim_time="true", rviz="true", namespace="one")
     assert started["simulate"]["parameters"][1]["publish_clock"] is True

@@ -5,13 +5,14 @@ import weakref
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from threading import Barrier
+from time import sleep
 
 import numpy as np
 import pytest
 
 import nhmech
+from nhmech.once import cached_property, once
 from nhmech.simulation import atlas
-from nhmech.simulation.once import once
 
 NAME = "differential_drive"
 SETTINGS = list(product(("rk4", "gauss4", "dop853"), ("dynamic", "kinematic"), ("stop", "ignore")))
@@ -66,6 +67,26 @@ def test_nothing_is_kept_of_a_vehicle_that_is_gone():
     del vehicle
     gc.collect()
     assert gone() is None
+
+
+def test_a_property_is_made_once_in_any_thread():
+    """`functools.cached_property` has no lock since Python 3.12."""
+    made, ready = [], Barrier(8)
+
+    class Thing:
+        @cached_property
+        def part(self):
+            made.append(1)
+            sleep(0.05)
+            return object()
+
+    def ask(thing):
+        ready.wait()
+        return thing.part
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(ask, [Thing()] * 8))
+    assert len(made) == 1 and len({*found}) == 1
 
 
 def test_what_fails_is_tried_again():

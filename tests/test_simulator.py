@@ -604,6 +604,32 @@ def test_ctrl_c_twice_leaves_a_loop_of_runs(pause, raised, tmp_path, monkeypatch
     assert again.stop == "interrupted" and 0.03 <= again.t[-1] < 0.05
 
 
+def test_a_controller_is_asked_before_each_step_and_no_more():
+    """Turns of controller and step are taken many at once."""
+    asked = []
+
+    def rest(t, state):
+        asked.append(t)
+        return np.zeros(2)
+
+    run = Simulator(shipped("differential_drive"), rest, dt=0.01).run(0.75)
+    np.testing.assert_allclose(asked, run.t[:-1], atol=1e-12)
+    assert len(asked) == 75 and run.t[-1] == pytest.approx(0.75, abs=1e-12)
+
+
+def test_slow_steps_are_taken_one_at_a_time_and_quick_ones_many():
+    """Between two looks at Ctrl-C."""
+    pace = interrupts.Pace()
+    for _ in range(30):
+        pace.learn(10 * interrupts.LOOK)
+    assert pace.steps == 1
+    pace.learn(0.0)
+    assert pace.steps == 2
+    for _ in range(30):
+        pace.learn(0.0)
+    assert pace.steps == interrupts.CHUNK
+
+
 def test_duration_that_is_no_multiple_of_dt_ends_where_it_says():
     simulator = carriage(None, (1.0, 2.0), dt=3e-2)
     run = simulator.run(0.1)

@@ -12,7 +12,7 @@ from support import random_states, shipped
 import nhmech
 from nhmech.compile.compiler import find_compiler
 from nhmech.compile.lanes import LaneState, compile_lanes
-from nhmech.compile.mapped import Mapped
+from nhmech.compile.mapped_lanes import MappedLanes
 from nhmech.compile.status import CODES, Status
 from nhmech.simulation.batch_input import stepper
 from nhmech.simulation.integration.integrators import (
@@ -147,7 +147,7 @@ def test_the_virtual_machine_and_a_batch_without_a_compiler(name):
     singly = [float(step(0.0, x, u, shipped(name).theta, DT, side, guard)[2])
               for x, u, side, guard in zip(*cases(name))]
     np.testing.assert_array_equal(singly, wanted)
-    mapped = after_one_step(Mapped(step), name)
+    mapped = after_one_step(MappedLanes(step), name)
     np.testing.assert_array_equal(mapped.status, wanted)
     # what is refused is not taken
     x0 = cases(name)[0].T
@@ -164,7 +164,7 @@ def test_lanes(name):
     np.testing.assert_array_equal(state.status[:count], expected(name))
 
 
-@pytest.mark.parametrize("make", [Mapped, pytest.param(compile_lanes, marks=needs_compiler)])
+@pytest.mark.parametrize("make", [MappedLanes, pytest.param(compile_lanes, marks=needs_compiler)])
 def test_each_step_is_judged_against_the_guard_of_the_step_before(make):
     """Guards exp(-rate t): one that shrinks by a tenth a step passes FLAT and goes on, one that
     shrinks to 0.6 is on its way through zero at exp(-5 k / 10) < FLAT, k = 5. Refused steps leave
@@ -191,7 +191,7 @@ def test_codes_are_apart():
     assert len({status.sentence for status in Status}) == len(Status)
 
 
-@pytest.mark.parametrize("make", [Mapped, pytest.param(compile_lanes, marks=needs_compiler)])
+@pytest.mark.parametrize("make", [MappedLanes, pytest.param(compile_lanes, marks=needs_compiler)])
 def test_each_step_begins_at_its_time(make):
     """x + t dt, from step 3 on: the sum of k dt^2."""
     t, dt, x, u = (ca.SX.sym(name) for name in ("t", "dt", "x", "u"))

@@ -13,6 +13,7 @@ from support import shipped
 import nhmech
 from nhmech import SimulationError, Simulator, Trajectory
 from nhmech.compile.compiler import find_compiler
+from nhmech.compile.loop_error import steps_to_estimate
 from nhmech.control.demo import DemoDrive
 from nhmech.mechanics import (
     constrain,
@@ -27,6 +28,13 @@ from nhmech.systems import load_system
 from nhmech.urdf.notice import NoticeKind
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+
+
+def test_a_loop_ends_after_the_step_that_is_estimated():
+    """Steps 0, 1, 2, 4, 8, ..., 256 and each further 256th are, whatever the speeds do."""
+    due = [k for k in range(3000) if k % 256 == 0 or (k < 256 and k.bit_count() == 1)]
+    for k in range(2500):
+        assert k + steps_to_estimate(k) - 1 == next(at for at in due if at >= k)
 
 
 def spinning(dt: float, integrator: str = "rk4", **options) -> Simulator:

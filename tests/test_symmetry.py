@@ -79,6 +79,7 @@ def test_structure_constants_of_se2():
     expected = np.zeros((3, 3, 3))
     expected[1, 0, 2], expected[1, 2, 0], expected[0, 1, 2], expected[0, 2, 1] = 1, -1, -1, 1
     assert made.constants == pytest.approx(expected, abs=1e-13)
+    assert not np.signbit(made.constants[made.constants == 0]).any()      # they print as 0, not -0
     assert not made.abelian and symmetry(carriage(), {**X, **Y}).abelian
 
 

@@ -4,6 +4,7 @@ the folder's README works as typed."""
 import re
 from pathlib import Path
 
+import casadi as ca
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -103,6 +104,15 @@ def test_show_writes_a_system_out(name, headings, latex):
 def test_plain_text_as_it_stands():
     system = load_system("nonholonomic_particle").constrained.system
     assert text(system.lagrangian).count("^2") == 3
+
+
+def test_plain_text_means_what_it_says():
+    """As Python reads it; negative numbers stand in brackets where they would be taken apart."""
+    x, y = ca.SX.sym("x"), ca.SX.sym("y")
+    for one in (ca.SX(-0.5) ** y * x, x ** -2.5, x - y * -0.5, -3 - 2.5 * x, ca.SX(-3) ** y / x):
+        words = re.sub(r"(?<=[\w)]) (?=[\w(])", "*", text(one)).replace("^", "**")
+        assert eval(words, {"x": 1.5, "y": 2.0}) == pytest.approx(
+            float(ca.Function("f", [x, y], [one])(1.5, 2.0)), rel=1e-12)
 
 
 def test_run_writes_a_page_and_a_file(tmp_path):

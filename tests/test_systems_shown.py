@@ -54,6 +54,21 @@ def test_drawn_wheels_stand_and_do_not_slide_along_their_axle(name):
             np.testing.assert_allclose(axle @ T_rate[:, 3], 0.0, atol=1e-12)
 
 
+def test_the_drawn_links_of_a_snake_lie_along_them_about_their_axles():
+    """Nine tenths of the way to the joints, one link length l from each axle."""
+    made = load_system("wheeled_snake").shapes
+    q = np.array([0.3, -0.2, 0.4, 0.5, -0.6])
+    axles = [np.mean([shape.pose(q)[:2, 3] for shape in made[k:k + 2]], axis=0) for k in (0, 3, 6)]
+    decks = [made[k] for k in (2, 5, 8)]
+    for deck, axle, heading in zip(decks, axles, q[2] + np.array([q[3], 0, q[4]])):
+        pose = deck.pose(q)
+        np.testing.assert_allclose(pose[:2, 3], axle, atol=1e-15)
+        np.testing.assert_allclose(pose[:2, 0], [np.cos(heading), np.sin(heading)], atol=1e-15)
+    for one, other, a, b in zip(axles, axles[1:], decks, decks[1:]):
+        lengths = [deck.size[0] / 0.9 / 2 * deck.pose(q)[:2, 0] for deck in (a, b)]
+        np.testing.assert_allclose(other - one, sum(lengths), atol=1e-15)
+
+
 @pytest.mark.parametrize("name", ["ball_on_turntable", "chaplygin_ball", "chaplygin_sleigh",
                                   "rolling_ball", "vertical_disk"])
 def test_a_picture_moves_as_its_place_does(name):

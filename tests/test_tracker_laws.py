@@ -11,8 +11,9 @@ from support import shipped
 
 import nhmech
 from nhmech import InputError, ModelError
+from nhmech.attitude import wrap
 from nhmech.control import feedback_linearisation, kanayama, polar, pure_pursuit, stanley
-from nhmech.control.path import relative_pose, wrap
+from nhmech.control.path import relative_pose
 from nhmech.control.path_library import circle, lane_change, line, make_path
 from nhmech.control.path_reference import path_error
 from nhmech.control.registry import controller_class

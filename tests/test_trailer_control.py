@@ -11,7 +11,7 @@ from trains import DRAWBARS, HITCHES, train
 import nhmech
 from nhmech.control.path_library import FigureEight, circle, lane_change
 from nhmech.control.path_regulator import TrackedAxle
-from nhmech.control.taylor import multiply_series, power, unit_series
+from nhmech.control.taylor import derivative, multiply_series, power, unit_series
 from nhmech.control.trailer_backing import TrailerBacking
 from nhmech.control.trailer_chain import trailer_joints, trailer_links
 from nhmech.control.trailer_flatness import TrailerFlatness
@@ -47,7 +47,8 @@ def test_chain_is_measured():
 
 
 def test_taylor_series():
-    """exp, and the unit tangent of a circle run through at a growing pace."""
+    """exp, and the unit tangent of a circle run through at a growing pace; its own derivative is
+    across it."""
     factorials = np.cumprod([1.0, *range(1, 8)])
     np.testing.assert_allclose(power(1 / factorials, -2.5), (-2.5) ** np.arange(8) / factorials,
                                rtol=1e-12)
@@ -57,6 +58,8 @@ def test_taylor_series():
     pace = np.array([1.0, 0.4, 0.3, 0.0, 0.0, 0.0])
     found = unit_series(np.column_stack([multiply_series(pace, cos), multiply_series(pace, sin)]))
     np.testing.assert_allclose(found, np.column_stack([cos, sin]), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(derivative(1 / factorials), 1 / factorials[:-1], rtol=1e-14)
+    np.testing.assert_allclose(derivative(found), np.column_stack([-sin, cos])[:-1], atol=1e-14)
 
 
 # -- flatness --------------------------------------------------------------------------------------

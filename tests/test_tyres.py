@@ -22,21 +22,25 @@ IZZ, DISC, SPIN = 1500.0, 0.5, 0.9         # [kg m^2]
 GRAVITY = 9.81
 
 
+def wheel_urdf(name: str, parent: str, origin: str) -> str:
+    """A wheel on a continuous joint about y."""
+    return f"""<link name="{name}"><inertial><mass value="{WHEEL}"/>
+        <inertia ixx="{DISC}" iyy="{SPIN}" izz="{DISC}" ixy="0" ixz="0" iyz="0"/></inertial></link>
+        <joint name="{name}_joint" type="continuous"><parent link="{parent}"/>
+        <child link="{name}"/><origin xyz="{origin}"/><axis xyz="0 1 0"/></joint>"""
+
+
 def single_track(tyres, *, height: float = 0.5, steer: float = 0.0, front=FRONT, rear=REAR):
     """Two wheels one behind the other, a ball at the side so that it stands; steering held."""
-    wheel = f"""<link name="{{0}}"><inertial><mass value="{WHEEL}"/>
-        <inertia ixx="{DISC}" iyy="{SPIN}" izz="{DISC}" ixy="0" ixz="0" iyz="0"/></inertial></link>
-        <joint name="{{0}}_joint" type="continuous"><parent link="{{1}}"/><child link="{{0}}"/>
-        <origin xyz="{{2}} 0 0"/><axis xyz="0 1 0"/></joint>"""
     text = f"""<robot name="single_track">
     <link name="base"><inertial><origin xyz="0 0 {height - RADIUS}"/><mass value="{BODY}"/>
       <inertia ixx="400" iyy="1400" izz="{IZZ}" ixy="0" ixz="0" iyz="0"/></inertial></link>
-    {wheel.format("rear", "base", -rear)}
+    {wheel_urdf("rear", "base", f"{-rear} 0 0")}
     <link name="fork"/>
     <joint name="steer" type="revolute"><parent link="base"/><child link="fork"/>
       <origin xyz="{front} 0 0"/><axis xyz="0 0 1"/>
       <limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
-    {wheel.format("front", "fork", 0)}
+    {wheel_urdf("front", "fork", "0 0 0")}
     <link name="side"/><joint name="side_joint" type="fixed"><parent link="base"/>
       <child link="side"/><origin xyz="0 1 {0.05 - RADIUS}"/></joint></robot>"""
     wheels = [Wheel("rear_joint", "disc", RADIUS), Wheel("front_joint", "disc", RADIUS),
@@ -132,6 +136,8 @@ def test_the_other_numbers_of_a_tyre_follow_its_load_too():
     expected = (1.21 + 0.037 / 4, 0.344 - 0.095 / 4 - 0.02 / 16, 0.99 + 0.145 / 4,
                 -1.003 + 0.537 / 4)
     assert numbers == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(nhmech.InputError, match=r"cover a load of 1e\+06 N: it is for \d+ to \d+"):
+        Tyre.read("passenger_car@1e6")
 
 
 @pytest.mark.parametrize("speed", [5.0, 15.0, 30.0])
@@ -297,14 +303,10 @@ def test_a_tyre_follows_the_load_that_braking_shifts(kappa):
 def axle_and_ball(tyre, *, half: float, ahead: float):
     """Two wheels side by side, a ball, and a body whose centre of mass is 0.4 m before the wheels'
     and as high: turning about the vertical takes no moment about other axes."""
-    wheel = f"""<link name="{{0}}"><inertial><mass value="{WHEEL}"/>
-        <inertia ixx="{DISC}" iyy="{SPIN}" izz="{DISC}" ixy="0" ixz="0" iyz="0"/></inertial></link>
-        <joint name="{{0}}_joint" type="continuous"><parent link="base"/><child link="{{0}}"/>
-        <origin xyz="0 {{1}} 0"/><axis xyz="0 1 0"/></joint>"""
     text = f"""<robot name="axle">
     <link name="base"><inertial><origin xyz="0.4 0 0"/><mass value="{BODY}"/>
       <inertia ixx="400" iyy="1400" izz="{IZZ}" ixy="0" ixz="0" iyz="0"/></inertial></link>
-    {wheel.format("left", half)}{wheel.format("right", -half)}
+    {wheel_urdf("left", "base", f"0 {half} 0")}{wheel_urdf("right", "base", f"0 {-half} 0")}
     <link name="ball"/><joint name="ball_joint" type="fixed"><parent link="base"/>
       <child link="ball"/><origin xyz="{ahead} 0 {0.05 - RADIUS}"/></joint></robot>"""
     wheels = [Wheel("left_joint", "disc", RADIUS), Wheel("right_joint", "disc", RADIUS),

@@ -460,15 +460,18 @@ def test_caster_lifts_at_the_deceleration_of_tipping():
     assert run.stop == "event: lift-off" and run.t[-1] == pytest.approx(0.2, abs=1e-8)
 
 
-def test_turning_over_is_located():
+@pytest.mark.parametrize("events", [
+    lambda cart: [lift_off(cart, terminal=False), friction_limit(cart, 0.3, terminal=False)],
+    lambda cart: rolling_events(cart, 0.3, terminal=False)], ids=["each", "both"])
+def test_turning_over_is_located(events):
     """Constant torques: the inner wheel's normal is K0 - K1 V W, V W quadratic in time."""
     vehicle, u = cart(), (0.5, 0.9)
     a = forces(0, 0, *u)[3]
     W1 = B * (u[1] - u[0]) / R / (I_ZZ + 2 * M_W * B ** 2 + 2 * I_D + 2 * I_W * B ** 2 / R ** 2)
     K0 = forces(0, 0, *u)[0][0]
     wanted = np.sqrt(K0 / ((K0 - forces(1, 1, *u)[0][0]) * a * W1))
-    events = [lift_off(vehicle, terminal=False), friction_limit(vehicle, 0.3, terminal=False)]
-    simulator = nhmech.Simulator(vehicle, constant(*u), dt=5e-3, events=events, on_lift="warn")
+    simulator = nhmech.Simulator(vehicle, constant(*u), dt=5e-3, events=events(vehicle),
+                                 on_lift="warn")
     simulator.reset()
     run = simulator.run(wanted + 0.1)
     times = {name: t for t, name in run.events}

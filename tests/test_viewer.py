@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pinocchio as pin
 import pytest
-from browser import hue, needs_chromium, pixels
+from browser import Undrawn, hue, needs_chromium, pixels
 from stand_in_cart import Cart, drive
 from support import run_in_node
 
@@ -112,6 +112,13 @@ def test_pages_share_a_chromium_and_get_another_when_it_has_ended():
             right.evaluate("1")
         with Browser(blank("next"), (160, 120)) as later:
             later.wait_for("document.title == 'next'")
+
+
+@needs_chromium
+@pytest.mark.browser
+def test_nothing_is_drawn_where_tests_do_not_look():
+    with Undrawn("data:text/html,", (160, 120)) as browser:
+        assert browser.evaluate("WebGL2RenderingContext.prototype.drawElements.length") == 0
 
 
 def test_recording_starts_nothing(tmp_path):

@@ -1,11 +1,11 @@
 """Radii of wheels from meshes: made ones of every form, and those of real robots."""
 
 import json
-import struct
 from pathlib import Path
 
 import numpy as np
 import pytest
+from metamorphic import write_stl
 
 from nhmech.errors import ModelError, NhmechError
 from nhmech.urdf.describe import describe
@@ -93,11 +93,6 @@ SHAPES = {
 
 
 # --- files ----------------------------------------------------------------------------------
-
-
-def write_stl(path, triangles):
-    rows = [struct.pack("<12fH", 0, 0, 0, *t.ravel(), 0) for t in triangles.astype("<f4")]
-    path.write_bytes(b"\0" * 80 + struct.pack("<I", len(triangles)) + b"".join(rows))
 
 
 def write_obj(path, triangles):

@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from browser import needs_chromium, press
+from browser import Undrawn, needs_chromium, press
 from support import SHIPPED, at_length, command_line, sampled, shipped
 
 import nhmech
@@ -25,8 +25,8 @@ ARROWS = {"ArrowUp": "ArrowUp", "ArrowLeft": "ArrowLeft", "KeyQ": "q", "KeyW": "
           "Space": " ", "KeyR": "r", "KeyP": "p", "KeyV": "v", "KeyI": "i"}
 
 
-def opened(page, size=(640, 420)) -> Browser:
-    browser = Browser(page.resolve().as_uri(), size)
+def opened(page, size=(640, 420), kind=Undrawn) -> Browser:
+    browser = kind(page.resolve().as_uri(), size)
     browser.wait_for("nhmech.state.ready && nhmech.written.motion.state.t > 0")
     return browser
 
@@ -221,8 +221,10 @@ def test_a_name_does_not_end_the_script(tmp_path):
 def test_keys_of_a_real_browser_drive_it(name, keys, axis, page_of):
     vehicle = shipped(name)
     length = vehicle.steering.length
-    with opened(page_of(vehicle.name)) as browser:
+    with opened(page_of(vehicle.name), kind=Browser) as browser:
         assert browser.evaluate("performance.getEntriesByType('resource').length") == 0
+        # what stands still is drawn once more, sharply, and not again
+        browser.wait_for("nhmech.state.plain && nhmech.viewer.renderer.getPixelRatio() === 2")
         for key in keys:
             press(browser, key, ARROWS[key], up=False)
         browser.wait_for(f"nhmech.written.motion.q[{axis}] > {0.5 * length}")

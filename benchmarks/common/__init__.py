@@ -1,1 +1,1 @@
-"""What the benchmarks share: the motions, hand-written C, timing and tables."""
+"""What the benchmarks share: the motions, hand-written C, the stopwatch and tables."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-import resource
+import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from .timing import Spent
 
 HERE = Path(__file__).resolve().parent.parent.parent
 ROUNDS = 3
@@ -23,19 +25,21 @@ def environment(checkout: Path) -> dict[str, str]:
     # threads of BLAS that wait for work take processor time, and so does compiling to bytecode
     # again and again
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return {**kept, "PYTHONPATH": str(checkout), "OPENBLAS_NUM_THREADS": "1"}
+    # the stopwatch is this checkout's, whatever is measured
+    path = os.pathsep.join((str(checkout), str(HERE / "benchmarks")))
+    return {**kept, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"}
 
 
 def command_seconds(checkout: Path, ways: Sequence[Sequence[str]]) -> float:
     """Processor time of a command [s], said in the first of the ways that the checkout takes."""
     refused = []
     for words in ways:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run([sys.executable, "-m", "nhmech", *words], env=environment(checkout),
-                              cwd=checkout, capture_output=True, text=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with Spent(children=True) as took:
+            done = subprocess.run([sys.executable, "-m", "nhmech", *words],
+                                  env=environment(checkout), cwd=checkout, capture_output=True,
+                                  text=True)
         if done.returncode == 0:
-            return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            return took.processor
         refused.append(f"{checkout}: nhmech {' '.join(words)}: {done.stderr}")
     raise RuntimeError("\n".join(refused))
 
@@ -49,14 +53,14 @@ def printed_number(checkout: Path, code: str) -> float:
     return float(done.stdout)
 
 
-def least(measure: Callable[[Path, Any], float], what: Mapping[str, Any],
-          unit: str) -> list[tuple]:
-    """Rows of a table: the least of `ROUNDS` of each, checkout by checkout."""
+def medians(measure: Callable[[Path, Any], float], what: Mapping[str, Any],
+            unit: str) -> list[tuple]:
+    """Rows of a table: the median of `ROUNDS` of each, checkout by checkout."""
     rows, places = [], checkouts()
     for name, text in what.items():
         found: dict[str, list[float]] = {place: [] for place in places}
         for _ in range(ROUNDS):
             for place, path in places.items():
                 found[place].append(measure(path, text))
-        rows.append((f"{name} [{unit}]", *map(min, found.values())))
+        rows.append((f"{name} [{unit}]", *map(statistics.median, found.values())))
     return rows

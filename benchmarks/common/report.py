@@ -1,4 +1,4 @@
-"""The machine's description, interleaved timing, and tables of what was measured."""
+"""The machine's description, and tables of what was measured."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import json
 import os
 import platform
 import re
-import statistics
-import time
-from collections.abc import Callable
 from dataclasses import astuple, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -16,7 +13,6 @@ from pathlib import Path
 from nhmech.compile.compiler import find_compiler
 from nhmech.version import __version__
 
-ROUNDS = 7
 # environment: a file that each `Row` is added to, of which `make bench` makes one table
 ROWS = "NHMECH_BENCH_ROWS"
 UNIT = re.compile(r" ?\[([^\]]*)\]")
@@ -88,24 +84,6 @@ def _processor() -> str:
         return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
-
-
-def interleaved(measures: dict[str, Callable[[], float]], rounds: int = ROUNDS,
-                enough: float = 4.0) -> dict[str, float]:
-    """Medians of what each function returns, one round after another so that all see the same
-    machine.
-
-    After three rounds, a function that has had `enough` seconds sits out.
-    """
-    found: dict[str, list[float]] = {name: [] for name in measures}
-    spent = dict.fromkeys(measures, 0.0)
-    for i in range(rounds):
-        for name, measure in measures.items():
-            if i < 3 or spent[name] < enough:
-                begin = time.perf_counter()
-                found[name].append(measure())
-                spent[name] += time.perf_counter() - begin
-    return {name: statistics.median(values) for name, values in found.items()}
 
 
 def aim(what: str, found: float, wanted: float, least: bool = True) -> None:

@@ -3,9 +3,8 @@ all steps in one call of `AdvanceTo`; with a controller, one step in each."""
 
 from __future__ import annotations
 
-from time import process_time
-
 import numpy as np
+from common.timing import Spent
 from pydrake.all import (
     AddContactMaterial,
     AddMultibodyPlantSceneGraph,
@@ -42,7 +41,7 @@ TRIED = {"differential_drive": [{}, dict(stiction=1e-4), dict(stiffness=1e8), di
 
 
 def run(motion, dt: float, duration: float, control=None,
-        **settings) -> tuple[np.ndarray, float]:
+        **settings) -> tuple[np.ndarray, Spent]:
     """solver  of the discrete plant, or an integrator of the continuous one with fixed steps"""
     given = {**USUAL, **settings}
     discrete, stiffness = given["solver"].startswith("k"), given["stiffness"]
@@ -71,15 +70,14 @@ def run(motion, dt: float, duration: float, control=None,
         ResetIntegratorFromFlags(simulator, given["solver"], dt)
         simulator.get_mutable_integrator().set_fixed_step_mode(True)
     simulator.Initialize()
-    begin = process_time()
-    if control is None:
-        simulator.AdvanceTo(duration)
-    else:
-        for k in range(round(duration / dt)):
-            torques.GetMutableData().get_mutable_value().SetFromVector(control(k * dt))
-            simulator.AdvanceTo((k + 1) * dt)
-    seconds = process_time() - begin
-    return plant.EvalBodyPoseInWorld(context, body).translation().copy(), seconds
+    with Spent() as took:
+        if control is None:
+            simulator.AdvanceTo(duration)
+        else:
+            for k in range(round(duration / dt)):
+                torques.GetMutableData().get_mutable_value().SetFromVector(control(k * dt))
+                simulator.AdvanceTo((k + 1) * dt)
+    return plant.EvalBodyPoseInWorld(context, body).translation().copy(), took
 
 
 def _touch(plant, body, shape, friction, stiffness, name, place=(0, 0, 0)) -> None:

@@ -4,7 +4,6 @@ controller before each of them."""
 from __future__ import annotations
 
 import sys
-from time import process_time
 
 sys.exudynFast = True      # its build without range checks; must be said before the import
 
@@ -12,6 +11,7 @@ import exudyn as exu
 import exudyn.itemInterface as eii
 import numpy as np
 from common.motions import GRAVITY
+from common.timing import Spent
 from exudyn.rigidBodyUtilities import RigidBodyInertia
 
 ABOUT = {
@@ -29,7 +29,7 @@ TRIED = dict.fromkeys(("differential_drive", "disc"),
 
 
 def run(motion, dt: float, duration: float, control=None,
-        **settings) -> tuple[np.ndarray, float]:
+        **settings) -> tuple[np.ndarray, Spent]:
     given = {**USUAL, **settings}
     container = exu.SystemContainer()
     mbs = container.AddSystem()
@@ -53,10 +53,9 @@ def run(motion, dt: float, duration: float, control=None,
     solver.solutionSettings.writeSolutionToFile = False
     solver.solutionSettings.sensorsWritePeriod = duration
     solver.displayStatistics = solver.displayComputationTime = False
-    begin = process_time()
-    mbs.SolveDynamic(solver)
-    seconds = process_time() - begin
-    return place(), seconds
+    with Spent() as took:
+        mbs.SolveDynamic(solver)
+    return place(), took
 
 
 def _drive(motion, mbs, ground):

@@ -7,9 +7,9 @@ import ctypes
 import tempfile
 from functools import cache
 from pathlib import Path
-from time import process_time
 
 import numpy as np
+from common.timing import Spent
 
 from nhmech.compile.compiler import find_compiler
 
@@ -68,7 +68,7 @@ def _built(name: str):
     return call
 
 
-def run(motion, dt: float, duration: float) -> tuple[np.ndarray, float]:
+def run(motion, dt: float, duration: float) -> tuple[np.ndarray, Spent]:
     call, state, constants = _built(motion.robot), motion.start.copy(), np.array(motion.constants)
     torques = np.array(getattr(motion, "torques", (0.0, 0.0)))
     pointers = [array.ctypes.data for array in (state, constants, torques)]
@@ -76,6 +76,6 @@ def run(motion, dt: float, duration: float) -> tuple[np.ndarray, float]:
     call(dt, steps, *pointers)
     place = motion.place(state)
     state[:] = motion.start
-    begin = process_time()
-    call(duration / LONG, LONG, *pointers)
-    return place, (process_time() - begin) * steps / LONG
+    with Spent(LONG / steps) as took:
+        call(duration / LONG, LONG, *pointers)
+    return place, took

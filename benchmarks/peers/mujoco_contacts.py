@@ -3,10 +3,9 @@ step in each."""
 
 from __future__ import annotations
 
-from time import process_time
-
 import mujoco
 import numpy as np
+from common.timing import Spent
 
 SPHERES = """
 <mujoco><option timestep="{dt}" cone="{cone}" impratio="{impratio}" integrator="{integrator}"
@@ -56,7 +55,7 @@ def model(motion, dt: float, **settings) -> mujoco.MjModel:
 
 
 def run(motion, dt: float, duration: float, control=None,
-        **settings) -> tuple[np.ndarray, float]:
+        **settings) -> tuple[np.ndarray, Spent]:
     made = model(motion, dt, **settings)
     data = mujoco.MjData(made)
     if motion.robot == "differential_drive":
@@ -67,12 +66,11 @@ def run(motion, dt: float, duration: float, control=None,
         mujoco.mju_mat2Quat(data.qpos[3:7], motion.attitude.ravel())
         data.qvel[:3], data.qvel[3:] = velocity, motion.attitude.T @ omega
     steps, push, step = round(duration / dt), data.qfrc_applied[6:], mujoco.mj_step
-    begin = process_time()
-    if control is None:
-        step(made, data, nstep=steps)
-    else:
-        for _ in range(steps):
-            push[:] = control(data.time)
-            step(made, data)
-    seconds = process_time() - begin
-    return data.qpos[:3].copy(), seconds
+    with Spent() as took:
+        if control is None:
+            step(made, data, nstep=steps)
+        else:
+            for _ in range(steps):
+                push[:] = control(data.time)
+                step(made, data)
+    return data.qpos[:3].copy(), took

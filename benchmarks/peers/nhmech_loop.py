@@ -3,9 +3,8 @@ once for all steps, without a record."""
 
 from __future__ import annotations
 
-from time import process_time
-
 import numpy as np
+from common.timing import Spent
 
 from nhmech.compile.status import Status
 
@@ -13,15 +12,15 @@ from .hand_c import LONG
 from .nhmech_urdf import simulator
 
 
-def run(motion, dt: float, duration: float) -> tuple[np.ndarray, float]:
+def run(motion, dt: float, duration: float) -> tuple[np.ndarray, Spent]:
     steps = round(duration / dt)
     made, run = _ready(motion, dt, duration)
     _checked(run(steps))
     place = made.state.q[:3].copy()
     _, run = _ready(motion, duration / LONG, duration)
-    begin = process_time()
-    _checked(run(LONG))
-    return place, (process_time() - begin) * steps / LONG
+    with Spent(LONG / steps) as took:
+        _checked(run(LONG))
+    return place, took
 
 
 def _ready(motion, dt: float, duration: float):

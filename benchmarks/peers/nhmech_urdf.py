@@ -4,9 +4,9 @@ calls of `Simulator.step`."""
 from __future__ import annotations
 
 from functools import cache
-from time import process_time
 
 import numpy as np
+from common.timing import Spent
 
 import nhmech
 
@@ -44,19 +44,19 @@ def _start(simulator: nhmech.Simulator, motion) -> None:
     simulator.reset((0.0, -motion.radius * sine, motion.radius, lean, 0.0, 0.0), xi=spin)
 
 
-def run(motion, dt: float, duration: float, control=None) -> tuple[np.ndarray, float]:
+def run(motion, dt: float, duration: float, control=None) -> tuple[np.ndarray, Spent]:
     made = simulator(motion, dt, duration, control)
     steps = round(duration / dt)
-    begin = process_time()
-    trajectory = made.run(duration, every=steps)
-    return trajectory.q[-1, :3], process_time() - begin
+    with Spent() as took:
+        trajectory = made.run(duration, every=steps)
+    return trajectory.q[-1, :3], took
 
 
-def step(motion, dt: float, duration: float, control) -> tuple[np.ndarray, float]:
+def step(motion, dt: float, duration: float, control) -> tuple[np.ndarray, Spent]:
     """Likewise, by as many calls of `step`."""
     made = simulator(motion, dt, duration, control)
     steps = round(duration / dt)
-    begin = process_time()
-    for _ in range(steps):
-        state = made.step()
-    return state.q[:3].copy(), process_time() - begin
+    with Spent() as took:
+        for _ in range(steps):
+            state = made.step()
+    return state.q[:3].copy(), took

@@ -7,26 +7,24 @@ What an expert writes who has `pin` and no nhmech: the frame E by hand for this 
 
 from __future__ import annotations
 
-from time import process_time
-
 import numpy as np
 import pinocchio as pin
 from common.motions import GRAVITY
+from common.timing import Spent
 
 import nhmech
 
 
-def run(motion, dt: float, duration: float) -> tuple[np.ndarray, float]:
+def run(motion, dt: float, duration: float) -> tuple[np.ndarray, Spent]:
     rate, state, place = {"differential_drive": _drive, "disc": _disc}[motion.robot](motion)
-    begin = process_time()
-    for _ in range(round(duration / dt)):
-        k1 = rate(state)
-        k2 = rate(state + dt / 2 * k1)
-        k3 = rate(state + dt / 2 * k2)
-        k4 = rate(state + dt * k3)
-        state = state + dt / 6 * (k1 + 2 * (k2 + k3) + k4)
-    seconds = process_time() - begin
-    return place(state), seconds
+    with Spent() as took:
+        for _ in range(round(duration / dt)):
+            k1 = rate(state)
+            k2 = rate(state + dt / 2 * k1)
+            k3 = rate(state + dt / 2 * k2)
+            k4 = rate(state + dt * k3)
+            state = state + dt / 6 * (k1 + 2 * (k2 + k3) + k4)
+    return place(state), took
 
 
 def _drive(motion):

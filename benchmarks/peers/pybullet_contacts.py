@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import tempfile
-from time import process_time
 
 import numpy as np
 import pybullet
 from common.motions import GRAVITY
+from common.timing import Spent
 
 ABOUT = {"differential_drive": "sphere wheels, no damping, Featherstone multibody",
          "disc": "thin cylinder, no damping, rigid body"}
@@ -43,7 +43,7 @@ DISC = """<robot name="disc"><link name="disc"><inertial><mass value="2"/>
 
 
 def run(motion, dt: float, duration: float, control=None,
-        **settings) -> tuple[np.ndarray, float]:
+        **settings) -> tuple[np.ndarray, Spent]:
     client = pybullet.connect(pybullet.DIRECT)
     try:
         given = USUAL | settings | ({} if control is None else {"substeps": 1})
@@ -52,7 +52,7 @@ def run(motion, dt: float, duration: float, control=None,
         pybullet.disconnect(client)
 
 
-def _run(motion, dt: float, duration: float, control, given: dict) -> tuple[np.ndarray, float]:
+def _run(motion, dt: float, duration: float, control, given: dict) -> tuple[np.ndarray, Spent]:
     """substeps  steps in one call of `stepSimulation`: PyBullet's own loop in C++"""
     p, drive, calls = (
         pybullet,
@@ -92,16 +92,15 @@ def _run(motion, dt: float, duration: float, control, given: dict) -> tuple[np.n
         p.resetBaseVelocity(robot, velocity.tolist(), omega.tolist())
         offset = np.zeros(3)
     step, push, mode = p.stepSimulation, p.setJointMotorControlArray, p.TORQUE_CONTROL
-    begin = process_time()
-    for k in range(calls):
-        if drive:
-            push(robot, wheels, mode, forces=control(k * dt))
-        step()
-    seconds = process_time() - begin
+    with Spent() as took:
+        for k in range(calls):
+            if drive:
+                push(robot, wheels, mode, forces=control(k * dt))
+            step()
     centre, attitude = p.getBasePositionAndOrientation(robot)
     return np.array(centre) - np.array(p.getMatrixFromQuaternion(attitude)).reshape(
         3, 3
-    ) @ offset, seconds
+    ) @ offset, took
 
 
 def _load(text: str) -> int:

@@ -5,26 +5,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from time import process_time
 
 import numpy as np
 import sympy as sm
 import sympy.physics.mechanics as me
 from common.motions import GRAVITY
+from common.timing import Spent
 
 
-def run(motion, dt: float, duration: float) -> tuple[np.ndarray, float]:
+def run(motion, dt: float, duration: float) -> tuple[np.ndarray, Spent]:
     rate, state = _rate(motion), motion.start.tolist()
     half, sixth = dt / 2, dt / 6
-    begin = process_time()
-    for _ in range(round(duration / dt)):
-        k1 = rate(*state)
-        k2 = rate(*[s + half * k for s, k in zip(state, k1)])
-        k3 = rate(*[s + half * k for s, k in zip(state, k2)])
-        k4 = rate(*[s + dt * k for s, k in zip(state, k3)])
-        state = [s + sixth * (a + 2 * (b + c) + d) for s, a, b, c, d in zip(state, k1, k2, k3, k4)]
-    seconds = process_time() - begin
-    return motion.place(np.array(state)), seconds
+    with Spent() as took:
+        for _ in range(round(duration / dt)):
+            k1 = rate(*state)
+            k2 = rate(*[s + half * k for s, k in zip(state, k1)])
+            k3 = rate(*[s + half * k for s, k in zip(state, k2)])
+            k4 = rate(*[s + dt * k for s, k in zip(state, k3)])
+            state = [s + sixth * (a + 2 * (b + c) + d)
+                     for s, a, b, c, d in zip(state, k1, k2, k3, k4)]
+    return motion.place(np.array(state)), took
 
 
 TORQUES = sm.symbols("torque_left torque_right")

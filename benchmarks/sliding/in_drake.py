@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from time import process_time
-
 import numpy as np
+from common.timing import Spent
 from pydrake.all import (
     AddContactMaterial,
     AddMultibodyPlantSceneGraph,
@@ -37,8 +36,8 @@ def _spatial(inertia) -> SpatialInertia:
         -np.array(inertia.lever)))
 
 
-def run(motion: Sliding, dt: float, **settings) -> tuple[np.ndarray, float]:
-    """x, y, yaw at the end, and seconds of processor time."""
+def run(motion: Sliding, dt: float, **settings) -> tuple[np.ndarray, Spent]:
+    """x, y, yaw at the end, and what the motion took."""
     given = {**USUAL, **settings}
     builder = DiagramBuilder()
     plant, _ = AddMultibodyPlantSceneGraph(builder, dt)
@@ -81,9 +80,8 @@ def run(motion: Sliding, dt: float, **settings) -> tuple[np.ndarray, float]:
         plant.get_actuation_input_port().FixValue(context, np.array(
             [torques[name] for name in joints]))
     simulator.Initialize()
-    begin = process_time()
-    simulator.AdvanceTo(motion.duration)
-    seconds = process_time() - begin
+    with Spent() as took:
+        simulator.AdvanceTo(motion.duration)
     pose = plant.EvalBodyPoseInWorld(context, base)
     yaw = RollPitchYaw(pose.rotation()).yaw_angle()
-    return np.array([*pose.translation()[:2], yaw]), seconds
+    return np.array([*pose.translation()[:2], yaw]), took

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from time import process_time
-
 import mujoco
 import numpy as np
+from common.timing import Spent
 
 from .motion import Sliding
 
@@ -65,14 +64,13 @@ def prepare(motion: Sliding, dt: float, **settings) -> tuple[mujoco.MjModel, muj
     return made, data
 
 
-def run(motion: Sliding, dt: float, **settings) -> tuple[np.ndarray, float]:
-    """x, y, yaw at the end, and seconds of processor time."""
+def run(motion: Sliding, dt: float, **settings) -> tuple[np.ndarray, Spent]:
+    """x, y, yaw at the end, and what the motion took."""
     made, data = prepare(motion, dt, **settings)
-    begin = process_time()
-    mujoco.mj_step(made, data, nstep=round(motion.duration / dt))
-    seconds = process_time() - begin
+    with Spent() as took:
+        mujoco.mj_step(made, data, nstep=round(motion.duration / dt))
     x, y, _, qw, _, _, qz = data.qpos[:7]
-    return np.array([x, y, 2 * np.arctan2(qz, qw)]), seconds
+    return np.array([x, y, 2 * np.arctan2(qz, qw)]), took
 
 
 def flights(motion: Sliding, dt: float, **settings) -> tuple[float, float]:

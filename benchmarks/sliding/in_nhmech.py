@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from time import process_time
 
 import numpy as np
+from common.timing import Spent
 
 import nhmech
 
@@ -21,8 +21,8 @@ def _vehicle(robot: str, locked: bool) -> nhmech.Vehicle:
     return vehicle.with_parameters({f"{joint}.damping": 1e10 for joint in vehicle.joint_names})
 
 
-def run(motion: Sliding, dt: float) -> tuple[np.ndarray, float]:
-    """x, y, yaw at the end, and seconds of processor time."""
+def run(motion: Sliding, dt: float) -> tuple[np.ndarray, Spent]:
+    """x, y, yaw at the end, and what the motion took."""
     vehicle = _vehicle(motion.robot, motion.locked)
     given = dict(zip(motion.wheels, motion.torques))
     torques = np.array([given.get(name, 0.0) for name in vehicle.driven])
@@ -36,8 +36,7 @@ def run(motion: Sliding, dt: float) -> tuple[np.ndarray, float]:
     simulator.reset(**start)
     simulator.run(2 * dt)                      # what is compiled at first
     simulator.reset(**start)
-    begin = process_time()
-    run = simulator.run(motion.duration)
-    seconds = process_time() - begin
+    with Spent() as took:
+        run = simulator.run(motion.duration)
     x, y, _, _, _, qz, qw = run.q[-1, :7]
-    return np.array([x, y, 2 * np.arctan2(qz, qw)]), seconds
+    return np.array([x, y, 2 * np.arctan2(qz, qw)]), took

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
 from ..mechanics.distribution import Component
+from ..once import cached_property
 from ..simulation.contact.contact_forces import ContactForces, force_reader
 from ..vehicle.least_norm import impose_signs
 from ..vehicle.reactions import share_load

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import pinocchio as pin
 
 from ..errors import MechanicsError
+from ..once import cached_property
 from ..vehicle.reactions import balance
 from ..vehicle.rows import MIDDLE
 from ..vehicle.vehicle import Vehicle

@@ -8,15 +8,15 @@ from automatic differentiation.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
 from ..checks import check_arguments, read_time
-from ..compile.buffered import compile_function
+from ..compile.compiled_function import compile_function
 from ..errors import InputError
 from ..mechanics.system import HasConstrained
+from ..once import cached_property
 from ..simulation.integration.integrators import projection_function, rate_function
 from ..simulation.integration.schemes import RK4
 from ..simulation.simulated import Simulated
@@ -90,7 +90,8 @@ class StepAdjoint:
         x, u, theta = _read_arguments(self, x, u, theta)
         z = self.evaluate(t, np.concatenate([x, u, theta]), _read_vector("w", w, self.names),
                           self.dt)[0]
-        return tuple(part.copy() for part in np.split(z, np.cumsum([len(x), len(u)])))
+        at_x, at_u, at_theta = np.split(z.copy(), np.cumsum([len(x), len(u)]))
+        return at_x, at_u, at_theta
 
 
 @check_arguments

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -13,6 +12,7 @@ from ..checks import read_word
 from ..errors import MechanicsError
 from ..mechanics.algebroid import rotation
 from ..mechanics.system import HasConstrained
+from ..once import cached_property
 from .variations import Point, Variations
 
 # relative to the largest entry of the Jacobian

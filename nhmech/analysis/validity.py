@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
 from typing import overload
 
 import numpy as np
 
 from ..checks import check_arguments, read_vector, read_word
+from ..once import cached_property
 from ..vehicle.vehicle import Vehicle
 from .contact_load import ContactLoad, contact_load
 from .friction import coefficients, least_use, most_use, rough_use, shares, widest_split

@@ -4,7 +4,6 @@ points."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from ..errors import InputError
 from ..mechanics.selection import COMFORT
 from ..mechanics.system import HasConstrained
+from ..once import cached_property
 from ..simulation.simulated import Simulated
 from .ignorable_fields import IgnorableFields, ignorable_fields
 from .motions import ZERO, kernel

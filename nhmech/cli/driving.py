@@ -161,6 +161,7 @@ class Driver:
 
 def make_driver(vehicle: Vehicle, options: DrivingOptions) -> Driver:
     """The controller that the options choose; the demonstration where they choose none."""
+    from ..control.demo import DemoDrive
     from ..control.registry import controller_class, controller_parameters, make_controller
 
     controller, path = options.controller, None
@@ -183,6 +184,9 @@ def make_driver(vehicle: Vehicle, options: DrivingOptions) -> Driver:
     except Exception as error:
         raise InputError(f"{controller.__name__} could not be made: {type(error).__name__}: "
                          f"{error}") from error
+    if isinstance(made, DemoDrive) and made.commanded_twist is None:
+        rates = listed(f"{name} {rate:.3g}" for name, rate in made.start["xi"].items() if rate)
+        click.echo(f"notice   no twist drives it: pushed off at {rates}, it coasts", err=True)
     return Driver(made, path, add_imperfections(made, options))
 
 

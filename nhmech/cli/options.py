@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
-from functools import cached_property, wraps
+from functools import wraps
 from math import radians
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ import click
 
 from ..checks import LARGEST_NUMBER
 from ..errors import InputError, NhmechError, did_you_mean, listed
+from ..once import cached_property
 
 if TYPE_CHECKING:
     from ..urdf.wheel import Wheel
@@ -61,18 +62,29 @@ class Positive(click.ParamType):
         return value
 
 
-class IntegratorType(click.Choice):
-    """A name that `Simulator(integrator=...)` takes. The names are imported with their schemes,
-    when the first of them is read."""
+class IntegratorType(click.ParamType):
+    """A name that `Simulator(integrator=...)` accepts. The schemes are imported when they are first
+    needed."""
 
-    def __init__(self) -> None:
-        self.case_sensitive = True
+    name = "NAME"
 
     @cached_property
-    def choices(self) -> tuple[str, ...]:     # type: ignore[override]
+    def _choice(self) -> click.Choice:
         from ..simulation.integration.schemes import SCHEMES
 
-        return *SCHEMES, "auto"
+        return click.Choice([*SCHEMES, "auto"])
+
+    def convert(self, value: Any, param: Parameter, ctx: Context) -> str:
+        """The name."""
+        return self._choice.convert(value, param, ctx)
+
+    def get_metavar(self, *given: Any, **named: Any) -> str | None:
+        """The names, for the help text."""
+        return self._choice.get_metavar(*given, **named)
+
+    def shell_complete(self, *given: Any, **named: Any) -> list[Any]:
+        """The names that complete a word."""
+        return self._choice.shell_complete(*given, **named)
 
 
 class WheelType(click.ParamType):

@@ -46,6 +46,6 @@ def play(vehicle: Drawable, trajectory: Playable, speed: float, look: Look,
                     viewer.play(trajectory, speed)
                 forget_ctrl_c()
                 return
-    click.echo("no browser could be opened; the HTML file plays in any browser", err=True)
     if instead is not None:
         look.write_html(vehicle, trajectory, free_path(instead))
+    click.echo("no browser could be opened; the HTML file plays in any browser", err=True)

@@ -1,5 +1,5 @@
-"""Dormand and Prince's adaptive method of order 8 in C, around a compiled rate:
-over one span, or as the loop of a whole run."""
+"""Dormand and Prince's adaptive method of order 8 (DOP853) in C: over one span of time, or as the
+loop of a whole run."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from .loop import (
 )
 from .status import Status
 
-# of a run, whose steps are as long as that and dt allow: five seconds of a wobbling disc then end
-# within 1e-10
+# of a run, whose steps are as long as these and dt allow: the error of five seconds of a wobbling
+# disc is then below 1e-10
 RTOL = ATOL = 1e-13
-ATTEMPTS = 2000                # steps that are taken between two looks at Ctrl-C, and fewer
+ATTEMPTS = 2000                # at most so many steps between two checks for Ctrl-C
 
-# SciPy's control of the step; the first trial comes from state and rate alone, so that the result
-# does not depend on spans before this one.
+# The step size is controlled as in SciPy. The first trial step depends on the state and its rate
+# alone, so that the result does not depend on earlier spans.
 _METHOD = """
-/* a step from t, x to end, y; h is the one to try next */
+/* a step from t, x to end, y with its stages k; h is the length to try next */
 typedef struct {{ double t, end, h, x[{n}], y[{n}], k[16][{n}]; int dense; }} nhmech_piece;
 
 static const double A[12][12] = {A}, B[12] = {B}, C[12] = {C}, E3[13] = {E3}, E5[13] = {E5};
@@ -46,7 +46,7 @@ static void nhmech_rate(double t, const double* x, const double* u, const double
   {rate}(arg, res, iw, w, 0);
 }}
 
-/* begins at t, x, with a first trial step towards t + span */
+/* begins at t, x; chooses the first trial step towards t + span */
 static int nhmech_first(nhmech_piece* p, double t, const double* x, double span, const double* u,
                         const double* theta, double rtol, double atol) {{
   double e3 = 0, e5 = 0, scale;
@@ -63,9 +63,9 @@ static int nhmech_first(nhmech_piece* p, double t, const double* x, double span,
   return isfinite(e5) ? {DONE} : {NOT_FINITE};
 }}
 
-/* from t, x with its rate k[0] to an end that is accepted, not beyond the one given; or the step
-   becomes too small. The last of the 12 stages is the rate at the end; infinite ends are refused,
-   for 0 inf is nan; a trial may leave the domain. */
+/* one accepted step from t, x with its rate k[0], not beyond `end`; fails if the step becomes too
+   small. The last of the 12 stages is the rate at the end of the step. A trial step may leave the
+   domain of the equations: infinite values make the error nan (0 inf is nan), so it is rejected. */
 static int nhmech_next(nhmech_piece* p, double end, const double* u, const double* theta,
                        double rtol, double atol) {{
   static const int n = {n};
@@ -118,9 +118,9 @@ int nhmech_dop853(double t, double span, const double* u, const double* theta, d
 }}
 """
 
-# A run is ahead of what is shown and goes on from call to call in `work`; it starts anew where
-# state or inputs are not those it left. `now` is the latest piece, and x, found where it led after
-# the projection; `held` is that in which the last grid point before it lies.
+# The integration runs ahead of the time grid and continues from call to call in `work`; it starts
+# again if the state or the inputs have changed in between. `now` is the latest step, x and found
+# its end after the projection; `held` is the step that contains the last grid point before it.
 _LOOP = """
 typedef struct {{
   double t, limit, shown[{n}], u[{nu} + 1], x[{n}], found[3];
@@ -131,7 +131,7 @@ int nhmech_room(void) {{
   return sizeof(nhmech_ahead) / sizeof(double) + 1;
 }}
 
-/* the state at t within a piece, by its interpolation of order 7 */
+/* the state at t within a step, by interpolation of order 7 */
 static void nhmech_within(const nhmech_setup* s, nhmech_piece* p, double t, double* x,
                           double* found) {{
   const double h = p->end - p->t, a = (t - p->t) / h, b = 1 - a;
@@ -155,10 +155,10 @@ static void nhmech_within(const nhmech_setup* s, nhmech_piece* p, double t, doub
     y = (y + h * p->k[0][i] - d) * b;
     x[i] = p->x[i] + (y + d) * a;
   }}
-  nhmech_settled(s, t, x, NAN, found, {NEWTON});
+  nhmech_project_state(s, t, x, NAN, found, {NEWTON});
 }}
 
-/* one piece further, not longer than dt: many steps at the tolerance add up */
+/* one more step, not longer than dt, because the errors of many steps add up */
 static int nhmech_further(const nhmech_setup* s, nhmech_ahead* w) {{
   const double guard = w->found[2];
   int status;
@@ -166,13 +166,13 @@ static int nhmech_further(const nhmech_setup* s, nhmech_ahead* w) {{
   status = nhmech_next(&w->now, w->limit, s->u, s->theta, {rtol}, {atol});
   if (status) return status;
   memcpy(w->x, w->now.y, sizeof(w->x));
-  status = nhmech_settled(s, w->now.end, w->x, guard, w->found, {NEWTON});
-  if (!status && !(nhmech_crossed(s, w->now.end, w->x) > 0)) status = {LIMIT};
-  if (!status && !(nhmech_lifted(s, w->now.end, w->x) > 0)) status = {LIFTED};
+  status = nhmech_project_state(s, w->now.end, w->x, guard, w->found, {NEWTON});
+  if (!status && !(nhmech_least_margin(s, w->now.end, w->x) > 0)) status = {LIMIT};
+  if (!status && !(nhmech_least_normal(s, w->now.end, w->x) > 0)) status = {LIFTED};
   return status;
 }}
 
-/* the state at t, not before the latest piece */
+/* the state at t, which is not before the latest step */
 static void nhmech_at(const nhmech_setup* s, nhmech_ahead* w, double t, double* x, double* found) {{
   if (t < w->now.end) {{
     nhmech_within(s, &w->now, t, x, found);
@@ -224,16 +224,16 @@ static int nhmech_run(nhmech_setup* s, long long steps, double* record) {{
     if (status || before < w->now.t) nhmech_within(s, &w->held, before, x, found);
     else nhmech_at(s, w, before, x, found);
   }}
-  /* the next call begins with it */
+  /* the next call will record this row */
   if (!whole && !status && i >= 0 && record && (s->phase + i) % s->every == 0) --s->rows;
   if (i > 0) {{
     memcpy(s->x, x, sizeof(x));
     memcpy(s->health, found, sizeof(found));
   }}
-  nhmech_show(s, i > 0 ? i : 0);
+  nhmech_read_out(s, i > 0 ? i : 0);
   w->t = s->clock[0];
   memcpy(w->shown, s->x, sizeof(w->shown));
-  if (status) w->limit = NAN;      /* what comes next starts anew */
+  if (status) w->limit = NAN;      /* the next call starts again */
   return status;
 }}
 """
@@ -244,12 +244,12 @@ class Adaptive:
     """A compiled rate (t, x, u, theta) -> dx/dt with DOP853 around it."""
 
     call: Callable[..., int]  # over one span
-    loop: Loop | None = None  # the loop of a whole run, where it was compiled with a projection
+    loop: Loop | None = None  # the loop of a whole run, if compiled with a projection
 
     def run(self, t: float, x: np.ndarray, u: np.ndarray, theta: np.ndarray, span: float,
             rtol: float = RTOL, atol: float = ATOL) -> tuple[np.ndarray, Status, float]:
-        """x after a `span` [s] from t; the status of it: DONE, TOO_SMALL or NOT_FINITE; and the
-        time that was reached."""
+        """x after a `span` [s] from t; the status DONE, TOO_SMALL or NOT_FINITE; and the time that
+        was reached [s]."""
         now, end = ctypes.c_double(t), np.array(x)
         u, theta = np.ascontiguousarray(u), np.ascontiguousarray(theta)
         status = self.call(t, span, u.ctypes.data, theta.ctypes.data, end.ctypes.data, rtol, atol,
@@ -260,12 +260,14 @@ class Adaptive:
 def compile_adaptive(rate: ca.Function, settle: ca.Function | None = None,
                      read: ca.Function | None = None, angles: int = 0,
                      bounds: Bounding = (None, None)) -> Adaptive | None:
-    """With `settle`, `read` and `bounds`, as in `loop_source`, a whole run is one call: steps as
-    long as dt and the tolerance allow, a projection after each, and what lies between by
-    interpolation. Of it every `dt` is shown, and no step ends there.
+    """Compiles DOP853 around a rate (t, x, u, theta) -> dx/dt.
 
-    None where there is no compiler (said once). Raises `CompileError` where the compiler
-    refuses, or what it made cannot be loaded.
+    With `settle`, `read` and `bounds`, as in `loop_source`, a whole run is one call. Its steps are
+    as long as dt and the tolerance allow, each followed by a projection; the states at multiples of
+    dt, where no step need end, are interpolated.
+
+    None if there is no compiler (the log says so once). Raises `CompileError` if the compiler fails
+    or its library cannot be loaded.
 
     Source: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, sections II.5 and
     II.6; coefficients from SciPy.

@@ -1,4 +1,4 @@
-"""Code that a compiler makes while a run goes on without it."""
+"""Compilation in a thread, while a run goes on in CasADi's virtual machine."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .cache import Library, default_cache
 from .compiler import Compiler, end_compilers
 
 COMPILERS = 2      # at the same time; other builds wait for them
-PATIENCE = 5.0     # [s] for threads to tidy up after compilers that were ended
+PATIENCE = 5.0     # [s] for threads to clean up after compilers that were killed
 
 
 class Build:
-    """A library compiled by a thread: `library` is None until `is_done`, and after a failure, which
-    the log explains. (A plain attribute, because it is read at each step.)"""
+    """A library that a thread compiles. `library` is None until `is_done`, and after a failure,
+    which the log explains. (It is a plain attribute because it is read at each step.)"""
 
     def __init__(self, code: str, compiler: Compiler, instructions: int):
-        # the text may be long: it goes when it is compiled
+        # dropped after compilation, because the text may be long
         self._order: tuple[str, Compiler, int] | None = (code, compiler, instructions)
         self._instructions = instructions
         self.library: Library | None = None
@@ -32,12 +32,13 @@ class Build:
                 f"{'done' if self.is_done else 'going on'}>")
 
     def begin(self) -> None:
-        """Starts the thread, which neither keeps the process alive nor holds Python's lock."""
+        """Starts the thread. It does not keep the process alive, and releases Python's lock while
+        the compiler runs."""
         self._thread = Thread(target=self._make, name="nhmech compiler", daemon=True)
         self._thread.start()
 
     def wait(self, seconds: float | None = None) -> None:
-        """Until it is done."""
+        """Waits until it is done, or so many seconds."""
         self._thread.join(seconds)
 
     def _make(self) -> None:
@@ -56,16 +57,16 @@ class Build:
 
 
 class _Builds:
-    """Of the process."""
+    """The builds of this process."""
 
     lock = Lock()
     turn = BoundedSemaphore(COMPILERS)
     begun: dict[tuple[bytes, Compiler], Build] = {}
-    are_over = False       # the process ends
+    are_over = False       # set when the process ends
 
 
 def begin_build(code: str, compiler: Compiler, instructions: int) -> Build:
-    """Has code compiled by a thread; all who ask for the same get the same `Build`."""
+    """Compiles code in a thread; every call with the same code returns the same `Build`."""
     key = _digest(code), compiler
     with _Builds.lock:
         build = _Builds.begun.get(key)
@@ -76,7 +77,7 @@ def begin_build(code: str, compiler: Compiler, instructions: int) -> Build:
 
 
 def wait_for_build(code: str, compiler: Compiler) -> None:
-    """Returns at once where no thread compiles this code."""
+    """Waits for a thread that compiles this code; returns at once if there is none."""
     with _Builds.lock:
         build = _Builds.begun.get((_digest(code), compiler))
     if build is not None:
@@ -89,7 +90,7 @@ def _digest(code: str) -> bytes:
 
 @atexit.register
 def _end_builds() -> None:
-    """Ends all compilers with the process, and removes their folders."""
+    """Kills all compilers when the process ends, and removes their folders."""
     _Builds.are_over = True
     end_compilers()
     with _Builds.lock:
@@ -99,7 +100,7 @@ def _end_builds() -> None:
 
 
 def _begin_again() -> None:
-    """Starts anew in a forked process, which has none of the threads."""
+    """Restarts unfinished builds in a forked process, which has none of the threads."""
     _Builds.lock, _Builds.turn = Lock(), BoundedSemaphore(COMPILERS)
     for build in _Builds.begun.values():
         if not build.is_done:

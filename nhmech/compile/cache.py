@@ -1,4 +1,4 @@
-"""Compiled libraries, kept between runs in a folder of the user's own."""
+"""Compiled libraries, kept between runs in a private folder of the user."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .compiler import NO_COMPILER, Compiler, CompileTimeout
 
 
 class Library(NamedTuple):
-    """Compiled code that is loaded, and where it lies."""
+    """A loaded library, and the path of its file."""
 
     path: Path
     code: ctypes.CDLL
 
     def function(self, name: str) -> Any:
-        """A function of the code. Raises `CompileError` where there is none of that name."""
+        """A function of the library. Raises `CompileError` if it has none of that name."""
         try:
             return getattr(self.code, name)
         except AttributeError as error:
@@ -38,11 +38,11 @@ class Library(NamedTuple):
 
 @dataclass(frozen=True)
 class Cache:
-    """A private folder of libraries named by the hash of all that makes them: code, flags,
-    compiler, versions.
+    """A private folder of libraries, each named by the hash of its code, compiler, flags and
+    versions.
 
-    Entries are written to a temporary name and moved into place, so that processes may share the
-    folder; each has a checksum beside it, and one that does not match is built anew.
+    An entry is written under a temporary name and then moved, so that processes may share the
+    folder. Each entry has a checksum file; if they do not match, the entry is built again.
     """
 
     folder: Path
@@ -57,8 +57,8 @@ class Cache:
 
     def library(self, code: str, compiler: Compiler, instructions: int,
                 build: bool = True) -> Path | None:
-        """Path of the compiled code; None where it is not there and `build` is not set.
-        Raises `CompileError` from the compiler, and where no folder can be written to."""
+        """Path of the compiled code; None if the cache does not have it and `build` is not set.
+        Raises `CompileError` if the compiler fails, and if no folder can be written to."""
         parts = (code, str(compiler), compiler.version, " ".join(compiler.flags(instructions)),
                  ca.__version__, __version__)
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
@@ -74,7 +74,7 @@ class Cache:
                 source.write_text(code)
                 compiler.build(source, made, instructions)
                 sealed.write_text(hashlib.sha256(made.read_bytes()).hexdigest())
-                # whatever the umask is: it will be executed
+                # the library is executed, so set its mode whatever the umask is
                 made.chmod(0o700)
                 os.replace(made, library)
                 os.replace(sealed, checksum)
@@ -88,11 +88,12 @@ class Cache:
 
     def load(self, code: str, compiler: Compiler, instructions: int,
              build: bool = True) -> Library | None:
-        """The compiled code, loaded. An entry that cannot be (made on another machine, say) is
-        built anew, once.
+        """The compiled code, loaded. An entry that cannot be loaded, for instance because another
+        machine made it, is built again once.
 
-        None where it is not there and `build` is not set, and where the compiler takes too long:
-        that is said once, and not tried again in this process. Raises `CompileError`.
+        None if the cache does not have it and `build` is not set, and if the compiler takes too
+        long; the log then says so once, and this process does not try again. Raises `CompileError`
+        if the compiler fails, and if the library cannot be loaded.
         """
         key = hash((compiler, code))
         for again in (False, True):
@@ -115,16 +116,17 @@ class Cache:
                            "every disk), CC=none does without compiled code") from why
 
     def entries(self) -> list[Path]:
-        """The libraries that are kept."""
+        """Paths of all libraries in the cache."""
         return sorted(self.folder.glob("*.so"))
 
     def equations(self) -> list[Path]:
-        """The equations of motion that are kept beside them (`mechanics.kept_equations`)."""
+        """Paths of the equations of motion that are kept in the same folder
+        (`mechanics.kept_equations`)."""
         return sorted(self.folder.glob(f"*{EQUATIONS}"))
 
     def clear(self) -> int:
-        """Removes all entries and what builds that were killed left behind; returns how many
-        entries there were."""
+        """Removes all entries, and the leftovers of builds that were killed; returns the number of
+        entries."""
         entries = self.entries() + self.equations()
         for path in [*entries, *self.folder.glob("*.sha256")]:
             path.unlink(missing_ok=True)
@@ -134,7 +136,7 @@ class Cache:
 
 
 def default_cache() -> Cache:
-    """In the `private_folder`."""
+    """The cache in the `private_folder`."""
     return Cache(*private_folder())
 
 

@@ -106,7 +106,7 @@ def compile_seconds() -> float:
     except ValueError:
         seconds = 0.0
     if not seconds > 0:
-        raise CompileError(f"NHMECH_COMPILE_SECONDS={given} is no positive number of seconds")
+        raise CompileError(f"NHMECH_COMPILE_SECONDS={given} is not a positive number of seconds")
     return seconds
 
 
@@ -179,7 +179,7 @@ def find_compiler() -> Compiler | None:
             return Compiler(path, answer.stdout.splitlines()[0] if answer.stdout else "",
                             tuple(words))
     if wanted:
-        raise CompileError(f"CC={wanted} is no compiler that runs; unset CC, or set CC=none to do "
+        raise CompileError(f"CC={wanted} is not a working compiler; unset CC, or set CC=none to do "
                            "without")
     return None
 

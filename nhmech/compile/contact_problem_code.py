@@ -1,8 +1,10 @@
-"""The C code of Signorini's condition and Coulomb friction at several contacts at once."""
+"""C text of a step with sliding wheels, part 2 of 3: the contact solver (Signorini's condition and
+Coulomb friction at several contacts)."""
 
-# What follows `contact_rows_code`; the method is that of `simulation.contact.contact_problem`.
+# This text follows that of `contact_rows_code`. The method is that of
+# `simulation.contact.contact_problem`, which has its equations.
 PROBLEM = """
-/* an entry of P - rho u */
+/* entry i of P - rho u */
 static double nhmech_pull(const nhmech_problem* p, const double* g, const double* P, int i) {{
   double u = g[i];
   int j;
@@ -10,7 +12,8 @@ static double nhmech_pull(const nhmech_problem* p, const double* g, const double
   return P[i] - p->rho[i] * u;
 }}
 
-/* P - projection(P - rho u) of all contacts, as a velocity; its slope where it is wanted */
+/* the residual P - projection(P - rho u) of all contacts, and its derivative if `slope` is given;
+   returns its norm as a velocity */
 static double nhmech_law(const nhmech_problem* p, const double* g, const double* P, double* value,
                          double* slope) {{
   const int n = p->n;
@@ -39,8 +42,8 @@ static double nhmech_law(const nhmech_problem* p, const double* g, const double*
   return sqrt(size);
 }}
 
-/* semismooth Newton with a line search, of P in place, after one step with the slope of the latest
-   such problem; returns the residual */
+/* semismooth Newton's method with a line search, for P in place. Its first step uses the factorised
+   slope of the previous problem, if there is one. Returns the relative residual. */
 static double nhmech_newton(nhmech_problem* p, const double* g, double* P) {{
   double *slope = p->slope, value[N + 1], trial[N + 1], next[N + 1], size, new_size;
   int i, round, half;
@@ -69,7 +72,7 @@ static double nhmech_newton(nhmech_problem* p, const double* g, double* P) {{
   return size > 0 ? size / p->scale : 0;
 }}
 
-/* projected Gauss-Seidel, contact by contact, of P in place */
+/* projected Gauss-Seidel, contact by contact, for P in place */
 static void nhmech_sweep(const nhmech_problem* p, const double* g, double* P) {{
   int round, c, i;
   for (round = 0; round < {SWEEPS}; ++round) {{
@@ -96,7 +99,7 @@ static void nhmech_sweep(const nhmech_problem* p, const double* g, double* P) {{
   }}
 }}
 
-/* makes the ground give way by so much more */
+/* adds a compliance to the ground */
 static void nhmech_soften(nhmech_problem* p, double by) {{
   int c, i;
   for (i = 0; i < p->n; ++i) p->W[i * p->n + i] += by;
@@ -108,7 +111,7 @@ static void nhmech_soften(nhmech_problem* p, double by) {{
   p->is_factored = 0;
 }}
 
-/* Newton's method; where that fails, from the solutions on grounds that give way less and less */
+/* Newton's method; where that fails, continuation from compliant ground to rigid ground */
 static double nhmech_solve_contacts(nhmech_problem* p, const double* g, double* P) {{
   static const double stiffen[] = {{ {STIFFEN} }};
   double error = nhmech_newton(p, g, P), found[N + 1], diagonal[N + 1], most = 0, softness, other;
@@ -138,8 +141,8 @@ static double nhmech_solve_contacts(nhmech_problem* p, const double* g, double* 
   return error;
 }}
 
-/* impulses on a ground that gives way to what they have grown by since they were `from`, which
-   follows if it is told to; returns the residual */
+/* a round of the proximal point method: the ground gives way under the change of the impulses since
+   `from`, which becomes P if `follow` is set; returns the residual */
 static double nhmech_push(nhmech_problem* p, const double* g, int follow, double* from,
                           double* P) {{
   double near[N + 1], error;

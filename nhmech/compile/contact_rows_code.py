@@ -1,26 +1,27 @@
-"""The C code of the rows and heights of a step in which wheels may slide."""
+"""C text of a step with sliding wheels, part 1 of 3: its data, contact rows and heights, linear
+algebra, and the correction of heights."""
 
-# What a step starts from and leaves.
+# The inputs and results of a step.
 STEP = """
 typedef int nhmech_function(const double** arg, double** res, casadi_int* iw, double* w, int mem);
 
 typedef struct {{
   double t, dt;
-  /* whether rows of contacts are those of the beginning */
+  /* whether the contact rows of the beginning are used throughout */
   long long stays;
   const double *theta, *mu, *give, *per_metre, *points;
   double *x, *w, *u, *guess, *touch, *x1, *w1, *impulses, *slid, *lost, *heights;
   long long *closed, *phases;
   struct nhmech_room* room;
-  /* what the equations say: compiled once, for Python too */
+  /* functions of the equations of motion, compiled once, and used by Python too */
   nhmech_function *look, *momentum, *energy, *move_bodies;
 }} nhmech_step;
 """
 
-# What follows the generated functions and `STEP`. A matrix is written by rows: of CasADi, which
-# writes them by columns, it is the transpose.
+# This text follows the generated functions and `STEP`. Matrices are stored by rows; CasADi stores
+# them by columns, so its functions return the transpose.
 ROWS = """
-/* vectors: the matrices are small, and all the work is in their loops */
+/* lets the compiler vectorise the loops over small matrices, where all the work is */
 #pragma GCC optimize ("O3")
 #include <math.h>
 #include <string.h>
@@ -33,32 +34,33 @@ static const int contact_rows[] = {{ {along} }}, contact_height[C + 1] = {{ {hei
 static const int bilateral_row[B + 1] = {{ {held} }};
 static const int bilateral_phi[H + 1] = {{ {phi} }}, bilateral_form[H + 1] = {{ {form} }};
 static const int contact_form[C + 1] = {{ {contact_form} }};
-/* whether they have tyres, which pull along the direction of their load */
+/* whether a contact has a tyre, whose force is along the direction of its load, not its row */
 static const int contact_pulls[C + 1] = {{ {pulls} }};
 static const int point_body[POINTS + 1] = {{ {owners} }};
 
-/* by rows; of points of bodies, those that are on the ground */
+/* A w + b and heights; rows of points of bodies only for those on the ground */
 typedef struct {{ double A[M * V], b[M], phi[K + 1], pose[12 * E + 1]; }} nhmech_rows;
 
-/* contacts on the ground, their rows among the unknowns, and the conditions on these */
+/* the contact problem: contacts on the ground, their rows among the unknowns, W, and the slope that
+   Newton's method has factorised */
 typedef struct {{
   int contacts, n, of[C + 1], at[C + 1], row[N + 1], pivot[N + 1], is_factored;
   double mu[C + 1], give[N + 1], W[N * N + 1], slope[N * N + 1], rho[N + 1], scale;
 }} nhmech_problem;
 
-/* what is too large for the stack of a thread */
+/* working memory that is too large for the stack of a thread */
 typedef struct nhmech_room {{
   nhmech_rows before, rows, middle;
   nhmech_problem p;
   double reach[(R + H) * (R + H) + 1], matrix[(V + B) * (V + B)], moved[(V + B) * N + 1];
   double energy, Q[V * V], D[V * V], twist[6 * V * E + 1];
-  /* leaps: of which contacts on the ground the point jumps in the step */
+  /* leaps: whether the point of each contact on the ground jumps within the step */
   int pivot[V + B], leaps[C + 1];
 }} nhmech_room;
 
 long long nhmech_contact_room(void) {{ return sizeof(nhmech_room); }}
 
-/* the second one where it is so, which it is not where it is no number; no calls, as fmax is */
+/* returns a if b is NaN; inline, unlike fmax */
 static double nhmech_larger(double a, double b) {{ return b > a ? b : a; }}
 static double nhmech_smaller(double a, double b) {{ return b < a ? b : a; }}
 
@@ -70,7 +72,7 @@ static void nhmech_move(const double* x, double by, const double* w, double* mov
 }}
 
 {points_code}
-/* all rows near velocities w, whose deflections of tyres end a half step of h later */
+/* all rows, linearised near the velocities w; deflections of tyres grow for a time h */
 static void nhmech_look(const nhmech_step* s, double t, const double* x, const double* w, double h,
                         nhmech_rows* found) {{
   const double *arg[{sz_arg}] = {{ &t, x, w, s->theta, s->touch, &h }};
@@ -87,8 +89,7 @@ static double nhmech_rate(const nhmech_rows* rows, int i, const double* w) {{
   return sum;
 }}
 
-/* a (n, n) in place as the product of two triangles, by elimination with pivots; 0 where it is
-   singular */
+/* LU factorisation of a (n, n) in place, with row pivots; returns 0 if a is singular */
 static int nhmech_factor(int n, double* a, int* pivot) {{
   double most[R + V + H + 1];
   int c, i, j, best;
@@ -113,7 +114,7 @@ static int nhmech_factor(int n, double* a, int* pivot) {{
   return 1;
 }}
 
-/* a x = b (n, k), in place, with the triangles of a */
+/* solves a x = b (n, k) in place, with the factors of a */
 static void nhmech_substitute(int n, int k, const double* a, const int* pivot, double* b) {{
   int c, i, j;
   for (c = 0; c < n; ++c) if (pivot[c] != c) for (j = 0; j < k; ++j) {{
@@ -139,7 +140,7 @@ static int nhmech_solve(int n, double* a, double* b) {{
   return 1;
 }}
 
-/* the shortest step, in metres, with n rows @ step = aims, where these agree with each other */
+/* the shortest step, in metres, with rows @ step = aims for n consistent rows */
 static int nhmech_reach(const nhmech_step* s, const nhmech_rows* rows, int n, const int* which,
                         double* aims, double* step) {{
   double *G = s->room->reach, most = 0;
@@ -163,8 +164,8 @@ static int nhmech_reach(const nhmech_step* s, const nhmech_rows* rows, int n, co
   return 1;
 }}
 
-/* x with the heights of some contacts and all bilateral functions zero, and of no contact that a
-   step begins with below, and the rows there */
+/* Newton's method for x: the heights of the kept contacts and all bilateral functions become zero,
+   and no contact that began the step on the ground ends below it; also gives the rows there */
 static int nhmech_land(const nhmech_step* s, double t, double* x, const nhmech_problem* p,
                        const int* kept, nhmech_rows* rows) {{
   double off[C + H + 1], step[V], moved[X], worst = INFINITY, before;
@@ -172,7 +173,7 @@ static int nhmech_land(const nhmech_step* s, double t, double* x, const nhmech_p
   for (round = 0; ; ++round) {{
     nhmech_look(s, t, x, s->w1, s->dt / 2, rows);
     n = 0; before = worst; worst = 0;
-    /* not the lowest point of a rim that has come to lie flat, which is nowhere */
+    /* a rim that lies flat has no lowest point: its height is infinite */
     for (i = 0; i < p->contacts; ++i) {{
       const double height = rows->phi[contact_height[p->of[i]]];
       if (height < 0 || (kept[i] && height < HUGE_VAL)) {{
@@ -185,7 +186,7 @@ static int nhmech_land(const nhmech_step* s, double t, double* x, const nhmech_p
       off[n++] = -rows->phi[bilateral_phi[i]];
     }}
     for (i = 0; i < n; ++i) worst = nhmech_larger(worst, fabs(off[i]));
-    /* what is small and no step halves is rounding */
+    /* a small residual that a step does not halve is rounding */
     if (!(worst > {LEVEL}) || (worst < {HIGH} && worst > before / 2) || round == {ONTO})
       return worst < {HIGH};
     if (!nhmech_reach(s, rows, n, which, off, step)) return 0;
@@ -195,8 +196,8 @@ static int nhmech_land(const nhmech_step* s, double t, double* x, const nhmech_p
 }}
 """
 
-# Of a vehicle whose bodies can meet the ground: the rows of the points that are on it, and the
-# heights of all.
+# For a vehicle whose bodies can touch the ground: the rows of those points that do, and the heights
+# of all points.
 POINTS = """
 static void nhmech_touch(const nhmech_step* s, double t, const double* x, nhmech_rows* found) {{
   const double *arg[{sz_arg}] = {{ x }};

@@ -1,4 +1,4 @@
-"""One step of wheels that may slide, in C."""
+"""One implicit step of wheels that may slide or fly, in C."""
 
 from __future__ import annotations
 
@@ -10,37 +10,33 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from .buffered import library_in_c
-from .contact_code import TEXT
+from .compiled_function import library_in_c
 from .contact_problem_code import PROBLEM
 from .contact_rows_code import NO_POINTS, POINTS, ROWS, STEP
+from .contact_step_code import TEXT
 from .loop import HIDDEN, LoopSource, library_of
 from .workspace import workspace
 
-# what the code returns: OPEN where its iterations do not close, FAILED where the contact problem
-# has no solution
+# What the code returns: DONE; REFUSED where Python must take the step; OPEN where the iterations do
+# not converge; FAILED where the contact problem is not solved.
 DONE, REFUSED, OPEN, FAILED = range(4)
-# rows of contacts that are on the ground at the same time, at most: their impulses are those of a
-# dense system, and memory for all corners of a robot with many bodies would be gigabytes
+# At most so many rows belong to contacts that are on the ground at the same time. The contact
+# problem is dense: all corners of a robot with many bodies would take gigabytes.
 AT_ONCE = 192
-FUNCTIONS = "look", "momentum", "energy", "move_bodies"      # those that are compiled by themselves
+FUNCTIONS = "look", "momentum", "energy", "move_bodies"      # each compiled to its own library
 
 
 @dataclass(frozen=True)
 class ContactLayout:
-    """Where things stand among the rows and functions of a vehicle."""
+    """Indices into the rows of a vehicle and into phi."""
 
-    # of each contact, its rows, the normal first; at most three
-    contacts: tuple[tuple[int, ...], ...]
-    heights: tuple[int, ...]  # which of phi is the height of each
-    # bilateral, bilateral_heights: independent rows that no friction limits, and which of phi
-    # belong to such rows
-    bilateral: tuple[int, ...]
-    bilateral_heights: tuple[int, ...]
-    forms: tuple[int, ...]  # row of each of phi
-    pulls: tuple[int, ...]  # whether each contact has a tyre
-    # of each of the last contacts, which are points of bodies, the number of the body
-    owners: tuple[int, ...] = ()
+    contacts: tuple[tuple[int, ...], ...]  # rows of each contact, the normal first; at most three
+    heights: tuple[int, ...]  # index in phi of the height of each contact
+    bilateral: tuple[int, ...]  # independent rows whose forces no friction limits
+    bilateral_heights: tuple[int, ...]  # indices in phi of bilateral constraints
+    forms: tuple[int, ...]  # row of each entry of phi
+    pulls: tuple[int, ...]  # 1 for each contact with a tyre, else 0
+    owners: tuple[int, ...] = ()  # body of each contact that is a point of a body; these come last
 
 
 class _ContactSetup(ctypes.Structure):
@@ -55,15 +51,15 @@ class _ContactSetup(ctypes.Structure):
 
 @dataclass(eq=False)
 class CompiledContactStep:
-    """The code of a step, on memory of its own."""
+    """A compiled step with its memory."""
 
     take: Any  # (pointer) -> int, a function of ctypes
     solve: Callable[..., float]
-    # the memory, by name: `x`, `w`, `u` and so on before a step, `x1`, `w1`, `impulses`, `slid`,
-    # `lost`, `heights` and `phases` after it; `room` is what it works in
+    # memory by name: `x`, `w`, `u` and others before a step, `x1`, `w1`, `impulses`, `slid`,
+    # `lost`, `heights` and `phases` after it; `room` is working memory
     arrays: dict[str, np.ndarray]
     functions: dict[str, int]  # addresses of `FUNCTIONS`
-    pointer: object = field(init=False)  # to `nhmech_step`
+    pointer: object = field(init=False)  # to the C struct `nhmech_step`
     _setup: _ContactSetup = field(init=False)
 
     def __post_init__(self) -> None:
@@ -75,15 +71,16 @@ class CompiledContactStep:
         return f"<CompiledContactStep of {len(self.arrays['closed'])} contacts>"
 
     def __call__(self, t: float, dt: float, stays: bool) -> int:
-        """DONE, REFUSED, OPEN or FAILED for a step of dt [s] from what stands in the memory; with
-        the contacts' rows of its beginning where they are to stay."""
+        """Takes a step of dt [s] from the state in the memory; returns DONE, REFUSED, OPEN or
+        FAILED. If `stays` is set, the contact rows are those at the beginning of the step."""
         self._setup.t, self._setup.dt, self._setup.stays = t, dt, stays
         return self.take(self.pointer)
 
     def solve_problem(self, closed: np.ndarray, W: np.ndarray, g: np.ndarray, least: float,
                       P: np.ndarray) -> float:
-        """Puts the impulses of the closed contacts (n,) into P, a first guess; the residual against
-        the velocities g, or the least of these [m/s]."""
+        """Solves the contact problem of the closed contacts for their impulses P (n,), in place
+        from a first guess. Returns the residual, relative to the largest of |g| and `least`
+        [m/s]."""
         self.arrays["closed"][...] = closed
         W, g = np.ascontiguousarray(W), np.ascontiguousarray(g)
         return self.solve(self.pointer, W.ctypes.data, g.ctypes.data, least, P.ctypes.data)
@@ -93,7 +90,8 @@ def compile_contact_step(look: ca.Function, momentum: ca.Function, energy: ca.Fu
                          move: ca.Function, project: ca.Function, bodies: Sequence[ca.Function],
                          layout: ContactLayout, words: dict[str, str],
                          constants: dict[str, np.ndarray]) -> CompiledContactStep | None:
-    """The code; None where there is no compiler, or it takes too long (said once).
+    """Compiles a step; None if there is no compiler, or if it takes too long (the log says so
+    once).
 
     Parameters
     ----------
@@ -106,19 +104,19 @@ def compile_contact_step(look: ca.Function, momentum: ca.Function, energy: ca.Fu
     move
         (x, factor, w) -> x.
     project
-        (y (3,), mu) -> its projection to Coulomb's cone of Alart and Curnier, and the derivative.
+        (y (3,), mu) -> the projection of y onto Coulomb's cone (Alart and Curnier), its derivative.
     bodies
-        Of those that can meet the ground, x -> poses, twists; and (t, pose, point) -> J, b, height,
-        and -> height. None where none can.
+        Functions of the bodies that can touch the ground: x -> poses, twists; (t, pose, point) ->
+        J, b, height; (t, pose, point) -> height. Empty if no body can.
     words
-        Tolerances and phases by their names in the text.
+        Tolerances and phases by their names in the C text.
     constants
         The arrays theta, mu, give, per_metre and points.
 
     Raises
     ------
     CompileError
-        Where the compiler refuses, or what it made cannot be loaded.
+        If the compiler fails or its library cannot be loaded.
     """
     functions = look, momentum, energy, move, project, *bodies
     large = dict(zip(FUNCTIONS, (look, momentum, energy, *bodies[:1])))
@@ -146,7 +144,7 @@ def compile_contact_step(look: ca.Function, momentum: ca.Function, energy: ca.Fu
 
 def contact_source(functions: Sequence[ca.Function], layout: ContactLayout,
                    words: dict[str, str]) -> LoopSource:
-    """C of a step: the functions of `compile_contact_step` and what goes around them."""
+    """C of a step: the functions of `compile_contact_step` and the code around them."""
     look, momentum, _, move, project, *bodies = functions
     generator = ca.CodeGenerator("contact_step.c")
     small = move, project, *bodies[1:]

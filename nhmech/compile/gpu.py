@@ -16,6 +16,7 @@ from ..errors import CompileError
 from .cache import default_cache
 from .cuda_kernel import kernel_source
 from .lanes import LaneState
+from .loop import MENDED
 from .nvrtc import HELP, bindings, check, nvrtc_for
 
 BLOCK = 64                          # threads that are started together; a step needs many registers
@@ -70,7 +71,8 @@ class Gpu:
 
 
 POINTER, INTEGER, REAL = ctypes.c_void_p, ctypes.c_longlong, ctypes.c_double
-TYPES = (INTEGER, REAL, INTEGER, INTEGER, POINTER, INTEGER, *[POINTER] * 6, INTEGER, POINTER)
+TYPES = (INTEGER, REAL, INTEGER, INTEGER, POINTER, INTEGER, *[POINTER] * 6, INTEGER, POINTER,
+         INTEGER)
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,8 @@ class Kernel:
 
     def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int,
             steps: int, hold: int = 1, every: int = 1, record: np.ndarray | None = None,
-            spread: Callable = map, parts: int = 1, mended: int = 1) -> None:
-        """As `Lanes.run`; all steps are thorough, `spread` and `parts` are not used."""
+            spread: Callable = map, parts: int = 1, mended: int = MENDED) -> None:
+        """As `Lanes.run`; `spread` and `parts` are not used."""
         self.gpu.use()
         count, nx = state.count, len(state.x)
         # or one period for all steps
@@ -108,7 +110,8 @@ class Kernel:
                 self.gpu.send(array, address)
             for i, (k, n) in enumerate(launches):
                 self.gpu.send(np.ascontiguousarray(periods[i].transpose(0, 2, 1)), u_at)
-                values = (count, dt, k, n, u_at, hold, *at, every, record_at if rows else 0)
+                values = (count, dt, k, n, u_at, hold, *at, every, record_at if rows else 0,
+                          mended)
                 self.gpu.launch(self.function, count, values, TYPES)
                 if rows:
                     self.gpu.fetch(rows[i], record_at)
@@ -118,11 +121,12 @@ class Kernel:
             self.gpu.free(memory)
 
 
-def compile_kernel(step: ca.Function, cost: int) -> Kernel:
-    """The kernel of (t, x, u, theta, dt, side, guard) -> (x, health, status), on the first GPU."""
+def compile_kernel(cost: int, step: ca.Function, swift: ca.Function | None = None) -> Kernel:
+    """Compiles the kernel of a step (t, x, u, theta, dt, side, guard) -> (x, health, status), for
+    the first GPU; `cost` in instructions, and `swift` as in `compile_lanes`."""
     try:
         device = first_gpu()
-        return Kernel(device, device.load(kernel_source(step)), cost)
+        return Kernel(device, device.load(kernel_source(step, swift)), cost)
     except CompileError:
         raise
     # cuda.bindings has its own kinds for a library that is not there

@@ -85,9 +85,10 @@ BY_LANE_2(copysign, copysign) BY_LANE_2(casadi_hypot, hypot)
 /* sin and cos: Cody and Waite's reduction by pi/2 in three parts to r + y, y below the last digit
    of r, then the polynomials of fdlibm (k_sin.c, k_cos.c): within 2 ulp. Where an argument is too
    large for it, or not finite, the C library answers. */
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
 struct angle { pack sin, cos; mask quadrant, far; };
 
-static inline angle reduced(pack x) {
+ALWAYS_INLINE angle reduced(pack x) {
   const pack shift = all(0x1.8p52), n = x * 6.36619772367581382433e-01 + shift, k = n - shift;
   const pack far = x - k * 1.57079632673412561417e+00, next = k * 6.07710050630396597660e-11;
   const pack near = far - next, rest = k * 2.02226624879595063154e-21 - ((far - near) - next);
@@ -104,25 +105,21 @@ static inline angle reduced(pack x) {
           ~(size < all(1e6))};
 }
 
-static inline pack turned(pack even, pack odd, mask quadrant) {
+ALWAYS_INLINE pack turned(pack even, pack odd, mask quadrant) {
   return (pack)((mask)((quadrant & 1) != 0 ? odd : even) ^ ((quadrant & 2) << 62));
 }
 
-static inline lane sin(lane a) {
-  const angle p = reduced(a.v);
-  pack r = turned(p.sin, p.cos, p.quadrant);
-  if (__builtin_expect(any(p.far), 0))
-    for (int i = 0; i < LANES; ++i) if (p.far[i]) r[i] = sin(a.v[i]);
-  return r;
-}
-
-static inline lane cos(lane a) {
-  const angle p = reduced(a.v);
-  pack r = turned(p.sin, p.cos, p.quadrant + 1);
-  if (__builtin_expect(any(p.far), 0))
-    for (int i = 0; i < LANES; ++i) if (p.far[i]) r[i] = cos(a.v[i]);
-  return r;
-}
+#define ANGULAR(name, turns) \
+  static __attribute__((noinline, cold)) pack far_##name(pack r, pack x, mask far) { \
+    for (int i = 0; i < LANES; ++i) if (far[i]) r[i] = name(x[i]); \
+    return r; \
+  } \
+  ALWAYS_INLINE lane name(lane a) { \
+    const angle p = reduced(a.v); \
+    const pack r = turned(p.sin, p.cos, p.quadrant + turns); \
+    return __builtin_expect(any(p.far), 0) ? far_##name(r, a.v, p.far) : r; \
+  }
+ANGULAR(sin, 0) ANGULAR(cos, 1)
 
 static inline lane tan(lane a) { return sin(a) / cos(a); }
 

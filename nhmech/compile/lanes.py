@@ -1,5 +1,8 @@
-"""One step function for many cases at once: SIMD lanes inside a thread, threads beside each
-other, the loop over steps in C++."""
+"""The loop over steps for many cases at once, in C++: SIMD lanes within a thread, and several
+threads.
+
+A pack is one SIMD vector, which holds as many cases as it has lanes.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,10 @@ from .lane_type import vectorise
 from .loop import MENDED
 from .workspace import workspace
 
-# One pack of lanes goes through all its steps before the next one starts: its state never leaves
-# the cache.
+# One pack takes all its steps before the next one starts, so that its state stays in the
+# processor's cache.
 _LOOP = """
-static inline pack gathered(const double* from, long long lane, long long last, long long stride) {{
+static inline pack gather(const double* from, long long lane, long long last, long long stride) {{
   pack p;
   for (int i = 0; i < LANES; ++i) p[i] = from[(lane + i < last ? lane + i : last) * stride];
   return p;
@@ -54,14 +57,14 @@ EXPORTED void nhmech_lanes(long long first, long long end, long long room, long 
     bool whole = !any(~alive);
     long long left = mended - k0 % mended;      // steps up to the next thorough one
     for (int j = 0; j < ntheta; ++j)
-      parameter[j] = gathered(theta + j * theta_entry, at, count - 1, theta_lane);
+      parameter[j] = gather(theta + j * theta_entry, at, count - 1, theta_lane);
     for (long long k = k0; k < k0 + steps; ++k) {{
       if (record && k % every == 0)
         for (int j = 0; j < nx; ++j)
           memcpy(record + ((k / every) * nx + j) * room + at, &now[j], sizeof(pack));
       if (k == k0 || (u_period && k % hold == 0))
         for (int j = 0; j < nu; ++j)
-          input[j] = gathered(u + (k / hold) * u_period + j * u_entry, at, count - 1, u_lane);
+          input[j] = gather(u + (k / hold) * u_period + j * u_entry, at, count - 1, u_lane);
       if (!any(alive)) continue;
       time = (double)k * dt;
       arg[0] = &time; arg[1] = now; arg[2] = input; arg[3] = parameter; arg[4] = &length;
@@ -94,7 +97,6 @@ EXPORTED void nhmech_lanes(long long first, long long end, long long room, long 
 """
 
 
-_CALL = "{name}(arg, res, iw, w, 0);"
 _SWIFT = """if (--left) {swift}
       else {{
         {step}
@@ -104,23 +106,23 @@ _SWIFT = """if (--left) {swift}
 
 @dataclass(frozen=True, eq=False)
 class LaneState:
-    """Cases side by side, padded with copies of the last one to a whole number of packs:
-    `room` columns, of which `count` are cases.
+    """The state of `count` cases in `room` columns: a whole number of packs, padded with copies of
+    the last case.
     """
 
     count: int
     x: np.ndarray  # (nx, room)
-    # (3, room): |phi| before the last projection and the frame's margin, of the last step that was
-    # tried; the least guard. NaN at first: no guard is known yet.
+    # (3, room): |phi| before the projection and the margin of the frame, both of the last step that
+    # was tried; the least guard. NaN at the start, when no guard is known.
     health: np.ndarray
-    side: np.ndarray  # (room,) sign of the margin at the start; NaN at first
-    # (room,) `Status`: DONE until a step is refused; then why, and x stays as it was before
+    side: np.ndarray  # (room,) sign of the margin at the start; NaN before the first step
+    # (room,) `Status`: DONE until a step is refused, then its status; x stays as before that step
     status: np.ndarray
-    done: np.ndarray  # (room,) the step that was refused
+    done: np.ndarray  # (room,) number of the refused step
 
     @classmethod
     def of(cls, x0: np.ndarray, width: int) -> LaneState:
-        """From (count, nx)."""
+        """The state for initial x0 (count, nx) and packs of `width` cases."""
         count, room = len(x0), -(-len(x0) // width) * width
         x = np.ascontiguousarray(np.concatenate([x0, np.repeat(x0[-1:], room - count, axis=0)]).T)
         return cls(count, x, np.full((3, room), np.nan), np.full(room, np.nan),
@@ -132,7 +134,7 @@ class LaneState:
 
     @property
     def cases(self) -> np.ndarray:
-        """x as (count, nx), a view that cannot be written to."""
+        """x as a read-only view (count, nx)."""
         view = self.x[:, :self.count].T
         view.setflags(write=False)
         return view
@@ -140,7 +142,7 @@ class LaneState:
 
 @dataclass(frozen=True)
 class Lanes:
-    """A step function compiled for `width` cases in one vector."""
+    """The compiled loop, for `width` cases in one vector."""
 
     call: Callable[..., None]
     width: int
@@ -148,21 +150,22 @@ class Lanes:
     def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int,
             steps: int, hold: int = 1, every: int = 1, record: np.ndarray | None = None,
             spread: Callable = map, parts: int = 1, mended: int = MENDED) -> None:
-        """Advances `state` in place over steps k0 to k0 + steps, from time k0 dt.
+        """Advances `state` in place by the steps k0 to k0 + steps - 1, from the time k0 dt.
 
         Parameters
         ----------
         u
-            (count, nu), or (periods, count, nu) of which number k // hold is held at step k; any
+            (count, nu), or (periods, count, nu), of which entry k // hold is used at step k; any
             strides.
         theta
             (count, ntheta).
         record
             (K, nx, room): the state before each step k with k % every == 0 goes to row k // every.
         spread
-            `map`, or that of a pool of threads, over so many `parts` of the cases.
+            `map`, or the `map` of a thread pool, which is applied to `parts` parts of the cases.
         mended
-            The steps k with (k + 1) % mended == 0 are the thorough ones.
+            Steps k with (k + 1) % mended == 0 are thorough: constraints and guard are evaluated in
+            full.
         """
         period = u.strides[0] // 8 if u.ndim == 3 else 0
         edges = np.linspace(0, state.room // self.width, parts + 1).astype(int) * self.width
@@ -180,8 +183,9 @@ class Lanes:
 
     def bind(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float,
              steps: int) -> Callable[[], None]:
-        """So many steps from time zero on fixed memory, again at each call, of which each 64th
-        (`MENDED`) is thorough, or the last one of fewer: `run` for those who call it often."""
+        """A function that takes so many steps from time zero on fixed memory at each call, which is
+        faster than `run` if it is called often. Every 64th step (`MENDED`) is thorough, or the last
+        one if there are fewer."""
         words = [ctypes.c_longlong(n) for n in (
             0, state.room, state.room, state.count, 0, steps, 0, u.strides[0] // 8,
             u.strides[1] // 8, 1, theta.strides[0] // 8, theta.strides[1] // 8, 1)]
@@ -189,7 +193,7 @@ class Lanes:
             u, theta, state.x, state.health, state.side, state.status, state.done)]
         held = (*words[:4], ctypes.c_double(dt), *words[4:6], at[0], *words[6:10], at[1],
                 *words[10:12], *at[2:], words[12], None, ctypes.c_longlong(min(steps, MENDED)))
-        call, kept = self.call, (state, u, theta)       # whose addresses C has
+        call, kept = self.call, (state, u, theta)       # C has their addresses
 
         def run(_kept: object = kept) -> None:
             call(*held)
@@ -199,14 +203,14 @@ class Lanes:
 
 @dataclass(frozen=True)
 class VectorCompiler(Compiler):
-    """The same compiler, for C++ on this machine's vectors."""
+    """The same compiler, for C++ with the SIMD vectors of this machine."""
 
     def flags(self, instructions: int) -> tuple[str, ...]:
-        """Reciprocals for repeated and constant divisors: up to a sixth faster, and right to an
-        ulp. NaN stays NaN.
+        """Reciprocals of repeated and constant divisors are allowed: up to a sixth faster, and
+        exact to one ulp. NaN stays NaN.
 
-        Generated names stay inside the library, where a function of the same name in
-        libc would otherwise take their place.
+        Names of generated functions are hidden, because a function of the same name in libc would
+        otherwise replace them.
         """
         level = "-Og" if instructions > LARGE else "-O2"
         return ("-x", "c++", level, NATIVE, "-fno-math-errno", "-freciprocal-math",
@@ -216,8 +220,8 @@ class VectorCompiler(Compiler):
 
 @lru_cache(maxsize=1)
 def find_vector_compiler() -> VectorCompiler | None:
-    """None where there is no C compiler. Raises `CompileError` where it cannot say for which
-    processor it compiles."""
+    """The compiler for SIMD vectors; None if there is no C compiler. Raises `CompileError` if the
+    compiler cannot name the processor that it compiles for."""
     compiler = find_compiler()
     if compiler is None:
         return None
@@ -228,33 +232,37 @@ def find_vector_compiler() -> VectorCompiler | None:
 
 
 def step_words(step: ca.Function, *others: ca.Function) -> dict[str, int | str]:
-    """What a loop's text wants to know of (t, x, u, theta, dt, side, guard) -> (x, health,
-    status), and others like it."""
-    return {"name": step.name(), "nx": step.nnz_out(0), "nu": step.nnz_in(2),
-            "ntheta": step.nnz_in(3), **workspace(step, *others)}
+    """Names and sizes that the text of a loop needs of a step (t, x, u, theta, dt, side, guard) ->
+    (x, health, status), and of others with the same arguments."""
+    return {"nx": step.nnz_out(0), "nu": step.nnz_in(2), "ntheta": step.nnz_in(3),
+            **workspace(step, *others)}
+
+
+def step_call(step: ca.Function, swift: ca.Function | None = None) -> str:
+    """The text that takes one step in a loop. With a `swift` step it takes that one, and the
+    thorough one when `left`, the number of steps until then, has run down."""
+    call = f"{step.name()}(arg, res, iw, w, 0);"
+    return call if swift is None else _SWIFT.format(step=call, swift=step_call(swift))
 
 
 def compile_lanes(step: ca.Function, swift: ca.Function | None = None) -> Lanes | None:
-    """The loop around (t, x, u, theta, dt, side, guard) -> (x, health, status), compiled as C++ on
-    vectors of 8 (AVX-512), 4 (AVX) or 2 doubles.
+    """Compiles the loop around a step (t, x, u, theta, dt, side, guard) -> (x, health, status), as
+    C++ on vectors of 8 (AVX-512), 4 (AVX) or 2 doubles.
 
-    Most steps are `swift` ones, where there are such: those keep constraints and guard only as well
-    as rounding lets them, and want to know the guard that they begin with.
+    With a `swift` step, most steps use it: it neither projects nor updates the guard, so that both
+    drift by rounding errors until the next thorough step, and it needs the guard at its beginning.
 
-    None where there is no compiler, or where it takes too long (said once). Raises `CompileError`
-    where it refuses.
+    None if there is no compiler, or if it takes too long (the log says so once). Raises
+    `CompileError` if the compiler fails.
     """
     compiler = find_vector_compiler()
     if compiler is None:
         return None
     generator = ca.CodeGenerator(f"{step.name()}.cpp", {"with_header": False, "cpp": True})
-    steps, call = [step], _CALL.format(name=step.name())
-    if swift is not None:
-        steps.append(swift)
-        call = _SWIFT.format(swift=_CALL.format(name=swift.name()), step=call)
+    steps = [step] if swift is None else [step, swift]
     for function in steps:
         generator.add(function)
-    code = vectorise(generator.dump()) + _LOOP.format(step=call, **step_words(*steps))
+    code = vectorise(generator.dump()) + _LOOP.format(step=step_call(*steps), **step_words(*steps))
     library = default_cache().load(code, compiler, code.count("\n"))
     if library is None:
         return None

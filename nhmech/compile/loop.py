@@ -1,4 +1,4 @@
-"""The step loop in C: many steps, with held inputs, in one call."""
+"""The step loop in C: one call takes many steps with constant inputs."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from .asking import ASK, ASKED, ASKING
 from .background import Build, begin_build, wait_for_build
-from .bounding import APART, MOVED, STRIDE, Bounding, bounding_source, moved_words
 from .cache import Library, default_cache
 from .compiler import find_compiler, say_no_compiler
-from .judging import JUDGE, JUDGED, PATH, WRONG, judged_share
+from .loop_bounds import APART, HAS_MOVED, STRIDE, Bounding, bounding_source, has_moved_words
+from .loop_controller import CONTROLLER, CONTROLLER_PARTS, NO_CONTROLLER
+from .loop_error import ESTIMATE, ESTIMATE_EVERY, PATH, WRONG, richardson_factor
+from .pieces import in_pieces
+from .repeated import with_loops
 from .status import CODES
 from .workspace import workspace
 
-# further steps towards the constraints where an integrator's step was a coarse one
+# Newton steps onto the constraints, at most, after a step that one Newton step leaves too far off
 NEWTON = 5
-# steps between two projections of a scheme that keeps the constraints: rounding has not made 1e-13
-# m of them by then
+# A scheme that keeps the constraints by itself is projected only every so many steps: the rounding
+# errors of so many steps stay below 1e-13 m.
 MENDED = 64
 
-# A loop that has its step within itself, rather than a call, costs a short step a quarter less; a
-# long one would be compiled twice for nothing.
+# Inlining the step into the loop saves a quarter of the time of a short step. A long step would be
+# compiled twice without gain.
 FLAT, SHORT = "__attribute__((flatten))", 3000      # lines of C
-# What a library keeps to itself can be put in line: then CasADi's helpers, such as the square, are
-# no calls.
+# Hidden functions can be inlined, so that CasADi's helpers, such as the square, cost no calls.
 HIDDEN = """
 #include <math.h>
 #pragma GCC visibility push(hidden)
@@ -36,8 +37,8 @@ HIDDEN = """
 #pragma GCC visibility pop
 """
 
-# What every loop shares. A row of the record is t, q, v, u and what stands beside it, the angles
-# in x; the clock is t, the count k of steps, and t0 = t - k dt.
+# The data that every loop works on. A recorded row has t, q, v, u with the numbers beside it, and
+# the unwrapped angles of x. The clock has t, the number k of steps, and t0 = t - k dt.
 SETUP = """
 #include <math.h>
 #include <string.h>
@@ -50,13 +51,14 @@ typedef struct {{
   double* record;
   long long steps, every, phase, limit, done, rows, beside;{fields}
 }} nhmech_setup;
+
+/* what a call of CasADi's code needs */
+#define NHMECH_MEMORY const double* arg[{sz_arg}]; double* res[{sz_res}]; \\
+  casadi_int iw[{sz_iw} + 1]; double w[{sz_w} + 1]
 """
 SHELL = SETUP + """
 static double* nhmech_row(const nhmech_setup* s, double t, const double* x, double* record) {{
-  const double* arg[{sz_arg}];
-  double* res[{sz_res}];
-  casadi_int iw[{sz_iw} + 1];
-  double w[{sz_w} + 1];
+  NHMECH_MEMORY;
   int j;
   *record++ = t;
   arg[0] = &t; arg[1] = x; arg[2] = s->theta;
@@ -68,14 +70,12 @@ static double* nhmech_row(const nhmech_setup* s, double t, const double* x, doub
   return record;
 }}
 
-/* steps towards the constraints, in place; says whether a step that began with this guard may
-   end there */
-static {apart} int nhmech_settled(const nhmech_setup* s, double t, double* x, double guard,
-                                  double* health, int times) {{
-  const double* arg[{sz_arg}];
-  double *res[{sz_res}], raw[{nx} + 1], status = {OFF};
-  casadi_int iw[{sz_iw} + 1];
-  double w[{sz_w} + 1];
+/* projects x onto the constraints, in place, by at most so many Newton steps; returns the status
+   of a step that began with this guard and ends there */
+static {apart} int nhmech_project_state(const nhmech_setup* s, double t, double* x, double guard,
+                                        double* health, int times) {{
+  NHMECH_MEMORY;
+  double raw[{nx} + 1], status = {OFF};
   while (status == {OFF} && times-- > 0) {{
     memcpy(raw, x, {nx} * sizeof(double));
     arg[0] = &t; arg[1] = raw; arg[2] = s->theta; arg[3] = &s->side; arg[4] = &guard;
@@ -86,11 +86,8 @@ static {apart} int nhmech_settled(const nhmech_setup* s, double t, double* x, do
 }}
 
 {crossed}
-static void nhmech_show(nhmech_setup* s, long long done) {{
-  const double* arg[{sz_arg}];
-  double* res[{sz_res}];
-  casadi_int iw[{sz_iw} + 1];
-  double w[{sz_w} + 1];
+static void nhmech_read_out(nhmech_setup* s, long long done) {{
+  NHMECH_MEMORY;
   s->done = done;
   if (!done) return;
   s->clock[1] += (double)done;
@@ -106,12 +103,9 @@ static {flat} int nhmech_run(nhmech_setup* s, long long steps, double* record) {
   const double dt = s->dt, t0 = s->clock[2];
   double *health = s->health;
   const long long k0 = (long long)s->clock[1];
-  const double* arg[{sz_arg}];
-  double* res[{sz_res}];
-  casadi_int iw[{sz_iw} + 1];
-  double w[{sz_w} + 1];
+  NHMECH_MEMORY;
   double t, found[3], answer, room[2][{nx} + 1], *x = s->x, *next = room[0];
-  /* the latest state at which the ground was seen to press */
+  /* the latest state at which all watched normal forces were positive */
   double sure_x[{nx} + 1], sure_health[3], *trend = s->trend, least;{kept}
   long long i, sure = 0, sure_rows = s->rows;
   int status = {DONE};
@@ -127,18 +121,19 @@ static {flat} int nhmech_run(nhmech_setup* s, long long steps, double* record) {
     arg[1] = x; res[0] = next;
     {step}(arg, res, iw, w, 0);
     status = (int)answer;
-    if ({unsettled}) status = nhmech_settled(s, t + dt, next, health[2], found, {NEWTON});
-    if (!status) status = nhmech_judge(s, t, x, next, k0 + i);
-    if (!status && !(nhmech_crossed(s, t + dt, next) > 0)) status = {LIMIT};
+    if ({unsettled}) status = nhmech_project_state(s, t + dt, next, health[2], found, {NEWTON});
+    if (!status) status = nhmech_estimate(s, t, x, next, k0 + i);
+    if (!status && !(nhmech_least_margin(s, t + dt, next) > 0)) status = {LIMIT};
     if (!status) {{
       x = next;
       next = room[x == room[0]];
       memcpy(health, found, sizeof(found));
       ++i;
     }}
-    if ({lifts} && i - sure >= (status || i == steps{look} || nhmech_moved(sure ? sure_x : s->x, x)
+    if ({lifts} && i - sure >= (status || i == steps{look}
+                                || nhmech_has_moved(sure ? sure_x : s->x, x)
                                 ? 1 : (long long)trend[2])) {{
-      least = nhmech_lifted(s, t0 + (double)(k0 + i) * dt, x);
+      least = nhmech_least_normal(s, t0 + (double)(k0 + i) * dt, x);
       if (!(least > 0)) {{
         status = {LIFTED};
         i = sure;
@@ -159,7 +154,7 @@ static {flat} int nhmech_run(nhmech_setup* s, long long steps, double* record) {
     }}
   }}
   if (x != s->x) memcpy(s->x, x, {nx} * sizeof(double));
-  nhmech_show(s, i);
+  nhmech_read_out(s, i);
   return status;
 }}
 """
@@ -169,8 +164,8 @@ int nhmech_many(nhmech_setup* s) {{
   return nhmech_run(s, s->steps, s->record);
 }}
 
-/* a whole step: an adaptive method comes back now and then before it is one */
-static int nhmech_whole(nhmech_setup* s, double* record) {{
+/* one whole step: an adaptive method returns now and then before the step is complete */
+static int nhmech_whole_step(nhmech_setup* s, double* record) {{
   int status;
   s->limit = (long long)s->clock[1] + 1;
   do status = nhmech_run(s, 1, record); while (!status && !s->done);
@@ -178,12 +173,12 @@ static int nhmech_whole(nhmech_setup* s, double* record) {{
 }}
 
 int nhmech_one(nhmech_setup* s) {{
-  return nhmech_whole(s, 0);
+  return nhmech_whole_step(s, 0);
 }}
 
 int nhmech_turn(nhmech_setup* s) {{
   const long long before = s->rows;
-  const int status = nhmech_whole(s, s->record);
+  const int status = nhmech_whole_step(s, s->record);
   s->record += (s->rows - before) * (1 + {nq} + {nv} + {nu} + {na} + s->beside);
   s->phase = (s->phase + 1) % s->every;
   return status;
@@ -192,29 +187,28 @@ int nhmech_turn(nhmech_setup* s) {{
 
 
 class Setup(ctypes.Structure):
-    """What a run keeps from call to call: constants and addresses;
-    what the next call is to do, and what the last one did.
+    """The arguments and results of the loop, kept from call to call.
 
-    (As fields rather than arguments, for ctypes takes longer over an argument than over a field.)
+    (They are fields rather than arguments because ctypes converts an argument more slowly.)
 
     Attributes
     ----------
     record, steps, every, phase
-        Rows of the present state go to the address `record` before every step with (phase + i) %
-        every == 0.
+        Step i of `steps` writes a row of the state at its beginning to the address `record` if
+        (phase + i) % every == 0.
     limit
-        Count of steps up to which u will be held; an adaptive method goes ahead as far.
+        Number of the step up to which u is constant; an adaptive method may integrate that far
+        ahead.
     done, rows
-        Steps that were done; rows that were written, added to what stands there.
+        Number of steps taken by the last call; number of rows written, which calls add to.
     gauge
-        What `GAUGE` names, and a row.
+        The numbers named by `GAUGE`, followed by a row.
     split, trend
-        In which way wheels share the load, for the bounds of forces; and what `TREND` names.
+        How the wheels share the load, for the bounds on forces; the numbers named by `TREND`.
     beside
-        Numbers that follow u in memory and go with it into a row; no step looks at them.
+        How many numbers follow u in memory and are recorded with it; steps do not use them.
     references, hold
-        Of a controller within the loop, which is asked before every step whose count since the
-        start is a multiple of `hold`.
+        Of a controller inside the loop: its references, and the number of steps in its period.
     """
 
     _fields_ = [
@@ -234,23 +228,21 @@ class Setup(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Loop:
-    """A compiled step function with its loop. The calls advance x, q, v, health and the clock of
-    a `Setup` in place and return a `Status`; a step of another status than DONE is not taken.
+    """A compiled loop over steps. Its functions advance x, q, v, health and the clock of a `Setup`
+    in place and return a `Status`; a step with another status than DONE is not taken.
     """
 
-    many: Callable[..., int]  # (byref(setup)): `setup.steps` of them; lets go of Python's lock
-    # (byref(setup)): one step, without a record, by the shortest way from Python
-    one: Callable[..., int]
-    # (byref(setup)): one step, with a record that goes on where the last one ended
-    turn: Callable[..., int]
-    # (byref(setup), t, dt, steps, address of x): steps of any length that are nobody's run; see
-    # `PATH`. None where a method chooses its steps.
+    many: Callable[..., int]  # (byref(setup)): `setup.steps` steps; releases Python's lock
+    one: Callable[..., int]  # (byref(setup)): one step without a record, with the least overhead
+    turn: Callable[..., int]  # (byref(setup)): one step that continues the record
+    # (byref(setup), t, dt, steps, address of x): steps of any length outside the run; see `PATH`.
+    # None for a method that chooses its own steps.
     path: Callable[..., int] | None = None
-    work: int = 0  # doubles that the loop wants to keep from call to call
+    work: int = 0  # number of doubles that the loop keeps from call to call
 
 
 class LoopSource(NamedTuple):
-    """Code in C, and how many instructions of CasADi's are in it."""
+    """C code, and the number of CasADi instructions in it."""
 
     code: str
     instructions: int
@@ -261,29 +253,31 @@ def loop_source(step: ca.Function, settle: ca.Function, read: ca.Function, angle
                 control: ca.Function | None) -> LoopSource:
     """The loop around `step` (t, x, u, theta, dt, side, guard) -> (x, health, status).
 
-    `settle` (t, x, theta, side, guard) -> (x, health, status) follows a step that ends off the
-    constraints; where the step keeps them by itself (`kept`), now and then. `read` (t, x, theta) ->
-    (q, v) is for a row that is recorded and for the end. The error of some steps of a scheme of
-    this `order` is noted in the setup's gauge (`GAUGE`), and what is no solution at all is not
-    taken. No step is taken that takes one of the `bounds` to the other side than that of its sign
-    in the setup; those of forces are looked at after some steps (`STRIDE`) and at the end, and the
-    steps since the latest look are taken back where one is crossed. `control` (t, x, references,
-    theta) -> u gives the inputs of each control period.
+    `settle` (t, x, theta, side, guard) -> (x, health, status) projects a step that ends off the
+    constraints; if the step keeps them by itself (`kept`), every `MENDED`-th step. `read` (t, x,
+    theta) -> (q, v) is evaluated for recorded rows and at the end. The error of some steps of a
+    scheme of this `order` is estimated and stored in the setup's gauge (`GAUGE`); a step without
+    any correct digit is refused. A step across one of the `bounds`, whose signs are in the setup,
+    is refused. The bounds on forces are evaluated only after some steps (`STRIDE`) and at the end;
+    where one is crossed, the steps since the last evaluation are undone. `control` (t, x,
+    references, theta) -> u gives the inputs of each control period.
     """
-    unsettled = f"(k0 + i + 1) % {MENDED} == 0" if kept else f"status == {CODES['OFF']}"
+    unsettled = (f"(k0 + i + 1) % {MENDED} == 0 && (!status || status == {CODES['OFF']})" if kept
+                 else f"status == {CODES['OFF']}")
     functions = step, settle, read
     nu = step.size1_in(2)
-    asked = {key: word.format(nu=nu) for key, word in
-             (ASKED if control is None else ASKING).items()}
-    text = SHELL + JUDGE + PATH + MOVED + _LOOP + CALLS
-    return source_of(functions, text, bounds, control, **asked, step=step.name(),
-                     unsettled=unsettled, JUDGED=JUDGED, WRONG=WRONG, SHARE=judged_share(order),
+    parts = NO_CONTROLLER if control is None else CONTROLLER_PARTS
+    words = {key: part.format(nu=nu) for key, part in parts.items()}
+    text = SHELL + ESTIMATE + PATH + HAS_MOVED + _LOOP + CALLS
+    return source_of(functions, text, bounds, control, **words, step=step.name(),
+                     unsettled=unsettled, ESTIMATE_EVERY=ESTIMATE_EVERY, WRONG=WRONG,
+                     SHARE=richardson_factor(order),
                      **shapes(functions, nu, angles),
-                     **moved_words(bounds[1], read.nnz_out(0) - angles))
+                     **has_moved_words(bounds[1], read.nnz_out(0) - angles))
 
 
 class LoopCode:
-    """The code of a loop, and what becomes of it."""
+    """The code of a loop, and its compiled library as soon as there is one."""
 
     def __init__(self, source: LoopSource):
         self._source = source
@@ -292,11 +286,11 @@ class LoopCode:
         self._is_sought = False
 
     def loop(self, build: bool) -> Loop | None:
-        """The loop, built here and now; where `build` is not set, as soon as it is there: what is
-        not in the cache is compiled in the background (`background`).
+        """The loop. If `build` is set it is compiled now, else in the background (`background`)
+        unless the cache has it.
 
-        None as long as it is not there, and without a compiler or where that takes too long (said
-        once). Raises `CompileError`, if `build` is set, where the compiler refuses, or what it made
+        None until it is compiled; also without a compiler, and if that takes too long (the log says
+        so once). Raises `CompileError`, if `build` is set, if the compiler fails or its library
         cannot be loaded.
         """
         if self._loop is None:
@@ -317,35 +311,38 @@ class LoopCode:
 
 
 def shapes(functions: Sequence[ca.Function], nu: int, angles: int) -> dict[str, int | str]:
-    """What `SHELL` wants to know of functions the last two of which are `settle` and `read`."""
+    """The numbers and names that `SHELL` needs of these functions, which end with `settle` and
+    `read`."""
     *_, settle, read = functions
     return {
-        **workspace(*functions),
         "nx": settle.nnz_out(0), "nq": read.nnz_out(0), "nv": read.nnz_out(1), "nu": nu,
         "na": angles, "settle": settle.name(), "read": read.name()}
 
 
 def source_of(functions: Sequence[ca.Function], text: str, bounds: Bounding = (None, None),
               control: ca.Function | None = None, **words: object) -> LoopSource:
-    """C of the functions followed by a text with the words put in."""
+    """C of the functions, followed by `text` with the words filled in."""
     generator = ca.CodeGenerator("step.c", {"with_header": False})
-    for function in (*functions, *(part for part in (*bounds, control) if part is not None)):
+    functions = (*functions, *(part for part in (*bounds, control) if part is not None))
+    for function in functions:
         generator.add(function)
     crossed = bounding_source(bounds)
     if control is not None:
-        crossed += ASK.format(name=control.name(), **workspace(control))
-    functions_in_c = generator.dump()
+        crossed += CONTROLLER.format(name=control.name())
+    functions_in_c = with_loops(generator.dump())
     flat = FLAT if functions_in_c.count("\n") < SHORT else ""
-    code = HIDDEN.format(functions_in_c) + text.format(
-        **ASKED | words, **CODES, flat=flat, apart=APART, NEWTON=NEWTON, STRIDE=STRIDE,
-        crossed=crossed, lifts=int(bounds[1] is not None))
-    return LoopSource(code, functions[0].n_instructions() + code.count("\n") // 2)
+    loop = text.format(
+        **NO_CONTROLLER | workspace(*functions) | words, **CODES, flat=flat, apart=APART,
+        NEWTON=NEWTON, STRIDE=STRIDE, crossed=crossed, lifts=int(bounds[1] is not None))
+    lines = functions_in_c.count("\n") + loop.count("\n")
+    return LoopSource(HIDDEN.format(in_pieces(functions_in_c, functions[0].name())) + loop,
+                      functions[0].n_instructions() + lines // 2)
 
 
 def library_of(source: LoopSource, build: bool) -> Library | None:
-    """The code compiled and loaded; None without a compiler or where it takes too long (said once),
-    and where it is not in the cache and `build` is not set. Raises `CompileError` where the
-    compiler refuses, or what it made cannot be loaded."""
+    """The code, compiled and loaded. None without a compiler, if that takes too long (the log says
+    so once), and, if `build` is not set, if the cache does not have it. Raises `CompileError` if
+    the compiler fails or its library cannot be loaded."""
     compiler = find_compiler()
     if compiler is None:
         say_no_compiler()
@@ -356,7 +353,7 @@ def library_of(source: LoopSource, build: bool) -> Library | None:
 
 
 def path_function(library: Library) -> Callable[..., int]:
-    """`Loop.path` of code that has one."""
+    """`Loop.path` of a library."""
     path = library.function("nhmech_path")
     real, integer, pointer = ctypes.c_double, ctypes.c_longlong, ctypes.c_void_p
     path.argtypes, path.restype = [pointer, real, real, integer, pointer], integer
@@ -365,6 +362,6 @@ def path_function(library: Library) -> Callable[..., int]:
 
 def loop_of(library: Library, path: Callable[..., int] | None = None, work: int = 0) -> Loop:
     many = library.function("nhmech_many")
-    # a lock that is kept costs nothing to take again
+    # keeps Python's lock, which saves taking it again
     short = ctypes.PyDLL(str(library.path))
     return Loop(many, short.nhmech_one, short.nhmech_turn, path, work)

@@ -1,32 +1,33 @@
-"""A function of numbers, at each of many points: in C once there has been enough to do."""
+"""One CasADi function evaluated at many points; it is compiled to C once that pays."""
 
 from __future__ import annotations
-
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
+from ..once import cached_property
 from ..symbolic.buffered import Buffered
-from .buffered import in_c
+from .background import Build
+from .compiled_function import begin_function, in_c
 
-WIDTHS = 16, 128     # points in a call; the larger one from where it is filled
-# instructions of the virtual machine, 5 ns each, from which it is worth while to look for compiled
-# code, and to compile, which takes some times as long but is kept for other processes: 0.02 s and
-# 0.1 s
+WIDTHS = 16, 128     # points in one call; the larger number if there are as many
+# Instructions of the virtual machine (5 ns each) after which it pays to look for compiled code in
+# the cache (0.02 s), and to compile (0.1 s), which takes a few times as long but helps other
+# processes too.
 LOOK, BUILD = 4_000_000, 20_000_000
 
 
 class Pointwise:
-    """A `casadi.Function` of vectors, evaluated at points: row k of each argument makes row k of
-    each output. Not to be shared by threads.
+    """A `casadi.Function` of vectors, evaluated at many points: row k of each argument gives row k
+    of each output. Threads must not share one.
     """
 
     def __init__(self, function: ca.Function):
         self._function = function
         self._cost = max(function.n_instructions(), 1)
-        self._asked = 0            # instructions so far
+        self._asked = 0            # instructions executed so far
         self._left = [BUILD, LOOK]
+        self._build: Build | None = None      # while it goes on beside a loop
 
     def __repr__(self) -> str:
         return f"<Pointwise {self._function.name()}: {self._cost} instructions>"
@@ -44,23 +45,24 @@ class Pointwise:
         return {}
 
     def one(self, *values: object) -> list[np.ndarray]:
-        """The outputs at one point, which the next call overwrites."""
-        self._count(1)
+        """The outputs at one point; the next call overwrites them. A loop that asks for them never
+        waits for a compiler."""
+        self._count(1, wait=False)
         return self._one(*values)
 
     def __call__(self, *arguments: np.ndarray) -> list[np.ndarray]:
-        """(N, n) each, or (n,) for what is the same at all points -> (N, rows) or
-        (N, rows, columns) of each output."""
+        """Outputs (N, rows) or (N, rows, columns) at N points, of arguments (N, n), or (n,) if
+        constant."""
         count = max(len(part) for part in arguments if part.ndim == 2)
         self._count(count)
-        # CasADi's columns one after the other
+        # CasADi stores matrices by columns
         found = [np.empty((count, columns * rows)) for rows, columns in self._shapes]
         width = WIDTHS[count >= WIDTHS[1]]
         if width not in self._rooms:
             self._rooms[width] = _Room(self._function, width)
         room = self._rooms[width]
         for begin in range(0, count, width):
-            # the last points again, so that no number of the room is undefined
+            # the last call repeats some points, so that all its memory is defined
             begin = max(min(begin, count - width), 0)
             part = slice(begin, min(begin + width, count))
             room.evaluate([values[part] if values.ndim == 2 else values for values in arguments],
@@ -69,14 +71,21 @@ class Pointwise:
                 for whole, (rows, columns) in zip(found, self._shapes)]
 
     def compile(self) -> None:
-        """Has it compiled now, for those who cannot wait for it later."""
+        """Compiles the function now, for users who cannot wait for it later."""
         self._count(BUILD // self._cost + 1)
 
-    def _count(self, points: int) -> None:
-        """Counts the work done, and starts a compilation when there has been enough."""
+    def _count(self, points: int, wait: bool = True) -> None:
+        """Counts the work, and looks for compiled code or compiles once there was enough: in the
+        background, if nobody is to `wait` for it."""
         self._asked += points * self._cost
         while self._left and self._asked >= self._left[-1]:
-            quicker = in_c(self._function, build=self._left.pop() == BUILD)
+            if self._left[-1] == BUILD:
+                self._build = self._build or (None if wait else begin_function(self._function))
+                if self._build is not None and not self._build.is_done:
+                    if not wait:
+                        return
+                    self._build.wait()
+            quicker = in_c(self._function, build=self._left.pop() == BUILD and wait)
             if quicker is not None:
                 self._function, self._left = quicker, []
                 vars(self).pop("_one", None)
@@ -84,7 +93,7 @@ class Pointwise:
 
 
 class _Room:
-    """Memory for the function at a number of points."""
+    """The function and its memory for a fixed number of points."""
 
     def __init__(self, function: ca.Function, width: int):
         self._mapped = mapped = Buffered(function.map(width))
@@ -93,7 +102,7 @@ class _Room:
              for memory in memories] for memories in (mapped.inputs, mapped.outputs))
 
     def evaluate(self, arguments: list[np.ndarray], outputs: list[np.ndarray], count: int) -> None:
-        """At `count` points; what is left of the room repeats the last one."""
+        """Evaluates at `count` points; the remaining memory repeats the last of them."""
         for memory, values in zip(self._inputs, arguments):
             memory[:count] = values
             memory[count:] = memory[count - 1]

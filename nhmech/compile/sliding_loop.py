@@ -1,4 +1,4 @@
-"""The step loop in C while wheels slide or fly."""
+"""The step loop in C for phases in which wheels slide or fly, around the step of `contact_step`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import casadi as ca
 from .contact_rows_code import STEP
 from .contact_step import CompiledContactStep
 from .loop import SETUP, Loop, library_of, source_of
-from .workspace import workspace
 
 _TEXT = SETUP + STEP + """
 enum {{ X = {nx}, Q = {nq}, V = {nv}, U = {nu}, C = {contacts}, F = {forces}, L = {angles},
@@ -19,7 +18,7 @@ enum {{ X = {nx}, Q = {nq}, V = {nv}, U = {nu}, C = {contacts}, F = {forces}, L 
 static const int force_row[F + 1] = {{ {rows} }};
 typedef int nhmech_take(nhmech_step*);
 
-/* w of v, or q and v of w, at x */
+/* w from v, or q and v from w, at x */
 static void nhmech_turn_base(const double* x, const double* from, double* q, double* v) {{
   const double* arg[{sz_arg}] = {{ x, from }};
   double *res[{sz_res}] = {{ q, v }}, w[{sz_w} + 1];
@@ -28,8 +27,8 @@ static void nhmech_turn_base(const double* x, const double* from, double* q, dou
   else {{ res[0] = v; {enter}(arg, res, iw, w, 0); }}
 }}
 
-/* whether every bound is on the side of its sign */
-static int nhmech_within(const nhmech_setup* s, double t, const double* q) {{
+/* whether every margin still has its sign */
+static int nhmech_is_within(const nhmech_setup* s, double t, const double* q) {{
   const double* arg[{sz_arg}] = {{ &t, q }};
   double margins[G + 1], *res[{sz_res}] = {{ margins }}, w[{sz_w} + 1];
   casadi_int iw[{sz_iw} + 1];
@@ -49,8 +48,9 @@ static double* nhmech_row(const nhmech_setup* s, double* record) {{
   return record;
 }}
 
-/* steps in which no wheel lands, the contact problem is solved at once, no bound is passed and, if
-   `rests_end` is set, some wheel goes on sliding or flying: others are not taken */
+/* takes steps until one in which a wheel lands, the contact problem is not solved at the first
+   attempt, a bound is crossed, or, if `rests_end` is set, all wheels end rolling; that step is not
+   taken */
 static int nhmech_slide(nhmech_setup* s, nhmech_step* c, nhmech_take* take, int rests_end,
                         long long steps, double* record) {{
   double *forces = s->u + U + s->beside - F - 3 * C, *phases = forces + F;
@@ -78,7 +78,7 @@ static int nhmech_slide(nhmech_setup* s, nhmech_step* c, nhmech_take* take, int 
     for (sum = 0, j = 0; j < Q; ++j) sum += q[j];
     for (j = 0; j < V; ++j) sum += v[j];
     if (!isfinite(sum)) status = {NOT_FINITE};
-    if (status || !nhmech_within(s, s->clock[2] + (s->clock[1] + 1) * s->dt, q)) {{
+    if (status || !nhmech_is_within(s, s->clock[2] + (s->clock[1] + 1) * s->dt, q)) {{
       if (!status) status = {LIMIT};
       break;
     }}
@@ -119,41 +119,41 @@ int nhmech_turn(nhmech_setup* s, nhmech_step* c, nhmech_take* take, int rests_en
 
 @dataclass(frozen=True)
 class SlidingLayout:
-    """What the loop knows of a vehicle beside the functions."""
+    """The constants of a vehicle that the loop needs."""
 
-    rows: tuple[int, ...]  # of each recorded force, its row
-    contacts: int
-    speeds: int  # independent speeds, which stand in x after the configuration
-    rolling: int  # the number of this phase
-    airborne: int
-    landed: float  # [m] below the ground at which what flies has landed
-    # whether a step after which all wheels roll is left to others, who may go back to rolling
+    rows: tuple[int, ...]  # the contact row of each recorded force
+    contacts: int  # number of contacts
+    speeds: int  # number of independent speeds, which follow the configuration in x
+    rolling: int  # value of `Phase.ROLLING`
+    airborne: int  # value of `Phase.AIRBORNE`
+    landed: float  # a wheel in the air has landed when it is so far below the ground [m]
+    # whether the loop stops at a step after which all wheels roll, where rolling may begin again
     rests_end: bool
 
 
 def sliding_loop(step: CompiledContactStep, enter: ca.Function, leave: ca.Function,
                  watch: ca.Function, layout: SlidingLayout) -> Loop | None:
-    """The loop around a step; None without a compiler.
+    """Compiles the loop around a step; None without a compiler.
 
-    A `Setup` that it advances has the `speeds` of the present chart after the angles; of these
-    steps a refused one is for Python.
+    In the `Setup` that it advances, the places of the independent speeds of the present chart
+    follow those of the angles. Python takes the steps that the loop refuses.
 
     Parameters
     ----------
     enter, leave
-        (x, v) -> w, and (x, w) -> q, v, with x without independent speeds.
+        (x, v) -> w, and (x, w) -> q, v, where x is without independent speeds.
     watch
-        (t, q) -> margins that are not to change sign.
+        (t, q) -> margins whose signs must not change.
 
     Raises
     ------
     CompileError
-        Where the compiler refuses, or what it made cannot be loaded.
+        If the compiler fails or its library cannot be loaded.
     """
     functions: Sequence[ca.Function] = enter, leave, *([watch] if watch.nnz_out(0) else [])
     nx, nq, nv = enter.nnz_in(0), leave.nnz_out(0), enter.nnz_out(0)
     source = source_of(
-        functions, _TEXT, (None, None), None, **workspace(*functions), nx=nx, nq=nq, nv=nv,
+        functions, _TEXT, (None, None), None, nx=nx, nq=nq, nv=nv,
         nu=len(step.arrays["u"]), contacts=layout.contacts, forces=len(layout.rows),
         angles=nq - nx, speeds=layout.speeds, margins=watch.nnz_out(0),
         rows=", ".join(map(str, (*layout.rows, 0))), enter=enter.name(), leave=leave.name(),
@@ -163,7 +163,7 @@ def sliding_loop(step: CompiledContactStep, enter: ca.Function, leave: ca.Functi
     if library is None:
         return None
     take, pointer = ctypes.cast(step.take, ctypes.c_void_p), step.pointer
-    short = ctypes.PyDLL(str(library.path))      # keeps Python's lock
+    short = ctypes.PyDLL(str(library.path))      # does not release Python's lock
 
     def bind(function):
         return lambda setup: function(setup, pointer, take, layout.rests_end)

@@ -11,6 +11,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -70,14 +71,16 @@ class Combinator:
     @property
     def path_reference(self) -> dict | None:
         """That of the first inner controller that follows a path."""
-        found = (optional_attribute(controller, "path_reference") for controller in self.inside)
-        return next((reference for reference in found if reference is not None), None)
+        return self._first_inside("path_reference")
 
     @property
     def measurement_noise(self) -> dict[str, float] | None:
         """Standard deviations that the first controller inside that knows any sees with."""
-        found = (optional_attribute(controller, "measurement_noise") for controller in self.inside)
-        return next((noise for noise in found if noise is not None), None)
+        return self._first_inside("measurement_noise")
+
+    def _first_inside(self, name: str) -> Any:
+        found = (optional_attribute(controller, name) for controller in self.inside)
+        return next((value for value in found if value is not None), None)
 
     @property
     def commanded_twist(self) -> np.ndarray | None:
@@ -88,10 +91,14 @@ class Combinator:
         return [commanded_twist(controller) for controller in self.inside]
 
     def reset(self) -> None:
-        """Resets those inside that can be."""
+        """Resets the controllers inside that have a `reset`, and forgets the run so far."""
         for controller in self.inside:
             if hasattr(controller, "reset"):
                 controller.reset()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Sets what a subclass remembers of a run to its initial value."""
 
 
 class Hold(Combinator):
@@ -120,10 +127,6 @@ class Hold(Combinator):
     def _forget(self) -> None:
         self._due = -math.inf
         self._command: Command = None
-
-    def reset(self) -> None:
-        super().reset()
-        self._forget()
 
     def __call__(self, t: float, state: State) -> Command:
         if t >= self._due - EARLY:
@@ -161,10 +164,6 @@ class Delay(Combinator):
     def commanded_twist(self) -> np.ndarray | None:
         """The twist that has arrived by now."""
         return None if super().commanded_twist is None else self._twist
-
-    def reset(self) -> None:
-        super().reset()
-        self._forget()
 
     def __call__(self, t: float, state: State) -> Command:
         command = self.inside[0](t, state)
@@ -262,10 +261,10 @@ class Switch(Combinator):
                  when: float | Callable[[float, State], bool], *, latch: bool = True):
         super().__init__(first, second)
         self.when = when if callable(when) else read_time("when", when)
-        self.latch, self._switched = latch, False
+        self.latch = latch
+        self._forget()
 
-    def reset(self) -> None:
-        super().reset()
+    def _forget(self) -> None:
         self._switched = False
 
     def __call__(self, t: float, state: State) -> Command:

@@ -98,20 +98,16 @@ class MeasurementNoise(Combinator):
             read_number(name, size, "a standard deviation, zero or more", least=0.0)
         read_number("seed", seed, "a whole number, 0 or more", least=0)
         self.seed = seed
-        self._rewind()
+        self._forget()
 
     @property
     def measurement_noise(self) -> dict[str, float]:
         """Standard deviations by name, as this controller takes them."""
         return dict(self.sizes)
 
-    def _rewind(self) -> None:
+    def _forget(self) -> None:
         self._rng = np.random.default_rng([self.seed, 0])
         self._sensor_rng = np.random.default_rng([self.seed, 1])
-
-    def reset(self) -> None:
-        super().reset()
-        self._rewind()
 
     def __call__(self, t: float, state: State) -> Command:
         return self.inside[0](t, self.measure(state))
@@ -168,12 +164,11 @@ class Quantise(Combinator):
     def __init__(self, controller: Controller, ticks: int):
         super().__init__(controller)
         self.step = 2 * math.pi / read_count("ticks", ticks)
+        self._forget()
+
+    def _forget(self) -> None:
         # time and angles of the last call
         self._before: tuple[float, np.ndarray] | None = None
-
-    def reset(self) -> None:
-        super().reset()
-        self._before = None
 
     def __call__(self, t: float, state: State) -> Command:
         layout, values = state.layout, state.values

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..analysis.derivatives import step_jacobian
 from ..checks import check_arguments, read_count, read_positive
-from ..compile.buffered import compile_function
+from ..compile.compiled_function import compile_function
 from ..errors import ModelError
 from ..simulation.batch_input import start_states
 from ..simulation.dynamics import Dynamics, dynamics
@@ -134,7 +134,8 @@ class MPC(Tracker):
                  reference: np.ndarray) -> np.ndarray:
         """One Gauss-Newton step from u (N, nu), with x_k as a function of it."""
         nu, n, theta = self.dynamics.nu, u.size, self.dynamics.theta
-        S, values, slopes = np.zeros((self.dynamics.nx, n)), [], []
+        S: np.ndarray = np.zeros((self.dynamics.nx, n))
+        values, slopes = [], []
         for k, wanted in enumerate(reference):
             x, A, B, _ = self._step.with_step(t + k * self.period, x, u[k], theta)
             S = A @ S

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..attitude import Scalar, wrap
 from ..checks import as_numbers, read_array, read_number, show
 from ..errors import InputError
+from ..once import cached_property
 
 GRID = 1024        # points of the coarse search for the nearest one
 ROUNDS = 30        # of Newton's method after it
@@ -25,15 +25,9 @@ BENT = 0.2
 STRIDE = 16        # of a series of points, every such one is followed by itself
 SWEEPS = 4         # over the whole series, before each of them is
 
-Scalar = TypeVar("Scalar", float, np.ndarray)
 Pose = tuple[float, float, float]           # x [m], y [m], heading [rad]
 Poses = tuple[Scalar, Scalar, Scalar]
 Curve = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-
-
-def wrap(angle: Scalar) -> Scalar:
-    """The same angle in [-pi, pi) [rad]."""
-    return (angle + math.pi) % (2 * math.pi) - math.pi
 
 
 def cos_sin(angle: Scalar) -> tuple[Scalar, Scalar]:

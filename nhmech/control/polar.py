@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
+from ..attitude import Scalar, wrap
 from ..checks import check_arguments, read_positive
 from ..errors import InputError
 from ..vehicle.vehicle import Vehicle
-from .path import Path, Pose, Poses, Scalar, relative_pose, wrap
+from .path import Path, Pose, Poses, relative_pose
 from .tracking import Drive, Tracker
 
 APPROACH, ALIGN, WEIGHT = 1.0, 2.5, 2.0

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import pinocchio as pin
 
+from ..attitude import wrap
+from ..once import cached_property
 from ..simulation.state import State, base_pose
 from ..vehicle.vehicle import Vehicle
-from .path import wrap
 
 
 @dataclass(frozen=True, eq=False)

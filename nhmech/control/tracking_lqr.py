@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..analysis.derivatives import StepJacobian, step_jacobian
+from ..attitude import wrap
 from ..checks import check_arguments, read_word
 from ..errors import InputError
 from ..mechanics.system import HasConstrained
@@ -15,7 +16,6 @@ from ..simulation.simulated import Simulated
 from ..simulation.state import State
 from ..simulation.state_vector import StateVector
 from .lqr import ANGLE, rolling_radii
-from .path import wrap
 
 PLACE = 10.0         # weight of x and y where none is given
 FOLLOWS = 1e-6       # relative to the state: what a step from one record may miss the next one by

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..analysis.variations import Variations
+from ..attitude import wrap
 from ..checks import check_arguments
 from ..errors import InputError, ModelError, listed
 from ..simulation.command import Command, JointVelocity
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
 from .lqr import steady_motion
-from .path import Path, wrap
+from .path import Path
 from .path_library import line
 from .path_regulator import LATERAL, PathRegulator
 from .trailer_chain import trailer_joints

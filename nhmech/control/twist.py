@@ -139,19 +139,25 @@ class TwistDrive:
 
     @property
     def shortfall(self) -> str:
-        """What the limits of the joints, or a fork that a twist does not steer, leave out of the
-        last twist; empty where nothing."""
+        """What the limits of the joints, linked steering, or a fork that a twist does not steer,
+        leave out of the last twist; empty where nothing."""
         asked, possible = self.commanded_twist, self.possible_twist
         leaning = [name for name in self._others if name in self.vehicle.description.steering]
         if leaning and asked[2]:
             return (f"a twist does not steer {self.vehicle.name}: the axis of {listed(leaning)} "
                     "leans, as a bicycle's does, or is on another moving joint")
-        parts = [0, 2] if self.vehicle.steering.fixed else [0, 1, 2]
+        # across a fixed axle nothing is asked for; linked steering bars turning alone
+        bars = [axle.straight for axle in self.vehicle.steering.fixed]
+        turns = all(np.linalg.norm(row[:2]) > TOLD * np.linalg.norm(row) for row in bars)
+        parts = [0, 2] if bars and turns else [0, 1, 2]
         scale = np.array([1.0, 1.0, self.vehicle.steering.length])
-        left = np.linalg.norm(((asked - possible) * scale)[parts])
-        if not left > TOLD * np.linalg.norm(asked * scale):
+        left = np.abs(asked - possible) * scale
+        if not np.linalg.norm(left[parts]) > TOLD * np.linalg.norm(asked * scale):
             return ""
         shown = ["(" + ", ".join(f"{value:.3g} {unit}" for value, unit in zip(twist, UNITS)) + ")"
                  for twist in (asked, possible)]
+        if not turns and left[2] > max(left[:2]):
+            return (f"{shown[0]} is not driven by {self.vehicle.name}: its steering, linked by "
+                    f"<mimic>, does not let it turn; {shown[1]} is driven")
         return (f"{shown[0]} is beyond the limits of the joints of {self.vehicle.name}: "
                 f"{shown[1]} is driven")

@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from ..mechanics.algebroid import rotation
-from ..simulation.once import once
+from ..once import once
 from ..vehicle.contact import Contact
 from ..vehicle.couplings import Axle
 from ..vehicle.rows import linear_row

@@ -77,7 +77,8 @@ def unicycle(vehicle: Vehicle) -> Unicycle:
         gram += allowed @ allowed.T
     values, vectors = np.linalg.eigh(gram)
     rank = int(np.sum(values > KEPT * values[-1])) if values[-1] > 0 else 0
-    if rank < 2:
+    # linked steering may let the base go aslant and never turn
+    if rank < 2 or (rank == 2 and np.linalg.norm(vectors[:2, 0]) < KEPT):
         raise ModelError(f"the base of {vehicle.name!r} cannot both drive forward and turn, so it "
                          "cannot follow a path")
     if rank == 3:

@@ -155,12 +155,9 @@ class WheelServo(Combinator):
     def _forget(self) -> None:
         n = len(self.joints)
         self._t: float | None = None
-        self._reference, self._growth = np.full(n, np.nan), np.zeros(n)
-        self._integral = np.zeros(n)
-
-    def reset(self) -> None:
-        super().reset()
-        self._forget()
+        self._reference = np.full(n, np.nan)
+        self._growth: np.ndarray = np.zeros(n)
+        self._integral: np.ndarray = np.zeros(n)
 
     def __call__(self, t: float, state: State) -> Command:
         command = self.inside[0](t, state)

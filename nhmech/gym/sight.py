@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compile.columns import compile_columns
+from ..compile.lane_function import compile_lane_function
 from .task import Task
 
 
@@ -20,9 +20,9 @@ class Sight:
         self.patch = np.zeros((0 if self._track is None else len(self._track.rows), room))
         looked = [x, self.theta, self.memory, self.patch]
         approach = task.approach
-        self._approach = None if approach is None else compile_columns(approach, looked)
+        self._approach = None if approach is None else compile_lane_function(approach, looked)
         near = np.zeros((0, room)) if self._approach is None else self._approach.outputs[0]
-        self._judge = compile_columns(task.judge, [*looked, near, self.action])
+        self._judge = compile_lane_function(task.judge, [*looked, near, self.action])
         self.observation, self.verdict, self._after, self.told = self._judge.outputs
 
     def enter(self) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -16,6 +15,7 @@ import numpy as np
 from ..checks import as_numbers, read_count, read_mapping, read_positive, read_positives
 from ..control.unit_effort import effort_limits, speed_scales, unit_efforts
 from ..errors import InputError, ModelError, NhmechError
+from ..once import cached_property
 from ..paths import urdf_names, urdf_path
 from ..simulation.batch_input import start_states
 from ..simulation.command import Controller

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from ..checks import check_arguments, read_number
 from ..errors import InputError, NhmechError
+from ..once import cached_property
 from ..paths import require_file
 from ..simulation.runs.history import Column
 from ..simulation.runs.trajectory import Trajectory

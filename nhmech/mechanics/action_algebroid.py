@@ -20,27 +20,27 @@ def action_algebroid(constants: str | np.ndarray, q_names: Sequence[str],
                      units: Sequence[str] | None = None) -> LieAlgebroid:
     """The action algebroid of a Lie algebra on R^n: dq/dt = rho(q) v with constant c.
 
-    Its fibre is the algebra, its anchor the infinitesimal action. A rigid body seen together with
-    the vertical gamma that it feels, gamma' = gamma x omega, lives on that of so(3) on R^3, over
-    the spheres |gamma| = const. Source: Mackenzie, General Theory of Lie Groupoids and Lie
-    Algebroids (2005), example 3.3.7; paper 002, section 3.
+    Its fibre is the algebra, its anchor the infinitesimal action. For example, a rigid body with
+    the vertical gamma in body axes, gamma' = gamma x omega, moves on the action algebroid of so(3)
+    on R^3, over the spheres |gamma| = const. Source: Mackenzie, General Theory of Lie Groupoids and
+    Lie Algebroids (2005), example 3.3.7; paper 002, section 3.
 
     Parameters
     ----------
     constants
-        Of the algebra, as for `lie_algebra`.
+        Structure constants of the algebra, as for `lie_algebra`.
     q_names
-        Of the coordinates q.
+        Names of the coordinates q.
     fields
         rho (nq, k), or a function q -> rho: its columns are the fields by which the basis of the
         algebra moves q, and have its brackets.
     names, units
-        Of the fibre coordinates, as for `lie_algebra`.
+        Names and units of the fibre coordinates, as for `lie_algebra`.
 
     Raises
     ------
     MechanicsError
-        Where the fields do not have the brackets of the algebra: they are no action.
+        If the fields do not have the brackets of the algebra, so that they are not an action.
     InputError
         For a wrong shape.
 
@@ -56,7 +56,7 @@ def action_algebroid(constants: str | np.ndarray, q_names: Sequence[str],
     given = fields(q) if callable(fields) else fields
     try:
         anchor = ca.SX(given)
-    except (NotImplementedError, RuntimeError):      # CasADi's words for a wrong type
+    except (NotImplementedError, RuntimeError):      # CasADi's errors for a wrong type
         anchor = ca.SX(0, 0)
     if anchor.shape != (len(q_names), algebra.nv):
         raise InputError(f"fields = {show(given)} must be one matrix, with a row for each of "

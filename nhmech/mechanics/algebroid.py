@@ -1,8 +1,8 @@
 """Lie algebroids: configuration, fibre coordinates, anchor and structure functions.
 
-A configuration is embedded in R^nq; where the embedding has more entries than the manifold has
-dimensions it says so: `circles` are pairs (cos, sin) of one angle, `quaternions` are unit
-quaternions (x, y, z, w).
+A configuration is embedded in R^nq. Where the embedding has more entries than the manifold has
+dimensions, `circles` lists the pairs (cos, sin) of angles, and `quaternions` the unit quaternions
+(x, y, z, w).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class LieAlgebroid:
         return ca.vertcat(*parts) if parts else ca.SX(0, 1)
 
     def normalise(self, q):
-        """q pulled back to the manifold: unit quaternions and unit (cos, sin) pairs.
+        """q projected onto the manifold: unit quaternions and unit (cos, sin) pairs.
         Works on numbers and on symbols."""
         q = q + 0
         for i, n in [(i, 4) for i in self.quaternions] + [(i, 2) for i, _ in self.circles]:
@@ -81,13 +81,13 @@ class LieAlgebroid:
 
     def check(self, points: np.ndarray | int | None = None, seed: int = 0,
               rtol: float = 1e-9) -> None:
-        """The structure equations at some points: the anchor is a morphism, c is antisymmetric,
-        and Jacobi's identity.
+        """Checks the structure equations at some points: the anchor is a morphism, c is
+        antisymmetric, and Jacobi's identity holds.
 
         Parameters
         ----------
         points
-            Configurations (k, nq), or how many random ones; three if None.
+            Configurations (k, nq), or the number of random ones; three if None.
 
         Raises
         ------
@@ -120,7 +120,7 @@ class LieAlgebroid:
 
     def _defects(self, rho: np.ndarray, c: np.ndarray, d_rho: np.ndarray,
                  d_c: np.ndarray) -> Iterator[tuple[str, float]]:
-        """(structure equation, by how much it fails), the simplest first."""
+        """(structure equation, its residual), the simplest first."""
         nq, nv, names = self.nq, self.nv, self.v_names
         c, d_c = c.reshape(nv, nv, nv), d_c.reshape(nv, nv, nv, nq)
         # [:, a, b]: the derivative of the field b along the field a
@@ -153,16 +153,16 @@ def euclidean(*names: str, units: Sequence[str] | None = None) -> LieAlgebroid:
     Parameters
     ----------
     names
-        Of the coordinates.
+        Names of the coordinates.
     units
-        Of their rates; "m/s" if None.
+        Units of their rates; "m/s" if None.
     """
     return tangent_bundle(ca.vertcat(*[ca.SX.sym(name) for name in names]), names, units)
 
 
 def tangent_bundle(q: ca.SX, names: Sequence[str],
                    units: Sequence[str] | None = None) -> LieAlgebroid:
-    """The tangent bundle of R^n, with symbols q (n,) that are there already."""
+    """The tangent bundle of R^n, with given symbols q (n,)."""
     n = len(names)
     return LieAlgebroid(q, tuple(names), tuple(f"{name}'" for name in names),
                         tuple(units or ("",) * n), ca.SX.eye(n),
@@ -171,26 +171,26 @@ def tangent_bundle(q: ca.SX, names: Sequence[str],
 
 @check_arguments
 def line(name: str, unit: str = "m/s") -> LieAlgebroid:
-    """A coordinate on R whose rate carries the coordinate's own name.
+    """A coordinate on R whose rate has the same name.
 
     Parameters
     ----------
     name
-        Of the coordinate.
+        Name of the coordinate.
     unit
-        Of its rate.
+        Unit of its rate.
     """
     return LieAlgebroid(ca.SX.sym(name), (name,), (name,), (unit,), ca.SX(1), (ca.SX(1, 1),))
 
 
 @check_arguments
 def circle(name: str) -> LieAlgebroid:
-    """SO(2) embedded as (cos, sin), with any number of turns; v is the angle's rate [rad/s].
+    """SO(2) embedded as (cos, sin), for an angle with any number of turns; v is its rate [rad/s].
 
     Parameters
     ----------
     name
-        Of the angle.
+        Name of the angle.
     """
     q = ca.vertcat(ca.SX.sym(f"{name}.cos"), ca.SX.sym(f"{name}.sin"))
     return LieAlgebroid(q, (f"{name}.cos", f"{name}.sin"), (name,), ("rad/s",),

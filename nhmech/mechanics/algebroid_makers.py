@@ -1,5 +1,5 @@
-"""Lie algebroids to start from: Lie algebras, the rotation groups with their attitude, and TP/G of
-a principal bundle.
+"""Elementary Lie algebroids: Lie algebras, rotation groups with their attitude, and TP/G of a
+principal bundle.
 
 All groups are trivialised on the left: fibre coordinates of SO(3), SE(2), SE(3) are components in
 the moving body, and the structure functions are those of left-invariant vector fields, [e_a, e_b] =
@@ -70,7 +70,8 @@ def lie_algebra(constants: str | np.ndarray, names: Sequence[str] | None = None,
     constants
         A name, or c (k, k, k) with c[g, a, b] = c^g_ab.
     names, units
-        Of the fibre coordinates; those of the named algebra, or v1, v2, ..., if None.
+        Names and units of the fibre coordinates; those of the named algebra, or v1, v2, ..., if
+        None.
 
     Raises
     ------
@@ -102,11 +103,11 @@ def special_orthogonal(prefix: str = "", v_names: Sequence[str] = ANGULAR_VELOCI
     Parameters
     ----------
     prefix
-        Stands before all names, so that several bodies fit into one product.
+        Prefix of all names, so that several bodies fit into one product.
     v_names
         Names of v.
     """
-    whole = special_euclidean()                       # its attitude is the part wanted
+    whole = special_euclidean()                       # only its attitude is used
     return LieAlgebroid(whole.q[3:], _prefix(prefix, whole.q_names[3:]),
                         _prefix(prefix, v_names), ("rad/s",) * 3,
                         whole.anchor[3:, 3:], _sparse(structure_constants("so(3)")), (), (0,))
@@ -123,7 +124,7 @@ def special_euclidean_2(prefix: str = "", v_names: Sequence[str] = PLANAR_TWIST,
     Parameters
     ----------
     prefix
-        Stands before all names, so that several bodies fit into one product.
+        Prefix of all names, so that several bodies fit into one product.
     v_names
         Names of v.
     embedded
@@ -187,13 +188,13 @@ def atiyah(base: LieAlgebroid | Sequence[str], group: str | np.ndarray,
     Parameters
     ----------
     base
-        The base's algebroid (an Euclidean one where names are given).
+        The algebroid of the base; names give a Euclidean one.
     group
         Name or constants of the group's Lie algebra, as for `lie_algebra`.
     connection
         A (k, n), a function of the base's q (and of parameters); or q -> A.
     names, units
-        Of zeta; those of the Lie algebra if None.
+        Names and units of zeta; those of the Lie algebra if None.
 
     Raises
     ------
@@ -206,7 +207,7 @@ def atiyah(base: LieAlgebroid | Sequence[str], group: str | np.ndarray,
     given = connection(base.q) if callable(connection) else connection
     try:
         A = ca.densify(ca.SX(given))
-    except NotImplementedError:      # CasADi's word for a wrong type
+    except NotImplementedError:      # CasADi's error for a wrong type
         raise MechanicsError(f"the connection is {show(given)}, not a CasADi matrix") from None
     if A.shape != (k, n):
         raise MechanicsError(f"the connection has shape {A.shape}; a group of dimension {k} over a "
@@ -223,8 +224,8 @@ def atiyah(base: LieAlgebroid | Sequence[str], group: str | np.ndarray,
 
 
 def _check_constants(c: np.ndarray, names: Sequence[str]) -> None:
-    """Antisymmetry and Jacobi's identity in numbers; `LieAlgebroid.check` would do it symbolically,
-    in a second for se(3)."""
+    """Checks antisymmetry and Jacobi's identity numerically, because `LieAlgebroid.check`, which is
+    symbolic, takes a second for se(3)."""
     nested = np.einsum("eab,gde->gabd", c, c)                         # [e_d, [e_a, e_b]]
     jacobi = nested + nested.transpose(0, 2, 3, 1) + nested.transpose(0, 3, 1, 2)
     for what, defect in (("antisymmetry", c + c.transpose(0, 2, 1)), ("Jacobi", jacobi)):

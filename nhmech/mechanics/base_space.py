@@ -1,4 +1,4 @@
-"""The base of a symmetry: coordinates that no generator moves, and expressions written in them."""
+"""The base space of a symmetry: coordinates that no generator changes, and functions of them."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from .system import ConstrainedSystem, LagrangianSystem
 
 
 def base_coordinates(symmetry: Symmetry) -> tuple[int, ...]:
-    """Indices of the entries of q that no generator moves."""
+    """Indices of the entries of q that no generator changes."""
     anchor = symmetry.constrained.system.algebroid.anchor
     moved = at_samples(symmetry.constrained, ca.densify(anchor @ symmetry.generators))
     return tuple(i for i in range(moved.shape[1]) if np.abs(moved[:, i]).max(initial=0.0) <= ZERO)
 
 
 def fixed_speeds(symmetry: Symmetry, count: int) -> tuple[str, ...] | None:
-    """Names of the fibre coordinates that move on D and along which no generator has a component;
-    None where they are not `count`."""
+    """Names of the fibre coordinates that are not constant on D and along which no generator has a
+    component; None unless there are `count` of them."""
     constrained = symmetry.constrained
     generators = at_samples(constrained, ca.densify(symmetry.generators))
     forms = at_samples(constrained, constrained.distribution.A)
@@ -43,7 +43,8 @@ def fixed_speeds(symmetry: Symmetry, count: int) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True)
 class BaseSpace:
-    """The algebroid that sections B (invariant, one for each base velocity) span over the base.
+    """The algebroid over the base that is spanned by invariant sections B, one for each base
+    velocity.
 
     [B_a, B_b] = C^g_ab B_g + part outside; C are the structure functions of `algebroid`.
     """
@@ -65,7 +66,7 @@ class BaseSpace:
 
     def onto_base(self, quantities: Mapping[str, ca.SX], xi: ca.SX) -> list[ca.SX]:
         """Invariant functions of (t, q, xi, u, theta) as functions of the base.
-        Raises `MechanicsError` that names one which is not."""
+        Raises a `MechanicsError` that names a function which is not invariant."""
         return onto_base(self.symmetry, self.coordinates, quantities, xi)
 
     def constrained(self, system: LagrangianSystem) -> ConstrainedSystem:
@@ -117,8 +118,8 @@ def restrict_algebroid(space: LieAlgebroid, coordinates: tuple[int, ...], anchor
                        structure: tuple[ca.SX, ...], names: tuple[str, ...],
                        units: tuple[str, ...],
                        invariants: Invariants | None = None) -> LieAlgebroid:
-    """An algebroid over the given coordinates of another, and invariants after them; angles and
-    quaternions among the coordinates stay what they are."""
+    """An algebroid over some coordinates of another, followed by invariants; angles and quaternions
+    among the coordinates are kept."""
     place = {i: new for new, i in enumerate(coordinates)}
     circles = tuple((place[i], names.index(space.v_names[a]))
                     for i, a in space.circles if i in place and space.v_names[a] in names)
@@ -131,8 +132,8 @@ def restrict_algebroid(space: LieAlgebroid, coordinates: tuple[int, ...], anchor
 
 def onto_base(symmetry: Symmetry, coordinates: tuple[int, ...], quantities: Mapping[str, ca.SX],
               xi: ca.SX, invariants: Invariants | None = None) -> list[ca.SX]:
-    """Functions of (t, q, xi, u, theta) with the group's coordinates put to constants, or written
-    in the invariants; proved not to depend on them otherwise at random states.
+    """Functions of (t, q, xi, u, theta) with constants for the group's coordinates, or written in
+    the invariants; a test at random states checks that they do not depend on them otherwise.
     """
     constrained = symmetry.constrained
     space = constrained.system.algebroid
@@ -158,7 +159,8 @@ def onto_base(symmetry: Symmetry, coordinates: tuple[int, ...], quantities: Mapp
 
 def _candidates(constrained: ConstrainedSystem, group: list[int], value: ca.SX,
                 invariants: Invariants | None) -> Iterator[ca.SX]:
-    """With constants for the group's coordinates, and then as polynomials in the invariants."""
+    """The function with constants for the group's coordinates, then as polynomials in the
+    invariants."""
     q = ca.densify(constrained.system.q[group])
     yield ca.substitute(value, q, ca.DM(_reference(constrained)[group])) if group else value
     if invariants is not None and group:
@@ -167,7 +169,7 @@ def _candidates(constrained: ConstrainedSystem, group: list[int], value: ca.SX,
 
 def _difference(constrained: ConstrainedSystem, value: ca.SX, candidate: ca.SX, xi: ca.SX,
                 invariants: Invariants | None) -> float:
-    """Of both at random states, relative where the value is above one."""
+    """The largest difference of two expressions at random states, relative to values above one."""
     system = constrained.system
     if invariants is not None:
         candidate = ca.substitute(candidate, invariants.symbols, invariants.functions)
@@ -183,8 +185,8 @@ def _difference(constrained: ConstrainedSystem, value: ca.SX, candidate: ca.SX, 
 
 
 def _reference(constrained: ConstrainedSystem) -> np.ndarray:
-    """A configuration to read group coordinates from: the origin where it is one, for there
-    expressions are short."""
+    """A configuration that gives constants for the group's coordinates: the origin if it is one,
+    because expressions are short there."""
     space, system = constrained.system.algebroid, constrained.system
     q = np.zeros(space.nq)
     q[[i + 3 for i in space.quaternions] + [i for i, _ in space.circles]] = 1
@@ -195,7 +197,7 @@ def _reference(constrained: ConstrainedSystem) -> np.ndarray:
 
 
 def _clean(constrained: ConstrainedSystem, expression: ca.SX) -> ca.SX:
-    """The expression with 0 for entries that are rounding at every sample."""
+    """The expression with 0 for entries that are rounding errors at every sample."""
     zero = np.abs(at_samples(constrained, ca.densify(expression))).max(axis=0) <= ZERO
     return ca.vertcat(*[ca.SX(0) if zero[i,
                                          0] else expression[i] for i in range(expression.numel())])

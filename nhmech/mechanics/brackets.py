@@ -17,7 +17,7 @@ from .algebroid import LieAlgebroid, bracket
 from .frame import adapted_frame
 from .system import HasConstrained, require_constrained
 
-RANK = 1e-8           # a singular value below this, relative to the largest, counts as zero
+RANK = 1e-8           # smaller singular values, relative to the largest, count as zero
 DEPENDENT = 1e-8      # a section closer than this to constant combinations of others is one of them
 
 
@@ -85,7 +85,7 @@ def growth_vector(constrained: HasConstrained, q: ArrayLike | None = None, *,
     constrained.require_linear("growth_vector")
     if q is not None:
         q = read_vector("q", q, constrained.system.algebroid.q_names)
-        # a frame that is good here
+        # a frame that is regular here
         constrained = replace(constrained, samples=q[None, :])
     system = constrained.system
     E = adapted_frame(constrained, speeds).E
@@ -140,8 +140,8 @@ def span_growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *,
 
 
 class _SectionSamples:
-    """Values of the sections found so far, at the points asked for and at random
-    ones that tell which sections are new."""
+    """Values of the sections found so far, at the given points, and at random points that show
+    which sections are new."""
 
     def __init__(self, algebroid: LieAlgebroid, points: np.ndarray, sections: ca.SX):
         rng, frame = (np.random.default_rng(0),
@@ -150,13 +150,13 @@ class _SectionSamples:
                 for k in range(48)]
         size = [np.linalg.norm(frame(q).full()) for q in near]
         self.q, self.wanted = algebroid.q, len(points)
-        # not where the frame is about to become singular
+        # not where the frame is nearly singular
         self.points = [*points, *(near[k] for k in np.argsort(size)[:24])]
         self.values = np.zeros((len(self.points), algebroid.nv, 0))
         self.basis = np.zeros((len(self.points) * algebroid.nv, 0))
 
     def independent(self, sections: Sequence[ca.SX]) -> list[ca.SX]:
-        """The sections that are no constant combination of earlier ones; keeps them."""
+        """The sections that are not constant combinations of earlier ones; stores them."""
         new = []
         for section in sections:
             function = ca.Function("section", [self.q], [ca.densify(section)], {"cse": True})
@@ -175,8 +175,8 @@ class _SectionSamples:
         return new
 
     def rank(self, count: int) -> tuple[int, float, float]:
-        """Largest rank at the first `count` points, with the singular values on either side of the
-        decision."""
+        """Largest rank at the first `count` points, with the smallest singular value that counts
+        and the largest that does not."""
         return max(_rank(value) for value in self.values[:count])
 
 

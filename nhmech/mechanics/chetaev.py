@@ -24,7 +24,7 @@ from .writing import Symbols, symbols
 @hear_ctrl_c()
 def chetaev(constrained: HasConstrained,
             constraints: Mapping[str, ca.SX | Callable[[Symbols], ca.SX]], *,
-            near: Near | None = None, seed: int = 0) -> Equations:
+            near: Near | None = None) -> Equations:
     """Equations of motion with nonlinear constraints C(t, q, v) = 0, by Chetaev's rule.
 
     M dv/dt + h = tau + R^T lambda with R = dC/dv, and dC/dt = 0 along the motion:
@@ -45,8 +45,8 @@ def chetaev(constrained: HasConstrained,
         A `ConstrainedSystem`, or anything with one as `.constrained`.
     constraints
         Name -> C, an expression in the system's symbols or a function s -> expression.
-    near, seed
-        Of the random points, as for `constraint_algorithm`.
+    near
+        As for `constraint_algorithm`.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def chetaev(constrained: HasConstrained,
     every = ca.vertcat((d.A @ system.v + d.b)[kept], extra)
     rows, gamma = ca.jacobian(every, system.v), system.rate(every)
     manifold = _require_compatible(constrained, extra, len(kept) + extra.numel(),
-                                   tuple(constraints), near, seed)
+                                   tuple(constraints), near)
 
     M, h = system.mass_and_bias()
     mass = _factors(manifold, M)
@@ -84,9 +84,9 @@ def _factors(manifold: ConstraintManifold, matrix: ca.SX):
 
 
 def _require_compatible(constrained: ConstrainedSystem, extra: ca.SX, count: int,
-                        names: Sequence[str], near: Near | None, seed: int) -> ConstraintManifold:
-    """Returns the points if the ranks are right."""
-    found = regularity(constrained, nonlinear=extra, near=near, seed=seed)
+                        names: Sequence[str], near: Near | None) -> ConstraintManifold:
+    """Random points; raises `MechanicsError` unless the ranks there are right."""
+    found = regularity(constrained, nonlinear=extra, near=near)
     if not found.regular:
         raise MechanicsError("chetaev needs a regular system: the Hessian of L has rank "
                              f"{found.hessian_rank} of {found.nv}; use "

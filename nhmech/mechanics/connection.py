@@ -1,5 +1,5 @@
-"""The Ehresmann connection that a distribution is, once the velocities are split into
-those of a base and those of a fibre."""
+"""The Ehresmann connection of a distribution for a split of the velocities into those of a base and
+those of a fibre."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class EhresmannConnection:
 
     @property
     def drift(self) -> ca.SX:
-        """The part -A^a_0 e_a of X_0 = d/dt - A^a_0 e_a, (nv,): velocity where the base is at
+        """The part -A^a_0 e_a of X_0 = d/dt - A^a_0 e_a, (nv,): the velocity if the base is at
         rest."""
         return ca.densify(self.frame.velocity(ca.SX.zeros(self.frame.nxi)))
 
@@ -77,7 +77,8 @@ class EhresmannConnection:
         return curvature(self.frame.constrained.system.algebroid, self.lift, self.base, self.fibre)
 
     def drift_curvature(self) -> ca.SX:
-        """B^b_0,alpha = omega^b([X_0, X_alpha]), (m, n): what the affine part and time add."""
+        """B^b_0,alpha = omega^b([X_0, X_alpha]), (m, n): the contribution of the affine part and of
+        time."""
         system, X = self.frame.constrained.system, self.lift
         columns = [bracket(system.algebroid, self.drift,
                            X[:, i]) + ca.jtimes(X[:, i], system.t, ca.SX(1))

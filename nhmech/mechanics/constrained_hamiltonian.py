@@ -4,19 +4,19 @@ constraints."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
 from ..ctrl_c import hear_ctrl_c
 from ..errors import MechanicsError
+from ..once import cached_property
 from ..symbolic.elimination import factorise, pivot_order
 from ..symbolic.row_reduction import row_reduce
 from .algebroid import LieAlgebroid
 from .constraint_manifold import Ambient, ConstraintManifold, common_rank, product_size
 
-LARGEST = 20_000     # operations of a constraint; those of published systems have hundreds
+LARGEST = 20_000     # operations of a constraint at most; those of published systems have hundreds
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class ConstrainedHamiltonian:
     forms
         (m, N) a basis of F^o, or more; if None F is TM, also where M becomes smaller.
     samples
-        (k, n) points near which M is looked for.
+        (k, n) points near which points of M are sought.
     theta, parameters
         Symbols and their numbers.
     """
@@ -84,18 +84,18 @@ class ConstrainedHamiltonian:
         return factorise(self.omega.T, pivot_order(found, pattern))
 
     @hear_ctrl_c()
-    def solve(self, seed: int = 0) -> PhaseSpaceMotion:
-        """The motion, on the final manifold where it does not exist on all of M.
+    def solve(self) -> PhaseSpaceMotion:
+        """The motion, on the final manifold if it does not exist on all of M.
 
-        X = X_H + lambda^i Z_i with 0 = X(chi_a), eq. (16); what that asks of z alone are further
-        constraints, remark III.3 and eq. (17), until there are none.
+        X = X_H + lambda^i Z_i with 0 = X(chi_a), eq. (16); conditions on z alone that follow are
+        further constraints, remark III.3 and eq. (17), until there are none.
 
         Raises
         ------
         MechanicsError
-            Where no point is left, a rank jumps, or constraints become too large to be written.
+            If no point is left, a rank jumps, or constraints become too large.
         """
-        manifold = ConstraintManifold(self._ambient(), seed=seed)
+        manifold = ConstraintManifold(self._ambient())
         for chi in ca.vertsplit(self.constraints):
             manifold.impose(chi)
         steps: list[ca.SX] = []
@@ -147,19 +147,19 @@ class PhaseSpaceMotion:
     Attributes
     ----------
     model
-        What it was found for.
+        The system whose motion it is.
     manifold
         M_f, with points on it.
     steps
-        Constraints that each turn of the algorithm added; none where (15) has a solution on M.
+        Constraints that each iteration of the algorithm added; none if (15) has a solution on M.
     fields
-        (N, r) of the Z_i, those that determine the motion.
+        (N, r), those of the Z_i that determine the motion.
     slopes
-        (r, N) of the dchi_a, as many.
+        (r, N), as many of the dchi_a.
     section
-        X (N,), with no part along what is not determined.
+        X (N,), without components along undetermined directions.
     gauge
-        dim of F^perp meet TM_f: zero where the motion is unique.
+        dim of F^perp meet TM_f; zero if the motion is unique.
     """
 
     model: ConstrainedHamiltonian
@@ -188,8 +188,8 @@ class PhaseSpaceMotion:
 
     @cached_property
     def classes(self) -> tuple[int, int]:
-        """Numbers of first and of second class constraints of M_f: second is the rank of the
-        matrix of their Poisson brackets."""
+        """Numbers of first-class and of second-class constraints of M_f; the latter is the rank of
+        the matrix of their Poisson brackets."""
         slope = self.model.differential(self.manifold.constraints)
         return slope.shape[0] - (second := self._second_class(slope)), second
 

@@ -28,10 +28,10 @@ from .system import ConstrainedSystem, HasConstrained, LagrangianSystem, require
 
 
 def constraint_classes(system: LagrangianSystem, manifold: ConstraintManifold) -> tuple[int, int]:
-    """Numbers of first class and of second class constraints that define M_f = Leg(manifold) in the
+    """Numbers of first-class and of second-class constraints that define M_f = Leg(manifold) in the
     dual bundle.
 
-    Second class is the rank of the matrix of brackets of the constraints on M_f, first class the
+    The second is the rank of the matrix of brackets of the constraints on M_f, the first the
     remainder of the codimension; primary constraints (those of the Legendre map) are among them.
     Brackets on the dual of an algebroid: {q^i, p_a} = rho^i_a, {p_a, p_b} = -c^g_ab p_g; on a
     tangent bundle the canonical ones.
@@ -79,15 +79,15 @@ class ConstraintAlgorithm:
     Attributes
     ----------
     original
-        The system as it was given.
+        The original system.
     steps
-        The turns taken; a system that has a solution everywhere ends with its first.
+        The iterations; a system that has a solution everywhere needs one.
     given
-        Functions that vanish from the outset: holonomic ones, rows, nonlinear constraints.
+        Functions that vanish by assumption: holonomic ones, rows, nonlinear constraints.
     constraints
         All functions chi(t, q, v) that define the final manifold, independent, (k,).
     dimension
-        Of the final manifold, a part of velocity phase space at fixed time.
+        Dimension of the final manifold, a subset of velocity phase space at fixed time.
     hessian_rank
         Rank of the Hessian of L.
     gauge
@@ -107,8 +107,8 @@ class ConstraintAlgorithm:
     manifold
         Random points, and `project` for initial states.
     constrained
-        The motion on the final manifold as a system without rows, which `Simulator` and all else
-        that takes a constrained system takes.
+        The motion on the final manifold as a system without rows, for `Simulator` and everything
+        else that accepts a constrained system.
     """
 
     original: ConstrainedSystem
@@ -132,7 +132,7 @@ class ConstraintAlgorithm:
                 f"{self.dimension}>")
 
     def describe(self) -> str:
-        """What was found, in words."""
+        """The result in words."""
         space = self.original.system.algebroid
         lines = [f"Hessian of rank {self.hessian_rank} of {space.nv}: "
                  f"{'regular' if self.hessian_rank == space.nv else 'singular'}."]
@@ -154,7 +154,7 @@ class ConstraintAlgorithm:
         return "\n".join(lines)
 
     def _name_symbols(self, functions: ca.SX) -> list[str]:
-        """The functions with q, v, theta under their names."""
+        """The text of the functions, with the names of q, v, theta."""
         s = self.original.system
         names = (s.algebroid.q_names, s.algebroid.v_names, s.theta_names)
         named = [ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(name) for name in part]) for part in names]
@@ -167,8 +167,8 @@ class ConstraintAlgorithm:
 @check_arguments
 @hear_ctrl_c()
 def constraint_algorithm(constrained: HasConstrained, *, nonlinear: ca.SX | None = None,
-                         gauge: Mapping[str, float | ca.SX] | None = None, near: Near | None = None,
-                         seed: int = 0) -> ConstraintAlgorithm:
+                         gauge: Mapping[str, float | ca.SX] | None = None,
+                         near: Near | None = None) -> ConstraintAlgorithm:
     """The constraint algorithm of Dirac and Gotay-Nester, for singular systems.
 
     It adds constraints chi(t, q, v) until K w = r has a solution w = (dv/dt, lambda) that is
@@ -197,8 +197,6 @@ def constraint_algorithm(constrained: HasConstrained, *, nonlinear: ca.SX | None
         undetermined.
     near
         (q, v) near which the manifold is meant, where it has several pieces or singular points.
-    seed
-        Of the random points.
 
     Raises
     ------
@@ -212,7 +210,7 @@ def constraint_algorithm(constrained: HasConstrained, *, nonlinear: ca.SX | None
     extra = ca.SX(0, 1) if nonlinear is None else ca.SX(nonlinear)
     M, h = s.mass_and_bias()
     reactions = ca.vertcat(d.A, ca.jacobian(extra, s.v))
-    manifold = make_manifold(constrained, extra, near, seed)
+    manifold = make_manifold(constrained, extra, near)
     given, steps = manifold.constraints, []
     nv, unknowns = s.algebroid.nv, s.algebroid.nv + reactions.shape[0]
     while True:
@@ -253,8 +251,8 @@ def constraint_algorithm(constrained: HasConstrained, *, nonlinear: ca.SX | None
 
 
 def _free_of_inputs(condition: ca.SX, constrained: ConstrainedSystem) -> ca.SX:
-    """The condition, simplified. Raises `MechanicsError` where it depends on an input,
-    for then it is no constraint on the state."""
+    """The simplified condition. Raises `MechanicsError` if it depends on an input, so that it does
+    not constrain the state."""
     condition = ca.simplify(ca.densify(condition))
     for i, name in enumerate(constrained.system.u_names):
         if ca.depends_on(condition, constrained.system.u[i]):
@@ -265,8 +263,8 @@ def _free_of_inputs(condition: ca.SX, constrained: ConstrainedSystem) -> ca.SX:
 
 def _solution(constrained: ConstrainedSystem, matrix: ca.SX, right: ca.SX, samples: np.ndarray,
               rank: int, gauge: int, named: Mapping[str, float | ca.SX]) -> ca.SX:
-    """w (unknowns,) with the named accelerations as given and the least norm over what else is
-    undetermined."""
+    """w (unknowns,) with the given accelerations, and least norm over the other undetermined
+    unknowns."""
     names = constrained.system.algebroid.v_names
     columns = {_index(names, name): ca.SX(value) for name, value in named.items()}
     reduced = row_reduce_avoiding(matrix, right, samples, rank, tuple(columns))

@@ -1,4 +1,4 @@
-"""The manifold on which functions of (t, q, v) vanish, known through random points on it."""
+"""The manifold on which functions of (t, q, v) vanish, represented by random points on it."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import read_number, read_vector
+from ..checks import read_vector
 from ..errors import InputError, MechanicsError, listed
 from ..symbolic.plain_text import text
 from ..symbolic.row_reduction import ZERO, unit_rows
-from .system import ConstrainedSystem
+from .system import ConstrainedSystem, nearest_zero
 
 Near = tuple[ArrayLike, ArrayLike]     # (q, v)
 
 _IRREGULAR = 1e-6    # Newton's method finds a multiple root to about this
-_ITERATIONS = 100
 
 
 @dataclass(frozen=True)
 class Ambient:
-    """The space that a manifold lies in."""
+    """The space that contains a manifold."""
 
     # t, state, u, theta: symbols: of time, of a point (N,), of inputs and parameters
     t: ca.SX
@@ -32,7 +31,7 @@ class Ambient:
     theta: ca.SX
     embedding: ca.SX  # (k,) functions of the state that vanish on the space itself inside R^N
     parameters: np.ndarray  # numbers for theta
-    # a random generator -> t, state: where a search for points begins
+    # random generator -> t, state at which a search for a point begins
     start: Callable[[np.random.Generator], tuple[float, np.ndarray]]
 
 
@@ -40,14 +39,14 @@ class ConstraintManifold:
     """chi(t, state) = 0 in a space such as velocity phase space, with points on it, `states` (n, N)
     at `times` (n,) [s], found by Newton's method (least change of the state).
 
-    What holds at all points is taken to hold on the manifold, or on its component with the points.
-    `constraints` (k,) are independent functions, in the order in which they were imposed.
+    A property that holds at all points is assumed to hold on the manifold, or on its component with
+    the points. `constraints` (k,) are independent functions, in the order in which they were
+    imposed.
     """
 
-    def __init__(self, ambient: Ambient, count: int = 6, seed: int = 0):
+    def __init__(self, ambient: Ambient, count: int = 6):
         self._ambient, self._count = ambient, count
-        read_number("seed", seed, "a whole number, 0 or more", least=0)
-        self._rng = np.random.default_rng(seed)
+        self._rng = np.random.default_rng(0)
         self.constraints = ca.SX(0, 1)
         self._starts = [ambient.start(self._rng) for _ in range(count)]
         self._form()
@@ -72,9 +71,9 @@ class ConstraintManifold:
         return np.array([evaluate(t, z, u, s.parameters).full() for t, z in points])
 
     def vanishes(self, chi: ca.SX, scale: float = 0.0) -> bool:
-        """True where chi is zero at all points, relative to its terms, there and off the manifold,
-        and to `scale`, that of what it was made from. Raises `MechanicsError` where it is not
-        finite."""
+        """Whether chi is zero at all points, relative to the sizes of its terms there and off the
+        manifold, and to `scale`, the size of the quantities it was derived from. Raises
+        `MechanicsError` if it is not finite."""
         values, size = self.at_points(chi), _term_size(chi)
         if not np.all(np.isfinite(values)):
             raise MechanicsError(f"constraint {write_out(chi)} is not finite on the manifold; give "
@@ -106,7 +105,7 @@ class ConstraintManifold:
         # back to points where the partial derivatives are not zero yet
         self.constraints, self.times, self.states = before
         added: list[ca.SX] = []
-        # the largest has the simplest zero; it may take the others along
+        # the largest one has the simplest zero; the others may vanish with it
         for j in np.argsort(-size):
             if size[j] <= _IRREGULAR:
                 added += self.impose(partial[int(j)], scale)
@@ -117,25 +116,13 @@ class ConstraintManifold:
         return added
 
     def project(self, t: float, z: np.ndarray) -> np.ndarray | None:
-        """The state (N,) on the manifold reached from z by Newton's method, None where it
-        does not arrive."""
-        z, theta = np.array(z, dtype=float), self._ambient.parameters
-        for _ in range(_ITERATIONS):
-            value, slope = (part.full() for part in self._newton(t, z, theta))
-            if not (np.all(np.isfinite(value)) and np.all(np.isfinite(slope))):
-                return None
-            if not value.size:
-                return z
-            step = np.linalg.lstsq(slope, value.ravel(), rcond=1e-14)[0]
-            z = z - step
-            if np.linalg.norm(step) <= 1e-15 * (1 + np.linalg.norm(z)):
-                break
-        value = self._newton(t, z, theta)[0].full()
-        return z if np.abs(value).max() <= 1e-12 * (1 + np.abs(z).max()) else None
+        """The state (N,) on the manifold that Newton's method reaches from z; None if it does not
+        converge."""
+        return nearest_zero(lambda z: self._newton(t, z, self._ambient.parameters), z)
 
     def _form(self) -> None:
-        """The function for Newton's method: each constraint divided by its slope off the manifold,
-        because its unit is arbitrary."""
+        """Builds the function for Newton's method: each constraint divided by its slope off the
+        manifold, because its unit is arbitrary."""
         s = self._ambient
         slopes = self._evaluate(ca.jacobian(self.constraints, s.state), self._starts)
         size = np.median(np.linalg.norm(slopes, axis=2), axis=0) if slopes.size else np.ones(0)
@@ -169,9 +156,10 @@ class ConstraintManifold:
                                          tol=_IRREGULAR) for slope in slopes) == slopes[0].shape[0]
 
 
-def make_manifold(constrained: ConstrainedSystem, nonlinear: ca.SX, near: Near | None = None,
-                  seed: int = 0) -> ConstraintManifold:
-    """phi = 0, A v + b = 0 and C(t, q, v) = `nonlinear` = 0, dependent ones left out."""
+def make_manifold(constrained: ConstrainedSystem, nonlinear: ca.SX,
+                  near: Near | None = None) -> ConstraintManifold:
+    """The manifold phi = 0, A v + b = 0, C(t, q, v) = `nonlinear` = 0, without dependent functions.
+    """
     s, d = constrained.system, constrained.distribution
     if nonlinear.shape[1] != 1:
         raise InputError(f"nonlinear has shape {nonlinear.shape}, but must be a column vector")
@@ -180,7 +168,7 @@ def make_manifold(constrained: ConstrainedSystem, nonlinear: ca.SX, near: Near |
     if foreign:
         raise InputError(f"nonlinear contains {listed(foreign)}, which are not symbols of this "
                          "system; use t, q, v, theta of `constrained.system`")
-    manifold = ConstraintManifold(_velocity_phase_space(constrained, near), seed=seed)
+    manifold = ConstraintManifold(_velocity_phase_space(constrained, near))
     for chi in ca.vertsplit(ca.vertcat(ca.SX(0, 1), d.phi, d.A @ s.v + d.b, nonlinear)):
         manifold.impose(chi)
     return manifold
@@ -207,14 +195,14 @@ def _velocity_phase_space(constrained: ConstrainedSystem, near: Near | None) -> 
 
 
 def write_out(chi: ca.SX) -> str:
-    """A function as text; one that would fill a page is only measured."""
+    """A function as text, or its length if it would fill a page."""
     size = ca.n_nodes(chi)
     return text(chi) if size <= 200 else f"[an expression of {size} operations]"
 
 
 def common_rank(matrices: np.ndarray, what: str, scale: float | None = None) -> int:
-    """The rank of all matrices (n, rows, columns), whose entries are compared with `scale`, or with
-    the largest of their row; of products with what `product_size` says.
+    """The common rank of matrices (n, rows, columns). Entries are compared with `scale`, or with
+    the largest of their row; for products, `scale` is `product_size`.
     """
     matrices = unit_rows(matrices) if scale is None else matrices / (scale or 1.0)
     ranks = {int(np.linalg.matrix_rank(matrix, tol=ZERO)) if matrix.size else 0
@@ -235,13 +223,14 @@ def null_space(matrix: np.ndarray, scale: float | None = None) -> np.ndarray:
 
 
 def product_size(left: np.ndarray, right: np.ndarray) -> float:
-    """The largest entry of |A| |B|: beside it, what cancels in A B is rounding, in any unit."""
+    """The largest entry of |A| |B|; rounding errors in A B are small relative to it, in any
+    unit."""
     return float((np.abs(left) @ np.abs(right)).max(initial=0.0))
 
 
 def _term_size(expression: ca.SX) -> ca.SX:
-    """The sum of the magnitudes of a scalar's terms, |a| + |b| of a - b: next to it their rounding
-    errors are small."""
+    """The sum of the magnitudes of the terms of a scalar, such as |a| + |b| for a - b; rounding
+    errors are small relative to it."""
     size, waiting = ca.SX(0.0), [ca.SX(expression)]
     while waiting:
         e = waiting.pop()

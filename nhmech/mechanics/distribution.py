@@ -34,22 +34,21 @@ class Distribution:
     phi
         (k,) holonomic functions.
     phi_rows
-        The row of each: d phi_i/dt is row `phi_rows[i]`, up to a factor of one sign.
+        Row of each phi_i: d phi_i/dt is row `phi_rows[i]`, up to a factor of constant sign.
     names
-        Of the rows.
+        Names of the rows.
     priority
-        A row of a lower number is kept before one of a higher number where rows depend on each
-        other.
+        If rows depend on each other, rows with lower numbers are kept first.
     spans
-        Other bases of what some rows span.
+        Other bases of the span of some rows.
     components
-        What each row holds of a contact; None where it holds something else.
+        Contact and direction of each row; None for rows of no contact.
     flow
-        What A v + b leaves out, a function of (t, q, v), (m,): not zero for rows that have a
-        follower only.
+        Nonlinear part of the rows beside A v + b, a function of (t, q, v), (m,); only rows with a
+        follower have one.
     followers
-        Row -> the fibre coordinate that it determines from the others: no other row and no inertia
-        knows that coordinate, so that the row has no force, and need not be linear.
+        Row -> the fibre coordinate that it determines from the others. That coordinate occurs in no
+        other row and in no inertia, so that the row exerts no force, and may be nonlinear.
     """
 
     A: ca.SX
@@ -86,8 +85,8 @@ class Distribution:
 
 @dataclass(frozen=True)
 class Span:
-    """Another, sparser basis of the span of some rows: A[rows] = rotation @ forms, b[rows] =
-    rotation @ offsets."""
+    """A sparser basis of the span of some rows: A[rows] = rotation @ forms, b[rows] = rotation @
+    offsets."""
 
     rows: tuple  # indices, or names before they are assembled
     forms: ca.SX  # (k, nv)
@@ -95,8 +94,7 @@ class Span:
     rotation: ca.SX  # (k, k), orthogonal, a function of (t, q)
 
     def parts(self) -> list[Span]:
-        """The smallest spans that this one consists of: the blocks of `rotation` of more than one
-        row."""
+        """The smallest spans in this one: the blocks of `rotation` with more than one row."""
         left = set(range(len(self.rows)))
         found: list[Span] = []
         while left:
@@ -120,26 +118,25 @@ class Span:
 
 @dataclass(frozen=True)
 class Row:
-    """One constraint, as contributors hand it over."""
+    """One constraint row, before rows are assembled."""
 
     name: str
-    # (1, nv) one-form; `offset` its affine part; `phi` the holonomic function whose rate it is, or
-    # None
+    # (1, nv) one-form; `offset`: its affine part; `phi`: the holonomic function whose rate it is,
+    # or None
     form: ca.SX
     offset: ca.SX
     phi: ca.SX | None = None
     priority: int = 0
-    # what it holds of a contact; None where it holds something else
+    # contact and direction; None for rows of no contact
     component: Component | None = None
-    # the fibre coordinate that it determines and nothing else knows; then `flow`, a function of (t,
-    # q, v), may be added to it
+    # the fibre coordinate that only this row determines (`Distribution.followers`), if any; then
+    # `flow`, a function of (t, q, v), may be added to the row
     follower: int | None = None
     flow: ca.SX | None = None
 
 
 def assemble(rows: Sequence[Row], nv: int, spans: Sequence[Span] = ()) -> Distribution:
-    """Stacks the rows into a `Distribution`; spans of rows that are not there, or not all of them,
-    are left out.
+    """Stacks the rows into a `Distribution`, without spans of rows that are missing.
     """
     names = tuple(row.name for row in rows)
     for row in rows:

@@ -1,4 +1,4 @@
-"""The energy-momentum method: stability of a relative equilibrium by what its motion keeps."""
+"""The energy-momentum method: stability of a relative equilibrium by its first integrals."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from .symmetry_search import find_symmetry
 from .system import ConstrainedSystem, HasConstrained, require_constrained
 from .transported_momenta import shape_stability
 
-STEADY = 1e-8       # of dE that the other integrals leave, relative to dE and its slope, at one
-DEFINITE = 1e-9     # an eigenvalue below it, relative to the largest, decides nothing
+# residual of dE = c . dJ at a relative equilibrium, relative to dE and its slope
+STEADY = 1e-8
+DEFINITE = 1e-9     # smaller eigenvalues, relative to the largest, are undecided
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ class EnergyMomentum:
 
     @property
     def is_stable(self) -> bool:
-        """Whether the second variation is definite: the motion then stays near the group's orbit of
-        this one for ever. Where it is not, nothing is decided."""
+        """Whether the second variation is definite, so that motions nearby stay near the group
+        orbit of this one for ever. If it is not, stability is undecided."""
         found = self.eigenvalues
         least = DEFINITE * np.abs(found).max(initial=0.0)
         return bool((found > least).all() or (found < -least).all())
@@ -122,7 +123,7 @@ def energy_momentum(constrained: HasConstrained, q: ArrayLike, xi: ArrayLike,
 
 def _by_transport(constrained: ConstrainedSystem, frame: AdaptedFrame, q: np.ndarray,
                   xi: np.ndarray) -> EnergyMomentum | str:
-    """With momenta that are only transported; in words why there are none."""
+    """The method with transported momenta, or the reason why there are none, in words."""
     system, symbols = constrained.system, ca.SX.sym("xi", frame.nxi)
     velocity = ca.Function("velocity", [system.t, system.q, symbols, system.theta],
                            system.expand(ca.densify(frame.velocity(symbols))))
@@ -182,8 +183,8 @@ def _symmetry_directions(constrained: ConstrainedSystem, frame: AdaptedFrame, dJ
 
 
 def _best(hessians: np.ndarray, c: np.ndarray, free: np.ndarray, rest: np.ndarray) -> np.ndarray:
-    """What to add to c along `free`, so that the least eigenvalue of the second variation is
-    largest: a concave function."""
+    """The change of c along `free` that maximises the least eigenvalue of the second variation, a
+    concave function."""
     if not (free.shape[1] and rest.shape[1]):
         return np.zeros(free.shape[1])
     from scipy.optimize import minimize

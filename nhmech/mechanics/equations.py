@@ -1,4 +1,4 @@
-"""What every equation former returns, and how it is put together."""
+"""`Equations`, the result of every equation former, and functions that build it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .motion_printing import motion_sections
 from .printing import Display, constraint_sections
 from .system import ConstrainedSystem
 
-AGREEMENT = 1e-12       # relative, of simplified equations with those they were made from
+AGREEMENT = 1e-12       # relative tolerance of simplified equations against the original ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +38,9 @@ class Equations:
     acceleration
         -> dv/dt (nv,).
     names, units
-        Of xi.
+        Names and units of xi.
     method
-        Who formed them.
+        Name of the equation former.
     """
 
     frame: AdaptedFrame
@@ -57,7 +57,7 @@ class Equations:
 
     @property
     def constrained(self) -> ConstrainedSystem:
-        """The system whose motion they are."""
+        """The system whose equations they are."""
         return self.frame.constrained
 
     def __str__(self) -> str:
@@ -80,8 +80,9 @@ class Equations:
 
 def equations_of(method: str, frame: AdaptedFrame, xi: ca.SX, acceleration: ca.SX, lam: ca.SX, *,
                  simplified: bool = False) -> Equations:
-    """Equations from dv/dt (nv,) and lambda, written in (t, q, v, u, theta); v is put onto the
-    distribution here. `simplified`: spend time on writing the drift with fewer operations."""
+    """Equations from dv/dt (nv,) and lambda, given as functions of (t, q, v, u, theta); here v = E
+    xi + e0 is substituted. `simplified`: whether to spend time to reduce the operations of the
+    drift."""
     system = frame.constrained.system
     v = frame.velocity(xi)
     rate = acceleration[list(frame.speeds)]
@@ -102,7 +103,7 @@ def equations_of(method: str, frame: AdaptedFrame, xi: ca.SX, acceleration: ca.S
 
 
 def _check_determined(method: str, acceleration: ca.Function, frame: AdaptedFrame) -> None:
-    """Raises `MechanicsError` where the accelerations are finite at no sample configuration."""
+    """Raises `MechanicsError` unless the accelerations are finite at a sample configuration."""
     constrained = frame.constrained
     state = np.ones(frame.nxi), np.zeros(constrained.system.u.numel()), constrained.parameters
     if not any(np.isfinite(acceleration(constrained.moment, q, *state).full()).all()
@@ -111,7 +112,7 @@ def _check_determined(method: str, acceleration: ca.Function, frame: AdaptedFram
 
 
 def singular_error(method: str) -> MechanicsError:
-    """The error where the Hessian of L, reduced to the constraints, has no inverse."""
+    """The error that the Hessian of L, reduced to the constraints, is singular."""
     return MechanicsError(f"{method}: the accelerations are not determined, because the Hessian of "
                           "L is singular along the motions that the constraints allow; "
                           "constraint_algorithm(system) finds the further constraints and the "
@@ -119,8 +120,7 @@ def singular_error(method: str) -> MechanicsError:
 
 
 def _choose_form(short: ca.Function, long: ca.Function, frame: AdaptedFrame) -> ca.Function:
-    """The short form, or the long one where they differ at a sample configuration by more than
-    `AGREEMENT`."""
+    """The short form, or the long one if they differ by more than `AGREEMENT` at a sample."""
     rng, constrained = np.random.default_rng(0), frame.constrained
     for q in constrained.configurations:
         xi, u = rng.normal(size=frame.nxi), rng.normal(size=constrained.system.u.numel())
@@ -139,8 +139,8 @@ def speed_symbols(frame: AdaptedFrame) -> ca.SX:
 
 
 def solve_definite(matrix: ca.SX, right: ca.SX) -> ca.SX:
-    """x with matrix x = right for a symmetric positive definite matrix, whose diagonal is a safe
-    pivot order."""
+    """Solves matrix x = right for a symmetric positive definite matrix, with its diagonal entries
+    as pivots."""
     n = matrix.shape[0]
     return factorise(matrix,
                      [(i, i) for i in range(n)]).solve(right) if n else ca.SX(0, right.shape[1])

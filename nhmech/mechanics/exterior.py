@@ -1,7 +1,7 @@
 """Exterior calculus on a Lie algebroid: forms of any degree, and their exterior derivative.
 
 A form of degree k is {(a_1, ..., a_k): alpha(e_a1, ..., e_ak)} with a_1 < ... < a_k; a function is
-{(): f}. What is left out is zero.
+{(): f}. Missing components are zero.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def exterior_derivative(algebroid: LieAlgebroid, form: Form, degree: int) -> For
         d alpha(e_0, ..., e_k) = sum_i (-1)^i rho(e_i) alpha(..., e_i left out, ...)
                                + sum_i<j (-1)^(i+j) alpha([e_i, e_j], ..., both left out, ...)
 
-    d d = 0 is the anchor's being a morphism together with Jacobi's identity.
+    d d = 0 holds because the anchor is a morphism and Jacobi's identity holds.
     """
     found = {}
     for basis in combinations(range(algebroid.nv), degree + 1):

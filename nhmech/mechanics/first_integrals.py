@@ -1,4 +1,4 @@
-"""Gauge momenta and moving energies, found by machine: their conditions are linear."""
+"""Finds gauge momenta and moving energies, whose conditions are linear."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .symmetry_search import (
 )
 from .system import ConstrainedSystem, HasConstrained, require_constrained
 
-AROUND = 0.4    # how far from known configurations others are tried [m, rad]
+AROUND = 0.4    # distance of random configurations from known ones [m, rad]
 SPARE = 12      # random states beyond twice as many as there are candidates
 
 
@@ -97,7 +97,7 @@ def first_integrals(constrained: HasConstrained) -> tuple[FirstIntegral, ...]:
     for row in basis:
         part = spread @ row
         rest = part - kept @ np.linalg.lstsq(kept, part, rcond=None)[0] if kept.size else part
-        # constant on the constraints, or a combination of those before
+        # constant on the constraints, or a combination of earlier ones
         if np.linalg.norm(rest) <= 1e-7 * np.linalg.norm(np.abs(spread) @ np.abs(row)):
             continue
         kept = np.column_stack([kept, part])
@@ -118,7 +118,7 @@ def _integral(constrained: ConstrainedSystem, functions: ca.SX, row: np.ndarray,
 
 
 def _places(constrained: ConstrainedSystem, count: int) -> Iterator[tuple[float, np.ndarray]]:
-    """Times and configurations around the known ones, all different."""
+    """Times and random configurations around the known ones."""
     space, rng = constrained.system.algebroid, np.random.default_rng(7)
     known = constrained.configurations
     for k in range(count):
@@ -131,8 +131,8 @@ def _places(constrained: ConstrainedSystem, count: int) -> Iterator[tuple[float,
 
 def _along(constrained: ConstrainedSystem,
            functions: ca.SX) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Values of functions of (t, q, v), their rates along the motion, and sizes of what cancels in
-    these, at random states, (N, k) each."""
+    """Values of functions of (t, q, v), their rates along the motion, and the sizes of the terms of
+    these rates, at random states, (N, k) each."""
     system, frame = constrained.system, adapted_frame(constrained)
     a = gibbs_appell(constrained, frame=frame).acceleration
     by_place, by_speed = system.rate(functions), ca.jacobian(functions, system.v)

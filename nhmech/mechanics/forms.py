@@ -63,7 +63,7 @@ class EvolutionSpace:
         return two_form_matrix(whole, exterior_derivative(whole, one_form(form), 1))
 
     def one_form(self, dt: ca.SX | float = 0, e: ca.SX | None = None) -> ca.SX:
-        """The semibasic form dt-part and e-part (nv,), (N,)."""
+        """The semibasic one-form with these components of dt and of e^a (nv,), (N,)."""
         e = ca.SX.zeros(self.algebroid.nv) if e is None else e
         return ca.densify(ca.vertcat(ca.SX(dt), e, ca.SX.zeros(self.w.numel())))
 
@@ -91,7 +91,7 @@ class ConstraintForms:
     names
         Basis one-forms, (N,), N = 1 + nv + nxi: dt, e^a (dq^a on a tangent bundle), dxi.
     connection
-        Whose base velocities are xi.
+        The connection whose base velocities are xi.
     cartan
         i* d theta_L, (N, N).
     omega_bar

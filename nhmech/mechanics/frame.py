@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -12,21 +11,23 @@ import numpy as np
 from ..checks import check_arguments
 from ..ctrl_c import hear_ctrl_c
 from ..errors import REPR, MechanicsError, listed
+from ..once import cached_property
 from ..symbolic.elimination import Factors, entry_costs, factorise, pivot_order
 from .selection import independent_rows, independent_speeds
 from .system import ConstrainedSystem, HasConstrained, require_constrained
 
-_DEPENDENT = 1e-9        # a difference of rows below this is rounding
-# of Newton's method for loads: at the brink of lifting the fourth leaves 1e-7, the fifth rounding
+_DEPENDENT = 1e-9        # a smaller difference of rows is rounding
+# iterations of Newton's method for loads: near lift-off, four leave an error of 1e-7, five none
 ROUNDS = 5
-_LATER = (0.73,)   # [s] at which affine parts are compared too; they may all vanish at zero
+# [s] further times at which affine parts are compared, because they may all vanish at zero
+_LATER = (0.73,)
 
 
 @dataclass(frozen=True)
 class AdaptedFrame:
     """Coordinates adapted to the constraints: the columns of the inverse of Phi = [W; A].
 
-    Of A only the rows `kept` are taken.
+    A has only the rows `kept`.
 
     A E = 0 and A e0 = -b. W selects fibre coordinates, so that no derivative of E is needed: rates
     follow from Phi dv/dt = [dxi/dt; -gamma].
@@ -36,15 +37,15 @@ class AdaptedFrame:
     constrained
         The system.
     kept
-        Rows of the distribution that are used, the rest depends on them.
+        Rows of the distribution that are used; the others depend on them.
     speeds
         Indices of the fibre coordinates that are xi.
     forms, offsets, rotation
         The kept rows in their sparse basis, see `Distribution.sparse_basis`.
     factors
-        Of [W; forms].
+        Factorisation of [W; forms].
     pivot_scale
-        Size of each pivot at the samples, against which it is watched.
+        Size of each pivot at the samples, to which `margin` is relative.
     """
 
     constrained: ConstrainedSystem
@@ -76,7 +77,7 @@ class AdaptedFrame:
         return self.factors.solve(ca.vertcat(top, self.rotation.T @ bottom))
 
     def velocity(self, xi: ca.SX) -> ca.SX:
-        """v = E xi + e0, (nv,), and what followers do."""
+        """v = E xi + e0, (nv,), with the rates of followers."""
         v = ca.densify(self.factors.solve(ca.vertcat(xi, -self.offsets)))
         if self.flow is None:
             return v
@@ -97,13 +98,13 @@ class AdaptedFrame:
             return self.factors.solve(ca.vertcat(xi_rate, -system.rate(speeds)))
         drift = system.rate(speeds + self.flow)
         a = self.factors.solve(ca.vertcat(xi_rate, -drift))
-        # a follower's own rate is in no flow
+        # no flow contains the rate of a follower
         turn = ca.jtimes(self.flow, system.v, ca.densify(a))
         return self.factors.solve(ca.vertcat(xi_rate, -drift - turn))
 
     @cached_property
     def inverse(self) -> ca.SX:
-        """Phi^-1, (nv, nv): first E, then for each kept row the direction that it alone sees."""
+        """Phi^-1, (nv, nv): E, then for each kept row the direction that changes only this row."""
         r = len(self.kept)
         return ca.horzcat(self.E, self.solve(ca.SX(self.nxi, r), ca.SX.eye(r)))
 
@@ -132,7 +133,7 @@ class AdaptedFrame:
 
     @cached_property
     def drag(self) -> ca.SX:
-        """`ConstrainedSystem.friction` (nv, m) at the forces that the rows have."""
+        """`ConstrainedSystem.friction` (nv, m) at the actual forces of the rows."""
         constrained = self.constrained
         friction, loads = ca.SX(constrained.friction), constrained.loads
         if loads is None or not ca.depends_on(friction, loads):
@@ -143,7 +144,7 @@ class AdaptedFrame:
 
     @cached_property
     def friction(self) -> Friction | None:
-        """What some reactions bring with them; None of ideal constraints."""
+        """Forces that are proportional to reactions; None for ideal constraints."""
         rows = list(self.constrained.rubbing)
         if not rows:
             return None
@@ -155,8 +156,8 @@ class AdaptedFrame:
         return Friction(forms, loads)
 
     def spread(self) -> ca.SX:
-        """Forces of all rows (m, r) per unit of the kept rows' multipliers: where rows depend on
-        each other, those of least norm, of contacts where there are any."""
+        """Forces of all rows (m, r) for unit multipliers of the kept rows. If rows depend on each
+        other, the forces have least norm, over the contacts if there are any."""
         d = self.constrained.distribution
         kept = list(self.kept)
         dropped = [row for row in range(d.m) if row not in kept]
@@ -172,7 +173,7 @@ class AdaptedFrame:
         return forces - kernel @ factorise(felt.T @ felt, order).solve(felt.T @ given)
 
     def shares(self, rows: Sequence[int]) -> ca.SX:
-        """C with A[rows] = C A[kept], of rows that depend on the kept ones."""
+        """C with A[rows] = C A[kept], for rows that depend on the kept ones."""
         A = self.constrained.distribution.A[list(rows), :]
         return A @ self.inverse[:, self.nxi:]
 
@@ -189,8 +190,8 @@ class AdaptedFrame:
     @cached_property
     def margin(self) -> ca.SX:
         """Least pivot relative to its size at the samples, with the sign of det Phi:
-        near zero where the choice of speeds or rows goes bad, and of another sign on the other side
-        of such a place.
+        near zero where the choice of speeds or rows becomes singular, with opposite signs on the
+        two sides.
         """
         relative, determinant = self.factors.pivots / self.pivot_scale, ca.SX(1)
         for pivot in ca.vertsplit(relative):
@@ -203,21 +204,21 @@ class Friction:
     """Forces that are proportional to reactions."""
 
     forms: ca.SX  # generalised force per unit of each such reaction, (nv, k)
-    # (k, nv): the reactions are loads @ (dS/da - tau), friction's own part in it solved for
+    # (k, nv): the reactions are loads @ (dS/da - tau), solved for the effect of friction on them
     loads: ca.SX
 
 
 def solve_loads(frame: AdaptedFrame, friction: ca.SX, f: ca.SX, rows: list[int]) -> ca.SX:
-    """The forces f (k,) of some rows, symbols of which their friction (nv, k) is a function, in
-    (t, q, v, u, theta).
+    """The forces f (k,) of some rows as functions of (t, q, v, u, theta), where their friction
+    (nv, k) is a function of the symbols f.
 
-    With the generalised force phi of friction all accelerations are linear in it, and so are these
-    forces, f = Z (h - phi(f)), of which Newton's method is begun without friction. With K =
-    d(dv/dt)/d(dxi/dt) and the force h that is missing at dxi/dt = 0::
+    Accelerations are linear in the generalised force phi of friction, and so are these forces, f =
+    Z (h - phi(f)). Newton's method for f begins without friction. With K = d(dv/dt)/d(dxi/dt) and
+    the force h that is missing at dxi/dt = 0::
 
         Z = S X^T (1 - M K (E^T M K)^-1 E^T)
 
-    where X^T makes multipliers of a force and S spreads them over all rows.
+    where X^T gives the multipliers of a force, and S distributes them over all rows.
     """
     system, k = frame.constrained.system, len(rows)
     M, bias = system.mass_and_bias()
@@ -240,8 +241,8 @@ def solve_loads(frame: AdaptedFrame, friction: ca.SX, f: ca.SX, rows: list[int])
 
 def at_samples(constrained: ConstrainedSystem, expression: ca.SX,
                t: float | None = None) -> np.ndarray:
-    """An expression in (t, q, v, theta) at the sample configurations (random ones where
-    the system names none) and random velocities, (k, rows, columns); at their own moment where t is
+    """Values (k, rows, columns) of an expression in (t, q, v, theta) at the sample configurations
+    (random ones if the system has none) and random velocities; at the time of each sample if t is
     None."""
     system = constrained.system
     symbols = [system.t, system.q, system.v, system.theta]
@@ -290,7 +291,7 @@ def adapted_frame(constrained: HasConstrained,
     forms = sample_forms(constrained)
     kept = tuple(sorted(independent_rows(forms, scales, d.priority, d.names)))
     _check_agreement(constrained, list(kept))
-    # a row with a follower says nothing about the other coordinates
+    # a row with a follower does not constrain the other coordinates
     left = [i for i in range(nv) if i not in d.followers.values()]
     rows = [row for row in kept if row not in d.followers]
     found = independent_speeds(forms[:, rows, :][:, :, left], scales[left],
@@ -316,8 +317,8 @@ def adapted_frame(constrained: HasConstrained,
 
 
 def _check_agreement(constrained: ConstrainedSystem, kept: list[int]) -> None:
-    """Raises `MechanicsError` where a row that depends on the kept ones wants another speed than
-    they do: [A | b] then has a higher rank than A, and no motion satisfies all rows."""
+    """Raises `MechanicsError` if a row that depends on the kept ones contradicts them: [A | b] then
+    has a higher rank than A, and no motion satisfies all rows."""
     d, t = constrained.distribution, constrained.system.t
     dropped = [row for row in range(d.m) if row not in kept]
     if not dropped or ca.sparsify(d.b).nnz() == 0:

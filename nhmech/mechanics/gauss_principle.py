@@ -1,5 +1,4 @@
-"""A motion that is known by its acceleration, as a system: by Gauss's principle of least
-constraint."""
+"""A system for a motion with known acceleration, by Gauss's principle of least constraint."""
 
 from __future__ import annotations
 
@@ -16,9 +15,9 @@ def moving_by(constrained: ConstrainedSystem, acceleration: ca.SX,
     """The system that moves by dv/dt = F(t, q, v, u, theta) on a manifold to which F (nv,), the
     `acceleration`, is tangent.
 
-    Its Gibbs function S = |dv/dt - F|^2 / 2 is least where dv/dt = F, so whatever takes a
-    constrained system takes this one. It has no rows: the reactions are within F, and the functions
-    that vanish on the manifold are its `invariant`. Its energy is that of `constrained`. Source:
+    Its Gibbs function S = |dv/dt - F|^2 / 2 is least where dv/dt = F, so that it can be used like
+    any constrained system. It has no rows: the reactions are part of F, and the functions that
+    vanish on the manifold are its `invariant`. Its energy is that of `constrained`. Source:
     Gauss 1829; Appell 1899.
     """
     system = constrained.system

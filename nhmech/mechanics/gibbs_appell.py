@@ -32,7 +32,7 @@ def gibbs_appell(constrained: HasConstrained, speeds: Sequence[str] | None = Non
     speeds
         Names of the independent speeds; chosen by conditioning if None.
     frame
-        An adapted frame made before, instead of speeds.
+        An adapted frame, instead of `speeds`.
 
     Raises
     ------

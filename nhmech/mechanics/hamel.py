@@ -30,12 +30,8 @@ def hamel(constrained: HasConstrained, speeds: Sequence[str] | None = None, *,
 
     Parameters
     ----------
-    constrained
-        A `ConstrainedSystem`, or anything with one as `.constrained`.
-    speeds
-        Names of the independent speeds; chosen by conditioning if None.
-    frame
-        An adapted frame made before, instead of speeds.
+    constrained, speeds, frame
+        As in `gibbs_appell`.
 
     Raises
     ------

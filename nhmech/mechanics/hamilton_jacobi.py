@@ -113,7 +113,8 @@ def hamilton_jacobi(constrained: HasConstrained,
     moved = ca.jtimes(xi, system.q, ca.densify(space.anchor @ X))
     evaluate = ca.Function("defects", [system.t, system.q, system.u, system.theta], [
         ca.densify(ca.vertcat(ca.SX(0, 1), *part)) for part in (closed, level, [rate - moved])])
-    worst, none = np.zeros(3), np.zeros(system.u.numel())
+    worst: np.ndarray = np.zeros(3)
+    none = np.zeros(system.u.numel())
     for q in constrained.configurations:
         out = evaluate(constrained.moment, q, none, constrained.parameters)
         worst = np.maximum(worst, [np.abs(part.full()).max(initial=0.0) for part in out])

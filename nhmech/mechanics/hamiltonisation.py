@@ -1,9 +1,8 @@
-"""Invariant measure and Chaplygin's multiplier of a reduced Chaplygin system: decided and given."""
+"""Invariant measure and Chaplygin's multiplier of a reduced Chaplygin system."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..checks import check_arguments, read_vector
 from ..errors import MechanicsError
+from ..once import cached_property
 from .equations import solve_definite
 from .frame import at_samples
 from .natural import require_natural
@@ -23,7 +23,7 @@ NODES = 40      # of the quadrature along a straight line, exact to rounding for
 
 @dataclass(frozen=True)
 class Hamiltonisation:
-    """What a Chaplygin system keeps of Hamilton's equations.
+    """Invariant measure and Hamiltonian structure of a Chaplygin system.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Hamiltonisation:
 
     @property
     def has_measure(self) -> bool:
-        """Whether N(r) dr dp is kept for a density N, locally."""
+        """Whether N(r) dr dp is invariant for a density N, locally."""
         return self.closed <= ZERO
 
     @property
@@ -161,7 +161,8 @@ def hamiltonise(reduction: Reduction) -> Hamiltonisation:
 
 
 def _require_gyroscopic(base: ConstrainedSystem, G: ca.SX) -> None:
-    """Raises `MechanicsError` where more acts than -G xi, G linear in xi, at random speeds."""
+    """Raises `MechanicsError` if there are forces other than -G xi, with G linear in xi, at random
+    speeds."""
     system = base.system
     turning, still = G @ system.v, ca.substitute(G, system.v, ca.SX.zeros(system.v.shape))
     force = ca.substitute(system.force, system.u, ca.SX.zeros(system.u.shape))

@@ -1,4 +1,4 @@
-"""What an infinitesimal symmetry must leave alone: the Lagrangian, the distribution, the forces."""
+"""Invariance under an infinitesimal symmetry: of the Lagrangian, the distribution, the forces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .equations import solve_definite
 from .frame import adapted_frame
 from .system import ConstrainedSystem, LagrangianSystem
 
-_ROUNDING = 1e-4    # of a quantity over an entry's extent: a slope below it may be rounding
+_ROUNDING = 1e-4    # of a quantity divided by an entry's extent: a smaller slope may be rounding
 
 
 def complete_lift(system: LagrangianSystem, section: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -33,13 +33,13 @@ class Invariance:
     what: str  # quantity, in words
     labels: tuple[str, ...]  # of its n entries
     rate: ca.SX  # (n, k), which must vanish
-    size: ca.SX  # (n, k), in the same unit: what cancels in it, and so what it is small against
+    size: ca.SX  # (n, k), in the same unit: size of the terms that cancel in the rate
 
 
 def invariances(constrained: ConstrainedSystem, sections: ca.SX) -> list[Invariance]:
-    """Derivatives along the lifts of sections (nv, k) of L (of the energy where a system has no
-    Lagrangian), forces, rows and phi; and of the acceleration and the manifold where the motion is
-    given by them.
+    """Derivatives, along the lifts of sections (nv, k), of L (of the energy if there is no
+    Lagrangian), forces, rows and phi; also of the acceleration and the manifold if these define the
+    motion.
 
     In (t, q, v, u, theta), linear in the sections. Those of rows, phi and the manifold must vanish
     on the constraints only. A force is dragged along as a one-form: (L_s tau)_a = s^C(tau_a) +
@@ -92,8 +92,8 @@ def _extents(constrained: ConstrainedSystem) -> np.ndarray:
 
 def _of_motion(constrained: ConstrainedSystem, lifts: list[tuple[ca.SX, ca.SX]],
                along: Callable[..., tuple[ca.SX, ca.SX]]) -> list[Invariance]:
-    """Of dv/dt = F(t, q, v) and its manifold: the lift takes F to the rate that F gives to the
-    lift's own (v')."""
+    """Invariances of dv/dt = F(t, q, v) and of its manifold: the lift maps F to the rate of its own
+    (v') along F."""
     system, chi = constrained.system, constrained.invariant
     M, h = system.mass_and_bias()
     F = ca.densify(solve_definite(M, system.force - h))
@@ -105,13 +105,13 @@ def _of_motion(constrained: ConstrainedSystem, lifts: list[tuple[ca.SX, ca.SX]],
 
 
 def random_states(constrained: ConstrainedSystem, count: int,
-                  seed: int = 0) -> list[tuple[float, np.ndarray, np.ndarray, np.ndarray]]:
+                  ) -> list[tuple[float, np.ndarray, np.ndarray, np.ndarray]]:
     """(t, q, v, u): configurations of the system in turn, with random v that satisfy A v + b = 0;
-    near them, where the motion has a manifold.
+    if the motion has a manifold, states on it nearby.
 
-    v is normally distributed by the kinetic energy, whose mean is what the potential's differences
-    are: in other units of length, mass and time it is the same. t is random too, but 0 where
-    holonomic constraints move, for configurations are given at t = 0.
+    v has a normal distribution with a mean kinetic energy of the order of the differences of the
+    potential, which does not depend on the units of length, mass and time. t is random too, but 0
+    if holonomic constraints move, because configurations are given for t = 0.
     """
     system, frame = constrained.system, adapted_frame(constrained)
     xi = ca.SX.sym("xi", frame.nxi)
@@ -121,7 +121,7 @@ def random_states(constrained: ConstrainedSystem, count: int,
     mass = ca.Function("mass", inputs, system.expand(ca.densify(
         frame.E.T @ ca.substitute(system.mass_and_bias()[0], system.v,
                                   ca.SX.zeros(system.v.shape)) @ frame.E)))
-    rng, configurations = np.random.default_rng(seed), constrained.configurations
+    rng, configurations = np.random.default_rng(0), constrained.configurations
     height = _height(constrained)
     moving, made = ca.depends_on(ca.densify(constrained.distribution.phi), system.t), []
     for k in range(count):
@@ -131,14 +131,14 @@ def random_states(constrained: ConstrainedSystem, count: int,
         v = velocity(t, q, speeds, constrained.parameters).full().ravel()
         if constrained.invariant.numel():
             q, v = constrained.nearest_state(q, v, t) or (q, np.full(v.size, np.nan))
-        # the frame's speeds may determine nothing at a special configuration
+        # the independent speeds may not determine v at a special configuration
         if np.all(np.isfinite(v)):
             made.append((t, q, v, rng.normal(size=system.u.numel())))
     return made
 
 
 def _by_energy(mass: np.ndarray, normal: np.ndarray) -> np.ndarray:
-    """Speeds with speeds^T mass speeds = |normal|^2; unscaled without such an energy."""
+    """Speeds with speeds^T mass speeds = |normal|^2; unscaled if the mass is not definite."""
     try:
         return np.linalg.solve(np.linalg.cholesky(mass).T, normal)
     except np.linalg.LinAlgError:
@@ -146,7 +146,7 @@ def _by_energy(mass: np.ndarray, normal: np.ndarray) -> np.ndarray:
 
 
 def _height(constrained: ConstrainedSystem) -> float:
-    """Root of the differences of the potential between configurations; 1 where there are none."""
+    """Square root of the differences of the potential between configurations; 1 if they vanish."""
     system, theta = constrained.system, constrained.parameters
     found = np.array([float(system.energy_function(constrained.moment, q, np.zeros(
         system.v.numel()), theta)) for q in constrained.configurations[:8]])
@@ -155,21 +155,20 @@ def _height(constrained: ConstrainedSystem) -> float:
     return float(np.sqrt(height)) if height > 1e-12 * np.abs(found).max(initial=0.0) else 1.0
 
 
-def evaluate(constrained: ConstrainedSystem, found: Sequence[Invariance], states: int,
-             seed: int = 0):
-    """For each quantity: derivatives and sizes of what cancels in them, (states, n, k) both.
+def evaluate(constrained: ConstrainedSystem, found: Sequence[Invariance], states: int):
+    """For each quantity: derivatives, and sizes of the terms that cancel in them, (states, n, k).
 
-    L and the forces are taken at velocities off the distribution too, for there they must be
-    invariant as well.
+    L and the forces are also evaluated at velocities off the distribution, where they must be
+    invariant too.
     """
-    system, rng = constrained.system, np.random.default_rng(seed + 1)
+    system, rng = constrained.system, np.random.default_rng(1)
     inputs = [system.t, system.q, system.v, system.u, system.theta]
     values: list[tuple[list, list]] = [([], []) for _ in found]
     functions = [ca.Function("lifted", inputs, [ca.densify(f.rate), ca.densify(f.size)])
                  for f in found]
     mass = ca.Function("mass", inputs, system.expand(ca.densify(system.mass_and_bias()[0])))
     height = _height(constrained)
-    for t, q, v, u in random_states(constrained, states, seed):
+    for t, q, v, u in random_states(constrained, states):
         here = mass(t, q, v, u, constrained.parameters).full()
         free = height * _by_energy(here, rng.normal(size=v.size))
         for (derivative, size), function, f in zip(values, functions, found):

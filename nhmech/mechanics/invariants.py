@@ -1,4 +1,4 @@
-"""Invariants of a symmetry that are no entries of q, and functions of q written in them."""
+"""Invariants of a symmetry that are not entries of q, and functions of q in terms of them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .symmetry_search import echelon, name_combination
 from .system import ConstrainedSystem
 from .writing import Symbols, symbols
 
-DEGREE = 4            # of the polynomials that are tried
-EXACT = 1e-13         # a weight that is nearer to a fraction is that fraction
+DEGREE = 4            # of the polynomials, at most
+EXACT = 1e-13         # tolerance of a weight against a simple fraction
 LARGEST = 10 ** 4     # denominator of such a fraction
-PLACES = 120          # configurations among which those of the interpolation are chosen
+PLACES = 120          # configurations from which those of the interpolation are chosen
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Invariants:
 
     names: tuple[str, ...]
     functions: ca.SX  # (k,) of q and parameters
-    symbols: ca.SX  # (k,) for them on the quotient
+    symbols: ca.SX  # (k,) their symbols on the quotient
 
     @classmethod
     def of(cls, names: tuple[str, ...], functions: ca.SX) -> Invariants:
@@ -38,7 +38,7 @@ class Invariants:
 
 def given_invariants(symmetry: Symmetry,
                      functions: Mapping[str, Callable[[Symbols], ca.SX]]) -> Invariants:
-    """The functions by name. Raises `MechanicsError` for one that a generator changes."""
+    """Invariants given by name. Raises `MechanicsError` for one that a generator changes."""
     system = symmetry.constrained.system
     named = symbols(system)
     found = ca.vertcat(ca.SX(0, 1), *[ca.SX(function(named)) for function in functions.values()])
@@ -94,8 +94,8 @@ def express_in(constrained: ConstrainedSystem, invariants: Invariants, moved: li
     """Candidates for an invariant expression as a function of the invariants, with their symbols:
     polynomials in them of growing degree, by interpolation between configurations of the group.
 
-    Of degree d it is F = sum of m(I) W_mk f(q_k) over the monomials m up to d, W the inverse of
-    m(I(q_k)): exact where f is such a polynomial. What else stands in f stays a symbol.
+    For degree d it is F = sum of m(I) W_mk f(q_k) over the monomials m up to d, W the inverse of
+    m(I(q_k)): exact if f is such a polynomial. Other symbols in f are kept.
     """
     space, q = constrained.system.algebroid, constrained.system.q
     group, expression = ca.densify(q[moved]), ca.densify(expression)
@@ -123,7 +123,7 @@ def express_in(constrained: ConstrainedSystem, invariants: Invariants, moved: li
 
 
 def _combine(weights: np.ndarray, parts: list[ca.SX]) -> ca.SX:
-    """The sum of weight times part, with 0 for entries that are rounding."""
+    """The sum of weight times part, with 0 for entries that are rounding errors."""
     terms = [w * part for w, part in zip(weights, parts) if w]
     total = sum(terms, ca.SX.zeros(parts[0].shape))
     held = ca.vertcat(ca.SX(0, 1), *ca.symvar(total))
@@ -135,8 +135,8 @@ def _combine(weights: np.ndarray, parts: list[ca.SX]) -> ca.SX:
 
 
 def _places(space: LieAlgebroid, moved: list[int]) -> list[np.ndarray]:
-    """Configurations whose entries are simple fractions, the simplest first, (nq,) each; zero where
-    nothing moves."""
+    """Configurations (nq,) whose entries `moved` are simple fractions, the simplest first; the
+    others are zero."""
     rng, found = np.random.default_rng(4), []
     units = [np.array(u) / n for n in (1, 2, 3) for u in product(range(-n, n + 1), repeat=4)
              if sum(x * x for x in u) == n * n]
@@ -153,7 +153,7 @@ def _places(space: LieAlgebroid, moved: list[int]) -> list[np.ndarray]:
 
 
 def _independent(V: np.ndarray) -> list[int]:
-    """Columns that do not depend on those before them."""
+    """Indices of columns that do not depend on earlier ones."""
     kept: list[int] = []
     basis = np.zeros((V.shape[0], 0))
     for j in range(V.shape[1]):

@@ -1,5 +1,5 @@
-"""Equations of motion, kept between runs in a folder of the user's own: reading them takes a
-hundredth of the time of forming them."""
+"""A cache of equations of motion in a private folder of the user: reading them takes a hundredth of
+the time of deriving them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..version import __version__
 from .equations import Equations
 from .frame import AdaptedFrame
 
-# instructions of what they are formed from; smaller ones take less than 0.1 s
+# instructions of the original expressions; equations of smaller ones are derived within 0.1 s
 WORTH_KEEPING = 500
 FUNCTIONS = ("drift", "multipliers", "velocity", "acceleration")
 
@@ -41,14 +41,14 @@ def keep_equations(frame: AdaptedFrame, rate: ca.SX, xi_rate: ca.SX,
         return Equations(frame, **dict(zip(FUNCTIONS, found)), names=frame.names,
                          units=frame.units, method="gibbs_appell")
     made = form()
-    # a full disk costs time, nothing else
+    # with a full disk, only time is lost
     with suppress(OSError):
         _write(path, [getattr(made, name) for name in FUNCTIONS])
     return made
 
 
 def _origin(frame: AdaptedFrame, rate: ca.SX, xi_rate: ca.SX) -> ca.Function:
-    """All expressions that the equations are formed from."""
+    """All expressions from which the equations are derived."""
     system, short = frame.constrained.system, frame.constrained.system.auxiliaries
     symbols = [system.t, system.q, system.v, system.a, system.u, system.theta, xi_rate]
     expressions = [system.gibbs, system.force, rate, frame.inverse, frame.offsets, system.q_rate]
@@ -59,7 +59,7 @@ def _origin(frame: AdaptedFrame, rate: ca.SX, xi_rate: ca.SX) -> ca.Function:
         expressions.append(frame.flow)
     if frame.friction is not None:
         expressions += [frame.friction.forms, frame.friction.loads]
-    # symbols that nobody gave a meaning to are for `form` to find
+    # `form` will report symbols without a meaning
     return ca.Function("origin", symbols, expressions, {"allow_free": True})
 
 
@@ -76,8 +76,8 @@ def _key(frame: AdaptedFrame, origin: ca.Function) -> str:
 
 @cache
 def _source() -> str:
-    """Hash of the code that forms equations: someone who changes it has no use for what the former
-    one formed."""
+    """Hash of the code that derives equations, because equations derived by other code must not be
+    used."""
     root, found = Path(__file__).parent.parent, hashlib.sha256()
     for path in sorted(path for part in ("mechanics", "symbolic")
                        for path in (root / part).rglob("*.py")):
@@ -86,19 +86,21 @@ def _source() -> str:
 
 
 def _read(path: Path) -> list[ca.Function] | None:
-    """Functions of a file; None where there is none, or a damaged one."""
+    """Functions of a file; None if it does not exist or is damaged."""
     try:
         seal, _, data = path.read_text().partition("\n")
         if hashlib.sha256(data.encode()).hexdigest() != seal:
             return None
         stored = ca.StringDeserializer(data)
         return [stored.unpack() for _ in FUNCTIONS]
-    except (OSError, ValueError, RuntimeError):     # not there; no text; of another CasADi
+    # missing, damaged, or from another version of CasADi
+    except (OSError, ValueError, RuntimeError):
         return None
 
 
 def _write(path: Path, functions: list[ca.Function]) -> None:
-    """To a temporary name, then moved into place: other processes find it whole or not at all."""
+    """Writes to a temporary name, then moves the file, so that other processes never see a part of
+    it."""
     store = ca.StringSerializer()
     for function in functions:
         store.pack(function)

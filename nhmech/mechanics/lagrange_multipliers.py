@@ -33,12 +33,8 @@ def lagrange_multipliers(constrained: HasConstrained, speeds: Sequence[str] | No
 
     Parameters
     ----------
-    constrained
-        A `ConstrainedSystem`, or anything with one as `.constrained`.
-    speeds
-        Names of the independent speeds; chosen by conditioning if None.
-    frame
-        An adapted frame made before, instead of speeds.
+    constrained, speeds, frame
+        As in `gibbs_appell`.
 
     Raises
     ------

@@ -27,7 +27,7 @@ class MomentumMap:
     Attributes
     ----------
     names
-        Of the generators.
+        Names of the generators.
     momentum
         (t, q, v, theta) -> J (k,).
     rate
@@ -73,7 +73,7 @@ class NonholonomicMomentum:
     Attributes
     ----------
     names
-        Of the sections.
+        Names of the sections.
     coefficients
         (k, n) f(t, q, theta): S f lies in D.
     momentum

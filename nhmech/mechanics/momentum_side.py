@@ -85,7 +85,8 @@ def momentum_side(constrained: HasConstrained, *, hinds: bool = False) -> Constr
 
 
 def _require_almost_regular(given: ConstrainedSystem, kernel: ca.SX) -> None:
-    """ker Leg_* must lie in D^c: no row sees a speed that has no momentum."""
+    """Raises `MechanicsError` unless ker Leg_* lies in D^c: no row may contain a speed without
+    momentum."""
     d = given.distribution
     seen = np.abs(at_samples(given, ca.densify(d.A @ kernel))).max(axis=(0, 2), initial=0.0)
     size = np.abs(at_samples(given, d.A)).max(axis=(0, 2), initial=0.0)
@@ -97,7 +98,7 @@ def _require_almost_regular(given: ConstrainedSystem, kernel: ca.SX) -> None:
 
 
 def _samples(given: ConstrainedSystem, hessian: ca.SX, rest: ca.SX) -> np.ndarray:
-    """(q, p) of random velocities."""
+    """(q, p) for random velocities."""
     rng, nv = np.random.default_rng(0), given.system.algebroid.nv
     momenta = at_samples(given, ca.densify(hessian @ rng.normal(size=nv) + rest))
     return np.column_stack([given.configurations, momenta[:, :, 0]])

@@ -46,12 +46,12 @@ class Morphism:
         return ca.substitute(expression, self.target.q, ca.densify(self.base))
 
     def check(self, constrained: HasConstrained) -> None:
-        """Proves it at the sample configurations of a system on the source.
+        """Checks that it is a morphism, at the sample configurations of a system on the source.
 
         Raises
         ------
         MechanicsError
-            That names the coordinate or the dual form on which it fails.
+            If it is not; names the coordinate or the dual form.
         """
         given = require_constrained(constrained)
         anchor = self.pull_back(self.target.anchor) @ self.fibre
@@ -69,13 +69,13 @@ class Morphism:
                            f"not a morphism: the pull-back of d e({name})", self.fibre)
 
     def check_reduction(self, upstairs: HasConstrained, downstairs: HasConstrained) -> None:
-        """Proves that motions upstairs are carried into motions downstairs: L = L' o T, the
-        forces are pull-backs, and so are the constraints, with T onto each fibre.
+        """Checks that it maps motions of one system to motions of the other: L = L' o T, forces and
+        constraints are pull-backs, and T is onto each fibre.
 
         Raises
         ------
         MechanicsError
-            With the name of what the map does not preserve.
+            If it does not; names what the map does not preserve.
         """
         self.check(upstairs)
         one, other = require_constrained(upstairs), require_constrained(downstairs)
@@ -112,14 +112,15 @@ class Morphism:
 
 
 def _ranks(samples: np.ndarray) -> np.ndarray:
-    """Of matrices (k, rows, columns), each row in a unit of its own."""
+    """Ranks of matrices (k, rows, columns), whose rows may have different units."""
     largest = np.abs(samples).max(axis=(0, 2), initial=0.0)[:, None]
     return np.linalg.matrix_rank(samples / np.where(largest > 0, largest, 1.0), tol=DEFECT)
 
 
 def _require_equal(constrained: ConstrainedSystem, left: ca.SX, right: ca.SX, what: str,
                    scale: ca.SX | None = None) -> None:
-    """Against `scale`, or what is compared."""
+    """Raises `MechanicsError` unless two expressions are equal, relative to `scale`, or else to
+    themselves."""
     gap, *sizes = (np.abs(at_samples(constrained, ca.densify(part))).max(initial=0.0) for part in (
         left - right, *((left, right) if scale is None else (scale,))))
     if not gap <= DEFECT * max(sizes):

@@ -1,4 +1,4 @@
-"""How equations of motion are written out."""
+"""The text of equations of motion."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def motion_sections(frame: AdaptedFrame, display: Display) -> list[Section]:
 
 
 def reduced_equations(frame: AdaptedFrame, xi: ca.SX, rates: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """E^T M E dxi/dt and what stands on the other side, (nxi,) each: dS/d(dxi/dt) = E^T tau."""
+    """Both sides of dS/d(dxi/dt) = E^T tau, (nxi,) each: E^T M E dxi/dt, and the remaining
+    terms."""
     system = frame.constrained.system
     left = frame.E.T @ ca.substitute(ca.gradient(system.gibbs, system.a), system.a,
                                      frame.acceleration(rates))

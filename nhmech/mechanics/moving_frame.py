@@ -1,4 +1,4 @@
-"""Points and frames of bodies, for systems that are typed by hand."""
+"""Points and frames of bodies, for systems written by hand."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _AXES = {"x": (1, 2), "y": (2, 0), "z": (0, 1)}
 
 @dataclass(frozen=True)
 class MovingFrame:
-    """A frame that moves with a body: where its origin is, and how it is turned.
+    """A frame fixed to a body: the position of its origin, and its rotation.
 
     Attributes
     ----------
     p_W
-        (3,) its origin in the world [m], a function of (t, q).
+        (3,) position of its origin in the world [m], a function of (t, q).
     R_W
-        (3, 3) from its components to the world's.
+        (3, 3) rotation from its components to those of the world.
 
     Examples
     --------
@@ -44,17 +44,17 @@ class MovingFrame:
 
     @classmethod
     def planar(cls, x: ca.SX | float, y: ca.SX | float, yaw: ca.SX | float) -> MovingFrame:
-        """At (x, y) [m] of the plane z = 0, turned by `yaw` [rad] about z."""
+        """A frame at (x, y) [m] in the plane z = 0, rotated by `yaw` [rad] about z."""
         return cls(ca.vertcat(x, y, 0), ca.SX.eye(3)).turned("z", yaw)
 
     @check_arguments
     def shifted(self, x: ca.SX | float = 0.0, y: ca.SX | float = 0.0,
                 z: ca.SX | float = 0.0) -> MovingFrame:
-        """A frame at the point (x, y, z) [m] of this one, turned as it is."""
+        """A frame at the point (x, y, z) [m] of this one, with the same rotation."""
         return MovingFrame(self.point(x, y, z), self.R_W)
 
     def turned(self, axis: str, angle: ca.SX | float) -> MovingFrame:
-        """A frame at the same point, turned by an angle [rad] about the axis "x", "y" or "z" of
+        """A frame at the same point, rotated by an angle [rad] about the axis "x", "y" or "z" of
         this one. Raises `InputError` for another axis."""
         if axis not in _AXES:
             raise InputError(f"axis = {axis!r} must be 'x', 'y' or 'z'")
@@ -66,7 +66,7 @@ class MovingFrame:
 
     def point(self, x: ca.SX | float = 0.0, y: ca.SX | float = 0.0,
               z: ca.SX | float = 0.0) -> ca.SX:
-        """Where the point (x, y, z) [m] of this frame is in the world, (3,)."""
+        """Position in the world of the point (x, y, z) [m] of this frame, (3,)."""
         return self.p_W + self.R_W @ ca.vertcat(x, y, z)
 
     def velocity(self, s: Symbols, point: Sequence[ca.SX | float] = (0.0, 0.0, 0.0)) -> ca.SX:

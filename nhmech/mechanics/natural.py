@@ -1,4 +1,4 @@
-"""What a method may ask of a system: that nothing depends on time, and that L = T - V."""
+"""Requirements of methods: that nothing depends on time, and that L = T - V."""
 
 from __future__ import annotations
 

@@ -25,11 +25,11 @@ class NonholonomicBracket:
     Attributes
     ----------
     q_names
-        Of q.
+        Names of q.
     names
-        Of the independent speeds xi, in whose order p is.
+        Names of the independent speeds xi, in the order of p.
     parameters
-        Of the system, theta.
+        Parameters theta of the system.
     tensor
         (q, p, theta) -> Pi (n, n), n = nq + nxi, antisymmetric.
     hamiltonian

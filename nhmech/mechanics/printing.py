@@ -1,4 +1,4 @@
-"""How a system and its equations are written out, for `print`, for notebooks and for LaTeX."""
+"""The text of a system and its equations, for `print`, for notebooks and for LaTeX."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ..symbolic.written import Writer
 from .algebroid import LieAlgebroid
 from .distribution import Distribution
 
-READABLE = 3000         # signs that are still shown of a formula that is not simplified
+READABLE = 3000         # largest length of a formula that is shown without simplification
 
 
 class NamedSystem(Protocol):
-    """What is asked of a Lagrangian system: symbols with names, and functions of them."""
+    """The interface of a Lagrangian system: symbols with names, and functions of them."""
 
     @property
     def algebroid(self) -> LieAlgebroid: ...
@@ -59,15 +59,15 @@ class NamedSystem(Protocol):
 
 
 class Display:
-    """A system's symbols under names that are all different, and expressions written in them.
+    """Distinct names for the symbols of a system, and expressions written in them.
 
-    The rate of a coordinate is written x', also where the fibre coordinate goes by the coordinate's
-    own name; an input that has the name of something else is called u_name.
+    The rate of a coordinate x is written x', also if the fibre coordinate has the name of the
+    coordinate; an input with the name of another quantity is called u_name.
 
     Attributes
     ----------
     v_names, u_names
-        As they are written.
+        Displayed names of v and u.
     """
 
     def __init__(self, system: NamedSystem, as_latex: bool):
@@ -90,12 +90,12 @@ class Display:
         return Writer(self.as_latex).name(name)
 
     def rates(self, names: Sequence[str]) -> ca.SX:
-        """Symbols of the rates of fibre coordinates, as they are written."""
+        """Symbols of the rates of fibre coordinates, with displayed names."""
         return column([f"{name}'" for name in names])
 
     def write(self, *expressions: ca.SX, also: Sequence[ca.SX] = ()) -> list[str]:
-        """Each scalar expression in (t, q, v, a, u, theta). `also`: further symbols that terms are
-        collected by."""
+        """The text of each scalar expression in (t, q, v, a, u, theta). `also`: further symbols by
+        which terms are collected."""
         speeds = [symbol.name() for part in also for symbol in ca.vertsplit(part)]
         rates = [f"{name}'" for name in self.v_names]
         writer = Writer(self.as_latex, (*speeds, *rates, *self.v_names, *self.u_names), self._unit)
@@ -108,7 +108,7 @@ class Display:
         return [words or self._long(e) for words, e in zip(written, renamed)]
 
     def _long(self, expression: ca.SX) -> str:
-        """What stands for an expression that takes too long to simplify."""
+        """A placeholder for an expression that would take too long to simplify."""
         if not self.as_latex:
             with suppress(OverflowError):
                 return text(expression, READABLE)
@@ -118,7 +118,7 @@ class Display:
 
     def section(self, heading: str, names: Sequence[str], expressions: ca.SX,
                 also: Sequence[ca.SX] = ()) -> Section:
-        """name = expression for each, without those that say x' = x'."""
+        """Equations name = expression, without those of the form x' = x'."""
         rights = self.write(*ca.vertsplit(ca.densify(expressions)), also=also)
         pairs = ((self.name(name), right) for name, right in zip(names, rights))
         return Section(heading, tuple(pair for pair in pairs if pair[0] != pair[1]))

@@ -1,13 +1,13 @@
-"""The prolongation of a Lie algebroid: what the tangent bundle of TQ is to TQ."""
+"""The prolongation of a Lie algebroid, which generalises the tangent bundle of TQ."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 
 from ..checks import check_arguments
+from ..once import cached_property
 from .algebroid import LieAlgebroid, bracket, product, tangent_bundle
 from .equations import solve_definite
 from .exterior import exterior_derivative, one_form, two_form_matrix

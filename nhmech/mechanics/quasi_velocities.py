@@ -24,11 +24,11 @@ def change_of_basis(algebroid: LieAlgebroid, basis: ca.SX, names: Sequence[str],
     Parameters
     ----------
     algebroid
-        The one to write anew.
+        The original algebroid.
     basis
-        (nv, nv), functions of q (and of t and parameters, which are held).
+        (nv, nv), functions of q (and of t and parameters, which are constant here).
     names, units
-        Of w.
+        Names and units of w.
 
     Raises
     ------

@@ -24,20 +24,20 @@ from .writing import Scalar
 
 @dataclass(frozen=True)
 class Quotient:
-    """A system on E/G: invariants of q in the place of q, the fibre as it was.
+    """A system on E/G, with invariants of q in place of q and the same fibre.
 
     Attributes
     ----------
     symmetry
-        That was divided out.
+        The symmetry group G.
     base
         The system on the quotient, constraints included.
     lift
         (t, q, v, theta) -> dq/dt (nq,), v (nv,).
     coordinates
-        Indices in q of those that no generator moves, the first of base.q.
+        Indices of the entries of q that no generator changes; these come first in base.q.
     invariants
-        The functions of q that are its others.
+        The functions of q that are the other entries of base.q.
     """
 
     symmetry: Symmetry

@@ -42,7 +42,7 @@ class ReducedMotion:
     xi
         (N, nxi) its quasi-velocities.
     names
-        Of the quasi-velocities.
+        Names of the quasi-velocities.
     velocity
         t -> base velocity (base.nv,), between the times as well.
     """

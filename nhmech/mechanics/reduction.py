@@ -38,7 +38,7 @@ class Reduction:
     Attributes
     ----------
     symmetry
-        That was divided out.
+        The symmetry group G.
     base
         The reduced system, without constraints: lagrangian L* (or the Routhian), force alpha and
         what is left of tau.

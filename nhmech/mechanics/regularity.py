@@ -1,5 +1,4 @@
-"""Regular or singular, compatible or not: the ranks on which existence and uniqueness of the motion
-rest."""
+"""Regularity and compatibility: the ranks that determine existence and uniqueness of the motion."""
 
 from __future__ import annotations
 
@@ -23,13 +22,13 @@ class Regularity:
     nv
         Dimension of the fibre.
     hessian_rank
-        Of M = d2L/dv2 (of the Hessian of S in a).
+        Rank of M = d2L/dv2 (of the Hessian of S in a).
     row_rank
-        Of the rows R: A, and dC/dv of nonlinear constraints.
+        Rank of the rows R: A, and dC/dv of nonlinear constraints.
     free_rank
-        Of E^T M E, the columns of E a basis of the kernel of R.
+        Rank of E^T M E, the columns of E a basis of the kernel of R.
     manifold
-        The points at which this was decided.
+        The points at which the ranks were determined.
     """
 
     nv: int
@@ -68,7 +67,7 @@ class Regularity:
 @check_arguments
 @hear_ctrl_c()
 def regularity(constrained: HasConstrained, *, nonlinear: ca.SX | None = None,
-               near: Near | None = None, seed: int = 0) -> Regularity:
+               near: Near | None = None) -> Regularity:
     """The ranks of M, of the rows and of E^T M E at random points of the constraint manifold.
 
     Source: paper 004, section II.B, proposition III.1 and corollary III.2.
@@ -77,7 +76,7 @@ def regularity(constrained: HasConstrained, *, nonlinear: ca.SX | None = None,
     ----------
     constrained
         A `ConstrainedSystem`, or anything with one as `.constrained`.
-    nonlinear, near, seed
+    nonlinear, near
         As for `constraint_algorithm`.
 
     Raises
@@ -89,7 +88,7 @@ def regularity(constrained: HasConstrained, *, nonlinear: ca.SX | None = None,
     system = constrained.system
     extra = ca.SX(0, 1) if nonlinear is None else ca.SX(nonlinear)
     rows = ca.vertcat(constrained.distribution.A, ca.jacobian(extra, system.v))
-    manifold = make_manifold(constrained, extra, near, seed)
+    manifold = make_manifold(constrained, extra, near)
     M, R = manifold.at_points(system.mass_and_bias()[0]), manifold.at_points(rows)
     row_rank = common_rank(R, "the matrix of the constraints' rows")
     kernels = [null_space(row) for row in R]

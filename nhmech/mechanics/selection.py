@@ -1,5 +1,5 @@
-"""Which rows to keep and which speeds to call independent: decisions on numbers,
-taken at many configurations at once."""
+"""Selection of the rows to keep and of the independent speeds, from numerical values at many
+configurations."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from ..checks import read_names, read_word
 from ..errors import InputError, MechanicsError
 
-DEPENDENT = 1e-9    # below this, relative to the row, a remainder is rounding
-NEARLY = 1e-3       # between the two, it is a badly built model
-COMFORT = 0.05      # a candidate whose worst case is above this needs no better one
+DEPENDENT = 1e-9    # a smaller remainder, relative to the row, is rounding
+NEARLY = 1e-3       # a remainder between the two means a badly conditioned model
+COMFORT = 0.05      # a candidate is good enough if its worst case is above this
 
 
 def _remove(vectors: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    """Takes the unit `direction` (k, n) out of `vectors` (k, m, n)."""
+    """`vectors` (k, m, n) without their components along the unit vectors `direction` (k, n)."""
     return vectors - np.einsum("kmn,kn->km", vectors, direction)[..., None] * direction[:, None, :]
 
 
@@ -54,9 +54,10 @@ def independent_rows(A: np.ndarray, scales: np.ndarray, priority: Sequence[int],
         elif worst.max() > 1e-6:
             choice = int(np.argmax(worst))
         else:
-            # no row serves every sample: take the one that serves the first best
+            # no row is good at every sample: take the best one at the first sample
             choice = int(np.argmax(remainder[0]))
-        if remainder[:, choice].max() < NEARLY:         # the rank that is left hangs on this little
+        # the remaining rank depends on this small value
+        if remainder[:, choice].max() < NEARLY:
             raise _nearly(names[choice], remainder[:, choice].max())
         kept.append(choice)
         direction = _unit(rest[:, choice, :])
@@ -88,8 +89,8 @@ def kernels(A: np.ndarray, scales: np.ndarray) -> np.ndarray:
 def independent_speeds(A: np.ndarray, scales: np.ndarray, names: Sequence[str],
                        preferred: Sequence[Sequence[str]],
                        wanted: Sequence[str] | None = None) -> tuple[int, ...]:
-    """Indices of fibre coordinates that determine v on the kernel of A (k, r, nv), full rank, well
-    at every sample.
+    """Indices of fibre coordinates that determine v on the kernel of A (k, r, nv), of full rank,
+    and are well conditioned at every sample.
 
     `wanted` fixes the choice; otherwise the groups of `preferred` come first, in their order.
     """
@@ -135,7 +136,8 @@ def rank_in_any_units(matrix: np.ndarray) -> int:
     count as zero."""
     entries = np.abs(matrix)
     matrix = np.where(entries > 1e-15 * entries.max(initial=0.0), matrix, 0.0)
-    for _ in range(6):          # each takes the root of what is left; 1e-12 becomes 0.65
+    # each takes the square root of the remaining ratio; 1e-12 becomes 0.65
+    for _ in range(6):
         size = np.sqrt(np.abs(matrix).max(axis=1, initial=0.0))
         size[size == 0] = 1
         matrix = matrix / np.outer(size, size)

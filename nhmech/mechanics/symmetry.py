@@ -24,6 +24,7 @@ Section: TypeAlias = ca.SX | Callable[[Symbols], Mapping[str, ca.SX]]
 
 PURELY_KINEMATIC, HORIZONTAL, GENERAL = "purely kinematic", "horizontal", "general"
 TRANSVERSE = "transverse"
+STATES = 12      # random states at which invariance is checked
 
 
 def symmetry_class(vertical: int, horizontal: int, motion: int, tangent: int) -> str:
@@ -41,7 +42,7 @@ def symmetry_class(vertical: int, horizontal: int, motion: int, tangent: int) ->
 
 @dataclass(frozen=True)
 class Symmetry:
-    """A group that acts on a constrained system and changes nothing, by its generators.
+    """A group that acts on a constrained system and leaves it invariant, given by its generators.
 
     Made by `symmetry` and `find_symmetry`.
 
@@ -50,7 +51,7 @@ class Symmetry:
     constrained
         The system.
     names
-        Of the generators.
+        Names of the generators.
     generators
         (nv, k): columns are sections s_i of the algebroid, functions of (q, theta).
     constants
@@ -90,8 +91,8 @@ class Symmetry:
         return not self.constants.any()
 
     def require(self, method: str, kind: str) -> None:
-        """Raises `MechanicsError` with the dimensions where the class is another,
-        or the generators depend on each other pointwise."""
+        """Raises `MechanicsError` with the dimensions if the class is another one, or if the
+        generators depend on each other pointwise."""
         if self.kind != kind:
             raise MechanicsError(f"{method} needs a {kind} symmetry, this one "
                                  f"({', '.join(self.names)}) is {self.kind}: dim V = "
@@ -105,9 +106,8 @@ class Symmetry:
 
 @check_arguments
 @hear_ctrl_c()
-def symmetry(constrained: HasConstrained, generators: Mapping[str, Section],
-             states: int = 12) -> Symmetry:
-    """A symmetry from its infinitesimal generators, proved at random states.
+def symmetry(constrained: HasConstrained, generators: Mapping[str, Section]) -> Symmetry:
+    """A symmetry from its infinitesimal generators, checked at random states.
 
     Along the complete lift of each generator L, the forces and the distribution do not change;
     the generators close under the bracket with constant coefficients.
@@ -120,8 +120,6 @@ def symmetry(constrained: HasConstrained, generators: Mapping[str, Section],
     generators
         Name -> section: an (nv,) column in the fibre's basis, or s -> {name of a fibre coordinate:
         component}.
-    states
-        Number of random states.
 
     Raises
     ------
@@ -137,7 +135,7 @@ def symmetry(constrained: HasConstrained, generators: Mapping[str, Section],
     S = ca.horzcat(*[ca.densify(section_column(constrained.system, value, name))
                      for name, value in generators.items()])
     found = invariances(constrained, S)
-    for quantity, (derivative, size) in zip(found, evaluate(constrained, found, states)):
+    for quantity, (derivative, size) in zip(found, evaluate(constrained, found, STATES)):
         wrong = ~(np.abs(derivative) <= ZERO * size.max(axis=0, initial=0.0))
         if wrong.any():
             state, entry, i = (int(n) for n in np.argwhere(wrong)[0])
@@ -197,7 +195,7 @@ def _constants(constrained: ConstrainedSystem, S: ca.SX, names: tuple[str, ...])
             coefficients = np.where(np.abs(coefficients) * lengths < ZERO * np.linalg.norm(sizes),
                                     0.0, coefficients)
             constants[:, i, j], constants[:, j, i] = coefficients, -coefficients
-    return constants + 0.0                               # no negative zeros
+    return constants + 0.0                               # removes negative zeros
 
 
 def _bracket_size(algebroid: LieAlgebroid, X: ca.SX, Y: ca.SX) -> ca.SX:

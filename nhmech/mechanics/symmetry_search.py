@@ -1,5 +1,5 @@
-"""Finding symmetries: the conditions are linear in the generator, so the candidates
-that satisfy them are a null space."""
+"""Search for symmetries: the conditions are linear in the generator, so that the solutions among
+combinations of candidates are a null space."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .invariance import evaluate, invariances
 from .symmetry import ZERO, Symmetry, symmetry
 from .system import ConstrainedSystem, HasConstrained, LagrangianSystem, require_constrained
 
-TRIES = 20          # for each random state that is wanted
-NOTHING = 1e-12     # relative to the largest, the size of terms that are rounding
+TRIES = 20          # for each random state
+NOTHING = 1e-12     # terms of this size, relative to the largest, are rounding
 
 
 @check_arguments
@@ -54,7 +54,7 @@ def find_symmetry(constrained: HasConstrained) -> Symmetry:
     rows, sizes = (np.concatenate([value[part] for value in values], axis=1) / units[:, None]
                    for part in (0, 1))
     rows, sizes = (part.reshape(-1, len(names)) for part in (rows, sizes))
-    # sizes have what rounding leaves in them, so that every one that is not zero counts
+    # sizes include rounding errors, so that every nonzero one counts
     basis = null_combinations(rows, sizes, 0.0)
     found_names, generators = _independent(
         constrained, [name_combination(row, names) for row in basis],
@@ -65,7 +65,7 @@ def find_symmetry(constrained: HasConstrained) -> Symmetry:
 
 
 def candidates(system: LagrangianSystem) -> tuple[list[str], ca.SX]:
-    """Names and sections (nv, n) of what may be a symmetry, simple ones first."""
+    """Names and sections (nv, n) of the candidates, simple ones first."""
     space, q = system.algebroid, system.q
     names, columns = [f"d/d{name.removesuffix(chr(39))}"
                       for name in space.v_names], [ca.SX.eye(space.nv)]
@@ -94,7 +94,7 @@ def candidates(system: LagrangianSystem) -> tuple[list[str], ca.SX]:
 
 
 def _injective(space) -> bool:
-    """Whether a vector field on Q is one section at most."""
+    """Whether the anchor is injective: a vector field on Q comes from one section at most."""
     q = space.normalise(np.random.default_rng(0).normal(size=space.nq))
     return np.linalg.matrix_rank(ca.Function("rho", [space.q],
                                              [space.anchor])(q).full()) == space.nv
@@ -102,7 +102,7 @@ def _injective(space) -> bool:
 
 def _independent(constrained: ConstrainedSystem, names: list[str],
                  sections: ca.SX) -> tuple[list[str], ca.SX]:
-    """The sections without those that depend on earlier ones at the samples."""
+    """The names and sections without those that depend on earlier ones at the samples."""
     values = at_samples(constrained, ca.densify(sections)).reshape(-1, len(names))
     kept: list[int] = []
     rest = values / np.maximum(np.linalg.norm(values, axis=0), 1e-300)
@@ -119,9 +119,8 @@ def null_combinations(rates: np.ndarray, sizes: np.ndarray,
                       nothing: float = NOTHING) -> np.ndarray:
     """Combinations (d, n) of candidates whose rates (N, n) vanish, in echelon form.
 
-    They are found in columns scaled by the sizes (N, n) of the terms that cancel in them, so that
-    rounding stays rounding in any unit; by the largest of all where a size is not above `nothing`
-    times it.
+    Columns are scaled by the sizes (N, n) of the terms that cancel in them, so that the result does
+    not depend on units; a size that is not above `nothing` times the largest is replaced by that.
     """
     norms = np.linalg.norm(sizes, axis=0)
     largest = norms.max(initial=0.0) or 1.0
@@ -131,8 +130,8 @@ def null_combinations(rates: np.ndarray, sizes: np.ndarray,
 
 
 def row_units(sizes: np.ndarray) -> np.ndarray:
-    """Units u (N,) of rows in which sizes (N, n) = u_i w_j are as alike as can be, in least squares
-    of logarithms: another unit of length, mass or time changes u and w, and not what is left."""
+    """Units u (N,) of rows such that sizes (N, n) = u_i w_j as nearly as possible, by least squares
+    of logarithms. Another unit of length, mass or time changes u and w, but not the residual."""
     i, j = np.nonzero(sizes)
     matrix = np.zeros((len(i), sum(sizes.shape)))
     matrix[range(len(i)), i] = matrix[range(len(i)), sizes.shape[0] + j] = 1
@@ -142,7 +141,7 @@ def row_units(sizes: np.ndarray) -> np.ndarray:
 
 def finite_points(tried: Iterable[list[np.ndarray]], wanted: int,
                   cure: str) -> list[list[np.ndarray]]:
-    """The first `wanted` of the points at which everything is finite."""
+    """The first `wanted` points at which all values are finite."""
     found = list(islice((point for point in tried
                          if all(np.isfinite(part).all() for part in point)), wanted))
     if len(found) < wanted:
@@ -153,7 +152,7 @@ def finite_points(tried: Iterable[list[np.ndarray]], wanted: int,
 
 def echelon(basis: np.ndarray, scale: np.ndarray | float = 1.0) -> np.ndarray:
     """Reduced row echelon form of basis / scale: each vector has an entry 1 where all others have
-    0, which makes them readable. What is rounding is decided before the division."""
+    0. Rounding errors are removed before the division."""
     basis, scale, r = basis.copy(), np.broadcast_to(scale, basis.shape[1:]), 0
     for column in range(basis.shape[1]):
         if r == len(basis):
@@ -174,7 +173,7 @@ def echelon(basis: np.ndarray, scale: np.ndarray | float = 1.0) -> np.ndarray:
 
 
 def name_combination(row: np.ndarray, names: list[str]) -> str:
-    """Such as "d/dphi - y d/dx + x d/dy"."""
+    """A name such as "d/dphi - y d/dx + x d/dy"."""
     parts = []
     for coefficient, name in zip(row, names):
         if coefficient:

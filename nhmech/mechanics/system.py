@@ -1,33 +1,32 @@
-"""Lagrangian systems on a Lie algebroid, and what a set of constraints makes of them."""
+"""Lagrangian systems on a Lie algebroid, and constrained systems."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Protocol
 
 import casadi as ca
 import numpy as np
 
 from ..errors import REPR, InputError, MechanicsError, listed
+from ..once import cached_property
 from ..symbolic.document import Section, to_latex, to_notebook, to_text
 from .algebroid import LieAlgebroid
 from .distribution import Distribution
 from .printing import Display, constraint_sections, system_sections
 from .selection import rank_in_any_units
 
-_RANDOM = 8            # configurations at which rank is decided where the user names none
+_RANDOM = 8            # configurations at which ranks are determined if the user gives none
 _ITERATIONS = 100      # of Newton's method, which needs about six near the manifold
 
 
 @dataclass(frozen=True)
 class AuxiliaryVariables:
-    """Symbols that stand for functions of (t, q), with rates known without differentiating those
-    functions."""
+    """Symbols for functions of (t, q), with rates that need no derivative of those functions."""
 
     symbols: ca.SX  # (k,)
-    meanings: ca.SX  # (k,)
+    meanings: ca.SX  # (k,), the functions
     rates: ca.SX  # (k,), functions of symbols and v
 
 
@@ -111,7 +110,7 @@ class LagrangianSystem:
 
     def transfer(self, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX, lagrangian: ca.SX,
                  force: ca.SX) -> LagrangianSystem:
-        """Another Lagrangian on another algebroid, with this system's time, inputs, parameters."""
+        """A system with another Lagrangian and algebroid, and the same time, inputs, parameters."""
         return self.from_lagrangian(algebroid, v, a, lagrangian, force=force, t=self.t, u=self.u,
                                     theta=self.theta, u_names=self.u_names,
                                     theta_names=self.theta_names)
@@ -177,10 +176,10 @@ class LagrangianSystem:
                                  "it too")
 
 
-def _nearest_zero(evaluate: Callable[[np.ndarray], Sequence[ca.DM]],
+def nearest_zero(evaluate: Callable[[np.ndarray], Sequence[ca.DM]],
                   z: np.ndarray) -> np.ndarray | None:
-    """Where Newton's method arrives from z with the shortest steps; None where it does not.
-    `evaluate` gives the functions (k,) and their derivatives (k, len(z))."""
+    """The zero that Newton's method with shortest steps reaches from z; None if it does not
+    converge. `evaluate`: z -> functions (k,) and their derivatives (k, len(z))."""
     z = np.array(z, dtype=float)
     for _ in range(_ITERATIONS):
         value, slope = (part.full() for part in evaluate(z))
@@ -197,7 +196,7 @@ def _nearest_zero(evaluate: Callable[[np.ndarray], Sequence[ca.DM]],
 
 
 class HasConstrained(Protocol):
-    """A constrained system, or what carries one: a vehicle, a textbook system."""
+    """Anything with a constrained system: a vehicle, a textbook system, the system itself."""
 
     @property
     def constrained(self) -> ConstrainedSystem: ...
@@ -213,7 +212,7 @@ def require_constrained(value: object) -> ConstrainedSystem:
 
 @dataclass(frozen=True)
 class ConstrainedSystem:
-    """A Lagrangian system with a distribution: what every equation former and the simulator take.
+    """A Lagrangian system with a distribution, the input of equation formers and of the simulator.
 
     Attributes
     ----------
@@ -235,7 +234,7 @@ class ConstrainedSystem:
         (t, q) functions that must stay above zero for the constraints to exist, e.g. |axle x
         normal|.
     guard_names
-        What fails where a guard is not positive, in words.
+        Descriptions of the failures when a guard is not positive.
     moment
         Time [s] at which `samples` are on the manifold.
     invariant
@@ -289,11 +288,11 @@ class ConstrainedSystem:
 
     @property
     def constrained(self) -> ConstrainedSystem:
-        """Itself, so that a vehicle and a constrained system can be passed alike."""
+        """The system itself, so that functions accept vehicles and constrained systems alike."""
         return self
 
     def require_distribution(self, method: str) -> None:
-        """Raises `MechanicsError` where the motion is on a manifold in the velocities that is no
+        """Raises `MechanicsError` if the motion is on a manifold in the velocities that is not a
         distribution."""
         if self.invariant.numel():
             raise MechanicsError(f"{method} needs constraints that are linear in the velocities; "
@@ -301,7 +300,7 @@ class ConstrainedSystem:
 
     @property
     def rubbing(self) -> tuple[int, ...]:
-        """Rows whose force comes with `friction`."""
+        """Rows whose force causes `friction`."""
         if self.friction is None:
             return ()
         return tuple(sorted(set(ca.sparsify(self.friction).sparsity().get_col())))
@@ -342,22 +341,22 @@ class ConstrainedSystem:
 
     def nearest(self, q: np.ndarray, t: float = 0.0) -> np.ndarray | None:
         """The configuration (nq,) on the holonomic manifold that Newton's method reaches from q by
-        the shortest steps; None where it does not arrive."""
-        return _nearest_zero(lambda q: self._holonomic(t, q, self.parameters), q)
+        the shortest steps; None if it does not converge."""
+        return nearest_zero(lambda q: self._holonomic(t, q, self.parameters), q)
 
     def nearest_state(self, q: np.ndarray, v: np.ndarray,
                       t: float = 0.0) -> tuple[np.ndarray, np.ndarray] | None:
         """The state (q, v) with `invariant` = 0 that Newton's method reaches from another by the
-        shortest steps; None where it does not arrive."""
+        shortest steps; None if it does not converge."""
         nq = self.system.algebroid.nq
-        z = _nearest_zero(lambda z: self.invariant_function(t, z[:nq], z[nq:], self.parameters),
+        z = nearest_zero(lambda z: self.invariant_function(t, z[:nq], z[nq:], self.parameters),
                           np.concatenate([q, v]))
         return None if z is None else (z[:nq], z[nq:])
 
     @cached_property
     def invariant_function(self) -> ca.Function:
-        """(t, q, v, theta) -> `invariant` and what vanishes on the embedded manifold, and their
-        derivatives by (q, v)."""
+        """(t, q, v, theta) -> `invariant` and the functions that vanish on the embedded manifold,
+        and their derivatives by (q, v)."""
         s = self.system
         functions = ca.vertcat(self.invariant, s.algebroid.embedding(s.q))
         slope = ca.jacobian(functions, ca.vertcat(s.q, s.v))
@@ -365,8 +364,8 @@ class ConstrainedSystem:
 
     @cached_property
     def _holonomic(self) -> ca.Function:
-        """(t, q, theta) -> phi and what vanishes on the embedded manifold, (k,), and its
-        derivatives (k, nq)."""
+        """(t, q, theta) -> phi and the functions that vanish on the embedded manifold, (k,), and
+        their derivatives (k, nq)."""
         s = self.system
         functions = ca.vertcat(self.distribution.phi, s.algebroid.embedding(s.q))
         slope = ca.jacobian(functions, s.q)
@@ -374,11 +373,11 @@ class ConstrainedSystem:
 
     @property
     def fibre_scales(self) -> np.ndarray:
-        """`scales`, or ones where there are none, (nv,)."""
+        """`scales`, or ones if there are none, (nv,)."""
         return np.ones(self.system.algebroid.nv) if self.scales is None else self.scales
 
     def flow_function(self) -> ca.Function:
-        """(t, q, v, theta) -> what A v + b leaves out, `Distribution.flow` (m,)."""
+        """(t, q, v, theta) -> `Distribution.flow` (m,), the nonlinear part of the rows."""
         s, d = self.system, self.distribution
         flow = ca.SX(d.m, 1) if d.flow is None else d.flow
         return ca.Function("flow", [s.t, s.q, s.v, s.theta],

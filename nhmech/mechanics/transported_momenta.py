@@ -1,4 +1,4 @@
-"""Stability of steady motions whose momenta are not constant, but carried along with the shape."""
+"""Stability of steady motions whose momenta are not constant, but functions of the shape."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..errors import MechanicsError
 from .nonholonomic_connection import NonholonomicConnection, nonholonomic_connection
 from .symmetry import Symmetry
 
-PURE = 1e-9        # relative: terms of the momentum equation that are no transport
-STEADY = 1e-8      # of what pushes the shape, relative to its slope
+PURE = 1e-9        # relative tolerance of terms in the momentum equation other than transport
+STEADY = 1e-8      # tolerance of the force on the shape, relative to its slope
 
 
 def shape_stability(symmetry: Symmetry, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -79,7 +79,7 @@ def _require_transport(symmetry: Symmetry, check: ca.Function, n: int, momenta: 
 
 def _momenta(symmetry: Symmetry, made: NonholonomicConnection, v: np.ndarray,
              q: np.ndarray) -> np.ndarray:
-    """p at (q, v). Raises `MechanicsError` where the shape moves."""
+    """p at (q, v). Raises `MechanicsError` if the shape moves."""
     system, theta = symmetry.constrained.system, symmetry.constrained.parameters
     evaluate = ca.Function("p", [system.q, system.v, system.theta],
                            [ca.densify(made.vertical.T @ system.momentum)])

@@ -21,11 +21,11 @@ from .system import ConstrainedSystem, HasConstrained, require_constrained
 def vakonomic(constrained: HasConstrained) -> ConstrainedSystem:
     """The variational problem among curves that satisfy the constraints.
 
-    The Lagrangian L + lambda . (A v + b) without rows, lambda being fibre coordinates with their
-    own rates: their initial values select one of the motions through a state. Motions are those of
-    Lagrange and d'Alembert where lambda . B(E_a, v) = 0 for all a, B the curvature of the
-    constraints: always for holonomic ones, for one lambda where a rolling disk is upright, and for
-    none where z' = y x'. With L = T they are geodesics of sub-Riemannian geometry. Sources: Kozlov,
+    Its Lagrangian is L + lambda . (A v + b), without rows. The lambda are fibre coordinates with
+    their own rates; their initial values select one of the motions through a state. A motion is
+    also one of Lagrange and d'Alembert if lambda . B(E_a, v) = 0 for all a, B the curvature of the
+    constraints: always for holonomic ones, for one lambda if a rolling disk is upright, and for
+    none if z' = y x'. With L = T they are geodesics of sub-Riemannian geometry. Sources: Kozlov,
     Moscow University Mechanics Bulletin 37 (1982) 27; Lewis and Murray, International Journal of
     Non-Linear Mechanics 30 (1995) 793; Cardin and Favretti, Journal of Geometry and Physics 18
     (1996) 295.

@@ -22,7 +22,7 @@ Scalar = Callable[["Symbols"], ca.SX]
 
 
 class UnknownNameError(MechanicsError, AttributeError):
-    """A system has nothing of that name."""
+    """A name that the system does not have."""
 
 
 class NamedSymbols(SimpleNamespace):
@@ -39,7 +39,7 @@ class NamedSymbols(SimpleNamespace):
 
 @dataclass(frozen=True)
 class Symbols:
-    """What an expression may be made of: `s.q.x`, `s.v.x`, `s.p.m`, `s.u.f` by name, and `s.t`.
+    """The named symbols of a system: `s.q.x`, `s.v.x`, `s.p.m`, `s.u.f`, and time `s.t`.
 
     A fibre coordinate x' that is the rate of x is called `s.v.x`. `s.rate(f)` is df/dt of a
     function of (t, q).
@@ -84,7 +84,7 @@ def lagrangian_system(space: LieAlgebroid, lagrangian: Scalar, *, parameters: Se
     MechanicsError
         For a force on an unknown coordinate.
     InputError
-        For names that are there twice, and parameters and inputs that Python cannot name.
+        For repeated names, and names of parameters and inputs that are not Python identifiers.
 
     Examples
     --------
@@ -178,10 +178,10 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
 
 
 def _read_scalar(what: str, value: object) -> ca.SX:
-    """What a function of the caller's answers, one expression. Raises `MechanicsError`."""
+    """The value of a caller's function as one expression. Raises `MechanicsError` otherwise."""
     try:
         found = ca.SX(value)
-    except NotImplementedError:      # CasADi's word for a wrong type
+    except NotImplementedError:      # CasADi's error for a wrong type
         found = ca.SX(0, 0)
     if found.shape != (1, 1):
         raise MechanicsError(f"{what} must be a CasADi expression or a number, not {show(value)}")
@@ -189,7 +189,7 @@ def _read_scalar(what: str, value: object) -> ca.SX:
 
 
 def check_names(kind: str, names: Sequence[str]) -> None:
-    """Raises `InputError` where a name is there twice."""
+    """Raises `InputError` if a name occurs twice."""
     twice = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
     if twice:
         raise InputError(f"{kind} {listed(names)}: {twice[0]!r} is given twice")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from ..once import cached_property
 from .estimate import Estimate
 from .planar import across, rotate
 from .replay import Replay, Track, Wiring

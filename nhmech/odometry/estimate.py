@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .planar import across, rotate, wrap
+from ..attitude import wrap
+from .planar import across, rotate
 from .replay import Track
 
 ITERATIONS = 15

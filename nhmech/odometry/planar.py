@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..attitude import wrap
+
 SMALL = 1e-4      # [rad] of turning, below which series stand for quotients
 
 
@@ -21,11 +23,6 @@ def rotate(yaw: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 def across(vectors: np.ndarray) -> np.ndarray:
     """Vectors (..., 2) turned by a right angle."""
     return np.stack([-vectors[..., 1], vectors[..., 0]], -1)
-
-
-def wrap(angle: np.ndarray) -> np.ndarray:
-    """The angle in [-pi, pi)."""
-    return (angle + np.pi) % (2 * np.pi) - np.pi
 
 
 def relative(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation, Slerp
 
 from ..errors import InputError
+from ..once import cached_property
 from .planar import integrate, join_halves
 from .rolling import Rolling, Rows
 from .samples import JointSamples, PoseSamples

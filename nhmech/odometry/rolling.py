@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 import pinocchio as pin
 
 from ..errors import InputError, listed
+from ..once import cached_property
 from ..vehicle.contact import Contact
 from ..vehicle.vehicle import Vehicle
 

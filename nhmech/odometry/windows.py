@@ -88,7 +88,7 @@ def cut(t: np.ndarray, rolled: np.ndarray, poses: np.ndarray, duration: float, l
     left = slope * (at[:, -1] - at[:, 0])[:, None]
     left[:, :2] = rotate(-told[:, n // 2, 2], left[:, :2])
     way = np.linalg.norm(np.diff(made[..., :2], axis=1), axis=2).sum(1)
-    judged = ~((at[:, :1] < blind[:, 1]) & (at[:, -1:] > blind[:, 0])).any(1)
+    judged = ~np.any((at[:, :1] < blind[:, 1]) & (at[:, -1:] > blind[:, 0]), axis=1)
     kept = left[judged] if judged.any() else left
     usual = np.median(kept, 0)
     noise = 1.4826 * np.median(np.abs(kept - usual), 0)

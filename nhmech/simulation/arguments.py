@@ -1,4 +1,4 @@
-"""What a user gives to a simulator, checked before anything runs."""
+"""Checks the arguments of a simulator before anything runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from ..checks import as_number, is_finite, read_array, read_count, read_number, 
 from ..errors import InputError, did_you_mean, listed
 from .callbacks import check_callable
 
-# of one run: a year and a half at a microsecond each; beyond 2^53 the clock would stand still
+# steps of one run, at most: a year and a half at a microsecond each; beyond 2^53 the clock would
+# stop
 MOST_STEPS = 5e13
 
 
@@ -44,7 +45,7 @@ def read_speeds(xi: object, names: Sequence[str], v_names: Sequence[str]) -> dic
 
 
 def check_run(duration: object, dt: float, every: object, progress: object, save: object) -> None:
-    """Raises `InputError` for arguments of `Simulator.run` that it cannot take."""
+    """Raises `InputError` for invalid arguments of `Simulator.run`."""
     steps = read_number("duration", duration, "a time in seconds, 0 or more",
                         least=0.0) / dt
     if steps > MOST_STEPS:

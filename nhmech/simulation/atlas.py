@@ -1,5 +1,5 @@
-"""The charts of a run, each its equations in one frame with what steps them; and which of them
-serves where."""
+"""The charts of a run (equations of motion in one choice of independent speeds, with their step
+functions), and the choice among them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
 from ..compile.adaptive import Adaptive, compile_adaptive
-from ..compile.bounding import Bounding
 from ..compile.loop import Loop, LoopCode, LoopSource, loop_source
+from ..compile.loop_bounds import Bounding
 from ..errors import REPR, NhmechError, listed
 from ..mechanics.equations import Equations
+from ..once import cached_property, once
 from ..symbolic.buffered import Buffered
 from ..urdf.description import JointLimits
 from .bounds import Bounds
@@ -30,25 +30,24 @@ from .integration.integrators import (
     python_step,
     rate_function,
     reading_function,
-    settling,
+    settle_function,
 )
 from .integration.schemes import Scheme
 from .inverse_dynamics import InverseDynamics
 from .moment import Moment
-from .once import once
 from .simulated import Simulated
 from .state_vector import StateVector
 
-GOOD = 0.25      # a chart that is to serve around a place has this least pivot margin there
-FAIR = 0.12      # one that is there is moved to from this on: next to POOR it would soon be left
+GOOD = 0.25      # a chart made for a place has at least this pivot margin there
+FAIR = 0.12      # an existing chart is used from this margin on; near POOR it would soon be left
 
 Place = tuple[float, np.ndarray]     # time [s] and configuration
 
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """Equations in one frame, with the integrator's step, the projection and the inverse dynamics
-    made from them."""
+    """The equations of motion in one frame, with the step, the projection and the inverse dynamics
+    that are built from them."""
 
     equations: Equations
     limits: Mapping[str, JointLimits]
@@ -67,7 +66,7 @@ class Chart:
 
     @cached_property
     def advance(self) -> Advance:
-        """One step, called from Python."""
+        """One step, for calls from Python."""
         return python_step(self.equations, self.scheme, self.kinematic,
                            None if self.scheme.method else self._adaptive)
 
@@ -78,9 +77,9 @@ class Chart:
                                 len(self.state_vector.angle_slots()), self._margins)
 
     def loop(self, build: bool) -> Loop | None:
-        """The step loop in C, built here and now, or in the background, where it is None until it
-        is there; None without a compiler. (That of DOP853, whose steps are others in Python, is
-        always waited for.)"""
+        """The step loop in C. If `build` is set it is compiled now, else in the background, and is
+        None until it is ready; None without a compiler. (That of DOP853 is always compiled now,
+        because its steps in Python differ.)"""
         if self.scheme.method is None:
             return None if self._adaptive is None else self._adaptive.loop
         return self._code.loop(build)
@@ -93,7 +92,7 @@ class Chart:
 
     @property
     def asks(self) -> bool:
-        """Whether its loop asks the controller itself."""
+        """Whether its loop evaluates the controller itself."""
         return self.feedback is not None and self.scheme.method is not None
 
     @cached_property
@@ -120,15 +119,15 @@ class Chart:
         return self.state_vector.assemble(q, np.zeros(self.state_vector.nxi))
 
     def margin(self, t: float, x: np.ndarray, theta: np.ndarray) -> float:
-        """The frame's margin at x, of another sign on the other side of a singularity; NaN counts
-        as none."""
+        """The margin of the frame at x, whose sign differs on the two sides of a singularity; zero
+        if it is NaN."""
         value = float(self.project(t, x, theta)[3][1])
         return value if np.isfinite(value) else 0.0
 
 
 def _ends(equations: Equations) -> tuple[ca.Function, ca.Function]:
-    """What follows a step in C: `settle` and `read` of `loop_source`."""
-    return settling(equations), reading_function(equations)
+    """`settle` and `read` of `loop_source`."""
+    return settle_function(equations), reading_function(equations)
 
 
 @once
@@ -140,7 +139,7 @@ def _loop_source(equations: Equations, scheme: Scheme, kinematic: bool,
 @once
 def _controlled_source(law: ca.Function, equations: Equations, scheme: Scheme, kinematic: bool,
                        margins: Bounding) -> LoopSource:
-    """The source, cached with the law."""
+    """The source of a loop with a controller, cached with its law."""
     control = feedback_function(law, equations)
     return _write_loop(equations, scheme, kinematic, margins, control)
 
@@ -154,12 +153,12 @@ def _write_loop(equations: Equations, scheme: Scheme, kinematic: bool, margins: 
 
 
 class Atlas:
-    """The `charts` that a run has used so far, the `primary` one, which names the independent
-    speeds of the run, and the present `chart`.
+    """The `charts` that a run has used so far, among them the `primary` one, whose independent
+    speeds the run records, and the present `chart`.
 
-    All describe the same motion, each by other rows and independent speeds; where the speeds of a
-    chart become singular, the run changes to another. `side` is the sign of its margin: beyond a
-    singularity the chart is valid again, but no step may cross it.
+    All charts describe the same motion by different rows and independent speeds. Where the speeds
+    of a chart become singular, the run changes to another chart. `side` is the sign of the present
+    chart's margin: beyond the singularity the chart is valid again, but no step may cross it.
     """
 
     def __init__(self, simulated: Simulated, scheme: Scheme, kinematic: bool, bounds: Bounds,
@@ -175,8 +174,8 @@ class Atlas:
         return f"<Atlas of {len(self.charts)} charts, now {self.chart!r}>"
 
     def start(self, moment: Moment) -> None:
-        """Puts a moment with a configuration and no speeds into the primary chart, or into another
-        one where that is bad. Raises as `change` does."""
+        """Starts at the configuration of a moment, at rest, in the primary chart, or in another one
+        if that is nearly singular there. Raises as `change` does."""
         self.chart = self.primary
         moment.x[...] = self.chart.at_rest(moment.q)
         margin = self.chart.margin(moment.t, moment.x, self._simulated.theta)
@@ -185,7 +184,7 @@ class Atlas:
             self.change(moment)
 
     def resume(self, moment: Moment) -> None:
-        """Puts a moment with a configuration and velocities into a regular chart. Raises as
+        """Starts at the configuration and velocities of a moment, in a regular chart. Raises as
         `change` does."""
         chart = self.chart
         moment.x[...] = chart.state_vector.assemble(moment.q, moment.v[chart.speeds],
@@ -196,14 +195,14 @@ class Atlas:
             self.change(moment)
 
     def use(self, scheme: Scheme) -> None:
-        """Goes on with another scheme, in the same charts."""
+        """Continues with another scheme, in the same charts."""
         place = self.charts.index(self.chart)
         self.charts[:] = [replace(chart, scheme=scheme) for chart in self.charts]
         self.primary, self.chart = self.charts[0], self.charts[place]
 
     def change(self, moment: Moment, end: Place | None = None) -> None:
-        """Moves to a chart that is regular here and at `end`, after the next step. The motion stays
-        the same.
+        """Changes to a chart that is regular at this moment and at `end`, the place after the next
+        step. The motion does not change.
         """
         here = moment.t, moment.q
         ends = [here] if end is None else [here, end]
@@ -211,16 +210,17 @@ class Atlas:
         if self._quality(best, ends) < FAIR:
             best = self._make(*ends[-1])
             if not self._quality(best, ends) > 0:
-                raise self._simulated.rank_error(*ends[-1],
-                                                 f"within a step from t = {moment.t:.6g} s")
+                t, q = ends[-1]
+                where = f"within a step from t = {moment.t:.6g} s"
+                raise self._simulated.rank_error(t, q, where)
         moment.x[...] = best.state_vector.assemble(moment.q, moment.v[best.speeds], near=moment.x)
         self.chart = best
         self.side = float(np.sign(best.margin(moment.t, moment.x, self._simulated.theta)))
 
     def cover(self, places: Sequence[np.ndarray], most: float = np.inf) -> None:
-        """Makes charts, `most` at most, until one is well conditioned at each configuration (nq,),
-        the worst first, so that a run need not make them. Configurations at which the constraints
-        lose rank are skipped."""
+        """Makes charts in advance, at most `most`, until each of the configurations (nq,) has one
+        that is well conditioned there; the worst configuration comes first. Configurations at which
+        the constraints lose rank are skipped."""
         ends = [[(0.0, q)] for q in places]
         served = np.array([max(self._quality(chart, end) for chart in self.charts) for end in ends])
         while served.min(initial=GOOD) < GOOD and len(self.charts) < most:
@@ -230,19 +230,19 @@ class Atlas:
                 if self._quality(chart, ends[worst]) > served[worst]:
                     self.charts.append(chart)
                     served = np.maximum(served, [self._quality(chart, end) for end in ends])
-            served[worst] = np.inf       # there is no better one
+            served[worst] = np.inf       # no chart is better there
 
     def cover_range(self, most: float = np.inf) -> None:
-        """Covers a vehicle all over its range, and any system at the samples at which its equations
-        are chosen."""
+        """Covers the whole range of configurations of a vehicle, and the samples of any other
+        system."""
         vehicle = self._simulated.vehicle
         self.cover([*self._simulated.constrained.configurations,
                     *([] if vehicle is None else far_configurations(vehicle))], most)
 
     def compile(self, wait: bool) -> None:
-        """Has the code of a step built in all charts, now or in the background, and makes there
-        what follows the commands that were given in any."""
-        for build in (False, True)[:1 + wait]:       # all begin, then each is waited for
+        """Compiles the loop of each chart, now or in the background, and prepares each for the
+        commands that any of them has been given."""
+        for build in (False, True)[:1 + wait]:       # starts all builds, then waits for each
             for chart in self.charts:
                 chart.loop(build)
         for chart in self.charts:
@@ -251,8 +251,8 @@ class Atlas:
                 chart.inverse_dynamics.learn(other.inverse_dynamics)
 
     def _make(self, t: float, q: np.ndarray) -> Chart:
-        """A new chart, with rows and speeds chosen at a place; logs it, because it takes a
-        while."""
+        """A new chart, with rows and independent speeds chosen at a place. Logs a message, because
+        this takes some time."""
         logging.getLogger("nhmech").warning(
             "t = %.6g s: the speeds %s are becoming singular; deriving the equations in others "
             "(chart %d of this run)", t, listed(self.chart.equations.names, REPR),
@@ -262,6 +262,6 @@ class Atlas:
         return chart
 
     def _quality(self, chart: Chart, ends: Sequence[Place]) -> float:
-        """Least margin of a chart at some places; zero where a singularity lies between them."""
+        """The least margin of a chart at some places; zero if a singularity lies between them."""
         margins = [chart.margin(t, chart.at_rest(q), self._simulated.theta) for t, q in ends]
         return min(np.abs(margins)) if len(set(np.sign(margins))) == 1 else 0.0

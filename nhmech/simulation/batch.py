@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -16,6 +15,7 @@ from ..compile.status import Status
 from ..ctrl_c import hear_ctrl_c
 from ..errors import SimulationError
 from ..mechanics.system import HasConstrained
+from ..once import cached_property
 from .arguments import read_period
 from .batch_input import (
     Policy,
@@ -38,9 +38,9 @@ from .runs.limit_spans import LimitColumns, LimitSpan
 from .runs.recorder import check_size
 from .simulated import Simulated
 
-# instructions times cases between two looks at Ctrl-C: about a quarter of a second
+# instructions times cases between two checks for Ctrl-C: about a quarter of a second
 SLICE = 500_000_000
-SHARE = 1_000_000        # instructions times cases that are worth a further thread
+SHARE = 1_000_000        # instructions times cases from which another thread pays
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -288,8 +288,8 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
 
 
 class _Run:
-    """A batch that is being made. `u`: (count, nu), (periods, count, nu) or a policy. `period`:
-    steps in a control period."""
+    """A batch while it is computed. `u`: (count, nu), (periods, count, nu) or a policy. `period`:
+    number of steps in a control period."""
 
     def __init__(self, made: Stepper, x0: np.ndarray, u: np.ndarray | Policy, theta: np.ndarray,
                  dt: float, steps: int, period: int, every: int):
@@ -304,14 +304,14 @@ class _Run:
         self.state = start_cases(made, x0, theta, first)
         self.moments = np.append(np.arange(0, steps, every), steps)
         self.record = np.empty((len(self.moments), made.state_vector.nx, self.state.room))
-        # what a policy has answered last, and at each moment of the record
+        # the latest inputs of a policy, and those at each recorded moment
         self.command = np.zeros((len(x0), len(made.names["u"]))) if callable(u) else u
         self.held = np.zeros((len(self.moments), *self.command.shape)) if callable(u) else u
         self._asked = 0
 
     def advance(self, threads: int | None, most: int) -> None:
-        """Steps until the end, or until every case has stopped; at most so many between two looks
-        at Ctrl-C."""
+        """Steps until the end, or until every case has stopped; at most `most` steps between two
+        checks for Ctrl-C."""
         state, runner, k = self.state, self.made.runner, 0
         stretch = min(self.period if callable(self.u) else self.steps, most)
         parts = _parts(threads, self.made, state.count * stretch, state.room)
@@ -326,11 +326,11 @@ class _Run:
                                hold=self.period, every=self.every, record=self.record,
                                spread=spread, parts=parts)
                     k += n
-        # the last state; and what is left, where every case has stopped
+        # the last state; if every case has stopped, it also fills the remaining rows
         self.record[self._row(k):] = state.x
 
     def batch(self, stop: int) -> Batch:
-        """What was recorded until step `stop`."""
+        """The record until step `stop`."""
         rows = self._row(stop)
         moments = np.append(self.moments[:rows], stop)
         record = self.record[:rows + 1]
@@ -359,7 +359,7 @@ class _Run:
     def _inputs(self, moments: np.ndarray) -> np.ndarray:
         rows = len(moments)
         if callable(self.u):
-            # what is left, where every case has stopped
+            # if every case has stopped, the remaining rows too
             self.held[self._asked:rows] = self.command
             return self.held[:rows].swapaxes(0, 1)
         if self.made.control is not None:
@@ -380,7 +380,7 @@ class _Run:
 
 
 def _parts(threads: int | None, made: Stepper, steps: int, room: int) -> int:
-    """How many threads share the cases in one call of so many steps."""
+    """Number of threads that share the cases in one call of so many steps."""
     if threads is None:
         affinity = getattr(os, "sched_getaffinity", None)
         cores = os.cpu_count() or 1 if affinity is None else len(affinity(0))

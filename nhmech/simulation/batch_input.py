@@ -1,5 +1,5 @@
-"""What goes into a batch: arrays of the right shapes, cases on their constraints, answers of a
-policy."""
+"""The inputs of a batch: arrays are checked, cases are put on their constraints, and policies are
+called."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 from ..checks import as_items, read_time
 from ..compile.gpu import Kernel, compile_kernel
 from ..compile.lanes import Lanes, LaneState, compile_lanes
-from ..compile.mapped import Mapped
+from ..compile.mapped_lanes import MappedLanes
 from ..compile.status import Status
 from ..errors import CompileError, InputError, NhmechError, SimulationError, listed
 from ..mechanics.equations import Equations
@@ -44,7 +44,7 @@ def start_states(constrained: HasConstrained, poses: Iterable[Any], *,
                  xi: Mapping[str, float] | Sequence[float] | None = None) -> np.ndarray:
     """Initial states x0 (N, nx) for `simulate_batch`.
 
-    They are given by what `Simulator.reset` takes.
+    The arguments are those of `Simulator.reset`.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def read_rows(name: str, value: object, shapes: list[tuple[int | None, ...]],
 
 
 def read_inputs(u: object, count: int, periods: int, names: tuple[str, ...]) -> np.ndarray:
-    """(count, nu) held all the time, or (periods, count, nu). Raises `InputError`."""
+    """Inputs as (count, nu), constant in time, or (periods, count, nu). Raises `InputError`."""
     nu = len(names)
     if u is None:
         return np.zeros((count, nu))
@@ -101,7 +101,7 @@ def read_inputs(u: object, count: int, periods: int, names: tuple[str, ...]) -> 
 
 
 def read_steps(duration: object, dt: float) -> int:
-    """Steps of dt [s] in a duration [s]. Raises `InputError` for a part of one."""
+    """Number of steps of dt [s] in a duration [s]. Raises `InputError` unless it is an integer."""
     time = read_time("duration", duration)
     steps = round(time / dt)
     if steps < 1 or abs(steps * dt - time) > 1e-9 * time:
@@ -111,8 +111,8 @@ def read_steps(duration: object, dt: float) -> int:
 
 def check_feedback(law: Feedback | None, constrained: HasConstrained, references: object,
                    period: int) -> None:
-    """Raises `InputError` for references of nothing, a law of something else, and one that is not
-    asked at each step."""
+    """Raises `InputError` for references without a law, for a law made for another system, and for
+    a control period other than dt."""
     if law is None and references is not None:
         raise InputError("references= belong to a Feedback: give one as u")
     if law is not None and period != 1:
@@ -123,8 +123,8 @@ def check_feedback(law: Feedback | None, constrained: HasConstrained, references
 
 
 def check_integrator(simulated: Simulated, integrator: str, u: object) -> None:
-    """Says where the integrator of a batch is there to keep what the motion does not keep. Raises
-    `InputError` where it does not take the motion."""
+    """Logs a notice if the integrator is meant to conserve what the motion does not conserve.
+    Raises `InputError` if the integrator does not support the motion."""
     notice = check_scheme(SCHEMES[integrator], simulated, driven=u is not None, kinematic=False)
     if notice is not None:
         logging.getLogger("nhmech").info("%s", notice)
@@ -132,8 +132,9 @@ def check_integrator(simulated: Simulated, integrator: str, u: object) -> None:
 
 def start_cases(made: Stepper, x0: np.ndarray, theta: np.ndarray,
                 u: np.ndarray | None = None) -> LaneState:
-    """The cases on their constraints, by a step of no duration with the inputs u (count, nu), for
-    a law may know no answer to others. Raises `InputError` for cases that are not near them."""
+    """The cases, projected onto their constraints by a step of length zero with the inputs u
+    (count, nu). (A law may be undefined for other inputs.) Raises `InputError` for cases far from
+    their constraints."""
     state = LaneState.of(x0, made.runner.width)
     if u is None:
         u = np.zeros((len(x0), made.step.size1_in(2)))
@@ -152,8 +153,8 @@ def start_cases(made: Stepper, x0: np.ndarray, theta: np.ndarray,
 
 
 def ask_policy(policy: Policy, t: float, x: np.ndarray, nu: int) -> np.ndarray:
-    """The policy's answer, (N, nu); a case whose numbers are not finite stops. Raises
-    `SimulationError` for errors and shapes."""
+    """The inputs (N, nu) that a policy returns; a case with inputs that are not finite stops.
+    Raises `SimulationError` if the policy fails, and for a wrong shape."""
     who = f"policy {controller_name(policy)}"
     try:
         answer = policy(t, x)
@@ -182,14 +183,14 @@ def _align(array: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Stepper:
-    """A system with its step ready to run on many cases; `cost` in instructions of one step."""
+    """A system with a compiled step for many cases; `cost`: instructions of one step."""
 
     simulated: Simulated
     equations: Equations
     state_vector: StateVector
     step: ca.Function
     cost: int
-    runner: Lanes | Mapped | Kernel
+    runner: Lanes | MappedLanes | Kernel
     bounds: Bounds
     control: ca.Function | None = None       # (t, x, references, theta) -> u, where a law drives
 
@@ -198,14 +199,15 @@ class Stepper:
 
     @property
     def names(self) -> dict[str, tuple[str, ...]]:
-        """Of the columns of x, of xi (its last ones), of u and of theta."""
+        """Names of the columns of x, of xi (the last columns of x), of u and of theta."""
         system, xi = self.simulated.constrained.system, self.equations.names
         return {"x": self.state_vector.names(xi), "xi": xi, "u": system.u_names,
                 "theta": system.theta_names}
 
 
 def _cost(advance: ca.Function, equations: Equations, scheme: Scheme) -> int:
-    """Operations of one step; where it is made of calls, those of its rates and the projection."""
+    """Number of operations in one step; if the step consists of calls, that of its rates and its
+    projection."""
     if advance.is_a("SXFunction"):
         return advance.n_instructions()
     assert scheme.method is not None, "of steps that are their user's"
@@ -216,10 +218,10 @@ def _cost(advance: ca.Function, equations: Equations, scheme: Scheme) -> int:
 def stepper(constrained: HasConstrained, device: str = "cpu", on_limit: str = "stop",
             on_fall: str = "stop", integrator: str = "rk4",
             law: ca.Function | None = None) -> Stepper:
-    """Made once for each system, device ("cpu" or "gpu"), choice of bounds, integrator and law of a
-    `Feedback`; the last `KEPT` of them are kept, with their systems.
+    """The `Stepper` of a system, device ("cpu" or "gpu"), choice of bounds, integrator and law. The
+    last `KEPT` of them are cached, with their systems.
 
-    With a law the references take the place of u in the step.
+    With a law, the step has the references in place of u.
     """
     key = id(constrained), device, on_limit, on_fall, integrator, law
     made = _kept.get(key)
@@ -232,14 +234,14 @@ def stepper(constrained: HasConstrained, device: str = "cpu", on_limit: str = "s
         bounded = None if margins is None else (margins, [bound.status for bound in bounds.found])
         steps = []
         for make, name in ((advance_function, "nhmech_step"),
-                           (keeping_advance_function, "nhmech_swift"))[:1 + (device == "cpu")]:
+                           (keeping_advance_function, "nhmech_swift")):
             advance = make(equations, scheme.method)
             if advance is not None:
-                advance = advance if control is None else _asking(advance, control)
+                advance = advance if control is None else _with_control(advance, control)
                 steps.append(step_function(advance, bounded, name))
                 cost = _cost(advance, equations, scheme)
         step = steps[0]
-        runner = compile_kernel(step, cost) if device == "gpu" else _runner(*steps)
+        runner = compile_kernel(cost, *steps) if device == "gpu" else _runner(*steps)
         made = _kept[key] = Stepper(simulated, equations, StateVector.of(equations), step, cost,
                                     runner, bounds, control)
         if key[0] not in _watched:       # a wrapper that `Simulated` does not hold may go
@@ -250,9 +252,9 @@ def stepper(constrained: HasConstrained, device: str = "cpu", on_limit: str = "s
     return made
 
 
-KEPT = 64       # a sweep over vehicles must not fill the memory
+KEPT = 64       # so that a sweep over vehicles does not fill the memory
 _kept: dict[tuple[int, str, str, str, str, ca.Function | None], Stepper] = {}
-_watched: set[int] = set()      # id of each system that is forgotten when it goes
+_watched: set[int] = set()      # ids of systems whose steppers are dropped with them
 
 
 def _forget(system: int) -> None:
@@ -261,8 +263,8 @@ def _forget(system: int) -> None:
         _kept.pop(key, None)
 
 
-def _asking(advance: ca.Function, control: ca.Function) -> ca.Function:
-    """A step (t, x, references, theta, dt) -> ... that begins with the controller's inputs."""
+def _with_control(advance: ca.Function, control: ca.Function) -> ca.Function:
+    """A step (t, x, references, theta, dt) -> ... that first evaluates the controller."""
     symbolic = advance.is_a("SXFunction")
     t, x, u, theta, dt = advance.sx_in() if symbolic else advance.mx_in()
     references = type(t).sym("references", control.size1_in(2))
@@ -272,7 +274,7 @@ def _asking(advance: ca.Function, control: ca.Function) -> ca.Function:
                        advance.call([t, x, held, theta, dt]), {"cse": True} if symbolic else {})
 
 
-def _runner(step: ca.Function, swift: ca.Function | None = None) -> Lanes | Mapped:
+def _runner(step: ca.Function, swift: ca.Function | None = None) -> Lanes | MappedLanes:
     log = logging.getLogger("nhmech")
     try:
         lanes = compile_lanes(step, swift)
@@ -283,4 +285,4 @@ def _runner(step: ca.Function, swift: ca.Function | None = None) -> Lanes | Mapp
     except CompileError as error:
         log.warning("no C++ on vectors: batches run in CasADi's virtual machine, a hundred times "
                     "slower or more. %s", str(error)[:300])
-    return Mapped(step)
+    return MappedLanes(step)

@@ -1,5 +1,5 @@
-"""What a run must not pass: limits of joints that nothing drives, the ground, and the loads at
-which wheels leave it."""
+"""The bounds of a run: limits of joints that are not driven, the ground, and the loads at which
+wheels lift off."""
 
 from __future__ import annotations
 
@@ -12,49 +12,49 @@ import numpy as np
 from ..checks import read_word
 from ..compile.status import Status
 from ..mechanics.equations import Equations
+from ..once import once
 from ..symbolic.buffered import Buffered
 from ..urdf.notice import Notice
 from ..vehicle.clearance import clearance
 from ..vehicle.vehicle import Vehicle
-from .contact.grip import RollingBound
-from .contact.lifted import LiftOffBound
+from .contact.lift_off import LiftOffBound
+from .contact.rolling_bound import RollingBound
 from .integration.integrators import rate_function
-from .once import once
 from .simulated import Simulated
 from .state import State
 from .state_vector import StateVector
 
 ON_BOUND = ("stop", "warn", "ignore")     # values of `on_limit`, `on_fall` and `on_lift`
 ON_FALL = (*ON_BOUND, "go-on")            # and, of a run, of `on_fall`
-# [rad, m] that a bound is passed by before it counts: a run may begin on one, up to rounding
+# a bound counts as crossed when it is exceeded by this [rad, m], so that a run may begin on it
 ROUNDING = 1e-9
-NEVER = 1e-300      # a margin shrinks no slower
+NEVER = 1e-300      # the least rate at which a margin shrinks
 
 
 @dataclass(frozen=True)
 class Bound:
-    """Something that must not be passed."""
+    """One quantity whose margin must stay positive."""
 
     name: str  # as in `trajectory.events`, and in `trajectory.stop` where it ends the run
     terminal: bool  # whether it ends a run
     status: Status  # LIMIT, GROUNDED or LIFTED
 
     def is_crossed(self, before: float, after: float) -> bool:
-        """Whether it was passed between two margins."""
+        """Whether it was crossed between two values of its margin."""
         return before > 0 >= after
 
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """The bounds of a system, with how far it is from each of them."""
+    """The bounds of a system, and the functions of their margins."""
 
     found: tuple[Bound, ...]
     margins: ca.Function  # (t, q) -> distances (m,) [rad, m] from the first bounds, negative beyond
-    notices: tuple[Notice, ...] = ()  # about what is not watched
-    # what knows the other ones [N]: of the forces of the ground
+    notices: tuple[Notice, ...] = ()  # about parts that are not watched
+    # the bounds on the forces of the ground [N], which come last
     support: LiftOffBound | RollingBound | None = None
-    # (n,) on which side of each bound a run is; compiled code, which reads them, takes no step to
-    # the other one
+    # (n,) the side of each bound on which the run is; compiled code reads them, and takes no step
+    # to the other side
     signs: np.ndarray = field(init=False)
     _read: Buffered = field(init=False)
 
@@ -70,14 +70,14 @@ class Bounds:
 
     @property
     def split(self) -> np.ndarray:
-        """The `split` of the support, for compiled code, (k,)."""
+        """`split` of the bounds on forces, for compiled code, (k,)."""
         return np.zeros(0) if self.support is None else self.support.split
 
     @classmethod
     def of(cls, simulated: Simulated, on_limit: str = "stop", on_fall: str = "stop",
            on_lift: str = "ignore", grip: RollingBound | None = None) -> Bounds:
-        """The bounds of a vehicle; other systems have none. With `grip`, wheels may slide and lift.
-        Raises `InputError` for a word that is not in `ON_BOUND`."""
+        """The bounds of a vehicle; other systems have none. With `grip`, wheels may slide and lift
+        off. Raises `InputError` for a word that is not in `ON_BOUND`."""
         read_word("on_limit", on_limit, ON_BOUND)
         read_word("on_fall", on_fall, ON_BOUND)
         read_word("on_lift", on_lift, ON_BOUND)
@@ -101,16 +101,16 @@ class Bounds:
         return margins if self.support is None else [*margins, *self.support.margins(state)]
 
     def take_side(self, margins: Sequence[float]) -> None:
-        """Notes where a run is."""
+        """Stores the side of each bound."""
         self.signs[...] = [1.0 if margin > 0 else -1.0 for margin in margins]
 
     def along(self, equations: Equations) -> ca.Function | None:
-        """(t, x, theta) -> the margins, for compiled code; None where there are none."""
+        """(t, x, theta) -> the margins, for compiled code; None if there are none."""
         return _along(equations, self.margins) if self.margins.numel_out(0) else None
 
     def next_one(self, equations: Equations, t: float, x: np.ndarray, theta: np.ndarray,
                  status: Status) -> Bound:
-        """The first bound with a status that a motion reaches, or is beyond."""
+        """The bound with this status that the motion reaches first, or has crossed."""
         margins, rate = self.along(equations), rate_function(equations)
         assert margins is not None, "there is one with this status"
         symbols = margins.sx_in()
@@ -120,7 +120,7 @@ class Bounds:
         now, later = (found.full().ravel() for found in
                       ca.Function("approach", symbols, [value, change])(t, x, theta))
         chosen = [i for i, bound in enumerate(self.found) if bound.status is status]
-        # seconds until it is reached: where it is behind, none is left
+        # seconds until it is reached, zero if it has been crossed
         wait = [now[i] / max(-later[i], NEVER) for i in chosen]
         return self.found[chosen[int(np.argmin(wait))]]
 
@@ -154,7 +154,8 @@ def _watch(vehicle: Vehicle, limits: bool, falls: bool,
 
 
 def followers(vehicle: Vehicle) -> set[str]:
-    """Joints that others lead: a leader stops where the first of its followers would."""
+    """Joints that follow others by mimic. (The leader stops where the first of its followers
+    would.)"""
     found = {mimic.joint for mimic in vehicle.description.mimic}
     if vehicle.steering.coupled:
         pair = vehicle.steering.pair()
@@ -163,13 +164,13 @@ def followers(vehicle: Vehicle) -> set[str]:
 
 
 def passive_joints(vehicle: Vehicle) -> list[str]:
-    """Moving joints that nothing drives and none leads."""
+    """Moving joints that are neither driven nor followers."""
     led = followers(vehicle)
     return [name for name in vehicle.joint_names if name not in vehicle.driven and name not in led]
 
 
 def _joint_margins(vehicle: Vehicle) -> Iterator[tuple[str, ca.SX]]:
-    """Name and distance of each limit that a passive joint has."""
+    """Name and margin of each position limit of a passive joint."""
     model, q = vehicle.model, vehicle.algebroid.q
     axles = [model.names[c.mount.body] for c in vehicle.contacts if c.mount.axle is not None]
     for name in passive_joints(vehicle):

@@ -1,4 +1,4 @@
-"""Functions that a user hands in: how they are called, and how messages speak of them."""
+"""Functions that a user passes in: how they are called, and what messages call them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 
 
 def check_callable(what: str, value: object, takes: str) -> None:
-    """Raises `InputError` for what is neither None nor a callable."""
+    """Raises `InputError` unless the value is None or callable."""
     if value is not None and not callable(value):
         raise InputError(f"{what} = {value!r} must be a callable {takes}")
 
@@ -39,8 +39,8 @@ def optional_attribute(controller: object, name: str) -> Any:
 
 
 def call(function: Callable, what: str, state: State, takes: str = "(t, state)") -> Any:
-    """`function(t, state)`. Raises `SimulationError` that says what failed, when, and in which line
-    of the user's file."""
+    """Calls `function(t, state)`. Raises a `SimulationError` that says what failed, when, and in
+    which line of the user's file."""
     try:
         return function(state.t, state)
     except Exception as error:
@@ -49,7 +49,7 @@ def call(function: Callable, what: str, state: State, takes: str = "(t, state)")
 
 def failure(error: Exception, what: str, state: State,
             takes: str = "(t, state)") -> SimulationError:
-    """What `call` raises."""
+    """The error that `call` raises."""
     if isinstance(error, NhmechError):
         return SimulationError(f"{what} at t = {state.t:.6g} s: {error}")
     return SimulationError(f"{what} raised {type(error).__name__} at t = {state.t:.6g} s: {error}"
@@ -67,7 +67,7 @@ def error_location(error: Exception, takes: str = "") -> str:
     trace = error.__traceback__
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
-        # the caller in this package is not to blame
+        # without the frames of this package
         if Path(file).parent != HERE:
             found = file, trace.tb_lineno
         trace = trace.tb_next

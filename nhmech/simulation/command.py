@@ -1,4 +1,4 @@
-"""What a controller may answer, and the twist of the base that it may say it commands."""
+"""Commands that a controller may return, and the twist of the base that it may report."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .state import State
 
 TWIST_NAMES = ("commanded_forward_speed", "commanded_lateral_speed", "commanded_yaw_rate")
 TWIST_UNITS = ("m/s", "m/s", "rad/s")
-# the twist of a controller that commands twists and has commanded none so far
+# the twist of a controller that has not commanded one yet
 NOT_YET = (np.nan,) * len(TWIST_NAMES)
 
 
 class BadCommand(SimulationError):
-    """A command that cannot be carried out; the simulator adds whose it is."""
+    """A command that cannot be carried out; the simulator adds the controller's name."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class JointVelocity:
     values
         Joint name -> wanted rate [rad/s, m/s].
     acceleration
-        Largest acceleration of any of these joints [rad/s^2, m/s^2], to which all are held back
-        alike; without a limit if None. A kinematic run follows at once.
+        Largest acceleration of any of these joints [rad/s^2, m/s^2]; all accelerations are scaled
+        by one factor to respect it. No limit if None. A kinematic run follows at once.
 
     Raises
     ------
@@ -78,7 +78,7 @@ class JointVelocity:
                         above=0.0)
 
     def hold_back(self, accelerations: Iterable[float]) -> float:
-        """The factor, at most 1, that keeps the largest of some accelerations within the limit."""
+        """The factor, at most 1, that brings the largest of some accelerations within the limit."""
         most = max(map(abs, accelerations), default=0.0)
         if self.acceleration is None or most <= self.acceleration:
             return 1.0

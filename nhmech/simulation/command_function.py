@@ -1,15 +1,15 @@
-"""Commands as functions on the memory of a moment."""
+"""Commands carried out by compiled functions on the memory of a moment."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from ..once import cached_property
 from ..symbolic.buffered import Buffered
 from .command_reader import Numbers, Part
 from .least_squares import LeastSquares, closed_form
@@ -17,19 +17,19 @@ from .moment import Moment
 
 
 class CommandSymbols:
-    """What a command is carried out from: `t`, `q`, `v`, `x` and `theta` at that moment, and the
-    `numbers` of the command.
+    """The symbols of a function that carries out a command: `t`, `q`, `v`, `x` and `theta` of the
+    moment, and the `numbers` of the command.
 
     Parameters
     ----------
     kind
-        Of symbols, SX or MX.
+        Type of the symbols, SX or MX.
     sizes
-        Of q, v, x and theta.
+        Sizes of q, v, x and theta.
     count
-        How many numbers a command has besides the limits of its parts.
+        Number of values in a command, without the limits of its parts.
     limits
-        How many limits follow them.
+        Number of limits, which follow the values.
     """
 
     def __init__(self, kind: Any, sizes: Sequence[int], count: int, limits: int):
@@ -41,7 +41,7 @@ class CommandSymbols:
         self.limits = kind.sym("limits", limits)
 
     def of(self, parts: Sequence[Part]) -> Iterator[tuple[Part, list, Any]]:
-        """Part by part, its numbers and its limit; None where it has none."""
+        """For each part, its values and its limit; None if it has no limit."""
         numbers, limits = iter(ca.vertsplit(self.numbers)), iter(ca.vertsplit(self.limits))
         for part in parts:
             found = [next(numbers) for _ in part.joints]
@@ -53,20 +53,19 @@ class CommandSymbols:
 
     @property
     def are_finite(self) -> Any:
-        """Whether the numbers are. The limits need not be."""
+        """Whether the values are finite. The limits need not be."""
         return ca.sum1(ca.fabs(self.numbers)) <= sys.float_info.max
 
 
 class CommandFunction:
     """Carries out all commands that name the same joints in the same classes.
 
-    What it seeks is y with the least |A y - b|, and the least |y| of those: in closed form where A
-    has full rank, and well so.
+    It finds the y of least norm that minimises |A y - b|: in closed form if A is well conditioned.
 
     Parameters
     ----------
     symbols
-        Of A and b.
+        The symbols in A and b.
     A, b
         Expressions, (m, n) and (m,).
     finish
@@ -75,7 +74,7 @@ class CommandFunction:
     Attributes
     ----------
     results
-        Those of the latest call, in memory of its own, or in that which `follow` was given.
+        Results of the latest call, in memory of this object, or in that given to `follow`.
     """
 
     def __init__(self, symbols: CommandSymbols, A: Any, b: Any, finish: Callable[[Any], list]):
@@ -94,7 +93,7 @@ class CommandFunction:
         self._moment: Moment | None = None
         *_, numbers, self._given, self._is_given = self._evaluate.inputs
         *self.results, quality, self._A, self._b = self._evaluate.outputs
-        # the fastest way to write and read, which takes arrays too
+        # the fastest way to write and read; it accepts arrays too
         self._numbers: Any = numbers.data
         self._quality = quality.data
         self._trigger = self._evaluate.trigger
@@ -104,15 +103,15 @@ class CommandFunction:
 
     def follow(self, numbers: Numbers, moment: Moment, theta: np.ndarray,
                results: Sequence[np.ndarray] = ()) -> float:
-        """Carries out a command with these numbers and limits, now and here.
+        """Carries out a command with these values and limits at this moment.
 
-        `results` is memory to write them to, the same at each call with one moment.
+        `results` is memory to write to, the same at each call with one moment.
 
         Returns
         -------
         float
-            How good A is; the results are right above `WELL`. Less than zero for numbers that are
-            not finite, and arrays of another kind or size.
+            How well conditioned A is; the results are valid above `WELL`. Negative for values that
+            are not finite, and for arrays of a wrong type or size.
         """
         if self._moment is not moment:
             self._moment = moment
@@ -129,11 +128,11 @@ class CommandFunction:
         return LeastSquares(*self._shape)
 
     def least_squares(self) -> np.ndarray:
-        """y by singular values."""
+        """y by singular value decomposition."""
         return self._by_singular_values(self._A, self._b)
 
     def finish(self, y: np.ndarray) -> None:
-        """Makes the results from a y that was found elsewhere."""
+        """Computes the results from a given y."""
         self._given[...], self._is_given[...] = y, 1.0
         self._trigger()
         self._is_given[...] = 0.0

@@ -1,22 +1,22 @@
-"""Reads commands: names are looked up once for each set of them, numbers each time."""
+"""Reads commands. Names are looked up once for each set of names, numbers at each call."""
 
 from __future__ import annotations
 
 import math
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from ..checks import is_finite
+from ..once import cached_property
 from .command import NAMED, BadCommand, Command, JointVelocity, NamedCommand, is_named
 from .moment import Moment
 
 Plan = TypeVar("Plan")
-KEPT = 100                    # sets of names; somebody may command ever others
+KEPT = 100                    # cached sets of names, because a controller may use ever new ones
 Numbers = np.ndarray | array      # of floats
 
 
@@ -28,30 +28,31 @@ class Part(NamedTuple):
 
     @property
     def kind(self) -> type:
-        """The one of `NAMED`."""
+        """The class in `NAMED`."""
         return next(known for known in NAMED if issubclass(self.given, known))
 
     @property
     def is_limited(self) -> bool:
-        """Whether its commands have a limit too."""
+        """Whether its commands also have a limit."""
         return self.kind is JointVelocity
 
 
 class CommandReader(Generic[Plan]):
-    """Turns a command into its numbers, and what is known of its names.
+    """Splits a command into its numbers and a plan of how to carry it out, which depends only on
+    its names.
 
     Parameters
     ----------
     plan
-        Makes of the parts of a command what is known of them; of None, of an array. Raises
-        `BadCommand` for names that cannot be commanded.
+        Makes the plan for the parts of a command; for an array, if given None. Raises `BadCommand`
+        for names that cannot be commanded.
     what, names
-        Of the numbers of an array.
+        What the numbers of an array are, and their names.
 
     Attributes
     ----------
     plans
-        Those that were made, by their parts.
+        The plans made so far, by their parts.
     """
 
     def __init__(self, plan: Callable[[Sequence[Part] | None], Plan], what: str,
@@ -67,8 +68,8 @@ class CommandReader(Generic[Plan]):
         return f"<CommandReader of {self._what}, {len(self.plans)} sets of names>"
 
     def read(self, command: Command, moment: Moment) -> tuple[Plan, Numbers]:
-        """What is known of the names, and the numbers in their order, then the limits. Raises as
-        `check` does, but for numbers that are not finite, and arrays of another kind."""
+        """The plan of a command, and its numbers, which the limits follow. Raises as `check` does,
+        except for numbers that are not finite, and arrays of a wrong type."""
         if type(command) is np.ndarray:
             return self._plain, command
         parts: Any = command if type(command) in (list, tuple) else (command,)
@@ -94,8 +95,8 @@ class CommandReader(Generic[Plan]):
         return self.check(command, moment.t)
 
     def check(self, command: Command, t: float) -> tuple[Plan, Numbers]:
-        """The same. Raises `BadCommand` for what is no command, bad names and sizes, and numbers
-        that are not finite."""
+        """The same, checked. Raises `BadCommand` for anything but a command, unknown names, wrong
+        sizes, and numbers that are not finite."""
         if not is_named(command):
             return self._plain, self._read_plain(command, t)
         parts, numbers, limits = [], [], []
@@ -118,7 +119,7 @@ class CommandReader(Generic[Plan]):
         return self._plan(None)
 
     def learn(self, other: CommandReader) -> None:
-        """Plans for all the names that another one has planned for."""
+        """Makes plans for all sets of names that another reader has seen."""
         for parts in other.plans:
             self._find(parts, 0.0)
 
@@ -158,14 +159,14 @@ class CommandReader(Generic[Plan]):
 
 
 def _picker(joints: Sequence[str]) -> Callable[[dict], Sequence]:
-    """Reads the numbers of some joints."""
+    """A function that reads the numbers of these joints from a dict."""
     if len(joints) > 1:
         return itemgetter(*joints)      # of one joint it would be the number alone
     return lambda values: [values[name] for name in joints]
 
 
 def _refusal(part: object, t: float) -> BadCommand:
-    """Of what is no command."""
+    """The error for anything but a command."""
     if not isinstance(part, NAMED):
         return BadCommand(f"at t = {t:.6g} s returned {type(part).__name__}; return an array, "
                           "JointTorque, JointVelocity or JointPosition")

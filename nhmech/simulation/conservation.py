@@ -1,5 +1,5 @@
-"""What integrators take for granted of a motion: that it keeps its energy, or that its equations
-are quadratic in the speeds."""
+"""The assumptions that integrators make about a motion: that it conserves energy, or that its
+equations are quadratic in the speeds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .integration.schemes import Scheme
 from .simulated import Simulated
 from .state_vector import StateVector
 
-SPEED = 3.0         # of the random states at which it is tried
+SPEED = 3.0         # of the random states at which they are checked
 KEPT = 1e-9         # power relative to energy [1/s] that is rounding
 CUBIC = 1e-8        # third difference of accelerations, relative to them, that is rounding
 INSTEAD = Remedy("Take integrator='gauss'", "Take --integrator gauss")
@@ -22,8 +22,9 @@ INSTEAD = Remedy("Take integrator='gauss'", "Take --integrator gauss")
 
 def check_scheme(scheme: Scheme, simulated: Simulated, *, driven: bool,
                  kinematic: bool) -> Notice | None:
-    """What to say of a scheme that is there to keep energy where nothing keeps it; else None.
-    `driven`: whether anything acts from outside."""
+    """A notice if the scheme is meant to conserve energy and the motion does not; else None.
+    `driven`: whether inputs act on the motion. Raises `InputError` if the scheme does not support
+    the motion."""
     if not scheme.symmetric:
         return None
     if scheme.is_quadratic and not kinematic:
@@ -32,17 +33,18 @@ def check_scheme(scheme: Scheme, simulated: Simulated, *, driven: bool,
     if not reasons:
         return None
     if scheme.is_conservative:
-        raise InputError(f"the integrator {scheme.name!r} takes motions alone that keep their "
-                         f"energy; this one does not: {listed(reasons)}", remedy=INSTEAD)
-    text = (f"the integrator {scheme.name!r} keeps energy and other integrals near their values "
-            f"where the motion does; here it does not: {listed(reasons)}")
+        raise InputError(f"the integrator {scheme.name!r} needs a motion that conserves energy; "
+                         f"this one does not: {listed(reasons)}", remedy=INSTEAD)
+    text = (f"the integrator {scheme.name!r} is meant for motions that conserve energy; this one "
+            f"does not: {listed(reasons)}")
     return Notice(NoticeKind.CONSERVATION, text, Remedy(
         "The run is still correct; integrator='dop853' is as accurate at less cost",
         "The run is still correct; --integrator dop853 is as accurate at less cost"))
 
 
 def _check_quadratic(scheme: Scheme, simulated: Simulated) -> None:
-    """Raises `InputError` where dxi/dt is not quadratic in xi: its third difference vanishes."""
+    """Raises `InputError` unless dxi/dt is quadratic in xi, that is, its third difference
+    vanishes."""
     equations, constrained = simulated.equations, simulated.constrained
     random, u = np.random.default_rng(0), np.zeros(constrained.system.u.numel())
     for q in constrained.configurations:
@@ -51,13 +53,13 @@ def _check_quadratic(scheme: Scheme, simulated: Simulated) -> None:
                                   simulated.theta)[1].full() for k in range(4)]
         third = values[3] - 3 * values[2] + 3 * values[1] - values[0]
         if np.abs(third).max(initial=0.0) > CUBIC * (1 + np.abs(values).max(initial=0.0)):
-            raise InputError(f"the integrator {scheme.name!r} takes equations alone whose "
-                             "accelerations are quadratic in the speeds; those of "
-                             f"{simulated.name} are not", remedy=INSTEAD)
+            raise InputError(f"the integrator {scheme.name!r} needs accelerations that are "
+                             f"quadratic in the speeds; those of {simulated.name} are not",
+                             remedy=INSTEAD)
 
 
 def changes_of_energy(simulated: Simulated, *, driven: bool, kinematic: bool) -> list[str]:
-    """Why the energy of a motion changes; nothing where it does not."""
+    """The reasons why the energy of a motion changes; empty if it does not."""
     if kinematic:
         return ["speeds are commanded"]
     constrained = simulated.constrained

@@ -15,8 +15,8 @@ from .moment import Moment
 from .simulated import Simulated
 from .state import Named
 
-SHOWN = 6      # speeds that a message shows, the largest ones
-# what is said of a step, by how it ended
+SHOWN = 6      # a message shows at most so many speeds, the largest ones
+# messages by the status of a step
 ENDINGS = {
     Status.COARSE: "was so long that its result has no correct digit",
     Status.UNSOLVED: "was so long that the equations of the implicit method were not solved",
@@ -36,14 +36,14 @@ def explain_failure(simulated: Simulated, atlas: Atlas, moment: Moment, dt: floa
     guarded = moment.guard < FLAT and simulated.constrained.guard_names
     if step.status is Status.FALLEN or guarded:
         return explain_fall(simulated, moment)
-    remedy = remedy or "Try a smaller dt, and look at masses and efforts"
+    remedy = remedy or "Try a smaller dt, and check masses and efforts"
     what = ENDINGS.get(step.status,
                        f"gave numbers that are not finite, beyond {FAR:g} or off the constraints")
     return f"{_divergence(atlas, moment, f'the step of {dt} s {what}')}. {remedy}"
 
 
 def explain_fall(simulated: Simulated, moment: Moment) -> str:
-    """Which guard is about to vanish."""
+    """The message that a guard is about to vanish."""
     constrained = simulated.constrained
     system = constrained.system
     guards = ca.Function("guards", [system.t, system.q, system.theta], [constrained.guards])
@@ -62,10 +62,10 @@ def _divergence(atlas: Atlas, moment: Moment, what: str) -> str:
 
 
 def _remedy(simulated: Simulated, atlas: Atlas, moment: Moment, dt: float) -> str | None:
-    """What can be done about the vehicle. Only a scheme with fixed steps limits their length; a
-    joint that moves no mass troubles every integrator."""
+    """A remedy, if one is known. Only schemes with fixed steps limit their length; a joint that
+    moves no mass is a difficulty for every integrator."""
     vehicle = simulated.vehicle
-    # where speeds are commanded, neither plays a part
+    # neither matters if speeds are commanded
     if vehicle is None or atlas.primary.kinematic:
         return None
     scheme = atlas.primary.scheme

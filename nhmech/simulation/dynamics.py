@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import casadi as ca
@@ -15,6 +14,7 @@ from ..checks import check_arguments
 from ..ctrl_c import hear_ctrl_c
 from ..errors import InputError, SimulationError, listed
 from ..mechanics.system import HasConstrained
+from ..once import cached_property
 from .integration.integrators import advance_function, rate_function
 from .integration.schemes import RK4
 from .simulated import Simulated
@@ -44,7 +44,7 @@ class Dynamics:
     Attributes
     ----------
     simulated
-        What moves.
+        The simulated system.
     state_vector
         Layout of x.
     rate
@@ -73,7 +73,7 @@ class Dynamics:
         return self.rate(t, x, u, self.theta if theta is None else theta)
 
     def step(self, t: Number, x: Array, u: Array, dt: Number, theta: Array | None = None) -> Any:
-        """x after dt [s] from t with u held, as `Simulator` makes it."""
+        """x after a step of dt [s] from t with constant u, as in `Simulator`."""
         return self.integrator(t, x, u, self.theta if theta is None else theta, dt)[0]
 
     def __repr__(self) -> str:
@@ -91,7 +91,7 @@ class Dynamics:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Of x; a joint is in it twice where its rate is an independent speed: see `coordinate` and
+        """Names of x. A joint whose rate is an independent speed occurs twice; see `coordinate` and
         `speed`."""
         return self.state_vector.names(self.simulated.equations.names)
 
@@ -120,7 +120,7 @@ class Dynamics:
         nconf = self.state_vector.nconf
         return nconf + _index(name, self.names[nconf:], "independent speed")
 
-    # -- what is read off x ------------------------------------------------------------------------
+    # -- quantities of x ---------------------------------------------------------------------------
     @cached_property
     def pose(self) -> ca.Function:
         """x -> (x [m], y [m], heading [rad] in (-pi, pi]) of a vehicle's base, (3,), seen from

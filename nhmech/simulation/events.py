@@ -1,4 +1,4 @@
-"""Zeros of functions of the state that end or mark a run: what they are, and how they are found."""
+"""Events: zeros of functions of time and state that end or mark a run, and how they are located."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .callbacks import call
 from .propagator import Bookmark, Propagator
 from .state import State
 
-# [s] to which a zero is located, and its part of t where t is large
+# accuracy of the time of a zero [s], and relative to t where t is large
 LOCATED = 1e-10
-FEW, AHEAD = 4, 256     # steps, least and most, that are tried before events look at them
+FEW, AHEAD = 4, 256     # least and most steps taken on trial before events are evaluated
 
 Number = TypeVar("Number", float, np.ndarray)
 
@@ -68,7 +68,7 @@ class Event:
         return (rising & (self.direction >= 0)) | (falling & (self.direction <= 0))
 
     def value(self, state: State) -> float:
-        """The function at a state. Raises `SimulationError` where it fails or is not a number."""
+        """The function at a state. Raises `SimulationError` if it fails or returns no number."""
         value = call(self.function, f"event {self.name!r}", state)
         if not is_finite(value):
             raise SimulationError(f"event {self.name!r} is {value!r} at t = {state.t:.6g} s; "
@@ -82,7 +82,7 @@ class Event:
 
 
 class _TrialRows:
-    """Rows of steps that are tried, as `Propagator.advance_many` writes them."""
+    """Rows of steps that are taken on trial, as `Propagator.advance_many` writes them."""
 
     every = 1
 
@@ -91,16 +91,16 @@ class _TrialRows:
         self.n = 0
 
     def room(self, rows: int) -> int:
-        """Address of memory for as many."""
+        """Address of memory for so many rows."""
         return self.rows.__array_interface__["data"][0] + self.n * self.rows.strides[0]
 
     def extend(self, rows: int) -> None:
-        """Counts rows that were written there."""
+        """Counts so many rows as written."""
         self.n += rows
 
 
 class Watch:
-    """Takes the steps of a run, and checks the `watched` events, then bounds, after each of them;
+    """Takes the steps of a run, and after each one checks the `watched` events, then the bounds;
     adds (time [s], name) of each event to `noted`."""
 
     def __init__(self, events: Iterable[Event], bounds: Bounds, propagator: Propagator,
@@ -119,7 +119,7 @@ class Watch:
             self._ahead = _TrialRows(self._sizes[-1] + moment.beside + len(moment.layout.angles))
 
     def begin(self) -> str | None:
-        """Notes limits that are passed at the start. Returns the name of a terminal one."""
+        """Records limits that are exceeded at the start. Returns the name of a terminal one."""
         state, self._latest = self._propagator.moment.state, None
         values = self._read(state)
         self.bounds.take_side(values[len(self.events):])
@@ -131,8 +131,8 @@ class Watch:
         return next((one.name for one in passed if one.terminal), None)
 
     def free_steps(self, loop: Loop, steps: int) -> int:
-        """How many of the next `steps`, over which the inputs do not change, no event comes after:
-        they are tried in compiled code, and taken back. Zero where the next one is for `step`."""
+        """The number of the next `steps`, with constant inputs, that end before any event. They are
+        taken on trial in compiled code, and undone. Zero if `step` must take the next one."""
         if not self.events:
             return steps
         looks = [event.along for event in self.events if event.along is not None]
@@ -161,8 +161,8 @@ class Watch:
         return free
 
     def step(self, dt: float) -> str | None:
-        """One step of `dt` [s]. Returns the name of a terminal event on its way, at which the
-        moment is then."""
+        """One step of `dt` [s]. If there is a terminal event within it, the step ends there, and
+        the name of the event is returned."""
         propagator = self._propagator
         is_whole = dt == propagator.dt
         if is_whole and not self.events and propagator.step_in_c():
@@ -173,9 +173,9 @@ class Watch:
         return None if before is None else self._look(before)
 
     def _look(self, before: Bookmark) -> str | None:
-        """Notes what was crossed since `before`. Goes back to the first terminal event and returns
-        its name."""
-        # bounds by the side on which they were: a command may have jumped across one since
+        """Records the events since `before`. If one is terminal, goes back to the first of these
+        and returns its name."""
+        # compared with the last side of a bound, because a new command may have jumped across it
         old = self.bounds.signs.tolist()
         if self.events:
             old = [*self._read_events(self._propagator.moment.state_of(before[0])), *old]
@@ -191,7 +191,7 @@ class Watch:
             self.bounds.take_side(values[len(self.events):])
             return None
         t, name = first
-        # what came later did not happen
+        # later events did not happen
         self.noted[:] = [noted for noted in self.noted if noted[0] <= t]
         self._propagator.restore(before)
         if t > self._propagator.moment.t:
@@ -232,7 +232,7 @@ class Watch:
 
 
 def read_events(events: object) -> tuple[Event, ...]:
-    """Events, as a tuple. Raises `InputError` for what is none."""
+    """Events, as a tuple. Raises `InputError` for anything else."""
     found = as_items(events)
     for event in found:
         if not isinstance(event, Event):

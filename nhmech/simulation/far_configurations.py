@@ -1,4 +1,4 @@
-"""Configurations that a long run may come to: joints anywhere, a lean that ends in a fall."""
+"""Configurations over the whole range of a vehicle: joints at any angle, the base at any lean."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from math import cos, pi, sin
 import numpy as np
 
 from ..errors import NhmechError
+from ..once import once
 from ..vehicle.couplings import Steering
 from ..vehicle.vehicle import Vehicle
 from .bounds import followers
-from .once import once
 
-COUNT = 500      # less than one in a thousand lies where no chart serves that these ask for
-NEAR = -3, 0    # powers of ten of the vehicle's length, from a wheel to where it turns about
+COUNT = 500      # charts made for so many serve all but one in a thousand configurations
+NEAR = -3, 0    # range of log10 of (distance from a wheel to the centre of rotation) / length
 LEAN = 1.3       # [rad] at which a wheel nearly lies down
 
 
 @once
 def far_configurations(vehicle: Vehicle, count: int = COUNT) -> list[np.ndarray]:
-    """Up to so many configurations (nq,) all over the range of a vehicle: joints that do not roll
-    anywhere between their limits, roll and pitch where they are free. The same ones each time.
+    """Up to `count` configurations (nq,) over the whole range of a vehicle: joints that do not roll
+    between their limits, and roll and pitch if they are free. Deterministic.
 
-    The samples at which the equations are chosen stay where vehicles mostly are; these do not.
+    The samples at which the equations are chosen are nearer to usual configurations.
     """
     rng, found = np.random.default_rng(0), []
     axles = vehicle.steering.steered if vehicle.steering.coupled else ()
@@ -37,7 +37,7 @@ def far_configurations(vehicle: Vehicle, count: int = COUNT) -> list[np.ndarray]
     for k in range(count if joints or any(lean) else 0):
         roll, pitch = rng.uniform(-1, 1, 2) * lean
         positions = {name: rng.uniform(*span) for name, span in spans.items()}
-        with suppress(NhmechError):       # angles that do not meet, or no way to stand
+        with suppress(NhmechError):       # axles that do not meet, or no way to stand
             if axles:
                 positions |= _steer(vehicle.steering, positions, rng, bool(k % 2))
             found.append(vehicle.configuration((0.0, 0.0, 0.0, roll, pitch, 0.0), positions))
@@ -46,8 +46,8 @@ def far_configurations(vehicle: Vehicle, count: int = COUNT) -> list[np.ndarray]
 
 def _steer(steering: Steering, angles: dict[str, float], rng: np.random.Generator,
            turns: bool) -> dict[str, float]:
-    """Angles of all steering joints: any two of them lead; or the vehicle turns about a place near
-    one of its wheels, where that one turns quickly and the others hardly do."""
+    """Angles of all steering joints: two random ones determine the others; or the vehicle turns
+    about a point near one of its wheels, whose steering angle then changes quickly."""
     first, *others = rng.permutation(np.array(steering.steered, dtype=object))
     if turns and not steering.binding:
         twist, angle = np.cross(first.straight, first.across), rng.uniform(-pi, pi)

@@ -1,4 +1,4 @@
-"""Controllers that are expressions: they run within the compiled loop."""
+"""Controllers given as symbolic expressions, which run inside the compiled loop."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..checks import as_number, check_arguments, read_mapping
 from ..errors import InputError, Remedy, listed
 from ..mechanics.equations import Equations
 from ..mechanics.system import HasConstrained
+from ..once import once
 from ..symbolic.buffered import Buffered
 from ..urdf.notice import Notice, NoticeKind
 from .least_squares import SINGULAR, closed_form
-from .once import once
 from .simulated import Simulated
 from .state import State, StateLayout
 from .state_vector import StateVector
@@ -24,7 +24,7 @@ MAKE_ANOTHER = "make another with Feedback(vehicle, law)"
 
 
 class SymbolicState:
-    """A moment of a run as CasADi's symbols, by the names of `State`.
+    """The state of a run as CasADi symbols, with the names of `State`.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class Feedback:
             if as_number(value) is None:
                 raise InputError(f"references[{key!r}] = {value!r} must be a number")
         self._places = {key: i for i, key in enumerate(given)}
-        # compiled loops hold the address: there is one array, and `set` alone writes to it
+        # compiled loops hold its address: one array for ever, which only `set` writes to
         self._numbers = np.array([float(value) for value in given.values()])
         self._read_only = self._numbers.view()
         self._read_only.setflags(write=False)
@@ -178,9 +178,9 @@ class Feedback:
         return self._read_only
 
     def check_drives(self, simulated: Simulated) -> Notice | None:
-        """What to say of another robot, whose names are the same by chance; other parameters of
-        one robot are the same robot. Raises `InputError` for what has other coordinates, speeds or
-        driven joints."""
+        """A notice if the law was made for another robot whose names happen to be the same; another
+        set of parameters is not another robot. Raises `InputError` for a system with other
+        coordinates, speeds or driven joints."""
         if self._columns != _columns(simulated):
             raise InputError(f"{self.name} is a Feedback of {self._driven}, and this is "
                              f"{simulated.name}, with other coordinates, speeds or driven joints: "
@@ -194,7 +194,7 @@ class Feedback:
                       Remedy(remedy, remedy))
 
     def set(self, **references: float) -> None:
-        """Other numbers from here on. Raises `InputError` for unknown names."""
+        """Sets references from here on. Raises `InputError` for unknown names."""
         for key, value in references.items():
             number = as_number(value)
             if key not in self._places or number is None:
@@ -213,8 +213,8 @@ class Feedback:
 
 @once
 def feedback_function(law: ca.Function, equations: Equations) -> ca.Function:
-    """(t, x, references, theta) -> efforts: a `Feedback.function` in these speeds. It is kept as
-    long as the law, of which a vehicle may see many."""
+    """(t, x, references, theta) -> efforts: a `Feedback.function` in the independent speeds of
+    these equations. Cached as long as the law exists, because a vehicle may see many laws."""
     vector, system = StateVector.of(equations), equations.frame.constrained.system
     x, r = ca.SX.sym("x", vector.nx), ca.SX.sym("references", law.size1_in(3))
     q = vector.configuration(x[:vector.nconf])
@@ -228,14 +228,14 @@ def _robot(simulated: Simulated) -> str | None:
 
 
 def _columns(simulated: Simulated) -> tuple[tuple[str, ...], ...]:
-    """Names of what a law reads and drives."""
+    """Names of the quantities that a law reads and drives."""
     system = simulated.constrained.system
     space = system.algebroid
     return space.q_names, space.v_names, system.u_names[:simulated.nu]
 
 
 def _cut(u: ca.SX, most: ca.DM) -> ca.SX:
-    """u within -most and most; fmin and fmax would take a NaN for a bound."""
+    """u clipped to -most and most; fmin and fmax would turn NaN into a bound."""
     return ca.if_else(u < -most, -most, ca.if_else(u > most, most, u))
 
 

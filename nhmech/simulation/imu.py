@@ -1,4 +1,4 @@
-"""What an inertial measurement unit on a link read along a recorded run."""
+"""Readings of an inertial measurement unit on a link along a recorded run."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def imu_along(trajectory: Trajectory, link: str | None = None,
               states: Sequence[int] | np.ndarray | None = None) -> ImuReadings:
     """Reads the gyro and the accelerometer of a link at recorded states.
 
-    They are those of `State.gyro` and `State.accelerometer` in the loop. dv/dt is that of the
-    equations of rolling at the inputs that were held; where wheels slid, it is a difference of
+    The readings are those of `State.gyro` and `State.accelerometer` in the loop. dv/dt follows from
+    the equations of rolling with the inputs of the run; where wheels slid, it is a difference of
     recorded velocities.
 
     Parameters
@@ -47,9 +47,9 @@ def imu_along(trajectory: Trajectory, link: str | None = None,
     trajectory
         The run of a vehicle.
     link
-        Where it is mounted; the root if None.
+        The link that carries it; the root if None.
     states
-        Indices of those that are read; all if None.
+        Indices of recorded states; all if None.
 
     Raises
     ------

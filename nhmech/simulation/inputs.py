@@ -1,4 +1,4 @@
-"""What acts on a run from outside: the controller, and external wrenches."""
+"""The inputs of a run: its controller, and external wrenches."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Wrench = Callable[[float, State], np.ndarray] | np.ndarray
 
 
 class Inputs:
-    """Asks controller and wrenches at the beginning of each control period, checks what they
-    answer, and holds it in the moment's u until the next one. `propagator`: what carries the motion
-    on; a command of speeds changes its moment. `every`: steps in a control period."""
+    """Calls controller and wrenches at the beginning of each control period, checks what they
+    return, and stores the inputs in u of the moment until the next period. `propagator`: advances
+    the motion; a command of speeds changes its moment. `every`: number of steps in a period."""
 
     def __init__(self, propagator: Propagator, controller: Controller | None,
                  wrench: Mapping[str, Wrench], every: int):
@@ -34,8 +34,8 @@ class Inputs:
         self._theta = propagator.simulated.theta
         self._slide = None if propagator.coulomb is None else propagator.efforts
         nu = propagator.simulated.nu
-        # views of the moment's u: efforts, then wrenches in their order; those of a vehicle that
-        # nobody gives stay zero
+        # views of the moment's u: efforts, then wrenches in their order; wrench inputs of the
+        # vehicle without a function stay zero
         self._efforts: Any = self._moment.u[:nu].data
         self._wrenches = self._moment.u[nu:].reshape(-1, 6)
 
@@ -49,13 +49,13 @@ class Inputs:
             call(lambda t, state: reset(), f"reset of {self.name}", state, takes="nothing")
 
     def hold(self, steps: int) -> int:
-        """How many of the next `steps` are taken in C before somebody is asked again."""
+        """Number of the next `steps` that C may take before a function must be called again."""
         if (self.controller is None and not self.wrench) or self._propagator.asks:
             return steps
         return min(steps, self.every - self._moment.k % self.every)
 
     def ask(self) -> bool:
-        """Asks where a control period begins. Returns whether one does."""
+        """Calls the functions if a control period begins. Returns whether one does."""
         if self.every > 1 and self._moment.k % self.every:
             return False
         if self.controller is None and not self.wrench:
@@ -75,13 +75,13 @@ class Inputs:
         return True
 
     def note_twist(self) -> None:
-        """Notes the twist that the controller commands; only a run that is recorded needs it."""
+        """Stores the twist that the controller commands; only needed for a recorded run."""
         if self._moment.twist.size:
             twist = read_twist(self.controller)
             self._moment.twist[...] = NOT_YET if twist is None else twist
 
     def _follow(self, command: Command) -> None:
-        """The efforts that the command requires; in a kinematic run, speeds."""
+        """Sets the efforts that the command requires; in a kinematic run, the speeds."""
         chart, moment = self._atlas.chart, self._moment
         if chart.kinematic:
             self._move(command)
@@ -106,8 +106,8 @@ class Inputs:
 
 
 def read_twist(controller: Controller | None) -> np.ndarray | None:
-    """The twist that the controller says it commands; see `commanded_twist`. Raises
-    `SimulationError` that names the controller."""
+    """The `commanded_twist` of a controller, None if it has none. Raises a `SimulationError` that
+    names the controller for anything but a twist."""
     try:
         return commanded_twist(controller)
     except SimulationError as error:
@@ -115,7 +115,8 @@ def read_twist(controller: Controller | None) -> np.ndarray | None:
 
 
 def _read_wrench(link: str, found: object, t: float) -> np.ndarray:
-    """A wrench (6,). Raises `SimulationError`, for it is the answer of a function during a run."""
+    """A wrench (6,) returned by a function during a run. Raises `SimulationError` for anything
+    else."""
     value = as_numbers(found)
     if value is None or value.shape != (6,) or not np.isfinite(value).all():
         raise SimulationError(f"wrench on {link!r} at t = {t:.6g} s is {found!r}; expected 6 "

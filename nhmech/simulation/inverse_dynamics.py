@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -14,6 +13,7 @@ import numpy as np
 
 from ..errors import REPR, listed
 from ..mechanics.equations import Equations
+from ..once import cached_property
 from ..urdf.description import JointLimits
 from .command import BadCommand, Command, JointPosition, JointTorque
 from .command_function import CommandFunction, CommandSymbols
@@ -23,12 +23,12 @@ from .least_squares import SINGULAR, WELL, LeastSquares
 from .moment import Moment
 from .state_vector import StateVector
 
-VELOCITY_TIME = 0.05     # [s] in which a joint closes an error of its velocity
-POSITION_TIME = 0.10     # [s] likewise of its position; both critically damped
+VELOCITY_TIME = 0.05     # [s], time constant of a velocity error
+POSITION_TIME = 0.10     # [s], time constant of a position error, critically damped
 NO_LIMITS = JointLimits()
 
 # (u without the efforts sought, rows of the joints in v, columns in u, accelerations) -> efforts;
-# None where wheels roll
+# None where all wheels roll
 Sliding = Callable[[Sequence[float], Sequence[int], Sequence[int], Sequence[float]],
                    np.ndarray | None]
 
@@ -40,10 +40,10 @@ class Target:
     Attributes
     ----------
     rate
-        Which fibre coordinate it is.
+        Index of its rate in v.
     position
-        Which coordinate of the state vector; None where nothing needs it: the velocity of a joint
-        without limits of position is commanded.
+        Index of its position in the state vector; None if not needed, for a commanded velocity of a
+        joint without position limits.
     is_position
         Whether its position is commanded.
     """
@@ -54,10 +54,10 @@ class Target:
     is_position: bool
 
     def acceleration(self, wanted: Any, v: Any, x: Any) -> Any:
-        """That closes its error; of symbols, x the state vector.
+        """The acceleration that reduces its error, symbolic; x is the state vector.
 
-        The rate on the way keeps its limit. A commanded velocity is cut so that the joint comes to
-        rest at its limits, as if their positions were commanded, and is not driven beyond them.
+        The rate stays within its limit. A commanded velocity is reduced near a position limit so
+        that the joint comes to rest there, as if that position were commanded.
         """
         rate, limits = v[self.rate], self.limits
         position = None if self.position is None else x[self.position]
@@ -70,7 +70,7 @@ class Target:
         return (wanted - rate) / VELOCITY_TIME
 
     def speed(self, wanted: Any, x: Any) -> Any:
-        """The same where speeds are commanded."""
+        """The speed that reduces its error, in a kinematic run."""
         limits = self.limits
         position = None if self.position is None else x[self.position]
         if self.is_position:
@@ -80,11 +80,11 @@ class Target:
         return wanted if self.is_position else self._approach(wanted, position, POSITION_TIME)
 
     def _approach(self, rate: Any, position: Any, time: float) -> Any:
-        """A rate at which the joint comes to a limit of its position in no less than `time`."""
+        """The rate, reduced so that the joint reaches a position limit in no less than `time`."""
         if self.position is None:
             return rate
         lower, upper = self.limits.lower, self.limits.upper
-        # a joint that is beyond one is not driven back by what does not ask for it
+        # a joint beyond a limit is not driven back unless that is commanded
         return clip(rate,
                     lower if math.isinf(lower) else clip(lower - position, -math.inf, 0.0) / time,
                     upper if math.isinf(upper) else clip(upper - position, 0.0, math.inf) / time)
@@ -92,16 +92,15 @@ class Target:
 
 @dataclass(frozen=True)
 class Servo:
-    """What is known of a command's joints where efforts are commanded.
+    """How a command of efforts, velocities and positions is carried out.
 
     Attributes
     ----------
     rows, columns
-        Where the joints of which velocities or positions are commanded stand among the fibre
-        coordinates, and their efforts in u.
+        Indices in v of the joints with commanded velocity or position, and of their efforts in u.
     function
-        Gives u (nu,), within the limits; u without these joints' efforts; and the accelerations
-        that they are to have.
+        Computes u (nu,) within the limits; u without the efforts of these joints; and the
+        accelerations that they shall have.
     """
 
     rows: tuple[int, ...]
@@ -112,11 +111,10 @@ class Servo:
 class InverseDynamics:
     """Turns commands into inputs by inverse dynamics of the whole system.
 
-    A commanded joint gets the acceleration that closes its error, a = (rate* - rate) / T or
-    a = (p* - p) / T^2 - 2 rate / T; the efforts that produce these accelerations follow from the
-    equations of motion, which are affine in u (least norm where several efforts do). Efforts and
-    commanded velocities are cut at the limits of the joints. Where speeds are commanded, in a
-    kinematic run, `move` turns commands into xi.
+    A commanded joint gets the acceleration a = (rate* - rate) / T or a = (p* - p) / T^2 - 2 rate /
+    T. The efforts that produce these accelerations follow from the equations of motion, which are
+    affine in u (least norm if they are not unique). Efforts and commanded velocities are clipped at
+    the limits of the joints. In a kinematic run `move` turns commands into xi.
 
     Parameters
     ----------
@@ -125,7 +123,7 @@ class InverseDynamics:
     limits
         Joint name -> limits of position, velocity and effort.
     nu
-        How many of the inputs a controller sets.
+        Number of inputs that a controller sets.
     """
 
     def __init__(self, equations: Equations, limits: Mapping[str, JointLimits], nu: int):
@@ -144,7 +142,7 @@ class InverseDynamics:
 
     @cached_property
     def accelerations(self) -> ca.Function:
-        """(t, q, xi, theta) -> acceleration without efforts, and what each effort adds to it."""
+        """(t, q, xi, theta) -> acceleration without efforts, and its derivative by the efforts."""
         system = self.equations.frame.constrained.system
         inputs = [system.t, system.q, ca.SX.sym("xi", len(self.speeds)), system.theta]
         u, zero = system.u, ca.SX.zeros(system.u.numel(), 1)
@@ -163,27 +161,27 @@ class InverseDynamics:
 
     @cached_property
     def servos(self) -> CommandReader[Servo]:
-        """Of a run with forces."""
+        """Reads the commands of a dynamic run."""
         return CommandReader(self._plan_servo, "efforts", self.u_names[:self.nu])
 
     @cached_property
     def courses(self) -> CommandReader[CommandFunction]:
-        """Of a kinematic run: each function gives q, v, x and health."""
+        """Reads the commands of a kinematic run; each function computes q, v, x and health."""
         return CommandReader(self._plan_course, "speeds", self.speeds)
 
     def learn(self, other: InverseDynamics) -> None:
-        """Prepares for the commands that another one has been given."""
+        """Prepares for the kinds of commands that another object has been given."""
         self.servos.learn(other.servos)
         self.courses.learn(other.courses)
 
     def efforts(self, command: Command, moment: Moment, theta: np.ndarray,
                 sliding: Sliding | None = None) -> np.ndarray:
-        """u of the driven joints, (nu,), until the next call.
+        """u of the driven joints, (nu,), valid until the next call.
 
         Parameters
         ----------
         sliding
-            What finds efforts where wheels may slide.
+            Finds the efforts if wheels may slide.
 
         Raises
         ------
@@ -209,11 +207,11 @@ class InverseDynamics:
         return u
 
     def move(self, command: Command, moment: Moment, theta: np.ndarray) -> None:
-        """Gives a moment of a kinematic run xi that follows the command, and puts it onto the
-        constraints. Raises `BadCommand` as `efforts` does.
+        """Sets xi of a moment of a kinematic run so that it follows the command, and projects the
+        moment onto the constraints. Raises `BadCommand` as `efforts` does.
 
-        Joints that are not named keep the least motion, and commands that contradict each other, as
-        of redundant wheels, are followed in the least-squares sense.
+        Joints that are not named move as little as possible. Commands that contradict each other,
+        for instance of redundant wheels, are followed in the least-squares sense.
         """
         if command is None:
             command = moment.x[len(moment.x) - len(self.speeds):]
@@ -229,17 +227,17 @@ class InverseDynamics:
 
     def fit_speeds(self, t: float, q: np.ndarray, theta: np.ndarray, rows: Sequence[int],
                    wanted: np.ndarray, slip: ca.Function | None = None) -> tuple[np.ndarray, float]:
-        """The least xi (nxi,) for which some fibre coordinates come closest to wanted values, and
-        the largest error that is left.
+        """The xi (nxi,) of least norm for which some fibre coordinates are closest to wanted
+        values, and the largest remaining error.
 
         Parameters
         ----------
         rows
-            Which fibre coordinates.
+            Indices of the fibre coordinates.
         wanted
             Their values (len(rows),).
         slip
-            As `VehicleFunctions.slip`: of all these xi one with the least of such speeds.
+            As `VehicleFunctions.slip`; if given, the slip speeds are as small as possible.
         """
         E, e0 = (found.full() for found in self._frame(t, q, theta))
         e0 = e0.ravel()
@@ -252,7 +250,7 @@ class InverseDynamics:
             xi = xi - free @ np.linalg.lstsq(S @ E @ free, sliding, rcond=SINGULAR)[0]
         return xi, float(np.abs(E[rows] @ xi + e0[rows] - wanted).max(initial=0.0))
 
-    # -- what is known of names --------------------------------------------------------------------
+    # -- by name -----------------------------------------------------------------------------------
     def _plan_servo(self, parts: Sequence[Part] | None) -> Servo:
         driven, rows, columns = self.u_names[:self.nu], [], []
         parts = (Part(JointTorque, driven),) if parts is None else parts
@@ -318,7 +316,7 @@ class InverseDynamics:
         return CommandFunction(symbols, A, b, finish)
 
     def _symbols(self, functions: Sequence[ca.Function], parts: Sequence[Part]) -> CommandSymbols:
-        """For commands of these parts, which are carried out by these functions."""
+        """The symbols of commands with these parts, for these functions."""
         is_short = all(isinstance(symbols_of(function)[0], ca.SX) for function in functions)
         space = self.equations.frame.constrained.system.algebroid
         theta = self.equations.frame.constrained.system.theta
@@ -328,7 +326,7 @@ class InverseDynamics:
                               sum(part.is_limited for part in parts))
 
     def target(self, name: str, is_position: bool) -> Target:
-        """A joint, of which the position or the velocity is commanded."""
+        """The target of a joint whose position or velocity is commanded."""
         limits = self.limits.get(name, NO_LIMITS)
         is_free = math.isinf(limits.lower) and math.isinf(limits.upper)
         position = None if is_free and not is_position else self._positions[name]
@@ -336,18 +334,18 @@ class InverseDynamics:
 
     @cached_property
     def _positions(self) -> dict[str, int]:
-        """Joint -> where its position stands in x."""
+        """Joint -> index of its position in x."""
         names = StateVector.of(self.equations).names(())
         return {name: i for i, name in enumerate(names) if name in self.v_names}
 
     def _limit(self, name: str, effort: Any) -> Any:
-        """Within what the joint can exert."""
+        """An effort, clipped to the limit of the joint."""
         most = float(getattr(self.limits.get(name), "effort", np.inf))
         return clip(effort, -most, most)
 
 
 def _hold_back(wanted: list, most: Any) -> list:
-    """Accelerations, all held back alike so that none is larger than `most`; of symbols, most None
+    """Accelerations, all scaled by one factor so that none exceeds `most`, symbolic; `most` is None
     without a limit."""
     if most is None or not wanted:
         return wanted
@@ -356,7 +354,7 @@ def _hold_back(wanted: list, most: Any) -> list:
 
 
 def clip(value: Any, lower: Any, upper: Any) -> Any:
-    """Within two bounds, either of which may be infinite; of symbols."""
+    """A symbolic value clipped to two bounds, either of which may be infinite."""
     value = value if _is_infinite(lower) else ca.fmax(value, lower)
     return value if _is_infinite(upper) else ca.fmin(value, upper)
 

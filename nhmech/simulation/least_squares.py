@@ -1,21 +1,21 @@
-"""Small problems of least squares, solved at each step of a run."""
+"""Small least-squares problems, solved at each step of a run."""
 
 from __future__ import annotations
 
 import casadi as ca
 import numpy as np
 
-SINGULAR = 1e-9      # singular values below this share of the largest count as zero
-# pivots of a factorisation without exchanges, of which the least is at least this share of the
-# largest, cost two of sixteen digits
+SINGULAR = 1e-9      # singular values below this fraction of the largest count as zero
+# if the least pivot of a factorisation without pivoting is at least this fraction of the largest,
+# at most two of sixteen digits are lost
 WELL = 1e-2
 
 
 class LeastSquares:
-    """x with the least |A x - b|, and the least |x| of those; for matrices A of one shape (m, n).
+    """The x of least norm that minimises |A x - b|, for matrices A of one shape (m, n).
 
-    It is what `numpy.linalg.lstsq` finds, by singular values too; that takes 8 us over 2 x 2, four
-    times what LAPACK takes.
+    The result is that of `numpy.linalg.lstsq`, which takes 8 us for 2 x 2, four times as long as
+    LAPACK.
     """
 
     def __init__(self, m: int, n: int):
@@ -28,7 +28,7 @@ class LeastSquares:
         return f"<LeastSquares of A {self.shape}>"
 
     def __call__(self, A: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """x (n,) of A (m, n) and b (m,)."""
+        """x (n,) for A (m, n) and b (m,)."""
         m, n = self.shape
         if not self._work:
             return np.zeros(n)
@@ -38,9 +38,8 @@ class LeastSquares:
 
 
 def closed_form(A: ca.SX, b: ca.SX) -> list[ca.SX]:
-    """x (n,) with the least |A x - b|, by A = Q R, or by A' = Q R where A is wide; and how
-    much smaller the least pivot is than the largest: good down to `WELL`, by singular values where
-    it is less."""
+    """x (n,) that minimises |A x - b|, by A = Q R, or by A' = Q R if A is wide; and the ratio of
+    the least pivot to the largest. Below `WELL`, singular values must be used instead."""
     m, n = A.shape
     if not m or not n:
         return [ca.SX.zeros(n, 1), ca.SX(1)]
@@ -51,7 +50,7 @@ def closed_form(A: ca.SX, b: ca.SX) -> list[ca.SX]:
 
 
 def _substitute_forward(L: ca.SX, b: ca.SX) -> ca.SX:
-    """y of L y = b, L lower triangular."""
+    """Solves L y = b for lower triangular L."""
     y: list[ca.SX] = []
     for i in range(L.size1()):
         y.append((b[i] - sum((L[i, j] * y[j] for j in range(i)), ca.SX(0))) / L[i, i])
@@ -59,7 +58,7 @@ def _substitute_forward(L: ca.SX, b: ca.SX) -> ca.SX:
 
 
 def _substitute_back(R: ca.SX, b: ca.SX) -> ca.SX:
-    """x of R x = b, R upper triangular."""
+    """Solves R x = b for upper triangular R."""
     n = R.size1()
     order = list(reversed(range(n)))
     return _substitute_forward(R[order, order], b[order])[order]

@@ -1,4 +1,4 @@
-"""The present moment of a run, in memory that compiled code knows."""
+"""The present moment of a run, in memory that compiled code shares."""
 
 from __future__ import annotations
 
@@ -8,44 +8,44 @@ import numpy as np
 
 from .state import State, StateLayout
 
-CLOCK = -3      # where t stands in the block, followed by k and t0
+CLOCK = -3      # index of t in the block; k and t0 follow
 EXTRA = 6       # numbers after q, v, x, u, twist, contact: health and the clock
 
 
 class Moment:
-    """All numbers of the present moment, side by side in one block.
+    """All numbers of the present moment, in one block of memory.
 
-    A copy of all is one copy, and all change in one stroke, so that Ctrl-C finds the moment before
-    a step or the one after it.
+    The block is copied and replaced as a whole, so that Ctrl-C finds the moment before a step or
+    the one after it.
 
     Parameters
     ----------
     layout
-        Where the names of its states stand.
+        Layout of its states.
     ntwist
-        How many numbers of a commanded twist are held beside u; zero where none is commanded.
+        Size of the commanded twist that is stored beside u; zero if none is commanded.
     ncontact
-        How many numbers of the contacts are held beside them; zero where wheels only roll.
+        Size of the contact data that are stored beside it; zero if wheels only roll.
 
     Attributes
     ----------
     block
-        The memory; the others are views of it, in this order.
+        The memory; the following are views of it, in this order.
     q, v, x, u
         Configuration (nq,), fibre coordinates (nv,), state vector of the present chart (nx,),
         inputs (nu,).
     twist
         The twist that was commanded with u, (ntwist,) [m/s, m/s, rad/s].
     contact
-        What the wheels do, (ncontact,): `coulomb.ContactColumns`.
+        Contact data, (ncontact,): see `ContactColumns`.
     health
         |phi| before the last projection [m], the frame's margin, the least guard.
     clock
         t, k, t0, with t = t0 + k dt [s].
     inputs_address
-        Where u stands in memory, and what is held beside it: an empty view does not say it.
+        Address of u and of what is stored beside it; an empty view does not know its address.
     next
-        q, v, x and health between `begin` and `adopt`, which makes them those of this moment.
+        q, v, x and health of the next moment, between `begin` and `adopt`.
     """
 
     def __init__(self, layout: StateLayout, ntwist: int = 0, ncontact: int = 0):
@@ -78,12 +78,12 @@ class Moment:
 
     @property
     def t0(self) -> float:
-        """t - k dt [s]: zero, until a run ends within a step."""
+        """t - k dt [s]; zero until a run ends within a step."""
         return self.block.item(CLOCK + 2)
 
     @property
     def beside(self) -> int:
-        """How many numbers are held beside u."""
+        """How many numbers are stored beside u."""
         return self.twist.size + self.contact.size
 
     @property
@@ -101,17 +101,17 @@ class Moment:
         return self._shown
 
     def state_of(self, block: np.ndarray) -> State:
-        """What another block of such numbers says."""
+        """The state in another block of such numbers."""
         return State(block.item(CLOCK), block, self.layout)
 
     def clear(self) -> None:
-        """Everything zero, and no twist commanded yet."""
+        """Sets everything to zero, and the twist to "not commanded yet"."""
         self.block[...] = 0
         self.twist[...] = np.nan
 
     def take(self, x: np.ndarray, q: np.ndarray, v: np.ndarray, health: np.ndarray,
              clock: Sequence[float] | np.ndarray, contact: np.ndarray | None = None) -> None:
-        """Another state and time; u and twist stay, and contact if None."""
+        """Sets another state and time; u and twist stay, and so does contact if None."""
         self.begin()
         for memory, part in zip(self.next, (q, v, x, health)):
             memory[...] = part
@@ -121,9 +121,9 @@ class Moment:
         self.adopt()
 
     def begin(self) -> None:
-        """Makes `next` what is."""
+        """Copies the present moment to `next`."""
         self._draft[:] = self._memory
 
     def adopt(self) -> None:
-        """Makes what is `next`, in one call, which no interrupt breaks."""
+        """Makes `next` the present moment, in one call that no interrupt can break."""
         self._memory[:] = self._draft

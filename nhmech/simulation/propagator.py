@@ -1,10 +1,9 @@
-"""Advances the present moment of a run, step by step, through compiled code where there is any."""
+"""Advances the present moment of a run step by step, in compiled code where there is any."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from math import isfinite
 from time import perf_counter
 from typing import Protocol
@@ -14,10 +13,11 @@ import numpy as np
 from ..compile.loop import Loop, Setup
 from ..compile.status import Status
 from ..errors import NhmechError, SimulationError
+from ..once import cached_property
 from ..vehicle.stiffness import describe_stiffness
 from .atlas import Atlas, Place
 from .contact.coulomb import CoulombContact, is_sliding
-from .contact.sliding import loop_of_sliding
+from .contact.sliding_loop import loop_of_sliding
 from .diagnosis import explain_failure, explain_fall
 from .integration.integrators import FLAT, Step
 from .integration.schemes import Scheme
@@ -28,7 +28,7 @@ from .step_error import TOLERANCE, StepGauge, Trial, retake
 
 
 class RowSink(Protocol):
-    """Where compiled code writes rows to: a `Recorder`, or one that forgets them."""
+    """Memory that compiled code writes rows to: a `Recorder`, or one that discards them."""
 
     every: int
 
@@ -47,13 +47,13 @@ class CompiledSteps:
     theta
         Parameters (ntheta,).
     signs, split
-        Sides of the bounds (n,), and the split of the load that they look at.
+        Sides of the bounds (n,), and the distribution of the load that they use.
     gauge
         Memory of a `StepGauge`.
     angles
-        Where the unwrapped angles stand in x, for the record.
+        Indices of the unwrapped angles in x, for the record.
     references, hold
-        Of a controller within the loop: its references, and the steps of a control period.
+        Of a controller inside the loop: its references, and the number of steps in its period.
     """
 
     def __init__(self, loop: Loop, moment: Moment, constants: tuple[float, ...], theta: np.ndarray,
@@ -62,7 +62,7 @@ class CompiledSteps:
         arrays = (theta, signs, split, np.array([np.nan, 0.0, 1.0]), moment.q, moment.v, moment.x,
                   moment.u, moment.health, moment.clock, np.zeros(loop.work), gauge,
                   np.array(angles, dtype=np.int64), references)
-        # what C has the addresses of must live as long as this
+        # keeps alive the memory whose addresses C has
         self._arrays = arrays
         self.setup = Setup(*constants, *(array.ctypes.data for array in arrays[:-1]))
         self.setup.references, self.setup.hold = references.ctypes.data, hold
@@ -73,7 +73,7 @@ class CompiledSteps:
         self.many = loop.many
 
     def run(self, steps: int, every: int = 1, phase: int = 0, record: int | None = None) -> int:
-        """Up to so many steps with u held; returns a status. See `Setup`."""
+        """Takes up to so many steps with constant u; returns a status. See `Setup`."""
         setup = self.setup
         setup.steps = steps
         setup.every = every
@@ -82,37 +82,36 @@ class CompiledSteps:
         return self.many(self.pointer)
 
 
-DONE = int(Status.DONE)     # to look an enum's member up takes 0.1 us, much of a short step
+DONE = int(Status.DONE)     # looking up a member of an enum takes 0.1 us, as long as a short step
 
 Bookmark = tuple[np.ndarray, int, float]     # block of the moment, number of the chart, side
 
 
 class Propagator:
-    """Steps of one system with held inputs, in C where there is code for them, in the chart that
-    serves.
+    """Takes the steps of one system with constant inputs, in C if there is compiled code, in a
+    chart that is regular.
 
-    A step that C refuses is done again in Python, which changes the chart or says why it fails.
+    A step that C refuses is taken again in Python, which changes the chart or says why it fails.
 
     Attributes
     ----------
     moment
-        What it advances.
+        The moment that it advances.
     atlas
-        The charts in which it does.
+        The charts.
     dt
         Step [s].
     gauge
-        Error of its steps.
+        Estimated error of the steps.
     hold
-        Steps of a control period.
+        Number of steps in a control period.
     spare
-        A scheme to change to where the steps are too long for the first one; None where there is
-        none.
+        A scheme to change to if the steps are too long for the first one; None if there is none.
     coulomb
-        What takes the steps in which wheels slide, fly or land; None where they only roll.
+        Takes the steps in which wheels slide, fly or land; None if they only roll.
     slides
-        Whether full velocities are stepped, of wheels that may slide or fly. (A plain attribute,
-        for it is asked at each turn of a run.)
+        Whether wheels may slide or fly at present, so that full velocities are integrated. (It is a
+        plain attribute because it is read at each step.)
     """
 
     def __init__(self, simulated: Simulated, atlas: Atlas, moment: Moment, dt: float,
@@ -127,7 +126,7 @@ class Propagator:
         self.gauge = StepGauge(moment, atlas.primary.scheme.order)
         self.spare = spare
         self._first = atlas.primary.scheme
-        self._tried = 0.0       # the worst error whose staying was tried
+        self._tried = 0.0       # the worst error whose persistence was tested
         feedback = atlas.primary.feedback
         self._asked = np.zeros(0) if feedback is None else feedback.references, hold
         self._pace = Pace()
@@ -137,9 +136,9 @@ class Propagator:
         return (f"<Propagator of {self.simulated.name} at t = {self.moment.t:.6g} s, "
                 f"dt = {self.dt:g} s>")
 
-    # -- where it starts ---------------------------------------------------------------------------
+    # -- start -------------------------------------------------------------------------------------
     def start(self, q: np.ndarray) -> None:
-        """At rest at q, at t = 0. Raises `NhmechError` where the constraints lose rank there."""
+        """Starts at rest at q, t = 0. Raises `NhmechError` if the constraints lose rank there."""
         self.moment.clear()
         self.gauge.clear()
         self._use(self._first)
@@ -156,11 +155,10 @@ class Propagator:
             self._compiled.setup.side = self.atlas.side
 
     def choose_scheme(self, steps: int) -> None:
-        """Changes to the spare scheme where so many steps of the first one are expected to lead
-        too far from the exact motion."""
+        """Changes to the spare scheme if so many steps of the first would lead too far."""
         if self.atlas.primary.scheme is self.spare or self.spare is None or self.slides:
             return
-        if self.gauge.values[2] == 0:                # nothing is known yet but of this step
+        if self.gauge.values[2] == 0:                # no error is known before the first step
             before = self.bookmark()
             self.advance(self.dt)
             self.restore(before)
@@ -178,14 +176,14 @@ class Propagator:
             self._forget_code()
 
     def settle(self) -> None:
-        """Puts x, which has been written to, onto the constraints at the present time; q, v and
-        health follow."""
+        """Projects x, which has been changed, onto the constraints at the present time, and updates
+        q, v and health."""
         moment = self.moment
         x, q, v, health = self.atlas.chart.project(moment.t, moment.x, self.simulated.theta)
         moment.take(x, q, v, health, moment.clock)
 
     def bookmark(self) -> Bookmark:
-        """All that `restore` needs to come back to this moment."""
+        """A copy of this moment for `restore`."""
         atlas = self.atlas
         return self.moment.block.copy(), atlas.charts.index(atlas.chart), atlas.side
 
@@ -200,7 +198,7 @@ class Propagator:
 
     # -- wheels that slide -------------------------------------------------------------------------
     def slip(self) -> None:
-        """From here on wheels may slide, fly and land."""
+        """Lets wheels slide, fly and land from here on."""
         assert self.coulomb is not None, "only Coulomb's law lets wheels slide"
         self.gauge.rest(self.moment.k)
         self._pace = Pace()                 # steps take longer than those before
@@ -211,8 +209,8 @@ class Propagator:
         self._write_speeds()
 
     def roll(self) -> bool:
-        """Goes back to the equations of rolling where all wheels have rolled for some steps and
-        have friction to spare. Returns whether it did."""
+        """Returns to the equations of rolling if all wheels have rolled for some steps and friction
+        suffices with a margin. Returns whether it did."""
         if (self.coulomb is None or not self.slides or self._is_too_stiff
                 or not self.coulomb.may_roll(self.moment)):
             return False
@@ -226,10 +224,10 @@ class Propagator:
 
     def efforts(self, u: Sequence[float], rows: Sequence[int], columns: Sequence[int],
                 wanted: Sequence[float]) -> np.ndarray | None:
-        """Efforts that give joints the accelerations that are wanted, where wheels slide or have
-        to; None where they roll. See `CoulombContact.efforts`."""
+        """Efforts that give joints the wanted accelerations if wheels slide, or must slide for
+        them; None if they roll. See `CoulombContact.efforts`."""
         coulomb, moment = self.coulomb, self.moment
-        # no more joints than independent speeds do not contradict each other
+        # no more joints than independent speeds: their commands cannot contradict each other
         if coulomb is None or not (self.slides or len(rows) > len(self.atlas.chart.speeds)):
             return None
         inputs = moment.u.copy()
@@ -256,13 +254,14 @@ class Propagator:
 
     # -- steps in C --------------------------------------------------------------------------------
     def step_in_c(self) -> bool:
-        """One step of dt, if there is code for it, and it takes the step within all bounds."""
+        """Takes one step of dt in C. Returns False if there is no code, or if it refuses the
+        step."""
         compiled = self._compiled or self._find_code()
         return compiled is not None and compiled.one(compiled.pointer) == DONE
 
     def loop(self) -> Loop | None:
-        """The code of a step of wheels that slide, or of rolling in the present chart; None as long
-        as there is none."""
+        """The compiled loop for sliding wheels, or for rolling in the present chart; None until it
+        is compiled."""
         return self._sliding_loop if self.slides else self.atlas.chart.loop(build=False)
 
     @cached_property
@@ -275,18 +274,18 @@ class Propagator:
 
     @property
     def asks(self) -> bool:
-        """Whether code of steps asks the controller by itself."""
+        """Whether compiled code evaluates the controller itself."""
         return self.atlas.chart.asks and not self.slides
 
     def advance_many(self, loop: Loop, held: int, recorder: RowSink, k: int) -> tuple[int, bool]:
-        """Takes steps in C after the first `k` of a run, at most the `held` ones over which the
-        inputs do not change. Returns how many were taken, few enough for Ctrl-C to be heard, and
-        whether C refuses the next one, which `step` must take."""
+        """Takes steps in C after the first `k` of a run: at most the `held` ones with constant
+        inputs, and few enough to respond to Ctrl-C. Returns the number of steps taken, and whether
+        C refuses the next one, which `step` must take."""
         steps, every = min(held, self._pace.steps), recorder.every
         compiled = self.prepare(loop)
         setup = compiled.setup
         setup.done, status, begun = 0, DONE, perf_counter()
-        # C may come back, to let Ctrl-C be heard, before a step is whole
+        # C may return before a step is complete, to let Ctrl-C through
         while setup.done == 0 and status == DONE:
             record = recorder.room((steps - 1 + k % every) // every + 1)
             setup.rows, setup.limit = 0, self.moment.k + held
@@ -300,8 +299,8 @@ class Propagator:
 
     def take_turns(self, loop: Loop, most: int, ask: Callable[[], object], recorder: RowSink,
                    k: int) -> tuple[int, bool]:
-        """Takes steps in C with a call of `ask` between any two, at most so many, and fewer where
-        `ask` is slow. Returns as `advance_many` does."""
+        """Takes at most so many steps in C with a call of `ask` between any two, and fewer if `ask`
+        is slow. Returns as `advance_many` does."""
         until = perf_counter() + LOOK
         compiled, every, done = self.prepare(loop), recorder.every, 0
         setup, turn, pointer = compiled.setup, compiled.loop.turn, compiled.pointer
@@ -315,11 +314,11 @@ class Propagator:
                 ask()
             return done, True
         finally:
-            # of an interrupt, or an error of the controller, too
+            # also after an interrupt, or an error in the controller
             recorder.extend(setup.rows)
 
     def prepare(self, loop: Loop) -> CompiledSteps:
-        """The code on the memory of the present moment."""
+        """The compiled loop on the memory of the present moment."""
         if self._compiled is None or self._compiled.loop is not loop:
             constants = self.dt, self.atlas.side
             angles = self.atlas.primary.state_vector.angle_slots()
@@ -336,19 +335,17 @@ class Propagator:
         return None if loop is None else self.prepare(loop)
 
     def compile(self, wait: bool) -> None:
-        """Has the code of a step built, in all charts that there are: now, or in the background."""
+        """Compiles the loops of all charts, now or in the background."""
         self.atlas.compile(wait)
-        loop = self.loop()
-        if loop is not None:
-            self.prepare(loop)
+        self._find_code()
 
     def _forget_code(self) -> None:
         self._compiled = None
 
     # -- steps in Python ---------------------------------------------------------------------------
     def advance(self, dt: float) -> None:
-        """One step of any length [s], in another chart where it leads to bad places of this one.
-        Raises `SimulationError` where the step cannot be taken, with the reason."""
+        """One step of any length [s]; changes the chart if the present one becomes nearly singular.
+        Raises `SimulationError` if the step cannot be taken, with the reason."""
         self._find_slides()
         if self.slides:
             self._slide(dt)
@@ -368,7 +365,7 @@ class Propagator:
         return t, k, t - k * self.dt
 
     def _slide(self, dt: float) -> None:
-        """One step of any length in full velocities."""
+        """One step of any length [s] with wheels that may slide or fly."""
         assert self.coulomb is not None, "only Coulomb's law lets wheels slide"
         moment = self.moment
         x, q, v, contact = self.coulomb.advance(moment, dt)
@@ -380,7 +377,7 @@ class Propagator:
         try:
             self.atlas.change(self.moment, end)
         except NhmechError as error:
-            # what takes the rank away is a wheel lying down
+            # the constraints lose rank where a wheel lies down
             if self.moment.guard < FLAT:
                 raise SimulationError(explain_fall(self.simulated, self.moment)) from error
             raise

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 
 def keep_pace(rate: float, is_done: Callable[[], bool], tick: Callable[[], object]) -> None:
-    """Calls `tick` at a rate [1/s] until `is_done`; after a late call the next period begins at
-    once, and missed ones are skipped."""
+    """Calls `tick` at a rate [1/s] until `is_done()`. After a late call, the next period begins at
+    once; periods that were missed are skipped."""
     due = time.monotonic()
     while not is_done():
         tick()

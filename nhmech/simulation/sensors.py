@@ -22,26 +22,25 @@ from .state import State
 
 
 class Sensors:
-    """Gyros and accelerometers of one simulated system, worked out link by link when a state is
-    first asked for them.
+    """Gyros and accelerometers of one simulated system. The functions of a link are made when they
+    are first needed.
 
-    With L a link, omega and alpha its angular velocity and acceleration, p_WL the place of its
-    origin, all components along L's axes::
+    With omega the angular velocity of a link L and p_WL the position of its origin, components
+    along the axes of L::
 
         gyro = omega                    [rad/s]
         accelerometer = R_LW (d2p_WL/dt2 - g)   [m/s^2]
 
-    at rest on level ground the accelerometer of a level link reads (0, 0, +9.81). d2p_WL/dt2 comes
-    from dv/dt of the equations that are stepped, at the inputs that are held; in a kinematic run
-    speeds are commanded and xi counts as constant, so the jump from one command to the next is not
-    felt.
+    At rest on level ground the accelerometer of a level link reads (0, 0, +9.81). d2p_WL/dt2
+    follows from dv/dt of the equations of motion with the present inputs. In a kinematic run xi
+    counts as constant, so that the jump between two commands is not measured.
 
     Parameters
     ----------
     charts
-        Those of the run so far, a list that may grow.
+        The charts of the run so far, a list that may grow.
     coulomb
-        What takes the steps in which wheels slide; None where they only roll.
+        Takes the steps in which wheels slide; None if they only roll.
     """
 
     def __init__(self, simulated: Simulated, charts: Sequence[Chart],
@@ -54,8 +53,8 @@ class Sensors:
         self._accelerometers: dict[tuple[str, int], Buffered] = {}
 
     def gyro(self, state: State, link: str | None = None) -> np.ndarray:
-        """omega (3,) [rad/s] of a link (None: the root), along its axes. Raises `InputError` for an
-        unknown link, `SimulationError` for a system that has none."""
+        """Angular velocity (3,) [rad/s] of a link (None: the root), along its axes. Raises
+        `InputError` for an unknown link, `SimulationError` for a system without links."""
         link = self._link(link)
         if link not in self._gyros:
             q, v = self.simulated.constrained.system.q, self.simulated.constrained.system.v
@@ -81,11 +80,11 @@ class Sensors:
                                                  self.simulated.theta)[0].copy()
 
     def contacts(self, state: State) -> ContactMoment | None:
-        """What the wheels do; None where they only roll."""
+        """The contacts; None if wheels only roll."""
         return None if self.coulomb is None else self.coulomb.contacts(state)
 
     def _slide(self, state: State) -> np.ndarray | None:
-        """dv/dt (nv,) where wheels slide or fly; None where they roll."""
+        """dv/dt (nv,) if wheels slide or fly; None if they roll."""
         if self.coulomb is None:
             return None
         numbers = self.coulomb.numbers(state)
@@ -119,7 +118,7 @@ class Sensors:
         return name
 
     def _serving_chart(self, state: State) -> int:
-        """Which of the charts has equations that serve here."""
+        """Index of a chart that is regular at this state."""
         if len(self.charts) == 1:
             return 0
         margins = [abs(chart.margin(state.t, chart.at_rest(state.q), self.simulated.theta))
@@ -138,7 +137,7 @@ class Sensors:
         return ca.substitute(along, held, xi)
 
     def _motion(self, link: str, v: ca.SX, a: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """omega and specific force at the link's origin, along its axes."""
+        """Angular velocity, and specific force at the origin of the link, along its axes."""
         vehicle = self._vehicle()
         gravity = {"g": gravity_vector(vehicle.parameters)}
         bodies = kinematics(vehicle.model, vehicle.algebroid, v, a,

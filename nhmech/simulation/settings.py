@@ -1,4 +1,4 @@
-"""How a run is made, as plain values that go into its file."""
+"""The settings of a run, as plain values for its file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def describe_settings(controller: object, dt: float, control_period: float,
     "path" and "noise" the `path_reference` and the `measurement_noise` of the controller, if it has
     them.
 
-    One that fails or is no JSON costs no run: it is left out, with a warning.
+    A value that fails or is not JSON is left out, with a warning; the run goes on.
     """
     versions = {"nhmech": __version__, "pin": pin.__version__, "casadi": ca.__version__,
                 "numpy": np.__version__, "python": platform.python_version()}
@@ -42,7 +42,7 @@ def describe_settings(controller: object, dt: float, control_period: float,
 
 
 def saveable(values: Mapping[str, Any], what: str = "settings") -> dict[str, Any]:
-    """The values as JSON has them: arrays and numbers of NumPy as lists and numbers. Those that
+    """The values as JSON types: NumPy's arrays and numbers become lists and numbers. Values that
     JSON cannot express are left out, with a warning that names them and `what` they belong to."""
     kept = {}
     for name, value in values.items():
@@ -54,13 +54,13 @@ def saveable(values: Mapping[str, Any], what: str = "settings") -> dict[str, Any
 
 
 def dumps(values: Mapping[str, Any]) -> str:
-    """JSON text of the values: arrays and numbers of NumPy as lists and numbers. Raises
-    `ValueError` that names the one that JSON cannot express."""
+    """JSON text of the values, with NumPy's arrays and numbers as lists and numbers. Raises a
+    `ValueError` that names a value that JSON cannot express."""
     return json.dumps({name: _as_json(name, value) for name, value in values.items()})
 
 
 def _as_json(name: str, value: object) -> Any:
-    """The value as it will be read back."""
+    """The value as JSON types."""
     try:
         return json.loads(json.dumps(value, default=_plain))
     except (TypeError, ValueError, RecursionError) as error:

@@ -1,10 +1,9 @@
-"""What is simulated: a vehicle, or a constrained system written by hand."""
+"""The simulated system: a vehicle, or a constrained system written by hand."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -14,19 +13,20 @@ from ..mechanics.constraint_manifold import write_out
 from ..mechanics.equations import Equations
 from ..mechanics.gibbs_appell import gibbs_appell
 from ..mechanics.system import ConstrainedSystem, HasConstrained, require_constrained
+from ..once import cached_property
 from ..systems import load_system, system_names
 from ..systems.example import Example
 from ..urdf.description import JointLimits
 from ..vehicle.stiffness import check_massless
 from ..vehicle.vehicle import Vehicle
 
-# of a holonomic function at a given start: rounding of typed numbers is projected in silence
+# of a holonomic function at a given start: rounding of typed numbers is corrected silently
 OFF = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
-    """A constrained system with what a run needs of it."""
+    """A constrained system, with the properties that a run needs."""
 
     constrained: ConstrainedSystem
     vehicle: Vehicle | None  # None for a system written by hand
@@ -52,7 +52,7 @@ class Simulated:
 
     @classmethod
     def restore(cls, source: dict) -> Simulated:
-        """The system that `source` describes. Raises `NhmechError` where it describes none."""
+        """The system that `source` describes. Raises `NhmechError` if it describes none."""
         from ..vehicle.record import restore
 
         if "system" not in source and "description" not in source:
@@ -71,15 +71,15 @@ class Simulated:
             return cls(replace(constrained, parameters=theta), None, example=example)
         except NhmechError:
             raise
-        except Exception as error:       # a file may hold anything in the place of anything
+        except Exception as error:       # a file may contain anything
             raise SimulationError("the simulated system in this file cannot be read "
                                   f"({type(error).__name__}: {error}); pass it to "
                                   "Trajectory.load") from error
 
     @cached_property
     def equations(self) -> Equations:
-        """The Gibbs-Appell equations. Raises `NhmechError` where they do not determine the motion,
-        with the joints to blame."""
+        """The Gibbs-Appell equations. Raises `NhmechError`, which names the joints, if they do not
+        determine the motion."""
         if self.vehicle is None:
             return gibbs_appell(self.constrained)
         try:
@@ -89,8 +89,8 @@ class Simulated:
             raise
 
     def rechoose(self, t: float, q: np.ndarray) -> Equations:
-        """Equations with rows and speeds chosen at q and t [s]. Raises `NhmechError` where the
-        constraints lose rank there."""
+        """Equations with rows and independent speeds chosen at q and t [s]. Raises `NhmechError` if
+        the constraints lose rank there."""
         if self.vehicle is not None:
             return self.vehicle.rechoose(q).equations
         try:
@@ -102,7 +102,7 @@ class Simulated:
         return equations
 
     def rank_error(self, t: float, q: np.ndarray, where: str) -> NhmechError:
-        """The error to raise where the constraints lose rank at q or next to it."""
+        """The error that the constraints lose rank at q or near it."""
         if self.vehicle is not None:
             return self.vehicle.rank_error(q, where)
         d, rank = self.constrained.distribution, len(self.equations.frame.kept)
@@ -120,14 +120,14 @@ class Simulated:
 
     @cached_property
     def nu(self) -> int:
-        """Inputs that a controller sets; external wrenches come after them."""
+        """Number of inputs that a controller sets; external wrenches follow them."""
         if self.vehicle is not None:
             return len(self.vehicle.driven)
         return self.constrained.system.u.numel()
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """Moving joints of a vehicle; every fibre coordinate of a system without one."""
+        """Moving joints of a vehicle; all fibre coordinates of another system."""
         if self.vehicle is not None:
             return self.vehicle.joint_names
         return self.constrained.system.algebroid.v_names
@@ -140,7 +140,7 @@ class Simulated:
             3 in space.quaternions and [name[-1:] for name in space.q_names[:3]] == [*"xyz"])
 
     def require_pose(self) -> None:
-        """Raises `SimulationError` where there is no such pose."""
+        """Raises `SimulationError` if q does not begin with such a pose."""
         if not self.has_pose:
             space = self.constrained.system.algebroid
             other = "; its attitude is run.attitude()" if space.quaternions else ""
@@ -159,8 +159,8 @@ class Simulated:
 
     def configuration(self, pose: object, joints: Mapping[str, float] | None,
                       q: object, *, flies: bool = False) -> np.ndarray:
-        """The start: placed on the ground for a vehicle, q as given otherwise; `flies` where wheels
-        may be above the ground there."""
+        """The configuration of a start: on the ground for a vehicle, else q as given. `flies`:
+        whether wheels may be above the ground."""
         if q is not None:
             nq = self.constrained.system.algebroid.nq
             return self._check_holonomic(read_array("q", q, (nq,), f"{nq} finite numbers"), flies)
@@ -169,8 +169,8 @@ class Simulated:
         return self.vehicle.configuration(pose, joints)
 
     def _check_holonomic(self, q: np.ndarray, flies: bool) -> np.ndarray:
-        """q, pulled onto the manifold of its quaternions and circles. Raises `InputError` where it
-        is far from the holonomic one."""
+        """q with normalised quaternions and circles. Raises `InputError` if a holonomic constraint
+        is violated."""
         d = self.constrained.distribution
         q = self.constrained.system.algebroid.normalise(q)
         phi = self.constrained.constraint_function()(0.0, q, self.theta)[2].full().ravel()
@@ -182,7 +182,7 @@ class Simulated:
             worst = off[np.abs(phi[off]).argmax()]
             nearest = self.constrained.nearest(q)
             cure = ("no configuration near it does" if nearest is None else
-                    f"the nearest that does is q = {np.round(nearest, 12).tolist()}")
+                    f"the nearest that does is q = {(np.round(nearest, 12) + 0.0).tolist()}")
             if (one := held[worst]) is not None and is_height[worst]:
                 what = (f"{one.contact!r} is {abs(phi[worst]):.6g} m "
                         f"{'below' if phi[worst] < 0 else 'above'} the ground at this q")
@@ -193,8 +193,8 @@ class Simulated:
         return q
 
     def check_invariant(self, q: np.ndarray, v: np.ndarray) -> None:
-        """Raises `InputError` where a start does not lie on the manifold of the motion, or where
-        that has no tangent space."""
+        """Raises `InputError` if a start does not lie on the manifold of the motion, or if that has
+        no tangent space there."""
         constrained = self.constrained
         count = constrained.invariant.numel()
         if not count:
@@ -210,14 +210,14 @@ class Simulated:
             nearest = constrained.nearest_state(q, v)
             is_none = nearest is None or self._invariant_at(*nearest)[1] < count
             cure = ("no state near it does" if nearest is None or is_none else
-                    f"the nearest that does is q = {np.round(nearest[0], 12).tolist()}, "
+                    f"the nearest that does is q = {(np.round(nearest[0], 12) + 0.0).tolist()}, "
                     f"v = {np.round(nearest[1], 12).tolist()}")
             raise InputError(f"{where} does not lie on the manifold of the motion: "
                              f"{write_out(constrained.invariant[worst])} is {value[worst]:.6g} "
                              f"there; {cure}")
 
     def _invariant_at(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, int]:
-        """Values (k,) of what stays zero, and the rank of its derivatives."""
+        """Values (k,) of the functions that stay zero, and the rank of their derivatives."""
         count = self.constrained.invariant.numel()
         value, slope = (part.full()[:count] for part in self.constrained.invariant_function(
             0.0, q, v, self.theta))
@@ -249,8 +249,8 @@ class Simulated:
 
     @cached_property
     def source(self) -> dict:
-        """What a saved run needs to make this again: vehicle, or textbook system's name; nothing if
-        written by hand."""
+        """What a run file needs to rebuild this system: the vehicle, or the name of a textbook
+        system; empty for a system written by hand."""
         if self.vehicle is None:
             return {} if self.example is None else {"system": self.example.name,
                                                     "parameters": self.theta.tolist()}

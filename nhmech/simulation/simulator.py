@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from threading import Lock
 
 import numpy as np
@@ -14,6 +13,7 @@ from ..checks import read_mapping, read_word
 from ..ctrl_c import hear_ctrl_c
 from ..errors import SimulationError
 from ..mechanics.system import HasConstrained
+from ..once import cached_property
 from ..vehicle.friction import with_scrubbing
 from ..vehicle.vehicle import Vehicle
 from .arguments import check_run, read_period

@@ -24,7 +24,7 @@ from .simulated import Simulated
 
 @dataclass(frozen=True)
 class Start:
-    """Where and how fast a run begins, as `Simulator.reset` takes it."""
+    """The arguments of `Simulator.reset`."""
 
     pose: Any = None
     joints: Mapping[str, float] | None = None
@@ -35,7 +35,7 @@ class Start:
 
 
 def begin(propagator: Propagator, start: Start) -> None:
-    """Puts the motion at a start, at t = 0.
+    """Sets the initial state, at t = 0.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def begin(propagator: Propagator, start: Start) -> None:
         For speeds that do not exist or contradict each other, and for a state off the manifold of
         the motion.
     ModelError
-        Where the constraints lose rank at q.
+        If the constraints lose rank at q.
     """
     xi, full = start.xi, _read_velocities(propagator, start)
     atlas, simulated = propagator.atlas, propagator.simulated
@@ -68,7 +68,7 @@ def begin(propagator: Propagator, start: Start) -> None:
 
 
 def _check_bodies(propagator: Propagator) -> None:
-    """Raises `InputError` where a body that can meet the ground is below it."""
+    """Raises `InputError` if a body that can touch the ground is below it."""
     coulomb, moment = propagator.coulomb, propagator.moment
     if coulomb is None or not coulomb.terms.bodies.links:
         return
@@ -83,12 +83,12 @@ def _check_bodies(propagator: Propagator) -> None:
 
 
 def _is_upright(pose: Any) -> bool:
-    """Whether a pose leaves roll and pitch to the ground."""
+    """Whether a pose does not prescribe roll and pitch."""
     return pose is None or np.shape(pose) == (3,)
 
 
 def _hang(propagator: Propagator, start: Start) -> None:
-    """Lifts the vehicle until its lowest point is at the height of the start."""
+    """Raises the vehicle until its lowest point is at the height `drop` of the start."""
     moment, vehicle, coulomb = propagator.moment, propagator.simulated.vehicle, propagator.coulomb
     assert vehicle is not None, "only wheels"
     assert coulomb is not None, "only Coulomb's law lets wheels fly"
@@ -104,7 +104,8 @@ def _hang(propagator: Propagator, start: Start) -> None:
 
 
 def _read_velocities(propagator: Propagator, start: Start) -> np.ndarray | None:
-    """v (nv,); None where the vehicle rolls. Raises `InputError` for what cannot be a start."""
+    """v (nv,) of a start with wheels that may slide or fly; None if the vehicle rolls. Raises
+    `InputError` for an impossible start."""
     given = {"v": start.v, "drop": start.drop}
     named = [f"{name}=" for name, value in given.items() if value is not None]
     if not named:
@@ -130,8 +131,8 @@ def _read_velocities(propagator: Propagator, start: Start) -> np.ndarray | None:
 
 def _set_speeds(propagator: Propagator, speeds: Mapping[str, float],
                 places: list[int]) -> np.ndarray | None:
-    """The independent speeds of the present chart, from fibre coordinates that determine them; or
-    all velocities v (nv,), where only wheels that slide have them."""
+    """Sets the independent speeds of the present chart from fibre coordinates that determine them.
+    Returns all velocities v (nv,) instead if only sliding wheels can have them."""
     chart, moment, simulated = propagator.atlas.chart, propagator.moment, propagator.simulated
     wanted = np.array(list(speeds.values()))
     found, error = chart.inverse_dynamics.fit_speeds(
@@ -150,8 +151,8 @@ def _set_speeds(propagator: Propagator, speeds: Mapping[str, float],
 
 def _fit_scrubbing(vehicle: Vehicle, q: np.ndarray, places: list[int],
                    wanted: np.ndarray) -> tuple[np.ndarray, float]:
-    """v (nv,) of the commanded motion with wheels that scrub, and its distance from wanted values;
-    of any other vehicle, rolling."""
+    """v (nv,) of the commanded motion, and its distance from the wanted values. Wheels of a vehicle
+    that scrubs slide in it; those of any other vehicle roll."""
     commanded = as_commanded(vehicle)
     A, b, _ = commanded.functions.rows(0.0, q, commanded.theta)
     rows = np.vstack((A, np.eye(A.shape[1])[places]))
@@ -161,7 +162,7 @@ def _fit_scrubbing(vehicle: Vehicle, q: np.ndarray, places: list[int],
 
 
 def _tyre_slip(simulated: Simulated) -> ca.Function | None:
-    """Speeds with which tyres slip; None where no wheel has one."""
+    """The function of the slip speeds of tyres; None if no wheel has a tyre."""
     vehicle = simulated.vehicle
     found = None if vehicle is None else vehicle.functions.slip
     return found if found is not None and found.numel_out(0) else None

@@ -1,4 +1,4 @@
-"""What a controller sees: the state, its numbers by name."""
+"""The state that a controller sees, with its numbers by name."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .contact.contact_moment import ContactMoment
 
 
 class UnknownName(InputError, KeyError):
-    """A name that is not there; also a `KeyError`, so that `in` and `get` work."""
+    """An unknown name; also a `KeyError`, so that `in` and `get` work."""
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
 class Named(Mapping[str, float]):
-    """Numbers by name, read-only: `values[places[name]]`; the names in `extra` can be read and are
-    not listed."""
+    """Numbers by name, read-only: `values[places[name]]`. Names in `extra` can be read, but are not
+    listed."""
 
     __slots__ = ("_places", "_values", "_extra")
 
@@ -45,7 +45,7 @@ class Named(Mapping[str, float]):
 
     @property
     def values_array(self) -> np.ndarray:
-        """The listed numbers in their order, a copy."""
+        """A copy of the listed numbers, in their order."""
         return self._values[list(self._places.values())]
 
     def __getitem__(self, key: str | int) -> float:
@@ -93,12 +93,12 @@ class Encoders(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StateLayout:
-    """Where the names of a state stand in its numbers (q, v, x, u); the same for all states of a
+    """Indices of the names of a state in its numbers (q, v, x, u); the same for all states of a
     run."""
 
     nq: int
     nv: int
-    u: slice  # where the inputs stand
+    u: slice  # of the inputs
     xi: dict[str, int]  # name -> index, here and below
     v: dict[str, int]
     angles: dict[str, int]
@@ -106,12 +106,12 @@ class StateLayout:
     joint_velocity: dict[str, int]
     encoder_angle: dict[str, int]
     encoder_rate: dict[str, int]
-    # coordinate by coordinate: (index in x, index in q, whether an angle in x stands for a pair of
-    # cosine and sine in q)
+    # for each coordinate: (index in x, index in q, whether an angle in x replaces a pair of cosine
+    # and sine in q)
     slots: tuple[tuple[int, int, bool], ...]
-    has_base: bool  # whether what moves is a vehicle, with a base
+    has_base: bool  # whether the system is a vehicle, which has a base
     has_pose: bool  # whether q begins with the pose of a body: position, then quaternion
-    sensors: LinkSensors  # what the links measure
+    sensors: LinkSensors  # gyros, accelerometers and contacts
 
     def __repr__(self) -> str:
         return (f"<StateLayout: nq {self.nq}, nv {self.nv}, nx {self.nx}, "
@@ -153,10 +153,10 @@ class State:
         Readings of a gyroscope and an accelerometer, (3,) [rad/s] and (3,) [m/s^2], along the axes
         of the link; of the root link if none is named.
     contacts
-        What the wheels do in a run with Coulomb friction, e.g.
-        `contacts.phases["left_wheel_joint"]`, and the forces on them; None if they can only roll.
+        Phases of the wheels and forces on them in a run with Coulomb friction, e.g.
+        `contacts.phases["left_wheel_joint"]`; None if they can only roll.
     values, layout
-        All of its numbers (k,), each in its unit above, and where the names stand in them.
+        All numbers of the state (k,), each in its unit above, and the indices of the names.
 
     Notes
     -----
@@ -175,11 +175,11 @@ class State:
 
     def __init__(self, t: float, values: np.ndarray | bytes, layout: StateLayout):
         self._t = t
-        # bytes never change, and are copied in a quarter of the time of an array
+        # bytes are immutable, and are copied in a quarter of the time of an array
         self._numbers = values if type(values) is bytes else np.asarray(values, float).tobytes()
         self._layout = layout
 
-    # read without a call of Python, for every step reads it twice
+    # a plain attribute, because every step reads it twice
     t = property(attrgetter("_t"), doc="")
 
     @property
@@ -188,7 +188,7 @@ class State:
 
     @property
     def values(self) -> np.ndarray:
-        """All numbers of the moment, in the order of `layout`, (k,): a copy that can be changed
+        """All numbers of the state, in the order of `layout`, (k,): a copy, which can be changed
         to make another state."""
         return self._values.copy()
 
@@ -246,7 +246,7 @@ class State:
         """Specific force R_LW (a - g) at the origin of a link (the root if None) along its own
         axes, (3,) [m/s^2].
 
-        a is the acceleration with the inputs `u` that are held, before a new command.
+        a is the acceleration with the present inputs `u`, before a new command.
 
         Raises
         ------
@@ -308,7 +308,7 @@ def base_pose(q: np.ndarray) -> np.ndarray:
         raise SimulationError("only a vehicle has a pose; a system written by hand has its "
                               "coordinates, state.q")
     one = q.ndim == 1
-    # plain numbers: a controller asks at every turn
+    # plain numbers are faster, and controllers call this at each step
     px, py, pz, x, y, z, w = q[:7].tolist() if one else np.moveaxis(q[..., :7], -1, 0)
     zeros, ones = (0.0, 1.0) if one else (np.zeros(q.shape[:-1]), np.ones(q.shape[:-1]))
     T = np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), px],

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
 from ..mechanics.algebroid import LieAlgebroid
 from ..mechanics.equations import Equations
+from ..once import cached_property
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class StateVector:
     Attributes
     ----------
     algebroid
-        The configuration.
+        The configuration space.
     nxi
         Number of independent speeds.
     """
@@ -45,7 +45,7 @@ class StateVector:
 
     @cached_property
     def slots(self) -> list[tuple[int, int, bool]]:
-        """(index in x, index in q, whether it is an angle standing for a pair)."""
+        """For each coordinate (index in x, index in q, whether an angle replaces a pair)."""
         result, iq, ix, pairs = [], 0, 0, dict(self.algebroid.circles)
         while iq < self.algebroid.nq:
             angle = iq in pairs
@@ -60,7 +60,7 @@ class StateVector:
         return (*positions, *xi_names)
 
     def configuration(self, x):
-        """q (nq,) of x; symbols or numbers."""
+        """q (nq,) from the configuration's part of x; symbols or numbers."""
         symbolic = isinstance(x, ca.SX)
         cos, sin = (ca.cos, ca.sin) if symbolic else (np.cos, np.sin)
         parts = []
@@ -69,7 +69,7 @@ class StateVector:
         return ca.vertcat(*parts) if symbolic else np.array(parts)
 
     def unit(self, configuration: ca.SX) -> ca.SX:
-        """The configuration's part of x with quaternions of length 1, symbolic."""
+        """The configuration's part of x with normalised quaternions, symbolic."""
         result = ca.SX(configuration)
         for ix, iq, _ in self.slots:
             if iq in self.algebroid.quaternions:
@@ -77,14 +77,15 @@ class StateVector:
         return result
 
     def rate(self, q_rate, v, xi_rate):
-        """dx/dt from dq/dt and v, symbolic; an angle's rate is a fibre coordinate, which needs no
-        cosine."""
+        """dx/dt from dq/dt and v, symbolic. The rate of an angle is a fibre coordinate, which is
+        simpler than its cosine and sine."""
         turning = dict(self.algebroid.circles)
         parts = [v[turning[iq]] if angle else q_rate[iq] for _, iq, angle in self.slots]
         return ca.vertcat(*parts, xi_rate)
 
     def assemble(self, q: np.ndarray, xi: np.ndarray, near: np.ndarray | None = None) -> np.ndarray:
-        """x of numbers; angles nearest to those of `near` (an x), in (-pi, pi] if None."""
+        """x from numbers; angles are those nearest to the angles of `near` (an x), or in (-pi, pi]
+        if None."""
         x = np.empty(self.nx)
         for ix, iq, angle in self.slots:
             x[ix] = np.arctan2(q[iq + 1], q[iq]) if angle else q[iq]

@@ -1,4 +1,4 @@
-"""How far a run may be from the exact motion: the error of its steps, judged on the way."""
+"""The estimated error of a run's steps, and the notice if dt is too long."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from ctypes import byref
 
 import numpy as np
 
-from ..compile.judging import GAUGE, JUDGED, WRONG, judged_share
 from ..compile.loop import Setup
+from ..compile.loop_error import ESTIMATE_EVERY, GAUGE, WRONG, richardson_factor
 from ..compile.status import Status
 from ..errors import Remedy
 from ..urdf.notice import Notice, NoticeKind
@@ -16,10 +16,10 @@ from .atlas import Atlas, Chart
 from .integration.integrators import Step
 from .moment import Moment
 
-# a run whose steps add up to more than this, relative to 1 + |x|, has a notice
+# a run with a larger total error, relative to 1 + |x|, gets a notice
 TOLERANCE = 1e-3
-MARGIN = 4.0       # by which the step that a notice names is more accurate than it must be
-WINDOW = 64        # steps over which it is tried whether errors stay
+MARGIN = 4.0       # the step that a notice suggests is more accurate than needed by this factor
+WINDOW = 64        # steps over which the persistence of errors is tested
 DIVISORS = tuple(n * 10 ** k for k in range(5) for n in (2, 4, 5, 10))
 ROW = len(GAUGE)
 
@@ -27,44 +27,45 @@ Retake = Callable[[], np.ndarray]      # -> x after the two halves of a step
 
 
 class StepGauge:
-    """The error that the steps of a scheme have added up to, since the start.
+    """The estimated total error of the steps since the start.
 
-    Some steps are taken again as two halves; their difference is the error of the step
-    (Richardson), relative to 1 + |x|, and stands for all steps since the one judged before.
-    Compiled code does the same, in the same memory; `compile.judging.GAUGE` says what stands there.
+    Some steps are taken again as two halves. The difference gives the error of the step
+    (Richardson), relative to 1 + |x|, and is assumed of all steps since the last such step.
+    Compiled code does the same, in the same memory; `compile.loop_error.GAUGE` names its entries.
     """
 
     def __init__(self, moment: Moment, order: int):
         self.values = np.zeros(ROW + moment.block.size + moment.x.size)
-        self._share = judged_share(order)
+        self._share = richardson_factor(order)
 
     def clear(self) -> None:
-        """Nothing is known of a new start."""
+        """Forgets all errors, at a new start."""
         self.values[:] = 0.0
 
     def rest(self, k: int) -> None:
-        """Steps from k on are another scheme's."""
+        """Stops the estimate at step k, from which on another scheme is used."""
         self.values[:2] = self.total(k), 0.0
 
     def is_coarse(self, moment: Moment) -> bool:
-        """Whether the steps up to now may have been too long."""
+        """Whether the steps so far may have been too long."""
         total, latest, count = self.values[:3].tolist()
         return total + latest * max(moment.clock.item(1) - count, 0.0) > TOLERANCE
 
     def total(self, k: int) -> float:
-        """The error up to step k of the run."""
+        """The total error up to step k."""
         total, latest, count = self.values[:3].tolist()
         return total + latest * max(k - count, 0.0)
 
     def is_suspect(self, steps: int) -> bool:
-        """Whether so many steps like the latest one may lead away further than the tolerance."""
+        """Whether the error of so many steps like the latest one may exceed the tolerance."""
         return self.values[1] * steps > TOLERANCE
 
     def judge(self, moment: Moment, x: np.ndarray, nconf: int, retake: Retake) -> bool:
-        """Whether a step from the moment to x is believed; notes its error where it was due."""
+        """Whether a step from the moment to x has any correct digit; stores its error if an
+        estimate was due."""
         values, k = self.values, moment.k
         speeds = float(np.abs(x[nconf:]).sum())
-        if k % JUDGED and k & (k - 1) and speeds <= 2 * values[3] + 1:
+        if k % ESTIMATE_EVERY and k & (k - 1) and speeds <= 2 * values[3] + 1:
             return True
         error = float((self._share * np.abs(retake() - x) / (1 + np.abs(x))).max())
         if not (error <= WRONG or speeds <= float(np.abs(moment.x[nconf:]).sum())):
@@ -80,14 +81,14 @@ class StepGauge:
 
 def retake(chart: Chart, t: float, x: np.ndarray, u: np.ndarray, theta: np.ndarray, dt: float,
            side: float, guard: float) -> Step:
-    """A step in two halves."""
+    """x after the same step in two halves."""
     middle = chart.advance(t, x, u, theta, dt / 2, side, guard)
     return chart.advance(t + dt / 2, middle.x, u, theta, dt / 2, side, middle.health[2])
 
 
 class Trial:
-    """The worst step that a gauge noted, to be taken again with other lengths. `gauge`, `atlas`,
-    `moment`: of a run whose scheme has fixed steps. `theta`: parameters (ntheta,)."""
+    """Repeats the step with the worst error with other step lengths. `gauge`, `atlas`, `moment`: of
+    a run with fixed steps. `theta`: parameters (ntheta,)."""
 
     def __init__(self, gauge: StepGauge, atlas: Atlas, moment: Moment, theta: np.ndarray):
         nq, nv = len(moment.q), len(moment.v)
@@ -104,12 +105,12 @@ class Trial:
                             health=self._health.ctypes.data)
 
     def error(self, dt: float) -> float:
-        """How far the step and its halves are apart."""
+        """The difference between a step of dt and its two halves."""
         coarse, halves = self._path(dt, 1), self._path(dt / 2, 2)
         return float(_apart(coarse, halves[1:])[0]) if len(coarse) and len(halves) > 1 else np.inf
 
     def _path(self, dt: float, steps: int, k: int = 0, x: np.ndarray | None = None) -> np.ndarray:
-        """The states after each of so many steps from x, (n, nx), as far as they may be taken."""
+        """The states after each of so many steps from x, (n, nx), up to the first that fails."""
         found = np.empty((1 + steps, len(self.x)))
         found[0] = self.x if x is None else x
         t, count, guard = self.t + k * dt, 0, self._health[2]
@@ -126,8 +127,8 @@ class Trial:
         return found[1:1 + count]
 
     def persistence(self, dt: float) -> float:
-        """How much of the errors of `WINDOW` steps is still there after them: 1 where they add up,
-        next to nothing where stiff dampers take them away."""
+        """The fraction of the errors of `WINDOW` steps that remains after them: 1 if they add up,
+        nearly 0 if stiff dampers remove them."""
         coarse, fine = self._path(dt, WINDOW), self._path(dt / 2, 2 * WINDOW)
         halves = [self._path(dt / 2, 2, 2 * k, x) for k, x in enumerate((self.x, *coarse[:-1]))]
         if len(coarse) + len(fine) < 3 * WINDOW or min(map(len, halves)) < 2:
@@ -138,20 +139,21 @@ class Trial:
         return float(_apart(coarse, fine[1::2])[-WINDOW // 4:].max() / own.sum())
 
     def better_step(self, dt: float, total: float) -> float | None:
-        """The longest one that keeps to the tolerance, where steps of dt led `total` away."""
+        """The longest step that meets the tolerance, if steps of dt have the total error `total`;
+        None if none was found."""
         allowed = self.error(dt) * TOLERANCE / (MARGIN * total)
         return next((dt / n for n in DIVISORS if self.error(dt / n) * n <= allowed), None)
 
 
 def _apart(coarse: np.ndarray, fine: np.ndarray) -> np.ndarray:
-    """How far states (n, nx) are from others, relative to 1 + |x|, (n,)."""
+    """Distance of states (n, nx) from others, relative to 1 + |x|, (n,)."""
     return (np.abs(fine - coarse) / (1 + np.abs(coarse))).max(axis=1)
 
 
 def step_notice(gauge: StepGauge, atlas: Atlas, moment: Moment, theta: np.ndarray,
                 dt: float) -> Notice | None:
-    """What to say of a run whose steps are suspected, with a step that would do; None where their
-    errors did not stay."""
+    """The notice about steps that are too long, with a step that would do; None if their errors did
+    not persist."""
     trial = Trial(gauge, atlas, moment, theta)
     total = gauge.total(moment.k) * trial.persistence(dt)
     if total <= TOLERANCE:

@@ -1,15 +1,15 @@
-"""The step loop: asks the controller, steps, looks, records."""
+"""The step loop: calls the controller, takes steps, checks events, records."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
 
-from ..compile.judging import steps_to_judge
+from ..compile.loop_error import steps_to_estimate
 from ..ctrl_c import forget_ctrl_c, hear_ctrl_c
 from ..errors import CompileError, NhmechError, SimulationError
 from .bounds import Bounds
-from .contact.rolling_end import RollingEnd
+from .contact.rolling_or_sliding import RollingOrSliding
 from .events import Event
 from .inputs import Inputs
 from .interrupts import is_second_press
@@ -19,14 +19,14 @@ from .runs.trajectory import Trajectory
 from .state import State
 from .step_error import step_notice
 
-PROGRESS = 200      # steps between two reports of progress; more often would cost time
-TURNS = 50          # of controller and step, between two looks at file and progress
+PROGRESS = 200      # steps between two reports of progress
+TURNS = 50          # calls of the controller between two reports and two checks of the file
 
 Progress = Callable[[float, State], None]
 
 
 class StepLoop:
-    """Runs of one simulator, from its present moment on."""
+    """The runs of one simulator, each from its present moment on."""
 
     def __init__(self, propagator: Propagator, inputs: Inputs, events: Sequence[Event],
                  bounds: Bounds):
@@ -38,7 +38,7 @@ class StepLoop:
 
     def run(self, duration: float, steps: int, recorder: Recorder,
             progress: Progress | None) -> Trajectory:
-        """Runs for a duration [s], which is so many steps; the last one may be a part of one."""
+        """Runs for a duration [s], in so many steps, the last of which may be shorter than dt."""
         moment = self._moment
         begin = 0 if progress is None else moment.k
         try:
@@ -48,7 +48,7 @@ class StepLoop:
             forget_ctrl_c()
             stop = "interrupted"
         except CompileError:
-            raise                         # of the machine, not of the run
+            raise                         # a failure of the machine, not of the run
         except NhmechError as error:
             recorder.add()
             if self._propagator.gauge.is_coarse(moment):
@@ -71,11 +71,11 @@ class StepLoop:
 
     def _advance(self, duration: float, steps: int, recorder: Recorder,
                  progress: Progress | None) -> str:
-        """The loop itself. Returns why it ended."""
+        """The loop itself. Returns the reason of its end."""
         propagator, inputs, moment = self._propagator, self._inputs, self._moment
         dt, end = propagator.dt, moment.t + duration
         whole = steps if abs(steps * dt - duration) <= 1e-9 * dt else steps - 1
-        course = RollingEnd(self._events, self._bounds, propagator, recorder.events)
+        course = RollingOrSliding(self._events, self._bounds, propagator, recorder.events)
         ask = self._ask if moment.twist.size else inputs.ask
         watch = course.watch
         k = reported = 0
@@ -89,7 +89,7 @@ class StepLoop:
             most = whole - k
             if propagator.spare is not None:
                 propagator.choose_scheme(steps - k)
-                most = min(most, steps_to_judge(moment.k))
+                most = min(most, steps_to_estimate(moment.k))
             loop = None if k == whole else propagator.loop()
             refused = True
             if loop is not None and (free := watch.free_steps(loop, inputs.hold(most))):
@@ -100,7 +100,7 @@ class StepLoop:
                     done, refused = propagator.advance_many(loop, free, recorder, k)
                 k += done
                 if refused and done and propagator.asks:
-                    inputs.ask()      # the refused step may begin a period
+                    inputs.ask()      # a control period may begin with the refused step
             if refused:
                 recorder.note(k)
                 length = min(dt, end - moment.t) if k == whole else dt
@@ -114,7 +114,8 @@ class StepLoop:
 
     @property
     def _takes_turns(self) -> bool:
-        """Whether the controller is called after every step and nothing else happens between."""
+        """Whether the controller is called at every step, and nothing else happens between
+        steps."""
         propagator = self._propagator
         watched = self._events or propagator.spare
         return not watched and self._inputs.every == 1
@@ -124,7 +125,7 @@ class StepLoop:
         self._inputs.note_twist()
 
     def _note_errors(self, recorder: Recorder) -> None:
-        """Notes in the record and the log where the steps were too long."""
+        """Adds a notice to the record and the log if the steps were too long."""
         propagator = self._propagator
         notice = step_notice(propagator.gauge, propagator.atlas, self._moment,
                              propagator.simulated.theta, propagator.dt)

@@ -1,4 +1,4 @@
-"""Steps that a program asks for one by one."""
+"""Single steps, which a program requests one by one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import logging
 from ..errors import Remedy, SimulationError
 from .bounds import Bounds
 from .contact.coulomb import ROLL, SLIP
-from .contact.rolling_end import RollingEnd
+from .contact.rolling_or_sliding import RollingOrSliding
 from .propagator import Propagator
 from .runs.recorder import Recorder
 from .runs.trajectory import Trajectory
@@ -16,19 +16,19 @@ GO_ON = "Simulator(on_limit=\"warn\", on_fall=\"warn\", on_lift=\"warn\") goes o
 
 
 class StepsByHand:
-    """Steps outside the loop of a run: they check no events, a bound at which a run would end is an
-    error, and they are recorded by `recorder` if there is one. `is_first` is true before the first
-    step since the start."""
+    """Steps outside a run. They check no events, raise an error at a bound where a run would end,
+    and are recorded if there is a `recorder`. `is_first` is true before the first step since the
+    start."""
 
     def __init__(self, propagator: Propagator, bounds: Bounds):
         self.recorder: Recorder | None = None
         self.is_first = True
         self._propagator = propagator
-        self._course = RollingEnd((), bounds, propagator, [])
+        self._course = RollingOrSliding((), bounds, propagator, [])
 
     def step(self) -> None:
-        """One step, for which compiled code alone will not do; warns of bounds that are passed.
-        Raises `SimulationError` for a terminal one."""
+        """One step that compiled code alone cannot take. Logs a warning if a bound is crossed, and
+        raises `SimulationError` if it is a terminal one."""
         course, propagator = self._course, self._propagator
         begins, self.is_first = self.is_first, False
         if begins:
@@ -44,7 +44,7 @@ class StepsByHand:
                                   remedy=Remedy(GO_ON, GO_ON))
 
     def end_record(self, stop: str) -> Trajectory:
-        """The record. Raises `SimulationError` where there is none, or it cannot be written."""
+        """The record. Raises `SimulationError` if there is none, or if it cannot be written."""
         recorder, self.recorder = self.recorder, None
         if recorder is None:
             raise SimulationError("nothing is recorded: call record() first")

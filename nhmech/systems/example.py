@@ -20,6 +20,7 @@ from ..mechanics.lagrange_dalembert import lagrange_dalembert
 from ..mechanics.lagrange_multipliers import lagrange_multipliers
 from ..mechanics.projection import projection
 from ..mechanics.system import ConstrainedSystem
+from ..symbolic.buffered import Buffered
 from .shapes import Shape
 
 METHODS: dict[str, Callable[..., Equations]] = {
@@ -187,24 +188,13 @@ def solve(example: Example, times: ArrayLike, *, method: str = "gibbs_appell",
     begin = example.start if start is None else start
     y0 = np.concatenate([np.asarray(begin["q"], dtype=float), np.asarray(begin["xi"], dtype=float)])
     y = ca.SX.sym("y", len(y0))
-    function = ca.Function("rate", [system.t, y, system.u], [ca.densify(ca.vertcat(
+    evaluate = Buffered(ca.Function("rate", [system.t, y, system.u], [ca.densify(ca.vertcat(
         *equations.drift(system.t, y[:nq], y[nq:], system.u, example.constrained.parameters)))],
-                           {"cse": True})
-    now, inputs = np.zeros(1), np.zeros(system.u.numel())
-    at, found = np.zeros(len(y0)), np.zeros(len(y0))
-    # Thirty times faster than a call with arrays, which long runs need. CasADi's type stubs know
-    # only the C signature of these two, with a size.
-    buffer, evaluate = function.buffer()
-    for k, array in enumerate((now, at, inputs)):
-        buffer.set_arg(k, memoryview(array))     # type: ignore[arg-type]
-    buffer.set_res(0, memoryview(found))         # type: ignore[arg-type]
+                                    {"cse": True}))
+    resting = np.zeros(system.u.numel())
 
-    def rate(t, y):
-        now[0], at[:] = t, y
-        if u is not None:
-            inputs[:] = u(t)
-        evaluate()
-        return found.copy()
+    def rate(t: float, y: np.ndarray) -> np.ndarray:
+        return evaluate(t, y, resting if u is None else u(t))[0].copy()
 
     times = np.asarray(times, dtype=float)
     solution = solve_ivp(rate, (times[0], times[-1]), y0, method="DOP853", t_eval=times, rtol=rtol,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import isfinite
 from numbers import Real
 from os import PathLike
@@ -22,9 +23,10 @@ from .tag import parse_tag
 from .text.fault import Fault, FaultyFile, faulty_file, pass_faults
 from .text.source import Source, read_source
 from .text.validate import validate
+from .upright import NothingStands, advise_upright
 from .validate_inertia import check_bodies, repair_inertias
 from .wheel import Wheel
-from .wheels.bearing import report_bearing
+from .wheels.bearing import check_single, report_bearing
 from .wheels.casters import infer_casters
 from .wheels.heights import check_distances, check_heights, report_heights
 from .wheels.inference import find_unlisted, infer_wheels, rolling_candidates
@@ -54,12 +56,28 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
         chosen = () if speeds is None else read_names("speeds", speeds)
         return _decide(document, faults, notices, wheels, free, locked, skid, chosen, repair,
                        tyres)
+    except NothingStands as error:
+        advice = "" if wheels is not None or repair else advise_upright(
+            Layout(document).root, partial(_read_carried, document, free, locked, skid, tyres))
+        raise ModelError(error.text + advice, None if advice else error.remedy) from None
     except FaultyFile:
         raise
     except ModelError as error:
         if repair or not faults:
             raise
         raise faulty_file(document.label, faults, error) from error
+
+
+def _read_carried(document: Source, free: Sequence[str], locked: Mapping[str, float] | None,
+                  skid: SkidArgument, tyres: TyresArgument, rpy: str) -> Description:
+    """`describe` of the robot on a root of its own, which carries it with this rpy."""
+    root = Layout(document).root
+    carrier = (f'<link name="{root}-"/><joint name="{root}-" type="fixed"><origin rpy="{rpy}"/>'
+               f'<parent link="{root}-"/><child link="{root}"/></joint></robot>')
+    turned = read_source(document.text.rpartition("</robot>")[0] + carrier, document.packages,
+                         path=document.path)
+    faults, notices = validate(turned)
+    return _decide(turned, faults, notices, None, free, locked, skid, (), False, tyres)
 
 
 def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
@@ -82,6 +100,7 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
 
     notices += snap_joints(document, _carriers(Layout(document, to_lock), given))
     layout = Layout(document, to_lock)
+    check_single(layout)
     if given is None:
         contacts, more = _infer(layout)
     else:
@@ -103,7 +122,7 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
                     *find_unlisted(layout, chosen, roles.locked, to_lock)]
     contacts, more = straighten_axles(layout, contacts, roles.steering, inferred=given is None)
     notices += more
-    if len(chosen) > 3:
+    if len(chosen) > 2:
         notices += straighten_steering(layout, roles.steering)
     turning = choose_turning(layout, contacts, roles.steering, gives_way, held=to_lock,
                              inferred=given is None)

@@ -96,9 +96,7 @@ def find_massless(layout: Layout, moving: Sequence[str]) -> list[Notice]:
     """A notice about moving bodies, the base among them, without any mass."""
     light = []
     for head in (layout.root, *(layout.joints[name].child for name in moving)):
-        masses = [layout.source.number(mass, "value") for link in layout.rigid(head)
-                  for mass in layout.links[link].findall("inertial/mass")]
-        if not any(masses):
+        if not any(layout.mass(link) for link in layout.rigid(head)):
             light.append(head)
     if not light:
         return []

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from math import inf, pi
 
 import numpy as np
 import pinocchio as pin
 
+from ..once import cached_property
 from .elements import Elements, read_elements
 from .text.source import Element, Source, Triple, link_at, name_of
 from .wheel import Wheel
@@ -139,6 +139,11 @@ class Layout:
         while link in self.above and not self.above[link].moves:
             link = self.above[link].parent
         return link
+
+    def mass(self, link: str) -> float:
+        """Mass that the file gives a link [kg]."""
+        return sum(self.source.number(mass, "value")
+                   for mass in self.links[link].iterfind("inertial/mass"))
 
     def axis_R(self, joint: Joint) -> np.ndarray:
         """The joint's axis (3,) in the root's frame."""

@@ -23,6 +23,7 @@ class NoticeKind(str, Enum):
     ONE_AXLE = "one axle"
     OPPOSED_AXES = "opposed axes"
     LEANING_STEERING = "leaning steering"
+    CAMBER = "camber"
     # wheels and supports
     SKID = "skid"
     ROLLERS = "rollers"

@@ -25,8 +25,8 @@ from .wheels.stance import BESIDE, axle_R, centre_R
 # rad, a third of a degree: an angle this near to a right angle was meant to be one. 4.71 is 2.4e-3
 # away from 3 pi / 2, 3.14 is 1.6e-3 away from pi
 SNAP = 5e-3
-# rad; steering axes leaning less are upright where a lean would lift one of more than three
-# contacts: kingpins of cars lean by up to 15 degrees inwards and 10 backwards
+# rad; steering axes leaning less are upright below three contacts and more: kingpins of cars lean
+# by up to 15 degrees inwards and 10 backwards, struts of aircraft by less
 LEAN = radians(20)
 _UPRIGHT = cos(radians(5))     # a bicycle's fork leans by more, and its trail is meant
 _ROUNDING = 1e-12      # rad, m; sines and cosines are not exact
@@ -117,10 +117,8 @@ def _align(layout: Layout, line: Sequence[Wheel],
     """The wheels of one axle, each with its correction (4, 4) in the root's frame."""
     first = axle_R(layout, line[0])
     axles = [a if a @ first > 0 else -a for a in (axle_R(layout, w) for w in line)]
-    along = np.sum(axles, axis=0)
-    if all(abs(a[2]) < PARALLEL for a in axles):
-        along[2] = 0.0
-    along /= np.linalg.norm(along)
+    along = np.sum(axles, axis=0) * (1.0, 1.0, 0.0)
+    along /= np.linalg.norm(along) or 1.0
     across = np.array([-along[1], along[0], 0.0])
     centres = np.array([centre_R(layout, w) for w in line])
     middle = centres.mean(axis=0)
@@ -130,7 +128,9 @@ def _align(layout: Layout, line: Sequence[Wheel],
     level = np.ptp(centres[:, 2]) < _slack(line) and _mean_radius(line) is not None
     for wheel, axle, centre in zip(line, axles, centres, strict=True):
         X = np.eye(4)
-        X[:3, :3] = pin.Quaternion.FromTwoVectors(axle, along).matrix()
+        camber = axle[2] if abs(axle[2]) >= PARALLEL else 0.0
+        to_axle = np.sqrt(1 - camber ** 2) * along + (0.0, 0.0, camber)
+        X[:3, :3] = pin.Quaternion.FromTwoVectors(axle, to_axle).matrix()
         to = centre + across @ (middle - centre) * across
         to[2] = middle[2] if level else centre[2]
         X[:3, 3] = to - X[:3, :3] @ centre
@@ -160,7 +160,8 @@ def _move(layout: Layout, contact: FoundWheel, X: np.ndarray, radius: float | No
 def straighten_steering(layout: Layout, names: Iterable[str]) -> list[Notice]:
     """Make steering axes that lean by less than `LEAN` upright in the start pose.
 
-    For more than three contacts: a rigid base cannot follow what leaning axes do to the heights.
+    For three contacts and more: a rigid base on four cannot follow what leaning axes do to the
+    heights; on three it would tilt by as much, and no twist, path or limit could be told for it.
     """
     leaning = []
     for name in names:
@@ -178,7 +179,7 @@ def straighten_steering(layout: Layout, names: Iterable[str]) -> list[Notice]:
         return []
     return [Notice(NoticeKind.LEANING_STEERING,
                    f"{', '.join(leaning)}: leaning steering axes are taken as vertical, because "
-                   "more than three contacts carry a rigid base")]
+                   "a rigid base cannot follow what they do to the heights of its contacts")]
 
 
 def _snap_origin(source: Source, joint: Element) -> float:

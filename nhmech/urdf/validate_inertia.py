@@ -119,7 +119,7 @@ def nearest_possible(inertia: np.ndarray) -> tuple[np.ndarray, float]:
     second = np.trace(inertia) / 2 * np.eye(3) - inertia
     values, axes = np.linalg.eigh(second)
     nearest = axes @ np.diag(np.maximum(values, 0.0)) @ axes.T
-    moved = float(np.linalg.norm(nearest - second) / max(np.linalg.norm(second), 1e-300))
+    moved = float(np.linalg.norm(nearest - second) / max(float(np.linalg.norm(second)), 1e-300))
     return np.trace(nearest) * np.eye(3) - nearest, moved
 
 

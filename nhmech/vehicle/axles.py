@@ -1,4 +1,4 @@
-"""Which axles bind the base in the plane, and which joint turns each of them."""
+"""Finds the axles that constrain the planar motion of the base, and the joint that steers each."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 import pinocchio as pin
 
 from ..urdf.description import Description, Scrubbing
-from .contact import Contact, Mount
+from .contact import Contact, Mount, without_rounding
 from .context import BuildContext
 from .couplings import PLANAR, TURNLESS, Axle, Steering, check_can_move
 from .model import upright, write_joint
 from .tree import joint_cos_sin
 
-SIZE = 0.1         # [m] of a vehicle that has none: a single blade
-TURNING = 1e-6     # of the vehicle's length: a joint whose rate weighs more in a row turns it
-ROUNDING = 1e-14   # of an entry of a row of unit size: below this it stands for 0
+SIZE = 0.1         # [m] of a vehicle without extent: a single blade
+TURNING = 1e-6     # of the length: a joint whose rate has a larger coefficient in a row steers it
 
 
 def find_axles(context: BuildContext, contacts: Sequence[Contact]) -> Steering:
-    """Finds the lateral rows that see only the base's planar twist, at random joint angles, and
-    what turns them. Raises `ModelError` where fixed axles leave no way to move."""
+    """Finds the lateral rows that depend only on the planar twist of the base (at random joint
+    angles), and the joints that steer them. Raises `ModelError` if the fixed axles do not allow any
+    motion."""
     description, model = context.description, context.model
     length = _length(model, contacts)
     # a linkage makes axles meet, whether or not the tyres on them slip
@@ -44,8 +44,8 @@ def find_axles(context: BuildContext, contacts: Sequence[Contact]) -> Steering:
         turns = _ancestors(model, c.mount.body)
         rates = at_random[i, [names.index(name) for name in turns]]
         trails = np.abs(at_random[i, 6:]).max(initial=0.0) > least
-        # a swivel, a hitch, a bicycle's fork: turns by itself. An upright one has the same trail at
-        # all angles
+        # A swivel, a hitch or the fork of a bicycle turns by itself. The trail of an upright one is
+        # the same at all angles.
         if trails and not (len(turns) == 1 and abs(rates[0]) > least
                            and abs(rates[0] - at_zero[i, names.index(turns[0])]) <= least):
             continue
@@ -56,22 +56,23 @@ def find_axles(context: BuildContext, contacts: Sequence[Contact]) -> Steering:
         elif len(turns) == 1 and turns[0] not in (found := trailing if trails else steered):
             across = rows_at({turns[0]: np.pi / 2})[i, list(PLANAR)] * scale - (0, 0, trail)
             cos, sin = joint_cos_sin(model, model.getJointId(turns[0]), context.algebroid.q)
-            row = ca.DM(_clean(straight)) * cos + ca.DM(_clean(across)) * sin
+            row = (ca.DM(without_rounding(straight)) * cos
+                   + ca.DM(without_rounding(across)) * sin)
             row[2] += trail
             found[turns[0]] = Axle(c.name, turns[0], row, straight, across, trail)
-    fixed += _linked(description, steered)
+    fixed += _join_linked(description, steered)
     leaders_first = [steered[name] for name in _order(steered, description)]
-    steering = Steering(_binding(fixed, contacts), tuple(leaders_first), length,
+    steering = Steering(_select_binding(fixed, contacts), tuple(leaders_first), length,
                         tuple(trailing.values()))
     check_can_move(steering)
     return steering
 
 
-def _linked(description: Description, steered: dict[str, Axle]) -> list[Axle]:
-    """What two steered axles one behind the other ask of the base together, where a mimic turns
-    them oppositely, as an axle half way between them, or alike: not to yaw.
+def _join_linked(description: Description, steered: dict[str, Axle]) -> list[Axle]:
+    """The combined row of two steered axles that a mimic joint turns oppositely or alike:
+    oppositely it is that of a fixed axle half way between them, alike it forbids yaw.
 
-    straight_a cos g + across sin g and straight_b cos g +- across sin g both vanish only where
+    straight_a cos g + across sin g and straight_b cos g +- across sin g both vanish only if
     straight_b -+ straight_a does.
     """
     found = []
@@ -84,9 +85,9 @@ def _linked(description: Description, steered: dict[str, Axle]) -> list[Axle]:
     return found
 
 
-def _binding(fixed: Sequence[Axle], contacts: Sequence[Contact]) -> tuple[Axle, ...]:
-    """The fixed axles that say where the steered ones meet: those that cannot slip; where all can,
-    the first with those on its line."""
+def _select_binding(fixed: Sequence[Axle], contacts: Sequence[Contact]) -> tuple[Axle, ...]:
+    """The fixed axles that determine where the steered ones meet: those that cannot slip; if all
+    can, the first one and those on its line."""
     held = {c.name for c in contacts
             if "lateral" in c.held and c.mount.wheel.law == "rolling"}
     rolling = tuple(axle for axle in fixed if axle.wheel in held)
@@ -96,8 +97,8 @@ def _binding(fixed: Sequence[Axle], contacts: Sequence[Contact]) -> tuple[Axle, 
 
 
 def _length(model: pin.Model, contacts: Sequence[Contact]) -> float:
-    """How large the vehicle is in the plane [m]: its farthest wheel from the middle, or its largest
-    radius."""
+    """The size of the vehicle in the plane [m]: the largest distance of a wheel from the middle, or
+    the largest radius."""
     centres = np.array([_planar_centre(model, c.mount) for c in contacts]).reshape(-1, 3)
     middle = centres.mean(axis=0) if contacts else np.zeros(3)
     spread = np.linalg.norm(centres - middle, axis=1).max(initial=0.0)
@@ -106,7 +107,7 @@ def _length(model: pin.Model, contacts: Sequence[Contact]) -> float:
 
 def _lateral_rows(context: BuildContext,
                   lateral: Sequence[Contact]) -> Callable[[dict[str, float]], np.ndarray]:
-    """Joint angles [rad] -> the lateral rows (k, nv) of the upright base."""
+    """A function: joint angles [rad] -> lateral rows (k, nv), with an upright base."""
     attitude = pin.Quaternion(upright(context.normal)).coeffs()
     forms = ca.vertcat(*[ca.jacobian(c.speed("lateral"), context.v) for c in lateral])
     forms = ca.substitute(forms, context.algebroid.q[3:7], ca.DM(attitude))
@@ -119,10 +120,6 @@ def _lateral_rows(context: BuildContext,
         return evaluate(0.0, q, context.parameters.numbers).full()
 
     return rows_at
-
-
-def _clean(vector: np.ndarray) -> np.ndarray:
-    return np.where(np.abs(vector) < ROUNDING, 0.0, vector)
 
 
 def _planar_centre(model: pin.Model, mount: Mount) -> np.ndarray:
@@ -140,6 +137,6 @@ def _ancestors(model: pin.Model, joint: int) -> list[str]:
 
 
 def _order(steered: dict[str, Axle], description: Description) -> list[str]:
-    """Named speeds lead, then driven joints, then the order of the wheels."""
+    """The steering joints in order: named speeds first, then driven joints, then by wheels."""
     wanted = description.speeds or ()
     return sorted(steered, key=lambda name: (name not in wanted, name not in description.driven))

@@ -1,4 +1,4 @@
-"""Points of a vehicle's bodies that can meet the ground: corners, balls, and rims of cylinders."""
+"""Points of a vehicle's bodies that can touch the ground: corners, balls, and rims of cylinders."""
 
 from __future__ import annotations
 
@@ -21,34 +21,33 @@ from .placement import OFFSET_TOLERANCE, SIZE
 from .tree import joint_cos_sin, rotation_about
 from .vehicle import Vehicle
 
-CORNERS = 32         # of one body at most: its outermost vertices in so many directions
-AROUND = 4           # points of a rim that turn with it: those on which it can lie flat
-LEANS = 0.1          # |axle x n| above which a rim touches at its lowest point only
-UPRIGHT = 1e-8       # and below which that point is nowhere; a rim so flat is level to rounding
+CORNERS = 32         # of one body at most: its outermost vertices in that many directions
+AROUND = 4           # points fixed to a rim, on which it can lie flat
+LEANS = 0.1          # above this |axle x n| a rim only touches at its lowest point
+UPRIGHT = 1e-8       # below this |axle x n| it has no lowest point: it is level to rounding
 
 
 @dataclass(frozen=True, eq=False)
 class BodyContacts:
-    """Contacts of bodies with the ground, all of them unilateral.
+    """Unilateral contacts of bodies with the ground.
 
-    With the twist of a body (6,), the velocity in W of its joint's origin and its angular velocity,
-    `touch` has the velocity of a point of it over the ground: along the normal, and along the two
-    tangents of the ground. Points of one body share what is known of that.
+    From the twist (6,) of a body (velocity of its joint's origin and angular velocity, in W),
+    `touch` computes the velocity of one of its points relative to the ground, along the normal and
+    the two tangents. Poses and twists are computed once for each body.
     """
 
-    # of each contact, the link it is on, (k,); where a wheel has that name, "LINK body"
+    # link of each contact, (k,); "LINK body" if a wheel has the name of the link
     links: tuple[str, ...]
-    owners: tuple[int, ...]  # of each contact, which of the bodies it is on, (k,)
-    points: ca.SX  # what `touch` wants to know of each, of theta, (10, k)
-    poses: ca.SX  # of the bodies, of q: rotation by columns and place in W, (12, n)
-    # their twists per unit of each of w (nv,), velocities whose first six are those of the base
-    # along the axes of W, (6 n, nv)
+    owners: tuple[int, ...]  # index of the body of each contact, (k,)
+    points: ca.SX  # data of each point for `touch`, a function of theta, (10, k)
+    poses: ca.SX  # rotation (by columns) and position of the bodies in W, a function of q, (12, n)
+    # Jacobian (6 n, nv) of the twists of the bodies by w (nv,), which is v with the base's
+    # velocities along the axes of W
     jacobian: ca.SX
     # (t, pose (12,), point (10,)) -> J (3, 6), b (3,) and height [m]: the velocity is J twist + b.
-    # The height is infinite where there is no such point, as of the lowest point of a rim that is
-    # flat.
+    # The height is infinite if there is no such point: a rim that lies flat has no lowest point.
     touch: ca.Function
-    heights: ca.SX  # of all contacts, of t, q and theta, (k,) [m]
+    heights: ca.SX  # heights of all contacts, a function of t, q and theta, (k,) [m]
     notices: tuple[Notice, ...] = ()  # about shapes that are below the ground already
 
     def __repr__(self) -> str:
@@ -56,14 +55,14 @@ class BodyContacts:
 
     @classmethod
     def none(cls, vehicle: Vehicle) -> BodyContacts:
-        """Of a vehicle whose bodies do not touch the ground."""
+        """No contacts, for a vehicle whose bodies are not to touch the ground."""
         return cls._on(vehicle, [])
 
     @classmethod
     def of(cls, vehicle: Vehicle) -> BodyContacts:
-        """Those of the collision shapes, and of the box of mass and inertia of a body without any;
-        of wheels, those of a circle that can lie flat. A point that is on or below the ground where
-        the vehicle stands is left out, with a notice."""
+        """The points of the collision shapes, or of the box of equal mass and inertia for a body
+        without any; for wheels, those of a circle that can lie flat. A point on or below the ground
+        in the default configuration is left out, with a notice."""
         found = list(_points(vehicle))
         system = vehicle.constrained.system
         at_start = ca.Function("heights", [system.t, system.q, system.theta],
@@ -103,11 +102,11 @@ class BodyContacts:
 # -- points of a body ------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class _LowestPoint:
-    """What is lowest of a circle about an axle, thickened to a ball or a tyre: of a corner, both
-    radii are zero.
+    """The lowest point of a circle about an axle that is thickened by a ball: of a tyre, of a ball
+    (circle zero), or of a corner (both radii zero).
     """
 
-    # centre, axle: in the body's frame, (3,); the axle is zero where there is none
+    # centre, axle: in the frame of the body, (3,); the axle is zero if there is none
     centre: ca.SX
     axle: np.ndarray
     # circle, ball: radii
@@ -119,7 +118,7 @@ class _LowestPoint:
 
     @property
     def numbers(self) -> ca.SX:
-        """All of them, (10,)."""
+        """All numbers of the point, (10,)."""
         return ca.vertcat(self.centre, ca.DM(self.axle), self.circle, self.ball, self.flattest,
                           self.steepest)
 
@@ -142,7 +141,8 @@ def touch_function(ground: Ground) -> ca.Function:
 
 
 def touch_rate_function(ground: Ground) -> ca.Function:
-    """(t, pose, twist (6,), its rate (6,), point) -> rate of the velocity over the ground (3,)."""
+    """(t, pose, twist (6,), its rate (6,), point) -> time derivative of the velocity relative to
+    the ground (3,)."""
     t, pose, twist, rate, point = (ca.SX.sym(name, size) for name, size in (
         ("t", 1), ("pose", 12), ("twist", 6), ("rate", 6), ("point", 10)))
     _, velocity = _touch(ground, t, pose, twist, point)
@@ -155,7 +155,7 @@ def touch_rate_function(ground: Ground) -> ca.Function:
 
 def _touch(ground: Ground, t: ca.SX, pose: ca.SX, twist: ca.SX,
            point: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Height of a point of a body, and the velocity over the ground of its lowest part."""
+    """Height of a point of a body, and the velocity of its lowest part relative to the ground."""
     R, p, n = ca.reshape(pose[:9], 3, 3), pose[9:], ca.SX(ca.sparsify(ca.DM(ground.normal)))
     axle, (circle, ball, flattest, steepest) = R @ point[3:6], ca.vertsplit(point[6:])
     across = n - axle * ca.dot(axle, n)
@@ -209,8 +209,8 @@ def _points(vehicle: Vehicle) -> Iterator[tuple[int, _LowestPoint]]:
     model = vehicle.model
     mounts = [c.mount for c in vehicle.contacts]
     on_ground = {mount.body for mount in mounts if mount.spin is None}
-    # of wheels it is the circle that touches, not the shape that stands for them
-    wheels = {_spinning(model, mount) for mount in mounts if mount.wheel.radius > 0
+    # wheels touch the ground with their circles, not with their collision shapes
+    wheels = {_spin_joint(model, mount) for mount in mounts if mount.wheel.radius > 0
               and (mount.spin is not None or mount.wheel.held)}
     shapes: dict[int, list[pin.GeometryObject]] = {
         joint: [] for joint in range(1, model.njoints) if joint not in wheels}
@@ -220,7 +220,7 @@ def _points(vehicle: Vehicle) -> Iterator[tuple[int, _LowestPoint]]:
     size = reach(model)
     for joint, own in shapes.items():
         inertia = model.inertias[joint]
-        # a body that touches the ground by itself may be of any form there
+        # the shape of a body that is itself a contact does not count there
         box = None if own or joint in on_ground else inertia_box(inertia, size)
         if box is not None:
             half = coal.Box(*box[0])
@@ -250,7 +250,7 @@ def _of_shapes(shapes: Sequence[pin.GeometryObject]) -> Iterator[_LowestPoint]:
 def _of_wheel(vehicle: Vehicle, mount: Mount) -> Iterator[tuple[int, _LowestPoint]]:
     """The points of a wheel's circle, on the body that turns with it."""
     model, wheel = vehicle.model, mount.wheel
-    joint, centre, axle = _spinning(model, mount), mount.centre, mount.axle
+    joint, centre, axle = _spin_joint(model, mount), mount.centre, mount.axle
     assert axle is not None, "circles have axles"
     if joint != mount.body:
         place = model.jointPlacements[joint]
@@ -260,7 +260,7 @@ def _of_wheel(vehicle: Vehicle, mount: Mount) -> Iterator[tuple[int, _LowestPoin
     yield from ((joint, point) for point in _circle(ca.SX(ca.DM(centre)), axle, flat, crown))
 
 
-def _spinning(model: pin.Model, mount: Mount) -> int:
+def _spin_joint(model: pin.Model, mount: Mount) -> int:
     """The joint whose body turns with a wheel."""
     if mount.spin is None:
         return mount.body
@@ -270,7 +270,7 @@ def _spinning(model: pin.Model, mount: Mount) -> int:
 # -- how they move ---------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class _Pose:
-    """Of a joint's body in W: rotation and place; and axis and index in v of the joint."""
+    """Rotation and position of a joint's body in W; axis and index in v of the joint."""
 
     R: ca.SX
     p: ca.SX
@@ -281,7 +281,7 @@ class _Pose:
 
     @property
     def numbers(self) -> ca.SX:
-        """Rotation by columns and place, (12,)."""
+        """Rotation by columns, then position, (12,)."""
         return ca.vertcat(ca.vec(self.R), self.p)
 
 
@@ -303,8 +303,8 @@ def _poses(vehicle: Vehicle) -> dict[int, _Pose]:
 
 
 def _twist(poses: dict[int, _Pose], joint: int, nv: int) -> ca.SX:
-    """Of a joint's body, (6, nv): velocity in W of its origin and angular velocity, per unit of the
-    joints' rates."""
+    """Jacobian (6, nv) of the velocity in W of the origin of a joint's body, and of its angular
+    velocity, by the joint rates."""
     columns, place = ca.SX(6, nv), poses[joint].p
     columns[:3, :3], columns[3:, 3:6] = ca.SX.eye(3), ca.SX.eye(3)
     columns[:3, 3:6] = -ca.skew(place - poses[1].p)
@@ -318,7 +318,7 @@ def _twist(poses: dict[int, _Pose], joint: int, nv: int) -> ca.SX:
 
 
 def _link(vehicle: Vehicle, joint: int) -> str:
-    """The name of the contacts of a joint's body."""
+    """The link that names the contacts of a joint's body."""
     link = next(frame.name for frame in vehicle.model.frames
                 if frame.type == pin.FrameType.BODY and frame.parentJoint == joint)
     # a wheel or a blade of the link itself

@@ -1,4 +1,4 @@
-"""Description + ground -> Vehicle: the one place where the pieces are put together."""
+"""Builds a `Vehicle` from a description and a ground."""
 
 from __future__ import annotations
 
@@ -39,20 +39,21 @@ from .tree import algebroid_of, is_axisymmetric, see_from_root
 from .tyres import check_tyres, deflections, tyre_friction
 from .vehicle import Vehicle
 
-LEVEL = 0.5      # |axle x vertical| of a gauged wheel in the zero pose: it is meant to be 1
+LEVEL = 0.5      # least |axle x vertical| of a gauged wheel in the zero pose; 1 is meant
 
 
 def build(description: Description, ground: Ground, parameters: Parameters | None = None,
           near: np.ndarray | None = None, wrench_bodies: Sequence[str] = ()) -> Vehicle:
-    """Builds the vehicle, with other `parameters` than those of the description, rows, speeds and
-    coupling pair for the configuration `near` alone, and external wrenches on `wrench_bodies` as
-    inputs.
+    """Builds the vehicle.
+
+    `parameters` replace those of the description. With `near`, rows, speeds and coupling pair are
+    chosen for that configuration alone. External wrenches on `wrench_bodies` become inputs.
 
     Raises `ModelError` if the vehicle cannot stand, cannot turn, or is built inconsistently;
     `InputError` for impossible parameters and unknown links.
     """
     if near is not None:
-        # named speeds are where a run begins; elsewhere others may have to serve
+        # named speeds hold at the start of a run; elsewhere others may be needed
         description = replace(description, speeds=None)
     context = _make_context(description, ground, parameters, wrench_bodies)
     sites = mounts(context.model, description.wheels)
@@ -65,7 +66,7 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
     samples = everywhere if near is None else near[None, :]
     constrained = _constrain(context, full, full, posing, pair, samples)
 
-    # upright, a lean looks frozen: its n_z is stationary there
+    # an upright pose would make a lean seem constant, because n_z is stationary there
     anywhere = replace(constrained, samples=np.vstack([samples, everywhere]))
     frozen = find_frozen(anywhere, full.normal, context.parameters)
     short, auxiliaries = shorten(context, view, frozen)
@@ -88,7 +89,7 @@ def _make_context(description: Description, ground: Ground, parameters: Paramete
     parameters = parameters or read_parameters(model, names, description, massless)
     write_parameters(model, names, parameters)
     check_tyres(description.wheels, parameters)
-    # a point that is pushed may go round with the wheel
+    # a point with a wrench may turn with the wheel
     pushed = {frame.parentJoint for frame in model.frames if frame.name in wrench_bodies}
     spinning = {joint for name in description.rolling
                 if is_axisymmetric(model, joint := model.getJointId(name))
@@ -100,7 +101,7 @@ def _make_context(description: Description, ground: Ground, parameters: Paramete
 
 
 def _world(context: BuildContext) -> dict[str, ca.SX]:
-    """Vectors fixed in W that the bodies see: the axes, gravity, and the ground's."""
+    """Vectors in W that the bodies see: the axes, gravity, and vectors of the ground."""
     ground, (t1, t2) = context.ground, context.ground.tangents
     vectors = {"n": ground.normal, "t1": t1, "t2": t2, "velocity": ground.velocity,
                "turning": ground.angular_velocity, "x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
@@ -139,7 +140,7 @@ def _find_gauge(context: BuildContext, contacts: Sequence[Contact]) -> Gauge | N
 
 def _choose_pair(model: pin.Model, steering: Steering,
                  near: np.ndarray | None) -> tuple[Axle, Axle] | None:
-    """The axles that the coupling functions are written with; None without a coupling."""
+    """The two axles in the coupling functions; None without a coupling."""
     if not steering.coupled:
         return None
     if near is None:
@@ -168,7 +169,7 @@ def _constrain(context: BuildContext, form: Formulation, full: Formulation, posi
 
 
 def _guards(contacts: Sequence[Contact]) -> tuple[ca.SX, tuple[str, ...]]:
-    """|axle x n| of each wheel: zero where the axle stands upright."""
+    """|axle x n| of each wheel, which is zero if the wheel lies on its side; and names."""
     sines, texts = [], []
     for c in contacts:
         if c.sine is None:
@@ -192,7 +193,8 @@ def _scales(context: BuildContext, contacts: Sequence[Contact], length: float) -
 
 def _prefer(description: Description, steering: Steering,
                pair: tuple[Axle, Axle] | None) -> tuple[tuple[str, ...], ...]:
-    """Leaders and driven joints; then wheels; then turning of the base, heading first."""
+    """Preferred independent speeds: leaders and driven joints, then wheels, then the rotation of
+    the base, yaw first."""
     leading = [axle.steering for axle in pair or () if axle.steering]
     followers = {axle.steering for axle in steering.steered} - set(leading) if pair else set()
     driven = [name for name in description.driven if name not in followers]

@@ -1,4 +1,4 @@
-"""How high the parts of a vehicle are above the ground: of those that can come down to it."""
+"""Heights above the ground of those parts of a vehicle that can touch it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,18 @@ from .placement import OFFSET_TOLERANCE, SIZE
 from .tree import Body, kinematics, see_from_root
 from .vehicle import Vehicle
 
-STILL = 1e-9        # [m] heights over all samples that differ by less do not change
-# directions in which a mesh keeps its outermost vertices: a ball so drawn lacks 3 % of its radius
-# at most, and none is larger than its mesh
+STILL = 1e-9        # [m] heights that differ by less over all samples are constant
+# A mesh keeps its outermost vertices in so many directions: a ball loses at most 3 % of its radius.
 DIRECTIONS = 64
 GOLDEN = np.pi * (3 - np.sqrt(5))      # [rad] angle of the spiral of directions
 
 
 @dataclass(frozen=True, eq=False)
 class Clearance:
-    """Heights above the ground of the links that can come down to it [m].
+    """Heights above the ground of the links that can touch it [m].
 
-    A link is left out where its height cannot change, as on wheels that keep the base level, where
-    it rolls on the ground by itself, and a shape where it is on or below the ground at the start.
+    A link is left out if its height cannot change (the wheels keep the base level) or if it rolls
+    on the ground itself; so is a shape that is on or below the ground at the start.
     """
 
     links: tuple[str, ...]  # their names
@@ -42,7 +41,7 @@ class Clearance:
 
 @dataclass(frozen=True)
 class _LinkShape:
-    """A shape of a link: `below` (n in its frame) -> how far it reaches down from its origin."""
+    """A shape of a link; `below`: n in its frame -> depth of its lowest point below its origin."""
 
     link: str
     placement: pin.SE3
@@ -59,11 +58,11 @@ _known: WeakKeyDictionary[Vehicle, Clearance] = WeakKeyDictionary()
 
 
 def clearance(vehicle: Vehicle) -> Clearance:
-    """What of a vehicle can come down to the ground, worked out once. Reads its shapes only where
-    something can.
+    """The `Clearance` of a vehicle, computed once. Shapes are only read if a link can touch the
+    ground.
 
-    Collision shapes are exact, of meshes the outermost vertices in 64 directions; a body without
-    any has the box that its mass and inertia say.
+    Collision shapes are exact; meshes have their outermost vertices in 64 directions; a body
+    without shapes has the box of equal mass and inertia.
     """
     if vehicle not in _known:
         _known[vehicle] = _find(vehicle)
@@ -108,7 +107,7 @@ def _find(vehicle: Vehicle) -> Clearance:
 
 
 def _change(vehicle: Vehicle, values: list[ca.SX], samples: np.ndarray) -> list[bool]:
-    """Which of some vectors of q differ from sample to sample."""
+    """Whether each of some vector functions of q differs between samples."""
     found = [_evaluate(vehicle, value, samples.T) for value in values]
     return [bool(np.ptp(each, axis=1).max(initial=0.0) > STILL) for each in found]
 
@@ -119,7 +118,7 @@ def _evaluate(vehicle: Vehicle, value: ca.SX, q: np.ndarray) -> np.ndarray:
 
 
 def _parts(vehicle: Vehicle, moving: list[int]) -> Iterator[tuple[_LinkShape, int]]:
-    """The shapes of some bodies, each with its body's index."""
+    """The shapes of some bodies, each with the index of its body."""
     if not moving:
         return
     model, shaped = vehicle.model, set()
@@ -134,7 +133,7 @@ def _parts(vehicle: Vehicle, moving: list[int]) -> Iterator[tuple[_LinkShape, in
     rolling = {c.mount.body - 1 for c in vehicle.contacts if c.mount.spin is None}
     size = reach(model)
     for body in moving:
-        # a body that touches the ground by itself may be of any form there
+        # the shape of a body that is itself a contact does not count there
         if body in shaped or body in rolling:
             continue
         box = inertia_box(model.inertias[body + 1], size)
@@ -156,7 +155,7 @@ def _round_reach(radius: float, half_length: float) -> Callable[[ca.SX], ca.SX]:
 
 
 def directions(count: int) -> np.ndarray:
-    """Unit vectors (count, 3) all around, along a spiral."""
+    """Unit vectors (count, 3), evenly distributed along a spiral."""
     heights = np.linspace(1, -1, count)
     angles = GOLDEN * np.arange(count)
     across = np.sqrt(1 - heights ** 2)
@@ -164,17 +163,17 @@ def directions(count: int) -> np.ndarray:
 
 
 def outermost(points: np.ndarray, along: np.ndarray) -> np.ndarray:
-    """Those of the points (k, 3) that are farthest in one of the directions (n, 3)."""
+    """The points among (k, 3) that are farthest in one of the directions (n, 3)."""
     return points[np.unique((points @ along.T).argmax(axis=0))]
 
 
 def _points_reach(points: np.ndarray) -> Callable[[ca.SX], ca.SX]:
-    """Of the outermost points; n is away from the ground."""
+    """Depth of the lowest of the outermost points; n points away from the ground."""
     vertices = outermost(points, directions(DIRECTIONS))
     return lambda n: -ca.mmin(ca.DM(vertices) @ n)
 
 
-# shape -> what it reaches below its origin, where n (3,) of its frame is up
+# shape -> depth of its lowest point below its origin, for n (3,) in its frame
 REACHES: dict[type, Callable[..., Callable[[ca.SX], ca.SX]]] = {
     coal.Box: lambda shape: _box_reach(np.asarray(shape.halfSide)),
     coal.Sphere: lambda shape: lambda n: shape.radius,

@@ -1,8 +1,8 @@
 """Rolling contact: contact point, rows and height of every kind of wheel.
 
-The contact is the material point of the wheel that touches now. Its position along the rim is a
-function of the configuration, so the time derivative of the rows contains the migration of the
-contact point.
+The contact point is the material point of the wheel that touches the ground now. Its position along
+the rim is a function of the configuration, so the time derivative of the rows contains the
+migration of the contact point.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from .context import BuildContext
 from .model import joint_axis
 from .tree import Body
 
-ROUNDING = 1e-15      # of an entry of a unit vector, or of metres: below this it stands for 0
+ROUNDING = 1e-14      # smaller entries of unit vectors, or of lengths [m], are rounding errors of 0
 
 
 @dataclass(frozen=True)
 class Mount:
-    """Where a wheel sits: the body that carries it (and does not spin with it), centre and axle in
-    that body's frame.
+    """How a wheel is mounted: the body that carries it (and does not spin with it), and the wheel's
+    centre and axle in the frame of that body.
     """
 
     wheel: Wheel
     body: int  # index of the carrying joint
     centre: np.ndarray  # C (3,) [m]
     axle: np.ndarray | None  # unit (3,), or None for a ball without axle
-    spin: int | None  # index in v of the wheel's own rate, or None where the carrier itself rolls
+    spin: int | None  # index in v of the wheel's own rate; None if the carrier itself rolls
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class Contact:
     point: ca.SX  # K, the contact point
     # unit vectors: "normal", "longitudinal", "lateral", "roller" of a mecanum wheel
     directions: dict[str, ca.SX]
-    velocity: ca.SX  # of the wheel's material at K, relative to the ground's [m/s]
-    speeds: dict[str, ca.SX]  # its components
+    velocity: ca.SX  # of the wheel's material at K relative to the ground [m/s]
+    speeds: dict[str, ca.SX]  # components of the velocity
     advance: ca.SX  # longitudinal speed of the wheel's centre over the ground at K [m/s]
     height: ca.SX  # of the lowest point above the ground [m]
-    sine: ca.SX | None  # |axle x n|: zero where there is no contact point; None for balls
+    sine: ca.SX | None  # |axle x n|, zero if the wheel lies on its side; None for balls
 
     def __repr__(self) -> str:
         return f"<Contact of {self.mount.wheel!r}>"
@@ -80,17 +80,17 @@ def _mount(model: pin.Model, wheel: Wheel) -> Mount:
         axle = None
         if wheel.axis is not None and not wheel.traits.is_ball:
             axle = frame.placement.rotation @ wheel.axis
-            axle = _clean(axle / np.linalg.norm(axle))
-        return Mount(wheel, frame.parentJoint, _clean(centre), axle, None)
+            axle = without_rounding(axle / np.linalg.norm(axle))
+        return Mount(wheel, frame.parentJoint, without_rounding(centre), axle, None)
     joint = model.getJointId(wheel.joint)
     if frame.parentJoint != joint:
         raise ModelError(f"wheel {wheel.name!r}: link {wheel.link!r} does not turn with joint "
                          f"{wheel.joint!r}")
     axis, placement = joint_axis(model, joint), model.jointPlacements[joint]
-    # on the axle, where it does not depend on the wheel's angle
+    # the point on the axle, which does not depend on the angle of the wheel
     centre = placement.act(axis * (axis @ centre))
-    return Mount(wheel, model.parents[joint], _clean(centre), _clean(placement.rotation @ axis),
-                 model.joints[joint].idx_v)
+    return Mount(wheel, model.parents[joint], without_rounding(centre),
+                 without_rounding(placement.rotation @ axis), model.joints[joint].idx_v)
 
 
 def _link_frame(model: pin.Model, wheel: Wheel) -> pin.Frame:
@@ -109,9 +109,9 @@ def _link_frame(model: pin.Model, wheel: Wheel) -> pin.Frame:
     return model.frames[model.getFrameId(wheel.link, pin.FrameType.BODY)]
 
 
-def _clean(vector: np.ndarray) -> np.ndarray:
-    """Entries that are rounding noise of a unit-sized number become zero, so that they leave the
-    expressions."""
+def without_rounding(vector: np.ndarray) -> np.ndarray:
+    """A vector of unit size whose entries below `ROUNDING` are set to zero, so that they vanish
+    from expressions."""
     return np.where(np.abs(vector) < ROUNDING, 0.0, vector)
 
 
@@ -159,7 +159,7 @@ def contact(context: BuildContext, mount: Mount, body: Body) -> Contact:
 
 
 def _ground_velocity(context: BuildContext, body: Body, point: ca.SX) -> ca.SX:
-    """Of the ground's material at a point of the body, in the body's frame [m/s]."""
+    """Velocity of the ground's material at a point of the body, in the body's frame [m/s]."""
     velocity = body.world["velocity"] if any(context.ground.velocity) else ca.SX(3, 1)
     if not any(context.ground.angular_velocity):
         return velocity
@@ -169,8 +169,8 @@ def _ground_velocity(context: BuildContext, body: Body, point: ca.SX) -> ca.SX:
 def _rolling_direction(axle: np.ndarray, n: ca.SX, along: ca.SX) -> tuple[ca.SX, ca.SX]:
     """unit(axle x n) and |axle x n|.
 
-    The size needs no root where the axle is level by structure, or all but one component of the
-    product are zero so.
+    |axle x n| needs no square root if the axle is structurally level, or if only one component of
+    the product is structurally nonzero.
     """
     product = ca.sparsify(ca.cross(ca.SX(ca.sparsify(ca.DM(axle))), n))
     if not along.nnz():

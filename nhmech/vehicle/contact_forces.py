@@ -15,12 +15,12 @@ def contact_force_function(equations: Equations, rows: Mapping[Component, int]) 
     row of each component of the contact forces.
 
     Rows that depend on the kept ones, A[dropped] = C A[kept], make the forces undetermined: with
-    the multipliers lambda of the kept rows, all forces f = [lambda - C^T y; y] move the vehicle
-    alike. `forces` are the shortest of these, min |f|; the columns of `kernel` span the others.
-    Multipliers of couplings follow where a dropped contact row depends on one. `grip` (k,) has 1 /
-    mu of each contact with a normal, in the order of `rows`; zero where it cannot slip. `room` [N]
-    is, of `forces`, the least normal and the least of normal - grip |tangential|. `margin` is the
-    frame's: near zero the forces are lost in rounding.
+    the multipliers lambda of the kept rows, all forces f = [lambda - C^T y; y] give the same
+    motion. `forces` are those of least norm |f|; the columns of `kernel` span the differences of
+    the others from these, which include multipliers of couplings if a dropped contact row depends
+    on one. `grip` (k,) is 1 / mu of each contact with a normal row, in the order of `rows`; zero if
+    it cannot slip. `room` [N] is the least normal force in `forces`, and the least of normal - grip
+    |tangential|. `margin` is that of the frame: near zero the forces lose all digits.
     """
     frame, system = equations.frame, equations.frame.constrained.system
     kept, index = list(frame.kept), list(rows.values())

@@ -1,15 +1,15 @@
-"""What every step of `build` works from."""
+"""The data that every step of `build` uses."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 import pinocchio as pin
 
 from ..mechanics.algebroid import LieAlgebroid
+from ..once import cached_property
 from ..urdf.description import Description
 from .ground import Ground
 from .inertia import Inertia, Spin, lump_inertias
@@ -18,7 +18,7 @@ from .parameters import Parameters
 
 @dataclass(frozen=True, eq=False)
 class BuildContext:
-    """A description, its ground and its numbers, with Pinocchio's model and the symbols."""
+    """A description, a ground and parameters, with Pinocchio's model and the symbols."""
 
     description: Description
     ground: Ground
@@ -30,7 +30,7 @@ class BuildContext:
     v: ca.SX
     a: ca.SX
     t: ca.SX
-    # joints whose body is seen from the frame that does not spin with it: wheels whose inertia is
+    # joints whose body is described in a frame that does not spin with it: wheels whose inertia is
     # symmetric about the axle
     spinning: frozenset[int]
     wrench_bodies: tuple[str, ...]  # links on which an external wrench is an input

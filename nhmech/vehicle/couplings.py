@@ -1,17 +1,16 @@
-"""Steered wheels whose axles must meet in one rotation centre: the holonomic condition against
-locking.
+"""Steered wheels whose axles must meet in one centre of rotation: the holonomic condition that
+prevents locking.
 
 A lateral row without a joint-rate column reads row . (forward, lateral, yaw) = 0. Three such rows
-allow a motion only where they are linearly dependent: phi_i = det(a, b, row_i) = 0 for a pair (a,
-b) of independent ones. With a fixed axle, a is that axle and b the leader; without one, (a, b) are
-two leaders, and another pair describes the same manifold where this one degenerates.
+allow a motion only if they are linearly dependent: phi_i = det(a, b, row_i) = 0 for a pair (a, b)
+of independent ones. With a fixed axle, a is that axle and b the leader; without one, a and b are
+two leaders, and where this pair becomes dependent, another pair describes the same manifold.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations, islice
 
 import casadi as ca
@@ -19,30 +18,32 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import ModelError, listed
+from ..once import cached_property
 from ..urdf.description import JointLimits
 from ..urdf.remedy import option, suggest
 
 PLANAR = (0, 1, 5)        # forward, lateral, yaw in the base's twist
-CLOSED = 1e-9             # [rad] that a limit found by bisection is off, with room to spare
-TURNLESS = 1e-6           # axles that meet nowhere nearer than 1 / TURNLESS lengths are parallel
-ALIGNED = 0.03            # sine between axles that are told as one line
-STEEP = 0.8               # of the most independent pair: above it the first one will do
-BISECTIONS = 40           # of a quarter turn: finer than any encoder
+CLOSED = 1e-9             # [rad] error of a limit found by bisection, with a margin
+TURNLESS = 1e-6           # axles that meet farther away than 1 / TURNLESS lengths are parallel
+ALIGNED = 0.03            # axles with a smaller sine between them are reported as one line
+STEEP = 0.8               # of the best pair's independence: the first pair is used above it
+BISECTIONS = 40           # of a quarter turn, finer than any encoder
 
 
 @dataclass(frozen=True, eq=False)
 class Axle:
-    """One lateral row seen in the plane."""
+    """The lateral row of one wheel, restricted to planar motion."""
 
-    wheel: str  # its name
-    steering: str  # the joint that turns it; "" where none does
+    wheel: str  # name of the wheel
+    steering: str  # the joint that steers it; "" if none does
     row: ca.SX  # (3,) expression in the steering angle, yaw component per `length`
     # numbers of the row at zero steering; `across` at 90 degrees: row = straight cos + across sin +
     # (0, 0, trail)
     straight: np.ndarray
     across: np.ndarray
-    # how far the wheel's centre is from the steering axis, along the wheel, in `length`s: the row's
-    # speed is row . (forward, lateral, length yaw) + trail length (rate of the joint).
+    # distance of the wheel's centre from the steering axis, along the wheel, divided by `length`:
+    # the speed of the row is row . (forward, lateral, length yaw) + trail length (rate of the
+    # joint).
     trail: float = 0.0
 
     def __repr__(self) -> str:
@@ -50,16 +51,17 @@ class Axle:
         return f"<Axle of {self.wheel!r}, {turned}>"
 
     def at(self, angle: float) -> np.ndarray:
-        """Numbers of the row (3,) at a steering angle [rad]."""
+        """The row (3,) at a steering angle [rad]."""
         return self.straight * np.cos(angle) + self.across * np.sin(angle) + (0, 0, self.trail)
 
     def angle_for(self, twist: np.ndarray | ca.SX, near: float | ca.SX = 0.0):
-        """The steering angle nearest to `near` at which the wheel lets the twist (forward, lateral,
-        yaw * length), (3,) or (3, ...), numbers or symbols, pass while it is not turned.
+        """The steering angle nearest to `near` at which the wheel allows the twist (forward,
+        lateral, yaw * length), (3,) or (3, ...), numbers or symbols, at constant steering angle.
 
-        For a wheel with a trail, the nearest to the two angles without it; half a turn apart, they
-        move by the trail in opposite ways. If the centre is nearer to the steering axis than the
-        trail, no angle does, and the one that comes nearest is taken.
+        Without a trail there are two such angles, half a turn apart; a trail moves them in opposite
+        directions, and the one nearest to either is returned. If the centre of rotation is nearer
+        to the steering axis than the trail, no angle allows the twist, and the best one is
+        returned.
         """
         if isinstance(twist, ca.SX):
             kind, ahead, aside = ca, ca.dot(self.straight, twist), ca.dot(self.across, twist)
@@ -80,33 +82,33 @@ class Axle:
 
 @dataclass(frozen=True)
 class Steering:
-    """All axles of a vehicle that constrain the planar motion."""
+    """All axles of a vehicle that constrain its planar motion."""
 
-    # without a steering joint; they meet in one point, or the vehicle is locked
+    # axles without a steering joint; if they do not meet in one point, the vehicle is locked
     fixed: tuple[Axle, ...]
     steered: tuple[Axle, ...]  # one for each steering joint, leaders first
-    length: float  # [m], the common unit
-    # one for each upright joint that its wheels trail: turning moves them sideways, so that they do
-    # not constrain the base
+    length: float  # [m], unit of length in the rows
+    # one for each upright joint with trailing wheels, which do not constrain the base, because they
+    # move sideways when the joint turns
     trailing: tuple[Axle, ...] = ()
 
     @cached_property
     def binding(self) -> tuple[Axle, ...]:
-        """The fixed axles that are not on one line with another: none, one, or two, which say where
-        the rotation centre is."""
+        """The fixed axles on different lines: none, one, or two, which determine the centre of
+        rotation."""
         apart = (axle for axle in self.fixed[1:]
                  if np.linalg.norm(np.cross(self.fixed[0].straight, axle.straight)) > TURNLESS)
         return (*self.fixed[:1], *islice(apart, 1))
 
     @property
     def coupled(self) -> bool:
-        """Whether there are more axles than a rotation centre leaves free."""
+        """Whether there are more axles than can be chosen independently."""
         return bool(self.steered) and len(self.steered) + len(self.binding) > 2
 
     def pair(self, angles: dict[str, float] | None = None,
              leaders: Collection[str] = ()) -> tuple[Axle, Axle]:
         """(a, b) for the determinants: two fixed axles, a fixed axle and a leader (first of
-        `leaders`), or the steered ones most independent at `angles`."""
+        `leaders`), or the two steered axles that are most independent at `angles`."""
         if self.binding:
             named_leaders = [axle for axle in self.steered if axle.steering in leaders]
             a, b, *_ = *self.binding, *named_leaders, *self.steered
@@ -135,7 +137,7 @@ class Steering:
         Raises
         ------
         ModelError
-            Where the two axles coincide.
+            If the two axles coincide.
         """
         a, b = (axle.at(angles.get(axle.steering, 0.0)) for axle in pair)
         twist = pin.skew(a) @ b
@@ -147,7 +149,8 @@ class Steering:
         return twist / size
 
     def find_aligned(self, angles: dict[str, float]) -> tuple[Axle, ...]:
-        """Two steered axles that are all but one line at these angles; none where there are not."""
+        """Two steered axles that nearly lie on one line at these angles; empty if there are
+        none."""
         rows = [axle.at(angles.get(axle.steering, 0.0)) for axle in self.steered]
         rows = [row / np.linalg.norm(row) for row in rows]
         apart, pair = min(((np.linalg.norm(np.cross(a, b)), (one, other)) for (a, one), (b, other)
@@ -156,8 +159,8 @@ class Steering:
         return pair if apart < ALIGNED else ()
 
     def followers(self, angles: dict[str, float], pair: tuple[Axle, Axle]) -> dict[str, float]:
-        """Angles of all steering joints in which every axle passes through the pair's rotation
-        centre."""
+        """Angles of all steering joints at which every axle passes through the centre of rotation
+        of the pair."""
         if not self.coupled:
             return dict(angles)
         twist = self.twist(angles, pair)
@@ -167,8 +170,8 @@ class Steering:
 
 
 def check_can_move(steering: Steering) -> None:
-    """Raises `ModelError` that names the axles where ideal rolling leaves no way to move: fixed
-    ones that do not meet in one point, near or at infinity."""
+    """Raises a `ModelError` that names the axles if ideal rolling allows no motion: fixed axles
+    that do not meet in one point, near or at infinity."""
     fixed = steering.fixed
     if len(fixed) < 3:
         return
@@ -186,14 +189,14 @@ def check_can_move(steering: Steering) -> None:
 
 def rank_error(steering: Steering, joints: Collection[str], angles: dict[str, float],
                where: str) -> ModelError:
-    """The error where constraints lose rank at angles of the steering `joints`, and the posture to
-    hold where two steered axles have become one line."""
+    """The error if constraints lose rank at these angles of the steering `joints`, with a remedy if
+    two steered axles have become one line."""
     at = listed(f"{name} = {angles[name]:+.4f} rad" for name in joints)
     text = f"the constraints lose rank {where}. Steering joints: {at}"
     aligned = steering.find_aligned(angles)
     if not aligned:
         return ModelError(text)
-    # each axle goes through the other's pivot, about which neither of its rows lets a point move
+    # each axle passes through the pivot of the other
     held = {axle.steering: round(float(axle.angle_for(np.cross(other.straight, other.across),
                                                       angles[axle.steering])), 6)
             for axle, other in zip(aligned, aligned[::-1])}
@@ -204,12 +207,11 @@ def rank_error(steering: Steering, joints: Collection[str], angles: dict[str, fl
 
 
 def narrow_limits(limits: dict[str, JointLimits], steering: Steering) -> dict[str, JointLimits]:
-    """The limits, those of a single leader drawn in to where every follower keeps to its own, and
-    those of the followers to where the leader's put them: commands to both would contradict each
-    other beyond.
+    """The limits, with those of a single leader narrowed to where every follower is within its own,
+    and those of the followers to where the leader can move them; beyond, commands to both would
+    contradict each other.
 
-    With two leaders (no fixed axle) the admissible angles are no intervals; theirs stay as they
-    are.
+    With two leaders (no fixed axle) the admissible angles are not intervals; their limits stay.
     """
     if not (steering.coupled and len(steering.binding) == 1):
         return dict(limits)
@@ -221,12 +223,12 @@ def narrow_limits(limits: dict[str, JointLimits], steering: Steering) -> dict[st
     drawn = {leader.steering: replace(own, lower=max(own.lower, reached[0]),
                                       upper=min(own.upper, reached[1]))}
     led = [steering.followers({leader.steering: angle}, pair) for angle in reached]
-    # a leader that turns round may be past the ends
+    # a leader that can turn fully may exceed the ends
     names = [name for name in led[0] if name in limits and name != leader.steering
              and np.isfinite([own.lower, own.upper]).all()]
     for name in names:
         (lower, upper), its = sorted(float(angles[name]) for angles in led), limits[name]
-        # of one that turns past the sideways position on the way, the ends are no bounds
+        # the ends are no bounds for a follower that passes the sideways position on the way
         if max(lower, its.lower) <= 0 <= min(upper, its.upper):
             drawn[name] = replace(its, lower=max(its.lower, lower - CLOSED),
                                   upper=min(its.upper, upper + CLOSED))
@@ -235,7 +237,8 @@ def narrow_limits(limits: dict[str, JointLimits], steering: Steering) -> dict[st
 
 def _reach(steering: Steering, pair: tuple[Axle, Axle], leader: Axle,
            limits: dict[str, JointLimits], end: float) -> float:
-    """The angle nearest to `end`, from zero, at which all followers are within their limits."""
+    """The angle nearest to `end`, between zero and `end`, at which all followers are within their
+    limits."""
     def fits(angle: float) -> bool:
         angles = steering.followers({leader.steering: angle}, pair)
         bounded = [name for name in angles if name in limits and name != leader.steering]

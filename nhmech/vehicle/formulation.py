@@ -1,4 +1,5 @@
-"""A vehicle's motion in symbols, in one view of the world."""
+"""Bodies and contacts of a vehicle in symbols: in full, or short where the attitude is partly
+constant."""
 
 from __future__ import annotations
 
@@ -16,23 +17,24 @@ from .tree import Body, RootView, kinematics
 
 @dataclass(frozen=True, eq=False)
 class Formulation:
-    """Bodies and contacts in symbols, in full or with short symbols for what the root sees."""
+    """Bodies and contacts in symbols, in full or with short symbols for the vectors of W in the
+    frame of the root."""
 
     space: LieAlgebroid  # the algebroid, with an anchor in the same symbols
-    bodies: list[Body]  # that of Pinocchio's joint i stands at i - 1
+    bodies: list[Body]  # that of Pinocchio's joint i has the index i - 1
     contacts: tuple[Contact, ...]
-    # what the short symbols stand for; None where all is written in full
+    # the expressions that the short symbols replace; None in full
     auxiliaries: AuxiliaryVariables | None = None
 
     @property
     def normal(self) -> ca.SX:
-        """The ground's normal as the root sees it, (3,)."""
+        """The ground's normal in the frame of the root, (3,)."""
         return self.bodies[0].world["n"]
 
 
 def formulate(context: BuildContext, mounts: Sequence[Mount], view: RootView, space: LieAlgebroid,
               auxiliaries: AuxiliaryVariables | None = None) -> Formulation:
-    """Bodies and contacts in what the root sees."""
+    """Bodies and contacts for one view of the root."""
     bodies = kinematics(context.model, context.algebroid, context.v, context.a, view,
                         context.spinning)
     contacts = tuple(contact(context, mount, bodies[mount.body - 1]) for mount in mounts)

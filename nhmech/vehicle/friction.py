@@ -1,4 +1,4 @@
-"""Friction coefficients that somebody gives for a vehicle's wheels."""
+"""Friction coefficients of a vehicle's wheels, and variants of the vehicle for other laws."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .vehicle import Vehicle
 
 def read_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None,
                   bodies: Sequence[str] = ()) -> dict[str, float]:
-    """Wheel -> coefficient, of those that `mu` says something about: all, those it names, or none;
-    and so of the links of `bodies`.
+    """Wheel -> coefficient, for the wheels that `mu` determines: all, those it names, or none;
+    likewise for the links of `bodies`.
     """
     if mu is None:
         return {}
@@ -33,16 +33,15 @@ def read_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None,
 
 
 def own_friction(vehicle: Vehicle) -> dict[str, float | None]:
-    """Wheel -> the coefficient it comes with: `Wheel.mu`, else what `<mu1>` and `<mu2>` of the file
-    say; None where neither does."""
+    """Wheel -> its own coefficient: `Wheel.mu`, else `<mu1>` and `<mu2>` of the file, else None."""
     told = vehicle.description.mu
     return {wheel.name: told.get(wheel.name) if wheel.mu is None else wheel.mu
             for wheel in vehicle.description.wheels}
 
 
 def with_scrubbing(vehicle: Vehicle) -> Vehicle:
-    """The vehicle with friction instead of a mid-axle model of skid steering: all its wheels hold
-    sideways too, and slide where they must. Any other vehicle as it is."""
+    """The vehicle with friction instead of the mid-axle model of skid steering: all wheels resist
+    lateral motion too, and slide where they must. Any other vehicle unchanged."""
     description = vehicle.description
     if description.track_factor is None:
         return vehicle
@@ -55,9 +54,9 @@ def with_scrubbing(vehicle: Vehicle) -> Vehicle:
 
 @lru_cache(maxsize=64)
 def as_commanded(vehicle: Vehicle) -> Vehicle:
-    """The vehicle whose ideal kinematics say which joint rates drive a twist: with the mid-axle
-    model where wheels scrub by friction, for those that only roll let it go straight alone. Any
-    other vehicle as it is."""
+    """The vehicle whose ideal kinematics determine the joint rates for a twist. If wheels scrub by
+    friction this is the mid-axle model, because with ideal rolling they only allow straight motion.
+    Any other vehicle unchanged."""
     if not isinstance(vehicle.description.skid, Scrubbing):
         return vehicle
     return build(replace(vehicle.description, skid=MidAxle()), vehicle.ground, vehicle.parameters,
@@ -66,8 +65,8 @@ def as_commanded(vehicle: Vehicle) -> Vehicle:
 
 @lru_cache(maxsize=64)
 def as_rolling(vehicle: Vehicle) -> Vehicle:
-    """The vehicle whose wheels roll ideally where it has tyres, and as `as_commanded` where they
-    scrub; its numbers are those of its file. Any other vehicle as it is."""
+    """The vehicle with ideal rolling in place of tyres, and `as_commanded` if wheels scrub; its
+    parameters are those of its file. Any other vehicle unchanged."""
     description = vehicle.description
     if not any(wheel.law == "tyre" for wheel in description.wheels):
         return as_commanded(vehicle)
@@ -77,10 +76,8 @@ def as_rolling(vehicle: Vehicle) -> Vehicle:
 
 
 def with_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None) -> Vehicle:
-    """The vehicle whose wheels know these coefficients (`Wheel.mu`), and keep their own where `mu`
-    says nothing.
-
-    Its runs and their files know them too. Raises `InputError` as `read_friction`.
+    """The vehicle whose wheels have these coefficients as `Wheel.mu`, or their own where `mu` gives
+    none; runs and run files keep them. Raises `InputError` as `read_friction`.
     """
     given = read_friction(vehicle, mu)
     if not given:

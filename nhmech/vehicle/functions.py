@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 
 from ..mechanics.system import ConstrainedSystem
+from ..once import cached_property
 from ..symbolic.buffered import ThreadBuffered
 from .contact import Contact
 
@@ -31,12 +31,12 @@ class VehicleFunctions:
 
     @cached_property
     def rows(self) -> ThreadBuffered:
-        """`constraints` of numbers."""
+        """`constraints`, for numbers."""
         return ThreadBuffered(self.constraints, matrices=[0])
 
     @cached_property
     def flow(self) -> ca.Function:
-        """(t, q, v, theta) -> what A v + b leaves out (m,)."""
+        """(t, q, v, theta) -> the nonlinear part of the rows, beside A v + b (m,)."""
         return self.constrained.flow_function()
 
     @cached_property
@@ -53,16 +53,15 @@ class VehicleFunctions:
 
     @cached_property
     def friction(self) -> ca.Function:
-        """(t, q, v, u, theta, f) -> generalised force per unit of each row's force, (nv, m), where
-        the rows have the forces f (m,)."""
+        """(t, q, v, u, theta, f) -> generalised force per unit force of each row, (nv, m), at the
+        row forces f (m,)."""
         s, c = self.constrained.system, self.constrained
         return ca.Function("friction", [s.t, s.q, s.v, s.u, s.theta, c.loads],
                            [ca.densify(c.friction)])
 
     @cached_property
     def slip(self) -> ca.Function:
-        """(t, q, theta) -> S (k, nv), s (k,): S v + s are the speeds along the ground with which
-        tyres slip [m/s]."""
+        """(t, q, theta) -> S (k, nv), s (k,): S v + s are the slip speeds of tyres [m/s]."""
         s = self.constrained.system
         speeds = ca.vertcat(ca.SX(0, 1), *[c.speed(d) for c in self.contact_list
                                            if c.mount.wheel.law == "tyre"
@@ -82,8 +81,8 @@ class VehicleFunctions:
 
     @cached_property
     def contacts(self) -> ca.Function:
-        """(t, q, theta) -> points K (3, k) in the frames of the carrying bodies, held directions
-        contact by contact (3, n), and |axle x n| (k,), 1 where there is no axle."""
+        """(t, q, theta) -> contact points K (3, k) in the frames of the carrying bodies, directions
+        without slip of all contacts (3, n), and |axle x n| (k,), 1 without an axle."""
         s, contacts = self.constrained.system, self.contact_list
         points = ca.horzcat(*[c.point for c in contacts])
         directions = [ca.horzcat(*[c.directions[d] for d in c.held]) for c in contacts]
@@ -93,5 +92,5 @@ class VehicleFunctions:
 
     @cached_property
     def places(self) -> ThreadBuffered:
-        """`contacts` of numbers."""
+        """`contacts`, for numbers."""
         return ThreadBuffered(self.contacts, matrices=[0, 1])

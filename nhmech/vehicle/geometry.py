@@ -1,9 +1,9 @@
-"""What a vehicle looks like: the URDF's visual and collision shapes, colours for links that have
-none, and stand-ins where a mesh cannot be had.
+"""The shapes of a vehicle: visual and collision shapes of the URDF, colours for links without any,
+and replacements for meshes that cannot be loaded.
 
-Pinocchio refuses the whole geometry model when one mesh is missing, and drops all shapes of a link
-when one of them cannot be parsed. So the XML is mended first: mesh files are looked up here (no ROS
-needed) and tried, and each one that fails is replaced.
+Pinocchio refuses the whole geometry model if one mesh is missing, and drops all shapes of a link if
+one of them cannot be parsed. Therefore the XML is repaired first: mesh files are searched here
+(without ROS) and loaded, and each one that fails is replaced.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ from ..urdf.text.source import Element
 from .model import full_model, locked_joints
 from .palette import STRIPE, link_colours
 
-PRIMITIVES = {"box": "size", "cylinder": "radius", "sphere": "radius"}      # what each must have
-WIDTH = 0.4          # of a wheel of which only the radius is known, as a share of that
-THINNEST = 0.02      # of a box's longest side: an inertia without extent still shows
-SMALLEST = 0.03      # [m] side of the box for a link of which nothing is known
-TURNED = 0.03        # of an inertia's trace: products below it do not turn the box
-LIGHTEST = 100.0     # [kg/m^3] hollow machines are heavier; a box that is lighter is too large
+# the attribute that each must have
+PRIMITIVES = {"box": "size", "cylinder": "radius", "sphere": "radius"}
+WIDTH = 0.4          # of a wheel whose width is unknown, relative to its radius
+THINNEST = 0.02      # of a box's longest side, so that a flat inertia is visible
+SMALLEST = 0.03      # [m] side of the box for a link about which nothing is known
+TURNED = 0.03        # of the trace of an inertia: smaller products do not turn the box
+LIGHTEST = 100.0     # [kg/m^3] least density of a box; even hollow machines are denser
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,12 @@ class Geometry:
     # visual, collision: they refer to the joints and frames of the model they were made for
     visual: pin.GeometryModel
     collision: pin.GeometryModel
-    # names of the visual shapes that are drawn in the place of missing ones
+    # names of the visual shapes that replace missing ones
     stand_ins: frozenset[str] = frozenset()
 
 
 def load_geometry(description: Description, model: pin.Model) -> Geometry:
-    """Visual and collision shapes of a robot, whose `model` has no joint reduced.
+    """Visual and collision shapes of a robot on its full `model`, with all joints.
 
     A visual whose mesh is missing or unreadable is replaced by the collision shapes of its link;
     else, on a wheel's link, by a cylinder of the wheel's radius; else by the box that has the mass
@@ -81,7 +82,7 @@ def moving_geometry(description: Description) -> Geometry:
 
 
 def find_mesh_file(filename: str, description: Description) -> Path | None:
-    """The file that a mesh name of this robot means, or None."""
+    """The file of a mesh name in this robot's description, or None."""
     found = find_file(filename, description.packages, description.path)
     if found is None or not description.confined:
         return found
@@ -90,7 +91,8 @@ def find_mesh_file(filename: str, description: Description) -> Path | None:
 
 def _mend(root: Element, description: Description, loader: coal.CachedMeshLoader,
           reach: float) -> frozenset[str]:
-    """Replaces in place what Pinocchio would refuse; returns the names of the replacements."""
+    """Replaces, in place, the shapes that Pinocchio would refuse; returns the names of the
+    replacements."""
     bad = {mesh.get("filename", "") for mesh in root.iter("mesh")
            if not _use_mesh(mesh, description, loader)}
     stand_ins: list[str] = []
@@ -114,7 +116,7 @@ def _mend(root: Element, description: Description, loader: coal.CachedMeshLoader
 
 
 def _use_mesh(mesh: Element, description: Description, loader: coal.CachedMeshLoader) -> bool:
-    """Point a <mesh> at its file, scaled to metres, and load it; False where that fails."""
+    """Sets the path of a <mesh>, scaled to metres, and loads it; returns False if that fails."""
     path = find_mesh_file(mesh.get("filename", ""), description)
     try:
         if path is None:
@@ -141,7 +143,7 @@ def _is_usable(element: Element, bad: set[str]) -> bool:
 
 
 def _make_visuals(root: Element, link: Element, collisions: Iterable[Element]) -> list[Element]:
-    """Visuals of the same shapes as these collision elements; cylinders that spin get a stripe."""
+    """Visuals with the shapes of these collision elements; cylinders that spin get a stripe."""
     spins = any(j.get("type") == "continuous" and j.find("child").get("link") == link.get("name")
                 for j in root.iterfind("joint"))
     found = []
@@ -187,10 +189,9 @@ def _stand_in_box(link: Element, reach: float) -> Element | None:
 
 
 def inertia_box(body: pin.Inertia, reach: float) -> tuple[np.ndarray, np.ndarray] | None:
-    """Sides (3,) [m] and axes (3, 3) of the solid box that has a body's mass and inertia, about its
-    centre of mass; None without these. Of sides a, b, c: I_a = m (b^2 + c^2) / 12. Where the
-    inertia is too large for the mass or for a robot of this `reach` [m], the box is made
-    smaller."""
+    """Sides (3,) [m] and axes (3, 3) of the solid box with the mass and inertia of a body, about
+    its centre of mass; None without these. For sides a, b, c: I_a = m (b^2 + c^2) / 12. The box is
+    made smaller if the inertia is too large for the mass, or for a robot of this `reach` [m]."""
     if not body.mass > 0:
         return None
     moments, axes = np.diag(body.inertia), np.eye(3)
@@ -206,14 +207,14 @@ def inertia_box(body: pin.Inertia, reach: float) -> tuple[np.ndarray, np.ndarray
 
 
 def _bare(link: Element) -> Element:
-    """The link with its inertia alone."""
+    """The link with only its inertia."""
     bare = etree.Element("link", name="one")
     bare.extend(copy.deepcopy(link.findall("inertial")))
     return bare
 
 
 def _joint_box(root: Element, link: Element) -> Element:
-    """A box that reaches to the joints on a link without mass."""
+    """For a link without mass, a box that extends to its joints."""
     origins = [joint.find("origin") for joint in root.iterfind("joint")
                if joint.find("parent").get("link") == link.get("name")]
     places = [[float(c) for c in o.get("xyz", "0 0 0").split()] for o in origins if o is not None]
@@ -224,7 +225,7 @@ def _joint_box(root: Element, link: Element) -> Element:
 
 
 def reach(model: pin.Model) -> float:
-    """Diameter [m] of the robot's joints in the zero pose; infinite where it has only one."""
+    """Largest distance [m] between joints of the robot in the zero pose; infinite for one joint."""
     data = model.createData()
     pin.forwardKinematics(model, data, pin.neutral(model))
     points = np.array([data.oMi[j].translation for j in range(1, model.njoints)])
@@ -233,7 +234,7 @@ def reach(model: pin.Model) -> float:
 
 
 def _stripe(visual: Element, radius: float, length: float) -> Element:
-    """A light bar across both faces of a cylinder, so that its rolling shows."""
+    """A light bar across both faces of a cylinder, which makes its rolling visible."""
     stripe = copy.deepcopy(visual)
     geometry = stripe.find("geometry")
     assert geometry is not None     # it holds the cylinder
@@ -254,8 +255,8 @@ def _words(numbers: Iterable[float]) -> str:
 
 
 def _colour_links(root: Element, description: Description) -> None:
-    """Gives every visual its own colour: that of its material, wherever in the file this is
-    defined, the mean of its texture, else the palette's."""
+    """Gives every visual its own colour: that of its material, wherever the file defines it, else
+    the mean of its texture, else one of the palette."""
     defined: dict[str, str] = {}
     for material in root.iter("material"):
         if colour := _own_colour(material, description):
@@ -291,7 +292,7 @@ def _paint(visual: Element, colour: str) -> Element:
 
 
 def _mean_colour(path: Path) -> str | None:
-    """Of a picture, as a URDF writes colours; None where it cannot be read."""
+    """The mean colour of a picture, as a URDF writes colours; None if it cannot be read."""
     from PIL import Image
 
     try:

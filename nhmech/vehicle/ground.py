@@ -12,9 +12,9 @@ from ..errors import InputError, Remedy
 
 Vector = tuple[float, float, float]
 
-SHORTEST = 1e-12      # of a normal: anything shorter points nowhere
-ALONG = 1e-12         # [rad/s] of a turning across the normal: more tips the plane over
-SLANTED = 0.9         # n.x above which the x axis of W is too near to the normal to be laid down
+SHORTEST = 1e-12      # a shorter normal has no direction
+ALONG = 1e-12         # [rad/s] a larger angular velocity across the normal would tilt the plane
+SLANTED = 0.9         # above this n.x, the x axis of W is too near to the normal to define t1
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,10 @@ class Ground:
     point
         A point of the plane at t = 0 [m].
     velocity
-        Of the plane's material at `point` [m/s].
+        Velocity of the plane's material at `point` [m/s].
     angular_velocity
-        Of the plane's material [rad/s]; along n, so that the plane stays where it is.
+        Angular velocity of the plane's material [rad/s], along n, so that the plane itself does not
+        move.
 
     Raises
     ------
@@ -93,8 +94,8 @@ class Ground:
 
     @property
     def tangents(self) -> tuple[np.ndarray, np.ndarray]:
-        """Unit vectors that make (t1, t2, n) a right-handed frame of W; t1 is the x axis of W laid
-        onto the plane."""
+        """Unit vectors in W such that (t1, t2, n) is a right-handed frame; t1 is the x axis of W
+        projected onto the plane."""
         n = np.array(self.normal)
         seed = np.array([1.0, 0.0, 0.0]) if abs(n[0]) < SLANTED else np.array([0.0, -1.0, 0.0])
         t1 = seed - n * (n @ seed)

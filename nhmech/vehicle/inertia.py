@@ -1,4 +1,4 @@
-"""Inertia of the bodies, with axisymmetric wheels lumped into what carries them."""
+"""Inertia of the bodies, with axisymmetric wheels lumped into the bodies that carry them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import pinocchio as pin
 from .model import joint_axis
 from .parameters import INERTIAL, Parameters, is_present
 
-ROUNDING = 1e-15      # of the largest entry of a matrix: smaller ones are rounding noise
+# relative to the largest entry of a matrix: smaller entries are rounding errors
+ROUNDING = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,13 +26,13 @@ class Inertia:
     matrix: ca.SX
 
     def move(self, R: np.ndarray, p: np.ndarray) -> Inertia:
-        """The same body in a frame in which its own stands at p, turned by R."""
+        """The same body in another frame, in which its own frame has position p and rotation R."""
         turn = ca.SX(ca.sparsify(ca.DM(R)))
         return Inertia(self.mass, _tidy(turn @ self.com + ca.DM(p)),
                        _tidy(turn @ self.matrix @ turn.T))
 
     def combine(self, other: Inertia | None) -> Inertia:
-        """Both as one rigid body; Steiner's theorem."""
+        """Both bodies as one rigid body, by Steiner's theorem."""
         if other is None:
             return self
         mass = self.mass + other.mass
@@ -44,7 +45,7 @@ class Inertia:
 
 @dataclass(frozen=True, eq=False)
 class Spin:
-    """What a lumped wheel adds to the body that carries it: it turns about its axle."""
+    """The rotation of a lumped wheel about its axle, relative to the body that carries it."""
 
     carrier: int  # index of the carrying body
     rate: int  # index in v of the wheel's own rate
@@ -54,8 +55,8 @@ class Spin:
 
 def lump_inertias(model: pin.Model, parameters: Parameters, body_names: Sequence[str],
                   spinning: Collection[int]) -> tuple[list[Inertia | None], list[Spin]]:
-    """Inertia of each joint's body (None without any), that of joint i at i - 1, and the spins of
-    lumped wheels. Arguments as the fields of `BuildContext`.
+    """Inertia of each joint's body (None without any), with that of joint i at index i - 1, and the
+    spins of lumped wheels. Arguments as the fields of `BuildContext`.
 
     The payload is part of the root's body.
     """
@@ -80,7 +81,7 @@ def lump_inertias(model: pin.Model, parameters: Parameters, body_names: Sequence
 
 
 def _read_body(parameters: Parameters, name: str) -> Inertia | None:
-    """A body of ten inertial parameters; None without mass and inertia."""
+    """The inertia of a body from its ten parameters; None without mass and inertia."""
     mass, x, y, z, xx, yy, zz, xy, xz, yz = (parameters.get(f"{name}.{key}") for key in INERTIAL)
     if not any(map(is_present, (mass, xx, yy, zz, xy, xz, yz))):
         return None
@@ -97,7 +98,7 @@ def _steiner(inertia: Inertia, com: ca.SX) -> ca.SX:
 
 
 def _tidy(matrix: ca.SX) -> ca.SX:
-    """Entries that are rounding noise of the others become structural zeros, so that they leave the
+    """The matrix with rounding errors replaced by structural zeros, so that they vanish from
     expressions."""
     result = ca.SX(matrix)
     rows, columns = matrix.sparsity().get_triplet()

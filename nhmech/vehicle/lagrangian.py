@@ -1,5 +1,4 @@
-"""The Lagrangian system of a vehicle: Gibbs function, energy, and what acts on the joints and
-links."""
+"""The Lagrangian system of a vehicle: Gibbs function, energy, and forces on joints and links."""
 
 from __future__ import annotations
 
@@ -17,13 +16,14 @@ from .parameters import gravity_vector, is_present
 from .tree import Body
 from .tyres import tyre_forces
 
-RESISTANCE_RATE = 0.05   # [rad/s] below it rolling resistance fades: a wheel can stand still
+# [rad/s] below this rate rolling resistance fades, so that a wheel can stand still
+RESISTANCE_RATE = 0.05
 WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
 
 
 def vehicle_lagrangian(context: BuildContext, form: Formulation) -> LagrangianSystem:
-    """S and E of bodies, payload and rotors; damping and rolling resistance; efforts and wrenches
-    as inputs u.
+    """The Gibbs function S and energy E of bodies, payload and rotors; forces of damping and
+    rolling resistance; efforts and wrenches as inputs u.
 
     The potential energy is zero at the height of W's own origin.
     """
@@ -47,8 +47,9 @@ def vehicle_lagrangian(context: BuildContext, form: Formulation) -> LagrangianSy
 
 def generalised_forces(context: BuildContext,
                        form: Formulation) -> tuple[ca.SX, ca.SX, tuple[str, ...]]:
-    """tau (nv,) of damping, rolling resistance, tyres and inputs; u (nu,) and its names: efforts of
-    the driven joints, then wrenches. Raises `InputError` for a wrench on an unknown link."""
+    """tau (nv,) from damping, rolling resistance, tyres and inputs; u (nu,), efforts of the driven
+    joints, then wrenches; and the names of u. Raises `InputError` for a wrench on an unknown
+    link."""
     v, parameters, driven = context.v, context.parameters, context.description.driven
     force = ca.SX(form.space.nv, 1)
     for joint, i in _joint_rates(context):
@@ -93,10 +94,10 @@ def gibbs_function(bodies: Sequence[Body], inertias: Sequence[Inertia | None],
                    spins: Sequence[Spin], v: ca.SX, a: ca.SX) -> ca.SX:
     """S = sum 1/2 m |a_c|^2 + 1/2 alpha.I alpha + alpha.(omega x I omega).
 
-    a_c is the proper acceleration of the centre of mass. A lumped wheel that turns by phi' about
-    its axle e adds J (1/2 phi''^2 + phi'' e.alpha + phi' alpha.(omega x e)).
-    From the sum over the bodies of 1/2 (A - A_g)^T I (A - A_g) + (A - A_g)^T (V x* I V) it differs
-    by a function of (q, v) only.
+    a_c is the proper acceleration of the centre of mass. A lumped wheel with rate phi' about its
+    axle e adds J (1/2 phi''^2 + phi'' e.alpha + phi' alpha.(omega x e)). S differs from the sum
+    over the bodies of 1/2 (A - A_g)^T I (A - A_g) + (A - A_g)^T (V x* I V) by a function of (q, v)
+    only.
     """
     total = ca.SX(0)
     for body, inertia in _massive(bodies, inertias):

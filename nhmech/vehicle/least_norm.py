@@ -1,15 +1,16 @@
-"""The shortest solution of linear equations, with entries that may not be negative."""
+"""The solution of least norm of linear equations, with some entries required to be non-negative."""
 
 from __future__ import annotations
 
 import numpy as np
 
 RANK = 1e-10       # relative: singular values below it are rounding
-LOOSE = 1e-9       # length of a row of the kernel from which an entry counts as undetermined
-NEGATIVE = 1e-9    # of the largest entry: a sign below it is rounding
-# residual 1 / sqrt(1 + |z|^2) below which there is no z: it would be 1e5 times the plain solution
+LOOSE = 1e-9       # an entry is undetermined if its row of the kernel is longer
+NEGATIVE = 1e-9    # relative to the largest entry: a smaller negative entry is rounding
+# there is no z if the residual 1 / sqrt(1 + |z|^2) is smaller: z would be 1e5 times the plain
+# solution
 IMPOSSIBLE = 1e-5
-OPTIMAL = 1e-12    # slope below which no further unknown makes the residual, of order one, smaller
+OPTIMAL = 1e-12    # smaller slopes cannot reduce the residual, which is of order one
 
 
 def solve_shortest(matrix: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -20,19 +21,19 @@ def solve_shortest(matrix: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, n
 
 
 def orthonormal(kernel: np.ndarray) -> np.ndarray:
-    """Columns that span the same as those of each (..., n, k), orthonormal, or zero where there are
-    fewer."""
+    """Orthonormal columns with the same span as those of each matrix (..., n, k); columns beyond
+    the rank are zero."""
     u, s, _ = np.linalg.svd(kernel, full_matrices=False)
     return u * (s > LOOSE * s.max(axis=-1, keepdims=True, initial=1e-300))[..., None, :]
 
 
 def raise_least(start: np.ndarray, move: np.ndarray) -> np.ndarray:
-    """z (k,) for which the least entry of start + move z is as large as it can be, by a linear
-    programme. `start`, `move`: (m,) and (m, k)."""
-    from scipy.optimize import linprog  # a quarter of a second to import, and seldom needed
+    """z (k,) that maximises the least entry of start + move z, by linear programming. `start`,
+    `move`: (m,) and (m, k)."""
+    from scipy.optimize import linprog  # takes 0.25 s to import, and is seldom needed
 
     size, (m, k) = np.abs(start).max(initial=1e-300), move.shape
-    # largest s with s <= start + move z; nothing is larger than all of the load
+    # largest s with s <= start + move z; s is bounded by the whole load
     found = linprog(np.append(np.zeros(k), -1.0), np.column_stack([-move, np.ones(m)]),
                     start / size, bounds=[(None, None)] * k + [(None, float(m))], method="highs")
     return np.zeros(k) if found.x is None else size * found.x[:k]
@@ -40,9 +41,9 @@ def raise_least(start: np.ndarray, move: np.ndarray) -> np.ndarray:
 
 def impose_signs(x0: np.ndarray, N: np.ndarray,
                  non_negative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The shortest of all x0 + N z, (..., n), with x_i >= 0 where `non_negative` (n,), and whether
-    there is one; else x0. The columns of N (..., n, k) are zero or orthonormal, and perpendicular
-    to x0.
+    """The vector of least norm among x0 + N z, (..., n), with x_i >= 0 where `non_negative` (n,),
+    or x0 if there is none; and whether there is one. The columns of N (..., n, k) are zero or
+    orthonormal, and perpendicular to x0.
 
     This is least-distance programming, solved by non-negative least squares (Lawson and Hanson,
     Solving Least Squares Problems, 1974, chapter 23), for any number of problems at once.
@@ -60,10 +61,10 @@ def impose_signs(x0: np.ndarray, N: np.ndarray,
         B = np.concatenate([G, h[:, :, None]], axis=2).swapaxes(1, 2)
         target = np.eye(B.shape[1])[-1]
         dual = _solve_non_negative(B, target)[:, :, None]
-        # = 1 / sqrt(1 + |z|^2) where a z exists, which is of the size of x0 or some times it
+        # the residual is 1 / sqrt(1 + |z|^2) if a z exists, which is of the order of x0
         found = np.linalg.norm((B @ dual)[:, :, 0] - target, axis=1) >= IMPOSSIBLE
         chosen, tight = chosen[found], dual[found] > 0
-        # from the conditions that are tight, which keeps the digits that the residual has lost
+        # z from the active conditions, which is more accurate than from the residual
         z = np.linalg.pinv(G[found] * tight, rcond=RANK) @ (h[found, :, None] * tight)
         z *= size[chosen, None, None]
         there = x[chosen] + (N[chosen] @ z)[:, :, 0]
@@ -73,12 +74,12 @@ def impose_signs(x0: np.ndarray, N: np.ndarray,
 
 
 def _solve_non_negative(matrices: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """y >= 0 (L, k) with the least |B y - right| for each B (L, m, k), by the active-set method of
+    """y >= 0 (L, k) that minimises |B y - right| for each B (L, m, k), by the active-set method of
     Lawson and Hanson (chapter 23, NNLS)."""
     count, _, k = matrices.shape
     y, free = np.zeros((count, k)), np.zeros((count, k), dtype=bool)
     todo = np.arange(count)
-    for _ in range(3 * k):                      # their bound
+    for _ in range(3 * k):                      # the bound of Lawson and Hanson
         B = matrices[todo]
         gap = right - (B @ y[todo][:, :, None])[:, :, 0]
         slope = np.where(free[todo], -np.inf, (gap[:, None, :] @ B)[:, 0])
@@ -94,8 +95,8 @@ def _solve_non_negative(matrices: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 def _descend(matrices: np.ndarray, right: np.ndarray, y: np.ndarray, free: np.ndarray,
              lanes: np.ndarray) -> None:
-    """Puts the least squares over the free unknowns into y (in place); those that would turn
-    negative on the way are free no longer."""
+    """Sets y, in place, to the least-squares solution over the free unknowns; unknowns that would
+    become negative are fixed at zero."""
     while len(lanes):
         solution = np.linalg.pinv(matrices[lanes] * free[lanes][:, None, :], rcond=RANK) @ right
         bad = free[lanes] & (solution <= 0)

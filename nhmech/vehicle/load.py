@@ -1,4 +1,4 @@
-"""The front door: a robot's file becomes a vehicle."""
+"""`load`: builds a vehicle from the file of a robot."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ def load(source: str | PathLike, *, wheels: Sequence[Wheel] | None = None,
 
 def _find_cure(attempt: Callable[..., Vehicle], joints: Sequence[str],
                locked: Mapping[str, float] | None) -> Remedy | None:
-    """Finds a remedy that gives every motion inertia, or removes those without: the first with
-    which the vehicle loads."""
+    """The first remedy with which the vehicle loads: one that gives every motion inertia, or that
+    removes the motions without."""
     cures: list[tuple[str, Any, str]] = [
         ("repair", True, "Give wheels without mass that of rubber by " if joints else
          "Give its shapes the mass of water, its wheels that of rubber by ")]

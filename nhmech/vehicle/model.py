@@ -1,5 +1,5 @@
-"""From a description to Pinocchio's model: free-flyer root, held joints locked, rounded axes
-snapped."""
+"""Builds Pinocchio's model from a description: free-flyer root, locked joints removed, rounding
+errors of axes corrected."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pinocchio as pin
 from ..errors import ModelError
 from ..urdf.description import Description
 
-# [rad] what the sines and cosines of a chain of joints lose; angles that people rounded are
+# [rad] rounding errors in the rotations of a chain of joints; angles that people rounded are
 # repaired in the text (`nhmech.urdf.repair`)
 NEAR = 1e-9
-ROUNDING = 1e-14      # of entries of a rotation: below this they stand for 0 or 1
+ROUNDING = 1e-14      # entries of a rotation that are nearer to 0 or 1 are rounding errors of these
 
 
 def full_model(description: Description) -> pin.Model:
-    """Every joint of the file on a free-flyer root, rolling and steering axes snapped."""
+    """All joints of the file on a free-flyer root, with corrected rolling and steering axes."""
     try:
         model = pin.buildModelFromXML(description.xml, pin.JointModelFreeFlyer())
     except (ValueError, RuntimeError) as error:
@@ -29,7 +29,7 @@ def full_model(description: Description) -> pin.Model:
 
 
 def locked_joints(model: pin.Model, description: Description) -> tuple[list[int], np.ndarray]:
-    """Ids of the joints to hold and the configuration at which they are held."""
+    """Ids of the locked joints, and the configuration at which they are locked."""
     moving = set(description.rolling) | set(description.steering) | set(description.free)
     q = pin.neutral(model)
     held = []
@@ -44,7 +44,7 @@ def locked_joints(model: pin.Model, description: Description) -> tuple[list[int]
 
 
 def reduced_model(model: pin.Model, description: Description) -> pin.Model:
-    """The model with all but rolling, steering and released joints held."""
+    """The model with all joints locked except rolling, steering and released ones."""
     held, q = locked_joints(model, description)
     return pin.buildReducedModel(model, held, q) if held else model
 
@@ -52,8 +52,8 @@ def reduced_model(model: pin.Model, description: Description) -> pin.Model:
 def add_deflections(model: pin.Model, names: Iterable[str]) -> None:
     """Joints without mass whose positions are the deflections of tyres [m].
 
-    All are on the root, wherever the wheels are: Pinocchio's `crba` takes the velocities of a
-    joint's subtree to stand together.
+    They are attached to the root, wherever the wheels are, because Pinocchio's `crba` assumes that
+    the velocities of a joint's subtree are contiguous.
     """
     for name in names:
         joint = model.addJoint(1, pin.JointModelPX(), pin.SE3.Identity(), name)
@@ -70,7 +70,7 @@ def body_names(model: pin.Model) -> tuple[str, ...]:
 
 
 def write_joint(model: pin.Model, q: np.ndarray, name: str, position: float) -> None:
-    """Puts the position [rad, m] of one joint into q, in place."""
+    """Sets the position [rad, m] of one joint in q, in place."""
     joint = model.joints[model.getJointId(name)]
     value = (np.cos(position), np.sin(position)) if joint.nq == 2 else position
     q[joint.idx_q:joint.idx_q + joint.nq] = value
@@ -103,9 +103,9 @@ def is_prismatic(model: pin.Model, joint: int) -> bool:
 
 
 def _snap_axes(model: pin.Model, names: set[str]) -> None:
-    """Turns joint placements so that axes meant to be horizontal, vertical or along a coordinate
-    axis exactly are."""
-    # of each joint frame against the root, zero pose
+    """Rotates joint placements so that axes that are meant to be horizontal, vertical or along a
+    coordinate axis are exactly so."""
+    # rotation of each joint frame relative to the root, in the zero pose
     rotation = [np.eye(3)] * model.njoints
     for joint in range(2, model.njoints):
         parent = rotation[model.parents[joint]]
@@ -121,7 +121,7 @@ def _snap_axes(model: pin.Model, names: set[str]) -> None:
 
 
 def _find_meant(axis: np.ndarray) -> np.ndarray | None:
-    """The coordinate axis, or the horizontal one, that a unit vector stands for; None if none."""
+    """The coordinate axis or horizontal axis that a unit vector approximates; None if none."""
     k = int(np.argmax(np.abs(axis)))
     nearest = np.zeros(3)
     nearest[k] = np.sign(axis[k])
@@ -134,7 +134,7 @@ def _find_meant(axis: np.ndarray) -> np.ndarray | None:
 
 
 def _clean(rotation: np.ndarray) -> np.ndarray:
-    """The nearest rotation, with entries that are rounding noise set to what they stand for."""
+    """The nearest rotation whose entries near 0 and 1 are exactly that."""
     clean = np.where(np.abs(rotation) < ROUNDING, 0.0, rotation)
     clean = np.where(np.abs(np.abs(clean) - 1) < ROUNDING, np.sign(clean), clean)
     u, _, vt = np.linalg.svd(clean)

@@ -1,9 +1,9 @@
-"""Colours for links that have none, by what a link is for.
+"""Colours for links without any, by the function of the link.
 
 One quiet family instead of a rainbow: cool greys for what belongs to the vehicle, apart by their
 lightness (contrast 1.6 and more wherever two of them touch), and sand, apart by its hue, for what
 it carries. Each has a contrast of 1.6 and more to the light and to the dark floor of the page.
-Mirrored partners are for the same and therefore look the same.
+Mirrored links have the same function, and so the same colour.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def link_colours(root: Element, description: Description) -> dict[str, str]:
 
 
 def _colour(joint: Element, above: str, arm: int, description: Description) -> str:
-    """Of the link below a joint, by that of the link above it and the joints of its arm."""
+    """Colour of the link below a joint, from that of the link above it and the joints of its
+    arm."""
     if joint.get("name") in description.rolling:
         return WHEEL
     if joint.get("name") in description.steering:

@@ -1,7 +1,7 @@
-"""Numbers of a vehicle that a user may want to change or differentiate by.
+"""Parameters of a vehicle that a user may change, or differentiate by.
 
-`Vehicle.with_parameters` has the names. The values come from the description, enter the expressions
-as numbers or symbols, and are written into Pinocchio's model too.
+`Vehicle.with_parameters` lists the names. The values come from the description, enter the
+expressions as numbers or symbols, and are also written into Pinocchio's model.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from ..urdf.tyre import Tyre
 
 GRAVITY = 9.81      # [m/s^2]
 INERTIAL = ("mass", "com_x", "com_y", "com_z", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
-ROUNDING = 1e-16    # of a body's mass (1 g at least): smaller inertial numbers are rounding noise
-INDEFINITE = 1e-9   # of the largest principal moment: a smallest one more negative is no rounding
+# relative to a body's mass (at least 1 g): smaller inertial numbers are rounding errors
+ROUNDING = 1e-16
+INDEFINITE = 1e-9   # of the largest principal moment: a more negative smallest one is not rounding
 
-# those of tyres are left to `Tyre`
+# (`Tyre` checks those of tyres)
 _POSITIVE = ("mass", "rotor_inertia", "damping", "rolling_resistance", "radius")
 
 
@@ -91,13 +92,13 @@ class Parameters:
 
 
 def is_present(value: ca.SX | float) -> bool:
-    """Whether a value belongs into an expression: a symbol, or a number that is not zero."""
+    """Whether a value contributes to an expression: it is a symbol, or not zero."""
     return isinstance(value, ca.SX) or value != 0
 
 
 def gravity_vector(values: Parameters | Mapping[str, float]) -> ca.SX:
-    """g in W (3,) [m/s^2]: it leans as if level ground rose by `slope` [rad] along the direction at
-    the angle `slope_direction` [rad] from the x axis, as `Ground.inclined` does."""
+    """g in W (3,) [m/s^2], inclined as if the ground rose by `slope` [rad] in the direction at the
+    angle `slope_direction` [rad] from the x axis, as in `Ground.inclined`."""
     slope, direction = values["slope"], values["slope_direction"]
     along = ca.sin(slope)
     up = ca.vertcat(along * ca.cos(direction), along * ca.sin(direction), ca.cos(slope))
@@ -105,15 +106,14 @@ def gravity_vector(values: Parameters | Mapping[str, float]) -> ca.SX:
 
 
 def has_symbolic_inertia(parameters: Parameters, body: str) -> bool:
-    """Whether a derivative by one of a body's inertial parameters is asked for, which may break its
-    symmetry."""
+    """Whether an inertial parameter of a body is symbolic, which may break its symmetry."""
     return any(f"{body}.{key}" in parameters.symbolic for key in INERTIAL)
 
 
 def read_parameters(model: pin.Model, body_names: Sequence[str],
                     description: Description, massless: Sequence[str] = ()) -> Parameters:
-    """Every named number of a vehicle as its description has it; none of joints that are made up
-    and stay without mass, of the same name as their bodies."""
+    """All parameters of a vehicle with the values of its description, except those of joints that
+    are added without mass, which have the names of their bodies."""
     values = {"gravity": GRAVITY, "slope": 0.0, "slope_direction": 0.0}
     for body, inertia in zip(body_names[1:], list(model.inertias)[1:]):
         if body not in massless:
@@ -137,7 +137,7 @@ def read_parameters(model: pin.Model, body_names: Sequence[str],
 
 
 def _inertial_values(body: str, inertia: pin.Inertia) -> dict[str, float]:
-    """The ten numbers of a Pinocchio inertia, by name; rounding noise is zero."""
+    """The ten numbers of a Pinocchio inertia, by name; rounding errors are set to zero."""
     m = inertia.inertia
     numbers = (inertia.mass, *inertia.lever, m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2], m[1, 2])
     values = {}
@@ -148,13 +148,13 @@ def _inertial_values(body: str, inertia: pin.Inertia) -> dict[str, float]:
 
 
 def write_parameters(model: pin.Model, body_names: Sequence[str], parameters: Parameters) -> None:
-    """Pinocchio's model gets the same numbers, so that its algorithms stay an independent check."""
+    """Writes the same numbers into Pinocchio's model, whose algorithms are an independent check."""
     p = parameters.values
     for i in range(1, model.njoints):
         body = body_names[i]
         mass, x, y, z, xx, yy, zz, xy, xz, yz = (p.get(f"{body}.{key}", 0.0) for key in INERTIAL)
         matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        # a sum rule is left to the file's check: planar models have Izz alone
+        # the triangle inequality is checked in the file only: planar models have only Izz
         moments = np.linalg.eigvalsh(matrix)
         if moments[0] < -INDEFINITE * np.abs(moments).max():
             raise InputError(f"the inertia of {body!r} is none that a body can have: "

@@ -1,16 +1,16 @@
-"""Standing a vehicle on the ground."""
+"""Placement of a vehicle on the ground."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 import pinocchio as pin
 
 from ..errors import REPR, ModelError, listed
+from ..once import cached_property
 from ..symbolic.buffered import ThreadBuffered
 from ..urdf.remedy import option, suggest
 from ..urdf.wheel import Wheel
@@ -18,15 +18,19 @@ from ..urdf.wheels.stance import tolerance
 from .contact import Contact
 from .context import BuildContext
 
-CLOSED = 1e-13           # [m] a height this small is on the ground
-ITERATIONS = 25          # Newton doubles the digits each time; steps cut short need some more
-LARGEST = 0.5            # [rad] longest turn of one step: beyond it the heights are not linear
-DEPENDENT = 1e-9         # singular values of unit-sized forms below it: the attitude is not in them
-ASKEW = 0.1, 0.07        # [rad] roll and pitch: an attitude with nothing special about it
-FLAT = 1e-6              # [m/rad] slopes below it: turning the base does not move the contacts
-OFFSET_TOLERANCE = 0.05  # of the smallest radius: so far out of the plane is taken for rounding
-SIZE = 0.1               # [m] of a vehicle that has no radius: blades alone
-# turns tried one after the other: none, pitch, roll, both
+CLOSED = 1e-13           # [m] a point this near is on the ground
+# of Newton's method, which doubles the digits each time, but not in shortened steps
+ITERATIONS = 25
+LARGEST = 0.5            # [rad] largest rotation in one step; the heights are not linear beyond it
+# smaller singular values of unit-sized forms are zero: heights do not depend on that rotation
+DEPENDENT = 1e-9
+ASKEW = 0.1, 0.07        # [rad] roll and pitch of a generic attitude
+# [m/rad] with a smaller slope, a rotation of the base does not move the contacts
+FLAT = 1e-6
+# of the smallest radius: a smaller distance from the plane counts as rounding
+OFFSET_TOLERANCE = 0.05
+SIZE = 0.1               # [m] of a vehicle that has no radius, only blades
+# rotations that are tried in turn: none, pitch, roll, both
 TURNS: tuple[tuple[int, ...], ...] = ((), (4,), (3,), (3, 4))
 
 
@@ -34,15 +38,15 @@ TURNS: tuple[tuple[int, ...], ...] = ((), (4,), (3,), (3, 4))
 class Support:
     """How the contacts carry the vehicle."""
 
-    # more contacts than a rigid body needs: the base is upright on the normal, each contact keeps
-    # its offset
+    # whether there are more contacts than a rigid body needs; then the base is upright on the
+    # normal, and each contact keeps its offset
     level: bool
     offsets: np.ndarray  # delta_i [m], so that height_i - delta_i = 0
 
 
 @dataclass(frozen=True, eq=False)
 class Placer:
-    """Moves the base until all contacts touch."""
+    """Moves the base until all contacts touch the ground."""
 
     model: pin.Model  # for `integrate`
     heights: ca.Function  # (t, q, theta) -> heights (k,), and their forms in v (k, nv)
@@ -63,7 +67,7 @@ class Placer:
         return ThreadBuffered(self.heights, matrices=[1])
 
     def upright(self, q: np.ndarray) -> np.ndarray:
-        """q with the base's z axis along the ground's normal, by the smallest rotation."""
+        """q with the base rotated by the smallest angle that aligns its z axis with the normal."""
         q = q.copy()
         R = pin.Quaternion(q[3:7]).toRotationMatrix()
         turn = pin.Quaternion.FromTwoVectors(R[:, 2], self.normal)
@@ -72,7 +76,7 @@ class Placer:
 
     def support(self, q: np.ndarray, bearing: np.ndarray) -> Support:
         """Whether the contacts over-determine the attitude, and the offsets that they then keep;
-        `bearing` (k,) marks the contacts that set the height (wheels rather than balls)."""
+        `bearing` (k,) marks the contacts that determine the height (wheels rather than balls)."""
         q = self.upright(q)
         height, forms = self.evaluate(q)
         k = len(height)
@@ -102,8 +106,8 @@ class Placer:
 
     def _newton(self, q: np.ndarray, offsets: np.ndarray, turns: tuple[int, ...],
                 t: float) -> np.ndarray | None:
-        """Newton in the height above ground and the given rotations of the base (3 roll about the
-        heading, 4 pitch)."""
+        """Newton's method for the height above ground and the given rotations of the base (3: roll
+        about the heading, 4: pitch)."""
         q = q.copy()
         for _ in range(ITERATIONS):
             height, forms = self.evaluate(q, t)
@@ -142,7 +146,7 @@ class Placer:
 
 
 def _rank(forms: np.ndarray) -> int:
-    """Of the heights' forms in the base's height, roll and pitch."""
+    """Rank of the one-forms of the heights in height, roll and pitch of the base."""
     return int(np.linalg.matrix_rank(forms[:, [2, 3, 4]], tol=DEPENDENT))
 
 
@@ -156,9 +160,9 @@ def make_placer(context: BuildContext, contacts: Sequence[Contact]) -> Placer:
 
 
 def find_support(placer: Placer, contacts: Sequence[Contact]) -> Support:
-    """How the contacts carry the base in the zero pose; wheels set the height, rather than balls.
-    Raises `ModelError` where contacts are too far out of one plane, or in one line that one of them
-    would leave."""
+    """How the contacts carry the base in the zero pose; wheels rather than balls determine the
+    height. Raises `ModelError` if the contacts are too far from one plane, or if they lie on one
+    line that one of them would leave."""
     wheels = [c.mount.wheel for c in contacts]
     _check_line(placer, wheels)
     bearing = np.array([bool(wheel.traits.held) for wheel in wheels], dtype=bool)
@@ -169,8 +173,9 @@ def find_support(placer: Placer, contacts: Sequence[Contact]) -> Support:
 
 def _check_offsets(names: Sequence[str], wheels: Sequence[Wheel], bearing: np.ndarray,
                    offsets: np.ndarray) -> None:
-    """A ball may miss the plane by as much as one that is found: makers seldom place both of two
-    casters exactly, and the robot rocks on them. For a wheel that would be another radius.
+    """Raises `ModelError` if a contact is too far from the plane. A ball may be as far from it as
+    those that are inferred: two casters are seldom at exactly the same height, and the robot rocks
+    on them. For a wheel the same distance would mean another radius.
     """
     held = [wheel for wheel, bears in zip(wheels, bearing, strict=True) if bears]
     rounding = OFFSET_TOLERANCE * min((w.radius for w in held or wheels if w.radius > 0),
@@ -192,8 +197,9 @@ def _check_offsets(names: Sequence[str], wheels: Sequence[Wheel], bearing: np.nd
 
 
 def _check_line(placer: Placer, wheels: Sequence[Wheel]) -> None:
-    """Contacts in one line leave the base free to turn about it. One that the turn would take off
-    the ground, such as a caster below the axle, bears nothing: it must not hold the base.
+    """Raises `ModelError` for contacts on one line, about which the base can rotate, if one of them
+    would leave the ground then, such as a caster below the axle: it carries nothing, so it must not
+    constrain the base.
     """
     q = placer.upright(pin.neutral(placer.model))
     change = np.zeros(placer.model.nv)
@@ -206,7 +212,7 @@ def _check_line(placer: Placer, wheels: Sequence[Wheel]) -> None:
     if not idle:
         raise ModelError(f"the contacts {listed(placer.names)} are in one line, and some would "
                          "leave the ground as soon as the vehicle turns about it")
-    # rather a caster than a wheel that drives
+    # name a caster rather than a driven wheel
     odd = min(idle, key=lambda i: len(wheels[i].traits.held))
     raise ModelError(
         f"the contacts {listed(placer.names)} are in one line: nothing supports the vehicle "

@@ -1,4 +1,4 @@
-"""Where the bodies and contacts of a vehicle are, as one function."""
+"""Poses of the bodies and contacts of a vehicle, as one function."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _columns(vectors: list[ca.SX]) -> ca.SX:
 
 
 def _placements(model: pin.Model, algebroid: LieAlgebroid) -> list[ca.SX]:
-    """T_WJ of each joint but the universe."""
+    """T_WJ of each joint except the universe."""
     q, last = algebroid.q, ca.DM([[0, 0, 0, 1]])
     poses = [ca.vertcat(ca.horzcat(rotation(q[3:7]), q[:3]), last)]
     for joint in range(2, model.njoints):

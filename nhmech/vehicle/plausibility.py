@@ -1,5 +1,5 @@
-"""Numbers that a vehicle can be simulated with and that no built one has: usually a unit, or an
-origin."""
+"""Notices about implausible numbers: possible in a simulation, but not in a real vehicle. Usually a
+unit or an origin is wrong."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from .model import body_names
 from .proportions import Proportions, Way, proportions
 from .vehicle import Vehicle
 
-# Units in use differ by 25.4 (inches), 100, 1000 and more; a factor of ten is between what built
-# robots show (three at most) and the least of these.
+# Wrong units differ by a factor of 25.4 (inches), 100, 1000 or more. A factor of ten separates
+# these from real robots, which differ by three at most.
 UNIT = 10.0
-LARGEST, SMALLEST = 5.0, 5e-4   # [m] radii: the largest tyres made have 2.1, toys 5e-3
+LARGEST, SMALLEST = 5.0, 5e-4   # [m] radii; the largest tyres have 2.1, toys 5e-3
 MILLIMETRE = 1e-3               # [m]
-TILT = 0.01       # [rad]: gravity then pulls the vehicle forward or sideways with one per cent of g
-LOW = 0.01        # of the largest radius: a floor plate is thicker
-DENSE = 2e4       # [kg/m^3] that of gold and tungsten, in a cube as large as the vehicle
-THIN = 1.2        # [kg/m^3] that of air, in twice the volume below the centre of mass
+TILT = 0.01       # [rad]: gravity then accelerates the vehicle along the ground with 1 % of g
+LOW = 0.01        # of the largest radius; a floor plate is thicker
+DENSE = 2e4       # [kg/m^3] of gold and tungsten, in a cube as large as the vehicle
+THIN = 1.2        # [kg/m^3] of air, in twice the volume below the centre of mass
 
 
 def implausible(vehicle: Vehicle) -> Iterator[Notice]:
-    """A notice for each number of the built vehicle that is hard to believe."""
+    """A notice for each implausible number of a vehicle."""
     found = proportions(vehicle)
     yield from _tilt(vehicle)
     yield from _radii(vehicle, found)
@@ -46,7 +46,7 @@ def _tilt(vehicle: Vehicle) -> Iterator[Notice]:
         return
     heights, _ = vehicle.placer.evaluate(vehicle.placer.upright(pin.neutral(vehicle.model)))
     held = np.array([bool(wheel.traits.held) for wheel in wheels], dtype=bool)
-    # the wheels set the plane, where there are casters beside them
+    # the plane of the wheels, if there are casters too
     plane = heights[held] if 0 < held.sum() < len(held) else heights
     offsets = heights - np.median(plane)
     worst = int(np.argmax(np.abs(offsets)))
@@ -70,7 +70,7 @@ def _level(wheels: tuple[Wheel, ...], worst: int, offset: float) -> Remedy | Non
 
 
 def _radii(vehicle: Vehicle, found: Proportions) -> Iterator[Notice]:
-    """Against each other, and against all wheels that were ever made."""
+    """Radii compared with each other, and with those of real wheels."""
     wheels = [wheel for wheel in vehicle.description.wheels if wheel.radius > 0]
     if not wheels:
         return
@@ -97,7 +97,7 @@ def _radii(vehicle: Vehicle, found: Proportions) -> Iterator[Notice]:
 
 
 def _in_metres(vehicle: Vehicle, bound: float) -> Remedy | None:
-    """Radii read as millimetres, where that makes all of them smaller than `bound` [m]."""
+    """The remedy that radii are in millimetres, if all are then smaller than `bound` [m]."""
     wheels = vehicle.description.wheels
     radii = [wheel.radius * (MILLIMETRE if wheel.radius > bound else 1.0) for wheel in wheels]
     if max(radii) > bound:
@@ -108,7 +108,7 @@ def _in_metres(vehicle: Vehicle, bound: float) -> Remedy | None:
 
 
 def _centre(found: Proportions) -> Iterator[Notice]:
-    """A centre of mass that lets the vehicle fall over, or that is in the ground."""
+    """A centre of mass outside the support polygon, or below the ground."""
     if found.centre_of_mass is None:
         return
     height = float(found.centre_of_mass[2])
@@ -118,19 +118,29 @@ def _centre(found: Proportions) -> Iterator[Notice]:
         yield Notice(NoticeKind.LOW_CENTRE,
                      f"the centre of mass is {place}, height {height:.4g} m: loads would not shift "
                      "and nothing could tip over; check the <origin> in the heaviest <inertial>")
-    # how far it is beyond each edge of the support polygon
-    beyond = found.edges[:, :2] @ found.centre_of_mass[:2] - found.edges[:, 2]
-    if beyond.max(initial=0.0) > 0:
-        outward = found.edges[int(np.argmax(beyond)), :2]
+    outward = _outside(found.polygon, found.centre_of_mass[:2])
+    if outward.any():
         way = max(Way, key=lambda way: float(outward @ way.value))
         yield Notice(NoticeKind.UNSUPPORTED_CENTRE,
-                     f"the centre of mass is {beyond.max():.4g} m outside the contacts on the "
-                     f"{way.side} side: the vehicle falls over at rest; check its load and the "
+                     f"the centre of mass is {np.hypot(*outward):.4g} m outside the contacts on "
+                     f"the {way.side} side: the vehicle falls over at rest; check its load and the "
                      "<origin> in the heaviest <inertial>, or add the missing support")
 
 
+def _outside(polygon: np.ndarray, point: np.ndarray) -> np.ndarray:
+    """From the nearest point of a convex polygon (p, 2), counter-clockwise, to a point: (2,) [m],
+    zero inside and without a polygon."""
+    along = np.roll(polygon, -1, axis=0) - polygon
+    to_point = point - polygon
+    if not (along[:, 0] * to_point[:, 1] < along[:, 1] * to_point[:, 0]).any():
+        return np.zeros(2)
+    share = np.clip((along * to_point).sum(axis=1) / (along ** 2).sum(axis=1), 0.0, 1.0)
+    gaps = to_point - share[:, None] * along
+    return np.asarray(gaps[np.argmin(np.hypot(*gaps.T))])
+
+
 def _masses(vehicle: Vehicle, found: Proportions) -> Iterator[Notice]:
-    """Density of the whole, and how far out the mass of each body would have to be."""
+    """Density of the whole vehicle, and radius of gyration of each body."""
     cube = found.size ** 3
     if found.mass > DENSE * cube > 0:
         yield Notice(NoticeKind.MASS_SCALE,
@@ -146,7 +156,7 @@ def _masses(vehicle: Vehicle, found: Proportions) -> Iterator[Notice]:
     for name, body in list(zip(names, vehicle.model.inertias))[1:]:
         if body.mass <= 0 or not found.size:
             continue
-        # rms distance of its mass from its centre of mass
+        # radius of gyration
         distance = float(np.sqrt(max(np.trace(body.inertia), 0.0) / 2 / body.mass))
         if distance > UNIT * found.size:
             yield Notice(NoticeKind.INERTIA_SCALE,

@@ -1,4 +1,4 @@
-"""From what a user says of a pose to a configuration on the manifold."""
+"""From a user's pose and joint positions to a configuration that satisfies all constraints."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from .placement import Placer, Support
 
 Pose: TypeAlias = "Sequence[float] | np.ndarray | pin.SE3"
 
-MEETING = 1e-9      # [rad] a follower this near to its angle is where its leaders put it
-LYING = 1e-9        # |axle x n| below which a wheel lies flat
-RIGID = 1e-6        # of entries of R^T R: more than the rounding of a pose that was printed
+MEETING = 1e-9      # [rad] tolerance of the angle of a follower
+LYING = 1e-9        # a wheel with a smaller |axle x n| lies on its side
+RIGID = 1e-6        # tolerance of entries of R^T R, more than the rounding errors of a printed pose
 
 
 @dataclass(frozen=True, eq=False)
 class Gauge:
-    """A massless root could turn with its wheel: its axis `level`, across the `axle` of `joint`,
-    stays level."""
+    """A condition for a massless root, which could otherwise turn with its wheel: its axis `level`,
+    across the `axle` of `joint`, stays horizontal."""
 
     joint: str
     axle: np.ndarray
@@ -35,13 +35,13 @@ class Gauge:
 
 @dataclass(frozen=True, eq=False)
 class Posing:
-    """All that decides where a vehicle stands."""
+    """All data that determine the configuration of a vehicle."""
 
     placer: Placer
     support: Support
     steering: Steering  # the axles that must meet in one point
     gauge: Gauge | None  # of a massless root
-    # the ground's reference point at t = 0, where the base is put by default, (3,) [m]
+    # the ground's reference point at t = 0, the default position of the base, (3,) [m]
     point: np.ndarray
     locked: Mapping[str, float]  # joint -> position [rad, m]
 
@@ -50,11 +50,11 @@ class Posing:
 
     def configuration(self, pose: Pose | None, joints: Mapping[str, float] | None,
                       t: float = 0.0) -> np.ndarray:
-        """q as `Vehicle.configuration` has it."""
+        """q, as `Vehicle.configuration`."""
         return self.placer.place(self.in_the_air(pose, joints), self.support, t)
 
     def in_the_air(self, pose: Pose | None, joints: Mapping[str, float] | None) -> np.ndarray:
-        """q with all couplings closed and the base at the pose as it is, wherever the wheels are.
+        """q with all couplings closed and the base exactly at the pose, wherever the wheels are.
         Raises as `configuration` does."""
         model = self.placer.model
         moving = list(model.names)[2:]
@@ -82,7 +82,7 @@ class Posing:
         return q
 
     def follow(self, joints: Mapping[str, float]) -> dict[str, float]:
-        """Joint positions with the followers of the steering coupling filled in."""
+        """Joint positions with those of the followers of the steering coupling added."""
         steering = self.steering
         if not steering.coupled:
             return dict(joints)
@@ -98,8 +98,8 @@ class Posing:
         return {**joints, **angles}
 
     def _level(self, gauge: Gauge, q: np.ndarray, base: pin.SE3) -> pin.SE3:
-        """Moves the root's turn about the axle into the spin joint, so that the root's level axis
-        is level."""
+        """Moves the rotation of the root about the axle into the spin joint, so that its axis
+        `level` is horizontal."""
         model, axle, level = self.placer.model, gauge.axle, gauge.level
         across = base.rotation @ axle
         forward = np.cross(across, self.placer.normal)
@@ -114,7 +114,7 @@ class Posing:
         return pin.SE3(R, base.translation)
 
     def _base(self, pose: Pose | None) -> pin.SE3:
-        """T_WB that was asked for, upright on the ground's reference point if None."""
+        """T_WB of a pose; upright at the ground's reference point if None."""
         if isinstance(pose, pin.SE3):
             return pin.SE3(pose)
         standing = upright(self.placer.normal)

@@ -1,21 +1,21 @@
-"""How large and heavy a vehicle is, and how far it is from tipping over at rest."""
+"""Size and mass of a vehicle, and its static stability against tipping over."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
 from math import atan2
 
 import numpy as np
 import pinocchio as pin
 
+from ..once import cached_property
 from .contact import Contact
 from .vehicle import Vehicle
 
-FLAT = 1e-9         # of the size: contacts nearer to a line than that span no polygon
-SAME_AXLE = 0.1     # of the largest radius: wheels no farther ahead than that share an axle
+FLAT = 1e-9         # of the size: contacts nearer to a line than this do not span a polygon
+SAME_AXLE = 0.1     # of the largest radius: wheels no farther apart in this direction share an axle
 
 
 class Way(Enum):
@@ -28,7 +28,7 @@ class Way(Enum):
 
     @property
     def side(self) -> str:
-        """What it is called on a vehicle."""
+        """Name of this side of a vehicle."""
         return {Way.FORWARD: "front", Way.BACKWARD: "rear"}.get(self, self.name.lower())
 
 
@@ -41,17 +41,17 @@ class Proportions:
     """
 
     mass: float  # of the whole vehicle [kg]
-    centre_of_mass: np.ndarray | None  # (3,) [m]; None where nothing has mass
+    centre_of_mass: np.ndarray | None  # (3,) [m]; None without mass
     contacts: np.ndarray  # (k, 2) forward and left [m]
-    # distance from the foremost axle to the rearmost one [m]; None where there is one axle
+    # distance from the foremost axle to the rearmost one [m]; None with one axle
     wheelbase: float | None
-    # largest distance between two wheels of an axle [m]; None where each has one wheel
+    # largest distance between two wheels of an axle [m]; None if each has one wheel
     track: float | None
-    radius: float  # the largest of a wheel [m]; 0 where there are blades alone
+    radius: float  # of the largest wheel [m]; 0 with blades only
 
     @property
     def spread(self) -> float:
-        """Largest distance between two contacts [m]; 0 where there is one."""
+        """Largest distance between two contacts [m]; 0 with one contact."""
         gaps = self.contacts[:, None] - self.contacts
         return float(np.linalg.norm(gaps, axis=2).max(initial=0.0))
 
@@ -71,7 +71,7 @@ class Proportions:
         """Corners of the support polygon, the convex hull of the contacts, counter-clockwise seen
         from above, (p, 2) [m].
 
-        Empty where the contacts lie on one line, which carries nothing sideways.
+        Empty if the contacts lie on one line.
         """
         points = [tuple(point) for point in self.contacts]
         # the lower half from left to right, then the upper one back (Andrew, Information Processing
@@ -107,7 +107,7 @@ class Proportions:
         `way` is downhill.
 
         arctan(reach / height of the centre of mass): there the vertical through the centre of mass
-        meets the edge of the support polygon. Negative where it tips on level ground already; None
+        meets the edge of the support polygon. Negative if it tips over on level ground; None
         without a polygon.
         """
         reach = self.reach(way.value)
@@ -117,7 +117,7 @@ class Proportions:
 
 
 def _turn_left(points: list[tuple], slack: float) -> list[tuple]:
-    """Of points in order, those at which a line from the first to the last turns left."""
+    """The points at which the line through all points, in order, turns left."""
     kept: list[tuple] = []
     for x, y in points:
         while len(kept) > 1:
@@ -137,7 +137,7 @@ def proportions(vehicle: Vehicle) -> Proportions:
     forward /= np.linalg.norm(forward)
     axes = np.array([forward, np.cross(n, forward), n])
     points = vehicle.contact_points(q)
-    # a blade or a free ball has a contact too: all of them are in the plane of the ground
+    # blades and free balls have contacts too; all of them are in the plane of the ground
     floor = float((points @ n).mean()) if len(points) else float(q[:3] @ n)
     origin = q[:3] - n * (q[:3] @ n - floor)
     mass = sum(inertia.mass for inertia in vehicle.model.inertias)
@@ -149,8 +149,8 @@ def proportions(vehicle: Vehicle) -> Proportions:
 
 
 def _find_bearing(vehicle: Vehicle) -> list[int]:
-    """Contacts between which the wheelbase is measured: wheels, without those that only trail
-    behind a joint that nobody drives, where the others are two or more."""
+    """Indices of the contacts between which the wheelbase is measured: wheels, except those that
+    trail behind an undriven joint, if at least two others remain."""
     wheels = [i for i, c in enumerate(vehicle.contacts) if c.mount.wheel.traits.held]
     passive = set(vehicle.description.steering) - set(vehicle.driven)
     own = [i for i in wheels if not passive & _carriers(vehicle, vehicle.contacts[i])]

@@ -1,5 +1,5 @@
-"""The second method: Lagrange multipliers on Pinocchio's `crba` and `nle`, numerically, and the
-contact forces; for a single state, in no frame."""
+"""A second, numerical method for a single state: Lagrange multipliers with Pinocchio's `crba` and
+`nle`, and the contact forces, without a choice of independent speeds."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..errors import REPR, MechanicsError, listed
 from .least_norm import LOOSE, impose_signs, orthonormal, solve_shortest
 from .vehicle import Vehicle
 
-# rounds in which loads and the friction that they cause agree, each of which leaves a tenth or so,
-# and the change of the loads, relative, at which they do
+# iterations between loads and the friction that they cause, each of which leaves about a tenth of
+# the error, and the relative change of the loads at which they end
 _ROUNDS, _SETTLED = 60, 1e-14
 
 
@@ -35,17 +35,17 @@ def balance(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray,
 
 def solve_saddle(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Saddle:
     """Solves [M -A^T; A 0] [dv/dt; lambda] = [tau - h; -gamma] with the kept rows of A; forces that
-    are proportional to reactions stand beside A^T.
+    are proportional to reactions are added to A^T.
 
-    M from `pin.crba`, h from `pin.nonLinearEffects`; never through the inverse of M, which may be
-    singular alone. Raises `MechanicsError` where the whole matrix is singular.
+    M is from `pin.crba`, h from `pin.nonLinearEffects`. M is not inverted, because it may be
+    singular by itself. Raises `MechanicsError` if the whole matrix is singular.
     """
-    return _balanced(vehicle, t, q, v, u)[1]
+    return _solve_balance(vehicle, t, q, v, u)[1]
 
 
-def _balanced(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray,
+def _solve_balance(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray,
               u: np.ndarray) -> tuple[np.ndarray, Saddle]:
-    """A (m, nv) and the solution; friction that follows the loads is iterated to rounding."""
+    """A (m, nv) and the solution; friction that depends on the loads is iterated to rounding."""
     A, gamma, tau = balance(vehicle, t, q, v, u)
     kept, f = A[list(vehicle.frame.kept)].T, np.zeros(len(A))
     if not vehicle.constrained.rubbing:
@@ -61,7 +61,7 @@ def _balanced(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray,
 
 
 def _shares(vehicle: Vehicle, A: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Forces of all rows (m, r) per unit of each kept row's multiplier, spread with least norm."""
+    """Forces of all rows (m, r) for unit multipliers of the kept rows, with least norm."""
     shares = np.zeros((len(A), kept.shape[1]))
     contact = list(vehicle.contact_rows.values())
     for share, load in zip(shares.T, kept.T):
@@ -75,7 +75,8 @@ def _solve(vehicle: Vehicle, q: np.ndarray, v: np.ndarray, A: np.ndarray, gamma:
     q, v, nv = np.asarray(q, dtype=float), np.asarray(v, dtype=float), len(v)
     kept, data = list(vehicle.frame.kept), vehicle.data
     matrix = np.zeros((nv + len(kept), nv + len(kept)))
-    matrix[:nv, :nv] = pin.crba(vehicle.model, data, q)                  # both triangles, in Python
+    # Python's `crba` fills both triangles
+    matrix[:nv, :nv] = pin.crba(vehicle.model, data, q)
     matrix[nv:, :nv] = A[kept]
     matrix[:nv, nv:] = -felt
     h = pin.nonLinearEffects(vehicle.model, data, q, v)
@@ -98,10 +99,10 @@ class Reactions:
     world
         Contact name -> (3,) force in W.
     feasible
-        Whether normals >= 0 could be met; if not, the least-norm split without that condition is
-        given.
+        Whether some distribution of the load has all normal forces >= 0; if not, the forces are
+        those of least norm without that condition.
     undetermined
-        Names of components that another split could change.
+        Names of components that differ between distributions.
     """
 
     components: dict[str, dict[str, float]]
@@ -118,15 +119,15 @@ class Reactions:
 def ground_load(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray,
                 u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A (m, nv) of all rows, and the generalised force A^T lambda (nv,) that they exert."""
-    A, found = _balanced(vehicle, t, q, v, u)
+    A, found = _solve_balance(vehicle, t, q, v, u)
     return A, A[list(vehicle.frame.kept)].T @ found.lam
 
 
 def share_load(vehicle: Vehicle, A: np.ndarray, load: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The contact forces of least norm (n,) that exert the generalised force `load` (nv,) with all
-    rows of A, and an orthonormal basis (n, d) of their changes that no motion feels.
+    rows of A, and an orthonormal basis (n, d) of the changes that do not affect the motion.
 
-    Multipliers of couplings, mimic joints and gauges come as they must.
+    The norm does not include multipliers of couplings, mimic joints and gauges.
     """
     index = list(vehicle.contact_rows.values())
     lam, free = solve_shortest(A.T, load)
@@ -170,7 +171,7 @@ def reactions(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.nd
 
 def name_forces(vehicle: Vehicle, t: float, q: np.ndarray, forces: np.ndarray, feasible: bool,
                 basis: np.ndarray) -> Reactions:
-    """Forces (n,) and the orthonormal basis (n, d) of their changes, by wheel and direction."""
+    """`Reactions` of forces (n,) with the orthonormal basis (n, d) of their changes."""
     directions = dict(zip(vehicle.contact_names, vehicle.contact_directions(q, t)))
     components: dict[str, dict[str, float]] = {c.name: {} for c in vehicle.contacts}
     world = {c.name: np.zeros(3) for c in vehicle.contacts}

@@ -1,5 +1,4 @@
-"""A vehicle as plain values, so that a saved run can be shown again without the file it came
-from."""
+"""A vehicle as plain values, so that a saved run can be shown without the file of the robot."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ from .vehicle import Vehicle
 
 
 def record(vehicle: Vehicle) -> dict:
-    """JSON values from which `restore` makes the vehicle again; meshes are found by path."""
+    """JSON values from which `restore` rebuilds the vehicle; meshes are stored as paths."""
     values = asdict(vehicle.description)
     values["path"] = None if vehicle.description.path is None else str(vehicle.description.path)
     packages = vehicle.description.packages.items()

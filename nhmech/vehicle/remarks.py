@@ -1,4 +1,4 @@
-"""What a built vehicle has to say about itself."""
+"""Notices about a vehicle after it was built."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from .plausibility import implausible
 from .stiffness import describe_stiffness
 from .vehicle import Vehicle
 
-USUAL_STEP = 1e-3   # [s] the simulator's
-PERFECT = 5e-6      # [m] offsets below this read as zero, and are those of digits in the file
+USUAL_STEP = 1e-3   # [s] of the simulator
+PERFECT = 5e-6      # [m] smaller offsets are rounding errors of numbers in the file
 RANK = 1e-9         # relative: singular values below it are rounding
 
 
 def remarks(vehicle: Vehicle) -> tuple[Notice, ...]:
-    """Offsets that were accepted, wheels that do not do what they are there for, and numbers that
-    are hard to believe."""
+    """Notices about accepted offsets, wheels without effect, and implausible numbers."""
     found = []
     offsets = [f"{name} {1e3 * offset:+.2f} mm"
                for name, offset in zip(vehicle.contact_names, vehicle.support.offsets)
@@ -48,7 +47,8 @@ def remarks(vehicle: Vehicle) -> tuple[Notice, ...]:
 
 
 def _find_unguarded(vehicle: Vehicle) -> list[str]:
-    """Followers of two leaders whose own limits draw in nobody's (`narrow_limits`)."""
+    """Followers of two leaders, whose limits do not narrow those of other joints
+    (`narrow_limits`)."""
     if not vehicle.steering.coupled or vehicle.steering.fixed:
         return []
     limits, pair = vehicle.description.limits, vehicle.steering.pair()
@@ -58,7 +58,7 @@ def _find_unguarded(vehicle: Vehicle) -> list[str]:
 
 
 def _rank_of_rates(vehicle: Vehicle, rates: list[int]) -> int:
-    """Of the wheel rates on the distribution, at the neutral pose."""
+    """Rank of the wheel rates on the distribution, in the neutral pose."""
     A = vehicle.constraint_matrix(vehicle.constrained.configurations[0])
     _, s, vt = np.linalg.svd(A / vehicle.constrained.scales)
     kernel = vt[int(np.sum(s > RANK * s[0])):]

@@ -1,5 +1,5 @@
-"""All rows of a vehicle: contacts, couplings, mimic joints, the gauge of a massless root, mid-axle
-skidding."""
+"""All constraint rows of a vehicle: contacts, couplings, mimic joints, the gauge of a massless
+root, mid-axle skid steering."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .formulation import Formulation
 from .posing import Gauge, Posing
 from .tyres import relaxations
 
-# priorities: what must be there, then what defines the motion best, then what only repeats it
+# priorities: rows that are required, rows that define the motion best, rows that only repeat others
 HOLONOMIC, COUPLED, FIXED_AXLE, ROLLING, FOLLOWER = range(5)
-MIDDLE = Component("mid_axle", "lateral")     # of all wheels together, where they scrub
+MIDDLE = Component("mid_axle", "lateral")     # of all wheels together, if they scrub
 
 
 def linear_row(name: str, speed: ca.SX, v: ca.SX, phi: ca.SX | None = None,
@@ -41,7 +41,8 @@ def component_row(component: Component, speed: ca.SX, v: ca.SX, phi: ca.SX | Non
 
 def contact_rows(contact: Contact, v: ca.SX, phi: ca.SX, lateral_priority: int,
                  released: bool = False) -> list[Row]:
-    """Normal row with its function, then the held directions; `released` frees the lateral."""
+    """The normal row with its function, then the directions without slip; without the lateral one
+    if `released`."""
     rows = [component_row(Component(contact.name, "normal"), contact.speed("normal"), v, phi,
                           HOLONOMIC)]
     for direction in contact.held[1:]:
@@ -54,11 +55,11 @@ def contact_rows(contact: Contact, v: ca.SX, phi: ca.SX, lateral_priority: int,
 
 
 def contact_span(contact: Contact, v: ca.SX) -> Span | None:
-    """Of a contact without any slip the three components of its velocity, in the frame of the body
-    carrying the wheel.
+    """For a contact without any slip, the three components of its velocity in the frame of the body
+    that carries the wheel, whose span is that of its rows; else None.
 
-    There the axle is a constant, and the ground's normal enters through the contact point only. A
-    wheel that stays upright needs none of it: its directions only turn about the axle.
+    In that frame the axle is constant, and the normal only enters through the contact point. A
+    wheel that stays upright does not need this: its directions only rotate about the axle.
     """
     upright = contact.directions["lateral"].is_constant()
     if upright or set(contact.held) != {"normal", "longitudinal", "lateral"}:
@@ -77,8 +78,8 @@ def function_row(name: str, phi: ca.SX, algebroid: LieAlgebroid) -> Row:
 
 
 def mimic_row(mimic: Mimic, algebroid: LieAlgebroid, v: ca.SX) -> Row:
-    """v_joint = multiplier v_leader; with its function of q where neither joint turns without
-    limit."""
+    """The row v_joint = multiplier v_leader, with its function of q unless one of the joints is
+    continuous."""
     a, b = algebroid.v_names.index(mimic.joint), algebroid.v_names.index(mimic.leader)
     phi = None
     if mimic.joint in algebroid.q_names and mimic.leader in algebroid.q_names:
@@ -89,7 +90,7 @@ def mimic_row(mimic: Mimic, algebroid: LieAlgebroid, v: ca.SX) -> Row:
 
 
 def relaxation_rows(context: BuildContext, contact: Contact) -> list[Row]:
-    """How the deflections z of a tyre move: dz/dt = -V_s - h(V) z / sigma."""
+    """The rows of the deflections z of a tyre: dz/dt = -V_s - h(V) z / sigma."""
     rows = []
     for direction, relaxation in relaxations(context, contact).items():
         own = relaxation.follower
@@ -100,9 +101,9 @@ def relaxation_rows(context: BuildContext, contact: Contact) -> list[Row]:
 
 
 def gauge_row(gauge: Gauge, n: ca.SX, n_full: ca.SX, v: ca.SX) -> Row:
-    """A massless root could turn with the wheel at will: its axis `level` stays level.
+    """The row of a `Gauge`: the axis `level` of a massless root stays horizontal.
 
-    phi = level . n, of the normal in full.
+    phi = level . n, with the full normal `n_full`.
     """
     level = ca.DM(gauge.level)
     return linear_row(f"{gauge.joint}/gauge", ca.dot(level, ca.cross(n, v[3:6])), v,
@@ -111,12 +112,12 @@ def gauge_row(gauge: Gauge, n: ca.SX, n_full: ca.SX, v: ca.SX) -> Row:
 
 def mid_axle_rows(contacts: Sequence[Contact], v: ca.SX, track_factor: float,
                   n: ca.SX) -> list[Row]:
-    """Skid steering by its mid-axle model: no lateral motion of the wheels' middle, and a track
-    widened by a factor.
+    """The rows of the mid-axle model of skid steering: no lateral motion at the middle of the
+    wheels, and a track that is wider by a factor.
 
-    The wheels are on the root. Longitudinal rows read v_K.e + (factor - 1) yaw_rate (n x p).e with
-    p from the middle to the contact, the lateral row is the mean of theirs, all relative to the
-    ground; source: Mandow et al., 'Experimental kinematics for wheeled skid-steer mobile robots',
+    The wheels are on the root. A longitudinal row is v_K.e + (factor - 1) yaw_rate (n x p).e with p
+    from the middle to the contact; the lateral row is the mean over the wheels; all relative to the
+    ground. Source: Mandow et al., 'Experimental kinematics for wheeled skid-steer mobile robots',
     IROS 2007.
     """
     middle = np.mean([c.mount.centre for c in contacts], axis=0)
@@ -137,16 +138,16 @@ def mid_axle_rows(contacts: Sequence[Contact], v: ca.SX, track_factor: float,
 
 def constraint_rows(context: BuildContext, form: Formulation, full: Formulation, posing: Posing,
                     pair: tuple[Axle, Axle] | None) -> list[Row]:
-    """Every row, those that only repeat others included.
+    """All rows, including those that depend on others.
 
-    `full` is the formulation without short symbols: holonomic functions are of the whole attitude,
-    also where the rows are written with frozen parts of it. Raises `ModelError` where the mid-axle
-    model is asked for and fewer than two wheels are fixed to the base.
+    `full` is the formulation without short symbols: holonomic functions depend on the whole
+    attitude even if the rows use its frozen parts. Raises `ModelError` for the mid-axle model with
+    fewer than two wheels fixed to the base.
     """
     v, description, steering = context.v, context.description, posing.steering
     fixed = {axle.wheel for axle in steering.fixed}
     followers = {axle.wheel for axle in steering.steered if pair is not None and axle not in pair}
-    skidding = _skidding(description, form.contacts)
+    skidding = _find_skidding(description, form.contacts)
     rows: list[Row] = []
     for c, whole, offset in zip(form.contacts, full.contacts, posing.support.offsets):
         priority = FIXED_AXLE if c.name in fixed else FOLLOWER if c.name in followers else ROLLING
@@ -165,8 +166,8 @@ def constraint_rows(context: BuildContext, form: Formulation, full: Formulation,
     return rows
 
 
-def _skidding(description: Description, contacts: Sequence[Contact]) -> list[Contact]:
-    """Wheels that the mid-axle model moves: on the base itself, and without steering."""
+def _find_skidding(description: Description, contacts: Sequence[Contact]) -> list[Contact]:
+    """The wheels of the mid-axle model: on the base itself, and not steered."""
     if description.track_factor is None:
         return []
     found = [c for c in contacts

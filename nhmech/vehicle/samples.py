@@ -1,6 +1,7 @@
-"""Configurations at which rank, pivots and symmetry are decided: special poses, then random ones.
+"""Configurations at which rank, pivots and symmetry are determined: special poses, then random
+ones.
 
-Random poses alone never meet "straight", where rows of steered wheels become dependent.
+Random poses never include straight steering, where rows of steered wheels become dependent.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from ..urdf.description import Description
 from .model import upright, write_joint
 from .posing import Posing
 
-RANDOM = 12                  # random poses: three times the wheels of a usual vehicle
-WIDEST = np.deg2rad(60)      # steering angles beyond this are the limits' business
-LEAN = 0.3                   # [rad] a bicycle or a disc that leans more is about to fall
+RANDOM = 12                  # random poses
+WIDEST = np.deg2rad(60)      # larger steering angles are only used if they are limits
+LEAN = 0.3                   # [rad] largest lean of a bicycle or a disc
 
 
 def sample_configurations(description: Description, posing: Posing) -> np.ndarray:
-    """Neutral, straight and at the steering limits, then random poses; (k, nq)."""
+    """Configurations (k, nq): neutral, straight, at the steering limits, then random."""
     rng, steering, support = np.random.default_rng(0), posing.steering, posing.support
     straight = steering.followers({}, steering.pair()) if steering.coupled else {}
     poses = [_place(posing, straight, np.zeros(3), np.zeros(3))]
@@ -44,7 +45,7 @@ def sample_configurations(description: Description, posing: Posing) -> np.ndarra
 
 def _steering_angles(description: Description, posing: Posing,
                      rng: np.random.Generator) -> list[dict[str, float]]:
-    """Positions of all steering joints: corners of the limits, then random ones."""
+    """Positions of all steering joints: at their limits, in all combinations, then random."""
     steering, free = posing.steering, description.steering
     if not steering.coupled:
         return _corners(description, free[:2], free, rng)
@@ -64,7 +65,7 @@ def _steering_angles(description: Description, posing: Posing,
 
 def _corners(description: Description, at_limits, at_random,
              rng: np.random.Generator) -> list[dict[str, float]]:
-    """Zero and both limits of some joints in every combination; then random positions."""
+    """Zero and both limits of some joints in all combinations, then random positions."""
     limits = [_range(description, name) for name in at_limits]
     corners = product(*[(0.0, low, high) for low, high in limits])
     return [dict(zip(at_limits, corner)) for corner in corners] + [
@@ -80,7 +81,7 @@ def _range(description: Description, joint: str) -> tuple[float, float]:
 
 def _place(posing: Posing, joints: dict[str, float], angles: np.ndarray,
            position: np.ndarray) -> np.ndarray:
-    """q at a position, with yaw, roll and pitch against the upright base."""
+    """q at a position, with yaw, roll and pitch relative to the upright base."""
     placer = posing.placer
     yaw, roll, pitch = angles
     R = upright(placer.normal) @ attitude(yaw, roll, 0.0 if posing.gauge is not None else pitch)

@@ -1,4 +1,4 @@
-"""Motions that die out faster than a step can follow, and motions without inertia."""
+"""Motions that decay too fast for a step of dt, and motions without inertia."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from ..errors import ModelError
 if TYPE_CHECKING:
     from .vehicle import Vehicle
 
-RK4_LIMIT = 2.785     # |rate| dt below which Runge-Kutta 4 is stable on the negative real axis
-MARGIN = 0.9          # of that limit: inertias change with the pose
-MASSLESS = 1e-14      # of the largest reduced inertia: below this there is none
+RK4_LIMIT = 2.785     # Runge-Kutta 4 is stable for smaller |rate| dt on the negative real axis
+MARGIN = 0.9          # of that limit, because inertias change with the pose
+MASSLESS = 1e-14      # relative to the largest reduced inertia: smaller ones are zero
 RANK = 1e-9           # relative: singular values of the rows below it are rounding
-SHARE, MOST = 0.3, 4  # joints named: those with so much of the fastest one's rate, four at most
+# joints in messages: those with at least this part of the fastest rate, four at most
+SHARE, MOST = 0.3, 4
 
 
 class MasslessMotion(ModelError):
-    """Some motion, in which these `joints` move most, has no inertia."""
+    """A motion, in which these `joints` move most, has no inertia."""
 
     def __init__(self, text: str = "", joints: tuple[str, ...] = ()) -> None:
         super().__init__(text)
@@ -43,8 +44,9 @@ def fastest_decay(vehicle: Vehicle, q: np.ndarray | None = None) -> tuple[float,
 
 def describe_stiffness(vehicle: Vehicle, dt: float, q: np.ndarray | None = None,
                        scheme: str = "rk4", limit: float = RK4_LIMIT) -> str | None:
-    """What to do where steps of dt [s] are too long for the joints' damping, or where no step will
-    do; else None. `limit` is the |rate| dt below which the scheme is stable on the negative axis.
+    """A message with a remedy if steps of dt [s] are too long for the damping of the joints, or if
+    any step is; else None. `limit`: the scheme is stable for smaller |rate| dt on the negative
+    axis.
     """
     try:
         rate, joints = fastest_decay(vehicle, q)
@@ -58,7 +60,7 @@ def describe_stiffness(vehicle: Vehicle, dt: float, q: np.ndarray | None = None,
 
 
 def check_massless(vehicle: Vehicle) -> None:
-    """Raises `MasslessMotion` where some motion out of the zero pose meets no inertia."""
+    """Raises `MasslessMotion` if a motion from the zero pose has no inertia."""
     if not pin.computeTotalMass(vehicle.model) > 0:
         raise MasslessMotion(f"{vehicle.name}: no link has a mass, so that no force has a finite "
                              "acceleration: give the links <inertial>, the base above all")
@@ -66,7 +68,8 @@ def check_massless(vehicle: Vehicle) -> None:
 
 
 def describe_massless(vehicle: Vehicle, q: np.ndarray | None = None) -> str | None:
-    """Which joints move no mass at q (the zero pose if None), and what to do; else None."""
+    """A message with the joints that move no mass at q (the zero pose if None), and a remedy; None
+    if there are none."""
     try:
         _reduce(vehicle, q)
     except MasslessMotion as error:
@@ -75,8 +78,8 @@ def describe_massless(vehicle: Vehicle, q: np.ndarray | None = None) -> str | No
 
 
 def _reduce(vehicle: Vehicle, q: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """E (nv, nxi), orthonormal, what the constraints allow, and E^T M E; `MasslessMotion` where
-    that is singular."""
+    """An orthonormal basis E (nv, nxi) of the velocities that the constraints allow, and E^T M E.
+    Raises `MasslessMotion` if that is singular."""
     q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)
     _, s, vt = np.linalg.svd(vehicle.constraint_matrix(q))
     E = vt[int(np.sum(s > RANK * s.max(initial=1e-300))):].T

@@ -1,8 +1,8 @@
-"""What the dynamics of a vehicle need not know: frozen parts of the attitude.
+"""Simplifies the dynamics of a vehicle by components of its attitude that are constant.
 
-The equations see the attitude only through the ground's normal in the root's frame. A component of
-it that the contacts hold is a constant: pitch and roll of an ordinary mobile base, a pendulum's
-level axle, a disc's gauge.
+The equations depend on the attitude only through the ground's normal in the root's frame. The
+contacts may keep components of it constant: pitch and roll of an ordinary mobile base, the level
+axle of a pendulum, the gauge of a disc.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from .context import BuildContext
 from .parameters import Parameters, gravity_vector
 from .tree import RootView
 
-SAME = 1e-12      # how well frozen components stay, and reduced rows agree with full ones
-HELD = 1e-9       # what may be left of a unit form outside the span of the holonomic ones
+SAME = 1e-12      # tolerance of frozen components, and of reduced rows against full ones
+HELD = 1e-9       # tolerance of a unit form outside the span of the holonomic ones
 RANK = 1e-10      # relative: singular values of the holonomic forms below it are rounding
 
 
 def find_frozen(constrained: ConstrainedSystem, n_B: ca.SX, parameters: Parameters) -> np.ndarray:
-    """Values (3,) of the components of n in the root's frame that the contacts hold, NaN for those
-    that move.
+    """Values (3,) of the components of n in the root's frame that the contacts keep constant; NaN
+    for the others.
 
-    Those have the same value, and a gradient in the span of the holonomic one-forms, at every
-    sample. None is frozen where a derivative by a radius is asked for: the attitude at which all
-    wheels touch is no constant then.
+    A constant component has the same value, and a gradient in the span of the holonomic one-forms,
+    at every sample. None is constant if a radius is symbolic, because the attitude at which all
+    wheels touch the ground then depends on it.
     """
     values = np.full(3, np.nan)
     if any(name.endswith((".radius", ".crown")) for name in parameters.symbolic):
@@ -51,7 +51,7 @@ def find_frozen(constrained: ConstrainedSystem, n_B: ca.SX, parameters: Paramete
 
 
 def _is_held(form: np.ndarray, rates: np.ndarray) -> bool:
-    """Whether the row that `rates` is of omega depends on the holonomic forms."""
+    """Whether the row `rates` of omega depends linearly on the holonomic forms."""
     if not len(form):
         return False
     row = np.zeros(form.shape[1])
@@ -61,17 +61,17 @@ def _is_held(form: np.ndarray, rates: np.ndarray) -> bool:
 
 
 def _round(value: float) -> float:
-    """0, 1 and -1 without their rounding."""
+    """The value, with rounding errors of 0, 1 and -1 removed."""
     return float(round(value)) if abs(value - round(value)) <= SAME else float(value)
 
 
 def shorten(context: BuildContext, view: RootView,
             frozen: np.ndarray) -> tuple[RootView, AuxiliaryVariables]:
-    """Symbols for what the root sees of the world, with the frozen components of n put in, and what
-    the symbols stand for.
+    """Symbols for the vectors of W in the root's frame, with constant components of n inserted, and
+    the expressions that the symbols replace.
 
-    In the root's frame a vector fixed in W changes by w' = w x omega, the root's own position by
-    r' = v - omega x r - ground velocity.
+    In the root's frame, a vector w fixed in W has the derivative w' = w x omega, and the position
+    of the root r' = v - omega x r - ground velocity.
     """
     ground, v, omega = context.ground, context.v, context.v[3:6]
     level = ground.normal == (0.0, 0.0, 1.0)

@@ -1,8 +1,8 @@
 """Kinematics of the joint tree in CasADi, from the constants of a `pin.Model`.
 
-Everything is written in the frames of the bodies, the root's included: of the attitude only the
-world's fixed vectors seen from the root remain. A wheel whose inertia is symmetric about its axle
-is seen from a frame that does not spin with it, so that its angle appears nowhere.
+All vectors are in the frames of the bodies, so that the attitude only enters through fixed vectors
+of W in the frame of the root. A wheel whose inertia is symmetric about its axle is described in a
+frame that does not spin with it, so that its angle does not occur.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import pinocchio as pin
 from ..mechanics.algebroid import LieAlgebroid, circle, line, product, rotation, special_euclidean
 from .model import is_prismatic, joint_axis
 
-ROUND = 1e-9     # of its inertia, by which a wheel may differ from a body of revolution
+ROUND = 1e-9     # relative deviation of a wheel's inertia from that of a body of revolution
 
 
 @dataclass(frozen=True, eq=False)
 class RootView:
-    """What the root sees of the world, in its own frame."""
+    """Vectors of W, and the position of the root, in the frame of the root."""
 
     # fixed in W, by name: "n" the ground's normal, "g" gravity, "t1", "t2" the tangents, "x", "y",
     # "z" the axes of W, "velocity" and "turning" of the ground
@@ -36,7 +36,7 @@ class Body:
     spin).
     """
 
-    world: dict[str, ca.SX]  # vectors fixed in W, by name, seen from here: "n", "g", "t1", "t2"
+    world: dict[str, ca.SX]  # vectors fixed in W, by name, in this frame: "n", "g", "t1", "t2"
     position: ca.SX  # from the ground's reference point to the body's origin
     # omega, v: angular velocity [rad/s] and velocity of the origin [m/s]
     omega: ca.SX
@@ -47,7 +47,7 @@ class Body:
     a: ca.SX
 
     def velocity_of(self, point: ca.SX) -> ca.SX:
-        """Velocity of the material point there, in the body's frame [m/s]."""
+        """Velocity of the material point at `point`, in the body's frame [m/s]."""
         return self.v + ca.cross(self.omega, point)
 
 
@@ -64,9 +64,8 @@ def algebroid_of(model: pin.Model) -> LieAlgebroid:
 
 
 def is_axisymmetric(model: pin.Model, joint: int) -> bool:
-    """Whether a childless joint's body looks the same at every angle.
-
-    Its centre of mass is on the axle then, and its diametral inertias are equal.
+    """Whether the body of a joint without children is axisymmetric: its centre of mass is on the
+    axle, and its diametral moments of inertia are equal.
     """
     if is_prismatic(model, joint) or any(model.parents[k] == joint for k in range(model.njoints)):
         return False
@@ -88,9 +87,9 @@ def rotation_about(axis: np.ndarray, c: ca.SX, s: ca.SX) -> ca.SX:
 
 def see_from_root(algebroid: LieAlgebroid, vectors: Mapping[str, ca.SX],
                   origin: ca.SX | None = None) -> RootView:
-    """The view in full: vectors fixed in W turned by R_WB^T, and R_WB^T (p_WB - origin).
+    """The full `RootView`: vectors fixed in W multiplied by R_WB^T, and R_WB^T (p_WB - origin).
 
-    `origin` is the ground's reference point in W; W's own if None.
+    `origin`: the ground's reference point in W; zero if None.
     """
     R_WB = rotation(algebroid.q[3:7])
     p_WB = algebroid.q[:3] if origin is None else algebroid.q[:3] - origin
@@ -99,10 +98,10 @@ def see_from_root(algebroid: LieAlgebroid, vectors: Mapping[str, ca.SX],
 
 def kinematics(model: pin.Model, algebroid: LieAlgebroid, v: ca.SX, a: ca.SX, view: RootView,
                spinning: Collection[int] = ()) -> list[Body]:
-    """Motion of every joint's body; that of Pinocchio's joint i stands at i - 1.
+    """Motion of every joint's body; that of Pinocchio's joint i has the index i - 1.
 
-    The view's vectors hold gravity "g" [m/s^2]. `spinning` are the joints whose body is seen from
-    the frame that does not spin.
+    The vectors of the view include gravity "g" [m/s^2]. `spinning`: the joints whose bodies are
+    described in the frame that does not spin.
     """
     q, omega, none = algebroid.q, v[3:6], ca.SX(3, 1)
     proper = a[:3] + ca.cross(omega, v[:3]) - view.vectors["g"]

@@ -1,9 +1,10 @@
-"""Tyres: the forces that the ground exerts along itself on a wheel that slips.
+"""Tyres: the longitudinal and lateral forces of the ground on a wheel that slips.
 
-Slip is as ISO 8855 has it, for the contact's own directions: s = V_s / h(V), with V_s the velocity
-of the tyre's material at the contact and V the longitudinal speed of the wheel's centre, both over
-the ground. So s_x = -kappa and s_y = tan(alpha), and the force opposes each. h(V) = |V| above the
-tyre's low speed v_0, and (V^2 + v_0^2) / (2 v_0) below: continuous with its derivative, never zero.
+Slip is defined as in ISO 8855, in the directions of the contact: s = V_s / h(V), with V_s the
+velocity of the tyre's material at the contact and V the longitudinal speed of the wheel's centre,
+both relative to the ground. So s_x = -kappa and s_y = tan(alpha), and the force opposes both. h(V)
+= |V| above the tyre's low speed v_0, and (V^2 + v_0^2) / (2 v_0) below: it has a continuous
+derivative, and is never zero.
 
 A linear tyre has F = -K s. The magic formula, with the friction ellipse (H. B. Pacejka, Tire and
 Vehicle Dynamics, 3rd ed. 2012, sections 4.2 and 4.3.2)::
@@ -11,16 +12,17 @@ Vehicle Dynamics, 3rd ed. 2012, sections 4.2 and 4.3.2)::
     sigma = K s / (mu F_0),  rho = |sigma|,  x = rho / C
     F = -F_z mu sin(C atan(x - E (x - atan(x)))) sigma / rho
 
-in each direction with its own K, mu, C, E. F_z is the normal row's multiplier; the force is
-proportional to it where the coefficients do not follow the load: see `ConstrainedSystem.friction`.
+where K, mu, C and E differ between the directions. F_z is the multiplier of the normal row; the
+force is proportional to it unless the coefficients depend on the load: see
+`ConstrainedSystem.friction`.
 
 With a relaxation length sigma the tyre has a deflection z along the ground, and its slip is that of
 z (ibid., section 7.2, eq. (7.10) to (7.20))::
 
     dz/dt = -V_s - h(V) z / sigma,  s = -z / sigma
 
-In steady rolling that is s = V_s / h(V) again. z is a coordinate without inertia: the position of a
-joint without mass, whose rate a row gives.
+In steady rolling s = V_s / h(V) again. z is a coordinate without inertia: the position of a joint
+without mass, whose rate is given by a row.
 """
 
 from __future__ import annotations
@@ -42,12 +44,12 @@ from .context import BuildContext
 from .parameters import Parameters
 
 DIRECTIONS = ("longitudinal", "lateral")
-DAMPING_TIME = 5e-3      # [s] of a standing tyre, whose deflection would swing otherwise
-NO_SLIP = 1e-9      # added to rho: the force over it stays finite where there is no slip at all
+DAMPING_TIME = 5e-3      # [s] of a standing tyre, whose deflection would otherwise oscillate
+NO_SLIP = 1e-9      # added to rho, so that force / rho is finite without slip
 
 
 class HasParameters(Protocol):
-    """A vehicle, or what one is built from."""
+    """A vehicle, or a `BuildContext`."""
 
     @property
     def parameters(self) -> Parameters: ...
@@ -57,14 +59,14 @@ class HasParameters(Protocol):
 
 
 def tyre_of(contact: Contact) -> Tyre | None:
-    """The tyre of a wheel; None of one that rolls ideally."""
+    """The tyre of a wheel; None if it rolls ideally."""
     tyre = contact.mount.wheel.tyre
     return tyre if isinstance(tyre, Tyre) else None
 
 
 def tyre_force(context: HasParameters, contact: Contact, tyre: Tyre,
                load: ca.SX) -> dict[str, ca.SX]:
-    """Force of the ground on the wheel in both directions [N], at a load [N]."""
+    """Force of the ground on the wheel in both directions [N], for a load [N]."""
     if tyre.load is not None:
         return {d: load * part for d, part in tyre_grip(context, contact, tyre, load).items()}
     number = _numbers(context, contact, tyre)
@@ -74,7 +76,7 @@ def tyre_force(context: HasParameters, contact: Contact, tyre: Tyre,
 
 def tyre_grip(context: HasParameters, contact: Contact, tyre: Tyre,
               load: ca.SX) -> dict[str, ca.SX]:
-    """Force over load in both directions, of a tyre that has a load."""
+    """Force divided by load in both directions, for a tyre whose force depends on the load."""
     number = _numbers(context, contact, tyre)
     slip = slips(context, contact, number)
     for d in DIRECTIONS:
@@ -89,9 +91,9 @@ def tyre_grip(context: HasParameters, contact: Contact, tyre: Tyre,
 
 def _at_load(number: Mapping[str, ca.SX | float], follows: str,
              load: ca.SX) -> dict[str, ca.SX]:
-    """Coefficients at a load, of those at F_0 with stiffness over load: stiffness and friction in
-    the ratio of the set's own, curvature by their difference. Loads above those of the set have the
-    coefficients of its largest."""
+    """Coefficients at a load, from those at F_0 (stiffness divided by load): stiffness and friction
+    change by the ratio of the values in the set `follows`, curvature by their difference. Loads
+    above those of the set have the coefficients of its largest load."""
     terms = find_load_terms(follows)
     near = ca.fmin(ca.fmax(load, 0), LOADS[1] * terms.load)
     here, there = terms.per_load(number["load"], ca), terms.per_load(near, ca)
@@ -106,8 +108,8 @@ def _numbers(context: HasParameters, contact: Contact,
 
 
 def check_tyres(wheels: Iterable[Wheel], parameters: Parameters) -> None:
-    """Raises `InputError` for parameters that no tyre has, and for relaxation that begins or ends
-    to be: a deflection is a coordinate, which other numbers neither add nor take away."""
+    """Raises `InputError` for impossible parameters of tyres, and for a relaxation length that
+    becomes zero or nonzero: parameters cannot add or remove the coordinate of a deflection."""
     for wheel in wheels:
         if not isinstance(wheel.tyre, Tyre):
             continue
@@ -136,7 +138,7 @@ def slip_of_tyre(context: HasParameters, contact: Contact, tyre: Tyre) -> dict[s
 
 def slips(context: HasParameters, contact: Contact,
           number: Mapping[str, ca.SX | float]) -> dict[str, ca.SX]:
-    """V_s / h(V) in both directions; -z / sigma of one that is relaxed, with damping near rest."""
+    """V_s / h(V) in both directions; -z / sigma with a relaxation length, and damping near rest."""
     found = {}
     relaxed = relaxations(context, contact)
     slow = 1 - ca.fmin(ca.fabs(contact.advance) / number["low_speed"], 1)
@@ -176,7 +178,7 @@ def _deflection(wheel: Wheel, direction: str) -> str:
 
 
 def relaxations(context: HasParameters, contact: Contact) -> dict[str, Relaxation]:
-    """The directions in which a wheel's tyre takes its time."""
+    """The relaxations of a wheel's tyre, by direction."""
     space, wheel = context.algebroid, contact.mount.wheel
     found = {}
     for d in DIRECTIONS:
@@ -192,7 +194,7 @@ def relaxations(context: HasParameters, contact: Contact) -> dict[str, Relaxatio
 
 def magic_formula(slip: Mapping[str, ca.SX], stiffness: Mapping[str, ca.SX | float],
                   number: Mapping[str, ca.SX | float]) -> dict[str, ca.SX]:
-    """Force over load in both directions, `stiffness` being K / F_0."""
+    """Force divided by load in both directions; `stiffness` is K / F_0."""
     sigma = {d: stiffness[d] * slip[d] / number[f"{d}_friction"] for d in DIRECTIONS}
     rho = ca.sqrt(sum((part ** 2 for part in sigma.values()), ca.SX(NO_SLIP ** 2)))
     found = {}
@@ -205,7 +207,7 @@ def magic_formula(slip: Mapping[str, ca.SX], stiffness: Mapping[str, ca.SX | flo
 
 
 def tyre_forces(context: BuildContext, contacts: Sequence[Contact]) -> ca.SX:
-    """tau (nv,) of the tyres whose forces do not depend on the load."""
+    """tau (nv,) from the tyres whose forces do not depend on the load."""
     return sum((generalised_force(c, tyre_force(context, c, tyre, ca.SX(1)), context.v)
                 for c in contacts if (tyre := tyre_of(c)) is not None and tyre.load is None),
                ca.SX(context.algebroid.nv, 1))
@@ -213,8 +215,8 @@ def tyre_forces(context: BuildContext, contacts: Sequence[Contact]) -> ca.SX:
 
 def tyre_friction(context: BuildContext, contacts: Sequence[Contact], names: Sequence[str],
                   loads: ca.SX) -> ca.SX:
-    """Generalised force per unit of each row's force (nv, m), of the tyres whose forces depend on
-    the load, at the forces `loads` (m,) of the rows; `names` are the rows'."""
+    """Generalised force per unit force of each row (nv, m) from the tyres whose forces depend on
+    the load, at the row forces `loads` (m,); `names`: names of the rows."""
     friction = ca.SX(context.algebroid.nv, len(names))
     for c in contacts:
         if (tyre := tyre_of(c)) is not None and tyre.load is not None:
@@ -225,15 +227,15 @@ def tyre_friction(context: BuildContext, contacts: Sequence[Contact], names: Seq
 
 
 def generalised_force(contact: Contact, forces: Mapping[str, ca.SX], v: ca.SX) -> ca.SX:
-    """tau (nv,) of a tyre's forces [N] by direction: of the velocity on which they have power."""
+    """tau (nv,) from a tyre's forces [N] by direction: the derivative of their power by v."""
     along = [(contact.speed(d), force) for d, force in forces.items()]
     return sum((ca.jacobian(speed, v).T @ force for speed, force in along), ca.SX(v.numel(), 1))
 
 
 def tyre_function(context: HasParameters, system: LagrangianSystem,
                   contacts: Sequence[Contact]) -> ca.Function:
-    """(t, q, v, theta, loads) -> slip (2, k) and force along the ground (2, k) [N] of the wheels
-    with tyres, longitudinal and lateral, in their order; loads (k,) [N]."""
+    """(t, q, v, theta, loads (k,) [N]) -> slip (2, k) and force along the ground (2, k) [N],
+    longitudinal and lateral, of the k wheels with tyres."""
     tyred = [(c, tyre) for c in contacts if (tyre := tyre_of(c)) is not None]
     loads, slip, force = ca.SX.sym("loads", len(tyred)), ca.SX(2, 0), ca.SX(2, 0)
     for i, (c, tyre) in enumerate(tyred):

@@ -1,12 +1,11 @@
-"""A vehicle: a description turned into a constrained system, with what is needed to place it and to
-read it."""
+"""`Vehicle`: a constrained system built from a description, with functions to place it and to
+evaluate it."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import casadi as ca
@@ -22,6 +21,7 @@ from ..mechanics.equations import Equations
 from ..mechanics.frame import AdaptedFrame, adapted_frame
 from ..mechanics.gibbs_appell import gibbs_appell
 from ..mechanics.system import ConstrainedSystem
+from ..once import cached_property
 from ..urdf.description import Description, JointLimits
 from ..urdf.notice import Notice
 from .contact import Contact
@@ -48,7 +48,7 @@ class Vehicle:
     Attributes
     ----------
     description
-        What was read from the file, and what was decided about it.
+        The contents of the file, with the wheels and roles of its joints.
     ground
         The plane.
     model
@@ -63,13 +63,13 @@ class Vehicle:
     contacts
         Symbolic contacts, in the order of `description.wheels`.
     posing
-        What decides where the vehicle stands.
+        The data that determine its configurations.
     wrench_bodies
         Links on which an external wrench is an input.
     rebuild
         Callable (parameters, near, wrench_bodies) that builds the vehicle again.
     notices
-        What a user should know about the file and the vehicle built from it.
+        Notices about the file and the vehicle.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class Vehicle:
     # -- names -------------------------------------------------------------------------------------
     @property
     def name(self) -> str:
-        """The robot's, as its file has it."""
+        """Name of the robot in its file."""
         return self.description.name
 
     @property
@@ -126,7 +126,7 @@ class Vehicle:
 
     @property
     def placer(self) -> Placer:
-        """What places the vehicle on the ground."""
+        """Places the vehicle on the ground."""
         return self.posing.placer
 
     @property
@@ -142,13 +142,13 @@ class Vehicle:
 
     @property
     def contact_names(self) -> list[str]:
-        """In the order of `contacts`."""
+        """Names of the contacts, in the order of `contacts`."""
         return [contact.name for contact in self.contacts]
 
     @cached_property
     def contact_rows(self) -> dict[Component, int]:
-        """Each component of the contact forces -> its row of the distribution, contact by
-        contact."""
+        """Component of the contact forces -> its row of the distribution, in the order of the
+        contacts."""
         rows = {held: i for i, held in enumerate(self.constrained.distribution.components)}
         held = [Component(c.name, direction) for c in self.contacts for direction in c.held]
         return {component: rows[component] for component in held if component in rows}
@@ -191,7 +191,7 @@ class Vehicle:
         Raises
         ------
         ModelError
-            Where the constraints lose rank at q, naming the joints.
+            If the constraints lose rank at q; names the joints.
         """
         q = self._read_q(q)
         key = q.tobytes()
@@ -210,14 +210,14 @@ class Vehicle:
             found = f"{other.frame.nxi} independent speeds instead of {self.frame.nxi}"
             if other.frame.nxi == self.frame.nxi:
                 return other
-        # almost there: rows that were independent hardly are
+        # near a loss of rank: the rows are nearly dependent
         except (MechanicsError, InputError) as error:
             raise self.rank_error(q, f"here ({error})") from error
         raise self.rank_error(q, f"here ({found})")
 
     def rank_error(self, q: np.ndarray, where: str) -> ModelError:
-        """The error to raise where the constraints lose rank at or near q, naming joints that may
-        be the cause."""
+        """The error that the constraints lose rank at or near q, with joints that may be the
+        cause."""
         return rank_error(self.steering, self.description.steering, self.joint_positions(q), where)
 
     # -- numbers -----------------------------------------------------------------------------------
@@ -229,17 +229,17 @@ class Vehicle:
 
     @cached_property
     def tyre_function(self) -> ca.Function:
-        """As `tyres.tyre_function`."""
+        """`tyres.tyre_function` of the vehicle."""
         return tyre_function(self, self.constrained.system, self.contacts)
 
     @cached_property
     def contact_forces(self) -> ca.Function:
-        """As `contact_forces.contact_force_function`."""
+        """`contact_forces.contact_force_function` of the vehicle."""
         return contact_force_function(self.equations, self.contact_rows)
 
     @property
     def theta(self) -> np.ndarray:
-        """Numbers of the parameters made symbolic, (ntheta,)."""
+        """Values of the symbolic parameters, (ntheta,)."""
         return self.parameters.numbers
 
     @check_arguments
@@ -270,7 +270,7 @@ class Vehicle:
 
     @cached_property
     def workspace(self) -> threading.local:
-        """Thread-local work space."""
+        """Working memory of the calling thread."""
         return threading.local()
 
     @property
@@ -293,7 +293,7 @@ class Vehicle:
 
     @check_arguments
     def contact_directions(self, q: np.ndarray, t: float = 0.0) -> list[dict[str, np.ndarray]]:
-        """Unit vectors of the held directions in W, contact by contact."""
+        """For each contact, unit vectors of its directions without slip in W."""
         q = self._read_q(q)
         _, columns, _ = self.functions.places(t, q, self.theta)
         pin.forwardKinematics(self.model, self.data, q)
@@ -372,10 +372,10 @@ class Vehicle:
         """
         return self.rebuild(self.parameters, None, read_names("bodies", bodies))
 
-    # -- seeing ------------------------------------------------------------------------------------
+    # -- shapes ------------------------------------------------------------------------------------
     @cached_property
     def _geometry(self) -> Geometry:
-        from .geometry import moving_geometry  # here, for only pictures need it
+        from .geometry import moving_geometry  # imported here, because only pictures need it
 
         return moving_geometry(self.description)
 

@@ -17,6 +17,7 @@ AZIMUTH, ELEVATION = 0.95, 0.5
 # how many times farther away than for the vehicle alone: to see a whole path at the most, and to go
 # along with the vehicle, which then fills a third of the picture or more
 FARTHEST, ALONG = 2.4, 2.0
+UNSEEN = 1e-6  # of the vehicle's size: what moves by less is not drawn again
 RIM = np.array([[np.cos(a), np.sin(a)] for a in np.arange(12) * np.pi / 6])
 
 
@@ -43,6 +44,11 @@ class View:
     lift: np.ndarray  # from there to the middle of the vehicle
     ground: np.ndarray  # middle of the drawn ground
     reach: float  # radius of the drawn ground
+
+    @property
+    def unseen(self) -> float:
+        """What moves by less is not drawn again [m]."""
+        return UNSEEN * self.size
 
     def camera(self) -> dict:
         """The camera as the page takes it."""

@@ -22,7 +22,6 @@ from .trails import trail_looks, trail_piece
 
 CHUNK = 32  # points of the trails that are sent at once: more would be sent again too often
 RENEWED = 4  # frames between two looks at layers that are hidden at first
-UNSEEN = 1e-6  # of the vehicle's size: what moved by less is not sent again
 
 
 class LiveScene:
@@ -65,7 +64,7 @@ class LiveScene:
         away = np.linalg.norm(near if drawn is None else near - drawn[:3, 3])
         if is_moving(ground) or away > 0.3 * view.reach:
             poses["/ground"] = floor_pose(ground, near, 20 * grid_cell(view.size), moment.t)
-        least = UNSEEN * view.size
+        least = view.unseen
         messages += self._move(poses, least)
         for overlay in self._overlays:
             # what most pages hide lies below a body and moves along: it is renewed now and then

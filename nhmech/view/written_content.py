@@ -129,7 +129,7 @@ def picture_fields(scene: Scene, view: View) -> dict[str, Any]:
     ground = scene.vehicle.ground
     period = 20 * grid_cell(view.size)
     pose = floor_pose(ground, view.ground, period)
-    return {"paths": list(scene.paths.values()), "focus": FOCUS,
+    return {"paths": list(scene.paths.values()), "focus": FOCUS, "unseen": view.unseen,
             "trails": trail_looks(scene.vehicle, view.size), "normal": list(ground.normal),
             "ground": {"pose": pose.T.ravel().tolist(), "period": period}}
 

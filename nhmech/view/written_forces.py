@@ -10,7 +10,7 @@ import casadi as ca
 
 from ..analysis.friction import coefficients
 from ..mechanics.equations import Equations
-from ..simulation.contact.lifted import LiftOffBound
+from ..simulation.contact.lift_off import LiftOffBound
 from ..simulation.state_vector import StateVector
 from ..vehicle.contact_forces import contact_force_function
 from ..vehicle.vehicle import Vehicle
@@ -70,4 +70,4 @@ def describe_wheels(vehicle: Vehicle, mu: float | Mapping[str, float] | None,
 
 def describe_arrows(forces: Forces, view: View) -> dict[str, Any]:
     """How `forces.js` draws the arrows whose objects the overlay has."""
-    return {"paths": list(forces.paths.values()), **forces.measures(view)}
+    return {"paths": list(forces.paths.values()), "unseen": view.unseen, **forces.measures(view)}

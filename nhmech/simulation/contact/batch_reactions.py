@@ -1,4 +1,4 @@
-"""Ground forces of many cases at once."""
+"""Forces of the ground for all cases of a batch."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ...mechanics.distribution import Component
 
 @dataclass(frozen=True)
 class BatchReactions:
-    """Ground forces on the wheels of N cases at K moments: m components at c contacts.
+    """Forces of the ground on the wheels of N cases at K moments: m components at c contacts.
 
     Attributes
     ----------
     components
-        What each entry of the forces is.
+        Wheel and direction of each entry of the forces.
     forces
         (N, K, m) on the wheels [N].
     contacts
-        Names.
+        Names of the contacts.
     feasible
-        (N, K) whether normals >= 0 could be met; where not, a wheel lifts off and the least-norm
-        split without that condition is given.
+        (N, K), whether some distribution of the load has all normal forces >= 0. If not, a wheel
+        lifts off, and the forces are those of least norm without that condition.
     """
 
     components: tuple[Component, ...]
@@ -52,7 +52,7 @@ class BatchReactions:
     @property
     def friction(self) -> np.ndarray:
         """Friction coefficient that each contact needs, |tangential| / normal, (N, K, c); infinite
-        if nothing presses it."""
+        for tangential force without normal force."""
         squares = np.zeros((*self.forces.shape[:-1], len(self.contacts)))
         for i, (contact, direction) in enumerate(self.components):
             if direction != "normal":

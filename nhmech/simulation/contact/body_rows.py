@@ -1,15 +1,16 @@
-"""Rows and heights of the points of bodies, in numbers."""
+"""Contact rows and heights of the points of bodies that can touch the ground."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
-from ...compile.buffered import Buffered, in_c
+from ...compile.compiled_function import compile_function
 from ...mechanics.system import LagrangianSystem
+from ...once import cached_property
+from ...symbolic.buffered import Buffered
 from ...vehicle.bodies import BodyContacts, touch_rate_function
 from ...vehicle.vehicle import Vehicle
 from ..state_vector import StateVector
@@ -17,7 +18,7 @@ from ..state_vector import StateVector
 
 @dataclass(frozen=True, eq=False)
 class BodyRows:
-    """What `BodyContacts` says of all its points at once."""
+    """Evaluates `BodyContacts` at all its points at once."""
 
     vehicle: Vehicle
     bodies: BodyContacts
@@ -28,14 +29,15 @@ class BodyRows:
 
     @cached_property
     def points(self) -> np.ndarray:
-        """The numbers of each, (10, k)."""
+        """Data of each point, (10, k)."""
         theta = self._system.theta
         found = ca.Function("points", [theta], [ca.densify(self.bodies.points)])
         return found(self.vehicle.theta).full()
 
     @cached_property
     def move_function(self) -> ca.Function:
-        """x -> poses (12, n) and twists per unit of w, by rows, (nv, 6 n), of the bodies."""
+        """x -> poses (12, n) of the bodies, and the transposed Jacobians of their twists by w,
+        (nv, 6 n)."""
         vector = StateVector(self.vehicle.algebroid, 0)
         x = ca.SX.sym("x", vector.nconf)
         outputs = ca.substitute([self.bodies.poses, self.bodies.jacobian.T], [self._system.q],
@@ -45,8 +47,8 @@ class BodyRows:
 
     @property
     def functions(self) -> tuple[ca.Function, ...]:
-        """`move_function`, `BodyContacts.touch`, and its height alone: what steps in C are made of;
-        none where there are no points."""
+        """The functions that steps in C call: `move_function`, `BodyContacts.touch`, and its height
+        alone. Empty if there are no points."""
         touch = self.bodies.touch
         inputs = touch.sx_in()
         rise = ca.Function("rise", inputs, [touch(*inputs)[2]], {"cse": True})
@@ -58,12 +60,12 @@ class BodyRows:
         poses, twists = self._move(x)
         slopes, drift, heights = self._touch(t, *map(np.squeeze, (poses[:, owners], self.points)))
         own = twists.T.reshape(-1, 6, self._nv)[owners]
-        # CasADi has the matrices of all points side by side
+        # CasADi puts the matrices of all points side by side
         each = slopes.T.reshape(k, 6, 3).transpose(0, 2, 1)
         return ((each @ own).reshape(3 * k, self._nv), drift.T.reshape(3 * k), heights.reshape(k))
 
     def gamma(self, t: float, x: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Rates of these velocities with w held, (3 k,)."""
+        """Time derivative of these velocities for constant w, (3 k,)."""
         owners = self._owners
         poses, _ = self._move(x)
         twists, rates = self._twists(x, w)
@@ -85,27 +87,24 @@ class BodyRows:
 
     @cached_property
     def _move(self) -> Buffered:
-        return _quick(self.move_function, [0, 1])
+        return compile_function(self.move_function, [0, 1])
 
     @cached_property
     def _touch(self) -> Buffered:
-        return _quick(self.bodies.touch.map(len(self._owners)), [0, 1, 2])
+        return compile_function(self.bodies.touch.map(len(self._owners)), [0, 1, 2])
 
     @cached_property
     def _touch_rate(self) -> Buffered:
-        return _quick(touch_rate_function(self.vehicle.ground).map(len(self._owners)), [0])
+        rate = touch_rate_function(self.vehicle.ground)
+        return compile_function(rate.map(len(self._owners)), [0])
 
     @cached_property
     def _twists(self) -> Buffered:
-        """(x, w) -> twists (6, n) of the bodies, and their rates with w held."""
+        """(x, w) -> twists (6, n) of the bodies, and their time derivatives for constant w."""
         s, vector = self._system, StateVector(self.vehicle.algebroid, 0)
         x, w = ca.SX.sym("x", vector.nconf), ca.SX.sym("w", self._nv)
         twists = self.bodies.jacobian @ w
         outputs = ca.substitute([twists, s.rate(twists)], [s.v], [self.axes @ w])
         outputs = ca.substitute(outputs, [s.q], [vector.configuration(x)])
-        return _quick(ca.Function("twist_bodies", [x, w], [
+        return compile_function(ca.Function("twist_bodies", [x, w], [
             ca.densify(ca.reshape(part, 6, -1)) for part in outputs], {"cse": True}), [0, 1])
-
-
-def _quick(function: ca.Function, matrices: list[int]) -> Buffered:
-    return Buffered(in_c(function) or function, matrices)

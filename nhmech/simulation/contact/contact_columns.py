@@ -1,13 +1,13 @@
-"""What a recorded row says of the contacts of a vehicle with the ground."""
+"""The contact part of a recorded row: forces, phases, distances slid and energies dissipated."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from ...once import cached_property
 from ...vehicle.reactions import name_forces
 from ...vehicle.vehicle import Vehicle
 from .contact_moment import ContactMoment
@@ -15,28 +15,28 @@ from .motion import FLIES, LIES, ROLLS, SLIDES, SLOW, STILL, Motion, Phase
 from .nonsmooth_terms import NonsmoothTerms
 from .world_axes import to_world
 
-DIRECTIONS = "normal", "longitudinal", "lateral"      # of the force on a body: of the ground's axes
+DIRECTIONS = "normal", "longitudinal", "lateral"      # of the force on a body, along ground axes
 
 
 @dataclass(frozen=True)
 class ContactColumns:
-    """Where the numbers of a row stand: (forces, phases, slid, lost)."""
+    """Names of the numbers (forces, phases, slid, lost) in a row."""
 
-    # "wheel/direction" of each component; NaN at moments at which the wheels rolled ideally. Those
-    # of bodies come last, along the normal and the tangents of the ground.
+    # "wheel/direction" of each component, then those of bodies along the normal and the tangents of
+    # the ground. The forces are NaN while all wheels roll.
     forces: tuple[str, ...]
-    names: tuple[str, ...]  # of the wheels, then of the bodies that can meet the ground
+    names: tuple[str, ...]  # of the wheels, then of the bodies that can touch the ground
 
     @classmethod
     def of(cls, vehicle: Vehicle, bodies: Sequence[str] = ()) -> ContactColumns:
-        """Of a vehicle, and of those bodies that can meet the ground."""
+        """The columns of a vehicle and of its `bodies` that can touch the ground."""
         of_bodies = (f"{body}/{direction}" for body in bodies for direction in DIRECTIONS)
         return cls((*map(str, vehicle.contact_rows), *of_bodies),
                    (*vehicle.contact_names, *bodies))
 
     @classmethod
     def read(cls, columns: Sequence[str]) -> ContactColumns:
-        """Of a row with these columns."""
+        """The columns of a row from their names."""
         parts = [name.partition(".") for name in columns]
         return cls(*(tuple(name for kind, _, name in parts if kind == wanted)
                      for wanted in ("force", "phase")))
@@ -58,8 +58,8 @@ class ContactColumns:
 
     def moment(self, numbers: np.ndarray, vehicle: Vehicle, t: float, q: np.ndarray,
                mu: Mapping[str, float]) -> ContactMoment:
-        """What one row of such numbers says, of the moment t [s] at which the vehicle was at
-        q (nq,), with these friction coefficients."""
+        """The contacts at time t [s] and configuration q (nq,) from the numbers of one row, with
+        these friction coefficients."""
         forces, phases, _, _ = self.split(numbers)
         known, rows = not np.isnan(forces).any(), len(vehicle.contact_rows)
         return ContactMoment(
@@ -70,14 +70,14 @@ class ContactColumns:
 
 @dataclass(frozen=True, eq=False)
 class ContactRecord:
-    """Writes a motion into such numbers, and reads it from them: of a body all its points
-    together."""
+    """Writes a motion into the numbers of a row, and reads it from them. All points of a body share
+    one set of numbers."""
 
     terms: NonsmoothTerms
 
     @cached_property
     def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies that can meet the ground."""
+        """Names of the bodies that can touch the ground."""
         return tuple(dict.fromkeys(self.terms.bodies.links))
 
     @cached_property
@@ -86,19 +86,19 @@ class ContactRecord:
 
     @cached_property
     def resting(self) -> np.ndarray:
-        """The phases where all wheels roll and no body touches the ground."""
+        """The phases if all wheels roll and no body touches the ground."""
         wheels = len(self.columns.names) - len(self.bodies)
         return np.repeat([ROLLS, FLIES], [wheels, len(self.bodies)])
 
     @cached_property
     def _owner(self) -> np.ndarray:
-        """Of each contact, its place among the names."""
+        """Index of each contact among the names."""
         names = list(self.columns.names)
         return np.array([names.index(c.name) for c in self.terms.contacts], dtype=int)
 
     @cached_property
     def _bearer(self) -> np.ndarray:
-        """Of each row, its contact; one more than there are where it has none, (m,)."""
+        """Index of the contact of each row, (m,); the number of contacts for other rows."""
         found = np.full(self.terms.m, len(self.terms.contacts))
         for i, c in enumerate(self.terms.contacts):
             found[list(c.rows)] = i
@@ -106,7 +106,7 @@ class ContactRecord:
 
     @cached_property
     def _sums(self) -> np.ndarray:
-        """(forces, m): which rows add up to each force."""
+        """Matrix (forces, m) that sums the rows of each force."""
         wheels = list(self.terms.vehicle.contact_rows.values())
         found = np.zeros((len(self.columns.forces), self.terms.m))
         found[range(len(wheels)), wheels] = 1.0
@@ -117,11 +117,11 @@ class ContactRecord:
         return found
 
     def sum_forces(self, rows: np.ndarray) -> np.ndarray:
-        """The forces of a record from those of all rows (m,)."""
+        """The recorded forces from those of all rows (m,)."""
         return self._sums @ rows
 
     def write(self, motion: Motion, forces: np.ndarray) -> np.ndarray:
-        """The numbers of a motion with these forces, row by row (m,) [N]."""
+        """The numbers of a motion with the forces (m,) [N] of all rows."""
         owner, many = self._owner, len(self.columns.names)
         phases, slid, lost = motion.phases, motion.slid, motion.lost
         if self.bodies:
@@ -134,7 +134,7 @@ class ContactRecord:
 
     @cached_property
     def _count(self) -> np.ndarray:
-        """How many contacts each of the names has."""
+        """Number of contacts of each name."""
         return np.bincount(self._owner, minlength=len(self.columns.names))
 
     @cached_property
@@ -143,8 +143,8 @@ class ContactRecord:
 
     def read(self, numbers: np.ndarray, t: float, x: np.ndarray, q: np.ndarray, v: np.ndarray,
              dt: float) -> Motion:
-        """The motion at a moment, after a step of dt [s]. The points of a body are on the ground
-        where they are at height zero, and bore its load in equal parts."""
+        """The motion at time t [s] after a step of dt [s]. Points of a body at height zero are
+        taken to be on the ground, with equal shares of its load."""
         forces, phases, slid, lost = self.columns.split(numbers)
         w, found, impulses = to_world(q, v), phases.astype(int), dt * forces @ self._sums
         if not self.bodies:
@@ -152,12 +152,12 @@ class ContactRecord:
             if flies.any():
                 impulses[np.append(flies, False)[self._bearer]] = 0.0
             return Motion(t, x, w, found, impulses, slid.copy(), lost.copy())
-        # what still comes down has not landed
+        # a contact that still approaches the ground has not landed
         terms, owner = self.terms, self._owner
         rows = terms.read_rows(t, x, w, found[owner] != FLIES)
         speeds = rows[0] @ w + rows[1]
         falls = speeds[terms.normals] < -STILL * max(SLOW * terms.speed, np.abs(speeds).max())
-        touching = np.where(falls, FLIES, terms.touching(rows, w))
+        touching = np.where(falls, FLIES, terms.find_phases(rows, w))
         found = np.where(self._is_wheel[owner], found[owner], touching)
         down = found != FLIES
         share = down / np.bincount(owner, down, len(self.columns.names)).clip(1)[owner]

@@ -1,11 +1,10 @@
-"""Ground forces on the wheels at many states: the one place that works them out for runs, batches,
-events, judgements and pictures."""
+"""Forces of the ground on the wheels at many states, while all wheels roll; used by runs, batches,
+events, validity checks and pictures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import pinocchio as pin
@@ -13,31 +12,32 @@ import pinocchio as pin
 from ...compile.pointwise import Pointwise
 from ...errors import REPR, listed
 from ...mechanics.distribution import Component
+from ...once import cached_property
 from ...vehicle.least_norm import impose_signs, orthonormal
 from ...vehicle.reactions import Reactions, name_forces
 from ...vehicle.vehicle import Vehicle
 
-# margin of the vehicle's frame below which its multipliers lose digits, about the machine's
-# precision over it
+# Below this margin of the vehicle's frame, multipliers are computed in another frame: their
+# relative error is about the machine's precision divided by the margin.
 BLIND = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class ContactForces:
-    """Forces of the ground on the wheels [N] at N states; n components, d dimensions of freedom to
-    share the load.
+    """Forces of the ground on the wheels [N] at N states: n components, with d degrees of freedom
+    in the distribution of the load.
 
     Attributes
     ----------
     components
-        What each entry of the forces is.
+        Wheel and direction of each entry of the forces.
     shortest
-        (N, n), the split of least norm, whatever the signs of the normals.
+        (N, n), the distribution of least norm, whatever the signs of the normal forces.
     kernel
-        (N, n, d), whose columns span the changes of the forces that no motion feels.
+        (N, n, d); its columns span the changes of the forces that do not affect the motion.
     room
-        (N, 2), of `shortest` the least normal, and the least of normal - |tangential| / mu, with
-        the friction that `read_forces` was given.
+        (N, 2) of `shortest`: the least normal force, and the least of normal - |tangential| / mu,
+        with the given friction coefficients.
     """
 
     components: tuple[Component, ...]
@@ -51,7 +51,7 @@ class ContactForces:
 
     @cached_property
     def normal(self) -> np.ndarray:
-        """Which components are normals, (n,)."""
+        """Whether each component is a normal force, (n,)."""
         return np.array([c.direction == "normal" for c in self.components], dtype=bool)
 
     def component(self, wheel: str, direction: str) -> np.ndarray:
@@ -59,18 +59,18 @@ class ContactForces:
         return self.split[0][:, self.components.index((wheel, direction))]
 
     def at(self, k: int, vehicle: Vehicle, t: float, q: np.ndarray) -> Reactions:
-        """Those of state k, by wheel and direction; t and q are the state's."""
+        """The forces at state k, by wheel and direction; t and q belong to that state."""
         forces, supported = self.split
         return name_forces(vehicle, t, q, forces[k], bool(supported[k]), self.basis[k])
 
     def only(self, k: int) -> ContactForces:
-        """State k alone."""
+        """The forces at state k alone."""
         part = slice(k, k + 1)
         return ContactForces(self.components, self.shortest[part], self.kernel[part],
                              self.room[part])
 
     def room_of(self, forces: np.ndarray, grip: np.ndarray) -> np.ndarray:
-        """As `room` (N, 2), of other splits (N, n)."""
+        """`room` (N, 2) of another distribution (N, n)."""
         normal = forces[:, self.normal]
         contacts = [c.contact for c in self.components if c.direction == "normal"]
         squares = np.zeros_like(normal)
@@ -81,7 +81,7 @@ class ContactForces:
                                 for part in (normal, normal - grip * np.sqrt(squares))])
 
     def with_known(self, rows: np.ndarray, forces: np.ndarray) -> ContactForces:
-        """With other forces (k, n) at some states, which are determined."""
+        """The same with other, determined forces (k, n) at some states."""
         shortest, kernel, room = self.shortest.copy(), self.kernel.copy(), self.room.copy()
         shortest[rows], kernel[rows] = forces, 0.0
         room[rows, 0] = forces[:, self.normal].min(axis=1, initial=np.inf)
@@ -89,13 +89,13 @@ class ContactForces:
 
     @cached_property
     def basis(self) -> np.ndarray:
-        """The kernel with orthonormal columns, (N, n, d); zero where it has fewer."""
+        """The kernel with orthonormal columns, (N, n, d); superfluous columns are zero."""
         return orthonormal(self.kernel)
 
     @cached_property
     def split(self) -> tuple[np.ndarray, np.ndarray]:
-        """The shortest split with normals >= 0 (N, n), and whether there is one (N,); where not,
-        `shortest`."""
+        """The distribution of least norm with normal forces >= 0 (N, n), or `shortest` where there
+        is none; and whether there is one (N,)."""
         pulled = self.room[:, 0] < 0
         forces, supported = self.shortest.copy(), np.ones(len(pulled), dtype=bool)
         if pulled.any():
@@ -105,8 +105,8 @@ class ContactForces:
 
 
 class ForceReader:
-    """Evaluates the contact forces of one vehicle, in compiled code once there has been enough to
-    do. Not to be shared by threads: `read_forces` keeps one for each."""
+    """Evaluates the contact forces of one vehicle, in compiled code once that pays (`Pointwise`).
+    Threads must not share one: `force_reader` keeps one per thread."""
 
     def __init__(self, vehicle: Vehicle):
         self.vehicle = vehicle
@@ -121,9 +121,9 @@ class ForceReader:
 
     def read(self, t: np.ndarray, q: np.ndarray, v: np.ndarray, u: np.ndarray,
              theta: np.ndarray | None = None, grip: np.ndarray | None = None) -> ContactForces:
-        """At the states t (N,), q (N, nq), v (N, nv), u (N, nu). `theta`: (N, ntheta) or (ntheta,);
-        the vehicle's own if None. `grip`: 1 / mu of each contact, zero where it cannot slip;
-        zero if None."""
+        """The forces at the states t (N,), q (N, nq), v (N, nv), u (N, nu). `theta`: (N, ntheta) or
+        (ntheta,); that of the vehicle if None. `grip`: 1 / mu of each contact, zero if it cannot
+        slip; all zero if None."""
         theta = self._theta if theta is None else theta
         grip = self._no_grip if grip is None else grip
         states = np.asarray(t)[:, None], q, v, u
@@ -136,7 +136,7 @@ class ForceReader:
 
     def room(self, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray,
              grip: np.ndarray) -> tuple[float, float]:
-        """`ContactForces.room` at one state, the quickest way: a microsecond or two."""
+        """`ContactForces.room` at one state, in a microsecond or two."""
         _, _, room, margin = self.function.one(t, q, v, u, self._theta, grip)
         if not abs(margin.item()) >= BLIND:
             (room,) = self.read(np.array([t]), q[None], v[None], u[None], grip=grip).room
@@ -144,7 +144,7 @@ class ForceReader:
 
     def look(self, t: float, q: np.ndarray, v: np.ndarray,
              u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of one state, the shortest split (n,) and its kernel (n, d)."""
+        """The distribution of least norm (n,) and the kernel (n, d) at one state."""
         forces, kernel, _, margin = self.function.one(t, q, v, u, self._theta, self._no_grip)
         if abs(margin.item()) >= BLIND:
             return forces.ravel(), kernel.reshape(len(self.components), self.freedom)
@@ -153,9 +153,10 @@ class ForceReader:
 
     def _see(self, states: np.ndarray, arguments: Sequence[np.ndarray], theta: np.ndarray,
              grip: np.ndarray, outputs: Sequence[np.ndarray]) -> np.ndarray:
-        """Works out the states at which this frame is blind, by those that runs have chosen, or one
-        chosen at the first state that none sees: forces and room in place; returns the kernels,
-        wider perhaps. Raises `ModelError` where the constraints lose rank."""
+        """Computes the forces at states near a singularity of this frame in other frames: those
+        that runs have chosen, or one chosen at the first remaining state. Overwrites forces and
+        room; returns the kernels, which may have more columns. Raises `ModelError` where the
+        constraints lose rank."""
         forces, kernel, room = outputs
         known = list(self.vehicle.rechosen.values())
         while len(states):
@@ -180,7 +181,7 @@ class ForceReader:
 
 def world_forces(vehicle: Vehicle, t: np.ndarray, q: np.ndarray,
                  found: ContactForces) -> np.ndarray:
-    """Force of the ground on each contact in W, of `ContactForces.split` (N, contacts, 3) [N]."""
+    """Force of the ground on each contact in W, (N, contacts, 3) [N], for `ContactForces.split`."""
     _, directions, _ = Pointwise(vehicle.functions.contacts)(t[:, None], q, vehicle.theta)
     forces, _ = found.split
     directions = directions.reshape(len(t), 3, -1)
@@ -198,7 +199,7 @@ def world_forces(vehicle: Vehicle, t: np.ndarray, q: np.ndarray,
 
 
 def world_points(vehicle: Vehicle, t: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """p_WK of each contact at the states t (N,), q (N, nq), (N, contacts, 3) [m]."""
+    """Contact points p_WK (N, contacts, 3) [m] at the states t (N,), q (N, nq)."""
     points, _, _ = Pointwise(vehicle.functions.contacts)(t[:, None], q, vehicle.theta)
     found = points.reshape(len(t), 3, -1).swapaxes(1, 2).copy()
     for k, poses in enumerate(_poses_of_bodies(vehicle, q)):
@@ -208,7 +209,7 @@ def world_points(vehicle: Vehicle, t: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 def _poses_of_bodies(vehicle: Vehicle, q: np.ndarray) -> Iterator[list[pin.SE3]]:
-    """At each state, the poses of the bodies that carry the contacts, in their order."""
+    """For each state, the poses of the bodies that carry the contacts."""
     bodies, data = [c.mount.body for c in vehicle.contacts], vehicle.data
     for state in q:
         pin.forwardKinematics(vehicle.model, data, state)
@@ -216,7 +217,7 @@ def _poses_of_bodies(vehicle: Vehicle, q: np.ndarray) -> Iterator[list[pin.SE3]]
 
 
 def force_reader(vehicle: Vehicle) -> ForceReader:
-    """The vehicle's, of the thread that asks: a viewer draws while a run is judged."""
+    """The reader of the vehicle for the calling thread, since a viewer may draw during a run."""
     workspace = vehicle.workspace
     if not hasattr(workspace, "force_reader"):
         workspace.force_reader = ForceReader(vehicle)
@@ -225,6 +226,6 @@ def force_reader(vehicle: Vehicle) -> ForceReader:
 
 def reactions_at(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray,
                  u: np.ndarray) -> Reactions:
-    """Those of one state."""
+    """The forces at one state."""
     rows = (np.array([part], dtype=float) for part in (t, q, v, u))
     return force_reader(vehicle).read(*rows).at(0, vehicle, t, q)

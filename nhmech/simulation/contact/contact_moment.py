@@ -1,4 +1,4 @@
-"""What the wheels of a vehicle do at one moment, as controllers and pictures see it."""
+"""The phases and forces of all contacts at one moment, as controllers and pictures see them."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from .motion import Phase
 
 @dataclass(frozen=True)
 class ContactMoment:
-    """What the contacts do at one moment of a run with Coulomb friction.
+    """The contacts at one moment of a run with Coulomb friction.
 
     Attributes
     ----------
     phases
-        Wheel -> `Phase.ROLLING`, `SLIDING` or `AIRBORNE`; of bodies that can meet the ground, by
-        the name of the link, `LYING`, `SLIDING` or `AIRBORNE`.
+        Wheel -> `Phase.ROLLING`, `SLIDING` or `AIRBORNE`; link of a body that can touch the ground
+        -> `LYING`, `SLIDING` or `AIRBORNE`.
     reactions
-        Forces of friction and support on the wheels, means over the step that ended; None where
-        all of them roll ideally, whose forces `vehicle.reactions.reactions` has.
+        Forces of the ground on the wheels, averaged over the last step; None while all wheels roll
+        (`vehicle.reactions.reactions` then computes them).
     mu
-        Friction coefficients of those that may slide, bodies too.
+        Friction coefficients of the wheels and bodies that may slide.
     """
 
     phases: dict[str, Phase]

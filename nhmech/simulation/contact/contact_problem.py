@@ -1,33 +1,33 @@
-"""Signorini's condition and Coulomb friction at several contacts at once."""
+"""The contact solver: Signorini's condition and Coulomb friction at several contacts at once."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from threading import local
 
 import casadi as ca
 import numpy as np
 
+from ...once import cached_property
 from ...symbolic.buffered import Buffered
 
-ROUNDS = 60            # of Newton's method, which needs three to six near the solution
-SWEEPS = 200           # of the slower method that brings Newton's near it
-HALVES = 12            # of a step of Newton's method at most
-# where Newton's method fails the ground is made to give way, as much as an impulse moves a contact
-# at first, and stiffened by one of these factors until it is next to rigid
+ROUNDS = 60            # iterations of Newton's method at most; three to six near the solution
+SWEEPS = 200           # sweeps of Gauss-Seidel at most, before another try of Newton's method
+HALVES = 12            # halvings of one step of Newton's method at most
+# Where Newton's method fails, the ground gets a compliance, at first as large as W itself, which is
+# divided by one of these factors again and again until the ground is nearly rigid.
 STIFFEN, SOFTEST = (10.0, 3.0, 1.5), 1e-10
-# of the residual against the velocities that the impulses make: what Newton's method aims at, and
-# what is good enough where rounding ends it
+# residual relative to the velocities: the aim of Newton's method, and what is accepted where
+# rounding stops it
 SOLVED, GOOD = 1e-13, 1e-10
 
 
 @dataclass(frozen=True)
 class Cone:
-    """One contact among the unknowns: the entry of its normal impulse, those along the ground right
-    after it (two, one or none), and its friction coefficient."""
+    """One contact among the unknowns: the index of its normal impulse, those of the impulses along
+    the ground, which follow it (two, one or none), and its friction coefficient."""
 
     normal: int
     along: tuple[int, ...]
@@ -41,24 +41,24 @@ class ContactProblem:
         P_n >= 0,  u_n >= 0,  P_n u_n = 0                        (Signorini)
         |P_t| <= mu P_n,  and P_t = -mu P_n u_t/|u_t| where u_t is not zero       (Coulomb)
 
-    It is the complementarity of P in Coulomb's cone and u + (mu |u_t|, 0) in its dual (de Saxce and
-    Feng, Mathematical and Computer Modelling 28, 1998, 225-245), written as the zero of a function
-    (Alart and Curnier, Computer Methods in Applied Mechanics and Engineering 92, 1991, 353-375)::
+    This is the complementarity of P in Coulomb's cone and u + (mu |u_t|, 0) in its dual (de Saxce
+    and Feng, Mathematical and Computer Modelling 28, 1998, 225-245), written as the zero of a
+    function (Alart and Curnier, Computer Methods in Applied Mechanics and Engineering 92, 1991,
+    353-375)::
 
-        P_n = max(z, 0),  P_t = projection of P_t - rho u_t to the disc of radius mu max(z, 0)
+        P_n = max(z, 0),  P_t = projection of P_t - rho u_t onto the disc of radius mu max(z, 0)
 
-    with z = P_n - rho u_n. Newton's method finds it; where that fails, along a path from softer
-    ground, which is less redundant.
+    with z = P_n - rho u_n. It is solved by Newton's method; where that fails, by continuation from
+    compliant ground, where the contacts are less redundant.
     """
 
-    W: np.ndarray  # (n, n), by which impulses change velocities; not singular
-    g: np.ndarray  # (n,), the velocities without impulses
+    W: np.ndarray  # (n, n), change of velocities by unit impulses [1/kg]; not singular
+    g: np.ndarray  # (n,), velocities without impulses [m/s]
     cones: Sequence[Cone]
 
     @cached_property
     def _rho(self) -> np.ndarray:
-        """Impulse per velocity of each entry, one number for those along the ground at a
-        contact."""
+        """rho (n,) [kg]; the entries along the ground at one contact are equal."""
         rho = 1 / np.diag(self.W)
         for cone in self.cones:
             if cone.along:
@@ -72,8 +72,8 @@ class ContactProblem:
 
     @np.errstate(over="ignore", invalid="ignore")        # of a path that leads nowhere
     def solve(self, P: np.ndarray, floor: float = 0.0) -> tuple[np.ndarray, float]:
-        """P (n,) from a first guess, and its residual against the velocities at hand, or a `floor`
-        of these [m/s]: 1e-12 and less where there is a solution."""
+        """P (n,) from a first guess, and its residual relative to the largest of |g| and `floor`
+        [m/s]. The residual is below 1e-12 if there is a solution."""
         scale = float(np.abs(self.g).max(initial=floor)) or 1.0
         best, least = self.newton(P, scale)
         for factor in STIFFEN:
@@ -84,11 +84,11 @@ class ContactProblem:
                 best, least = found, error
         best = best.copy()
         normals = [cone.normal for cone in self.cones]
-        best[normals] = np.maximum(best[normals], 0.0)      # rounding of contacts that open
+        best[normals] = np.maximum(best[normals], 0.0)      # rounding errors of open contacts
         return best, least
 
     def _harden(self, P: np.ndarray, factor: float, scale: float) -> np.ndarray:
-        """P of grounds that give way less and less, each from the one before it."""
+        """P by continuation over grounds of decreasing compliance."""
         softness = 1.0
         while softness > SOFTEST:
             W = self.W + softness * self.W.diagonal().max() * np.eye(len(P))
@@ -100,7 +100,8 @@ class ContactProblem:
         return P
 
     def newton(self, P: np.ndarray, scale: float) -> tuple[np.ndarray, float]:
-        """Semismooth Newton with a line search on the residual."""
+        """Semismooth Newton's method with a line search on the residual; P and the residual
+        relative to `scale` [m/s]."""
         value, slope = self._residual(P)
         size = self._size(value)
         for _ in range(ROUNDS):
@@ -120,12 +121,12 @@ class ContactProblem:
             else:
                 break
             if not new < size:
-                break                       # rounding
+                break                       # stopped by rounding
             P, value, slope, size = trial, found, steep, new
         return P, size / scale
 
     def _size(self, value: np.ndarray) -> float:
-        """A residual as a velocity."""
+        """Norm of a residual, as a velocity [m/s]."""
         speeds = value / self._rho
         return math.sqrt(speeds @ speeds)
 
@@ -146,7 +147,7 @@ class ContactProblem:
         return P
 
     def _residual(self, P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The function whose zero is sought, in impulses, and its derivative (n, n)."""
+        """P - projection(P - rho u) (n,) and its derivative (n, n)."""
         moves = self._moves
         moved = moves @ P - self._rho * self.g
         value, slope = P.copy(), np.eye(len(P))
@@ -163,20 +164,20 @@ class ContactProblem:
 
 
 def projection_to_cone() -> ca.Function:
-    """(y (3,), mu) -> p (3,), dp/dy (3, 3): the normal part of y where it presses, and what is
-    along the ground put back to the disc of radius mu times that; mu may be infinite."""
+    """(y (3,), mu) -> p (3,), dp/dy (3, 3): p_n = max(y_n, 0), and p_t the projection of y_t onto
+    the disc of radius mu p_n. mu may be infinite."""
     y, mu = ca.SX.sym("y", 3), ca.SX.sym("mu")
     square = ca.sumsqr(y[1:])
     slides = square > (mu * y[0]) ** 2
     length = ca.sqrt(ca.if_else(slides, square, 1.0))
-    radius = ca.if_else(slides, mu, 0.0) * y[0]      # an infinite mu is in no derivative
+    radius = ca.if_else(slides, mu, 0.0) * y[0]      # keeps an infinite mu out of the derivative
     along = ca.if_else(slides, radius / length, 1.0) * y[1:]
     p = ca.if_else(y[0] > 0, ca.vertcat(y[0], along), ca.SX.zeros(3, 1))
     return ca.Function("project_to_cone", [y, mu],
                        [ca.densify(p), ca.densify(ca.jacobian(p, y))], {"cse": True})
 
 
-_MEMORY = local()       # of each thread its own
+_MEMORY = local()       # one function per thread
 
 
 def _projection() -> Buffered:

@@ -1,4 +1,4 @@
-"""Where the contacts of a vehicle stand among its rows, and their friction."""
+"""Indices of the contacts among the rows of a vehicle, and their friction coefficients."""
 
 from __future__ import annotations
 
@@ -15,27 +15,29 @@ from ...vehicle.vehicle import Vehicle
 
 @dataclass(frozen=True)
 class ContactRows:
-    """Where one contact stands among the rows of a vehicle."""
+    """Indices of one contact among the rows and heights of a vehicle, and its friction."""
 
-    name: str  # the contact's
+    name: str  # of the contact
     normal: int  # row of its normal speed
-    # rows of its speeds along the ground, as many as the wheel holds: two, one, or none
+    # rows of its speeds along the ground in the directions without slip: two, one, or none
     along: tuple[int, ...]
-    height: int  # which of phi is its height
+    height: int  # index of its height in phi
     mu: float  # friction coefficient
 
     @property
     def rows(self) -> tuple[int, ...]:
-        """All of them, the normal first."""
+        """All rows, the normal first."""
         return self.normal, *self.along
 
 
 def read_coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None,
                       sliding: Collection[str], bodies: Sequence[str]) -> dict[str, float]:
-    """Wheel -> coefficient: infinite of those that are not `sliding`, which roll while they are on
-    the ground; 0 of those that hold nothing along it; and link -> coefficient of `bodies`, where
-    `mu` does not say it the mean of the wheels that slide. Raises `InputError` for a wheel without
-    one."""
+    """Friction coefficients by name of wheel or body.
+
+    A wheel not in `sliding` has an infinite one: it rolls while it is on the ground. A wheel
+    without rows along the ground has 0. A body that `mu` does not name has the mean of the wheels
+    that may slide. Raises `InputError` for a wheel without a coefficient.
+    """
     given, own = read_friction(vehicle, mu, bodies), own_friction(vehicle)
     held = {c.name for c in vehicle.contacts if len(c.held) > 1}
     found = {name: 0.0 if name not in held else np.inf if name not in sliding else
@@ -53,15 +55,15 @@ def read_coefficients(vehicle: Vehicle, mu: float | Mapping[str, float] | None,
     infinite = [name for name, value in found.items()
                 if value == np.inf and (name in sliding or name in bodies)]
     if infinite:
-        raise InputError(f"mu of {listed(infinite)} is inf: what cannot slip has no place "
-                         "in contact=\"coulomb\"; give the others law=\"coulomb\" and leave "
-                         "contact= out")
+        raise InputError(f"mu of {listed(infinite)} is inf, but contact=\"coulomb\" lets every "
+                         "wheel slip; give the others law=\"coulomb\" and leave contact= out")
     return {name: float(value or 0.0) for name, value in found.items()}
 
 
 def sliding_wheels(description: Description | None, contact: str | None) -> frozenset[str]:
-    """Names of those that slide where friction does not suffice: with "coulomb" all but tyres, with
-    "ideal" none, with None those with that law, or all of a vehicle that scrubs by friction."""
+    """Names of the wheels that slide when friction does not suffice. With contact="coulomb" these
+    are all without tyres, with "ideal" none; with None those with law="coulomb", or all if the
+    vehicle was loaded with skid="coulomb"."""
     if description is None or contact == "ideal":
         return frozenset()
     every = contact == "coulomb" or isinstance(description.skid, Scrubbing)

@@ -1,4 +1,4 @@
-"""What each wheel did along a run: rolled, slid, or was in the air."""
+"""The intervals of a run in which no contact changed its phase."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .motion import Phase
 
 @dataclass(frozen=True)
 class ContactSpan:
-    """An interval of a run in which no wheel changed what it did.
+    """An interval of a run in which no contact changed its phase.
 
     Attributes
     ----------
     start, end
         [s].
     wheels
-        Wheel -> `Phase.ROLLING`, `SLIDING` or `AIRBORNE`; where bodies can meet the ground, these
-        too -> `LYING`, `SLIDING` or `AIRBORNE`.
+        Wheel -> `Phase.ROLLING`, `SLIDING` or `AIRBORNE`; body that can touch the ground ->
+        `LYING`, `SLIDING` or `AIRBORNE`.
     bodies
-        Which of them are bodies.
+        The names that are bodies.
 
     Examples
     --------
@@ -38,11 +38,11 @@ class ContactSpan:
     bodies: tuple[str, ...] = ()
 
     def names(self, phase: Phase) -> tuple[str, ...]:
-        """The wheels and bodies that did this."""
+        """The wheels and bodies in this phase."""
         return tuple(name for name, one in self.wheels.items() if one is phase)
 
     def __str__(self) -> str:
-        # that a body is not on the ground goes without saying
+        # bodies that do not touch the ground are not mentioned
         told = {phase: [name for name in self.names(phase)
                         if phase is not Phase.AIRBORNE or name not in self.bodies]
                 for phase in Phase}
@@ -64,16 +64,13 @@ def contact_spans(t: np.ndarray, phases: np.ndarray, wheels: Sequence[str],
     t
         (N,) [s].
     phases
-        (N, k): of row k, what the wheels and bodies did in the step that ended there.
+        (N, k): in row n, the phases of the k contacts in the step that ended there.
     """
-    found, begin = [], 0
-    # what a row says holds for the time before it
-    for k in range(1, len(t)):
+    names, found, begin = (*wheels, *bodies), [], 0
+    # row 0 is the initial state, and describes no step
+    for k in range(min(1, len(t) - 1), len(t)):
         if k + 1 == len(t) or (phases[k + 1] != phases[k]).any():
-            now = dict(zip((*wheels, *bodies), (Phase(int(one)) for one in phases[k])))
+            now = dict(zip(names, map(Phase, phases[k].astype(int))))
             found.append(ContactSpan(float(t[begin]), float(t[k]), now, tuple(bodies)))
             begin = k
-    if len(t) == 1:
-        now = dict(zip((*wheels, *bodies), (Phase(int(one)) for one in phases[0])))
-        found.append(ContactSpan(float(t[0]), float(t[0]), now, tuple(bodies)))
     return tuple(found)

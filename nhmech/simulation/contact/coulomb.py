@@ -1,10 +1,9 @@
-"""Coulomb friction beside ideal rolling: when a run leaves the equations of rolling, and when it
-comes back to them."""
+"""Coulomb friction: begins and ends the phases of a run in which wheels slide or fly, and takes
+their steps."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from math import isnan
 
 import casadi as ca
@@ -12,55 +11,56 @@ import numpy as np
 
 from ...checks import is_finite, read_mapping, read_word
 from ...errors import InputError, Remedy, SimulationError
+from ...once import cached_property, once
 from ...symbolic.buffered import Buffered
 from ...vehicle.bodies import BodyContacts
 from ...vehicle.vehicle import Vehicle
 from ..diagnosis import explain_fall
 from ..moment import EXTRA, Moment
-from ..once import once
 from ..simulated import Simulated
 from ..state import State
+from .accelerations import accelerate
 from .contact_columns import ContactRecord
 from .contact_forces import force_reader
+from .contact_inverse_dynamics import ContactInverseDynamics
 from .contact_moment import ContactMoment
-from .contact_rates import accelerate
 from .contact_rows import sliding_wheels
-from .contact_servo import ContactServo
-from .grip import RollingBound
 from .motion import STILL, TOUCHING, Motion
 from .nonsmooth import NonsmoothStep
 from .nonsmooth_terms import NonsmoothTerms
+from .rolling_bound import RollingBound
 from .world_axes import to_body, to_world
 
-CONTACTS = ("ideal", "coulomb")       # values of `contact`, beside None
+CONTACTS = ("ideal", "coulomb")       # values of `contact` other than None
 SLIP, ROLL = "rolling ends", "rolling begins"      # names of events
-PATIENCE = 3         # steps without slip after which a run goes back to the equations of rolling
-GRIP = 0.98          # and the part of the friction that must be enough there
-RESTS = 1e-9         # of the vehicle's speed: that of contact points, below which it may
+# A run returns to the equations of rolling after PATIENCE steps without slip, if the part GRIP of
+# the friction suffices for rolling, and if the speeds of the contact points are below RESTS times
+# the speed of the vehicle.
+PATIENCE, GRIP, RESTS = 3, 0.98, 1e-9
 
 
 class CoulombContact:
-    """Takes the steps in which wheels slide, fly or land, and says when they begin and end.
+    """Takes the steps in which wheels slide, fly or land, and decides when these phases begin and
+    end.
 
     Parameters
     ----------
     contact
-        "coulomb" where all wheels may slide that have no tyres, None where those that have this
-        law.
+        "coulomb" if all wheels without tyres may slide, None if those with this law may.
     mu
-        Friction coefficient, of all wheels or by name; if None, those of the vehicle.
+        Friction coefficient of all wheels, or by name; None takes those of the vehicle.
     bodies
-        The points of bodies that can meet the ground; only wheels do if None.
+        The points of bodies that can touch the ground; None if only wheels can.
     restitution
-        e of Newton's law, of all wheels or by name.
+        Coefficient e of Newton's law for all wheels, or by name.
     stiffness
-        Wheel -> vertical stiffness [N/m], instead of what the vehicle's wheels say; only their
-        ratios count, and wheels of which nothing is known are as stiff as the mean of the others.
+        Wheel -> vertical stiffness [N/m], in place of the vehicle's values. Only ratios matter;
+        wheels of unknown stiffness have the mean of the others.
 
     Attributes
     ----------
     grip
-        1 / mu of each wheel, zero where it holds nothing along the ground.
+        1 / mu of each wheel; zero for a wheel without rows along the ground.
     """
 
     def __init__(self, simulated: Simulated, mu: float | Mapping[str, float] | None,
@@ -77,7 +77,7 @@ class CoulombContact:
         names = [c.name for c in self.terms.contacts]
         self.nonsmooth = NonsmoothStep(self.terms, _read_restitution(restitution, names),
                                        _read_stiffness(stiffness, self.vehicle, names))
-        # count of the latest step after which all wheels rolled, and of such steps in a row
+        # number of the latest step after which all wheels rolled, and how many such steps in a row
         self._still = 0, 0
         self.grip = np.array([1 / c.mu if c.mu else 0.0
                               for c in self.terms.contacts[:len(self.vehicle.contacts)]])
@@ -86,17 +86,17 @@ class CoulombContact:
         return f"<CoulombContact of {self.vehicle.name!r}>"
 
     @cached_property
-    def _servo(self) -> ContactServo:
-        return ContactServo(self.terms, self.nonsmooth.glide.share)
+    def _inverse_dynamics(self) -> ContactInverseDynamics:
+        return ContactInverseDynamics(self.terms, self.nonsmooth.implicit.share)
 
     @cached_property
     def mu(self) -> dict[str, float]:
-        """Friction coefficients of what may slide, by name."""
+        """Friction coefficients of the wheels and bodies that may slide, by name."""
         return {c.name: c.mu for c in self.terms.contacts if 0 < c.mu < np.inf}
 
     @cached_property
     def settings(self) -> dict[str, object]:
-        """For run files (JSON values)."""
+        """The settings for a run file (JSON values)."""
         names = [c.name for c in self.terms.contacts]
         return {"mu": self.mu,
                 "restitution": dict(zip(names, self.nonsmooth.restitution.tolist())),
@@ -105,9 +105,9 @@ class CoulombContact:
 
     # -- when --------------------------------------------------------------------------------------
     def room(self, state: State, part: float = 1.0) -> float:
-        """The least of the normal forces, of normal - |tangential| / (mu part), in the shortest
-        split of the load [N], and of the heights of bodies [m]: while it is positive, rolling
-        holds."""
+        """The margin of rolling, which is positive while rolling holds: the least of the normal
+        forces and of normal - |tangential| / (part * mu), with the load distributed by least norm
+        [N], and of the heights of bodies [m]."""
         room = min(force_reader(self.vehicle).room(state.t, state.q, state.v, state.u,
                                                    self.grip / part))
         if self._clearance is None:
@@ -120,14 +120,15 @@ class CoulombContact:
 
     @property
     def watch(self) -> RollingBound:
-        """What tells in compiled code where rolling ends."""
+        """The bound at which rolling ends, for compiled code."""
         lowest = None if self._clearance is None else self._clearance.function
         return RollingBound(self.vehicle, self.grip, lowest, (SLIP,),
                             lambda state: np.inf if self.slides(state) else self.room(state),
                             self.terms.bodies.notices)
 
     def may_roll(self, moment: Moment) -> bool:
-        """Whether the wheels have rolled for some steps, and would go on with friction to spare."""
+        """Whether the equations of rolling hold again: the wheels have rolled for `PATIENCE` steps,
+        and friction suffices with a margin."""
         _, phases, _, _ = self.columns.split(moment.contact)
         if (phases != self._record.resting).any():
             return False
@@ -140,8 +141,8 @@ class CoulombContact:
                     and self.room(moment.state, GRIP) > 0)
 
     def begin(self, moment: Moment) -> None:
-        """The wheels stand or roll on the ground, and need not go on with it. Contacts with speed
-        against it meet it."""
+        """Begins a phase in which wheels may slide or fly, from wheels that stand or roll on the
+        ground. Contacts that approach the ground undergo an impact."""
         self._still = 0, 0
         self._check_slip(moment)
         motion = self.nonsmooth.start(moment.t, moment.x[:self.terms.nconf],
@@ -153,7 +154,7 @@ class CoulombContact:
         moment.contact[...] = before + self._record.write(motion, forces)
 
     def _check_slip(self, moment: Moment) -> None:
-        """Raises `InputError` where wheels slip that cannot."""
+        """Raises `InputError` if a wheel slips whose law is "rolling"."""
         rates, phi = self.vehicle.constraint_error(moment.t, moment.q, moment.v)
         size = STILL * max(self.terms.speed, self.terms.fastest(moment.v))
         slips = {c.name: slip for c in self.terms.contacts if c.mu == np.inf
@@ -165,19 +166,19 @@ class CoulombContact:
                              "give speeds at which it rolls, or law='coulomb'")
 
     def end(self, moment: Moment) -> None:
-        """From here on the wheels roll ideally."""
+        """Ends the phase: from here on all wheels roll."""
         forces, phases, _, _ = self.columns.split(moment.contact)
         forces[...] = np.nan
         phases[...] = self._record.resting
 
     # -- steps -------------------------------------------------------------------------------------
     def advance(self, moment: Moment, dt: float) -> tuple[np.ndarray, ...]:
-        """x (nconf,), q, v and the contact's numbers after a step of dt [s]. Raises
-        `SimulationError` where there is none."""
+        """x (nconf,), q, v and the numbers of the contacts after a step of dt [s]. Raises
+        `SimulationError` if the step has no solution."""
         try:
             motion = self._motion(moment.t, moment.x, moment.q, moment.v, moment.contact, dt)
             motion = self.nonsmooth.advance(motion, moment.u, dt)
-            good = np.isfinite(motion.x).all() and np.isfinite(motion.w).all()
+            good = bool(np.isfinite(motion.x).all() and np.isfinite(motion.w).all())
         except np.linalg.LinAlgError:
             good = False
         if not good:
@@ -190,28 +191,28 @@ class CoulombContact:
 
     def efforts(self, moment: Moment, u: np.ndarray, rows: Sequence[int], columns: Sequence[int],
                 wanted: Sequence[float], h: float) -> np.ndarray | None:
-        """As `ContactServo.efforts`; None where all wheels roll and can do so, which is for the
-        equations of rolling."""
+        """As `ContactInverseDynamics.efforts`; None where all wheels roll and can go on rolling:
+        the equations of rolling give the efforts then."""
         rolls = not is_sliding(moment)
         numbers = np.zeros_like(moment.contact) if rolls else moment.contact
         motion = self._motion(moment.t, moment.x, moment.q, moment.v, numbers)
-        found, goes_on = self._servo.efforts(motion, u, rows, columns, wanted, h)
+        found, goes_on = self._inverse_dynamics.efforts(motion, u, rows, columns, wanted, h)
         return None if rolls and goes_on else found
 
     def numbers(self, state: State) -> np.ndarray:
-        """What the contacts did at a state of a run of this simulator."""
+        """The recorded numbers of the contacts (`ContactColumns`) at a state of a run."""
         return state.values[-EXTRA - len(self.columns):-EXTRA]
 
     def contacts(self, state: State) -> ContactMoment:
-        """The same in words."""
+        """The phases and forces of the contacts at a state of a run."""
         return self.columns.moment(self.numbers(state), self.vehicle, state.t, state.q, self.mu)
 
     def slides(self, state: State) -> bool:
-        """Whether wheels slide at a state of a run of this simulator, or fly."""
+        """Whether wheels slide or fly at a state of a run."""
         return not isnan(self.numbers(state).item(0))
 
     def acceleration(self, state: State, numbers: np.ndarray) -> np.ndarray:
-        """dv/dt (nv,) at a state in which wheels slide, with what its contacts do."""
+        """dv/dt (nv,) at a state in which wheels slide; `numbers`: those of its contacts."""
         x = state.values[state.layout.nq + state.layout.nv:]
         motion = self._motion(state.t, x, state.q, state.v, numbers)
         return accelerate(self.terms, motion, state.u)[0]
@@ -235,7 +236,7 @@ def clearance(vehicle: Vehicle) -> ca.Function:
 
 
 def is_sliding(moment: Moment) -> bool:
-    """Whether full velocities are stepped: the contact forces of ideal rolling are not recorded."""
+    """Whether wheels may slide or fly: contact forces are recorded only then."""
     return bool(moment.contact.size) and not isnan(moment.contact.item(0))
 
 
@@ -251,8 +252,8 @@ def _read_restitution(value: float | Mapping[str, float], wheels: Sequence[str])
 
 def _read_stiffness(value: Mapping[str, float] | None, vehicle: Vehicle,
                     contacts: Sequence[str]) -> np.ndarray | None:
-    """Of each contact: of a wheel as it is given, else as `Wheel.stiffness` has it, else as `<kp>`
-    of the file; of others the mean. None where nothing tells any."""
+    """Stiffness of each contact [N/m]: the given one, else `Wheel.stiffness`, else `<kp>` of the
+    file, else the mean of the others. None if none is known."""
     described, wheels = vehicle.description, vehicle.contact_names
     own = {wheel.name: wheel.stiffness for wheel in described.wheels if wheel.stiffness}
     given = dict(read_mapping("stiffness", {} if value is None else value, "wheel -> [N/m]"))
@@ -270,7 +271,7 @@ def _read_stiffness(value: Mapping[str, float] | None, vehicle: Vehicle,
 def choose_contact(simulated: Simulated, contact: str | None, mu: object, restitution: object,
                    stiffness: object, *, kinematic: bool,
                    bodies: bool = False) -> CoulombContact | None:
-    """What takes steps with friction, of wheels and, if asked for, of bodies; None where wheels
+    """A `CoulombContact` for the wheels and, if `bodies` is set, for bodies; None if all wheels
     only roll. Raises `InputError` for arguments that contradict each other."""
     described = None if simulated.vehicle is None else simulated.vehicle.description
     if contact != "coulomb" and not sliding_wheels(described, contact):

@@ -1,39 +1,40 @@
-"""What a step does to the energy of a vehicle, and what lets it do no more than its forces."""
+"""The energy balance of a step with sliding wheels, and the correction that closes it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
-from ...compile.buffered import Buffered, in_c
+from ...compile.compiled_function import compile_function
+from ...once import cached_property
+from ...symbolic.buffered import Buffered
 from ...vehicle.tyres import tyre_of
 from .impulses import Impulses, Rows
 from .motion import Motion
 from .nonsmooth_terms import NonsmoothTerms
 from .world_axes import base_axes
 
-# of the energies at hand: a change that is rounding
+# relative to the energies: a smaller change is rounding
 UNSEEN = 1e-14
-# how much a step is sped up or slowed for its energy at most: of steps in which the vehicle turns
-# by less than a radian it is a hundredth
+# largest relative correction of the velocities in a step; it is about 0.01 where the vehicle turns
+# by less than a radian in the step
 NUDGE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
 class EnergyTerms:
-    """Keeps the account of a step: the energy changes by the work of forces and friction.
+    """Corrects a step so that its energy changes by the work of forces and friction.
 
-    The midpoint rule does so to order two only where mass or rows change along the step. A force
-    along the momentum at its middle, c M w with w the mean velocity, makes up for that: a discrete
-    gradient (Gonzalez, Journal of Nonlinear Science 6, 1996, 449-467), of the order of the step's
-    own error. With the changes over the step, and speeds u of contacts at both its ends::
+    Where mass or rows change along the step, the midpoint rule satisfies this balance only to order
+    two. A force along the momentum at the middle, c M w with w the mean velocity, corrects it: a
+    discrete gradient (Gonzalez, Journal of Nonlinear Science 6, 1996, 449-467) that is no larger
+    than the error of the step. With the speeds u0, u1 of the contacts at both ends of the step::
 
-        c w M w dt = dt tau w + sum min(P (u0 + u1)/2, 0) - change of E  without it
+        c w M w dt = dt tau w + sum min(P (u0 + u1)/2, 0) - (change of E without c)
 
-    Ground that moves does the work -P b too, with the b of its rows.
+    Moving ground also does the work -P b, with b of its rows.
     """
 
     terms: NonsmoothTerms
@@ -43,7 +44,7 @@ class EnergyTerms:
 
     @cached_property
     def function(self) -> ca.Function:
-        """(t, x, w, theta) -> kinetic plus potential energy [J]."""
+        """(t, x, w, theta) -> kinetic and potential energy E [J]."""
         system = self.terms.vehicle.constrained.system
         w = ca.SX.sym("w", self.terms.nv)
         energy = ca.substitute(system.energy, system.v, base_axes(system.q, self.terms.nv) @ w)
@@ -52,34 +53,34 @@ class EnergyTerms:
 
     @cached_property
     def pulls(self) -> np.ndarray:
-        """Which contacts have tyres, (n,): the directions of their loads are not their rows."""
+        """Whether each contact has a tyre, (n,), whose force is not along its row."""
         wheels = self.terms.vehicle.contacts
         found = np.zeros(len(self.terms.contacts), dtype=bool)
         found[:len(wheels)] = [tyre_of(c) is not None for c in wheels]
         return found
 
     def at(self, t: float, x: np.ndarray, w: np.ndarray) -> float:
-        """E [J]."""
+        """Energy [J]."""
         return float(self._energy(t, x, w, self.terms.vehicle.theta)[0].item())
 
     @cached_property
     def _energy(self) -> Buffered:
-        return Buffered(in_c(self.function) or self.function)
+        return compile_function(self.function)
 
     def nudge(self, now: Motion, rows0: Rows, t: float, x: np.ndarray, w: np.ndarray, rows1: Rows,
               impulses: Impulses, mass: np.ndarray, power: float, G: np.ndarray,
               leaps: set[int]) -> float:
-        """c dt, of a step from `now` that ends in x and w at t [s] after these impulses.
+        """c dt of a step from `now` to x and w at t [s] with these impulses.
 
         Parameters
         ----------
         mass, power, G
-            Of `NonsmoothTerms.momentum_function`.
+            As from `NonsmoothTerms.momentum`.
         leaps
-            Contacts whose impulses act where they are at the end.
+            Indices of contacts whose impulses act along the rows at the end of the step.
         """
         mean, dt = (now.w + w) / 2, t - now.t
-        # of the same time: places may be told from a ground that moves
+        # both energies at the same time, because positions may be relative to moving ground
         before, after = self.at(now.t, now.x, now.w), self.at(now.t, x, w)
         gap = before - after + mean @ mass @ (w - now.w) - dt * power
         own, P = G @ mean, impulses.impulses

@@ -1,4 +1,4 @@
-"""The impulses of the ground in one step, and what they make of the wheels."""
+"""The impulses of the ground in one step, and the velocities and contact phases that follow."""
 
 from __future__ import annotations
 
@@ -10,37 +10,40 @@ from .contact_problem import Cone, ContactProblem
 from .motion import STILL, Motion, Phase
 from .nonsmooth_terms import NonsmoothTerms
 
-CLOSE = 1e-11          # change of velocities, relative, at which iterations end
-# of the velocities that impulses make: how much the ground gives way. It decides how redundant
-# contacts share the load; what it lets them move is taken away again (proximal point method), six
-# digits a round
+CLOSE = 1e-11          # relative change of velocities at which iterations end
+# The ground has this compliance, relative to W, which determines how redundant contacts share the
+# load. The motion that it allows is removed by the proximal point method, by six digits a round.
 COMPLIANCE, NEARER = 1e-6, 2
-ONWARD = 0.5           # of its slip, what a contact has left at least that goes on sliding
-FLOOR = 1e-9           # of the vehicle's speed: what velocities are compared with, at least
+ONWARD = 0.5           # a contact goes on sliding if at least this part of its slip is left
+FLOOR = 1e-9           # of the vehicle's speed: residuals are relative to at least this velocity
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]     # A, b, phi
-# (closed contacts, W, g, least speed, P) -> P and its residual, as `ContactProblem.solve`; None
-# where it cannot
+# (closed contacts, W, g, least speed, P) -> P and its residual, as `ContactProblem.solve`; None if
+# it cannot solve the problem
 Solver = Callable[[np.ndarray, np.ndarray, np.ndarray, float, np.ndarray],
                   tuple[np.ndarray, float] | None]
 
 
 class Impulses:
-    """The impulses of one step, and what they make of the contacts.
+    """The impulses of one step, found by iteration.
 
     Parameters
     ----------
+    closed
+        Indices of the contacts that are on the ground.
     share
-        How much each contact gives way, of all that the terms know, (n,); their mean is 1.
+        Relative compliance of the ground at each contact of the terms, (n,), with mean 1.
+    solver
+        Solves the contact problem; `ContactProblem` if None, and where it returns None.
 
     Attributes
     ----------
     error
         Residual of the contact problem.
     phases
-        Of the closed contacts, after the step.
+        Phases of the closed contacts after the step.
     presses
-        Which of them end on the ground.
+        Whether each of them ends on the ground.
     """
 
     def __init__(self, terms: NonsmoothTerms, closed: np.ndarray, share: np.ndarray,
@@ -72,9 +75,11 @@ class Impulses:
     def solve(self, mass: np.ndarray, momentum: np.ndarray, forces: np.ndarray,
               rows: Rows, back: np.ndarray | None = None,
               driven: Rows | None = None) -> np.ndarray:
-        """w (nv,) with mass w = momentum + forces^T (impulses), and the rows' conditions on it.
-        `back`: e u_n(before) of the closed contacts, for an impact. `driven`: further rows (k, nv)
-        with the values that they are to have (k,), and the directions (k, nv) of their impulses."""
+        """w (nv,) with mass w = momentum + forces^T (impulses) that satisfies the rows A w + b.
+
+        `back`: e u_n(before) of the closed contacts in an impact. `driven`: further rows (k, nv),
+        their prescribed values (k,), and the directions (k, nv) of their impulses.
+        """
         A, b, _ = rows
         nv, J = len(momentum), A[self._rows]
         held = [self._bilateral[i]
@@ -106,8 +111,9 @@ class Impulses:
         return self._velocity()
 
     def follow(self, before: np.ndarray) -> None:
-        """Friction of contacts that go on sliding is against their mean slip from here on, of which
-        the scheme is of order two; `before` are the speeds of all rows as the step begins (m,)."""
+        """From here on, friction of contacts that go on sliding opposes their mean slip over the
+        step, which makes the scheme of order two. `before`: speeds of all rows at the beginning
+        (m,)."""
         found, J, _, _, _, b, _ = self._system
         after = J @ (found[:, 0] + found[:, 1:] @ self._P) + b[self._rows]
         for c, cone in zip(self._contacts, self._cones):
@@ -117,14 +123,14 @@ class Impulses:
 
     @property
     def impulses(self) -> np.ndarray:
-        """Of all rows, (m,), zero at those of no contact on the ground."""
+        """Impulses of all rows, (m,); zero for contacts that are not on the ground."""
         found = np.zeros(self._many)
         found[self._rows] = self._P
         return found
 
     @property
     def bilateral(self) -> tuple[list[int], np.ndarray]:
-        """Independent ones of the bilateral rows, and their impulses."""
+        """Indices of independent bilateral rows, and their impulses."""
         held, found = self._held
         return held, found[:, 0] + found[:, 1:] @ self._P
 
@@ -135,7 +141,8 @@ class Impulses:
         return found[:, 0] + found[:, 1:] @ self._P
 
     def _push(self, W: np.ndarray, g: np.ndarray) -> None:
-        """The impulses on a ground that gives way to what they have grown by."""
+        """One round of the proximal point method: the ground gives way only under the change of the
+        impulses."""
         near = g - self._give * self._from
         found = None if self._solver is None else self._solver(self.closed, W, near, self._floor,
                                                                self._P)
@@ -147,7 +154,7 @@ class Impulses:
         self._rounds += 1
 
     def _velocity(self) -> np.ndarray:
-        """w (nv,) of the impulses found; what the contacts do then is noted."""
+        """w (nv,) after the impulses found; updates the phases."""
         found, J, W, g, _, b, back = self._system
         w = found[:, 0] + found[:, 1:] @ self._P
         u = J @ w + b[self._rows]
@@ -157,8 +164,8 @@ class Impulses:
         return w
 
     def finish(self) -> np.ndarray:
-        """w (nv,) of the latest solution without what the ground gave way; the share of the load
-        stays as it is."""
+        """w (nv,) of the latest solution, without the motion that the compliance of the ground
+        allowed; the distribution of the load does not change."""
         _, _, W, g, A, b, back = self._system
         while len(self._rows) and self._rounds <= NEARER:
             self._push(W, g + self._lag)
@@ -168,8 +175,8 @@ class Impulses:
     def record(self, now: Motion, rows0: Rows, rows1: Rows, t: float, x: np.ndarray,
                w: np.ndarray, impulses: np.ndarray,
                leaps: Collection[int] | None = None) -> Motion:
-        """The motion after a step, with what its contacts did under these impulses (m,); `leaps`
-        are those whose impulses act where they are at the end, all of an impact if None."""
+        """The motion after a step with these impulses (m,). `leaps`: contacts whose impulses act
+        along the rows at the end of the step; None, in an impact, means all."""
         phases, slid, lost = now.phases.copy(), now.slid.copy(), now.lost.copy()
         phases[self.closed] = self.phases
         before, after = rows0[0] @ now.w + rows0[1], rows1[0] @ w + rows1[1]
@@ -177,7 +184,7 @@ class Impulses:
         for i, c in zip(self.closed, self._contacts):
             rows, leapt = list(c.rows), leaps is None or i in leaps
             work = impulses[rows] @ ((at_end if leapt else before) + after)[rows] / 2
-            # what a step gains is the midpoint rule's, and `EnergyTerms` takes it away; an impact
+            # a gain is an error of the midpoint rule, which `EnergyTerms` corrects; an impact
             # may hand on energy from contact to contact
             lost[i] -= work if leapt else min(work, 0.0)
             if c.along and phases[i] == Phase.SLIDING:
@@ -188,11 +195,11 @@ class Impulses:
         return Motion(t, x, w, phases, now.impulses + impulses, slid, lost, heights)
 
     def _judge(self, u: np.ndarray, size: float) -> None:
-        """What the contacts do after the step, of their speeds u."""
+        """Sets the phases after the step from the speeds u of the contacts."""
         W = self._system[2]
         for k, cone in enumerate(self._cones):
             n = cone.normal
-            # an impulse that is rounding presses nothing that moves away
+            # a contact that moves away is open even if rounding leaves it an impulse
             self.presses[k] = self._P[n] * W[n, n] > u[n] or u[n] <= STILL * size
             slides = np.linalg.norm(u[list(cone.along)]) > STILL * size
             self.phases[k] = (Phase.AIRBORNE if not self.presses[k] else
@@ -200,7 +207,7 @@ class Impulses:
 
     def _hold(self, w: np.ndarray, A: np.ndarray, b: np.ndarray,
               back: np.ndarray | None) -> np.ndarray:
-        """w without what the ground's compliance let the held rows move."""
+        """w without the motion that the compliance of the ground allowed along rows that hold."""
         rows, aims = [*self._bilateral], list(-b[self._bilateral])
         for k, c in enumerate(self._contacts):
             if self.presses[k]:
@@ -220,7 +227,7 @@ class Impulses:
 
 
 def independent_rows(rows: np.ndarray) -> list[int]:
-    """Rows that span all of them, whatever their lengths."""
+    """Indices of linearly independent rows that span all rows, whatever their norms."""
     kept: list[int] = []
     sizes = np.linalg.norm(rows, axis=1, keepdims=True)
     rows = rows / np.where(sizes > 0, sizes, 1.0)

@@ -1,20 +1,21 @@
-"""What the contacts of a vehicle do, and a moment in which they may slide or fly."""
+"""The phases of a contact, and the state of a vehicle whose wheels may slide or fly."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import cached_property
 
 import numpy as np
 
-STILL = 1e-7           # of the velocities of a step: below this a contact does not move
-TOUCHING = 1e-9        # of the vehicle's size: height below which a contact is on the ground
-SLOW = 1e-3            # of the vehicle's speed: with slower ones, speeds are compared with this
+from ...once import cached_property
+
+STILL = 1e-7           # relative to the velocities of a step: a slower contact is at rest
+TOUCHING = 1e-9        # relative to the vehicle's size: a lower contact is on the ground
+SLOW = 1e-3            # of the vehicle's speed: tolerances of speeds are relative to at least this
 
 
 class Phase(IntEnum):
-    """What a wheel does, or a body that can meet the ground.
+    """The contact phase of a wheel, or of a body that can touch the ground.
 
     Members
     -------
@@ -34,25 +35,22 @@ class Phase(IntEnum):
     LYING = 3
 
 
-# NumPy takes microseconds over an enum's member
+# as plain integers, because NumPy takes microseconds to convert an enum
 ROLLS, SLIDES, FLIES, LIES = map(int, Phase)
 
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """A moment in full velocities."""
+    """The state of a vehicle in full velocities, and the record of its contacts."""
 
     t: float  # [s]
     x: np.ndarray  # position, quaternion and joint positions (angles unwrapped)
     w: np.ndarray  # velocities (nv,), those of the base along the axes of W
-    phases: np.ndarray  # of each contact, (n,)
-    # of the ground on the contacts since the step began, row by row, (m,) [N s]
-    impulses: np.ndarray
-    # slid, lost: way that each contact has slid [m] and energy that it has lost [J] since the
-    # start, (n,)
-    slid: np.ndarray
-    lost: np.ndarray
-    # of all contacts above the ground, (n,) [m]; empty where no step ends
+    phases: np.ndarray  # `Phase` of each contact, (n,)
+    impulses: np.ndarray  # of the ground since the step began, by rows, (m,) [N s]
+    slid: np.ndarray  # distance that each contact has slid since the start, (n,) [m]
+    lost: np.ndarray  # energy that each contact has dissipated since the start, (n,) [J]
+    # heights of all contacts above the ground, (n,) [m]; empty if no step ends here
     heights: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @cached_property
@@ -61,6 +59,6 @@ class Motion:
         return self.phases != FLIES
 
     def begin(self) -> Motion:
-        """The same moment as the begin of a step."""
+        """The same state at the beginning of a step: no impulses yet."""
         return Motion(self.t, self.x, self.w, self.phases, np.zeros_like(self.impulses), self.slid,
                       self.lost)

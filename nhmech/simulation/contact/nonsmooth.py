@@ -1,43 +1,44 @@
-"""Steps in which wheels roll, slide, leave the ground and land: the time stepping of Moreau and
-Jean."""
+"""Steps in which wheels roll, slide, leave the ground and land: the time-stepping scheme of Moreau
+and Jean."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from ...errors import SimulationError
-from .glide import NEAR, REFUSED, Glide, Unsolved
+from ...once import cached_property
+from .implicit_step import NEAR, REFUSED, ImplicitStep, Unsolved
 from .impulses import CLOSE, Impulses, Rows
 from .motion import SLOW, STILL, Motion, Phase
 from .nonsmooth_terms import NonsmoothTerms
 
-LANDED = 1e-12         # of the vehicle's size: height to which the moment of a landing is located
-LANDINGS = 200         # in one step at most
-HALVES = 8             # of a step that is not solved, one after the other
+LANDED = 1e-12         # of the vehicle's size: height at the located moment of a landing, at most
+LANDINGS = 200         # landings in one step at most
+HALVES = 8             # a step that is not solved is halved so many times at most
 IMPACT = 12            # iterations of an impact at most; two without tyres
-BOUNCES = 2            # of one contact in a step, after which it stays down in that step
-BLOW = 1e6             # [N] under which tyres are in an impact, and per newton second what is added
+BOUNCES = 2            # after so many landings in one step a contact stays down until its end
+# Tyres in an impact are linearised at this load [N], plus this much per newton second of impulse.
+BLOW = 1e6
 
 
 @dataclass(frozen=True, eq=False)
 class NonsmoothStep:
-    """A step of a vehicle whose wheels obey Signorini's condition and Coulomb's law.
+    """The steps of a vehicle whose wheels obey Signorini's condition and Coulomb's law.
 
-    Over a step from w0 to w1, with mass, forces and force directions at its middle::
+    A step from w0 to w1 satisfies, with mass, forces and force directions at its middle::
 
         M (w1 - w0) = dt F + B^T Lambda + J^T P,     B1 w1 + b = 0
         u = J1 w1 + b and P as in `ContactProblem`
 
     F contains the forces of tyres under the loads P/dt. B are the bilateral rows and J those of the
-    contacts on the ground, J1 and B1 at the end of the step, so that wheels that stick do so there
-    exactly. Where a contact goes on sliding, friction is against its mean slip over the step. It is
-    the implicit midpoint rule where nothing changes, and of order two; the moment of sticking is
-    known to one step. Heights of contacts that stay down are put back to zero. A
-    landing is located and followed by a percussion with Newton's restitution, u_n(after) = -e
-    u_n(before).
+    contacts on the ground; J1 and B1 are taken at the end of the step, so that wheels that stick
+    have no slip there. Where a contact goes on sliding, friction opposes its mean slip over the
+    step. While no phase changes this is the implicit midpoint rule, of order two; the moment at
+    which a contact sticks is known to within one step. Heights of contacts that stay on the ground
+    are corrected to zero. The moment of a landing is located; an impact with Newton's restitution
+    follows, u_n(after) = -e u_n(before).
 
     Sources: Moreau, 'Unilateral contact and dry friction in finite freedom dynamics', 1988; Jean,
     Computer Methods in Applied Mechanics and Engineering 177, 1999, 235-257; Acary and Brogliato,
@@ -46,43 +47,43 @@ class NonsmoothStep:
 
     terms: NonsmoothTerms
     restitution: np.ndarray  # e of each contact, (n,)
-    # vertical stiffness of the wheels against each other, (n,), which decides how redundant
-    # contacts share the load, in the limit of stiff wheels; equal if None
+    # Vertical stiffness of the contacts, (n,). Its ratios determine how redundant contacts share
+    # the load, in the limit of stiff wheels. Equal if None.
     stiffness: np.ndarray | None = None
 
     @cached_property
     def _share(self) -> np.ndarray:
-        """How much each contact gives way, (n,); their mean is 1."""
+        """Relative compliance of the ground at each contact, (n,), with mean 1."""
         if self.stiffness is None:
             return np.ones(len(self.terms.contacts))
         return 1 / self.stiffness / np.mean(1 / self.stiffness)
 
     @property
     def landed(self) -> float:
-        """How far below the ground what flies has landed [m]."""
+        """A contact has landed when it is so far below the ground [m]."""
         return LANDED * self.terms.size
 
     @cached_property
-    def glide(self) -> Glide:
-        return Glide(self.terms, self._share)
+    def implicit(self) -> ImplicitStep:
+        return ImplicitStep(self.terms, self._share)
 
     def start(self, t: float, x: np.ndarray, w: np.ndarray) -> Motion:
-        """The motion from there: contacts that approach the ground meet it, those that move away
-        leave it. Raises `SimulationError` where the impact has no solution."""
+        """The motion from x and w on: contacts that approach the ground undergo an impact, those
+        that move away leave it. Raises `SimulationError` if the impact has no solution."""
         n = len(self.terms.contacts)
         rows = self.terms.read_rows(t, x, w, np.ones(n))
-        motion = Motion(t, x, w, self.terms.touching(rows, w), np.zeros(len(rows[1])), np.zeros(n),
-                        np.zeros(n), rows[2][self.terms.heights])
+        motion = Motion(t, x, w, self.terms.find_phases(rows, w), np.zeros(len(rows[1])),
+                        np.zeros(n), np.zeros(n), rows[2][self.terms.heights])
         return self._percuss(motion, self.restitution)
 
     def advance(self, motion: Motion, u: np.ndarray, dt: float) -> Motion:
-        """One step of dt [s] with the inputs u (nu,). Raises `SimulationError` where the contact
-        problem is not solved, and where contacts land without end."""
+        """One step of dt [s] with the inputs u (nu,). Raises `SimulationError` if the contact
+        problem is not solved, and if contacts land more than `LANDINGS` times."""
         return self._go(motion.begin(), u, dt, motion.impulses, HALVES)
 
     def _go(self, now: Motion, u: np.ndarray, dt: float, guess: np.ndarray, halves: int) -> Motion:
-        """A step; where it is not solved, so many times halved at most, and then with the wheels
-        held where they touch the ground as the part begins."""
+        """One step. A step that is not solved is halved, at most so many times; then the contact
+        points at the beginning are used throughout."""
         try:
             return self._go_whole(now, u, dt, guess)
         except Unsolved:
@@ -94,11 +95,11 @@ class NonsmoothStep:
     def _go_whole(self, now: Motion, u: np.ndarray, dt: float, guess: np.ndarray,
                   stays: bool = False) -> Motion:
         if now.closed.all():
-            return self.glide.take(now, u, dt, now.closed, guess, stays)
+            return self.implicit.take(now, u, dt, now.closed, guess, stays)
         end, landed = now.t + dt, np.zeros(len(now.phases), dtype=int)
         for _ in range(LANDINGS):
             left, calmed = end - now.t, landed > BOUNCES
-            found = self.glide.take(now, u, left, now.closed | calmed, guess, stays)
+            found = self.implicit.take(now, u, left, now.closed | calmed, guess, stays)
             low = (found.heights < -self.landed) & ~now.closed & ~calmed
             if not low.any():
                 return found
@@ -113,8 +114,8 @@ class NonsmoothStep:
 
     def _fall(self, now: Motion, found: Motion, u: np.ndarray, calmed: np.ndarray,
               stays: bool) -> tuple[Motion, np.ndarray]:
-        """The motion up to the first landing on the way to one below the ground, `found`, and which
-        contacts land, (n,)."""
+        """The motion up to the first landing before `found`, which is below the ground; and whether
+        each contact lands there, (n,)."""
         watched, closed = ~now.closed & ~calmed, now.closed | calmed
         dt = found.t - now.t
         low, high, tau = 0.0, dt, dt
@@ -134,16 +135,16 @@ class NonsmoothStep:
             speed = float(A[row] @ found.w + b[row])
             newton = tau - heights[i] / speed if speed < 0 else low
             tau = newton if low < newton < high else (low + high) / 2
-            found = self.glide.take(now, u, tau, closed, now.impulses, stays)
-        # the lowest point of a rim that was flat is where there was none
+            found = self.implicit.take(now, u, tau, closed, now.impulses, stays)
+        # a rim that lay flat has a lowest point only now
         found, heights = below
         return found, heights <= self.landed
 
     def _percuss(self, now: Motion, restitution: np.ndarray) -> Motion:
-        """Velocities after the impact of the contacts on the ground that approach it.
+        """The motion after the impact of those contacts on the ground that approach it.
 
-        Tyres pull with their loads, M (w1 - w0) = G((w0 + w1)/2)^T P, with the coefficients of
-        their largest; where that is not solved, it is in several parts.
+        Forces of tyres are proportional to their loads, M (w1 - w0) = G((w0 + w1)/2)^T P, with the
+        coefficients of large loads. An impact that is not solved is divided into parts.
         """
         terms = self.terms
         rows0 = terms.read_rows(now.t, now.x, now.w, now.closed)
@@ -157,7 +158,7 @@ class NonsmoothStep:
         held = restitution[now.closed]
         for parts in (1, 4, 16, 64, 256, 1024):
             w, impulses, error = now.w, np.zeros(len(b)), 0.0
-            # of each part's end, the speed against the ground that is left of that before
+            # left: part of the approach speed that remains at the end of each part
             for left in 1 - np.arange(1, parts + 1) / parts:
                 aim = back * (held - left * (1 + held))
                 w, problem, wrong, rows = self._strike(now, w, aim)
@@ -169,10 +170,10 @@ class NonsmoothStep:
 
     def _strike(self, now: Motion, before: np.ndarray, back: np.ndarray,
                 ) -> tuple[np.ndarray, Impulses, float, Rows]:
-        """A part of an impact from velocities `before`: those after it, its impulses, how far it is
-        from being solved, and the rows."""
+        """A part of an impact that begins with the velocities `before`: the velocities after it,
+        its impulses, its residual, and the rows."""
         terms = self.terms
-        problem = Impulses(terms, np.flatnonzero(now.closed), self._share, self.glide.solve_in_c)
+        problem = Impulses(terms, np.flatnonzero(now.closed), self._share, self.implicit.solve_in_c)
         none = np.zeros(terms.vehicle.constrained.system.u.numel())
         w = before
         for _ in range(IMPACT):
@@ -182,7 +183,7 @@ class NonsmoothStep:
             lam = heavy + BLOW * problem.impulses
             M, F, D, G, _ = terms.momentum(now.t, now.x, mean, none, lam, now.closed)
             rows = terms.read_rows(now.t, now.x, w, now.closed)
-            drag, old = (D - D0) / BLOW / 2, w    # what tyres add as their loads do
+            drag, old = (D - D0) / BLOW / 2, w    # slope of the tyre forces by the load
             w = problem.solve(M - drag, M @ before + (F - F0) / BLOW - drag @ w, G, rows, back)
             change = terms.change(old, w)
             if change <= CLOSE:

@@ -1,19 +1,19 @@
-"""Mass, force and contact rows of a vehicle in full velocities, for steps in which wheels may slide
-or leave the ground."""
+"""Mass matrix, forces and contact rows of a vehicle in full velocities w, for steps in which wheels
+may slide or leave the ground."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
-from ...compile.buffered import in_c
+from ...compile.compiled_function import compile_function
 from ...mechanics.distribution import Component
 from ...mechanics.system import LagrangianSystem
+from ...once import cached_property
 from ...symbolic.buffered import Buffered
 from ...vehicle.bodies import UPRIGHT, BodyContacts
 from ...vehicle.tyres import generalised_force, relaxations, tyre_force, tyre_of
@@ -27,26 +27,27 @@ from .world_axes import base_axes, to_world
 
 @dataclass(frozen=True, eq=False)
 class NonsmoothTerms:
-    """What a step in full velocities w is made of.
+    """The functions that a step in full velocities w evaluates.
 
-    w (nv,) is v with the base's velocities along the axes of W: v = T(q) w. Body axes turn within a
-    step, and momentum along them is not kept. All quantities come from the vehicle's own Gibbs
-    function and rows: M = d2S/dv2, and F = tau - dS/dv' at dv/dt = (dT/dt) w.
+    w (nv,) is v with the base's velocities along the axes of W: v = T(q) w. (Momentum along body
+    axes is not conserved, because these turn within a step.) All quantities come from the
+    vehicle's own Gibbs function S and rows: M = d2S/dv'2, and F = tau - dS/dv' at v' = dv/dt =
+    (dT/dt) w.
     """
 
     vehicle: Vehicle
-    # all that can touch the ground: first the wheels, then points of bodies, whose rows and heights
-    # come after those of the distribution
+    # first the wheels, then the points of bodies that can touch the ground; the rows and heights of
+    # the latter follow those of the distribution
     contacts: tuple[ContactRows, ...]
-    bilateral: tuple[int, ...]  # rows that no friction limits: couplings, mimic joints, gauges
-    bodies: BodyContacts  # the points of bodies
+    bilateral: tuple[int, ...]  # rows of couplings, mimic joints and gauges, not of contacts
+    bodies: BodyContacts  # the points of bodies that can touch the ground
 
     @classmethod
     def of(cls, vehicle: Vehicle, mu: float | Mapping[str, float] | None = None,
            contact: str | None = "coulomb", bodies: BodyContacts | None = None) -> NonsmoothTerms:
-        """Of a vehicle, with `mu`, else the friction that its wheels come with; `contact` as
-        `Simulator` has it. Bodies that `mu` does not name have the mean of the wheels that slide.
-        Raises `InputError` for a wheel without a coefficient."""
+        """The terms of a vehicle. `mu` and `contact` as in `Simulator`; bodies that `mu` does not
+        name get the mean coefficient of the wheels that may slide. Raises `InputError` for a wheel
+        without a coefficient."""
         distribution = vehicle.constrained.distribution
         rows = {held: i for i, held in enumerate(distribution.components) if held is not None}
         bodies = bodies or BodyContacts.none(vehicle)
@@ -73,70 +74,70 @@ class NonsmoothTerms:
 
     @cached_property
     def m(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return self.own + 3 * len(self.bodies.links)
 
     @cached_property
     def own(self) -> int:
-        """How many of them, the first ones, are those of the distribution."""
+        """Number of rows of the distribution, which come first."""
         return self.vehicle.constrained.distribution.m
 
     @cached_property
     def body_rows(self) -> BodyRows:
-        """The other ones."""
+        """The remaining rows, of points of bodies."""
         return BodyRows(self.vehicle, self.bodies, base_axes(self._system.q, self.nv))
 
     @cached_property
     def forms(self) -> tuple[int, ...]:
-        """The row of each of phi."""
+        """Row of each entry of phi."""
         rows = self.vehicle.constrained.distribution.phi_rows
         return (*rows, *(c.normal for c in self.contacts if c.height >= len(rows)))
 
     @cached_property
     def bilateral_heights(self) -> tuple[int, ...]:
-        """Which of phi belong to bilateral rows."""
+        """Indices in phi of bilateral constraints."""
         d = self.vehicle.constrained.distribution
         return tuple(k for k, row in enumerate(d.phi_rows) if row in self.bilateral)
 
     @cached_property
     def per_metre(self) -> np.ndarray:
-        """Of each velocity, what makes a metre per second."""
+        """For each velocity, the value that moves the vehicle by about 1 m/s, (nv,)."""
         scales = self.vehicle.constrained.scales
         assert scales is not None, "vehicles have scales"
         return 1 / scales
 
     @cached_property
     def size(self) -> float:
-        """A length of the vehicle [m], by which heights are judged."""
+        """A length of the vehicle [m]; tolerances of heights are relative to it."""
         return float(1 / self.per_metre[3])
 
     @cached_property
     def speed(self) -> float:
-        """What it has about after a fall from that height [m/s], by which speeds are judged."""
+        """Speed after a fall from `size`, about [m/s]; tolerances of speeds are relative to it."""
         return float(np.sqrt(self.size * abs(self.vehicle.parameters.values["gravity"])))
 
     def fastest(self, w: np.ndarray) -> float:
-        """The largest of some velocities, of whatever unit [m/s]."""
+        """The largest of the velocities w, converted to [m/s] by `per_metre`."""
         return float(np.abs(w / self.per_metre).max())
 
     def change(self, before: np.ndarray, w: np.ndarray) -> float:
-        """How much velocities w have changed, relative to them."""
+        """Relative change of the velocities."""
         size = max(self.speed, self.fastest(w))
         return self.fastest(w - before) / size if size else 0.0
 
     @cached_property
     def heights(self) -> np.ndarray:
-        """Which of phi are the heights of the contacts, (n,)."""
+        """Index in phi of the height of each contact, (n,)."""
         return np.array([c.height for c in self.contacts], dtype=int)
 
     @cached_property
     def normals(self) -> np.ndarray:
-        """Which rows are those of their normal speeds, (n,)."""
+        """Row of the normal speed of each contact, (n,)."""
         return np.array([c.normal for c in self.contacts], dtype=int)
 
     @cached_property
     def _along(self) -> np.ndarray:
-        """And those along the ground, (n, 2); the number of rows where there is none."""
+        """Rows of the speeds along the ground, (n, 2); m where a contact has fewer than two."""
         return np.array([(*c.along, self.m, self.m)[:2] for c in self.contacts],
                         dtype=int).reshape(-1, 2)
 
@@ -167,7 +168,7 @@ class NonsmoothTerms:
 
     @cached_property
     def move(self) -> ca.Function:
-        """(x, factor, w) -> x moved by factor w: the base is turned by a rotation vector in W."""
+        """(x, factor, w) -> x displaced by factor * w; the base turns by a rotation vector in W."""
         x, w = ca.SX.sym("x", self.nconf), ca.SX.sym("w", self.nv)
         factor = ca.SX.sym("factor")
         step = factor * w
@@ -184,30 +185,32 @@ class NonsmoothTerms:
 
     @cached_property
     def mover(self) -> Buffered:
-        """`move` of numbers."""
+        """`move`, for numbers."""
         return Buffered(self.move)
 
     # -- what a step is made of --------------------------------------------------------------------
     @cached_property
     def momentum_function(self) -> ca.Function:
         """(t, x, w, u, theta, lam, closed, h) -> M (nv, nv), F (nv,), D (nv, nv), G^T (nv, own),
-        power: mass, and forces F + G^T lam of the own rows near those given, where D is their
-        derivative by w, and the power of gravity and inertia among them.
+        power.
+
+        M is the mass matrix. The forces are F + G^T lam, linearised near the given lam of the rows
+        of the distribution; D is their derivative by w. `power` is that of gravity and inertia.
 
         Parameters
         ----------
         lam
-            (own,) [N]. Tyres have forces that depend on their loads.
+            Row forces (own,) [N], on which the forces of tyres depend.
         closed
             1 for each wheel on the ground, 0 in the air.
         h
-            [s] by which deflections grow with their rates: dx = h w.
+            Time [s] for which deflections of tyres grow at their rates: dx = h w.
         """
         system, w, b = self._system, ca.SX.sym("w", self.nv), ca.SX.sym("b", self.nv)
         lam, (closed, h) = ca.SX.sym("lam", self.own), self._state
         T = base_axes(system.q, self.nv)
         v = T @ w
-        # the base's linear velocity turns against body axes
+        # from the turning of the body axes
         turning = ca.vertcat(-ca.cross(v[3:6], v[:3]), ca.SX(self.nv - 3, 1))
         gibbs = ca.substitute(system.gibbs, ca.vertcat(system.v, system.a),
                               ca.vertcat(v, T @ b + turning))
@@ -230,9 +233,9 @@ class NonsmoothTerms:
 
     @cached_property
     def rows_function(self) -> ca.Function:
-        """(t, x, w, theta, closed, h) -> A^T (nv, own), b (own,), phi (k,): the own rows, A w + b
-        near the given w, where deflections of tyres have rates that are not linear in it. `closed`
-        and `h` as in `momentum_function`."""
+        """(t, x, w, theta, closed, h) -> A^T (nv, own), b (own,), phi (k,): the rows A w + b of the
+        distribution, linearised near the given w (rates of tyre deflections are not linear in w).
+        `closed` and `h` as in `momentum_function`."""
         system, w, (closed, h) = self._system, ca.SX.sym("w", self.nv), self._state
         T = base_axes(system.q, self.nv)
         A, b, flow = self._speeds(closed)
@@ -246,15 +249,15 @@ class NonsmoothTerms:
                          outputs)
 
     def _lean(self, i: int, part: ca.SX, least: float = 0.0, flat: float = 0.0) -> ca.SX:
-        """What wheel i has at its point; `flat` where |axle x n| is not above `least`: it lies on
-        other points of its rim, and the direction in which it rolls is 0/0."""
+        """An expression at the contact point of wheel i; `flat` where |axle x n| <= `least`: the
+        wheel then lies on its side, and its rolling direction is undefined (0/0)."""
         sine = self.vehicle.contacts[i].sine
         if sine is None or not self.bodies.links:
             return part
         return ca.if_else(sine > least, part, flat)
 
     def _lean_rows(self, rows: ca.SX) -> ca.SX:
-        """Rows (m, ...), zero of wheels that lie flat."""
+        """Rows (m, ...), set to zero for wheels that lie on their side."""
         found = ca.SX(rows)
         for i, c in enumerate(self.contacts[:len(self.vehicle.contacts)]):
             for row in c.rows:
@@ -266,7 +269,8 @@ class NonsmoothTerms:
         return ca.SX.sym("closed", len(self.vehicle.contacts)), ca.SX.sym("h")
 
     def _tyre_forces(self, lam: ca.SX, closed: ca.SX) -> ca.SX:
-        """tau (nv,) of tyres at the loads lam, beside what `system.force` has of them already."""
+        """Generalised force tau (nv,) of tyres at the loads lam, less what `system.force` already
+        contains."""
         found = ca.SX(self.nv, 1)
         for i, c in enumerate(self.vehicle.contacts):
             if (tyre := tyre_of(c)) is not None:
@@ -283,7 +287,8 @@ class NonsmoothTerms:
         return any(tyre is not None and tyre.follows is not None for tyre in tyres)
 
     def _speeds(self, closed: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """A (m, nv), b and flow (m,) of all rows: in the air, the ground does not bend a tyre."""
+        """A (m, nv), b (m,) and flow (m,) of all rows; a tyre in the air is not deflected by the
+        ground."""
         d = self.vehicle.constrained.distribution
         A, b = ca.SX(d.A), ca.SX(d.b)
         wheels = {bent.follower: i for i, c in enumerate(self.vehicle.contacts)
@@ -295,7 +300,7 @@ class NonsmoothTerms:
         return self._lean_rows(A), self._lean_rows(b), ca.SX(d.m, 1) if d.flow is None else d.flow
 
     def _by_deflection(self, expression: ca.SX) -> ca.SX:
-        """How an expression (k,) changes with the deflections of tyres, at the places of their
+        """Derivative of an expression (k,) by the deflections of tyres, in the columns of their
         rates, (k, nv)."""
         space = self.vehicle.algebroid
         slope = ca.SX(expression.numel(), self.nv)
@@ -305,7 +310,7 @@ class NonsmoothTerms:
         return slope
 
     def of_x(self, name: str, inputs: list[ca.SX], outputs: list[ca.SX]) -> ca.Function:
-        """A function of q as one of x."""
+        """A function of x from expressions in q."""
         x = ca.SX.sym("x", self.nconf)
         q = inputs[1]
         outputs = ca.substitute(outputs, [q], [self._vector.configuration(x)])
@@ -313,16 +318,16 @@ class NonsmoothTerms:
 
     @cached_property
     def _momentum(self) -> Buffered:
-        return _buffered(self.momentum_function, [0, 2, 3])
+        return compile_function(self.momentum_function, [0, 2, 3])
 
     @cached_property
     def _rows(self) -> Buffered:
-        return _buffered(self.rows_function, [0])
+        return compile_function(self.rows_function, [0])
 
     def momentum(self, t: float, x: np.ndarray, w: np.ndarray, u: np.ndarray, lam: np.ndarray,
                  closed: np.ndarray, h: float = 0.0) -> list[np.ndarray]:
-        """M, F, D, G (m, nv) and the power as `momentum_function` has them, of all rows, for
-        keeps."""
+        """M, F, D, G (m, nv) and the power of `momentum_function`, with the rows of bodies;
+        copies."""
         M, F, D, G, power = self._momentum(t, x, w, u, self.vehicle.theta, lam[:self.own],
                                            closed[:len(self.vehicle.contacts)], h)
         pulls = G.T.copy()
@@ -332,7 +337,7 @@ class NonsmoothTerms:
 
     def read_rows(self, t: float, x: np.ndarray, w: np.ndarray, closed: np.ndarray,
                   h: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """A (m, nv), b (m,) and phi as `rows_function` has them, of all rows, for keeps."""
+        """A (m, nv), b (m,) and phi of `rows_function`, with the rows of bodies; copies."""
         found = self._rows(t, x, w, self.vehicle.theta, closed[:len(self.vehicle.contacts)], h)
         A, b, phi = found[0].T.copy(), found[1].copy(), found[2].copy()
         if self.bodies.links:
@@ -340,14 +345,14 @@ class NonsmoothTerms:
         return A, b, phi
 
     def read_heights(self, x: np.ndarray) -> np.ndarray:
-        """Of all contacts at the start of time, (n,)."""
+        """Heights of all contacts at t = 0, (n,) [m]."""
         at_rest = np.zeros(self.nv), np.zeros(len(self.contacts))
         return self.read_rows(0.0, x, *at_rest)[2][self.heights]
 
     @cached_property
     def mobility(self) -> float:
-        """How much a unit of impulse changes the velocity of a contact [1/kg], at most, where the
-        vehicle stands."""
+        """The largest change of the velocity of a contact by a unit impulse [1/kg], for the vehicle
+        at rest."""
         q = self.vehicle.configuration()
         x = np.zeros(self.nconf)
         for ix, iq, angle in self._vector.slots:
@@ -359,8 +364,8 @@ class NonsmoothTerms:
         moved = np.linalg.lstsq(mass, G.T, rcond=1e-12)[0]
         return float(np.einsum("ij,ji->i", A, moved).max(initial=0.0))
 
-    def touching(self, rows: tuple[np.ndarray, ...], w: np.ndarray) -> np.ndarray:
-        """Phases of the contacts, (n,), by their heights and speeds: of no step."""
+    def find_phases(self, rows: tuple[np.ndarray, ...], w: np.ndarray) -> np.ndarray:
+        """Phases of the contacts, (n,), from their heights and speeds at one moment."""
         A, b, phi = rows
         slip = np.append(np.abs(A @ w + b), 0.0)[self._along].max(axis=1)
         return np.where(phi[self.heights] > TOUCHING * self.size, FLIES,
@@ -370,11 +375,11 @@ class NonsmoothTerms:
     def effect(self) -> Buffered:
         """(t, q, v, u, theta) -> dtau/du (nv, nu)."""
         s = self._system
-        return _buffered(ca.Function("nonsmooth_effect", [s.t, s.q, s.v, s.u, s.theta],
+        return compile_function(ca.Function("nonsmooth_effect", [s.t, s.q, s.v, s.u, s.theta],
                                      [ca.densify(ca.jacobian(s.force, s.u))]), [0])
 
     def gamma(self, t: float, x: np.ndarray, v: np.ndarray, closed: np.ndarray) -> np.ndarray:
-        """Rates of A w + b with w held, as if the wheels went on with what they do, (m,)."""
+        """Time derivative of A w + b for constant w, if no contact changes its phase, (m,)."""
         q, wheels = self.configuration(x), closed[:len(self.vehicle.contacts)]
         found, = self._own_gamma(t, q, v, self.vehicle.theta, wheels)
         more = self.body_rows.gamma(t, x, to_world(q, v)) if self.bodies.links else np.zeros(0)
@@ -387,13 +392,9 @@ class NonsmoothTerms:
         T = base_axes(s.q, self.nv)
         w = ca.SX.sym("w", self.nv)
         held = ca.substitute(s.rate(ca.substitute(A @ s.v + b + flow, s.v, T @ w)), w, T.T @ s.v)
-        return _buffered(ca.Function("nonsmooth_gamma", [s.t, s.q, s.v, s.theta, closed],
+        return compile_function(ca.Function("nonsmooth_gamma", [s.t, s.q, s.v, s.theta, closed],
                                      [ca.densify(held)]))
 
     @property
     def _system(self) -> LagrangianSystem:
         return self.vehicle.constrained.system
-
-
-def _buffered(function: ca.Function, matrices: tuple[int, ...] | list[int] = ()) -> Buffered:
-    return Buffered(in_c(function) or function, matrices)

@@ -1,5 +1,5 @@
-"""Velocities of the base along the axes of the world, which do not turn within a step: w, whose
-first six entries are those of v turned by the base's attitude."""
+"""Velocities w: v with the base's linear and angular velocity along the axes of W, which, unlike
+body axes, do not turn within a step."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ..state import base_pose
 
 
 def to_world(q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """w of v (nv,), or of each column: the base's velocities along the axes of W."""
-    return _turned(base_pose(q)[:3, :3], v)
+    """w from v (nv,), or from each column."""
+    return _turn(base_pose(q)[:3, :3], v)
 
 
 def to_body(q: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """v of w (nv,), or of each column."""
-    return _turned(base_pose(q)[:3, :3].T, w)
+    """v from w (nv,), or from each column."""
+    return _turn(base_pose(q)[:3, :3].T, w)
 
 
-def _turned(R: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Velocities whose first two vectors are turned by R (3, 3)."""
+def _turn(R: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Velocities with the first two vectors multiplied by R (3, 3)."""
     found = v.copy()
     np.matmul(R, v[:3], out=found[:3])
     np.matmul(R, v[3:6], out=found[3:6])

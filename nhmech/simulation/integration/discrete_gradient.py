@@ -1,4 +1,4 @@
-"""A step on a skew form of the equations by a discrete gradient, which keeps the energy."""
+"""A discrete-gradient method on a skew form of the equations, which conserves energy."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ...mechanics.equations import solve_definite
 from .flow import Flow, solve_by_iteration
 from .gauss import Gauss
 
-NEWTON = Gauss(1)      # whose derivatives serve here too: both are midpoint rules
-# [m, rad] a move of this size changes the energy by less than its own rounding in third order, so
-# that the gradient needs no correction, which would be 0 / 0
+NEWTON = Gauss(1)      # its derivatives are used here too, since both are midpoint rules
+# [m, rad] the third-order change of the energy in a smaller move is below rounding, so that the
+# gradient needs no correction (which would be 0 / 0)
 TINY = 1e-8
 
 
 @dataclass(frozen=True)
 class DiscreteGradient:
-    """Of order 2 and symmetric; the energy after the step is that before it, to rounding.
+    """A symmetric method of order 2 that conserves energy to rounding.
 
     With c the configuration's part of x, R = d(dc/dt)/dxi and E = xi . M(c) xi / 2 + V(c), the
     equations of motion without inputs are an almost-Poisson form, with J skew::
@@ -27,12 +27,12 @@ class DiscreteGradient:
 
     J comes from the equations themselves: g = M dxi/dt + R^T dE/dc is quadratic in xi, and
     xi . g = 0, so that (dg_a/dxi_b - dg_b/dxi_a) xi_b = 3 g_a, and J is a third of that bracket.
-    The step takes R, M and J in the middle, and in the place of dE/dxi and dE/dc
-    (M(c) + M(c')) (xi + xi') / 4, and Gonzalez' gradient of (E(c, xi) + E(c, xi')) / 2 in c. Their
-    product with the step is E' - E, and J and R leave nothing of it.
+    The step takes R, M and J in the middle. It replaces dE/dxi by (M(c) + M(c')) (xi + xi') / 4,
+    and dE/dc by Gonzalez' gradient of (E(c, xi) + E(c, xi')) / 2 in c. The product of these with
+    the step is E' - E, which vanishes because J is skew.
 
-    E is that of the configuration pulled back onto the constraints, so that the projection after
-    the step costs no energy.
+    E is evaluated at the configuration projected onto the constraints, so that the projection after
+    the step does not change it.
 
     Source: Gonzalez, J. Nonlinear Sci. 6 (1996) 449; Celledoni, Farre Puiggali, Hoiseth, Martin de
     Diego, J. Nonlinear Sci. 29 (2019) 1523.
@@ -61,7 +61,7 @@ class DiscreteGradient:
         mass, moves, skew = form(t, middle, theta)
 
         def mean(c: ca.SX) -> ca.SX:
-            """Of the energies with the speeds of either end."""
+            """Mean of the energies with the speeds of both ends."""
             return sum(energy(t, ca.vertcat(c, speeds), theta)[0] for speeds in xi) / 2
 
         c = ca.SX.sym("c", nconf)
@@ -77,7 +77,7 @@ class DiscreteGradient:
                            {"cse": True})
 
     def _energy(self, flow: Flow) -> ca.Function:
-        """(t, x, theta) -> energy of x pulled back onto the constraints, M (nxi, nxi)."""
+        """(t, x, theta) -> energy of x projected onto the constraints, M (nxi, nxi)."""
         t, x, _, theta, _ = flow.arguments(ca.SX)
         system, vector = flow.equations.frame.constrained.system, flow.state_vector
         raw = ca.SX.sym("raw", vector.nx)
@@ -105,7 +105,7 @@ class DiscreteGradient:
 
 
 def _project(flow: Flow, t, x, theta):
-    """x pulled back onto the constraints, to rounding."""
+    """x projected onto the constraints, to rounding."""
     if not flow.lift.size2_out(0):
         return flow.end(t, x, theta)[0]
     for _ in range(2):

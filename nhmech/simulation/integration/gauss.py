@@ -1,32 +1,32 @@
-"""Gauss's collocation methods, which keep quadratic integrals and run backwards as they run
-forwards."""
+"""Gauss's collocation methods, which conserve quadratic integrals and are symmetric in time."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
 from ...mechanics.equations import solve_definite
+from ...once import cached_property
 from .flow import Flow, solve_by_iteration
 
-USUAL = 7      # corrections until they are down to rounding
+USUAL = 7      # corrections in a usual step
 
 
 @dataclass(frozen=True)
 class Gauss:
     """Collocation at the zeros of Legendre's polynomial: s stages, order 2 s.
 
-    Stages solve k_i = f(t + c_i dt, x~ + dt sum_j a_ij k_j), x~ + dt sum_i b_i k_i is the end. It
-    is symmetric: a step of -dt leads back. Quadratic integrals are kept, such as the length of a
-    quaternion. The holonomic functions phi are no quadratic ones; they are kept by a symmetric
-    projection, x~ = x + D(x) mu and x' = x~' + D(x') mu with the same mu and phi(x') = 0.
+    The stages solve k_i = f(t + c_i dt, x~ + dt sum_j a_ij k_j), and the step ends at x~ + dt sum_i
+    b_i k_i. The method is symmetric: a step of -dt leads back. It conserves quadratic integrals,
+    such as the norm of a quaternion. The holonomic functions phi are not quadratic; they are kept
+    by a symmetric projection, x~ = x + D(x) mu and x' = x~' + D(x') mu with the same mu and phi(x')
+    = 0.
 
-    Newton's method is simplified: the derivative is taken once, in the middle of the step, and of
-    dq/dt only the one by xi counts, so that its matrix has the size of xi for each eigenvalue of
-    (a_ij). Dampers and springs are in it.
+    Newton's method is simplified. The derivatives, which include dampers and springs, are evaluated
+    once, in the middle of the step; of those of dq/dt only the one by xi is used, so that there is
+    one matrix of the size of xi for each eigenvalue of (a_ij).
 
     Source: Hairer, Lubich, Wanner, Geometric Numerical Integration, sections II.1.3, V.4.1 and
     VIII.6.
@@ -77,7 +77,7 @@ class Gauss:
         return ca.Function("nhmech_advance", held, [x_next, health, solved])
 
     def raw_step(self, flow: Flow) -> ca.Function:
-        """(t, x, u, theta, dt) -> x before the pull back, whether it was solved."""
+        """(t, x, u, theta, dt) -> x before the projection, whether the equations were solved."""
         t, x, u, theta, dt = held = flow.arguments(ca.MX)
         nx, s, lift = x.numel(), self.stages, flow.lift
         begin, newton = self.start(flow)(*held)
@@ -92,9 +92,8 @@ class Gauss:
                            [end + lift(t + dt, end, theta)[0] @ mu, solved])
 
     def start(self, flow: Flow) -> ca.Function:
-        """(t, x, u, theta, dt) -> rates to begin with (nx s,), and a column of what `correct`
-        reads: derivatives of f, and inverses, in the middle of the step as Euler's method finds
-        it."""
+        """(t, x, u, theta, dt) -> initial rates (nx s,), and a column of the data that `correct`
+        reads: derivatives of f, and inverses, at the middle of a step by Euler's method."""
         t, x, u, theta, dt = held = flow.arguments(ca.SX)
         nconf = flow.state_vector.nconf
         first = flow.rate(t, x, u, theta)
@@ -116,7 +115,7 @@ class Gauss:
                            {"cse": True})
 
     def correct(self, newton: ca.SX, dt: ca.SX, defect: ca.SX, nconf: int) -> ca.SX:
-        """Corrections (nx, s) of the stages' rates from their defects f - k (nx, s)."""
+        """Corrections (nx, s) of the rates of the stages from their defects f - k (nx, s)."""
         nxi, (T, blocks) = defect.shape[0] - nconf, self.blocks
         at = nxi * nconf
         moves, force = (ca.reshape(newton[:at], nconf, nxi),
@@ -133,8 +132,8 @@ class Gauss:
         return ca.vertcat(defect[:nconf, :] + moves @ (dt * speeds @ self.matrix.T), speeds)
 
     def _corrections(self, flow: Flow) -> ca.Function:
-        """(z, t, x, u, theta, dt, newton, directions) -> z, size of the correction; z are the
-        stages' rates, one after the other, and mu."""
+        """(z, t, x, u, theta, dt, newton, directions) -> z, size of the correction; z has the rates
+        of all stages, then mu."""
         count = flow.lift.size2_out(0)
         points, update = self._points(flow, count), self._update(flow, count)
         symbol = flow.symbol(self.stages)
@@ -151,7 +150,7 @@ class Gauss:
         return ca.Function("nhmech_corrections", [z, *held, newton, directions], found)
 
     def _points(self, flow: Flow, count: int) -> ca.Function:
-        """(z, x, dt, directions) -> stages (nx, s), and the end before it is projected (nx,)."""
+        """(z, x, dt, directions) -> stages (nx, s), and the end before the projection (nx,)."""
         nx, s = flow.state_vector.nx, self.stages
         z, x, dt = ca.SX.sym("z", nx * s + count), ca.SX.sym("x", nx), ca.SX.sym("dt")
         directions = ca.SX.sym("directions", nx, count)
@@ -172,7 +171,7 @@ class Gauss:
         defect = rates - ca.reshape(z[:nx * s], nx, s)
         correction = self.correct(newton, dt, defect, nconf)
         moved = ca.vertcat(ca.vec(dt * correction / ca.repmat(1 + ca.fabs(x), 1, s)), phi)
-        # a sum, which is NaN where a term is; the largest would leave NaN out
+        # a sum, because it is NaN if a term is; a maximum would ignore NaN
         size = ca.sqrt(ca.sumsqr(moved) / moved.numel())
         return ca.Function("nhmech_update", [z, newton, x, dt, rates, phi],
                            [z + ca.vertcat(ca.vec(correction), -phi / 2), size], {"cse": True})

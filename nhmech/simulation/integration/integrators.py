@@ -1,8 +1,8 @@
-"""One step of a run as CasADi functions of the state vector: a scheme's pure step, the projection
-onto the constraints, and the rule that says whether a step may end where it does.
+"""One step of a run as CasADi functions of the state vector: the step of a scheme, the projection
+onto the constraints, and the rule by which a step is accepted.
 
-Configurations are integrated in their embedding and pulled back, which keeps the order of the
-scheme on the manifold; an averaged velocity fed to the exponential map would not.
+Configurations are integrated in their embedding and projected, which preserves the order of the
+scheme on the manifold; the exponential map of an averaged velocity would not.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from ...compile.adaptive import ATOL, RTOL, Adaptive
 from ...compile.loop import NEWTON
 from ...compile.status import CODES, Status
 from ...mechanics.equations import Equations, solve_definite
+from ...once import once
 from ...symbolic.buffered import Buffered
 from ...symbolic.reciprocals import share_reciprocals
-from ..once import once
 from ..state_vector import StateVector
 from .flow import INLINE, Flow, Method
 from .schemes import RK4, Scheme
 
-TRIALS = 12        # states at which it is tried whether a scheme keeps the constraints
-# a step that would end below this, or on the other side of a singularity, is taken in another chart
+TRIALS = 12        # states at which a test checks whether steps keep the constraints
+# a step to a smaller margin, or to the other side of a singularity, is taken in another chart
 POOR = 0.1
-FAR = 1e10       # no motion has numbers as large as this [m, rad, m/s, rad/s]
-LOOSE = 1e-6     # [m] what one Newton step takes off phi and leaves less than 1e-12 of
-# below this a guard that changes by half in one step is on its way through zero, or past it
+FAR = 1e10       # larger numbers are not accepted [m, rad, m/s, rad/s]
+LOOSE = 1e-6     # [m] one Newton step reduces a smaller |phi| to less than 1e-12
+# a guard below this that changes by half in one step is about to vanish, or has changed sign
 FLAT = 0.1
 
 
 class Step(NamedTuple):
-    """Where a step ends."""
+    """The result of a step."""
 
     x: np.ndarray  # the state vector
     q: np.ndarray
     v: np.ndarray
-    health: np.ndarray  # (3,) |phi| before the last projection [m], the frame's margin, least guard
-    status: Status  # whether the step may end here
-    t: float  # [s] that was reached; not the step's end where the integrator gave up
+    health: np.ndarray  # (3,) |phi| before the last projection [m], frame's margin, least guard
+    status: Status  # DONE if the step is accepted
+    t: float  # time that was reached [s]; before the end of the step if the integrator failed
 
 
 # (t, x, u, theta, dt, side, guard) -> Step
@@ -54,7 +54,7 @@ Bounded = tuple[ca.Function, Sequence[Status]]
 
 @once
 def rate_function(equations: Equations, kinematic: bool = False) -> ca.Function:
-    """(t, x, u, theta) -> dx/dt; in kinematic mode xi is held."""
+    """(t, x, u, theta) -> dx/dt; xi is constant in kinematic mode."""
     vector = StateVector.of(equations)
     system = equations.frame.constrained.system
     x = ca.SX.sym("x", vector.nx)
@@ -70,11 +70,11 @@ def rate_function(equations: Equations, kinematic: bool = False) -> ca.Function:
 
 @once
 def projection_function(equations: Equations) -> ca.Function:
-    """(t, x, theta) -> x on the constraint manifold, q, v, and health (3,): old |phi| and
-    |invariant|, frame's margin, least guard.
+    """(t, x, theta) -> x on the constraint manifold, q, v, and health (3,): |phi| and |invariant|
+    before, margin of the frame, least guard.
 
-    One Newton step that leaves xi alone; what it leaves of phi is the square of what the integrator
-    made. Functions of the state that stay zero take another one, in q and xi.
+    One Newton step, which does not change xi, reduces phi quadratically. Functions of the state
+    that must stay zero get another Newton step, in q and xi.
     """
     vector, frame = StateVector.of(equations), equations.frame
     constrained = frame.constrained
@@ -101,8 +101,8 @@ def projection_function(equations: Equations) -> ca.Function:
 
 def _onto_invariant(equations: Equations, configuration: ca.SX,
                     xi: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """Configuration's part of x and xi with `invariant` = 0 after the shortest Newton step, in
-    velocities along the frame and in xi; and what `invariant` was before."""
+    """The configuration's part of x, and xi, after the shortest Newton step onto `invariant` = 0,
+    in velocities along the frame and in xi; and `invariant` before."""
     vector, frame = StateVector.of(equations), equations.frame
     constrained = frame.constrained
     system, chi = constrained.system, constrained.invariant
@@ -123,8 +123,8 @@ def _onto_invariant(equations: Equations, configuration: ca.SX,
 
 @once
 def reading_function(equations: Equations) -> ca.Function:
-    """(t, x, theta) -> q, v: what is shown of a state, only where needed. (`read` alone is a name
-    of the C library.)"""
+    """(t, x, theta) -> q, v, for the moments that are recorded or shown. (The name `read` is taken
+    by the C library.)"""
     vector, system = StateVector.of(equations), equations.frame.constrained.system
     x = ca.SX.sym("x", vector.nx)
     q = vector.configuration(x[:vector.nconf])
@@ -134,7 +134,7 @@ def reading_function(equations: Equations) -> ca.Function:
 
 
 def normalising_function(equations: Equations) -> ca.Function:
-    """(t, x, theta) -> x with unit quaternions, and the frame's margin: the projection where phi
+    """(t, x, theta) -> x with unit quaternions, and the margin of the frame: the projection if phi
     does not change."""
     vector, system = StateVector.of(equations), equations.frame.constrained.system
     x = ca.SX.sym("x", vector.nx)
@@ -168,31 +168,31 @@ def lift_function(equations: Equations) -> ca.Function:
 
 
 def no_lift(equations: Equations) -> ca.Function:
-    """The same where steps need none."""
+    """The same without directions, for steps that keep phi."""
     vector, system = StateVector.of(equations), equations.frame.constrained.system
     x = ca.SX.sym("x", vector.nx)
     return ca.Function("nhmech_lift", [system.t, x, system.theta],
                        [ca.SX(vector.nx, 0), ca.SX(0, 1)])
 
 
-# -- the rule --------------------------------------------------------------------------------------
+# -- acceptance ------------------------------------------------------------------------------------
 def acceptance_function(nx: int) -> ca.Function:
     """(x, health, side, guard) -> `Status` of a step that ends at x.
 
-    It may end there if all numbers are finite and no larger than FAR, |phi| <= LOOSE, the frame's
-    margin is on the same `side` (1 or -1) of zero and no nearer than POOR, and no guard is on its
-    way through zero: below FLAT, where it changed by half from `guard`, that of the step before.
-    NaN stands for a side or a guard that is not known yet, as of a start.
+    The step is accepted if all numbers are finite and no larger than FAR, |phi| <= LOOSE, the
+    margin of the frame has the sign `side` (1 or -1) and is at least POOR, and no guard is about to
+    vanish, that is, below FLAT after a change by half from `guard`, its value before the step. NaN
+    stands for an unknown side or guard, as at the start.
     """
     x, health = ca.SX.sym("x", nx), ca.SX.sym("health", 3)
     side, guard = ca.SX.sym("side"), ca.SX.sym("guard")
     phi, margin, least = health[0], health[1], health[2]
-    # a sum with a NaN or an infinite term is so too. CasADi takes x - x and 0 x for 0, and
-    # (a - b) + b for a; absolute values it leaves alone
+    # A sum with a NaN or an infinite term is not finite. (CasADi simplifies x - x and 0 x to 0, and
+    # (a - b) + b to a, but not absolute values.)
     sizes = [ca.fabs(entry) for entry in ca.vertsplit(ca.vertcat(x, health))]
     finite = _sum(sizes) <= FAR
-    # low = (both - change) / 2 is the smaller of the two guards, high the larger one:
-    # low < FLAT and high > 1.5 low, which every guard below zero meets
+    # low = (both - change) / 2 is the smaller of the two guards, high the larger one. The condition
+    # is low < FLAT and high > 1.5 low; every negative guard satisfies it.
     both, change = least + guard, ca.fabs(least - guard)
     fallen = ca.logic_and(both - change < 2 * FLAT, both < 5 * change)
     status = ca.if_else(margin * side < POOR, int(Status.SINGULAR), int(Status.DONE))
@@ -203,17 +203,18 @@ def acceptance_function(nx: int) -> ca.Function:
 
 
 def _sum(terms: list[ca.SX]) -> ca.SX:
-    """In pairs, so that one does not wait for the other."""
+    """A sum by pairs, which the processor can add in parallel."""
     half = len(terms) // 2
     return _sum(terms[:half]) + _sum(terms[half:]) if half else terms[0]
 
 
 def step_function(advance: ca.Function, bounds: Bounded | None = None,
                   name: str = "nhmech_step") -> ca.Function:
-    """(t, x, u, theta, dt, side, guard) -> x, health, status: what `advance` makes of a step, and
-    whether it may end there; not where one of the `bounds` is reached.
+    """(t, x, u, theta, dt, side, guard) -> x, health, status: the step of `advance` with its
+    status. A step that reaches one of the `bounds` gets the status of that bound.
 
-    Of a scheme that keeps the constraints and guards by itself `advance` gives the margin alone.
+    If steps keep the constraints and guards by themselves, `advance` returns only the margin in
+    place of health.
     """
     inputs = advance.sx_in() if advance.is_a("SXFunction") else advance.mx_in()
     symbol = type(inputs[0])
@@ -227,15 +228,17 @@ def step_function(advance: ca.Function, bounds: Bounded | None = None,
     if bounds is not None:
         margins, codes = bounds
         reached = margins(inputs[0] + inputs[4], x, inputs[3]) <= 0
-        # in pairs: lanes know no `mmax` of a vector
+        # by pairs, because lanes have no `mmax` of a vector
         most = reduce(ca.fmax, ca.vertsplit(reached * ca.DM([int(code) for code in codes])))
         status = ca.if_else(status == int(Status.DONE), most, status)
     return ca.Function(name, [*inputs, side, guard], [x, ca.densify(health), status],
                        {"cse": True} if symbol is ca.SX else {})
 
 
-def settling_function(project: ca.Function) -> ca.Function:
-    """(t, x, theta, side, guard) -> x, health, status: one projection, and its judgement."""
+@once
+def settle_function(equations: Equations) -> ca.Function:
+    """(t, x, theta, side, guard) -> x, health, status: one projection, and the status after it."""
+    project = projection_function(equations)
     inputs = symbols_of(project)
     side, guard = type(inputs[0]).sym("side"), type(inputs[0]).sym("guard")
     x, _, _, health = project(*inputs)
@@ -245,29 +248,24 @@ def settling_function(project: ca.Function) -> ca.Function:
 
 
 @once
-def settling(equations: Equations) -> ca.Function:
-    """`settling_function` of their projection."""
-    return settling_function(projection_function(equations))
-
-
-@once
 def loop_step(equations: Equations, method: Method, kinematic: bool) -> tuple[ca.Function, bool]:
-    """The step that compiled code takes, and whether the motion keeps the constraints by itself."""
+    """The step for compiled code, and whether it keeps the constraints by itself."""
     keeping = keeping_advance_function(equations, method, kinematic)
     kept = keeping is not None
     return step_function(keeping or advance_function(equations, method, kinematic)), kept
 
 
 def symbols_of(function: ca.Function) -> list[ca.SX] | list[ca.MX]:
-    """Of its inputs, by which a short function becomes a part of another, and a long one a call."""
+    """Symbols for the inputs of a function: SX, so that a short function is inlined into another,
+    or MX, so that a long one is called."""
     return function.sx_in() if function.n_instructions() <= INLINE else function.mx_in()
 
 
 # -- steps of a method -----------------------------------------------------------------------------
 @once
 def advance_function(equations: Equations, method: Method, kinematic: bool = False) -> ca.Function:
-    """(t, x, u, theta, dt) -> x, health: a step of the method, then the projection; of an implicit
-    one also whether its equations were solved."""
+    """(t, x, u, theta, dt) -> x, health: a step of the method, then the projection; for an implicit
+    method also whether its equations were solved."""
     return method.step(_flow(equations, kinematic, projection_function(equations),
                              lift_function(equations)))
 
@@ -275,12 +273,12 @@ def advance_function(equations: Equations, method: Method, kinematic: bool = Fal
 @once
 def keeping_advance_function(equations: Equations, method: Method,
                              kinematic: bool = False) -> ca.Function | None:
-    """Likewise (t, x, u, theta, dt) -> x, margin, if the motion keeps constraints and guards by
-    itself, whatever the steps.
+    """(t, x, u, theta, dt) -> x, margin: a step without projection, if steps of any length keep
+    constraints and guards by themselves; else None.
 
-    Else None. So it is where the attitude is frozen. Not proved but tried: steps of 0.3 s from
-    random states must leave phi below 1e-14 m and each guard where it was. Only for short steps,
-    where the projection is much of the cost.
+    That is so if the attitude cannot change. It is not proved but tested: steps of 0.3 s from
+    random states must leave phi below 1e-14 m, and must not change any guard. Only for steps with
+    few operations, of which the projection is a large part.
     """
     flow = _flow(equations, kinematic, normalising_function(equations), no_lift(equations))
     is_short = flow.symbol(method.rates) is ca.SX
@@ -294,7 +292,7 @@ def _flow(equations: Equations, kinematic: bool, end: ca.Function, lift: ca.Func
 
 @once
 def _keeps(equations: Equations, kinematic: bool) -> bool:
-    """Whether steps of 0.3 s from random states leave phi and guards where they were."""
+    """Whether steps of 0.3 s from random states do not change phi and the guards."""
     rate, project = rate_function(equations, kinematic), projection_function(equations)
     vector, constrained = StateVector.of(equations), equations.frame.constrained
     theta, random = np.asarray(constrained.parameters, dtype=float), np.random.default_rng(0)
@@ -313,10 +311,10 @@ def _keeps(equations: Equations, kinematic: bool) -> bool:
 # -- steps from Python -----------------------------------------------------------------------------
 def python_step(equations: Equations, scheme: Scheme, kinematic: bool,
                 adaptive: Adaptive | None) -> Advance:
-    """The step of a scheme, projected up to `NEWTON` times where it was a coarse one.
+    """The step of a scheme, for calls from Python, projected again up to `NEWTON` times if one
+    projection does not suffice.
 
-    `adaptive` is the compiled method of a scheme that chooses its steps, None without a compiler:
-    SciPy has the same.
+    `adaptive`: the compiled DOP853; None without a compiler, where SciPy's is used.
     """
     settle = Buffered(_settle_and_read(equations))
     if scheme.method is not None:
@@ -338,7 +336,7 @@ def python_step(equations: Equations, scheme: Scheme, kinematic: bool,
     def advance(t, x, u, theta, dt, side, guard) -> Step:
         found, reached = first(t, x, u, theta, dt, side, guard)
         for _ in range(NEWTON):
-            # as an integer: NumPy takes long over an enumeration
+            # as a plain number, because NumPy is slow with enumerations
             if found[-1].item() != CODES["OFF"]:
                 break
             found = settle(reached, found[0].copy(), theta, side, guard)
@@ -351,7 +349,7 @@ def python_step(equations: Equations, scheme: Scheme, kinematic: bool,
 
 @once
 def _settle_and_read(equations: Equations) -> ca.Function:
-    return _append_state(settling(equations), reading_function(equations))
+    return _append_state(settle_function(equations), reading_function(equations))
 
 
 @once
@@ -361,7 +359,7 @@ def _step_and_read(equations: Equations, method: Method, kinematic: bool) -> ca.
 
 
 def _append_state(step: ca.Function, read: ca.Function) -> ca.Function:
-    """The function with q and v of its x appended."""
+    """The function with q and v of its x as additional outputs."""
     inputs = step.mx_in()
     t, theta = inputs[0], inputs[2 if len(inputs) == 5 else 3]
     if len(inputs) > 5:

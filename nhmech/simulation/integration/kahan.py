@@ -1,4 +1,4 @@
-"""Kahan's method for quadratic equations between two halves of a drift."""
+"""Kahan's method for equations that are quadratic in the speeds, in a Strang splitting."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ DRIFT = Gauss(1)      # the implicit midpoint rule
 
 @dataclass(frozen=True)
 class Kahan:
-    """Strang's splitting: half a step of dq/dt with xi held, a step of dxi/dt with q held, and
-    again half a step of dq/dt. Of order 2, and symmetric.
+    """Strang's splitting, symmetric and of order 2: half a step of dq/dt with constant xi, a step
+    of dxi/dt with constant q, and another half step of dq/dt.
 
-    dxi/dt = f is quadratic in xi, the kinetic energy being so. For such equations Kahan's method is
-    linear in the new xi, and its own inverse with -dt::
+    dxi/dt = f is quadratic in xi, because the kinetic energy is. For such equations Kahan's method
+    is linear in the new xi, and a step of -dt is its inverse::
 
         xi' = xi + dt (I - dt/2 df/dxi)^-1 f(xi)
 
@@ -44,7 +44,7 @@ class Kahan:
         return ca.Function("nhmech_advance", held, [x_next, health, first * second])
 
     def _kick(self, flow: Flow) -> ca.Function:
-        """(t, x, u, theta, dt) -> xi after dt with q held."""
+        """(t, x, u, theta, dt) -> xi after dt with constant q."""
         t, x, u, theta, dt = held = flow.arguments(ca.SX)
         xi = x[flow.state_vector.nconf:]
         f = flow.rate(t, x, u, theta)[flow.state_vector.nconf:]

@@ -22,12 +22,12 @@ Weights = Sequence[Fraction | int]
 class Tableau:
     """Butcher's tableau of an explicit Runge-Kutta scheme."""
 
-    # the rows of A below its diagonal; the first stage has none. The nodes c are their sums.
+    # rows of A below the diagonal; the first stage has an empty one. The nodes c are their sums.
     stages: tuple[Weights, ...]
     weights: Weights  # b, one for each stage
 
     def advance(self, rate: Callable, t, x, dt):
-        """x at t + dt by dx/dt = rate(t, x); numbers or symbols, one column or many."""
+        """x at t + dt for dx/dt = rate(t, x); numbers or symbols, one column or many."""
         rates: list = []
         for row in self.stages:
             node = Fraction(sum(row))
@@ -70,22 +70,22 @@ class Scheme:
     Attributes
     ----------
     name
-        As `Simulator(integrator=...)` takes it.
+        The value of `Simulator(integrator=...)`.
     order
-        Of the global error in dt.
+        Order of the global error in dt.
     method
-        Of a scheme with fixed steps, a `Tableau` of an explicit one; None of Dormand and Prince's
-        adaptive method (`compile.adaptive`), which chooses steps of its own.
+        The method of a scheme with fixed steps, a `Tableau` if it is explicit; None for Dormand and
+        Prince's adaptive method (`compile.adaptive`), which chooses its own steps.
     symmetric
-        Whether a step of -dt leads back: where the motion is reversible, energy and other integrals
-        then stay near their values for ever.
+        Whether a step of -dt leads back. In a reversible motion, energy and other integrals then do
+        not drift.
     is_quadratic
-        Whether it takes equations alone whose dxi/dt is quadratic in xi.
+        Whether it requires that dxi/dt is quadratic in xi.
     is_conservative
-        Whether it takes motions alone that keep their energy; it keeps it too, to rounding.
+        Whether it requires a motion that conserves energy; it conserves it to rounding.
     real_limit, imaginary_limit
         The largest |rate| dt at which x' = rate x does not grow, for a rate on the negative real
-        and on the imaginary axis; infinite where the steps follow a tolerance.
+        and on the imaginary axis; infinite for steps that follow a tolerance.
     """
 
     name: str
@@ -112,5 +112,5 @@ SCHEMES = {scheme.name: scheme for scheme in (
     Scheme("kahan", 2, Kahan(), symmetric=True, is_quadratic=True, imaginary_limit=2.0),
     Scheme("discrete_gradient", 2, DiscreteGradient(), symmetric=True, is_conservative=True),
 )}
-# those whose steps are their user's
+# schemes whose steps have the length dt
 FIXED = tuple(name for name, scheme in SCHEMES.items() if scheme.method is not None)

@@ -1,5 +1,5 @@
-"""The simulator's step taken apart into short functions, each of scalar expressions, for those that
-put it together in another language."""
+"""The simulator's step in short functions of scalar expressions, from which another language can
+assemble it."""
 
 from __future__ import annotations
 
@@ -21,42 +21,42 @@ MOST_CHARTS = 6
 
 @dataclass(frozen=True, eq=False)
 class ChartParts:
-    """What depends on the choice of independent speeds."""
+    """The functions that depend on the choice of independent speeds."""
 
     equations: Equations  # the equations of motion in these speeds
-    speeds: tuple[int, ...]  # where these stand in v
+    speeds: tuple[int, ...]  # indices of the independent speeds in v
     rate: ca.Function  # (t, x, u, theta) -> dx/dt
     project: ca.Function  # (t, x, theta) -> x on the constraints, q, v, health
-    # (t, x, theta) -> distances from the bounds; None where there are none
+    # (t, x, theta) -> margins of the bounds; None if there are none
     margins: ca.Function | None
 
 
 @dataclass(frozen=True, eq=False)
 class StepParts:
-    """A step of Runge and Kutta's scheme, in all charts that a system needs.
+    """A step of the Runge-Kutta scheme, in all charts that a system needs.
 
-    One step goes through the stages, each of which asks for a rate; the last one is the step's end,
-    which is projected, and accepted or not.
+    Each stage gives the point at which the next rate is evaluated; the last one gives the end of
+    the step, which is projected, then accepted or refused.
     """
 
-    simulated: Simulated  # what moves
-    # (t, x, dt, rates so far) -> t, x at which the next rate is asked for; after the last rate, the
-    # end
+    simulated: Simulated  # the simulated system
+    # (t, x, dt, rates so far) -> t, x at which the next rate is evaluated; after the last rate, the
+    # end of the step
     stages: tuple[ca.Function, ...]
     accept: ca.Function  # (x, health, side, guard) -> `Status`
-    charts: tuple[ChartParts, ...]  # the first one is that of the system's own speeds
-    bounds: Bounds  # what must not be passed
+    charts: tuple[ChartParts, ...]  # the first one has the system's own independent speeds
+    bounds: Bounds  # the bounds of the system
 
     @property
     def state_vector(self) -> StateVector:
-        """Layout of x; that of its first part is the same in all charts."""
+        """Layout of x; its configuration part is the same in all charts."""
         return StateVector.of(self.charts[0].equations)
 
 
 def step_parts(constrained: HasConstrained, most: int = MOST_CHARTS) -> StepParts:
-    """The step of a vehicle or a `ConstrainedSystem`, `Simulator`'s with "rk4", in at most `most`
-    charts: as many as the samples of a system, and the `far_configurations` of a vehicle, need for
-    a good one each."""
+    """The step of a vehicle or a `ConstrainedSystem`, as `Simulator` takes it with "rk4", in at
+    most `most` charts. They are chosen so that each sample of a system, or each of the
+    `far_configurations` of a vehicle, has a good one."""
     simulated = Simulated.of(constrained)
     bounds = Bounds.of(simulated)
     atlas = Atlas(simulated, SCHEMES["rk4"], False, bounds)
@@ -69,7 +69,7 @@ def step_parts(constrained: HasConstrained, most: int = MOST_CHARTS) -> StepPart
 
 
 def stage_functions(tableau: Tableau, nx: int) -> tuple[ca.Function, ...]:
-    """The stages of `StepParts`, from the scheme itself."""
+    """The stages of `StepParts`, from a tableau."""
     t, x, dt = ca.SX.sym("t"), ca.SX.sym("x", nx), ca.SX.sym("dt")
     rates: list[ca.SX] = []
     found: list[ca.Function] = []

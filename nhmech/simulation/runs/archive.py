@@ -1,7 +1,7 @@
 """The file of a run: an `.npz` of its arrays, with a header in JSON.
 
-The arrays stand in it as they are: compressing such numbers takes several times as long as the run,
-and saves two fifths. Files whose arrays are compressed are read too.
+The arrays are not compressed: that would take several times as long as the run, and save 40 %.
+Files with compressed arrays can be read too.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from ..settings import dumps, saveable
 from .run_file import SUFFIX, is_run_file, read_header, read_run_file
 
 ARRAYS = ("t", "q", "v", "xi", "u", "angles")
-# what damaged bytes make of readers of ZIP, NumPy and JSON, and of our own
+# errors that readers of ZIP, NumPy and JSON, and our own, raise for damaged bytes
 DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OverflowError,
           MemoryError, RecursionError, NotImplementedError, RuntimeError, SyntaxError, BadZipFile,
           zlib.error, struct.error)
-HIDDEN = ("Cc", "Cf")          # Unicode's control characters, those of direction among them
+HIDDEN = ("Cc", "Cf")          # Unicode categories of control characters, also of direction
 HEADER = "stop", "names", "events", "source", "kinematic", "settings"
-ROWS = 1 << 14                 # that are written at once
-HEAD = 1 << 17                 # [bytes] of an array's header at most, twice as many
-TWIST, CONTACT = BESIDE = "commanded_twist", "contact"      # arrays that a run may have beside them
+ROWS = 1 << 14                 # rows that are written at once
+HEAD = 1 << 17                 # [bytes] of an array's header, twice the largest
+TWIST, CONTACT = BESIDE = "commanded_twist", "contact"      # optional arrays of a run
 
 
 def describe_damage(error: Exception) -> str:
-    """What an error says about a file: a `KeyError` has the name alone."""
+    """The message of an error about a file; a `KeyError` contains only the name."""
     if isinstance(error, KeyError):
         return f"there is no {error.args[0]!r}"
     return f"{error}" or type(error).__name__
 
 
 def npz_path(path: str | os.PathLike) -> Path:
-    """The path with `.npz` at its end. Raises `InputError` for one without a name."""
+    """The path with the ending `.npz`. Raises `InputError` for a path without a file name."""
     path = Path(path)
     if not path.name:
         raise InputError(f"save = {str(path)!r} must be the path of a file, and is a folder")
@@ -59,10 +59,10 @@ def blocks_of(arrays: Mapping[str, np.ndarray]) -> Iterator[dict[str, np.ndarray
 
 def write_archive(path: Path, about: Mapping[str, Any], count: int,
                   blocks: Callable[[], Iterator[dict[str, np.ndarray]]]) -> None:
-    """Writes the file, whole or not at all. Raises `OSError`, and `ValueError` for what is no array
-    of numbers. `about`: what a `Trajectory` has beside its arrays. `blocks`: yields the arrays,
-    some of their rows at a time; asked for each array by itself, so that memory holds no more than
-    a block.
+    """Writes the file, completely or not at all. Raises `OSError`, and `ValueError` for anything
+    but arrays of numbers. `about`: the fields of a `Trajectory` other than its arrays. `blocks`:
+    yields blocks of rows of the arrays; called once for each array, so that memory holds one block
+    at a time.
     """
     header = {name: about[name] for name in HEADER} | {"settings": saveable(about["settings"])}
     with replace_file(path) as new, open(new, "wb") as file:
@@ -75,8 +75,8 @@ def write_archive(path: Path, about: Mapping[str, Any], count: int,
 
 
 def read_archive(path: str | os.PathLike) -> dict[str, Any]:
-    """What a `Trajectory` is made of, out of an archive, or out of the whole rows of the `.part` of
-    a run that was cut off or still goes on.
+    """The fields of a `Trajectory`, from an archive, or from the complete rows of the `.part` file
+    of a run that was cut off or is still running.
     """
     try:
         require_file(path)
@@ -96,7 +96,7 @@ def read_archive(path: str | os.PathLike) -> dict[str, Any]:
 
 def _write_array(archive: ZipFile, name: str, shape: tuple[int, ...],
                  parts: Iterator[np.ndarray]) -> None:
-    """One array, of the parts one after the other."""
+    """Writes one array from its consecutive parts."""
     with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
         for i, part in enumerate(parts):
             if part.dtype.hasobject:
@@ -109,7 +109,7 @@ def _write_array(archive: ZipFile, name: str, shape: tuple[int, ...],
 
 
 def _from_npz(path: str | os.PathLike) -> dict[str, Any]:
-    # NumPy would take it for a pickle, and advise to load it
+    # otherwise NumPy takes it for a pickle, and suggests loading it
     if os.path.isfile(path) and not is_zipfile(path):
         raise ValueError("it is not a complete .npz archive")
     with ZipFile(path) as archive:
@@ -125,7 +125,7 @@ def _from_npz(path: str | os.PathLike) -> dict[str, Any]:
 
 
 def _read_array(archive: ZipFile, name: str) -> np.ndarray:
-    """An array of the archive, whose bytes are read whole, so that their checksum is looked at."""
+    """An array of the archive. All its bytes are read, so that the checksum is verified."""
     data = archive.read(f"{name}.npy")
     head = BytesIO(data[:HEAD])
     if np.lib.format.read_magic(head) != (1, 0):
@@ -137,7 +137,7 @@ def _read_array(archive: ZipFile, name: str) -> np.ndarray:
 
 
 def _check(found: Mapping[str, Any]) -> None:
-    """Raises `ValueError` or `TypeError` that names the field where this cannot be a trajectory."""
+    """Raises `ValueError` or `TypeError` that names a field which no trajectory can have."""
     names, t = found["names"], found["t"]
     parts = [part for part in (*ARRAYS, *BESIDE) if part in found and part != "t"]
     if set(names) != set(parts):
@@ -149,7 +149,7 @@ def _check(found: Mapping[str, Any]) -> None:
         if array.dtype != float or array.shape != shape:
             raise ValueError(f"{part!r} has shape {array.shape} of {array.dtype}, expected {shape} "
                              "of float64")
-        # a controller commands no twist now and then, and forces of rolling are worked out later
+        # NaN: the controller may command no twist at times, and forces of rolling are not recorded
         if part not in BESIDE and not all(np.isfinite(array[begin:begin + ROWS]).all()
                                           for begin in range(0, len(array), ROWS)):
             raise ValueError(f"{part!r} has numbers that are not finite")

@@ -1,4 +1,4 @@
-"""What a run has made of the twist that its controller commanded."""
+"""The actual twist of a run beside the one that its controller commanded."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..state import base_pose
 from .history import History
 from .limit_spans import LimitSpan
 
-OFF = 0.01        # of the commanded twist: a residual above it is a notice
-SETTLED = 1.0     # [s] after which a servo of time constant 0.1 s has closed all but 5e-4 of it
-STEADY = 0.1      # [1/s] of its size, by which a command may change: it is followed within OFF / 2
+OFF = 0.01        # relative to the commanded twist: a larger residual gives a notice
+SETTLED = 1.0     # [s] after which a servo with time constant 0.1 s has a relative error of 5e-4
+STEADY = 0.1      # [1/s] relative rate of a command that is followed with an error below OFF / 2
 PARTS = (("forward", "m/s"), ("lateral", "m/s"), ("yaw", "rad/s"))
-SMALL = 1e-3      # of the largest command: one of less is a standstill
+SMALL = 1e-3      # relative to the largest command: a smaller one counts as standstill
 
 
 def measure_twist(vehicle: Vehicle, trajectory: History) -> np.ndarray:
@@ -38,12 +38,12 @@ def planar_twist(vehicle: Vehicle, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 def twist_notice(vehicle: Vehicle, trajectory: History,
                  commanded: np.ndarray | None, spans: Iterable[LimitSpan]) -> Notice | None:
-    """A notice if a run, long enough after the last change of its command, does not drive as
-    `commanded` (N, 3), or never drives a part of it; None as command means none.
+    """A notice if the actual twist, some time after the last change of the command, differs from
+    `commanded` (N, 3), or if a component of it is never followed; None if `commanded` is None.
 
-    Forward speed and yaw rate are compared, in metres by the vehicle's length, and the lateral
-    speed if one is commanded: otherwise it depends on the place of the base frame. `spans` says
-    when joints were at their limits, a possible reason.
+    Forward speed and yaw rate are compared (the latter times the length of the vehicle), and the
+    lateral speed if one is commanded; otherwise it depends on the position of the base frame.
+    `spans`: when joints were at their limits, which may be the reason.
     """
     if commanded is None or len(trajectory.t) < 2:
         return None
@@ -58,19 +58,18 @@ def twist_notice(vehicle: Vehicle, trajectory: History,
     part = np.where(judged, np.linalg.norm(error, axis=1) / np.where(judged, size, 1.0), 0.0)
     if part.max() <= OFF:
         return _note_never_driven(trajectory.t, wanted / scale, found / scale)
-    k = int(np.flatnonzero(part >= 0.9 * part.max())[-1])      # when things have come to rest
+    k = int(np.flatnonzero(part >= 0.9 * part.max())[-1])      # late, after transients
     shown = [", ".join(f"{name} {value:.4g} {unit}" for (name, unit), value in
                        zip(PARTS, twist / scale))
              for twist in (wanted[k], found[k])]
     why = "".join(f"; {span}" for span in spans if span.start <= trajectory.t[k] <= span.end)
     return Notice(NoticeKind.TWIST_RESIDUAL,
-                  f"the twist that was driven is off the commanded one by up to {part[k]:.2g} of "
-                  f"it: at t = {trajectory.t[k]:.6g} s commanded {shown[0]}; driven {shown[1]}"
-                  f"{why}")
+                  f"the driven twist differs from the commanded one by up to {part[k]:.2g} of it: "
+                  f"at t = {trajectory.t[k]:.6g} s commanded {shown[0]}; driven {shown[1]}{why}")
 
 
 def _note_never_driven(t: np.ndarray, wanted: np.ndarray, found: np.ndarray) -> Notice | None:
-    """About parts of a command that changes all the time."""
+    """A notice about components of a command that changes all the time."""
     most, made = np.nanmax(np.abs(wanted), axis=0), np.abs(found).max(axis=0)
     never = [f"{name} (up to {most[i]:.4g} {unit})" for i, (name, unit) in enumerate(PARTS)
              if most[i] > OFF * most.max() and made[i] <= OFF * most[i]]
@@ -81,10 +80,10 @@ def _note_never_driven(t: np.ndarray, wanted: np.ndarray, found: np.ndarray) -> 
 
 
 def _find_settled(t: np.ndarray, wanted: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Moments (N,) before which the command has been steady for a while."""
+    """Whether the command has been steady for some time before each moment, (N,)."""
     with np.errstate(invalid="ignore"):
         change = np.linalg.norm(np.diff(wanted, axis=0), axis=1)
         steady = change <= STEADY * np.diff(t) * np.maximum(size[1:], size[:-1])
-    # NaN, where nothing is commanded, is no steady command
+    # NaN, where nothing is commanded, does not count as steady
     last = np.maximum.accumulate(np.where(np.r_[False, steady], t[0], t))
     return (t - last >= SETTLED) & np.isfinite(size)

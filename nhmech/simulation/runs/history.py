@@ -1,9 +1,8 @@
-"""What a run and a batch of runs are asked alike."""
+"""The interface that a run and a batch of runs share."""
 
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import casadi as ca
@@ -12,6 +11,7 @@ import numpy as np
 from ...checks import check_arguments, read_word
 from ...compile.pointwise import Pointwise
 from ...errors import InputError, SimulationError, listed
+from ...once import cached_property
 from ..command import TWIST_UNITS
 from ..simulated import Simulated
 from ..state import base_pose
@@ -21,14 +21,14 @@ from .multipliers import multiplier_along
 if TYPE_CHECKING:
     import pandas
 
-# parts of a table in the order of its columns, with what stands before their names
-# part -> what its columns are; the unwrapped angles go before what stands in q
+# parts of a table in the order of its columns, with the prefixes of their names
+# part -> kind of its columns; the unwrapped angles take precedence over q
 KINDS = {"q": "position", "angles": "position", "v": "velocity", "u": "effort", TWIST: "command"}
 PREFIXES = {"q": "q.", "v": "v.", "angles": "angle.", "u": "u.", TWIST: ""}
 
 
 def lock(array: np.ndarray) -> np.ndarray:
-    """A view that cannot be written to; what the caller passed in stays writable."""
+    """A read-only view; the array that was passed in stays writable."""
     view = array.view()
     view.setflags(write=False)
     return view
@@ -50,8 +50,8 @@ class RecordedForces(Protocol):
 
 
 class History:
-    """Recorded states of one case or of many: `q` and the others have the moment as their last
-    index but one, and the case before it where there are many.
+    """Recorded states of one case or of many cases. The last index but one of `q` and the others is
+    the moment; with many cases, the index before it is the case.
 
     Attributes
     ----------
@@ -62,17 +62,17 @@ class History:
     theta
         Values of the symbolic parameters, (..., ntheta).
     names
-        Of the columns of each part.
+        Names of the columns of each part.
     simulated
-        What was simulated.
+        The simulated system.
     reactions
-        Ground forces on the wheels.
+        Forces of the ground on the wheels.
     """
 
     t: np.ndarray
     u: np.ndarray
 
-    if TYPE_CHECKING:       # fields of a run, worked out by a batch: read-only here
+    if TYPE_CHECKING:       # fields of a run, computed by a batch: read-only here
         @property
         def q(self) -> np.ndarray: ...
         @property
@@ -92,7 +92,7 @@ class History:
 
     @property
     def is_system_known(self) -> bool:
-        """Whether `simulated` can say what moved."""
+        """Whether `simulated` is available."""
         return True
 
     @check_arguments
@@ -142,12 +142,12 @@ class History:
         Parameters
         ----------
         prefix
-            Of the quaternion's names, where there are several: that of ``left_qx`` is ``left_``.
+            Prefix of the quaternion's names if there are several: ``left_`` for ``left_qx``.
 
         Raises
         ------
         InputError
-            Where there is no such quaternion.
+            If there is no such quaternion.
         """
         space = self.simulated.constrained.system.algebroid
         starts = {space.q_names[i]: i for i in space.quaternions}
@@ -176,7 +176,7 @@ class History:
         InputError
             For a row that does not exist, or that depends on others.
         SimulationError
-            For a vehicle: `force` has what acts on its wheels.
+            For a vehicle; `force` has the forces on its wheels.
         """
         return multiplier_along(self.simulated, row,
                                 lambda of: self.evaluate(of, self.q, self.v, self.u))
@@ -188,8 +188,8 @@ class History:
         return lock(self.evaluate(system.energy_function, self.q, self.v)[..., 0])
 
     def evaluate(self, function: ca.Function, *parts: np.ndarray) -> np.ndarray:
-        """First output of a function of (t, parts, theta) at each moment of each case, its columns
-        one after the other, (..., K, n).
+        """First output of a function of (t, parts, theta) at each moment of each case, flattened by
+        columns, (..., K, n).
 
         Parameters
         ----------
@@ -252,7 +252,7 @@ class History:
         Raises
         ------
         SimulationError
-            Where pandas is missing.
+            If pandas is not installed.
         """
         try:
             import pandas
@@ -274,7 +274,7 @@ class History:
         return found
 
     def _units(self, part: str) -> dict[str, str]:
-        """Name -> unit in one part; empty for an unknown system."""
+        """Name -> unit for the columns of one part; empty for an unknown system."""
         if part == TWIST:
             return dict(zip(self.names.get(part, ()), TWIST_UNITS))
         if part == "angles":

@@ -1,14 +1,14 @@
-"""Where names stand in the numbers of a moment: for its states, and for the rows of a record."""
+"""Layouts: indices of names in the numbers of a state, and in a recorded row."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate
 
 import numpy as np
 
+from ...once import cached_property
 from ..atlas import Chart
 from ..moment import CLOCK, EXTRA
 from ..simulated import Simulated
@@ -16,8 +16,8 @@ from ..state import LinkSensors, StateLayout
 
 
 def state_layout(simulated: Simulated, chart: Chart, sensors: LinkSensors) -> StateLayout:
-    """Layout of numbers that begin with (q, v, x, u). `chart`: the run's first; later charts are
-    read through the same names."""
+    """Layout of a state, whose numbers begin with (q, v, x, u). `chart`: the first one of the run;
+    the names are the same in later charts."""
     system, vector = simulated.constrained.system, chart.state_vector
     nq, nv, positions = system.algebroid.nq, system.algebroid.nv, vector.names(())
     v = {name: nq + i for i, name in enumerate(system.algebroid.v_names)}
@@ -44,18 +44,19 @@ def state_layout(simulated: Simulated, chart: Chart, sensors: LinkSensors) -> St
 
 @dataclass(frozen=True, eq=False)
 class RowLayout:
-    """Layout of a recorded row (t, q, v, u, angles), with what is held beside u before the angles
-    (a commanded twist, what the contacts do); the same for all runs of a simulator.
+    """Layout of a recorded row (t, q, v, u, angles), with a commanded twist and contact data, if
+    any, before the angles; the same for all runs of a simulator.
     """
 
-    parts: dict[str, slice]  # name of a part -> where it stands in a row, in their order
-    places: np.ndarray  # where all of it stands in the block of a `Moment`
-    speeds: np.ndarray  # which of v are independent
-    names: dict[str, tuple[str, ...]]  # of the columns, as in `Trajectory.names`
+    parts: dict[str, slice]  # name of a part -> its place in a row, in order
+    places: np.ndarray  # indices of a row's numbers in the block of a `Moment`
+    speeds: np.ndarray  # indices of the independent speeds in v
+    names: dict[str, tuple[str, ...]]  # names of the columns, as in `Trajectory.names`
 
     @classmethod
     def of(cls, chart: Chart, beside: Mapping[str, tuple[str, ...]]) -> RowLayout:
-        """Of a run that begins in this chart, with the names of what is held beside u."""
+        """The layout of a run that begins in this chart; `beside`: names of the numbers stored
+        beside u."""
         system, slots = chart.equations.frame.constrained.system, chart.state_vector.angle_slots()
         algebroid, positions = system.algebroid, chart.state_vector.names(())
         names = {"q": algebroid.q_names, "v": algebroid.v_names, "xi": chart.equations.names,
@@ -69,7 +70,7 @@ class RowLayout:
         places = [CLOCK, *range(nqv), *range(u, u + held), *(nqv + slot for slot in slots)]
         return cls(
             parts=parts,
-            # where the block has CLOCK from its end, from its beginning
+            # CLOCK counts from the end of the block, this index from its beginning
             places=np.arange(u + held + EXTRA)[places],
             speeds=np.array(chart.speeds, dtype=np.intp),
             names=names,
@@ -77,17 +78,17 @@ class RowLayout:
 
     @cached_property
     def widths(self) -> tuple[int, ...]:
-        """Numbers in each part."""
+        """How many numbers each part has."""
         return tuple(part.stop - part.start for part in self.parts.values())
 
     @cached_property
     def width(self) -> int:
-        """Numbers in a row."""
+        """How many numbers a row has."""
         return sum(self.widths)
 
     def split(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """t (N,), q, v, xi, u, angles, and what there is beside them, of rows (N, width): views
-        where they can be."""
+        """t (N,), q, v, xi, u, angles and the optional parts of rows (N, width), as views where
+        possible."""
         found = {}
         for name, part in self.parts.items():
             found[name] = rows[:, part]
@@ -97,7 +98,7 @@ class RowLayout:
 
     @cached_property
     def _which(self) -> slice | np.ndarray:
-        """The speeds among v, as a slice where they stand side by side."""
+        """Indices of the independent speeds in v, as a slice if they are adjacent."""
         first = int(self.speeds[0]) if len(self.speeds) else 0
         beside = np.arange(first, first + len(self.speeds))
         return (slice(first, first + len(beside)) if np.array_equal(self.speeds, beside)

@@ -1,4 +1,4 @@
-"""When a joint of a run was at one of its limits."""
+"""The intervals of a run in which a joint was at one of its limits."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 from ..bounds import passive_joints
 from ..simulated import Simulated
 
-NEAR = 1e-3          # [rad, m] from a limit of position: a servo comes to it exponentially
-FAST = 0.99          # of a limit of velocity: for the same reason
-FULL = 1 - 1e-9      # of a limit of effort, where efforts are cut: up to rounding
-BEYOND = 1e-6        # relative, or in [rad, m] of a position: more is not rounding
-APART = 0.1          # [s] between two moments at a limit, below which they are one span
+NEAR = 1e-3          # [rad, m] from a position limit, which a servo approaches exponentially
+FAST = 0.99          # of a velocity limit, for the same reason
+FULL = 1 - 1e-9      # of an effort limit, at which efforts are clipped: up to rounding
+BEYOND = 1e-6        # relative, or [rad, m] for a position: a larger excess is not rounding
+APART = 0.1          # [s] two moments at a limit that are closer belong to one span
 
 
 class LimitKind(str, Enum):
-    """Which limit of a joint; the value is how messages call it.
+    """The kinds of limits of a joint; the values are their names in messages.
 
     Examples
     --------
@@ -35,21 +35,22 @@ class LimitKind(str, Enum):
 
 @dataclass(frozen=True)
 class LimitSpan:
-    """A time in which a joint was at one of its limits.
+    """An interval in which a joint was at one of its limits.
 
     Attributes
     ----------
     joint
-        Its name.
+        Name of the joint.
     kind
-        Which limit.
+        Kind of the limit.
     limit
-        Its value [rad, m, rad/s, m/s, N m, N].
+        Value of the limit [rad, m, rad/s, m/s, N m, N].
     start, end
-        First and last recorded moment at it [s]; of an effort, the end of its last control period.
+        First and last recorded moment at the limit [s]; for an effort, the end of its last control
+        period.
     most
-        The largest value in between, or of a lower limit the least; beyond `limit` where nothing
-        held the joint back.
+        The largest value in the interval, or for a lower limit the least; beyond `limit` if nothing
+        stopped the joint.
 
     Examples
     --------
@@ -78,7 +79,7 @@ class LimitSpan:
 
 @dataclass(frozen=True)
 class _Watched:
-    """Where a column, or its size, stands at or above `at`, a joint is at its limit."""
+    """A joint is at its limit where a column, or its absolute value, is at least `at`."""
 
     joint: str
     kind: LimitKind
@@ -88,18 +89,18 @@ class _Watched:
 
 @dataclass(frozen=True, eq=False)
 class LimitColumns:
-    """The columns of a run that have limits: for each part of it what is watched, where it stands,
-    with which sign it is compared, and with what.
+    """The columns of a run that have limits: for each part, which columns are watched, with which
+    sign, and against which values.
 
-    Limits of position hold for all joints but rolling ones, those of velocity and effort, at which
-    commands are cut, for driven ones.
+    Position limits apply to all joints except rolling ones; velocity and effort limits, at which
+    commands are clipped, apply to driven joints.
     """
 
     parts: dict[str, tuple[list[_Watched], np.ndarray, np.ndarray, np.ndarray]]
 
     @classmethod
     def of(cls, simulated: Simulated, names: Mapping[str, Sequence[str]]) -> LimitColumns:
-        """Of a run whose parts have columns of these names."""
+        """The watched columns of a run whose parts have columns with these names."""
         watched: dict[str, list[_Watched]] = {}
         driven = () if simulated.vehicle is None else simulated.vehicle.driven
         for joint, limit in simulated.limits.items():
@@ -131,7 +132,7 @@ class LimitColumns:
                 values = block[part].T.take(columns, axis=0)
                 values = values * signs if part in ("q", "angles") else np.abs(values)
                 if part in before:
-                    # the moment before too, for it may be the last of a span that goes on
+                    # from the moment before on, which may belong to a span that continues
                     values = np.concatenate([before[part], values], axis=1)
                 for i in (np.maximum.reduce(values, axis=1) >= at).nonzero()[0]:
                     spans = found.setdefault((watched[i].joint, watched[i].kind), [])
@@ -145,7 +146,7 @@ class LimitColumns:
 
 
 def _join(spans: list[LimitSpan], span: LimitSpan) -> None:
-    """Adds a span to those before it, or to the last of them where it goes on."""
+    """Appends a span, or merges it with the last one if that continues."""
     if not spans or span.start - spans[-1].end > APART:
         spans.append(span)
         return
@@ -155,7 +156,7 @@ def _join(spans: list[LimitSpan], span: LimitSpan) -> None:
 
 def _spans(one: _Watched, t: np.ndarray, values: np.ndarray, at: np.ndarray) -> Iterator[LimitSpan]:
     moments = at.nonzero()[0]
-    # held until the next moment
+    # constant until the next moment
     after = np.minimum(moments + (one.kind is LimitKind.EFFORT), len(t) - 1)
     apart = (moments[1:] - moments[:-1] > 1) & (t[moments[1:]] - t[after[:-1]] > APART)
     ends = apart.nonzero()[0].tolist()
@@ -168,8 +169,8 @@ def _spans(one: _Watched, t: np.ndarray, values: np.ndarray, at: np.ndarray) -> 
 
 def span_events(simulated: Simulated, spans: Sequence[LimitSpan],
                 end: float) -> list[tuple[float, str]]:
-    """(time [s], name) of beginnings and ends before the `end` of a run. Positions of undriven
-    joints are omitted, because they have their own events."""
+    """(time [s], name) of the beginnings and ends of spans before the `end` of a run, except
+    position limits of undriven joints, which have their own events."""
     found = []
     passive = passive_joints(simulated.vehicle) if spans and simulated.vehicle is not None else ()
     for span in spans:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import overload
 
 import numpy as np
 
+from ...once import cached_property
 from ...vehicle.reactions import Reactions
 from ...vehicle.vehicle import Vehicle
 from ..contact.contact_forces import ContactForces, world_forces
 
 
 class ReactionsAlong(Sequence[Reactions]):
-    """`Reactions` of each state of a run, t (N,), q (N, nq); `find` computes the forces of all
+    """`Reactions` at each state t (N,), q (N, nq) of a run; `find` computes the forces at all
     states at once."""
 
     def __init__(self, vehicle: Vehicle, t: np.ndarray, q: np.ndarray,
@@ -31,7 +31,7 @@ class ReactionsAlong(Sequence[Reactions]):
 
     @cached_property
     def found(self) -> ContactForces:
-        """The forces of all states, as arrays."""
+        """The forces at all states, as arrays."""
         return self._find()
 
     @cached_property

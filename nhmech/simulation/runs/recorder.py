@@ -16,18 +16,17 @@ from .run_file import SUFFIX, RunFile, split_events
 from .run_info import RunInfo
 from .trajectory import Trajectory, npz_path
 
-FLUSH = 0.5                  # [s] real time between two looks at whether rows go to the file
-LARGEST = 1 << 28            # [bytes] that are asked for at once before they are needed
+FLUSH = 0.5                  # [s] of real time between two flushes to the file
+LARGEST = 1 << 28            # [bytes] that are reserved in advance, at most
 GIB = 1 << 30
 MEMORY = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")      # of this machine [bytes]
-# [bytes] of rows that are held in memory while there is a file, unless one chunk of steps needs
-# more
+# [bytes] of rows in memory while there is a file, at most, unless one call of C needs more
 WINDOW = 1 << 20
 
 
 class RowBuffer:
-    """The rows in memory: `rows` has room for more than the first `n`, which are filled, and begins
-    at `address`. `end` is the end of the file with the rows before them [bytes], `noted` the number
+    """The rows in memory: the array `rows`, of which the first `n` are filled, begins at `address`.
+    `end` is the end of the file that contains the rows before them [bytes], and `noted` the number
     of events in that file."""
 
     def __init__(self, rows: np.ndarray, n: int = 0, end: int = 0, noted: int = 0):
@@ -35,13 +34,12 @@ class RowBuffer:
         self.n = n
         self.end = end
         self.noted = noted
-        # `rows.ctypes.data` is the same, by three calls of Python that every run would pay for
+        # `rows.ctypes.data` is the same, but slower
         self.address = rows.__array_interface__["data"][0]
 
 
 def check_size(rows: int, each: int, otherwise: str = "") -> None:
-    """Raises `InputError` for a record of so many rows, `each` so many bytes, that no memory of
-    this machine can hold."""
+    """Raises `InputError` if so many rows of `each` bytes exceed the memory of this machine."""
     if rows * each > MEMORY:
         raise InputError(f"the record of this run has {rows:.3g} rows and takes "
                          f"{rows * each / GIB:.3g} GiB of memory, of which this machine has "
@@ -49,12 +47,11 @@ def check_size(rows: int, each: int, otherwise: str = "") -> None:
 
 
 class Recorder:
-    """Rows of a run (`RowLayout`), as many as are needed, with its `events` (time [s], name) and
-    `notices`.
+    """Collects the rows of a run (`RowLayout`), its `events` (time [s], name) and its `notices`.
 
     `info` is common to all runs of the simulator. About `capacity` rows are expected; the state is
-    recorded before every `every`-th step. Rows go to `save.part` at least each half second, and
-    memory holds the last ones; the whole run goes to `save`.
+    recorded before every `every`-th step. Rows are written to `save.part` about twice a second, so
+    that memory holds only the last ones; the finished run is written to `save`.
     """
 
     def __init__(self, moment: Moment, info: RunInfo, capacity: int, every: int = 1,
@@ -77,16 +74,16 @@ class Recorder:
 
     @property
     def rows(self) -> np.ndarray:
-        """Room for rows in memory."""
+        """The rows in memory, with room for more."""
         return self._window.rows
 
     def note(self, k: int) -> None:
-        """Records the state before step k of the run, if that is due."""
+        """Records the state before step k of the run, if it is due."""
         if k % self.every == 0:
             self.add()
 
     def add(self) -> None:
-        """Records the present state; a moment that is there already is written over."""
+        """Records the present state; overwrites the last row if it has the same time."""
         window = self._window
         if window.n and window.rows[window.n - 1, 0] == self._moment.t:
             window.n -= 1
@@ -96,7 +93,7 @@ class Recorder:
         window.n += 1
 
     def room(self, rows: int) -> int:
-        """Address of memory for so many further rows. Whoever fills them calls `extend`."""
+        """Address of memory for so many further rows. After filling them, call `extend`."""
         window = self._window
         streamed = self._file is not None and not self._disk_is_full
         if streamed and window.n > 1 and (window.n + rows > len(window.rows)
@@ -110,14 +107,14 @@ class Recorder:
         return window.address + window.n * window.rows.strides[0]
 
     def extend(self, rows: int) -> None:
-        """Counts rows that were written to the memory that `room` gave."""
+        """Counts so many rows, written to the memory from `room`, as recorded."""
         self._window.n += rows
 
     # -- the file ----------------------------------------------------------------------------------
     def flush(self, everything: bool = False) -> None:
-        """Moves the rows to the file, but for the last one, which may yet be written over.
+        """Moves the rows to the file, except for the last one, which may still be overwritten.
 
-        The window changes in one stroke, so that Ctrl-C finds the rows here or there.
+        The buffer is replaced in one assignment, so that Ctrl-C finds each row in one place.
         """
         file, window, keep = self._file, self._window, 0 if everything else 1
         assert file is not None, "only a run that is saved has a file"
@@ -139,7 +136,7 @@ class Recorder:
         self._next_flush = time.monotonic() + FLUSH
 
     def _read_back(self) -> np.ndarray:
-        """All rows, those of the file included."""
+        """All rows, including those in the file."""
         file, window = self._file, self._window
         assert file is not None, "only a run that is saved has a file"
         if window.end == file.begin:
@@ -151,8 +148,7 @@ class Recorder:
 
     # -- the end -----------------------------------------------------------------------------------
     def trajectory(self, stop: str) -> Trajectory:
-        """The immutable record; where there is a file, the run is saved, and read from there when
-        it is needed.
+        """The finished run. If there is a file, the run is saved, and read from it when needed.
         """
         if self._file is None or self._save is None or self._disk_is_full:
             return self._trajectory(stop)
@@ -174,12 +170,12 @@ class Recorder:
     def _trajectory(self, stop: str) -> Trajectory:
         rows = self._window.rows[:self._window.n] if self._file is None else self._read_back()
         if self._file is None and 2 * len(rows) < len(self._window.rows):
-            # so as not to keep memory for a run that ended early
+            # a copy, which frees memory after a run that ended early
             rows = rows.copy()
         return Trajectory.of_rows(rows, self._info, stop, self.events, self.notices)
 
 
 def part_path(save: str | os.PathLike) -> Path:
-    """Where the rows go of a run that will be saved as `save`."""
+    """Path of the file that receives the rows of a run to be saved as `save`."""
     path = npz_path(save)
     return path.with_name(path.name + SUFFIX)

@@ -2,8 +2,8 @@
 
 The line has the header and the CRC-32 of its JSON. A row is (t, q, v, u, angles), with the
 commanded twist before the angles where the controller commands one, and its checksum as 64 bits;
-one whose t is NaN notes an event: its time and its number in the header's list. Bytes after the
-last whole row are what a killed process left of one.
+a row whose t is NaN is an event: its time and its index in the header's list. Bytes after the last
+complete row are the beginning of one that a killed process was writing.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from ..settings import dumps
 SUFFIX = ".part"
 MAGIC = b'{"nhmech": "run"'
 VERSION = 2                # of the format; 1 had no checksums
-LONGEST = 1 << 26          # [bytes] of a header; a robot's description takes some 1e5
+LONGEST = 1 << 26          # [bytes] of a header at most; the description of a robot takes about 1e5
 BLOCK = 1 << 20            # [bytes] of rows that are read at once
 # the header ends at a multiple of this, so that rows can be mapped into memory
 ALIGN = 64
-# what file systems without locks answer
+# errors of file systems without locks
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
 UNLOCKED = ("%s is on a file system without locks: another run saved to it at the same time would "
             "not be noticed")
@@ -40,8 +40,8 @@ class RunFile:
     """A run file that is being written; `path` ends in `.part`. `read_run_file` returns the values
     of its `header`, as JSON.
 
-    An existing file of this name is kept as `path~`. Without locks, another run may rename this
-    file while it is written; so it is read by its descriptor, never by its name.
+    An existing file of this name is kept as `path~`. On file systems without locks, another run may
+    rename this file while it is written; therefore it is read by its descriptor, not by its name.
     """
 
     def __init__(self, path: Path, header: Mapping[str, Any], width: int):
@@ -63,8 +63,8 @@ class RunFile:
             raise SimulationError(f"{path} cannot be written: {error}") from error
 
     def write(self, offset: int, data: bytes | np.ndarray) -> int:
-        """Puts bytes, or rows with their checksums, at an offset [bytes], returns the offset after
-        them; harmless if repeated. Raises `OSError`."""
+        """Writes bytes, or rows with their checksums, at an offset [bytes]; returns the offset
+        after them. May be repeated. Raises `OSError`."""
         left = memoryview(data if isinstance(data, bytes) else _seal(data).tobytes())
         while left:
             done = os.pwrite(self._file.fileno(), left, offset)
@@ -73,19 +73,19 @@ class RunFile:
         return offset
 
     def row(self, *numbers: float) -> np.ndarray:
-        """A row (1, width) that begins with these numbers and is zero after them."""
+        """A row (1, width) of these numbers followed by zeros."""
         row = np.zeros((1, self.width))
         row[0, :len(numbers)] = numbers
         return row
 
     def rows(self, end: int) -> np.ndarray:
-        """The rows up to an offset, mapped into memory; they outlive the file's name."""
+        """The rows up to an offset, mapped into memory; they remain after the file is removed."""
         count = (end - self.begin) // (8 * (self.width + 1))
         return _map(self._file, self.begin, count, self.width)[:, :-1]
 
     def blocks(self, end: int) -> Iterator[np.ndarray]:
-        """The rows up to an offset that are states, some at a time, in memory that the next ones
-        write over."""
+        """The states among the rows up to an offset, in blocks; the next block overwrites the
+        memory of the last one."""
         each = 8 * (self.width + 1)
         room = np.empty((max(1, BLOCK // each), self.width + 1))
         for offset in range(self.begin, end, room.nbytes):
@@ -95,13 +95,13 @@ class RunFile:
             yield rows[~np.isnan(rows[:, 0]), :-1] if np.isnan(rows[:, 0]).any() else rows[:, :-1]
 
     def close(self, remove: bool = False) -> None:
-        """Ends the writing; harmless when called again."""
+        """Closes the file; may be called again."""
         if remove and not self._file.closed and self._has_its_name():
             self.path.unlink(missing_ok=True)
         self._file.close()
 
     def _has_its_name(self) -> bool:
-        """Whether the path still leads to this file, and not to another run's."""
+        """Whether the path still names this file, and not that of another run."""
         try:
             return os.path.samestat(os.stat(self.path), os.fstat(self._file.fileno()))
         except FileNotFoundError:
@@ -109,13 +109,13 @@ class RunFile:
 
 
 def _keep_old(path: Path) -> None:
-    """Renames what a killed run left behind; what a running one writes is an error."""
+    """Renames the file that a killed run left behind; raises an error if a run is writing it."""
     try:
-        old = os.open(path, os.O_RDWR)       # locks of NFS ask for leave to write
+        old = os.open(path, os.O_RDWR)       # locks on NFS require write access
     except FileNotFoundError:
         return
     except PermissionError:
-        old = os.open(path, os.O_RDONLY)     # enough for locks elsewhere, and for renaming it
+        old = os.open(path, os.O_RDONLY)     # suffices for other locks, and for renaming
     try:
         _lock(old)
         os.replace(path, f"{path}~")
@@ -126,8 +126,8 @@ def _keep_old(path: Path) -> None:
 
 
 def _lock(file: int) -> bool:
-    """Locks an open file for this process; False if its file system has no locks, `BlockingIOError`
-    if it is held."""
+    """Locks an open file for this process; False if its file system has no locks. Raises
+    `BlockingIOError` if another process has locked it."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -138,15 +138,15 @@ def _lock(file: int) -> bool:
 
 
 def is_run_file(path: str | os.PathLike) -> bool:
-    """Whether it begins as one."""
+    """Whether a file begins like a run file."""
     with open(path, "rb") as file:
         return file.read(len(MAGIC)) == MAGIC
 
 
 def read_run_file(path: str | os.PathLike) -> tuple[dict[str, Any], np.ndarray,
                                                     list[tuple[float, str]]]:
-    """(header, rows (N, width), events (time [s], name)) of the whole rows before the first that is
-    damaged, which is logged.
+    """(header, rows (N, width), events (time [s], name)), from the complete rows before the first
+    damaged one, which is logged.
     """
     with open(path, "rb") as file:
         line = file.readline(LONGEST)
@@ -170,7 +170,8 @@ def read_run_file(path: str | os.PathLike) -> tuple[dict[str, Any], np.ndarray,
 
 
 def read_header(text: str | bytes) -> Any:
-    """JSON without NaN, which no header has; limits may be infinite. Raises `ValueError`."""
+    """The values of a header. Limits may be infinite. Raises `ValueError` for NaN, and for anything
+    but JSON."""
     def refuse(word: str) -> float:
         if word == "NaN":
             raise ValueError("its header has a NaN")
@@ -179,13 +180,13 @@ def read_header(text: str | bytes) -> Any:
     return json.loads(text, parse_constant=refuse)
 
 
-# multipliers of the words of a row, all odd: no change of one word keeps the sum
+# the words of a row have odd multipliers, so that a change of one word changes the sum
 _FACTOR = 6364136223846793005      # of Knuth's generator MMIX
-_START = 1442695040888963407       # its increment; a row of zeros has another checksum than zero
+_START = 1442695040888963407       # its increment, so that the checksum of zeros is not zero
 
 
 def _checksums(rows: np.ndarray) -> np.ndarray:
-    """sum_j w_j F^(j+1) + S modulo 2^64 of the words w of each row (n, width), (n,)."""
+    """sum_j w_j F^(j+1) + S modulo 2^64 for the words w of each row (n, width), (n,)."""
     weights = np.array([pow(_FACTOR, j + 1, 1 << 64) for j in range(rows.shape[1])], dtype="<u8")
     words = np.ascontiguousarray(rows).view("<u8")
     return words @ weights + np.uint64(_START)
@@ -196,13 +197,13 @@ def _seal(rows: np.ndarray) -> np.ndarray:
 
 
 def _crc(header: Mapping[str, Any]) -> int:
-    """Of the header's JSON, which is the same before it is written and after it is read."""
+    """CRC-32 of the header's JSON, which is the same before writing and after reading."""
     return zlib.crc32(dumps(header).encode())
 
 
 def split_events(rows: np.ndarray,
                  names: Sequence[str]) -> tuple[np.ndarray, list[tuple[float, str]]]:
-    """The rows that are states, and the events (time [s], name) that the others note."""
+    """The rows that are states, and the events (time [s], name) in the other rows."""
     notes = np.isnan(rows[:, 0])
     if not notes.any():
         return rows, []

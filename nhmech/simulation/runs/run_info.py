@@ -1,28 +1,28 @@
-"""What is the same for all runs of a simulator."""
+"""The information that all runs of a simulator share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ...once import cached_property
 from ...urdf.notice import Notice
 from ..simulated import Simulated
 from .layouts import RowLayout
 from .limit_spans import LimitColumns, span_events
 
-NOTICES = "notices"     # where they stand in the settings
+NOTICES = "notices"     # key of the notices in the settings
 
 
 @dataclass(frozen=True, eq=False)
 class RunInfo:
-    """What is the same for all runs of a simulator."""
+    """The information that all runs of a simulator share."""
 
     simulated: Simulated
-    layout: RowLayout  # of the recorded rows
+    layout: RowLayout  # layout of the recorded rows
     kinematic: bool  # whether speeds are commanded rather than efforts
     settings: dict[str, Any]  # as in `Trajectory.settings`
     events: tuple[str, ...]  # names of the watched events
@@ -33,12 +33,12 @@ class RunInfo:
 
     @cached_property
     def limit_columns(self) -> LimitColumns:
-        """What of a row has limits."""
+        """The columns of a row that have limits."""
         return LimitColumns.of(self.simulated, self.layout.names)
 
     def about(self, stop: str, events: Sequence[tuple[float, str]], notices: Sequence[Notice],
               blocks: Iterable[Mapping[str, np.ndarray]]) -> dict[str, Any]:
-        """What a `Trajectory` has beside its arrays, which are looked at block by block."""
+        """The fields of a `Trajectory` other than its arrays, which are read block by block."""
         noted = {NOTICES: [notice.as_dict() for notice in notices]} if notices else {}
         spans, end = self.limit_columns.spans(blocks)
         if spans:
@@ -48,7 +48,7 @@ class RunInfo:
                 "kinematic": self.kinematic, "settings": self.settings | noted}
 
     def header(self) -> dict[str, Any]:
-        """For the file that the rows are written to."""
+        """The header of the file that receives the rows."""
         return {
             "names": self.layout.names,
             "speeds": self.layout.speeds.tolist(),

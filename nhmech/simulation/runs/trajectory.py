@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,14 @@ import numpy as np
 from ...checks import check_arguments
 from ...errors import OutputError, SimulationError
 from ...mechanics.system import HasConstrained
+from ...once import cached_property
 from ...urdf.notice import Notice
 from ...vehicle.vehicle import Vehicle
 from ..contact.contact_columns import ContactColumns
 from ..contact.contact_forces import ContactForces, force_reader, world_points
 from ..contact.contact_moment import ContactMoment
 from ..contact.contact_spans import ContactSpan, contact_spans
-from ..contact.lifted import lift_notice
+from ..contact.lift_off import lift_notice
 from ..contact.motion import Phase
 from ..simulated import Simulated
 from .archive import ARRAYS, BESIDE, blocks_of, npz_path, read_archive, write_archive
@@ -32,8 +33,8 @@ from .reactions_along import ReactionsAlong
 from .run_info import NOTICES, RunInfo
 from .tyres_along import TyresAlong, wheels_with_tyres
 
-LOOKED_AT = 50_000      # moments of a run, about, of which `notices` works out the forces
-JUDGED = 200            # moments of a run at which `validity` judges it
+LOOKED_AT = 50_000      # moments of a run, about, at which `notices` computes the forces
+JUDGED = 200            # moments of a run, about, at which `validity` is evaluated
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,7 +108,7 @@ class Trajectory(History):
     @classmethod
     def of_rows(cls, rows: np.ndarray, info: RunInfo, stop: str,
                 events: Sequence[tuple[float, str]], notices: Sequence[Notice]) -> Trajectory:
-        """The record of a run, out of its rows."""
+        """The trajectory of a run from its rows."""
         parts = info.layout.split(rows)
         about = info.about(stop, events, notices, [parts])
         return cls(**{**parts, **about})
@@ -116,8 +117,7 @@ class Trajectory(History):
     def save_rows(cls, path: Path, rows: np.ndarray, blocks: Callable[[], Iterator[np.ndarray]],
                   info: RunInfo, stop: str, events: Sequence[tuple[float, str]],
                   notices: Sequence[Notice]) -> Trajectory:
-        """Likewise, and saves it; the rows are looked at in `blocks` of them alone. Raises
-        `OutputError`."""
+        """The same, saved to a file; the rows are only read in `blocks`. Raises `OutputError`."""
         def parts() -> Iterator[dict[str, np.ndarray]]:
             return map(info.layout.split, blocks())
 
@@ -136,7 +136,7 @@ class Trajectory(History):
         return (f"<Trajectory of {len(self)} states, {self.t[0]:.6g} to {self.t[-1]:.6g} s, "
                 f"stopped by {self.stop}>")
 
-    # -- what moved --------------------------------------------------------------------------------
+    # -- system and contacts -----------------------------------------------------------------------
     @cached_property
     def simulated(self) -> Simulated:
         """The simulated system, rebuilt from `source` for a run that was read from a file."""
@@ -144,7 +144,7 @@ class Trajectory(History):
 
     @property
     def is_system_known(self) -> bool:
-        """Whether `simulated` can say what moved."""
+        """Whether `simulated` is available."""
         return self.system is not None or bool(self.source)
 
     def _vehicle(self) -> Vehicle:
@@ -182,8 +182,8 @@ class Trajectory(History):
             return reader.read(t, q, v, u)
         recorded = self._contact_parts[0][states][:, :len(self._vehicle().contact_rows)]
         known = ~self.rolled[states]
-        # a state in which wheels slide is none of the equations of rolling: that of a neighbour
-        # stands in its place until it is written over
+        # The equations of rolling have no forces for a state in which wheels slide: a neighbouring
+        # state is used in its place, and overwritten below.
         ideal = np.flatnonzero(~known) if (~known).any() else np.zeros(1, dtype=int)
         place = ideal[np.searchsorted(ideal, np.arange(len(t))).clip(max=len(ideal) - 1)]
         if known.all():
@@ -197,15 +197,15 @@ class Trajectory(History):
 
     @cached_property
     def _contact_parts(self) -> list[np.ndarray]:
-        """Forces, phases, slid and lost, of a run with Coulomb's law."""
+        """Forces, phases, slid and lost of a run with Coulomb friction."""
         if self.contact is None:
             raise SimulationError("in this run wheels could only roll: "
                                   "Simulator(..., contact=\"coulomb\", mu=0.6) lets them slide")
         return self._contact_columns.split(self.contact)
 
     def contacts_at(self, t: float) -> ContactMoment | None:
-        """What the wheels did at a time [s], in the recorded step that ends at or spans it; None in
-        a run in which they could only roll."""
+        """The contacts at a time [s], in the recorded step that ends at or spans it; None for a run
+        in which wheels could only roll."""
         if self.contact is None:
             return None
         k = min(int(np.searchsorted(self.t, t)), len(self) - 1)
@@ -217,8 +217,8 @@ class Trajectory(History):
         return ContactColumns.read(self.names["contact"])
 
     def force(self, wheel: str, direction: str = "normal") -> np.ndarray:
-        """As `History.force`; on a body that can meet the ground also, by the name of its link,
-        where "longitudinal" and "lateral" are the two tangents of the ground."""
+        """As `History.force`. `wheel` may also be the link of a body that can touch the ground, for
+        which "longitudinal" and "lateral" are the two tangents of the ground."""
         columns = () if self.contact is None else self._contact_columns.forces
         if wheel not in self._vehicle().contact_names and f"{wheel}/{direction}" in columns:
             forces = self._contact_parts[0][:, columns.index(f"{wheel}/{direction}")]
@@ -227,7 +227,7 @@ class Trajectory(History):
 
     @cached_property
     def rolled(self) -> np.ndarray:
-        """At which recorded moments the equations of ideal rolling were integrated, (N,)."""
+        """Whether the equations of ideal rolling held at each recorded moment, (N,)."""
         if self.contact is None:
             return np.ones(len(self), dtype=bool)
         return np.isnan(self._contact_parts[0]).any(axis=1)
@@ -280,7 +280,7 @@ class Trajectory(History):
 
     @cached_property
     def tyres(self) -> TyresAlong:
-        """What the tyres did, for `analysis.tyre_slip`."""
+        """Slip and forces of the tyres, for `analysis.tyre_slip`."""
         vehicle = self._vehicle()
         flies = (None if self.contact is None else
                  self._contact_parts[1][:, :len(vehicle.contact_names)] == Phase.AIRBORNE)
@@ -338,7 +338,7 @@ class Trajectory(History):
         >>> Simulator(vehicle).run(0.1).validity.until is None
         True
         """
-        # by the front door, which is lazy: a run does not know its analysis
+        # by the lazy public name, because this package must not import `analysis`
         analysis = import_module("nhmech").analysis
         return analysis.run_validity(self, every=max(1, len(self) // JUDGED))
 
@@ -393,5 +393,5 @@ class Trajectory(History):
         InputError
             For a system without shapes.
         """
-        # by the front door, which is lazy: a run does not know the viewer
+        # by the lazy public name, because this package must not import `view`
         return import_module("nhmech").save_html(self.simulated, self, path, **options)

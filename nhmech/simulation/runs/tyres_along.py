@@ -1,4 +1,4 @@
-"""What the tyres of a vehicle do along a run."""
+"""Slip, forces and dissipation of the tyres of a vehicle along a run."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from ..contact.contact_forces import ContactForces
 
 @dataclass(frozen=True, eq=False)
 class TyresAlong:
-    """Wheel by wheel, in the order of `wheels`; longitudinal and lateral."""
+    """Values at N states for k wheels, in the order of `wheels`; the last index is longitudinal,
+    lateral."""
 
     wheels: tuple[str, ...]
     slip: np.ndarray  # (N, k, 2)
     force: np.ndarray  # (N, k, 2) [N], of the ground on the wheels
-    load: np.ndarray  # (N, k) [N], of the shortest split, as in the equations of motion
+    load: np.ndarray  # (N, k) [N], distributed by least norm, as in the equations of motion
     power: np.ndarray  # (N, k) [W], dissipated by slip
-    touching_power: np.ndarray  # (N, k) [W], the same as if no wheel were in the air
+    touching_power: np.ndarray  # (N, k) [W], the same if no wheel were in the air
 
     def __repr__(self) -> str:
         return f"<TyresAlong of {len(self.wheels)} wheels at {len(self.load)} moments>"
@@ -27,8 +28,8 @@ class TyresAlong:
     @classmethod
     def of(cls, vehicle: Vehicle, t: np.ndarray, q: np.ndarray, v: np.ndarray,
            forces: ContactForces, flies: np.ndarray | None) -> TyresAlong:
-        """At states t (N,), q (N, nq), v (N, nv), where the ground has these forces and wheels may
-        be in the air, (N, contacts): there it does not pull them."""
+        """The values at states t (N,), q (N, nq), v (N, nv) with these forces of the ground; it
+        exerts none on wheels that are in the air, (N, contacts)."""
         wheels = wheels_with_tyres(vehicle)
         n, k = len(t), len(wheels)
         load = forces.shortest[:, [forces.components.index((name, "normal")) for name in wheels]]

@@ -48,7 +48,7 @@ def meet(layout: Layout, group: Sequence[Wheel]) -> tuple[Meeting, np.ndarray | 
     middle = centres.mean(axis=0)
     arms = centres - middle
     size = float(np.linalg.norm(arms, axis=1).max()) or 1.0
-    axles = np.array([axle_R(layout, w)[:2] for w in group])
+    axles = np.array([_from_above(layout, w) for w in group])
     moments = (arms[:, 0] * axles[:, 1] - arms[:, 1] * axles[:, 0]) / size
     _, values, kernel = np.linalg.svd(np.column_stack([axles, moments]))
     forward, lateral, turn = kernel[2]
@@ -73,8 +73,15 @@ def is_rectangle(layout: Layout, group: Sequence[Wheel]) -> bool:
 
 
 def angle_between(layout: Layout, wheel: Wheel, other: Wheel) -> float:
-    """Sine of the angle between two axles."""
-    return float(np.linalg.norm(np.cross(axle_R(layout, wheel), axle_R(layout, other))))
+    """Sine of the angle between two axles, as seen from above: camber does not turn a wheel."""
+    (a, b), (c, d) = _from_above(layout, wheel), _from_above(layout, other)
+    return float(abs(a * d - b * c))
+
+
+def _from_above(layout: Layout, wheel: Wheel) -> np.ndarray:
+    """The axle's direction in the ground plane (2,), unit."""
+    axle = axle_R(layout, wheel)[:2]
+    return axle / (np.linalg.norm(axle) or 1.0)
 
 
 def group_by_axle(layout: Layout, group: Sequence[Wheel]) -> list[list[Wheel]]:

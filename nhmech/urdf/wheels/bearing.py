@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from ..layout import Layout, to_triple
+from ...errors import listed
+from ..layout import Layout, matches_name, to_triple
 from ..notice import Notice, NoticeKind
 from ..remedy import option, suggest
 from ..wheel import Wheel
@@ -14,7 +15,24 @@ from .stance import axle_R, centre_of_mass, centre_R, ground_height, on_one_axle
 
 _BALL = 0.2        # of the usual radius: a caster that the file does not have
 _AHEAD = 2.0       # usual radii before the axle: where one is, if not twice as far as the centre
+_WORLD = "^(world|map|odom|earth|ground)$"
 _ACROSS = 0.5 ** 0.5   # of a unit axle: its part along x from which wheels roll across x
+
+
+def check_single(layout: Layout) -> None:
+    """Raises `ModelError` where bodies stand side by side on a link that is called world: several
+    robots, or a robot and a table, would roll as one."""
+    if not matches_name(_WORLD, layout.root):
+        return
+    bodies = list(dict.fromkeys(
+        layout.path(link)[0].child for link in layout.links
+        if link != layout.root and layout.mass(link) > 0))
+    if len(bodies) > 1:
+        raise layout.source.error(
+            layout.above[bodies[1]].element,
+            f"{listed(bodies)} stand side by side on {layout.root!r}, so they would roll as one "
+            "body: keep one robot in the file, without what stands beside it, or, where they are "
+            "one body, give the link that carries them another name")
 
 
 def report_bearing(layout: Layout, wheels: Sequence[Wheel],

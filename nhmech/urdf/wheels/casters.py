@@ -13,6 +13,7 @@ from ..layout import Layout, LinkShape, to_triple
 from ..notice import Notice, NoticeKind
 from ..packages import package_of
 from ..remedy import ask_for_packages, option, suggest
+from ..upright import NothingStands
 from ..wheel import Wheel
 from .axis_hints import is_upright
 from .evidence import is_ball_joint
@@ -371,6 +372,6 @@ def _tipping_error(layout: Layout, wheels: Sequence[FoundWheel],
     if balls:
         cure = ["List what supports it: ", option("wheels", [*rolling, *balls]),
                 " (check where the caster touches), or leave the caster out to let it balance"]
-    return ModelError(
+    return NothingStands(
         f"{layout.source.label}: all wheels are on one axle and no other support was understood, "
         f"so the robot would tip over ({why})", suggest(*ask_for_packages(packages), *cure))

@@ -14,8 +14,9 @@ from ..description import Fact, Witness
 from ..elements import Interface
 from ..layout import Joint, Layout, matches_name
 from ..text.source import name_of
+from .axis_hints import is_upright
 from .radii import find_wheel_rim
-from .rims import Rim, beside_cylinder, crossed_cylinder, is_horizontal
+from .rims import Rim, beside_cylinder, crossed_cylinder, has_camber, is_horizontal
 from .rollers import roller_joints
 from .stance import allowance, footprint
 from .swivels import is_loose_ball
@@ -107,8 +108,8 @@ def judge_joint(axle: Candidate, floor: float | None, axles: Sequence[Candidate]
     above it is none, whatever it is called. What is nearly on the ground contradicts itself, so
     that it is taken for a wheel, and the check of heights refuses it. A joint that is not free
     needs a second witness: a partner on its axle, a controller or a name; one on which something
-    moves, that nothing on it touches the ground. What is far wider than high, among others that are
-    called wheels, is a drum. Where no shape tells, a name, an element or a
+    moves, that nothing on it touches the ground. What is far wider than high, among others of its
+    body that are called wheels, is a drum. Where no shape tells, a name, an element or a
     cylinder that is turned wrongly makes a wheel only if another source gives the radius.
     """
     gap = None if floor is None else axle.bottom - floor
@@ -130,18 +131,23 @@ def judge_joint(axle: Candidate, floor: float | None, axles: Sequence[Candidate]
         return JointVerdict.WHEEL if axle.is_listed else JointVerdict.IN_THE_AIR
     if not axle.is_free and not axle.is_called and not _has_partner(layout, axle, axles):
         return JointVerdict.NO_WHEEL
-    return JointVerdict.DRUM if _is_drum(axle, axles) else JointVerdict.WHEEL
+    return JointVerdict.DRUM if _is_drum(layout, axle, axles) else JointVerdict.WHEEL
 
 
-def _is_drum(axle: Candidate, axles: Sequence[Candidate]) -> bool:
-    """Whether a rim is far wider than a wheel's, and a name or a plugin speaks for others only."""
+def _is_drum(layout: Layout, axle: Candidate, axles: Sequence[Candidate]) -> bool:
+    """Whether a rim is far wider than a wheel's, and a name or a plugin speaks only for others that
+    bear the same body."""
     def is_wide(a: Candidate) -> bool:
         return a.rim is not None and a.rim.width > 2 * _DRUM * a.rim.radius
 
     def is_told(a: Candidate) -> bool:
         return a.is_named or a.is_listed
+
+    def hinges(a: Candidate) -> list[Joint]:
+        return [j for j in layout.path(a.joint.parent) if j.turns and is_upright(layout, j)]
     return is_wide(axle) and not is_told(axle) and any(
-        is_told(a) and a.rim is not None and not is_wide(a) for a in axles)
+        is_told(a) and a.rim is not None and not is_wide(a) and hinges(a) == hinges(axle)
+        for a in axles)
 
 
 def _above(layout: Layout, axle: Candidate, axles: Sequence[Candidate]) -> list[Candidate]:
@@ -161,6 +167,14 @@ def find_rivals(findings: Findings) -> list[Candidate]:
         if len(level) > 1:
             return level
     return []
+
+
+def is_almost_standing(layout: Layout, axle: Candidate, findings: Findings) -> bool:
+    """Whether an axle in the air could be a wheel that somebody placed too high: it is free, alone
+    on its line or with equals, and hangs by less than its radius."""
+    return (axle.rim is not None and findings.floor is not None and axle.is_free
+            and not axle.carries and axle.bottom - findings.floor < axle.rim.radius
+            and not _is_shaft(layout, axle, findings.axles))
 
 
 def _hangs(axle: Candidate, floor: float, axles: Sequence[Candidate]) -> bool:
@@ -219,7 +233,8 @@ def _is_plausible(axle: Candidate) -> bool:
 
 
 def _could_roll(layout: Layout, joint: Joint) -> bool:
-    if not joint.turns or not is_horizontal(layout, joint) or is_handle(layout, joint):
+    level = is_horizontal(layout, joint) or has_camber(layout, joint)
+    if not joint.turns or not level or is_handle(layout, joint):
         return False
     above = layout.above.get(layout.body(joint.parent))
     if above is not None and above.turns and joint in roller_joints(layout, above):

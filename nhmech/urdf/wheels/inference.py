@@ -19,13 +19,14 @@ from .evidence import (
     JointVerdict,
     find_rivals,
     has_word,
+    is_almost_standing,
     is_handle,
     read_facts,
     weigh,
 )
 from .radii import Radius, choose_radius, read_radii, report_radii, weigh_radii
 from .refusals import check_sides, leaning_error, no_wheel_error, radius_error, rival_error
-from .rims import RimSource, crossed_cylinder, equal_rims, find_rim
+from .rims import RimSource, crossed_cylinder, equal_rims, find_rim, has_camber
 from .rollers import roller_joints
 from .swivels import is_loose_ball
 
@@ -63,10 +64,11 @@ def infer_wheels(layout: Layout) -> tuple[list[FoundWheel], list[Notice]]:
     if unknown:
         raise radius_error(layout, contacts, unknown)
     check_sides(layout, contacts)
-    notices = report_radii(against)
+    notices = [*report_radii(against), *_report_camber(layout, axles)]
     floor = findings.floor
-    high = {} if floor is None else {axle.joint.name: axle.bottom - floor for axle in
-                                     findings.of(JointVerdict.IN_THE_AIR) if axle.is_called}
+    high = {} if floor is None else {
+        axle.joint.name: axle.bottom - floor for axle in findings.of(JointVerdict.IN_THE_AIR)
+        if axle.is_called or is_almost_standing(layout, axle, findings)}
     if high:
         gaps = list(dict.fromkeys(f"{gap:.4g}" for gap in sorted(high.values())))
         most = f" to {gaps[-1]}" if len(gaps) > 1 else ""
@@ -117,6 +119,18 @@ def _measure(layout: Layout, axle: Candidate,
             f"radius {chosen.value:.6g} m is only the {chosen.reason.pattern}: no collision or "
             "visual shape is round about the axle", chosen.reason.names)
     return FoundWheel(wheel, reason), contradiction
+
+
+def _report_camber(layout: Layout, axles: Sequence[Candidate]) -> list[Notice]:
+    """A notice about wheels whose axles lean."""
+    lean = {axle.joint.name: np.degrees(np.arcsin(abs(layout.axis_R(axle.joint)[2])))
+            for axle in axles if has_camber(layout, axle.joint)}
+    if not lean:
+        return []
+    most = f"{max(lean.values()):.2g}"
+    return [Notice(NoticeKind.CAMBER,
+                   f"{listed(lean)}: taken as wheels with camber, which roll on their edge, for "
+                   f"their axles lean by {most} degrees and mirror each other")]
 
 
 def _is_turned(layout: Layout, joint: Joint, chosen: Radius) -> bool:
@@ -171,6 +185,7 @@ def _find_leaning(layout: Layout, findings: Findings) -> list[Joint]:
                for roller in roller_joints(layout, axle.joint)]
     for joint in layout.joints.values():
         if (joint in rollers or not joint.turns or not low <= abs(layout.axis_R(joint)[2]) < high
+                or has_camber(layout, joint)
                 or not (joint.is_free or has_word(layout, joint.child))
                 or layout.carried_joints(joint.child) or is_loose_ball(layout, joint)):
             continue

@@ -8,10 +8,11 @@ from enum import Enum
 
 import numpy as np
 
-from ...errors import InputError, ModelError, NhmechError, listed
+from ...errors import InputError, ModelError, NhmechError, Remedy, listed
 from ..description import FoundWheel, Reason
 from ..layout import Joint, Layout, to_triple, to_words
 from ..notice import Notice
+from ..remedy import option, suggest
 from ..wheel import Wheel
 from .axis_hints import axis_error, upright_axes
 from .radii import read_radii, report_radii, weigh_radii
@@ -31,10 +32,10 @@ class Origin(Enum):
     LOCKED = "the joints to lock"
     SKID = "skid"
 
-    def error(self, message: str) -> NhmechError:
+    def error(self, message: str, remedy: Remedy | None = None) -> NhmechError:
         """The error to raise: `ModelError` about a file, `InputError` about an argument."""
         in_file = self in (Origin.TAG, Origin.DRIVE)
-        return (ModelError if in_file else InputError)(f"{self.value}: {message}")
+        return (ModelError if in_file else InputError)(f"{self.value}: {message}", remedy)
 
 
 def read_wheels(wheels: object, origin: Origin) -> tuple[Wheel, ...]:
@@ -129,10 +130,18 @@ def _complete_on_link(layout: Layout, wheel: Wheel, origin: Origin) -> FoundWhee
 
 
 def _check_stands(layout: Layout, wheel: Wheel, origin: Origin) -> None:
-    """A wheel whose axle is vertical lies flat: no point of its rim is the lowest."""
-    if (wheel.axis is None or wheel.traits.is_ball or not wheel.radius
+    """A wheel whose axle is vertical lies flat: no point of its rim is the lowest. A ball on such a
+    joint has no direction in which it rolls."""
+    if (wheel.axis is None or not wheel.traits.held or not wheel.radius
             or abs(axle_R(layout, wheel)[2]) < _FLAT):
         return
+    if wheel.traits.is_ball and wheel.joint is not None:
+        ball = Wheel(None, wheel.kind, wheel.radius, link=wheel.link)
+        turning = [j.name for j in layout.path(layout.joints[wheel.joint].child) if j.turns]
+        raise origin.error(f"{layout.source.at(layout.joints[wheel.joint].element)}: its axis is "
+                           "vertical in the start pose, so it rolls no ball",
+                           suggest("To name the ball alone, which all joints above it turn: ",
+                                   option("wheels", [ball]), ", ", option("free", turning)))
     joint = None if wheel.joint is None else layout.joints[wheel.joint]
     mistaken = upright_axes(layout)
     if joint in mistaken:

@@ -14,6 +14,7 @@ from ..description import FoundWheel, Reason
 from ..elements import DriveType
 from ..layout import Joint, Layout, LinkShape, to_triple, to_words
 from ..remedy import Blank, WheelFields, ask_for_packages, option, suggest, wheel_fields
+from ..upright import NothingStands
 from ..wheel import Wheel
 from .axis_hints import axis_error, axle_error, is_upright, upright_axes
 from .casters import list_wheels
@@ -131,7 +132,7 @@ def no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
     if drawn := _find_drawn(layout):
         return _drawn_error(layout, drawn)
     if not turning:
-        return ModelError(f"{label}: no joint turns, so nothing can roll; "
+        return NothingStands(f"{label}: no joint turns, so nothing can roll; "
                           "a wheel hangs on a continuous joint with a horizontal axle")
     text = (f"{label}: no rolling joint was found: nothing that turns about a horizontal axle is "
             "round and stands on the ground")
@@ -146,21 +147,21 @@ def no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
     if free:
         wheels = _type_all(layout, [], free[:_MOST])
         blank = any(w["radius"] is Blank.RADIUS for w in wheels)
-        return ModelError(text, suggest(
+        return NothingStands(text, suggest(
             *ask_for_packages(m.package for m in _list_unused(layout, [a.joint for a in free])),
             "Name the wheels: ",
             option("wheels", wheels), "; these turn about horizontal axles",
             _MEASURE if blank else ""))
     if ball := next((link for link in layout.links if is_ball_joint(layout, link)), None):
-        return ModelError(text, _roll_ball(layout, ball))
+        return NothingStands(text, _roll_ball(layout, ball))
     upright = [j for j in upright if not layout.carried_joints(j.child) and _may_stand(layout, j)]
     if not upright:
-        return ModelError(f"{text}; the joints that turn about one have limits or carry others, as "
-                          "those of legs and arms do" if findings.axles else text)
+        return NothingStands(f"{text}; the joints that turn about one have limits or carry others, "
+                             "as those of legs and arms do" if findings.axles else text)
     blades = [_blade(layout, j) for j in upright[:_MOST]]
     missing = [] if all(_lowest(layout, j) is not None for j in upright[:_MOST]) else (
         _list_unused(layout, upright))
-    return ModelError(text, suggest(
+    return NothingStands(text, suggest(
         *ask_for_packages(m.package for m in missing),
         f"{_names(upright)} can only steer: a wheel drawn in one piece with its steering is a "
         "contact without lateral slip that needs no rolling joint: ", option("wheels", blades),
@@ -171,9 +172,10 @@ def no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
 def _roll_ball(layout: Layout, link: str) -> Remedy:
     """How to have a robot stand on a ball that several joints turn about its centre."""
     radius = next(s.size[0] for s in layout.shapes(link) if s.kind == "sphere")
-    *others, last = [joint.name for joint in layout.path(link) if joint.turns]
+    turning = [joint.name for joint in layout.path(link) if joint.turns]
     return suggest(f"If it rolls on the ball {link!r}: ",
-                   option("wheels", [Wheel(last, "sphere", radius)]), ", ", option("free", others))
+                   option("wheels", [Wheel(None, "sphere", radius, link=link)]), ", ",
+                   option("free", turning))
 
 
 def _displaced_error(layout: Layout, joint: Joint,

@@ -18,6 +18,7 @@ from ..text.source import Triple
 from .revolution import OFF_AXLE, find_solid
 
 PARALLEL = 0.02  # rad: axles and cylinders are tilted by roundings such as 1.57
+_CAMBER = 0.21   # rad: 12 degrees; wheelchairs for sports have the most
 # part of a mesh's radius: a collision mesh so much smaller than what is drawn is the hub alone
 _BELOW = 0.07
 _TAGS = ("collision", "visual")
@@ -82,6 +83,24 @@ class UnusedMesh:
 def is_horizontal(layout: Layout, joint: Joint) -> bool:
     """Whether the joint's axis is horizontal in the start pose, up to `PARALLEL`."""
     return abs(layout.axis_R(joint)[2]) < PARALLEL
+
+
+def has_camber(layout: Layout, joint: Joint) -> bool:
+    """Whether the joint's axis leans as that of a wheel with camber: by little, and mirrored by
+    another joint's on the other side."""
+    axis, at = layout.axis_R(joint), layout.X_RL[joint.child][:3, 3]
+    if not joint.turns or not PARALLEL <= abs(axis[2]) < _CAMBER:
+        return False
+    for other in layout.joints.values():
+        across = (layout.X_RL[other.child][:3, 3] - at) * (1.0, 1.0, 0.0)
+        apart = np.linalg.norm(across)
+        if other is joint or not other.turns or not apart > 0:
+            continue
+        mirrored = axis - 2 * across * (across @ axis) / apart ** 2
+        if (np.linalg.norm(np.cross(mirrored, layout.axis_R(other))) < PARALLEL
+                and np.linalg.norm(np.cross(across / apart, axis)) < _CAMBER):
+            return True
+    return False
 
 
 def find_rim(layout: Layout, joint: Joint, *, meshes: bool = True) -> Rim | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import cos, radians
 
 import numpy as np
 
@@ -17,22 +16,15 @@ from ..notice import Notice, NoticeKind
 from ..remedy import option, suggest
 from ..wheel import Wheel
 from .listed_wheels import Origin, find_joint
-from .stance import axle_R, centre_R
-from .swivels import is_caster, is_idle_caster, is_swivel
+from .stance import AUXILIARY, axle_R, centre_R
+from .swivels import is_caster, is_idle_caster, is_swivel, steering_joints
 
-# a steering axis is within 45 degrees of the vertical: a bicycle's is 18 degrees off
-_UPRIGHT = cos(radians(45))
-# level joints between a steering joint and its wheel: a suspension has a swing arm, a leg has hip
-# and knee
-_SWING_ARMS = 1
 _IN_LINE = 1e-3    # of a distance: what is that little to the side is straight behind
 _SHOWN = 6         # names in the notice about joints that are held
 CUSTOM = "custom, for the file does not say: the steering, and "
 # parts of the names of wheels with a motor
 _MOTOR = "drive(?!r)|driving|traction|motor|propuls|antrieb"
-_LOAD = 0.5        # of a steered wheel's radius: smaller ones are rollers that only carry a load
-PARALLEL_AXLES = (": axles of steered wheels have to meet in one point, and those of wheels beside "
-                  "each other at equal angles are parallel")
+_MEET = ": axles of steered wheels have to meet in one point, and "
 CHOOSE = Remedy("To choose others: <drive joint=\"...\"/> in the <nhmech> of the file, or "
                 "Wheel(..., driven=True)",
                 "To choose others: <drive joint=\"...\"/> in the element that `nhmech inspect "
@@ -63,7 +55,8 @@ def assign_roles(layout: Layout, wheels: Sequence[Wheel], free: Sequence[str],
     Steering is what rolling needs: of the continuous and revolute joints above a wheel that grips,
     with an axis within 45 degrees of the vertical, the nearest. One above all contacts is not
     needed, because the base floats, unless it is a turntable that carries a body with a mass; one
-    above the joints of a leg only places the foot; a caster that nothing could turn is held.
+    above the joints of a leg only places the foot, but a ball coupling is the hitch of a trailer; a
+    caster that nothing could turn is held.
     `locked` maps joints to positions [rad, m]; `in_file` are the `free` and `locked` joints that
     the file's `<nhmech>` names. Raises `InputError`, or `ModelError` if the file says so, for names
     that do not exist or do not move, a rolling joint that is to be locked, a joint both free and
@@ -77,7 +70,7 @@ def assign_roles(layout: Layout, wheels: Sequence[Wheel], free: Sequence[str],
     for name in free:
         _find_moving(layout, name, Origin.TAG if name in in_file else Origin.FREE)
     steering: list[str] = []
-    for joint in _steering_joints(layout, wheels):
+    for joint in steering_joints(layout, wheels):
         if joint.name in locked or (joint.name not in free
                                     and is_idle_caster(layout, joint, wheels)):
             continue
@@ -108,30 +101,6 @@ def report_held(roles: Roles, given: Collection[str]) -> list[Notice]:
                    f"{len(held)} {joints} that rolling does not need {are} held at zero{where}: "
                    f"{listed(held, _SHOWN)}",
                    suggest("To release one: ", option("free", [next(iter(held))])))]
-
-
-def _steering_joints(layout: Layout, wheels: Sequence[Wheel]) -> list[Joint]:
-    """The nearest upright joint above each wheel that grips."""
-    paths = [layout.path(layout.carrier(wheel)) for wheel in wheels]
-    found: dict[str, Joint] = {}
-    for wheel, path in zip(wheels, paths):
-        if not wheel.traits.held:
-            continue
-        above = [joint for joint in path if joint.turns and joint.name != wheel.joint]
-        for below, joint in enumerate(reversed(above)):
-            if abs(layout.axis_R(joint)[2]) >= _UPRIGHT:
-                if below <= _SWING_ARMS and (not all(joint in other for other in paths)
-                                             or _carries_body(layout, joint)):
-                    found[joint.name] = joint
-                break
-    return [joint for joint in layout.joints.values() if joint.name in found]
-
-
-def _carries_body(layout: Layout, joint: Joint) -> bool:
-    """Whether something that is not below a joint has a mass: a chain of links that only places the
-    robot in a world has none."""
-    return any(layout.source.number(mass, "value") > 0 for name, link in layout.links.items()
-               if joint not in layout.path(name) for mass in link.iterfind("inertial/mass"))
 
 
 def _find_moving(layout: Layout, name: str, origin: Origin) -> Joint:
@@ -173,13 +142,14 @@ def couple(layout: Layout, roles: Roles, given: Collection[str],
                        f"{m.joint}: its <mimic> of {m.leader} is dropped, because {m.leader} does "
                        "not move")
                 for m in mimics if m.joint in roles.free and m.leader not in roles.moving]
-    dropped = [m.joint for m in mimics if m.joint in (*roles.rolling, *roles.steering)
-               and m not in kept]
+    dropped = [m for m in mimics if m.joint in (*roles.rolling, *roles.steering) and m not in kept]
     if dropped:
-        why = "" if set(roles.rolling) >= set(dropped) else PARALLEL_AXLES
+        why = dict.fromkeys(_why_dropped(layout, roles, wheels, m) for m in dropped
+                            if m.joint in roles.steering)
         notices.append(Notice(NoticeKind.DROPPED_MIMIC,
-                              f"{', '.join(dropped)}: <mimic> is dropped on rolling and steering "
-                              f"joints; rolling itself couples them{why}"))
+                              f"{', '.join(m.joint for m in dropped)}: <mimic> is dropped on "
+                              "rolling and steering joints; rolling itself couples them"
+                              f"{_MEET if why else ''}{', '.join(why)}"))
     return roles, tuple(rows), notices
 
 
@@ -187,19 +157,44 @@ def _couples_ends(layout: Layout, roles: Roles, wheels: Sequence[Wheel], mimic: 
     """Whether two steering joints, one behind the other, turn alike or oppositely and nothing but
     them says where the robot turns: with that, rolling has one steering angle left. Wheels beside
     each other at equal angles would scrub."""
-    held = [wheel for wheel in wheels if wheel.traits.held]
     above = [[joint.name for joint in layout.path(layout.carrier(wheel))
-              if joint.name in roles.steering] for wheel in held]
-    steered = {names[0]: wheel for wheel, names in zip(held, above) if len(names) == 1}
-    one, other = steered.get(mimic.joint), steered.get(mimic.leader)
-    if (abs(mimic.multiplier) != 1 or mimic.offset or not all(above)
-            or one is None or other is None or one.axis is None
+              if joint.name in roles.steering] for wheel in wheels if wheel.traits.held]
+    apart = _apart(layout, roles, wheels, mimic)
+    if (abs(mimic.multiplier) != 1 or mimic.offset or not all(above) or apart is None
             or any(is_swivel(layout, name, wheels) for name in (mimic.joint, mimic.leader))):
         return False
-    apart = centre_R(layout, one) - centre_R(layout, other)
     axis, same = (layout.axis_R(layout.joints[name]) for name in (mimic.joint, mimic.leader))
-    return bool(abs(apart @ axle_R(layout, one)) < _IN_LINE * np.linalg.norm(apart)
+    return bool(abs(apart[1]) < _IN_LINE * np.hypot(*apart)
                 and np.allclose(axis, same, rtol=0.0, atol=_IN_LINE))
+
+
+def _apart(layout: Layout, roles: Roles, wheels: Sequence[Wheel],
+           mimic: Mimic) -> np.ndarray | None:
+    """How far the wheel that a joint steers is ahead and to the left (2,) [m] of its leader's; None
+    where one of them does not steer one alone."""
+    steered: dict[str, Wheel] = {}
+    for wheel in wheels:
+        names = [joint.name for joint in layout.path(layout.carrier(wheel))
+                 if joint.name in roles.steering]
+        if wheel.traits.held and wheel.axis is not None and len(names) == 1:
+            steered[names[0]] = wheel
+    one, other = steered.get(mimic.joint), steered.get(mimic.leader)
+    if one is None or other is None:
+        return None
+    apart, left = centre_R(layout, one) - centre_R(layout, other), axle_R(layout, one)
+    return np.array([apart @ np.cross(left, (0.0, 0.0, 1.0)), apart @ left])
+
+
+def _why_dropped(layout: Layout, roles: Roles, wheels: Sequence[Wheel], mimic: Mimic) -> str:
+    """Why a `<mimic>` between steered wheels is not what their axles ask for."""
+    apart = _apart(layout, roles, wheels, mimic)
+    ahead, left = (0.0, 1.0) if apart is None else np.abs(apart) / np.hypot(*apart)
+    if ahead < _IN_LINE:
+        return "those of wheels beside each other at equal angles are parallel"
+    if left < _IN_LINE:
+        return ("those of wheels one behind the other are linked once, by equal or opposite "
+                "angles, where no axle is fixed")
+    return "those of wheels at a diagonal do not at equal or opposite angles"
 
 
 def _read_mimics(layout: Layout) -> list[Mimic]:
@@ -378,9 +373,12 @@ def _usual_drive(layout: Layout, wheels: Sequence[Wheel], roles: Roles) -> tuple
         return steering | named, "the wheels with a word for a motor"
     fixed = {name for name, wheel in own.items()
              if not _is_steered(layout, layout.carrier(wheel), roles)}
-    turned = set(own) - fixed
+    largest = max((own[name].radius for name in fixed), default=0.0)
+    fixed = {name for name in fixed if own[name].radius >= AUXILIARY * largest}
+    turned = {name for name, wheel in own.items()
+              if _is_steered(layout, layout.carrier(wheel), roles)}
     if fixed and turned and (max(own[name].radius for name in fixed)
-                             < _LOAD * min(own[name].radius for name in turned)):
+                             < AUXILIARY * min(own[name].radius for name in turned)):
         return steering | turned, "the wheels that it turns, for the others are rollers beside them"
     return steering | (fixed or set(own)), ("the wheels that nothing steers (all where all are "
                                             "steered), without casters")

@@ -35,7 +35,7 @@ from .kinds import (
 )
 from .listed_wheels import Origin
 from .rims import PARALLEL
-from .stance import BESIDE, centre_R
+from .stance import AUXILIARY, BESIDE, centre_R
 from .swivels import is_swivel
 
 SkidArgument = str | float | Sequence[str] | Skid | None      # as users write it
@@ -227,14 +227,16 @@ def _choose_axle(layout: Layout, group: Sequence[Wheel]) -> Sequence[Wheel]:
 
 
 def _rank(layout: Layout, axle: Sequence[Wheel], group: Sequence[Wheel]) -> tuple[float, ...]:
-    """The least for the axle that rolls on: driven ones, those with more wheels, the nearest to the
-    middle, the farthest from what draws the body."""
+    """The least for the axle that rolls on: driven ones, none of wheels less than half as large as
+    others, those with more wheels, the nearest to the middle, the farthest from what draws the
+    body."""
     middle = np.mean([centre_R(layout, w) for w in group], axis=0)
     above = [j for j in layout.path(layout.carrier(group[0]))[:-1] if j.turns]
     pivot = layout.X_RL[above[-1].child][:3, 3] if above else np.zeros(3)
     at = np.mean([centre_R(layout, w) for w in axle], axis=0)
     driven = any(layout.elements.rolls(w.name) for w in axle)
-    return (not driven, -len(axle), round(float(np.linalg.norm((at - middle)[:2])), 3),
+    small = max(w.radius for w in axle) < AUXILIARY * max(w.radius for w in group)
+    return (not driven, small, -len(axle), round(float(np.linalg.norm((at - middle)[:2])), 3),
             -float(np.linalg.norm((at - pivot)[:2])))
 
 

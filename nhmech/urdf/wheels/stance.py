@@ -15,6 +15,7 @@ from ..wheel import Wheel
 _OFF_PLANE = 0.1
 _CASTERS_OFF = 0.15     # of the wheels' radius: makers seldom place all casters exactly
 BESIDE = 0.05      # of the radius: axles that are no farther from one line are on it
+AUXILIARY = 0.5     # of other wheels' radius: smaller ones only bear a load or gauge a height
 _SMALL = 0.05      # [m] the usual radius of a robot whose wheels have none
 
 

@@ -14,21 +14,62 @@ from .axis_hints import is_upright
 from .rims import find_rim, is_horizontal
 from .stance import axle_R, centre_R
 
+# a steering axis is within 45 degrees of the vertical: a bicycle's is 18 degrees off
+_UPRIGHT = cos(radians(45))
+# level joints between a steering joint and its wheel: a suspension has a swing arm, a leg has hip
+# and knee
+_SWING_ARMS = 1
+_BODY = 0.01       # of the robot's mass: what is lighter on a turntable only places it in a world
 # a swivel's axis is within 5 degrees of it
 _VERTICAL = cos(radians(5))
 _BESIDE = 0.05     # of the radius: what is so near to an axis is on it
 _CASTER = "cast[eo]r"
+_STEERS = "steer|articulat"     # parts of the names of hinges with a motor
+
+
+def steering_joints(layout: Layout, wheels: Sequence[Wheel]) -> list[Joint]:
+    """The nearest upright joint above each wheel that grips, where it is not above all contacts or
+    carries a body, and is no part of a leg; below a ball coupling, whose joints turn every way, a
+    trailer stands on two wheels or more."""
+    paths = {wheel.name: layout.path(layout.carrier(wheel)) for wheel in wheels}
+    bodies = [layout.body(layout.carrier(wheel) if wheel.joint is None
+                          else layout.joints[wheel.joint].parent) for wheel in wheels]
+    found: dict[str, Joint] = {}
+    for wheel, body in zip(wheels, bodies, strict=True):
+        if not wheel.traits.held:
+            continue
+        above = [joint for joint in paths[wheel.name]
+                 if joint.turns and joint.name != wheel.joint]
+        for below, joint in enumerate(reversed(above)):
+            if abs(layout.axis_R(joint)[2]) >= _UPRIGHT:
+                if ((below <= _SWING_ARMS or bodies.count(body) > 1)
+                        and (not all(joint in path for path in paths.values())
+                             or _carries_body(layout, joint))):
+                    found[joint.name] = joint
+                break
+    return [joint for joint in layout.joints.values() if joint.name in found]
+
+
+def _carries_body(layout: Layout, joint: Joint) -> bool:
+    """Whether what is not below a joint is a body: a chain of links that only places the robot in a
+    world slides along the ground, or has hardly any mass."""
+    if any(j.moves and not j.turns and is_horizontal(layout, j) for j in layout.path(joint.child)):
+        return False
+    below, above = (sum(layout.mass(link) for link in layout.links
+                        if (joint in layout.path(link)) is carried) for carried in (True, False))
+    return above > _BODY * below
 
 
 def is_swivel(layout: Layout, name: str, wheels: Sequence[Wheel]) -> bool:
     """Whether a steering joint only follows: named caster, or vertical with its wheels off its axis
-    (swivel, hitch) in a robot in which another wheel leads. Where all trail, as below a turntable
-    or in modules with an offset, none follows; but single wheels do beside a turntable with
-    several, which can turn it."""
+    (swivel, hitch) in a robot in which another wheel leads, unless it has limits and a name that
+    says that it steers. Where all trail, as below a turntable or in modules with an offset, none
+    follows; but single wheels do beside a turntable with several, which can turn it."""
     joint = layout.joints[name]
     if matches_name(_CASTER, name) or is_caster(layout, joint.child):
         return True
-    if not _trails(layout, joint, wheels):
+    is_hinge = not joint.is_free and matches_name(_STEERS, name)
+    if is_hinge or not _trails(layout, joint, wheels):
         return False
     paths = [layout.path(layout.carrier(wheel)) for wheel in wheels if wheel.traits.held]
     trailing = [[above for above in path if matches_name(_CASTER, above.name, above.child)

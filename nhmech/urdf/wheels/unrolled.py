@@ -49,7 +49,8 @@ def infer_blades(layout: Layout,
     for standing in _find_standing(layout, wheels):
         joint = _upright_above(layout, standing.link)
         alike = any(abs(standing.radius - r) < _ALIKE * r for r in radii)
-        if is_caster(layout, standing.link) or (joint and _trails(layout, joint, standing)):
+        if (is_caster(layout, standing.link) or (joint and _trails(layout, joint, standing))
+                or _rolls(layout, standing)):
             continue
         if joint is not None:
             steered.append(_blade(layout, standing, joint))
@@ -114,6 +115,13 @@ def _stand(layout: Layout, shape: LinkShape, axles: Sequence[np.ndarray], ground
         if solid is not None and abs(middle[2] - solid.radius - low[2]) < slack:
             return _Standing(shape.link, middle + solid.along * axle, axle, solid.radius)
     return None
+
+
+def _rolls(layout: Layout, standing: _Standing) -> bool:
+    """Whether a joint turns it about its axle all the same, as that of a drum does."""
+    joint = layout.above.get(layout.body(standing.link))
+    return (joint is not None and joint.turns and joint.is_free
+            and float(np.linalg.norm(np.cross(layout.axis_R(joint), standing.axle))) < PARALLEL)
 
 
 def _upright_above(layout: Layout, link: str) -> Joint | None:

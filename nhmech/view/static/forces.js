@@ -64,7 +64,7 @@ const splitLoad = (forces, kernel, pressing) => {
 
 // Arrows of forces from the points where they act, in their friction cones; `measures` is what
 // `describe_arrows` in Python gives.
-const openArrows = (viewer, { paths, scale, head, shortest, shades }) => {
+const openArrows = (viewer, { paths, scale, head, shortest, shades, unseen }) => {
   const { Quaternion, Vector3 } = MeshCat.THREE, Z = new Vector3(0, 0, 1);
   const node = path => viewer.scene_tree.find(path.split("/").filter(Boolean)).object;
   const arrows = paths.map(path => {
@@ -89,8 +89,14 @@ const openArrows = (viewer, { paths, scale, head, shortest, shades }) => {
   function paint(object, color) {
     object.traverse(part => { if (part.material) part.material.color.setRGB(...color); });
   }
+  let drawn = null;
   // Of each wheel: where, force (3), normal force, mu, share of the friction that is used.
   function show(wheels, normal) {
+    const now = wheels.flatMap(({ point, force, pressure, mu, use }) =>
+      [...point, ...[...force, pressure].map(f => scale * f), mu || 0, use]);
+    if (!differ(now, drawn, unseen)) return;
+    drawn = now;
+    viewer.set_dirty();
     const up = new Vector3(...normal);
     wheels.forEach(({ point, force, pressure, mu, use }, k) => {
       const { shaft, tip, cone } = arrows[k], along = new Vector3(...force);

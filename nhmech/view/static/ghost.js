@@ -1,11 +1,11 @@
 // A pale copy of the bodies.
-const openGhost = (viewer, { paths }) => {
+const openGhost = (viewer, { paths, unseen }) => {
   const THREE = MeshCat.THREE, FAINT = 0.28;
   const node = path => viewer.scene_tree.find(path.split("/").filter(Boolean)).object;
   const root = viewer.scene_tree.find(["ghost"]).object;
   const pale = new THREE.MeshPhongMaterial({ color: 0x3b5b80, transparent: true, opacity: FAINT,
                                              depthWrite: false });
-  let copies = null, wanted = true;
+  let copies = null, wanted = true, drawn = null;
   function copy(path) {
     const made = node(path).clone(true);
     made.traverse(part => {
@@ -18,15 +18,20 @@ const openGhost = (viewer, { paths }) => {
     root.add(made);
     return made;
   }
-  return {
-    show: poses => {
-      copies = copies || paths.map(copy);
-      root.visible = wanted;
-      copies.forEach((made, i) => {
-        made.matrix.fromArray(poses, 16 * i);
-        made.matrixWorldNeedsUpdate = true;
-      });
-    },
-    hide: () => { root.visible = false; },
-    toggle: () => { wanted = !wanted; } };
+  function setVisible(on) {
+    if (root.visible !== on) viewer.set_dirty();
+    root.visible = on;
+  }
+  function show(poses) {
+    copies = copies || paths.map(copy);
+    setVisible(wanted);
+    if (!differ(poses, drawn, unseen)) return;
+    drawn = poses.slice();
+    copies.forEach((made, i) => {
+      made.matrix.fromArray(poses, 16 * i);
+      made.matrixWorldNeedsUpdate = true;
+    });
+    viewer.set_dirty();
+  }
+  return { show, hide: () => setVisible(false), toggle: () => { wanted = !wanted; } };
 };

@@ -3,6 +3,9 @@ const put = (object, property, value) => {
   const kept = object.kept || (object.kept = {});
   if (kept[property] !== value) kept[property] = object[property] = value;
 };
+// Whether numbers differ from those before, if there are any, by more than `least`.
+const differ = (numbers, before, least) =>
+  !before || numbers.some((x, i) => !(Math.abs(x - before[i]) <= least));
 // Names without what they have in common, and without what all wheels are called.
 const shorten = names => {
   const words = names.map(name => name.replace(/(_wheel)?(_joint|_link)?$/, "").split("_"));

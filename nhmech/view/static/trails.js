@@ -111,6 +111,7 @@ const openTrails = (viewer, { colors, width, normal, skid }) => {
       line.phases.fill(ROLLS);
       for (const strip of [line.strip, line.mark]) if (strip) strip.mesh.visible = false;
     }
+    viewer.set_dirty();
   }
   return { add, show, clear };
 };

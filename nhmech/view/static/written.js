@@ -213,6 +213,15 @@ const openWritten = (nhmech, content) => {
   const drawn = content.arrows && openArrows(nhmech.viewer, content.arrows);
   const trails = openTrails(nhmech.viewer, picture.trails);
   const ghost = openGhost(nhmech.viewer, picture);
+  const seen = {};  // path -> where it was drawn
+  // Messages that move what has moved.
+  function move(poses) {
+    const moved = poses.filter(([path, matrix]) => differ(matrix, seen[path], picture.unseen));
+    return moved.map(([path, matrix]) => {
+      seen[path] = matrix;
+      return { type: "set_transform", path, matrix };
+    });
+  }
   // The drive before the last reset, at the same time.
   function haunt() {
     const { before } = state, t = motion.state.t;
@@ -238,13 +247,11 @@ const openWritten = (nhmech, content) => {
     haunt();
     place();
     nhmech.lean(up);
-    const messages = picture.paths.map((path, i) => ({
-      type: "set_transform", path, matrix: poses.slice(16 * i, 16 * i + 16) }));
     const at = new Float64Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, ...focus, 1]);
-    messages.push({ type: "set_transform", path: picture.focus, matrix: at },
-      { type: "set_transform", path: "/ground", matrix: ground() },
-      { type: "time", t: motion.state.t });
-    nhmech.viewer.handle_command(messages);
+    const moved = move([
+      ...picture.paths.map((path, i) => [path, poses.slice(16 * i, 16 * i + 16)]),
+      [picture.focus, at], ["/ground", ground()]]);
+    nhmech.viewer.handle_command([...moved, { type: "time", t: motion.state.t }]);
     read();
     say();
   }

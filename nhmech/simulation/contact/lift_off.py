@@ -1,5 +1,5 @@
-"""Whether the ground presses the wheels, or would have to pull: while a run goes on, and of one
-that is over."""
+"""Lift-off: the bound at which the ground would have to pull a wheel, and the notice after a
+run."""
 
 from __future__ import annotations
 
@@ -12,46 +12,47 @@ import numpy as np
 from ...errors import NhmechError, Remedy, listed
 from ...mechanics.distribution import Component
 from ...mechanics.equations import Equations
+from ...once import once
 from ...urdf.notice import Notice, NoticeKind
 from ...vehicle.build import build
 from ...vehicle.contact_forces import contact_force_function
 from ...vehicle.ground import Ground
 from ...vehicle.least_norm import orthonormal, raise_least
 from ...vehicle.vehicle import Vehicle
-from ..once import once
 from ..state import State
 from ..state_vector import StateVector
 from .contact_forces import ContactForces, force_reader
 
-LIFT_OFF = "lift-off"    # how names of its events begin
+LIFT_OFF = "lift-off"    # beginning of the names of its events
 LEVEL = Ground()
 GENTLY = "Commands that change slowly lift no wheel"
 REMEDY = Remedy(f'{GENTLY}, as JointVelocity(rates, acceleration=...) does; '
                 'Simulator(vehicle, on_lift="warn") goes on', f"{GENTLY}; --on-lift warn goes on")
-# of the largest normal force of a state: a wheel that pulls less just touches
-ROUNDING = 1e-6      # in what is told
-TOUCHING = 1e-9      # in what ends a run, the moment of which is located
+# relative to the largest normal force of a state: a wheel with a smaller pull just touches the
+# ground
+ROUNDING = 1e-6      # in notices
+TOUCHING = 1e-9      # in events, whose moments are located
 
 
 @dataclass(frozen=True, eq=False)
 class LiftOffBound:
-    """The normal forces of a vehicle that are to stay positive.
+    """A bound on a run: the normal forces of the watched wheels stay positive.
 
-    They are those of some split of the load (`ContactForces`): of one that kept all of them
-    positive lately, and where it does no longer, of the one whose least is largest.
+    The load has many distributions (`ContactForces`). The bound uses the one that last made all
+    normal forces positive; when it no longer does, the one whose least normal force is largest.
 
     Attributes
     ----------
     vehicle
-        Whose.
+        The vehicle.
     wheels
-        Names of the contacts.
+        Names of the watched contacts.
     places
-        Where their normals stand among the forces, (m,).
+        Indices of their normal forces among the contact forces, (m,).
     notices
-        About wheels that are not watched.
+        Notices about wheels that are not watched.
     split
-        What is added to the shortest split, (n,) [N]; compiled code reads it.
+        The difference from the distribution of least norm, (n,) [N]; compiled code reads it.
     """
 
     vehicle: Vehicle
@@ -68,31 +69,32 @@ class LiftOffBound:
 
     @classmethod
     def of(cls, vehicle: Vehicle) -> LiftOffBound:
-        """Of the wheels that press on level ground where the vehicle is at rest: what holds the
-        others down is not in the file."""
-        return cls(vehicle, *_watched(vehicle))
+        """Watches the wheels that press on level ground while the vehicle is at rest; the file does
+        not contain what holds the others down."""
+        return cls(vehicle, *_find_watched(vehicle))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the events."""
+        """Names of the events."""
         return tuple(f"{LIFT_OFF}: {wheel}" for wheel in self.wheels)
 
     def margins(self, state: State) -> list[float]:
-        """The normal forces [N] (m,), all positive where any split of the load makes them so; up to
-        rounding."""
+        """The normal forces (m,) [N], up to rounding; all positive if some distribution of the load
+        makes them so."""
         shortest, kernel = force_reader(self.vehicle).look(state.t, state.q, state.v, state.u)
         normals, split = _share(shortest, kernel, self.places, self.split)
         self.split[...] = split
         return (normals + TOUCHING * _largest(normals)).tolist()
 
     def along(self, equations: Equations) -> ca.Function:
-        """(t, x, u, theta, split) -> the same, of a given split, for compiled code."""
+        """(t, x, u, theta, split) -> the normal forces (m,) for a given split, for compiled
+        code."""
         return _along(equations, tuple(self.vehicle.contact_rows.items()),
                       tuple(self.places.tolist()))
 
 
 @once
-def _watched(vehicle: Vehicle) -> tuple[tuple[str, ...], np.ndarray, tuple[Notice, ...]]:
+def _find_watched(vehicle: Vehicle) -> tuple[tuple[str, ...], np.ndarray, tuple[Notice, ...]]:
     """Wheels, places and notices of `LiftOffBound`."""
     places = [i for i, c in enumerate(vehicle.contact_rows) if c.direction == "normal"]
     wheels = [list(vehicle.contact_rows)[i].contact for i in places]
@@ -114,7 +116,7 @@ def _along(equations: Equations, rows: tuple[tuple[Component, int], ...],
     v = equations.velocity(system.t, q, x[vector.nconf:], system.theta)
     function = contact_force_function(equations, dict(rows))
     forces, kernel, _, _ = function(system.t, q, v, system.u, system.theta, 0)
-    # each column of the kernel has one dropped row to itself
+    # each column of the kernel belongs to one dropped row
     free = [i for i, (_, row) in enumerate(rows) if row not in equations.frame.kept]
     watched = list(places)
     slack = TOUCHING * ca.mmax(ca.fabs(forces[watched]))
@@ -125,9 +127,12 @@ def _along(equations: Equations, rows: tuple[tuple[Component, int], ...],
 
 def _share(shortest: np.ndarray, kernel: np.ndarray, places: Sequence[int] | np.ndarray,
            split: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Normal forces (m,), and what the shortest split is changed by for them (n,): the one given
-    where it makes them positive, else nothing where the shortest does, else what makes the least
-    of them largest; nothing where none does."""
+    """Normal forces (m,), and the difference of their distribution from the shortest one (n,).
+
+    That is the given `split` if it makes all normal forces positive; else zero if the shortest
+    distribution does; else the one that makes the least normal force largest, if that makes them
+    positive; else zero.
+    """
     forces, nothing = shortest.take(places), np.zeros(len(shortest))
     if not kernel.shape[1] or not _largest(kernel.take(places, axis=0)) > 0:
         return forces, nothing
@@ -144,15 +149,14 @@ def _share(shortest: np.ndarray, kernel: np.ndarray, places: Sequence[int] | np.
 
 
 def _largest(values: np.ndarray) -> float:
-    """Of the absolute values, zero where there are none; without what NumPy's methods do in
-    Python."""
+    """The largest absolute value, zero if there are no values; faster than NumPy's methods."""
     return np.maximum.reduce(np.abs(values), axis=None, initial=0.0)
 
 
 def _idle_wheels(vehicle: Vehicle, wheels: Sequence[str], places: Sequence[int],
                  ) -> dict[str, float]:
-    """Wheels that do not press onto the ground at rest, with their normal forces [N]; none where
-    the vehicle does not stand as its file has it."""
+    """The wheels that do not press on the ground at rest, with their normal forces [N]; empty if
+    the vehicle cannot stand in its default configuration."""
     system = vehicle.constrained.system
     try:
         q = vehicle.configuration()
@@ -166,15 +170,15 @@ def _idle_wheels(vehicle: Vehicle, wheels: Sequence[str], places: Sequence[int],
 
 
 def _idle_notice(loads: Mapping[str, float]) -> Notice:
-    """That these are not watched."""
+    """The notice that these wheels are not watched."""
     found = listed(f"{wheel} {load:.3g} N" for wheel, load in loads.items())
     return Notice(NoticeKind.NOT_PRESSED,
                   f"some wheels carry no load at rest ({found}): their lift-off is not watched")
 
 
 def lift_notice(t: np.ndarray, forces: ContactForces) -> Notice | None:
-    """A notice of the first moment at which no split has all normal forces >= 0: the vehicle tips
-    there, and what the run shows from then on is not what it does. None where there is no such
+    """A notice about the first moment at which no distribution of the load has all normal forces >=
+    0: there the vehicle tips, and the rest of the run is not valid. None if there is no such
     moment. `t`: (N,) [s]."""
     shares, supported = forces.split
     normal = shares[:, forces.normal]

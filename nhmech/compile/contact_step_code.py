@@ -1,10 +1,11 @@
-"""The C code of a step in which wheels may slide: the iterations around what a vehicle's equations
-say."""
+"""C text of a step with sliding wheels, part 3 of 3: the iterations of the implicit step."""
 
-# What follows `contact_problem_code`.
+# This text follows that of `contact_problem_code`; `ImplicitStep.take_in_python` takes the same
+# step.
 TEXT = """
-static void nhmech_judge(const nhmech_problem* p, const nhmech_rows* rows, const double* w,
-                         const double* P, int* presses, int* phases) {{
+/* after the step: which contacts end on the ground, and whether they roll or slide */
+static void nhmech_classify(const nhmech_problem* p, const nhmech_rows* rows, const double* w,
+                            const double* P, int* presses, int* phases) {{
   int c, i;
   for (c = 0; c < p->contacts; ++c) {{
     double slip = 0, u;
@@ -18,7 +19,7 @@ static void nhmech_judge(const nhmech_problem* p, const nhmech_rows* rows, const
   }}
 }}
 
-/* 0 where more contacts are on the ground at once than there is room for */
+/* lists the contacts on the ground and their rows; returns 0 if there is not enough memory */
 static int nhmech_place(const nhmech_step* s, nhmech_problem* p) {{
   int c, i, first = 0;
   p->contacts = p->n = 0;
@@ -30,8 +31,9 @@ static int nhmech_place(const nhmech_step* s, nhmech_problem* p) {{
   return 1;
 }}
 
-/* The point of a contact may jump within a step, as the lowest of a rim that rocks over its flat
-   side. Impulses act then where conditions on the end are asked: elsewhere they would do work. */
+/* The contact point may jump within a step, as the lowest point of a rim that rocks over its flat
+   side. The impulse then acts where the conditions at the end are imposed: elsewhere it would do
+   work. */
 static void nhmech_leap(const nhmech_step* s, const nhmech_problem* p, const nhmech_rows* rows,
                         double* G) {{
   int c, i, k, *leaps = s->room->leaps;
@@ -43,7 +45,7 @@ static void nhmech_leap(const nhmech_step* s, const nhmech_problem* p, const nhm
       const double off = end - G[row[0] * V + k] * s->per_metre[k];
       apart += off * off; size += end * end;
     }}
-    /* the direction of a tyre's load is not its row: it pulls along the ground too */
+    /* not for tyres: their loads also have components along the ground */
     leaps[c] = m > 1 && (s->stays || apart > {LEAP} * {LEAP} * size);
     if (leaps[c])
       for (i = 0; i < m; ++i)
@@ -51,7 +53,7 @@ static void nhmech_leap(const nhmech_step* s, const nhmech_problem* p, const nhm
   }}
 }}
 
-/* the rows of contacts at the end are those of the beginning */
+/* uses the contact rows of the beginning at the end too */
 static void nhmech_stay(const nhmech_problem* p, const nhmech_rows* before, nhmech_rows* rows) {{
   int i;
   for (i = 0; i < p->n; ++i) {{
@@ -60,8 +62,8 @@ static void nhmech_stay(const nhmech_problem* p, const nhmech_rows* before, nhme
   }}
 }}
 
-/* what is done to a contact by its impulses, with its speeds at both ends of the step: friction
-   takes, but for a point that jumps, as in an impact */
+/* the work of the impulses on contact c, with the mean of its speeds at both ends of the step; it
+   is not positive, except at a point that jumps, as in an impact */
 static double nhmech_work(const nhmech_step* s, const nhmech_problem* p, const nhmech_rows* before,
                           const nhmech_rows* after, const double* P, int c) {{
   double work = 0;
@@ -83,15 +85,15 @@ static double nhmech_energy(const nhmech_step* s, double t, const double* x, con
   return found;
 }}
 
-/* how much of the mean momentum is to be added in a step so that its energy changes by the work of
-   forces, friction and a ground that moves; M is the mass by columns */
+/* the part of the mean momentum that must be added in the step so that the energy changes by the
+   work of forces, friction and moving ground; M is the mass matrix, stored by columns */
 static double nhmech_nudge(const nhmech_step* s, const nhmech_problem* p, const nhmech_rows* before,
                            const nhmech_rows* rows, const double* P, const double* held,
                            const double* mean, double power) {{
   const double *M = s->room->Q, *G = s->room->middle.A;
   double after, gap, inertia = 0, least;
   int c, i, j;
-  /* of the same time: places may be told from a ground that moves */
+  /* both energies at the same time, because positions may be relative to moving ground */
   after = nhmech_energy(s, s->t, s->x1, s->w1);
   gap = s->room->energy - after - s->dt * power;
   for (j = 0; j < V; ++j) {{
@@ -118,11 +120,12 @@ static double nhmech_nudge(const nhmech_step* s, const nhmech_problem* p, const 
   return nhmech_larger(-{NUDGE}, nhmech_smaller({NUDGE}, gap));
 }}
 
-/* what momentum over the step and bilateral rows lack at the end, (V + B), with velocities w1, and
-   impulses P of contacts and `held` of these rows; with mass and force directions in the room */
-static void nhmech_lack(const nhmech_step* s, const nhmech_problem* p, const nhmech_rows* before,
-                        const nhmech_rows* rows, int round, const double* P, const double* held,
-                        double* lack) {{
+/* the residual (V + B) of the momentum balance over the step and of the bilateral rows at its end,
+   for velocities w1, contact impulses P and bilateral impulses `held`; leaves mass and force
+   directions in the room */
+static void nhmech_residual(const nhmech_step* s, const nhmech_problem* p,
+                            const nhmech_rows* before, const nhmech_rows* rows, int round,
+                            const double* P, const double* held, double* lack) {{
   static const double none = 0;
   const double half = s->dt / 2, t = s->t + half, *arg[{sz_arg}], *w1 = s->w1;
   const double *Q = s->room->Q, *G = s->room->middle.A;
@@ -155,8 +158,8 @@ static void nhmech_lack(const nhmech_step* s, const nhmech_problem* p, const nhm
   }}
 }}
 
-/* what impulses do with mass, force directions and rows as they are: to velocities, `moved`, and
-   to those of contacts, W; 0 where that is not determined */
+/* the effect of unit impulses, for the present mass, force directions and rows: on the velocities,
+   `moved`, and on those of the contacts, W; returns 0 if it is not determined */
 static int nhmech_condense(const nhmech_step* s, nhmech_problem* p, const nhmech_rows* rows) {{
   const double *Q = s->room->Q, *D = s->room->D, *G = s->room->middle.A;
   double *matrix = s->room->matrix, *moved = s->room->moved, most = 0;
@@ -194,7 +197,8 @@ static int nhmech_condense(const nhmech_step* s, nhmech_problem* p, const nhmech
   return 1;
 }}
 
-/* friction of contacts that go on sliding is against their mean slip: of the others lag is zero */
+/* the slip at the beginning, `lag`, of contacts that go on sliding, whose friction opposes the mean
+   slip of the step; zero for the others */
 static void nhmech_follow(const nhmech_step* s, const nhmech_problem* p, const nhmech_rows* before,
                           const nhmech_rows* rows, double* lag) {{
   int c, i;
@@ -211,7 +215,7 @@ static void nhmech_follow(const nhmech_step* s, const nhmech_problem* p, const n
   }}
 }}
 
-/* velocities of the contacts without impulses, of w and impulses P */
+/* the velocities g of the contacts without impulses, from w with the impulses P */
 static void nhmech_free(nhmech_problem* p, const nhmech_rows* rows, const double* w,
                         const double* P, double* g) {{
   int i, k;
@@ -223,7 +227,7 @@ static void nhmech_free(nhmech_problem* p, const nhmech_rows* rows, const double
   }}
 }}
 
-/* w without what the ground's compliance let the held rows move */
+/* removes from w the motion that the compliance of the ground allowed along the held rows */
 static int nhmech_hold(const nhmech_step* s, const nhmech_problem* p, const nhmech_rows* rows,
                        const int* phases, double* w) {{
   int which[R + 1], n = 0, c, i, round;
@@ -265,7 +269,8 @@ static void nhmech_record(const nhmech_step* s, const nhmech_problem* p, const n
   }}
 }}
 
-/* impulses P of the closed contacts with W and g alone, from a first guess; returns the residual */
+/* the contact problem alone: impulses P of the closed contacts for given W and g, from a first
+   guess; returns the residual */
 double nhmech_contact_problem(nhmech_step* s, const double* W, const double* g, double least,
                               double* P) {{
   nhmech_problem* p = &s->room->p;
@@ -295,8 +300,8 @@ int nhmech_contact_step(nhmech_step* s) {{
     nhmech_move(s->x, s->dt, mean, s->x1);
     if (!nhmech_land(s, s->t + s->dt, s->x1, p, kept, rows)) return {REFUSED};
     if (s->stays) nhmech_stay(p, before, rows);
-    nhmech_lack(s, p, before, rows, round, P, held, lack);
-    /* what impulses do has hardly changed since the first round */
+    nhmech_residual(s, p, before, rows, round, P, held, lack);
+    /* the effect of impulses is computed again only if the iterations converge slowly */
     if ((!round || change > {SLOWER} * last) && !nhmech_condense(s, p, rows)) return {REFUSED};
     nhmech_substitute(V + B, 1, s->room->matrix, s->room->pivot, lack);
     memcpy(was, s->w1, sizeof(was));
@@ -312,7 +317,7 @@ int nhmech_contact_step(nhmech_step* s) {{
       if (i < V) s->w1[i] += sum;
       else held[i - V] += lack[i] + sum;
     }}
-    nhmech_judge(p, rows, s->w1, P, kept, phases);
+    nhmech_classify(p, rows, s->w1, P, kept, phases);
     if (!round) nhmech_follow(s, p, before, rows, lag);
     last = change; change = 0; size = {SPEED};
     for (i = 0; i < V; ++i) {{

@@ -1,4 +1,4 @@
-"""Whether friction suffices for the equations of rolling, while a run goes on."""
+"""The bound at which rolling ends: friction no longer suffices, a wheel lifts off, a body lands."""
 
 from __future__ import annotations
 
@@ -10,32 +10,34 @@ import numpy as np
 
 from ...mechanics.distribution import Component
 from ...mechanics.equations import Equations
+from ...once import once
 from ...urdf.notice import Notice
 from ...vehicle.contact_forces import contact_force_function
 from ...vehicle.vehicle import Vehicle
-from ..once import once
 from ..state import State
 from ..state_vector import StateVector
 
 
 @dataclass(frozen=True, eq=False)
 class RollingBound:
-    """The end of rolling as a bound: what friction, loads and bodies leave is to stay positive.
+    """A bound on a run: its one margin is positive while friction suffices for rolling, all wheels
+    press on the ground, and no body touches it.
 
     Attributes
     ----------
     vehicle
-        Whose.
+        The vehicle.
     split
-        1 / mu of each contact (k,), zero where it cannot slip; compiled code reads it.
+        1 / mu of each contact (k,), zero if it cannot slip; compiled code reads it.
     clearance
-        (t, q, theta) -> height of the lowest body (1,) [m]; None where only wheels meet the ground.
+        (t, q, theta) -> height of the lowest body (1,) [m]; None if only wheels can touch the
+        ground.
     names
-        Of its event.
+        Name of the event.
     room
-        Of a state of a run: how far the end of rolling is; infinite where it is over.
+        The margin at a state of a run [N, m]; infinite after rolling has ended.
     notices
-        About what is not watched.
+        Notices about parts that are not watched.
     """
 
     vehicle: Vehicle
@@ -49,11 +51,11 @@ class RollingBound:
         return f"<RollingBound of {self.vehicle.name!r}>"
 
     def margins(self, state: State) -> list[float]:
-        """The room (1,)."""
+        """The margin, as a list of one number."""
         return [self.room(state)]
 
     def along(self, equations: Equations) -> ca.Function:
-        """(t, x, u, theta, split) -> the same, for compiled code, of wheels that roll."""
+        """(t, x, u, theta, split) -> the margin (1,) while wheels roll, for compiled code."""
         return _along(equations, tuple(self.vehicle.contact_rows.items()), self.clearance)
 
 

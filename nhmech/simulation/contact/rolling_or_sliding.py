@@ -1,4 +1,4 @@
-"""Where a run leaves the equations of rolling, and takes them up again."""
+"""Takes the steps of a run, and changes between the equations of rolling and those of sliding."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from ..propagator import Propagator
 from .coulomb import ROLL, SLIP
 
 
-class RollingEnd:
-    """Takes the steps of a run in whichever equations serve: those of rolling, or those of wheels
-    that may slide.
+class RollingOrSliding:
+    """Takes the steps of a run in the equations that hold: those of rolling, or those of wheels
+    that may slide or fly.
 
     Parameters
     ----------
     noted
-        List to which (time [s], name) of each event is added.
+        A list that receives (time [s], name) of each event.
 
     Attributes
     ----------
     watch
-        Looks at events and bounds, of which one is the end of rolling where wheels may slide.
+        Locates events and bounds. If wheels may slide, one bound is the end of rolling.
     """
 
     def __init__(self, events: Sequence[Event], bounds: Bounds, propagator: Propagator,
@@ -32,7 +32,7 @@ class RollingEnd:
         self.watch = Watch(events, bounds, propagator, noted)
 
     def judge(self) -> None:
-        """Lets wheels slide from the start on where they cannot roll with its inputs."""
+        """Begins with sliding wheels if rolling is impossible with the inputs at the start."""
         propagator, moment = self._propagator, self._propagator.moment
         if self._coulomb is None or propagator.slides or self._coulomb.room(moment.state) > 0:
             return
@@ -40,8 +40,8 @@ class RollingEnd:
         propagator.slip()
 
     def step(self, length: float, record: Callable[[], None] = lambda: None) -> str | None:
-        """One step of a length [s]. Returns the name of a terminal event. Where rolling ends on the
-        way, `record` is called there, and the rest is taken with wheels that may slide."""
+        """One step of `length` [s]. Returns the name of a terminal event, else None. Where rolling
+        ends within the step, `record` is called, and wheels may slide in the rest of the step."""
         propagator, moment = self._propagator, self._propagator.moment
         k, t0, whole = moment.k, moment.t0, length == propagator.dt
         end = t0 + (k + 1) * propagator.dt if whole else moment.t + length

@@ -1,4 +1,4 @@
-"""Efforts of commanded joints where the wheels cannot all roll."""
+"""Inverse dynamics with sliding wheels: the efforts of commanded joints."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from functools import cache
 import numpy as np
 
 from ..least_squares import LeastSquares
-from .contact_rates import accelerate
+from .accelerations import accelerate
 from .impulses import Impulses
 from .motion import Motion
 from .nonsmooth_terms import NonsmoothTerms
 from .world_axes import to_body, to_world
 
-MET = 1e-9      # of the accelerations at hand, to which they are those that are wanted
+MET = 1e-9      # relative error to which the wanted accelerations must be met
 
 _least_squares = cache(LeastSquares)
 
 
-class ContactServo:
-    """Finds efforts that give joints the accelerations that are wanted.
+class ContactInverseDynamics:
+    """Finds the efforts that give joints wanted accelerations.
 
-    While each wheel can go on with what it does, they are those of inverse dynamics. Where it
-    cannot, as where wheels that stick are to turn at speeds that contradict each other, they are
-    those of a step of time h in which the joints have these rates and the wheels obey Coulomb's
-    law: bilateral rows, the impulses of which are h times the efforts.
+    If each contact can keep its phase, these follow from inverse dynamics. If not, for instance
+    because the wanted speeds of sticking wheels contradict each other, they follow from a step of
+    length h with Coulomb friction in which the rates of the joints are prescribed as bilateral
+    rows, whose impulses are h times the efforts.
 
     Parameters
     ----------
     share
-        As in `Glide`.
+        As in `ImplicitStep`.
     """
 
     def __init__(self, terms: NonsmoothTerms, share: np.ndarray):
@@ -39,16 +39,16 @@ class ContactServo:
 
     def efforts(self, motion: Motion, u: np.ndarray, rows: Sequence[int], columns: Sequence[int],
                 wanted: Sequence[float], h: float) -> tuple[np.ndarray, bool]:
-        """Efforts (k,), and whether each wheel goes on with what it does.
+        """Efforts (k,), and whether each contact keeps its phase.
 
         Parameters
         ----------
         u
             Inputs without these efforts (nu,).
         rows, columns
-            Of the joints, their fibre coordinates, and where their efforts stand in u.
+            Indices of the joints in v, and of their efforts in u.
         wanted
-            Their accelerations (k,).
+            Accelerations of the joints (k,).
         """
         free, effect, _ = accelerate(self._terms, motion, u)
         rows, columns, aims = list(rows), list(columns), np.asarray(wanted)

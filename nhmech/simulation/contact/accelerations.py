@@ -1,4 +1,4 @@
-"""Accelerations of a vehicle while each of its wheels goes on with what it does."""
+"""Accelerations of a vehicle whose contacts keep their phases."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .world_axes import to_body, to_world
 
 def accelerate(terms: NonsmoothTerms, motion: Motion,
                u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """dv/dt (nv,), how it changes with u (nv, nu), and the forces on the contacts, row by row
-    (m,) [N], while each wheel goes on with what it does.
+    """dv/dt (nv,), its derivative by u (nv, nu), and the forces on the contacts by rows (m,) [N],
+    while each contact keeps its phase.
 
-    Rows that hold the same share the load as in a step, by a ground that gives way a little and
-    has the motion that it allowed taken away again. A wheel that slides has friction against its
-    slip. Forces of tyres that follow their loads are linear in them near the latest ones. Raises
-    `SimulationError` where nothing determines them.
+    Redundant rows share the load as in a step: the ground has a small compliance, and the motion
+    that it allows is removed. Friction of a sliding wheel opposes its slip. Forces of tyres are
+    linearised in their loads, by iteration. Raises `SimulationError` if the accelerations are not
+    determined.
     """
     found = _accelerate(terms, motion, u, motion.impulses)
     for _ in range(ROUNDS if terms.follow_loads else 0):
@@ -33,7 +33,7 @@ def accelerate(terms: NonsmoothTerms, motion: Motion,
 
 def _accelerate(terms: NonsmoothTerms, motion: Motion, u: np.ndarray,
                 lam: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where the forces of tyres are linear in the loads near lam (m,) [N]."""
+    """The same with forces of tyres linearised near the loads lam (m,) [N]."""
     from scipy.linalg.lapack import dgetrf, dgetrs
 
     q, w = terms.configuration(motion.x), motion.w
@@ -51,8 +51,8 @@ def _accelerate(terms: NonsmoothTerms, motion: Motion, u: np.ndarray,
     matrix[nv:, nv:].flat[::n + 1] = give
     factor, pivots, info = dgetrf(matrix)
     if info:
-        raise SimulationError(f"nothing determines the accelerations at t = {motion.t:.6g} s: what "
-                              "moves there has no mass")
+        raise SimulationError(f"the accelerations at t = {motion.t:.6g} s are not determined: a "
+                              "part that can move has no mass")
     found = np.zeros_like(right)
     for _ in range(1 + NEARER):
         nearer = right.copy()
@@ -63,7 +63,7 @@ def _accelerate(terms: NonsmoothTerms, motion: Motion, u: np.ndarray,
     for c, friction in sliding:
         forces[list(c.along)] = friction * forces[c.normal]
     rates = to_body(q, found[:nv])
-    # dv/dt = T dw/dt + what comes of body axes that turn
+    # dv/dt = T dw/dt + the effect of turning body axes
     vx, vy, vz, x, y, z = v[:6].tolist()
     rates[:3, 0] -= y * vz - z * vy, z * vx - x * vz, x * vy - y * vx
     return rates[:, 0], rates[:, 1:], forces
@@ -71,8 +71,9 @@ def _accelerate(terms: NonsmoothTerms, motion: Motion, u: np.ndarray,
 
 def _hold(terms: NonsmoothTerms, phases: np.ndarray, slip: np.ndarray, G: np.ndarray,
           ) -> tuple[list[int], np.ndarray, list[tuple[ContactRows, np.ndarray]]]:
-    """Rows that hold, (k,), and the directions of their forces, (k, nv): with friction, of contacts
-    that slide, which are listed with it over their normal force."""
+    """Indices of the rows that hold, (k,), and the directions of their forces, (k, nv), which
+    include friction of sliding contacts; the sliding contacts, each with its friction over its
+    normal force."""
     held, pulls, sliding = list(terms.bilateral), [G[list(terms.bilateral)]], []
     for c, phase in zip(terms.contacts, phases.tolist()):
         along = slip[list(c.along)]

@@ -1,37 +1,33 @@
-"""The C that says whether a step of a loop keeps on this side of its bounds."""
+"""The bounds of a loop in C: joint limits, falls, and normal forces that must stay positive."""
 
 from __future__ import annotations
 
 import casadi as ca
 
-from .workspace import workspace
-
 # (t, x, theta) -> margins, and (t, x, u, theta, split) -> margins; None where there are none
 Bounding = tuple[ca.Function | None, ca.Function | None]
 
-# steps between two looks at the forces of the ground: three percent of a run for each step that
-# such a look costs. Where a margin would be gone after twice as many, at the rate at which it
-# shrinks, each step is looked at
+# The forces of the ground are evaluated once in so many steps, which costs 3 % of a run if one
+# evaluation costs as much as a step. They are evaluated at each step if a margin that goes on
+# shrinking at its present rate would be gone after twice as many.
 STRIDE = 32
-# and sooner where the state is no longer near that of the last look, for what comes back to where
-# it was, as a wheel that is out of balance does in a turn, has no such rate: where an angle that
-# counts has changed by so much [rad], between two of which a load that swings with it is a
-# thousandth of its swing lower than at both; or a speed by this part of itself, as it does where an
-# oscillation turns back, unless it is next to nothing beside the others
+# They are evaluated sooner if the state has changed, because the margin of a periodic motion, such
+# as a wheel out of balance, has no such rate: after an angle that affects them has changed by
+# TURNED [rad] (a load that oscillates with this angle is at most a thousandth of its amplitude
+# lower in between), or a speed by the fraction CHANGED of itself (as where an oscillation
+# reverses), unless the speed is below NOTHING times the sum of all.
 TURNED, CHANGED, NOTHING = 0.1, 0.5, 1e-6
-# what is seldom called is no part of a loop, all else of a short one is (`loop.FLAT`)
+# Functions that are seldom called are not inlined, unlike the others of a short loop (`loop.FLAT`).
 APART = "__attribute__((noinline))"
-# what the loop keeps about that: least margin at a look, its count, and the stride from there
+# Numbers that the loop keeps: the least margin at the last evaluation, the number of that step, and
+# the stride from there.
 TREND = ("least", "count", "stride")
 
-# The least margin of some bounds at x, each on the side of its sign: of those of a step, and of
-# those of the forces of the ground, which cost more.
+# The least of some margins at x, each multiplied by its sign in the setup.
 _LEAST = """
 static {apart}double {function}(const nhmech_setup* s, double t, const double* x) {{
-  const double* arg[{sz_arg}];
-  double *res[{sz_res}], margins[{count}], least = INFINITY, side;
-  casadi_int iw[{sz_iw} + 1];
-  double w[{sz_w} + 1];
+  NHMECH_MEMORY;
+  double margins[{count}], least = INFINITY, side;
   int j;
   arg[0] = &t; arg[1] = x; {arguments}
   res[0] = margins;
@@ -44,8 +40,8 @@ static {apart}double {function}(const nhmech_setup* s, double t, const double* x
 }}
 """
 
-MOVED = """
-static int nhmech_moved(const double* from, const double* to) {{
+HAS_MOVED = """
+static int nhmech_has_moved(const double* from, const double* to) {{
   static const int felt[] = {{ {felt} }};
   double all = 0, a, b;
   int j;
@@ -66,16 +62,18 @@ static double {function}(const nhmech_setup* s, double t, const double* x) {{ re
 
 
 def bounding_source(bounds: Bounding) -> str:
-    """C of `nhmech_crossed` and `nhmech_lifted`: the least margin of each of the two."""
+    """C of `nhmech_least_margin` and `nhmech_least_normal`: the least margin of each of the two
+    functions."""
     margins, normals = bounds
     first = 0 if margins is None else margins.nnz_out(0)
-    return (_least("nhmech_crossed", margins, "arg[2] = s->theta;", 0)
-            + _least("nhmech_lifted", normals,
+    return (_least("nhmech_least_margin", margins, "arg[2] = s->theta;", 0)
+            + _least("nhmech_least_normal", normals,
                      "arg[2] = s->u; arg[3] = s->theta; arg[4] = s->split;", first, f"{APART} "))
 
 
-def moved_words(normals: ca.Function | None, nconf: int) -> dict[str, str | float]:
-    """What `MOVED` wants to know: which of the positions count for the forces of the ground."""
+def has_moved_words(normals: ca.Function | None, nconf: int) -> dict[str, str | float]:
+    """The numbers that `HAS_MOVED` needs, among them which positions affect the forces of the
+    ground."""
     felt = [] if normals is None else sorted(set(normals.jac_sparsity(0, 1).get_col()))
     return {"felt": ", ".join(str(j) for j in [*(j for j in felt if j < nconf), -1]),
             "TURNED": TURNED, "CHANGED": CHANGED, "NOTHING": NOTHING}
@@ -83,8 +81,8 @@ def moved_words(normals: ca.Function | None, nconf: int) -> dict[str, str | floa
 
 def _least(function: str, margins: ca.Function | None, arguments: str, first: int,
            apart: str = "") -> str:
-    """C of the least margin, the signs of which begin at `first`."""
+    """C of the least of these margins, whose signs begin at `first`."""
     if margins is None:
         return _NO_BOUNDS.format(function=function)
     return _LEAST.format(function=function, name=margins.name(), count=margins.nnz_out(0),
-                         arguments=arguments, first=first, apart=apart, **workspace(margins))
+                         arguments=arguments, first=first, apart=apart)

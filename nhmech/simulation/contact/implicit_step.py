@@ -1,9 +1,8 @@
-"""A step in which contacts slide, roll or leave the ground, and none lands."""
+"""The implicit step between two landings: contacts slide, roll or leave the ground."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from ...compile.contact_step import (
     compile_contact_step,
 )
 from ...errors import SimulationError
+from ...once import cached_property
 from .contact_problem import (
     GOOD,
     HALVES,
@@ -32,36 +32,37 @@ from .motion import STILL, Motion, Phase
 from .nonsmooth_terms import NonsmoothTerms
 
 OUTER = 12             # iterations of the implicit step at most; three to five are usual
-ONTO = 6               # of Newton's method onto the ground at most
-NEAR = 1e-9            # change of velocities, relative, with which they may end
-REFUSED = 1e-7         # residual of a contact problem that has not been solved
-# heights from which they are put back, and which a step does not leave, of the vehicle's size
+ONTO = 6               # iterations of Newton's method onto the ground at most
+NEAR = 1e-9            # relative change of velocities that is accepted in the last iteration
+REFUSED = 1e-7         # residual above which a contact problem is not solved
+# relative to the vehicle's size: heights below LEVEL are not corrected; heights up to HIGH are
+# accepted after the correction
 LEVEL, HIGH = 1e-15, 1e-9
-# of the compiled step: a pivot that is none, of its row; how far redundant rows may be apart, of
-# the largest
+# in the compiled step: a pivot below TINY of its row is zero; FAINT of the largest diagonal entry
+# is added to the matrix of redundant rows
 TINY, FAINT = 1e-14, 1e-11
-# and how much the changes of a round shrink at least as long as what impulses do is that of an
-# earlier one
+# The effect of unit impulses from an earlier iteration is kept while each iteration reduces the
+# change of the velocities at least by this factor.
 SLOWER = 0.03
-# how much the row of a normal changes from the middle of a step to its end, relative, where its
-# point jumped: a rim turns by less than a tenth in a step that is short enough
+# A contact point has jumped if its normal row changes by more than this, relatively, from the
+# middle of the step to its end; a rim turns by less than 0.1 rad in a step that is short enough.
 LEAP = 0.3
 
 
 class Unsolved(SimulationError):
-    """A step that is too long, or that has no solution."""
+    """The step is too long, or it has no solution."""
 
 
 @dataclass(frozen=True, eq=False)
-class Glide:
+class ImplicitStep:
     """The implicit step of `NonsmoothStep` between two landings.
 
-    Compiled code takes it where there is any; what that refuses, a contact problem that Newton's
-    method does not solve at once above all, is done in Python.
+    Compiled code takes the step if there is a compiler. Python takes the steps that the compiled
+    code refuses, and all steps without a compiler.
     """
 
     terms: NonsmoothTerms
-    share: np.ndarray  # how much each contact gives way under the same force, (n,); their mean is 1
+    share: np.ndarray  # relative compliance of the ground at each contact, (n,), with mean 1
 
     @cached_property
     def energy(self) -> EnergyTerms:
@@ -69,7 +70,7 @@ class Glide:
 
     @cached_property
     def code(self) -> CompiledContactStep | None:
-        """The step in C; None where there is no compiler."""
+        """The step in C; None if there is no compiler."""
         terms = self.terms
         A, _, _ = terms.read_rows(0.0, self._somewhere, np.zeros(terms.nv),
                                   np.ones(len(terms.contacts)))
@@ -99,7 +100,7 @@ class Glide:
 
     @cached_property
     def _somewhere(self) -> np.ndarray:
-        """A configuration x where rows that are independent at all are so."""
+        """A generic configuration x, where rows are dependent only if they are so everywhere."""
         x = np.random.default_rng(0).normal(size=self.terms.move.nnz_out(0))
         x[3:7] /= np.linalg.norm(x[3:7])
         return x
@@ -111,19 +112,19 @@ class Glide:
         Parameters
         ----------
         closed
-            Which contacts are on the ground, (n,).
+            Whether each contact is on the ground, (n,).
         guess
-            Impulses that may be near those of this step, (m,).
+            A first guess of the impulses, (m,).
         stays
-            Whether the wheels touch the ground throughout where they do as the step begins, which
-            makes it of order one. Where they will do so at its end has no answer in a step in which
-            a rim comes to lie flat: held at either side, it ends on the other.
+            Whether to use the contact points at the beginning throughout the step, which is then of
+            order one. In a step in which a rim comes to lie flat, the contact points at the end are
+            undetermined: if they are assumed on either side, the step ends on the other.
 
         Raises
         ------
         Unsolved
-            Where the contact problem is not solved, where iterations do not close, and where no
-            place near has the wheels on the ground.
+            If the contact problem is not solved, if the iterations do not converge, and if no
+            configuration nearby has the wheels on the ground.
         """
         found = self.take_in_c(now, u, dt, closed, guess, stays)
         if found is None:
@@ -132,7 +133,7 @@ class Glide:
 
     def take_in_c(self, now: Motion, u: np.ndarray, dt: float, closed: np.ndarray,
                   guess: np.ndarray, stays: bool = False) -> Motion | None:
-        """`take` in compiled code; None where there is none, or it refuses."""
+        """`take` in compiled code; None if there is none, or if it refuses the step."""
         if self.code is None:
             return None
         memory = self.code.arrays
@@ -141,9 +142,9 @@ class Glide:
         memory["guess"][...] = guess
         status = self.code(now.t, dt, stays)
         if status == OPEN:
-            raise Unsolved(_open(now.t))
+            raise Unsolved(_say_open(now.t))
         if status == FAILED:
-            raise Unsolved(_unsolved(now.t))
+            raise Unsolved(_say_unsolved(now.t))
         if status != DONE:
             return None
         return Motion(now.t + dt, memory["x1"].copy(), memory["w1"].copy(),
@@ -153,8 +154,8 @@ class Glide:
 
     def solve_in_c(self, closed: np.ndarray, W: np.ndarray, g: np.ndarray, least: float,
                    P: np.ndarray) -> tuple[np.ndarray, float] | None:
-        """`ContactProblem.solve` in compiled code, of contacts by their numbers; None where there
-        is none."""
+        """`ContactProblem.solve` in compiled code, for the contacts with the indices `closed`; None
+        if there is none, or if it finds no solution."""
         if self.code is None:
             return None
         touch, P = np.zeros(len(self.terms.contacts)), P.copy()
@@ -164,7 +165,7 @@ class Glide:
 
     def take_in_python(self, now: Motion, u: np.ndarray, dt: float, closed: np.ndarray,
                        stays: bool = False) -> Motion:
-        """`take`, of contacts on the ground by their numbers."""
+        """`take` in Python; `closed`: indices of the contacts on the ground."""
         terms = self.terms
         middle, end, w0, w1 = now.t + dt / 2, now.t + dt, now.w, now.w
         impulses = Impulses(terms, closed, self.share)
@@ -195,18 +196,18 @@ class Glide:
                 break
         w1 = impulses.finish()
         if impulses.error > REFUSED:
-            raise Unsolved(_unsolved(now.t))
+            raise Unsolved(_say_unsolved(now.t))
         if not change <= NEAR:
-            raise Unsolved(_open(now.t))
+            raise Unsolved(_say_open(now.t))
         return impulses.record(now, rows0, rows1, end, x, w1, impulses.impulses, leaps)
 
     def _leap(self, G: np.ndarray, A: np.ndarray, closed: np.ndarray, stays: bool) -> set[int]:
-        """Lets impulses act where conditions on the end are asked, A (m, nv), of contacts whose
-        point jumps within the step, as the lowest of a rim that rocks over its flat side: elsewhere
-        they would do work. Returns which."""
+        """Finds the contacts whose point jumps within the step, as the lowest point of a rim that
+        rocks over its flat side. Their impulses then act along the rows A (m, nv) at the end, in
+        place in G: elsewhere they would do work."""
         found = set()
         for i, c in ((i, self.terms.contacts[i]) for i in closed):
-            if not c.along:      # the direction of a tyre's load is not its row
+            if not c.along:      # a tyre, whose load is not along its row
                 continue
             end = A[c.normal] * self.terms.per_metre
             apart = np.linalg.norm(end - G[c.normal] * self.terms.per_metre)
@@ -218,21 +219,21 @@ class Glide:
     def _onto_ground(self, t: float, x: np.ndarray, w: np.ndarray, closed: np.ndarray,
                      presses: np.ndarray, touch: np.ndarray, h: float,
                      ) -> tuple[np.ndarray, Rows]:
-        """x with all bilateral functions zero and the heights of the contacts that press, and none
-        of those that the step begins with below; and the rows there. Raises `Unsolved` where no
-        place near is such."""
+        """Newton's method for x: all bilateral functions and the heights of the contacts that press
+        become zero, and no contact of `closed` is below the ground; also the rows there. Raises
+        `Unsolved` if it does not converge."""
         terms = self.terms
         heights = terms.heights[closed]
         rows = terms.read_rows(t, x, w, touch, h)
         worst = np.inf
         for k in range(ONTO + 1):
-            # not the lowest point of a rim that lies flat, which is nowhere
+            # a rim that lies flat has no lowest point: its height is infinite
             high = rows[2][heights]
             down = heights[(high < 0) | presses & np.isfinite(high)]
             functions = [*down, *terms.bilateral_heights]
             off, before = rows[2][functions], worst
             worst = np.abs(off).max(initial=0.0)
-            # what is small and no step halves is rounding
+            # a small residual that a step does not halve is rounding
             is_rounding = before / 2 < worst < HIGH * terms.size
             if not worst > LEVEL * terms.size or is_rounding or k == ONTO:
                 break
@@ -242,15 +243,16 @@ class Glide:
             rows = terms.read_rows(t, x, w, touch, h)
         if not worst < HIGH * terms.size:
             raise Unsolved(f"wheels that press on the ground are {worst:.2g} m off it at "
-                           f"t = {t:.6g} s, and no place near has them there: take a smaller dt")
+                           f"t = {t:.6g} s, and no configuration nearby puts them on it: take a "
+                           "smaller dt")
         return x, rows
 
 
-def _unsolved(t: float) -> str:
+def _say_unsolved(t: float) -> str:
     return (f"the contact problem at t = {t:.6g} s is not solved: friction and normal forces "
             "contradict each other there; take a smaller mu")
 
 
-def _open(t: float) -> str:
-    return (f"the iterations of a step with sliding wheels do not close at t = {t:.6g} s, nor do "
-            "those of its parts; take a smaller dt")
+def _say_open(t: float) -> str:
+    return (f"the iterations of a step with sliding wheels do not converge at t = {t:.6g} s, nor "
+            "do those of its parts; take a smaller dt")

@@ -1,4 +1,4 @@
-"""What `lanes` does, in CasADi's virtual machine: for machines without a compiler."""
+"""The loop over many cases in CasADi's virtual machine, for machines without a compiler."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .status import Status
 
 
 @dataclass(frozen=True)
-class Mapped:
-    """(t, x, u, theta, dt, side, guard) -> (x, health, status) mapped over the cases; the interface
-    of `Lanes`."""
+class MappedLanes:
+    """The interface of `Lanes`, for a step (t, x, u, theta, dt, side, guard) -> (x, health, status)
+    that CasADi maps over the cases."""
 
     step: ca.Function
     width: int = 1
@@ -24,8 +24,8 @@ class Mapped:
     def run(self, state: LaneState, u: np.ndarray, theta: np.ndarray, *, dt: float, k0: int,
             steps: int, hold: int = 1, every: int = 1, record: np.ndarray | None = None,
             spread: Callable = map, parts: int = 1, mended: int = 1) -> None:
-        """As `Lanes.run`; all steps are thorough, `parts` are threads of CasADi's, and `spread` is
-        not used."""
+        """As `Lanes.run`, but every step is projected, `parts` is the number of CasADi's threads,
+        and `spread` is not used."""
         mapped = self._map_step(state.count, parts)
         for k in range(k0, k0 + steps):
             if record is not None and k % every == 0:

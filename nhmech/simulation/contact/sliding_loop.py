@@ -1,4 +1,4 @@
-"""Many steps in which wheels slide or fly, in one call of compiled code."""
+"""Compiles the loop over steps in which wheels slide or fly."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from .world_axes import base_axes
 
 def loop_of_sliding(step: NonsmoothStep, watch: ca.Function, speeds: int,
                     rests_end: bool) -> Loop | None:
-    """The loop; None where only Python takes such steps: without a compiler, and where bodies can
-    meet the ground, whose points are none of the record.
+    """The compiled loop. None if only Python can take such steps: without a compiler, and if bodies
+    can touch the ground, because a record does not contain their points.
 
     Parameters
     ----------
     watch
-        (t, q) -> margins (n,), the signs of which a step of the loop does not change.
+        (t, q) -> margins (n,), whose signs no step of the loop changes.
     speeds
-        How many independent speeds follow the configuration in x.
+        Number of independent speeds, which follow the configuration in x.
     rests_end
-        Whether a step after which all wheels roll is left to Python.
+        Whether the loop stops before a step after which all wheels roll.
     """
     terms = step.terms
-    if terms.bodies.links or step.glide.code is None:
+    if terms.bodies.links or step.implicit.code is None:
         return None
     vector = StateVector(terms.vehicle.algebroid, 0)
     x, v = ca.SX.sym("x", vector.nconf), ca.SX.sym("v", terms.nv)
@@ -37,4 +37,4 @@ def loop_of_sliding(step: NonsmoothStep, watch: ca.Function, speeds: int,
     leave = ca.Function("leave_world", [x, v], [ca.densify(q), ca.densify(T @ v)], {"cse": True})
     layout = SlidingLayout(tuple(terms.vehicle.contact_rows.values()), len(terms.contacts),
                            speeds, ROLLS, FLIES, step.landed, rests_end)
-    return sliding_loop(step.glide.code, enter, leave, watch, layout)
+    return sliding_loop(step.implicit.code, enter, leave, watch, layout)

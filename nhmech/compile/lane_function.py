@@ -1,5 +1,7 @@
-"""One function for many cases at once, in SIMD lanes: an array has a row for each entry, a column
-for each case."""
+"""One CasADi function evaluated for many cases at once, in SIMD lanes.
+
+Arrays have one row for each entry and one column for each case.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ _LOOP = """
 extern "C" __attribute__((visibility("default"))) int nhmech_lane_count(void) {{ return LANES; }}
 
 extern "C" __attribute__((visibility("default")))
-void nhmech_columns(long long room, const double* const* from, double* const* to) {{
+void nhmech_lane_function(long long room, const double* const* from, double* const* to) {{
   const lane* arg[{sz_arg}];
   lane* res[{sz_res}];
   casadi_int iw[{sz_iw} + 1];
@@ -37,24 +39,23 @@ void nhmech_columns(long long room, const double* const* from, double* const* to
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
-    """A function on fixed memory, of `room` cases."""
+class LaneFunction:
+    """A function on fixed memory, for `room` cases."""
 
-    # inputs, outputs: (n, room) each; `run` overwrites the outputs by what the inputs lead to
-    inputs: Sequence[np.ndarray]
-    outputs: Sequence[np.ndarray]
-    run: Callable[[], object]
+    inputs: Sequence[np.ndarray]  # (n, room) each
+    outputs: Sequence[np.ndarray]  # (n, room) each
+    run: Callable[[], object]  # computes the outputs from the inputs
 
 
-def compile_columns(function: ca.Function, inputs: Sequence[np.ndarray]) -> Columns:
-    """Of a function of dense vectors; in CasADi's virtual machine where there is no compiler for
-    vectors. `inputs`: memory (n, room) of the arguments, in C's order, room a whole number of packs
-    (`LaneState`)."""
+def compile_lane_function(function: ca.Function, inputs: Sequence[np.ndarray]) -> LaneFunction:
+    """Compiles a function of dense vectors; uses CasADi's virtual machine if there is no compiler
+    for SIMD vectors. `inputs`: C-ordered memory (n, room) of the arguments, where room is a
+    multiple of the number of lanes (`LaneState`)."""
     room = inputs[0].shape[1]
     outputs = [np.zeros((function.nnz_out(i), room)) for i in range(function.n_out())]
     try:
         made = _compile(function)
-    except CompileError:         # the lanes of the step have said so
+    except CompileError:         # `compile_lanes` has reported it
         made = None
     if made is None or room % made[1]:
         mapped = function.map(room)
@@ -63,15 +64,15 @@ def compile_columns(function: ca.Function, inputs: Sequence[np.ndarray]) -> Colu
             for output, found in zip(outputs, mapped.call(list(inputs))):
                 output[...] = found.full()
 
-        return Columns(inputs, outputs, run)
+        return LaneFunction(inputs, outputs, run)
     pointers = [(ctypes.c_void_p * max(len(arrays), 1))(*(array.ctypes.data for array in arrays))
                 for arrays in (inputs, outputs)]
     call, words = made[0], (ctypes.c_longlong(room), *map(ctypes.byref, pointers))
-    return Columns(inputs, outputs, lambda: call(*words))
+    return LaneFunction(inputs, outputs, lambda: call(*words))
 
 
 def _compile(function: ca.Function) -> tuple[Callable, int] | None:
-    """The loop over packs, and how many cases a pack has."""
+    """The compiled loop over the cases, and the number of lanes; None without a compiler."""
     compiler = find_vector_compiler()
     if compiler is None:
         return None
@@ -95,6 +96,6 @@ def _compile(function: ca.Function) -> tuple[Callable, int] | None:
     library = default_cache().load(code, compiler, code.count("\n"))
     if library is None:
         return None
-    call = library.function("nhmech_columns")
+    call = library.function("nhmech_lane_function")
     call.restype = None
     return call, library.function("nhmech_lane_count")()

@@ -1,0 +1,88 @@
+"""CasADi's C before it is compiled: iterations become loops, long functions are cut in pieces."""
+
+import re
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from nhmech.compile import pieces
+from nhmech.compile.cache import default_cache
+from nhmech.compile.compiler import LARGE, find_compiler
+from nhmech.compile.pieces import in_pieces
+from nhmech.compile.repeated import repeated, with_loops
+
+pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+
+
+def c_of(*functions: ca.Function) -> str:
+    generator = ca.CodeGenerator("code.c")
+    for function in functions:
+        generator.add(function)
+    return generator.dump()
+
+
+def compiled(code: str, name: str) -> ca.Function:
+    library = default_cache().load(code, find_compiler(), LARGE + 1)      # fast to compile
+    return ca.external(name, str(library.path))
+
+
+def root(times: int, tolerance: float) -> ca.Function:
+    """(z, a) -> z and whether it is still moving: Heron's steps towards the square root of a."""
+    y, a = ca.MX.sym("y", 2), ca.MX.sym("a", 2, 2)
+    z = (y[0] + a[1, 0] / y[0]) / 2
+    once = ca.Function("heron", [y, a], [ca.vertcat(z, ca.fabs(z - y[0]) > tolerance)])
+    start = ca.MX.sym("start")
+    return ca.Function("root", [start, a], [repeated(once, times)(ca.vertcat(start, 1), a)])
+
+
+@pytest.mark.parametrize("times, tolerance", [(20, 1e-3), (20, 0.0), (5, 0.0), (5, -1.0)])
+def test_an_iteration_is_a_loop_in_c(times, tolerance):
+    """It ends where the graph's calls end, by itself or after so many times; a second one begins
+    anew."""
+    graph = root(times, tolerance)
+    code = with_loops(c_of(graph))
+    assert "unrolled" not in code and len(re.findall(r"\bfor \(i = 0; i < \d+ &&", code)) == 1
+    in_c = compiled(code, "root")
+    for start in (1.0, 30.0, 1.0):
+        a = np.array([[0.0, 0.0], [2.0, 0.0]])
+        assert (in_c(start, a).full() == graph(start, a).full()).all()
+    z, is_moving = in_c(30.0, a).full().ravel()
+    assert is_moving == (times == 5)
+    assert (abs(z - 2 ** 0.5) < 1e-6) == (times == 20)
+
+
+def long_function(name: str, seed: int) -> ca.Function:
+    """Of 700 products and sums of what went before, each fifth of which is a result."""
+    random = np.random.default_rng(seed)
+    x = ca.SX.sym("x", 4)
+    terms = ca.vertsplit(x)
+    for _ in range(700):
+        i, j, k = random.integers(max(0, len(terms) - 40), len(terms), 3)
+        terms.append(terms[i] * terms[j] * random.normal() + ca.sin(terms[k]))
+    return ca.Function(name, [x, ca.SX.sym("unused", 0)],
+                       [ca.vertcat(*terms[4::5]), ca.vertcat(*terms[5::50])])
+
+
+def test_a_long_function_in_pieces_computes_the_same():
+    """To the last bit."""
+    function = long_function("lengthy", 0)
+    whole = c_of(function, long_function("other", 1))
+    cut = in_pieces(whole, "other")
+    lengths = [len(body.splitlines()) for body in re.findall(
+        r"^static __attribute__\(\(noinline\)\) void.*?^}$", cut, re.MULTILINE | re.DOTALL)]
+    assert len(lengths) > 3 and max(lengths) < 1.2 * pieces.LONG
+    x = np.random.default_rng(2).uniform(-1, 1, 4)
+    for name in ("lengthy", "other"):
+        plain, pieced = (compiled(code, name)(x, []) for code in (whole, cut))
+        for one, other in zip(plain, pieced):
+            assert np.isfinite(one.full()).all() and (one.full() == other.full()).all()
+
+
+def test_what_a_whole_function_calls_stays_whole():
+    inner = long_function("inner", 3)
+    x = ca.MX.sym("x", 4)
+    outer = ca.Function("outer", [x], [2 * inner(x, ca.MX(0, 1))[0]])
+    code = c_of(outer)
+    assert in_pieces(code, "outer") == code
+    assert in_pieces(c_of(outer, long_function("other", 1)), "other").count("noinline") > 3

@@ -1,0 +1,282 @@
+"""Vehicles of less common builds, each by a small robot of its own: trailers on ball couplings,
+wheels with camber, drums, gauge wheels, hinges that steer, roots whose z axis is not up."""
+
+from __future__ import annotations
+
+import re
+from math import cos, pi, radians, sin
+
+import numpy as np
+import pytest
+from support import joint, link as bare, robot
+
+import nhmech
+from nhmech.analysis import mobility
+from nhmech.analysis.validity import validity
+from nhmech.control import TwistDrive
+from nhmech.errors import ModelError
+from nhmech.urdf.describe import describe
+from nhmech.urdf.notice import NoticeKind
+
+LIMIT = '<limit lower="-0.6" upper="0.6" effort="9" velocity="9"/>'
+
+
+def link(name: str, mass: float = 1.0, shape: str = "", rpy: str = "0 0 0", **more) -> str:
+    """A link with one collision shape."""
+    body = "" if not shape else (f'<collision><origin rpy="{rpy}"/><geometry><{shape}/></geometry>'
+                                 "</collision>")
+    return bare(name, mass, body=body, **more)
+
+
+def wheel(name: str, parent: str, xyz, radius=0.1, *, width=0.04, lean=0.0, kind="continuous",
+          more="") -> str:
+    """A cylinder on an axle to the left, which `lean` turns about x [rad]."""
+    return (link(name, 1.0, f'cylinder radius="{radius}" length="{width}"', f"{pi / 2} 0 0")
+            + joint(f"{name}_joint", parent, name, xyz, rpy=(lean, 0, 0), kind=kind, more=more))
+
+
+def pair(name: str, parent: str, x: float, radius=0.1, *, half=0.2, z: float | None = None,
+         camber=0.0, **more) -> str:
+    """Two wheels, on the ground if the parent's frame is there."""
+    z = radius * cos(camber) if z is None else z
+    return "".join(wheel(f"{name}_{side}", parent, (x, y, z), radius, lean=camber * y / half,
+                         **more) for side, y in (("left", half), ("right", -half)))
+
+
+def car(*more: str) -> str:
+    """Two fixed wheels, two steered ones, and what hangs on it."""
+    parts = [link("base", 20, com=(0.3, 0, 0.3)), pair("rear_wheel", "base", 0.0)]
+    for side, y in (("left", 0.2), ("right", -0.2)):
+        parts += [link(f"{side}_knuckle", 0.5),
+                  joint(f"{side}_steer", "base", f"{side}_knuckle", (0.6, y, 0.1), axis=(0, 0, 1),
+                        kind="revolute", more=LIMIT),
+                  wheel(f"front_wheel_{side}", f"{side}_knuckle", (0, 0, 0))]
+    return robot(*parts, *more)
+
+
+def chain(parent: str, child: str, xyz, axes) -> str:
+    """Joints at one place, one after the other, about these axes."""
+    parts, above = [], parent
+    for k, axis in enumerate(axes):
+        below = child if k + 1 == len(axes) else f"{child}_{k}"
+        if below != child:
+            parts.append(link(below, 0.01))
+        parts.append(joint(f"{child}_joint_{k}", above, below, xyz if k == 0 else (0, 0, 0),
+                           axis=axis, kind="revolute", more=LIMIT.replace("0.6", "1.5")))
+        above = below
+    return "".join(parts)
+
+
+def texts(found, kind: NoticeKind) -> list[str]:
+    return [notice.text for notice in found.notices if notice.kind is kind]
+
+
+# --- couplings and chains of joints --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("axes", [[(0, 0, 1)], [(0, 0, 1), (0, 1, 0)],
+                                  [(0, 0, 1), (0, 1, 0), (1, 0, 0)]])
+def test_a_trailer_on_a_ball_coupling_turns_at_it(axes):
+    """Whatever other joints are at the pivot, the trailer swings in to asin(L / R)."""
+    trailer = (link("trailer", 5, com=(-0.5, 0, 0.1)) + chain("base", "trailer", (0, 0, 0.1), axes)
+               + pair("trailer_wheel", "trailer", -0.6, z=0.0))
+    vehicle = nhmech.load(car(trailer))
+    assert set(vehicle.description.steering) == {"left_steer", "right_steer", "trailer_joint_0"}
+    assert "trailer_joint_0" not in vehicle.driven and mobility(vehicle).type == (1, 1)
+    drive = TwistDrive(vehicle, (0.5, 0.0, 0.4))
+    run = nhmech.Simulator(vehicle, drive, mode="kinematic", dt=0.01).run(12.0)
+    hitch = run.column("trailer_joint_0.position")[-1]
+    assert abs(hitch) == pytest.approx(np.arcsin(0.6 / 1.25), rel=1e-3)
+
+
+WORLD = [("x", "prismatic", (1, 0, 0)), ("y", "prismatic", (0, 1, 0)),
+         ("yaw", "revolute", (0, 0, 1))]
+
+
+@pytest.mark.parametrize("mass", [1e-3, 5.0])
+def test_joints_that_place_a_robot_in_a_world_steer_nothing_whatever_their_links_weigh(mass):
+    chained, above = [bare("world")], "world"
+    for name, kind, axis in WORLD:
+        below = "base" if name == "yaw" else f"world_{name}"
+        chained += [] if below == "base" else [link(below, mass)]
+        chained.append(joint(f"world_{name}_joint", above, below, axis=axis, kind=kind, more=LIMIT))
+        above = below
+    text = robot(*chained, link("base", 10, com=(0, 0, 0.2)), pair("front_wheel", "base", 0.2),
+                 pair("rear_wheel", "base", -0.2))
+    description = describe(text.replace(bare("world"), '<link name="world"/>'))
+    assert description.steering == () and set(description.locked) == {
+        f"world_{name}_joint" for name, _, _ in WORLD}
+
+
+def test_robots_side_by_side_in_a_world_are_refused():
+    def cart(name: str, y: float) -> str:
+        return (link(f"{name}_base", 10) + joint(f"{name}_at", "world", f"{name}_base", (0, y, 0.1),
+                                                 kind="fixed")
+                + wheel(f"{name}_wheel_left", f"{name}_base", (0, 0.2, 0))
+                + wheel(f"{name}_wheel_right", f"{name}_base", (0, -0.2, 0)))
+    world = '<link name="world"/>'
+    with pytest.raises(ModelError, match="one_base, two_base stand side by side on 'world'"):
+        describe(robot(world, cart("one", 1.0), cart("two", -1.0)))
+    assert len(describe(robot(world, cart("one", 0.0))).wheels) == 2
+
+
+@pytest.mark.parametrize("name, driven", [("steering_joint", True), ("articulation", True),
+                                          ("hitch", False)])
+def test_a_hinge_that_is_called_steering_is_driven(name, driven):
+    front = link("front", 8) + joint(name, "base", "front", (0.4, 0, 0.1), axis=(0, 0, 1),
+                                     kind="revolute", more=LIMIT)
+    text = robot(link("base", 10, com=(-0.1, 0, 0.2)), pair("rear_wheel", "base", -0.4), front,
+                 pair("front_wheel", "front", 0.4, z=0.0))
+    assert (name in describe(text).driven) is driven
+
+
+# --- wheels --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("degrees", [2.0, 4.0, 11.0])
+def test_wheels_with_camber_roll_on_their_edge(degrees):
+    """They touch r sin(camber) further out, where statics and rates have them: r phi' = v - y w."""
+    camber, radius, half = radians(degrees), 0.3, 0.28
+    parts = [link("seat", 60, com=(0.1, 0, 0.5)),
+             pair("wheel", "seat", 0.0, radius, half=half, camber=camber)]
+    for side, y in (("left", 0.2), ("right", -0.2)):
+        parts.append(link(f"{side}_ball", 0.1, 'sphere radius="0.04"')
+                     + joint(f"{side}_ball_joint", "seat", f"{side}_ball", (0.4, y, 0.04),
+                             kind="fixed"))
+    vehicle = nhmech.load(robot(*parts))
+    (said,) = texts(vehicle, NoticeKind.CAMBER)
+    assert f"lean by {degrees:.2g} degrees" in said and mobility(vehicle).type == (2, 0)
+    q = vehicle.configuration()
+    points = dict(zip(vehicle.contact_names, vehicle.contact_points(q)))
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        outer = sign * (half + radius * sin(camber))
+        np.testing.assert_allclose(points[f"wheel_{side}_joint"], (0.0, outer, 0.0), atol=1e-9)
+    found = validity(vehicle, 0.0, q, np.zeros(vehicle.algebroid.nv), np.zeros(2))
+    balls = sum(one.normal for one in found.wheels if "ball" in one.wheel)
+    assert balls == pytest.approx(9.81 * (60 * 0.1 + 2 * 0.1 * 0.4) / 0.4, rel=1e-9)
+    drive = TwistDrive(vehicle, (0.3, 0.0, 0.5))
+    run = nhmech.Simulator(vehicle, drive, mode="kinematic", dt=0.01).run(0.1)
+    rates = [run.column(f"wheel_{side}_joint.velocity")[-1] for side in ("left", "right")]
+    outer = half + radius * sin(camber)
+    assert run.column("yaw_rate")[-1] == pytest.approx(0.5, rel=1e-9)
+    assert sum(rates) / 2 == pytest.approx(0.3 / radius, rel=1e-9)
+    assert (rates[1] - rates[0]) / 2 == pytest.approx(0.5 * outer / radius, rel=1e-9)
+
+
+def test_axles_that_lean_alike_are_no_camber():
+    parts = [wheel(f"wheel_{side}", "base", (0, y, 0.1), lean=0.07)
+             for side, y in (("left", 0.2), ("right", -0.2))]
+    with pytest.raises(ModelError, match="leans 4.0 degrees"):
+        describe(robot(link("base", 10), *parts))
+
+
+def test_two_steered_wheels_of_three_turn_about_upright_axes():
+    """Kingpins lean inwards and back; the robot is a car with one wheel behind."""
+    parts = [link("base", 20, com=(0.4, 0, 0.3)), wheel("rear_wheel", "base", (0, 0, 0.1))]
+    for side, y in (("left", 1.0), ("right", -1.0)):
+        parts += [link(f"{side}_knuckle", 0.5),
+                  joint(f"{side}_steer", "base", f"{side}_knuckle", (0.6, 0.2 * y, 0.1),
+                        rpy=(0.2 * y, 0, 0), axis=(0, 0, 1), kind="revolute", more=LIMIT),
+                  link(f"front_{side}", 1.0, 'cylinder radius="0.1" length="0.04"',
+                       f"{pi / 2} 0 0"),
+                  joint(f"front_{side}_joint", f"{side}_knuckle", f"front_{side}",
+                        rpy=(-0.2 * y, 0, 0))]
+    vehicle = nhmech.load(robot(*parts))
+    assert mobility(vehicle).type == (1, 1) and texts(vehicle, NoticeKind.LEANING_STEERING)
+    run = nhmech.Simulator(vehicle, TwistDrive(vehicle, (0.3, 0.0, 0.2)), mode="kinematic",
+                           dt=0.01).run(3.0)
+    assert run.column("yaw_rate")[-1] == pytest.approx(0.2, rel=1e-6)
+
+
+def test_a_nose_wheel_whose_strut_leans_is_steered_by_a_twist():
+    """By 6 degrees, as of aircraft: yaw / v = tan(angle) / wheelbase at the limit."""
+    parts = [link("base", 20, com=(0.1, 0, 0.3)), pair("main", "base", 0.0), link("strut", 0.5),
+             joint("strut_joint", "base", "strut", (0.6, 0, 0.1), rpy=(0, -0.1, 0), axis=(0, 0, 1),
+                   kind="revolute", more=LIMIT),
+             link("nose", 1.0, 'cylinder radius="0.1" length="0.04"', f"{pi / 2} 0 0"),
+             joint("nose_joint", "strut", "nose", rpy=(0, 0.1, 0))]
+    vehicle = nhmech.load(robot(*parts))
+    assert mobility(vehicle).type == (1, 1) and texts(vehicle, NoticeKind.LEANING_STEERING)
+    for yaw_rate, driven in ((0.2, 0.2), (9.0, 0.3 * np.tan(0.6) / 0.6)):
+        drive = TwistDrive(vehicle, (0.3, 0.0, yaw_rate))
+        run = nhmech.Simulator(vehicle, drive, mode="kinematic", dt=0.01).run(3.0)
+        assert run.column("yaw_rate")[-1] == pytest.approx(driven, rel=1e-6)
+
+
+def roller(name: str, parent: str, xyz) -> str:
+    return wheel(name, parent, xyz, 0.1, width=0.5)
+
+
+def test_a_drum_that_carries_its_own_body_is_a_wheel():
+    base = link("base", 20, com=(0, 0, 0.3)) + pair("rear_wheel", "base", -0.3)
+    body = link("front", 10) + joint("hinge", "base", "front", (0.2, 0, 0.1), axis=(0, 0, 1),
+                                     kind="revolute", more=LIMIT)
+    assert "roll_joint" in describe(robot(base, body, roller("roll", "front", (0.4, 0, 0)))).rolling
+    on_base = describe(robot(base, pair("front_wheel", "base", 0.4),
+                             roller("roll", "base", (0, 0, 0.1))))
+    assert "roll_joint" not in on_base.rolling
+    assert "far wider than high" in texts(on_base, NoticeKind.HANDLE)[0]
+
+
+def test_small_wheels_beside_large_ones_neither_drive_nor_lead():
+    """Gauge wheels behind a tractor: the large axle holds sideways."""
+    text = car(pair("gauge", "base", -0.5, 0.04))
+    found = describe(text)
+    assert set(found.driven) == {"rear_wheel_left_joint", "rear_wheel_right_joint", "left_steer",
+                                 "right_steer"}
+    assert found.skid is not None and set(found.skid.wheels) == {"gauge_left_joint",
+                                                                 "gauge_right_joint"}
+
+
+@pytest.mark.parametrize("height, said", [(0.07, True), (0.3, False)])
+def test_what_hangs_closely_above_the_ground_is_said_to_be_no_wheel(height, said):
+    """Without a word for wheel, too: somebody placed an axle of a trailer too high."""
+    found = describe(car(pair("axle", "base", -0.5, z=0.1 + height)))
+    handles = texts(found, NoticeKind.HANDLE)
+    assert bool(handles) is said
+    assert not said or "axle_left_joint, axle_right_joint: no wheel" in handles[0]
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_wheels_around_a_middle_whose_axes_point_out_are_not_opposed(count):
+    parts = [link("base", 10)]
+    for k in range(count):
+        angle = 2 * pi * k / count
+        place = (0.2 * cos(angle), 0.2 * sin(angle), 0.1)
+        parts.append(link(f"omni_{k}", 1.0, 'cylinder radius="0.1" length="0.04"', f"{pi / 2} 0 0")
+                     + joint(f"omni_{k}_joint", "base", f"omni_{k}", place,
+                             rpy=(0, 0, angle - pi / 2)))
+    found = describe(robot(*parts))
+    assert {w.kind for w in found.wheels} == {"omni"}
+    assert not texts(found, NoticeKind.OPPOSED_AXES)
+
+
+# --- roots ---------------------------------------------------------------------------------------
+
+CART = (link("base", 10, com=(0, 0, 0.1)) + wheel("wheel_left", "base", (0, 0.2, 0.1))
+        + wheel("wheel_right", "base", (0, -0.2, 0.1))
+        + link("caster", 0.1, 'sphere radius="0.04"')
+        + joint("caster_joint", "base", "caster", (0.2, 0, 0.04), kind="fixed"))
+
+
+@pytest.mark.parametrize("up, rpy", [("-y", (pi / 2, -pi / 2, 0)), ("y", (-pi / 2, 0, 0)),
+                                     ("-z", (pi, 0, 0)), ("-x", (0, -pi / 2, 0))])
+def test_a_root_whose_z_axis_is_not_up_is_named_with_the_turn(up, rpy):
+    """An optical frame, one of a CAD program, one that looks down; the turn is tried."""
+    text = robot('<link name="camera"/>', CART,
+                 joint("at", "camera", "base", rpy=rpy, kind="fixed"))
+    with pytest.raises(ModelError) as caught:
+        describe(text)
+    said = re.search(rf"It stands if {up} of 'camera' is up.*rpy=\"([^\"]*)\"", str(caught.value))
+    assert said is not None and "wheels=" not in str(caught.value)
+    root = ('<link name="own"/><joint name="turn" type="fixed"><parent link="own"/><child '
+            f'link="camera"/><origin rpy="{said[1]}"/></joint></robot>')
+    found = describe(text.replace("</robot>", root))
+    assert [w.kind for w in found.wheels] == ["disc", "disc", "caster_ball"]
+    assert not texts(found, NoticeKind.ROLLS_SIDEWAYS)
+
+
+def test_what_stands_no_way_round_gets_no_turn():
+    with pytest.raises(ModelError) as caught:
+        describe(robot(link("base", 10, 'box size="1 1 1"')))
+    assert "is up" not in str(caught.value)
