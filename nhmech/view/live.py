@@ -42,6 +42,7 @@ class LiveScene:
         self._count = 0
         self._instruments = None if instrument is None else instrument(self._scene.paths)
         self._due, self._draws_trails = -math.inf, draws_trails
+        self._unread: Snapshot | None = None
         self.clear_trails()
 
     def clear_trails(self) -> None:
@@ -53,7 +54,7 @@ class LiveScene:
     def messages(self, moment: Snapshot, passed: Sequence[Snapshot] = (),
                  share: float = 1.0) -> list[dict]:
         """What shows this moment; `passed` are those since the last one, for the trails. `share` is
-        the part of this thread's time that readings may take."""
+        the part of this thread's time that readings may take; an infinite one does not wait."""
         messages: list[dict] = []
         if self._view is None:
             self._view, messages = self._begin(moment)
@@ -74,15 +75,22 @@ class LiveScene:
         for one in passed:
             self._extend(self._scene.contacts(one.q), one, view.size)
         self._extend(contacts, moment, view.size)
-        return [*messages, *self._trails(view.size), *self._rows(moment),
-                *self._read(moment, share), {"type": "time", "t": moment.t}]
+        self._unread = moment
+        return [*messages, *self._trails(view.size), *self._rows(moment), *self._read(share),
+                {"type": "time", "t": moment.t}]
 
-    def _read(self, moment: Snapshot, share: float) -> list[dict]:
+    def late_messages(self, share: float = 1.0) -> list[dict]:
+        """What the last moment was shown without, once it is due."""
+        moment, messages = self._unread, self._read(share)
+        return [*messages, {"type": "time", "t": moment.t}] if moment and messages else []
+
+    def _read(self, share: float) -> list[dict]:
         """The values of the instruments, when due: the forces of many wheels take longer than their
         picture, which must not wait for them."""
-        now, begin = time.monotonic(), time.thread_time()
-        if self._instruments is None or now < self._due:
+        now, begin, moment = time.monotonic(), time.thread_time(), self._unread
+        if self._instruments is None or moment is None or now < self._due and share < math.inf:
             return []
+        self._unread = None
         values = [part.tolist() for part in (moment.v, moment.u) if part is not None]
         message = {**self._instruments.read(moment), "columns": sum(values, [])}
         self._due = now + max(PERIOD, (time.thread_time() - begin) / share)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 import webbrowser
@@ -175,8 +176,9 @@ class Viewer:
         self._window.send([message])
 
     def flush(self) -> None:
-        """Return when the last displayed state is on its way to the browsers."""
-        self._draw()
+        """Return when the last displayed state is on its way to the browsers, with all that
+        instruments and plots show of it."""
+        self._draw(math.inf)
         if self._failure is not None:
             raise self._failure
 
@@ -217,7 +219,7 @@ class Viewer:
         if not self._closing.is_set():
             self._closing.set()
             self._thread.join()
-            self._draw()
+            self._draw(math.inf)
             self._failure = self._failure or NhmechError("viewer: it is closed; make a new Viewer")
         self._window.close()
 
@@ -232,24 +234,23 @@ class Viewer:
         due = time.monotonic() + 1 / FPS
         while self._failure is None and not self._closing.wait(max(0.0, due - time.monotonic())):
             begin = time.thread_time()
-            self._draw()
+            self._draw(READING * self._share)
             rest = (time.thread_time() - begin) / self._share
             due = max(time.monotonic(), due + max(1 / FPS, rest))
 
-    def _draw(self) -> None:
-        """Hands the newest moment over to the window, unless it has been drawn; the next call of
-        `display` or `flush` raises a failure."""
+    def _draw(self, share: float) -> None:
+        """Hands the newest moment over to the window, or what it was drawn without; `share` is the
+        part of this thread's time for that. The next call of `display` or `flush` raises a
+        failure."""
         with self._lock:
             # in this order, a state that arrives between the two lines is still drawn
             passed, self._passed = self._passed, []
             newest = self._newest
-            if newest is self._drawn or self._failure is not None:
+            if self._failure is not None:
                 return
             try:
-                between = [Snapshot.of(state)
-                           for state in passed[::max(1, len(passed) // self._between)]]
-                self._window.send(self._live.messages(Snapshot.of(newest), between,
-                                                      READING * self._share))
+                if messages := self._messages(newest, passed, share):
+                    self._window.send(messages)
             except NhmechError as error:
                 self._failure = error
             except Exception as error:
@@ -257,6 +258,14 @@ class Viewer:
                                             f"{error}")
                 self._failure.__cause__ = error
             self._drawn = newest
+
+    def _messages(self, newest: Snapshot | State | None, passed: Sequence[Snapshot | State],
+                  share: float) -> list[dict]:
+        if newest is self._drawn:
+            return self._live.late_messages(share)
+        between = passed[::max(1, len(passed) // self._between)]
+        return self._live.messages(Snapshot.of(newest), [Snapshot.of(one) for one in between],
+                                   share)
 
 
 def _instruments(vehicle: Drawable, window: str | None, drive: bool,
