@@ -57,7 +57,7 @@ class Host:
     noticed."""
 
     def __init__(self):
-        self.blocks, self.launches = {}, 0
+        self.blocks, self.launches, self.sent = {}, 0, 0
 
     def use(self):
         pass
@@ -71,6 +71,7 @@ class Host:
         assert np.isnan(self.blocks.pop(address)[-GUARD:]).all()
 
     def send(self, array, address):
+        self.sent += array.nbytes
         assert array.flags.c_contiguous and address % array.itemsize == 0
         ctypes.memmove(address, array.ctypes.data, array.nbytes)
 
@@ -192,6 +193,21 @@ def test_a_run_cut_into_launches_is_the_same_run(host, monkeypatch, every, hold)
                 nhmech.simulate_batch(drive, x0, u, **options, device="gpu").x, whole.x
             )
         assert host.launches == before + 1 + launches       # and one onto the constraints
+
+
+@needs_compiler
+def test_inputs_that_are_held_are_sent_once(host, drive, monkeypatch):
+    made, count = stepper(drive, device="gpu"), 3
+    x0 = nhmech.start_states(drive, [(0.1 * i, 0, 0) for i in range(count)], xi=DRIVING)
+    sent = []
+    for most in (20, 1):                # steps of a launch
+        monkeypatch.setattr(gpu, "LAUNCH", most * count * made.cost)
+        before = host.sent, host.launches
+        nhmech.simulate_batch(drive, x0, [0.01, 0.02], dt=1e-3, duration=0.02, every=20,
+                              device="gpu")
+        sent.append(host.sent - before[0])
+        assert host.launches == before[1] + 1 + 20 // most
+    assert sent[0] == sent[1]
 
 
 @needs_compiler

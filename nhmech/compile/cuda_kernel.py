@@ -32,19 +32,24 @@ extern "C" __global__ void nhmech_kernel(long long count, double dt, long long k
   casadi_int iw[{sz_iw} + 1];
   double w[{sz_w} + 1], now[nx + 1], next[nx + 1], input[nu + 1], parameter[ntheta + 1];
   double found[3], time, sign = side[at], guard = health[2 * count + at], answer;
+  // a division of such integers takes as long as a short step: only at the start of a launch
   long long left = mended - k0 % mended;      // steps up to the next thorough one
+  long long held = hold - k0 % hold, kept = (every - k0 % every) % every;
   int ended = (int)status[at];
   for (int j = 0; j < nx; ++j) now[j] = x[j * count + at];
   for (int j = 0; j < 2; ++j) found[j] = health[j * count + at];
   for (int j = 0; j < ntheta; ++j) parameter[j] = theta[j * count + at];
+  for (int j = 0; j < nu; ++j) input[j] = u[j * count + at];
   for (long long k = k0; k < k0 + steps; ++k) {{
-    if (record && k % every == 0) {{
+    if (record && !kept--) {{
       for (int j = 0; j < nx; ++j) record[j * count + at] = now[j];
       record += nx * count;
+      kept = every - 1;
     }}
-    if (k == k0 || k % hold == 0) {{
-      for (int j = 0; j < nu; ++j) input[j] = u[j * count + at];
+    if (!held--) {{
       u += nu * count;
+      for (int j = 0; j < nu; ++j) input[j] = u[j * count + at];
+      held = hold - 1;
     }}
     if (ended) continue;
     time = (double)k * dt;

@@ -97,19 +97,24 @@ class Kernel:
         kept = [state.x, state.health, state.side, state.status, state.done]
         given = [np.ascontiguousarray(theta.T), *kept]
         launches = [(k, min(most, k0 + steps - k)) for k in range(k0, k0 + steps, most)]
-        periods = [held[k // hold:-(-(k + n) // hold)] for k, n in launches]
+        periods = [(k // hold, -(-(k + n) // hold)) for k, n in launches]
         rows = [] if record is None else [record[-(-k // every):-(-(k + n) // every)]
                                           for k, n in launches]
         sizes = (*(array.nbytes for array in given),
-                 *(max((part.nbytes for part in sent), default=0) for sent in (periods, rows)))
+                 held[0].nbytes * max(last - first for first, last in periods),
+                 max((part.nbytes for part in rows), default=0))
         offsets = np.cumsum([0, *(-(-size // 256) * 256 for size in sizes)]).tolist()
         memory = self.gpu.allocate(offsets[-1])
         *at, u_at, record_at = (memory + offset for offset in offsets[:-1])
         try:
             for array, address in zip(given, at):
                 self.gpu.send(array, address)
+            sent = None
             for i, (k, n) in enumerate(launches):
-                self.gpu.send(np.ascontiguousarray(periods[i].transpose(0, 2, 1)), u_at)
+                if periods[i] != sent:
+                    self.gpu.send(np.ascontiguousarray(held[slice(*periods[i])].swapaxes(1, 2)),
+                                  u_at)
+                    sent = periods[i]
                 values = (count, dt, k, n, u_at, hold, *at, every, record_at if rows else 0,
                           mended)
                 self.gpu.launch(self.function, count, values, TYPES)
