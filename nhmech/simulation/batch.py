@@ -226,8 +226,8 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
         Number of processor threads; chosen by the amount of work if None. The result does not
         depend on it.
     device
-        "cpu", or "gpu": the same step as a CUDA kernel, a case a thread (extra `gpu`; its speed is
-        unmeasured). Arrays stay NumPy's, so a policy costs two copies a control period.
+        "cpu", or "gpu": the same step as a CUDA kernel, a case a thread (extra `gpu`).
+        Arrays stay NumPy's, so a policy costs two copies a control period.
     on_limit, on_fall
         "stop" or "ignore", for undriven joints at their limits and for parts of the vehicle that
         touch the ground; as in `Simulator`, but not located within the step.
