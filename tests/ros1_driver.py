@@ -1,4 +1,4 @@
-"""A ROS 1 user, for tests/test_ros1.py: sends commands for five seconds of the vehicle's time, and
+"""A ROS 1 user, for tests/test_ros1.py: sends commands for three seconds of the vehicle's time, and
 writes down what comes back.
 
     python ros1_driver.py OUTPUT.npz
@@ -18,7 +18,7 @@ from geometry_msgs.msg import Twist  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 from std_srvs.srv import Empty  # noqa: E402
 
-SECONDS, PERIOD = 5.0, 0.05
+SECONDS, PERIOD = 3.0, 0.05
 rows, frames = [], []
 
 
@@ -42,13 +42,14 @@ while (t := rows[-1][0] - begin) < SECONDS:
     message.linear.x, message.angular.z = 0.4, 0.6 * math.sin(2 * t)
     publisher.publish(message)
     time.sleep(PERIOD)
-last = rows[-1][0]
-time.sleep(1.5)
+while max(map(abs, rows[-1][8:])) > 1e-3:       # until it has braked
+    time.sleep(PERIOD)
 found = buffer.lookup_transform("odom", "left_wheel", rospy.Time(0), rospy.Duration(2.0))
 place, turned = found.transform.translation, found.transform.rotation
 wheel = (found.header.stamp.to_sec(), place.x, place.y, place.z, turned.x, turned.y, turned.z,
          turned.w)
 driven = len(rows)
 rospy.ServiceProxy("/nhmech/reset", Empty)()
-time.sleep(0.3)
-np.savez(sys.argv[1], rows=rows[:driven], wheel=wheel, begin=begin, last=last, after=rows[-1])
+while math.hypot(*rows[-1][1:3]) > 1e-9:
+    time.sleep(PERIOD)
+np.savez(sys.argv[1], rows=rows[:driven], wheel=wheel, after=rows[-1])

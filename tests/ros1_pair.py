@@ -5,10 +5,13 @@ followed, and writes down what comes back.
     python ros1_pair.py joints OUTPUT.json
 """
 
+import itertools
 import json
 import math
 import sys
 import time
+
+import numpy as np
 
 from nhmech.ros.start import import_ros
 
@@ -49,20 +52,33 @@ def keep_troubles(message):
         seen["troubles"][status.name] = [status.hardware_id, status.level, status.message]
 
 
-def wait_for(*names):
+def go_on(what, is_so, act=lambda: None, period=0.05):
+    """Acts, until something is so."""
     until = time.monotonic() + WAIT
-    while not all(name in seen["odom"] for name in names):
-        assert time.monotonic() < until, f"no odometry of {names}"
-        time.sleep(0.05)
+    while True:
+        act()
+        if is_so():
+            return
+        assert time.monotonic() < until, f"not so: {what}"
+        time.sleep(period)
+
+
+def is_said(words):
+    return lambda: any(words in line for line in seen["said"])
+
+
+def diagnosed(name):
+    return seen["troubles"].get(f"{name}/nhmech: commands", [None, None])[1]
 
 
 def publisher(topic, kind):
     made = rospy.Publisher(topic, kind, queue_size=10)
-    until = time.monotonic() + WAIT
-    while made.get_num_connections() == 0:
-        assert time.monotonic() < until, f"nobody listens to {topic}"
-        time.sleep(0.05)
+    go_on(f"somebody listens to {topic}", made.get_num_connections)
     return made
+
+
+def follows(name, *twist):
+    return np.allclose(seen["odom"][name][4:], twist, rtol=0, atol=5e-3)
 
 
 def twist(x, y, yaw):
@@ -75,50 +91,54 @@ def drive_two():
     """`left` by twists, `right` by stamped ones."""
     left, right = publisher("/left/cmd_vel", Twist), publisher("/right/cmd_vel", TwistStamped)
     pose = publisher("/left/initialpose", PoseWithCovarianceStamped)
-    wait_for("left", "right")
+    go_on("both have odometry", lambda: {"left", "right"} <= seen["odom"].keys())
 
-    def command(t, late=0.0, lateral=0.0):
-        left.publish(twist(0.2, 0.1 * math.sin(min(t, 2.0)), 0.3))
+    angles = itertools.chain(np.arange(0.0, 2.0, 0.1), itertools.repeat(2.0))
+
+    def command(late=0.0, lateral=0.0):
+        left.publish(twist(0.2, 0.1 * math.sin(next(angles)), 0.3))
         told = TwistStamped()
         told.header.stamp = rospy.Time.now() - rospy.Duration(late)
         told.twist = twist(0.3, lateral, 0.06)
         right.publish(told)
-        time.sleep(0.05)
 
-    for k in range(80):
-        command(0.05 * k)
+    go_on("both follow", lambda: follows("left", 0.2, 0.1 * math.sin(2.0), 0.3)
+          and follows("right", 0.3, 0.0, 0.06), command)
     seen["driven"] = dict(seen["odom"])
     left.publish(twist(math.nan, 0.0, 0.0))
-    for _ in range(30):
-        command(0.0, lateral=0.2)
-    pose.publish(PoseWithCovarianceStamped())      # a quaternion of zeros
-    command(0.0, late=2.0)
-    time.sleep(1.5)
+    go_on("NaN is ignored", is_said("because it is not finite"), command)
+    go_on("the pose is refused", is_said("initialpose"),
+          lambda: (pose.publish(PoseWithCovarianceStamped()), command()))    # a quaternion of zeros
+    go_on("a lateral speed is refused", is_said("lateral speed 0.2"),
+          lambda: command(lateral=0.2))
+    go_on("diagnostics say so", lambda: diagnosed("left") == 0 and diagnosed("right") == 1,
+          lambda: command(lateral=0.2))
+    seen["diagnosed"] = dict(seen["troubles"])
+    go_on("an old command is dropped", is_said("a cmd_vel is dropped"), lambda: command(late=2.5))
+    go_on("both brake", is_said("no cmd_vel for 0.5 s"))
 
 
 def drive_joints():
     """`third` by commands of joints and by a clock from here, which goes back."""
     clock = rospy.Publisher("/clock", Clock, queue_size=10)
-
-    def run(begin, seconds):
-        for k in range(round(seconds / 0.01)):
-            clock.publish(Clock(rospy.Time.from_sec(begin + 0.01 * k)))
-            time.sleep(0.005)
-
     names = ["left_wheel_joint", "right_wheel_joint"]
     commands = rospy.Publisher("/third/joint_commands", JointState, queue_size=10)
-    until = time.monotonic() + WAIT
-    while commands.get_num_connections() == 0 or "third" not in seen["odom"]:
-        assert time.monotonic() < until, "the node does not follow the clock"
-        run(10.0, 0.02)
-    commands.publish(JointState(name=["wheel"], velocity=[1.0]))
-    run(20.0, 1.2)
-    commands.publish(JointState(name=names, velocity=[1.0, 1.0, 1.0]))
-    run(21.2, 1.2)
-    commands.publish(JointState(name=names, velocity=[2.0, 2.0]))
-    run(22.4, 1.2)
+    times = itertools.count(200)       # [0.05 s]
+
+    def tick():
+        clock.publish(Clock(rospy.Time.from_sec(0.05 * next(times))))
+
+    go_on("the node follows the clock",
+          lambda: commands.get_num_connections() and "third" in seen["odom"], tick)
+    for words, told in [("joint 'wheel' does not exist", JointState(name=["wheel"], velocity=[1])),
+                        ("velocity has 3 numbers", JointState(name=names, velocity=[1] * 3))]:
+        go_on(words, is_said(words), lambda: (commands.publish(told), tick()), 0.01)
+    go_on("the wheels turn", lambda: seen["odom"]["third"][4] > 0.1,
+          lambda: (commands.publish(JointState(name=names, velocity=[2, 2])), tick()), 0.01)
     seen["driven"] = dict(seen["odom"])
-    run(5.0, 0.5)
+    times = itertools.repeat(100)
+    go_on("the clock has gone back", is_said("time went back to 5.0"), tick)
+    go_on("it is back", lambda: abs(seen["odom"]["third"][2]) < 1e-6)
 
 
 rospy.init_node("driver")
