@@ -223,7 +223,8 @@ def test_wrong_inverse_functions_are_refused(inverse, message):
 
 def test_the_other_branch_is_refused():
     with pytest.raises(MechanicsError, match="error 1 or more.; it may be another branch"):
-        closed_form_multipliers(parabola(samples=np.array([[0.5, 0.25], [1.0, 1.0]])), BRANCH[-1])
+        places = np.linspace(0.5, 1.2, 8)
+        closed_form_multipliers(parabola(samples=np.c_[places, places ** 2]), BRANCH[-1])
 
 
 def test_other_constraints_and_bundles_are_refused():

@@ -373,3 +373,30 @@ def test_where_a_robot_with_uneven_wheels_stands():
     with pytest.raises(MechanicsError,
                        match="no steady straight running: the mass of left_wheel.*, right_wheel"):
         SteadyMotions(upkie, upkie.driven).straight(0.5)
+
+
+ROD = {"rod": lambda s: s.q.x ** 2 + s.q.y ** 2 - 1}
+
+
+def hanging(**samples):
+    point = lagrangian_system(euclidean("x", "y"),
+                              lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2 - 9.81 * s.q.y)
+    return constrain(point, holonomic=ROD, **samples)
+
+
+def test_speeds_that_are_singular_at_a_point_are_named():
+    """y' says nothing of a pendulum at its lowest point; x' does, which a sample there chooses."""
+    other = hanging()
+    assert SteadyMotions(other).variations.equations.names == ("y'",)
+    for call in (lambda: linearise(other, [0.0, -1.0], [0.0]),
+                 lambda: SteadyMotions(other).find([0.0, -1.0], [0.0])):
+        with pytest.raises(MechanicsError, match=r"the speeds y' do not .* at q = 0, -1; .*samp"):
+            call()
+    linear = linearise(hanging(samples=[[0.0, -1.0]]), [0.0, -1.0], [0.0])
+    np.testing.assert_allclose(linear.eigenvalues ** 2, [-9.81, -9.81], rtol=1e-12)
+
+
+def test_one_sample_makes_no_symmetry():
+    """Gravity is along the rod at the lowest point, the only sample given, and nowhere else."""
+    low = SteadyMotions(hanging(samples=[[0.0, -1.0]])).find([0.3, -0.9], [0.0])
+    np.testing.assert_allclose(low.q, [0.0, -1.0], atol=1e-12)

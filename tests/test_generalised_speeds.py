@@ -81,12 +81,27 @@ def test_an_inverse_has_no_square_roots_and_no_bad_pivots():
 @pytest.mark.parametrize("speeds, why", [
     ({"u": lambda s: s.v.x ** 2}, "not linear"),
     ({"u": lambda s: s.v.x + s.q.yaw}, "has no velocity"),
+    ({"u": lambda s: ca.cos(s.t) * s.v.x + ca.sin(s.t) * s.v.y}, "coefficients that depend on tim"),
     ({"u": lambda s: s.v.x, "w": lambda s: 2 * s.v.x}, "depend on each other"),
     ({"x'": lambda s: s.v.yaw}, "twice"), ({}, "give one to"),
     ({"u": lambda s: s.v.yow}, "did you mean 'yaw'")])
 def test_speeds_that_are_none_are_refused(speeds, why):
     with pytest.raises(nhmech.NhmechError, match=why):
         generalised_speeds(in_rates("rolling"), speeds)
+
+
+def test_speeds_along_turning_axes_are_those_of_a_driven_coordinate():
+    """u' = w turn + cos f, w' = -u turn - sin f in axes at the angle turn t, f = 1 along x."""
+    turn, t, q, u, w = 1.3, 0.4, np.array([0.2, -0.1, 1.3 * 0.4]), 0.7, -0.5
+    driven = constrain(lagrangian_system(euclidean("x", "y", "axes"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2) / 2 + s.q.x),
+        holonomic={"axes": lambda s: s.q.axes - turn * s.t})
+    c, s = np.cos(q[2]), np.sin(q[2])
+    equations = gibbs_appell(generalised_speeds(driven, {
+        "u": lambda s: ca.cos(s.q.axes) * s.v.x + ca.sin(s.q.axes) * s.v.y,
+        "w": lambda s: -ca.sin(s.q.axes) * s.v.x + ca.cos(s.q.axes) * s.v.y}), ("u", "w"))
+    rate = equations.drift(t, q, [u, w], [], [])[1].full().ravel()
+    np.testing.assert_allclose(rate, [w * turn + c, -u * turn - s], rtol=1e-12)
 
 
 @pytest.mark.parametrize("words, why", [

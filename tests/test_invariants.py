@@ -8,11 +8,13 @@ from support import sampled
 
 from nhmech.errors import MechanicsError
 from nhmech.mechanics import (
+    casimirs,
     chaplygin,
     constrain,
     find_symmetry,
     gibbs_appell,
     lagrangian_system,
+    nonholonomic_bracket,
     quotient,
     reconstruct,
     run_reduced,
@@ -63,6 +65,21 @@ def test_the_heavy_top_ends_on_the_action_algebroid():
     agree(top, reduced, 1e-12)
     for q in top.constrained.configurations:
         np.testing.assert_allclose(reduced.place(q), vertical(q), rtol=0, atol=1e-14)
+
+
+def test_a_reduced_system_is_accepted_where_a_system_is():
+    """The heavy top ends on the dual of e(3), whose Casimirs are |gamma|^2 and gamma . p; the
+    turns of a reduced ball are found in its first stage as they are in `base`."""
+    reduced = quotient(find_symmetry(heavy_top.example(I2=1.1)))
+    found = casimirs(nonholonomic_bracket(reduced))
+    assert len(found) == 2
+    rng = np.random.default_rng(2)
+    gamma, p = rng.normal(size=(2, 3))
+    by_hand = [gamma @ gamma, gamma @ p]
+    values = [float(casimir.value(gamma, p)) for casimir in found]
+    np.testing.assert_allclose(sorted(values), sorted(by_hand), rtol=1e-12)
+    first = chaplygin(symmetry(load_system("chaplygin_ball"), X), ("wx", "wy", "wz"))
+    assert find_symmetry(first).names == find_symmetry(first.base).names
 
 
 @pytest.mark.paper("beyond invariants")

@@ -10,6 +10,7 @@ import pytest
 import nhmech
 from nhmech.errors import InputError, MechanicsError, SimulationError
 from nhmech.mechanics import (
+    change_of_basis,
     constrain,
     euclidean,
     gibbs_appell,
@@ -50,6 +51,61 @@ def test_rounding_of_large_speeds_is_no_contradiction(particle):
 def test_two_rows_of_one_name_are_refused(particle):
     with pytest.raises(MechanicsError, match="two constraints are called 'level'"):
         constrain(particle, rows={"level": lambda s: s.v.z}, holonomic={"level": lambda s: s.q.y})
+
+
+FOREIGN = ca.SX.sym("mass")
+REFUSED_ROWS = {
+    "a symbol of one's own": ({"rows": {"r": lambda s: FOREIGN * s.v.x}},
+                              r"'r' contains 'mass', .* parameters=\('mass',\) .* s.p.mass"),
+    "an input": ({"rows": {"r": lambda s: s.v.x - s.u.push}}, "'r' contains the input 'push'"),
+    "an input in phi": ({"holonomic": {"r": lambda s: s.q.x - s.u.push}}, "the input 'push'"),
+    "an equation": ({"rows": {"r": lambda s: s.v.x == s.v.y}}, "truth value; write left - right"),
+    "no velocity": ({"rows": {"r": lambda s: s.q.x}}, "contains no velocity; .* holonomic="),
+    "a velocity in phi": ({"holonomic": {"r": lambda s: s.q.x + s.v.x}},
+                          "'r' of holonomic contains a velocity; pass it in rows="),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED_ROWS)
+def test_constraints_that_are_none_are_named(case):
+    words, message = REFUSED_ROWS[case]
+    pushed = lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2 + s.v.y ** 2,
+                               inputs=("push",), force=lambda s: {"x": s.u.push})
+    with pytest.raises(MechanicsError, match=message):
+        constrain(pushed, **words)
+
+
+@pytest.mark.parametrize("energy, words, message", [
+    (lambda s: FOREIGN * s.v.x ** 2, {}, "the Lagrangian contains 'mass'"),
+    (lambda s: s.v.x ** 2, {"force": lambda s: {"x": FOREIGN}}, "the force on 'x' contains 'mass'"),
+    (lambda s: s.p.mass * s.v.x ** 2, {}, r"no 'mass' here. There are none; add it by param"),
+    (lambda s: s.u.push * s.q.x, {}, r"no 'push' here. There are none; add it by inputs="),
+    (lambda s: s.v.z ** 2, {}, "no 'z' here. There are x$")])
+def test_symbols_that_were_not_declared_are_named(energy, words, message):
+    with pytest.raises(MechanicsError, match=message):
+        lagrangian_system(euclidean("x"), energy, **words)
+
+
+def test_an_algebroid_with_symbols_that_nobody_declared_is_refused():
+    line = replace(euclidean("x"), anchor=FOREIGN)
+    with pytest.raises(MechanicsError, match="the algebroid contains mass; .* functions of x here"):
+        lagrangian_system(line, lambda s: s.v.x ** 2)
+
+
+def test_a_basis_whose_columns_depend_on_each_other_is_refused():
+    plane = euclidean("x", "y")
+    x, y = ca.vertsplit(plane.q)
+    basis = ca.blockcat([[x, y * x], [1, y]])
+    with pytest.raises(MechanicsError, match=r"\(a, b\) depend on each other: rank 1 of 2"):
+        change_of_basis(plane, basis, ("a", "b"))
+
+
+def test_a_system_without_constraints_has_equations():
+    falling = lagrangian_system(euclidean("z"), lambda s: s.v.z ** 2 / 2 - 9.81 * s.q.z)
+    assert float(gibbs_appell(falling).acceleration(0, [0.0], [1.0], [], [])) == -9.81
+    heavy = lagrangian_system(euclidean("z"), lambda s: s.p.m * s.v.z ** 2, parameters=("m",))
+    with pytest.raises(MechanicsError, match=r"parameters m have no numbers: .*\{'m': 1.0"):
+        gibbs_appell(heavy)
 
 
 def test_a_contradiction_that_begins_later_is_found(particle):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, MechanicsError, listed
 from ..mechanics.selection import COMFORT
 from ..mechanics.system import HasConstrained
 from ..once import cached_property
@@ -139,9 +139,17 @@ class Variations:
 
     def _values(self, t: float, q: np.ndarray, xi: np.ndarray, u: np.ndarray) -> list[np.ndarray]:
         values = [value.full() for value in self._evaluate(t, q, xi, u, self.theta)]
+        if not all(np.isfinite(value).all() for value in values[:4]):
+            self._raise_singular(q)
         v, structure = values[0][:, 0], np.array(values[10:])
         return [v, values[1][:, 0], values[2], values[2] - _bracket(structure, v), *values[3:8],
                 values[8].ravel(), values[9], structure]
+
+    def _raise_singular(self, q: np.ndarray) -> None:
+        raise MechanicsError(f"the speeds {listed(self.equations.names)} do not determine the "
+                             f"motion at q = {listed(f'{x:.4g}' for x in q)}; those that "
+                             "constrain(..., samples=[q]) or nhmech.load(..., speeds=...) chooses "
+                             "do")
 
     def at(self, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None, t: float = 0.0, *,
            ignorable: bool = False) -> Point:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..checks import check_arguments, read_array, show
 from ..errors import REPR, InputError, MechanicsError, listed
+from ..symbolic.foreign import foreign_symbols
 
 
 @dataclass(frozen=True)
@@ -112,8 +113,7 @@ class LieAlgebroid:
         """(q, t and parameters) -> anchor, structure as a column in the order [gamma, a, b], and
         the derivatives of both with respect to q."""
         columns = ca.vec(self.anchor), ca.vertcat(*[ca.vec(part.T) for part in self.structure])
-        held = [symbol for symbol in ca.symvar(ca.vertcat(*columns))
-                if not ca.depends_on(self.q, symbol)]
+        held = foreign_symbols(ca.vertcat(*columns), self.q)
         return ca.Function("structure", [self.q, ca.vertcat(*held)],
                            [self.anchor, columns[1],
                             *(ca.jacobian(column, self.q) for column in columns)])

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..checks import check_arguments, read_vector
 from ..errors import MechanicsError
+from ..symbolic.foreign import foreign_symbols
 from .algebroid import LieAlgebroid, bracket
 from .frame import adapted_frame
 from .system import HasConstrained, require_constrained
@@ -111,8 +112,7 @@ def span_growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *,
     if sections.shape[0] != algebroid.nv or sections.shape[1] == 0:
         raise MechanicsError(f"sections of this algebroid are ({algebroid.nv}, n) with n >= 1; "
                              f"given are {sections.shape}")
-    foreign = [symbol.name() for symbol in ca.symvar(sections)
-               if not ca.depends_on(algebroid.q, symbol)]
+    foreign = [symbol.name() for symbol in foreign_symbols(sections, algebroid.q)]
     if foreign:
         raise MechanicsError(f"the sections depend on {', '.join(foreign)}; put numbers in for "
                              "what is not the configuration")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from ..checks import check_arguments
-from ..errors import MechanicsError
+from ..errors import MechanicsError, listed
 from .algebroid import LieAlgebroid, bracket
 from .frame import AdaptedFrame, adapted_frame
 from .system import HasConstrained
@@ -132,10 +132,10 @@ def ehresmann_connection(constrained: HasConstrained, *, base: Sequence[str] | N
         Where the distribution is not horizontal: its rank differs from the number of base
         velocities, or these do not determine the motion.
     """
-    if (base is None) == (fibre is None):
-        raise MechanicsError("give either the base velocities or the fibre velocities of a "
-                             "fibration, not both")
     algebroid = constrained.constrained.system.algebroid
+    if (base is None) == (fibre is None):
+        raise MechanicsError("give either base= or fibre=, and not both: names of "
+                             f"{listed(algebroid.v_names)}")
     named = [fibre_index(algebroid, name) for name in (base or fibre or ())]
     rest = [i for i in range(algebroid.nv) if i not in named]
     below, above = (rest, named) if base is None else (named, rest)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..checks import read_vector
 from ..errors import InputError, MechanicsError, listed
+from ..symbolic.foreign import foreign_symbols
 from ..symbolic.plain_text import text
 from ..symbolic.row_reduction import ZERO, unit_rows
 from .system import ConstrainedSystem, nearest_zero
@@ -163,8 +164,8 @@ def make_manifold(constrained: ConstrainedSystem, nonlinear: ca.SX,
     s, d = constrained.system, constrained.distribution
     if nonlinear.shape[1] != 1:
         raise InputError(f"nonlinear has shape {nonlinear.shape}, but must be a column vector")
-    known = ca.symvar(ca.vertcat(s.t, s.q, s.v, s.u, s.theta))
-    foreign = [x.name() for x in ca.symvar(nonlinear) if not any(ca.is_equal(x, y) for y in known)]
+    known = ca.vertcat(s.t, s.q, s.v, s.u, s.theta)
+    foreign = [symbol.name() for symbol in foreign_symbols(nonlinear, known)]
     if foreign:
         raise InputError(f"nonlinear contains {listed(foreign)}, which are not symbols of this "
                          "system; use t, q, v, theta of `constrained.system`")

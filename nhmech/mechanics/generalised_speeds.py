@@ -35,8 +35,8 @@ def generalised_speeds(constrained: HasConstrained,
     Raises
     ------
     InputError
-        For expressions that are not linear in the velocities, that depend on each other, that are
-        too many, and for names that are taken.
+        For expressions that are not linear in the velocities, whose coefficients depend on time,
+        that depend on each other, that are too many, and for names that are taken.
     MechanicsError
         For a system without a Lagrangian.
 
@@ -79,6 +79,10 @@ def _form(name: str, speed: ca.SX, given: ConstrainedSystem) -> ca.SX:
     form = ca.jacobian(speed, v)
     if not speed.is_scalar() or ca.depends_on(ca.densify(form), v):
         raise InputError(f"the speed {name!r} is not linear in the velocities")
+    if ca.depends_on(ca.densify(form), given.system.t):
+        raise InputError(f"the speed {name!r} has coefficients that depend on time, and a basis of "
+                         "the fibre does not; make what they depend on a coordinate, and give its "
+                         "motion in holonomic=")
     rest = ca.simplify(ca.substitute(speed, v, ca.SX.zeros(v.shape)))
     if not rest.is_zero():
         raise InputError(f"the speed {name!r} contains {rest}, which has no velocity: a basis of "

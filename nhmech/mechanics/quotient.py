@@ -46,6 +46,11 @@ class Quotient:
     coordinates: tuple[int, ...]
     invariants: Invariants
 
+    @property
+    def constrained(self) -> ConstrainedSystem:
+        """`base`, so that functions accept it where they accept a system."""
+        return self.base
+
     def place(self, q: np.ndarray) -> np.ndarray:
         """base.q (base.nq,) of q."""
         return _place(self.symmetry.constrained, self.coordinates, self.invariants)(q)

@@ -65,6 +65,11 @@ class Reduction:
     def __repr__(self) -> str:
         return f"<Reduction by {listed(self.symmetry.names, REPR)}: {self.base!r}>"
 
+    @property
+    def constrained(self) -> ConstrainedSystem:
+        """`base`, so that functions accept it where they accept a system."""
+        return self.base
+
     def place(self, q: np.ndarray) -> np.ndarray:
         """base.q (base.nq,) of q."""
         return np.asarray(q)[list(self.coordinates)]

@@ -13,11 +13,12 @@ from ..errors import REPR, InputError, MechanicsError, listed
 from ..once import cached_property
 from ..symbolic.document import Section, to_latex, to_notebook, to_text
 from .algebroid import LieAlgebroid
-from .distribution import Distribution
+from .distribution import Distribution, assemble
 from .printing import Display, constraint_sections, system_sections
 from .selection import rank_in_any_units
 
 _RANDOM = 8            # configurations at which ranks are determined if the user gives none
+_NEAR = 0.1            # how far from a given configuration further ones are, relative
 _ITERATIONS = 100      # of Newton's method, which needs about six near the manifold
 
 
@@ -115,6 +116,16 @@ class LagrangianSystem:
                                     theta=self.theta, u_names=self.u_names,
                                     theta_names=self.theta_names)
 
+    @cached_property
+    def constrained(self) -> ConstrainedSystem:
+        """The system without constraints. Raises `MechanicsError` where its parameters have no
+        numbers yet, and for an algebroid that fails its structure equations."""
+        if self.theta_names:
+            raise MechanicsError(f"the parameters {listed(self.theta_names)} have no numbers: "
+                                 f"constrain(system, {{{self.theta_names[0]!r}: 1.0, ...}})")
+        self.algebroid.check()
+        return ConstrainedSystem(self, assemble((), self.algebroid.nv))
+
     @property
     def q(self) -> ca.SX:
         return self.algebroid.q
@@ -196,7 +207,8 @@ def nearest_zero(evaluate: Callable[[np.ndarray], Sequence[ca.DM]],
 
 
 class HasConstrained(Protocol):
-    """Anything with a constrained system: a vehicle, a textbook system, the system itself."""
+    """Anything with a constrained system: a vehicle, a textbook system, the system itself, a
+    Lagrangian system without constraints."""
 
     @property
     def constrained(self) -> ConstrainedSystem: ...
@@ -337,6 +349,24 @@ class ConstrainedSystem:
             names = [self.distribution.names[row] for row in self.distribution.phi_rows]
             raise MechanicsError(f"no configuration was found that satisfies {listed(names)}, from "
                                  f"{_RANDOM} random ones; if any exist, give some as `samples`")
+        return np.array(found)
+
+    def beside(self, samples: np.ndarray) -> np.ndarray:
+        """The samples (k, nq) and, where they are few, others near them: what holds at one
+        configuration alone, such as a symmetry of its forces, does not hold for the system."""
+        algebroid, rng = self.system.algebroid, np.random.default_rng(0)
+        rows, speeds = self.constraint_function(), np.zeros(algebroid.nv)
+        found = list(samples)
+        for k in range(2 * _RANDOM):
+            if len(found) >= _RANDOM:
+                break
+            q = samples[k % len(samples)]
+            near = self.nearest(algebroid.normalise(
+                q + _NEAR * np.maximum(1.0, np.abs(q)) * rng.normal(size=algebroid.nq)))
+            if near is not None and all(np.isfinite(value.full()).all() for value in (
+                    *rows(0.0, near, self.parameters),
+                    self.system.energy_function(0.0, near, speeds, self.parameters))):
+                found.append(near)
         return np.array(found)
 
     def nearest(self, q: np.ndarray, t: float = 0.0) -> np.ndarray | None:

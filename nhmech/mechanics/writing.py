@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from types import SimpleNamespace
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from ..checks import check_arguments, show
 from ..errors import InputError, MechanicsError, listed
+from ..symbolic.foreign import foreign_symbols
 from .algebroid import LieAlgebroid
 from .distribution import Row, assemble
 from .system import ConstrainedSystem, LagrangianSystem
@@ -28,13 +29,26 @@ class UnknownNameError(MechanicsError, AttributeError):
 class NamedSymbols(SimpleNamespace):
     """Symbols by name."""
 
+    _declared = ""      # the argument of `lagrangian_system` that adds a name, if any
+
     def __getattr__(self, name: str) -> ca.SX:
         if name.startswith("__"):
             raise AttributeError(name)
-        near = get_close_matches(name, vars(self), 1)
-        raise UnknownNameError(f"no {name!r} here"
-                               + (f"; did you mean {near[0]!r}?" if near else "")
-                               + f" There are {listed(vars(self)) or 'none'}")
+        advice = f"; add it by {self._declared}=({name!r},)" if self._declared else ""
+        raise UnknownNameError(f"no {name!r} here{_near(name, vars(self))} There are "
+                               f"{listed(vars(self)) or 'none'}{advice}")
+
+
+class Parameters(NamedSymbols):
+    """Parameters by name."""
+
+    _declared = "parameters"
+
+
+class Inputs(NamedSymbols):
+    """Inputs by name."""
+
+    _declared = "inputs"
 
 
 @dataclass(frozen=True)
@@ -82,7 +96,7 @@ def lagrangian_system(space: LieAlgebroid, lagrangian: Scalar, *, parameters: Se
     Raises
     ------
     MechanicsError
-        For a force on an unknown coordinate.
+        For a force on an unknown coordinate, and for symbols that were not declared.
     InputError
         For repeated names, and names of parameters and inputs that are not Python identifiers.
 
@@ -99,19 +113,25 @@ def lagrangian_system(space: LieAlgebroid, lagrangian: Scalar, *, parameters: Se
             if not name.isidentifier() or keyword.iskeyword(name):
                 raise InputError(f"the {kind} {name!r} is not a Python attribute name; call it "
                                  f"{_other_name(name)!r}, for example")
+    moving = foreign_symbols(ca.vertcat(*map(ca.vec, (space.anchor, *space.structure))), space.q)
+    if moving:
+        raise MechanicsError(f"the algebroid contains {listed(x.name() for x in moving)}; its "
+                             f"anchor and structure are functions of "
+                             f"{listed(space.q_names) or 'nothing'} here")
     rates = [f"{name}'" for name in space.v_names]
     v, a, theta, u = (ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(name) for name in names])
                       for names in (space.v_names, rates, parameters, inputs))
     t = ca.SX.sym("t")
     s = _symbols(space, v, t, theta, parameters, u, inputs)
+    known = ca.vertcat(space.q, v, t, theta, u)
     tau = ca.SX(space.nv, 1)
     forces = force(s) if force is not None else {}
     if not isinstance(forces, Mapping):
         raise MechanicsError("the force must be a mapping of names to generalised forces, not "
                              f"{show(forces)}")
     for name, value in forces.items():
-        tau[fibre_index(space, name)] = _read_scalar(f"the force on {name!r}", value)
-    energy = _read_scalar("the Lagrangian", lagrangian(s))
+        tau[fibre_index(space, name)] = _read_scalar(f"the force on {name!r}", value, known)
+    energy = _read_scalar("the Lagrangian", lagrangian(s), known)
     return LagrangianSystem.from_lagrangian(space, v, a, energy, force=tau, t=t, u=u, theta=theta,
                                             u_names=tuple(inputs), theta_names=tuple(parameters))
 
@@ -135,12 +155,13 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
         Name -> s -> function of q and t that must vanish.
     samples
         Configurations at which rank is decided, (k, nq), on the manifold of `holonomic`; random
-        ones if None.
+        ones if None. Fewer than eight are joined by random ones near them.
 
     Raises
     ------
     MechanicsError
-        For a row that is not affine in the velocities, parameters without a number, and an
+        For a row that is not affine in the velocities or has none, a holonomic function that
+        contains them, symbols that are not the system's, parameters without a number, and an
         algebroid that fails its structure equations.
 
     Examples
@@ -156,14 +177,20 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
     space.check(samples)
     made = []
     for name, row in (rows or {}).items():
-        speed = _read_scalar(f"constraint {name!r}", row(s))
+        speed = _read_constraint(name, row(s), system)
         form = ca.jacobian(speed, v)
         if ca.depends_on(ca.densify(form), v):
             raise MechanicsError(f"constraint {name!r} is not affine in the velocities; pass it to "
                                  "chetaev() as a nonlinear constraint")
+        if not ca.depends_on(speed, v):
+            raise MechanicsError(f"constraint {name!r} of rows contains no velocity; pass a "
+                                 "function of coordinates and time in holonomic=")
         made.append(Row(name, form, ca.substitute(speed, v, ca.SX.zeros(v.shape))))
     for name, function in (holonomic or {}).items():
-        phi = _read_scalar(f"constraint {name!r}", function(s))
+        phi = _read_constraint(name, function(s), system)
+        if ca.depends_on(phi, v):
+            raise MechanicsError(f"constraint {name!r} of holonomic contains a velocity; pass it "
+                                 "in rows=")
         made.append(Row(name, ca.jacobian(phi, space.q) @ space.anchor,
                         ca.jtimes(phi, system.t, ca.SX(1)), phi))
     given = dict(parameters or {})
@@ -173,18 +200,41 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
         raise MechanicsError(f"parameters are {', '.join(system.theta_names) or 'none'}: "
                              + (f"no number for {', '.join(missing)}" if missing
                                 else f"unknown {', '.join(unknown)}"))
-    return ConstrainedSystem(system, assemble(made, space.nv),
-                             np.array([float(given[name]) for name in system.theta_names]), samples)
+    constrained = ConstrainedSystem(
+        system, assemble(made, space.nv),
+        np.array([float(given[name]) for name in system.theta_names]))
+    if samples is None or not len(samples):
+        return constrained
+    return replace(constrained, samples=constrained.beside(samples))
 
 
-def _read_scalar(what: str, value: object) -> ca.SX:
-    """The value of a caller's function as one expression. Raises `MechanicsError` otherwise."""
+def _read_constraint(name: str, value: object, system: LagrangianSystem) -> ca.SX:
+    """The value of a constraint's function. Raises `MechanicsError` where it contains an input."""
+    found = _read_scalar(f"constraint {name!r}", value,
+                         ca.vertcat(system.q, system.v, system.t, system.theta, system.u))
+    for symbol, known in zip(ca.vertsplit(system.u), system.u_names):
+        if ca.depends_on(found, symbol):
+            raise MechanicsError(f"constraint {name!r} contains the input {known!r}; a constraint "
+                                 "may contain coordinates, velocities, parameters and time")
+    return found
+
+
+def _read_scalar(what: str, value: object, known: ca.SX) -> ca.SX:
+    """The value of a caller's function as one expression in the symbols `known`. Raises
+    `MechanicsError` otherwise."""
     try:
         found = ca.SX(value)
     except NotImplementedError:      # CasADi's error for a wrong type
         found = ca.SX(0, 0)
     if found.shape != (1, 1):
         raise MechanicsError(f"{what} must be a CasADi expression or a number, not {show(value)}")
+    if any(found.is_op(comparison) for comparison in (ca.OP_EQ, ca.OP_NE, ca.OP_LT, ca.OP_LE)):
+        raise MechanicsError(f"{what} is the comparison {show(value)}, which is a truth value; "
+                             "write left - right for left == right")
+    for name in [symbol.name() for symbol in foreign_symbols(found, known)]:
+        raise MechanicsError(
+            f"{what} contains {name!r}, which is none of its symbols; a constant is a number, or "
+            f"declared by parameters=({name!r},) of lagrangian_system and written s.p.{name}")
     return found
 
 
@@ -206,14 +256,16 @@ def _symbols(space: LieAlgebroid, v: ca.SX, t: ca.SX, theta: ca.SX, theta_names:
              u: ca.SX, u_names: Sequence[str]) -> Symbols:
     return Symbols(_name_entries(space.q_names, space.q),
                    _name_entries([name.removesuffix("'") for name in space.v_names], v),
-                   _name_entries(theta_names, theta), _name_entries(u_names, u), t,
+                   _name_entries(theta_names, theta, Parameters),
+                   _name_entries(u_names, u, Inputs), t,
                    lambda f: ca.jtimes(ca.SX(f), ca.vertcat(space.q, t),
                                        ca.densify(ca.vertcat(space.anchor @ v, 1))))
 
 
-def _name_entries(names: Sequence[str], values: ca.SX) -> NamedSymbols:
-    return NamedSymbols(**{name if name.isidentifier() and not keyword.iskeyword(name)
-                           else f"_{i}": values[i] for i, name in enumerate(names)})
+def _name_entries(names: Sequence[str], values: ca.SX,
+                  kind: type[NamedSymbols] = NamedSymbols) -> NamedSymbols:
+    return kind(**{name if name.isidentifier() and not keyword.iskeyword(name)
+                   else f"_{i}": values[i] for i, name in enumerate(names)})
 
 
 def fibre_index(space: LieAlgebroid, name: str) -> int:
@@ -222,7 +274,12 @@ def fibre_index(space: LieAlgebroid, name: str) -> int:
     for candidate in (name, f"{name}'"):
         if candidate in space.v_names:
             return space.v_names.index(candidate)
-    near = get_close_matches(name, [known.removesuffix("'") for known in space.v_names], 1)
-    raise MechanicsError(f"no fibre coordinate {name!r}"
-                         + (f"; did you mean {near[0]!r}?" if near else "")
-                         + f" There are {', '.join(space.v_names)}")
+    names = [known.removesuffix("'") for known in space.v_names]
+    raise MechanicsError(f"no fibre coordinate {name!r}{_near(name, names)} There are "
+                         f"{', '.join(space.v_names)}")
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    """The name that may have been meant, as the end of a sentence."""
+    near = get_close_matches(name, names, 1)
+    return f"; did you mean {near[0]!r}?" if near else "."
