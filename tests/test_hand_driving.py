@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -9,7 +11,7 @@ from support import shipped
 
 import nhmech
 from nhmech import Simulator
-from nhmech.control.demo import easy_speed
+from nhmech.control.demo import DemoDrive, easy_speed
 from nhmech.control.push import Push
 from nhmech.control.speed_limits import SpeedLimits
 from nhmech.control.twist_limits import easy_limits, turning_radius
@@ -110,3 +112,44 @@ def test_a_push_turns_and_a_ball_has_a_heading_of_the_hand():
     push.reset()
     np.testing.assert_allclose(push(0.0, state)[:3], mass / 0.3 * np.array([0.05, 0.02, 0.0]),
                                rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name, aside", [(DRIVE, 0.0), ("mecanum", 0.4)])
+def test_the_demo_is_a_gentle_curve(name, aside):
+    """1.5 lengths a second after 1.5 s, turning left and right once in 6 s, at radii of three
+    lengths or more; what moves sideways sways once in 12 s."""
+    vehicle = shipped(name)
+    demo, state = DemoDrive(vehicle), Simulator(vehicle).state
+    speed = 1.5 * vehicle.steering.length
+    for t, share in ((0.0, 0.0), (0.75, 0.5), (1.5, 1.0), (3.0, 1.0), (4.5, 1.0), (7.0, 1.0)):
+        demo(t, state)
+        np.testing.assert_allclose(demo.commanded_twist, share * speed * np.array(
+            [1.0, aside * np.sin(np.pi * t / 6), np.sin(np.pi * t / 3) / vehicle.steering.length
+             / 3]), rtol=1e-12, atol=1e-15)
+    assert demo.start == {}
+
+
+def test_an_easy_speed_is_neither_creeping_nor_reckless():
+    """1.5 lengths a second, of 0.05 to 3 m/s."""
+    for length, speed in ((1e-3, 0.05), (0.4, 0.6), (1.9, 2.85), (2.1, 3.0)):
+        vehicle = SimpleNamespace(steering=SimpleNamespace(length=length))
+        assert easy_speed(vehicle) == pytest.approx(speed, rel=1e-15)
+
+
+@pytest.mark.parametrize("name, wanted", [
+    ("coin", lambda r, length: {"roll_rate": 0.0}),
+    ("bicycle", lambda r, length: {"forward_speed": np.sqrt(5 * 9.81 * length), "roll_rate": 0.4}),
+    ("ball", lambda r, length: {"forward_speed": 3 * np.sqrt(9.81 * r), "yaw_rate": 1.0})])
+def test_what_has_no_motor_is_pushed_off(name, wanted):
+    """A bicycle fast, with a little roll; a ball in a turn; a coin leans by 12 degrees and spins
+    faster than an upright one that just keeps so, with 7.5 times the square, g / (3 r)."""
+    vehicle = shipped(name)
+    demo = DemoDrive(vehicle)
+    state = Simulator(vehicle, demo).reset(**demo.start)
+    assert demo(0.0, state) is None and demo.commanded_twist is None
+    radius = max(contact.mount.wheel.radius for contact in vehicle.contacts)
+    expected = wanted(radius, vehicle.steering.length)
+    if name == "coin":
+        expected[vehicle.gauge.joint] = np.sqrt(7.5 * 9.81 / (3 * radius))
+        assert abs(state.T_WB[2, 2]) == pytest.approx(np.cos(np.deg2rad(12)), rel=1e-9)
+    assert {key: state.xi[key] for key in expected} == pytest.approx(expected, rel=1e-9, abs=1e-12)

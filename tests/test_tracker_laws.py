@@ -1,5 +1,6 @@
 """The path trackers: one interface, and what each paper proves of its law."""
 
+import xml.etree.ElementTree as ET
 from functools import cache
 from math import atanh, cos, pi, sin, sqrt
 
@@ -17,7 +18,7 @@ from nhmech.control.path import relative_pose
 from nhmech.control.path_library import circle, lane_change, line, make_path
 from nhmech.control.path_reference import path_error
 from nhmech.control.registry import controller_class
-from nhmech.control.unicycle import unicycle
+from nhmech.control.unicycle import Unicycle, unicycle
 from nhmech.simulation.state import base_pose
 
 EIGHT = make_path("figure8", 3.0)
@@ -152,6 +153,46 @@ def test_unicycle_is_read_off_the_distribution():
             sideways = (cos(point.yaw) * (v[1] + v[5] * point.offset[0])
                         - sin(point.yaw) * (v[0] - v[5] * point.offset[1]))
             assert abs(sideways) <= 1e-9 * np.abs(v[:6]).max()
+
+
+def test_unicycle_of_a_base_frame_that_stands_askew():
+    """0.3 m ahead, 0.07 m aside and turned by 0.4 rad: P is the foot of the new origin on the rear
+    axle, so that radii to the left and to the right change by its way along the axle."""
+    root = ET.fromstring(nhmech.urdf_path("ackermann_car").read_text())
+    children = {e.find("child").get("link") for e in root.iter("joint")}
+    first = next(e.get("name") for e in root.iter("link") if e.get("name") not in children)
+    root.append(ET.fromstring('<link name="askew"/>'))
+    root.append(ET.fromstring('<joint name="turn" type="fixed"><parent link="askew"/>'
+                              f'<child link="{first}"/><origin xyz="0.3 0.07 0.02" rpy="0 0 0.4"/>'
+                              '</joint>'))
+    own, moved = (unicycle(vehicle) for vehicle in (
+        shipped("ackermann_car"), nhmech.load(ET.tostring(root, encoding="unicode"))))
+    ahead, aside, turn = relative_pose(moved.pose((0.0, 0.0, 0.0)), (0.3, 0.07, 0.4))
+    foot = 0.3 * sin(0.4) - 0.07 * cos(0.4)
+    assert (ahead, aside, turn) == pytest.approx((0, foot, 0), abs=1e-12)
+    assert (moved.wheelbase, moved.length) == pytest.approx((2.6, own.length), rel=1e-9)
+    limit = shipped("ackermann_car").limits["front_left_steering_joint"]
+    left, right = 2.6 / np.tan(limit.upper) + 0.69, 2.6 / np.tan(-limit.lower) - 0.69
+    assert moved.turning_radius == pytest.approx(max(left - foot, right + foot), rel=1e-6)
+
+
+def test_a_point_of_the_base_goes_where_its_heading_points():
+    """With the base turned and its origin anywhere: `base` undoes `pose`, and the base's `twist`
+    moves P along its own heading at the speed asked for, turning as asked for."""
+    rng = np.random.default_rng(6)
+    for _ in range(5):
+        x, y, yaw, speed, turn = rng.normal(size=5)
+        point = Unicycle((x, y), yaw, False, 1.0, 1.0, 0.0)
+        place = tuple(rng.normal(size=3))
+        np.testing.assert_allclose(point.base(point.pose(place)), place, rtol=0, atol=1e-14)
+        forward, lateral, rate = point.twist(speed, turn)
+        c, s = cos(place[2]), sin(place[2])
+        step = 1e-5 * np.array([c * forward - s * lateral, s * forward + c * lateral, rate])
+        ahead, behind = point.pose(tuple(place + step)), point.pose(tuple(place - step))
+        moved = np.subtract(ahead, behind) / 2e-5
+        heading = point.pose(place)[2]
+        np.testing.assert_allclose(moved, [speed * cos(heading), speed * sin(heading), turn],
+                                   rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("x", [0.3, -0.5])

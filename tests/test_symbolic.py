@@ -1,0 +1,153 @@
+"""Numbers as they were meant, where formulas end, lines of a page, and CasADi's buffers."""
+
+import re
+from fractions import Fraction
+from math import pi, sqrt
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from nhmech.symbolic.buffered import Buffered, ThreadBuffered
+from nhmech.symbolic.document import Section, to_latex, to_text
+from nhmech.symbolic.inverse import LARGEST, inverse
+from nhmech.symbolic.numerals import exact, irrational
+from nhmech.symbolic.plain_text import text
+from nhmech.symbolic.rational import TooLongError
+from nhmech.symbolic.written import Writer
+
+a, b = ca.SX.sym("a"), ca.SX.sym("b")
+
+
+@pytest.mark.parametrize("number, meant", [
+    (1 / 3, "1/3"), (-2.5, "-5/2"), (9.81, "981/100"), (0.12345678, "6172839/50000000"),
+    (5039 / 5040, "5039/5040"), (1e-8, "1/100000000"), (1e20, str(10 ** 20))])
+def test_a_number_is_the_one_that_was_typed(number, meant):
+    assert exact(number) == Fraction(meant)
+
+
+@pytest.mark.parametrize("number", [1 / 5041, 0.123456789, sqrt(2)])
+def test_a_number_that_is_none_of_the_short_ones_is_the_binary_one(number):
+    """Denominators up to 5040 of a quotient, below 1e9 of what was typed."""
+    assert exact(number) == Fraction(number)
+
+
+@pytest.mark.parametrize("number, share, what, radicand", [
+    (pi, 1, "pi", 1), (-pi / 2, "-1/2", "pi", 1), (7 * pi / 360, "7/360", "pi", 1),
+    (sqrt(2), 1, "sqrt", 2), (-sqrt(2) / 3, "-1/9", "sqrt", 18),
+    (sqrt(7 / 360), "1/360", "sqrt", 2520)])
+def test_multiples_of_pi_and_roots_are_seen(number, share, what, radicand):
+    assert irrational(number) == (Fraction(share), what, Fraction(radicand))
+
+
+@pytest.mark.parametrize("number", [0.5, 1 / 5040, pi / 361, sqrt(7 / 361.0001), pi * (1 + 1e-15),
+                                    sqrt(2) * (1 + 1e-15), 3.2e-9, 1.2345678901234])
+def test_what_is_neither_is_left_alone(number):
+    """Denominators up to 360, and no rounding but the last digit's."""
+    assert irrational(number) is None
+
+
+@pytest.mark.parametrize("expression, plain", [
+    (1_000_000 * a, "1000000 a"), (1_000_001 * a, "1e+06 a"), (a / 1_000_000, "a/1000000"),
+    (a / 1_000_001, "9.99999e-07 a"), (-1_234_567.5 * a, "-1.23457e+06 a")])
+def test_numbers_of_more_than_seven_digits_are_rounded(expression, plain):
+    assert Writer().write(expression) == [plain]
+
+
+def test_what_nobody_reads_is_not_written():
+    """Sums of more than 150 terms, functions of more than 40, and plain text beyond a length."""
+    names = ca.vertcat(*[ca.SX.sym(f"k{i}") for i in range(151)])
+    assert Writer().write(ca.sum1(names[:150]), ca.sum1(names))[1] == ""
+    assert len(Writer().write(ca.sum1(names[:150]))[0].split(" + ")) == 150
+    assert Writer().write(ca.exp(ca.sum1(names[:40])))[0].count("k") == 40
+    with pytest.raises(TooLongError, match="argument is too long"):
+        Writer().write(ca.exp(ca.sum1(names[:41])))
+    assert text(a + b, most=5) == "a + b"
+    with pytest.raises(OverflowError):
+        text(a + b, most=4)
+
+
+@pytest.mark.parametrize("expression, plain", [
+    (ca.SX(1e15 - 1), "999999999999999"), (ca.SX(1e15), "1e+15"), (-2.5 * a, "(-2.5) a"),
+    (a - (b - 1), "a - (b - 1)"), (a / (a * b), "a / (a b)"), (a * (-b), "-a b"),
+    ((-a) ** 2.5, "(-a)^2.5"), (ca.fmin(a, b + 1), "min(a, b + 1)"), (a + (-b), "a - b"),
+    (a - (-2) * b, "a - (-2) b"), (2 * (a + b), "2 (a + b)"), (1 / (a + b), "1 / (a + b)"), ((a + b) ** 2, "(a + b)^2")],
+    ids=str)
+def test_plain_text_has_the_brackets_it_needs(expression, plain):
+    assert text(expression) == plain
+
+
+def test_text_is_wrapped_at_a_hundred_columns():
+    exactly = "+ ".join(["xxxx "] * 14)[:94]
+    lines = to_text([Section("long", ((f"L{exactly}", "q1 q2"), ("none", ""))),
+                     Section("short", (("F", "m a"),))]).split("\n")
+    assert lines[0] == "long" and lines[-3:] == ["", "short", "  F = m a"]
+    assert lines[1] == f"  L{exactly} =" and len(lines[1]) == 99 and lines[2] == "      q1 q2"
+    assert lines[3] == "  none"
+    fits = to_text([Section("", (("y", "z" * 94),))]).split("\n")
+    assert len(fits) == 2 and len(fits[1]) == 100
+    assert len(to_text([Section("", (("y", "z" * 95),))]).split("\n")) == 3
+
+
+def test_a_formula_is_broken_where_it_is_seen_to_be_long():
+    """Before a sign outside all brackets, at 75 signs; of a fraction its wider line is seen."""
+    def rows(formula):
+        found = re.search(r"\\begin\{align\*\}\n(.*?)\n\\end", to_latex("t", [
+            Section("s", (("[y", formula),))]), re.DOTALL)
+        return found[1].split(" \\\\\n")
+
+    term = "x" * 37
+    assert rows(f"{term} + {term}") == [f"{{}}[y &= {term} + {term}"]
+    assert rows(f"{term}x + {term}") == [f"{{}}[y &= {term}x", f"&\\quad + {term}"]
+    fraction = rf"\frac{{{'x' * 37}}}{{{'z' * 30}}}"
+    assert len(rows(f"{fraction} - {term}")) == 1
+    assert len(rows(rf"\left({term}x + {term}\right)")) == 1
+    assert rows(f"{term}x - {term} + w")[1] == f"&\\quad - {term} + w"
+
+
+def test_an_inverse_by_minors_up_to_the_largest_block():
+    """Exactly as CasADi's solver at random numbers, in blocks; larger ones by that solver, with a
+    square root for each column."""
+    rng = np.random.default_rng(0)
+    for n in (LARGEST, LARGEST + 1):
+        symbols = ca.SX.sym("m", n, n)
+        whole = ca.diagcat(symbols, a, b)[[0, n, *range(1, n), n + 1], :]
+        made = ca.Function("inverse", [symbols, a, b], [inverse(whole), whole])
+        found, given = (part.full() for part in made(rng.normal(size=(n, n)), 0.7, -1.3))
+        np.testing.assert_allclose(found @ given, np.eye(n + 2), rtol=0, atol=1e-12)
+        roots = sum(made.instruction_id(k) == ca.OP_SQRT for k in range(made.n_instructions()))
+        assert (roots > 0) == (n > LARGEST)
+
+
+def test_a_function_on_fixed_memory():
+    """Numbers, vectors and matrices go in and out; a column is a vector unless it is to be none;
+    memory of somebody else is taken over."""
+    x, M = ca.SX.sym("x", 2), ca.SX.sym("M", 2, 2)
+    function = ca.Function("f", [a, x, M, ca.SX.sym("none", 0)], [a * M @ x, a * x, M, ca.SX(1)])
+    evaluate = Buffered(function, matrices=(1,))
+    rng = np.random.default_rng(1)
+    for number in (0.3, 2, np.float64(0.7), np.array([0.1])):
+        vector, matrix = rng.normal(size=2), rng.normal(size=(2, 2))
+        one, two, three, four = evaluate(number, vector, matrix, [])
+        size = float(np.squeeze(number))
+        np.testing.assert_allclose(one, size * matrix @ vector, rtol=1e-14)
+        np.testing.assert_allclose(two, size * vector[:, None], rtol=1e-14)
+        np.testing.assert_array_equal(three, matrix)
+        assert four.tolist() == [1.0] and evaluate(number, vector, matrix, [])[0] is one
+    own, out = np.array([3.0]), np.zeros(2)
+    evaluate(1.0, [1.0, 0.0], np.eye(2), [])
+    evaluate.bind([own], [out])
+    evaluate.trigger()
+    assert out.tolist() == [3.0, 0.0]
+    copies = ThreadBuffered(function, matrices=(1,))
+    first = copies(1.0, [1.0, 2.0], np.eye(2), [])
+    copies(2.0, [1.0, 2.0], np.eye(2), [])
+    assert first[0].tolist() == [1.0, 2.0] and first[1].shape == (2, 1)
+
+
+@pytest.mark.parametrize("given, made", [
+    (ca.SX.eye(2), lambda m: ca.sum1(ca.sum2(m))), (ca.SX(2, 2), lambda m: ca.SX.eye(2))])
+def test_sparse_memory_is_refused(given, made):
+    matrix = ca.SX.sym("m", given.sparsity())
+    with pytest.raises(ValueError, match="must be dense"):
+        Buffered(ca.Function("f", [matrix], [made(matrix)]))
