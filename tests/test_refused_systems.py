@@ -21,6 +21,7 @@ from nhmech.mechanics import (
     projection,
     special_euclidean,
 )
+from nhmech.mechanics.system import nearest_zero
 
 FORMERS = (gibbs_appell, hamel, lagrange_dalembert, lagrange_multipliers, projection)
 
@@ -181,3 +182,33 @@ def test_a_start_off_the_manifold_is_refused_with_the_nearest_on_it(particle):
     q[2] += 0.01
     with pytest.raises(InputError, match="left_wheel_joint' is 0.01 m above"):
         nhmech.Simulator(vehicle).reset(q=q)
+
+
+def test_a_speed_that_hardly_tells_the_motion_still_tells_it():
+    """x' = slope y', down to a slope of 1e-6; a row may be written in any unit."""
+    plane = lagrangian_system(euclidean("x", "y"), lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2)
+    for slope, unit in ((1e-5, 1.0), (1.01e-6, 1e6)):
+        tied = constrain(plane, rows={"tie": lambda s: unit * (s.v.x - slope * s.v.y)})
+        v = gibbs_appell(tied, speeds=("x'",)).velocity(0, [0, 0], [slope], []).full()
+        np.testing.assert_allclose(v.ravel(), [slope, 1.0], rtol=1e-12)
+    with pytest.raises(InputError, match="\"x'\" follows from the others"):
+        gibbs_appell(constrain(plane, rows={"tie": lambda s: s.v.x - 0.99e-6 * s.v.y}), ("x'",))
+
+
+def test_the_nearest_zero_is_that_of_shortest_steps():
+    """A line is met at the foot of the perpendicular, a circle within rounding; where there is no
+    zero, or none is finite, there is none."""
+    def zero(value, slope, z):
+        return nearest_zero(lambda z: (ca.DM(value(z)), ca.DM(slope(z))), np.array(z))
+
+    foot = zero(lambda z: [z[0] + 2 * z[1] - 5], lambda z: np.array([[1.0, 2.0]]), [0.0, 0.0])
+    np.testing.assert_allclose(foot, [1, 2], rtol=1e-14)
+    for size in (1e-6, 1.0, 1e5):
+        found = zero(lambda z: [z @ z - size ** 2], lambda z: 2 * z[None], [0.9 * size, 0.8 * size])
+        assert np.hypot(*found) == pytest.approx(size, rel=1e-13)
+        assert found[0] / found[1] == pytest.approx(9 / 8, rel=1e-12)
+    assert zero(lambda z: [z @ z + 1e-11], lambda z: 2 * z[None], [0.9, 0.8]) is None
+    assert zero(lambda z: [np.nan], lambda z: z[None], [0.9, 0.8]) is None
+    assert zero(lambda z: [z[0]], lambda z: np.array([[1.0, np.inf]]), [0.9, 0.8]) is None
+    assert zero(lambda z: np.zeros((0, 1)), lambda z: np.zeros((0, 2)), [0.9, 0.8]).tolist() == [
+        0.9, 0.8]

@@ -8,7 +8,12 @@ import pytest
 
 from nhmech import InputError, MechanicsError
 from nhmech.mechanics.distribution import Span
-from nhmech.mechanics.selection import independent_rows, independent_speeds, kernels
+from nhmech.mechanics.selection import (
+    independent_rows,
+    independent_speeds,
+    kernels,
+    rank_in_any_units,
+)
 
 SEED = 7
 
@@ -55,7 +60,23 @@ def test_rank_comes_from_the_best_sample():
     assert set(independent_rows(A, np.ones(2), [0, 0], names(2))) == {0, 1}
 
 
-@pytest.mark.parametrize("size", [1e-4, 1e-5, 1e-7, 1e-8])
+@pytest.mark.parametrize("least, first", [(0.0502, 0), (0.0498, 1)])
+def test_priority_counts_above_a_twentieth(least, first):
+    """Of the row's own largest size, in its worst sample; below, the largest row is taken."""
+    A = np.array([[[1.0, 0], [1, 0]], [[least, 0], [1, 0]]])
+    assert independent_rows(A, np.ones(2), [0, 1], names(2)) == (first,)
+    slope = np.tile([[[1.0, -least / np.sqrt(1 - least ** 2)]]], (2, 1, 1))
+    assert independent_speeds(slope, np.ones(2), ["e0", "e1"], [["e0"]]) == (first,)
+
+
+@pytest.mark.parametrize("share, first", [(0.703, 0), (0.697, 1)])
+def test_of_speeds_that_serve_nearly_alike_the_first_is_chosen(share, first):
+    """Seven tenths of the best will do."""
+    A = np.tile([[[1.0, -share]]], (2, 1, 1))
+    assert independent_speeds(A, np.ones(2), ["e0", "e1"], []) == (first,)
+
+
+@pytest.mark.parametrize("size", [9.95e-4, 1e-4, 1e-5, 1e-7, 1.1e-9])
 def test_nearly_dependent_rows_are_an_error(size):
     """Between 1e-9 and 1e-3: neither the same axle nor two axles, but a model with a typing
     error."""
@@ -65,7 +86,7 @@ def test_nearly_dependent_rows_are_an_error(size):
         independent_rows(A, np.ones(3), [0, 0], names(2))
 
 
-@pytest.mark.parametrize("size, rank", [(1e-11, 1), (0.0, 1), (3e-3, 2), (0.1, 2)])
+@pytest.mark.parametrize("size, rank", [(0.9e-9, 1), (0.0, 1), (1.005e-3, 2), (0.1, 2)])
 def test_clear_cases_are_not(size, rank):
     A = np.tile(np.array([[1.0, 0, 0], [1, size, 0]]), (4, 1, 1))
     assert len(independent_rows(A, np.ones(3), [0, 0], names(2))) == rank
@@ -152,3 +173,17 @@ def test_a_span_consists_of_its_smallest_blocks():
         for found, expected in ((part.forms, forms[block, :]), (part.offsets, offsets[block]),
                                 (part.rotation, rotation[block, block])):
             assert ca.is_equal(ca.densify(found), ca.densify(expected), 2)
+
+
+@pytest.mark.parametrize("rank", [0, 1, 3, 5])
+def test_rank_does_not_depend_on_units(rank):
+    """Of D M D with D from 0.01 to 100; what is below 1e-15 of the largest entry is zero."""
+    rng = np.random.default_rng(SEED)
+    half = rng.normal(size=(5, rank))
+    units = np.diag(10.0 ** np.linspace(-2, 2, 5))
+    matrix = half @ np.diag([1, -1, 1, 1, -1][:rank]) @ half.T
+    for one in (matrix, units @ matrix @ units, 1e9 * matrix):
+        assert rank_in_any_units(one) == rank
+    assert [rank_in_any_units(np.diag([1.0, size])) for size in (2e-15, 0.5e-15)] == [2, 1]
+    close = np.array([[1.0, 1.0], [1.0, 1.0]])
+    assert [rank_in_any_units(close + np.diag([0, gap])) for gap in (3e-10, 1e-10)] == [2, 1]

@@ -10,6 +10,7 @@ import pytest
 import nhmech
 from nhmech.mechanics.frame import adapted_frame
 from nhmech.mechanics.gibbs_appell import gibbs_appell
+from nhmech.symbolic.linear_forms import DIGITS, round_off
 from nhmech.symbolic.simplify import operations, simplify
 
 x, y, z, w = (ca.SX.sym(name) for name in "xyzw")
@@ -34,6 +35,25 @@ def function(*outputs) -> ca.Function:
     ([(x / y) * y], 0),
     ([ca.sin(x - y) + ca.sin(x - y * ca.SX(1))], 3),
     ([y - x, x - y], 2),
+    ([2.5 * x + y, x + 0.4 * y], 3),
+    ([x / y * z, z / y * w], 3),
+    ([x / y + z / y, (x + z) * w], 3),
+    ([3 * x + 3 * y + 3 * z + 3], 4),
+    # (x + w) (y + z)
+    ([x * y + x * z + w * y + w * z], 3),
+    ([0.2 * x + 0.6 * y, 0.5 * x + 1.5 * y, x + 3 * y], 4),
+    ([x + y + z + w, x + y - z - w], 4),
+    ([x - y + z, y - x + w], 3),
+    ([0.5 * x * y, 0.5 * y * z], 3),
+    ([(x + y) * z + (x + y) * w, (x + y) ** 2], 4),
+    ([2 * x - 3 * y, 4 * x - 6 * y], 4),
+    ([ca.sin(2 * x + 2 * y), ca.sin(3 * x + 3 * y)], 5),
+    ([x * y * z + x * y * w + x * y], 4),
+    ([(x + y) + (x - y)], 1),
+    ([x * y / z - x * w / z], 3),
+    # constants are one that agree to 46 binary digits
+    ([0.1 * x + 0.1 * y * (1 + 2 ** -51)], 2),
+    ([0.1 * x + 0.1 * y * (1 + 2 ** -44)], 3),
 ], ids=str)
 def test_least_number_of_operations(outputs, least):
     made = simplify(function(*outputs))
@@ -41,6 +61,26 @@ def test_least_number_of_operations(outputs, least):
     point = (0.7, -1.3, 2.1, 0.4)
     np.testing.assert_allclose(made(*point).full(), function(*outputs)(*point).full(), rtol=1e-15,
                                atol=1e-15)
+
+
+def test_what_differs_by_rounding_cancels():
+    """Below 4e-15 of the larger term."""
+    for difference, least in ((3e-15, 0), (6e-15, 3)):
+        for size in (1e-20, 1.0, 1e20):
+            made = simplify(function(size * x * y - size * (1 + difference) * (y * x)))
+            assert operations(made) == least
+
+
+def test_constants_keep_46_binary_digits():
+    """The nearest of them, up to where the splitting would overflow."""
+    rng = np.random.default_rng(0)
+    for number in [*rng.normal(size=50) * 10.0 ** rng.uniform(-30, 30, 50), 9e299, -3e-290]:
+        found = round_off(number)
+        share, power = np.frexp(found)
+        assert share * 2 ** DIGITS == round(share * 2 ** DIGITS)
+        assert abs(found - number) <= 2.0 ** (power - DIGITS - 1)
+        assert round_off(found) == found and round_off(-number) == -found
+    assert round_off(1.3e300) == 1.3e300
 
 
 def random_function(seed: int) -> ca.Function:
