@@ -221,6 +221,65 @@ def test_tracked_point_beside_the_base_origin(x):
     assert np.abs(errors[:, 1]).max() <= 5e-3 and np.abs(errors[:, 2]).max() <= 0.05
 
 
+@pytest.mark.parametrize("speed", [0.4, 0.8])
+def test_gains_are_pure_numbers_times_units_of_length_and_speed(speed):
+    """As each docstring says; those without settings damp critically, or arrive straight."""
+    vehicle, path = shipped("differential_drive"), line(9.0)
+
+    def made(law, **settings):
+        tracker = law(vehicle, path, speed=speed, **settings)
+        return tracker, tracker.unit
+
+    for (along, across, heading), settings in (((1, 1, 2), {}), ((3, 5, 7), dict(
+            along=3, across=5, heading=7))):
+        tracker, unit = made(kanayama.Kanayama, **settings)
+        assert tracker.gains == pytest.approx((along * speed / unit, across / unit ** 2,
+                                               heading / unit), rel=1e-14)
+    for (stiffness, damping), settings in (((1, 2), {}), ((3, 5), dict(stiffness=3, damping=5))):
+        tracker, unit = made(feedback_linearisation.FeedbackLinearisation, **settings)
+        assert tracker.gains == pytest.approx((stiffness * (speed / unit) ** 2,
+                                               damping * speed / unit), rel=1e-14)
+    for (approach, align, weight), settings in (((1, 2.5, 2), {}), ((3, 5, 7), dict(
+            approach=3, align=5, weight=7))):
+        tracker, unit = made(polar.Polar, **settings)
+        gamma = approach * speed / unit
+        assert tracker.gains == pytest.approx((gamma, align * gamma, weight), rel=1e-14)
+    for number, settings in ((1, {}), (3, dict(lookahead=3 * unit))):
+        assert made(pure_pursuit.PurePursuit, **settings)[0].lookahead == pytest.approx(
+            number * unit, rel=1e-14)
+    tracker, unit = made(stanley.Stanley)
+    assert tracker.gain == 1 and tracker.ahead == unit and tracker.most == pi / 2
+
+
+@pytest.mark.parametrize("length, begin", [(5.0, 0.0), (5.0, 1.7), (5.0, 4.9), (0.2, 0.0),
+                                           (0.2, 0.15), (3.0, 3.0)])
+def test_the_timetable_keeps_the_pace(length, begin):
+    """ds/dt is the pace at s, and d2s/dt2 its rate; all of the speed until one unit is left, then
+    as exp(-speed t / unit) to the end. On a closed path it goes on for ever."""
+    vehicle = shipped("differential_drive")
+    tracker = stanley.Stanley(vehicle, line(length), speed=0.6)
+    if length > tracker.unit:
+        assert tracker.timetable(7.0) == (0.0, 0.6, 0.0)      # before it begins
+    state = nhmech.Simulator(vehicle).reset(pose=(begin - tracker.ahead, 0.0, 0.0))
+    tracker(7.0, state)
+    assert tracker.timetable(7.0)[0] == pytest.approx(begin, abs=1e-12)
+    h, braking = 1e-4, max((length - begin - tracker.unit) / 0.6, 0.0)
+    for t in 7.0 + np.array([0.03, 0.4, 0.9, 1.4, 4.0]) * (braking or 1.0):
+        (s, v, rate), (before, slower, _), (after, faster, _) = (
+            tracker.timetable(x) for x in (t, t - h, t + h))
+        assert v == pytest.approx(tracker.pace(s), rel=1e-9, abs=1e-15)
+        assert v == pytest.approx((after - before) / (2 * h), rel=1e-6, abs=1e-12)
+        assert rate == pytest.approx((faster - slower) / (2 * h), rel=1e-6, abs=1e-12)
+        assert (v == 0.6) == (t - 7.0 < braking) and begin <= s <= length
+    assert tracker.timetable(1e3)[0] == pytest.approx(length, rel=1e-12)
+    assert tracker.pace(length + 1.0) == 0.0 and tracker.pace(-1.0) == min(
+        0.6, 0.6 * (length + 1.0) / tracker.unit)
+    closed = stanley.Stanley(vehicle, circle(1.0), speed=0.6)
+    assert closed.timetable(100.0) == (0.0, 0.6, 0.0) and closed.pace(50.0) == 0.6
+    closed(1.0, state)
+    assert closed.timetable(101.0)[0] - closed.timetable(1.0)[0] == pytest.approx(60, rel=1e-12)
+
+
 # -- what the papers prove -------------------------------------------------------------------------
 def unicycle_flow(pose, v, omega):
     return np.array([v * cos(pose[2]), v * sin(pose[2]), omega])
