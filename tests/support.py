@@ -7,6 +7,7 @@ import json
 import shutil
 import signal
 import subprocess
+import xml.etree.ElementTree as ET
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -78,6 +79,19 @@ def shipped(name: str, ground: nhmech.Ground = nhmech.Ground(),
     """A robot of this package, loaded once for all tests (a `Vehicle` does not change); options of
     `load` that can be hashed."""
     return nhmech.load(nhmech.urdf_path(name), ground=ground, speeds=speeds, **options)
+
+
+@cache
+def askew(name: str) -> Vehicle:
+    """A shipped robot whose base frame stands 0.3 m behind and 0.07 m beside its own, turned: its
+    own stands at (0.3, 0.07, 0.02) m with a yaw of 0.4 rad in it."""
+    root = ET.fromstring(nhmech.urdf_path(name).read_text())
+    children = {e.find("child").get("link") for e in root.iter("joint")}
+    first = next(e.get("name") for e in root.iter("link") if e.get("name") not in children)
+    root.append(ET.fromstring('<link name="askew"/>'))
+    root.append(ET.fromstring(joint("turn", "askew", first, (0.3, 0.07, 0.02), (0, 0, 0.4),
+                                    kind="fixed")))
+    return nhmech.load(ET.tostring(root, encoding="unicode"))
 
 
 def margin(vehicle: Vehicle, t: float, q: np.ndarray) -> float:

@@ -7,13 +7,15 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 import pytest
-from support import shipped
+from support import askew, shipped
 
 import nhmech
 from nhmech import InputError, ModelError, SimulationError
 from nhmech.control.collocation import Collocation
 from nhmech.control.mpc import MPC
-from nhmech.control.path_library import make_path
+from nhmech.control.path import relative_pose
+from nhmech.control.path_library import circle, make_path
+from nhmech.control.twist_rule import planar_twist_function
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
@@ -162,6 +164,91 @@ def test_mpc_follows_a_figure_eight(name, size):
     errors = controller.errors(run)
     assert np.sqrt(np.mean(errors[:, 1] ** 2)) <= 1e-3
     assert abs(errors[-1, 0]) <= 0.02 * size
+
+
+def mpc_cost(controller, x, held, u) -> float:
+    """What the docstring says is least, in NumPy: errors of P across, along, in heading, speed and
+    turning rate, joints beyond their limits, efforts and their changes."""
+    f, unit, speed, path = (controller.dynamics, controller.unit, controller.speed,
+                            controller.path)
+    point, limits, total = controller.unicycle, controller.vehicle.limits, 0.0
+    s = float(path.nearest(point.pose(f.pose(x).full().ravel())[:2]))
+    for effort in u:
+        x = f.step(0.0, x, effort, controller.period).full().ravel()
+        s += controller.pace(s) * controller.period
+        px, py, heading, curvature = path.station(s)
+        pose = f.pose(x).full().ravel()
+        forward, lateral, turn = planar_twist_function(controller.vehicle)(
+            f.state_vector.configuration(x[:f.state_vector.nconf]),
+            f.velocity(0.0, x, [])).full().ravel()
+        along, across, off = relative_pose(point.pose(pose), (px, py, heading))
+        v = np.array([[np.cos(pose[2]), -np.sin(pose[2])], [np.sin(pose[2]), np.cos(pose[2])]]) @ [
+            forward - turn * point.offset[1], lateral + turn * point.offset[0]]
+        pace = controller.pace(s)
+        errors = [20 * across / unit, 4 * along / unit, 5 * 2 * np.sin(off / 2),
+                  2 * (v @ [np.cos(heading), np.sin(heading)] - pace) / speed,
+                  0.5 * (turn - pace * curvature) * unit / speed]
+        for name in f.inputs:
+            if name in limits and np.isfinite(limits[name].upper):
+                angle = x[f.coordinate(name)]
+                errors.append(100 * (angle - np.clip(angle, limits[name].lower,
+                                                     limits[name].upper)))
+        total += np.sum(np.square(errors))
+        total += np.sum((0.02 * effort / controller.unit_effort) ** 2)
+        total += np.sum((0.05 * (effort - held) / controller.unit_effort) ** 2)
+        held = effort
+    return total
+
+
+@pytest.mark.parametrize("radius", [1.5, 0.1])
+def test_mpc_finds_the_least_of_what_it_says(radius):
+    """The slope of the cost vanishes at what repeated calls lead to, but where an effort is at its
+    limit; also on a circle too tight for the steering, which comes to its own."""
+    vehicle = askew("tricycle")
+    controller = MPC(vehicle, circle(radius), speed=0.4, stages=3, horizon=0.6)
+    assert controller.period == pytest.approx(0.2, rel=1e-15)
+    first = np.array([0.3, -0.2])
+    simulator = nhmech.Simulator(vehicle, lambda t, state: first, dt=1e-3)
+    angle, speed = (0.0, 0.3) if radius > 1 else (1.2, 0.1)
+    simulator.reset(pose=controller.unicycle.base((0.02, -0.03, 0.1)),
+                    joints={"steering_joint": angle}, xi={"forward_speed": speed})
+    state = simulator.step()
+    for _ in range(40):
+        controller.efforts(0.0, state)
+    x, best = controller.dynamics.of(state), controller._plan[1]
+
+    def slope(u):
+        steps = 1e-4 * np.tile(controller.unit_effort, 3)
+        return np.array([(mpc_cost(controller, x, first, u + d.reshape(u.shape))
+                          - mpc_cost(controller, x, first, u - d.reshape(u.shape))) / 2e-4
+                         for d in np.diag(steps)])
+
+    most = np.array([vehicle.limits[name].effort for name in controller.dynamics.inputs])
+    found, apart = slope(best), np.abs(slope(best + 0.01 * controller.unit_effort)).max()
+    free = (np.abs(best) < most).ravel()
+    assert np.abs(found[free]).max() <= 1e-5 * apart and free.sum() >= 5
+    assert np.all(found[~free] * best.ravel()[~free] < 0) and np.all(np.abs(best) <= most)
+
+
+def test_mpc_goes_on_from_its_last_plan():
+    """At the stages that are left; the last one is kept."""
+    controller = MPC(shipped("differential_drive"), make_path("line", 9.0), stages=4, horizon=2.0)
+    assert np.array_equal(controller._shift(1.0), np.zeros((4, 2)))
+    plan = np.arange(8.0).reshape(4, 2)
+    controller._plan = 1.0, plan
+    for passed, rows in ((0.0, (0, 1, 2, 3)), (0.499, (0, 1, 2, 3)), (0.5 - 1e-12, (1, 2, 3, 3)),
+                         (1.2, (2, 3, 3, 3)), (9.0, (3, 3, 3, 3))):
+        assert np.array_equal(controller._shift(1.0 + passed), plan[list(rows)])
+    controller.reset()
+    assert controller._plan is None
+    # two units ahead; wheels of 0.1 m gain the speed in the time of one
+    plain = MPC(shipped("differential_drive"), make_path("line", 9.0), speed=0.4)
+    assert plain.period * plain.stages == pytest.approx(2 * plain.unit / 0.4, rel=1e-14)
+    f = plain.dynamics
+    still = nhmech.start_states(plain.vehicle, [(0, 0, 0)])[0]
+    for i, effort in enumerate(np.diag(plain.unit_effort)):
+        gained = (f(0.0, still, effort) - f(0.0, still, [0, 0])).full()[f.state_vector.nconf:]
+        assert np.abs(0.1 * gained).max() * plain.unit / 0.4 == pytest.approx(0.4, rel=1e-9)
 
 
 def test_mpc_keeps_to_the_limits_and_recovers():

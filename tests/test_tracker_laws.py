@@ -1,6 +1,5 @@
 """The path trackers: one interface, and what each paper proves of its law."""
 
-import xml.etree.ElementTree as ET
 from functools import cache
 from math import atanh, cos, pi, sin, sqrt
 
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 import tracking_table as table
 from scipy.integrate import solve_ivp
-from support import shipped
+from support import askew, shipped
 
 import nhmech
 from nhmech import InputError, ModelError
@@ -158,15 +157,7 @@ def test_unicycle_is_read_off_the_distribution():
 def test_unicycle_of_a_base_frame_that_stands_askew():
     """0.3 m ahead, 0.07 m aside and turned by 0.4 rad: P is the foot of the new origin on the rear
     axle, so that radii to the left and to the right change by its way along the axle."""
-    root = ET.fromstring(nhmech.urdf_path("ackermann_car").read_text())
-    children = {e.find("child").get("link") for e in root.iter("joint")}
-    first = next(e.get("name") for e in root.iter("link") if e.get("name") not in children)
-    root.append(ET.fromstring('<link name="askew"/>'))
-    root.append(ET.fromstring('<joint name="turn" type="fixed"><parent link="askew"/>'
-                              f'<child link="{first}"/><origin xyz="0.3 0.07 0.02" rpy="0 0 0.4"/>'
-                              '</joint>'))
-    own, moved = (unicycle(vehicle) for vehicle in (
-        shipped("ackermann_car"), nhmech.load(ET.tostring(root, encoding="unicode"))))
+    own, moved = unicycle(shipped("ackermann_car")), unicycle(askew("ackermann_car"))
     ahead, aside, turn = relative_pose(moved.pose((0.0, 0.0, 0.0)), (0.3, 0.07, 0.4))
     foot = 0.3 * sin(0.4) - 0.07 * cos(0.4)
     assert (ahead, aside, turn) == pytest.approx((0, foot, 0), abs=1e-12)
