@@ -209,6 +209,35 @@ def test_a_cart_has_the_jacobians_of_the_double_integrator():
         np.testing.assert_allclose(B, [[0.1 ** 2 / 4], [0.1 / 2]], rtol=0, atol=1e-14)
     np.testing.assert_allclose(tracker.P, tracker.P.transpose(0, 2, 1), rtol=0, atol=1e-12)
     assert np.linalg.eigvalsh(tracker.P).min() > 0
+    # without lengths of a vehicle all scales are one; thrust of 1 N makes 0.5 m/s in 1 s
+    np.testing.assert_allclose(tracker.Q, 0.1 * np.eye(2), rtol=1e-14)
+    np.testing.assert_allclose(tracker.R, [[0.1 * 0.3 * 0.5 ** 2]], rtol=1e-12)
+    np.testing.assert_allclose(tracker.final, 10 * np.eye(2), rtol=1e-14)
+    np.testing.assert_array_equal(tracker.P[-1], tracker.final)
+    for t, k in ((0.0, 0), (0.049, 0), (0.051, 1), (1.96, 20), (7.0, 20)):
+        found, error = tracker.error(t, simulator.state)
+        assert found == k
+        np.testing.assert_allclose(error, np.array([run.q[-1, 0], run.xi[-1, 0]]) - tracker.x[k],
+                                   rtol=0, atol=1e-15)
+
+
+def test_scales_are_those_of_the_docstring():
+    """Length, 0.3 rad and the way that a wheel rolls, for speeds per sqrt(length / gravity)."""
+    bicycle, gains = shipped("bicycle"), {"roll": 3.0, "steering_joint'": 5.0}
+    regulator_ = LQR(bicycle, (3, 0, 0), keep="lateral", gains=gains, effort={"steering_joint": 7})
+    length = bicycle.steering.length
+    rate, radius = np.sqrt(9.81 / length), bicycle.description.wheels[0].radius
+    known = {"forward": length, "lateral": length, "yaw": 0.3, "roll": 0.3, "roll_rate": 0.3 * rate,
+             "steering_joint": 0.3, "steering_joint'": 0.3 * rate, "yaw_rate": 0.3 * rate,
+             "forward_speed": length * rate, "rear_wheel_joint": length / radius,
+             "rear_wheel_joint'": length / radius * rate}
+    scales = np.array([known[name] for name in regulator_.names])
+    np.testing.assert_allclose(regulator_.scales, scales, rtol=1e-12)
+    weights = [gains.get(name, 1.0) for name in regulator_.names]
+    np.testing.assert_allclose(regulator_.Q, np.diag(weights / scales ** 2), rtol=1e-12)
+    efforts = [7.0 if name == "steering_joint" else 1.0 for name in regulator_.inputs]
+    np.testing.assert_allclose(regulator_.R, np.diag(efforts / regulator_.input_scales ** 2),
+                               rtol=1e-12)
 
 
 @pytest.fixture(scope="module")
@@ -267,6 +296,27 @@ def test_tracking_costs_what_the_riccati_equation_says(drive):
         z = tracker.error(simulator.t, simulator.state)[1]
         costs.append(cost + z @ tracker.final @ z)
     assert sum(costs) / sum(wanted) == pytest.approx(1, abs=1e-3)
+
+
+def test_tracking_has_the_weights_of_the_docstring(drive):
+    car, reference = drive
+    tracker = TrackingLQR(car, reference, gains={"y": 20.0}, effort=0.4, final=3.0)
+    length, radius = car.steering.length, car.description.wheels[0].radius
+    time = np.sqrt(length / 9.81)
+    scales = dict(x=length / np.sqrt(10), y=length / np.sqrt(20), z=length)
+    scales |= dict.fromkeys(("qx", "qy", "qz", "qw"), 0.15)      # half the angle
+    nconf = tracker.state_vector.nconf
+    wheels = {contact.mount.wheel.joint for contact in car.contacts}
+    found, speeds = [], {name: length / radius if name in wheels else 0.3 for name in car.driven}
+    speeds |= {"forward_speed": length, "lateral_speed": length, "yaw_rate": 0.3}
+    for i, name in enumerate(tracker.names):
+        found.append(speeds[name] / time if i >= nconf else np.inf if name in wheels
+                     else scales.get(name, 0.3))
+    np.testing.assert_allclose(tracker.Q, 1e-2 * np.diag(1 / np.square(found)), rtol=1e-9)
+    np.testing.assert_allclose(tracker.final, 3 * time * np.diag(1 / np.square(found)), rtol=1e-9)
+    effect = np.abs(tracker.B[:, nconf:] / np.array(found[nconf:])[:, None]).max(axis=(0, 1))
+    np.testing.assert_allclose(tracker.R, 1e-2 * 0.4 * np.diag((effect * time / 1e-2) ** 2),
+                               rtol=1e-9)
 
 
 def test_tracking_starts_on_the_run_and_stays_there(drive):
