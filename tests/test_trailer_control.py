@@ -63,11 +63,11 @@ def test_taylor_series():
 
 
 # -- flatness --------------------------------------------------------------------------------------
-@pytest.mark.parametrize("count", [1, 2])
-def test_the_flat_state_is_one_that_rolls(count):
+@pytest.mark.parametrize("count, before", [(1, 0.0), (2, 0.0), (2, 0.4)])
+def test_the_flat_state_is_one_that_rolls(count, before):
     """Pose, hitches and speeds that the curve gives satisfy every row of every wheel,
-    with the last axle moving along the path."""
-    vehicle, path, speed = train(count), FigureEight(7.0), 0.8
+    with the last axle moving along the path; wherever the base's origin is."""
+    vehicle, path, speed = train(count, ahead=before), FigureEight(7.0), 0.8
     controller = TrailerFlatness(vehicle, path, speed=speed, period=1e-6)
     for place in (0.3, 4.0, 9.1, 13.0):
         p, headings = controller.chain(place)
@@ -79,7 +79,8 @@ def test_the_flat_state_is_one_that_rolls(count):
             np.arctan2(np.sin(path.heading(place)), np.cos(path.heading(place))), abs=1e-10
         )
         joints = dict(zip(HITCHES, np.diff(headings))) | {STEER: controller.steering(place)[0][0]}
-        q = vehicle.configuration((*p[0], headings[0]), joints)
+        origin = p[0] + before * np.array([np.cos(headings[0]), np.sin(headings[0])])
+        q = vehicle.configuration((*origin, headings[0]), joints)
         xi = controller._mean_speeds(place / speed)
         v = vehicle.equations.velocity(0.0, q, xi, vehicle.theta).full().ravel()
         ahead = controller.chain(place + 1e-4)[1], controller.chain(place - 1e-4)[1]
@@ -91,6 +92,16 @@ def test_the_flat_state_is_one_that_rolls(count):
             assert v[names.index(name)] == pytest.approx(rate, abs=1e-6), (
                 "the hitches turn as their rows say"
             )
+        turning = np.diff([one[0] for one in ahead[::-1]]) / 2e-4 * speed
+        assert v[5] == pytest.approx(turning, abs=1e-6)
+        assert v[1] == pytest.approx(before * v[5], abs=1e-9)
+    start = controller.start
+    state = nhmech.Simulator(vehicle).reset(**start)
+    tips, (_, headings) = state.T_WB[:2, 3], controller.chain(0.0)
+    for heading, step in zip(headings, (-before, *(-drawbar for drawbar in DRAWBARS))):
+        tips = tips + step * np.array([np.cos(heading), np.sin(heading)])
+    np.testing.assert_allclose(tips, path.point(0.0), rtol=0, atol=1e-9)
+    assert {name: state.xi[name] for name in start["xi"]} == pytest.approx(start["xi"], abs=1e-9)
 
 
 @pytest.mark.parametrize("count", [2, *at_length(1)])
@@ -240,3 +251,19 @@ def test_a_folded_train_is_pulled_straight(angle):
             wanted = np.clip(-angle * 0.4 / (0.2 * vehicle.steering.length), -most, most)
             assert command[STEER] == pytest.approx(wanted, rel=1e-12)
             assert controller.commanded_twist[0] == pytest.approx(0.4, rel=1e-12)
+
+
+def test_steering_is_slow_near_its_limits():
+    """In the last twentieth of its way the rate falls to zero, towards the limit alone; it is never
+    above the motor's."""
+    controller = TrailerBacking(shipped("trailers"))
+    limit = controller.limits
+    way, most = limit.upper - limit.lower, limit.velocity
+    for share, towards in ((0.06, 1.0), (0.05, 1.0), (0.025, 0.5), (0.0, 0.0), (-0.01, 0.0)):
+        for rate in (0.1, 0.9 * most):
+            assert controller._limit(limit.upper - share * way, rate) == pytest.approx(
+                towards * rate, rel=1e-9, abs=1e-12)
+            assert controller._limit(limit.lower + share * way, -rate) == pytest.approx(
+                -towards * rate, rel=1e-9, abs=1e-12)
+            assert controller._limit(limit.upper - share * way, -rate) == -rate
+    assert controller._limit(0.0, 2 * most) == most and controller._limit(0.0, -2 * most) == -most

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from lxml import etree
+from support import joint
 
 import nhmech
 
@@ -12,9 +13,10 @@ DRAWBARS, HITCHES = (1.4, 1.2), ("hitch_1_joint", "hitch_2_joint")
 
 
 @cache
-def train(count: int, behind: float = 0.0, speeds: tuple[str, ...] | None = None):
+def train(count: int, behind: float = 0.0, speeds: tuple[str, ...] | None = None,
+          ahead: float = 0.0):
     """The shipped tractor with so many of its trailers; the second one is hitched `behind` [m]
-    the first one's axle (0.35 as shipped)."""
+    the first one's axle (0.35 as shipped), and the base's origin is `ahead` of the car's."""
     root = etree.parse(str(nhmech.urdf_path("trailers"))).getroot()
     hitch = root.find("joint[@name='hitch_2_joint']")
     hitch.find("origin").set("xyz", f"{-DRAWBARS[0] - behind} 0 0")
@@ -26,4 +28,9 @@ def train(count: int, behind: float = 0.0, speeds: tuple[str, ...] | None = None
             of = child.find("child").get("link") if child.tag == "joint" else named
             if of in gone:
                 parent.remove(child)
+    if ahead:
+        first = next(link.get("name") for link in root.iter("link") if root.find(
+            f"joint/child[@link='{link.get('name')}']") is None)
+        root.append(etree.fromstring('<link name="ahead"/>'))
+        root.append(etree.fromstring(joint("rigid", "ahead", first, (-ahead, 0, 0), kind="fixed")))
     return nhmech.load(etree.tostring(root).decode(), speeds=speeds)
