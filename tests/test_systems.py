@@ -90,6 +90,24 @@ def test_the_carriage_is_written_out():
         assert heading in " ".join(found)
 
 
+@pytest.mark.parametrize("name, heading, expected", [
+    ("nonholonomic_particle", "Gibbs", "(1 + y^2) x''^2/2 + y x'' x' y' + y''^2/2"),
+    ("vertical_disk", "Gibbs", "I1 theta1''^2/2 + (I2 + R^2 m) theta2''^2/2"),
+    ("vertical_disk", "Hamel", "-R sin(theta1) e_rolling_x + R cos(theta1) e_rolling_y"),
+    ("nonholonomic_particle", "Hamel", "-e_slope"),
+    ("carriage", "reduced 2-form",
+     "omega_L* - a^3 l m0 (psi1' dpsi1 ^ dpsi2 - psi2' dpsi1 ^ dpsi2)/(4 r^2)"),
+    ("carriage", "Lagrangian on the base", "(4 C r^2 + I a^2 + a^2 m r^2) (psi1'^2 + psi2'^2)"
+     "/(8 r^2) + a^2 (m r^2 - I) psi1' psi2'/(4 r^2)"),
+    ("knife_edge_on_incline", "reduced 2-form",
+     "omega_L* - m tan(phi) x' dx ^ dphi/cos^2(phi)")])
+def test_what_is_written_is_what_is_derived_by_hand(name, heading, expected):
+    """S = |a|^2 m / 2 on the constraints; [e_x, e_y] = -d/dz for z' = y x'; of the carriage, kappa
+    of its docstring; of the knife edge, p . [E_x, E_phi]."""
+    section, = (one for one in sections(load_system(name)) if heading in one.heading)
+    assert section.formulas[0][1] == expected
+
+
 @pytest.mark.parametrize("name, headings", [
     ("vertical_disk", HEADINGS), ("carriage", (*HEADINGS, *REDUCTION))])
 @pytest.mark.parametrize("latex", [False, True], ids=["text", "LaTeX"])

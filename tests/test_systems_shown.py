@@ -7,6 +7,7 @@ from scipy.linalg import null_space
 from support import command_line, sampled
 
 from nhmech.systems import load_system, system_names
+from nhmech.systems.shapes import pose
 from nhmech.view.system_picture import SystemPicture
 
 
@@ -86,3 +87,57 @@ def test_a_picture_moves_as_its_place_does(name):
     balls = [shape.size[0] for shape in example.shapes if shape.kind == "sphere"]
     for shape in example.shapes if "ball" in name else ():
         assert shape.kind == "sphere" or balls[0] < max(shape.size) / 2 < 1.1 * balls[0]
+
+
+@pytest.mark.parametrize("name", [
+    "car_with_trailers", "carriage", "chaplygin_sleigh", "differential_drive", "elroys_beanie",
+    "falling_disc", "roller_racer", "sled", "snakeboard", "torus_coin", "two_wheeled_pendulum",
+    "wheeled_snake"])
+def test_a_picture_moves_and_turns_with_the_plane(name):
+    """Seen from x, y and heading, parts stand as they do at none of them: whatever the others."""
+    example, rng = load_system(name), np.random.default_rng(5)
+    for _ in range(2):
+        q = rng.uniform(-0.8, 0.8, example.constrained.system.algebroid.nq)
+        at_home = np.array([0.0, 0.0, 0.0, *q[3:]])
+        for shape in example.shapes:
+            np.testing.assert_allclose(shape.pose(q), pose((*q[:2], 0.0), q[2])
+                                       @ shape.pose(at_home), rtol=0, atol=1e-14)
+
+
+O = (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("name, places", [
+    ("appell_hamel", lambda x, y, z: [(x, y, z), (x, y, 0)]),
+    ("areal_velocity", lambda r, theta: [O, (r * np.cos(theta), r * np.sin(theta), 0)]),
+    ("bead_parabola", lambda x1, x2: [(x1, 0, x2)]), ("bead_rod", lambda x, y, r: [O, (x, y, 0)]),
+    ("benenti", lambda x1, y1, x2, y2: [(x1, y1, 0.05), (x2, y2, 0.05)]),
+    ("charged_particle", lambda x, y, z: [(x, y, z)]),
+    ("heisenberg_drift", lambda x, y, z: [(x, y, z)]),
+    ("knife_edge_on_incline", lambda x, y, phi: [(x, y, 0.05)]),
+    ("nonholonomic_particle", lambda x, y, z: [(x, y, z)]),
+    ("two_constraints_spring", lambda x, y, z: [(x, y, z)]),
+    ("veselova_sphere", lambda x, y, z: [(x, y, z)]),
+    ("wong_particle", lambda x, y, z: [O, (x, y, z)])])
+def test_particles_are_drawn_where_they_are(name, places):
+    example = load_system(name)
+    q = np.random.default_rng(6).uniform(0.2, 0.9, example.constrained.system.algebroid.nq)
+    drawn = [shape.pose(q) for shape in example.shapes]
+    np.testing.assert_allclose([T[:3, 3] for T in drawn], places(*q), rtol=0, atol=1e-15)
+    turned = {"bead_rod": np.arctan2(q[1], q[0]), "knife_edge_on_incline": q[-1]}.get(name, 0.0)
+    np.testing.assert_allclose(drawn[0][:2, 0], (np.cos(turned), np.sin(turned)), atol=1e-15)
+
+
+STANDING = {"bead_parabola", "bead_rod", "elroys_beanie", "heavy_top", "rigid_body", "suslov",
+            "two_constraints_spring", "veselova"}
+
+
+@pytest.mark.parametrize("name", system_names())
+def test_parts_are_drawn_in_a_size_to_be_seen(name):
+    """Of some millimetres to metres; what goes about on a plane leaves a trail there."""
+    example = load_system(name)
+    for shape in example.shapes:
+        assert 0.004 < min(shape.size) and max(shape.size) <= 3.0, shape
+    if example.shapes:
+        assert 0.03 < max(max(shape.size) for shape in example.shapes)
+        assert any(shape.trail for shape in example.shapes) == (name not in STANDING)

@@ -85,7 +85,7 @@ def _reduction(example: Example, as_latex: bool) -> list[Section]:
     lagrangian = base.require_lagrangian("the reduction")
     return [display.section("reduced by its symmetry, Lagrangian on the base", ["L*"], lagrangian),
             Section("gyroscopic 1-form", ((display.name("alpha"), alpha),)),
-            Section("reduced 2-form", ((display.name("omega"), f"{star} + {omega}"),))]
+            Section("reduced 2-form", ((display.name("omega"), omega),))]
 
 
 def _write_form(components: dict[str, ca.SX], display: Display) -> str:
