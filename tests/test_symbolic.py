@@ -71,8 +71,8 @@ def test_what_nobody_reads_is_not_written():
     (ca.SX(1e15 - 1), "999999999999999"), (ca.SX(1e15), "1e+15"), (-2.5 * a, "(-2.5) a"),
     (a - (b - 1), "a - (b - 1)"), (a / (a * b), "a / (a b)"), (a * (-b), "-a b"),
     ((-a) ** 2.5, "(-a)^2.5"), (ca.fmin(a, b + 1), "min(a, b + 1)"), (a + (-b), "a - b"),
-    (a - (-2) * b, "a - (-2) b"), (2 * (a + b), "2 (a + b)"), (1 / (a + b), "1 / (a + b)"), ((a + b) ** 2, "(a + b)^2")],
-    ids=str)
+    (a - (-2) * b, "a - (-2) b"), (2 * (a + b), "2 (a + b)"), (1 / (a + b), "1 / (a + b)"),
+    ((a + b) ** 2, "(a + b)^2")], ids=str)
 def test_plain_text_has_the_brackets_it_needs(expression, plain):
     assert text(expression) == plain
 

@@ -137,7 +137,7 @@ def test_parts_are_drawn_in_a_size_to_be_seen(name):
     """Of some millimetres to metres; what goes about on a plane leaves a trail there."""
     example = load_system(name)
     for shape in example.shapes:
-        assert 0.004 < min(shape.size) and max(shape.size) <= 3.0, shape
+        assert min(shape.size) > 0.004 and max(shape.size) <= 3.0, shape
     if example.shapes:
-        assert 0.03 < max(max(shape.size) for shape in example.shapes)
+        assert max(max(shape.size) for shape in example.shapes) > 0.03
         assert any(shape.trail for shape in example.shapes) == (name not in STANDING)

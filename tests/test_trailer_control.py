@@ -260,10 +260,10 @@ def test_steering_is_slow_near_its_limits():
     limit = controller.limits
     way, most = limit.upper - limit.lower, limit.velocity
     for share, towards in ((0.06, 1.0), (0.05, 1.0), (0.025, 0.5), (0.0, 0.0), (-0.01, 0.0)):
-        for rate in (0.1, 0.9 * most):
-            assert controller._limit(limit.upper - share * way, rate) == pytest.approx(
-                towards * rate, rel=1e-9, abs=1e-12)
-            assert controller._limit(limit.lower + share * way, -rate) == pytest.approx(
-                -towards * rate, rel=1e-9, abs=1e-12)
-            assert controller._limit(limit.upper - share * way, -rate) == -rate
+        for speed in (0.1, 0.9 * most):
+            assert controller._limit(limit.upper - share * way, speed) == pytest.approx(
+                towards * speed, rel=1e-9, abs=1e-12)
+            assert controller._limit(limit.lower + share * way, -speed) == pytest.approx(
+                -towards * speed, rel=1e-9, abs=1e-12)
+            assert controller._limit(limit.upper - share * way, -speed) == -speed
     assert controller._limit(0.0, 2 * most) == most and controller._limit(0.0, -2 * most) == -most
