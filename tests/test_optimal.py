@@ -246,7 +246,7 @@ def test_mpc_goes_on_from_its_last_plan():
     assert plain.period * plain.stages == pytest.approx(2 * plain.unit / 0.4, rel=1e-14)
     f = plain.dynamics
     still = nhmech.start_states(plain.vehicle, [(0, 0, 0)])[0]
-    for _i, effort in enumerate(np.diag(plain.unit_effort)):
+    for effort in np.diag(plain.unit_effort):
         gained = (f(0.0, still, effort) - f(0.0, still, [0, 0])).full()[f.state_vector.nconf:]
         assert np.abs(0.1 * gained).max() * plain.unit / 0.4 == pytest.approx(0.4, rel=1e-9)
 
