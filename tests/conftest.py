@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
+
+# Before NumPy is imported, here and in child processes: all cores are taken by tests, and threads
+# that wait for each other on them cost far more than small matrices and networks do.
+for library in ("OPENBLAS", "OMP"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
 import fcntl
 import gc
 import hashlib
 import math
-import os
 import pickle
 import signal
 import sys

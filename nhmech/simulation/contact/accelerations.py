@@ -34,8 +34,6 @@ def accelerate(terms: NonsmoothTerms, motion: Motion,
 def _accelerate(terms: NonsmoothTerms, motion: Motion, u: np.ndarray,
                 lam: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The same with forces of tyres linearised near the loads lam (m,) [N]."""
-    from scipy.linalg.lapack import dgetrf, dgetrs
-
     q, w = terms.configuration(motion.x), motion.w
     v = to_body(q, w)
     M, F, _, G, _ = terms.momentum(motion.t, motion.x, w, u, lam, motion.closed)
@@ -49,15 +47,17 @@ def _accelerate(terms: NonsmoothTerms, motion: Motion, u: np.ndarray,
     right[:nv, 0], right[:nv, 1:], right[nv:, 0] = F, effect, -gamma[held]
     give = COMPLIANCE * terms.mobility
     matrix[nv:, nv:].flat[::n + 1] = give
-    factor, pivots, info = dgetrf(matrix)
-    if info:
-        raise SimulationError(f"the accelerations at t = {motion.t:.6g} s are not determined: a "
-                              "part that can move has no mass")
     found = np.zeros_like(right)
     for _ in range(1 + NEARER):
         nearer = right.copy()
         nearer[nv:] += give * found[nv:]
-        found, _ = dgetrs(factor, pivots, nearer)
+        # factors that are kept would be read by all cores at once, which takes them milliseconds
+        # on a busy computer: OpenBLAS's dgetrs asks for them however small the matrix is
+        try:
+            found = np.linalg.solve(matrix, nearer)
+        except np.linalg.LinAlgError:
+            raise SimulationError(f"the accelerations at t = {motion.t:.6g} s are not determined: "
+                                  "a part that can move has no mass") from None
     forces = np.zeros(len(A))
     forces[held] = found[nv:, 0]
     for c, friction in sliding:
