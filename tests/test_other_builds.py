@@ -7,6 +7,7 @@ import re
 from math import cos, pi, radians, sin
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from support import joint, link as bare, robot
 
@@ -280,3 +281,37 @@ def test_what_stands_no_way_round_gets_no_turn():
     with pytest.raises(ModelError) as caught:
         describe(robot(link("base", 10, 'box size="1 1 1"')))
     assert "is up" not in str(caught.value)
+
+
+@pytest.mark.parametrize("lean, fork", [(-0.1, 0.0), (0.15, 0.0), (-0.3, 0.03)])
+def test_a_strut_that_leans_turns_its_wheel_where_it_stands(lean, fork):
+    """The axis passes the lower half of the wheel, far below the origin of its joint; the wheel
+    may be a little before the axis at the axle, as in a fork, behind it on the ground."""
+    down = np.array([0.8 * np.tan(lean) * -1 + fork, 0.0, -0.8])
+    x, _, z = pin.rpy.rpyToMatrix(0, lean, 0).T @ down
+    parts = [link("base", 20, com=(0.1, 0, 0.3)), pair("main", "base", 0.0), link("strut", 0.5),
+             joint("strut_joint", "base", "strut", (0.6 - down[0], 0, 0.9), rpy=(0, lean, 0),
+                   axis=(0, 0, 1), kind="revolute", more=LIMIT),
+             link("nose", 1.0, 'cylinder radius="0.1" length="0.04"', f"{pi / 2} 0 0"),
+             joint("nose_joint", "strut", "nose", (x, 0, z), rpy=(0, -lean, 0))]
+    vehicle = nhmech.load(robot(*parts))
+    assert mobility(vehicle).type == (1, 1) and texts(vehicle, NoticeKind.LEANING_STEERING)
+    run = nhmech.Simulator(vehicle, TwistDrive(vehicle, (0.3, 0.0, 9.0)), mode="kinematic",
+                           dt=0.01).run(3.0)
+    assert run.column("yaw_rate")[-1] == pytest.approx(0.3 * np.tan(0.6) / 0.6, rel=1e-6)
+
+
+def test_angles_of_kingpins_are_rounded_as_files_have_them():
+    """Wheels stand a micrometre beside their pivots, which lean by eleven degrees."""
+    parts = [link("base", 20, com=(0.3, 0, 0.3)), pair("rear", "base", 0.0)]
+    for side, y in (("left", 1.0), ("right", -1.0)):
+        lean = pin.rpy.rpyToMatrix(0.17 * y, -0.087, 0)
+        parts += [link(f"{side}_knuckle", 0.5),
+                  joint(f"{side}_steer", "base", f"{side}_knuckle", (0.6, 0.2 * y, 0.1),
+                        rpy=(0.17 * y, -0.087, 0), axis=(0, 0, 1), kind="revolute", more=LIMIT),
+                  link(f"front_{side}", 1.0, 'cylinder radius="0.1" length="0.04"',
+                       f"{pi / 2} 0 0"),
+                  joint(f"front_{side}_joint", f"{side}_knuckle", f"front_{side}",
+                        np.round(lean.T @ (0, 0.08 * y, 0), 6),
+                        rpy=np.round(pin.rpy.matrixToRpy(lean.T), 6))]
+    assert mobility(nhmech.load(robot(*parts))).type == (1, 1)

@@ -120,10 +120,11 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
     if given is not None:
         notices += [*report_heights(layout, chosen),
                     *find_unlisted(layout, chosen, roles.locked, to_lock)]
+    if len(chosen) > 2 and (more := straighten_steering(layout, chosen, roles.steering)):
+        notices += more
+        layout = Layout(document, to_lock)
     contacts, more = straighten_axles(layout, contacts, roles.steering, inferred=given is None)
     notices += more
-    if len(chosen) > 2:
-        notices += straighten_steering(layout, roles.steering)
     turning = choose_turning(layout, contacts, roles.steering, gives_way, held=to_lock,
                              inferred=given is None)
     contacts, chosen = turning.contacts, [c.wheel for c in turning.contacts]

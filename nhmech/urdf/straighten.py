@@ -157,7 +157,8 @@ def _move(layout: Layout, contact: FoundWheel, X: np.ndarray, radius: float | No
     return replace(contact, wheel=replace(wheel, radius=radius or wheel.radius))
 
 
-def straighten_steering(layout: Layout, names: Iterable[str]) -> list[Notice]:
+def straighten_steering(layout: Layout, wheels: Sequence[Wheel],
+                        names: Collection[str]) -> list[Notice]:
     """Make steering axes that lean by less than `LEAN` upright in the start pose.
 
     For three contacts and more: a rigid base on four cannot follow what leaning axes do to the
@@ -169,6 +170,10 @@ def straighten_steering(layout: Layout, names: Iterable[str]) -> list[Notice]:
         x, y, z = layout.axis_R(joint)
         lean = float(np.arctan2(np.hypot(x, y), abs(z)))
         if _ROUNDING < lean < LEAN:
+            steered = [wheel for wheel in wheels if wheel.axis is not None and [
+                j.name for j in layout.path(layout.carrier(wheel)) if j.name in names][-1:] == [name]]
+            if steered:
+                _shift_axis(layout, joint, _find_upright(layout, joint, steered))
             upright = layout.X_RL[joint.child][:3, :3].T @ (0, 0, np.sign(z))
             axis = joint.element.find("axis")
             if axis is None:
@@ -180,6 +185,39 @@ def straighten_steering(layout: Layout, names: Iterable[str]) -> list[Notice]:
     return [Notice(NoticeKind.LEANING_STEERING,
                    f"{', '.join(leaning)}: leaning steering axes are taken as vertical, because "
                    "a rigid base cannot follow what they do to the heights of its contacts")]
+
+
+def _find_upright(layout: Layout, joint: Joint, wheels: Sequence[Wheel]) -> np.ndarray:
+    """From the origin of a leaning joint to the vertical that stands for it, (3,) in the root's
+    frame [m]: through that point of its axis beside the lower half of its wheels which trails
+    them least."""
+    origin, axis = layout.X_RL[joint.child][:3, 3], layout.axis_R(joint)
+    centre = np.mean([centre_R(layout, w) for w in wheels], axis=0)
+    radius = max(w.radius for w in wheels)
+    ahead = np.cross(axle_R(layout, wheels[0]), (0.0, 0.0, 1.0))
+    along = axis / axis[2]
+    above = origin + along * (centre[2] - origin[2])       # at the height of the axle
+    leads, sinks = ahead @ (above - centre), radius * (ahead @ along)
+    share = np.clip(leads / sinks, 0.0, 1.0) if sinks else 0.0
+    return (above - share * radius * along - origin) * (1.0, 1.0, 0.0)
+
+
+def _shift_axis(layout: Layout, joint: Joint, shift: np.ndarray) -> None:
+    """Move the axis of a joint by (3,) in the root's frame [m], and nothing that hangs on it."""
+    by = layout.X_RL[joint.child][:3, :3].T @ shift
+    if np.linalg.norm(by) < _ROUNDING:
+        return
+    carrier, root = f"{joint.child}-", layout.source.root
+    etree.SubElement(root, "link", name=carrier)
+    fixed = etree.SubElement(root, "joint", name=carrier, type="fixed")
+    etree.SubElement(fixed, "parent", link=carrier)
+    etree.SubElement(fixed, "child", link=joint.child)
+    format_number(etree.SubElement(fixed, "origin"), "xyz", -by)
+    layout.source.child(joint.element, "child").set("link", carrier)
+    origin = joint.element.find("origin")
+    if origin is None:
+        origin = etree.SubElement(joint.element, "origin")
+    format_number(origin, "xyz", joint.X_PC[:3, :3] @ by + joint.X_PC[:3, 3])
 
 
 def _snap_origin(source: Source, joint: Element) -> float:
