@@ -352,19 +352,19 @@ def test_skid_track_factor_widens_the_track():
 
 
 def raised(name: str, height: float) -> str:
-    """The text of a robot with its front axle higher by `height` [m]."""
+    """The text of a robot with its steered wheels higher by `height` [m]."""
     def lift(match):
         x, y, z = match[2].split()
         return f'{match[1]}{x} {y} {float(z) + height}"'
 
     text = nhmech.urdf_path(name).read_text()
     text, n = re.subn(
-        r'(<joint name="front_(?:left|right)_steering_joint".*?<origin xyz=")([^"]*)"',
+        r'(<joint name="(?:front_(?:left|right)_)?steering_joint".*?<origin xyz=")([^"]*)"',
         lift,
         text,
         flags=re.S,
     )
-    assert n == 2
+    assert n in (1, 2)
     return text
 
 
@@ -471,6 +471,18 @@ def test_balls_out_of_the_plane_of_the_wheels_keep_their_distance(lift):
     assert dict(zip(names, vehicle.support.offsets))["rear"] == pytest.approx(lift, rel=1e-9)
     assert vehicle.support.level
     assert len(vehicle.speeds) == 2
+
+
+@pytest.mark.parametrize("lift", [1e-7, 1e-5, 5e-4])
+def test_a_third_wheel_that_rounding_lifts_does_not_tilt_the_axis_that_steers_it(lift):
+    """Its trail would be its radius times the tilt, and the wheel a caster."""
+    text = raised("tricycle", lift)
+    tricycle = nhmech.load(text)
+    assert tricycle.support.level and robot_class(tricycle).type == (1, 1)
+    assert np.ptp(tricycle.support.offsets) == pytest.approx(lift, rel=1e-8)
+    # a fork moves the base as it turns
+    leaning = nhmech.load(text.replace('<axis xyz="0 0 1"/>', '<axis xyz="-0.5 0 1"/>'))
+    assert not leaning.support.level
 
 
 def test_balls_far_out_of_the_plane_are_refused_with_radii_that_reach_it():

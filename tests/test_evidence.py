@@ -98,13 +98,25 @@ def test_a_wrist_below_the_wheels_is_refused_or_outvoted():
     """It reaches the lowest plane alone; names or a base_footprint tell which plane is the
     ground."""
     wrist = roll("wrist", "0.4 0 -0.4", 0.05)
-    with pytest.raises(ModelError, match="wrist_j alone reaches the lowest plane") as caught:
+    with pytest.raises(ModelError, match='"wrist_j">: alone reaches the lowest') as caught:
         describe(robot(PAIR, BALL, wrist))
     assert "Wheel('a_j', 'disc', 0.1), Wheel('b_j', 'disc', 0.1)" in caught.value.remedy.python
     mark = part("base_footprint", "base", xyz="0 0 -0.1")
     assert wheels(PAIR, BALL, wrist, mark) == FOUND
     named = PAIR.replace('"a', '"wheel_a').replace('"b_', '"wheel_b_').replace('"b"', '"wheel_b"')
     assert set(wheels(named, BALL, wrist)) == {"wheel_a_j", "wheel_b_j", "c"}
+
+
+def test_an_arm_is_no_unicycle():
+    """Its last joint turns round and round; a name makes it a wheel on a leg."""
+    arm = [part("shoulder", "base", disc(0.05), "revolute", "0 0 0.1"),
+           part("elbow", "shoulder", disc(0.05), "revolute", "0.4 0 0")]
+    wrist = roll("flange", "0.4 0 -0.1", 0.05, "elbow")
+    with pytest.raises(ModelError, match="it hangs on shoulder_j, elbow_j, as a wrist") as caught:
+        describe(robot(*arm, wrist))
+    assert "Wheel('flange_j', 'disc', 0.05)" in caught.value.remedy.python
+    assert wheels(*arm, wrist.replace("flange", "wheel")) == {"wheel_j": ("disc", 0.05)}
+    assert wheels(wrist.replace("elbow", "base")) == {"flange_j": ("disc", 0.05)}
 
 
 def test_a_ball_that_turns_every_way_is_a_caster():

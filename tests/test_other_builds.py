@@ -292,8 +292,9 @@ def test_a_strut_that_leans_turns_its_wheel_where_it_stands(lean, fork):
     parts = [link("base", 20, com=(0.1, 0, 0.3)), pair("main", "base", 0.0), link("strut", 0.5),
              joint("strut_joint", "base", "strut", (0.6 - down[0], 0, 0.9), rpy=(0, lean, 0),
                    axis=(0, 0, 1), kind="revolute", more=LIMIT),
+             link("piston", 0.5), joint("oleo", "strut", "piston", kind="prismatic", more=LIMIT),
              link("nose", 1.0, 'cylinder radius="0.1" length="0.04"', f"{pi / 2} 0 0"),
-             joint("nose_joint", "strut", "nose", (x, 0, z), rpy=(0, -lean, 0))]
+             joint("nose_joint", "piston", "nose", (x, 0, z), rpy=(0, -lean, 0))]
     vehicle = nhmech.load(robot(*parts))
     assert mobility(vehicle).type == (1, 1) and texts(vehicle, NoticeKind.LEANING_STEERING)
     run = nhmech.Simulator(vehicle, TwistDrive(vehicle, (0.3, 0.0, 9.0)), mode="kinematic",

@@ -209,7 +209,7 @@ def _shift_axis(layout: Layout, joint: Joint, shift: np.ndarray) -> None:
         return
     carrier, root = f"{joint.child}-", layout.source.root
     etree.SubElement(root, "link", name=carrier)
-    fixed = etree.SubElement(root, "joint", name=carrier, type="fixed")
+    fixed = etree.SubElement(root, "joint", name=f"{carrier}joint", type="fixed")
     etree.SubElement(fixed, "parent", link=carrier)
     etree.SubElement(fixed, "child", link=joint.child)
     format_number(etree.SubElement(fixed, "origin"), "xyz", -by)

@@ -29,6 +29,9 @@ ASKEW = 0.1, 0.07        # [rad] roll and pitch of a generic attitude
 FLAT = 1e-6
 # of the smallest radius: a smaller distance from the plane counts as rounding
 OFFSET_TOLERANCE = 0.05
+# of the smallest radius: three contacts that are no farther from a plane are in it; a base that
+# tilts by the rounding of a file would tilt the steering axes too
+ROUNDING = 0.01
 SIZE = 0.1               # [m] of a vehicle that has no radius, only blades
 # rotations that are tried in turn: none, pitch, roll, both
 TURNS: tuple[tuple[int, ...], ...] = ((), (4,), (3,), (3, 4))
@@ -38,8 +41,8 @@ TURNS: tuple[tuple[int, ...], ...] = ((), (4,), (3,), (3, 4))
 class Support:
     """How the contacts carry the vehicle."""
 
-    # whether there are more contacts than a rigid body needs; then the base is upright on the
-    # normal, and each contact keeps its offset
+    # whether there are more contacts than a rigid body needs, or three that rounding puts out of
+    # the plane; then the base is upright on the normal, and each contact keeps its offset
     level: bool
     offsets: np.ndarray  # delta_i [m], so that height_i - delta_i = 0
 
@@ -74,17 +77,28 @@ class Placer:
         q[3:7] = (turn * pin.Quaternion(q[3:7])).normalized().coeffs()
         return q
 
-    def support(self, q: np.ndarray, bearing: np.ndarray) -> Support:
-        """Whether the contacts over-determine the attitude, and the offsets that they then keep;
-        `bearing` (k,) marks the contacts that determine the height (wheels rather than balls)."""
+    def support(self, q: np.ndarray, bearing: np.ndarray, rounding: float) -> Support:
+        """Whether the contacts over-determine the attitude, or would but for offsets of up to
+        `rounding` [m], and the offsets that they then keep; `bearing` (k,) marks the contacts that
+        determine the height (wheels rather than balls)."""
         q = self.upright(q)
         height, forms = self.evaluate(q)
         k = len(height)
-        if k <= 1 or _rank(forms) == k:
-            return Support(False, np.zeros(k))
+        free = Support(False, np.zeros(k))
+        if k <= 1:
+            return free
         offsets = height - height[bearing if bearing.any() else slice(None)].mean()
         offsets[np.abs(offsets) < CLOSED] = 0.0
+        if _rank(forms) == k and not (k == 3 and 0 < np.abs(offsets).max() <= rounding
+                                      and self._keeps_heights(q, height)):
+            return free
         return Support(True, offsets)
+
+    def _keeps_heights(self, q: np.ndarray, height: np.ndarray) -> bool:
+        """Whether no joint moves a contact up or down."""
+        turned = np.r_[np.zeros(6), np.linspace(-1.0, 0.9, self.model.nv - 6)]
+        moved, _ = self.evaluate(pin.integrate(self.model, q, turned))
+        return bool(np.abs(moved - height).max() <= 10 * CLOSED)
 
     def place(self, q: np.ndarray, support: Support, t: float = 0.0) -> np.ndarray:
         """q moved along the normal; pitched or rolled only if all contacts cannot touch otherwise.
@@ -166,21 +180,21 @@ def find_support(placer: Placer, contacts: Sequence[Contact]) -> Support:
     wheels = [c.mount.wheel for c in contacts]
     _check_line(placer, wheels)
     bearing = np.array([bool(wheel.traits.held) for wheel in wheels], dtype=bool)
-    support = placer.support(pin.neutral(placer.model), bearing)
-    _check_offsets(placer.names, wheels, bearing, support.offsets)
+    held = [wheel for wheel, bears in zip(wheels, bearing, strict=True) if bears] or wheels
+    least = min((wheel.radius for wheel in held if wheel.radius > 0), default=SIZE)
+    support = placer.support(pin.neutral(placer.model), bearing, ROUNDING * least)
+    allowed = np.where(bearing, OFFSET_TOLERANCE * least,
+                       max(OFFSET_TOLERANCE * least, tolerance(held)))
+    _check_offsets(placer.names, wheels, allowed, support.offsets)
     return support
 
 
-def _check_offsets(names: Sequence[str], wheels: Sequence[Wheel], bearing: np.ndarray,
+def _check_offsets(names: Sequence[str], wheels: Sequence[Wheel], allowed: np.ndarray,
                    offsets: np.ndarray) -> None:
-    """Raises `ModelError` if a contact is too far from the plane. A ball may be as far from it as
-    those that are inferred: two casters are seldom at exactly the same height, and the robot rocks
-    on them. For a wheel the same distance would mean another radius.
+    """Raises `ModelError` if a contact is farther from the plane than `allowed` (k,) [m]. A ball
+    may be as far from it as those that are inferred: two casters are seldom at exactly the same
+    height, and the robot rocks on them. For a wheel the same distance would mean another radius.
     """
-    held = [wheel for wheel, bears in zip(wheels, bearing, strict=True) if bears]
-    rounding = OFFSET_TOLERANCE * min((w.radius for w in held or wheels if w.radius > 0),
-                                      default=SIZE)
-    allowed = np.where(bearing, rounding, max(rounding, tolerance(held or wheels)))
     excess = np.abs(offsets) - allowed
     if not np.any(excess > 0):
         return

@@ -155,12 +155,14 @@ def _above(layout: Layout, axle: Candidate, axles: Sequence[Candidate]) -> list[
     return [a for a in axles if a is not axle and axle.joint in layout.path(a.joint.parent)]
 
 
-def find_rivals(findings: Findings) -> list[Candidate]:
-    """Free axles in the air that share a plane, where nothing but its shape speaks for the one
-    wheel there is: a wrist that hangs down, perhaps. Empty where that is not so."""
+def find_lone(findings: Findings) -> Candidate | None:
+    """The only wheel that there is, if nothing but its shape speaks for it; None otherwise."""
     wheels = findings.of(JointVerdict.WHEEL, JointVerdict.NO_RADIUS)
-    if len(wheels) != 1 or wheels[0].is_called:
-        return []
+    return wheels[0] if len(wheels) == 1 and not wheels[0].is_called else None
+
+
+def find_rivals(findings: Findings) -> list[Candidate]:
+    """Free axles in the air that share a plane; empty where there are none."""
     above = [a for a in findings.of(JointVerdict.IN_THE_AIR) if a.is_free and a.rim]
     for axle in above:
         level = [a for a in above if abs(a.bottom - axle.bottom) <= axle.slack]

@@ -17,6 +17,7 @@ from .evidence import (
     Candidate,
     Findings,
     JointVerdict,
+    find_lone,
     find_rivals,
     has_word,
     is_almost_standing,
@@ -25,8 +26,15 @@ from .evidence import (
     weigh,
 )
 from .radii import Radius, choose_radius, read_radii, report_radii, weigh_radii
-from .refusals import check_sides, leaning_error, no_wheel_error, radius_error, rival_error
-from .rims import RimSource, crossed_cylinder, equal_rims, find_rim, has_camber
+from .refusals import check_sides, leaning_error, lone_error, no_wheel_error, radius_error
+from .rims import (
+    RimSource,
+    crossed_cylinder,
+    equal_rims,
+    find_rim,
+    has_camber,
+    is_horizontal,
+)
 from .rollers import roller_joints
 from .swivels import is_loose_ball
 
@@ -47,8 +55,11 @@ def infer_wheels(layout: Layout) -> tuple[list[FoundWheel], list[Notice]]:
         raise leaning_error(layout, axles, leaning)
     if not axles:
         raise no_wheel_error(layout, findings)
-    if pair := find_rivals(findings):
-        raise rival_error(layout, axles[0], pair)
+    if lone := find_lone(findings):
+        pair = find_rivals(findings)
+        above = [j for j in layout.path(lone.joint.parent) if j.turns and is_horizontal(layout, j)]
+        if pair or above:
+            raise lone_error(layout, lone, pair, above)
     contacts: list[FoundWheel] = []
     unknown: list[Candidate] = []
     against: dict[str, Reason] = {}

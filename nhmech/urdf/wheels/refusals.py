@@ -114,13 +114,17 @@ def _turn_left(layout: Layout, joint: Joint) -> str:
     return to_words(pin.rpy.matrixToRpy(max(quarters, key=lambda R: (R_RP @ R @ joint.axis)[1])))
 
 
-def rival_error(layout: Layout, lowest: Candidate, pair: Sequence[Candidate]) -> ModelError:
-    """The error about one joint on the ground, and a pair above it that also looks like wheels."""
-    return ModelError(
-        f"{layout.source.label}: {lowest.joint.name} alone reaches the lowest plane, and nothing "
-        f"but its round shape speaks for a wheel; {_names([a.joint for a in pair])} are a pair "
-        "above it",
-        suggest("If it rolls: ", _list(layout, [lowest]), "; if they do: ", _list(layout, pair)))
+def lone_error(layout: Layout, lowest: Candidate, pair: Sequence[Candidate],
+               above: Sequence[Joint]) -> ModelError:
+    """The error about one joint on the ground that may be a wrist: for a `pair` above it that also
+    looks like wheels, or for the joints `above` it that turn about level axes."""
+    text = f"{layout.source.at(lowest.joint.element)}: alone reaches the lowest plane, and nothing "
+    text += "but its round shape speaks for a wheel; "
+    if pair:
+        return ModelError(f"{text}{_names([a.joint for a in pair])} are a pair above it", suggest(
+            "If it rolls: ", _list(layout, [lowest]), "; if they do: ", _list(layout, pair)))
+    return ModelError(f"{text}it hangs on {_names(above)}, as a wrist does",
+                      suggest("If it rolls: ", _list(layout, [lowest])))
 
 
 def no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
