@@ -170,9 +170,7 @@ def straighten_steering(layout: Layout, wheels: Sequence[Wheel],
         x, y, z = layout.axis_R(joint)
         lean = float(np.arctan2(np.hypot(x, y), abs(z)))
         if _ROUNDING < lean < LEAN:
-            steered = [wheel for wheel in wheels if wheel.axis is not None and [
-                j.name for j in layout.path(layout.carrier(wheel)) if j.name in names][-1:] == [name]]
-            if steered:
+            if steered := [w for w in wheels if _pivot(layout, w, names) is joint]:
                 _shift_axis(layout, joint, _find_upright(layout, joint, steered))
             upright = layout.X_RL[joint.child][:3, :3].T @ (0, 0, np.sign(z))
             axis = joint.element.find("axis")
@@ -185,6 +183,12 @@ def straighten_steering(layout: Layout, wheels: Sequence[Wheel],
     return [Notice(NoticeKind.LEANING_STEERING,
                    f"{', '.join(leaning)}: leaning steering axes are taken as vertical, because "
                    "a rigid base cannot follow what they do to the heights of its contacts")]
+
+
+def _pivot(layout: Layout, wheel: Wheel, names: Collection[str]) -> Joint | None:
+    """The nearest of the named joints above a wheel with an axle."""
+    path = layout.path(layout.carrier(wheel)) if wheel.axis is not None else []
+    return next((joint for joint in reversed(path) if joint.name in names), None)
 
 
 def _find_upright(layout: Layout, joint: Joint, wheels: Sequence[Wheel]) -> np.ndarray:
