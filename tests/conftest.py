@@ -30,6 +30,7 @@ from support import reference_case, shipped
 from nhmech.cli import Commands
 from nhmech.compile import compiled_function, loop as loops
 from nhmech.compile.background import Build, begin_build
+from nhmech.compile.compiler import find_compiler
 from nhmech.mechanics import equations
 from nhmech.simulation import interrupts
 from nhmech.simulation.simulator import Simulator
@@ -185,8 +186,11 @@ def no_compiler_in_the_background():
         build.wait()
         return build
 
+    def never_begun(source):
+        return Build(source.code, find_compiler(), source.instructions)
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loops, "begin_build", Build)       # it never begins
+        patch.setattr(loops, "begin_library", never_begun)
         patch.setattr(compiled_function, "begin_build", built_at_once)
         patch.setattr(Simulator, "run", waiting)
         yield

@@ -81,7 +81,7 @@ EQUIVALENT = {
     ("analysis/demand", "if np.abs(left).max(initial=0.0) > CLOSED * "
      "np.abs(needed).max(initial=1e-300):", "1e-300 -> 1e-294"): "no force is so small",
     ("compile/compiled_function",
-     "return code, code.count(\"\\n\") // 2", "2 -> 3"):
+     "return Source(code, code.count(\"\\n\") // 2)", "2 -> 3"):
         "how hard the compiler tries; its code does the same",
     ("control/path_library", "PIECES, DOUBLINGS = 64, 7", "64 -> 65"):
         "pieces double until they are even",
@@ -150,7 +150,7 @@ EQUIVALENT = {
         "in how many directions the outermost points of a mesh are kept",
     ("analysis/ignorable_fields", "return rows / max(1.0, np.abs(terms).max(initial=0.0))",
      "np.abs(terms).max(initial=0.0) -> np.abs(terms).min(initial=0.0)"): "a scale of a tolerance",
-    ("simulation/conservation", "if np.abs(third).max(initial=0.0) > CUBIC * (1 + "
+    ("simulation/integration/conservation", "if np.abs(third).max(initial=0.0) > CUBIC * (1 + "
      "np.abs(values).max(initial=0.0)):", "1 -> 2"): "a scale of a tolerance",
     ("analysis/ignorable", "rest = form - A.T @ np.linalg.lstsq(A.T, form, rcond=1e-10)[0] if "
      "len(A) else form", "1e-10 -> 0.0001"): "a tolerance, between rounding and dependent rows",

@@ -34,7 +34,7 @@ WAIT = 60.0      # [s] for what takes a second
 def in_the_background(monkeypatch, tmp_path):
     """As it is for users (`conftest.no_compiler_in_the_background`), with an empty cache."""
     monkeypatch.setenv("NHMECH_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(loops, "begin_build", begin_build)
+    monkeypatch.setattr(loops, "begin_library", compiled_function.begin_library)
     monkeypatch.setattr(compiled_function, "begin_build", begin_build)
     monkeypatch.setattr(Simulator, "run", Simulator.run.__wrapped__)
     monkeypatch.setattr(background._Builds, "begun", {})

@@ -20,9 +20,9 @@ from nhmech.compile.status import Status
 from nhmech.mechanics.distribution import Component
 from nhmech.simulation import batch_input
 from nhmech.simulation.batch_input import start_cases, stepper
-from nhmech.simulation.contact.batch_reactions import BatchReactions
 from nhmech.simulation.integration.integrators import INLINE, python_step
 from nhmech.simulation.integration.schemes import SCHEMES
+from nhmech.simulation.runs.forces_along import BatchReactions
 from nhmech.systems import load_system
 from nhmech.vehicle.reactions import reactions
 

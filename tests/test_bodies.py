@@ -20,10 +20,10 @@ from nhmech.compile.pointwise import Pointwise
 from nhmech.simulation.contact.contact_columns import ContactRecord
 from nhmech.simulation.contact.coulomb import clearance
 from nhmech.simulation.contact.implicit_step import ImplicitStep
-from nhmech.simulation.contact.motion import Motion, Phase
+from nhmech.simulation.contact.motion import Motion, to_body
 from nhmech.simulation.contact.nonsmooth import NonsmoothStep
 from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
-from nhmech.simulation.contact.world_axes import to_body
+from nhmech.simulation.contact.phases import Phase
 from nhmech.vehicle.bodies import ROUND, BodyContacts
 from nhmech.vehicle.clearance import REACHES
 from nhmech.vehicle.friction import with_scrubbing

@@ -320,7 +320,8 @@ def test_a_wrong_cc_is_an_error(compiler_of, value):
 def test_a_wrong_cc_is_no_failure_of_the_run(compiler_of, monkeypatch, integrator):
     """A run asks for code where it begins; what is wrong there is not in the trajectory."""
     simulator = Simulator(shipped("differential_drive"), integrator=integrator)
-    monkeypatch.setattr(loops, "find_compiler", lambda: compiler_of("no-such-compiler"))
+    monkeypatch.setattr("nhmech.compile.compiled_function.find_compiler",
+                        lambda: compiler_of("no-such-compiler"))
     with pytest.raises(CompileError, match="CC=no-such-compiler"):
         simulator.run(6.0)
 

@@ -10,7 +10,7 @@ from support import VARIED, random_states, shipped, velocity
 
 from nhmech.compile import pointwise
 from nhmech.compile.pointwise import WIDTHS, Pointwise
-from nhmech.simulation.contact.contact_forces import ForceReader, force_reader, world_forces
+from nhmech.simulation.contact.force_reader import ForceReader, force_reader, world_forces
 from nhmech.vehicle.least_norm import impose_signs, solve_shortest
 from nhmech.vehicle.reactions import reactions
 

@@ -7,10 +7,10 @@ from support import sampled
 
 import nhmech
 from nhmech.simulation.contact.implicit_step import ImplicitStep
-from nhmech.simulation.contact.motion import Phase
+from nhmech.simulation.contact.motion import to_body
 from nhmech.simulation.contact.nonsmooth import NonsmoothStep
 from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
-from nhmech.simulation.contact.world_axes import to_body
+from nhmech.simulation.contact.phases import Phase
 from nhmech.vehicle.friction import with_scrubbing
 
 COUNT, STEPS, DT = 300, 20, 1e-3

@@ -10,11 +10,11 @@ from nhmech import Ground, InputError, JointTorque, JointVelocity, Simulator, Tr
 from nhmech.compile.compiler import find_compiler
 from nhmech.simulation.contact.contact_problem import Cone, ContactProblem
 from nhmech.simulation.contact.implicit_step import Unsolved
-from nhmech.simulation.contact.motion import Phase
+from nhmech.simulation.contact.motion import to_body, to_world
 from nhmech.simulation.contact.nonsmooth import NonsmoothStep
 from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
+from nhmech.simulation.contact.phases import Phase
 from nhmech.simulation.contact.rolling_bound import RollingBound
-from nhmech.simulation.contact.world_axes import to_body, to_world
 
 G = 9.81
 BALL, RADIUS = "ball", 0.06

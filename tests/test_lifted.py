@@ -14,7 +14,7 @@ from nhmech import Ground, InputError, JointTorque, SimulationError, Simulator, 
 from nhmech.analysis import lift_off, run_validity
 from nhmech.compile.compiler import find_compiler
 from nhmech.control.demo import DemoDrive
-from nhmech.simulation.contact.contact_forces import ForceReader
+from nhmech.simulation.contact.force_reader import ForceReader
 from nhmech.urdf.notice import NoticeKind
 
 WHEELS = "left_wheel_joint", "right_wheel_joint"

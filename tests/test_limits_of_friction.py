@@ -10,9 +10,9 @@ import nhmech
 from nhmech import JointTorque, JointVelocity, SimulationError, Simulator
 from nhmech.analysis import reactions
 from nhmech.simulation import Phase
+from nhmech.simulation.contact.motion import to_body
 from nhmech.simulation.contact.nonsmooth import NonsmoothStep
 from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
-from nhmech.simulation.contact.world_axes import to_body
 from nhmech.urdf import Wheel
 
 G = 9.81

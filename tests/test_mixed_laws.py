@@ -11,7 +11,7 @@ import nhmech
 from nhmech import InputError, JointTorque, Simulator
 from nhmech.analysis import tyre_slip
 from nhmech.simulation.contact.contact_problem import Cone, ContactProblem
-from nhmech.simulation.contact.motion import Phase
+from nhmech.simulation.contact.phases import Phase
 from nhmech.urdf import Tyre, Wheel
 
 FRONT = ("front_left_wheel_joint", "front_right_wheel_joint")

@@ -122,6 +122,6 @@ def test_wheels_that_stand_under_brakes_are_left_to_it():
     simulator.reset(v={"forward_speed": 1.0})
     run = simulator.run(0.5)
     assert not run.rolled[-1] and np.abs(run.v[-1]).max() < 1e-6
-    assert nhmech.simulation.contact.motion.Phase.ROLLING in run.phases[-1].wheels.values()
+    assert nhmech.simulation.contact.phases.Phase.ROLLING in run.phases[-1].wheels.values()
     before = simulator.t
     assert simulator.propagator.step_in_c() and simulator.t > before

@@ -7,8 +7,8 @@ from scipy.integrate import solve_ivp
 from support import shipped
 
 from nhmech import Ground, Simulator
-from nhmech.simulation.contact.motion import Phase
-from nhmech.simulation.contact.world_axes import to_world
+from nhmech.simulation.contact.motion import to_world
+from nhmech.simulation.contact.phases import Phase
 
 G = 9.81
 LOCKED = 1e10       # [N m s] of a damper that lets no wheel turn

@@ -34,7 +34,7 @@ from nhmech.analysis.validity import Validity, Verdict, WheelLoad, validity
 from nhmech.cli import main
 from nhmech.control.demo import DemoDrive
 from nhmech.errors import InputError, SimulationError
-from nhmech.simulation.contact.contact_forces import ForceReader
+from nhmech.simulation.contact.force_reader import ForceReader
 from nhmech.vehicle.reactions import ground_load, share_load, solve_saddle
 
 G = 9.81

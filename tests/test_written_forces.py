@@ -11,7 +11,7 @@ from test_written_page import opened
 
 import nhmech
 from nhmech.control.twist_limits import moves_sideways, turning_radius
-from nhmech.simulation.contact.contact_forces import reactions_at
+from nhmech.simulation.contact.force_reader import reactions_at
 from nhmech.vehicle.least_norm import impose_signs, orthonormal
 from nhmech.vehicle.placements import placement_function
 from nhmech.view.static import read_static

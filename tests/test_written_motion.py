@@ -12,12 +12,12 @@ import nhmech
 from nhmech.control import Balance, TwistDrive
 from nhmech.simulation.integration.integrators import rate_function
 from nhmech.simulation.integration.schemes import RK4
-from nhmech.simulation.integration.step_parts import stage_functions, step_parts
 from nhmech.simulation.least_squares import SINGULAR, LeastSquares
 from nhmech.simulation.simulated import Simulated
 from nhmech.simulation.state_vector import StateVector
 from nhmech.systems import load_system, system_names
 from nhmech.view.static import read_static
+from nhmech.view.step_parts import stage_functions, step_parts
 from nhmech.view.written_motion import write_motion
 
 DT, STEPS = 1e-3, 10_000

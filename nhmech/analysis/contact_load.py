@@ -9,7 +9,7 @@ import numpy as np
 
 from ..mechanics.distribution import Component
 from ..once import cached_property
-from ..simulation.contact.contact_forces import ContactForces, force_reader
+from ..simulation.contact.force_reader import ContactForces, force_reader
 from ..vehicle.least_norm import impose_signs
 from ..vehicle.reactions import share_load
 from ..vehicle.vehicle import Vehicle

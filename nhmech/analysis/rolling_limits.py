@@ -9,8 +9,8 @@ import numpy as np
 
 from ..checks import check_arguments, read_count
 from ..errors import InputError, Remedy
-from ..simulation.contact.contact_forces import ContactForces, force_reader
 from ..simulation.contact.coulomb import SLIP
+from ..simulation.contact.force_reader import ContactForces, force_reader
 from ..simulation.contact.lift_off import LIFT_OFF
 from ..simulation.events import Event
 from ..simulation.runs.trajectory import Trajectory

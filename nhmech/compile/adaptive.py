@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from .compiled_function import library_of
 from .loop import (
     CALLS,
     SHELL,
     Bounding,
     Loop,
-    library_of,
     loop_of,
     shapes,
     source_of,
@@ -284,7 +284,7 @@ def compile_adaptive(rate: ca.Function, settle: ca.Function | None = None,
     if settle is not None and read is not None:
         functions, text = (rate, settle, read), SHELL + _METHOD + _LOOP + CALLS
         words |= shapes(functions, rate.size1_in(2), angles)
-    library = library_of(source_of(functions, text, bounds, **words), True)
+    library = library_of(source_of(functions, text, bounds, **words))
     if library is None:
         return None
     call, pointer, real = library.function("nhmech_dop853"), ctypes.c_void_p, ctypes.c_double

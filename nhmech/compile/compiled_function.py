@@ -1,27 +1,77 @@
-"""One CasADi function compiled to C, where there is a compiler."""
+"""CasADi functions in C: their source, their compiled library, and the decision between C and
+CasADi's virtual machine (`library_of`)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
 import casadi as ca
 
 from ..symbolic.buffered import Buffered
-from .background import Build, begin_build
+from .background import Build, begin_build, wait_for_build
 from .cache import Library, default_cache
 from .compiler import find_compiler, say_no_compiler
 
 
+class Source(NamedTuple):
+    """C code, and about how many CasADi instructions are in it."""
+
+    code: str
+    instructions: int
+
+
+# -- C code ----------------------------------------------------------------------------------------
+def generate(file: str, functions: Iterable[ca.Function], **options: bool) -> str:
+    """CasADi's C of some functions; `options` as of `casadi.CodeGenerator`."""
+    generator = ca.CodeGenerator(file, {"with_header": False, **options})
+    for function in functions:
+        generator.add(function)
+    return generator.dump()
+
+
+def workspace(*functions: ca.Function) -> dict[str, int]:
+    """Lengths of the arrays that CasADi's C needs to call any one of the functions, by its own
+    names for them: `sz_arg`, `sz_res`, `sz_iw`, `sz_w`."""
+    return {size: max(getattr(function, size)() for function in functions)
+            for size in ("sz_arg", "sz_res", "sz_iw", "sz_w")}
+
+
+def _source(function: ca.Function) -> Source:
+    code = generate(f"{function.name()}.c", [function])
+    return Source(code, code.count("\n") // 2)
+
+
+# -- libraries -------------------------------------------------------------------------------------
+def library_of(source: Source, build: bool = True) -> Library | None:
+    """The code, compiled and loaded. None, so that CasADi's virtual machine is used, if there is no
+    compiler or it takes too long (the log says so once), and, if `build` is not set, if the cache
+    does not have it. Raises `CompileError` if the compiler fails or its library cannot be
+    loaded."""
+    compiler = find_compiler()
+    if compiler is None:
+        say_no_compiler()
+        return None
+    if build:
+        wait_for_build(source.code, compiler)
+    return default_cache().load(source.code, compiler, source.instructions, build)
+
+
+def begin_library(source: Source) -> Build | None:
+    """Compiles code in the background, into the cache; None if there is no compiler."""
+    compiler = find_compiler()
+    return None if compiler is None else begin_build(source.code, compiler, source.instructions)
+
+
+# -- single functions ------------------------------------------------------------------------------
 def compile_function(function: ca.Function, matrices: Collection[int] = ()) -> Buffered:
-    """The function in C, on fixed memory; in CasADi's virtual machine where there is no compiler
-    or it takes too long (the log says so once). All outputs must be dense; `matrices` as in
-    `Buffered`. Raises `CompileError` if the compiler fails or its library cannot be loaded."""
+    """The function in C, on fixed memory, or in CasADi's virtual machine; errors as `library_of`.
+    All outputs must be dense; `matrices` as in `Buffered`."""
     return Buffered(in_c(function) or function, matrices)
 
 
 def in_c(function: ca.Function, build: bool = True) -> ca.Function | None:
-    """The same function, in C. None where `compile_function` uses the virtual machine, and, if
-    `build` is not set, where the compiled code is not in the cache; errors as there."""
+    """The same function in C; None and errors as `library_of`."""
     library = library_in_c(function, build)
     if library is None:
         return None
@@ -30,28 +80,10 @@ def in_c(function: ca.Function, build: bool = True) -> ca.Function | None:
 
 
 def library_in_c(function: ca.Function, build: bool = True) -> Library | None:
-    """The compiled library that contains the function; None and errors as in `in_c`."""
-    compiler = find_compiler()
-    if compiler is None:
-        say_no_compiler()
-        return None
-    code, instructions = _source(function)
-    return default_cache().load(code, compiler, instructions, build)
+    """`library_of` the function."""
+    return library_of(_source(function), build)
 
 
 def begin_function(function: ca.Function) -> Build | None:
-    """Has the function compiled in the background, into the cache; None where there is no
-    compiler."""
-    compiler = find_compiler()
-    if compiler is None:
-        return None
-    code, instructions = _source(function)
-    return begin_build(code, compiler, instructions)
-
-
-def _source(function: ca.Function) -> tuple[str, int]:
-    """Its code in C, and about how many instructions that has."""
-    generator = ca.CodeGenerator(f"{function.name()}.c")
-    generator.add(function)
-    code = generator.dump()
-    return code, code.count("\n") // 2
+    """`begin_library` of the function."""
+    return begin_library(_source(function))

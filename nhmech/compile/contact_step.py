@@ -10,12 +10,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from .compiled_function import library_in_c
+from .compiled_function import Source, generate, library_in_c, library_of, workspace
 from .contact_problem_code import PROBLEM
 from .contact_rows_code import NO_POINTS, POINTS, ROWS, STEP
 from .contact_step_code import TEXT
-from .loop import HIDDEN, LoopSource, library_of
-from .workspace import workspace
+from .loop import HIDDEN
 
 # What the code returns: DONE; REFUSED where Python must take the step; OPEN where the iterations do
 # not converge; FAILED where the contact problem is not solved.
@@ -121,7 +120,7 @@ def compile_contact_step(look: ca.Function, momentum: ca.Function, energy: ca.Fu
     functions = look, momentum, energy, move, project, *bodies
     large = dict(zip(FUNCTIONS, (look, momentum, energy, *bodies[:1])))
     libraries = {name: library_in_c(function) for name, function in large.items()}
-    library = library_of(contact_source(functions, layout, words), True)
+    library = library_of(contact_source(functions, layout, words))
     if library is None or None in libraries.values():
         return None
     nx, nv, nu = move.nnz_out(0), momentum.nnz_out(1), momentum.nnz_in(3)
@@ -143,13 +142,10 @@ def compile_contact_step(look: ca.Function, momentum: ca.Function, energy: ca.Fu
 
 
 def contact_source(functions: Sequence[ca.Function], layout: ContactLayout,
-                   words: dict[str, str]) -> LoopSource:
+                   words: dict[str, str]) -> Source:
     """C of a step: the functions of `compile_contact_step` and the code around them."""
     look, momentum, _, move, project, *bodies = functions
-    generator = ca.CodeGenerator("contact_step.c")
     small = move, project, *bodies[1:]
-    for function in small:
-        generator.add(function)
     lists = {"size": [len(rows) for rows in layout.contacts],
              "along": [row for rows in layout.contacts for row in rows],
              "height": layout.heights, "held": layout.bilateral, "phi": layout.bilateral_heights,
@@ -170,5 +166,5 @@ def contact_source(functions: Sequence[ca.Function], layout: ContactLayout,
         **{name: ", ".join(map(str, [*values, 0])) for name, values in lists.items()})
     points = (POINTS if bodies else NO_POINTS).format(**known)
     text = (STEP + ROWS + PROBLEM + TEXT).format(points_code=points, **known)
-    code = HIDDEN.format(generator.dump()) + text
-    return LoopSource(code, sum(function.n_instructions() for function in small))
+    code = HIDDEN.format(generate("contact_step.c", small)) + text
+    return Source(code, sum(function.n_instructions() for function in small))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
+from .compiled_function import generate
 from .lanes import step_call, step_words
 
 # NVRTC has the functions of math.h, and no file of that name.
@@ -77,9 +78,6 @@ def kernel_source(step: ca.Function, swift: ca.Function | None = None) -> str:
     """Source of `nhmech_kernel` around a step (t, x, u, theta, dt, side, guard) -> (x, health,
     status) and its `swift` form, as in `compile_lanes`. It is plain C++ except for CUDA's five
     words, and NVRTC compiles it with `-default-device`."""
-    generator = ca.CodeGenerator(f"{step.name()}.cpp", {"with_header": False, "cpp": True})
     steps = [step] if swift is None else [step, swift]
-    for function in steps:
-        generator.add(function)
-    code = generator.dump().replace("#include <math.h>\n", "")
+    code = generate(f"{step.name()}.cpp", steps, cpp=True).replace("#include <math.h>\n", "")
     return _HEAD + code + _KERNEL.format(step=step_call(*steps), **step_words(*steps))

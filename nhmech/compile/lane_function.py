@@ -14,9 +14,9 @@ import numpy as np
 
 from ..errors import CompileError
 from .cache import default_cache
+from .compiled_function import generate, workspace
 from .lane_type import vectorise
 from .lanes import find_vector_compiler
-from .workspace import workspace
 
 _LOOP = """
 extern "C" __attribute__((visibility("default"))) int nhmech_lane_count(void) {{ return LANES; }}
@@ -76,8 +76,6 @@ def _compile(function: ca.Function) -> tuple[Callable, int] | None:
     compiler = find_vector_compiler()
     if compiler is None:
         return None
-    generator = ca.CodeGenerator(f"{function.name()}.cpp", {"with_header": False, "cpp": True})
-    generator.add(function)
     ins = [function.nnz_in(i) for i in range(function.n_in())]
     outs = [function.nnz_out(i) for i in range(function.n_out())]
     text = {
@@ -91,8 +89,8 @@ def _compile(function: ca.Function) -> tuple[Callable, int] | None:
             "sizeof(pack));" for i, n in enumerate(outs)),
     }
     text["read"] += "\n    " + " ".join(f"res[{i}] = out{i};" for i in range(len(outs)))
-    code = vectorise(generator.dump()) + _LOOP.format(name=function.name(), **workspace(function),
-                                                      **text)
+    code = (vectorise(generate(f"{function.name()}.cpp", [function], cpp=True))
+            + _LOOP.format(name=function.name(), **workspace(function), **text))
     library = default_cache().load(code, compiler, code.count("\n"))
     if library is None:
         return None

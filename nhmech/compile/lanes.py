@@ -16,10 +16,10 @@ import numpy as np
 
 from ..errors import CompileError
 from .cache import default_cache
+from .compiled_function import generate, workspace
 from .compiler import LARGE, NATIVE, Compiler, find_compiler, processor_of
 from .lane_type import vectorise
 from .loop import MENDED
-from .workspace import workspace
 
 # One pack takes all its steps before the next one starts, so that its state stays in the
 # processor's cache.
@@ -258,11 +258,9 @@ def compile_lanes(step: ca.Function, swift: ca.Function | None = None) -> Lanes 
     compiler = find_vector_compiler()
     if compiler is None:
         return None
-    generator = ca.CodeGenerator(f"{step.name()}.cpp", {"with_header": False, "cpp": True})
     steps = [step] if swift is None else [step, swift]
-    for function in steps:
-        generator.add(function)
-    code = vectorise(generator.dump()) + _LOOP.format(step=step_call(*steps), **step_words(*steps))
+    code = (vectorise(generate(f"{step.name()}.cpp", steps, cpp=True))
+            + _LOOP.format(step=step_call(*steps), **step_words(*steps)))
     library = default_cache().load(code, compiler, code.count("\n"))
     if library is None:
         return None

@@ -5,20 +5,17 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import casadi as ca
 
-from .background import Build, begin_build, wait_for_build
-from .cache import Library, default_cache
-from .compiler import find_compiler, say_no_compiler
+from .background import Build
+from .cache import Library
+from .compiled_function import Source, begin_library, generate, library_of, workspace
 from .loop_bounds import APART, HAS_MOVED, STRIDE, Bounding, bounding_source, has_moved_words
-from .loop_controller import CONTROLLER, CONTROLLER_PARTS, NO_CONTROLLER
 from .loop_error import ESTIMATE, ESTIMATE_EVERY, PATH, WRONG, richardson_factor
 from .pieces import in_pieces
 from .repeated import with_loops
 from .status import CODES
-from .workspace import workspace
 
 # Newton steps onto the constraints, at most, after a step that one Newton step leaves too far off
 NEWTON = 5
@@ -186,6 +183,29 @@ int nhmech_turn(nhmech_setup* s) {{
 """
 
 
+# Parts of the text that evaluate a controller at the beginning of each control period.
+NO_CONTROLLER = {"fields": "", "kept": "", "ask": "", "look": "", "back": "", "keep": ""}
+CONTROLLER_PARTS = {
+    "fields": "\n  const double* references;\n  long long hold;",
+    # the inputs at the latest state at which all watched normal forces were positive
+    "kept": "\n  int asked;\n  double sure_u[{nu} + 1];"
+            "\n  memcpy(sure_u, s->u, {nu} * sizeof(double));",
+    "ask": "\n    asked = (k0 + i) % s->hold == 0;\n    if (asked) nhmech_ask(s, t, x);",
+    # forces jump with the inputs
+    "look": " || asked",
+    "back": "\n        memcpy(s->u, sure_u, {nu} * sizeof(double));",
+    "keep": "\n        memcpy(sure_u, s->u, {nu} * sizeof(double));",
+}
+CONTROLLER = """
+static void nhmech_ask(const nhmech_setup* s, double t, const double* x) {{
+  NHMECH_MEMORY;
+  arg[0] = &t; arg[1] = x; arg[2] = s->references; arg[3] = s->theta;
+  res[0] = s->u;
+  {name}(arg, res, iw, w, 0);
+}}
+"""
+
+
 class Setup(ctypes.Structure):
     """The arguments and results of the loop, kept from call to call.
 
@@ -241,16 +261,9 @@ class Loop:
     work: int = 0  # number of doubles that the loop keeps from call to call
 
 
-class LoopSource(NamedTuple):
-    """C code, and the number of CasADi instructions in it."""
-
-    code: str
-    instructions: int
-
-
 def loop_source(step: ca.Function, settle: ca.Function, read: ca.Function, angles: int,
                 kept: bool, bounds: Bounding, order: int,
-                control: ca.Function | None) -> LoopSource:
+                control: ca.Function | None) -> Source:
     """The loop around `step` (t, x, u, theta, dt, side, guard) -> (x, health, status).
 
     `settle` (t, x, theta, side, guard) -> (x, health, status) projects a step that ends off the
@@ -279,7 +292,7 @@ def loop_source(step: ca.Function, settle: ca.Function, read: ca.Function, angle
 class LoopCode:
     """The code of a loop, and its compiled library as soon as there is one."""
 
-    def __init__(self, source: LoopSource):
+    def __init__(self, source: Source):
         self._source = source
         self._loop: Loop | None = None
         self._build: Build | None = None
@@ -304,9 +317,9 @@ class LoopCode:
         if self._is_sought:
             return None
         self._is_sought = True
-        library, compiler = library_of(self._source, False), find_compiler()
-        if library is None and compiler is not None:
-            self._build = begin_build(self._source.code, compiler, self._source.instructions)
+        library = library_of(self._source, False)
+        if library is None:
+            self._build = begin_library(self._source)
         return library
 
 
@@ -320,36 +333,20 @@ def shapes(functions: Sequence[ca.Function], nu: int, angles: int) -> dict[str, 
 
 
 def source_of(functions: Sequence[ca.Function], text: str, bounds: Bounding = (None, None),
-              control: ca.Function | None = None, **words: object) -> LoopSource:
+              control: ca.Function | None = None, **words: object) -> Source:
     """C of the functions, followed by `text` with the words filled in."""
-    generator = ca.CodeGenerator("step.c", {"with_header": False})
     functions = (*functions, *(part for part in (*bounds, control) if part is not None))
-    for function in functions:
-        generator.add(function)
     crossed = bounding_source(bounds)
     if control is not None:
         crossed += CONTROLLER.format(name=control.name())
-    functions_in_c = with_loops(generator.dump())
+    functions_in_c = with_loops(generate("step.c", functions))
     flat = FLAT if functions_in_c.count("\n") < SHORT else ""
     loop = text.format(
         **NO_CONTROLLER | workspace(*functions) | words, **CODES, flat=flat, apart=APART,
         NEWTON=NEWTON, STRIDE=STRIDE, crossed=crossed, lifts=int(bounds[1] is not None))
     lines = functions_in_c.count("\n") + loop.count("\n")
-    return LoopSource(HIDDEN.format(in_pieces(functions_in_c, functions[0].name())) + loop,
+    return Source(HIDDEN.format(in_pieces(functions_in_c, functions[0].name())) + loop,
                       functions[0].n_instructions() + lines // 2)
-
-
-def library_of(source: LoopSource, build: bool) -> Library | None:
-    """The code, compiled and loaded. None without a compiler, if that takes too long (the log says
-    so once), and, if `build` is not set, if the cache does not have it. Raises `CompileError` if
-    the compiler fails or its library cannot be loaded."""
-    compiler = find_compiler()
-    if compiler is None:
-        say_no_compiler()
-        return None
-    if build:
-        wait_for_build(source.code, compiler)
-    return default_cache().load(source.code, compiler, source.instructions, build)
 
 
 def path_function(library: Library) -> Callable[..., int]:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from .compiled_function import library_of
 from .contact_rows_code import STEP
 from .contact_step import CompiledContactStep
-from .loop import SETUP, Loop, library_of, source_of
+from .loop import SETUP, Loop, source_of
 
 _TEXT = SETUP + STEP + """
 enum {{ X = {nx}, Q = {nq}, V = {nv}, U = {nu}, C = {contacts}, F = {forces}, L = {angles},
@@ -159,7 +160,7 @@ def sliding_loop(step: CompiledContactStep, enter: ca.Function, leave: ca.Functi
         rows=", ".join(map(str, (*layout.rows, 0))), enter=enter.name(), leave=leave.name(),
         watch=f"{watch.name()}(arg, res, iw, w, 0);" if watch.nnz_out(0) else "",
         LANDED=repr(layout.landed), ROLLING=layout.rolling, AIRBORNE=layout.airborne)
-    library = library_of(source, True)
+    library = library_of(source)
     if library is None:
         return None
     take, pointer = ctypes.cast(step.take, ctypes.c_void_p), step.pointer

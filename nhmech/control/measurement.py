@@ -12,7 +12,7 @@ import pinocchio as pin
 from ..checks import check_arguments, read_count, read_number
 from ..errors import ModelError
 from ..simulation.command import Command, Controller
-from ..simulation.contact.contact_moment import ContactMoment
+from ..simulation.contact.phases import ContactMoment
 from ..simulation.state import State, StateLayout
 from .combinators import Combinator
 

@@ -13,7 +13,7 @@ from ..analysis.friction import coefficients
 from ..analysis.validity import can_roll, why_not
 from ..errors import InputError, NhmechError
 from ..simulation.command import Command, Controller
-from ..simulation.contact.contact_forces import force_reader
+from ..simulation.contact.force_reader import force_reader
 from ..simulation.simulator import Simulator
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle

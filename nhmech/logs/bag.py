@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..control.path_reference import path_of
-from ..simulation.imu import imu_along
 from ..simulation.runs.trajectory import Trajectory
+from ..simulation.sensors import imu_along
 from ..vehicle.friction import own_friction
 from ..vehicle.vehicle import Vehicle
 from .frames import WORLD

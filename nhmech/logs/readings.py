@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import REPR, listed
-from ..simulation.contact.contact_forces import reactions_at
+from ..simulation.contact.force_reader import reactions_at
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
 from .frames import WORLD, Frames

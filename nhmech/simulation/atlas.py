@@ -12,7 +12,8 @@ import casadi as ca
 import numpy as np
 
 from ..compile.adaptive import Adaptive, compile_adaptive
-from ..compile.loop import Loop, LoopCode, LoopSource, loop_source
+from ..compile.compiled_function import Source
+from ..compile.loop import Loop, LoopCode, loop_source
 from ..compile.loop_bounds import Bounding
 from ..errors import REPR, NhmechError, listed
 from ..mechanics.equations import Equations
@@ -132,20 +133,20 @@ def _ends(equations: Equations) -> tuple[ca.Function, ca.Function]:
 
 @once
 def _loop_source(equations: Equations, scheme: Scheme, kinematic: bool,
-                 margins: Bounding) -> LoopSource:
+                 margins: Bounding) -> Source:
     return _write_loop(equations, scheme, kinematic, margins, None)
 
 
 @once
 def _controlled_source(law: ca.Function, equations: Equations, scheme: Scheme, kinematic: bool,
-                       margins: Bounding) -> LoopSource:
+                       margins: Bounding) -> Source:
     """The source of a loop with a controller, cached with its law."""
     control = feedback_function(law, equations)
     return _write_loop(equations, scheme, kinematic, margins, control)
 
 
 def _write_loop(equations: Equations, scheme: Scheme, kinematic: bool, margins: Bounding,
-                control: ca.Function | None) -> LoopSource:
+                control: ca.Function | None) -> Source:
     assert scheme.method is not None, "an adaptive scheme has its own loop"
     step, kept = loop_step(equations, scheme.method, kinematic)
     angles = len(StateVector.of(equations).angle_slots())

@@ -29,10 +29,10 @@ from .batch_input import (
     start_cases,
     stepper,
 )
-from .contact.batch_reactions import BatchReactions
-from .contact.contact_forces import force_reader
+from .contact.force_reader import force_reader
 from .feedback import Feedback
 from .integration.schemes import FIXED
+from .runs.forces_along import BatchReactions
 from .runs.history import History, lock
 from .runs.limit_spans import LimitColumns, LimitSpan
 from .runs.recorder import check_size

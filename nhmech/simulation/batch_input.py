@@ -22,8 +22,8 @@ from ..mechanics.equations import Equations
 from ..mechanics.system import HasConstrained
 from .bounds import Bounds
 from .callbacks import controller_name, error_location
-from .conservation import check_scheme
 from .feedback import Feedback, feedback_function
+from .integration.conservation import check_scheme
 from .integration.integrators import (
     POOR,
     advance_function,

@@ -17,7 +17,7 @@ from ..once import cached_property
 from ..vehicle.stiffness import describe_stiffness
 from .atlas import Atlas, Place
 from .contact.coulomb import CoulombContact, is_sliding
-from .contact.sliding_loop import loop_of_sliding
+from .contact.nonsmooth import loop_of_sliding
 from .diagnosis import explain_failure, explain_fall
 from .integration.integrators import FLAT, Step
 from .integration.schemes import Scheme

@@ -21,12 +21,12 @@ from .atlas import Atlas
 from .bounds import ON_BOUND, ON_FALL, Bounds
 from .callbacks import check_callable
 from .command import TWIST_NAMES, Controller
-from .conservation import check_scheme
 from .contact.contact_rows import sliding_wheels
 from .contact.coulomb import CONTACTS, ROLL, choose_contact
 from .events import Event, read_events
 from .feedback import Feedback
 from .inputs import Inputs, Wrench, read_twist
+from .integration.conservation import check_scheme
 from .integration.schemes import SCHEMES
 from .moment import Moment
 from .propagator import Propagator
@@ -39,8 +39,7 @@ from .settings import describe_settings
 from .simulated import Simulated
 from .start import Start, begin
 from .state import State
-from .step_loop import Progress, StepLoop
-from .steps_by_hand import StepsByHand
+from .step_loop import Progress, StepLoop, StepsByHand
 
 BUSY = ("this Simulator is already advancing, in another thread or in a call from its own "
         "controller; use one Simulator per thread (they may share the vehicle)")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..checks import check_arguments, show
 from ..errors import REPR, InputError, SimulationError, listed
-from .contact.contact_moment import ContactMoment
+from .contact.phases import ContactMoment
 
 
 class UnknownName(InputError, KeyError):

@@ -1,4 +1,5 @@
-"""The step loop: calls the controller, takes steps, checks events, records."""
+"""The step loop: calls the controller, takes steps, checks events, records; and single steps, which
+a program requests one by one."""
 
 from __future__ import annotations
 
@@ -7,9 +8,9 @@ from collections.abc import Callable, Sequence
 
 from ..compile.loop_error import steps_to_estimate
 from ..ctrl_c import forget_ctrl_c, hear_ctrl_c
-from ..errors import CompileError, NhmechError, SimulationError
+from ..errors import CompileError, NhmechError, Remedy, SimulationError
 from .bounds import Bounds
-from .contact.rolling_or_sliding import RollingOrSliding
+from .contact.coulomb import ROLL, SLIP
 from .events import Event
 from .inputs import Inputs
 from .interrupts import is_second_press
@@ -18,8 +19,10 @@ from .runs.recorder import Recorder
 from .runs.trajectory import Trajectory
 from .state import State
 from .step_error import step_notice
+from .watch import Watch
 
 PROGRESS = 200      # steps between two reports of progress
+GO_ON = "Simulator(on_limit=\"warn\", on_fall=\"warn\", on_lift=\"warn\") goes on"
 TURNS = 50          # calls of the controller between two reports and two checks of the file
 
 Progress = Callable[[float, State], None]
@@ -75,16 +78,13 @@ class StepLoop:
         propagator, inputs, moment = self._propagator, self._inputs, self._moment
         dt, end = propagator.dt, moment.t + duration
         whole = steps if abs(steps * dt - duration) <= 1e-9 * dt else steps - 1
-        course = RollingOrSliding(self._events, self._bounds, propagator, recorder.events)
+        watch = Watch(self._events, self._bounds, propagator, recorder.events)
         ask = self._ask if moment.twist.size else inputs.ask
-        watch = course.watch
         k = reported = 0
         while k < steps:
             if inputs.ask() or k == 0:
                 inputs.note_twist()
-            if k == 0:
-                course.judge()
-            if k == 0 and watch.watched and (name := watch.begin()):
+            if k == 0 and (name := watch.begin()):
                 return f"event: {name}"
             most = whole - k
             if propagator.spare is not None:
@@ -104,7 +104,7 @@ class StepLoop:
             if refused:
                 recorder.note(k)
                 length = min(dt, end - moment.t) if k == whole else dt
-                if name := course.step(length, recorder.add):
+                if name := watch.step(length, recorder.add):
                     return f"event: {name}"
                 k += 1
             if progress is not None and k // PROGRESS != reported:
@@ -132,3 +132,38 @@ class StepLoop:
         if notice is not None:
             recorder.notices.append(notice)
             logging.getLogger("nhmech").warning("%s", notice)
+
+
+class StepsByHand:
+    """Steps outside a run. They check no events, raise an error at a bound where a run would end,
+    and are recorded if there is a `recorder`. `is_first` is true before the first step since the
+    start."""
+
+    def __init__(self, propagator: Propagator, bounds: Bounds):
+        self.recorder: Recorder | None = None
+        self.is_first = True
+        self._propagator = propagator
+        self._watch = Watch((), bounds, propagator, [])
+
+    def step(self) -> None:
+        """One step that compiled code alone cannot take. Logs a warning if a bound is crossed, and
+        raises `SimulationError` if it is a terminal one."""
+        watch, propagator = self._watch, self._propagator
+        begins, self.is_first = self.is_first, False
+        terminal = watch.begin() if begins else None
+        terminal = terminal or watch.step(propagator.dt)
+        for t, name in watch.noted:
+            if name not in (terminal, SLIP, ROLL):
+                logging.getLogger("nhmech").warning("t = %.6g s: %s", t, name)
+        watch.noted.clear()
+        if terminal is not None:
+            raise SimulationError(f"stopped at t = {propagator.moment.t:.6g} s: {terminal}",
+                                  remedy=Remedy(GO_ON, GO_ON))
+
+    def end_record(self, stop: str) -> Trajectory:
+        """The record. Raises `SimulationError` if there is none, or if it cannot be written."""
+        recorder, self.recorder = self.recorder, None
+        if recorder is None:
+            raise SimulationError("nothing is recorded: call record() first")
+        recorder.add()
+        return recorder.trajectory(stop)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import pinocchio as pin
 
-from ..simulation.contact.contact_moment import ContactMoment
+from ..simulation.contact.phases import ContactMoment
 from ..vehicle.ground import Ground
 
 Colour = tuple[float, float, float]  # red, green, blue in [0, 1]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..analysis.rolling_limits import is_rolling_event
 from ..simulation.contact.contact_columns import ContactColumns
-from ..simulation.contact.motion import Phase
+from ..simulation.contact.phases import Phase
 from ..simulation.runs.trajectory import Trajectory
 from ..vehicle.friction import own_friction
 from ..vehicle.vehicle import Vehicle

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..simulation.contact.contact_forces import reactions_at
+from ..simulation.contact.force_reader import reactions_at
 from ..vehicle.reactions import Reactions
 from ..vehicle.vehicle import Vehicle
 from .drawable import Snapshot

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis.friction import coefficients
-from ..simulation.contact.motion import Phase
+from ..simulation.contact.phases import Phase
 from ..simulation.runs.driven_twist import planar_twist
 from ..simulation.simulated import Simulated
 from ..simulation.state import base_pose

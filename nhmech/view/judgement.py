@@ -11,9 +11,8 @@ import numpy as np
 from ..analysis.rolling_limits import RunValidity, run_validity
 from ..analysis.validity import Verdict
 from ..errors import InputError, MechanicsError
-from ..simulation.contact.contact_spans import ContactSpan
 from ..simulation.contact.coulomb import SLIP
-from ..simulation.contact.motion import Phase
+from ..simulation.contact.phases import ContactSpan, Phase
 from ..simulation.runs.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .drawing import as_words

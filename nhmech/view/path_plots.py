@@ -8,7 +8,7 @@ import numpy as np
 
 from ..control.path_reference import PathError, path_error
 from ..errors import InputError
-from ..simulation.contact.contact_forces import world_points
+from ..simulation.contact.force_reader import world_points
 from ..simulation.runs.driven_twist import measure_twist
 from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated

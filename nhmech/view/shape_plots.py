@@ -8,7 +8,7 @@ import numpy as np
 
 from ..analysis.ignorable import frozen_parts
 from ..errors import InputError
-from ..simulation.contact.motion import Phase
+from ..simulation.contact.phases import Phase
 from ..simulation.runs.trajectory import Trajectory
 from ..vehicle.build import build
 from ..vehicle.ground import Ground

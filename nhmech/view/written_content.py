@@ -17,7 +17,6 @@ from ..control.drive_function import follows_twists
 from ..control.twist_limits import easy_limits, moves_sideways, turning_radius
 from ..control.twist_rule import planar_twist_of
 from ..errors import InputError, listed
-from ..simulation.integration.step_parts import StepParts, step_parts
 from ..simulation.simulator import Simulator
 from ..simulation.state import State
 from ..vehicle.friction import as_commanded
@@ -29,6 +28,7 @@ from .camera import View, frame
 from .floor import floor_pose, grid_cell, is_moving
 from .overlays.forces import Forces
 from .scene import FOCUS, Scene
+from .step_parts import StepParts, step_parts
 from .trails import trail_looks
 from .written_forces import FRICTION, describe_arrows, describe_wheels, force_functions
 from .written_motion import write_motion

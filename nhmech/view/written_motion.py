@@ -14,9 +14,9 @@ from ..compile.status import CODES, Status
 from ..control.drive_function import commanded_joints, effort_function, follows_twists
 from ..control.twist import TwistDrive
 from ..simulation.integration.integrators import FLAT, LOOSE, POOR
-from ..simulation.integration.step_parts import ChartParts, StepParts
 from ..simulation.least_squares import SINGULAR, WELL
 from ..urdf.description import JointLimits
+from .step_parts import ChartParts, StepParts
 
 # [m] of phi at a start: steps towards the constraints go on until there is less, at most so many
 CLOSED, MOST = 1e-12, 25

@@ -10,11 +10,11 @@ import casadi as ca
 import numpy as np
 
 from ..errors import InputError, listed
-from ..simulation.integration.step_parts import step_parts
 from ..simulation.simulator import Simulator
 from ..systems.example import Example, drawn_parameters
 from .camera import frame
 from .scene import Scene
+from .step_parts import step_parts
 from .system_picture import SystemPicture
 from .written_content import Content, picture_fields, start_state
 from .written_motion import write_motion

@@ -10,9 +10,9 @@ from ...errors import SimulationError
 from ...mechanics.frame import ROUNDS
 from .contact_rows import ContactRows
 from .impulses import COMPLIANCE, NEARER
-from .motion import FLIES, SLIDES, Motion
+from .motion import Motion, to_body, to_world
 from .nonsmooth_terms import NonsmoothTerms
-from .world_axes import to_body, to_world
+from .phases import FLIES, SLIDES
 
 
 def accelerate(terms: NonsmoothTerms, motion: Motion,

@@ -10,10 +10,9 @@ import numpy as np
 from ...once import cached_property
 from ...vehicle.reactions import name_forces
 from ...vehicle.vehicle import Vehicle
-from .contact_moment import ContactMoment
-from .motion import FLIES, LIES, ROLLS, SLIDES, SLOW, STILL, Motion, Phase
+from .motion import SLOW, STILL, Motion, to_world
 from .nonsmooth_terms import NonsmoothTerms
-from .world_axes import to_world
+from .phases import FLIES, LIES, ROLLS, SLIDES, ContactMoment, Phase
 
 DIRECTIONS = "normal", "longitudinal", "lateral"      # of the force on a body, along ground axes
 

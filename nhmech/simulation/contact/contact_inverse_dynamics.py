@@ -10,9 +10,8 @@ import numpy as np
 from ..least_squares import LeastSquares
 from .accelerations import accelerate
 from .impulses import Impulses
-from .motion import Motion
+from .motion import Motion, to_body, to_world
 from .nonsmooth_terms import NonsmoothTerms
-from .world_axes import to_body, to_world
 
 MET = 1e-9      # relative error to which the wanted accelerations must be met
 

@@ -21,15 +21,14 @@ from ..simulated import Simulated
 from ..state import State
 from .accelerations import accelerate
 from .contact_columns import ContactRecord
-from .contact_forces import force_reader
 from .contact_inverse_dynamics import ContactInverseDynamics
-from .contact_moment import ContactMoment
 from .contact_rows import sliding_wheels
-from .motion import STILL, TOUCHING, Motion
+from .force_reader import force_reader
+from .motion import STILL, TOUCHING, Motion, to_body, to_world
 from .nonsmooth import NonsmoothStep
 from .nonsmooth_terms import NonsmoothTerms
+from .phases import ContactMoment
 from .rolling_bound import RollingBound
-from .world_axes import to_body, to_world
 
 CONTACTS = ("ideal", "coulomb")       # values of `contact` other than None
 SLIP, ROLL = "rolling ends", "rolling begins"      # names of events

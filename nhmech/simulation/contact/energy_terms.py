@@ -12,9 +12,8 @@ from ...once import cached_property
 from ...symbolic.buffered import Buffered
 from ...vehicle.tyres import tyre_of
 from .impulses import Impulses, Rows
-from .motion import Motion
+from .motion import Motion, base_axes
 from .nonsmooth_terms import NonsmoothTerms
-from .world_axes import base_axes
 
 # relative to the energies: a smaller change is rounding
 UNSEEN = 1e-14

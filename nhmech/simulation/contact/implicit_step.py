@@ -28,8 +28,9 @@ from .contact_problem import (
 )
 from .energy_terms import NUDGE, UNSEEN, EnergyTerms
 from .impulses import CLOSE, COMPLIANCE, FLOOR, NEARER, ONWARD, Impulses, Rows, independent_rows
-from .motion import STILL, Motion, Phase
+from .motion import STILL, Motion
 from .nonsmooth_terms import NonsmoothTerms
+from .phases import Phase
 
 OUTER = 12             # iterations of the implicit step at most; three to five are usual
 ONTO = 6               # iterations of Newton's method onto the ground at most

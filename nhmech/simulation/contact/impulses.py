@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection
 import numpy as np
 
 from .contact_problem import Cone, ContactProblem
-from .motion import STILL, Motion, Phase
+from .motion import STILL, Motion
 from .nonsmooth_terms import NonsmoothTerms
+from .phases import Phase
 
 CLOSE = 1e-11          # relative change of velocities at which iterations end
 # The ground has this compliance, relative to W, which determines how redundant contacts share the

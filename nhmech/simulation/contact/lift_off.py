@@ -21,7 +21,7 @@ from ...vehicle.least_norm import orthonormal, raise_least
 from ...vehicle.vehicle import Vehicle
 from ..state import State
 from ..state_vector import StateVector
-from .contact_forces import ContactForces, force_reader
+from .force_reader import ContactForces, force_reader
 
 LIFT_OFF = "lift-off"    # beginning of the names of its events
 LEVEL = Ground()

@@ -21,8 +21,8 @@ from ...vehicle.vehicle import Vehicle
 from ..state_vector import StateVector
 from .body_rows import BodyRows
 from .contact_rows import ContactRows, read_coefficients, sliding_wheels
-from .motion import FLIES, ROLLS, SLIDES, STILL, TOUCHING
-from .world_axes import base_axes, to_world
+from .motion import STILL, TOUCHING, base_axes, to_world
+from .phases import FLIES, ROLLS, SLIDES
 
 
 @dataclass(frozen=True, eq=False)

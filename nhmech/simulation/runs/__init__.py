@@ -1,8 +1,8 @@
 """What is kept of a run, in memory and in files.
 
 `recorder` collects rows while a run goes on, `trajectory` (`Trajectory`) is a finished run,
-`history` what a run and a batch answer alike, `layouts` where names stand in a row. Files:
+`history` the interface that a run and a batch share, `layouts` where names stand in a row. Files:
 `archive` (`.npz`), `run_file` (appended to during the run), `run_info` (what all runs of a
-simulator share). Quantities along a run: `multipliers`, `reactions_along`, `tyres_along`,
+simulator share). Quantities along a run: `forces_along` (reactions, tyres, multipliers),
 `limit_spans`, `driven_twist`.
 """

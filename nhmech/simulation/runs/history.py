@@ -16,7 +16,7 @@ from ..command import TWIST_UNITS
 from ..simulated import Simulated
 from ..state import base_pose
 from .archive import TWIST
-from .multipliers import multiplier_along
+from .forces_along import multiplier_along
 
 if TYPE_CHECKING:
     import pandas

@@ -19,19 +19,16 @@ from ...once import cached_property
 from ...urdf.notice import Notice
 from ...vehicle.vehicle import Vehicle
 from ..contact.contact_columns import ContactColumns
-from ..contact.contact_forces import ContactForces, force_reader, world_points
-from ..contact.contact_moment import ContactMoment
-from ..contact.contact_spans import ContactSpan, contact_spans
+from ..contact.force_reader import ContactForces, force_reader, world_points
 from ..contact.lift_off import lift_notice
-from ..contact.motion import Phase
+from ..contact.phases import ContactMoment, ContactSpan, Phase, contact_spans
 from ..simulated import Simulated
 from .archive import ARRAYS, BESIDE, blocks_of, npz_path, read_archive, write_archive
 from .driven_twist import twist_notice
+from .forces_along import ReactionsAlong, TyresAlong, wheels_with_tyres
 from .history import Column, History, lock
 from .limit_spans import LimitColumns, LimitSpan
-from .reactions_along import ReactionsAlong
 from .run_info import NOTICES, RunInfo
-from .tyres_along import TyresAlong, wheels_with_tyres
 
 LOOKED_AT = 50_000      # moments of a run, about, at which `notices` computes the forces
 JUDGED = 200            # moments of a run, about, at which `validity` is evaluated

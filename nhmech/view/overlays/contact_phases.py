@@ -7,7 +7,7 @@ from collections.abc import Collection
 import coal
 import numpy as np
 
-from ...simulation.contact.motion import Phase
+from ...simulation.contact.phases import Phase
 from ...simulation.runs.trajectory import Trajectory
 from ...vehicle.vehicle import Vehicle
 from ..camera import View

@@ -12,7 +12,7 @@ import pinocchio as pin
 from ...analysis.friction import coefficients
 from ...checks import check_arguments
 from ...errors import InputError
-from ...simulation.contact.motion import Phase
+from ...simulation.contact.phases import Phase
 from ...vehicle.reactions import Reactions
 from ...vehicle.vehicle import Vehicle
 from ..camera import View

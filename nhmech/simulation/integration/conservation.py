@@ -6,13 +6,13 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from ..errors import InputError, Remedy, listed
-from ..mechanics.equations import Equations
-from ..urdf.notice import Notice, NoticeKind
-from .integration.integrators import rate_function
-from .integration.schemes import Scheme
-from .simulated import Simulated
-from .state_vector import StateVector
+from ...errors import InputError, Remedy, listed
+from ...mechanics.equations import Equations
+from ...urdf.notice import Notice, NoticeKind
+from ..simulated import Simulated
+from ..state_vector import StateVector
+from .integrators import rate_function
+from .schemes import Scheme
 
 SPEED = 3.0         # of the random states at which they are checked
 KEPT = 1e-9         # power relative to energy [1/s] that is rounding

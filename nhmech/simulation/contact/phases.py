@@ -1,14 +1,61 @@
-"""The intervals of a run in which no contact changed its phase."""
+"""The phases of contacts: which wheels roll, slide or fly, at one moment and along a run."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 
 from ...errors import listed
-from .motion import Phase
+from ...vehicle.reactions import Reactions
+
+
+class Phase(IntEnum):
+    """The contact phase of a wheel, or of a body that can touch the ground.
+
+    Members
+    -------
+    ROLLING
+        It rolls (or stands) without slip.
+    SLIDING
+        It slides along the ground.
+    AIRBORNE
+        It does not touch the ground.
+    LYING
+        Of a body: it is on the ground, and does not slide.
+    """
+
+    ROLLING = 0
+    SLIDING = 1
+    AIRBORNE = 2
+    LYING = 3
+
+
+# as plain integers, because NumPy takes microseconds to convert an enum
+ROLLS, SLIDES, FLIES, LIES = map(int, Phase)
+
+
+@dataclass(frozen=True)
+class ContactMoment:
+    """The contacts at one moment of a run with Coulomb friction.
+
+    Attributes
+    ----------
+    phases
+        Wheel -> `Phase.ROLLING`, `SLIDING` or `AIRBORNE`; link of a body that can touch the ground
+        -> `LYING`, `SLIDING` or `AIRBORNE`.
+    reactions
+        Forces of the ground on the wheels, averaged over the last step; None while all wheels roll
+        (`vehicle.reactions.reactions` then computes them).
+    mu
+        Friction coefficients of the wheels and bodies that may slide.
+    """
+
+    phases: dict[str, Phase]
+    reactions: Reactions | None
+    mu: Mapping[str, float]
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,18 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ...mechanics.equations import Equations
-from ...mechanics.system import HasConstrained
-from ..atlas import Atlas
-from ..bounds import Bounds
-from ..simulated import Simulated
-from ..state_vector import StateVector
-from .integrators import acceptance_function, projection_function, rate_function
-from .schemes import RK4, SCHEMES, Tableau
+from ..mechanics.equations import Equations
+from ..mechanics.system import HasConstrained
+from ..simulation.atlas import Atlas
+from ..simulation.bounds import Bounds
+from ..simulation.integration.integrators import (
+    acceptance_function,
+    projection_function,
+    rate_function,
+)
+from ..simulation.integration.schemes import RK4, SCHEMES, Tableau
+from ..simulation.simulated import Simulated
+from ..simulation.state_vector import StateVector
 
 MOST_CHARTS = 6
 
