@@ -18,7 +18,7 @@ from nhmech.compile import contact_step
 from nhmech.compile.compiler import find_compiler
 from nhmech.compile.pointwise import Pointwise
 from nhmech.simulation.contact.contact_columns import ContactRecord
-from nhmech.simulation.contact.coulomb import clearance
+from nhmech.simulation.contact.coulomb import lowest_body_function
 from nhmech.simulation.contact.implicit_step import ImplicitStep
 from nhmech.simulation.contact.motion import Motion, to_body
 from nhmech.simulation.contact.nonsmooth import NonsmoothStep
@@ -79,7 +79,7 @@ def simulator(vehicle, mu=0.6, dt=2e-3, **options):
 
 def lowest(vehicle, run):
     """Height of the lowest point of a body at each moment, (N,)."""
-    return Pointwise(clearance(vehicle))(run.t[:, None], run.q, vehicle.theta)[0][:, 0]
+    return Pointwise(lowest_body_function(vehicle))(run.t[:, None], run.q, vehicle.theta)[0][:, 0]
 
 
 # -- where they touch ------------------------------------------------------------------------------

@@ -14,8 +14,7 @@ from support import at_length, shipped
 from nhmech.errors import InputError
 from nhmech.logs.messages import Messages
 from nhmech.ros import Node, Settings
-from nhmech.ros.dds import DdsEndpoint, read_domain
-from nhmech.ros.dds_types import DdsTypes
+from nhmech.ros.dds import DdsEndpoint, DdsTypes, read_domain
 from nhmech.ros.ros2 import read_stamp
 
 pytest.importorskip("cyclonedds.core")

@@ -13,7 +13,7 @@ from support import SHIPPED, VARIED, at_length, command_line, joint, link, robot
 
 import nhmech
 from nhmech.control import DemoDrive, WheelServo
-from nhmech.control.exchange import Exchange
+from nhmech.control.combinators import Exchange
 from nhmech.control.speed_limits import SpeedLimits
 from nhmech.control.teleoperation import OWN, Teleoperation
 from nhmech.control.twist_limits import TwistLimits, easy_limits, turning_radius

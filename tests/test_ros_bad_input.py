@@ -156,8 +156,7 @@ class Dds(Alone):
     def open(self, vehicle, settings):
         from cyclonedds.domain import DomainParticipant
 
-        from nhmech.ros.dds import DdsEndpoint
-        from nhmech.ros.dds_types import DdsTypes
+        from nhmech.ros.dds import DdsEndpoint, DdsTypes
 
         domain = 1 + os.getpid() % 90
         self.transport = DdsEndpoint(vehicle, settings, domain, "/left")

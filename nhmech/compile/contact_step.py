@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -36,6 +36,20 @@ class ContactLayout:
     forms: tuple[int, ...]  # row of each entry of phi
     pulls: tuple[int, ...]  # 1 for each contact with a tyre, else 0
     owners: tuple[int, ...] = ()  # body of each contact that is a point of a body; these come last
+
+
+class ContactFunctions(NamedTuple):
+    """The functions that a step calls."""
+
+    look: ca.Function  # (t, x, w, theta, closed, h) -> A^T, b, phi
+    momentum: ca.Function  # (t, x, w, u, theta, lam, closed, h) -> M, F, D, G^T, power
+    energy: ca.Function  # (t, x, w, theta) -> E
+    move: ca.Function  # (x, factor, w) -> x
+    # (y (3,), mu) -> the projection of y onto Coulomb's cone (Alart and Curnier), its derivative
+    project: ca.Function
+    # of the bodies that can touch the ground: x -> poses, twists; (t, pose, point) -> J, b, height;
+    # (t, pose, point) -> height; empty if no body can
+    bodies: Sequence[ca.Function]
 
 
 class _ContactSetup(ctypes.Structure):
@@ -85,39 +99,12 @@ class CompiledContactStep:
         return self.solve(self.pointer, W.ctypes.data, g.ctypes.data, least, P.ctypes.data)
 
 
-def compile_contact_step(look: ca.Function, momentum: ca.Function, energy: ca.Function,
-                         move: ca.Function, project: ca.Function, bodies: Sequence[ca.Function],
-                         layout: ContactLayout, words: dict[str, str],
+def compile_contact_step(functions: ContactFunctions, layout: ContactLayout,
+                         words: dict[str, str],
                          constants: dict[str, np.ndarray]) -> CompiledContactStep | None:
-    """Compiles a step; None if there is no compiler, or if it takes too long (the log says so
-    once).
-
-    Parameters
-    ----------
-    look
-        (t, x, w, theta, closed, h) -> A^T, b, phi.
-    momentum
-        (t, x, w, u, theta, lam, closed, h) -> M, F, D, G^T, power.
-    energy
-        (t, x, w, theta) -> E.
-    move
-        (x, factor, w) -> x.
-    project
-        (y (3,), mu) -> the projection of y onto Coulomb's cone (Alart and Curnier), its derivative.
-    bodies
-        Functions of the bodies that can touch the ground: x -> poses, twists; (t, pose, point) ->
-        J, b, height; (t, pose, point) -> height. Empty if no body can.
-    words
-        Tolerances and phases by their names in the C text.
-    constants
-        The arrays theta, mu, give, per_metre and points.
-
-    Raises
-    ------
-    CompileError
-        If the compiler fails or its library cannot be loaded.
-    """
-    functions = look, momentum, energy, move, project, *bodies
+    """Compiles a step; None and errors as `library_of`. `words`: tolerances and phases by their
+    names in the C text. `constants`: the arrays theta, mu, give, per_metre and points."""
+    look, momentum, energy, move, _, bodies = functions
     large = dict(zip(FUNCTIONS, (look, momentum, energy, *bodies[:1])))
     libraries = {name: library_in_c(function) for name, function in large.items()}
     library = library_of(contact_source(functions, layout, words))
@@ -141,10 +128,10 @@ def compile_contact_step(look: ca.Function, momentum: ca.Function, energy: ca.Fu
     return CompiledContactStep(code.nhmech_contact_step, solve, arrays, addresses)
 
 
-def contact_source(functions: Sequence[ca.Function], layout: ContactLayout,
+def contact_source(functions: ContactFunctions, layout: ContactLayout,
                    words: dict[str, str]) -> Source:
-    """C of a step: the functions of `compile_contact_step` and the code around them."""
-    look, momentum, _, move, project, *bodies = functions
+    """C of a step: the small ones of its functions, and the code around all of them."""
+    look, momentum, energy, move, project, bodies = functions
     small = move, project, *bodies[1:]
     lists = {"size": [len(rows) for rows in layout.contacts],
              "along": [row for rows in layout.contacts for row in rows],
@@ -160,7 +147,7 @@ def contact_source(functions: Sequence[ca.Function], layout: ContactLayout,
         at_once=min(len(lists["along"]), AT_ONCE),
         move=move.name(), project=project.name(), DONE=DONE, REFUSED=REFUSED, OPEN=OPEN,
         FAILED=FAILED,
-        **workspace(*functions),
+        **workspace(look, momentum, energy, move, project, *bodies),
         **dict(zip(("touch", "rise"), (function.name() for function in bodies[1:]))),
         **words,
         **{name: ", ".join(map(str, [*values, 0])) for name, values in lists.items()})

@@ -261,7 +261,7 @@ class Loop:
     work: int = 0  # number of doubles that the loop keeps from call to call
 
 
-def loop_source(step: ca.Function, settle: ca.Function, read: ca.Function, angles: int,
+def loop_source(step: ca.Function, settle: ca.Function, read: ca.Function, *, angles: int,
                 kept: bool, bounds: Bounding, order: int,
                 control: ca.Function | None) -> Source:
     """The loop around `step` (t, x, u, theta, dt, side, guard) -> (x, health, status).

@@ -18,8 +18,8 @@ from ..simulation.simulator import Simulator
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
 from .balance import Balance
+from .combinators import Exchange
 from .demo import DemoDrive, easy_speed
-from .exchange import Exchange
 from .push import Push
 from .twist import TwistDrive
 from .twist_limits import NO_LIMITS, Twist, TwistLimits, coasts, moves_sideways

@@ -150,7 +150,8 @@ def _write_loop(equations: Equations, scheme: Scheme, kinematic: bool, margins: 
     assert scheme.method is not None, "an adaptive scheme has its own loop"
     step, kept = loop_step(equations, scheme.method, kinematic)
     angles = len(StateVector.of(equations).angle_slots())
-    return loop_source(step, *_ends(equations), angles, kept, margins, scheme.order, control)
+    return loop_source(step, *_ends(equations), angles=angles, kept=kept, bounds=margins,
+                       order=scheme.order, control=control)
 
 
 class Atlas:

@@ -56,8 +56,8 @@ class CompiledSteps:
         Of a controller inside the loop: its references, and the number of steps in its period.
     """
 
-    def __init__(self, loop: Loop, moment: Moment, constants: tuple[float, ...], theta: np.ndarray,
-                 signs: np.ndarray, split: np.ndarray, gauge: np.ndarray,
+    def __init__(self, loop: Loop, moment: Moment, constants: tuple[float, ...], *,
+                 theta: np.ndarray, signs: np.ndarray, split: np.ndarray, gauge: np.ndarray,
                  angles: tuple[int, ...], references: np.ndarray, hold: int):
         arrays = (theta, signs, split, np.array([np.nan, 0.0, 1.0]), moment.q, moment.v, moment.x,
                   moment.u, moment.health, moment.clock, np.zeros(loop.work), gauge,
@@ -114,7 +114,7 @@ class Propagator:
         plain attribute because it is read at each step.)
     """
 
-    def __init__(self, simulated: Simulated, atlas: Atlas, moment: Moment, dt: float,
+    def __init__(self, simulated: Simulated, atlas: Atlas, moment: Moment, dt: float, *,
                  spare: Scheme | None = None, coulomb: CoulombContact | None = None,
                  hold: int = 1):
         self.simulated = simulated
@@ -324,10 +324,11 @@ class Propagator:
             angles = self.atlas.primary.state_vector.angle_slots()
             if self.slides:
                 angles += tuple(self.atlas.chart.speeds)
-            bounds = self.atlas.primary.bounds
-            self._compiled = CompiledSteps(loop, self.moment, constants, self.simulated.theta,
-                                           bounds.signs, bounds.split, self.gauge.values, angles,
-                                           *self._asked)
+            bounds, (references, hold) = self.atlas.primary.bounds, self._asked
+            self._compiled = CompiledSteps(
+                loop, self.moment, constants, theta=self.simulated.theta, signs=bounds.signs,
+                split=bounds.split, gauge=self.gauge.values, angles=angles, references=references,
+                hold=hold)
         return self._compiled
 
     def _find_code(self) -> CompiledSteps | None:

@@ -172,8 +172,8 @@ class Simulator:
         self.moment = Moment(layout, *(len(self._beside.get(name, ()))
                                        for name in ("commanded_twist", "contact")))
         self.propagator = Propagator(self.simulated, self.atlas, self.moment, step,
-                                     SCHEMES["dop853"] if integrator == AUTO else None, coulomb,
-                                     every)
+                                     spare=SCHEMES["dop853"] if integrator == AUTO else None,
+                                     coulomb=coulomb, hold=every)
         self.inputs = Inputs(self.propagator, controller, wrenches, every)
         self._by_hand = StepsByHand(self.propagator, self.bounds)
         self._loop = StepLoop(self.propagator, self.inputs, self.events, self.bounds)

@@ -109,18 +109,18 @@ class CoulombContact:
         [N], and of the heights of bodies [m]."""
         room = min(force_reader(self.vehicle).room(state.t, state.q, state.v, state.u,
                                                    self.grip / part))
-        if self._clearance is None:
+        if self._lowest_body is None:
             return room
-        return min(room, self._clearance(state.t, state.q, self.vehicle.theta)[0].item())
+        return min(room, self._lowest_body(state.t, state.q, self.vehicle.theta)[0].item())
 
     @cached_property
-    def _clearance(self) -> Buffered | None:
-        return Buffered(clearance(self.vehicle)) if self.terms.bodies.links else None
+    def _lowest_body(self) -> Buffered | None:
+        return Buffered(lowest_body_function(self.vehicle)) if self.terms.bodies.links else None
 
     @property
     def watch(self) -> RollingBound:
         """The bound at which rolling ends, for compiled code."""
-        lowest = None if self._clearance is None else self._clearance.function
+        lowest = None if self._lowest_body is None else self._lowest_body.function
         return RollingBound(self.vehicle, self.grip, lowest, (SLIP,),
                             lambda state: np.inf if self.slides(state) else self.room(state),
                             self.terms.bodies.notices)
@@ -227,11 +227,11 @@ def _bodies(vehicle: Vehicle) -> BodyContacts:
 
 
 @once
-def clearance(vehicle: Vehicle) -> ca.Function:
+def lowest_body_function(vehicle: Vehicle) -> ca.Function:
     """(t, q, theta) -> height of the lowest point of a body (1,)."""
     s = vehicle.constrained.system
     heights = _bodies(vehicle).heights
-    return ca.Function("clearance", [s.t, s.q, s.theta], [ca.densify(ca.mmin(heights))])
+    return ca.Function("lowest_body", [s.t, s.q, s.theta], [ca.densify(ca.mmin(heights))])
 
 
 def is_sliding(moment: Moment) -> bool:

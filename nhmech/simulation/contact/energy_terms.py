@@ -11,8 +11,8 @@ from ...compile.compiled_function import compile_function
 from ...once import cached_property
 from ...symbolic.buffered import Buffered
 from ...vehicle.tyres import tyre_of
-from .impulses import Impulses, Rows
-from .motion import Motion, base_axes
+from .impulses import Impulses, StepEnds
+from .motion import base_axes
 from .nonsmooth_terms import NonsmoothTerms
 
 # relative to the energies: a smaller change is rounding
@@ -66,10 +66,9 @@ class EnergyTerms:
     def _energy(self) -> Buffered:
         return compile_function(self.function)
 
-    def nudge(self, now: Motion, rows0: Rows, t: float, x: np.ndarray, w: np.ndarray, rows1: Rows,
-              impulses: Impulses, mass: np.ndarray, power: float, G: np.ndarray,
-              leaps: set[int]) -> float:
-        """c dt of a step from `now` to x and w at t [s] with these impulses.
+    def nudge(self, ends: StepEnds, impulses: Impulses, mass: np.ndarray, power: float,
+              G: np.ndarray, leaps: set[int]) -> float:
+        """c dt of a step with these impulses.
 
         Parameters
         ----------
@@ -78,18 +77,19 @@ class EnergyTerms:
         leaps
             Indices of contacts whose impulses act along the rows at the end of the step.
         """
+        now, rows0, t, x, w, rows1 = ends
         mean, dt = (now.w + w) / 2, t - now.t
         # both energies at the same time, because positions may be relative to moving ground
         before, after = self.at(now.t, now.x, now.w), self.at(now.t, x, w)
         gap = before - after + mean @ mass @ (w - now.w) - dt * power
         own, P = G @ mean, impulses.impulses
-        ends, moves = (rows0[0] @ now.w + rows1[0] @ w) / 2, (rows0[1] + rows1[1]) / 2
+        speeds, moves = (rows0[0] @ now.w + rows1[0] @ w) / 2, (rows0[1] + rows1[1]) / 2
         for i in impulses.closed:
             rows = list(self.terms.contacts[i].rows)
             if not self.pulls[i] and i not in leaps:
-                gap += min(P[rows] @ (ends + moves)[rows], 0.0) - P[rows] @ (own + moves)[rows]
+                gap += min(P[rows] @ (speeds + moves)[rows], 0.0) - P[rows] @ (own + moves)[rows]
         held, forces = impulses.bilateral
-        gap += forces @ (ends - own)[held]
+        gap += forces @ (speeds - own)[held]
         inertia = float(mean @ mass @ mean)
         least = UNSEEN * (abs(before) + abs(after) + inertia)
         gap = np.sign(gap) * max(abs(gap) - least, 0.0)

@@ -11,6 +11,7 @@ from ...compile.contact_step import (
     FAILED,
     OPEN,
     CompiledContactStep,
+    ContactFunctions,
     ContactLayout,
     compile_contact_step,
 )
@@ -27,7 +28,17 @@ from .contact_problem import (
     projection_to_cone,
 )
 from .energy_terms import NUDGE, UNSEEN, EnergyTerms
-from .impulses import CLOSE, COMPLIANCE, FLOOR, NEARER, ONWARD, Impulses, Rows, independent_rows
+from .impulses import (
+    CLOSE,
+    COMPLIANCE,
+    FLOOR,
+    NEARER,
+    ONWARD,
+    Impulses,
+    Rows,
+    StepEnds,
+    independent_rows,
+)
 from .motion import STILL, Motion
 from .nonsmooth_terms import NonsmoothTerms
 from .phases import Phase
@@ -94,9 +105,11 @@ class ImplicitStep:
         constants = {"theta": terms.vehicle.theta, "mu": [c.mu for c in terms.contacts],
                      "give": self.share, "per_metre": terms.per_metre,
                      "points": terms.body_rows.points.ravel(order="F")}
-        return compile_contact_step(
+        functions = ContactFunctions(
             terms.rows_function, terms.momentum_function, self.energy.function, terms.move,
-            projection_to_cone(), terms.body_rows.functions, layout, words,
+            projection_to_cone(), terms.body_rows.functions)
+        return compile_contact_step(
+            functions, layout, words,
             {name: np.array(values, dtype=float) for name, values in constants.items()})
 
     @cached_property
@@ -185,8 +198,8 @@ class ImplicitStep:
                 for old, new in zip(rows0[:2], rows1):
                     new[own] = old[own]
             leaps = self._leap(G, rows1[0], closed, stays)
-            nudge = self.energy.nudge(now, rows0, end, x, w1, rows1, impulses, M, power.item(), G,
-                                      leaps) if k else 0.0
+            nudge = self.energy.nudge(StepEnds(now, rows0, end, x, w1, rows1), impulses, M,
+                                      power.item(), G, leaps) if k else 0.0
             before = w1
             w1 = impulses.solve(M - dt / 2 * D, M @ (w0 + nudge * mean)
                                 + dt * (F - D @ before / 2), G, rows1)
@@ -200,7 +213,7 @@ class ImplicitStep:
             raise Unsolved(_say_unsolved(now.t))
         if not change <= NEAR:
             raise Unsolved(_say_open(now.t))
-        return impulses.record(now, rows0, rows1, end, x, w1, impulses.impulses, leaps)
+        return impulses.record(StepEnds(now, rows0, end, x, w1, rows1), impulses.impulses, leaps)
 
     def _leap(self, G: np.ndarray, A: np.ndarray, closed: np.ndarray, stays: bool) -> set[int]:
         """Finds the contacts whose point jumps within the step, as the lowest point of a rim that

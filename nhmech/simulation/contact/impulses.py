@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,19 @@ ONWARD = 0.5           # a contact goes on sliding if at least this part of its 
 FLOOR = 1e-9           # of the vehicle's speed: residuals are relative to at least this velocity
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]     # A, b, phi
+
+
+class StepEnds(NamedTuple):
+    """A step from the motion `now` to x and w at time t [s], with the rows at both ends."""
+
+    now: Motion
+    rows0: Rows
+    t: float
+    x: np.ndarray
+    w: np.ndarray
+    rows1: Rows
+
+
 # (closed contacts, W, g, least speed, P) -> P and its residual, as `ContactProblem.solve`; None if
 # it cannot solve the problem
 Solver = Callable[[np.ndarray, np.ndarray, np.ndarray, float, np.ndarray],
@@ -173,11 +187,11 @@ class Impulses:
         w = self._velocity()
         return self._hold(w, A, b, back)
 
-    def record(self, now: Motion, rows0: Rows, rows1: Rows, t: float, x: np.ndarray,
-               w: np.ndarray, impulses: np.ndarray,
+    def record(self, ends: StepEnds, impulses: np.ndarray,
                leaps: Collection[int] | None = None) -> Motion:
         """The motion after a step with these impulses (m,). `leaps`: contacts whose impulses act
         along the rows at the end of the step; None, in an impact, means all."""
+        now, rows0, t, x, w, rows1 = ends
         phases, slid, lost = now.phases.copy(), now.slid.copy(), now.lost.copy()
         phases[self.closed] = self.phases
         before, after = rows0[0] @ now.w + rows0[1], rows1[0] @ w + rows1[1]

@@ -14,7 +14,7 @@ from ...errors import SimulationError
 from ...once import cached_property
 from ..state_vector import StateVector
 from .implicit_step import NEAR, REFUSED, ImplicitStep, Unsolved
-from .impulses import CLOSE, Impulses, Rows
+from .impulses import CLOSE, Impulses, Rows, StepEnds
 from .motion import SLOW, STILL, Motion, base_axes
 from .nonsmooth_terms import NonsmoothTerms
 from .phases import FLIES, ROLLS, Phase
@@ -169,7 +169,7 @@ class NonsmoothStep:
                 w, problem, wrong, rows = self._strike(now, w, aim)
                 impulses, error = impulses + problem.impulses, max(error, wrong)
             if error <= REFUSED:
-                return problem.record(now, rows0, rows, now.t, now.x, w, impulses)
+                return problem.record(StepEnds(now, rows0, now.t, now.x, w, rows), impulses)
         raise SimulationError(f"the impact at t = {now.t:.6g} s is not solved (residual "
                               f"{error:.2g})")
 

@@ -29,7 +29,7 @@ class RollingBound:
         The vehicle.
     split
         1 / mu of each contact (k,), zero if it cannot slip; compiled code reads it.
-    clearance
+    lowest_body
         (t, q, theta) -> height of the lowest body (1,) [m]; None if only wheels can touch the
         ground.
     names
@@ -42,7 +42,7 @@ class RollingBound:
 
     vehicle: Vehicle
     split: np.ndarray
-    clearance: ca.Function | None
+    lowest_body: ca.Function | None
     names: tuple[str, ...]
     room: Callable[[State], float]
     notices: tuple[Notice, ...] = ()
@@ -56,12 +56,12 @@ class RollingBound:
 
     def along(self, equations: Equations) -> ca.Function:
         """(t, x, u, theta, split) -> the margin (1,) while wheels roll, for compiled code."""
-        return _along(equations, tuple(self.vehicle.contact_rows.items()), self.clearance)
+        return _along(equations, tuple(self.vehicle.contact_rows.items()), self.lowest_body)
 
 
 @once
 def _along(equations: Equations, rows: tuple[tuple[Component, int], ...],
-           clearance: ca.Function | None) -> ca.Function:
+           lowest_body: ca.Function | None) -> ca.Function:
     vector, system = StateVector.of(equations), equations.frame.constrained.system
     x, function = ca.SX.sym("x", vector.nx), contact_force_function(equations, dict(rows))
     grip = ca.SX.sym("grip", function.numel_in("grip"))
@@ -69,7 +69,7 @@ def _along(equations: Equations, rows: tuple[tuple[Component, int], ...],
     v = equations.velocity(system.t, q, x[vector.nconf:], system.theta)
     _, _, room, _ = function(system.t, q, v, system.u, system.theta, grip)
     least = ca.mmin(room)
-    if clearance is not None:
-        least = ca.fmin(least, clearance(system.t, q, system.theta))
+    if lowest_body is not None:
+        least = ca.fmin(least, lowest_body(system.t, q, system.theta))
     return ca.Function("nhmech_room", [system.t, x, system.u, system.theta, grip],
                        [ca.densify(least)], {"cse": True})
