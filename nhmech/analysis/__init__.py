@@ -1,4 +1,4 @@
-"""What the equations of motion say: steady motions, stability, limits of rolling, structure."""
+"""Results from the equations of motion: steady motions, stability, limits of rolling, structure."""
 
 from .. import lazy
 

@@ -1,4 +1,4 @@
-"""What the ground has to carry, and every way in which the contacts can share it."""
+"""The load on the ground, and all distributions of it over the contacts."""
 
 from __future__ import annotations
 

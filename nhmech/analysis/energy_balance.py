@@ -1,4 +1,4 @@
-"""Where the energy of a run came from and went to."""
+"""The energy balance of a run: work of each force, and the change of energy."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class EnergyBalance:
 
     @property
     def rest(self) -> np.ndarray:
-        """What no force accounts for: E(t) - E(0) minus all work.
+        """The part of the energy that no force accounts for: E(t) - E(0) minus all work.
 
         It is the work of a moving ground, or else the errors of integrator and quadrature.
         """

@@ -1,4 +1,4 @@
-"""What the dynamics of a vehicle do not depend on, and what the contacts hold."""
+"""Ignorable coordinates of a vehicle, and components of its attitude that the contacts hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be moved without the equations of motion noticing: their symmetries, as fields."""
+"""Symmetries of the equations of motion, as vector fields."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ State = Callable[[float], tuple[ContactLoad, np.ndarray]]
 
 
 class Cause(Enum):
-    """What sets a limit."""
+    """The cause of a limit."""
 
     SLIP = "slip"
     LIFT_OFF = "lift-off"

@@ -102,7 +102,7 @@ class Mobility:
 
     @property
     def type_in_words(self) -> str:
-        """What the class is."""
+        """The class in words."""
         if self.type is None:
             return "no wheels"
         words = CLASSES.get(self.type, "none of the five classes")

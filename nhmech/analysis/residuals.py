@@ -1,4 +1,4 @@
-"""How well a run satisfies its constraints."""
+"""The residuals of the constraints along a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a run went, as plain values: what `nhmech run` prints, and what `--json` writes."""
+"""The summary of a run as plain values, which `nhmech run` prints and `--json` writes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .residuals import residuals
 
 @check_arguments
 def run_summary(trajectory: Trajectory) -> dict[str, Any]:
-    """How a run went: JSON values in SI units.
+    """The summary of a run: JSON values in SI units.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class Iterate:
 
     @property
     def merit(self) -> float:
-        """What the shortest step reduces."""
+        """The quantity that the shortest step reduces."""
         return float(np.linalg.norm(self.defect)) if np.all(np.isfinite(self.defect)) else np.inf
 
     @property

@@ -135,7 +135,7 @@ def controllability(found: Structure) -> str:
 
 
 def size_lines(found: dict) -> dict[str, str]:
-    """What people are shown of `size_summary`."""
+    """`size_summary` as lines of text."""
     centre, lengths = found["centre_of_mass"], []
     mass = f"{found['mass']:.4g} kg"
     if centre is not None:
@@ -160,7 +160,7 @@ def _side(distance: float, more: str, less: str) -> str:
 
 
 def mobility_lines(found: dict) -> dict[str, str]:
-    """What people are shown of `mobility_summary`."""
+    """`mobility_summary` as lines of text."""
     lines = {
         "class": f"({found['class'][0]}, {found['class'][1]}), manoeuvrability "
                  f"{found['manoeuvrability']}: {found['class_in_words']}",
@@ -179,7 +179,7 @@ def mobility_lines(found: dict) -> dict[str, str]:
 
 
 def geometry_lines(found: dict) -> dict[str, str]:
-    """What people are shown of `geometry_summary`."""
+    """`geometry_summary` as lines of text."""
     frozen, angles = ", ".join(found["frozen"]), len(found["left_out"])
     left = filter(None, [f"{frozen} (frozen)" if frozen else "",
                          f"{angles} joint angles" if angles else ""])

@@ -1,4 +1,4 @@
-"""How errors are reported at the command line, and the exit codes that they give."""
+"""Error messages and exit codes of the command line."""
 
 from __future__ import annotations
 

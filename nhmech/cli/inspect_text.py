@@ -1,4 +1,4 @@
-"""What `nhmech inspect` prints for people: at most `LINES` lines of `WIDTH` columns."""
+"""The text of `nhmech inspect`: at most `LINES` lines of `WIDTH` columns."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def describe_evidence(reason: Reason) -> str:
 
 
 def describe_part(part: dict, describe: Callable[[dict], Mapping[str, Any]]) -> list[Entry]:
-    """What was found, or why it was not."""
+    """The result, or the reason why there is none."""
     return format_facts({"not found": part["error"]} if "error" in part else describe(part))
 
 

@@ -1,4 +1,4 @@
-"""What the commands share that run a node."""
+"""Options of the commands that run a node."""
 
 from __future__ import annotations
 

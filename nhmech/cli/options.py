@@ -34,7 +34,7 @@ def number(text: str) -> float:
 
 
 class Typed(tuple[float, ...]):
-    """Numbers, and the words in which somebody gave them."""
+    """Numbers, and the words in which they were given."""
 
     words: str
 
@@ -170,7 +170,7 @@ class SkidType(click.ParamType):
     name = "mid-axle|coulomb|FACTOR|WHEEL,..."
 
     def convert(self, value: Any, param: Parameter, ctx: Context) -> Any:
-        """What `load` takes."""
+        """Arguments of `load`."""
         if value in ("mid-axle", "coulomb"):
             return value
         try:

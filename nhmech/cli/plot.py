@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..simulation.runs.trajectory import Trajectory
     from ..vehicle.vehicle import Vehicle
 
-# picture -> what it takes besides the vehicle and the run
+# picture -> its arguments besides the vehicle and the run
 PICTURES = {
     "run": ("mu", "error"),
     "path": ("error",),
@@ -100,7 +100,7 @@ def plot(run: Path | None, output: Path | None, picture: str | None, path: str |
 
 def choose_keywords(picture: str, vehicle: Vehicle, trajectory: Trajectory, mu: Friction,
                     path: str | None) -> dict[str, Any]:
-    """What the picture takes besides the vehicle and its run."""
+    """Further arguments of the picture, besides the vehicle and its run."""
     found: dict[str, Any] = {}
     if "mu" in PICTURES[picture]:
         found["mu"] = coefficients(vehicle, mu)

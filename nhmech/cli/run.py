@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Timing:
-    """How long, and in which steps [s]."""
+    """Duration and steps [s]."""
 
     duration: float = option(
         "--duration", type=Positive(), metavar="SECONDS", default=10.0, show_default=True,
@@ -79,7 +79,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class Outputs:
-    """Where the run goes."""
+    """Output files of the run."""
 
     view: bool = option(
         "--view", is_flag=True,

@@ -82,7 +82,7 @@ def share_line(trajectory: Trajectory) -> list[str]:
 
 
 def limit_lines(trajectory: Trajectory) -> list[str]:
-    """Which joint was at which limit when; the first ones."""
+    """Joints at their limits, with times; the first few."""
     spans = trajectory.limits
     more = len(spans) - SPANS
     return [*map(str, spans[:SPANS]),

@@ -19,26 +19,26 @@ from pathlib import Path
 from ..errors import CompileError
 
 LARGE = 20_000      # instructions from which compile time counts for more than speed
-# For this very processor, and in an order that suits its registers: up to a fifth faster. No
-# operation is left out, contracted or put elsewhere in a sum, so that every processor gives the
-# same results, bit for bit, and NaN stays NaN.
+# For this very processor, with instructions ordered for its registers: up to a fifth faster. No
+# operation is left out, contracted or reassociated, so that every processor gives the same results,
+# bit for bit, and NaN stays NaN.
 NATIVE = "-march=native"
 SWIFT = (NATIVE, "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fschedule-insns",
          "-fsched-pressure")
-# [s] for one file, unless NHMECH_COMPILE_SECONDS says otherwise: ten times what the largest of our
-# vehicles takes
+# [s] for one file, unless NHMECH_COMPILE_SECONDS is set: ten times the time of the largest shipped
+# vehicle
 SECONDS = 60.0
 ANSWER_SECONDS = 10.0      # [s] in which a compiler says its version
 
 
 class CompileTimeout(CompileError):
-    """The compiler took longer than it may."""
+    """The compiler took too long."""
 
 
 @dataclass(frozen=True)
 class Compiler:
-    """A C compiler that answered: its path, words that always follow it (`CC="ccache gcc"`),
-    and the first line of its version."""
+    """A C compiler that works: its path, words that always follow it (`CC="ccache gcc"`), and the
+    first line of its version."""
 
     path: str
     version: str
@@ -48,8 +48,8 @@ class Compiler:
         return " ".join((self.path, *self.words))
 
     def flags(self, instructions: int) -> tuple[str, ...]:
-        """-O2 for small code, with `SWIFT` where the compiler takes that, -Og for large. They name
-        the processor too, so that no cache serves another one.
+        """-O2 for small code, with `SWIFT` if the compiler accepts it; -Og for large code. The
+        flags name the processor too, so that no cache serves another one.
 
         On one function of 1e5 instructions gcc's -O1 spends minutes on the allocation of registers
         and the code is no faster than that of -Og, which takes seconds; -O0 makes it four times
@@ -62,8 +62,8 @@ class Compiler:
         return "-O2", *swift, "-fPIC", "-shared"
 
     def build(self, source: Path, library: Path, instructions: int) -> None:
-        """Compiles one file. Raises `CompileError` with the compiler's own words, `CompileTimeout`
-        where it does not come to an end."""
+        """Compiles one file. Raises `CompileError` with the compiler's message, and
+        `CompileTimeout` if it does not finish."""
         command = [self.path, *self.words, *self.flags(instructions), "-o", str(library),
                    str(source), "-lm"]
         seconds = compile_seconds()
@@ -83,8 +83,8 @@ class Compiler:
 
 @cache
 def processor_of(compiler: Compiler, flags: tuple[str, ...]) -> str | None:
-    """What stands for the processor that code is compiled for with these flags: a hash of all that
-    the compiler knows of it. None where it does not take them."""
+    """An identifier of the processor that code is compiled for with these flags: a hash of the
+    compiler's predefined macros. None if the compiler does not accept the flags."""
     command = [compiler.path, *compiler.words, *flags, "-dM", "-E", "-x", "c", "-"]
     try:
         answer = run_compiler(command, min(ANSWER_SECONDS, compile_seconds()))
@@ -98,7 +98,7 @@ NO_COMPILER = "CC names another compiler, CC=none does without compiled code"
 
 
 def compile_seconds() -> float:
-    """How long one file may take [s]. Raises `CompileError` where NHMECH_COMPILE_SECONDS is no
+    """Time limit for one file [s]. Raises `CompileError` if NHMECH_COMPILE_SECONDS is not a
     positive number."""
     given = os.environ.get("NHMECH_COMPILE_SECONDS", "").strip()
     try:

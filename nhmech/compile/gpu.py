@@ -143,7 +143,7 @@ def compile_kernel(cost: int, step: ca.Function, swift: ca.Function | None = Non
 
 @lru_cache(maxsize=1)
 def first_gpu() -> Gpu:
-    """Raises `CompileError` where the driver has none."""
+    """Raises `CompileError` if the driver has none."""
     driver, doing = bindings().driver, f"no GPU can be used. {HELP}. The driver says"
     check(driver.cuInit(0), doing)
     device = check(driver.cuDeviceGet(0), doing)

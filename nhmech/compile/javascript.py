@@ -1,5 +1,5 @@
 """CasADi functions written as JavaScript, instruction by instruction: the same operations in the
-same order, so that a browser computes what CasADi's virtual machine does."""
+same order, so that a browser gives the same results as CasADi's virtual machine."""
 
 from __future__ import annotations
 
@@ -107,7 +107,8 @@ def _find_needed(parts: Sequence[Sequence[_Statement]]) -> list[tuple[int, ...]]
 
 
 def _body(part: Sequence[_Statement], before: Sequence[int], after: Sequence[int]) -> str:
-    """The statements of a part, with what it takes from the others and leaves to them."""
+    """The statements of a part, with the variables that it takes from other parts and leaves to
+    them."""
     used = sorted({i for step in part for i in (*step.reads, *step.sets)} | {*before, *after})
     names = f"let {','.join(f'w{i}' for i in used)};" if used else ""
     return (names + "".join(f"w{i}=k[{i}];" for i in before)

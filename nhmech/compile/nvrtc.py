@@ -1,4 +1,4 @@
-"""NVIDIA's compiler at run time, and how answers of NVIDIA's libraries become exceptions."""
+"""NVIDIA's run-time compiler, and errors of NVIDIA's libraries as exceptions."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ HELP = ("device=\"gpu\" needs an NVIDIA GPU with its driver, and pip install cud
 
 @dataclass(frozen=True)
 class Nvrtc(Compiler):
-    """NVIDIA's compiler at run time; `words` holds what it compiles for:
-    "sm_90" (machine code) or "compute_90" (PTX)."""
+    """NVIDIA's run-time compiler; `words` has its target: "sm_90" (machine code) or "compute_90"
+    (PTX)."""
 
     def flags(self, instructions: int) -> tuple[str, ...]:
-        """No fast-math: NaN must stay NaN. All functions are the device's."""
+        """No fast-math: NaN must stay NaN. All functions are device functions."""
         return f"-arch={self.words[0]}", "-default-device", "-std=c++17"
 
     def build(self, source: Path, library: Path, instructions: int) -> None:
-        """Compiles one file. Raises `CompileError` with the compiler's own words."""
+        """Compiles one file. Raises `CompileError` with the compiler's message."""
         nvrtc = bindings().nvrtc
         programme = check(nvrtc.nvrtcCreateProgram(source.read_bytes(), b"step.cu", 0, [], []))
         try:
@@ -46,8 +46,8 @@ class Nvrtc(Compiler):
 
 
 def nvrtc_for(capability: int) -> Nvrtc:
-    """The compiler for a GPU of compute capability 10 major + minor.
-    Raises `CompileError` where it does not know one so old."""
+    """The compiler for a GPU of compute capability 10 major + minor. Raises `CompileError` if the
+    GPU is too old for it."""
     nvrtc = bindings().nvrtc
     version, known = (".".join(map(str, check(nvrtc.nvrtcVersion()))),
                       check(nvrtc.nvrtcGetSupportedArchs()))
@@ -71,8 +71,8 @@ def bindings():
 
 
 def check(answer: tuple, doing: str = "the GPU's driver or compiler"):
-    """What a call of the driver or of NVRTC gave beside its status.
-    Raises `CompileError` where the status is an error."""
+    """The results of a call of the driver or of NVRTC, without its status. Raises `CompileError` if
+    the status is an error."""
     status, *rest = answer
     if int(status):
         raise CompileError(f"{doing}: {status.name} ({int(status)})")

@@ -45,8 +45,8 @@ class Pointwise:
         return {}
 
     def one(self, *values: object) -> list[np.ndarray]:
-        """The outputs at one point; the next call overwrites them. A loop that asks for them never
-        waits for a compiler."""
+        """The outputs at one point; the next call overwrites them. Such a call never waits for a
+        compiler."""
         self._count(1, wait=False)
         return self._one(*values)
 
@@ -75,8 +75,8 @@ class Pointwise:
         self._count(BUILD // self._cost + 1)
 
     def _count(self, points: int, wait: bool = True) -> None:
-        """Counts the work, and looks for compiled code or compiles once there was enough: in the
-        background, if nobody is to `wait` for it."""
+        """Counts the work. After enough work, looks for compiled code, then compiles: in the
+        background unless `wait` is set."""
         self._asked += points * self._cost
         while self._left and self._asked >= self._left[-1]:
             if self._left[-1] == BUILD:

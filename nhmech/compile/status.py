@@ -1,4 +1,4 @@
-"""How a step, or a run of many, ended: one vocabulary for Python and for all compiled code."""
+"""The status of a step or of a run: one vocabulary for Python and for all compiled code."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class BicycleBalance:
 
     @property
     def path_reference(self) -> dict:
-        """What run files keep of path and tracked axle."""
+        """The data of path and tracked axle that run files keep."""
         return self.regulator.reference(self.path)
 
     @property

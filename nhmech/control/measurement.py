@@ -113,7 +113,7 @@ class MeasurementNoise(Combinator):
         return self.inside[0](t, self.measure(state))
 
     def measure(self, state: State) -> State:
-        """What is seen of a state; draws the next random numbers."""
+        """The measured state; draws the next random numbers."""
         sizes, layout, normal = self.sizes, state.layout, self._rng.standard_normal
         values = state.values
         x, v = values[layout.nq + layout.nv:], values[layout.nq:layout.nq + layout.nv]

@@ -131,7 +131,7 @@ class PathRegulator:
         return np.array(gains)
 
     def reference(self, path: Path) -> dict:
-        """What run files keep of a path that is followed so."""
+        """The data of the path that run files keep."""
         tracked = self.tracked
         return path_reference(self.vehicle, path, joint=tracked.joint, point=tracked.point,
                               axle=tracked.axle, backwards=self.backwards)

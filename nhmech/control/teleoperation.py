@@ -1,4 +1,4 @@
-"""A vehicle that is driven by twists as they come, in step with a clock that it is told."""
+"""A vehicle that is driven by twists as they arrive, in step with an external clock."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ class Tracker(ABC):
 
     @property
     def path_reference(self) -> dict:
-        """What run files keep of path and tracked point."""
+        """The data of path and tracked point that run files keep."""
         x, y = self.unicycle.offset
         c, s = math.cos(self.unicycle.yaw), math.sin(self.unicycle.yaw)
         return path_reference(self.vehicle, self.path,

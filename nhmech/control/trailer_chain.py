@@ -1,4 +1,4 @@
-"""Which hitches follow one another from a car to its last trailer, and where they sit."""
+"""The chain of hitches from a car to its last trailer, and their positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast somebody may drive a vehicle by hand, and what it cannot do."""
+"""Limits of the twist for driving a vehicle by hand, and the motions that it cannot make."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""By what efforts of a vehicle are measured."""
+"""Units of effort: scales by which the efforts of a vehicle are measured."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .lqr import input_scales
 
 def unit_efforts(vehicle: Vehicle, f: Dynamics, x: np.ndarray, speed: float,
                  time: float) -> np.ndarray:
-    """The least of each input that changes some speed by `speed` [m/s], the vehicle's own, within
-    `time` [s] at a state x (nx,), (nu,) [N m, N]; f is the dynamics."""
+    """The least value of each input that changes some speed by as much as a motion at `speed` [m/s]
+    within `time` [s], at a state x (nx,), (nu,) [N m, N]; f is the dynamics."""
     symbol, u = ca.SX.sym("x", f.nx), ca.SX.sym("u", f.nu)
     rates = f(0.0, symbol, u)[f.state_vector.nconf:]
     effect = ca.Function("effect", [symbol], [ca.jacobian(rates, u)])
@@ -23,7 +23,7 @@ def unit_efforts(vehicle: Vehicle, f: Dynamics, x: np.ndarray, speed: float,
 
 
 def speed_scales(vehicle: Vehicle, speed: float) -> np.ndarray:
-    """What each independent speed is in motion at a `speed` [m/s], (nxi,)."""
+    """The size of each independent speed when the vehicle moves at `speed` [m/s], (nxi,)."""
     return speed / vehicle.constrained.fibre_scales[list(vehicle.frame.speeds)]
 
 

@@ -1,4 +1,4 @@
-"""What a referee finds in a log, each thing by its name."""
+"""Kinds of findings about a log, by name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class FindingKind(str, Enum):
-    """What a finding is about; the value is how messages and JSON spell it."""
+    """The subject of a finding; the values are the words of messages and JSON."""
 
     # the messages
     NOT_FINITE = "not finite"

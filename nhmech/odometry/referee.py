@@ -40,7 +40,7 @@ OPEN = 0.1             # standard error of a number that the log leaves open
 
 @dataclass(frozen=True, eq=False)
 class OdometryReport:
-    """What `judge_odometry` finds.
+    """The result of `judge_odometry`.
 
     Attributes
     ----------

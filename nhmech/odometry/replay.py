@@ -17,7 +17,7 @@ from .samples import JointSamples, PoseSamples
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """Where the wheels take the base."""
+    """The motion of the base that follows from the wheels."""
 
     poses: np.ndarray  # (K, 3) from (0, 0, 0)
     slopes: np.ndarray  # their derivatives by the unknown numbers (p, K, 3)

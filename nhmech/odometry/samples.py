@@ -1,4 +1,4 @@
-"""What a robot's log says of its motion, as arrays."""
+"""The motion data of a robot's log, as arrays."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def _is_off(change: float, error: float, matters: float) -> bool:
 
 
 def _sensor(seen: Comparison) -> Iterator[Finding]:
-    """Where the frame of the poses is on the base, and its clock."""
+    """Findings about the frame of the poses, its place on the base, and its clock."""
     vehicle = seen.case.replay.rolling.vehicle
     values = {name: seen.estimate[name] for name in ("sensor_x", "sensor_y", "sensor_yaw")}
     least = {"sensor_yaw": ANGLE}

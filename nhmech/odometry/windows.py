@@ -1,4 +1,4 @@
-"""What is left of logged motion in windows of time, and where that is more than noise."""
+"""Residuals of logged motion in windows of time, and windows in which they exceed noise."""
 
 from __future__ import annotations
 

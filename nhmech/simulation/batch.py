@@ -45,7 +45,7 @@ SHARE = 1_000_000        # instructions times cases from which another thread pa
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Batch(History):
-    """What `simulate_batch` returns: K recorded moments of N cases.
+    """The result of `simulate_batch`: K recorded moments of N cases.
 
     It has the attributes and methods of a `Trajectory`, with the case as first index; `table` has a
     row for each moment of each case.
@@ -119,7 +119,7 @@ class Batch(History):
     # -- the states --------------------------------------------------------------------------------
     @cached_property
     def simulated(self) -> Simulated:
-        """What was simulated."""
+        """The simulated system."""
         return self.stepper.simulated
 
     @cached_property
@@ -168,7 +168,7 @@ class Batch(History):
 
     @cached_property
     def reactions(self) -> BatchReactions:
-        """Ground forces at each recorded moment, computed when they are asked for.
+        """Ground forces at each recorded moment, computed when they are first read.
 
         Raises
         ------
@@ -346,7 +346,7 @@ class _Run:
         return -(-k // self.every)
 
     def _ask(self, k: int, stop: int) -> None:
-        """Asks the policy, if any, for the inputs from step k to `stop`."""
+        """Calls the policy, if there is one, for the inputs from step k to `stop`."""
         if not callable(self.u):
             return
         try:
@@ -363,12 +363,12 @@ class _Run:
             self.held[self._asked:rows] = self.command
             return self.held[:rows].swapaxes(0, 1)
         if self.made.control is not None:
-            return self._asked_of_law(self.made.control, self.u, moments)
+            return self._inputs_of_law(self.made.control, self.u, moments)
         if self.u.ndim == 2:
             return np.broadcast_to(self.u[:, None], (len(self.u), rows, self.u.shape[1]))
         return self.u[np.minimum(moments // self.period, len(self.u) - 1)].swapaxes(0, 1)
 
-    def _asked_of_law(self, control: ca.Function, references: np.ndarray,
+    def _inputs_of_law(self, control: ca.Function, references: np.ndarray,
                       moments: np.ndarray) -> np.ndarray:
         """The inputs that a law returns for the recorded states."""
         count, rows = self.state.count, len(moments)

@@ -40,7 +40,7 @@ class Inputs:
         self._wrenches = self._moment.u[nu:].reshape(-1, 6)
 
     def __repr__(self) -> str:
-        return f"<Inputs of {self.name}, asked every {self.every} steps>"
+        return f"<Inputs of {self.name}, called every {self.every} steps>"
 
     def reset(self, state: State) -> None:
         """Calls the controller's `reset`, if it has one."""

@@ -83,7 +83,7 @@ class Moment:
 
     @property
     def beside(self) -> int:
-        """How many numbers are stored beside u."""
+        """Number of values stored beside u."""
         return self.twist.size + self.contact.size
 
     @property

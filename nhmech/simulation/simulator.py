@@ -58,7 +58,7 @@ class Simulator:
     constrained
         The vehicle or constrained system to simulate.
     controller
-        Callable (t, state) -> Command, asked once per control period. Its `reset()` is called by
+        Callable (t, state) -> Command, called once per control period. Its `reset()` is called by
         `reset` if it has one, and its attribute `commanded_twist`, if it has one, is recorded
         (`simulation.commanded_twist`).
     dt
@@ -90,7 +90,7 @@ class Simulator:
     on_lift
         The same when a wheel would have to be pulled by the ground, however the wheels share the
         load: there it lifts off, and the vehicle tips. Wheels that carry no load at rest on level
-        ground are not watched, and a notice says so (`bounds.notices`). No effect in a kinematic
+        ground are not watched, and a notice reports it (`bounds.notices`). No effect in a kinematic
         run, which computes no forces, nor with Coulomb friction, where wheels lift off and land.
     contact
         "ideal": wheels roll without slip. "coulomb": as long as friction suffices the run equals
@@ -156,9 +156,9 @@ class Simulator:
                                 "ignore" if on_fall == "go-on" else on_fall,
                                 "ignore" if lifts else on_lift,
                                 None if coulomb is None else coulomb.watch)
-        # what looks at each step, or knows no efforts, asks it like any other
-        is_asked_inside = not wrenches and not lifts
-        feedback = controller if isinstance(controller, Feedback) and is_asked_inside else None
+        # a run that checks each step, or has no efforts, calls it like any other controller
+        is_inside = not wrenches and not lifts
+        feedback = controller if isinstance(controller, Feedback) and is_inside else None
         self.atlas = Atlas(self.simulated, scheme, mode == "kinematic", self.bounds, feedback)
         self._notices.append(check_scheme(scheme, self.simulated, kinematic=mode == "kinematic",
                                           driven=controller is not None or bool(wrenches)))
@@ -209,7 +209,7 @@ class Simulator:
 
     @cached_property
     def info(self) -> RunInfo:
-        """What is the same for all its runs."""
+        """The information that all its runs share."""
         primary = self.atlas.primary
         settings = describe_settings(self.controller, self.dt, self.dt * self.inputs.every,
                                      AUTO if self.propagator.spare else primary.scheme.name)
@@ -324,7 +324,7 @@ class Simulator:
         Parameters
         ----------
         stop
-            Why it ends; `trajectory.stop` says so.
+            Reason why it ends, for `trajectory.stop`.
 
         Raises
         ------

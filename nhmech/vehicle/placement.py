@@ -39,7 +39,7 @@ TURNS: tuple[tuple[int, ...], ...] = ((), (4,), (3,), (3, 4))
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """How the contacts carry the vehicle."""
+    """The support of the vehicle by its contacts."""
 
     # whether there are more contacts than a rigid body needs, or three that rounding puts out of
     # the plane; then the base is upright on the normal, and each contact keeps its offset

@@ -121,7 +121,7 @@ class Vehicle:
 
     @property
     def support(self) -> Support:
-        """How the contacts carry the base."""
+        """The support of the base by its contacts."""
         return self.posing.support
 
     @property

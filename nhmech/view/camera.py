@@ -23,7 +23,7 @@ RIM = np.array([[np.cos(a), np.sin(a)] for a in np.arange(12) * np.pi / 6])
 
 @dataclass(frozen=True)
 class Extent:
-    """How large a vehicle is."""
+    """The size of a vehicle."""
 
     size: float  # diameter of the ball about its focus that holds it [m]
     # radius, height: of the upright cylinder on the ground about its focus that holds it [m]: the
@@ -47,7 +47,7 @@ class View:
 
     @property
     def unseen(self) -> float:
-        """What moves by less is not drawn again [m]."""
+        """Displacements below this are not drawn [m]."""
         return UNSEEN * self.size
 
     def camera(self) -> dict:

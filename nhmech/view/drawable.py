@@ -1,4 +1,4 @@
-"""What a picture is made from: something to draw, its motion, and one moment of it."""
+"""The data of a picture: something to draw, its motion, and one moment of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Colour = tuple[float, float, float]  # red, green, blue in [0, 1]
 
 
 class Drawable(Protocol):
-    """What the viewer needs of a vehicle."""
+    """The interface that the viewer needs of a vehicle."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""What all pictures share: style, colours, axes, files. Needs matplotlib, the extra `plot`."""
+"""Style, colours, axes and files of all pictures. Needs matplotlib, the extra `plot`."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def spread_states(trajectory: Trajectory, most: int) -> np.ndarray:
 
 
 def as_simulated(vehicle: Vehicle | Simulated) -> Simulated:
-    """What moved, as the analysis takes it."""
+    """The simulated system, as the analysis takes it."""
     return vehicle if isinstance(vehicle, Simulated) else Simulated.of(vehicle)
 
 
@@ -185,7 +185,7 @@ def clip_start(axes: Any) -> None:
 
 
 def wheel_line(vehicle: Vehicle, wheel: str, states: int) -> dict[str, Any]:
-    """How a wheel is drawn in every picture: its colour, its mark, its name."""
+    """The look of a wheel in every picture: its colour, its mark, its name."""
     k = vehicle.contact_names.index(wheel)
     # marks of different wheels are at different places, so that of two equal lines both are seen
     first = int((0.06 + 0.03 * k) * states)

@@ -207,7 +207,7 @@ class Drive:
                 "paused": teleoperation.is_paused, "note": note}
 
     def cannot(self) -> list[str]:
-        """What this vehicle cannot do, in words."""
+        """The motions that this vehicle cannot make, in words."""
         if self.teleoperation.coasts:
             return ["has no driven wheel, or falls over: keys push it, then it coasts"]
         words = []
@@ -230,7 +230,7 @@ class Drive:
         self._record = path
 
     def _end_record(self, stop: str) -> Trajectory | None:
-        """What was recorded; None where nothing is."""
+        """The recorded run; None if nothing is recorded."""
         path, self._record = self._record, None
         if path is None:
             return None

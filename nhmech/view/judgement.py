@@ -77,7 +77,7 @@ def judgement(trajectory: Trajectory, vehicle: Vehicle | None,
 
 
 def _describe_sliding(trajectory: Trajectory) -> Judgement:
-    """What the wheels did in a run with Coulomb friction in which some did not roll."""
+    """The phases of the wheels in a run with Coulomb friction in which some did not roll."""
     left = next((t for t, name in trajectory.events if name == SLIP), trajectory.t[0])
     moved = next((span.start for span in trajectory.phases if _is_off(span)), None)
     ends = [(wheel, way[-1], trajectory.friction_loss[wheel][-1])

@@ -1,4 +1,4 @@
-"""What a page says to the program that serves it: a hand on its controls."""
+"""Commands that a page sends to the program that serves it."""
 
 from __future__ import annotations
 

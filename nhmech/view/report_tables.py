@@ -142,7 +142,7 @@ def describe_constraints(trajectory: Trajectory, simulated: Simulated) -> dict[s
 
 
 def settings_table(trajectory: Trajectory) -> dict[str, str]:
-    """How the run was made."""
+    """The settings of the run."""
     known = trajectory.settings
     found = {"mode": "kinematic: speeds are commanded" if trajectory.kinematic else "dynamic"}
     if "import" in known:

@@ -27,7 +27,7 @@ class _Poses:
 
 
 class SystemPicture:
-    """What the viewer needs of a vehicle, made from the shapes of a textbook system."""
+    """The interface of a drawable vehicle, made from the shapes of a textbook system."""
 
     def __init__(self, example: Example):
         if not example.shapes:

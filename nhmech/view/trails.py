@@ -1,4 +1,4 @@
-"""What a page that runs is told of the trails of the contacts: it draws them itself."""
+"""Messages from which a running page draws the trails of the contacts."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ DRIVEN_EACH, DRIVEN_BETWEEN = 1, 16     # of a driven vehicle, which shows a hun
 
 
 class Window(Protocol):
-    """Where pages are shown: a server of this process, or another program."""
+    """A window that shows pages: a server of this process, or another program."""
 
     @property
     def url(self) -> str: ...

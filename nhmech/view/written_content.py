@@ -50,7 +50,7 @@ OTHERS = ("", 0.0, 3.0)
 
 
 class Content(NamedTuple):
-    """What a page is written from."""
+    """The data that a page is written from."""
 
     fields: Mapping[str, Any]  # of the argument of `openWritten`, what is JSON
     motion: str  # the argument of `openMotion`, in JavaScript
@@ -105,7 +105,7 @@ def vehicle_content(vehicle: Vehicle, joints: Mapping[str, float] | None, pose: 
 
 
 def _remarks(vehicle: Vehicle) -> str:
-    """What the page does not simulate about the contacts."""
+    """The effects of the contacts that the page does not simulate."""
     found = []
     if as_commanded(vehicle) is not vehicle:
         found.append("its wheels turn it by sliding: here it turns by the mid-axle model, without "
@@ -135,7 +135,7 @@ def picture_fields(scene: Scene, view: View) -> dict[str, Any]:
 
 
 def parameter_sliders(vehicle: Vehicle) -> list[dict[str, Any]]:
-    """What the slider of each symbolic parameter needs."""
+    """The data of the slider of each symbolic parameter."""
     mass = sum(inertia.mass for inertia in vehicle.model.inertias)
     sizes = {"mass": mass / 3, "x": vehicle.steering.length, "y": vehicle.steering.length,
              "z": vehicle.steering.length}
@@ -166,7 +166,7 @@ def _drawn_radii(vehicle: Vehicle) -> dict[str, tuple[int, np.ndarray]]:
 
 
 def _note(vehicle: Vehicle) -> str:
-    """Which sliders move the contact points, and not what is drawn there."""
+    """Sliders that move the contact points but not the shapes that are drawn there."""
     system = vehicle.constrained.system
     _, points, _ = placement_function(vehicle)(system.t, system.q, system.theta)
     kept = [name for name, moves in zip(vehicle.parameters.symbolic,

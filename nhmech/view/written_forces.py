@@ -69,5 +69,5 @@ def describe_wheels(vehicle: Vehicle, mu: float | Mapping[str, float] | None,
 
 
 def describe_arrows(forces: Forces, view: View) -> dict[str, Any]:
-    """How `forces.js` draws the arrows whose objects the overlay has."""
+    """The arrows of the overlay, for `forces.js`."""
     return {"paths": list(forces.paths.values()), "unseen": view.unseen, **forces.measures(view)}

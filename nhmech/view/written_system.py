@@ -1,4 +1,4 @@
-"""What the page of a textbook system is given, as `written_content` has it for a vehicle."""
+"""The data of the page of a textbook system, as `written_content` makes them for a vehicle."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _parameters(example: Example, drawn: tuple[str, ...]) -> list[dict[str, Any]
 
 
 def _note(example: Example, drawn: tuple[str, ...]) -> str:
-    """What the parameters are, and which of them have no slider."""
+    """The description of the parameters, and which of them have no slider."""
     words = "" if example.make is None else getdoc(example.make) or ""
     told = [_unwrap(words.partition("\n\nParameters\n")[0])]
     if drawn:

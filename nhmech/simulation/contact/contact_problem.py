@@ -70,7 +70,7 @@ class ContactProblem:
         """Derivative of P - rho u."""
         return np.eye(len(self.g)) - self._rho[:, None] * self.W
 
-    @np.errstate(over="ignore", invalid="ignore")        # of a path that leads nowhere
+    @np.errstate(over="ignore", invalid="ignore")        # of an iteration that diverges
     def solve(self, P: np.ndarray, floor: float = 0.0) -> tuple[np.ndarray, float]:
         """P (n,) from a first guess, and its residual relative to the largest of |g| and `floor`
         [m/s]. The residual is below 1e-12 if there is a solution."""

@@ -153,7 +153,8 @@ class NonsmoothTerms:
 
     @cached_property
     def _places(self) -> tuple[np.ndarray, ...]:
-        """Of plain coordinates, their places in q and x; of angles, likewise of the cosine."""
+        """Indices in q and x of plain coordinates, and of angles; for an angle, that of its cosine
+        in q."""
         slots = self._vector.slots
         plain = [(iq, ix) for ix, iq, angle in slots if not angle]
         turning = [(iq, ix) for ix, iq, angle in slots if angle]

@@ -90,14 +90,14 @@ class ContactSpan:
 
     def __str__(self) -> str:
         # bodies that do not touch the ground are not mentioned
-        told = {phase: [name for name in self.names(phase)
+        shown = {phase: [name for name in self.names(phase)
                         if phase is not Phase.AIRBORNE or name not in self.bodies]
                 for phase in Phase}
         parts = [f"{listed(names)} {verb if len(names) > 1 else single}"
                  for phase, single, verb in ((Phase.SLIDING, "slides", "slide"),
                                              (Phase.LYING, "lies", "lie"),
                                              (Phase.AIRBORNE, "is in the air", "are in the air"))
-                 if (names := told[phase])]
+                 if (names := shown[phase])]
         text = ", ".join(parts) or "all wheels roll"
         return f"from t = {self.start:.6g} to {self.end:.6g} s {text}"
 

@@ -61,7 +61,7 @@ class Method(Protocol):
 
     @property
     def rates(self) -> int:
-        """How often a step evaluates the rate, usually."""
+        """Number of evaluations of the rate in a step, usually."""
         ...
 
     def step(self, flow: Flow) -> ca.Function:

@@ -1,4 +1,4 @@
-"""What is kept of a run, in memory and in files.
+"""The record of a run, in memory and in files.
 
 `recorder` collects rows while a run goes on, `trajectory` (`Trajectory`) is a finished run,
 `history` the interface that a run and a batch share, `layouts` where names stand in a row. Files:

@@ -78,12 +78,12 @@ class RowLayout:
 
     @cached_property
     def widths(self) -> tuple[int, ...]:
-        """How many numbers each part has."""
+        """Number of values of each part."""
         return tuple(part.stop - part.start for part in self.parts.values())
 
     @cached_property
     def width(self) -> int:
-        """How many numbers a row has."""
+        """Number of values in a row."""
         return sum(self.widths)
 
     def split(self, rows: np.ndarray) -> dict[str, np.ndarray]:

@@ -303,9 +303,9 @@ class Trajectory(History):
 
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
-        """What a user should know about the run: that a wheel would have had to be pulled by the
-        ground, what was not watched, that steps were too long, and where the actual twist differs
-        from the commanded one. Raises `SimulationError` where a file has something else there."""
+        """Notices about the run: a wheel that the ground would have had to pull, parts that were
+        not watched, steps that were too long, and an actual twist that differs from the commanded
+        one. Raises `SimulationError` where a file has something else there."""
         try:
             noted = tuple(Notice.of_dict(one) for one in self.settings.get(NOTICES, ()))
         except (KeyError, TypeError, ValueError) as error:

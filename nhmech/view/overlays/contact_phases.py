@@ -1,4 +1,4 @@
-"""What the wheels of a run with Coulomb friction did: skid marks, and wheels in the air."""
+"""The phases of the wheels in a run with Coulomb friction: skid marks, and wheels in the air."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class ContactPhases(Overlay):
 
 
 def wheel_phases(vehicle: Drawable, moment: Snapshot) -> np.ndarray:
-    """What each contact does, (n,): all roll where nothing else is known."""
+    """The phase of each contact, (n,); all roll if nothing else is known."""
     names = vehicle.contact_names
     if moment.contacts is None:
         return np.full(len(names), Phase.ROLLING)
@@ -77,7 +77,7 @@ def wheel_phases(vehicle: Drawable, moment: Snapshot) -> np.ndarray:
 
 
 def phases_along(vehicle: Drawable, run: Playable, times: np.ndarray) -> np.ndarray:
-    """What each contact did at these times (m,) [s], (m, n); rolling if nothing is known."""
+    """The phase of each contact at these times (m,) [s], (m, n); rolling if nothing is known."""
     if not isinstance(run, Trajectory) or run.contact is None:
         return np.full((len(times), len(vehicle.contact_names)), Phase.ROLLING)
     ends = np.array([span.end for span in run.phases])

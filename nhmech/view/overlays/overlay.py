@@ -1,4 +1,4 @@
-"""What every overlay is."""
+"""The interface of overlays."""
 
 from __future__ import annotations
 
