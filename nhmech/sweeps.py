@@ -56,7 +56,7 @@ def sweep(fn: Function, cases: Iterable[Mapping[str, Any]], out: str | Path, *,
     Raises
     ------
     NhmechError
-        Where a case is no mapping of JSON values, `out` is in use or not a sweep's, joblib or
+        If a case is no mapping of JSON values, `out` is in use or not a sweep's, joblib or
         pandas is missing, the backend does not exist, or a worker died; what was finished by then
         is kept.
 

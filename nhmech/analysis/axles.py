@@ -134,7 +134,7 @@ class AxleReader:
 
     def centre(self, q: np.ndarray, v: np.ndarray | None = None) -> np.ndarray | None:
         """The point (3,) [m] in W about which the base turns, at the height of its origin; None
-        where there is none.
+        if there is none.
 
         Where the axles meet; where they coincide or bind nothing, and v (nv,) is given, the point
         of the common axle (or of the ground) that the base's twist turns about now.

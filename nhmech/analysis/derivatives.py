@@ -111,7 +111,7 @@ def step_jacobian(constrained: HasConstrained, dt: float) -> StepJacobian:
     InputError
         For a dt that is not a positive time.
     CompileError
-        Where the compiler refuses.
+        If the compiler refuses.
     """
     parts = _Parts(Simulated.of(constrained))
     return StepJacobian(compile_function(parts.jacobian()), read_time("dt", dt), *parts.names)

@@ -128,7 +128,7 @@ class SteadyMotions:
         Raises
         ------
         MechanicsError
-            Where the family ends or folds before a value; `branch` goes round folds.
+            If the family ends or folds before a value; `branch` goes round folds.
         """
         members, kept = [], dict(conditions or {})
         for value in map(float, values):
@@ -174,7 +174,7 @@ class SteadyMotions:
         Raises
         ------
         MechanicsError
-            Where the family through a member does not have dimension one, naming a remedy, and
+            If the family through a member does not have dimension one, naming a remedy, and
             where no member is found.
         """
         conditions, members, tangent = dict(conditions or {}), [], None
@@ -231,7 +231,7 @@ class SteadyMotions:
         Raises
         ------
         MechanicsError
-            Where none is found: a vehicle with resistance needs its driven joints among the unknown
+            If none is found: a vehicle with resistance needs its driven joints among the unknown
             `inputs`; one whose wheels have their mass off the axle never runs steadily.
         """
         vehicle = self._vehicle()
@@ -258,7 +258,7 @@ class SteadyMotions:
         Raises
         ------
         MechanicsError
-            Where none is found.
+            If none is found.
         """
         vehicle = self._vehicle()
         q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)

@@ -125,7 +125,7 @@ class Limits:
 
     @property
     def stopping_distance(self) -> float | None:
-        """v^2 / (2 a) [m] from `speed` at the largest deceleration; None where there is none."""
+        """v^2 / (2 a) [m] from `speed` at the largest deceleration; None if there is none."""
         return self.speed ** 2 / (2 * self.deceleration.value) if self.deceleration.value else None
 
     def margin(self, limit: Limit) -> float | None:

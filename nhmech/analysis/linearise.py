@@ -102,7 +102,7 @@ def linearise(constrained: HasConstrained | Variations, q: np.ndarray, xi: np.nd
     Raises
     ------
     MechanicsError
-        Where the point is not on the holonomic manifold.
+        If the point is not on the holonomic manifold.
     InputError
         For unknown outputs.
 

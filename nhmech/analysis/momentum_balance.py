@@ -55,7 +55,7 @@ def momentum_balance(symmetry: Symmetry, t: np.ndarray, q: np.ndarray, v: np.nda
     Raises
     ------
     MechanicsError
-        Where no combination of the generators lies in the distribution, or the system has no energy
+        If no combination of the generators lies in the distribution, or the system has no energy
         to take dL/dv of.
     """
     from scipy.interpolate import make_interp_spline

@@ -47,7 +47,7 @@ def friction_limit(vehicle: Vehicle, mu: float | Mapping[str, float] | None = No
     Raises
     ------
     InputError
-        Where no wheel has a friction coefficient.
+        If no wheel has a friction coefficient.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def friction_limit(vehicle: Vehicle, mu: float | Mapping[str, float] | None = No
 def lift_off(vehicle: Vehicle, *, terminal: bool = True) -> Event:
     """An event: the ground would have to pull a wheel, so that it lifts off and the vehicle tips.
 
-    Where the normal forces are not determined, it is the moment from which no split has all of them
+    If the normal forces are not determined, it is the moment from which no split has all of them
     >= 0.
 
     Parameters
@@ -98,7 +98,7 @@ def rolling_events(vehicle: Vehicle, mu: float | Mapping[str, float] | None = No
     Raises
     ------
     InputError
-        Where no wheel has a friction coefficient.
+        If no wheel has a friction coefficient.
     """
     looks = _Looks(vehicle, known_coefficients(vehicle, mu))
     return _friction_limit(looks, False, terminal), _lift_off(looks, terminal)
@@ -252,7 +252,7 @@ class RunValidity:
     @property
     def until(self) -> float | None:
         """Time [s] of the first event, else of the last state before the first that FAILS; None
-        where rolling held."""
+        if rolling held."""
         failed = self.first(Verdict.FAILS)
         if self.events or failed is None:
             return min((t for t, _ in self.events), default=None)
@@ -260,7 +260,7 @@ class RunValidity:
 
     @property
     def remedy(self) -> Remedy | None:
-        """How to find the exact moment at which rolling failed; None where it held or is known."""
+        """How to find the exact moment at which rolling failed; None if it held or is known."""
         if self.events or self.first(Verdict.FAILS) is None:
             return None
         known = any(np.isfinite(one.mu) for one in self.states[0].wheels)
@@ -269,7 +269,7 @@ class RunValidity:
                       f"run with {options} for the exact moment")
 
     def failure(self, call: Callable[[str], str] = str) -> str | None:
-        """When and why rolling failed, in words; None where it held.
+        """When and why rolling failed, in words; None if it held.
 
         Parameters
         ----------

@@ -54,7 +54,7 @@ def eigenvalue_sensitivities(motions: SteadyMotions, motion: Equilibrium,
     Raises
     ------
     MechanicsError
-        Where no parameter is symbolic (`vehicle.with_parameters(symbolic=[...])`).
+        If no parameter is symbolic (`vehicle.with_parameters(symbolic=[...])`).
     """
     variations, s = motions.variations, motions.variations.system
     if not s.theta.numel():

@@ -62,10 +62,10 @@ class Structure:
         Integrable: constant along every motion.
     further
         How many further functions, which are no such combinations, are constant along every motion;
-        None where that is not known.
+        None if that is not known.
     curvature
         Of the connection over the independent speeds, at the given configuration or the first
-        sample; None where there is no connection.
+        sample; None if there is no connection.
     symmetries
         Of a vehicle: of the pose alone, and with the angles of its wheels; of another system: all
         found.

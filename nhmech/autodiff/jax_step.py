@@ -31,7 +31,7 @@ def jax_step(constrained: HasConstrained, dt: float) -> Callable[..., Any]:
     Raises
     ------
     ImportError
-        Where JAX is not installed.
+        If JAX is not installed.
     InputError
         For a dt that is not a positive time; when called, for shapes, and for numbers that
         are not of a floating type.

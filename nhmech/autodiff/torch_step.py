@@ -32,7 +32,7 @@ def torch_step(constrained: HasConstrained, dt: float) -> Callable[..., Any]:
     Raises
     ------
     ImportError
-        Where PyTorch is not installed.
+        If PyTorch is not installed.
     InputError
         For a dt that is not a positive time; when called, for shapes, and for numbers that
         are not of a floating type.

@@ -81,7 +81,7 @@ def read_count(what: str, value) -> int:
 
 
 def as_numbers(value) -> np.ndarray | None:
-    """A copy as an array of floats; None where it cannot be one, or is text that looks like it."""
+    """A copy as an array of floats; None if it cannot be one, or is text that looks like it."""
     try:
         found = np.asarray(value)
         kind = found.dtype.kind

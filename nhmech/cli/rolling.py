@@ -93,7 +93,7 @@ def rolling_events(vehicle: Vehicle, options: RollingOptions) -> list[Event]:
     Raises
     ------
     InputError
-        Where no wheel has a coefficient.
+        If no wheel has a coefficient.
     """
     if options.on_slip in ("ignore", "go-on") or (options.on_slip is None and not options.mu):
         return []

@@ -46,7 +46,7 @@ def view(run: Path, html: Path | None, file: str | None, movies: MovieOptions, l
     nhmech view run.npz --mp4 run.mp4
     nhmech view run.npz --ghost other.npz --overlay forces --mu 0.8
 
-    Where no browser opens, an HTML file is written beside RUN, under a name that is not taken.
+    If no browser opens, an HTML file is written beside RUN, under a name that is not taken.
     """
     trajectory = read_run(run, file)
     if is_textbook(trajectory, file):

@@ -157,7 +157,7 @@ if hasattr(os, "register_at_fork"):
 
 @lru_cache(maxsize=1)
 def find_compiler() -> Compiler | None:
-    """`CC` where it is set, else cc, gcc or clang; None where there is none. `CC=none` asks for
+    """`CC` if it is set, else cc, gcc or clang; None if there is none. `CC=none` asks for
     none.
     """
     wanted = os.environ.get("CC", "").strip()

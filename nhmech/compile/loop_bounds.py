@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-# (t, x, theta) -> margins, and (t, x, u, theta, split) -> margins; None where there are none
+# (t, x, theta) -> margins, and (t, x, u, theta, split) -> margins; None if there are none
 Bounding = tuple[ca.Function | None, ca.Function | None]
 
 # The forces of the ground are evaluated once in so many steps, which costs 3 % of a run if one

@@ -49,7 +49,7 @@ class Balance:
     Raises
     ------
     ModelError
-        Where the vehicle's pitch is not free, where it has no standing equilibrium near upright,
+        If the vehicle's pitch is not free, where it has no standing equilibrium near upright,
         and where its wheels cannot hold it there.
     """
 

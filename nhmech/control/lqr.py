@@ -191,7 +191,7 @@ def input_scales(vehicle: Vehicle, B: np.ndarray, scales: np.ndarray,
                  time: float | None = None) -> np.ndarray:
     """The least of each input that changes some state by its scale in a time [s], (nu,).
 
-    Where the time is None, it is the vehicle's sqrt(L / gravity).
+    If the time is None, it is the vehicle's sqrt(L / gravity).
     """
     if time is None:
         time = np.sqrt(vehicle.steering.length / vehicle.parameters.values["gravity"])

@@ -106,7 +106,7 @@ class Parametric(Path):
     Raises
     ------
     InputError
-        Where the curve stands still, and so has no heading.
+        If the curve stands still, and so has no heading.
     """
 
     def __init__(self, derivatives: Derivatives, knots: Sequence[float] | np.ndarray,

@@ -150,7 +150,7 @@ def write_lateral(lateral: np.ndarray) -> tuple[str, str]:
 
 
 def path_of(trajectory: object) -> Path | None:
-    """The path that the controller of a run followed; None where the run does not know."""
+    """The path that the controller of a run followed; None if the run does not know."""
     kept = getattr(trajectory, "settings", {}).get("path")
     if not isinstance(kept, Mapping):
         return None

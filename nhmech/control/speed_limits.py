@@ -20,7 +20,7 @@ NEEDED = {"min_velocity": "max_velocity", "max_acceleration_reverse": "max_accel
 @dataclass(frozen=True)
 class SpeedLimits:
     """Of one component of a twist [m/s, m/s^2, m/s^3, or in rad], with the names, signs and rules
-    of `diff_drive_controller` (`control_toolbox::RateLimiter`); NaN where there is none.
+    of `diff_drive_controller` (`control_toolbox::RateLimiter`); NaN if there is none.
 
     Attributes
     ----------

@@ -84,7 +84,7 @@ class Teleoperation:
     steps
         How many were taken; no restart sets them back.
     failure
-        Why it stands still until it is restarted; empty where it does not.
+        Why it stands still until it is restarted; empty if it does not.
     slips
         (time [s], why) where ideal rolling does not hold.
     """
@@ -186,7 +186,7 @@ class Teleoperation:
 
     @property
     def refused(self) -> str:
-        """Why the last twist was not followed, or a part of it; empty where it was."""
+        """Why the last twist was not followed, or a part of it; empty if it was."""
         return self._refused or ("" if self.is_paused else self._left_out)
 
     @property
@@ -224,7 +224,7 @@ class Teleoperation:
 
     def restart(self, pose: tuple[float, float, float] | None = None) -> None:
         """Puts the vehicle at x [m], y [m] and yaw [rad] as seen from above, at rest; where it
-        began, if None. Raises `NhmechError` where it cannot be placed; it stays where it is, or
+        began, if None. Raises `NhmechError` if it cannot be placed; it stays where it is, or
         is where it began on a slope that is too steep to place it."""
         if pose is None:
             self.simulator.reset(**self._begin)

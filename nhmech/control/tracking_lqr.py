@@ -109,7 +109,7 @@ class TrackingLQR:
 
     def _interval(self, jacobian: StepJacobian, k: int,
                   count: int) -> tuple[np.ndarray, np.ndarray]:
-        """A_k, B_k over `count` steps. Raises `InputError` where they lead elsewhere than to the
+        """A_k, B_k over `count` steps. Raises `InputError` if they lead elsewhere than to the
         next record."""
         x, A = self.x[k], np.eye(self.x.shape[1])
         B = np.zeros((len(x), self.u.shape[1]))

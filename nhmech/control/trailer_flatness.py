@@ -105,7 +105,7 @@ class TrailerFlatness:
         return f"TrailerFlatness({self.vehicle.name!r}, {self.path!r}, speed={self.speed:g})"
 
     def _check(self) -> None:
-        """Raises `ModelError` where steering does not reach, or does not turn fast enough."""
+        """Raises `ModelError` if steering does not reach, or does not turn fast enough."""
         places = np.linspace(0.0, self.path.length, POINTS + 1)
         for name, angle in zip(self._steered, self.steering(places)[0]):
             limit = self.vehicle.limits.get(name)

@@ -140,7 +140,7 @@ class TwistDrive:
     @property
     def shortfall(self) -> str:
         """What the limits of the joints, linked steering, or a fork that a twist does not steer,
-        leave out of the last twist; empty where nothing."""
+        leave out of the last twist; empty if nothing."""
         asked, possible = self.commanded_twist, self.possible_twist
         leaning = [name for name in self._others if name in self.vehicle.description.steering]
         if leaning and asked[2]:

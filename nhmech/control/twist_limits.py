@@ -89,7 +89,7 @@ def turning_radius(vehicle: Vehicle) -> float:
 
 def _fastest(vehicle: Vehicle, axis: int) -> float:
     """The size [m/s or rad/s] of the twist along one axis at which, with the wheels straight, the
-    first driven joint comes to its velocity limit; infinite where there is none."""
+    first driven joint comes to its velocity limit; infinite if there is none."""
     if coasts(vehicle) or vehicle.steering.length <= 0:
         return math.inf
     twist = np.zeros(3)

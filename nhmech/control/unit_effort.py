@@ -28,6 +28,6 @@ def speed_scales(vehicle: Vehicle, speed: float) -> np.ndarray:
 
 
 def effort_limits(vehicle: Vehicle, joints: Sequence[str]) -> np.ndarray:
-    """Largest effort of each joint, infinite where it has no limit, (n,) [N m, N]."""
+    """Largest effort of each joint, infinite if it has no limit, (n,) [N m, N]."""
     return np.array([vehicle.limits[name].effort if name in vehicle.limits else np.inf
                      for name in joints])

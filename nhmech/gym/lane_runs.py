@@ -114,7 +114,7 @@ class LaneRuns:
         Raises
         ------
         SimulationError
-            Where a lane has not begun.
+            If a lane has not begun.
         InputError
             For actions of another shape.
         """

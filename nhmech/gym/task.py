@@ -305,7 +305,7 @@ def _expression(name: str, rule: Rule, seen: Seen, size: int | None = None) -> c
 
 
 def _read_vehicle(vehicle: Vehicle | str, ranges: dict[str, tuple[float, float]]) -> Vehicle:
-    """Its parameters in these ranges are symbolic. Raises `ModelError` where there is nothing to
+    """Its parameters in these ranges are symbolic. Raises `ModelError` if there is nothing to
     act on, or ground that is not level, `InputError` for ends of ranges that it cannot have."""
     if not isinstance(vehicle, Vehicle):
         vehicle = load(urdf_path(vehicle) if isinstance(vehicle, str) and vehicle in urdf_names()
@@ -336,7 +336,7 @@ def _read_ranges(given: object) -> dict[str, tuple[float, float]]:
 
 
 def _read_noise(given: object, size: int) -> np.ndarray | None:
-    """Standard deviations (size,), or one; None where all are zero."""
+    """Standard deviations (size,), or one; None if all are zero."""
     noise = as_numbers(given)
     if noise is None or noise.shape not in ((), (size,)) or not (
             np.isfinite(noise).all() and (noise >= 0).all()):

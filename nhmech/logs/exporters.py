@@ -76,9 +76,9 @@ def export_run(trajectory: Trajectory, path: str | PathLike[str], *, forces: boo
     InputError
         For other endings, and rates that are not positive.
     NhmechError
-        Where the package that writes the format is missing.
+        If the package that writes the format is missing.
     OSError
-        Where the file cannot be written.
+        If the file cannot be written.
 
     Examples
     --------

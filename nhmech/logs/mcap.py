@@ -78,7 +78,7 @@ def write_mcap(trajectory: Trajectory, path: str | PathLike[str], *, forces: boo
     Raises
     ------
     InputError
-        Where there is no vehicle, `twist` does not fit, or a link does not exist.
+        If there is no vehicle, `twist` does not fit, or a link does not exist.
     """
     _require_rosbags()
     from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer

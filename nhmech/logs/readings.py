@@ -47,7 +47,7 @@ class Reading:
     # (6,) linear [m/s] and angular [rad/s] velocity of the root link, along its own axes
     twist: np.ndarray
     # position, velocity, effort: of the moving joints, in the order of `Readings.joints`: unwrapped
-    # [rad, m], [rad/s, m/s], [N m, N]; effort is empty where forces play no part
+    # [rad, m], [rad/s, m/s], [N m, N]; effort is empty if forces play no part
     position: np.ndarray
     velocity: np.ndarray
     effort: np.ndarray
@@ -71,7 +71,7 @@ class Readings:
         self.vehicle, self.frames = vehicle, Frames(vehicle)
         self.joints, self.root = tuple(vehicle.joint_names), self.frames.root
         inputs = list(vehicle.constrained.system.u_names)
-        # of each joint, in u; None where it has none
+        # of each joint, in u; None if it has none
         self._efforts = [inputs.index(name) if name in inputs else None for name in self.joints]
 
     def __repr__(self) -> str:

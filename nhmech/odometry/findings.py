@@ -54,7 +54,7 @@ class Finding:
     text
         A sentence, without the last full stop.
     start, end
-        When [s]; None where it is the whole log.
+        When [s]; None if it is the whole log.
     """
 
     kind: FindingKind

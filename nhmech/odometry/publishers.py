@@ -55,7 +55,7 @@ def _teller(joints: JointSamples, k: int) -> np.ndarray:
 
 
 def _at(t: np.ndarray, stamps: np.ndarray, values: np.ndarray, is_smooth: bool) -> np.ndarray:
-    """Values at other times; NaN where there are none."""
+    """Values at other times; NaN if there are none."""
     known = np.isfinite(values)
     if known.sum() < FEW:
         return np.full(len(t), np.nan)

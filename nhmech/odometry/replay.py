@@ -126,7 +126,7 @@ class Replay:
 
 def positions(joints: JointSamples) -> np.ndarray:
     """Positions (N, n), those that are not logged by integrating the rates. Raises `InputError`
-    where there are neither."""
+    if there are neither."""
     found = joints.position.copy()
     for i, name in enumerate(joints.names):
         column, rates = found[:, i], joints.velocity[:, i]

@@ -169,7 +169,7 @@ class Rolling:
         return np.where(np.abs(arms) < SAME, 0.0, arms)
 
     def _check(self, missing: Sequence[str]) -> None:
-        """Raises `InputError` where the rows leave a motion of the base open."""
+        """Raises `InputError` if the rows leave a motion of the base open."""
         some = np.zeros((1, len(self.joints)))
         a = self.rows(some, some, None, None).a[0]
         sizes = np.linalg.svd(a, compute_uv=False)

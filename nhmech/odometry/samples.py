@@ -41,10 +41,10 @@ class JointSamples(Samples):
     Attributes
     ----------
     topic
-        Where they were published; the name of the file for a table.
+        Topic on which they were published; the name of the file for a table.
     t, received
         Stamps in the order of the file, and when they were recorded, (N,) [s]; `received` is None
-        where the file does not say.
+        if the file does not say.
     names
         Of the joints.
     position
@@ -52,7 +52,7 @@ class JointSamples(Samples):
     velocity, effort
         (N, n) [rad/s, m/s] and [N m, N], NaN where a message has none.
     named
-        Which joints a message names, (N, n); None where each of them names all.
+        Which joints a message names, (N, n); None if each of them names all.
     """
 
     names: tuple[str, ...]
@@ -90,10 +90,10 @@ class PoseSamples(Samples):
     Attributes
     ----------
     topic
-        Where they were published; the name of the file for a table.
+        Topic on which they were published; the name of the file for a table.
     t, received
         Stamps in the order of the file, and when they were recorded, (N,) [s]; `received` is None
-        where the file does not say.
+        if the file does not say.
     position
         (N, 3) [m].
     rotation

@@ -42,7 +42,7 @@ def missing(extra: str) -> NhmechError:
 
 
 def read_settings(given: Sequence[tuple[str, str]], **more: Any) -> Settings:
-    """Parameters as words of the command line, NAME and VALUE; `more` are used where they are not
+    """Parameters as words of the command line, NAME and VALUE; `more` are used if they are not
     given. Raises `InputError` for those that do not exist or cannot be taken."""
     known = parameters()
     return Settings.read({**more, **{name: _read_word(word, known.get(name))
@@ -86,7 +86,7 @@ def absolute(topic: str, namespace: str = "") -> str:
 
 
 def read_namespace(word: str) -> str:
-    """A namespace with the slash that it begins with; empty where the word is."""
+    """A namespace with the slash that it begins with; empty if the word is."""
     inside = word.strip("/")
     if inside and not re.fullmatch(r"[a-z_]\w*(/[a-z_]\w*)*", inside, re.ASCII | re.IGNORECASE):
         raise InputError(f"namespace {word!r} must be letters, digits and _, with no digit first, "

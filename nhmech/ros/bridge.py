@@ -48,7 +48,7 @@ class Odometry:
     twist
         (6,) linear [m/s] and angular [rad/s] velocity along the base frame's own axes.
     root
-        Placement of the root link in the base frame; None where that is the root link itself.
+        Placement of the root link in the base frame; None if that is the root link itself.
     """
 
     base: Transform

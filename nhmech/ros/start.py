@@ -63,7 +63,7 @@ def describe_robot(robot: str) -> str:
 
 def prefix_rviz(config: Path, prefix: str) -> Path:
     """A configuration of RViz whose robot has frames with a prefix, in the user's cache folder; the
-    file itself where there is none. RViz reads that word nowhere else. Raises `InputError` for a
+    file itself if there is none. RViz reads that word nowhere else. Raises `InputError` for a
     configuration that has no place for it."""
     if not prefix:
         return config

@@ -244,7 +244,7 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
     SimulationError
         For a policy that fails; its `trajectory` is the `Batch` until then.
     CompileError
-        Where there is no GPU to use.
+        If there is no GPU to use.
 
     Examples
     --------

@@ -28,7 +28,7 @@ POSITION_TIME = 0.10     # [s], time constant of a position error, critically da
 NO_LIMITS = JointLimits()
 
 # (u without the efforts sought, rows of the joints in v, columns in u, accelerations) -> efforts;
-# None where all wheels roll
+# None if all wheels roll
 Sliding = Callable[[Sequence[float], Sequence[int], Sequence[int], Sequence[float]],
                    np.ndarray | None]
 

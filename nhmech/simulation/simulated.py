@@ -224,7 +224,7 @@ class Simulated:
         return value.ravel(), int(np.linalg.matrix_rank(slope, tol=1e-9))
 
     def units(self, part: str) -> dict[str, str]:
-        """Name -> unit of the columns of "q", "v" or "u"; "" where there is none."""
+        """Name -> unit of the columns of "q", "v" or "u"; "" if there is none."""
         algebroid = self.constrained.system.algebroid
         rates = dict(zip(algebroid.v_names, algebroid.v_units))
         if part == "v":

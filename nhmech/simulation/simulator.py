@@ -309,7 +309,7 @@ class Simulator:
         InputError
             For arguments that it cannot take.
         SimulationError
-            Where it records already, and where the file cannot be made.
+            If it is already recording, and if the file cannot be made.
         """
         check_run(1.0, self.propagator.dt, every, None, save)
         if self._by_hand.recorder is not None:
@@ -329,7 +329,7 @@ class Simulator:
         Raises
         ------
         SimulationError
-            Where nothing was recorded, and where the file cannot be written, with the record.
+            If nothing was recorded, and if the file cannot be written; the error has the record.
         """
         return self._by_hand.end_record(stop)
 

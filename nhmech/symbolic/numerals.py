@@ -19,7 +19,7 @@ def exact(number: float) -> Fraction:
 
 def irrational(number: float) -> tuple[Fraction, str, Fraction] | None:
     """(share, "pi", 1) of share * pi, (share, "sqrt", radicand) of share * sqrt(radicand), or None
-    where the number is neither."""
+    if the number is neither."""
     if exact(number).denominator <= SIMPLE:
         return None
     share = Fraction(number / pi).limit_denominator(360)

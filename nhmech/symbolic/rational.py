@@ -40,7 +40,7 @@ class Generator:
     """What a variable of the polynomials stands for."""
 
     meaning: Any  # in SymPy's symbols and functions
-    # of this generator, as a polynomial in earlier ones; None where nothing is known of it
+    # of this generator, as a polynomial in earlier ones; None if nothing is known of it
     square: Any = None
 
 
@@ -65,7 +65,7 @@ class Field:
     # -- arithmetic ----------------------------------------------------------------------------
 
     def times(self, a: Any, b: Any) -> Any:
-        """The product of two polynomials. Raises `TooLongError` where there was too much work."""
+        """The product of two polynomials. Raises `TooLongError` if there was too much work."""
         self._work += len(a) * len(b)
         if self._work > LIMIT:
             raise TooLongError("the expression takes too long to be simplified")

@@ -47,7 +47,7 @@ STYLE: dict[Any, Any] = {"font.size": 8, "axes.labelsize": 8, "axes.titlesize": 
 
 @contextmanager
 def plot_style() -> Iterator[None]:
-    """matplotlib without a window, in the style of this file. Raises `NhmechError` where it is not
+    """matplotlib without a window, in the style of this file. Raises `NhmechError` if it is not
     installed."""
     try:
         import matplotlib
@@ -140,7 +140,7 @@ def as_simulated(vehicle: Vehicle | Simulated) -> Simulated:
 
 
 def check_axes(axes: Any, labels: Sequence[str]) -> Any:
-    """The axes as an array. Raises `InputError` where there are not as many as labels."""
+    """The axes as an array. Raises `InputError` if there are not as many as labels."""
     found = np.atleast_1d(axes)
     if len(found) != len(labels):
         raise InputError(f"axes: {len(found)} given, {len(labels)} are needed: "

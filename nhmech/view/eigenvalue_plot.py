@@ -70,6 +70,6 @@ def _edge(sweep: Sweep, inside: int, outside: int) -> float:
         known = np.isfinite(branch)
         edges.append(brentq(BarycentricInterpolator(sweep.values[near][known], branch[known]),
                             *ends))
-    # where there is none, members end there
+    # if there is none, members end there
     last = sweep.values[inside]
     return min(edges, key=lambda edge: abs(edge - last), default=last)

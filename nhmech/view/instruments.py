@@ -72,7 +72,7 @@ class Instruments:
     def read(self, moment: Snapshot) -> dict[str, Any]:
         """The message of one moment: pose [m, m, rad], twist [m/s, m/s, rad/s]; and in the order of
         the wheels the rate [rad/s], the friction coefficient that rolling needs or sliding has, the
-        normal force [N], each None where there is none, and what they do where they need not
+        normal force [N], each None if there is none, and what they do where they need not
         roll."""
         X = base_pose(moment.q)
         yaw = math.atan2(X[1, 0], X[0, 0])

@@ -39,7 +39,7 @@ class MeshPart:
     # vertices, faces: (n, 3) in the file's unit and (k, 3)
     vertices: np.ndarray
     faces: np.ndarray
-    # (r, g, b, alpha) in [0, 1]; None where the file names none
+    # (r, g, b, alpha) in [0, 1]; None if the file names none
     colour: tuple[float, ...] | None = None
     uv: np.ndarray | None = None  # (n, 2), where there is a texture
     texture: str | None = None  # a PNG as a data URL; the colour is white then
@@ -172,7 +172,7 @@ def _assimp() -> ctypes.CDLL | None:
 
 
 def _as_glb(path: str) -> bytes | None:
-    """A mesh file of any format as binary glTF; None where that fails."""
+    """A mesh file of any format as binary glTF; None if that fails."""
     assimp = _assimp()
     scene = assimp and assimp.aiImportFile(os.fsencode(path), _JOIN | _TRIANGULATE | _SORT)
     if assimp is None or not scene:

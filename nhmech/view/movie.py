@@ -74,7 +74,7 @@ def save_movie(html_path: str | PathLike[str], path: str | PathLike[str], *, spe
         For numbers that are not positive, and for more frames than memory should hold (MP4 has no
         limit).
     NhmechError
-        Where a tool is missing or fails.
+        If a tool is missing or fails.
     """
     require_tools(path)
     format = _format(path)

@@ -44,7 +44,7 @@ class PageCommands:
             self._actions.append((kind, value))
 
     def take_parts(self) -> Parts | None:
-        """The newest parts of the limits since the last call; None where there are none."""
+        """The newest parts of the limits since the last call; None if there are none."""
         return self._parts.pop() if self._parts else None
 
     def take_action(self) -> tuple[str, str] | None:

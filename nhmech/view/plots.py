@@ -50,7 +50,7 @@ def energy(vehicle: Vehicle | Simulated, trajectory: Trajectory, axes: Any = Non
     """Energy balance [J]: change of kinetic and potential energy, work of inputs, damping and so
     on; the rest is dashed.
 
-    Where the total energy is constant, its size and its error are written.
+    If the total energy is constant, its size and its error are written.
     """
     with plot_style():
         figure, axes = axes_of(axes)

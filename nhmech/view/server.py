@@ -51,7 +51,7 @@ class Server:
             raise NhmechError(f"viewer: no web server could be started on 127.0.0.1: {why}")
 
     def send(self, messages: list[dict]) -> None:
-        """Hand messages over to the server's thread. Raises `NhmechError` where it has ended."""
+        """Hand messages over to the server's thread. Raises `NhmechError` if it has ended."""
         if not self._thread.is_alive():
             why = f" ({self._error})" if self._error else ""
             raise NhmechError(f"viewer: its server is closed{why}; make a new Viewer")

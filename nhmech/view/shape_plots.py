@@ -45,7 +45,7 @@ def shape(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None) -> Plot:
     Raises
     ------
     InputError
-        Where there are none.
+        If there are none.
     """
     units = shape_units(vehicle, trajectory)
     if not units:

@@ -69,7 +69,7 @@ def efforts(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None) -> Plot:
     Raises
     ------
     InputError
-        Where there are none.
+        If there are none.
     """
     rates = dict(zip(vehicle.algebroid.v_names, vehicle.algebroid.v_units))
     units = {}

@@ -97,7 +97,7 @@ class Viewer:
         For overlays and configurations that do not fit the vehicle, and for drive=True with a
         window, or without wheels.
     NhmechError
-        Where the server is closed or does not answer.
+        If the server is closed or does not answer.
 
     Examples
     --------

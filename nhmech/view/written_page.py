@@ -49,12 +49,12 @@ def save_page(vehicle: Vehicle | Example, path: str | PathLike[str], *,
     parameters
         Names of `Vehicle.with_parameters` that get a slider; None takes payload, gravity and slope.
     joints, pose, xi
-        Where it starts and how fast, as in `Simulator.reset`. Where xi is None, what a twist does
+        Start pose and speeds, as in `Simulator.reset`. If xi is None, what a twist does
         not drive is pushed off.
     dt
         Step [s].
     mu
-        Friction coefficients for the bars, as in `analysis.validity`; 0.8 where nobody gives one.
+        Friction coefficients for the bars, as in `analysis.validity`; 0.8 if none is given.
     title
         In the page's corner; None takes the vehicle's name.
 

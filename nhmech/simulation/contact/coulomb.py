@@ -190,7 +190,7 @@ class CoulombContact:
 
     def efforts(self, moment: Moment, u: np.ndarray, rows: Sequence[int], columns: Sequence[int],
                 wanted: Sequence[float], h: float) -> np.ndarray | None:
-        """As `ContactInverseDynamics.efforts`; None where all wheels roll and can go on rolling:
+        """As `ContactInverseDynamics.efforts`; None if all wheels roll and can go on rolling:
         the equations of rolling give the efforts then."""
         rolls = not is_sliding(moment)
         numbers = np.zeros_like(moment.contact) if rolls else moment.contact

@@ -155,7 +155,7 @@ class ForceReader:
              grip: np.ndarray, outputs: Sequence[np.ndarray]) -> np.ndarray:
         """Computes the forces at states near a singularity of this frame in other frames: those
         that runs have chosen, or one chosen at the first remaining state. Overwrites forces and
-        room; returns the kernels, which may have more columns. Raises `ModelError` where the
+        room; returns the kernels, which may have more columns. Raises `ModelError` if the
         constraints lose rank."""
         forces, kernel, room = outputs
         known = list(self.vehicle.rechosen.values())

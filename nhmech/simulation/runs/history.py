@@ -35,7 +35,7 @@ def lock(array: np.ndarray) -> np.ndarray:
 
 
 class Column(NamedTuple):
-    """One column of a table; the unit is "" for a plain number, None where a file keeps no
+    """One column of a table; the unit is "" for a plain number, None if a file keeps no
     units."""
 
     values: np.ndarray
@@ -247,7 +247,7 @@ class History:
         """One table: the case of a batch, t, of a vehicle x, y and yaw of the base (continuous),
         then all columns as `nhmech export` names them.
 
-        Units are in `table.attrs["units"]`, column by column; "" where there is none.
+        Units are in `table.attrs["units"]`, column by column; "" if there is none.
 
         Raises
         ------

@@ -305,7 +305,7 @@ class Trajectory(History):
     def notices(self) -> tuple[Notice, ...]:
         """Notices about the run: a wheel that the ground would have had to pull, parts that were
         not watched, steps that were too long, and an actual twist that differs from the commanded
-        one. Raises `SimulationError` where a file has something else there."""
+        one. Raises `SimulationError` if a file has something else there."""
         try:
             noted = tuple(Notice.of_dict(one) for one in self.settings.get(NOTICES, ()))
         except (KeyError, TypeError, ValueError) as error:
