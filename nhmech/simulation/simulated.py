@@ -17,6 +17,7 @@ from ..once import cached_property
 from ..systems import load_system, system_names
 from ..systems.example import Example
 from ..urdf.description import JointLimits
+from ..vehicle.posing import Pose
 from ..vehicle.stiffness import check_massless
 from ..vehicle.vehicle import Vehicle
 
@@ -157,8 +158,8 @@ class Simulated:
         measured = {*self.vehicle.description.rolling, *self.vehicle.driven}
         return tuple(name for name in self.joint_names if name in measured)
 
-    def configuration(self, pose: object, joints: Mapping[str, float] | None,
-                      q: object, *, flies: bool = False) -> np.ndarray:
+    def configuration(self, pose: Pose | None, joints: Mapping[str, float] | None,
+                      q: np.ndarray | None, *, flies: bool = False) -> np.ndarray:
         """The configuration of a start: on the ground for a vehicle, else q as given. `flies`:
         whether wheels may be above the ground."""
         if q is not None:

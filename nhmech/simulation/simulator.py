@@ -15,6 +15,7 @@ from ..errors import SimulationError
 from ..mechanics.system import HasConstrained
 from ..once import cached_property
 from ..vehicle.friction import with_scrubbing
+from ..vehicle.posing import Pose
 from ..vehicle.vehicle import Vehicle
 from .arguments import check_run, read_period
 from .atlas import Atlas
@@ -224,7 +225,7 @@ class Simulator:
 
     # -- starting ----------------------------------------------------------------------------------
     @hear_ctrl_c()
-    def reset(self, pose: object = None, joints: Mapping[str, float] | None = None,
+    def reset(self, pose: Pose | None = None, joints: Mapping[str, float] | None = None,
               xi: Mapping[str, float] | Sequence[float] | None = None, *,
               q: np.ndarray | None = None, v: Mapping[str, float] | None = None,
               drop: float | None = None) -> State:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -13,6 +12,7 @@ from ..checks import read_mapping, read_number
 from ..errors import InputError, Remedy
 from ..vehicle.bodies import BodyContacts
 from ..vehicle.friction import as_commanded
+from ..vehicle.posing import Pose
 from ..vehicle.vehicle import Vehicle
 from .arguments import read_speeds
 from .contact.motion import TOUCHING
@@ -26,10 +26,10 @@ from .simulated import Simulated
 class Start:
     """The arguments of `Simulator.reset`."""
 
-    pose: Any = None
+    pose: Pose | None = None
     joints: Mapping[str, float] | None = None
     xi: Mapping[str, float] | Sequence[float] | None = None
-    q: Any = None
+    q: np.ndarray | None = None
     v: Mapping[str, float] | None = None
     drop: float | None = None
 
@@ -82,7 +82,7 @@ def _check_bodies(propagator: Propagator) -> None:
                                 "nothing is", "--drop 0.01 lifts the vehicle above it"))
 
 
-def _is_upright(pose: Any) -> bool:
+def _is_upright(pose: Pose | None) -> bool:
     """Whether a pose does not prescribe roll and pitch."""
     return pose is None or np.shape(pose) == (3,)
 

@@ -22,6 +22,7 @@ from ..simulation.state import State
 from ..vehicle.friction import as_commanded
 from ..vehicle.parameters import gravity_vector
 from ..vehicle.placements import placement_function
+from ..vehicle.posing import Pose
 from ..vehicle.tyres import DIRECTIONS
 from ..vehicle.vehicle import Vehicle
 from .camera import View, frame
@@ -67,7 +68,7 @@ class Content(NamedTuple):
         return "{" + ",\n".join(f'"{name}":{code}' for name, code in codes.items()) + "}"
 
 
-def vehicle_content(vehicle: Vehicle, joints: Mapping[str, float] | None, pose: object,
+def vehicle_content(vehicle: Vehicle, joints: Mapping[str, float] | None, pose: Pose | None,
                     xi: Mapping[str, float] | None, dt: float,
                     mu: float | Mapping[str, float] | None, title: str | None) -> Content:
     """The content for a vehicle; arguments as in `save_page`. Raises `InputError` for ground that
