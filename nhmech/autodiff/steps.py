@@ -1,4 +1,4 @@
-"""One step of many cases, and what weights on its end make of its beginning."""
+"""One step of many cases, and its adjoint."""
 
 from __future__ import annotations
 

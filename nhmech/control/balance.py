@@ -120,8 +120,8 @@ def _stand(vehicle: Vehicle) -> tuple[Equilibrium, tuple[str, ...]]:
 
 
 def _unsupported(vehicle: Vehicle) -> ModelError:
-    """The refusal of a vehicle whose pitch its motors do not reach, with a ball half a track ahead
-    of the axle, as if a caster stood there."""
+    """The error for a vehicle whose motors do not affect its pitch; its remedy adds a caster ball
+    half a track ahead of the axle."""
     mounts = [contact.mount for contact in vehicle.contacts]
     left, right = mounts[0].centre, mounts[-1].centre
     radius = mounts[0].wheel.radius / 4

@@ -18,7 +18,7 @@ from ..simulation.state import State
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What `Collocation` finds; as a controller (t, state) -> u, it plays the inputs back.
+    """The result of `Collocation`; as a controller (t, state) -> u, it plays the inputs back.
 
     After its end all inputs are zero.
 
@@ -128,8 +128,7 @@ class Collocation:
             self.opti.subject_to(self.x[:, k + 1] == points @ ends)
 
     def bound(self, expression: ca.MX, lower: ArrayLike, upper: ArrayLike) -> None:
-        """lower <= expression <= upper, entry by entry; columns are moments where it is a
-        matrix."""
+        """lower <= expression <= upper, entry by entry; the columns of a matrix are moments."""
         rows, columns = expression.shape
         low, high = (ca.repmat(ca.DM(np.broadcast_to(np.asarray(b, dtype=float), (rows,))), 1,
                                columns) for b in (lower, upper))
@@ -153,7 +152,7 @@ class Collocation:
 
     def solve(self, iterations: int = 500, tolerance: float = 1e-8, quiet: bool = True) -> Plan:
         """Solves the problem by IPOPT, to its relative `tolerance`. Raises `SimulationError` with
-        its verdict where it finds no solution."""
+        IPOPT's verdict if it finds no solution."""
         # "sb": its banner
         silence: dict[str, int | str] = {"print_level": 0, "sb": "yes"} if quiet else {}
         self.opti.solver("ipopt", {"print_time": not quiet, "expand": True},

@@ -60,7 +60,7 @@ class Combinator:
 
     @property
     def name(self) -> str:
-        """E.g. Delay(PurePursuit), for messages."""
+        """Name for messages, such as Delay(PurePursuit)."""
         return f"{type(self).__name__}({', '.join(map(controller_name, self.inside))})"
 
     @property
@@ -70,12 +70,12 @@ class Combinator:
 
     @property
     def path_reference(self) -> dict | None:
-        """That of the first inner controller that follows a path."""
+        """The path reference of the first inner controller that follows a path."""
         return self._first_inside("path_reference")
 
     @property
     def measurement_noise(self) -> dict[str, float] | None:
-        """Standard deviations that the first controller inside that knows any sees with."""
+        """Measurement noise of the first inner controller that has any."""
         return self._first_inside("measurement_noise")
 
     def _first_inside(self, name: str) -> Any:
@@ -84,7 +84,8 @@ class Combinator:
 
     @property
     def commanded_twist(self) -> np.ndarray | None:
-        """That of the first inner controller that commands twists, after this one's changes."""
+        """The twist of the first inner controller that commands twists, after the changes of this
+        one."""
         return next((twist for twist in self._inner_twists() if twist is not None), None)
 
     def _inner_twists(self) -> list[np.ndarray | None]:
@@ -98,7 +99,7 @@ class Combinator:
         self._forget()
 
     def _forget(self) -> None:
-        """Sets what a subclass remembers of a run to its initial value."""
+        """Resets the memory of a subclass."""
 
 
 class Hold(Combinator):
@@ -275,14 +276,14 @@ class Switch(Combinator):
 
     @property
     def commanded_twist(self) -> np.ndarray | None:
-        """That of the active controller."""
+        """The twist of the active controller."""
         twists = self._inner_twists()
         active, other = twists[self._switched], twists[not self._switched]
         return NOTHING_YET if active is None and other is not None else active
 
 
 class Sum(Combinator):
-    """Adds what several controllers command, e.g. a feed-forward and a feedback.
+    """Adds the commands of several controllers, for example a feed-forward and a feedback.
 
     All must return plain numbers, or all named commands, whose values are added joint by joint for
     each kind. None counts as zero.
@@ -320,7 +321,7 @@ class Sum(Combinator):
 
     @property
     def commanded_twist(self) -> np.ndarray | None:
-        """The sum of those that command one."""
+        """The sum of the twists of those that command one."""
         twists = [twist for twist in self._inner_twists() if twist is not None]
         there = [twist for twist in twists if np.isfinite(twist).all()]
         if there:
@@ -355,8 +356,8 @@ def _read_bound(name: str, bound: Bound | None) -> Bound | None:
 
 
 class Exchange(Combinator):
-    """One of several controllers by name, at first the first: `chosen` commands. A controller that
-    takes over is reset, so that it begins with the current state."""
+    """Several controllers by name, of which one, `chosen`, commands; at first the first. A
+    controller that takes over is reset, so that it begins with the current state."""
 
     def __init__(self, controllers: Mapping[str, Controller]):
         super().__init__(*controllers.values())
@@ -364,8 +365,8 @@ class Exchange(Combinator):
         self.chosen = next(iter(self.controllers))
 
     def choose(self, name: str) -> None:
-        """Hands over to another one, from its next call on. Raises `InputError` for a name that
-        there is not."""
+        """Hands over to another controller from the next call on. Raises `InputError` for an
+        unknown name."""
         read_word("controller", name, self.controllers)
         controller = self.controllers[name]
         if name != self.chosen and hasattr(controller, "reset"):
@@ -377,7 +378,7 @@ class Exchange(Combinator):
 
     @property
     def commanded_twist(self) -> np.ndarray | None:
-        """That of the chosen controller."""
+        """The twist of the chosen controller."""
         twists = dict(zip(self.controllers, self._inner_twists()))
         active = twists[self.chosen]
         known = any(twist is not None for twist in twists.values())

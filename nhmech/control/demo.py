@@ -1,5 +1,4 @@
-"""What a vehicle does without a controller of its own: a gentle S-curve, so that the first run
-moves."""
+"""The controller of runs that name none: a gentle S-curve, so that the first run moves."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ RAMP = 1.5         # [s] to full speed
 
 @check_arguments
 class DemoDrive:
-    """Drives an S-curve with the motors that the vehicle has; a vehicle without motors is pushed.
+    """Drives an S-curve with the motors of the vehicle; a vehicle without motors is pushed.
 
     `start` holds the arguments for `Simulator.reset` that go with it.
 

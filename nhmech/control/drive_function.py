@@ -1,5 +1,5 @@
-"""The efforts that follow a body twist as one function of the state: what `TwistDrive` commands and
-what the simulator's servo makes of it."""
+"""The efforts that follow a body twist, as one function of the state: `TwistDrive` and the
+simulator's servo combined."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from .twist_rule import driven_steering, driven_wheels, guiding_axles, rolled_jo
 
 
 def follows_twists(vehicle: Vehicle) -> bool:
-    """Whether a twist drives it: it has driven wheels, and does not fall over sideways."""
+    """Whether the vehicle can follow twists: it has driven wheels, and does not fall over
+    sideways."""
     return bool(driven_wheels(vehicle)) and "roll_rate" not in vehicle.speeds
 
 
 def effort_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
-    """The one of the following that a vehicle needs."""
+    """The function that a vehicle needs: `drive_function` or `balance_function`."""
     make = balance_function if "pitch_rate" in vehicle.speeds else drive_function
     return make(vehicle, equations)
 

@@ -48,7 +48,7 @@ def _begin_with(left: str, right: str, d: float, a: float,
 
 
 def _turn(angle: float) -> float:
-    """In [0, 2 pi)."""
+    """The angle in [0, 2 pi)."""
     angle %= 2 * pi
     return 0.0 if 2 * pi - angle < WHOLE else angle
 

@@ -1,4 +1,4 @@
-"""Controllers that see what a robot would measure instead of the state itself."""
+"""Controllers that see measurements in place of the state itself."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .combinators import Combinator
 
 @dataclass(frozen=True)
 class SensorsAt:
-    """Sensors of the links that read in one state, whatever a controller sees of it otherwise."""
+    """Sensors of the links at one state, whatever else a controller sees."""
 
     state: State  # where they read
     # (sensor, link) -> what is added (3,) to the "gyro" [rad/s] or the "accelerometer" [m/s^2]
@@ -45,7 +45,7 @@ def _see(state: State, values: np.ndarray, sensors: SensorsAt) -> State:
 
 @check_arguments
 class MeasurementNoise(Combinator):
-    """Gaussian white noise on what a controller sees.
+    """Gaussian white noise on the state that a controller sees.
 
     New random numbers are drawn at each call; the same seed gives the same noise. The parameters
     are standard deviations, zero by default.
@@ -185,7 +185,7 @@ class Quantise(Combinator):
 
 
 def _agree(values: np.ndarray, layout: StateLayout) -> None:
-    """Writes q as the unwrapped coordinates x have it."""
+    """Writes the unwrapped coordinates x into q."""
     q, x = values[:layout.nq], values[layout.nq + layout.nv:]
     for ix, iq, angle in layout.slots:
         if angle:

@@ -113,7 +113,7 @@ class MPC(Tracker):
         return u[0].copy()
 
     def _shift(self, t: float) -> np.ndarray:
-        """The last solution at the stages from t on; nothing at the first call."""
+        """The last solution at the stages from t on; empty at the first call."""
         if self._plan is None:
             return np.zeros((self.stages, self.dynamics.nu))
         begun, u = self._plan
@@ -121,8 +121,7 @@ class MPC(Tracker):
         return u[np.clip(passed, 0, self.stages - 1)]
 
     def _reference(self, t: float, s: float) -> np.ndarray:
-        """Of the point that goes ahead, at the end of each stage: x, y, heading, speed, turning
-        rate, (N, 5)."""
+        """The reference at the end of each stage: x, y, heading, speed, turning rate, (N, 5)."""
         rows = []
         for _ in range(self.stages):
             s += self.pace(s) * self.period

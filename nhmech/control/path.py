@@ -38,7 +38,7 @@ def cos_sin(angle: Scalar) -> tuple[Scalar, Scalar]:
 
 
 def relative_pose(pose: Poses, frame: Poses) -> Poses:
-    """A pose as it is seen from another one, its heading in [-pi, pi); or many of them."""
+    """A pose relative to another one, with its heading in [-pi, pi); or many poses."""
     dx, dy = pose[0] - frame[0], pose[1] - frame[1]
     c, s = cos_sin(frame[2])
     return c * dx + s * dy, c * dy - s * dx, wrap(pose[2] - frame[2])
@@ -103,7 +103,7 @@ class Path(ABC):
         return np.stack([x, y], axis=-1)
 
     def heading(self, s: float | np.ndarray) -> np.ndarray:
-        """From the x axis to the tangent [rad]."""
+        """Angle from the x axis to the tangent [rad]."""
         return self.at(s)[2]
 
     def curvature(self, s: float | np.ndarray) -> np.ndarray:

@@ -23,14 +23,14 @@ SIDEWAYS = 1.0      # [m/s^2] speed^2 / scale: a gentle lateral acceleration
 
 
 def scale(vehicle: Vehicle, speed: float | None = None) -> float:
-    """The length [m] that sizes paths: that of the vehicle's axles, or more if `speed` [m/s] asks
-    for wide turns."""
+    """The length [m] that sizes paths: that of the vehicle's axles, or more if `speed` [m/s]
+    requires wide turns."""
     return max(vehicle.steering.length, (speed or 0.0) ** 2 / SIDEWAYS)
 
 
 @check_arguments
 def read_path(text: str, length: float) -> Path:
-    """The path that a word stands for, from the origin along x.
+    """The path for a word, from the origin along x.
 
     Parameters
     ----------

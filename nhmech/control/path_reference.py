@@ -1,4 +1,4 @@
-"""The path of a controller as plain values that a run file keeps, and how far from it a run was."""
+"""The path of a controller as plain values for run files, and the distance of a run from it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOMENTS = 4000       # of a run at which the distance is worked out, at most
 
 @dataclass(frozen=True)
 class TrackedAxle:
-    """What is to stay on the path: the ground point below the middle of one body's axle."""
+    """The tracked point: the ground point below the middle of one body's axle."""
 
     joint: int  # index of the body's joint in Pinocchio's model
     point: np.ndarray  # (3,) in the body's frame [m]
@@ -64,7 +64,7 @@ def path_reference(vehicle: Vehicle, path: Path, *, joint: int = 1,
                    point: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0),
                    axle: Sequence[float] | np.ndarray = (0.0, 1.0, 0.0),
                    backwards: bool = False) -> dict:
-    """JSON values that say which point of a vehicle follows which path.
+    """The tracked point and the path, as JSON values.
 
     A controller whose attribute `path_reference` is such a dict has it saved with its runs
     (`Trajectory.settings["path"]`), and `nhmech plot` and `nhmech report` draw its errors. `joint`
@@ -106,7 +106,7 @@ class SampledPath(Path):
 
 @dataclass(frozen=True, eq=False)
 class PathError:
-    """How far a run was from its path.
+    """The distance of a run from its path.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ class PathError:
         return f"PathError({len(self.t)} moments, {self.describe()})"
 
     def describe(self) -> str:
-        """E.g. "lateral error 2.1 mm RMS, 5.3 mm at most"."""
+        """The errors in words, such as "lateral error 2.1 mm RMS, 5.3 mm at most"."""
         return describe_lateral(self.lateral)
 
 
@@ -150,7 +150,7 @@ def write_lateral(lateral: np.ndarray) -> tuple[str, str]:
 
 
 def path_of(trajectory: object) -> Path | None:
-    """The path that the controller of a run followed; None if the run does not know."""
+    """The path that the controller of a run followed; None if the run does not record it."""
     kept = getattr(trajectory, "settings", {}).get("path")
     if not isinstance(kept, Mapping):
         return None
@@ -160,7 +160,7 @@ def path_of(trajectory: object) -> Path | None:
 @check_arguments
 def path_error(vehicle: Vehicle, trajectory: Trajectory,
                path: Path | None = None) -> PathError | None:
-    """How far a run was from its path; None if there is no path.
+    """The distance of a run from its path; None if there is no path.
 
     The point is the one that the run recorded as following the path, or the base's origin if it
     recorded none.

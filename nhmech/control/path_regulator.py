@@ -1,5 +1,5 @@
-"""Following a path with preview: linear-quadratic in distance from the path, heading, and all they
-depend on."""
+"""Following a path with preview: linear-quadratic in the distance from the path, the heading, and
+the states that these depend on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A hand that pushes what no motor drives."""
+"""A hand that pushes vehicles without motors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Push:
         return f"<Push of {self.vehicle.name!r} at {self.link!r}>"
 
     def reset(self) -> None:
-        """Turns the hand's heading back to x."""
+        """Resets the heading of the hand to the x axis."""
         self._heading, self._t = 0.0, 0.0
 
     def __call__(self, t: float, state: State) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Controllers by name, and how words of a command line become their parameters.
+"""Controllers by name, and their parameters from words of a command line.
 
 A controller class is `Name(vehicle, path_or_twist..., *, speed=..., gain=...)`. Parameters called
 `vehicle`, `path`, `speed` and `twist` are filled from what a run is about; every other one can be
@@ -64,7 +64,7 @@ class Parameter:
 
     @property
     def settable(self) -> bool:
-        """Whether a word can be its value: not where only an object can, such as a callable."""
+        """Whether its value can be given as a word; a callable, for example, cannot."""
         return self._reader is not None
 
     def read(self, text: str) -> Any:
@@ -111,7 +111,7 @@ def _read_vector(text: str) -> tuple[float, ...]:
 
 
 def _read_any(text: str) -> Any:
-    """A number or a vector where it reads as one, the word itself otherwise."""
+    """A number or a vector if the word can be read as one, else the word itself."""
     try:
         numbers = tuple(float(part) for part in text.split(","))
     except ValueError:
@@ -189,8 +189,8 @@ def settable_parameters(controller: Callable) -> dict[str, Parameter]:
 def make_controller(controller: type | Controller, vehicle: Vehicle, *, path: Path | None = None,
                     speed: float | None = None,
                     settings: Mapping[str, str] | None = None) -> Controller:
-    """The controller of a run: a class is constructed with the vehicle and those of the other
-    arguments that it takes, anything else is called as it is.
+    """The controller of a run: a class is constructed with the vehicle and the other arguments that
+    it takes; anything else is used as it is.
 
     `speed` [m/s] is straight ahead for a controller that follows a `twist`; `settings` are further
     parameters by name, as words.
@@ -217,7 +217,7 @@ def make_controller(controller: type | Controller, vehicle: Vehicle, *, path: Pa
 
 def _fill(controller: type, known: Mapping[str, Parameter], path: Path | None, speed: float | None,
           settings: Collection[str]) -> dict[str, Any]:
-    """Arguments from what a run is about."""
+    """Arguments from the vehicle, path, speed and twist of a run."""
     name = controller.__name__
     arguments: dict[str, Any] = {}
     takes = ", ".join(list(known)[1:]) or "nothing but the vehicle"

@@ -1,4 +1,4 @@
-"""Limits of a commanded speed, of its change, and of the change of that."""
+"""Limits of a commanded speed, of its acceleration, and of its jerk."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ class SpeedLimits:
 
 
 def _first(value: float, other: float) -> float:
-    """The value; another one where it is NaN."""
+    """The value, or another one if it is NaN."""
     return other if math.isnan(value) else value
 
 
 def _between(value: float, least: float, most: float) -> float:
-    """The value within bounds, of which NaN bounds nothing."""
+    """The value within bounds; NaN is no bound."""
     if value < least:
         return least
     return most if value > most else value

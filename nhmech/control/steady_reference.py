@@ -1,4 +1,4 @@
-"""A steady motion as a curve in configuration space, and how far a state is from it."""
+"""A steady motion as a curve in configuration space, and the displacement of a state from it."""
 
 from __future__ import annotations
 

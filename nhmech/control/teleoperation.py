@@ -40,7 +40,7 @@ class Teleoperation:
     """Simulates a vehicle in real time, or by another clock, and follows twists.
 
     They go through the limits to `WheelServo`, or to `Balance` where the vehicle's pitch is free;
-    what no twist can drive is pushed off and coasts. What goes wrong is told and never raised.
+    what no twist can drive is pushed off and coasts. Problems are reported and never raised.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class Teleoperation:
 
     @property
     def coasts(self) -> bool:
-        """Whether no twist can drive it."""
+        """Whether no twist can drive the vehicle."""
         return coasts(self.vehicle)
 
     # -- before the clock starts -------------------------------------------------------------------
@@ -191,7 +191,7 @@ class Teleoperation:
 
     @property
     def controllers(self) -> tuple[str, ...]:
-        """Names for `choose`: of what follows the twists, then of the others."""
+        """Names for `choose`: first the controller that follows twists, then the others."""
         return (OWN,) if self._exchange is None else tuple(self._exchange.controllers)
 
     @property
@@ -200,9 +200,9 @@ class Teleoperation:
         return OWN if self._exchange is None else self._exchange.chosen
 
     def choose(self, name: str) -> None:
-        """Hands over to another controller. What follows the twists begins with the one that the
-        vehicle has, from which the limits let it go on. Raises `InputError` for a name that there
-        is not."""
+        """Hands over to another controller. The one that follows twists begins with the present
+        twist of the vehicle, from which the limits let it go on. Raises `InputError` for an unknown
+        name."""
         before = self.chosen
         if self._exchange is not None:
             self._exchange.choose(name)
@@ -280,7 +280,7 @@ class Teleoperation:
         return state
 
     def _look_at_shortfall(self) -> None:
-        """What the joints' limits leave out of the twist is said once, when it no longer changes
+        """Reports the part of the twist that joint limits prevent, once, when it no longer changes
         as the vehicle speeds up."""
         left_out = "" if self._drive is None or self.chosen != OWN else self._drive.shortfall
         if not left_out:
@@ -291,7 +291,7 @@ class Teleoperation:
         self._left_out = left_out and f"{self._called} {left_out}"
 
     def leave_out(self, passed: float) -> float:
-        """What is simulated of the time [s] that has passed: what is too much is told."""
+        """The part of the passed time [s] that is simulated; the rest is reported."""
         if passed > self._late:
             self._say("late", f"the computer was late, by {passed:.3g} s: simulated time skips "
                               f"{passed - self._late:.3g} s")
@@ -333,5 +333,5 @@ class Teleoperation:
 
 
 def _coast(t: float, state: State) -> Command:
-    """A command that lets the vehicle coast."""
+    """A command without efforts, with which the vehicle coasts."""
     return None

@@ -1,5 +1,5 @@
-"""What every path tracker shares: the tracked point, its errors, the timetable, the start, the
-drive underneath."""
+"""The common part of all path trackers: the tracked point, its errors, the timetable, the start,
+the drive underneath."""
 
 from __future__ import annotations
 

@@ -109,8 +109,8 @@ class TrackingLQR:
 
     def _interval(self, jacobian: StepJacobian, k: int,
                   count: int) -> tuple[np.ndarray, np.ndarray]:
-        """A_k, B_k over `count` steps. Raises `InputError` if they lead elsewhere than to the
-        next record."""
+        """A_k, B_k over `count` steps. Raises `InputError` if they do not lead to the next
+        record."""
         x, A = self.x[k], np.eye(self.x.shape[1])
         B = np.zeros((len(x), self.u.shape[1]))
         for i in range(count):
@@ -164,8 +164,8 @@ def riccati_backwards(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray
 
 
 def _scales(simulated: Simulated, names: tuple[str, ...], nconf: int) -> tuple[np.ndarray, float]:
-    """How much of each flat coordinate and speed costs one unit (inf: no cost), and the time scale
-    of the inputs [s]."""
+    """The size of each flat coordinate and speed that costs one unit (inf: no cost), and the time
+    scale of the inputs [s]."""
     vehicle = simulated.vehicle
     if vehicle is None:
         return np.ones(len(names)), 1.0

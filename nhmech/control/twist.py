@@ -139,8 +139,8 @@ class TwistDrive:
 
     @property
     def shortfall(self) -> str:
-        """What the limits of the joints, linked steering, or a fork that a twist does not steer,
-        leave out of the last twist; empty if nothing."""
+        """The part of the last twist that joint limits, linked steering or a fork that a twist does
+        not steer prevent, in words; empty if there is none."""
         asked, possible = self.commanded_twist, self.possible_twist
         leaning = [name for name in self._others if name in self.vehicle.description.steering]
         if leaning and asked[2]:

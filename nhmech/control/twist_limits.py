@@ -69,12 +69,12 @@ def easy_limits(vehicle: Vehicle, speed: float | None = None,
 
 
 def coasts(vehicle: Vehicle) -> bool:
-    """Whether no twist can drive it: it has no motor, or falls over to a side."""
+    """Whether no twist can drive the vehicle: it has no motor, or falls over sideways."""
     return not vehicle.driven or "roll_rate" in vehicle.speeds
 
 
 def moves_sideways(vehicle: Vehicle) -> bool:
-    """Whether a twist has a lateral part for it, as its wheels would roll."""
+    """Whether the vehicle can follow a lateral speed."""
     return mobility(as_rolling(vehicle)).manoeuvrability == 3
 
 

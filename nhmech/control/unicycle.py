@@ -1,5 +1,5 @@
-"""Every vehicle that ideal rolling keeps from moving sideways is a unicycle, about some point and
-heading of it."""
+"""The unicycle of a vehicle: if ideal rolling prevents sideways motion, some point of the base only
+moves along a heading fixed to it."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def unicycle(vehicle: Vehicle) -> Unicycle:
 
 
 def _turning_radius(vehicle: Vehicle, point: Unicycle) -> float:
-    """The larger one of left and right."""
+    """The larger of the turning radii to the left and to the right."""
     steering = vehicle.steering
     if len(steering.binding) != 1 or not steering.steered:
         return 0.0
@@ -140,7 +140,7 @@ def _planar(n: np.ndarray, nv: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _clean(vector: np.ndarray, scale: float) -> np.ndarray:
-    """Without the rounding errors of numbers that are zero."""
+    """The numbers, with rounding errors of zeros removed."""
     return np.where(np.abs(vector) < 1e-12 * scale, 0.0, vector)
 
 

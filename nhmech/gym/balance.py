@@ -1,4 +1,4 @@
-"""Keeping upright what falls over by itself."""
+"""Balancing vehicles that fall over by themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Stable-Baselines3 asks of environments side by side."""
+"""The vector environment of Stable-Baselines3."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .task import Task
 
 
 class BaselinesLanes(VecEnv):
-    """N lanes of a task, as `stable_baselines` has them."""
+    """N lanes of a task, as `stable_baselines` returns them."""
 
     def __init__(self, task: Task, num_envs: int, seed: int):
         self.render_mode = None
@@ -47,7 +47,7 @@ class BaselinesLanes(VecEnv):
         return lanes.observation.copy(), reward, done, infos
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Does nothing: no resource is open."""
 
     # all lanes share what there is to know of them
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:

@@ -1,5 +1,5 @@
-"""Random numbers for many lanes at once: each lane has a sequence of its own, whatever lanes are
-beside it."""
+"""Random numbers for many lanes at once: each lane has its own sequence, independent of the other
+lanes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _mix(z: np.ndarray) -> np.ndarray:
 
 
 def uniform(keys: np.ndarray, episodes: np.ndarray, count: int, stream: int = 0) -> np.ndarray:
-    """Numbers in [0, 1), (count, N), that lane keys (N,), episodes (N,) and the stream decide."""
+    """Numbers in [0, 1), (count, N), determined by lane keys (N,), episodes (N,) and the stream."""
     with np.errstate(over="ignore"):
         at = _mix(keys.astype(np.uint64) + _GOLDEN * episodes.astype(np.uint64))
         steps = np.arange(1, count + 1, dtype=np.uint64) + np.uint64(stream << 32)
@@ -26,6 +26,6 @@ def uniform(keys: np.ndarray, episodes: np.ndarray, count: int, stream: int = 0)
 
 
 def normal(keys: np.ndarray, episodes: np.ndarray, count: int, stream: int) -> np.ndarray:
-    """Standard normal numbers (count, N) likewise, by Box and Muller."""
+    """Standard normal numbers (count, N), determined in the same way, by Box and Muller."""
     u = uniform(keys, episodes, 2 * count, stream)
     return np.sqrt(-2.0 * np.log1p(-u[:count])) * np.cos(2 * np.pi * u[count:])

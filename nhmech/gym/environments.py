@@ -1,4 +1,4 @@
-"""The tasks as environments of Gymnasium: one vehicle, or many lanes that one call steps."""
+"""The tasks as environments of Gymnasium: one vehicle, or many lanes in one call."""
 
 from __future__ import annotations
 

@@ -57,10 +57,11 @@ class GoalTask(Task):
         super().__init__(vehicle, **task)
 
     def prepare(self) -> None:
-        """Its arguments are numbers."""
+        """Checks the arguments, which are numbers."""
 
     def starts(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The vehicle at the origin; goals are even over the disc, less what counts as arrived."""
+        """The vehicle at the origin; goals are uniform over the disc without the region that counts
+        as arrived."""
         share, around, heading, yaw = draws
         turn = 2 * np.pi * yaw
         states = self.placed(np.repeat(self.at_rest[None], len(share), axis=0), 0.0, 0.0, turn)

@@ -1,4 +1,4 @@
-"""Lanes of a task, side by side: what moves them by a period and begins their episodes."""
+"""Lanes of a task, side by side: moves them by a period and begins their episodes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST = 2 ** 63     # of keys
 
 
 def lane_keys(seeds: Iterable[int | None]) -> np.ndarray:
-    """What decides the random numbers of lanes with these seeds (N,)."""
+    """The keys of the random numbers of lanes with these seeds (N,)."""
     return np.array([np_random(seed)[0].integers(MOST) for seed in seeds], np.uint64)
 
 

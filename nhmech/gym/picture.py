@@ -1,4 +1,4 @@
-"""What is rendered of an environment: a picture from above, or the live view."""
+"""The rendering of an environment: a picture from above, or the live view."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Screen:
         """After each step."""
 
     def picture(self, q: np.ndarray) -> np.ndarray | None:
-        """(480, 480, 3) of bytes, where there is one."""
+        """The picture (480, 480, 3) of bytes, if there is one."""
         return None
 
     def close(self) -> None:
-        """What it opened."""
+        """Closes the window that it opened."""
 
 
 def screen(task: Task, mode: str | None) -> Screen:

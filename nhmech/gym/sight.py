@@ -1,4 +1,4 @@
-"""What is seen and judged of lanes, by one call of compiled code."""
+"""Observations and rewards of lanes, by one call of compiled code."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Sight:
         self.observation, self.verdict, self._after, self.told = self._judge.outputs
 
     def enter(self) -> None:
-        """Begins with the present memory, without a patch."""
+        """Begins episodes with the present memory, without a patch."""
         if self._track is not None:
             self._track.look(self.memory[0], self.patch)
         self.look()
 
     def look(self) -> None:
-        """Judges what happened since the memory was written, and writes it anew."""
+        """Judges the period since the memory was written, and writes the memory."""
         if self._approach is not None and self._track is not None:
             self._approach.run()
             self._track.look(self._approach.outputs[0][0], self.patch)

@@ -1,4 +1,4 @@
-"""With what the episodes of lanes begin."""
+"""The starts of episodes of lanes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ START, PARAMETERS, NOISE = 0, 1, 2
 
 
 class Starts:
-    """Starts of the next episodes of each lane, made many at a time: what an episode begins with
-    depends on its lane's key and its number alone.
+    """Starts of the next episodes of each lane, made many at a time: a start depends only on the
+    key of its lane and the number of the episode.
 
     A start is a column: x, health, side, status, theta, memory, patch, told and observation.
     """
@@ -37,7 +37,7 @@ class Starts:
         return f"<Starts of {len(self._next)} lanes of {self._task!r}>"
 
     def forget(self, lanes: np.ndarray) -> None:
-        """What was made for other keys of these lanes."""
+        """Drops the starts that were made for other keys of these lanes."""
         self._next[lanes] = self._end[lanes] = 0
 
     def take(self, lanes: np.ndarray, keys: np.ndarray, episodes: np.ndarray) -> np.ndarray:

@@ -34,7 +34,7 @@ Policy = Callable[[np.ndarray], np.ndarray]
 
 
 class Seen:
-    """What a rule sees of one lane, as CasADi's symbols: quantities by name, as attributes.
+    """The quantities of one lane that a rule may use: CasADi's symbols, as attributes.
 
     All tasks have `x`, `theta`, `action`, `observation`, `reward`, `terminated` (1 or 0), `normal`
     (2,), `joints` and `speeds`; each has more.
@@ -55,18 +55,18 @@ Rule = Callable[[Seen], Any]
 
 @dataclass(frozen=True)
 class Judged:
-    """What a task makes of a lane after a period."""
+    """The results of a task for a lane after a period."""
 
     quantities: dict[str, ca.SX]
     observed: tuple[str, ...]  # which of them are observed, in this order
     reward: ca.SX
     terminated: ca.SX  # 1 or 0
     memory: ca.SX  # what the lane remembers until the next period (m,)
-    told: tuple[str, ...] = ()  # which quantities are in `info`
+    told: tuple[str, ...] = ()  # names of the quantities in `info`
 
 
 class Task(ABC):
-    """What all tasks share.
+    """The base class of all tasks.
 
     Parameters
     ----------
@@ -138,11 +138,11 @@ class Task(ABC):
 
     @abstractmethod
     def prepare(self) -> None:
-        """What is made of a task's own arguments once the vehicle is known."""
+        """Processes a task's own arguments once the vehicle is known."""
 
     @abstractmethod
     def starts(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """States x (N, nx) and memories (m, N) that uniform numbers (`DRAWS`, N) lead to."""
+        """States x (N, nx) and memories (m, N) from uniform numbers (`DRAWS`, N)."""
 
     @abstractmethod
     def judged(self, seen: Seen, memory: ca.SX, patch: ca.SX, near: ca.SX) -> Judged:
@@ -181,7 +181,7 @@ class Task(ABC):
         return found
 
     def parameters(self, draws: np.ndarray) -> np.ndarray:
-        """theta (N, ntheta) that uniform numbers (ntheta, N) lead to."""
+        """theta (N, ntheta) from uniform numbers (ntheta, N)."""
         low, high = np.array(list(self.ranges.values())).reshape(-1, 2).T
         return (low[:, None] + (high - low)[:, None] * draws).T
 
@@ -248,7 +248,7 @@ class Task(ABC):
         return found, Seen(**own)
 
     def wasted(self, seen: Seen) -> ca.SX:
-        """What the effort costs."""
+        """The cost of the effort."""
         return WASTED * ca.sumsqr(seen.action) / seen.action.numel()
 
     @abstractmethod
@@ -292,7 +292,7 @@ class _PolicyController:
 
 
 def _expression(name: str, rule: Rule, seen: Seen, size: int | None = None) -> ca.SX:
-    """What a rule returns. Raises `InputError` for what is no expression of the size."""
+    """The result of a rule. Raises `InputError` unless it is an expression of the size."""
     found = rule(seen)
     try:
         value = ca.vertcat(*found) if isinstance(found, (list, tuple)) else ca.SX(found)

@@ -1,5 +1,5 @@
-"""A path as rows of numbers, of which each lane takes the one that it is at: near it the path is a
-clothoid."""
+"""A path as rows of numbers, one for each cell, in which the path is a clothoid; each lane uses the
+row of its cell."""
 
 from __future__ import annotations
 

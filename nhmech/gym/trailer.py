@@ -18,9 +18,8 @@ FOLDED = np.deg2rad(60)      # hitch angle at which an episode ends
 
 
 class TrailerTask(PathTask):
-    """Backing the last trailer along a path: what `PathTask` asks, of the ground point below the
-    middle of its axle, whose heading is its back's. An episode also ends where a hitch folds by 60
-    degrees.
+    """Backing the last trailer along a path: `PathTask` for the ground point below the middle of
+    its axle, with the heading of its rear. An episode also ends when a hitch folds by 60 degrees.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One stream of poses against the joints: what is compared, and with which unknown numbers."""
+"""One stream of poses and the joints: the data of a comparison, and its unknown numbers."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ class Case:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """A case with what was found: the wiring of the joints, the numbers that fit best, and what is
-    left by windows."""
+    """A case with its results: the wiring of the joints, the numbers that fit best, and the
+    residuals by windows."""
 
     case: Case
     wiring: Wiring

@@ -1,4 +1,4 @@
-"""Numbers of a replay that fit logged poses best, with standard errors.
+"""The numbers of a replay that fit logged poses best, with standard errors.
 
 The log is cut into segments. In each the track may start anywhere, so that what is lost by slip in
 one segment does not reach the next; the start is eliminated from the least-squares problem

@@ -33,7 +33,7 @@ EPOCH = 1e5          # [s]: larger times are those of the wall's clock
 
 
 def at(t: float) -> str:
-    """A time [s] in a sentence: of the wall's clock to the millisecond."""
+    """A time [s] in a sentence; wall-clock times to the millisecond."""
     return f"{t:.3f}" if abs(t) > EPOCH else f"{t:.6g}"
 
 
@@ -66,5 +66,5 @@ class Finding:
         return f"{self.kind.value}: {self.text}"
 
     def as_dict(self) -> dict[str, str | float | None]:
-        """As JSON."""
+        """The finding as JSON values."""
         return {"kind": self.kind.value, "text": self.text, "start": self.start, "end": self.end}

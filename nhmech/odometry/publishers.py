@@ -1,4 +1,4 @@
-"""Joint states that several publishers send on one topic, each of joints of its own."""
+"""Joint states that several publishers send on one topic, each for its own joints."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .stamps import FEW, clean
 
 
 def clean_joints(joints: JointSamples) -> tuple[JointSamples, list[Finding]]:
-    """The messages with rising stamps, as if one publisher sent them, and what was wrong with them.
+    """The messages with rising stamps, as if one publisher had sent them, and findings about them.
 
     Messages that name none of the joints are somebody else's. Where no publisher names all, each
     joint is that of the one who tells it most often, at the stamps of the slowest of them; between

@@ -1,4 +1,4 @@
-"""Logged odometry, judged by the ideal rolling of the vehicle that made it."""
+"""Logged odometry, compared with ideal rolling of the vehicle that recorded it."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class OdometryReport:
 
     @property
     def way(self) -> float:
-        """Logged way [m]."""
+        """Length of the logged path [m]."""
         return float(np.linalg.norm(np.diff(self.poses[:, :2], axis=0), axis=1).sum())
 
     @property
@@ -126,7 +126,7 @@ class OdometryReport:
 @check_arguments
 def judge_odometry(vehicle: Vehicle, joints: JointSamples, pose: PoseSamples, *,
                    window: float = WINDOW) -> OdometryReport:
-    """Replays logged joints through ideal rolling, and says where logged poses contradict them.
+    """Replays logged joints through ideal rolling, and reports contradictions to the logged poses.
 
     Poses may be those of the odometry, which should follow from the wheels alone, or of a sensor
     that sees the world, such as motion capture; passing errors are slip, lasting ones are due to

@@ -28,35 +28,34 @@ class Track:
 
 @dataclass(frozen=True, eq=False)
 class Wiring:
-    """Which measured column is which joint, and with which sign; wrong where cables or signs are
-    swapped."""
+    """The joint and the sign of each measured column; swapped cables or signs make it wrong."""
 
     order: tuple[int, ...]  # column of each joint (n,)
     sign: tuple[float, ...]  # +1 or -1 of each joint (n,)
 
     @classmethod
     def right(cls, n: int) -> Wiring:
-        """Each joint is what it is called."""
+        """The wiring in which each column is the joint of its name."""
         return cls(tuple(range(n)), (1.0,) * n)
 
     def swap(self, i: int, j: int) -> Wiring:
-        """With two joints exchanged."""
+        """The wiring with two joints exchanged."""
         order = list(self.order)
         order[i], order[j] = order[j], order[i]
         return Wiring(tuple(order), self.sign)
 
     def reverse(self, joints: list[int]) -> Wiring:
-        """With the signs of some joints turned round."""
+        """The wiring with the signs of some joints reversed."""
         return Wiring(self.order, tuple(-s if i in joints else s for i, s in enumerate(self.sign)))
 
     def apply(self, values: np.ndarray) -> np.ndarray:
-        """Columns as the joints have them."""
+        """The columns in the order and with the signs of the joints."""
         return values[:, list(self.order)] * np.array(self.sign)
 
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """The joints of a log through the rolling of a vehicle."""
+    """The joints of a log, replayed through the rolling of a vehicle."""
 
     rolling: Rolling
     joints: JointSamples  # in the order of `rolling.joints`, stamps rising

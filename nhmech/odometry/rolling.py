@@ -1,5 +1,4 @@
-"""What ideal rolling makes of logged wheels: displacements of the base, by the vehicle's own
-constraints."""
+"""Displacements of the base that follow from logged wheels by the vehicle's own constraints."""
 
 from __future__ import annotations
 

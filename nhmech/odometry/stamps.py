@@ -1,4 +1,4 @@
-"""Stamps of messages put right: order, repetitions, gaps, and clocks that jump."""
+"""Corrections of message stamps: order, repetitions, gaps, and clocks that jump."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Stream = TypeVar("Stream", JointSamples, PoseSamples)
 
 
 def clean(samples: Stream) -> tuple[Stream, list[Finding]]:
-    """The messages with rising stamps, and what was wrong with them.
+    """The messages with rising stamps, and findings about them.
 
     Clocks that jump are set right from there on, so that time goes on by one interval.
     """
@@ -58,7 +58,7 @@ def _values(samples: Samples) -> np.ndarray:
 
 
 def _fill_stamps(samples: Stream) -> Stream:
-    """Stamps of zero, as of headers that nobody filled, are those of the recorder."""
+    """Replaces zero stamps, those of headers that were not filled, by the recorder's."""
     if samples.received is not None and not samples.t.any():
         return samples.take(np.arange(len(samples)), samples.received)
     return samples
@@ -122,9 +122,9 @@ def _is_set_back(t: np.ndarray, k: int, step: float, told: np.ndarray | None) ->
 
 def _is_set_forward(t: np.ndarray, values: np.ndarray, k: int, step: float,
                     told: np.ndarray | None) -> bool:
-    """Whether only the clock went on, rather than messages being missing: the recorder's clock
-    says so, and the way that was made. On a busy computer messages wait, and on the recorder's
-    clock that looks the same."""
+    """Whether only the clock jumped, and no messages are missing, by the recorder's clock and the
+    distance travelled. On a busy computer messages are delayed, which looks the same on the
+    recorder's clock."""
     gap = t[k] - t[k - 1]
     ratio = _way_made(values, k)         # 1 of a jump, gap / step of a gap
     if told is not None:
@@ -155,7 +155,7 @@ def _shift(ahead: np.ndarray, k: int) -> float:
 
 
 def _distinct(samples: Stream, found: list[Finding]) -> Stream:
-    """Of messages with equal stamps the first."""
+    """The first of messages with equal stamps."""
     same = np.flatnonzero(np.diff(samples.t) <= 0)
     if not len(same):
         return samples

@@ -29,7 +29,7 @@ ONE = {"track": FindingKind.SEPARATION, "wheelbase": FindingKind.WHEELBASE}
 
 
 def verdicts(seen: Comparison) -> list[Finding]:
-    """What is wrong, the lasting things first."""
+    """The findings, lasting ones first."""
     astray = _astray(seen)
     if astray is not None:
         return [*_wiring(seen), *_twist(seen), astray]
@@ -49,9 +49,8 @@ def _astray(seen: Comparison) -> Finding | None:
 
 
 def tell_apart(odometry: Iterable[Finding], truth: Iterable[Finding]) -> str:
-    """What is wrong with an odometry, and what happened to its robot, in one sentence each.
-    `odometry`, `truth`: what was found in the odometry, and in poses seen from outside, against the
-    same wheels."""
+    """Faults of an odometry, and events of its robot, in one sentence each. `odometry`, `truth`:
+    findings about the odometry, and about external poses, with the same wheels."""
     wrong = _name_findings(odometry, (*SLIDING, FindingKind.TWIST, FindingKind.SENSOR_POSE))
     geometry = _name_findings(odometry, LASTING)
     slid, other = _name_findings(truth, SLIDING), _name_findings(truth, LASTING)
@@ -77,7 +76,7 @@ def _name_findings(found: Iterable[Finding], kinds: tuple[FindingKind, ...]) -> 
 
 
 def _wiring(seen: Comparison) -> Iterator[Finding]:
-    """Joints that are exchanged or turned round."""
+    """Findings about joints that are exchanged or reversed."""
     joints = seen.case.replay.rolling.joints
     swapped = [joints[j] for i, j in enumerate(seen.wiring.order) if i != j]
     if swapped:
@@ -91,7 +90,7 @@ def _wiring(seen: Comparison) -> Iterator[Finding]:
 
 
 def _geometry(seen: Comparison) -> Iterator[Finding]:
-    """Radii, track and wheelbase."""
+    """Findings about radii, track and wheelbase."""
     groups, vehicle = seen.case.replay.rolling.groups, seen.case.replay.rolling.vehicle
     for group in groups:
         value, error = seen.estimate[f"radius:{group.name}"]
@@ -172,7 +171,7 @@ def _twist(seen: Comparison) -> Iterator[Finding]:
 
 
 def _means(values: np.ndarray, n: int) -> np.ndarray:
-    """Of n successive values each (W, 3)."""
+    """Means of n successive values each, (W, 3)."""
     W = max(len(values) // n, 1)
     return np.array([part.mean(0) for part in np.array_split(values, W)])
 
@@ -209,7 +208,7 @@ def _slip(seen: Comparison, first: int, last: int, sideways: bool) -> Finding:
 
 
 def _by_wheels(seen: Comparison, left: np.ndarray) -> str:
-    """How far wheels on either side have slipped; nothing where wheels steer or roll sideways."""
+    """The slip of the wheels on either side; nothing if wheels steer or roll sideways."""
     rolling = seen.case.replay.rolling
     places = dict(zip(rolling.vehicle.contact_names,
                       rolling.vehicle.contact_points(rolling.q0)[:, 1] - rolling.q0[1]))

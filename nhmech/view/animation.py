@@ -148,7 +148,7 @@ def _track(name: str, kind: str, times: np.ndarray, values: object) -> dict:
 
 def make_curves(scene: Scene, motion: Playable) -> list[dict[str, Any]]:
     """The messages: of a vehicle's wheels, of readings at moments over the run, and of all columns
-    of a trajectory there. None if there is nothing to plot: a picture, or no vehicle."""
+    of a trajectory there. None if there is nothing to plot."""
     vehicle = scene.vehicle
     if not isinstance(vehicle, Vehicle) or not isinstance(motion, Trajectory) or len(motion.t) < 2:
         return []

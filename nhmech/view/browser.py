@@ -115,7 +115,7 @@ _running: list[Chromium] = []  # at most one: the compiled shaders of its pages 
 
 
 def share_chromium() -> Chromium:
-    """The Chromium of this process, started where none runs."""
+    """The Chromium of this process, started if necessary."""
     if not (_running and _running[0].serves()):
         _running[:] = [Chromium()]
     return _running[0]

@@ -1,4 +1,4 @@
-"""Where the camera stands, so that a stranger sees the vehicle and its path at a glance."""
+"""The place of the camera, from which vehicle and path are visible at a glance."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class Extent:
 
 @dataclass(frozen=True)
 class View:
-    """Where the camera stands, and how much ground is drawn. Lengths in [m], points (3,) in W."""
+    """The place of the camera, and the radius of the ground that is drawn. Lengths in [m], points
+    (3,) in W."""
 
     size: float  # diameter of the vehicle
     target: np.ndarray  # what the camera looks at
@@ -51,7 +52,7 @@ class View:
         return UNSEEN * self.size
 
     def camera(self) -> dict:
-        """The camera as the page takes it."""
+        """The camera, for the page."""
         distance = float(np.linalg.norm(self.eye - self.target))
         far = 4 * (distance + self.reach)
         points = {"target": self.target.tolist(), "eye": self.eye.tolist(),
@@ -90,7 +91,7 @@ def frame(extent: Extent, path: ArrayLike, normal: ArrayLike, forward: ArrayLike
 
 
 def _fit(points: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, float]:
-    """What to look at (3,), and from how far away, so that all points (n, 3) are in the picture;
+    """The target (3,) and the distance of the camera, so that all points (n, 3) are in the picture;
     axes (3, 3): to its right, upward in it, and out of it."""
     seen = points @ axes.T
     middle = (seen.min(axis=0) + seen.max(axis=0)) / 2

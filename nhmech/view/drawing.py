@@ -96,7 +96,7 @@ def colour(vehicle: Vehicle, wheel: str) -> str:
 
 
 def line_colours(vehicle: Vehicle | None, names: Sequence[str]) -> dict[str, str]:
-    """A colour for each name: a wheel's own where it is that of its joint, others for the rest."""
+    """A colour for each name: that of the wheel for the name of its joint, others for the rest."""
     wheels = {}
     if vehicle is not None:
         wheels = {wheel.joint: colour(vehicle, name) for wheel, name
@@ -106,17 +106,17 @@ def line_colours(vehicle: Vehicle | None, names: Sequence[str]) -> dict[str, str
 
 
 def as_words(name: str) -> str:
-    """A name as one reads it."""
+    """A name as words."""
     return name.removesuffix("_joint").removesuffix("_link").replace("_", " ")
 
 
 def as_label(name: str) -> str:
-    """A name that matplotlib takes for no formula, whatever dollar signs are in it."""
+    """A name that matplotlib does not take for a formula."""
     return name.replace("$", r"\$")
 
 
 def legend(axes: Any) -> None:
-    """Names above the axes, where no curve is, in as many columns as fit."""
+    """The legend above the axes, in as many columns as fit."""
     handles, labels = axes.get_legend_handles_labels()
     if labels:
         columns = axes.get_gridspec().ncols if axes.get_gridspec() is not None else 1
@@ -149,7 +149,7 @@ def check_axes(axes: Any, labels: Sequence[str]) -> Any:
 
 
 def settle(axes: Any, values: np.ndarray, nothing: float = 1e-9) -> None:
-    """Set the range of ordinates that are constant but for rounding, so that no noise is blown up;
+    """Sets the range of ordinates that are constant up to rounding, so that noise is not magnified;
     values below `nothing` are zero."""
     low, high = float(np.min(values)), float(np.max(values))
     size = max(abs(low), abs(high))
@@ -160,8 +160,8 @@ def settle(axes: Any, values: np.ndarray, nothing: float = 1e-9) -> None:
 
 
 def clip_start(axes: Any) -> None:
-    """Leave what sticks out at the very start out of the range of ordinates, and write how far it
-    goes: a jump of the first milliseconds must not make the rest of a run a flat line."""
+    """Excludes a peak at the very start from the range of ordinates, and writes its height: a jump
+    in the first milliseconds must not make the rest of a run a flat line."""
     lines = [line for line in axes.lines if len(line.get_xdata()) >= FEW]
     if not lines:
         return
@@ -207,8 +207,8 @@ def shade_limits(axes: Any, trajectory: Trajectory, lines: Mapping[str, str] | N
 
 @contextmanager
 def _lay_out(figure: Any, kind: str, dpi: float) -> Iterator[None]:
-    """The axes where the layout puts them in a file of this kind, and the layout off meanwhile:
-    matplotlib's `savefig` would draw the whole figure once more to find that out."""
+    """Lays out the axes for a file of this kind, and switches the layout off meanwhile:
+    matplotlib's `savefig` would draw the whole figure once more for that."""
     from matplotlib import rc_context
     from matplotlib.backend_bases import get_registered_canvas_class
 

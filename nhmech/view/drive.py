@@ -130,8 +130,8 @@ class Drive:
         return trajectory
 
     def advance(self, now: float) -> None:
-        """One turn of the loop, at `now` [s] of a clock: what the page says, the steps up to then,
-        and the picture. The first one starts the clock."""
+        """One turn of the loop, at `now` [s] of a clock: commands of the page, the steps up to
+        then, and the picture. The first one starts the clock."""
         passed = 0.0 if self._now is None else now - self._now
         self._now = now
         commands, teleoperation = self.viewer.commands, self.teleoperation
@@ -166,7 +166,7 @@ class Drive:
             teleoperation.is_paused = word == "pause"
 
     def reset(self) -> None:
-        """Back to the start; what was recorded is saved."""
+        """Back to the start; the record is saved."""
         is_recorded = self._end_record("reset") is not None
         self.teleoperation.restart()
         self.viewer.clear_trails()
@@ -175,7 +175,7 @@ class Drive:
             self._begin_record()
 
     def _tell(self, what: str, line: str) -> None:
-        """Prints what the page does not show, not too often."""
+        """Prints messages that the page does not show, not too often."""
         now = self._now or 0.0
         if what in TOLD and now - self._told >= AGAIN:
             self._told = now

@@ -1,4 +1,4 @@
-"""The ground as it is drawn: a disc with a grid that fades out, tilted and moving as the `Ground`
+"""The drawn ground: a disc with a grid that fades out, tilted and moving as the `Ground`
 is; and trails."""
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def floor_pose(ground: Ground, near: ArrayLike, period: float, t: float = 0.0) -
 
 
 def motion(ground: Ground, t: float) -> np.ndarray:
-    """How the ground's material has moved (4, 4) from time 0 to t [s]: a translation, or a turn
+    """The motion (4, 4) of the ground's material from time 0 to t [s]: a translation, or a turn
     about the fixed centre of its velocity field."""
     n, v = np.array(ground.normal), np.array(ground.velocity)
     rate = float(np.dot(ground.normal, ground.angular_velocity))
@@ -82,7 +82,7 @@ def motion(ground: Ground, t: float) -> np.ndarray:
 
 
 def is_moving(ground: Ground) -> bool:
-    """Whether its material moves."""
+    """Whether the ground's material moves."""
     return any(ground.velocity) or any(ground.angular_velocity)
 
 

@@ -175,7 +175,7 @@ def _find_impacts(trajectory: Trajectory) -> np.ndarray:
 
 
 def _leave_out_impacts(ax: Any, found: WheelForces, forces: Iterable[np.ndarray]) -> None:
-    """Lets an axis end below the spikes of impacts, and says how high they are."""
+    """Lets an axis end below the spikes of impacts, and writes their height."""
     values = np.fmax.reduce([np.zeros(len(found.t)), *forces])
     most = values.max(where=found.impacts, initial=0.0)
     usual = values.max(where=~found.impacts, initial=0.0)

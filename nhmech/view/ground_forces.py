@@ -11,7 +11,7 @@ from .drawable import Snapshot
 
 
 def has_forces(vehicle: Vehicle, moment: Snapshot) -> bool:
-    """Whether enough is known of a moment."""
+    """Whether the forces at a moment can be computed."""
     if moment.contacts is not None and moment.contacts.reactions is not None:
         return True
     return (moment.v is not None and moment.u is not None
@@ -19,8 +19,8 @@ def has_forces(vehicle: Vehicle, moment: Snapshot) -> bool:
 
 
 def forces_at(vehicle: Vehicle, moment: Snapshot) -> Reactions:
-    """Those on the wheels: of friction and support where wheels slide or fly, else those that
-    rolling takes."""
+    """The forces on the wheels: the recorded ones if wheels slide or fly, else those that rolling
+    requires."""
     if moment.contacts is not None and moment.contacts.reactions is not None:
         return moment.contacts.reactions
     assert moment.v is not None and moment.u is not None
@@ -28,6 +28,6 @@ def forces_at(vehicle: Vehicle, moment: Snapshot) -> Reactions:
 
 
 def friction_at(mu: Mapping[str, float], moment: Snapshot) -> dict[str, float]:
-    """Coefficients of the wheels: those of the run, if it has some, else `mu`."""
+    """Friction coefficients of the wheels: those of the run if it has any, else `mu`."""
     own = {} if moment.contacts is None else moment.contacts.mu
     return {wheel: own.get(wheel, value) for wheel, value in mu.items()}

@@ -1,5 +1,5 @@
-"""What a page shows of a vehicle beside the picture, in instruments and plots: pose, speed, and of
-each wheel its rate and how much of its friction is used."""
+"""The readings beside the picture of a page, in instruments and plots: pose, speed, and for each
+wheel its rate and the share of friction in use."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What can be laid over any vehicle and switched on and off on the page: the numbers behind its
-looks."""
+"""Layers that can be switched on and off on the page: shapes, inertias, axes, names, centre of
+mass, support."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class _BodyLayer(Overlay):
                 for joint, path in self._paths.items() if (parts := self.parts(joint, view))]
 
     def parts(self, joint: int, view: View) -> list[Part]:
-        """What is drawn on a body, in its joint's frame."""
+        """The objects drawn on a body, in its joint's frame."""
         return []
 
 
@@ -230,6 +230,6 @@ def _simple(shape: coal.CollisionGeometry) -> list[tuple[dict, np.ndarray]]:
 
 
 def _glass(colour: Colour, opacity: float = GLASS) -> dict:
-    """A material that shows through what is before it."""
+    """A material that remains visible behind other objects."""
     return {"type": "MeshBasicMaterial", "color": rgb(colour), "side": 2, "transparent": True,
             "opacity": opacity, "depthTest": False, "depthWrite": False}

@@ -25,8 +25,8 @@ RENEWED = 4  # frames between two looks at layers that are hidden at first
 
 
 class LiveScene:
-    """A vehicle, its trails and overlays, and what a page has been sent of them; `draws_trails`
-    says whether the page draws trails by itself."""
+    """A vehicle, its trails and overlays, and their state on a page; `draws_trails`: whether the
+    page draws trails by itself."""
 
     def __init__(self, vehicle: Drawable, overlays: Sequence[Overlay], follow: bool,
                  title: str | None,
@@ -53,8 +53,9 @@ class LiveScene:
 
     def messages(self, moment: Snapshot, passed: Sequence[Snapshot] = (),
                  share: float = 1.0) -> list[dict]:
-        """What shows this moment; `passed` are those since the last one, for the trails. `share` is
-        the part of this thread's time that readings may take; an infinite one does not wait."""
+        """The messages that show this moment; `passed` are the moments since the last one, for the
+        trails. `share` is the part of this thread's time that readings may take; an infinite one
+        does not wait."""
         messages: list[dict] = []
         if self._view is None:
             self._view, messages = self._begin(moment)
@@ -112,7 +113,8 @@ class LiveScene:
         return view, messages
 
     def _move(self, poses: Poses, least: float) -> list[dict]:
-        """Moves what moved by more than `least`; hides and shows what came or went."""
+        """Moves objects that moved by more than `least`; hides and shows those that disappeared or
+        appeared."""
         messages = []
         for path, pose in poses.items():
             last = self._poses.get(path)

@@ -1,4 +1,4 @@
-"""Pictures of logged odometry beside what its wheels say."""
+"""Pictures of logged odometry beside the motion of its wheels."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 def odometry(report: OdometryReport, axes: Any = None) -> Plot:
-    """Tracks of the poses, of the vehicle's own wheels, and of the fit; beside them what is left in
-    windows of time [m], [rad], with thresholds, and times of slip shaded.
+    """Tracks of the poses, of the vehicle's own wheels, and of the fit; beside them the residuals
+    in windows of time [m], [rad], with thresholds, and times of slip shaded.
 
     Parameters
     ----------

@@ -14,8 +14,8 @@ AT_REST: Parts = (0.0, 0.0, 0.0)
 
 
 class PageCommands:
-    """The last words of all pages that look. The server's thread brings them, the loop's thread
-    takes them; what is no command is dropped.
+    """The latest commands of all open pages. The server's thread writes them, the loop's thread
+    reads them; anything else is dropped.
 
     A message is JSON with one key: `parts`, three numbers in [-1, 1] (forward, left, turn to the
     left) of the limits; `action`, one of `ACTIONS`; or `choose`, the name of a controller.

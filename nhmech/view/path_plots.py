@@ -1,4 +1,4 @@
-"""Pictures of where a vehicle went, and where it should have gone."""
+"""Pictures of the path of a vehicle, and of the path that it should follow."""
 
 from __future__ import annotations
 
@@ -108,8 +108,8 @@ def tracking(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None, *,
 
 
 def twist(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None) -> Plot:
-    """Forward speed [m/s] and yaw rate [rad/s]: what the controller commanded (broad, yellow), and
-    what was driven. Lateral speed [m/s] stands between them where there is any.
+    """Forward speed [m/s] and yaw rate [rad/s]: as commanded by the controller (broad, yellow), and
+    as driven. Lateral speed [m/s] is shown between them if there is any.
 
     Raises
     ------

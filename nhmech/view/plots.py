@@ -83,9 +83,9 @@ def energy(vehicle: Vehicle | Simulated, trajectory: Trajectory, axes: Any = Non
 
 def run(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None, *,
         error: PathError | None = None) -> tuple[Any, dict[str, Any]]:
-    """Path, ground forces, energy and quasi-velocities on one page; what swings or leans freely
-    (`shape`) and the controller's error where there are any. Returns the figure, and the axes by
-    name.
+    """Path, ground forces, energy and quasi-velocities on one page; the joints and angles that move
+    freely (`shape`) and the controller's error, if there are any. Returns the figure, and the axes
+    by name.
 
     Parameters
     ----------

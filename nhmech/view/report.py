@@ -1,4 +1,4 @@
-"""A run on one page: what moved, whether ideal rolling held, pictures, and how it was made."""
+"""A run on one page: the vehicle, the verdict on ideal rolling, pictures, and the settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is drawn of a vehicle: its bodies, one group for each joint, and the ground and light around
+"""The scene of a vehicle: its bodies, one group for each joint, and the ground and light around
 them."""
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Scene:
         return self._first_body(q).rotation[:, 0].copy()
 
     def extent(self, q: np.ndarray) -> Extent:
-        """How far the vehicle reaches from `middle(q)`; at least 1 cm."""
+        """The largest distance of the vehicle from `middle(q)`; at least 1 cm."""
         self._place(q)
         corners = [self.contacts(q)]
         for shape in self.vehicle.visual_model.geometryObjects:

@@ -167,8 +167,8 @@ def _make_handlers(page: str, open_scene: Callable[[Any], None],
     import tornado.websocket
 
     class Local(tornado.web.RequestHandler):
-        """Asked for under this machine's own names alone: a page elsewhere whose name is made to
-        lead here (DNS rebinding) gets nothing."""
+        """Serves requests under this machine's own names only: a page elsewhere whose name resolves
+        to this machine (DNS rebinding) gets nothing."""
 
         def prepare(self) -> None:
             if self.request.host_name not in HOSTS:
@@ -185,7 +185,7 @@ def _make_handlers(page: str, open_scene: Callable[[Any], None],
             open_scene(self)
 
         def show(self, packed: bytes) -> None:
-            """Sends it, unless the browser has just gone away."""
+            """Sends a message, unless the browser has just been closed."""
             with suppress(tornado.websocket.WebSocketClosedError):
                 sent = self.write_message(packed, binary=True)
                 sent.add_done_callback(lambda done: done.cancelled() or done.exception())

@@ -72,8 +72,8 @@ def shape(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None) -> Plot:
 
 
 def shape_units(vehicle: Vehicle, trajectory: Trajectory) -> dict[str, str]:
-    """What `shape` draws -> its unit, "deg" or "m": joints by name, "roll" and "pitch", "tilt" and
-    "height"."""
+    """Quantity that `shape` draws -> its unit, "deg" or "m": joints by name, "roll" and "pitch",
+    "tilt" and "height"."""
     rates = dict(zip(vehicle.algebroid.v_names, vehicle.algebroid.v_units))
     moved = {*vehicle.description.rolling, *_followers(vehicle)}
     joints = {name: "deg" if rates[name] == "rad/s" else "m"
@@ -100,8 +100,8 @@ def _followers(vehicle: Vehicle) -> set[str]:
 
 
 def _is_heavy(vehicle: Vehicle, tilt: str) -> bool:
-    """Whether the vehicle's potential energy depends on it: not on the pitch of a coin, which is
-    its spin, nor on either of a ball."""
+    """Whether the vehicle's potential energy depends on an angle; it does not depend on the pitch
+    of a coin, which is its spin, nor on the angles of a ball."""
     rest = np.zeros(vehicle.algebroid.nv)
     heights = []
     for angle in (0.0, TILTED, -TILTED):

@@ -59,7 +59,7 @@ class SystemPicture:
 
 def as_drawable(what: Drawable | Example | Simulated,
                 motion: Playable) -> tuple[Drawable, Playable]:
-    """What is drawn, and its motion: for a textbook system its shapes and theirs."""
+    """The drawable and its motion; for a textbook system, its shapes and their motion."""
     if isinstance(what, Simulated):
         named = what.vehicle or what.example
         if named is None:

@@ -134,7 +134,7 @@ class Viewer:
 
     @property
     def url(self) -> str:
-        """Address of the page, on this machine only."""
+        """Address of the page, reachable on this machine only."""
         return self._window.url
 
     def __repr__(self) -> str:

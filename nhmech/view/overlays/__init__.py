@@ -1,4 +1,4 @@
-"""What can be drawn on top of a vehicle: one file with one class for each. A new overlay is a file
+"""Overlays, drawn on top of a vehicle: one file with one class for each. A new overlay is a file
 and a line here."""
 
 from __future__ import annotations
