@@ -58,7 +58,7 @@ def test_steps_that_may_lift_a_tyre_tend_to_the_smooth_ones_with_order_two(tyre,
         simulator.reset(joints={"front_left_steering_joint": 0.3}, xi=start)
         if contact == "coulomb":
             coulomb, moment = simulator.propagator.coulomb, simulator.moment
-            simulator.inputs.ask()
+            simulator.inputs.update()
             coulomb.begin(moment)
             for _ in range(round(t / dt)):
                 simulator.propagator.advance(dt)

@@ -26,7 +26,7 @@ def run(motion, dt: float, duration: float) -> tuple[np.ndarray, Spent]:
 def _ready(motion, dt: float, duration: float):
     """The simulator, and its loop with the efforts of the motion."""
     made = simulator(motion, dt, duration)
-    made.inputs.ask()
+    made.inputs.update()
     return made, made.propagator.prepare(made.atlas.primary.loop(build=True)).run
 
 

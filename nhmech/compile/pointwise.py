@@ -25,7 +25,7 @@ class Pointwise:
     def __init__(self, function: ca.Function):
         self._function = function
         self._cost = max(function.n_instructions(), 1)
-        self._asked = 0            # instructions executed so far
+        self._work = 0            # instructions executed so far
         self._left = [BUILD, LOOK]
         self._build: Build | None = None      # while it goes on beside a loop
 
@@ -77,8 +77,8 @@ class Pointwise:
     def _count(self, points: int, wait: bool = True) -> None:
         """Counts the work. After enough work, looks for compiled code, then compiles: in the
         background unless `wait` is set."""
-        self._asked += points * self._cost
-        while self._left and self._asked >= self._left[-1]:
+        self._work += points * self._cost
+        while self._left and self._work >= self._left[-1]:
             if self._left[-1] == BUILD:
                 self._build = self._build or (None if wait else begin_function(self._function))
                 if self._build is not None and not self._build.is_done:

@@ -92,7 +92,7 @@ class Chart:
                         else _controlled_source(self.feedback.function, *words))
 
     @property
-    def asks(self) -> bool:
+    def runs_feedback(self) -> bool:
         """Whether its loop evaluates the controller itself."""
         return self.feedback is not None and self.scheme.method is not None
 

@@ -307,7 +307,7 @@ class _Run:
         # the latest inputs of a policy, and those at each recorded moment
         self.command = np.zeros((len(x0), len(made.names["u"]))) if callable(u) else u
         self.held = np.zeros((len(self.moments), *self.command.shape)) if callable(u) else u
-        self._asked = 0
+        self._commanded = 0
 
     def advance(self, threads: int | None, most: int) -> None:
         """Steps until the end, or until every case has stopped; at most `most` steps between two
@@ -319,7 +319,7 @@ class _Run:
             spread = pool.map if parts > 1 else map
             while k < self.steps and not state.status.all():
                 stop = min(k + self.period, self.steps) if callable(self.u) else self.steps
-                self._ask(k, stop)
+                self._call_policy(k, stop)
                 while k < stop and not state.status.all():
                     n = min(stop - k, most)
                     runner.run(state, self.command, self.theta, dt=self.dt, k0=k, steps=n,
@@ -345,7 +345,7 @@ class _Run:
         """The row of the first recorded moment at or after step k."""
         return -(-k // self.every)
 
-    def _ask(self, k: int, stop: int) -> None:
+    def _call_policy(self, k: int, stop: int) -> None:
         """Calls the policy, if there is one, for the inputs from step k to `stop`."""
         if not callable(self.u):
             return
@@ -354,13 +354,13 @@ class _Run:
         except SimulationError as error:
             raise SimulationError(str(error), self.batch(k)) from error
         self.held[self._row(k):self._row(stop)] = self.command
-        self._asked = self._row(stop)
+        self._commanded = self._row(stop)
 
     def _inputs(self, moments: np.ndarray) -> np.ndarray:
         rows = len(moments)
         if callable(self.u):
             # if every case has stopped, the remaining rows too
-            self.held[self._asked:rows] = self.command
+            self.held[self._commanded:rows] = self.command
             return self.held[:rows].swapaxes(0, 1)
         if self.made.control is not None:
             return self._inputs_of_law(self.made.control, self.u, moments)

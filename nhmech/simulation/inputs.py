@@ -50,11 +50,11 @@ class Inputs:
 
     def hold(self, steps: int) -> int:
         """Number of the next `steps` that C may take before a function must be called again."""
-        if (self.controller is None and not self.wrench) or self._propagator.asks:
+        if (self.controller is None and not self.wrench) or self._propagator.runs_feedback:
             return steps
         return min(steps, self.every - self._moment.k % self.every)
 
-    def ask(self) -> bool:
+    def update(self) -> bool:
         """Calls the functions if a control period begins. Returns whether one does."""
         if self.every > 1 and self._moment.k % self.every:
             return False

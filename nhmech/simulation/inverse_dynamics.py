@@ -35,23 +35,14 @@ Sliding = Callable[[Sequence[float], Sequence[int], Sequence[int], Sequence[floa
 
 @dataclass(frozen=True)
 class Target:
-    """A joint whose velocity or position is commanded.
+    """A joint whose velocity or position is commanded."""
 
-    Attributes
-    ----------
-    rate
-        Index of its rate in v.
-    position
-        Index of its position in the state vector; None if not needed, for a commanded velocity of a
-        joint without position limits.
-    is_position
-        Whether its position is commanded.
-    """
-
-    rate: int
+    rate: int  # index of its rate in v
+    # index of its position in the state vector; None if not needed, for a commanded velocity of a
+    # joint without position limits
     position: int | None
     limits: JointLimits
-    is_position: bool
+    is_position: bool  # whether its position is commanded
 
     def acceleration(self, wanted: Any, v: Any, x: Any) -> Any:
         """The acceleration that reduces its error, symbolic; x is the state vector.
@@ -92,19 +83,12 @@ class Target:
 
 @dataclass(frozen=True)
 class Servo:
-    """How a command of efforts, velocities and positions is carried out.
+    """The function that carries out a command of efforts, velocities and positions."""
 
-    Attributes
-    ----------
-    rows, columns
-        Indices in v of the joints with commanded velocity or position, and of their efforts in u.
-    function
-        Computes u (nu,) within the limits; u without the efforts of these joints; and the
-        accelerations that they shall have.
-    """
-
-    rows: tuple[int, ...]
-    columns: tuple[int, ...]
+    rows: tuple[int, ...]  # indices in v of the joints with commanded velocity or position
+    columns: tuple[int, ...]  # indices of their efforts in u
+    # computes u (nu,) within the limits; u without the efforts of these joints; and the
+    # accelerations that they shall have
     function: CommandFunction
 
 

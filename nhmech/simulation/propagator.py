@@ -128,7 +128,7 @@ class Propagator:
         self._first = atlas.primary.scheme
         self._tried = 0.0       # the worst error whose persistence was tested
         feedback = atlas.primary.feedback
-        self._asked = np.zeros(0) if feedback is None else feedback.references, hold
+        self._feedback = np.zeros(0) if feedback is None else feedback.references, hold
         self._pace = Pace()
         self._compiled: CompiledSteps | None = None
 
@@ -273,9 +273,9 @@ class Propagator:
                                not self._is_too_stiff)
 
     @property
-    def asks(self) -> bool:
+    def runs_feedback(self) -> bool:
         """Whether compiled code evaluates the controller itself."""
-        return self.atlas.chart.asks and not self.slides
+        return self.atlas.chart.runs_feedback and not self.slides
 
     def advance_many(self, loop: Loop, held: int, recorder: RowSink, k: int) -> tuple[int, bool]:
         """Takes steps in C after the first `k` of a run: at most the `held` ones with constant
@@ -297,10 +297,10 @@ class Propagator:
         self._pace.learn(perf_counter() - begun)
         return setup.done, status != DONE
 
-    def take_turns(self, loop: Loop, most: int, ask: Callable[[], object], recorder: RowSink,
+    def take_turns(self, loop: Loop, most: int, update: Callable[[], object], recorder: RowSink,
                    k: int) -> tuple[int, bool]:
-        """Takes at most so many steps in C with a call of `ask` between any two, and fewer if `ask`
-        is slow. Returns as `advance_many` does."""
+        """Takes at most so many steps in C with a call of `update` between any two, and fewer if
+        `update` is slow. Returns as `advance_many` does."""
         until = perf_counter() + LOOK
         compiled, every, done = self.prepare(loop), recorder.every, 0
         setup, turn, pointer = compiled.setup, compiled.loop.turn, compiled.pointer
@@ -311,7 +311,7 @@ class Propagator:
                 done += 1
                 if done == most or perf_counter() > until:
                     return done, False
-                ask()
+                update()
             return done, True
         finally:
             # also after an interrupt, or an error in the controller
@@ -324,7 +324,7 @@ class Propagator:
             angles = self.atlas.primary.state_vector.angle_slots()
             if self.slides:
                 angles += tuple(self.atlas.chart.speeds)
-            bounds, (references, hold) = self.atlas.primary.bounds, self._asked
+            bounds, (references, hold) = self.atlas.primary.bounds, self._feedback
             self._compiled = CompiledSteps(
                 loop, self.moment, constants, theta=self.simulated.theta, signs=bounds.signs,
                 split=bounds.split, gauge=self.gauge.values, angles=angles, references=references,

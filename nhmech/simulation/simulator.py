@@ -286,7 +286,7 @@ class Simulator:
         if not self._turn.acquire(False):
             raise SimulationError(BUSY)
         try:
-            self.inputs.ask()
+            self.inputs.update()
             by_hand = self._by_hand
             if by_hand.recorder is not None:
                 self.inputs.note_twist()

@@ -79,29 +79,19 @@ class StepLoop:
         dt, end = propagator.dt, moment.t + duration
         whole = steps if abs(steps * dt - duration) <= 1e-9 * dt else steps - 1
         watch = Watch(self._events, self._bounds, propagator, recorder.events)
-        ask = self._ask if moment.twist.size else inputs.ask
         k = reported = 0
         while k < steps:
-            if inputs.ask() or k == 0:
+            if inputs.update() or k == 0:
                 inputs.note_twist()
             if k == 0 and (name := watch.begin()):
                 return f"event: {name}"
-            most = whole - k
             if propagator.spare is not None:
                 propagator.choose_scheme(steps - k)
-                most = min(most, steps_to_estimate(moment.k))
-            loop = None if k == whole else propagator.loop()
-            refused = True
-            if loop is not None and (free := watch.free_steps(loop, inputs.hold(most))):
-                if free == 1 and self._takes_turns:
-                    turns = min(whole - k, TURNS)
-                    done, refused = propagator.take_turns(loop, turns, ask, recorder, k)
-                else:
-                    done, refused = propagator.advance_many(loop, free, recorder, k)
-                k += done
-                if refused and done and propagator.asks:
-                    inputs.ask()      # a control period may begin with the refused step
+            done, refused = self._take_in_c(watch, whole - k, recorder, k)
+            k += done
             if refused:
+                if done and propagator.runs_feedback:
+                    inputs.update()      # a control period may begin with the refused step
                 recorder.note(k)
                 length = min(dt, end - moment.t) if k == whole else dt
                 if name := watch.step(length, recorder.add):
@@ -112,6 +102,21 @@ class StepLoop:
                 progress(moment.t, moment.state)
         return "duration"
 
+    def _take_in_c(self, watch: Watch, most: int, recorder: Recorder, k: int) -> tuple[int, bool]:
+        """Takes at most so many whole steps in C, from step k on, as long as nothing else happens
+        between them. Returns their number, and whether `watch` must take the next one."""
+        propagator, inputs = self._propagator, self._inputs
+        if propagator.spare is not None:
+            most = min(most, steps_to_estimate(self._moment.k))
+        loop = propagator.loop() if most else None
+        free = 0 if loop is None else watch.free_steps(loop, inputs.hold(most))
+        if loop is None or not free:
+            return 0, True
+        if free == 1 and self._takes_turns:
+            update = self._update if self._moment.twist.size else inputs.update
+            return propagator.take_turns(loop, min(most, TURNS), update, recorder, k)
+        return propagator.advance_many(loop, free, recorder, k)
+
     @property
     def _takes_turns(self) -> bool:
         """Whether the controller is called at every step, and nothing else happens between
@@ -120,8 +125,8 @@ class StepLoop:
         watched = self._events or propagator.spare
         return not watched and self._inputs.every == 1
 
-    def _ask(self) -> None:
-        self._inputs.ask()
+    def _update(self) -> None:
+        self._inputs.update()
         self._inputs.note_twist()
 
     def _note_errors(self, recorder: Recorder) -> None:

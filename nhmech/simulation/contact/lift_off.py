@@ -40,25 +40,13 @@ class LiftOffBound:
 
     The load has many distributions (`ContactForces`). The bound uses the one that last made all
     normal forces positive; when it no longer does, the one whose least normal force is largest.
-
-    Attributes
-    ----------
-    vehicle
-        The vehicle.
-    wheels
-        Names of the watched contacts.
-    places
-        Indices of their normal forces among the contact forces, (m,).
-    notices
-        Notices about wheels that are not watched.
-    split
-        The difference from the distribution of least norm, (n,) [N]; compiled code reads it.
     """
 
     vehicle: Vehicle
-    wheels: tuple[str, ...]
-    places: np.ndarray
-    notices: tuple[Notice, ...]
+    wheels: tuple[str, ...]  # names of the watched contacts
+    places: np.ndarray  # indices of their normal forces among the contact forces, (m,)
+    notices: tuple[Notice, ...]  # about wheels that are not watched
+    # the difference from the distribution of least norm, (n,) [N]; compiled code reads it
     split: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:

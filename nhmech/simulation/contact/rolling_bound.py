@@ -21,31 +21,16 @@ from ..state_vector import StateVector
 @dataclass(frozen=True, eq=False)
 class RollingBound:
     """A bound on a run: its one margin is positive while friction suffices for rolling, all wheels
-    press on the ground, and no body touches it.
-
-    Attributes
-    ----------
-    vehicle
-        The vehicle.
-    split
-        1 / mu of each contact (k,), zero if it cannot slip; compiled code reads it.
-    lowest_body
-        (t, q, theta) -> height of the lowest body (1,) [m]; None if only wheels can touch the
-        ground.
-    names
-        Name of the event.
-    room
-        The margin at a state of a run [N, m]; infinite after rolling has ended.
-    notices
-        Notices about parts that are not watched.
-    """
+    press on the ground, and no body touches it."""
 
     vehicle: Vehicle
-    split: np.ndarray
+    split: np.ndarray  # 1 / mu of each contact (k,), zero if it cannot slip; compiled code reads it
+    # (t, q, theta) -> height of the lowest body (1,) [m]; None if only wheels can touch the ground
     lowest_body: ca.Function | None
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # name of the event
+    # the margin at a state of a run [N, m]; infinite after rolling has ended
     room: Callable[[State], float]
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[Notice, ...] = ()  # about parts that are not watched
 
     def __repr__(self) -> str:
         return f"<RollingBound of {self.vehicle.name!r}>"
