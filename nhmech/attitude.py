@@ -1,4 +1,4 @@
-"""Angles: attitudes by yaw, roll and pitch, in which users give poses, and angles without turns."""
+"""Angles: attitudes by yaw, roll and pitch, and angles without whole turns."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Ctrl-C that is heard: libraries in C clear Python's pending exceptions, and with them a
-`KeyboardInterrupt` that came at a bad moment."""
+"""Ctrl-C that takes effect: libraries in C clear Python's pending exceptions, and with them a
+`KeyboardInterrupt` that arrives at a bad moment."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import time
 from contextlib import ContextDecorator
 from types import FrameType
 
-AGAIN = 0.05      # [s] after which one that was lost is raised again; nobody notices it
+AGAIN = 0.05      # [s] after which a lost one is raised again; too short to notice
 
 
 class _Press:
@@ -59,7 +59,7 @@ class hear_ctrl_c(ContextDecorator):
 
 
 def forget_ctrl_c() -> None:
-    """The press has been dealt with: what listens around goes on."""
+    """Marks the press as handled, so that the code around goes on."""
     _Press.waits = False
 
 

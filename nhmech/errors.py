@@ -1,4 +1,4 @@
-"""Every error that nhmech raises on purpose.
+"""The errors of this package.
 
 Messages carry what is wrong, where (file, element, line, joint), the value found, and what would
 be right.
@@ -15,7 +15,7 @@ from unicodedata import category
 
 @dataclass(frozen=True)
 class Remedy:
-    """What to do about an error or a notice, in the two languages that users write.
+    """The remedy for an error or a notice, for Python and for the command line.
 
     Attributes
     ----------
@@ -30,15 +30,15 @@ class Remedy:
 
 
 def printable(text: str) -> str:
-    """The text with its control characters, those of direction among them, written as escapes: what
-    comes from a file moves no cursor and turns no line around."""
+    """The text with control characters, including those of direction, as escapes: text from a file
+    must not move the cursor or reverse a line."""
     if text.isprintable():
         return text
     return "".join(c if c in "\n\t" or category(c)[0] != "C" else ascii(c)[1:-1] for c in text)
 
 
 class Statement:
-    """A text for the user and, where there is one, its remedy. `str()` gives both for Python.
+    """A text for the user and, if there is one, its remedy. `str()` gives both for Python.
 
     Attributes
     ----------
@@ -171,8 +171,8 @@ REPR = 8      # names that the repr of an object shows: one line or two
 
 
 def did_you_mean(word: object, known: Iterable[object]) -> str:
-    """"; did you mean 'circle'?", to go behind a message about a word that does not exist; empty
-    where none that does is like it."""
+    """"; did you mean 'circle'?", to append to a message about an unknown word; empty if no known
+    word is similar."""
     near = get_close_matches(str(word), [str(name) for name in known], 1)
     return f"; did you mean {near[0]!r}?" if near else ""
 

@@ -11,7 +11,7 @@ from types import ModuleType
 
 
 class LazyPackage(ModuleType):
-    """A package that offers the names of a table and shows no others."""
+    """A package that offers only the names of a table."""
 
     # public name -> the module that defines it, or the package of which it is a module
     homes: dict[str, str]
@@ -38,7 +38,7 @@ class LazyPackage(ModuleType):
 
 
 def attach_stub(package: str, file: str) -> None:
-    """Makes a package lazy that has begun to be imported.
+    """Makes a package lazy while it is imported.
 
     Its public names are those that `__init__.pyi` beside its `file` imports; type checkers and
     editors read the same stub.

@@ -1,5 +1,5 @@
-"""What is derived from an object, such as a vehicle or its equations, is made once, in whichever
-thread asks first; the others wait for it."""
+"""Values that are derived from an object, such as a vehicle or its equations, once for all threads:
+the first thread computes, the others wait."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from functools import cached_property
 else:
     class cached_property(functools.cached_property):
-        """`functools.cached_property` with a lock, which it has had none of since Python 3.12: two
+        """`functools.cached_property` with a lock, which it no longer has since Python 3.12: two
         threads must not derive the same CasADi expressions at the same time."""
 
         def __init__(self, make):

@@ -1,4 +1,4 @@
-"""Where the robots that come with this package lie, and how files are written."""
+"""Paths of the shipped robots, and safe writing of files."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def urdf_names() -> tuple[str, ...]:
 
 
 def require_file(path: str | os.PathLike) -> None:
-    """Raises `OSError` for what is no file: a device may never end, a pipe never begin."""
+    """Raises `OSError` unless the path is a file: a device may never end, a pipe never begin."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise OSError("it is no file, but a folder, a pipe or a device")
 
@@ -103,7 +103,7 @@ def free_path(path: Path) -> Path:
 
 
 def _folders() -> list[Path]:
-    """Existing folders that may hold our files, nearest first."""
+    """Existing folders that may contain the package's files, nearest first."""
     above = Path(__file__).resolve().parents
     return [parent / place for parent in above for place in _PLACES if (parent / place).is_dir()]
 

@@ -1,4 +1,4 @@
-"""Where things are kept between runs: a folder of the user's own."""
+"""The folder of the user in which files are kept between runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EQUATIONS = ".equations"     # suffix of equations of motion; compiled code is `
 
 
 class PrivateFolder(NamedTuple):
-    """A folder, and whether it goes when the process ends."""
+    """A folder, and whether it is removed when the process ends."""
 
     path: Path
     temporary: bool = False
@@ -22,9 +22,8 @@ class PrivateFolder(NamedTuple):
 def private_folder() -> PrivateFolder:
     """`$NHMECH_CACHE`, or nhmech below the user's cache folder.
 
-    A folder that somebody else owns or may write to is not used, since what lies there is executed:
-    a temporary folder of this process takes its place.
-    """
+    A folder that another user owns or may write to is not used, because its files are executed: a
+    temporary folder of this process replaces it. """
     named = os.environ.get("NHMECH_CACHE")
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home()
                 / ("Library/Caches" if sys.platform == "darwin" else ".cache"))

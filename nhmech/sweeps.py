@@ -153,7 +153,7 @@ def _with_bar(rows: Iterator[dict], todo: int, finished: int,
 
 
 def _read_case(case: Mapping[str, Any], i: int) -> dict[str, Any]:
-    """A case as JSON would read it back."""
+    """A case after a round trip through JSON."""
     try:
         return json.loads(json.dumps(dict(case), default=_json))
     except (TypeError, ValueError) as error:

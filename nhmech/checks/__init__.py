@@ -1,5 +1,4 @@
-"""Arguments refused where they are wrong: by the annotations of what takes them, and by what a
-number, a word or an array must be beyond its type."""
+"""Checks of arguments: by annotations, and by the range of numbers, words and arrays."""
 
 from .signatures import check_arguments as check_arguments
 from .values import (

@@ -1,4 +1,4 @@
-"""Arguments held to the annotations of what takes them: the door of every public name.
+"""Checks the arguments of every public name by their annotations.
 
 What a number or a name must be beyond its type, a function reads itself (`values`).
 """
@@ -28,14 +28,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Refused(Exception):
-    """A value that is not what was expected, in words."""
+    """A value that differs from the expected type, in words."""
 
 
 Reader = Callable[[Any], Any]      # value -> what the function gets; raises `Refused`
 
 
 def check_arguments(callee: F) -> F:
-    """A function, or a class, whose arguments are what its annotations say, or an `InputError`.
+    """A function or class that checks its arguments by its annotations; raises `InputError`.
 
     Numbers may be of any type that is a real number, and are not NaN, nor so large that their
     squares are none. The function gets plain ones: floats, arrays of floats, tuples or lists,
@@ -73,7 +73,7 @@ def check_arguments(callee: F) -> F:
 
 @cache
 def _readers(callee: Callable[..., Any]) -> dict[str, Reader]:
-    """How each parameter is read; names imported for type checkers only are looked up there."""
+    """The reader of each parameter; names imported for type checkers only are looked up there."""
     found: dict[str, Reader] = {}
     for parameter in list(inspect.signature(callee).parameters.values()):
         annotation = parameter.annotation
@@ -98,7 +98,7 @@ def _resolve(callee: Callable[..., Any], name: str, text: str) -> Any:
 
 
 def reader(annotation: Any) -> Reader:
-    """What reads a value of that type."""
+    """The reader of values of a type."""
     if isinstance(annotation, abc.Hashable) and annotation in _PLAIN:
         return _PLAIN[annotation]
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
@@ -125,7 +125,7 @@ def reader(annotation: Any) -> Reader:
 
 
 def _read_generic(origin: type, arguments: tuple[Any, ...]) -> Reader:
-    """Of Callable[...], Mapping[K, V], Sequence[T] and the like."""
+    """The reader of Callable[...], Mapping[K, V], Sequence[T] and similar types."""
     if issubclass(origin, os.PathLike):
         return _PLAIN[os.PathLike]
     if origin is abc.Callable:
@@ -162,7 +162,7 @@ def _read_array(value: Any) -> np.ndarray:
 
 
 def _read_expression(kind: Callable[[Any], Any]) -> Reader:
-    """As CasADi does: numbers and matrices of them are expressions too."""
+    """Reads expressions as CasADi does: numbers and matrices of numbers are expressions too."""
     def read(value: Any) -> Any:
         if type(value).__module__.startswith("casadi"):
             return value
@@ -241,7 +241,7 @@ def _read_mapping(key: Reader, one: Reader) -> Reader:
 
 
 def _read_protocol(protocol: type) -> Reader:
-    """By its attributes; their types are read where they are used."""
+    """Reads a protocol by its attributes; their types are checked when they are used."""
     inherited = {*dir(typing.Protocol), "__weakref__", "__dict__", "__parameters__"}
     names = [name for name in {*vars(protocol), *getattr(protocol, "__annotations__", {})}
              if name == "__call__" or name not in inherited and not name.startswith("_")]

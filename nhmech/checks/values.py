@@ -1,4 +1,4 @@
-"""Arguments read as numbers, words and callables: the one place where bad ones are refused."""
+"""Reads arguments as numbers, words and arrays, and refuses wrong ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def show(value: object) -> str:
 
 
 def is_finite(value) -> bool:
-    """Whether it is a finite number."""
+    """Whether a value is a finite number."""
     try:
         return math.isfinite(value)
     except (TypeError, ValueError, OverflowError):
@@ -71,7 +71,7 @@ def read_time(what: str, value) -> float:
 
 
 def read_count(what: str, value) -> int:
-    """A whole number from one on. Raises `InputError`."""
+    """A whole number, one or more. Raises `InputError`."""
     # NumPy counts spans of time as whole numbers
     is_whole = (isinstance(value, (int, np.integer))
                 and not isinstance(value, (bool, np.timedelta64)))
@@ -120,7 +120,7 @@ def read_positives(what: str, value, names: Sequence[str]) -> np.ndarray:
 
 
 def as_items(value: Any) -> tuple[Any, ...]:
-    """The items of what can be gone through; else, and of a text, the thing itself."""
+    """The items of an iterable; for anything else, and for a text, the value itself."""
     try:
         return (value,) if isinstance(value, str) else tuple(value)
     except TypeError:
@@ -145,7 +145,7 @@ def read_mapping(what: str, value, expected: str, *, keys: type = str) -> dict[A
 
 
 def read_word(what: str, value, known: Iterable[str]) -> str:
-    """One of some words. Raises `InputError` with those that there are."""
+    """One of some words. Raises `InputError` with the valid words."""
     known = tuple(known)
     if not isinstance(value, str) or value not in known:
         near = did_you_mean(value, known) if isinstance(value, str) else ""

@@ -33,7 +33,8 @@ def _throw_output_away() -> None:
 
 @contextmanager
 def _stop_with_the_reader() -> Iterator[None]:
-    """Who has read enough, as `head` has, made no error; click's exit code would say so."""
+    """A reader that closes the pipe, as `head` does, is no error; click would exit with an error
+    code."""
     try:
         yield
     except BrokenPipeError:
@@ -46,8 +47,8 @@ class Commands(click.Group):
     into messages and exit codes."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Runs the command; a standard output that takes no more ends it in one line, and one that
-        nobody reads any more without a word."""
+        """Runs the command. A standard output that cannot be written ends it with one line; a
+        closed pipe ends it without a message."""
         if getattr(sys.stdout, "errors", "") == "strict" and hasattr(sys.stdout, "reconfigure"):
             # what the terminal's encoding lacks, bytes of a file's name too, is shown as an escape
             sys.stdout.reconfigure(errors="backslashreplace")
@@ -77,7 +78,7 @@ class Commands(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str],
                         ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The subcommand of this beginning; an error names the nearest one."""
+        """The subcommand that begins with this word; an error names the nearest one."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:

@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 def complete_robot(context: click.Context, parameter: click.Parameter,
                    begun: str) -> list[CompletionItem]:
-    """Shipped robots that begin so; files where none does."""
+    """Shipped robots that begin with the word; files if there are none."""
     from ..paths import urdf_names
 
     return _complete(begun, urdf_names())
@@ -18,7 +18,7 @@ def complete_robot(context: click.Context, parameter: click.Parameter,
 
 def complete_path(context: click.Context, parameter: click.Parameter,
                   begun: str) -> list[CompletionItem]:
-    """Paths of the library that begin so; files where none does."""
+    """Paths of the library that begin with the word; files if there are none."""
     from ..control.path_library import PATHS
 
     return _complete(begun, PATHS)
@@ -26,7 +26,7 @@ def complete_path(context: click.Context, parameter: click.Parameter,
 
 def complete_controller(context: click.Context, parameter: click.Parameter,
                         begun: str) -> list[CompletionItem]:
-    """Controllers that begin so; files where none does."""
+    """Controllers that begin with the word; files if there are none."""
     from ..control.registry import controller_names
 
     return _complete(begun, controller_names())

@@ -1,4 +1,4 @@
-"""Under which conditions a robot runs: slope, load, other numbers, and the start.
+"""The conditions of a run: slope, load, other numbers, and the start.
 
 Each option is an argument that Python has too: `Ground.inclined`, `Vehicle.with_parameters`,
 `Simulator.reset`.
@@ -111,7 +111,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Conditions(Load):
-    """Ground and start too."""
+    """The conditions of a run, with ground and start."""
 
     slope: tuple[float, ...] | None = option(
         "--slope", type=Numbers(1, 2, example="10deg, or 10deg,90deg"),
@@ -157,7 +157,7 @@ class Conditions(Load):
 
 @dataclass(frozen=True)
 class RunConditions(Conditions):
-    """A fall too, for what may leave the ground."""
+    """The conditions of a run, with a fall for vehicles that may leave the ground."""
 
     drop: float | None = option(
         "--drop", type=Positive(), metavar="HEIGHT",
@@ -183,5 +183,5 @@ condition_options = option_group("conditions", Conditions)
 
 
 def _join(known: object, pairs: tuple) -> dict[str, float]:
-    """Numbers by name: `pairs`, then those known already."""
+    """Numbers by name: `pairs`, then the known ones."""
     return {**(known if isinstance(known, Mapping) else {}), **dict(pairs)}

@@ -114,12 +114,12 @@ class Driver:
     """The controller of a run, and the path that it follows."""
 
     controller: Any  # the controller itself
-    path: Path | None  # what it was told to follow
+    path: Path | None  # the path that it follows
     in_loop: Any  # the controller with the noise and the delay that it meets
 
     @property
     def followed_path(self) -> Path | None:
-        """The controller's own path, where it has one."""
+        """The controller's own path, if it has one."""
         return getattr(self.controller, "path", self.path)
 
     def start(self) -> dict[str, Any]:
@@ -160,7 +160,7 @@ class Driver:
 
 
 def make_driver(vehicle: Vehicle, options: DrivingOptions) -> Driver:
-    """The controller that the options choose; the demonstration where they choose none."""
+    """The controller that the options choose; the demonstration if they choose none."""
     from ..control.demo import DemoDrive
     from ..control.registry import controller_class, controller_parameters, make_controller
 
@@ -191,8 +191,8 @@ def make_driver(vehicle: Vehicle, options: DrivingOptions) -> Driver:
 
 
 def add_imperfections(controller: Any, options: DrivingOptions) -> Any:
-    """The controller that sees through noise, and whose commands come late. Raises `InputError` for
-    noise on what there is not."""
+    """The controller with measurement noise and delayed commands. Raises `InputError` for noise on
+    a quantity that does not exist."""
     if options.noise:
         from ..control.measurement import MeasurementNoise
 
@@ -220,8 +220,8 @@ def read_path_option(vehicle: Vehicle, text: str, speed: float | None = None) ->
 
 
 def only_listed(vehicle: Vehicle, wheels: Sequence[Wheel]) -> str:
-    """What to add to an error about a vehicle whose `wheels` somebody listed, and left out what
-    looks like one."""
+    """The addition to an error about a vehicle whose listed `wheels` leave out a part that looks
+    like a wheel."""
     from ..urdf.notice import NoticeKind
 
     if not wheels or not any(n.kind is NoticeKind.UNLISTED_WHEEL for n in vehicle.notices):

@@ -26,7 +26,7 @@ def report_error(error: NhmechError | OSError) -> int:
 
 @contextmanager
 def keep_going(codes: list[int]) -> Iterator[None]:
-    """Report an error of the block and append its exit code; what follows still happens."""
+    """Reports an error of the block and appends its exit code; the program goes on."""
     try:
         yield
     except (NhmechError, OSError) as error:
@@ -37,7 +37,7 @@ def keep_going(codes: list[int]) -> Iterator[None]:
 
 @contextmanager
 def printable_messages() -> Iterator[None]:
-    """What click says of wrong words shows their control characters as escapes."""
+    """Messages of click about wrong words show control characters as escapes."""
     try:
         yield
     except click.ClickException as error:

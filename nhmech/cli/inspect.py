@@ -80,7 +80,7 @@ def report(vehicle: Vehicle) -> dict[str, Any]:
 
 
 def attempt(summarise: Callable[[Vehicle], dict], vehicle: Vehicle) -> dict[str, Any]:
-    """The summary, or why there is none; the others are shown in any case."""
+    """The summary, or the reason why there is none; the other summaries are shown in any case."""
     try:
         return summarise(vehicle)
     except MechanicsError as error:

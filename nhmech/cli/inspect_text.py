@@ -31,12 +31,12 @@ STEPS: tuple[dict[str, int], ...] = (
 
 
 def format_vector(values: Iterable[float] | None) -> str:
-    """Numbers with spaces between them; "-" for None."""
+    """Numbers separated by spaces; "-" for None."""
     return "-" if values is None else " ".join(f"{value:.4g}" for value in values)
 
 
 def format_value(values: Any) -> str:
-    """One line for a value: names with commas between them, `name value` for a dict."""
+    """One line for a value: names separated by commas, `name value` for a dict."""
     if isinstance(values, dict):
         entries = (f"{key} {format_value(value)}".rstrip() for key, value in values.items())
         return ", ".join(entries) or "none"
@@ -53,7 +53,7 @@ class Entry:
     text: str
 
     def wrap(self, rows: int = ROWS) -> list[str]:
-        """Rows of `WIDTH`; what does not fit into the given number is cut off."""
+        """Rows of `WIDTH`; rows beyond the given number are cut off."""
         lines = textwrap.wrap(self.text, WIDTH, initial_indent=self.lead,
                               subsequent_indent=" " * min(len(self.lead), DEEPEST),
                               break_long_words=False, break_on_hyphens=False)
@@ -105,7 +105,7 @@ def group_reasons(reasons: Mapping[str, Reason]) -> list[Entry]:
 
 
 def group_evidence(reasons: Mapping[str, Reason]) -> list[Entry]:
-    """Which sources agree with each wheel, and which do not; wheels that are alike together."""
+    """The sources that agree with each wheel and those that do not; similar wheels together."""
     clauses = {name: describe_evidence(reason) for name, reason in reasons.items() if reason.facts}
     return group_wheels({name: (clause, clause) for name, clause in clauses.items()})
 
@@ -119,7 +119,8 @@ def group_wheels(texts: Mapping[str, tuple[str, str]]) -> list[Entry]:
 
 
 def describe_evidence(reason: Reason) -> str:
-    """E.g. "agree: collision mesh 0.1 m, level axle, name; not: common plane"."""
+    """The evidence in words, such as "agree: collision mesh 0.1 m, level axle, name; not: common
+    plane"."""
     sides = {"agree": reason.supporting, "not": reason.contradicting}
     return "; ".join(f"{side}: {', '.join(map(str, facts))}"
                      for side, facts in sides.items() if facts)
@@ -131,7 +132,7 @@ def describe_part(part: dict, describe: Callable[[dict], Mapping[str, Any]]) -> 
 
 
 def report_lines(found: dict) -> list[tuple[str, list[str]]]:
-    """(title, lines) of each section, at most `LINES` in all: where there is too much, reasons and
+    """(title, lines) of each section, at most `LINES` in all: if there are too many, reasons and
     notices are shortened first."""
     from ..analysis.summary import geometry_lines, mobility_lines, size_lines
 

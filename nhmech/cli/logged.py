@@ -9,7 +9,7 @@ from .options import PairType, option, option_group
 
 @dataclass(frozen=True)
 class LogOptions:
-    """The robot of a log, and what is read of it."""
+    """The robot of a log, and the topics that are read."""
 
     vehicle: str = option(
         "--vehicle", required=True, metavar="ROBOT",

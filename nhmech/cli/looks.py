@@ -1,4 +1,4 @@
-"""How a run is drawn: the options that `nhmech run` and `nhmech view` share."""
+"""The look of a run: options of `nhmech run` and `nhmech view`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class OverlayType(click.ParamType):
 
 @dataclass(frozen=True)
 class LookOptions:
-    """What is drawn on top of a vehicle, and how it is presented."""
+    """Overlays on a vehicle, and the presentation."""
 
     overlays: tuple[str, ...] = option(
         "--overlay", type=OverlayType(), multiple=True,
@@ -74,14 +74,14 @@ class Look:
                          title=self.title)
 
     def write_html(self, vehicle: Drawable, trajectory: Playable, path: Path) -> None:
-        """The same, and print where it is."""
+        """Writes the page and prints its path."""
         click.echo(f"html     {self.save_page(vehicle, trajectory, path).resolve()}")
 
 
 def make_look(vehicle: Vehicle, options: LookOptions, *, mu: Mapping[str, float] | None = None,
               path: control_path.Path | None = None) -> Look:
-    """The look that the options choose, with the reference `path`. Raises `InputError` for what
-    cannot be drawn."""
+    """The look that the options choose, with the reference `path`. Raises `InputError` for overlays
+    that cannot be drawn."""
     from ..view.overlays import make_overlays
     from ..view.overlays.ghost import Ghost
 

@@ -1,4 +1,4 @@
-"""Moving pictures of a run: the options that `nhmech run` and `nhmech view` share."""
+"""Moving pictures of a run: options of `nhmech run` and `nhmech view`."""
 
 from __future__ import annotations
 

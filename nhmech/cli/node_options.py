@@ -25,7 +25,7 @@ node_option = click.option(
 
 
 def run_node(start: Callable[[], tuple[FoxgloveServer | DdsEndpoint, str]]) -> None:
-    """Starts a node, says where it is, and runs it until Ctrl-C."""
+    """Starts a node, prints its address, and runs it until Ctrl-C."""
     from ..ros.alone import list_outputs, run
 
     try:

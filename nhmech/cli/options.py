@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, and how their words become values."""
+"""Arguments and options of several commands, and the types that read them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Typed(tuple[float, ...]):
 
     @classmethod
     def of(cls, numbers: Iterable[float], words: str) -> Typed:
-        """Numbers that were written so."""
+        """Numbers from the words of the command line."""
         made = cls(numbers)
         made.words = words
         return made
@@ -88,8 +88,8 @@ class IntegratorType(click.ParamType):
 
 
 class WheelType(click.ParamType):
-    """`joint=left_wheel,kind=disc,radius=0.1` -> `Wheel`; vectors are three numbers with spaces
-    between them."""
+    """`joint=left_wheel,kind=disc,radius=0.1` -> `Wheel`; vectors are three numbers separated by
+    spaces."""
 
     name = "KEY=VALUE,..."
 
@@ -202,13 +202,13 @@ class OutputFile(click.Path):
 
 
 def output_option(*suffixes: str, help: str, required: bool = False) -> Decorator:
-    """The option that names the file which a command is there to write."""
+    """The option for the output file of a command."""
     return click.option("-o", "--output", type=OutputFile(*suffixes), required=required, help=help,
                         metavar="FILE" + (suffixes[0] if len(suffixes) == 1 else ""))
 
 
 def option(*flags: str, **settings: Any) -> Any:
-    """A field of a group of options: what a `click.option` of the field's name is given."""
+    """A field of a group of options, with the arguments of the `click.option` of its name."""
     nothing = () if settings.get("multiple") else False if settings.get("is_flag") else None
     # click's own for --on/--off is to be off
     # a default, None too, is a value to click: an option with one is never missing
@@ -286,7 +286,7 @@ robot_options = option_group("robot", RobotOptions)
 
 @contextmanager
 def naming(flag: str, value: tuple | None) -> Iterator[None]:
-    """Errors of the block begin with the option, where it was given."""
+    """Errors of the block begin with the option, if it was given."""
     try:
         yield
     except NhmechError as error:
@@ -296,7 +296,7 @@ def naming(flag: str, value: tuple | None) -> Iterator[None]:
 
 
 def _as_typed(value: tuple) -> str:
-    """Numbers, or pairs of names and numbers, as they were typed, or about so."""
+    """Numbers, or pairs of names and numbers, nearly as they were typed."""
     if isinstance(value, Typed):
         return value.words
     return ",".join(f"{one[0]}={one[1]:g}" if isinstance(one, tuple) else f"{one:g}"

@@ -1,4 +1,4 @@
-"""A line that shows how far a run is; nothing where standard error is no terminal."""
+"""A progress bar; nothing if standard error is no terminal."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ friction_option = click.option("--mu", "mu", **FRICTION)
 
 @dataclass(frozen=True)
 class RollingOptions:
-    """The friction of the wheels, and what happens where a run stops being valid."""
+    """The friction of the wheels, and the reaction of a run that is no longer valid."""
 
     mu: Friction = option("--mu", **FRICTION)
     on_slip: str | None = option(
@@ -79,7 +79,7 @@ def with_friction_option(vehicle: Vehicle, mu: Friction) -> Vehicle:
 
 
 def coefficients(vehicle: Vehicle, mu: Friction) -> dict[str, float] | None:
-    """Wheel -> coefficient, as `validity` takes it; None without `--mu`."""
+    """Wheel -> coefficient, as for `validity`; None without `--mu`."""
     if not mu:
         return None
     everywhere = [value for wheel, value in mu if wheel is None]
@@ -88,7 +88,7 @@ def coefficients(vehicle: Vehicle, mu: Friction) -> dict[str, float] | None:
 
 
 def rolling_events(vehicle: Vehicle, options: RollingOptions) -> list[Event]:
-    """The events that `--on-slip` or `--mu` ask for, of a vehicle that knows its friction.
+    """The events that `--on-slip` or `--mu` request, for a vehicle with friction coefficients.
 
     Raises
     ------

@@ -190,8 +190,8 @@ def make_simulator(vehicle: Vehicle, driver: Driver, driving: DrivingOptions, ti
 
 def tell(trajectory: Trajectory, driver: Driver, rolling: RollingOptions, wall: float,
          codes: list[int], failed: bool) -> dict[str, Any]:
-    """Print how the run went, and return it as plain values; an error of one part is reported, and
-    the others still happen."""
+    """Prints the summary of the run, and returns it as plain values. An error in one part is
+    reported, and the other parts are printed."""
     found: dict[str, Any] = {}
     with keep_going(codes):
         found = print_summary(trajectory, wall, failed)
@@ -209,7 +209,7 @@ def tell(trajectory: Trajectory, driver: Driver, rolling: RollingOptions, wall: 
 
 def simulate(simulator: Simulator, vehicle: Vehicle, duration: float, save: Path | None,
              ) -> tuple[Trajectory | None, SimulationError | None, float]:
-    """The run, or what was computed of it and the failure; and the wall time [s]."""
+    """The run, or the part that was computed and the failure; and the wall time [s]."""
     failure, begin = None, time.perf_counter()
     try:
         with Progress(duration, vehicle=vehicle) as progress:

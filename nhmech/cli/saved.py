@@ -25,7 +25,7 @@ robot_of_run = click.option(
 
 
 def read_run(run: Path, file: str | None = None) -> Trajectory:
-    """The trajectory in a file, of the system in `file` where that is Python."""
+    """The trajectory in a file, of the system in `file` if that is Python."""
     from ..simulation.runs.trajectory import Trajectory
 
     system = None
@@ -63,7 +63,7 @@ def vehicle_of(run: Path, trajectory: Trajectory, file: str | None = None,
 
 def is_textbook(trajectory: Trajectory, file: str | None) -> bool:
     """Whether a run is one of a textbook system, the package's or the one in `file`. Raises
-    `InputError` where it is of neither."""
+    `InputError` if it is of neither."""
     from ..systems import system_names
 
     name = trajectory.source.get("system")

@@ -33,8 +33,8 @@ def has_browser() -> bool:
 
 def play(vehicle: Drawable, trajectory: Playable, speed: float, look: Look,
          instead: Path | None) -> None:
-    """Play a run once in the browser. `instead`: HTML file to write where no browser opens,
-    numbered where that name is taken; None if one has been written already."""
+    """Play a run once in the browser. `instead`: HTML file to write if no browser opens, numbered
+    if the name is taken; None if one has been written already."""
     if has_browser():
         from ..view.viewer import Viewer
 

@@ -1,4 +1,4 @@
-"""The lines that `nhmech run` prints: what to know of a vehicle, and how its run went."""
+"""The lines that `nhmech run` prints: notices about a vehicle, and the summary of its run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOTICES = 5  # that are printed before a run: more would push the run off the sc
 
 
 def print_notices(notices: Sequence[Notice]) -> None:
-    """Print what a user should know before a run, a line each, to standard error."""
+    """Prints the notices about a vehicle before a run, a line each, to standard error."""
     from ..urdf.notice import NoticeKind
 
     notices = [notice for notice in notices if notice.kind is not NoticeKind.DRIVEN_FROM]
@@ -56,7 +56,7 @@ def print_summary(trajectory: Trajectory, wall: float, failed: bool = False) -> 
 
 
 def contact_lines(trajectory: Trajectory) -> list[str]:
-    """What the wheels did from when to when, the first intervals; and what sliding cost."""
+    """The phases of the wheels, the first intervals; and the energy lost by sliding."""
     spans = trajectory.phases
     more = len(spans) - SPANS
     lost = trajectory.friction_loss
@@ -68,7 +68,7 @@ def contact_lines(trajectory: Trajectory) -> list[str]:
 
 
 def share_line(trajectory: Trajectory) -> list[str]:
-    """How wheels that slid shared a load that rigid bodies leave open."""
+    """The sharing of a load that is undetermined for rigid bodies among sliding wheels."""
     vehicle = trajectory.simulated.vehicle
     if vehicle is None or trajectory.rolled.all():
         return []
@@ -90,6 +90,6 @@ def limit_lines(trajectory: Trajectory) -> list[str]:
 
 
 def describe_stop(trajectory: Trajectory) -> str:
-    """Why the run ended; of an event also when."""
+    """The reason why the run ended; for an event also the time."""
     is_event = trajectory.stop.startswith("event: ")
     return trajectory.stop + (f" at t = {trajectory.t[-1]:.6g} s" if is_event else "")
