@@ -86,7 +86,7 @@ class Axles:
         return f"{self.place()}; free the lateral rows of {free or 'more wheels'}"
 
     def place(self) -> str:
-        """Where they meet, or which of them do not."""
+        """The place where they meet, or the axles that do not meet."""
         if self.kind == "anywhere":
             return "anywhere: no axle binds the base"
         if self.kind == "point" and self.centre is not None:
@@ -197,8 +197,8 @@ def _read(vehicle: Vehicle, q: np.ndarray) -> np.ndarray:
 
 
 def _meet(rows: np.ndarray, length: float) -> tuple[str, np.ndarray | None, np.ndarray | None]:
-    """Turning at rate w about c moves the origin with w (c_y, -c_x): the kernel of the rows says
-    where c is."""
+    """The centre c by the kernel of the rows: turning at rate w about c moves the origin with w
+    (c_y, -c_x)."""
     rest = kernel(rows) if len(rows) else np.eye(3)
     if rest.shape[1] == 3:
         return "anywhere", None, None

@@ -47,12 +47,12 @@ class ContactLoad:
                          for wheel, direction in self.names]).reshape(-1, 3)
 
     def __getstate__(self) -> dict:
-        """For another process: the axes instead of the vehicle, which stays here."""
+        """State for another process: the axes in place of the vehicle."""
         return {**vars(self), "axes": self.axes, "vehicle": None}
 
     @cached_property
     def normal(self) -> np.ndarray:
-        """Which entries are normals, (n,)."""
+        """Whether each entry is a normal, (n,)."""
         return np.array([direction == "normal" for _, direction in self.names])
 
     @cached_property
@@ -129,8 +129,8 @@ class ContactLoad:
 
     @cached_property
     def sums(self) -> tuple[tuple[str, float], ...]:
-        """What is determined of the undetermined entries: ("a + b", [N]), of pairs and of all that
-        share a direction.
+        """Determined sums of undetermined entries: ("a + b", [N]), of pairs and of all that share a
+        direction.
 
         Entries with opposite directions enter with opposite signs.
         """

@@ -1,5 +1,5 @@
-"""What a motion of a vehicle asks of its drives and of the ground: the reaction equations, solved
-for motions that need no run."""
+"""The demand of a motion on drives and ground: the reaction equations, solved for motions without a
+run."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Demand:
 
     @cached_property
     def _model(self) -> pin.Model:
-        """A copy, whose gravity may be turned."""
+        """A copy of the model, whose gravity may be turned."""
         return self.vehicle.model.copy()
 
     @cached_property

@@ -57,7 +57,7 @@ class StepJacobian:
 
     def with_step(self, t: float, x: np.ndarray, u: np.ndarray,
                   theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """x' (nx,), which costs nothing more, then A, B, C."""
+        """x' (nx,) at no extra cost, then A, B, C."""
         following, A, B, C = self.evaluate(t, *_read_arguments(self, x, u, theta), self.dt)
         return following.copy(), A.copy(), B.copy(), C.copy()
 
@@ -141,7 +141,7 @@ def adjoint_function(simulated: Simulated) -> ca.Function:
 
 @dataclass(frozen=True, eq=False)
 class _Parts:
-    """Rate and projection of a simulated system, and what is put together from them."""
+    """Rate and projection of a simulated system, and the functions made from them."""
 
     simulated: Simulated
 

@@ -59,7 +59,7 @@ class EnergyBalance:
 
     @property
     def work(self) -> np.ndarray:
-        """All work that is known."""
+        """The sum of all work."""
         return self.inputs + self.passive + self.contacts
 
     @property

@@ -1,4 +1,4 @@
-"""Steady motions: everything that the dynamics sees stands still."""
+"""Steady motions: all quantities that affect the dynamics are constant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which splits of a contact load Coulomb friction allows: |tangential| <= mu normal at every
+"""The splits of a contact load that Coulomb friction allows: |tangential| <= mu normal at every
 wheel."""
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ def ignorable(vehicle: Vehicle) -> list[str]:
 
 
 def frozen_parts(vehicle: Vehicle) -> list[str]:
-    """Which of pitch, roll and height the holonomic rows hold at every sample.
+    """The ones of pitch, roll and height that the holonomic rows hold at every sample.
 
     Pitch is about the level axis across the base, roll about the level one along it.
     """
@@ -31,7 +31,8 @@ def frozen_parts(vehicle: Vehicle) -> list[str]:
 
 
 def describe_symmetry(vehicle: Vehicle) -> str:
-    """What dxi/dt does not depend on, found by moving it, and what the contacts hold.
+    """Coordinates on which dxi/dt does not depend, found by moving them, and coordinates that the
+    contacts hold.
 
     For example "x, y, yaw, left_wheel_joint and right_wheel_joint are ignorable; pitch, roll and
     height are frozen".

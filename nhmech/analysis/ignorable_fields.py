@@ -95,7 +95,7 @@ def _gain(system: LagrangianSystem, sections: ca.SX, lift: ca.SX) -> ca.SX:
 
 
 def _states(constrained: ConstrainedSystem, nxi: int, unknowns: int) -> Iterator[State]:
-    """Random ones, twice as many conditions as unknowns; at t = 0 if phi moves, because
+    """Random states, with twice as many conditions as unknowns; at t = 0 if phi moves, because
     configurations are given for t = 0."""
     system, rng = constrained.system, np.random.default_rng(0)
     moving = ca.depends_on(ca.densify(constrained.distribution.phi), system.t)

@@ -24,7 +24,8 @@ class Combination:
     coefficients: dict[str, float]
 
     def __str__(self) -> str:
-        """Such as "0.1 (right_wheel - left_wheel) - 0.5 yaw is constant"."""
+        """The combination as a sentence, such as "0.1 (right_wheel - left_wheel) - 0.5 yaw is
+        constant"."""
         groups: dict[float, list[tuple[str, float]]] = {}
         for name, value in self.coefficients.items():
             size = next((known for known in groups if abs(known - abs(value)) <= 1e-9 * known),

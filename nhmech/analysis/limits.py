@@ -70,7 +70,7 @@ class Limit:
     when: str = ""
 
     def describe(self, unit: str, factor: float = 1.0) -> str:
-        """E.g. "2.31 m/s: left_wheel_joint slips"."""
+        """The limit in words, such as "2.31 m/s: left_wheel_joint slips"."""
         if self.value is None or self.cause is None:
             return f"none: {self.reason}"
         text = f"{factor * self.value:.4g} {unit}: {self.event}"
@@ -78,7 +78,7 @@ class Limit:
 
     @property
     def event(self) -> str:
-        """E.g. "left_wheel_joint slips"."""
+        """The event in words, such as "left_wheel_joint slips"."""
         if self.cause is None:
             return self.reason
         return f"{listed(self.names, SHOWN)} {VERBS[self.cause][len(self.names) > 1]}"
@@ -129,8 +129,8 @@ class Limits:
         return self.speed ** 2 / (2 * self.deceleration.value) if self.deceleration.value else None
 
     def margin(self, limit: Limit) -> float | None:
-        """By what fraction `speed` may be exceeded on the circle: 0.5 means half as fast again, a
-        negative value that `speed` is too fast already; None without a limit."""
+        """The fraction by which `speed` may be exceeded on the circle: 0.5 means half as fast
+        again, a negative value that `speed` is too fast; None without a limit."""
         return None if limit.value is None else limit.value / self.speed - 1
 
     def describe(self) -> str:
@@ -386,6 +386,6 @@ def _zero(function: Callable[[float], float], low: float, high: float, left: flo
 
 
 def _least(*found: Limit) -> Limit:
-    """The smallest of those that exist; the first of equal ones."""
+    """The smallest of the existing limits; the first of equal ones."""
     sizes = [np.inf if limit.value is None else limit.value for limit in found]
     return next(limit for limit, size in zip(found, sizes) if size <= min(sizes) * (1 + EQUAL))

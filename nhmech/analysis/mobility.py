@@ -1,5 +1,4 @@
-"""Redundancy and mobility: which rows depend on which, what of the reactions is undetermined, the
-robot's class.
+"""Redundancy and mobility: dependent rows, undetermined reactions, the robot's class.
 
 The classes are the five of wheeled robots.
 """

@@ -16,7 +16,7 @@ LEAST = 6       # points of a spline of degree 5
 
 @dataclass(frozen=True)
 class MomentumBalance:
-    """How well a run satisfies the momentum equation.
+    """The residual of the momentum equation along a run.
 
     The defect is J_f(t) - J_f(0) - the integral of the right side of the equation.
 

@@ -1,4 +1,4 @@
-"""When ideal rolling stops being valid: as events of a run, and along a finished one."""
+"""The end of ideal rolling: as events of a run, and along a finished run."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class _Looks:
         return self._room[1]
 
     def forces(self, t: np.ndarray, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> ContactForces:
-        """At many states."""
+        """The forces at many states."""
         if self._forces is None or self._forces[0] is not q:
             self._check(u)
             self._forces = q, force_reader(self.vehicle).read(t, q, v, u, grip=self.grip)
@@ -162,7 +162,7 @@ class _Margin:
         self._change: np.ndarray | None = None
 
     def at(self, t: float, state: State) -> float:
-        """At a state."""
+        """The margin at a state."""
         left = self._looks.room(t, state)[self._column]
         if left > 0:
             return left
@@ -190,7 +190,8 @@ class _Margin:
         return values
 
     def _try(self, found: ContactForces, states: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """What the last valid split leaves at some states; keeps it where it holds."""
+        """The margins that the last valid split leaves at some states; keeps the split if it
+        holds."""
         if self._change is None or len(self._change) != found.kernel.shape[2]:
             return np.zeros(len(states))
         forces = found.shortest[states] + found.kernel[states] @ self._change

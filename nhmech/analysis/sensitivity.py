@@ -1,5 +1,5 @@
-"""How eigenvalues of a steady motion change with the parameters, the steady motion itself moving
-along."""
+"""Derivatives of the eigenvalues of a steady motion by the parameters, including the change of the
+steady motion."""
 
 from __future__ import annotations
 

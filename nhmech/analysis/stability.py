@@ -116,8 +116,7 @@ def branches(rows: list[np.ndarray]) -> np.ndarray:
 
 
 def critical_value(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a growth rate goes through zero between two values of a parameter, to rounding (Brent's
-    method).
+    """The zero of a growth rate between two values of a parameter, to rounding (Brent's method).
     """
     from scipy.optimize import brentq
 

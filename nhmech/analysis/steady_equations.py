@@ -22,8 +22,8 @@ SINGULAR = 1e-9      # singular values below this part of the largest one count 
 
 @dataclass(frozen=True)
 class Iterate:
-    """A Newton iterate: what is left of each equation, its derivatives by the unknowns, and what
-    to say before and after the number that is left."""
+    """A Newton iterate: the defect of each equation, its derivatives by the unknowns, and the words
+    before and after the defect in messages."""
 
     point: Point
     defect: np.ndarray
@@ -47,7 +47,7 @@ class Iterate:
 
     @property
     def worst(self) -> str:
-        """What is farthest from a steady motion, in words."""
+        """The largest defect of a steady motion, in words."""
         row = int(np.argmax(np.abs(self.defect)))
         text, unit = self.faults[row]
         return f"{text} {self.defect[row]:.3g} {unit}".rstrip()

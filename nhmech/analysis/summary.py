@@ -154,7 +154,7 @@ def size_lines(found: dict) -> dict[str, str]:
 
 
 def _side(distance: float, more: str, less: str) -> str:
-    """E.g. "0.12 m ahead of"; rounding noise is none."""
+    """The distance in words, such as "0.12 m ahead of"; rounding noise is ignored."""
     return (f"{abs(distance):.4g} m {more if distance > 0 else less}"
             if abs(distance) > ROUNDING else f"0 m {more}")
 
@@ -203,7 +203,7 @@ def _vector(ranks: list[int]) -> str:
 
 
 def _undetermined_line(found: dict) -> str:
-    """E.g. "2 ways to split lateral forces (4 wheels), normal forces (4 wheels)"."""
+    """The line, such as "2 ways to split lateral forces (4 wheels), normal forces (4 wheels)"."""
     wheels = Counter(component["direction"] for component in found["undetermined"])
     count = found["undetermined_dimension"]
     if not count:

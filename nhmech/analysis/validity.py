@@ -1,4 +1,4 @@
-"""Whether ideal rolling holds: what each wheel carries, and what friction it needs."""
+"""Whether ideal rolling holds: the load of each wheel, and the friction that it needs."""
 
 from __future__ import annotations
 
@@ -122,7 +122,8 @@ class Validity:
         return _worst(self.wheels, self.lifted)
 
     def reason(self, call: Callable[[str], str] = str) -> str:
-        """What fails, or would fail first; `call` maps a wheel's name to the one to print."""
+        """The wheel that fails, or would fail first; `call` maps a wheel's name to the printed
+        one."""
         return _reason(self.worst, self.lifted, call)
 
     def describe(self) -> str:
@@ -207,7 +208,7 @@ def can_roll(load: ContactLoad, mu: Mapping[str, float]) -> bool:
 
 
 def why_not(vehicle: Vehicle, load: ContactLoad, mu: Mapping[str, float]) -> str:
-    """The reason where the verdict is FAILS, without a look at the harshest splits."""
+    """The reason for the verdict FAILS, without the harshest splits."""
     kindest = least_use(load, _weigh(mu)[1])[1]
     return _reason(_worst(_wheels(vehicle, load, kindest, mu), not load.supported),
                    not load.supported)
