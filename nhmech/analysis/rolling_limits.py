@@ -118,7 +118,7 @@ class _Looks:
     def __init__(self, vehicle: Vehicle, mu: Mapping[str, float]):
         self.vehicle = vehicle
         self.mu = {wheel: mu.get(wheel, np.inf) for wheel in vehicle.contact_names}
-        contacts = [c.contact for c in vehicle.contact_rows if c.direction == "normal"]
+        contacts = [c.contact for c in vehicle.contact_rows if c.is_normal]
         self.grip = 1 / np.array([self.mu[contact] for contact in contacts])
         self._room: tuple[State, tuple[float, float]] | None = None
         self._forces: tuple[np.ndarray, ContactForces] | None = None

@@ -276,7 +276,7 @@ class JudgedStates(Sequence[Validity]):
     @property
     def rolls(self) -> bool:
         """Whether any wheel is held along the ground; else all have tyres, or are free."""
-        return any(held.direction != "normal" for held in self._vehicle.contact_rows)
+        return any(not held.is_normal for held in self._vehicle.contact_rows)
 
     @cached_property
     def t(self) -> list[float]:

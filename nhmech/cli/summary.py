@@ -72,7 +72,7 @@ def share_line(trajectory: Trajectory) -> list[str]:
     vehicle = trajectory.simulated.vehicle
     if vehicle is None or trajectory.rolled.all():
         return []
-    rows = [row for held, row in vehicle.contact_rows.items() if held.direction == "normal"]
+    rows = [row for held, row in vehicle.contact_rows.items() if held.is_normal]
     normals = vehicle.constraint_matrix(trajectory.q[0])[rows]
     if np.linalg.matrix_rank(normals, tol=1e-9) == len(rows):
         return []

@@ -103,7 +103,7 @@ class Teleoperation:
         self._late = late
         self._known = known = coefficients(vehicle, mu)
         self._grip = 1 / np.array([known[row.contact] for row in vehicle.contact_rows
-                                   if row.direction == "normal"])
+                                   if row.is_normal])
         every = max(1, round(CONTROL_PERIOD / dt))
         self._drive: TwistDrive | None = None
         own = controller or self._follower()

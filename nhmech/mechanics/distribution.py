@@ -17,6 +17,11 @@ class Component(NamedTuple):
     contact: str
     direction: str
 
+    @property
+    def is_normal(self) -> bool:
+        """Whether it is a normal component."""
+        return self.direction == "normal"
+
     def __str__(self) -> str:
         return f"{self.contact}/{self.direction}"
 

@@ -129,7 +129,7 @@ class Rolling:
         kept: list[int] = []
         for i, component in enumerate(d.components):
             wanted = component is not None and (self.attitude_moves
-                                                or component.direction != "normal")
+                                                or not component.is_normal)
             blind = A[i, unknown].nnz() or ca.jacobian(ca.vec(A[i, :]), q[places]).nnz()
             if wanted and not blind:
                 kept.append(i)

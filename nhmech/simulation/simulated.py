@@ -176,7 +176,7 @@ class Simulated:
         q = self.constrained.system.algebroid.normalise(q)
         phi = self.constrained.constraint_function()(0.0, q, self.theta)[2].full().ravel()
         held = [d.components[row] for row in d.phi_rows]
-        is_height = np.array([one is not None and one.direction == "normal" for one in held],
+        is_height = np.array([one is not None and one.is_normal for one in held],
                              dtype=bool)
         off = np.flatnonzero((np.abs(phi) > OFF) & ~(flies & is_height & (phi > 0)))
         if len(off):

@@ -38,10 +38,10 @@ def contact_force_function(equations: Equations, rows: Mapping[Component, int]) 
     forces -= kernel @ solve_definite(kernel.T @ kernel, kernel.T @ forces)
 
     components = list(rows)
-    normals = {c.contact: forces[i] for i, c in enumerate(components) if c.direction == "normal"}
+    normals = {c.contact: forces[i] for i, c in enumerate(components) if c.is_normal}
     grip = ca.SX.sym("grip", len(normals))
     rooms = [normal - grip[i] * _length([forces[k] for k, c in enumerate(components)
-                                         if c.contact == contact and c.direction != "normal"])
+                                         if c.contact == contact and not c.is_normal])
              for i, (contact, normal) in enumerate(normals.items())]
     least = [ca.mmin(ca.vertcat(ca.inf, *values)) for values in (normals.values(), rooms)]
     outputs = [forces, kernel, ca.vertcat(*least), frame.margin]

@@ -164,7 +164,7 @@ def reactions(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.nd
         ("q", q, system.algebroid.q_names), ("v", v, system.algebroid.v_names),
         ("u", u, system.u_names)))
     shortest, basis = share_load(vehicle, *ground_load(vehicle, t, q, v, u))
-    normals = np.array([c.direction == "normal" for c in vehicle.contact_rows], dtype=bool)
+    normals = np.array([c.is_normal for c in vehicle.contact_rows], dtype=bool)
     forces, feasible = impose_signs(shortest, basis, normals)
     return name_forces(vehicle, t, q, forces, bool(feasible), basis)
 

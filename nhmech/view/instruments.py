@@ -38,7 +38,7 @@ class Instruments:
         names = vehicle.algebroid.v_names
         self._spins = {c.name: names.index(c.mount.wheel.joint) for c in vehicle.contacts
                        if c.mount.wheel.joint in names}
-        self._held = {row.contact for row in vehicle.contact_rows if row.direction != "normal"}
+        self._held = {row.contact for row in vehicle.contact_rows if not row.is_normal}
         masses = sum(inertia.mass for inertia in vehicle.model.inertias)
         self._least = ROUNDING * masses * float(np.linalg.norm(vehicle.model.gravity.linear))
 

@@ -52,7 +52,7 @@ class ContactForces:
     @cached_property
     def normal(self) -> np.ndarray:
         """Whether each component is a normal force, (n,)."""
-        return np.array([c.direction == "normal" for c in self.components], dtype=bool)
+        return np.array([c.is_normal for c in self.components], dtype=bool)
 
     def component(self, wheel: str, direction: str) -> np.ndarray:
         """Force on a wheel in one direction of `split` [N], (N,)."""
@@ -72,10 +72,10 @@ class ContactForces:
     def room_of(self, forces: np.ndarray, grip: np.ndarray) -> np.ndarray:
         """`room` (N, 2) of another distribution (N, n)."""
         normal = forces[:, self.normal]
-        contacts = [c.contact for c in self.components if c.direction == "normal"]
+        contacts = [c.contact for c in self.components if c.is_normal]
         squares = np.zeros_like(normal)
         for i, c in enumerate(self.components):
-            if c.direction != "normal" and c.contact in contacts:
+            if not c.is_normal and c.contact in contacts:
                 squares[:, contacts.index(c.contact)] += forces[:, i] ** 2
         return np.column_stack([part.min(axis=1, initial=np.inf)
                                 for part in (normal, normal - grip * np.sqrt(squares))])

@@ -84,7 +84,7 @@ class LiftOffBound:
 @once
 def _find_watched(vehicle: Vehicle) -> tuple[tuple[str, ...], np.ndarray, tuple[Notice, ...]]:
     """Wheels, places and notices of `LiftOffBound`."""
-    places = [i for i, c in enumerate(vehicle.contact_rows) if c.direction == "normal"]
+    places = [i for i, c in enumerate(vehicle.contact_rows) if c.is_normal]
     wheels = [list(vehicle.contact_rows)[i].contact for i in places]
     idle = _idle_wheels(vehicle, wheels, places)
     if idle and vehicle.ground.normal != LEVEL.normal:
@@ -175,7 +175,7 @@ def lift_notice(t: np.ndarray, forces: ContactForces) -> Notice | None:
     pulls = ~supported & (normal.min(axis=1) < -ROUNDING * np.abs(normal).max(axis=1))
     if not pulls.any():
         return None
-    wheels = [c.contact for c in forces.components if c.direction == "normal"]
+    wheels = [c.contact for c in forces.components if c.is_normal]
     first = int(pulls.argmax())
     worst = int(np.where(pulls, normal.min(axis=1), np.inf).argmin())
     at = [wheels[int(normal[moment].argmin())] for moment in (first, worst)]

@@ -56,7 +56,7 @@ class NonsmoothTerms:
         contacts = [
             ContactRows(name, rows[Component(name, "normal")],
                         tuple(i for held, i in rows.items()
-                              if held.contact == name and held.direction != "normal"),
+                              if held.contact == name and not held.is_normal),
                         distribution.phi_rows.index(rows[Component(name, "normal")]), known[name])
             for name in vehicle.contact_names]
         free = tuple(i for i, held in enumerate(distribution.components) if held is None)
