@@ -3,6 +3,7 @@
 import json
 import re
 import struct
+import time
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ typesys = pytest.importorskip("rosbags.typesys")
 
 STORE = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
 TICK = 0.01
+WAIT = 60.0      # [s], many times what it takes
 TWIST = "geometry_msgs/msg/Twist"
 
 
@@ -43,13 +45,10 @@ class Client:
                                         subprotocols=["foxglove.sdk.v1"]).__enter__()
         self.channels, self.messages, self.times = {}, {}, []
 
-    def listen(self, seconds):
-        """Whatever comes in until nothing does for so long."""
-        while True:
-            try:
-                data = self.socket.recv(timeout=seconds)
-            except TimeoutError:
-                return
+    def listen(self, is_enough):
+        """Whatever comes in, until it is enough."""
+        while not is_enough():
+            data = self.socket.recv(timeout=WAIT)
             if isinstance(data, str):
                 told = json.loads(data)
                 for channel in told.get("channels", ()):
@@ -68,10 +67,12 @@ class Client:
             {"id": self.channels[topic]["id"], "channelId": self.channels[topic]["id"]}
             for topic in topics])
 
+    def of(self, topic):
+        return self.messages.get(self.channels[topic]["id"], ())
+
     def read(self, topic):
-        channel = self.channels[topic]
-        return [STORE.deserialize_cdr(data, channel["schemaName"])
-                for _, data in self.messages.get(channel["id"], ())]
+        kind = self.channels[topic]["schemaName"]
+        return [STORE.deserialize_cdr(data, kind) for _, data in self.of(topic)]
 
     def publish(self, encoding, payload):
         self.tell(op="advertise", channels=[{"id": 7, "topic": "/cmd_vel", "encoding": encoding,
@@ -89,6 +90,14 @@ def connect():
     yield connect
     for client in clients:
         client.socket.close()
+
+
+def has_come(queue, count):
+    """Waits until the server has it."""
+    until = time.monotonic() + WAIT
+    while queue.qsize() < count:
+        assert time.monotonic() < until
+        time.sleep(0.005)
 
 
 def tick(server, begin, ticks):
@@ -111,7 +120,7 @@ def payload(encoding, x):
 def test_a_client_drives_and_reads_back(name, encoding, serve, connect):
     server = serve(name)
     client = connect(server.port)
-    client.listen(0.2)
+    client.listen(lambda: len(client.channels) == len(server.node.outputs))
     assert client.channels.keys() == {f"/{topic.strip('/')}" for topic in server.node.outputs}
     for channel in client.channels.values():
         text, _ = STORE.generate_msgdef(channel["schemaName"], ros_version=2)
@@ -119,12 +128,13 @@ def test_a_client_drives_and_reads_back(name, encoding, serve, connect):
         assert channel["schema"] == text
     client.subscribe("/odom", "/tf", "/robot_description")
     client.publish(encoding, payload(encoding, 0.4))
-    client.listen(0.2)
+    has_come(server._late, 3)
+    has_come(server._came, 1)
     for k in range(10):
         tick(server, 10 * k, 10)
-        client.listen(0.05)
+        client.listen(lambda: {len(client.of("/odom")), len(client.of("/tf")), len(client.times)}
+                      == {10 * (k + 1)} and client.of("/robot_description"))
     odometry = client.read("/odom")
-    assert len(odometry) == 100
     assert odometry[-1].twist.twist.linear.x == pytest.approx(0.4, abs=0.02)
     frames = {edge.child_frame_id for edge in client.read("/tf")[-1].transforms}
     assert {server.node.bridge.readings.root} < frames
@@ -137,7 +147,7 @@ def test_what_is_no_message_is_told_once_a_second(serve, connect, capsys):
     client = connect(server.port)
     for _ in range(5):
         client.publish("json", b"{")
-    client.listen(0.2)
+    has_come(server._came, 5)
     tick(server, 0, 2)
     said = capsys.readouterr().out
     assert said.count("a message on /cmd_vel is not a geometry_msgs/msg/Twist") == 1
