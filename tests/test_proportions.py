@@ -3,7 +3,9 @@ vehicle has."""
 
 from __future__ import annotations
 
-from math import atan, cos, sin, sqrt
+from dataclasses import replace
+from math import atan, cos, pi, sin, sqrt
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +14,8 @@ from support import SHIPPED, joint, link, shipped
 import nhmech
 from nhmech import Wheel
 from nhmech.urdf.notice import NoticeKind
+from nhmech.vehicle import plausibility
+from nhmech.vehicle.plausibility import implausible
 from nhmech.vehicle.proportions import Proportions, Way, proportions
 from nhmech.vehicle.reactions import reactions
 
@@ -110,6 +114,50 @@ def test_the_polygon_is_the_hull():
     assert line.tip_angle(Way.LEFT) is None
 
 
+def test_a_sliver_is_a_polygon_and_rounding_is_none():
+    """A billionth of the size squared is the area below which contacts lie on one line."""
+    def sliver(height):
+        points = np.array([(0, 0), (2, 0), (1, height)], dtype=float)
+        return Proportions(1.0, np.array([1.0, height / 3, 1.0]), points, None, None, 0.1)
+    assert len(sliver(3e-9).polygon) == 3 and not len(sliver(1e-9).polygon)
+    # towards the left, and nearly along a leg: 2/3 of the height, and the leg that is met at last
+    thin = sliver(4e-4)
+    assert thin.reach((0, 1)) == pytest.approx(2 / 3 * 4e-4, rel=1e-12)
+    assert thin.reach((1, 0)) == pytest.approx(2 / 3, rel=1e-12)
+    assert thin.reach((-1, 2e-4)) == pytest.approx(4 / 9, rel=1e-9)
+
+
+def test_a_centre_of_mass_below_the_ground_tips_over_a_wall_only():
+    square = np.array([(0, 0), (2, 0), (2, 2), (0, 2)], dtype=float)
+    sunk = Proportions(1.0, np.array([1.5, 1.0, -0.4]), square, None, None, 0.1)
+    assert [sunk.tip_angle(way) for way in Way] == pytest.approx([pi / 2] * 4)
+    assert replace(sunk, centre_of_mass=np.array([3.0, 1.0, 0.0])).tip_angle(
+        Way.FORWARD) == pytest.approx(-pi / 2)
+    assert [way.side for way in Way] == ["front", "rear", "left", "right"]
+
+
+@pytest.mark.parametrize("contacts, radius, spread, size", [
+    ([(0, 0), (3, 4)], 0.1, 5.0, 5.0), ([(0, 0), (3, 4)], 2.6, 5.0, 5.2),
+    ([(1, 1)], 0.3, 0.0, 0.6)])
+def test_the_size_is_that_of_contacts_or_of_a_wheel(contacts, radius, spread, size):
+    found = Proportions(1.0, None, np.array(contacts, dtype=float), None, None, radius)
+    assert (found.spread, found.size) == pytest.approx((spread, size))
+
+
+def test_wheels_beside_each_other_are_an_axle_up_to_a_tenth_of_the_radius():
+    """Two wheels on the ground, one 0.6 m to the left and a bit ahead of the other."""
+    drive = shipped("differential_drive")
+    wheels = [contact for contact in drive.contacts if contact.mount.wheel.traits.held]
+    radius = wheels[0].mount.wheel.radius
+    for ahead, expected in ((0.0999, (None, 0.6)), (0.1001, (0.1001 * radius, None))):
+        vehicle = SimpleNamespace(
+            configuration=drive.configuration, placer=drive.placer, model=drive.model,
+            data=drive.data, contacts=wheels, driven=drive.driven, description=drive.description,
+            contact_points=lambda q: np.array([(0, 0, 0), (ahead * radius, 0.6, 0)]))
+        found = proportions(vehicle)
+        assert (found.wheelbase, found.track) == pytest.approx(expected)
+
+
 # -- what is hard to believe -----------------------------------------------------------------------
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_robots_are_believed(name):
@@ -156,6 +204,82 @@ def test_impossible_numbers_are_said(changes, kind, numbers):
     vehicle = cart(**changes)
     assert kind in kinds(vehicle)
     assert any(numbers in notice.text for notice in vehicle.notices if notice.kind is kind)
+
+
+R2 = 0.2      # [m] radius of the wheels of the table below
+SANE = Proportions(50.0, np.array([0.0, 0.0, 0.5]), np.array(
+    [(1, 1), (-1, 1), (-1, -1), (1, -1)], dtype=float), 2.0, 2.0, R2)
+# what is believed just so, and what is not: a change of the proportions or of the radii by x, the
+# kind, and the x at which it begins; + where larger ones are hard to believe
+EDGES = [
+    ("mass", lambda x: replace(SANE, mass=x), NoticeKind.MASS_SCALE, 2e4 * 8 ** 1.5, +1),
+    ("air", lambda x: replace(SANE, mass=x), NoticeKind.MASS_SCALE, 1.2 * 2 * 0.5 * 4.0, -1),
+    ("wheelbase", lambda x: replace(SANE, wheelbase=x), NoticeKind.SHORT_WHEELBASE, R2, -1),
+    ("low", lambda x: replace(SANE, centre_of_mass=np.array([0, 0, x])), NoticeKind.LOW_CENTRE,
+     0.01 * R2, -1),
+    ("ahead", lambda x: replace(SANE, centre_of_mass=np.array([x, 0, 0.5])),
+     NoticeKind.UNSUPPORTED_CENTRE, 1.0, +1),
+    ("spread", lambda x: replace(SANE, contacts=np.array([(0, 0), (0, x)])),
+     NoticeKind.RADIUS_SCALE, R2 / 10, -1),
+]
+
+
+def believed(found, radii=(R2, R2), q=None) -> dict[NoticeKind, str]:
+    """Kind -> text of each notice about a vehicle with these proportions and radii, its bodies
+    those of the differential drive."""
+    drive = shipped("differential_drive")
+    wheels = tuple(replace(wheel, radius=radius)
+                   for wheel, radius in zip(drive.description.wheels, radii))
+    vehicle = SimpleNamespace(
+        description=replace(drive.description, wheels=wheels), model=drive.model,
+        placer=drive.placer, configuration=lambda: drive.configuration() if q is None else q)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plausibility, "proportions", lambda _: found)
+        return {notice.kind: notice.text for notice in implausible(vehicle)}
+
+
+@pytest.mark.parametrize("change, kind, edge, sign", [edge[1:] for edge in EDGES],
+                         ids=[edge[0] for edge in EDGES])
+def test_numbers_are_believed_up_to_an_edge(change, kind, edge, sign):
+    assert not believed(SANE)
+    inside, outside = (believed(change(edge * (1 + sign * x))) for x in (-1e-6, 1e-6))
+    assert kind not in inside and kind in outside
+
+
+@pytest.mark.parametrize("radii, edge, sign", [((R2, 5.0), 5.0, +1), ((R2, 5e-4), 5e-4, -1)])
+def test_radii_are_believed_between_toys_and_the_largest_tyres(radii, edge, sign):
+    found = replace(SANE, contacts=SANE.contacts * 10)
+    for x, is_odd in ((-1e-6, False), (1e-6, True)):
+        odd = believed(found, (radii[0], edge * (1 + sign * x)))
+        assert (NoticeKind.RADIUS_SCALE in odd) == is_odd
+    # nothing to compare
+    assert not believed(SANE, ())
+
+
+def test_bodies_are_believed_up_to_ten_times_the_size_of_their_vehicle():
+    """sqrt(tr I / 2 m) is the distance of the mass from its centre."""
+    bodies = list(shipped("differential_drive").model.inertias)[1:]
+    largest = max(sqrt(np.trace(body.inertia) / 2 / body.mass) for body in bodies)
+    for share, is_odd in ((1 + 1e-6, False), (1 - 1e-6, True)):
+        small = replace(SANE, contacts=np.zeros((1, 2)), mass=0.0, radius=largest / 20 * share)
+        odd = believed(small, ())
+        assert (NoticeKind.INERTIA_SCALE in odd) == is_odd
+
+
+def test_a_base_may_stand_tilted_by_a_hundredth():
+    """Then gravity pulls along the ground with 1 % of its size."""
+    for angle, is_odd in ((0.00999, False), (0.01001, True)):
+        q = shipped("differential_drive").configuration().copy()
+        q[3:7] = sin(angle / 2), 0.0, 0.0, cos(angle / 2)
+        assert (NoticeKind.TILTED in believed(SANE, q=q)) == is_odd
+
+
+@pytest.mark.parametrize("height, words", [
+    (0.0019, "at ground level, height 0.0019 m"), (-0.0019, "at ground level"),
+    (-0.0021, "0.0021 m below the ground, height -0.0021 m")])
+def test_how_low_the_centre_of_mass_is(height, words):
+    found = replace(SANE, centre_of_mass=np.array([0.0, 0.0, height]))
+    assert words in believed(found)[NoticeKind.LOW_CENTRE]
 
 
 def test_wheels_that_overlap_are_said():

@@ -4,6 +4,7 @@ with."""
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import casadi as ca
 import numpy as np
@@ -23,7 +24,7 @@ from nhmech.mechanics import (
     rotation,
     special_orthogonal,
 )
-from nhmech.simulation.step_error import TOLERANCE, Trial, step_notice
+from nhmech.simulation.step_error import TOLERANCE, StepGauge, Trial, step_notice
 from nhmech.systems import load_system
 from nhmech.urdf.notice import NoticeKind
 
@@ -189,6 +190,54 @@ def test_the_error_up_to_a_step_grows_with_the_latest_one():
         assert gauge.is_coarse(simulator.moment) == late
     gauge.rest(200)
     assert [gauge.total(k) for k in (200, 300)] == pytest.approx([5e-4, 5e-4])
+
+
+def made_moment(k: int, x=(0.0, 1.0)) -> SimpleNamespace:
+    """Of a system with one coordinate and one speed, t = k / 100."""
+    return SimpleNamespace(k=k, t=k / 100, x=np.array(x), q=np.array([3.0]), v=np.array([4.0]),
+                           u=np.array([5.0]), block=np.zeros(7))
+
+
+def test_the_errors_between_two_estimates_are_those_of_a_trapezium():
+    """A step of order two has 4/3 of what its halves differ by; (e1 + e2)/2 for each step from one
+    estimate to the next, and the state of the worst."""
+    gauge, errors, total = StepGauge(made_moment(0), order=2), {256: 1.5e-3, 512: 0.9e-3, 513: 0}, 0
+    x, before, at = np.array([0.0, 1.0]), 0.0, 0
+    assert len(gauge.values) == 5 + 7 + 2
+    for k, error in errors.items():
+        # the first coordinate is 0, so that its error is relative to 1; the other's to 1 + 1
+        halves = x + [error * 0.75, 0.4 * error]
+        assert gauge.judge(made_moment(k), x, 1, lambda halves=halves: halves)
+        if k == 513:        # no estimate is due
+            break
+        total += (before + error) / 2 * (k - at)
+        before, at = error, k
+        assert gauge.values[:5] == pytest.approx([total, error, k, 1.0, 1.5e-3])
+    assert gauge.values[1:4] == pytest.approx([0.9e-3, 512, 1.0])
+    np.testing.assert_array_equal(gauge.values[5:9], [2.56, 3.0, 4.0, 5.0])
+    assert gauge.total(600) == pytest.approx(total + 0.9e-3 * (600 - 512))
+
+
+@pytest.mark.parametrize("k, speed, is_due", [
+    (0, 0.0, True), (1, 0.0, True), (2, 0.0, True), (3, 0.0, False), (64, 0.0, True),
+    (255, 0.0, False), (257, 0.0, False), (768, 0.0, True), (300, 4.999, False),
+    (300, 5.001, True), (300, -5.001, True)])
+def test_an_estimate_is_due_at_some_steps_and_where_speeds_have_doubled(k, speed, is_due):
+    """From 2: to more than twice 2 and 1."""
+    gauge, asked = StepGauge(made_moment(0), order=4), []
+    gauge.values[3] = 2.0
+    x = np.array([100.0, speed])
+    assert gauge.judge(made_moment(k), x, 1, lambda: asked.append(k) or x)
+    assert bool(asked) == is_due
+
+
+@pytest.mark.parametrize("error, slower, is_step", [
+    (0.499, False, True), (0.501, False, False), (0.501, True, True), (np.nan, False, False)])
+def test_a_step_without_a_correct_digit_is_none_unless_it_slows_down(error, slower, is_step):
+    gauge, x = StepGauge(made_moment(0), order=4), np.array([0.0, 2.0])
+    before = made_moment(256, x=(50.0, 2.001 if slower else 1.999))
+    found = gauge.judge(before, x, 1, lambda: x + [error * 15 / 16, 0.0])
+    assert found == is_step and (gauge.values[1] > 0) == is_step
 
 
 # -- numbers that no motion has --------------------------------------------------------------------
