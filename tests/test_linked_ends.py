@@ -11,6 +11,7 @@ from nhmech.analysis import limits, mobility
 from nhmech.control import PurePursuit, TwistDrive, make_path
 from nhmech.errors import ModelError
 from nhmech.urdf.notice import NoticeKind
+from nhmech.view import Drive
 
 FRONT, REAR, TRACK = 0.6, -0.4, 0.3        # [m]: axles before and behind the base's origin
 
@@ -122,3 +123,14 @@ def test_other_links_of_steering_are_dropped_and_told(links, rear_steers, why):
     assert not description.mimic
     (told,) = (n.text for n in description.notices if n.kind is NoticeKind.DROPPED_MIMIC)
     assert [word for word in (BESIDE, DIAGONAL, BEHIND) if word in told] == [why]
+
+
+def test_what_goes_aslant_is_driven_to_the_side():
+    """By hand too; that it does not turn is said, and that its wheels allow no path is not."""
+    with Drive(nhmech.load(linked(1.0))) as drive:
+        (said,) = drive.cannot()
+        assert said.startswith("does not turn: its steering, linked by <mimic>")
+        speed = drive.limits[1].max_velocity
+        drive.teleoperation.take(0.5 * speed, 0.5 * speed, 0.0)
+        drive.teleoperation.advance(0.2)
+        assert drive.teleoperation.simulator.state.pose[1] > 1e-3

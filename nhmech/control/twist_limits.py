@@ -15,7 +15,7 @@ from ..vehicle.vehicle import Vehicle
 from .demo import easy_speed
 from .speed_limits import SpeedLimits
 from .twist import TwistDrive
-from .unicycle import unicycle
+from .unicycle import goes_aslant, unicycle
 
 SLOW = 1e-3                 # of an easy speed: at it no joint is at its limit
 GROWTH, DECAY = 0.4, 0.2    # [s] from rest to the limit of an easy speed, and back, at least
@@ -75,7 +75,8 @@ def coasts(vehicle: Vehicle) -> bool:
 
 def moves_sideways(vehicle: Vehicle) -> bool:
     """Whether the vehicle can follow a lateral speed."""
-    return mobility(as_rolling(vehicle)).manoeuvrability == 3
+    rolling = as_rolling(vehicle)
+    return mobility(rolling).manoeuvrability == 3 or goes_aslant(rolling)
 
 
 def turning_radius(vehicle: Vehicle) -> float:

@@ -59,31 +59,18 @@ class Unicycle:
 def unicycle(vehicle: Vehicle) -> Unicycle:
     """Reads P off the distribution.
 
-    The planar twists (forward, lateral, yaw rate) that the kernel of A holds, over all poses at
-    which the vehicle chose its rows, have one common annihilator w where the vehicle is a
-    unicycle: w . twist = 0 says that P does not move sideways. Without one the base is free.
+    The vehicle is a unicycle where `barred_twists` has one row w: w . twist = 0 says that P does
+    not move sideways. Without one the base is free.
     """
     vehicle = as_commanded(vehicle)
     length = vehicle.steering.length
-    samples = vehicle.constrained.configurations
-    upright = _normal(vehicle, samples[0])
-    gram = np.zeros((3, 3))
-    for q in samples:
-        if np.abs(_normal(vehicle, q) - upright).max() > SAME:
-            continue                                            # a pose that leans differently
-        planar, tilting = _planar(_normal(vehicle, q), vehicle.algebroid.nv)
-        A = vehicle.functions.rows(0.0, q, vehicle.theta)[0]
-        allowed = planar @ _kernel(np.vstack([A, tilting * length])) * [[1], [1], [length]]
-        gram += allowed @ allowed.T
-    values, vectors = np.linalg.eigh(gram)
-    rank = int(np.sum(values > KEPT * values[-1])) if values[-1] > 0 else 0
-    # linked steering may let the base go aslant and never turn
-    if rank < 2 or (rank == 2 and np.linalg.norm(vectors[:2, 0]) < KEPT):
+    barred = barred_twists(vehicle)
+    if len(barred) > 1 or not all(np.linalg.norm(row[:2]) > KEPT for row in barred):
         raise ModelError(f"the base of {vehicle.name!r} cannot both drive forward and turn, so it "
                          "cannot follow a path")
-    if rank == 3:
+    if not len(barred):
         return Unicycle((0.0, 0.0), 0.0, True, length, length, 0.0)
-    across = vectors[:, 0] / np.linalg.norm(vectors[:2, 0])
+    across = barred[0] / np.linalg.norm(barred[0, :2])
     if across[1] < -1e-9 or (abs(across[1]) <= 1e-9 and across[0] > 0):
         across = -across
     # forward where that is defined, else to the left
@@ -100,6 +87,33 @@ def unicycle(vehicle: Vehicle) -> Unicycle:
     point = Unicycle((float(ahead_of), float(left_of)), yaw, False, wheelbase,
                      min(wheelbase, length), 0.0)
     return replace(point, turning_radius=_turning_radius(vehicle, point))
+
+
+@lru_cache(maxsize=64)
+def barred_twists(vehicle: Vehicle) -> np.ndarray:
+    """The common annihilators of the base's planar motions, orthonormal rows (k, 3).
+
+    w . (forward, lateral, yaw rate * `steering.length`) = 0 for every w and all twists that the
+    kernel of A holds, over all poses at which the vehicle chose its rows.
+    """
+    samples, length = vehicle.constrained.configurations, vehicle.steering.length
+    upright = _normal(vehicle, samples[0])
+    gram = np.zeros((3, 3))
+    for q in samples:
+        if np.abs(_normal(vehicle, q) - upright).max() > SAME:
+            continue                                            # a pose that leans differently
+        planar, tilting = _planar(_normal(vehicle, q), vehicle.algebroid.nv)
+        A = vehicle.functions.rows(0.0, q, vehicle.theta)[0]
+        allowed = planar @ _kernel(np.vstack([A, tilting * length])) * [[1], [1], [length]]
+        gram += allowed @ allowed.T
+    values, vectors = np.linalg.eigh(gram)
+    return vectors.T[values <= KEPT * values[-1]]
+
+
+def goes_aslant(vehicle: Vehicle) -> bool:
+    """Whether the base moves in every direction and never turns, as linked steering may have it."""
+    barred = barred_twists(vehicle)
+    return len(barred) == 1 and float(np.linalg.norm(barred[0, :2])) < KEPT
 
 
 def _turning_radius(vehicle: Vehicle, point: Unicycle) -> float:

@@ -211,7 +211,9 @@ class Drive:
         if self.teleoperation.coasts:
             return ["has no driven wheel, or falls over: keys push it, then it coasts"]
         words = []
-        if self.turning_radius == math.inf:
+        if self.turning_radius == math.inf and self.teleoperation.has_lateral:
+            words.append("does not turn: its steering, linked by <mimic>, turns all wheels alike")
+        elif self.turning_radius == math.inf:
             words.append("can only go straight, or only turn on the spot: its wheels allow no "
                          "path. For wheels that scrub in turns, use --skid mid-axle")
         elif self.turning_radius > 0:
