@@ -31,8 +31,8 @@ def run(tmp_path, monkeypatch):
 
 def in_python(vehicle, *, controller=None, reset=None, **settings):
     """The same run by hand."""
-    simulator = nhmech.Simulator(vehicle, controller or DemoDrive(vehicle), control_period=0.01,
-                                 **settings)
+    simulator = nhmech.Simulator(vehicle, controller or DemoDrive(vehicle),
+                                 **{"control_period": 0.01, **settings})
     simulator.reset(**(reset or {}))
     return simulator.run(0.2)
 
@@ -51,6 +51,9 @@ CASES = {
     "slope across": (("--slope", "5deg,90deg"),
                      {"normal": (0.0, -sin(radians(5)), cos(radians(5)))}, {}),
     "kinematic": (("--mode", "kinematic"), {}, {"mode": "kinematic"}),
+    # 10 ms between two calls of the controller, whatever the step
+    "short steps": (("--dt", "2.5e-4"), {}, {"dt": 2.5e-4}),
+    "long steps": (("--dt", "0.04"), {}, {"dt": 0.04, "control_period": 0.04}),
 }
 
 

@@ -204,6 +204,13 @@ def test_fields_of_a_kind(wheel):
     assert eval(repr(given), {"Wheel": nhmech.Wheel}) == given
 
 
+@pytest.mark.parametrize("angle, radians", [(45, "0.7853982"), (-135.0, "-2.356194")])
+def test_degrees_are_no_roller_angle(angle, radians):
+    """45 rad would roll as 58 degrees do."""
+    with pytest.raises(nhmech.errors.InputError, match=f"degrees were meant: {radians}$"):
+        nhmech.Wheel("wheel_joint", "mecanum", R, roller_angle=angle)
+
+
 @contract
 def test_contact_point_and_height(wheel, mount, ground):
     vehicle = rig(wheel, mount, ground)

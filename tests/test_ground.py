@@ -331,7 +331,18 @@ def test_grounds_that_cannot_be(fields, words):
     (2 * np.eye(4), {}, "no rotation"),
     (None, {"arm": 0.1}, "unknown joint 'arm'; moving joints are left_wheel_joint"),
     (None, {LEFT: "far"}, "joint 'left_wheel_joint' = 'far' must be a finite number"),
+    ((1, 2, 90), {}, r"angles are in radians. If degrees were meant: 1, 2, 1.5708$"),
+    ((0, 0, 0.1, 0, 0, 180), {}, r"If degrees were meant: 0, 0, 0.1, 0, 0, 3.14159$"),
 ])
 def test_poses_that_cannot_be(pose, joints, words):
     with pytest.raises(nhmech.errors.InputError, match=words):
         shipped("differential_drive").configuration(pose, joints)
+
+
+def test_a_joint_that_is_no_wheel_does_not_start_beyond_a_turn_in_whole_numbers():
+    """Wheels do, since what they have turned counts up."""
+    with pytest.raises(nhmech.errors.InputError, match=r"meant: {'hitch_1_joint': 0.523599}$"):
+        shipped("trailers").configuration(joints={"hitch_1_joint": 30})
+    turned = shipped("differential_drive")
+    q = turned.configuration((0, 0, 7.25), {LEFT: 30.0})
+    assert turned.joint_positions(q)[LEFT] == pytest.approx(30.0 - 10 * np.pi)

@@ -296,8 +296,9 @@ def answer(answer):
     (KeyError("gain"), r"controller ask raised KeyError at t = 0 s: 'gain' \(test_messages.py"),
     ([np.nan] * 2, r"ask at t = 0 s returned \[nan nan\]: not finite \(efforts of left"),
     ("fast", "ask at t = 0 s returned str; return an array, JointTorque, JointVelocity or Joint"),
+    (np.array([1j, 0]), "ask at t = 0 s returned complex128; return an array"),
     (np.zeros(5), r"ask at t = 0 s returned shape \(5,\), expected \(2,\): efforts of left_wheel")],
-    ids=["ours", "another", "NaN", "a word", "shape"])
+    ids=["ours", "another", "NaN", "a word", "complex", "shape"])
 def test_of_controllers(given, message):
     with pytest.raises(SimulationError, match=message):
         Simulator(shipped("differential_drive"), answer(given)).step()

@@ -314,6 +314,7 @@ def test_dubins_detours_along_itself():
 
 @pytest.mark.parametrize("make, said", [
     (lambda: make_path("figure9"), "figure9.*line, circle, figure8"),
+    (lambda: make_path([(0, 0), (1, 1)]), r"line, circle.*; spline\(\[\(0, 0\).* waypoints x, y"),
     (lambda: make_path("line", -1.0), "-1.0 must be a positive number"),
     (lambda: circle(float("nan")), "nan must be a finite number"),
     (lambda: spline([(0, 0)]), "2 or more rows"),

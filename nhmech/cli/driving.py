@@ -101,7 +101,7 @@ class DrivingOptions:
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is a controller of this package; those work at ten steps a control period."""
+        """Whether it is a controller of this package; those are asked a hundred times a second."""
         module = getattr(self.controller, "__module__", None) or ""      # None where exec made it
         return self.controller is None or module.startswith("nhmech.control.")
 

@@ -74,7 +74,7 @@ class Timing:
     control_period: float | None = option(
         "--control-period", type=Positive(), metavar="SECONDS",
         help="Time between two calls of the controller, a multiple of the step. Default: one step; "
-             "ten steps for controllers of this package.")
+             "10 ms, or a step where that is longer, for controllers of this package.")
 
 
 @dataclass(frozen=True)
@@ -172,11 +172,12 @@ def run(file: str, robot: RobotOptions, driving: DrivingOptions, conditions: Run
 def make_simulator(vehicle: Vehicle, driver: Driver, driving: DrivingOptions, timing: Timing,
                    rolling: RollingOptions) -> Simulator:
     """The simulator of the run."""
+    from ..control.teleoperation import CONTROL_PERIOD
     from ..simulation.simulator import Simulator
 
     period = timing.control_period
     if period is None and driving.is_ours:
-        period = 10 * timing.dt
+        period = max(1, round(CONTROL_PERIOD / timing.dt)) * timing.dt
     events = rolling_events(vehicle, rolling)
     try:
         return Simulator(vehicle, driver.in_loop, dt=timing.dt, control_period=period,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import check_arguments, read_number, read_positive, read_word
-from ..errors import InputError
+from ..checks import check_arguments, read_number, read_positive, read_word, show
+from ..errors import InputError, listed
 from .dubins import dubins
 from .path import Arcs, Curve, Path
 
@@ -276,5 +276,8 @@ def make_path(name: str, size: float = 1.0) -> Path:
     >>> round(path.length, 3), path.closed
     (12.566, True)
     """
+    if not isinstance(name, str):
+        raise InputError(f"path = {show(name)} must be a name, one of {listed(PATHS)}; "
+                         "spline([(0, 0), (2, 1), (4, 0)]) goes through waypoints x, y [m]")
     read_word("path", name, PATHS)
     return PATHS[name][1](read_positive(f"size of {name!r}", size))

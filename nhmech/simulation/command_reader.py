@@ -145,10 +145,11 @@ class CommandReader(Generic[Plan]):
     def _read_plain(self, command: object, t: float) -> np.ndarray:
         n, columns = len(self._names), f"{self._what} of {', '.join(self._names) or 'no joint'}"
         try:
-            value = np.asarray(command, dtype=float)
+            value = np.asarray(command).astype(float, casting="same_kind", copy=False)
         except (TypeError, ValueError, OverflowError) as error:
-            raise BadCommand(f"at t = {t:.6g} s returned {type(command).__name__}; return an "
-                             "array, JointTorque, JointVelocity or JointPosition (an array has "
+            what = getattr(command, "dtype", type(command).__name__)
+            raise BadCommand(f"at t = {t:.6g} s returned {what}; return an array, JointTorque, "
+                             "JointVelocity or JointPosition (an array has "
                              f"{n} numbers: {columns})") from error
         if value.shape != self._shape:
             raise BadCommand(f"at t = {t:.6g} s returned shape {value.shape}, expected ({n},): "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, fields
-from math import inf
+from math import inf, pi, radians
 from typing import Any
 
 import numpy as np
@@ -186,7 +186,11 @@ class Wheel:
             raise InputError(f"{where}: crown {self.crown} must lie between 0 and the radius "
                              f"{self.radius}")
         if self.roller_angle is not None:
-            read_number(f"{where}: roller_angle", self.roller_angle, "an angle [rad]")
+            angle = read_number(f"{where}: roller_angle", self.roller_angle, "an angle [rad]")
+            if abs(angle) > pi:
+                raise InputError(f"{where}: roller_angle = {angle:g} is more than half a turn; "
+                                 f"angles are in radians. If degrees were meant: "
+                                 f"{radians(angle):.7g}")
         if self.mu is not None and as_number(self.mu) != inf:
             read_number(f"{where}: mu", self.mu, "a positive number, or inf", above=0)
         if self.stiffness is not None:

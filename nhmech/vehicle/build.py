@@ -21,7 +21,14 @@ from .couplings import Axle, Steering
 from .formulation import Formulation, formulate
 from .ground import Ground
 from .lagrangian import vehicle_lagrangian
-from .model import add_deflections, body_names, full_model, read_joint, reduced_model
+from .model import (
+    add_deflections,
+    body_names,
+    full_model,
+    is_prismatic,
+    read_joint,
+    reduced_model,
+)
 from .parameters import (
     Parameters,
     gravity_vector,
@@ -111,10 +118,12 @@ def _world(context: BuildContext) -> dict[str, ca.SX]:
 
 
 def _find_posing(context: BuildContext, contacts: Sequence[Contact]) -> Posing:
-    placer = make_placer(context, contacts)
+    placer, model, description = make_placer(context, contacts), context.model, context.description
+    turned = frozenset(name for name in context.joint_names if name not in description.rolling
+                       and not is_prismatic(model, model.getJointId(name)))
     return Posing(placer, find_support(placer, contacts), find_axles(context, contacts),
                   _find_gauge(context, contacts), np.array(context.ground.point),
-                  context.description.locked)
+                  description.locked, turned)
 
 
 def _find_gauge(context: BuildContext, contacts: Sequence[Contact]) -> Gauge | None:

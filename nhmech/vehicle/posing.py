@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import radians
 from typing import TypeAlias
 
 import numpy as np
 import pinocchio as pin
 
 from ..attitude import attitude
-from ..checks import as_numbers, read_mapping, read_number
+from ..checks import are_degrees, as_numbers, read_mapping, read_number
 from ..errors import REPR, InputError, ModelError, Remedy, did_you_mean, listed
 from .couplings import Steering
 from .model import read_joint, upright, write_joint
@@ -44,6 +45,7 @@ class Posing:
     # the ground's reference point at t = 0, the default position of the base, (3,) [m]
     point: np.ndarray
     locked: Mapping[str, float]  # joint -> position [rad, m]
+    turned: frozenset[str]  # joints whose position is an angle, without the wheels' own
 
     def __repr__(self) -> str:
         return f"<Posing of {listed(self.placer.names, REPR)}>"
@@ -72,6 +74,11 @@ class Posing:
                                  f"{did_you_mean(name, moving)}")
         joints = {name: read_number(f"joint {name!r}", position, "a finite number")
                   for name, position in joints.items()}
+        for name, position in joints.items():
+            if name in self.turned and are_degrees([position]):
+                raise _more_than_a_turn(f"joint {name!r} = {position:g}",
+                                        f"{{{name!r}: {radians(position):.6g}}}",
+                                        f"{name}={position:g}deg")
         q = pin.neutral(model)
         base = self._base(pose)
         for name, position in self.follow(joints).items():
@@ -123,6 +130,13 @@ class Posing:
         value = as_numbers(pose)
         if value is None or not np.isfinite(value).all():
             raise InputError(f"pose {pose!r} must have finite numbers only")
+        first = {(3,): 2, (6,): 3}.get(value.shape)
+        if first is not None and are_degrees(value[first:]):
+            place = [f"{number:g}" for number in value[:first]]
+            raise _more_than_a_turn(
+                f"pose {pose!r}",
+                ", ".join([*place, *(f"{radians(angle):.6g}" for angle in value[first:])]),
+                ",".join([*place, *(f"{angle:g}deg" for angle in value[first:])]))
         if value.shape == (3,):
             return pin.SE3(standing @ attitude(value[2]), np.r_[value[:2], self.point[2]])
         if value.shape == (6,):
@@ -135,3 +149,11 @@ class Posing:
         if np.abs(R.T @ R - np.eye(3)).max() > RIGID or np.linalg.det(R) < 0:
             raise InputError(f"pose {pose!r} has no rotation in its upper left corner")
         return pin.SE3(value)
+
+
+def _more_than_a_turn(what: str, python: str, command: str) -> InputError:
+    """The error for angles that look like degrees; `python` and `command` have them as radians and
+    with their unit."""
+    meant = "If degrees were meant: "
+    return InputError(f"{what}: more than a full turn; angles are in radians",
+                      Remedy(meant + python, meant + command))
