@@ -43,7 +43,7 @@ from .rolling import (
 )
 from .saved import saved_file
 from .show import play
-from .summary import print_notices, print_summary
+from .summary import print_figures, print_notices, print_summary
 
 if TYPE_CHECKING:
     from ..simulation.runs.trajectory import Trajectory
@@ -191,20 +191,23 @@ def make_simulator(vehicle: Vehicle, driver: Driver, driving: DrivingOptions, ti
 
 def tell(trajectory: Trajectory, driver: Driver, rolling: RollingOptions, wall: float,
          codes: list[int], failed: bool) -> dict[str, Any]:
-    """Prints the summary of the run, and returns it as plain values. An error in one part is
-    reported, and the other parts are printed."""
+    """Prints the summary of the run, the verdict before the figures, and returns it as plain
+    values. An error in one part is reported, and the other parts are printed."""
     found: dict[str, Any] = {}
     with keep_going(codes):
-        found = print_summary(trajectory, wall, failed)
+        found = print_summary(trajectory, failed)
+    with keep_going(codes):
+        report = print_validity(trajectory, rolling)
+        if report is not None:
+            found["rolling"] = {"until": report.until, "text": report.describe(command_line=True)}
     with keep_going(codes):
         lateral = driver.print_tracking(trajectory)
         if lateral is not None:
             found["lateral_error"] = {"rms": float(np.sqrt(np.mean(lateral ** 2))),
                                       "most": float(np.max(np.abs(lateral)))}
-    with keep_going(codes):
-        report = print_validity(trajectory, rolling)
-        if report is not None:
-            found["rolling"] = {"until": report.until, "text": report.describe(command_line=True)}
+    if "residuals" in found:
+        print_figures(found, wall)
+        found["wall_time"] = wall
     return found
 
 

@@ -28,31 +28,40 @@ def print_notices(notices: Sequence[Notice]) -> None:
         click.echo(f"notice   and {len(notices) - NOTICES} more: nhmech inspect", err=True)
 
 
-def print_summary(trajectory: Trajectory, wall: float, failed: bool = False) -> dict[str, Any]:
-    """Print duration, end pose, constraint residuals, energy and speed of a run; return its
-    `analysis.run_summary`. `wall`: how long it took [s]. `failed`: whether it stopped by a failure,
-    which has been reported already."""
+def print_summary(trajectory: Trajectory, failed: bool = False) -> dict[str, Any]:
+    """Print what became of a run: what makes it doubtful, why it ended and where, contacts, limits;
+    return its `analysis.run_summary`. `failed`: whether it stopped by a failure, which has been
+    reported already."""
     from ..analysis.run_summary import run_summary
 
     found = run_summary(trajectory)
-    start, end, residuals = found["start"], found["end"], found["residuals"]
-    duration = found["t"][1] - found["t"][0]
-    factor = duration / max(wall, 1e-9)
-    rows = [("time", f"{duration:.4g} s simulated in {wall:.3g} s, {factor:.3g} x real time"),
-            ("end",
-             f"x {end['x']:+.4f} m  y {end['y']:+.4f} m  yaw {degrees(end['yaw']):+.2f} deg"),
-            ("rolling", f"max |A v + b| / max(1, |v|) {residuals['rows']:.1e}   "
-             f"max |phi| {residuals['heights']:.1e} m"),
-            ("energy", f"{start['energy']:.6g} J at the start, {end['energy']:.6g} J at the end"),
-            ("stopped", "by a failure" if failed else describe_stop(trajectory))]
+    end = found["end"]
+    print_rows("notice", *(notice.command_line for notice in trajectory.notices))
+    print_rows("stopped", "by a failure" if failed else describe_stop(trajectory))
+    print_rows("end", f"x {end['x']:+.4f} m  y {end['y']:+.4f} m  "
+                      f"yaw {degrees(end['yaw']):+.2f} deg")
     if trajectory.contact is not None:
-        rows += [("contact", text) for text in contact_lines(trajectory)]
-    rows += [("limit", text) for text in limit_lines(trajectory)]
-    # first what makes the rest doubtful
-    rows = [("notice", notice.command_line) for notice in trajectory.notices] + rows
-    for name, text in rows:
+        print_rows("contact", *contact_lines(trajectory))
+    print_rows("limit", *limit_lines(trajectory))
+    return found
+
+
+def print_figures(found: dict[str, Any], wall: float) -> None:
+    """Print energy, constraint residuals and speed of a run. `found`: its `analysis.run_summary`;
+    `wall`: how long it took [s]."""
+    residuals, duration = found["residuals"], found["t"][1] - found["t"][0]
+    print_rows("energy", f"{found['start']['energy']:.6g} J at the start, "
+                         f"{found['end']['energy']:.6g} J at the end")
+    print_rows("rolling", f"max |A v + b| / max(1, |v|) {residuals['rows']:.1e}   "
+                          f"max |phi| {residuals['heights']:.1e} m")
+    print_rows("time", f"{duration:.4g} s simulated in {wall:.3g} s, "
+                       f"{duration / max(wall, 1e-9):.3g} x real time")
+
+
+def print_rows(name: str, *texts: str) -> None:
+    """Print lines of the summary, which begin with their name."""
+    for text in texts:
         click.echo(f"{name:<8} {text}")
-    return found | {"wall_time": wall}
 
 
 def contact_lines(trajectory: Trajectory) -> list[str]:
@@ -90,6 +99,5 @@ def limit_lines(trajectory: Trajectory) -> list[str]:
 
 
 def describe_stop(trajectory: Trajectory) -> str:
-    """The reason why the run ended; for an event also the time."""
-    is_event = trajectory.stop.startswith("event: ")
-    return trajectory.stop + (f" at t = {trajectory.t[-1]:.6g} s" if is_event else "")
+    """The reason why the run ended, and the time."""
+    return f"{trajectory.stop} at t = {trajectory.t[-1]:.6g} s"
