@@ -131,7 +131,7 @@ class Posing:
         if value is None or not np.isfinite(value).all():
             raise InputError(f"pose {pose!r} must have finite numbers only")
         first = {(3,): 2, (6,): 3}.get(value.shape)
-        if first is not None and are_degrees(value[first:]):
+        if first is not None and are_degrees(value[first:].tolist()):
             place = [f"{number:g}" for number in value[:first]]
             raise _more_than_a_turn(
                 f"pose {pose!r}",
