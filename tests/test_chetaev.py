@@ -229,8 +229,17 @@ def test_dependent_constraints_are_refused():
 
 
 def test_a_constraint_is_a_scalar():
-    with pytest.raises(MechanicsError, match="fixed must be scalars: 1 names, 2 expressions"):
+    with pytest.raises(MechanicsError, match="'fixed' must be a CasADi expression or a number"):
         chetaev(planar(), {"fixed": lambda s: ca.vertcat(s.v.x, s.v.y)})
+
+
+@pytest.mark.parametrize("constraint, message", [
+    (lambda s: s.v.x ** 2 == 4, "truth value; write left - right"),
+    (lambda s: s.q.x - 1, "contains no velocity; pass it to constrain in holonomic="),
+    (lambda s: s.v.x ** 2 - ca.SX.sym("k"), "contains 'k', which is none of its symbols")])
+def test_what_is_no_constraint_on_velocities_is_named(constraint, message):
+    with pytest.raises(MechanicsError, match=message):
+        chetaev(planar(), {"fixed": constraint})
 
 
 def test_a_singular_lagrangian_is_refused():
@@ -257,5 +266,5 @@ def test_an_affine_row_that_moves_is_a_constraint_like_any_other():
                                 equations.multipliers(t, q, v, [], []).full().ravel()])
                 for equations in made)
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
-    with pytest.raises(MechanicsError, match="constraints pair must be scalars: 1 names, 2 expr"):
+    with pytest.raises(MechanicsError, match="'pair' must be a CasADi expression or a number"):
         chetaev(constrain(free), {"pair": lambda s: ca.vertcat(s.v.x, s.v.y)})

@@ -18,7 +18,9 @@ from nhmech.mechanics import (
     hamilton_jacobi,
     hamiltonise,
     lagrangian_system,
+    lie_algebra,
     nonholonomic_bracket,
+    product,
     quotient,
     symmetry,
 )
@@ -59,6 +61,22 @@ def test_the_ball_on_the_turntable_is_no_longer_done_by_hand():
         spin = float(found[3].value(0, place, speed, theta))
         assert float(found[0].value(0, place, speed, theta)) - 3.0 * spin == pytest.approx(
             float(by_hand(0, place, speed, theta)), rel=1e-12)
+
+
+def test_turns_of_coordinates_are_found_beside_a_lie_algebra():
+    """The same ball without its attitude, on R^2 x so(3) with the brackets of world components:
+    E - Omega (x p_y - y p_x) is kept, and the turn of place and spin is a symmetry."""
+    m, r, J, rate = 1.0, 0.2, 0.016, 1.3
+    spins = lie_algebra(-np.array([ca.DM(c).full() for c in lie_algebra("so(3)").structure]), WORLD)
+    ball = lagrangian_system(product(euclidean("x", "y"), spins), lambda s: (
+        m * (s.v.x ** 2 + s.v.y ** 2) + J * (s.v.wx ** 2 + s.v.wy ** 2 + s.v.wz ** 2)) / 2)
+    table = constrain(ball, rows={"x": lambda s: s.v.x - r * s.v.wy + rate * s.q.y,
+                                  "y": lambda s: s.v.y + r * s.v.wx - rate * s.q.x})
+    assert find_symmetry(table).names == ("d/dwz - y d/dx + x d/dy",)
+    moving = first_integrals(table)[0]
+    q, v = np.random.default_rng(0).normal(size=2), np.random.default_rng(1).normal(size=5)
+    expected = (m * v[:2] @ v[:2] + J * v[2:] @ v[2:]) / 2 - rate * m * (q[0] * v[1] - q[1] * v[0])
+    assert float(moving.value(0, q, v, [])) == pytest.approx(expected, rel=1e-12)
 
 
 def example_states(example):

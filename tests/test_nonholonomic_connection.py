@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from symmetric_systems import SE2, X, Y, carriage, sleigh, vertical_disk
 
-from nhmech import MechanicsError
+from nhmech import InputError, MechanicsError
 from nhmech.mechanics import (
     chaplygin,
     find_symmetry,
@@ -109,3 +109,9 @@ def test_what_has_no_such_connection():
     with pytest.raises(MechanicsError, match="no momentum equation"):
         nonholonomic_connection(symmetry(carriage(), SE2))
     assert chaplygin(symmetry(carriage(), SE2)).base.system.v.numel() == 2
+
+
+def test_base_velocities_that_do_not_exist_are_named():
+    example = load_system("snakeboard")
+    with pytest.raises(InputError, match="speed 'psi' does not exist; there are .* mean \"psi'\""):
+        nonholonomic_connection(find_symmetry(example), speeds=("psi", "phi"))

@@ -17,7 +17,7 @@ from .frame import adapted_frame
 from .gauss_principle import moving_by
 from .regularity import regularity
 from .system import ConstrainedSystem, HasConstrained, require_constrained
-from .writing import Symbols, symbols
+from .writing import Symbols, read_constraint, symbols
 
 
 @check_arguments
@@ -58,11 +58,13 @@ def chetaev(constrained: HasConstrained,
     constrained.require_ideal("chetaev")
     system, d = constrained.system, constrained.distribution
     named = symbols(system)
-    extra = ca.vertcat(ca.SX(0, 1),
-                       *[ca.SX(c(named) if callable(c) else c) for c in constraints.values()])
-    if extra.numel() != len(constraints):
-        raise MechanicsError(f"constraints {', '.join(constraints)} must be scalars: "
-                             f"{len(constraints)} names, {extra.numel()} expressions")
+    given = [read_constraint(name, c(named) if callable(c) else c, system)
+             for name, c in constraints.items()]
+    for name, function in zip(constraints, given):
+        if not ca.depends_on(function, system.v):
+            raise MechanicsError(f"constraint {name!r} contains no velocity; pass it to constrain "
+                                 "in holonomic=")
+    extra = ca.vertcat(ca.SX(0, 1), *given)
     kept = list(adapted_frame(constrained).kept)
     every = ca.vertcat((d.A @ system.v + d.b)[kept], extra)
     rows, gamma = ca.jacobian(every, system.v), system.rate(every)

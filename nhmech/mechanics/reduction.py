@@ -20,7 +20,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import check_arguments
+from ..checks import check_arguments, read_word
 from ..errors import REPR, MechanicsError, listed
 from .algebroid import bracket
 from .base_space import BaseSpace, base_space, fixed_speeds
@@ -203,11 +203,12 @@ def at_momentum(symmetry: Symmetry, mu: ArrayLike,
 def base_frame(symmetry: Symmetry, speeds: Sequence[str] | None, base: int,
                group: int) -> AdaptedFrame:
     """A frame whose first speeds are `base` base velocities, and the others `group` more."""
-    constrained = symmetry.constrained
-    named = tuple(speeds or fixed_speeds(symmetry, base) or ())
+    constrained, names = symmetry.constrained, symmetry.constrained.system.algebroid.v_names
+    named = tuple(read_word("speed", name, names)
+                  for name in speeds or fixed_speeds(symmetry, base) or ())
     if len(named) != base:
         raise MechanicsError(f"name the {base} fibre coordinates that are base velocities; there "
-                             f"are {', '.join(constrained.system.algebroid.v_names)}")
+                             f"are {', '.join(names)}")
     chosen = adapted_frame(replace(constrained, preferred=(named,))).names
     others = tuple(name for name in chosen if name not in named)
     return adapted_frame(constrained, named + others[:group])

@@ -13,6 +13,7 @@ import numpy as np
 from ..checks import check_arguments
 from ..ctrl_c import hear_ctrl_c
 from ..errors import MechanicsError
+from .algebroid import LieAlgebroid
 from .frame import at_samples
 from .invariance import evaluate, invariances
 from .symmetry import ZERO, Symmetry, symmetry
@@ -86,18 +87,21 @@ def candidates(system: LagrangianSystem) -> tuple[list[str], ca.SX]:
             field = ca.SX.zeros(space.nq, 1)
             field[i:i + 4] = ca.vertcat(*turned) / 2
             fields.append((f"turn of {space.q_names[i]}.. about {axis}", field))
-    rho = space.anchor
-    if fields and _injective(space):
+    moving = [a for a in range(space.nv) if not space.anchor[:, a].is_zero()]
+    rho = space.anchor[:, moving]
+    if fields and _injective(space, rho):
         names += [name for name, _ in fields]
-        columns.append(ca.solve(rho.T @ rho, rho.T @ ca.horzcat(*[field for _, field in fields])))
+        lifted = ca.SX(space.nv, len(fields))
+        lifted[moving, :] = ca.solve(rho.T @ rho, rho.T @ ca.horzcat(*[x for _, x in fields]))
+        columns.append(lifted)
     return names, ca.horzcat(*columns)
 
 
-def _injective(space) -> bool:
-    """Whether the anchor is injective: a vector field on Q comes from one section at most."""
+def _injective(space: LieAlgebroid, rho: ca.SX) -> bool:
+    """Whether these columns of the anchor are independent: a vector field on Q comes from one
+    section at most."""
     q = space.normalise(np.random.default_rng(0).normal(size=space.nq))
-    return np.linalg.matrix_rank(ca.Function("rho", [space.q],
-                                             [space.anchor])(q).full()) == space.nv
+    return np.linalg.matrix_rank(ca.Function("rho", [space.q], [rho])(q).full()) == rho.shape[1]
 
 
 def _independent(constrained: ConstrainedSystem, names: list[str],

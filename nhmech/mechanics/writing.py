@@ -177,7 +177,7 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
     space.check(samples)
     made = []
     for name, row in (rows or {}).items():
-        speed = _read_constraint(name, row(s), system)
+        speed = read_constraint(name, row(s), system)
         form = ca.jacobian(speed, v)
         if ca.depends_on(ca.densify(form), v):
             raise MechanicsError(f"constraint {name!r} is not affine in the velocities; pass it to "
@@ -187,7 +187,7 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
                                  "function of coordinates and time in holonomic=")
         made.append(Row(name, form, ca.substitute(speed, v, ca.SX.zeros(v.shape))))
     for name, function in (holonomic or {}).items():
-        phi = _read_constraint(name, function(s), system)
+        phi = read_constraint(name, function(s), system)
         if ca.depends_on(phi, v):
             raise MechanicsError(f"constraint {name!r} of holonomic contains a velocity; pass it "
                                  "in rows=")
@@ -208,8 +208,9 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
     return replace(constrained, samples=constrained.beside(samples))
 
 
-def _read_constraint(name: str, value: object, system: LagrangianSystem) -> ca.SX:
-    """The value of a constraint's function. Raises `MechanicsError` where it contains an input."""
+def read_constraint(name: str, value: object, system: LagrangianSystem) -> ca.SX:
+    """The value of a constraint's function. Raises `MechanicsError` where it is no expression in
+    (t, q, v, theta)."""
     found = _read_scalar(f"constraint {name!r}", value,
                          ca.vertcat(system.q, system.v, system.t, system.theta, system.u))
     for symbol, known in zip(ca.vertsplit(system.u), system.u_names):
