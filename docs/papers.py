@@ -117,7 +117,7 @@ ITEMS = (
          "nonholonomic_bracket"),
     Item("beyond casimirs", "Casimirs", "casimirs"),
     Item("beyond measure", "invariant measure, Chaplygin's multiplier (Cantrijn et al. 2002; "
-         "Garcia-Naranjo and Marrero 2020)", "hamiltonise"),
+         "Garcia-Naranjo and Marrero 2020)", "hamiltonise, invariant_measure"),
     Item("beyond gauge", "gauge momenta and moving energies (Fasso and Sansonetto 2016)",
          "first_integrals"),
     Item("beyond invariants", "quotients whose invariants are no coordinates", "quotient"),

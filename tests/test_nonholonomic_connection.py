@@ -113,5 +113,5 @@ def test_what_has_no_such_connection():
 
 def test_base_velocities_that_do_not_exist_are_named():
     example = load_system("snakeboard")
-    with pytest.raises(InputError, match="speed 'psi' does not exist; there are .* mean \"psi'\""):
-        nonholonomic_connection(find_symmetry(example), speeds=("psi", "phi"))
+    with pytest.raises(InputError, match="speed 'rotors' does not exist; .* mean 'rotor'"):
+        nonholonomic_connection(find_symmetry(example), speeds=("rotors", "back"))

@@ -41,6 +41,10 @@ from .gibbs_appell import gibbs_appell as gibbs_appell
 from .hamel import hamel as hamel
 from .hamilton_jacobi import HamiltonJacobi as HamiltonJacobi, hamilton_jacobi as hamilton_jacobi
 from .hamiltonisation import Hamiltonisation as Hamiltonisation, hamiltonise as hamiltonise
+from .invariant_measure import (
+    InvariantMeasure as InvariantMeasure,
+    invariant_measure as invariant_measure,
+)
 from .lagrange_dalembert import lagrange_dalembert as lagrange_dalembert
 from .lagrange_multipliers import lagrange_multipliers as lagrange_multipliers
 from .momentum import (

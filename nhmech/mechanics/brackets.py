@@ -109,6 +109,29 @@ def span_growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *,
     `seconds`, or where the rank stalls; if `pointwise`, only at the final generic rank, because the
     rank at a point may stall and grow again.
     """
+    return _grow(algebroid, sections, points, pointwise, depth, seconds)[0]
+
+
+def bracket_closure(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *,
+                    depth: int = 8) -> ca.SX:
+    """The sections (nv, n) and iterated brackets (nv, k) that span, at points (m, nq), what all
+    brackets of the sections span.
+
+    Raises
+    ------
+    MechanicsError
+        Where `depth` levels do not reach it.
+    """
+    growth, found = _grow(algebroid, sections, points, False, depth, inf)
+    if not growth.complete:
+        raise MechanicsError(f"brackets of {depth} levels span {growth.ranks[-1]} of "
+                             f"{algebroid.nv} directions, and further ones may span more")
+    return ca.horzcat(sections[:, :0], *found)
+
+
+def _grow(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, pointwise: bool,
+          depth: int, seconds: float) -> tuple[Growth, list[ca.SX]]:
+    """The growth vector, and the sections that span its levels."""
     if sections.shape[0] != algebroid.nv or sections.shape[1] == 0:
         raise MechanicsError(f"sections of this algebroid are ({algebroid.nv}, n) with n >= 1; "
                              f"given are {sections.shape}")
@@ -121,11 +144,13 @@ def span_growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *,
     sampled = _SectionSamples(algebroid, np.asarray(points, dtype=float), sections)
     levels: list[tuple[int, float, float]] = []
     generic: list[int] = []
-    new = first
+    found: list[ca.SX] = []
+    new, final = first, False
     while True:
         new = sampled.independent(new)
         if not new:
             break
+        found += new
         levels.append(sampled.rank(sampled.wanted))
         generic.append(sampled.rank(len(sampled.points))[0])
         rank = levels[-1][0]
@@ -134,9 +159,10 @@ def span_growth(algebroid: LieAlgebroid, sections: ca.SX, points: np.ndarray, *,
         if final or len(levels) == depth or perf_counter() - begun > seconds:
             break
         new = [bracket(algebroid, X, Y) for X in first for Y in new]
+    levels = levels or [(0, 0.0, 0.0)]       # the sections vanish
     reached = [rank for rank, _, _ in levels].index(levels[-1][0]) + 1
     ranks, kept, dropped = (tuple(column) for column in zip(*levels[:reached]))
-    return Growth(ranks, kept, dropped, complete=final or not new)
+    return Growth(ranks, kept, dropped, complete=final or not new), found
 
 
 class _SectionSamples:
