@@ -36,12 +36,15 @@ class InvariantMeasure:
         Theta_a xi^a.
     closed
         How far the conditions on ln N are from being integrable, relative to the terms of Theta.
+    fields
+        q -> the fields X of D and of its iterated brackets, in coordinates, and below them the
+        values of X(ln N), (nq + 1, k).
     """
 
     constrained: ConstrainedSystem
     trace: ca.Function
     closed: float
-    _fields: ca.Function      # q -> fields X_k above the values of X_k(ln N), (nq + 1, k)
+    fields: ca.Function
 
     def __repr__(self) -> str:
         kept = "N(q) dq dp is kept" if self.has_measure else "no measure N(q) dq dp is kept"
@@ -69,7 +72,7 @@ class InvariantMeasure:
         end, begin = read_vector("q", q, names), read_vector("origin", origin, names)
 
         def rate(_: float, y: np.ndarray) -> np.ndarray:
-            fields = self._fields(y[:-1]).full()
+            fields = self.fields(y[:-1]).full()
             return fields @ np.linalg.lstsq(fields[:-1], end - y[:-1], rcond=ZERO)[0]
 
         way = solve_ivp(rate, (0.0, WAY), np.r_[begin, 0.0], method="DOP853", rtol=1e-13,
