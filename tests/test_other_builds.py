@@ -121,14 +121,17 @@ def test_robots_side_by_side_in_a_world_are_refused():
     assert len(describe(robot(world, cart("one", 0.0))).wheels) == 2
 
 
-@pytest.mark.parametrize("name, driven", [("steering_joint", True), ("articulation", True),
-                                          ("hitch", False)])
-def test_a_hinge_that_is_called_steering_is_driven(name, driven):
-    front = link("front", 8) + joint(name, "base", "front", (0.4, 0, 0.1), axis=(0, 0, 1),
+@pytest.mark.parametrize("name, ahead, driven", [
+    ("steering_joint", 1, True), ("articulation", -1, True), ("hinge", 1, True),
+    ("hitch", -1, False)])
+def test_a_hinge_is_driven_that_is_called_steering_or_is_pushed(name, ahead, driven):
+    """Wheels ahead of a passive one would turn it round, into its limits."""
+    other = link("other", 8) + joint(name, "base", "other", (0.4 * ahead, 0, 0.1), axis=(0, 0, 1),
                                      kind="revolute", more=LIMIT)
-    text = robot(link("base", 10, com=(-0.1, 0, 0.2)), pair("rear_wheel", "base", -0.4), front,
-                 pair("front_wheel", "front", 0.4, z=0.0))
-    assert (name in describe(text).driven) is driven
+    parts = [link("base", 10, com=(-0.1 * ahead, 0, 0.2)),
+             pair("own_wheel", "base", -0.4 * ahead), other,
+             pair("other_wheel", "other", 0.4 * ahead, z=0.0)]
+    assert (name in describe(robot(*parts)).driven) is driven
 
 
 # --- wheels --------------------------------------------------------------------------------------
@@ -227,6 +230,23 @@ def test_small_wheels_beside_large_ones_neither_drive_nor_lead():
                                  "right_steer"}
     assert found.skid is not None and set(found.skid.wheels) == {"gauge_left_joint",
                                                                  "gauge_right_joint"}
+
+
+def test_small_wheels_beside_mecanum_wheels_measure():
+    """They have rollers too, or the robot could not move sideways."""
+    parts = [link("base", 20, com=(0, 0, 0.3)), pair("front_mecanum", "base", 0.3),
+             pair("rear_mecanum", "base", -0.3), pair("track", "base", 0.0, 0.04, half=0.1)]
+    across = (link("across", 0.1, 'cylinder radius="0.04" length="0.01"', f"{pi / 2} 0 0")
+              + joint("across_joint", "base", "across", (0.1, 0, 0.04), rpy=(0, 0, pi / 2)))
+    vehicle = nhmech.load(robot(*parts, across))
+    kinds = {w.name: w.kind for w in vehicle.description.wheels}
+    assert {name for name, kind in kinds.items() if kind == "omni"} == {
+        "track_left_joint", "track_right_joint", "across_joint"}
+    assert mobility(vehicle).type == (3, 0)
+    (_, said) = texts(vehicle, NoticeKind.ROLLERS)
+    assert "less than half as large" in said and "track_left_joint" in said
+    large = describe(robot(*parts[:3], pair("track", "base", 0.0, 0.08, half=0.15)))
+    assert {w.kind for w in large.wheels if w.radius < 0.1} == {"disc"}
 
 
 @pytest.mark.parametrize("height, said", [(0.07, True), (0.3, False)])

@@ -62,8 +62,8 @@ def axis_error(layout: Layout, joints: Sequence[Joint], steer: bool = False) -> 
     first, *others = joints
     radius, meant, given = _meant(layout, first)
     text = (f'{layout.source.at(given)}: <axis xyz="{given.get("xyz")}"/> does not lie along the '
-            f"wheel's axle: its collision cylinder (radius {radius:g} m) lies along ({meant}) in "
-            f'the joint\'s frame. Did you mean <axis xyz="{meant}"/>?')
+            f"wheel's axle: its cylinder (radius {radius:g} m) lies along ({meant}) in the "
+            f'joint\'s frame. Did you mean <axis xyz="{meant}"/>?')
     for joint in others:
         _, meant, given = _meant(layout, joint)
         text += f' {joint.name}, line {given.sourceline}: <axis xyz="{meant}"/>.'

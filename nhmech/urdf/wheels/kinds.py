@@ -24,7 +24,7 @@ from ..remedy import option, suggest, wheel_fields
 from ..wheel import Wheel
 from .axle_lines import Meeting, group_by_body, is_rectangle, meet, surround
 from .rollers import Rollers, find_rollers, find_tyre
-from .stance import axle_R, centre_R
+from .stance import AUXILIARY, axle_R, centre_R
 from .swivels import is_caster, is_idle_caster
 
 
@@ -237,6 +237,14 @@ def fit_rollers(layout: Layout, contacts: Sequence[FoundWheel],
             own = [(w, v) for w, v in own if w not in wheels]
         if own:
             parts.append(([replace(w, kind="omni") for w, _ in own], [v for _, v in own], ""))
+        sizes = {w.name: w.radius for wheels, _, _ in parts for w in wheels}
+        small = [(w, v) for w, v in zip(group, verdicts)
+                 if w.name not in sizes and v.tread is not Tread.TYRES
+                 and w.radius < AUXILIARY * min(sizes.values(), default=0.0)]
+        if small:
+            parts.append(([replace(w, kind="omni") for w, _ in small], [v for _, v in small],
+                          "they are less than half as large as the wheels with rollers beside "
+                          "them, and measure"))
     replaced = {w.name: w for wheels, _, _ in parts for w in wheels}
     found = [replace(c, wheel=replaced.get(c.wheel.name, c.wheel)) for c in contacts]
     return found, [_roller_notice(layout, wheels, its, found, why) for wheels, its, why in parts]
