@@ -483,3 +483,24 @@ def test_a_tyre_of_many_parts_is_no_rim_beside_its_hub(radius, is_contradicted):
                                    Wheel("right_j", "disc", radius)])
     told = [n for n in found.notices if n.kind is NoticeKind.OTHER_RADIUS]
     assert bool(told) == is_contradicted
+
+
+def test_of_two_wheels_the_one_that_no_caster_stands_with_is_off_the_plane():
+    text = robot(roll("a", "0 0.2 -0.04"), roll("b", "0 -0.2 0"), BALL)
+    with pytest.raises(ModelError, match='line 1, <joint name="a_j">: the wheels do not') as caught:
+        describe(text)
+    mended, _ = pasted(text, caught.value)
+    assert [w.radius for w in mended.wheels] == pytest.approx([0.06, 0.1, 0.03])
+
+
+def test_radii_in_millimetres_are_told_by_the_distance_of_the_wheels():
+    text = robot(roll("a", "0 0.2 0", 100), roll("b", "0 -0.2 0", 100), BALL)
+    with pytest.raises(ModelError, match="'a_j' would have radius 100 m, though") as caught:
+        describe(text)
+    (mended,) = pasted(text, caught.value)
+    assert [w.radius for w in mended.wheels] == [0.1, 0.1, 0.03]
+
+
+def test_a_ball_on_the_axle_of_a_wheel_is_the_other_wheel():
+    sphere = roll("a", "0 0.2 0", shapes=shape('<sphere radius="0.1"/>'))
+    assert wheels(sphere, roll("b", "0 -0.2 0"), BALL) == FOUND

@@ -364,7 +364,8 @@ def _tipping_error(layout: Layout, wheels: Sequence[FoundWheel],
         ball = Wheel(None, "caster_ball", radius, link=link, point=to_triple(foot, 6))
         if _holds(layout, wheels, X[:3, 3]):
             balls.append(ball)
-    why = "; ".join(f"{link!r}: {reason}" for link, (reason, _) in missed.items())
+    why = "; ".join(f"{link!r}, line {layout.links[link].sourceline}: {reason}"
+                    for link, (reason, _) in missed.items())
     packages = [package_of(s.mesh) for _, s in missed.values() if s is not None]
     rolling = [c.wheel for c in wheels]
     cure: list[str | Remedy] = ["List the wheels alone to let it balance: ",

@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from ...errors import ModelError, Remedy
-from ..description import FoundWheel, Witness
+from ..description import FoundWheel, Reason, Witness
 from ..layout import Layout, to_words
 from ..notice import Notice, NoticeKind
 from ..remedy import suggest
 from ..wheel import Wheel
-from .casters import list_wheels
+from .casters import find_casters, list_wheels
 from .stance import allowance, bottom_R, centre_R, footprint, usual_radius
 
 # of the radius: by so much more a height over base_footprint is no rounding any more
@@ -22,12 +22,14 @@ _GROSS = 0.5
 # of the largest radius: wheels of built vehicles are not that far apart, not those of long trains,
 # and as little as one radius would be a thousand in millimetres
 _APART = 500.0
+# of the largest distance: radii of built vehicles are smaller, and a thousandth is in metres
+_LARGE = 100.0
 _SHAPES = (Witness.PRIMITIVE, Witness.COLLISION_MESH, Witness.DRAWN)
 
 
 def check_distances(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
-    """Raises `ModelError`, with the first origin in metres, if a wheel is so far from all others
-    that origins must be in millimetres."""
+    """Raises `ModelError`, with the first length in metres, if a wheel is so far from all others
+    that origins must be in millimetres, or so large that radii must be."""
     wheels = [c.wheel for c in contacts]
     centres = np.array([centre_R(layout, w) for w in wheels])
     if len(wheels) < 2:
@@ -35,6 +37,16 @@ def check_distances(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
     gaps = np.linalg.norm(centres[:, None] - centres, axis=2)
     nearest = (gaps + np.diag(np.full(len(wheels), np.inf))).min(axis=1)
     radius, alone = max(w.radius for w in wheels), wheels[int(np.argmax(nearest))]
+    if radius > _LARGE * gaps.max():
+        largest = next(w for w in wheels if w.radius == radius)
+        metres = [replace(c, wheel=replace(c.wheel, radius=c.wheel.radius / 1000))
+                  for c in contacts]
+        raise layout.source.error(
+            layout.joints[largest.name].element,
+            f"{largest.name!r} would have radius {radius:.4g} m, though all wheels are within "
+            f"{gaps.max():.4g} m: lengths are in metres, and the scale of a mesh of millimetres is "
+            '"0.001 0.001 0.001"', suggest("If radii are in millimetres: ",
+                                           list_wheels(layout, metres)))
     if nearest.max() <= _APART * radius:
         return
     path = layout.path(layout.carrier(alone))
@@ -63,9 +75,9 @@ def check_heights(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
         leave: list[str | Remedy] = []
         if standing:
             leave = ["; if not: ", list_wheels(layout, standing)]
-        raise ModelError(
-            f"{layout.source.label}: the wheels do not stand in one plane (heights in metres; "
-            f"{table})",
+        raise layout.source.error(
+            layout.joints[off[0].name].element,
+            f"the wheels do not stand in one plane (heights in metres; {table})",
             suggest(f"If {names} should touch the ground: ", list_wheels(layout, fitting),
                     *leave, "; or correct the collision shape or the joint's origin"))
     mark = footprint(layout)
@@ -102,16 +114,24 @@ def report_heights(layout: Layout, wheels: Sequence[Wheel]) -> list[Notice]:
 
 def _plane(layout: Layout, wheels: Sequence[Wheel]) -> float:
     """Height that most wheels reach, in the root's frame [m]; of equally many, that of
-    base_footprint, or else of the first."""
+    base_footprint, that which casters reach, or else of the first."""
     mark = footprint(layout)
     floor = None if mark is None else mark[1]
     bottoms, usual = [bottom_R(layout, w) for w in wheels], usual_radius(wheels)
 
-    def support(height: float) -> tuple[int, bool]:
-        near = [b for b, w in zip(bottoms, wheels, strict=True)
+    def reaching(height: float) -> list[Wheel]:
+        return [w for b, w in zip(bottoms, wheels, strict=True)
                 if abs(b - height) <= allowance(w.radius, usual)]
-        return len(near), floor is not None and abs(floor - height) <= allowance(usual, usual)
-    return max(bottoms, key=support)
+
+    def support(height: float) -> tuple[int, bool]:
+        return (len(reaching(height)),
+                floor is not None and abs(floor - height) <= allowance(usual, usual))
+
+    def casters(height: float) -> int:
+        return len(find_casters(layout, [FoundWheel(w, Reason("")) for w in reaching(height)])[0])
+    most = max(map(support, bottoms))
+    best = [height for height in bottoms if support(height) == most]
+    return best[0] if len(best) <= most[0] else max(best, key=casters)
 
 
 def _contradicts(layout: Layout, contact: FoundWheel, floor: float) -> bool:

@@ -168,8 +168,8 @@ def is_loose_ball(layout: Layout, joint: Joint) -> bool:
         return True
     others = [other for other in layout.joints.values()
               if other is not joint and other.turns and other.is_free]
-    if any(_balls(layout, other) and _is_on(layout, joint, layout.X_RL[other.child][:3, 3],
-                                            balls[0].size[0]) for other in others):
+    if any(is_horizontal(layout, other) and _is_on(
+            layout, joint, layout.X_RL[other.child][:3, 3], balls[0].size[0]) for other in others):
         return False
     return any(layout.elements.rolls(other.name) or (
         is_horizontal(layout, other) and not _balls(layout, other)
