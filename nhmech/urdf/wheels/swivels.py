@@ -63,8 +63,9 @@ def _carries_body(layout: Layout, joint: Joint) -> bool:
 def is_swivel(layout: Layout, name: str, wheels: Sequence[Wheel]) -> bool:
     """Whether a steering joint only follows: named caster, or vertical with its wheels off its axis
     (swivel, hitch) in a robot in which another wheel leads, unless it has limits, and a name that
-    says that it steers or wheels ahead of it: pushed, they would turn it round. Where all trail, as below a turntable or in modules with an offset, none
-    follows; but single wheels do beside a turntable with several, which can turn it."""
+    says that it steers or wheels ahead of it: pushed, they would turn it round. Where all trail, as
+    below a turntable or in modules with an offset, none follows; but single wheels do beside a
+    turntable with several, which can turn it."""
     joint = layout.joints[name]
     if matches_name(_CASTER, name) or is_caster(layout, joint.child):
         return True
