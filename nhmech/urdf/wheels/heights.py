@@ -39,14 +39,14 @@ def check_distances(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
     radius, alone = max(w.radius for w in wheels), wheels[int(np.argmax(nearest))]
     if radius > _LARGE * gaps.max():
         largest = next(w for w in wheels if w.radius == radius)
-        metres = [replace(c, wheel=replace(c.wheel, radius=c.wheel.radius / 1000))
-                  for c in contacts]
+        smaller = [replace(c, wheel=replace(c.wheel, radius=c.wheel.radius / 1000))
+                   for c in contacts]
         raise layout.source.error(
             layout.joints[largest.name].element,
             f"{largest.name!r} would have radius {radius:.4g} m, though all wheels are within "
             f"{gaps.max():.4g} m: lengths are in metres, and the scale of a mesh of millimetres is "
             '"0.001 0.001 0.001"', suggest("If radii are in millimetres: ",
-                                           list_wheels(layout, metres)))
+                                           list_wheels(layout, smaller)))
     if nearest.max() <= _APART * radius:
         return
     path = layout.path(layout.carrier(alone))
