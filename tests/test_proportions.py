@@ -119,7 +119,9 @@ def test_a_sliver_is_a_polygon_and_rounding_is_none():
     def sliver(height):
         points = np.array([(0, 0), (2, 0), (1, height)], dtype=float)
         return Proportions(1.0, np.array([1.0, height / 3, 1.0]), points, None, None, 0.1)
-    assert len(sliver(3e-9).polygon) == 3 and not len(sliver(1e-9).polygon)
+    for side in (1, -1):
+        assert len(sliver(side * 3e-9).polygon) == 3 and not len(sliver(side * 1e-9).polygon)
+        np.testing.assert_allclose(np.linalg.norm(sliver(side).edges[:, :2], axis=1), 1.0)
     # towards the left, and nearly along a leg: 2/3 of the height, and the leg that is met at last
     thin = sliver(4e-4)
     assert thin.reach((0, 1)) == pytest.approx(2 / 3 * 4e-4, rel=1e-12)

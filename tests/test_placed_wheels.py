@@ -1,0 +1,369 @@
+"""Wheels that are known, and what is said of their inertias, heights, distances and casters: by
+hand, just within each bound and just beyond it."""
+
+from __future__ import annotations
+
+from math import cos, pi, sin
+
+import numpy as np
+import pytest
+from support import joint, link, robot
+
+from nhmech import ModelError, Wheel
+from nhmech.errors import NhmechError
+from nhmech.urdf.description import Fact, FoundWheel, Reason, Witness
+from nhmech.urdf.layout import Layout
+from nhmech.urdf.notice import NoticeKind
+from nhmech.urdf.repair import give_mass
+from nhmech.urdf.text.source import read_source
+from nhmech.urdf.validate_inertia import read_inertia
+from nhmech.urdf.wheels.bearing import check_single, report_bearing
+from nhmech.urdf.wheels.casters import find_casters, infer_casters
+from nhmech.urdf.wheels.heights import check_distances, check_heights, report_heights
+from nhmech.urdf.wheels.wheel_inertia import check_wheel_inertia
+
+
+def found(*wheels: Wheel) -> list[FoundWheel]:
+    return [FoundWheel(wheel, Reason("")) for wheel in wheels]
+
+
+def shape(kind: str, xyz=(0, 0, 0), rpy=(0, 0, 0), tag="collision", **sizes) -> str:
+    words = " ".join(f'{name}="{value}"' for name, value in sizes.items())
+    return (f'<{tag}><origin xyz="{" ".join(map(str, xyz))}" rpy="{" ".join(map(str, rpy))}"/>'
+            f"<geometry><{kind} {words}/></geometry></{tag}>")
+
+
+ALONG = (pi / 2, 0, 0)
+
+
+# -- inertias --------------------------------------------------------------------------------------
+def rotor(inertial: str, length=0.1, axis="0 1 0", radius=0.5) -> tuple[Layout, FoundWheel]:
+    wheel = f'<link name="w">{inertial}{shape("cylinder", rpy=ALONG, radius=radius, length=length)}'
+    layout = Layout(read_source(robot(link("base"), f"{wheel}</link>", joint(
+        "j", "base", "w", (1, 2, 3), (0.3, 0.2, 0.1), axis.split()))))
+    return layout, found(Wheel("j", radius=radius, axis=(0, 1, 0), point=(0, 0, 0)))[0]
+
+
+def inertial(ixx, iyy, izz, mass=2.0, rpy="0 0 0") -> str:
+    return (f'<inertial><origin rpy="{rpy}"/><mass value="{mass}"/><inertia ixx="{ixx}" '
+            f'iyy="{iyy}" izz="{izz}" ixy="0" ixz="0" iyz="0"/></inertial>')
+
+
+@pytest.mark.parametrize("moments, length, why", [
+    ((1, 3, 0.801), 0.1, None), ((1, 3, 0.799), 0.1, "the two across it differ"),
+    ((0.799, 3, 1), 0.1, "the two across it differ"),
+    ((1, 0.801, 1), 0.1, None), ((1, 0.799, 1), 0.1, "the one about it is the smallest"),
+    ((1, 0.79, 0.9), 0.1, None), ((1, 0.71, 0.9), 0.1, "the one about it is the smallest"),
+    # a roller, as long as sqrt(3) radii, has its smallest moment about its axle
+    ((1, 0.1, 1), 0.867, None), ((1, 0.1, 1), 0.865, "the one about it is the smallest")])
+def test_moments_that_no_wheel_has(moments, length, why):
+    notices = check_wheel_inertia(*map_one(rotor(inertial(*moments), length)))
+    assert [notice.kind for notice in notices] == [NoticeKind.WHEEL_INERTIA] * (why is not None)
+    if why:
+        disc, across = 2.0 * 0.5 ** 2 / 2, 2.0 * (3 * 0.5 ** 2 + length ** 2) / 12
+        text = notices[0].text
+        assert text.startswith("j: the inertia is not that of a wheel with the axle (0 1 0)")
+        assert why in text and "ixx {:.4g}, iyy {:.4g}, izz {:.4g} kg m^2".format(*moments) in text
+        assert (f"a solid cylinder of 2 kg, radius 0.5 m and length {length:.4g} m has {disc:.4g} "
+                f"about the axle and {across:.4g} across it") in text
+
+
+def map_one(made: tuple[Layout, FoundWheel]) -> tuple[Layout, list[FoundWheel]]:
+    return made[0], [made[1]]
+
+
+@pytest.mark.parametrize("moments, rpy, is_turned", [
+    ((0.5, 1, 1.21), "0 0 0", True), ((0.5, 1, 1.19), "0 0 0", False),
+    # the z axis of its table is 0.19 or 0.21 off the wheel's plane, or along the axle
+    ((0.5, 1, 3), f"{np.arcsin(0.19)} 0 0", True), ((0.5, 1, 3), f"{np.arcsin(0.21)} 0 0", False),
+    ((3, 1, 0.5), "0 0 0", False)])
+def test_a_table_along_z_is_recognised(moments, rpy, is_turned):
+    (notice,) = check_wheel_inertia(*map_one(rotor(inertial(*moments, rpy=rpy))))
+    assert ("the rpy of its collision cylinder" in notice.text) == is_turned
+    assert notice.text.endswith("correct the numbers")
+
+
+def test_a_wheel_with_mass_and_without_inertia():
+    for mass, is_said in ((2.0, True), (0.0, False)):
+        notices = check_wheel_inertia(*map_one(rotor(inertial(0, 0, 0, mass))))
+        assert bool(notices) == is_said
+    (notice,) = check_wheel_inertia(*map_one(rotor(inertial(0, 0, 0))))
+    assert "mass is 2 kg" in notice.text and "has 0.25 kg m^2 about its axle" in notice.text
+    layout, one = rotor(inertial(0, 0, 0))
+    ball = FoundWheel(Wheel(None, "caster_ball", 0.1, link="w"), Reason(""))
+    (notice,) = check_wheel_inertia(layout, [one, ball, one])
+    assert notice.text.startswith("j, j: the inertia is zero")
+    (turned,) = check_wheel_inertia(*map_one(rotor(inertial(1, 3, 0.5), axis="0 -2 0")))
+    assert "the axle (0 1 0)" in turned.text
+
+
+# -- masses that are given -------------------------------------------------------------------------
+@pytest.mark.parametrize("body, width, centre", [
+    ("", 0.25, (0, 0, 0)), (shape("cylinder", (0, 0.3, 0), ALONG, radius=0.5, length=0.2), 0.2,
+                            (0, 0.3, 0))])
+def test_a_wheel_of_rubber(body, width, centre):
+    """A solid cylinder of 920 kg/m^3, half as wide as its radius where no shape tells; what was
+    there is gone."""
+    wheel = f'<link name="w">{inertial(0, 0, 0, mass=0.0)}{body}</link>'
+    layout = Layout(read_source(robot(link("base"), wheel, joint("j", "base", "w"))))
+    (notice,) = give_mass(layout, found(Wheel("j", radius=0.5), Wheel(None, "caster_ball", 0.1,
+                                                                      link="base")))
+    m = 920 * pi * 0.5 ** 2 * width
+    (element,) = layout.links["w"].findall("inertial")
+    mass, X, inertia = read_inertia(layout.source, element)
+    across = m * (3 * 0.5 ** 2 + width ** 2) / 12
+    assert mass == pytest.approx(m, rel=1e-12)
+    assert X[:3, 3] == pytest.approx(centre)
+    np.testing.assert_allclose(inertia, np.diag([across, m * 0.5 ** 2 / 2, across]), rtol=1e-12)
+    assert f"j 0 -> {m:.3g} kg" in notice.text and "(920 kg/m^3)" in notice.text
+    assert give_mass(layout, found(Wheel("j", radius=0.5))) == []
+
+
+def test_a_base_of_water_has_the_boxes_about_its_shapes():
+    """A box, a ball as wide as high, a cylinder along x; nothing flat."""
+    a, b, c = 1000 * 6.0, 1000 * 0.8 ** 3, 1000 * 0.6 ** 2 * 2
+    body = (shape("box", (1, 0, 0), size="1 2 3") + shape("sphere", (0, 2, 0), radius=0.4)
+            + shape("box", size="1 0 3"))
+    rod = shape("cylinder", (0, 0, 4), (0, pi / 2, 0), radius=0.3, length=2)
+    layout = Layout(read_source(robot(f'<link name="base">{body}</link>',
+                                      f'<link name="rod">{rod}</link>',
+                                      joint("f", "base", "rod", (0, 0, 1), kind="fixed"))))
+    (notice,) = give_mass(layout, [])
+    mass, X, inertia = read_inertia(layout.source, layout.links["base"].find("inertial"))
+    places = np.array([(1, 0, 0), (0, 2, 0), (0, 0, 5)])
+    centre = (np.array([a, b, c]) @ places) / (a + b + c)
+    total = np.zeros((3, 3))
+    for m, place, (x, y, z) in zip((a, b, c), places, ((1, 2, 3), (0.8, 0.8, 0.8), (2, 0.6, 0.6))):
+        d = place - centre
+        total += m * (d @ d * np.eye(3) - np.outer(d, d))
+        total += m / 12 * np.diag([y ** 2 + z ** 2, x ** 2 + z ** 2, x ** 2 + y ** 2])
+    assert mass == pytest.approx(a + b + c, rel=1e-12)
+    np.testing.assert_allclose(X[:3, 3], centre, rtol=1e-12)
+    np.testing.assert_allclose(inertia, total, rtol=1e-9, atol=1e-9)
+    assert "1000 kg/m^3" in notice.text and f"0 -> {mass:.3g} kg" in notice.text
+    assert give_mass(Layout(read_source(robot('<link name="base"/>'))), []) == []
+
+
+# -- heights and distances -------------------------------------------------------------------------
+def stand(*wheels: tuple, links: tuple = (), **words) -> tuple[Layout, list[Wheel]]:
+    """Wheels (x, y, height of the axle, radius) that roll along x."""
+    parts, made = [link("base", **words), *links], []
+    for k, (x, y, z, radius, *axis) in enumerate(wheels):
+        axis = axis[0] if axis else (0.0, 1.0, 0.0)
+        parts += [link(f"w{k}", 0.01), joint(f"j{k}", "base", f"w{k}", (x, y, z), axis=axis)]
+        made.append(Wheel(f"j{k}", radius=radius, axis=axis, point=(0.0, 0.0, 0.0)))
+    return Layout(read_source(robot(*parts))), made
+
+
+FOUR = ((0, 1, 0.1, 0.1), (0, -1, 0.1, 0.1), (1, 1, 0.1, 0.1))
+
+
+@pytest.mark.parametrize("off, is_off", [(0.0099, False), (-0.0099, False), (0.0101, True),
+                                         (-0.0101, True)])
+def test_wheels_stand_in_one_plane_up_to_a_tenth_of_the_radius(off, is_off):
+    layout, wheels = stand(*FOUR, (1, -1, 0.1 + off, 0.1))
+    notices = report_heights(layout, wheels)
+    assert [n.text for n in notices] == [
+        f"contacts out of the plane of the others as given: j3 10.1 mm "
+        f"{'above' if off > 0 else 'below'}"] * is_off
+    if not is_off:
+        return check_heights(layout, found(*wheels))
+    with pytest.raises(ModelError, match="do not stand in one plane") as caught:
+        check_heights(layout, found(*wheels))
+    assert f"j3: axle at {0.1 + off:.4f}, radius 0.1, bottom at {off:.4f}" in str(caught.value)
+    assert f"Wheel('j3', 'disc', {0.1 + off:.4g})" in caught.value.remedy.python
+
+
+def test_of_two_planes_that_of_the_footprint_counts():
+    mark = (link("base_footprint"), joint("f", "base", "base_footprint", (0, 0, 0.05),
+                                          kind="fixed"))
+    two = ((0, 1, 0.1, 0.1), (0, -1, 0.15, 0.1))
+    for links, name in (((), "j1 50.0 mm above"), (mark, "j0 50.0 mm below")):
+        layout, wheels = stand(*two, links=links)
+        assert name in report_heights(layout, wheels)[0].text
+    assert report_heights(layout, wheels[:1]) == []
+
+
+@pytest.mark.parametrize("above, witnesses, refused", [
+    (0.151, (Witness.PRIMITIVE,), True), (0.149, (Witness.PRIMITIVE,), False),
+    (0.049, (Witness.DRAWN,), True), (0.051, (Witness.DRAWN,), False),
+    (0.009, (Witness.DRAWN,), False), (0.0101, (Witness.COLLISION_MESH,), True),
+    (0.2, (Witness.PRIMITIVE, Witness.DRAWN), False), (0.2, (Witness.NAME,), False)])
+def test_a_footprint_contradicts_one_shape_alone(above, witnesses, refused):
+    """Where the axle is less than half or more than one and a half radii above it, unless it is as
+    high as the axle."""
+    mark = (link("base_footprint"), joint("f", "base", "base_footprint", (0, 0, 0.1 - above),
+                                          kind="fixed"))
+    layout, wheels = stand(*FOUR[:2], links=mark)
+    facts = tuple(Fact(witness, True) for witness in witnesses)
+    contacts = [FoundWheel(wheel, Reason("", facts=facts)) for wheel in wheels]
+    if not refused:
+        return check_heights(layout, contacts)
+    with pytest.raises(ModelError, match=f"axle {above:.4f} m above 'base_footprint'.*radius 0.1"):
+        check_heights(layout, contacts)
+
+
+@pytest.mark.parametrize("x, is_far", [(49.9, False), (50.1, True)])
+def test_wheels_are_no_farther_apart_than_500_radii(x, is_far):
+    layout, wheels = stand((0, 0, 0.1, 0.05), (x, 0, 0.1, 0.1), (0, 1, 0.1, 0.1))
+    if not is_far:
+        return check_distances(layout, found(*wheels))
+    with pytest.raises(NhmechError, match="'j1' would stand 50.1 m from all other.*radius is 0.1 "
+                                          'm.*xyz="0.0501 0 0.0001"'):
+        check_distances(layout, found(*wheels))
+    check_distances(layout, found(wheels[1]))
+
+
+# -- what is said of a robot that may pitch, or rolls sideways -------------------------------------
+@pytest.mark.parametrize("com, point", [((0.3, 0, 0), 0.6), ((-0.3, 0, 0), -0.6),
+                                        ((0.05, 0, 0), 0.2), ((-0.05, 0, 0), -0.2)])
+def test_a_missing_caster_is_offered_where_the_robot_would_tip(com, point):
+    """Two radii before the axle, or twice as far as the centre of mass, on the ground."""
+    layout, wheels = stand((0, 1, 0.3, 0.1), (0, -1, 0.3, 0.1), mass=1e6, com=com)
+    (notice,) = report_bearing(layout, wheels, ())
+    assert notice.kind is NoticeKind.FREE_PITCH
+    ball = eval(notice.remedy.python.partition("wheels=")[2].partition(" (")[0],
+                {"Wheel": Wheel})[-1]
+    assert ball.point == pytest.approx((point, 0, 0.22), abs=1e-6)
+    assert ball.radius == pytest.approx(0.02) and ball.link == "base"
+
+
+@pytest.mark.parametrize("angle, sideways", [(44.9, False), (45.1, True), (134.9, True)])
+def test_wheels_roll_sideways_where_their_axles_are_nearer_to_x(angle, sideways):
+    axle = (sin(np.radians(angle)), cos(np.radians(angle)), 0.0)
+    layout, wheels = stand((0, 1, 0.1, 0.1, axle), (1, 1, 0.1, 0.1, axle), (2, 0, 0.1, 0.1, axle))
+    notices = list(report_bearing(layout, wheels, ()))
+    assert [n.kind for n in notices] == [NoticeKind.ROLLS_SIDEWAYS] * sideways
+    assert list(report_bearing(layout, wheels, ("j0", "j1"))) == []
+
+
+def test_robots_side_by_side_are_not_one():
+    def world(name, second=True):
+        parts = [f'<link name="{name}"/>', link("a"), joint("ja", name, "a", kind="fixed")]
+        parts += [link("b"), joint("jb", name, "b", kind="fixed")] if second else []
+        return Layout(read_source(robot(*parts, '<link name="c"/>', joint("jc", name, "c"))))
+    with pytest.raises(ModelError, match="line .*a, b stand side by side on 'World'"):
+        check_single(world("World"))
+    check_single(world("base"))
+    check_single(world("world", second=False))
+
+
+# -- casters ---------------------------------------------------------------------------------------
+TWO = ((0, 1, 0.1, 0.1), (0, -1, 0.1, 0.1))
+
+
+def casters(body: str, name="part", place=(0.5, 0, 0), rpy=(0, 0, 0), wheels=TWO, kind="fixed"):
+    """What slides of a robot on two wheels that stand on z = 0, with one more link."""
+    layout, made = stand(*wheels, links=(link(name, body=body), joint(
+        "to", "base", name, place, rpy, (0, 0, 1), kind)))
+    return find_casters(layout, found(*made))
+
+
+@pytest.mark.parametrize("height, is_found, is_missed", [
+    (0.0149, True, False), (-0.0149, True, False), (0.0151, False, True), (-0.0151, False, True),
+    (0.0449, False, True), (0.0451, False, False)])
+def test_a_sphere_that_reaches_the_ground_is_a_caster(height, is_found, is_missed):
+    """Up to 0.15 radii off the plane of the wheels; up to three times as far it was meant to."""
+    balls, missed, notices = casters(shape("sphere", (0, 0, 0.05 + height), radius=0.05))
+    assert (len(balls), len(missed), notices) == (is_found, is_missed, [])
+    if is_found:
+        wheel = balls[0].wheel
+        assert (wheel.kind, wheel.radius, wheel.link) == ("caster_ball", 0.05, "part")
+        assert wheel.point == pytest.approx((0, 0, 0.05 + height))
+        word = "above" if height > 0 else "below"
+        assert f"14.9 mm {word} the wheels' plane" in str(balls[0].reason)
+    elif is_missed:
+        word = "above" if height > 0 else "below"
+        assert missed["part"][0].endswith(f"{1e3 * abs(height):.1f} mm {word} that of the wheels")
+
+
+@pytest.mark.parametrize("body, radius, below, is_exact", [
+    (shape("sphere", radius=0.05), 0.05, 0.05, True),
+    (shape("cylinder", rpy=ALONG, radius=0.05, length=0.3), 0.05, 0.05, True),
+    (shape("cylinder", radius=0.05, length=0.3), 0.05, 0.15, False),
+    (shape("cylinder", radius=0.2, length=0.3), 0.15, 0.15, False),
+    (shape("cylinder", rpy=(0.5, 0, 0), radius=0.05, length=0.3), 0.05,
+     0.15 * cos(0.5) + 0.05 * sin(0.5), False),
+    (shape("box", rpy=(0, 0.5, 0), size="0.4 0.3 0.2"), 0.1, 0.1 * cos(0.5) + 0.2 * sin(0.5),
+     False)])
+@pytest.mark.parametrize("off", [0.0, 0.01, -0.01])
+def test_what_is_named_caster_slides_on_a_ball(body, radius, below, is_exact, off):
+    """One that the shape has, where it lies; or as wide as the shape, and moved to the ground."""
+    balls, _, notices = casters(body, "caster", (0.5, 0.2, below + off), (0, 0, 0.7))
+    wheel = balls[0].wheel
+    assert wheel.radius == pytest.approx(radius, rel=1e-12)
+    assert wheel.point == pytest.approx((0, 0, 0 if is_exact else radius - below - off), abs=1e-9)
+    if "sphere" in body:
+        assert notices == []
+        return
+    (notice,) = notices
+    assert notice.kind is NoticeKind.CASTER_SHAPE and f"{radius:.6g} m" in notice.text
+    moved = "moved 10.0 mm " + ("down" if off > 0 else "up") + " to the ground"
+    assert (moved in notice.text) == ("moved" in notice.text) == (bool(off) and not is_exact)
+
+
+def test_gaps_are_told_from_a_tenth_of_a_millimetre():
+    for off, is_told in ((0.99e-4, False), (1.01e-4, True)):
+        exact = casters(shape("sphere", (0, 0, 0.05 + off), radius=0.05))[0][0]
+        assert ("above" in str(exact.reason)) == is_told
+        (notice,) = casters(shape("box", (0, 0, 0.05 + off), size="0.1 0.1 0.1"), "caster")[2]
+        assert ("moved" in notice.text) == is_told
+
+
+def test_a_lying_cylinder_is_a_caster_where_no_wheel_is():
+    for lean, count in ((0.0199, 1), (0.0201, 0)):
+        body = shape("cylinder", (0, 0, 0.05), (pi / 2 + np.arcsin(lean), 0, 0), radius=0.05,
+                     length=1e-3)
+        # with a third wheel, no support is sought beside what stands like a wheel
+        assert len(casters(body, wheels=(*TWO, (-1, 0, 0.1, 0.1)))[0]) == count
+    for away, count in ((0.049, 0), (0.051, 1)):
+        body = shape("cylinder", (0, 0, 0.05), ALONG, radius=0.05, length=0.01)
+        layout, made = stand(*TWO, (0.5, away, 0.05, 0.05), links=(
+            link("part", body=body), joint("to", "base", "part", (0.5, 0, 0), kind="fixed")))
+        assert len(find_casters(layout, found(*made))[0]) == count
+
+
+@pytest.mark.parametrize("size, x, count", [
+    ("0.2 0.2 0.1", 0.5, 1), ("0.2 0.201 0.1", 0.5, 0), ("0.1 0.1 0.1", 0.0051, 1),
+    ("0.1 0.1 0.1", 0.0049, 0), ("0.1 0.1 0.1", -0.0051, 1)])
+def test_a_robot_on_one_axle_stands_on_any_small_shape_beside_it(size, x, count):
+    """No larger than a wheel, and more than a twentieth of a radius before or behind the axle."""
+    height = float(size.split()[2]) / 2
+    balls, _, notices = casters(shape("box", size=size), place=(x, 0.3, height))
+    assert len(balls) == len(notices) == count
+    # but not where three wheels bear it
+    more = (*TWO, (-1, 0, 0.1, 0.1))
+    assert casters(shape("box", size=size), place=(x, 0.3, height), wheels=more)[0] == []
+
+
+def test_a_bracket_of_a_caster_that_was_found_is_none_itself():
+    """In plan within one usual radius of it."""
+    for away, count in ((0.0999, 1), (0.1001, 2)):
+        layout, made = stand(*TWO, links=(
+            link("caster", body=shape("sphere", radius=0.05)),
+            joint("to", "base", "caster", (0.5, 0, 0.05), kind="fixed"),
+            link("caster_fork", body=shape("box", size="0.02 0.02 0.1")),
+            joint("fork", "base", "caster_fork", (0.5, away, 0.05), kind="fixed")))
+        balls, missed, _ = find_casters(layout, found(*made))
+        assert len(balls) == count and not missed
+
+
+def test_a_robot_that_would_tip_is_refused_with_a_caster_where_one_is_named():
+    body = shape("sphere", (0, 0, 0.3), radius=0.05)
+    layout, made = stand(*TWO, links=(link("caster", body=body), joint(
+        "to", "base", "caster", (0.5, 0, 0.2), (0, 0, 0.4), kind="fixed")))
+    with pytest.raises(ModelError, match="one axle.*would tip over.*450.0 mm above") as caught:
+        infer_casters(layout, found(*made))
+    ball = eval(caught.value.remedy.python.partition("wheels=")[2].partition(" (")[0],
+                {"Wheel": Wheel})[-1]
+    assert ball.radius == pytest.approx(0.02)
+    assert ball.point == pytest.approx((0, 0, 0.02 - 0.2), abs=1e-6)
+    # with a third wheel it stands, and is told
+    layout, made = stand(*TWO, (-1, 0, 0.1, 0.1), links=(link("caster", body=body), joint(
+        "to", "base", "caster", (0.5, 0, 0.2), kind="fixed")))
+    balls, (notice,) = infer_casters(layout, found(*made))
+    assert balls == [] and notice.kind is NoticeKind.NO_SUPPORT
+    assert notice.text == ("caster: no support, because its bottom is 450.0 mm above that of the "
+                           "wheels")
+
+
