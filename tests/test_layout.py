@@ -8,11 +8,11 @@ from math import inf, pi, sqrt
 import numpy as np
 import pinocchio as pin
 import pytest
+from placed import laid, limits, shape
 from support import joint, link, robot
 
 from nhmech import Wheel
 from nhmech.urdf.layout import Layout, displacement, matches_name, placement, to_triple, to_words
-from nhmech.urdf.text.source import read_source
 from nhmech.urdf.wheels.rims import (
     RimSource,
     beside_cylinder,
@@ -34,21 +34,6 @@ from nhmech.urdf.wheels.stance import (
     tolerance,
     usual_radius,
 )
-
-
-def laid(*parts: str, **positions: float) -> Layout:
-    return Layout(read_source(robot(*parts)), positions)
-
-
-def shape(kind: str, xyz=(0, 0, 0), rpy=(0, 0, 0), tag="collision", **sizes) -> str:
-    words = " ".join(f'{name}="{value}"' for name, value in sizes.items())
-    return (f'<{tag}><origin xyz="{" ".join(map(str, xyz))}" rpy="{" ".join(map(str, rpy))}"/>'
-            f"<geometry><{kind} {words}/></geometry></{tag}>")
-
-
-def limits(lower: float, upper: float) -> str:
-    return f'<limit lower="{lower}" upper="{upper}" effort="1" velocity="1"/>'
-
 
 # -- the tree --------------------------------------------------------------------------------------
 TREE = (link("base"), link("arm", 2.0, com=(0.1, 0.2, 0.3)), link("hand"), link("rail"),

@@ -7,7 +7,8 @@ from math import cos, pi, sin
 
 import numpy as np
 import pytest
-from support import joint, link, robot
+from placed import found, laid, shape, stand
+from support import joint, link
 
 from nhmech import ModelError, Wheel
 from nhmech.errors import NhmechError
@@ -15,23 +16,11 @@ from nhmech.urdf.description import Fact, FoundWheel, Reason, Witness
 from nhmech.urdf.layout import Layout
 from nhmech.urdf.notice import NoticeKind
 from nhmech.urdf.repair import give_mass
-from nhmech.urdf.text.source import read_source
 from nhmech.urdf.validate_inertia import read_inertia
 from nhmech.urdf.wheels.bearing import check_single, report_bearing
 from nhmech.urdf.wheels.casters import find_casters, infer_casters
 from nhmech.urdf.wheels.heights import check_distances, check_heights, report_heights
 from nhmech.urdf.wheels.wheel_inertia import check_wheel_inertia
-
-
-def found(*wheels: Wheel) -> list[FoundWheel]:
-    return [FoundWheel(wheel, Reason("")) for wheel in wheels]
-
-
-def shape(kind: str, xyz=(0, 0, 0), rpy=(0, 0, 0), tag="collision", **sizes) -> str:
-    words = " ".join(f'{name}="{value}"' for name, value in sizes.items())
-    return (f'<{tag}><origin xyz="{" ".join(map(str, xyz))}" rpy="{" ".join(map(str, rpy))}"/>'
-            f"<geometry><{kind} {words}/></geometry></{tag}>")
-
 
 ALONG = (pi / 2, 0, 0)
 
@@ -39,8 +28,8 @@ ALONG = (pi / 2, 0, 0)
 # -- inertias --------------------------------------------------------------------------------------
 def rotor(inertial: str, length=0.1, axis="0 1 0", radius=0.5) -> tuple[Layout, FoundWheel]:
     wheel = f'<link name="w">{inertial}{shape("cylinder", rpy=ALONG, radius=radius, length=length)}'
-    layout = Layout(read_source(robot(link("base"), f"{wheel}</link>", joint(
-        "j", "base", "w", (1, 2, 3), (0.3, 0.2, 0.1), axis.split()))))
+    layout = laid(link("base"), f"{wheel}</link>", joint(
+        "j", "base", "w", (1, 2, 3), (0.3, 0.2, 0.1), axis.split()))
     return layout, found(Wheel("j", radius=radius, axis=(0, 1, 0), point=(0, 0, 0)))[0]
 
 
@@ -105,7 +94,7 @@ def test_a_wheel_of_rubber(body, width, centre):
     """A solid cylinder of 920 kg/m^3, half as wide as its radius where no shape tells; what was
     there is gone."""
     wheel = f'<link name="w">{inertial(0, 0, 0, mass=0.0)}{body}</link>'
-    layout = Layout(read_source(robot(link("base"), wheel, joint("j", "base", "w"))))
+    layout = laid(link("base"), wheel, joint("j", "base", "w"))
     (notice,) = give_mass(layout, found(Wheel("j", radius=0.5), Wheel(None, "caster_ball", 0.1,
                                                                       link="base")))
     m = 920 * pi * 0.5 ** 2 * width
@@ -125,9 +114,9 @@ def test_a_base_of_water_has_the_boxes_about_its_shapes():
     body = (shape("box", (1, 0, 0), size="1 2 3") + shape("sphere", (0, 2, 0), radius=0.4)
             + shape("box", size="1 0 3"))
     rod = shape("cylinder", (0, 0, 4), (0, pi / 2, 0), radius=0.3, length=2)
-    layout = Layout(read_source(robot(f'<link name="base">{body}</link>',
+    layout = laid(f'<link name="base">{body}</link>',
                                       f'<link name="rod">{rod}</link>',
-                                      joint("f", "base", "rod", (0, 0, 1), kind="fixed"))))
+                                      joint("f", "base", "rod", (0, 0, 1), kind="fixed"))
     (notice,) = give_mass(layout, [])
     mass, X, inertia = read_inertia(layout.source, layout.links["base"].find("inertial"))
     places = np.array([(1, 0, 0), (0, 2, 0), (0, 0, 5)])
@@ -141,20 +130,10 @@ def test_a_base_of_water_has_the_boxes_about_its_shapes():
     np.testing.assert_allclose(X[:3, 3], centre, rtol=1e-12)
     np.testing.assert_allclose(inertia, total, rtol=1e-9, atol=1e-9)
     assert "1000 kg/m^3" in notice.text and f"0 -> {mass:.3g} kg" in notice.text
-    assert give_mass(Layout(read_source(robot('<link name="base"/>'))), []) == []
+    assert give_mass(laid('<link name="base"/>'), []) == []
 
 
 # -- heights and distances -------------------------------------------------------------------------
-def stand(*wheels: tuple, links: tuple = (), **words) -> tuple[Layout, list[Wheel]]:
-    """Wheels (x, y, height of the axle, radius) that roll along x."""
-    parts, made = [link("base", **words), *links], []
-    for k, (x, y, z, radius, *axis) in enumerate(wheels):
-        axis = axis[0] if axis else (0.0, 1.0, 0.0)
-        parts += [link(f"w{k}", 0.01), joint(f"j{k}", "base", f"w{k}", (x, y, z), axis=axis)]
-        made.append(Wheel(f"j{k}", radius=radius, axis=axis, point=(0.0, 0.0, 0.0)))
-    return Layout(read_source(robot(*parts))), made
-
-
 FOUR = ((0, 1, 0.1, 0.1), (0, -1, 0.1, 0.1), (1, 1, 0.1, 0.1))
 
 
@@ -241,7 +220,7 @@ def test_robots_side_by_side_are_not_one():
     def world(name, second=True):
         parts = [f'<link name="{name}"/>', link("a"), joint("ja", name, "a", kind="fixed")]
         parts += [link("b"), joint("jb", name, "b", kind="fixed")] if second else []
-        return Layout(read_source(robot(*parts, '<link name="c"/>', joint("jc", name, "c"))))
+        return laid(*parts, '<link name="c"/>', joint("jc", name, "c"))
     with pytest.raises(ModelError, match="line .*a, b stand side by side on 'World'"):
         check_single(world("World"))
     check_single(world("base"))
