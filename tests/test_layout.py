@@ -3,7 +3,7 @@ random."""
 
 from __future__ import annotations
 
-from math import inf, pi, sqrt
+from math import cos, inf, pi, sin, sqrt
 
 import numpy as np
 import pinocchio as pin
@@ -20,6 +20,8 @@ from nhmech.urdf.wheels.rims import (
     equal_rims,
     find_reach,
     find_rim,
+    has_camber,
+    is_horizontal,
     largest_rims,
 )
 from nhmech.urdf.wheels.stance import (
@@ -191,11 +193,12 @@ def test_one_axle_up_to_a_twentieth_of_the_radius_and_a_fiftieth_of_a_turn(place
     layout, wheels = stand(((0, -1, 0.5), (0, 1, 0), 0.5), (place, axle, 0.5))
     assert on_one_axle(layout, wheels) == expected
     assert on_one_axle(layout, wheels[:1]) and not on_one_axle(layout, [])
-    assert not on_one_axle(layout, [Wheel(None, "caster_ball", 0.5, link="base")])
+    ball = Wheel(None, "caster_ball", 0.5, link="base")
+    assert not on_one_axle(layout, [ball]) and not on_one_axle(layout, [*wheels, ball])
 
 
 def test_the_centre_of_mass_is_that_of_all_links():
-    layout = laid(link("a", 2.0, com=(0, 0, 1)), link("b", 6.0, com=(1, 0, 0)), '<link name="c"/>',
+    layout = laid(link("a", 0.2, com=(0, 0, 1)), link("b", 0.6, com=(1, 0, 0)), '<link name="c"/>',
                   joint("j", "a", "b", (0, 0, 4), (0, 0, pi / 2)), joint("k", "b", "c"))
     np.testing.assert_allclose(centre_of_mass(layout), [0, 0.75, 3.25], atol=1e-12)
     np.testing.assert_array_equal(centre_of_mass(laid('<link name="a"/>')), np.zeros(3))
@@ -257,6 +260,8 @@ def test_the_largest_rim_and_all_of_its_size():
 @pytest.mark.parametrize("body, reach", [
     (shape("box", (0, 0.7, 0), (0, 0.3, 0), size="0.6 9 0.8"), 0.5),
     (shape("box", (3, 0.7, 4), size="0.0 9 0.0"), 5.0),
+    (shape("box", (-0.3, 0, -0.4), size="0.2 1 0.4"), np.hypot(0.4, 0.6)),
+    (shape("box", (0.3, 0, 0.4), size="0.2 1 0.4"), np.hypot(0.4, 0.6)),
     (shape("sphere", (0.3, 7, 0.4), radius=0.25), 0.75),
     (shape("cylinder", (0, 7, 0), ALONG, radius=0.3, length=2), 0.3),
     (shape("cylinder", (0, 7, 0), (0, 0, 0), radius=0.3, length=0.8), 0.5),
@@ -283,3 +288,45 @@ def test_cylinders_that_are_turned_or_placed_wrongly(tag):
     layout, axle = rotor(small, large, far)
     assert beside_cylinder(layout, axle) == (0.3, pytest.approx(0.2))
     assert crossed_cylinder(layout, axle) is None
+
+
+@pytest.mark.parametrize("lean, level, camber", [
+    (0.0199, True, False), (0.0201, False, True), (0.2099, False, True), (0.2101, False, False)])
+def test_an_axis_that_leans_has_camber_where_another_mirrors_it(lean, level, camber):
+    """From a fiftieth up to 0.21, on the other side of the middle, at any height and heading."""
+    c, s, flat = cos(0.7), sin(0.7), sqrt(1 - lean ** 2)
+
+    def pair(place=(-2 * s, 2 * c, 0.3), other=lean, turn=0.0):
+        way = np.array([-sin(0.7 + turn), cos(0.7 + turn)]) * flat
+        layout = laid(link("base"), link("l"), link("r"), link("s"),
+                      joint("one", "base", "l", (0, 0, 0), axis=(-s * flat, c * flat, lean)),
+                      joint("two", "base", "r", place, axis=(*way, -other)),
+                      joint("three", "base", "s", (0, 0, 5), axis=(0, 0, 1)))
+        one = layout.joints["one"]
+        assert is_horizontal(layout, one) == level
+        return has_camber(layout, one)
+    assert pair() == camber
+    assert not pair(other=-lean) or not camber                      # leans to the same side
+    assert not pair((0, 0, 1))                                      # above it
+    for turn, is_near in ((0.0198, True), (0.0206, False)):
+        assert pair(turn=turn) == (camber and is_near)
+    # ahead of it by more than a fifth of the way, it is no partner
+    for angle in (0.05, 0.2, 0.2085, 0.2115, 0.25):
+        place = (-2 * sin(0.7 + angle), 2 * cos(0.7 + angle), 0.0)
+        mirrored = np.array([-s * flat, c * flat, lean])
+        u = np.array([-sin(0.7 + angle), cos(0.7 + angle), 0])
+        mirrored -= 2 * u * (u @ mirrored)
+        layout = laid(link("base"), link("l"), link("r"),
+                      joint("one", "base", "l", axis=(-s * flat, c * flat, lean)),
+                      joint("two", "base", "r", place, axis=mirrored))
+        off = np.linalg.norm(np.cross(u, (-s * flat, c * flat, lean)))
+        assert has_camber(layout, layout.joints["one"]) == (camber and off < 0.21)
+
+
+def test_what_a_rim_says_of_itself():
+    layout, axle = rotor(shape("sphere", radius=0.4))
+    ball = find_rim(layout, axle)
+    layout, axle = rotor(shape("cylinder", rpy=ALONG, radius=0.4, length=0.1))
+    drum = find_rim(layout, axle)
+    assert (ball.is_ball, drum.is_ball, ball.is_mesh) == (True, False, False)
+    assert str(drum.reason) == "collision cylinder of 'w'"

@@ -64,8 +64,8 @@ class LinkShape:
     kind: str
     size: tuple[float, ...]
     X_LS: np.ndarray
-    mesh: str = ""
-    scale: Triple = (1.0, 1.0, 1.0)
+    mesh: str
+    scale: Triple
 
     @property
     def centre(self) -> np.ndarray:

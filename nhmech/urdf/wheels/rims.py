@@ -199,7 +199,7 @@ def crossed_cylinder(layout: Layout, joint: Joint) -> tuple[float, np.ndarray] |
     tag = "collision" if any(map(layout.shapes, links)) else "visual"
     for link in links:
         for shape in layout.shapes(link, joint.child, tag):
-            if (shape.kind == "cylinder" and shape.size[0] > 0 and _is_across(shape, joint)
+            if (shape.kind == "cylinder" and _is_across(shape, joint)
                     and np.linalg.norm(shape.centre) < (1 + OFF_AXLE) * shape.size[0]):
                 return shape.size[0], shape.axis
     return None

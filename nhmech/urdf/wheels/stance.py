@@ -86,10 +86,8 @@ def centre_of_mass(layout: Layout) -> np.ndarray:
     """Centre of mass of the robot, (3,) in the root's frame [m]; its origin without masses."""
     total, moment = 0.0, np.zeros(3)
     for link, element in layout.links.items():
-        inertial = element.find("inertial")
-        mass = None if inertial is None else inertial.find("mass")
-        if inertial is not None and mass is not None:
-            m = layout.source.number(mass, "value", 0.0)
+        for inertial in element.findall("inertial")[:1]:
+            m = layout.mass(link)
             total += m
             moment += m * (layout.X_RL[link] @ placement(layout.source, inertial))[:3, 3]
     return moment / total if total > 0 else moment
