@@ -3,6 +3,8 @@ and what theory says is not conserved."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from support import sampled
 
 from nhmech.errors import MechanicsError
+from nhmech.mechanics.hamel import hamel
 from nhmech.mechanics.writing import symbols
 from nhmech.systems import (
     ball_on_turntable,
@@ -18,11 +21,12 @@ from nhmech.systems import (
     chaplygin_ball,
     chaplygin_sleigh,
     falling_disc,
+    load_system,
     sled,
     unbalanced_ball,
     vertical_disk,
 )
-from nhmech.systems._checks import along, motion_at, wander
+from nhmech.systems._checks import along, imbalance, motion_at, wander
 from nhmech.systems.example import METHODS, disagreement, solve
 
 FINE = 3e-14        # relative tolerance of the integration, as small as SciPy allows
@@ -330,3 +334,36 @@ def test_what_is_not_conserved():
     assert strays(chaplygin, inner) > 0.1, (
         "the angular momentum about the contact is constant, not about the middle"
     )
+
+
+def test_what_checks_measure():
+    """A departure from the first value relative to the largest size, at the worst of all moments; a
+    rate that is wrong, relative to rates above one; accelerations and multipliers that differ."""
+    made = load_system("nonholonomic_particle")
+    system = made.constrained.system
+    t = system.t
+    assert wander(made, system.energy, ca.SX(7), duration=1.0) < 1e-11
+    assert wander(made, t, duration=10.0) == pytest.approx(1, rel=1e-12)
+    assert wander(made, ca.SX(7), 100 + ca.vertcat(3 * t, 4 * t), duration=10.0) == pytest.approx(
+        50 / np.hypot(130, 140), rel=1e-12)
+    assert wander(made, 5 - t * (1 - t), duration=1.0) == pytest.approx(0.05, rel=1e-12)
+    assert imbalance(made, lambda s: s.q.x + 0.3 * s.t, lambda s: s.v.x + 0.3) < 1e-13
+    assert imbalance(made, lambda s: 0.7 * s.t, lambda s: 0.2) == pytest.approx(0.5, rel=1e-12)
+    assert imbalance(made, lambda s: 5 * s.t, lambda s: -3) == pytest.approx(8 / 3, rel=1e-12)
+    assert imbalance(made, lambda s: ca.vertcat(s.t, s.t), lambda s: ca.vertcat(1, 3)) == (
+        pytest.approx(2 / 3, rel=1e-12))
+
+
+@pytest.mark.parametrize("part, sizes", [("acceleration", (1e-6, 1.0)), ("multipliers", (1e-6, 1))])
+def test_methods_that_disagree_are_seen(monkeypatch, part, sizes):
+    """By as much as one of them is wrong, relative to values above one."""
+    made = load_system("nonholonomic_particle")
+    for size in sizes:
+        def wrong(constrained, frame, size=size):
+            found = hamel(constrained, frame=frame)
+            values = {name: lambda *at, name=name: getattr(found, name)(*at) + size * (name == part)
+                      for name in ("acceleration", "multipliers")}
+            return SimpleNamespace(**values)
+
+        monkeypatch.setitem(METHODS, "hamel", wrong)
+        assert size / 20 < disagreement(made) <= size * (1 + 1e-9)
