@@ -179,6 +179,17 @@ def test_growth_does_not_depend_on_the_frame():
     assert found.ranks == (2,) and found.degree == 1 and found.complete
 
 
+def test_nearly_dependent_sections_count_down_to_rounding():
+    """Sections of any size; singular values above 1e-8 of the largest."""
+    plane = euclidean("x", "y")
+    points = np.random.default_rng(0).normal(size=(3, 2))
+    for gap, ranks, least in ((1e-5, (2,), 1e-5 / 4), (1e-9, (1,), 1.0)):
+        for size in (1e-9, 1.0, 1e9):
+            found = span_growth(plane, size * ca.SX(ca.DM([[1, 1], [1, 1 + gap]])), points)
+            assert found.ranks == ranks and found.complete
+            assert found.kept == pytest.approx((least,), rel=1e-3) and found.dropped == (0.0,)
+
+
 def test_time_is_held():
     """z' = t y x' is integrable at t = 0 and not later."""
     slope = kinematic(euclidean("x", "y", "z"), {"slope": lambda s: s.v.z - s.t * s.q.y * s.v.x})

@@ -231,6 +231,9 @@ def test_spline_interpolates():
         assert np.abs(path.point(np.array(at)) - GATES).max() <= 1e-12
         assert closed or at == sorted(at)
     assert abs(spline(GATES).curvature(1e-9)) <= 1e-7
+    assert spline(GATES[:3], closed=True).closed
+    assert spline(GATES[:2]).length == pytest.approx(sqrt(5), rel=1e-14)
+    assert spline([(0, 0), (2e-9, 0), (1, 0)]).length == pytest.approx(1, rel=1e-9)
     straight = spline([(0, 0), (1, 2), (2, 4)])
     assert straight.length == pytest.approx(sqrt(20), rel=1e-13)
     assert np.abs(straight.curvature(np.linspace(0, 4, 9))).max() <= 1e-12
@@ -241,6 +244,27 @@ def test_lane_change():
     assert np.allclose(path.end(), (14, 2, 0), rtol=0, atol=1e-12)
     assert np.allclose(path.at(0.5), (0.5, 0, 0, 0), rtol=0, atol=1e-12)
     assert np.abs(path.curvature(np.array([1.0, path.length - 3.0]))).max() <= 1e-10
+
+
+@pytest.mark.parametrize("size", [1.0, 0.4])
+def test_paths_of_the_library_are_what_their_lines_say(size):
+    """Length, radius, half width; a lane changed in six widths; three ahead and three to the left,
+    heading left, on arcs of the size; gates three apart, to either side."""
+    made = {name: make_path(name, size) for name in PATHS}
+    assert made["line"].length == size and made["circle"].curvature(0.3) == 1 / size
+    assert made["figure8"].point(made["figure8"].length / 4) == pytest.approx((size, 0), abs=1e-12)
+    lane = made["lane_change"]
+    rising = np.linspace(0, lane.length, 4001)
+    x, y = lane.point(rising[np.abs(lane.curvature(rising)) > 1e-6]).T
+    assert lane.end()[:2] == pytest.approx((12 * size, size), rel=1e-12)
+    assert (x.min(), np.ptp(x)) == pytest.approx((2 * size, 6 * size), rel=1e-2)
+    assert made["dubins"].end() == pytest.approx((3 * size, 3 * size, pi / 2), rel=1e-12)
+    bends = np.abs(made["dubins"].curvature(np.linspace(0, made["dubins"].length, 101)))
+    assert set(bends) == {0.0, 1 / size}
+    gates = [(0, 0), *((3 * k, (-1) ** (k + 1)) for k in range(1, 5)), (15, 0)]
+    away = made["slalom"].point(made["slalom"].nearest(size * np.array(gates)))
+    np.testing.assert_allclose(away, size * np.array(gates), rtol=0, atol=1e-9)
+    assert made["slalom"].end()[:2] == pytest.approx((15 * size, 0), abs=1e-12)
 
 
 def length_of(start, end, radius=1.0):
@@ -323,6 +347,10 @@ def test_dubins_detours_along_itself():
     (lambda: dubins((0, 0, 0), (0, 0, float("nan")), 1.0), "a finite number, and nan"),
     (lambda: dubins((0, 0, 0), (0, 0, 0), 1.0), "no length"),
     (lambda: lane_change(5.0, float("nan")), "finite"),
+    (lambda: lane_change(5.0, 1.0, before=-0.1), "before = -0.1 must be a length"),
+    (lambda: lane_change(5.0, 1.0, after=-0.1), "after = -0.1 must be a length"),
+    (lambda: spline([(0, 0), (1, 0)], closed=True), "3 or more rows"),
+    (lambda: spline([(0, 0), (0.9e-9, 0), (1, 0)]), "waypoints 0 and 1 coincide"),
     (lambda: line(1.0).place(float("nan")), "finite"),
     (lambda: line(1.0).at([0.5, float("nan")]), "must be an arc length"),
     (lambda: line(1.0).nearest((0.0, float("nan"))), "finite"),
