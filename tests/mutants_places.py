@@ -33,7 +33,7 @@ CALLS = {"min": "max", "max": "min", "any": "all", "all": "any", "argmax": "argm
 # functions on which no result depends: what they say is for people
 UNTOUCHED = ("__repr__", "__str__")
 # keywords and options on which only words and times depend
-OPTIONS = ("repr", "simplified", "cse", "strict", "hermitian")
+OPTIONS = ("repr", "simplified", "cse", "strict", "hermitian", "evaluate")
 
 
 # -- changes: node -> the nodes that may stand in its place ----------------------------------------

@@ -8,7 +8,7 @@ import pytest
 from support import shipped
 
 from nhmech import MechanicsError
-from nhmech.symbolic.elimination import factorise, pivot_order
+from nhmech.symbolic.elimination import CONSTANT, entry_costs, factorise, pivot_order
 
 
 def sparse_family(n: int, density: float, rng, count: int = 6) -> tuple[np.ndarray, np.ndarray]:
@@ -48,6 +48,27 @@ def test_pivots_avoid_entries_that_vanish_at_one_sample():
     samples = np.array([[[9.0, 1], [1, 0]], [[0.0, 1], [1, 9]]])
     order = pivot_order(samples, np.ones((2, 2), dtype=bool))
     assert set(order) == {(0, 1), (1, 0)}
+
+
+def test_the_order_does_not_depend_on_the_units_of_rows():
+    rng = np.random.default_rng(7)
+    for _ in range(5):
+        samples, pattern = sparse_family(6, 0.5, rng)
+        units = 10.0 ** rng.uniform(-8, 8, 6)[:, None]
+        assert pivot_order(units * samples, pattern) == pivot_order(samples, pattern)
+
+
+@pytest.mark.parametrize("size, first", [(0.21, (0, 0)), (0.19, (0, 1))])
+def test_a_pivot_of_a_fifth_of_its_row_is_good_enough(size, first):
+    """Where it saves an elimination: column 0 has no other entry."""
+    samples = np.tile([[size, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, -0.9, 1.0]], (2, 1, 1))
+    order = pivot_order(samples, samples[0] != 0)
+    assert (order[0] == (0, 0)) == (first == (0, 0))
+    # a constant, which folds, is as cheap as nothing
+    dear = np.array([[1.0, CONSTANT], [1.0, 1.0]])
+    assert pivot_order(np.array([[[1.0, 1], [-1, 1]]]), dear)[0] == (0, 1)
+    weight = entry_costs(ca.blockcat([[ca.SX.sym("x"), 2.0], [ca.SX(1, 1), ca.SX.sym("y")]]))
+    assert weight.tolist() == [[1.0, CONSTANT], [0.0, 1.0]]
 
 
 def test_singular_samples_are_refused():

@@ -44,9 +44,33 @@ x, y, z, a, b = (ca.SX.sym(name) for name in ("x", "y", "z", "a", "b"))
     (b + a * ca.sin(y) * ca.cos(z) + a * ca.cos(y) * ca.sin(z), "a sin(y + z) + b"),
     (ca.sin(y - z) * ca.cos(y - a) * x, "cos(a - y) sin(y - z) x"),
     ((1 + ca.cos(y)) * (ca.cos(y) - 1) * ca.cos(y), "-cos(y) sin^2(y)"),
+    # factors with fractions as coefficients are found, and powers that are numbers multiplied out
+    ((3 * y + 2 * z) * a / (3 * y + 2 * z), "a"),
+    (a * (3 * b + 2 * y), "a (3 b + 2 y)"),
+    (2 * a * y + 2 * b * y, "2 y (a + b)"),
+    ((a * b + a) / (3 * b + 3), "a/3"),
+    (a ** -3 * b, "b/a^3"),
+    (a ** 3 - a * a * a, "0"),
+    ((a ** 1.5) ** 2 - a ** 3, "0"),
+    (1 / (1 + ca.sin(y)) - (1 - ca.sin(y)) / ca.cos(y) ** 2, "0"),
+    (1 / (a + b) + 1 / (a + b) ** 2, "(1 + a + b)/(a + b)^2"),
+    (1 / (a * y) - 1 / (a * z), "-(y - z)/(a y z)"),
+    (ca.sin(2 * y) / ca.sin(y), "2 cos(y)"),
+    (ca.cos(3 * y) - 4 * ca.cos(y) ** 3, "-3 cos(y)"),
+    (ca.tan(y) * ca.cos(y), "sin(y)"),
 ], ids=str)
 def test_an_expression_is_written_in_its_simplest_form(expression, plain):
     assert Writer(speeds=["x"]).write(expression) == [plain]
+
+
+@pytest.mark.parametrize("expression, plain", [
+    (x + y, "x + y"), ((x + y) / a, "(x + y)/a"), (x - y, "x - y"), (a * x - a * y, "a (x - y)"),
+    (-a * x - a * y - a, "-a (x + y + 1)"), (-x - 1, "-x - 1"),
+    (2 * x * y + 2 * x ** 2, "2 (x^2 + x y)"),
+    (a + b - x, "-x + a + b"), (-(a + b) + x, "x - (a + b)"), ((a + b) * x / 2, "(a + b) x/2"),
+    (x / (a * b), "x/(a b)"), (y - a * x, "-a x + y")])
+def test_terms_are_collected_by_speeds_that_share_a_coefficient(expression, plain):
+    assert Writer(speeds=["x", "y"]).write(expression) == [plain]
 
 
 @pytest.mark.parametrize("name, latex", [

@@ -1,4 +1,5 @@
-"""Numbers as they were meant, where formulas end, lines of a page, and CasADi's buffers."""
+"""Numbers as they were meant, where formulas end, lines of a page, CasADi's buffers, and elimination
+in systems of less than full rank."""
 
 import re
 from fractions import Fraction
@@ -8,12 +9,14 @@ import casadi as ca
 import numpy as np
 import pytest
 
+from nhmech.errors import MechanicsError
 from nhmech.symbolic.buffered import Buffered, ThreadBuffered
 from nhmech.symbolic.document import Section, to_latex, to_text
 from nhmech.symbolic.inverse import LARGEST, inverse
 from nhmech.symbolic.numerals import exact, irrational
 from nhmech.symbolic.plain_text import text
 from nhmech.symbolic.rational import TooLongError
+from nhmech.symbolic.row_reduction import row_reduce, row_reduce_avoiding, unit_rows
 from nhmech.symbolic.written import Writer
 
 a, b = ca.SX.sym("a"), ca.SX.sym("b")
@@ -151,3 +154,70 @@ def test_sparse_memory_is_refused(given, made):
     matrix = ca.SX.sym("m", given.sparsity())
     with pytest.raises(ValueError, match="must be dense"):
         Buffered(ca.Function("f", [matrix], [made(matrix)]))
+
+
+# -- elimination in a system of less than full rank ------------------------------------------------
+q = ca.SX.sym("q", 3)
+# rank 2 where q_2 = 1: the third row is the sum of the others, the fourth one 2 q_0 times the second
+K = ca.vertcat(ca.horzcat(q[0], 1, q[2] - 1, q[1]), ca.horzcat(2, q[1], 1 + q[0], 0),
+               ca.horzcat(2 + q[0], 1 + q[1], q[0] + q[2], q[1]),
+               2 * q[0] * ca.horzcat(2, q[1], 1 + q[0], 0))
+POINTS = np.column_stack([np.random.default_rng(2).uniform(0.5, 2, (6, 2)), np.ones(6)])
+
+
+def at_points(expression) -> np.ndarray:
+    return np.array([ca.Function("at", [q], [ca.densify(expression)])(point).full()
+                     for point in POINTS])
+
+
+@pytest.mark.parametrize("units", [[1, 1, 1, 1], [1e-8, 1e5, 1, 1e3]])
+@pytest.mark.parametrize("avoid", [(), (1,), (0, 3)])
+def test_row_reduction(units, avoid):
+    """On the manifold: K times a solution is the right side, K times the kernel vanishes, what must
+    vanish does so for a right side in the image alone; whatever the units of the rows."""
+    scaled = ca.diag(ca.DM(units)) @ K
+    image, other = scaled @ ca.vertcat(q[0], -1, 3, q[1]), ca.SX(ca.DM(units)) * ca.vertcat(
+        1, 2, 5, 3)
+    for right, solvable in ((image, True), (other, False)):
+        reduced = row_reduce_avoiding(scaled, right, at_points(scaled), 2, avoid)
+        assert len(reduced.pivots) == 2 == len(reduced.free) and set(avoid) <= {*reduced.free}
+        conditions = at_points(ca.vertcat(*reduced.conditions))
+        assert conditions.shape[1] == 2
+        assert (np.abs(conditions / np.max(units)).max() < 1e-12) == solvable
+        values = {reduced.free[0]: ca.SX(0.3), reduced.free[1]: q[0]}
+        for given in (values, {}):
+            w = at_points(reduced.solve(given))
+            for column, value in given.items():
+                np.testing.assert_allclose(w[:, column], at_points(value)[:, 0], rtol=1e-14)
+            missed = (at_points(scaled) @ w - at_points(right))[..., 0] / units
+            rows = [r for r, _ in reduced.pivots]
+            assert np.abs(missed[:, rows]).max() < 1e-12
+            assert (np.abs(missed).max() < 1e-12) == solvable
+        kernel = at_points(reduced.kernel(reduced.free))
+        assert np.abs((at_points(scaled) @ kernel) / np.array(units)[:, None]).max() < 1e-12
+        np.testing.assert_allclose(kernel[:, reduced.free, :], np.broadcast_to(np.eye(2), (6, 2, 2)))
+
+
+def test_pivots_are_constant_where_they_can_be_and_never_small():
+    """Of variables the one with least fill-in; a coefficient that is small at one point is none."""
+    def pivots(*rows):
+        matrix = ca.vertcat(*[ca.horzcat(*row) for row in rows])
+        return row_reduce(matrix, ca.SX(len(rows), 1), at_points(matrix), len(rows)).pivots
+
+    assert pivots((q[0], q[1], 1 + q[0]), (1, 2 * q[1], q[0] * q[1]))[0] == (1, 0)
+    even = 1 + 0.01 * q[0]
+    assert pivots((even, q[1], even), (q[1], even, q[0]), (q[0], 0, 0))[0] == (2, 0)
+    assert pivots((q[0], 3 + q[1], 0), (q[0] * q[1], 0, 1e-9 * q[0]))[0][1] != 2
+    flat = pivots((q[0] - float(POINTS[3, 0]), 1 + q[1], 0), (q[0], 0, 1 + q[0]))
+    assert {*flat} == {(0, 1), (1, 2)}
+
+
+def test_rank_that_rounding_hides_is_said():
+    with pytest.raises(MechanicsError, match="not all of 3 equations can be told from rounding: "
+                                             "their coefficients are .* in size"):
+        row_reduce(K, ca.SX(4, 1), at_points(K), 3)
+    assert row_reduce_avoiding(K, ca.SX(4, 1), at_points(K), 2, (0, 1, 2)) is None
+    one = unit_rows(at_points(K[:2, :]))
+    for size, left in ((0.9e-15, 0.0), (1.1e-15, 1.0)):
+        sizes = np.abs(unit_rows(one * np.array([[1e9], [1e9 * size]]))).max(axis=(0, 2))
+        assert sizes == pytest.approx((1.0, left), rel=1e-15)

@@ -96,7 +96,7 @@ class Angles:
         """What is left of an angle outside the basis, and its components in it."""
         rest, components = dict(angle), dict[int, Fraction]()
         for row, made in self._rows:
-            pivot = min(row)
+            pivot = next(iter(row))
             factor = rest.get(pivot, Fraction(0)) / row[pivot]
             if factor:
                 rest = _sum(rest, {name: factor * share for name, share in row.items()}, -1)

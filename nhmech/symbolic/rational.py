@@ -10,6 +10,7 @@ is zero where its numerator is.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -133,8 +134,7 @@ class Field:
         return made
 
     def add(self, a: Ratio, b: Ratio, sign: int = 1) -> Ratio:
-        common = {f: max(a.denominator.get(f, 0), b.denominator.get(f, 0))
-                  for f in (*a.denominator, *b.denominator)}
+        common = Counter(a.denominator) | Counter(b.denominator)
         wide = [self._widen(x, common) for x in (a, b)]
         return self.ratio(wide[0] + sign * wide[1], common)
 
@@ -146,10 +146,8 @@ class Field:
         return numerator
 
     def multiply(self, a: Ratio, b: Ratio) -> Ratio:
-        denominator = dict(a.denominator)
-        for factor, power in b.denominator.items():
-            denominator[factor] = denominator.get(factor, 0) + power
-        return self.ratio(self.times(a.numerator, b.numerator), denominator)
+        return self.ratio(self.times(a.numerator, b.numerator),
+                          Counter(a.denominator) + Counter(b.denominator))
 
     def invert(self, a: Ratio) -> Ratio:
         if not a.numerator:
@@ -182,12 +180,12 @@ class Field:
 
     def with_sines(self, a: Ratio, sine: int) -> Ratio:
         """The same with 1 - sin^2 for cos^2 of one angle, in lowest terms."""
-        numerator, denominator = self._swap(a.numerator, sine), dict[Any, int]()
+        numerator, denominator = self._swap(a.numerator, sine), Counter[Any]()
         for factor, power in a.denominator.items():
             number, parts = self.factor(self._swap(factor, sine))
             numerator = numerator.mul_ground(1 / number ** power)
             for part, times in parts:
-                denominator[part] = denominator.get(part, 0) + power * times
+                denominator[part] += power * times
         return self.cancel(numerator, denominator)
 
     def _swap(self, p: Any, sine: int) -> Any:

@@ -104,26 +104,25 @@ class Writer:
         terms = [term for members in groups.values() for term in self._group(members)]
         return _join(terms)
 
-    def _group(self, members: list[tuple[Product, str]]) -> Iterator[tuple[int, str]]:
-        """(sign, term) of monomials that share a coefficient."""
+    def _group(self, members: list[tuple[Product, str]]) -> Iterator[tuple[bool, str]]:
+        """(whether it is subtracted, term) of monomials that share a coefficient."""
         first = members[0][0]
-        sign = 1 if first.number > 0 else -1
+        minus = first.number < 0
         if len(members) == 1:
             monomial = members[0][1]
             if not monomial and len(first.over) == 1 and first.over[0][1:] == (1, True) \
                     and not first.under and abs(first.number) == 1:
                 text = first.over[0][0]
-                yield (1, text) if sign > 0 else (-1, f"({text})")
+                yield minus, f"({text})" if minus else text
             else:
-                yield sign, self._product(first, monomial, False)
+                yield minus, self._product(first, monomial, False)
             return
         if not first.over and not first.under and abs(first.number) == 1:
-            yield from ((1 if product.number > 0 else -1, monomial or "1")
-                        for product, monomial in members)
+            yield from ((product.number < 0, monomial or "1") for product, monomial in members)
             return
-        inner = _join([(1 if product.number * sign > 0 else -1, monomial or "1")
+        inner = _join([((product.number < 0) != minus, monomial or "1")
                        for product, monomial in members])
-        yield sign, self._product(first, inner, True)
+        yield minus, self._product(first, inner, True)
 
     def _monomial(self, places: Sequence[int], powers: Sequence[int], field: Field) -> str:
         named = ((field.generators[i].meaning.name, power) for i, power in zip(places, powers))
@@ -219,7 +218,7 @@ class Writer:
                 parts.append((self._circular(*function), 1, False))
             product = Product(Fraction(str(coefficient)), tuple(sorted(parts, key=_rank)), ())
             terms.append((product.number < 0, product.over, self._product(product, "", False)))
-        text = _join([(-1 if negative else 1, text) for negative, _, text in sorted(terms)])
+        text = _join([(minus, text) for minus, _, text in sorted(terms)])
         return text, len(terms) > 1
 
     def _variable(self, meaning: Any) -> str:
@@ -352,11 +351,11 @@ def _order(powers: tuple[int, ...]) -> tuple:
     return (not any(powers), tuple(-power for power in powers))
 
 
-def _join(terms: Sequence[tuple[int, str]]) -> str:
+def _join(terms: Sequence[tuple[bool, str]]) -> str:
     terms = [term for term in terms if term[1] != "0"]
     if not terms:
         return "0"
-    text = ("-" if terms[0][0] < 0 else "") + terms[0][1]
-    for sign, term in terms[1:]:
-        text += f" {'+' if sign > 0 else '-'} {term}"
+    text = ("-" if terms[0][0] else "") + terms[0][1]
+    for minus, term in terms[1:]:
+        text += f" {'-' if minus else '+'} {term}"
     return text
