@@ -7,6 +7,7 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 import pytest
+from scipy.linalg import null_space
 from support import shipped
 from symmetric_systems import (
     POLAR_TORUS,
@@ -31,7 +32,14 @@ from nhmech.mechanics.gibbs_appell import gibbs_appell
 from nhmech.mechanics.invariance import complete_lift
 from nhmech.mechanics.quasi_velocities import change_of_basis
 from nhmech.mechanics.symmetry import symmetry
-from nhmech.mechanics.symmetry_search import find_symmetry
+from nhmech.mechanics.symmetry_search import (
+    echelon,
+    find_symmetry,
+    finite_points,
+    name_combination,
+    null_combinations,
+    row_units,
+)
 from nhmech.mechanics.writing import constrain, lagrangian_system
 
 XZ = {"x": lambda s: {"x": 1}, "z": lambda s: {"z": 1}}
@@ -273,3 +281,59 @@ def test_symmetries_are_found_in_any_unit_of_the_speeds(unit):
     space = change_of_basis(euclidean("x", "y"), unit * ca.SX.eye(2), ("a", "b"))
     free = constrain(lagrangian_system(space, lambda s: (s.v.a ** 2 + s.v.b ** 2) / 2))
     assert find_symmetry(free).names == ("d/da", "d/db", "y d/dx - x d/dy")
+
+
+# -- null spaces of any units ----------------------------------------------------------------------
+ROWS = np.array([[1.0, 0.0, 2.0, 0.0, -0.25], [0.0, 1.0, -3.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0, 7.0]])
+
+
+@pytest.mark.parametrize("scale", [np.ones(5), np.array([0.1, 1.0, 30.0, 3.0, 0.2])])
+def test_echelon_form_is_that_of_the_space(scale):
+    """Of any basis of it, to the last digit of whole numbers, in any units of the columns; rounding
+    errors are none."""
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        mixed = rng.normal(size=(3, 3)) @ (ROWS * scale)
+        mixed += 1e-14 * np.abs(mixed).max(axis=1, keepdims=True) * rng.normal(size=mixed.shape)
+        found = echelon(mixed, scale)
+        np.testing.assert_allclose(found, ROWS, rtol=1e-9, atol=1e-10)
+        assert scale[0] != 1 or np.array_equal(found[:, :4], ROWS[:, :4])
+    assert echelon(np.zeros((0, 4))).shape == (0, 4)
+
+
+@pytest.mark.parametrize("units", [np.ones(5), np.array([1e-5, 1.0, 1e5, 3.0, 0.02])])
+def test_combinations_that_vanish_are_found_in_any_units(units):
+    """Rates R with R ROWS^T = 0 and the size of their terms; a candidate whose every term is zero
+    is a combination by itself."""
+    rng = np.random.default_rng(1)
+    rates = rng.normal(size=(8, 2)) @ null_space(ROWS).T * units
+    found = null_combinations(rates, np.abs(rates))
+    np.testing.assert_allclose(found * units / units[[0, 1, 3], None], ROWS, atol=1e-9)
+    alone = null_combinations(np.column_stack([rates, np.zeros(8)]),
+                              np.column_stack([np.abs(rates), np.zeros(8)]))
+    np.testing.assert_allclose(alone[-1], [0, 0, 0, 0, 0, 1], atol=1e-12)
+    near = rates.copy()
+    near[:, 0] *= 1 + 1e-6
+    assert len(null_combinations(near, np.abs(near))) == 3 and len(null_combinations(
+        near + 1e-6 * np.abs(rates) * rng.normal(size=rates.shape), np.abs(rates))) == 0
+
+
+def test_units_of_rows_are_found_from_sizes():
+    rng = np.random.default_rng(2)
+    u, w = 10 ** rng.uniform(-6, 6, 7), 10 ** rng.uniform(-6, 6, 4)
+    sizes = np.outer(u, w) * (rng.random((7, 4)) < 0.7)
+    sizes[:, 0] = u * w[0]
+    np.testing.assert_allclose(row_units(sizes) / row_units(sizes)[0], u / u[0], rtol=1e-9)
+
+
+def test_combinations_have_names():
+    assert name_combination(np.array([1.0, 0.0, -2.5]), ["a ", "b", "c"]) == "a - 2.5 c"
+    assert name_combination(np.array([-1.0, 1.0, 1 / 3]), ["a", "b", "c"]) == "- a + b + 0.333333 c"
+
+
+def test_points_that_are_finite_are_counted():
+    points = [[np.array([1.0]), np.array([k / 2 if k % 2 else np.inf])] for k in range(9)]
+    found = finite_points(iter(points), 4, "cure")
+    assert [float(point[1][0]) for point in found] == [0.5, 1.5, 2.5, 3.5]
+    with pytest.raises(MechanicsError, match="finite at only 4 of 5 random states.*cure"):
+        finite_points(iter(points), 5, "cure")
