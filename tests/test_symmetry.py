@@ -284,7 +284,7 @@ def test_symmetries_are_found_in_any_unit_of_the_speeds(unit):
 
 
 # -- null spaces of any units ----------------------------------------------------------------------
-ROWS = np.array([[1.0, 0.0, 2.0, 0.0, -0.25], [0.0, 1.0, -3.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0, 7.0]])
+ROWS = np.array([[1.0, 0, 2, 0, -0.25], [0, 1, -3, 0, 0.3], [0, 0, 0, 1, 7]])
 
 
 @pytest.mark.parametrize("scale", [np.ones(5), np.array([0.1, 1.0, 30.0, 3.0, 0.2])])
