@@ -212,6 +212,16 @@ def test_a_level_start_is_what_counts_on_a_slope_too():
     assert [wheel for wheel in Simulator(tilted).bounds.support.wheels] == list(WHEELS)
 
 
+@pytest.mark.parametrize("changes", [
+    {"payload.mass": 40.0, "payload.x": -1.0, "payload.z": 0.3}, {"base_link.com_x": -0.05},
+], ids=lambda changes: ", ".join(changes))
+def test_a_load_that_tips_the_robot_ends_the_run(changes):
+    """Its file loads the caster ahead of the axle, so that lift-off stays watched."""
+    run = Simulator(shipped("differential_drive").with_parameters(changes)).run(0.1)
+    assert run.stop == "event: lift-off: caster_link" and run.t[-1] == 0
+    assert not any(notice.kind is NoticeKind.NOT_PRESSED for notice in run.notices)
+
+
 @pytest.mark.parametrize("name", SHIPPED)
 def test_no_demo_is_told_so(name):
     """Four wheels share a load that is not determined; a part that only touches is not pulled."""

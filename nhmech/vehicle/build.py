@@ -88,12 +88,23 @@ def build(description: Description, ground: Ground, parameters: Parameters | Non
     return replace(vehicle, notices=(*description.notices, *remarks(vehicle)))
 
 
-def _make_context(description: Description, ground: Ground, parameters: Parameters | None,
-                  wrench_bodies: Sequence[str]) -> BuildContext:
+def parameters_of(description: Description) -> Parameters:
+    """All parameters of the vehicle with the values of its description."""
+    return _read_model(description)[2]
+
+
+def _read_model(description: Description) -> tuple[pin.Model, list[str], Parameters]:
+    """The model, the names of its bodies, and `parameters_of`."""
     model = reduced_model(full_model(description), description)
     add_deflections(model, massless := deflections(description.wheels))
     names = body_names(model)
-    parameters = parameters or read_parameters(model, names, description, massless)
+    return model, names, read_parameters(model, names, description, massless)
+
+
+def _make_context(description: Description, ground: Ground, parameters: Parameters | None,
+                  wrench_bodies: Sequence[str]) -> BuildContext:
+    model, names, own = _read_model(description)
+    parameters = parameters or own
     write_parameters(model, names, parameters)
     check_tyres(description.wheels, parameters)
     # a point with a wrench may turn with the wheel

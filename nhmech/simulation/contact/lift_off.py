@@ -14,7 +14,7 @@ from ...mechanics.distribution import Component
 from ...mechanics.equations import Equations
 from ...once import once
 from ...urdf.notice import Notice, NoticeKind
-from ...vehicle.build import build
+from ...vehicle.build import build, parameters_of
 from ...vehicle.contact_forces import contact_force_function
 from ...vehicle.ground import Ground
 from ...vehicle.least_norm import orthonormal, raise_least
@@ -86,10 +86,11 @@ def _find_watched(vehicle: Vehicle) -> tuple[tuple[str, ...], np.ndarray, tuple[
     """Wheels, places and notices of `LiftOffBound`."""
     places = [i for i, c in enumerate(vehicle.contact_rows) if c.is_normal]
     wheels = [list(vehicle.contact_rows)[i].contact for i in places]
-    idle = _idle_wheels(vehicle, wheels, places)
-    if idle and vehicle.ground.normal != LEVEL.normal:
-        idle = _idle_wheels(build(vehicle.description, LEVEL, vehicle.parameters), wheels,
-                            places)
+    idle, description = _idle_wheels(vehicle, wheels, places), vehicle.description
+    # a load that was added, or a slope, is no fault of the file
+    if idle and (vehicle.ground.normal != LEVEL.normal
+                 or vehicle.parameters.values != parameters_of(description).values):
+        idle = _idle_wheels(build(description, LEVEL), wheels, places)
     kept = [(wheel, i) for wheel, i in zip(wheels, places) if wheel not in idle]
     return (tuple(wheel for wheel, _ in kept), np.array([i for _, i in kept], int),
             (_idle_notice(idle),) if idle else ())
