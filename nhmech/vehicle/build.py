@@ -93,7 +93,7 @@ def parameters_of(description: Description) -> Parameters:
     return _read_model(description)[2]
 
 
-def _read_model(description: Description) -> tuple[pin.Model, list[str], Parameters]:
+def _read_model(description: Description) -> tuple[pin.Model, tuple[str, ...], Parameters]:
     """The model, the names of its bodies, and `parameters_of`."""
     model = reduced_model(full_model(description), description)
     add_deflections(model, massless := deflections(description.wheels))
