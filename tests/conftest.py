@@ -32,7 +32,7 @@ from nhmech.compile import compiled_function, loop as loops
 from nhmech.compile.background import Build, begin_build
 from nhmech.compile.compiler import find_compiler
 from nhmech.mechanics import equations
-from nhmech.simulation import interrupts
+from nhmech.simulation import pacing
 from nhmech.simulation.simulator import Simulator
 from nhmech.symbolic import simplify
 from nhmech.vehicle.build import build
@@ -217,7 +217,7 @@ def make_once(request, tmp_path_factory):
 @pytest.fixture(autouse=True)
 def nobody_pressed_ctrl_c(monkeypatch):
     """A test that sends Ctrl-C soon after another is not a second press."""
-    monkeypatch.setattr(interrupts, "_last_press", -math.inf)
+    monkeypatch.setattr(pacing, "_last_press", -math.inf)
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ from nhmech.compile.adaptive import compile_adaptive
 from nhmech.compile.compiler import find_compiler
 from nhmech.compile.status import Status
 from nhmech.paths import urdf_path
-from nhmech.simulation import atlas, interrupts
+from nhmech.simulation import atlas, pacing
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None,
                                     reason="no C compiler here (or CC=none)")
@@ -132,7 +132,7 @@ def test_where_calls_end_does_not_matter(monkeypatch):
     expected = whole("disc")
     for chunk, attempts in ((300, 2000), (10 ** 5, 2000), (10 ** 5, 3)):
         with monkeypatch.context() as patch:
-            patch.setattr(interrupts, "CHUNK", chunk)
+            patch.setattr(pacing, "CHUNK", chunk)
             patch.setattr("nhmech.compile.adaptive.ATTEMPTS", attempts)
             found = whole("disc")
         np.testing.assert_array_equal(found.t, expected.t)

@@ -22,7 +22,7 @@ from nhmech.ros import Bridge, Settings
 from nhmech.ros.settings import SpeedLimits, parameters
 from nhmech.ros.start import load_from_parameters
 from nhmech.simulation.atlas import FAIR
-from nhmech.simulation.far_configurations import far_configurations
+from nhmech.vehicle.joint_ranges import far_configurations
 
 TICK = 0.01
 

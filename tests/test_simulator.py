@@ -34,7 +34,7 @@ from nhmech.analysis.summary import mechanics_summary
 from nhmech.mechanics.algebroid import euclidean
 from nhmech.mechanics.distribution import Row, assemble
 from nhmech.mechanics.system import LagrangianSystem
-from nhmech.simulation import interrupts
+from nhmech.simulation import pacing
 from nhmech.simulation.integration.schemes import FIXED, SCHEMES, Scheme, Tableau
 from nhmech.simulation.state import ATTRIBUTES, State
 from nhmech.vehicle.record import restore
@@ -596,7 +596,7 @@ def test_ctrl_c_twice_leaves_a_loop_of_runs(pause, raised, tmp_path, monkeypatch
             raise KeyboardInterrupt
 
     now = iter([10.0, 10.0 + pause])
-    monkeypatch.setattr(interrupts, "time", SimpleNamespace(monotonic=lambda: next(now)))
+    monkeypatch.setattr(pacing, "time", SimpleNamespace(monotonic=lambda: next(now)))
     assert carriage(interrupt, (1.0, 1.0), dt=1e-3).run(1.0).stop == "interrupted"
     with pytest.raises(KeyboardInterrupt) if raised else nullcontext():
         carriage(interrupt, (1.0, 1.0), dt=1e-3).run(1.0, save=tmp_path / "run.npz")
@@ -619,15 +619,15 @@ def test_a_controller_is_asked_before_each_step_and_no_more():
 
 def test_slow_steps_are_taken_one_at_a_time_and_quick_ones_many():
     """Between two looks at Ctrl-C."""
-    pace = interrupts.Pace()
+    pace = pacing.Pace()
     for _ in range(30):
-        pace.learn(10 * interrupts.LOOK)
+        pace.learn(10 * pacing.LOOK)
     assert pace.steps == 1
     pace.learn(0.0)
     assert pace.steps == 2
     for _ in range(30):
         pace.learn(0.0)
-    assert pace.steps == interrupts.CHUNK
+    assert pace.steps == pacing.CHUNK
 
 
 def test_duration_that_is_no_multiple_of_dt_ends_where_it_says():

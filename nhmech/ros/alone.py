@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from ..ctrl_c import forget_ctrl_c
 from ..errors import InputError, NhmechError
-from ..simulation.real_time import keep_pace
+from ..simulation.pacing import keep_pace
 from .node import Node, Outgoing
 from .settings import Settings, parameters
 

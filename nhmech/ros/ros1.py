@@ -71,7 +71,7 @@ def _make(rospy: Any) -> Callable[[str], Any]:
 
 def run(rospy: Any, node: Node) -> None:
     """Connects a node and ticks until ROS ends it."""
-    from ..simulation.real_time import keep_pace
+    from ..simulation.pacing import keep_pace
     from .node import KEPT
 
     # room for those that a late tick makes up for, before the threads that send them run

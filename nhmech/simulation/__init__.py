@@ -13,13 +13,13 @@ Inputs
     `least_squares`, `feedback` (controllers inside the compiled loop), `callbacks`.
 What ends or marks a run
     `events`, `bounds` (joint limits, ground, lift-off), `step_error` (estimated error), `diagnosis`
-    (why a run cannot go on), `interrupts` (Ctrl-C), `real_time`.
+    (why a run cannot go on), `pacing` (Ctrl-C, and loops in real time).
 State
     `state` (what controllers see), `state_vector` (x, what is integrated), `sensors` (gyro and
     accelerometer).
 Many cases, other users
     `batch` and `batch_input`; `dynamics` (the explicit ODE for optimal control and learning);
-    `simulated` (a vehicle or a hand-written system), `far_configurations`.
+    `simulated` (a vehicle or a hand-written system).
 """
 
 from .. import lazy

@@ -20,8 +20,8 @@ from ..mechanics.equations import Equations
 from ..once import cached_property, once
 from ..symbolic.buffered import Buffered
 from ..urdf.description import JointLimits
+from ..vehicle.joint_ranges import far_configurations
 from .bounds import Bounds
-from .far_configurations import far_configurations
 from .feedback import Feedback, feedback_function
 from .integration.integrators import (
     POOR,

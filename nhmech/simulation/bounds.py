@@ -16,6 +16,7 @@ from ..once import once
 from ..symbolic.buffered import Buffered
 from ..urdf.notice import Notice
 from ..vehicle.clearance import clearance
+from ..vehicle.joint_ranges import passive_joints
 from ..vehicle.vehicle import Vehicle
 from .contact.lift_off import LiftOffBound
 from .contact.rolling_bound import RollingBound
@@ -151,22 +152,6 @@ def _watch(vehicle: Vehicle, limits: bool, falls: bool,
         notices = above.notices
     values = ca.densify(ca.vertcat(ca.SX(0, 1), *margins)) + ROUNDING
     return tuple(found), ca.Function("nhmech_margins", [system.t, system.q], [values]), notices
-
-
-def followers(vehicle: Vehicle) -> set[str]:
-    """Joints that follow others by mimic. (The leader stops where the first of its followers
-    would.)"""
-    found = {mimic.joint for mimic in vehicle.description.mimic}
-    if vehicle.steering.coupled:
-        pair = vehicle.steering.pair()
-        found |= {axle.steering for axle in vehicle.steering.steered if axle not in pair}
-    return found
-
-
-def passive_joints(vehicle: Vehicle) -> list[str]:
-    """Moving joints that are neither driven nor followers."""
-    led = followers(vehicle)
-    return [name for name in vehicle.joint_names if name not in vehicle.driven and name not in led]
 
 
 def _joint_margins(vehicle: Vehicle) -> Iterator[tuple[str, ca.SX]]:

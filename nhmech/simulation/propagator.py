@@ -21,8 +21,8 @@ from .contact.nonsmooth import loop_of_sliding
 from .diagnosis import explain_failure, explain_fall
 from .integration.integrators import FLAT, Step
 from .integration.schemes import Scheme
-from .interrupts import LOOK, Pace
 from .moment import Moment
+from .pacing import LOOK, Pace
 from .simulated import Simulated
 from .step_error import TOLERANCE, StepGauge, Trial, retake
 

@@ -13,7 +13,7 @@ from .bounds import Bounds
 from .contact.coulomb import ROLL, SLIP
 from .events import Event
 from .inputs import Inputs
-from .interrupts import is_second_press
+from .pacing import is_second_press
 from .propagator import Propagator
 from .runs.recorder import Recorder
 from .runs.trajectory import Trajectory

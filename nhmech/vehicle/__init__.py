@@ -14,8 +14,8 @@ Forces of the ground
     `least_norm` (distribution of undetermined loads).
 Placing
     `placement` (onto the ground), `posing` (pose and joints to a configuration), `samples`
-    (configurations at which ranks are determined), `placements` (poses of bodies and contacts),
-    `clearance` (heights of links).
+    (configurations at which ranks are determined), `joint_ranges` (configurations over the whole
+    range), `placements` (poses of bodies and contacts), `clearance` (heights of links).
 The vehicle
     `vehicle` (`Vehicle`), `functions` (its expressions as functions), `geometry` and `palette`
     (shapes and colours), `record` (as JSON). Notices: `remarks`, `plausibility`, `proportions`,

@@ -15,7 +15,7 @@ from ..control.twist_limits import Twist, easy_limits, turning_radius
 from ..ctrl_c import forget_ctrl_c, hear_ctrl_c
 from ..paths import free_path
 from ..simulation.command import Controller
-from ..simulation.real_time import keep_pace
+from ..simulation.pacing import keep_pace
 from ..simulation.runs.trajectory import Trajectory
 from ..vehicle.vehicle import Vehicle
 from .overlays.overlay import Overlay

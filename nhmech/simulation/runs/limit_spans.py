@@ -8,7 +8,7 @@ from enum import Enum
 
 import numpy as np
 
-from ..bounds import passive_joints
+from ...vehicle.joint_ranges import passive_joints
 from ..simulated import Simulated
 
 NEAR = 1e-3          # [rad, m] from a position limit, which a servo approaches exponentially

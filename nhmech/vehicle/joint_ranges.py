@@ -1,4 +1,5 @@
-"""Configurations over the whole range of a vehicle: joints at any angle, the base at any lean."""
+"""Joints that follow others, joints that move freely, and configurations over the whole range of a
+vehicle: joints at any angle, the base at any lean."""
 
 from __future__ import annotations
 
@@ -9,13 +10,28 @@ import numpy as np
 
 from ..errors import NhmechError
 from ..once import once
-from ..vehicle.couplings import Steering
-from ..vehicle.vehicle import Vehicle
-from .bounds import followers
+from .couplings import Steering
+from .vehicle import Vehicle
 
 COUNT = 500      # charts made for so many serve all but one in a thousand configurations
 NEAR = -3, 0    # range of log10 of (distance from a wheel to the centre of rotation) / length
 LEAN = 1.3       # [rad] at which a wheel nearly lies down
+
+
+def followers(vehicle: Vehicle) -> set[str]:
+    """Joints that follow others by mimic. (The leader stops where the first of its followers
+    would.)"""
+    found = {mimic.joint for mimic in vehicle.description.mimic}
+    if vehicle.steering.coupled:
+        pair = vehicle.steering.pair()
+        found |= {axle.steering for axle in vehicle.steering.steered if axle not in pair}
+    return found
+
+
+def passive_joints(vehicle: Vehicle) -> list[str]:
+    """Moving joints that are neither driven nor followers."""
+    led = followers(vehicle)
+    return [name for name in vehicle.joint_names if name not in vehicle.driven and name not in led]
 
 
 @once

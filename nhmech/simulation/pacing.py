@@ -1,9 +1,10 @@
-"""How a run responds to Ctrl-C while its steps are taken in C."""
+"""The pace of loops: how often steps in C let Ctrl-C through, and loops in real time."""
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 
 CHUNK = 20_000      # steps in C between two checks for Ctrl-C, at most
 LOOK = 0.1          # [s] between two checks, at most
@@ -28,3 +29,13 @@ def is_second_press() -> bool:
     global _last_press
     before, _last_press = _last_press, time.monotonic()
     return _last_press - before <= TWICE
+
+
+def keep_pace(rate: float, is_done: Callable[[], bool], tick: Callable[[], object]) -> None:
+    """Calls `tick` at a rate [1/s] until `is_done()`. After a late call, the next period begins at
+    once; periods that were missed are skipped."""
+    due = time.monotonic()
+    while not is_done():
+        tick()
+        due = max(due + 1 / rate, time.monotonic())
+        time.sleep(max(due - time.monotonic(), 0.0))
