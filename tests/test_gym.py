@@ -66,7 +66,7 @@ def test_made_by_name(name, robot):
     env = gymnasium.make(f"nhmech/{name}-v0", vehicle=robot)
     observation, info = env.reset(seed=1)
     assert env.observation_space.contains(observation) and observation.dtype == np.float32
-    assert set(info) == set(env.unwrapped.task.told)
+    assert set(info) == set(env.unwrapped.task.info_names)
     many = gymnasium.make_vec(f"nhmech/{name}-v0", num_envs=3, vehicle=robot)
     assert many.reset(seed=1)[0].shape == (3, *observation.shape)
 
@@ -88,7 +88,7 @@ def test_lanes_are_single_environments(kind, name, mode, task_of):
         ours, theirs = lanes.step(actions), singles.step(actions)
         for mine, other in zip(ours[:4], theirs[:4]):
             assert np.array_equal(mine, other)
-        for key in task.told:
+        for key in task.info_names:
             assert np.array_equal(ours[4][key], theirs[4][key])
         over = ours[2] | ours[3]
         ends += over.sum()

@@ -128,7 +128,7 @@ class Conditions(Load):
         if self.start is not None or self.joints:
             given.pop("q", None)      # the whole configuration contradicts a part of it
         simulator.reset(**given)
-        # one after the other, so that what cannot be is told with its option
+        # one after the other, so that an error names its option
         for flag, name, value in (("--start", "pose", self.start),
                                   ("--joint", "joints", self.joints), ("--xi", "xi", self.xi)):
             if value:

@@ -16,7 +16,7 @@ from ..symbolic.buffered import Buffered
 from ..vehicle.vehicle import Vehicle
 from .twist_rule import driven_steering, driven_wheels, guiding_axles, rolled_joints, twist_function
 
-TOLD = 1e-3       # of a twist: what is left out by the limits of joints is told from there on
+TOLD = 1e-3       # of a twist: a larger part that joint limits prevent is reported
 UNITS = ("m/s", "m/s", "rad/s")
 SLUGGISH = 0.01   # [m/s^2], with which 1 m/s takes 100 s: no vehicle is meant to be that slow
 SLOW = ("%s speeds up and brakes by %.2g m/s^2 at most, which is half of what makes a wheel lift "

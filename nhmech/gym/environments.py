@@ -32,7 +32,7 @@ class TaskEnv(gymnasium.Env):
         import nhmech.gym
         env = gymnasium.make("nhmech/PathFollowing-v0", vehicle="differential_drive")
 
-    info has the task's values (`Task.told`), and "reason" if the simulator stopped.
+    info has the task's values (`Task.info_names`), and "reason" if the simulator stopped.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class TaskEnv(gymnasium.Env):
                 lanes.truncated.item(), self._info())
 
     def _info(self) -> dict[str, Any]:
-        info: dict[str, Any] = {name: row.item() for name, row in self._lanes.told().items()}
+        info: dict[str, Any] = {name: row.item() for name, row in self._lanes.info().items()}
         status = self._lanes.failed.item()
         if status:
             info["reason"] = Status(status).sentence
@@ -190,7 +190,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         return lanes.observation.copy(), reward, ended, cut, info
 
     def _info(self, mask: np.ndarray) -> dict[str, Any]:
-        info: dict[str, Any] = self._lanes.told()
+        info: dict[str, Any] = self._lanes.info()
         info |= {f"_{name}": mask for name in info}
         failed = self._lanes.failed != Status.DONE
         if failed.any():

@@ -71,10 +71,10 @@ class LaneRuns:
         """(N,) `Status`: 0 where the lane goes on."""
         return self.state.status[:self.count]
 
-    def told(self) -> dict[str, np.ndarray]:
+    def info(self) -> dict[str, np.ndarray]:
         """(N,) each: a copy."""
-        rows = self._sight.told[:, :self.count].copy()
-        return dict(zip(self.task.told, rows))
+        rows = self._sight.info[:, :self.count].copy()
+        return dict(zip(self.task.info_names, rows))
 
     # -- episodes ----------------------------------------------------------------------------------
     def seed(self, lanes: np.ndarray, keys: np.ndarray) -> None:
@@ -99,7 +99,7 @@ class LaneRuns:
         """Writes starts (rows, n) to their lanes."""
         sight, state, begin = self._sight, self.state, 0
         for part in (state.x, state.health, state.side[None], state.status[None], sight.theta,
-                     sight.memory, sight.patch, sight.told):
+                     sight.memory, sight.patch, sight.info):
             part[:, lanes] = starts[begin:begin + len(part)]
             begin += len(part)
         self._late[:, :, lanes] = 0.0

@@ -23,7 +23,7 @@ class Sight:
         self._approach = None if approach is None else compile_lane_function(approach, looked)
         near = np.zeros((0, room)) if self._approach is None else self._approach.outputs[0]
         self._judge = compile_lane_function(task.judge, [*looked, near, self.action])
-        self.observation, self.verdict, self._after, self.told = self._judge.outputs
+        self.observation, self.verdict, self._after, self.info = self._judge.outputs
 
     def enter(self) -> None:
         """Begins episodes with the present memory, without a patch."""

@@ -22,7 +22,7 @@ class Starts:
     """Starts of the next episodes of each lane, made many at a time: a start depends only on the
     key of its lane and the number of the episode.
 
-    A start is a column: x, health, side, status, theta, memory, patch, told and observation.
+    A start is a column: x, health, side, status, theta, memory, patch, info and observation.
     """
 
     def __init__(self, task: Task, made: Stepper, count: int):
@@ -76,7 +76,7 @@ class Starts:
         entry.enter()
         return np.vstack([part[..., :n] for part in (
             at.x, at.health, at.side, at.status, entry.theta, entry.memory, entry.patch,
-            entry.told, entry.observation)])
+            entry.info, entry.observation)])
 
     def _settled(self, x: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """The start moved onto the ground, if parameters differ from those of the file."""

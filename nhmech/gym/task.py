@@ -62,7 +62,7 @@ class Judged:
     reward: ca.SX
     terminated: ca.SX  # 1 or 0
     memory: ca.SX  # what the lane remembers until the next period (m,)
-    told: tuple[str, ...] = ()  # names of the quantities in `info`
+    info_names: tuple[str, ...] = ()  # names of the quantities in `info`
 
 
 class Task(ABC):
@@ -189,15 +189,15 @@ class Task(ABC):
     @cached_property
     def judge(self) -> ca.Function:
         """(x, theta, memory, patch, near, action) -> observation, verdict (reward, terminated),
-        memory, told; or of the user's rule that replaces one of these."""
+        memory, info; or of the user's rule that replaces one of these."""
         given = self._symbols()
         found, seen = self._judged(given)
-        told = ca.vertcat(ca.SX(0, 1), *(found.quantities[name] for name in found.told))
+        info = ca.vertcat(ca.SX(0, 1), *(found.quantities[name] for name in found.info_names))
         outputs = [ca.densify(part) for part in (
-            seen.observation, ca.vertcat(seen.reward, seen.terminated), found.memory, told)]
-        self.told = found.told
+            seen.observation, ca.vertcat(seen.reward, seen.terminated), found.memory, info)]
+        self.info_names = found.info_names
         return ca.Function("nhmech_judge", list(given.values()), outputs, list(given),
-                           ["observation", "verdict", "memory_after", "told"], {"cse": True})
+                           ["observation", "verdict", "memory_after", "info"], {"cse": True})
 
     @cached_property
     def approach(self) -> ca.Function | None:

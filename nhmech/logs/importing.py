@@ -124,9 +124,9 @@ def _states(vehicle: Vehicle, t: np.ndarray, seen: PoseSamples, moved: JointSamp
     return q, v, u, np.reshape([place[names[ix]] for ix in vector.angle_slots()], (-1, n)).T
 
 
-def _at(t: np.ndarray, told: np.ndarray, values: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
+def _at(t: np.ndarray, known: np.ndarray, values: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
     """A column at other times, or something else where it has no numbers."""
-    return np.interp(t, told, values) if np.isfinite(values).all() else otherwise
+    return np.interp(t, known, values) if np.isfinite(values).all() else otherwise
 
 
 def _base(vehicle: Vehicle, t: np.ndarray, seen: PoseSamples, q: np.ndarray,
@@ -160,7 +160,7 @@ def _base(vehicle: Vehicle, t: np.ndarray, seen: PoseSamples, q: np.ndarray,
 
 
 def _twist(t: np.ndarray, seen: PoseSamples, q: np.ndarray) -> np.ndarray:
-    """Twist of the root along its own axes (N, 6): as told, else by differences."""
+    """Twist of the root along its own axes (N, 6): as logged, else by differences."""
     if np.isfinite(seen.twist).all() and seen.twist.any():
         return np.column_stack([np.interp(t, seen.t, column) for column in seen.twist.T])
     R = Rotation.from_quat(q[:, 3:7])

@@ -200,10 +200,10 @@ def _stamp(header: Any) -> float:
 
 def _placement(header: Any, child: str, pose: Any, twist: Any = None) -> Sighting:
     p, r = pose.position, pose.orientation
-    told = None if twist is None else tuple(
+    velocity = None if twist is None else tuple(
         getattr(part, axis) for part in (twist.linear, twist.angular) for axis in "xyz")
     return Sighting(_stamp(header), header.frame_id, child, (p.x, p.y, p.z),
-                    (r.x, r.y, r.z, r.w), told)
+                    (r.x, r.y, r.z, r.w), velocity)
 
 
 def _transform(message: Any) -> Sighting:
@@ -339,7 +339,7 @@ class TableRecording:
             assert yaw is not None
             rotation = np.tile(UNKNOWN_ROTATION, (len(t), 1))
             rotation[:, 2], rotation[:, 3] = np.sin(yaw / 2), np.cos(yaw / 2)
-        told = set(TWISTS) <= set(self._columns)
-        twist = (np.column_stack([self._columns[name] for name in TWISTS]) if told
+        has_twist = set(TWISTS) <= set(self._columns)
+        twist = (np.column_stack([self._columns[name] for name in TWISTS]) if has_twist
                  else np.full((len(t), 6), np.nan))
         return PoseSamples(self.path.name, t, None, position, rotation, twist, is_planar=flat)

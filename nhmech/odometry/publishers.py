@@ -16,18 +16,18 @@ from .stamps import FEW, clean
 def clean_joints(joints: JointSamples) -> tuple[JointSamples, list[Finding]]:
     """The messages with rising stamps, as if one publisher had sent them, and findings about them.
 
-    Messages that name none of the joints are somebody else's. Where no publisher names all, each
-    joint is that of the one who tells it most often, at the stamps of the slowest of them; between
-    its own stamps a position is that of a cubic spline.
+    Messages that name none of the joints belong to other publishers. If no publisher names all
+    joints, each joint is taken from the publisher that sends it most often, at the stamps of the
+    slowest of these; between its own stamps a position follows a cubic spline.
     """
     if joints.named is None:
         return clean(joints)
-    told = {name: _teller(joints, k) for k, name in enumerate(joints.names)}
+    masks = {name: _usual_mask(joints, k) for k, name in enumerate(joints.names)}
     streams: dict[bytes, JointSamples] = {}
     found: list[Finding] = []
-    for pattern in {one.tobytes(): one for one in told.values()}.values():
+    for pattern in {one.tobytes(): one for one in masks.values()}.values():
         rows = np.flatnonzero((joints.named == pattern).all(1))
-        names = [name for name, own in told.items() if (own == pattern).all()]
+        names = [name for name, own in masks.items() if (own == pattern).all()]
         streams[pattern.tobytes()], notes = clean(replace(joints, named=None).take(rows)
                                                   .select(names))
         found += notes
@@ -39,7 +39,7 @@ def clean_joints(joints: JointSamples) -> tuple[JointSamples, list[Finding]]:
         apart = " and ".join(one.names[0] for one in streams.values())
         raise InputError(f"{joints.topic} has {apart} in different messages, which have no time in "
                          "common")
-    columns = [streams[told[name].tobytes()].select([name]) for name in joints.names]
+    columns = [streams[masks[name].tobytes()].select([name]) for name in joints.names]
     position, velocity, effort = (
         np.column_stack([_at(t, one.t, getattr(one, part)[:, 0], part == "position")
                          for one in columns]) for part in ("position", "velocity", "effort"))
@@ -47,7 +47,7 @@ def clean_joints(joints: JointSamples) -> tuple[JointSamples, list[Finding]]:
     return JointSamples(joints.topic, t, received, joints.names, position, velocity, effort), found
 
 
-def _teller(joints: JointSamples, k: int) -> np.ndarray:
+def _usual_mask(joints: JointSamples, k: int) -> np.ndarray:
     """The names (n,) that are in most of the messages which name joint k, together."""
     assert joints.named is not None
     patterns, counts = np.unique(joints.named[joints.named[:, k]], axis=0, return_counts=True)

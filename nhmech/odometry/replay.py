@@ -88,7 +88,7 @@ class Replay:
             begin, end = self.joints.t[[0, -1]]
             at = np.clip(edges - late, begin, end)
             angles = wiring.apply(self._angles(at))
-            tilt, tilting = self._attitude(edges)      # told by the poses themselves
+            tilt, tilting = self._attitude(edges)      # given by the poses themselves
             self._rows[late, wiring] = self.rolling.rows(
                 (angles[1:] + angles[:-1]) / 2, np.diff(angles, axis=0), tilt, tilting)
         return self._rows[late, wiring]

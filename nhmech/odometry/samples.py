@@ -99,8 +99,8 @@ class PoseSamples(Samples):
     rotation
         Unit quaternions x, y, z, w (N, 4).
     twist
-        Linear [m/s] and angular velocity [rad/s] in the frame itself (N, 6), NaN where it is not
-        told.
+        Linear [m/s] and angular velocity [rad/s] in the frame itself (N, 6), NaN where it is
+        unknown.
     frame, child
         Names of the frame that it is in, and of the frame whose pose it is.
     is_planar

@@ -84,17 +84,17 @@ def _unjump(samples: Stream, found: list[Finding]) -> Stream:
     """The samples with clock jumps corrected."""
     t, step = samples.t.copy(), interval(samples.t)
     least = max(JUMP * step, LEAST_JUMP)
-    told = samples.received
-    if told is not None and np.abs(np.diff(t - told)).max(initial=0.0) < 1e-6:
-        told = None                      # the recorder only repeats the stamps
+    recorded = samples.received
+    if recorded is not None and np.abs(np.diff(t - recorded)).max(initial=0.0) < 1e-6:
+        recorded = None                      # the recorder only repeats the stamps
     values = _values(samples)
     for k in range(1, len(t)):
         change = t[k] - t[k - 1]
         if abs(change) < least or not _is_regular(t, k, step):
             continue
-        if change < -least and _is_set_back(t, k, step, told):
+        if change < -least and _is_set_back(t, k, step, recorded):
             by = t[k] - t[:k].max() - step
-        elif change > least + step and _is_set_forward(t, values, k, step, told):
+        elif change > least + step and _is_set_forward(t, values, k, step, recorded):
             by = change - step
         else:
             continue
@@ -111,24 +111,24 @@ def _is_regular(t: np.ndarray, k: int, step: float) -> bool:
     return bool(len(beside) and np.mean((beside > 0) & (beside < LONG * step)) >= REGULAR)
 
 
-def _is_set_back(t: np.ndarray, k: int, step: float, told: np.ndarray | None) -> bool:
+def _is_set_back(t: np.ndarray, k: int, step: float, recorded: np.ndarray | None) -> bool:
     """Whether time is gone over twice after k, rather than a few messages being late."""
     top = t[:k].max()
-    if told is not None and k + 2 < len(t):
-        return _shift(t - told, k) < -step
+    if recorded is not None and k + 2 < len(t):
+        return _shift(t - recorded, k) < -step
     inside = ((t >= t[k]) & (t <= top)).sum()
     return bool(inside > CROWDED * ((top - t[k]) / step + 1)) or k == len(t) - 1
 
 
 def _is_set_forward(t: np.ndarray, values: np.ndarray, k: int, step: float,
-                    told: np.ndarray | None) -> bool:
+                    recorded: np.ndarray | None) -> bool:
     """Whether only the clock jumped, and no messages are missing, by the recorder's clock and the
     distance travelled. On a busy computer messages are delayed, which looks the same on the
     recorder's clock."""
     gap = t[k] - t[k - 1]
     ratio = _way_made(values, k)         # 1 of a jump, gap / step of a gap
-    if told is not None:
-        return _shift(t - told, k) > gap / 2 and not ratio >= np.sqrt(gap / step)
+    if recorded is not None:
+        return _shift(t - recorded, k) > gap / 2 and not ratio >= np.sqrt(gap / step)
     if (t[k:] < t[k - 1]).any():         # one message from the future: unordered
         return False
     return ratio < np.sqrt(gap / step)

@@ -20,8 +20,8 @@ SURE = 4.0              # standard errors that are no chance
 MULTIPLIER, PLACE, ANGLE, TICKS, SLIDE = 3e-3, 5e-3, 5e-3, 0.5, 1e-3
 OPEN = 0.1              # standard error of a multiplier that the log leaves open
 SIDEWAYS = 2.0          # times the forward and turning parts: a slide to the side
-FAR = 0.2               # of the speed: a told twist is another thing
-LATERAL = 0.02          # of the speed, by which a told lateral speed may be off
+FAR = 0.2               # of the speed: a logged twist is another quantity
+LATERAL = 0.02          # of the speed, by which a logged lateral speed may be off
 ASTRAY = 0.1            # of the way in a window: noise that is none
 COUNTED = 0.2           # of a radius: no wheel is so far from its file
 
@@ -124,7 +124,7 @@ def _sensor(seen: Comparison) -> Iterator[Finding]:
     if off:
         yield Finding(FindingKind.SENSOR_POSE, f"the poses are those of a frame at x {x:+.4f} m, "
                       f"y {y:+.4f} m, yaw {degrees(yaw):+.3f} deg on {vehicle.description.root}"
-                      + (f", and are told as those of {child}" if child else ""))
+                      + (f", and are given as those of {child}" if child else ""))
     if "sensor_yaw" in off and (mobility(vehicle).manoeuvrability or 0) < 3:
         yield Finding(FindingKind.LATERAL_VELOCITY, "the poses move sideways by "
                       f"{100 * np.tan(yaw):+.3g} % of the forward speed, which the wheels do not: "
@@ -138,25 +138,25 @@ def _sensor(seen: Comparison) -> Iterator[Finding]:
 
 def _twist(seen: Comparison) -> Iterator[Finding]:
     """The logged twists compared with those of the wheels and of the poses."""
-    case, told = seen.case, seen.case.pose.twist[:, [0, 1, 5]]
-    good = np.isfinite(told).all(1)
-    if good.sum() < 10 or not told[good].any():
+    case, logged = seen.case, seen.case.pose.twist[:, [0, 1, 5]]
+    good = np.isfinite(logged).all(1)
+    if good.sum() < 10 or not logged[good].any():
         return
     nominal = case.replay.track(np.ones(len(case.replay.rolling.groups)), wiring=seen.wiring)
     rates = np.gradient(nominal.poses, case.replay.t, axis=0)
     rolled = np.column_stack([rotate(-nominal.poses[:, 2], rates[:, :2]), rates[:, 2]])[good]
-    told, heading = told[good], case.poses[good, 2]
+    logged, heading = logged[good], case.poses[good, 2]
     speed = float(np.sqrt(np.mean(rolled[:, :2] ** 2) * 2))
     n = max(round(case.duration / max(interval(case.replay.t), 1e-9)), 1)
-    off = _means(told - rolled, n)
-    level = np.column_stack([rotate(-heading, told[:, :2]), told[:, 2]])
+    off = _means(logged - rolled, n)
+    level = np.column_stack([rotate(-heading, logged[:, :2]), logged[:, 2]])
     # medians, since wheels may slip for a while
     wrong, turned = (float(np.median(np.linalg.norm(part[:, :2], axis=1)))
                      for part in (off, _means(level - rolled, n)))
     frame = case.pose.frame or "the frame of the poses"
     if wrong > LATERAL * speed and turned < wrong / 4:
-        yield Finding(FindingKind.TWIST, f"the twists of {case.pose.topic} are told along the axes "
-                      f"of {frame}, and belong along those of the base")
+        yield Finding(FindingKind.TWIST, f"the twists of {case.pose.topic} are given along the "
+                      f"axes of {frame}, and belong along those of the base")
         return
     if np.median(np.abs(off[:, 0])) > FAR * speed:
         yield Finding(FindingKind.TWIST, f"the twists of {case.pose.topic} are not those of its "

@@ -80,13 +80,13 @@ def cut(t: np.ndarray, rolled: np.ndarray, poses: np.ndarray, duration: float, l
     first = np.arange(0, len(t) - n + 1, max(n // 2, 1))
     rows = first[:, None] + np.arange(n)
     at, made, seen = t[rows], rolled[rows], poses[rows]
-    told = relative(np.repeat(made[:, :1], n, 1), made)
-    off = relative(np.repeat(seen[:, :1], n, 1), seen) - told
+    driven = relative(np.repeat(made[:, :1], n, 1), made)
+    off = relative(np.repeat(seen[:, :1], n, 1), seen) - driven
     off[..., 2] = np.unwrap(off[..., 2], axis=1)
     since = at - at.mean(1, keepdims=True)
     slope = np.einsum("wn,wni->wi", since, off) / (since ** 2).sum(1)[:, None]
     left = slope * (at[:, -1] - at[:, 0])[:, None]
-    left[:, :2] = rotate(-told[:, n // 2, 2], left[:, :2])
+    left[:, :2] = rotate(-driven[:, n // 2, 2], left[:, :2])
     way = np.linalg.norm(np.diff(made[..., :2], axis=1), axis=2).sum(1)
     judged = ~np.any((at[:, :1] < blind[:, 1]) & (at[:, -1:] > blind[:, 0]), axis=1)
     kept = left[judged] if judged.any() else left

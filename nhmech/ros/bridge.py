@@ -186,14 +186,14 @@ class Bridge:
             `publish_map_odom_tf` is set, odometry is unchanged and the map frame moves; otherwise
             odometry has the new pose.
         """
-        settings, told = self.settings, PlanarPose(x, y, yaw)
+        settings, given = self.settings, PlanarPose(x, y, yaw)
         odom = settings.frame(settings.odom_frame_id)
         try:
-            if not all(map(math.isfinite, told)):
+            if not all(map(math.isfinite, given)):
                 raise InputError("it is not finite")
             if frame not in (MAP, odom):
                 raise InputError(f"its frame is {frame!r}, not {MAP!r} or {odom!r}")
-            pose = self._odom @ told if frame == odom else told
+            pose = self._odom @ given if frame == odom else given
             before = self._planar(self._odom.inverse)
             self._restart(pose)
         except NhmechError as error:

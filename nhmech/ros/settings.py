@@ -22,7 +22,7 @@ NO_ERROR = (0.0,) * PARTS
 
 @dataclass(frozen=True)
 class Settings:
-    """How the node behaves; `read` takes the dotted names of a ROS parameter file.
+    """The parameters of the node; `read` takes the dotted names of a ROS parameter file.
 
     Attributes
     ----------
@@ -35,8 +35,8 @@ class Settings:
     speed_factor
         Simulated seconds per second.
     mu
-        Friction coefficient of all wheels, for the judgement in /diagnostics; NaN for what the file
-        says.
+        Friction coefficient of all wheels, for the verdict in /diagnostics; NaN takes those of the
+        file.
     slope, slope_direction
         Angle [rad] by which the ground rises, and the direction in which it does, from the x axis
         of `map` [rad].
@@ -45,25 +45,26 @@ class Settings:
     enable_stamped_cmd_vel
         Whether `cmd_vel` and `cmd_vel_out` are of the type TwistStamped.
     odom_frame_id
-        The frame that odometry is told in.
+        Frame in which odometry is published.
     base_frame_id
-        What odometry is of: the root link where empty; "base_footprint" is its shadow on the plane.
+        Frame whose pose odometry gives: the root link if empty; "base_footprint" is its projection
+        onto the ground.
     tf_frame_prefix
-        Goes before the names of all frames but `map`, with a slash between; "~" in it is the
-        namespace of the node.
+        Prefix of the names of all frames but `map`, followed by a slash; "~" in it is the namespace
+        of the node.
     enable_odom_tf, publish_map_odom_tf
-        Whether odom -> base and map -> odom are among the frames.
+        Whether the transforms odom -> base and map -> odom are published.
     publish_contact_tf, publish_link_tf
-        Whether the contacts' frames are, which the wheels' forces are told in, and the links',
-        which a robot_state_publisher has otherwise.
+        Whether the frames of the contacts, in which wheel forces are given, and of the links are
+        published; a robot_state_publisher usually publishes the latter.
     publish_clock
-        Whether /clock tells the vehicle's time, which stamps are told in then.
+        Whether the vehicle's time is published on /clock; stamps then follow it.
     publish_robot_description
-        Whether the vehicle's XML is sent.
+        Whether the vehicle's XML is published.
     publish_limited_velocity
-        Whether `cmd_vel_out` tells the twist after the limits.
+        Whether the twist after the limits is published on `cmd_vel_out`.
     ground_truth
-        Whether the exact pose of the root link in the world is sent as `ground_truth`.
+        Whether the exact pose of the root link in the world is published as `ground_truth`.
     pose_covariance_diagonal, twist_covariance_diagonal
         (6,) of odometry [m^2, rad^2; m^2/s^2, rad^2/s^2].
     command_log

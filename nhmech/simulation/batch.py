@@ -282,7 +282,7 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
         inputs = read_inputs(given, count, steps, u.names)
     else:
         inputs = u if callable(u) else read_inputs(u, count, -(-steps // period), names["u"])
-    run = _Run(made, x0, inputs, theta, dt, steps, period, every)
+    run = _Run(made, x0, inputs, theta, dt=dt, steps=steps, period=period, every=every)
     run.advance(threads, steps if device == "gpu" else SLICE // (made.cost * count) + 1)
     return run.batch(steps)
 
@@ -291,7 +291,7 @@ class _Run:
     """A batch while it is computed. `u`: (count, nu), (periods, count, nu) or a policy. `period`:
     number of steps in a control period."""
 
-    def __init__(self, made: Stepper, x0: np.ndarray, u: np.ndarray | Policy, theta: np.ndarray,
+    def __init__(self, made: Stepper, x0: np.ndarray, u: np.ndarray | Policy, theta: np.ndarray, *,
                  dt: float, steps: int, period: int, every: int):
         self.made = made
         self.u = u

@@ -53,9 +53,9 @@ def row_reduce(matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: int) -> R
     reduced = row_reduce_avoiding(matrix, right, samples, rank, ())
     if reduced is None:
         sizes = np.abs(samples[samples != 0])
-        raise MechanicsError(f"not all of {rank} equations can be told from rounding: their "
-                             f"coefficients are {sizes.min():.3g} to {sizes.max():.3g} in size; "
-                             "choose units of length, mass and time in which they are near 1")
+        raise MechanicsError(f"not all of {rank} equations can be distinguished from rounding: "
+                             f"their coefficients are {sizes.min():.3g} to {sizes.max():.3g} in "
+                             "size; choose units of length, mass and time in which they are near 1")
     return reduced
 
 
@@ -102,8 +102,8 @@ def unit_rows(samples: np.ndarray) -> np.ndarray:
     """Matrices (k, N, n) with the largest entry of each row, at any point, made 1: an equation may
     be written in any unit. Rows that are rounding beside the others are zero."""
     size = np.abs(samples).max(axis=(0, 2), initial=0.0)
-    told = size > FAINT * size.max(initial=0.0)
-    return np.where(told, 1 / np.where(told, size, 1.0), 0.0)[:, None] * samples
+    distinct = size > FAINT * size.max(initial=0.0)
+    return np.where(distinct, 1 / np.where(distinct, size, 1.0), 0.0)[:, None] * samples
 
 
 def _pivot(work: np.ndarray, rows: Sequence[Mapping[int, ca.SX]], left: Sequence[int],

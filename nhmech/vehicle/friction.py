@@ -34,8 +34,8 @@ def read_friction(vehicle: Vehicle, mu: float | Mapping[str, float] | None,
 
 def own_friction(vehicle: Vehicle) -> dict[str, float | None]:
     """Wheel -> its own coefficient: `Wheel.mu`, else `<mu1>` and `<mu2>` of the file, else None."""
-    told = vehicle.description.mu
-    return {wheel.name: told.get(wheel.name) if wheel.mu is None else wheel.mu
+    described = vehicle.description.mu
+    return {wheel.name: described.get(wheel.name) if wheel.mu is None else wheel.mu
             for wheel in vehicle.description.wheels}
 
 

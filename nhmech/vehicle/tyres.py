@@ -119,9 +119,9 @@ def check_tyres(wheels: Iterable[Wheel], parameters: Parameters) -> None:
             changed = change_tyre(wheel.tyre, numbers)
         except InputError as error:
             known = wheel.tyre.numbers()
-            told = [f"{full} = {numbers[name]:g}" for name, full in names.items()
+            shown = [f"{full} = {numbers[name]:g}" for name, full in names.items()
                     if numbers[name] != known[name]]
-            raise InputError(f"parameters {listed(told)}: {error}") from None
+            raise InputError(f"parameters {listed(shown)}: {error}") from None
         for d in DIRECTIONS:
             before, after = (getattr(tyre, d).relaxation for tyre in (wheel.tyre, changed))
             if (before == 0) != (after == 0):

@@ -23,5 +23,5 @@ def trail_piece(number: int, points: np.ndarray, phases: np.ndarray) -> dict[str
     """The message of piece `number`, which replaces the earlier one; points (m, n, 3) [m] of all n
     contacts begin with the last two of the piece before, `phases` (m, n) are those up to each
     point."""
-    told = phases.ravel().tolist() if phases.any() else []
-    return {"type": "trail", "path": f"/trails/{number}", "points": floats(points), "phases": told}
+    codes = phases.ravel().tolist() if phases.any() else []
+    return {"type": "trail", "path": f"/trails/{number}", "points": floats(points), "phases": codes}

@@ -50,9 +50,9 @@ def _widen(function: ca.Function, d: int) -> ca.Function:
 
 def describe_wheels(vehicle: Vehicle, mu: float | Mapping[str, float] | None,
                     ) -> list[dict[str, Any]]:
-    """Of each contact: name, colour, index of its rate in v, where its normal and its other
-    components stand among the forces, whether it is told that it lifts off, whether it really
-    slides where friction no longer suffices, friction coefficient."""
+    """For each contact: name, colour, index of its rate in v, indices of its normal and its other
+    components among the forces, whether its lift-off is reported, whether it really slides when
+    friction no longer suffices, friction coefficient."""
     names, given = vehicle.algebroid.v_names, coefficients(vehicle, mu)
     watched, rows = LiftOffBound.of(vehicle).wheels, list(vehicle.contact_rows)
     found = []

@@ -63,10 +63,10 @@ def _parameters(example: Example, drawn: tuple[str, ...]) -> list[dict[str, Any]
 def _note(example: Example, drawn: tuple[str, ...]) -> str:
     """The description of the parameters, and which of them have no slider."""
     words = "" if example.make is None else getdoc(example.make) or ""
-    told = [_unwrap(words.partition("\n\nParameters\n")[0])]
+    sentences = [_unwrap(words.partition("\n\nParameters\n")[0])]
     if drawn:
-        told.append(f"no slider for {listed(drawn)}: the picture is drawn with it")
-    return "\n\n".join(filter(None, told))
+        sentences.append(f"no slider for {listed(drawn)}: the picture is drawn with it")
+    return "\n\n".join(filter(None, sentences))
 
 
 def _unwrap(text: str) -> str:
