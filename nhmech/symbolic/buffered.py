@@ -1,4 +1,4 @@
-"""How CasADi functions are evaluated: through buffers, without copies or allocation."""
+"""Evaluation of CasADi functions through buffers, without copies or allocation."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Buffered:
         self._arrays = [(i, array) for i, array in enumerate(self.inputs) if array.size > 1]
 
     def bind(self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray] = ()) -> None:
-        """Makes other memory its first inputs and outputs, for those who write and read it
-        themselves and call `trigger` alone; each array is in one piece, and as long as before."""
+        """Replaces the memory of the first inputs and outputs, for callers that write and read it
+        themselves and only call `trigger`; each array is contiguous and as long as before."""
         for kept, given, bind in ((self.inputs, inputs, self._buffer.set_arg),
                                   (self.outputs, outputs, self._buffer.set_res)):
             for i, array in enumerate(given):
@@ -66,7 +66,7 @@ class Buffered:
 
 
 class ThreadBuffered(threading.local):
-    """The same where several threads may call, each on memory of its own; results are copies."""
+    """The same for several threads, each with its own memory; results are copies."""
 
     def __init__(self, function: ca.Function, matrices: Collection[int] = ()):
         self._evaluate = Buffered(function, matrices)

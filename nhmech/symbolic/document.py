@@ -45,7 +45,7 @@ def to_latex(title: str, sections: Sequence[Section]) -> str:
 
 
 def to_notebook(sections: Sequence[Section]) -> str:
-    """What a notebook shows: the formulas alone."""
+    """The formulas alone, for a notebook."""
     return "\n".join(f"$$\n{_align('aligned', section)}\n$$" for section in sections
                      if any(right for _, right in section.formulas))
 

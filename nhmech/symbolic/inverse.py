@@ -9,8 +9,8 @@ LARGEST = 4             # side of a block whose minors are still written out
 
 
 def inverse(matrix: ca.SX) -> ca.SX:
-    """By minors in each block of rows and columns that belong together, so that nothing but the
-    determinants of the blocks may vanish; by CasADi's QR where a block is large."""
+    """The inverse by minors, block by block of coupled rows and columns, so that only the
+    determinants of the blocks must not vanish; by CasADi's QR if a block is large."""
     n = matrix.shape[0]
     result, left = ca.SX(n, n), set(range(n))
     pattern = np.array(ca.DM(matrix.sparsity(), 1).full(), dtype=bool)

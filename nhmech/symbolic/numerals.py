@@ -1,4 +1,4 @@
-"""Floating-point numbers as the numbers that somebody meant."""
+"""Floating-point numbers as the exact numbers that were meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read of a robot's file: its description, notices about it, and the kinds of wheels."""
+"""The description of a robot from its file, notices about it, and the kinds of wheels."""
 
 from .. import lazy
 

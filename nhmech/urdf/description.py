@@ -1,4 +1,5 @@
-"""What the loader decided about a robot: the hand-over from reading files to building mechanics."""
+"""The decisions of the loader about a robot: the interface between reading files and building
+mechanics."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ class Witness(str, Enum):
 
 @dataclass(frozen=True)
 class Fact:
-    """What one source says of a wheel."""
+    """The statement of one source about a wheel."""
 
     witness: Witness  # the source
     agrees: bool  # whether it supports that this is a wheel, and of this radius
@@ -91,7 +92,7 @@ class Reason:
 
     @property
     def contradicting(self) -> tuple[Fact, ...]:
-        """Facts that do not."""
+        """Facts that contradict the wheel as it was taken."""
         return tuple(fact for fact in self.facts if not fact.agrees)
 
 

@@ -1,5 +1,5 @@
-"""What simulators and controllers are told in a robot's file: who drives, who steers, how large the
-wheels are, how much they grip.
+"""The elements of a robot's file for simulators and controllers: driven joints, steering joints,
+sizes of wheels, friction.
 
 `<gazebo>` plugins, `<ros2_control>`, `<transmission>` and the friction below
 `<gazebo reference="...">` are no part of the robot itself, and are often left over from another
@@ -31,7 +31,7 @@ class DriveType(str, Enum):
 
 
 class Interface(str, Enum):
-    """How a joint is commanded."""
+    """The quantity by which a joint is commanded."""
 
     POSITION = "position"
     VELOCITY = "velocity"

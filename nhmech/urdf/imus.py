@@ -1,4 +1,4 @@
-"""Which links of a robot carry an inertial measurement unit."""
+"""The links of a robot that carry an inertial measurement unit."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ class Layout:
 
     @cached_property
     def elements(self) -> Elements:
-        """What the file tells simulators and controllers; evidence, never an error."""
+        """The elements for simulators and controllers; evidence, never an error."""
         return read_elements(self.source.root)
 
     def path(self, link: str) -> list[Joint]:

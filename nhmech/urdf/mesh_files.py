@@ -1,4 +1,4 @@
-"""Mesh files, each read once, and what is round in them."""
+"""Mesh files, each read once, and the round parts in them."""
 
 from __future__ import annotations
 

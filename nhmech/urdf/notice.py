@@ -1,4 +1,4 @@
-"""What a user should know of a robot that loads all the same."""
+"""Notices to the user about a robot that loads nevertheless."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..errors import Remedy, Statement
 
 
 class NoticeKind(str, Enum):
-    """What a notice is about; the value is how files spell it."""
+    """The subject of a notice; the values are the words in files."""
 
     # the file's text
     REPAIR = "repair"
@@ -92,13 +92,13 @@ class Notice(Statement):
     __str__ = Statement.__str__
 
     def as_dict(self) -> dict[str, str]:
-        """As JSON, for a run file."""
+        """The notice as JSON values, for a run file."""
         remedy = self.remedy
         return {"kind": self.kind.value, "text": self.text} | ({} if remedy is None else {
             "python": remedy.python, "command": remedy.command})
 
     @classmethod
     def of_dict(cls, found: Mapping[str, str]) -> Notice:
-        """What `as_dict` made. Raises `ValueError` and `KeyError` for anything else."""
+        """The notice from `as_dict`. Raises `ValueError` and `KeyError` for anything else."""
         remedy = Remedy(found["python"], found["command"]) if "python" in found else None
         return cls(NoticeKind(found["kind"]), found["text"], remedy)

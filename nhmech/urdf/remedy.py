@@ -1,4 +1,4 @@
-"""What a user is advised to type: options of `load` as Python, and as words of the command line."""
+"""Suggestions to the user: options of `load` in Python and on the command line."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def option(name: str, value: Any) -> Remedy:
 
 
 def ask_for_packages(names: Iterable[str | None]) -> list[str | Remedy]:
-    """What to type so that missing meshes of packages are found; None for plain paths."""
+    """The options with which missing meshes of packages are found; None for plain paths."""
     packages = dict.fromkeys((name for name in names if name is not None), "FOLDER")
     if not packages:
         return []
@@ -92,7 +92,7 @@ def _word(value: object) -> str:
 
 
 def _quote(word: str) -> str:
-    """One word of a shell, whatever is in it."""
+    """A text as one word of a shell."""
     return "'" + word.replace("'", "'\"'\"'") + "'"
 
 

@@ -1,4 +1,4 @@
-"""Masses for what has none: wheels of rubber, a base of water."""
+"""Masses for bodies without any: wheels of rubber, a base of water."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tyres: how much a wheel slips under a force, in numbers, and a table of plausible ones."""
+"""Tyres: the slip of a wheel under a force, and a table of plausible numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .tyre_loads import find_load_terms
 
 @dataclass(frozen=True)
 class Grip:
-    """What a tyre does in one direction.
+    """The force of a tyre in one direction.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How the coefficients of a tyre change with the load that it is measured under."""
+"""The coefficients of a tyre as functions of its load."""
 
 from __future__ import annotations
 

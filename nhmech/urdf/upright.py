@@ -25,8 +25,8 @@ class NothingStands(ModelError):
 
 
 def advise_upright(root: str, attempt: Callable[[str], Description]) -> str:
-    """What to write where a robot only stands with another axis of its root up; empty where it
-    stands with none, or with several. `attempt` reads it on a root that carries it with an rpy."""
+    """The advice for a robot that stands only with another axis of its root up; empty if it stands
+    with none, or with several. `attempt` reads it on a root that carries it with an rpy."""
     found: dict[str, str] = {}
     for (up, z), (_, x) in product(_AXES.items(), list(_AXES.items())[::2]):
         if z[2] == 1.0 or z @ x != 0.0:

@@ -93,7 +93,8 @@ def write_inertia(inertial: Element, inertia: np.ndarray) -> None:
 
 
 def find_fault(inertia: np.ndarray) -> str | None:
-    """Why no body can have this inertia (3, 3), or None. Zero is a point mass, which is allowed."""
+    """The reason why no body can have this inertia (3, 3), or None. Zero is a point mass, which is
+    allowed."""
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.all(np.isfinite(inertia)):
             return "its numbers are too large"

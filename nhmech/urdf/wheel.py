@@ -1,4 +1,4 @@
-"""What touches the ground, as a user writes it down, and the catalogue of kinds."""
+"""Contacts with the ground as a user describes them, and the kinds of wheels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _ball(sine: Any, along: Any, radius: Any, crown: Any) -> tuple[Any, Any]:
 
 @dataclass(frozen=True)
 class WheelKind:
-    """What all wheels of a kind have in common.
+    """The common properties of all wheels of a kind.
 
     A new kind is one entry of `KINDS`: the loader, the contact rows, the command line and the
     contract test of `tests/test_contact.py` follow the entry.
@@ -262,7 +262,7 @@ class Wheel:
 
     @property
     def traits(self) -> WheelKind:
-        """What its kind says: held directions, profile, fields."""
+        """The properties of its kind: held directions, profile, fields."""
         return KINDS[self.kind]
 
     @property

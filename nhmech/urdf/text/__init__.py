@@ -1,1 +1,1 @@
-"""A robot's XML: read, expanded, validated, mended, with places for every complaint."""
+"""A robot's XML: reading, xacro, validation and repair, with the place of every fault."""

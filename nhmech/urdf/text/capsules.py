@@ -1,4 +1,4 @@
-"""Capsules, which URDF's own parser does not know, as the cylinder and the balls that they are."""
+"""Capsules, which URDF's own parser does not know, as a cylinder and two balls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .source import Source
 
 
 def split_capsules(source: Source) -> None:
-    """A cylinder and a ball at each end in the place of every capsule: the same set of points."""
+    """Replaces every capsule by a cylinder and a ball at each end: the same set of points."""
     for element in (*source.root.iterfind("link/visual"), *source.root.iterfind("link/collision")):
         shape = next(element.iterfind("geometry/*"), None)
         if shape is not None and shape.tag == "capsule":

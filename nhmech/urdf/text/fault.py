@@ -1,5 +1,4 @@
-"""What is wrong with a robot's file: faults with their places, how they are mended, and the one
-error that lists them."""
+"""Faults of a robot's file with their places and repairs, and the one error that lists them."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ _LOOKS = ("visual", "collision", "material")
 
 @dataclass(frozen=True)
 class Mend:
-    """How a fault is mended."""
+    """The repair of a fault."""
 
     what: str  # the fault in words that fit all of its kind
     edit: Callable[[], object]  # does it, in the tree of elements
@@ -33,7 +32,8 @@ class Mend:
 
 
 class ElementError(ModelError):
-    """An element of a robot's file that cannot be used as it is; `mend` says what can be done."""
+    """An element of a robot's file that cannot be used as it is; `mend` is its repair, if there is
+    one."""
 
     def __init__(self, label: str, element: Element, text: str,
                  remedy: Remedy | None = None, mend: Mend | None = None) -> None:
@@ -67,7 +67,7 @@ class Fault:
         return bool(self.what)
 
     def is_harmless(self, moving: Collection[str]) -> bool:
-        """Whether a robot of which these joints move does not depend on it."""
+        """Whether a robot with these moving joints does not depend on the fault."""
         return self.is_mended and (self.looks or bool(self.joint) and self.joint not in moving)
 
 
@@ -81,13 +81,13 @@ class FaultyFile(ModelError):
 
 
 def from_slip(slip: Slip) -> Fault:
-    """A slip of the text as a fault that is mended."""
+    """A slip of the text as a repaired fault."""
     return Fault(slip.line, "", f"{slip.what}: {slip.before}", what=slip.what, before=slip.before,
                  after=slip.after or "nothing", looks=slip.harmless)
 
 
 def deletion(element: Element) -> Callable[[], None]:
-    """For a `Mend`: takes the element out."""
+    """For a `Mend`: removes the element."""
     def delete() -> None:
         parent = element.getparent()
         if parent is not None:
@@ -102,7 +102,7 @@ def setting(element: Element, attribute: str, value: str) -> Callable[[], None]:
 
 def collect_errors(check: Callable[..., Iterable[ElementError] | None], *arguments: object
                    ) -> Iterator[ElementError]:
-    """What a check yields, and what it raises."""
+    """The errors that a check yields, and the one that it raises."""
     try:
         yield from check(*arguments) or ()
     except ElementError as error:
@@ -110,7 +110,7 @@ def collect_errors(check: Callable[..., Iterable[ElementError] | None], *argumen
 
 
 def mend(error: ElementError) -> Fault:
-    """Mend an element; what was done."""
+    """Mends an element; returns a description of the change."""
     fault, how, element = error.fault, error.mend, error.element
     assert how is not None
     root, before = element.getroottree().getroot(), _start_tag(element)
@@ -126,7 +126,7 @@ def mend(error: ElementError) -> Fault:
 def faulty_file(label: str, faults: Iterable[Fault], further: ModelError | None = None
                 ) -> ModelError:
     """The error about all `faults` of a file. It suggests the repair if all of them were mended;
-    `further` is what failed after that."""
+    `further`: the error after that."""
     ordered = sorted(faults, key=lambda fault: fault.line)
     lines = [f"line {fault.line}, {fault.name}".removesuffix(", ") + f": {fault.text}"
              for fault in ordered]
@@ -194,7 +194,7 @@ def _is_looks(element: Element) -> bool:
 
 
 def element_name(element: Element) -> str:
-    """How messages call an element.
+    """The name of an element in messages.
 
     '<joint name="left">', or '<mass> of <link name="base">' for one without a name of its own.
     """

@@ -17,8 +17,8 @@ _SPACE = "http://www.ros.org/wiki/xacro"
 
 
 def uncalled_error(source: Source, is_sound: Callable[[Source], bool]) -> ModelError:
-    """The error about macros that nobody calls. `source`: without links; its file defines macros.
-    `is_sound`: whether a robot can be used: what is suggested has been tried."""
+    """The error about macros that are never called. `source`: without links; its file defines
+    macros. `is_sound`: whether a robot can be used: the suggestion has been tried."""
     names = listed((f"{macro.name}({', '.join(macro.parameters)})" for macro in source.macros), 6)
     text = (f"{source.label}: there is no <link> in it: it defines the macros {names} and calls "
             "none")
@@ -44,7 +44,7 @@ def _say(text: str) -> Remedy:
 
 
 def _write(path: Path, wrapper: str) -> Remedy:
-    """How a wrapper is written, for programs and for a shell."""
+    """The command that writes a wrapper, for programs and for a shell."""
     return Remedy(f"Write this file and load it, {path}:\n{wrapper}",
                   f"Write a file that does, and load it:\ncat > {path} <<'END'\n{wrapper}\nEND")
 
@@ -75,7 +75,7 @@ def _works(robot: Path | str, source: Source, is_sound: Callable[[Source], bool]
 
 
 def _free_name(path: Path) -> Path:
-    """A name beside a file that no file has."""
+    """An unused name beside a file."""
     stem = path.name.split(".")[0]
     names = (path.with_name(f"{stem}_robot{count}.urdf.xacro") for count in ("", *range(2, 100)))
     return next((name for name in names if not name.exists()), path.with_name("robot.urdf.xacro"))

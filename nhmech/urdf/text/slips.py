@@ -1,4 +1,4 @@
-"""XML text that parsers refuse although its meaning is plain: decoded, and mended slip by slip."""
+"""Repair of XML text that parsers refuse although its meaning is plain."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Slip:
 
 
 def decode(content: bytes) -> tuple[str, list[Slip]]:
-    """The text of a file by its byte order mark, else by what it declares, else UTF-8.
+    """The text of a file by its byte order mark, else by its declaration, else as UTF-8.
 
     Bytes that are none of it are read as Windows-1252, in which no text is wrong, and are slips.
     """
@@ -82,7 +82,7 @@ def drop_declaration(text: str, indented: bool = False) -> tuple[str, list[Slip]
 
 
 def mend_slips(text: str, fails: Callable[[str], tuple[int, int] | None]) -> tuple[str, list[Slip]]:
-    """The text with all slips mended that stop a parser, and what they were. `fails` returns the
+    """The text with all slips that stop a parser mended, and the slips. `fails` returns the
     (line, column) at which a parser gives up, or None; the text may still fail for other
     reasons."""
     slips: list[Slip] = []
@@ -145,7 +145,7 @@ def _replace(pattern: str, new: str | Callable[[re.Match], str],
 
 
 def _drop_outside(text: str) -> tuple[str, list[Change]]:
-    """Without what stands before the first tag and after the last."""
+    """The text without anything before the first tag and after the last."""
     start, end = text.find("<"), text.rfind(">") + 1
     if start < 0 or end <= start:
         return text, []
@@ -155,7 +155,7 @@ def _drop_outside(text: str) -> tuple[str, list[Change]]:
 
 
 def _declare_prefixes(text: str) -> tuple[str, list[Change]]:
-    """With a namespace for every prefix that has none."""
+    """The text with a namespace for every undeclared prefix."""
     tokens = [(m.start(), m[0]) for m in _TOKEN.finditer(text) if _is_tag(m[0])]
     used: dict[str, int] = {}          # where first
     for at, token in tokens:
@@ -174,7 +174,7 @@ def _declare_prefixes(text: str) -> tuple[str, list[Change]]:
 
 
 def _drop_twins(tag: re.Match) -> str:
-    """A tag without the attributes that it has twice with the same value."""
+    """A tag without repeated attributes of the same value."""
     seen: set[str] = set()
 
     def keep(attribute: re.Match) -> str:

@@ -70,7 +70,7 @@ class Source:
         return ElementError(self.label, element, message, remedy, mend)
 
     def child(self, element: Element, tag: str) -> Element:
-        """The first child element of that tag. Raises `ModelError` where there is none."""
+        """The first child element of that tag. Raises `ModelError` if there is none."""
         found = element.find(tag)
         if found is None:
             raise self.error(element, f"<{tag}> is missing; add it")
@@ -267,7 +267,7 @@ def _find_failure(text: str) -> tuple[int, int] | None:
 
 
 def _explain(text: str, error: etree.XMLSyntaxError) -> str:
-    """Explains what a text that is not XML is, or what is wrong with it."""
+    """The reason why a text is not XML, with its fault."""
     if not text.strip():
         return "the file is empty"
     if text.startswith("version https://git-lfs"):
@@ -284,7 +284,7 @@ def _explain(text: str, error: etree.XMLSyntaxError) -> str:
 
 
 def _drop_namespace(root: Element) -> Fault:
-    """Take `<robot>` and all below it out of its namespace, which URDF does not have."""
+    """Removes the namespace of `<robot>` and all elements below it; URDF has none."""
     space = root.tag.rpartition("}")[0] + "}"
     for element in root.iter("*"):
         element.tag = element.tag.removeprefix(space)

@@ -1,4 +1,4 @@
-"""What Pinocchio would swallow in silence, or reject without saying why: refused here with file,
+"""Faults that Pinocchio would accept silently or reject without a reason: refused here with file,
 line, element and remedy."""
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ Elements = Mapping[str, Element]
 
 
 def check_joint(source: Source, joint: Element, joints: Elements) -> Iterator[ElementError]:
-    """What is wrong with a joint itself, whatever links it connects."""
+    """Faults of a joint itself, whatever links it connects."""
     for check in (_check_name, _check_type, _check_axis, _check_numbers, _check_limit):
         yield from collect_errors(check, source, joint)
     yield from collect_errors(_check_mimic, source, joint, joints)
@@ -77,7 +77,7 @@ def _check_type(source: Source, joint: Element) -> None:
 
 
 def _is_world(source: Source, link: str) -> bool:
-    """Whether a link stands for the world: it hangs on nothing and has no mass."""
+    """Whether a link represents the world: it has no parent and no mass."""
     return (not any(link_at(joint, "child") == link for joint in source.root.findall("joint"))
             and not any(element.get("name") == link and element.find("inertial") is not None
                         for element in source.root.findall("link")))

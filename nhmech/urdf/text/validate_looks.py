@@ -1,4 +1,4 @@
-"""Checks of what is drawn and what collides: shapes, materials, colours."""
+"""Checks of visual and collision elements: shapes, materials, colours."""
 
 from __future__ import annotations
 

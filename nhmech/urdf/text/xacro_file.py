@@ -63,7 +63,8 @@ class Macro(NamedTuple):
 
 
 def is_xacro_path(path: Path) -> bool:
-    """Whether the file's name says xacro: robot.xacro, robot.urdf.xacro, robot.xacro.urdf."""
+    """Whether a file name is that of a xacro file: robot.xacro, robot.urdf.xacro,
+    robot.xacro.urdf."""
     return "xacro" in path.name.lower().split(".")[1:]
 
 
@@ -211,7 +212,7 @@ def _read(path: Path) -> str:
 
 
 def _add_prefixes(node: Any, macros: Collection[str]) -> None:
-    """Give elements of xacro, and calls of macros, the prefix that xacro asks for today."""
+    """Gives elements of xacro, and calls of macros, the prefix that xacro requires today."""
     for child in node.childNodes:
         if child.nodeType != child.ELEMENT_NODE or child.tagName in _FOREIGN:
             continue
