@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from nhmech.errors import MechanicsError
-from nhmech.mechanics import nonholonomic_bracket
+from nhmech.mechanics import (
+    chaplygin,
+    constrain,
+    euclidean,
+    gibbs_appell,
+    lagrangian_system,
+    nonholonomic_bracket,
+    symmetry,
+)
 from nhmech.systems import load_system
 
 
@@ -17,12 +25,31 @@ def states(example, made, count=3):
         yield q, xi, made.momentum(q, xi, made.parameters).full().ravel()
 
 
+def magnetic():
+    """A charged knife edge with a centre of mass ahead, in a field that grows with x."""
+    charged = lagrangian_system(euclidean("x", "y", "yaw"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 + 0.4 * s.v.yaw ** 2) / 2 + 0.3 * s.v.yaw * (
+        s.v.y * ca.cos(s.q.yaw) - s.v.x * ca.sin(s.q.yaw)) + 1.7 * s.q.x ** 2 * s.v.y - s.q.x)
+    return constrain(charged, rows={
+        "blade": lambda s: s.v.y * ca.cos(s.q.yaw) - s.v.x * ca.sin(s.q.yaw)})
+
+
+def reduced_ball():
+    across = {"x": lambda s: {"x": 1}, "y": lambda s: {"y": 1}}
+    return chaplygin(symmetry(load_system("chaplygin_ball"), across), ("wx", "wy", "wz"))
+
+
+MADE = {"magnetic": magnetic, "reduced ball": reduced_ball}
+
+
 @pytest.mark.paper("004 IV.1")
 @pytest.mark.parametrize("name", ["nonholonomic_particle", "chaplygin_sleigh", "carriage", "suslov",
-                                  "chaplygin_ball", "falling_disc", "heavy_top"])
+                                  "chaplygin_ball", "falling_disc", "heavy_top",
+                                  "capri_kobayashi", *MADE])
 def test_the_bracket_with_the_energy_is_the_motion(name):
-    example = load_system(name)
-    made, equations = nonholonomic_bracket(example, example.speeds), example.equations()
+    example = MADE[name]() if name in MADE else load_system(name)
+    made = nonholonomic_bracket(example, getattr(example, "speeds", None))
+    equations = gibbs_appell(example, made.names)
     theta = made.parameters
     q, p = ca.SX.sym("q", made.tensor.size1_in(0)), ca.SX.sym("p", len(made.names))
     gradient = ca.Function("dH", [q, p], [ca.gradient(made.hamiltonian(q, p, theta),
@@ -79,5 +106,17 @@ def test_rank_and_refusals():
     for name in ("ball_on_turntable", "bead_rod"):
         with pytest.raises(MechanicsError, match="linear in the velocities"):
             nonholonomic_bracket(load_system(name))
+    idle = lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2 + s.q.y)
+    with pytest.raises(MechanicsError, match="Hessian of L is singular"):
+        nonholonomic_bracket(idle)
+    quartic = lagrangian_system(euclidean("x"), lambda s: s.v.x ** 4 + s.v.x ** 2)
     with pytest.raises(MechanicsError, match="quadratic"):
-        nonholonomic_bracket(load_system("capri_kobayashi"))
+        nonholonomic_bracket(quartic)
+
+
+def test_forces_are_refused():
+    damped = lagrangian_system(euclidean("x"), lambda s: s.v.x ** 2 / 2, inputs=("push",),
+                               force=lambda s: {"x": s.u.push - 0.1 * s.v.x})
+    for system in (damped, reduced_ball().base):
+        with pytest.raises(MechanicsError, match="needs a system without forces: put a potential"):
+            nonholonomic_bracket(system)

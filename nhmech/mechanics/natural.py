@@ -20,10 +20,18 @@ def require_scleronomic(method: str, constrained: ConstrainedSystem) -> None:
 
 def require_natural(method: str, constrained: ConstrainedSystem) -> ca.SX:
     """M (nv, nv) of a natural system, L = v^T M v / 2 - V."""
+    mass, linear = require_quadratic(method, constrained)
+    if not ca.simplify(linear).is_zero():
+        raise MechanicsError(f"{method} needs L = T - V with T quadratic in the velocities")
+    return mass
+
+
+def require_quadratic(method: str, constrained: ConstrainedSystem) -> tuple[ca.SX, ca.SX]:
+    """M (nv, nv) and a (nv,) of a system with L = v^T M v / 2 + a.v - V, such as that of a charge
+    in a magnetic field."""
     require_scleronomic(method, constrained)
     system = constrained.system
     mass = ca.densify(ca.jacobian(system.momentum, system.v))
-    rest = ca.substitute(system.momentum, system.v, ca.SX.zeros(system.v.shape))
-    if ca.depends_on(mass, system.v) or not ca.simplify(rest).is_zero():
+    if ca.depends_on(mass, system.v):
         raise MechanicsError(f"{method} needs L = T - V with T quadratic in the velocities")
-    return mass
+    return mass, ca.substitute(system.momentum, system.v, ca.SX.zeros(system.v.shape))

@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import check_arguments
-from ..errors import REPR, listed
+from ..errors import REPR, MechanicsError, listed
 from .algebroid import bracket
-from .equations import solve_definite, speed_symbols
-from .frame import adapted_frame
-from .natural import require_natural
-from .system import HasConstrained, require_constrained
+from .equations import singular_error, solve_definite, speed_symbols
+from .frame import adapted_frame, at_samples
+from .natural import require_quadratic
+from .reduction import Reduction
+from .selection import rank_in_any_units
+from .symmetry import ZERO
+from .system import ConstrainedSystem, HasConstrained, require_constrained
 
 
 @dataclass(frozen=True)
@@ -72,8 +75,10 @@ def nonholonomic_bracket(constrained: HasConstrained,
 
         {q^i, p_a} = (rho E_a)^i,   {p_a, p_b} = -<dL/dv, [E_a, E_b]> at v = E xi,
 
-    and z' = Pi dH where no forces act. Source: van der Schaft and Maschke, Reports on Mathematical
-    Physics 34 (1994) 225; Cantrijn, de Leon and Martin de Diego, Nonlinearity 12 (1999) 721.
+    and z' = Pi dH without inputs. A gyroscopic term a(q).v of L is in dL/dv, and the gyroscopic
+    tensor of a `Reduction`, G_ab, is subtracted from {p_a, p_b}. Source: van der Schaft and
+    Maschke, Reports on Mathematical Physics 34 (1994) 225; Cantrijn, de Leon and Martin de Diego,
+    Nonlinearity 12 (1999) 721.
 
     Parameters
     ----------
@@ -85,8 +90,8 @@ def nonholonomic_bracket(constrained: HasConstrained,
     Raises
     ------
     MechanicsError
-        For a system without a Lagrangian T - V, with T quadratic in the velocities, and for
-        constraints that are not linear in them or depend on time.
+        For a Lagrangian that is not quadratic in the velocities, constraints that are not linear in
+        them or depend on time, and forces: a bracket has no place for them.
 
     Examples
     --------
@@ -98,18 +103,24 @@ def nonholonomic_bracket(constrained: HasConstrained,
     """
     given = require_constrained(constrained)
     system = given.system
-    mass = require_natural("nonholonomic_bracket", given)
+    mass, linear = require_quadratic("nonholonomic_bracket", given)
     frame = adapted_frame(given, speeds)
     E, xi = frame.E, speed_symbols(frame)
+    gyroscopic = constrained.gyroscopic if isinstance(constrained, Reduction) \
+        else ca.SX(system.v.numel(), system.v.numel())
+    _require_no_forces(given, E.T @ system.force, E.T @ gyroscopic @ system.v)
     p = ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(f"p_{name}") for name in frame.names])
     reduced = ca.densify(E.T @ mass @ E)
-    v = ca.densify(E @ solve_definite(reduced, p))
+    if max(map(rank_in_any_units, at_samples(given, reduced))) < frame.nxi:
+        raise singular_error("nonholonomic_bracket")
+    v = ca.densify(E @ solve_definite(reduced, p - E.T @ linear))
+    gyroscopic = ca.substitute(E.T @ gyroscopic @ E, system.v, v)
     full = ca.substitute(system.momentum, system.v, v)
     space, k = system.algebroid, frame.nxi
     twist = ca.SX.zeros(k, k)
     for a in range(k):
         for b in range(a + 1, k):
-            value = -ca.dot(full, bracket(space, E[:, a], E[:, b]))
+            value = -ca.dot(full, bracket(space, E[:, a], E[:, b])) - gyroscopic[a, b]
             twist[a, b], twist[b, a] = value, -value
     across = space.anchor @ E
     tensor = ca.densify(ca.blockcat([[ca.SX(space.nq, space.nq), across], [-across.T, twist]]))
@@ -127,5 +138,19 @@ def nonholonomic_bracket(constrained: HasConstrained,
         space.q_names, frame.names, np.asarray(given.parameters, dtype=float),
         ca.Function("Pi", inputs, [tensor], {"cse": True}),
         ca.Function("H", inputs, [energy], {"cse": True}),
-        ca.Function("p", [system.q, xi, system.theta], [ca.densify(reduced @ xi)], {"cse": True}),
+        ca.Function("p", [system.q, xi, system.theta], [
+            ca.densify(reduced @ xi + E.T @ linear)], {"cse": True}),
         ca.Function("jacobi", inputs, [cyclic], {"cse": True}))
+
+
+def _require_no_forces(constrained: ConstrainedSystem, force: ca.SX, turning: ca.SX) -> None:
+    """Raises `MechanicsError` where forces along D other than -`turning` act at u = 0, at random
+    states."""
+    u = constrained.system.u
+    given = ca.substitute(force, u, ca.SX.zeros(u.shape))
+    left, size = (np.abs(at_samples(constrained, ca.densify(part))).max(initial=0.0)
+                  for part in (given + turning, given))
+    if not left <= ZERO * size:
+        raise MechanicsError("nonholonomic_bracket needs a system without forces: put a potential, "
+                             "and a gyroscopic term a(q).v, into the Lagrangian; take the bracket "
+                             "of a system that `chaplygin` reduced before its quotient")
