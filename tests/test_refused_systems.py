@@ -101,6 +101,18 @@ def test_a_basis_whose_columns_depend_on_each_other_is_refused():
         change_of_basis(plane, basis, ("a", "b"))
 
 
+def test_samples_off_the_manifold_are_named(particle):
+    wall = {"wall": lambda s: s.q.x - 1}
+    with pytest.raises(MechanicsError, match="q = 0.5, 0, 0 is not on .* 'wall', which is 0.5 th"):
+        constrain(particle, holonomic=wall, samples=[[1, 0, 0], [0.5, 0, 0]])
+
+
+@pytest.mark.parametrize("former", FORMERS)
+def test_what_is_not_finite_is_not_called_singular(former):
+    with pytest.raises(MechanicsError, match="not finite at any sample configuration"):
+        former(lagrangian_system(euclidean("x"), lambda s: s.v.x ** 2 * ca.sqrt(-1 - s.q.x ** 2)))
+
+
 def test_a_system_without_constraints_has_equations():
     falling = lagrangian_system(euclidean("z"), lambda s: s.v.z ** 2 / 2 - 9.81 * s.q.z)
     assert float(gibbs_appell(falling).acceleration(0, [0.0], [1.0], [], [])) == -9.81

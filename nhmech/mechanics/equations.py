@@ -106,13 +106,16 @@ def _check_determined(method: str, acceleration: ca.Function, frame: AdaptedFram
     """Raises `MechanicsError` unless the accelerations are finite at a sample configuration."""
     constrained = frame.constrained
     state = np.ones(frame.nxi), np.zeros(constrained.system.u.numel()), constrained.parameters
-    if not any(np.isfinite(acceleration(constrained.moment, q, *state).full()).all()
-               for q in constrained.configurations):
-        raise singular_error(method)
+    if any(np.isfinite(acceleration(constrained.moment, q, *state).full()).all()
+           for q in constrained.configurations):
+        return
+    raise singular_error(method, constrained)
 
 
-def singular_error(method: str) -> MechanicsError:
-    """The error that the Hessian of L, reduced to the constraints, is singular."""
+def singular_error(method: str, constrained: ConstrainedSystem) -> MechanicsError:
+    """The error that the Hessian of L, reduced to the constraints, is singular. Raises
+    `MechanicsError` where it is not finite."""
+    constrained.require_finite(method)
     return MechanicsError(f"{method}: the accelerations are not determined, because the Hessian of "
                           "L is singular along the motions that the constraints allow; "
                           "constraint_algorithm(system) finds the further constraints and the "

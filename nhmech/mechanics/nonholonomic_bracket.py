@@ -112,7 +112,7 @@ def nonholonomic_bracket(constrained: HasConstrained,
     p = ca.vertcat(ca.SX(0, 1), *[ca.SX.sym(f"p_{name}") for name in frame.names])
     reduced = ca.densify(E.T @ mass @ E)
     if max(map(rank_in_any_units, at_samples(given, reduced))) < frame.nxi:
-        raise singular_error("nonholonomic_bracket")
+        raise singular_error("nonholonomic_bracket", given)
     v = ca.densify(E @ solve_definite(reduced, p - E.T @ linear))
     gyroscopic = ca.substitute(E.T @ gyroscopic @ E, system.v, v)
     full = ca.substitute(system.momentum, system.v, v)

@@ -19,6 +19,7 @@ from .selection import rank_in_any_units
 
 _RANDOM = 8            # configurations at which ranks are determined if the user gives none
 _NEAR = 0.1            # how far from a given configuration further ones are, relative
+_OFF = 1e-6            # of a sample from the holonomic manifold, relative; more is no rounding
 _ITERATIONS = 100      # of Newton's method, which needs about six near the manifold
 
 
@@ -175,6 +176,7 @@ class LagrangianSystem:
 
     def require_regular(self, method: str, constrained: ConstrainedSystem) -> None:
         """Raises `MechanicsError` with the rank where M is singular at every sample."""
+        constrained.require_finite(method)
         symbols, rng = [self.t, self.q, self.v, self.theta], np.random.default_rng(0)
         evaluate = ca.Function("M", symbols, [self.mass_and_bias()[0]])
         matrices = (evaluate(constrained.moment, q, rng.normal(size=self.algebroid.nv),
@@ -310,6 +312,17 @@ class ConstrainedSystem:
             raise MechanicsError(f"{method} needs constraints that are linear in the velocities; "
                                  "this system is singular or has nonlinear constraints")
 
+    def require_finite(self, method: str) -> None:
+        """Raises `MechanicsError` if derivatives of L or forces are finite at no sample."""
+        s, rng = self.system, np.random.default_rng(0)
+        terms = ca.Function("terms", [s.t, s.q, s.v, s.u, s.theta], s.expand(
+            ca.densify(ca.horzcat(*s.mass_and_bias(), s.force))))
+        speeds, none = rng.normal(size=s.algebroid.nv), np.zeros(s.u.numel())
+        if not any(np.isfinite(terms(self.moment, q, speeds, none, self.parameters).full()).all()
+                   for q in self.configurations):
+            raise MechanicsError(f"{method}: derivatives of the Lagrangian, or a force, are not "
+                                 "finite at any sample configuration; give others as `samples`")
+
     @property
     def rubbing(self) -> tuple[int, ...]:
         """Rows whose force causes `friction`."""
@@ -353,9 +366,17 @@ class ConstrainedSystem:
 
     def beside(self, samples: np.ndarray) -> np.ndarray:
         """The samples (k, nq) and, where they are few, others near them: what holds at one
-        configuration alone, such as a symmetry of its forces, does not hold for the system."""
+        configuration alone, such as a symmetry of its forces, does not hold for the system. Raises
+        `MechanicsError` for one that is not on the holonomic manifold."""
         algebroid, rng = self.system.algebroid, np.random.default_rng(0)
         rows, speeds = self.constraint_function(), np.zeros(algebroid.nv)
+        for q in samples:
+            phi = np.abs(rows(self.moment, q, self.parameters)[2].full().ravel())
+            if phi.max(initial=0.0) > _OFF * np.abs(q).max(initial=1.0):
+                name = self.distribution.names[self.distribution.phi_rows[int(phi.argmax())]]
+                place = listed(f"{x:.4g}" for x in q)
+                raise MechanicsError(f"the sample q = {place} is not on the manifold of {name!r}, "
+                                     f"which is {phi.max():.3g} there")
         found = list(samples)
         for k in range(2 * _RANDOM):
             if len(found) >= _RANDOM:
@@ -364,8 +385,8 @@ class ConstrainedSystem:
             near = self.nearest(algebroid.normalise(
                 q + _NEAR * np.maximum(1.0, np.abs(q)) * rng.normal(size=algebroid.nq)))
             if near is not None and all(np.isfinite(value.full()).all() for value in (
-                    *rows(0.0, near, self.parameters),
-                    self.system.energy_function(0.0, near, speeds, self.parameters))):
+                    *rows(self.moment, near, self.parameters),
+                    self.system.energy_function(self.moment, near, speeds, self.parameters))):
                 found.append(near)
         return np.array(found)
 

@@ -161,8 +161,8 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
     ------
     MechanicsError
         For a row that is not affine in the velocities or has none, a holonomic function that
-        contains them, symbols that are not the system's, parameters without a number, and an
-        algebroid that fails its structure equations.
+        contains them, symbols that are not the system's, parameters without a number, samples off
+        the holonomic manifold, and an algebroid that fails its structure equations.
 
     Examples
     --------
