@@ -5,6 +5,7 @@ from math import cos, inf, pi, sin
 import numpy as np
 import pytest
 
+import nhmech
 from nhmech.errors import ModelError
 from nhmech.urdf.describe import describe
 from nhmech.urdf.description import Witness
@@ -338,6 +339,23 @@ def test_two_wheels_on_one_shaft_touch_in_the_middle():
         "continuous", "-0.4 0 0")
     wheel = describe(robot(PAIR, shaft)).wheels[-1]
     assert wheel.joint == "shaft_j" and wheel.point == (0.0, 0.0, 0.0)
+
+
+def test_tyres_on_both_ends_of_a_shaft_bear_by_the_line_of_the_notice():
+    """A toy with two shafts would fall over as a bicycle does."""
+    def shaft(name, x, tyres):
+        return part(name, "base", "".join(shape('<cylinder radius="0.1" length="0.02"/>', LYING,
+                                                f"0 {y} 0") for y in tyres), "continuous", x)
+    text = robot(shaft("front", "0.4 0 0", (0.2, -0.2)), shaft("rear", "-0.4 0 0", (0.2, -0.2)))
+    vehicle = nhmech.load(text)
+    (said,) = [n for n in vehicle.notices if n.kind is NoticeKind.SHARED_SHAFT]
+    assert "front_j, rear_j: turns tyres on both sides" in said.text
+    held = nhmech.load(text, wheels=eval(said.remedy.python.partition("wheels=")[2],
+                                         {"Wheel": Wheel}))
+    assert held.support.level and len(held.speeds) == 1 < len(vehicle.speeds)
+    assert not any(n.kind is NoticeKind.SHARED_SHAFT for n in held.notices)
+    twins = shaft("front", "0.4 0 0", (0.03, -0.03))
+    assert not notices(describe(robot(PAIR, twins)), NoticeKind.SHARED_SHAFT)
 
 
 def test_a_leaning_axle_is_refused_with_wheels_and_casters():

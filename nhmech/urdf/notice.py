@@ -50,6 +50,7 @@ class NoticeKind(str, Enum):
     IGNORED_LIMITS = "ignored limits"
     COULOMB_FRICTION = "Coulomb friction"
     # the vehicle that was built
+    SHARED_SHAFT = "shared shaft"
     SUPPORT_OFFSETS = "support offsets"
     ROLLER_RANK = "roller rank"
     STIFFNESS = "stiffness"

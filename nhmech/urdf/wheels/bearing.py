@@ -11,6 +11,8 @@ from ..layout import Layout, matches_name, to_triple
 from ..notice import Notice, NoticeKind
 from ..remedy import option, suggest
 from ..wheel import Wheel
+from .radii import find_wheel_rim
+from .rims import equal_rims
 from .stance import axle_R, centre_of_mass, centre_R, ground_height, on_one_axle, usual_radius
 
 _BALL = 0.2        # of the usual radius: a caster that the file does not have
@@ -46,6 +48,7 @@ def report_bearing(layout: Layout, wheels: Sequence[Wheel],
             "its pitch is free", suggest(
                 "If it has a caster that the file does not show: ",
                 option("wheels", [*wheels, ball]), " (check where it touches)"))
+    yield from _report_shafts(layout, wheels)
     rolling = [w for w in wheels if w.joint is not None and w.axis is not None
                and w.traits.held and not w.traits.has_rollers
                and not any(j.name in steering for j in layout.path(layout.carrier(w)))]
@@ -55,6 +58,43 @@ def report_bearing(layout: Layout, wheels: Sequence[Wheel],
             f"the wheels roll along y of {layout.root!r}, across its x axis, which forward means: "
             "the forward speed of a twist is not driven, its lateral speed is. For x ahead, let a "
             f"root of your own carry {layout.root!r} by a fixed joint with rpy=\"0 0 -1.5707963\"")
+
+
+def _report_shafts(layout: Layout, wheels: Sequence[Wheel]) -> Iterator[Notice]:
+    """A notice about tyres on both ends of a shaft: one wheel in the middle rolls for both, and
+    does not hold upright as they do, unless balls do so at the ends of one."""
+    shafts = {wheel.name: ends for wheel in wheels if (ends := _shaft_ends(layout, wheel))}
+    listing = list(wheels)
+    for ends in shafts.values():
+        if not {end.link for end in ends} & {w.link for w in listing if w.joint is None}:
+            listing += ends
+    at_ends = [centre_R(layout, end) for ends in shafts.values() for end in ends]
+    bears = any(w.joint is None and np.linalg.norm(centre_R(layout, w) - at) < w.radius
+                for w in wheels for at in at_ends)
+    if shafts and not bears:
+        yield Notice(
+            NoticeKind.SHARED_SHAFT,
+            f"{listed(shafts)}: turns tyres on both sides, which could only roll straight; one "
+            "wheel in the middle stands for them, and holds nothing upright",
+            suggest("To have the tyres bear: ", option("wheels", listing)))
+
+
+def _shaft_ends(layout: Layout, wheel: Wheel) -> list[Wheel]:
+    """Balls for the outermost tyres of a wheel's shaft; none where it has one tyre, or twins."""
+    joint = layout.joints[wheel.name] if wheel.joint is not None else None
+    rim = find_wheel_rim(layout, joint) if joint is not None else None
+    if joint is None or rim is None:
+        return []
+    rims = sorted(equal_rims(layout, joint, rim), key=lambda r: np.dot(r.centre, joint.axis))
+    ends = [(r.link, np.array([*r.centre, 1.0])) for r in (*rims[:1], *rims[-1:])]
+    if not ends or np.linalg.norm(ends[1][1] - ends[0][1]) <= wheel.radius:
+        return []
+    links = [link for link, _ in ends]
+    if links[0] == links[1]:           # a contact is called after its link
+        links = [joint.child, joint.parent]
+    return [Wheel(None, "caster_ball", wheel.radius, link=link,
+                  point=to_triple((layout.X(link, joint.child) @ end)[:3], 6))
+            for link, (_, end) in zip(links, ends)]
 
 
 def _missing_caster(layout: Layout, wheels: Sequence[Wheel]) -> Wheel:
