@@ -178,6 +178,15 @@ DIFF_DRIVE = ('<gazebo><plugin name="d" filename="libgazebo_ros_diff_drive.so"><
               '</plugin></gazebo>')
 
 
+def test_a_wrist_above_wheels_without_a_shape_is_no_ground():
+    arm = (part("shoulder", "base", "", "revolute", "0 0 0.3")
+           + part("wrist", "shoulder", disc(0.05), "continuous", "0.3 0 0"))
+    plugin = DIFF_DRIVE.format(0.2).replace("a_j", "wheel_a_j").replace("b_j", "wheel_b_j")
+    for more in (FOOT, plugin):
+        assert wheels(NO_SHAPE, BALL, more, arm) == wheels(NO_SHAPE, BALL, more)
+        assert len(wheels(NO_SHAPE, BALL, more)) == 3
+
+
 def test_a_height_is_enough_where_names_say_wheel_and_is_told():
     description = describe(robot(NO_SHAPE, FOOT, BALL))
     assert [w.radius for w in description.wheels] == pytest.approx([0.1, 0.1, 0.03])

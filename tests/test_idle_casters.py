@@ -137,9 +137,28 @@ def test_a_turntable_is_turned(casters):
     assert mobility(vehicle).type == (3, 0)
 
 
+def test_joints_of_a_world_take_no_turntable():
+    """Links that place a robot have any mass and are not drawn; the body on the turntable is."""
+    text = turntable("roll").replace('<link name="base">', '<link name="base"><visual><geometry>'
+                                     '<box size="0.5 0.3 0.2"/></geometry></visual>')
+    chain = [link(name, 1.0) for name in ("world", "x", "y")]
+    for parent, child, kind, axis in (("world", "x", "prismatic", (1, 0, 0)),
+                                      ("x", "y", "prismatic", (0, 1, 0)),
+                                      ("y", "base", "continuous", (0, 0, 1))):
+        more = '<limit lower="-9" upper="9" effort="9" velocity="9"/>'
+        chain.append(joint(f"to_{child}", parent, child, kind=kind, axis=axis, more=more))
+    alone, placed = (describe(text.replace("</robot>", "".join(more) + "</robot>"))
+                     for more in ([], chain))
+    assert placed.root == "world" and alone.root == "base"
+    assert (placed.steering, placed.driven) == (alone.steering, alone.driven)
+
+
 def test_where_all_wheels_trail_none_follows():
     """Modules with an offset; told apart from casters by what they are called."""
     d = describe(four("module", trail=0.01))
     assert set(d.driven) == {*d.steering, *d.rolling} and len(d.steering) == 4
     for name in ("caster", "Castor"):
         assert describe(four(name, trail=0.01)).driven == ()
+    turned = '<link name="map"/>' + joint("yaw", "map", "base", (0.3, 0, 0), axis=(0, 0, 1))
+    placed = describe(four("module", trail=0.01).replace("</robot>", turned + "</robot>"))
+    assert placed.root == "map" and (placed.steering, placed.driven) == (d.steering, d.driven)

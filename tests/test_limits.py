@@ -292,3 +292,20 @@ def test_a_caster_that_bears_nothing_lifts_at_no_acceleration():
     moment = 5.0 * 0.08 + 0.6 * 0.06 + 2 * 5e-4 / 0.06
     assert lift_acceleration(nhmech.load(text, wheels=[*wheels, caster])) == pytest.approx(
         5.6 * 9.81 * 0.12 / moment, rel=1e-6)
+
+
+def test_a_hinge_that_is_pushed_bounds_the_acceleration_as_one_that_is_held():
+    """Straight ahead the loads are those of one body, though the front would turn round behind."""
+    limit = '<limit lower="-0.7" upper="0.7" effort="0" velocity="0"/>'
+    parts = [link("rear", 10.0, com=(0.0, 0.0, 0.5)), link("front", 8.0, com=(0.2, 0.0, 0.4)),
+             joint("hinge", "rear", "front", (0.4, 0, 0), axis=(0, 0, 1), kind="revolute",
+                   more=limit)]
+    for half, x in (("rear", -0.3), ("front", 0.3)):
+        for side, y in (("left", 0.2), ("right", -0.2)):
+            parts += [link(f"{half}_{side}", 1.0),
+                      joint(f"{half}_{side}_joint", half, f"{half}_{side}", (x, y, 0.1))]
+    wheels = [Wheel(f"{half}_{side}_joint", "disc", 0.1, driven=half == "rear")
+              for half in ("rear", "front") for side in ("left", "right")]
+    free, held = (lift_acceleration(nhmech.load(robot(*parts), wheels=wheels, locked=locked))
+                  for locked in ({}, {"hinge": 0.0}))
+    assert free == pytest.approx(held, rel=1e-9)

@@ -121,17 +121,14 @@ def test_robots_side_by_side_in_a_world_are_refused():
     assert len(describe(robot(world, cart("one", 0.0))).wheels) == 2
 
 
-@pytest.mark.parametrize("name, ahead, driven", [
-    ("steering_joint", 1, True), ("articulation", -1, True), ("hinge", 1, True),
-    ("hitch", -1, False)])
-def test_a_hinge_is_driven_that_is_called_steering_or_is_pushed(name, ahead, driven):
-    """Wheels ahead of a passive one would turn it round, into its limits."""
-    other = link("other", 8) + joint(name, "base", "other", (0.4 * ahead, 0, 0.1), axis=(0, 0, 1),
+@pytest.mark.parametrize("name, driven", [("steering_joint", True), ("articulation", True),
+                                          ("hitch", False)])
+def test_a_hinge_that_is_called_steering_is_driven(name, driven):
+    front = link("front", 8) + joint(name, "base", "front", (0.4, 0, 0.1), axis=(0, 0, 1),
                                      kind="revolute", more=LIMIT)
-    parts = [link("base", 10, com=(-0.1 * ahead, 0, 0.2)),
-             pair("own_wheel", "base", -0.4 * ahead), other,
-             pair("other_wheel", "other", 0.4 * ahead, z=0.0)]
-    assert (name in describe(robot(*parts)).driven) is driven
+    text = robot(link("base", 10, com=(-0.1, 0, 0.2)), pair("rear_wheel", "base", -0.4), front,
+                 pair("front_wheel", "front", 0.4, z=0.0))
+    assert (name in describe(text).driven) is driven
 
 
 # --- wheels --------------------------------------------------------------------------------------

@@ -161,7 +161,8 @@ def _rest(vehicle: Vehicle, angles: dict[str, float], name: str, twist: np.ndarr
     """The angle at which a joint rests while the base keeps its twist.
 
     The rate of a swivel or hitch is a sine of its own angle, c0 + c1 cos + c2 sin: of the two
-    zeros, the one that draws it back if nobody drives it, else the smaller one.
+    zeros, the one that draws it back if nobody drives it, else the smaller one; the other where
+    the limits bar that one, as those of a hinge that is pushed do.
     """
     index, rates = vehicle.algebroid.v_names.index(name), []
     for angle in TRIALS:
@@ -177,7 +178,11 @@ def _rest(vehicle: Vehicle, angles: dict[str, float], name: str, twist: np.ndarr
                            "bodies")
     middle, away = np.arctan2(sine, cosine), np.arccos(-offset / size)
     zeros = [float(np.angle(np.exp(1j * (middle + side * away)))) for side in (1, -1)]
-    return min(zeros, key=abs) if name in vehicle.driven else zeros[0]
+    if name in vehicle.driven:
+        return min(zeros, key=abs)
+    limit = vehicle.limits.get(name)
+    within = [z for z in zeros if limit is None or limit.lower <= z <= limit.upper]
+    return (within or zeros)[0]
 
 
 def _check_limit(vehicle: Vehicle, name: str, angle: float) -> None:

@@ -121,7 +121,8 @@ def judge_joint(axle: Candidate, floor: float | None, axles: Sequence[Candidate]
             return JointVerdict.NO_WHEEL
         high = floor is not None and _hangs(axle, floor, axles) and not axle.is_listed
         return JointVerdict.IN_THE_AIR if high else JointVerdict.NO_RADIUS
-    assert gap is not None, "a rim tells the floor"
+    if gap is None:      # above the axles of wheels without a shape
+        return JointVerdict.IN_THE_AIR
     if axle.carries:
         stands = abs(gap) <= axle.slack and axle.is_free and not any(
             abs(a.bottom - axle.bottom) <= axle.slack for a in _above(layout, axle, axles))
@@ -341,7 +342,7 @@ def _find_floor(layout: Layout, axles: Sequence[Candidate]) -> float | None:
 
     The lowest plane of rims that more than one source supports: several axles reach it, the file's
     base_footprint lies in it, or one of its axles is called a wheel. Without one, the lowest of
-    all.
+    all; none, or base_footprint, where that is above axles of wheels that are called so.
     """
     mark = footprint(layout)
     leaves = [a for a in axles if not a.carries]
@@ -357,6 +358,9 @@ def _find_floor(layout: Layout, axles: Sequence[Candidate]) -> float | None:
             planes.append([axle])
     marked = [p for p in planes if mark and abs(p[0].bottom - mark[1]) <= p[0].slack]
     called = [p for p in planes if any(a.is_called for a in p)]
+    bare = [a.height for a in leaves if a.is_called and a.is_free and not a.rim]
+    if not marked and not called and bare and min(bare) <= planes[0][0].bottom:
+        return None if mark is None else mark[1]
     if not marked and len(planes[0]) == 1 and planes[0] not in called:
         marked = called
     return [*marked, planes[0]][0][0].bottom

@@ -52,8 +52,11 @@ def steering_joints(layout: Layout, wheels: Sequence[Wheel]) -> list[Joint]:
 
 def _carries_body(layout: Layout, joint: Joint) -> bool:
     """Whether what is not below a joint is a body: a chain of links that only places the robot in a
-    world slides along the ground, or has hardly any mass."""
-    if any(j.moves and not j.turns and is_horizontal(layout, j) for j in layout.path(joint.child)):
+    world has hardly any mass, or slides along the ground and is not drawn."""
+    drawn = any(layout.shapes(link, tag=tag) for tag in ("collision", "visual")
+                for link in layout.rigid(layout.body(joint.parent)))
+    if not drawn and any(j.moves and not j.turns and is_horizontal(layout, j)
+                         for j in layout.path(joint.child)):
         return False
     below, above = (sum(layout.mass(link) for link in layout.links
                         if (joint in layout.path(link)) is carried) for carried in (True, False))
@@ -62,34 +65,24 @@ def _carries_body(layout: Layout, joint: Joint) -> bool:
 
 def is_swivel(layout: Layout, name: str, wheels: Sequence[Wheel]) -> bool:
     """Whether a steering joint only follows: named caster, or vertical with its wheels off its axis
-    (swivel, hitch) in a robot in which another wheel leads, unless it has limits, and a name that
-    says that it steers or wheels ahead of it: pushed, they would turn it round. Where all trail, as
-    below a turntable or in modules with an offset, none follows; but single wheels do beside a
-    turntable with several, which can turn it."""
+    (swivel, hitch) in a robot in which another wheel leads, unless it has limits and a name that
+    says that it steers. Where all trail, as below a turntable or in modules with an offset, none
+    follows; but single wheels do beside a turntable with several, which can turn it."""
     joint = layout.joints[name]
     if matches_name(_CASTER, name) or is_caster(layout, joint.child):
         return True
-    is_hinge = not joint.is_free and (
-        matches_name(_STEERS, name) or _is_pushed(layout, joint, wheels))
+    is_hinge = not joint.is_free and matches_name(_STEERS, name)
     if is_hinge or not _trails(layout, joint, wheels):
         return False
-    paths = [layout.path(layout.carrier(wheel)) for wheel in wheels if wheel.traits.held]
+    steering = steering_joints(layout, wheels)
+    paths = [[above for above in layout.path(layout.carrier(wheel)) if above in steering]
+             for wheel in wheels if wheel.traits.held]
     trailing = [[above for above in path if matches_name(_CASTER, above.name, above.child)
                  or _trails(layout, above, wheels)] for path in paths]
     if not all(trailing):
         return True
     most = max(sum(above in path for path in paths) for found in trailing for above in found)
     return sum(joint in path for path in paths) == 1 < most
-
-
-def _is_pushed(layout: Layout, joint: Joint, wheels: Sequence[Wheel]) -> bool:
-    """Whether all wheels below a joint are ahead of it, and nothing else steers them."""
-    pivot, axis = layout.X_RL[joint.child][0, 3], abs(layout.axis_R(joint)[2])
-    below = [w for w in wheels if joint in layout.path(layout.carrier(w))]
-    return axis >= _VERTICAL and bool(below) and all(
-        centre_R(layout, w)[0] > pivot
-        and [j for j in layout.path(layout.carrier(w)) if j.turns and is_upright(layout, j)][-1:]
-        == [joint] for w in below)
 
 
 def _trails(layout: Layout, joint: Joint, wheels: Sequence[Wheel]) -> bool:
