@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from support import VARIED, at_length, shipped
 
 import nhmech
+from nhmech.analysis import rolling_events
 from nhmech.analysis.stability import speed_sweep
 from nhmech.cli import main
 from nhmech.paths import urdf_path
@@ -248,6 +249,24 @@ def test_what_sticks_out_at_the_start_is_cut_and_told():
         before = ax.get_ylim()
         clip_start(ax)
         assert ax.get_ylim() == before and not ax.texts, "what lasts, or comes later, is shown"
+
+
+def test_moments_at_which_rolling_ends_are_named_once():
+    """Each is a line; names at several moments wrote over each other in small pictures."""
+    vehicle = shipped("differential_drive")
+
+    def shake(t, state):
+        return nhmech.JointTorque(dict.fromkeys(vehicle.driven, 1.5 * np.sin(60 * t)))
+    run = nhmech.Simulator(vehicle, shake, on_lift="warn",
+                           events=rolling_events(vehicle, 0.3, terminal=False)).run(0.2)
+    moments = [t for t, name in run.events if name == "friction limit"]
+    assert len(moments) > 2
+    for axes in (plots.forces(vehicle, run)[1], plots.friction(vehicle, run, mu=0.3)[1].flat):
+        (named,) = (text for text in axes[0].texts if text.get_text() == " friction limit")
+        assert named.get_position()[0] == moments[0]
+        drawn = [line.get_xdata()[0] for line in axes[0].lines
+                 if list(line.get_ydata()) == [0, 1]]
+        assert set(moments) <= set(drawn)
 
 
 def test_wheels_are_told_apart_without_colours(followed):

@@ -60,13 +60,15 @@ class WheelForces:
 
 
 def _mark_limits(trajectory: Trajectory, axes: Iterable[Any], text_axes: Any) -> None:
-    """Lines at the moments when ideal rolling stopped being valid, named in `text_axes`."""
-    for t, name in trajectory.events:
-        if is_rolling_event(name):
-            for ax in axes:
-                ax.axvline(t, color="black", lw=0.6)
-            text_axes.text(t, 0.04, f" {as_label(name)}", transform=text_axes.get_xaxis_transform(),
-                           va="bottom", fontsize=6)
+    """Lines at the moments when ideal rolling stopped being valid; in `text_axes` the first one of
+    each name is labelled, each name at a height of its own."""
+    moments = [(t, name) for t, name in trajectory.events if is_rolling_event(name)]
+    for t, _ in moments:
+        for ax in axes:
+            ax.axvline(t, color="black", lw=0.6)
+    for i, (name, t) in enumerate({name: t for t, name in reversed(moments)}.items()):
+        text_axes.text(t, 0.04 + 0.12 * i, f" {as_label(name)}", va="bottom", fontsize=6,
+                       transform=text_axes.get_xaxis_transform())
 
 
 def forces(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None,
