@@ -107,6 +107,13 @@ def test_what_a_path_follower_did(tracked):
     assert "7, of which 6 are independent" in page.text and "(lateral)" in page.text
 
 
+def test_a_ball_without_friction_has_no_coefficient(text):
+    """Though all wheels were given one."""
+    words = Page(text).text
+    assert re.search(r"caster caster ball 30 normal – [\d.]+ … [\d.]+ – –", words)
+    assert re.search(r"left wheel \(driven\) disc 100 .*? 0\.8 [\d.]+ … ", words)
+
+
 def test_a_page_needs_nothing_else(tracked, text):
     """No script, nothing to fetch, ids that no two pictures share, and references that lead
     somewhere."""

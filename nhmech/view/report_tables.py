@@ -93,6 +93,9 @@ def contact_table(vehicle: Vehicle, judged: Judgement, slid: Mapping[str, float]
         columns += ["mu", "normal force [N]", "needs mu", "at t [s]"]
         for row, contact in zip(rows, vehicle.contacts):
             row += _load_cells(judged.along, contact.name)
+    for row, wheel in zip(rows, vehicle.description.wheels):
+        if not wheel.traits.held:      # a ball without friction, whatever the ground's is
+            row[columns.index("mu")] = "–"
     numbers = [i for i, column in enumerate(columns)
                if column.endswith("]") or column.startswith(("mu", "needs"))]
     swatches = [colour(vehicle, name) for name in vehicle.contact_names]
