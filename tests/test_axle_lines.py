@@ -8,7 +8,7 @@ from math import cos, pi, radians, sin
 
 import numpy as np
 import pytest
-from placed import found, laid, limits, shape, stand
+from placed import SHIFT, found, laid, limits, shape, stand
 from support import joint, link
 
 from nhmech import Wheel
@@ -49,8 +49,9 @@ def test_axles_that_meet_in_a_point():
     places = [(1, 0), (0.2, 3), (-2, 0.5), (0.1, -1.5)]
     layout, wheels = around((0.3, 0.4), places)
     meeting, centre = meet(layout, wheels)
-    assert meeting is Meeting.POINT and centre == pytest.approx((0.3, 0.4), rel=1e-9)
-    assert meet(layout, wheels[:2])[1] == pytest.approx((0.3, 0.4), rel=1e-9)
+    assert meeting is Meeting.POINT and centre == pytest.approx(SHIFT[:2] + (0.3, 0.4), rel=1e-9)
+    assert meet(layout, wheels[:2])[1] == pytest.approx(
+        SHIFT[:2] + (0.3, 0.4), rel=1e-9)
     a, b = np.subtract((0.3, 0.4), places[0]), np.subtract((0.3, 0.4), places[1])
     sine = abs(a[0] * b[1] - a[1] * b[0]) / np.linalg.norm(a) / np.linalg.norm(b)
     assert angle_between(layout, wheels[0], wheels[1]) == pytest.approx(sine, rel=1e-9)
@@ -65,7 +66,8 @@ def test_two_axles_meet_far_away_or_nowhere(turned, expected):
     meeting, centre = meet(layout, wheels)
     assert meeting is expected
     if centre is not None:
-        assert centre == pytest.approx((0, -cos(turned) / sin(turned)), rel=1e-9, abs=1e-9)
+        assert centre - SHIFT[:2] == pytest.approx((0, -cos(turned) / sin(turned)), rel=1e-9,
+                                                   abs=1e-9)
     # axles that cross at less than a fiftieth lie on no two lines
     for less, lines in ((0.0199, 1), (0.0201, 2)):
         layout, wheels = stand((0, 0, 0.1, 0.1), (0, 1, 0.1, 0.1, (less, 1, 0)))
@@ -104,7 +106,7 @@ def test_wheels_surround_a_point_that_leaves_no_half_turn_empty():
     for gap, expected in ((pi - 0.101, True), (pi - 0.099, False)):
         ways = (0.3, 0.3 + gap, 0.3 + gap + (2 * pi - gap) / 2)
         layout, wheels = stand(*((2 + cos(a), 3 + sin(a), 0.1, 0.1) for a in ways))
-        assert surround(layout, wheels, np.array([2.0, 3.0])) == expected
+        assert surround(layout, wheels, SHIFT[:2] + (2, 3)) == expected
 
 
 def test_wheels_of_each_body_that_grip():
@@ -123,14 +125,15 @@ LIMITED = limits(-1, 1)
 
 def swivel(lean=0.0, trail=0.0, more=LIMITED, name="fork", radius=0.1, beside=0.0,
            second=True, kind="revolute") -> tuple[Layout, list[Wheel]]:
-    """A wheel of 0.1 m that an upright axis turns, so far behind and beside it, and two at rest."""
+    """A wheel of 0.1 m that an upright axis turns, so far behind and beside it, and two fixed."""
     parts = [link("base"), link(name), link("w"), joint(
-        f"{name}_joint", "base", name, (1, 0, 0.3), axis=(sin(lean), 0, cos(lean)), kind=kind,
+        f"{name}_joint", "base", name, SHIFT + (1, 0, 0.3), axis=(sin(lean), 0, cos(lean)), kind=kind,
         more=more), joint("roll", name, "w", (-trail, beside, -0.2))]
     wheels = [Wheel("roll", radius=radius, axis=(0, 1, 0), point=(0, 0, 0))]
     if second:
         for side in (1, -1):
-            parts += [link(f"r{side}"), joint(f"j{side}", "base", f"r{side}", (0, side, 0.1))]
+            parts += [link(f"r{side}"), joint(
+                f"j{side}", "base", f"r{side}", SHIFT + (0, side, 0.1))]
             wheels.append(Wheel(f"j{side}", radius=0.1, axis=(0, 1, 0), point=(0, 0, 0)))
     return laid(*parts), wheels
 
@@ -174,7 +177,8 @@ def test_a_turntable_below_all_wheels_carries_a_body_or_places_one(mass, slides,
 @pytest.mark.parametrize("words, follows", [
     (dict(trail=0.0051, kind="continuous", more=""), True),
     (dict(trail=0.0049, kind="continuous", more=""), False),
-    (dict(trail=0.101), True), (dict(trail=-0.101), True), (dict(trail=0.099), False),
+    (dict(trail=-0.0051, kind="continuous", more=""), True),
+    (dict(trail=0.101), True), (dict(trail=-0.101), False), (dict(trail=0.099), False),
     (dict(trail=0.0, beside=0.3), False),              # along its axle: a kingpin
     (dict(trail=0.2, lean=radians(4.9)), True), (dict(trail=0.2, lean=radians(5.1)), False),
     (dict(trail=0.2, name="steering"), False), (dict(trail=0.2, name="articulated"), False),
@@ -182,7 +186,8 @@ def test_a_turntable_below_all_wheels_carries_a_body_or_places_one(mass, slides,
     (dict(name="caster"), True), (dict(trail=0.2, second=False), False)])
 def test_what_swings_in_behind_its_axis_follows(words, follows):
     """A wheel of 0.1 m follows behind a free axis from a twentieth of its radius on, behind one
-    with limits from a radius on, unless its name says that it steers."""
+    with limits from a radius on, unless its name says that it steers, or wheels are ahead of
+    it."""
     layout, wheels = swivel(**words)
     assert is_swivel(layout, f"{words.get('name', 'fork')}_joint", wheels) == follows
 
@@ -243,10 +248,10 @@ def test_a_ball_that_only_supports_is_loose(off, twin, name, expected):
 
 # -- wheels that are nearly on one line ------------------------------------------------------------
 def pose(layout: Layout, wheel: Wheel) -> tuple[np.ndarray, np.ndarray]:
-    """Centre and axle in the root's frame, read again from the file as it is now."""
+    """Centre, without the shift, and axle in the root's frame, read again from the file."""
     again = Layout(layout.source)
     X = again.X_RL[again.carrier(wheel)]
-    return X[:3, :3] @ np.array(wheel.point) + X[:3, 3], X[:3, :3] @ np.array(wheel.axis)
+    return X[:3, :3] @ np.array(wheel.point) + X[:3, 3] - SHIFT, X[:3, :3] @ np.array(wheel.axis)
 
 
 @pytest.mark.parametrize("inferred", [True, False])
@@ -319,7 +324,8 @@ def test_camber_stays_and_a_blade_moves_itself():
     contacts, _ = straighten_axles(layout, found(*blades), (), inferred=True)
     assert [one.wheel for one in contacts] == blades
     layout, (roller, _) = stand((0, 1, 0.3, 0.1), (9, 9, 0.3, 0.1), links=(
-        link("a"), joint("x", "base", "a", (0.001, -1, 0.3), (0.3, 0.2, 0.1), kind="fixed")))
+        link("a"), joint("x", "base", "a", SHIFT + (0.001, -1, 0.3), (0.3, 0.2, 0.1),
+                         kind="fixed")))
     R = layout.X_RL["a"][:3, :3]
     blade = Wheel(None, "blade", link="a", axis=tuple(R.T @ (sin(0.001), cos(0.001), 0)),
                   point=tuple(R.T @ (0, 0, -0.1)))

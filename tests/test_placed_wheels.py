@@ -7,7 +7,7 @@ from math import cos, pi, sin
 
 import numpy as np
 import pytest
-from placed import found, laid, shape, stand
+from placed import SHIFT, found, laid, mesh, place, shape, stand
 from support import joint, link
 
 from nhmech import ModelError, Wheel
@@ -122,8 +122,8 @@ def test_a_base_of_water_has_the_boxes_about_its_shapes():
     places = np.array([(1, 0, 0), (0, 2, 0), (0, 0, 5)])
     centre = (np.array([a, b, c]) @ places) / (a + b + c)
     total = np.zeros((3, 3))
-    for m, place, (x, y, z) in zip((a, b, c), places, ((1, 2, 3), (0.8, 0.8, 0.8), (2, 0.6, 0.6))):
-        d = place - centre
+    for m, at, (x, y, z) in zip((a, b, c), places, ((1, 2, 3), (0.8, 0.8, 0.8), (2, 0.6, 0.6))):
+        d = at - centre
         total += m * (d @ d * np.eye(3) - np.outer(d, d))
         total += m / 12 * np.diag([y ** 2 + z ** 2, x ** 2 + z ** 2, x ** 2 + y ** 2])
     assert mass == pytest.approx(a + b + c, rel=1e-12)
@@ -131,6 +131,27 @@ def test_a_base_of_water_has_the_boxes_about_its_shapes():
     np.testing.assert_allclose(inertia, total, rtol=1e-9, atol=1e-9)
     assert "1000 kg/m^3" in notice.text and f"0 -> {mass:.3g} kg" in notice.text
     assert give_mass(laid('<link name="base"/>'), []) == []
+
+
+def test_a_base_of_water_has_the_box_about_a_mesh(tmp_path):
+    points = [(1, 2, 3), (2, 4, 6), (1.5, 3, 3)]
+    placed = mesh(tmp_path / "m.stl", points, xyz=(0, 0, 7), rpy=(0, 0, pi / 2))
+    none = shape("mesh", filename=tmp_path / "gone.stl")
+    layout = laid(f'<link name="base">{none}{placed}</link>')
+    give_mass(layout, [])
+    mass, X, inertia = read_inertia(layout.source, layout.links["base"].find("inertial"))
+    assert mass == pytest.approx(6000, rel=1e-6)
+    assert X[:3, 3] == pytest.approx((-3, 1.5, 11.5), rel=1e-6)
+    np.testing.assert_allclose(inertia, mass / 12 * np.diag([1 + 9, 4 + 9, 1 + 4]), rtol=1e-6,
+                               atol=1e-3)
+    assert give_mass(laid(f'<link name="base">{none}</link>'), []) == []
+
+
+def test_masses_of_parts_of_a_wheel_count():
+    for mass, count in ((0.5, 0), (0.0, 1)):
+        layout = laid(link("base"), '<link name="w"/>', link("tyre", mass), joint("j", "base", "w"),
+                      joint("f", "w", "tyre", kind="fixed"))
+        assert len(give_mass(layout, found(Wheel("j", radius=0.5)))) == count
 
 
 # -- heights and distances -------------------------------------------------------------------------
@@ -149,13 +170,13 @@ def test_wheels_stand_in_one_plane_up_to_a_tenth_of_the_radius(off, is_off):
         return check_heights(layout, found(*wheels))
     with pytest.raises(ModelError, match="do not stand in one plane") as caught:
         check_heights(layout, found(*wheels))
-    assert f"j3: axle at {0.1 + off:.4f}, radius 0.1, bottom at {off:.4f}" in str(caught.value)
+    text = f"j3: axle at {0.4 + off:.4f}, radius 0.1, bottom at {0.3 + off:.4f}"
+    assert text in str(caught.value)
     assert f"Wheel('j3', 'disc', {0.1 + off:.4g})" in caught.value.remedy.python
 
 
 def test_of_two_planes_that_of_the_footprint_counts():
-    mark = (link("base_footprint"), joint("f", "base", "base_footprint", (0, 0, 0.05),
-                                          kind="fixed"))
+    mark = (link("base_footprint"), place("base_footprint", (0, 0, 0.05)))
     two = ((0, 1, 0.1, 0.1), (0, -1, 0.15, 0.1))
     for links, name in (((), "j1 50.0 mm above"), (mark, "j0 50.0 mm below")):
         layout, wheels = stand(*two, links=links)
@@ -171,8 +192,7 @@ def test_of_two_planes_that_of_the_footprint_counts():
 def test_a_footprint_contradicts_one_shape_alone(above, witnesses, refused):
     """Where the axle is less than half or more than one and a half radii above it, unless it is as
     high as the axle."""
-    mark = (link("base_footprint"), joint("f", "base", "base_footprint", (0, 0, 0.1 - above),
-                                          kind="fixed"))
+    mark = (link("base_footprint"), place("base_footprint", (0, 0, 0.1 - above)))
     layout, wheels = stand(*FOUR[:2], links=mark)
     facts = tuple(Fact(witness, True) for witness in witnesses)
     contacts = [FoundWheel(wheel, Reason("", facts=facts)) for wheel in wheels]
@@ -188,7 +208,7 @@ def test_wheels_are_no_farther_apart_than_500_radii(x, is_far):
     if not is_far:
         return check_distances(layout, found(*wheels))
     with pytest.raises(NhmechError, match="'j1' would stand 50.1 m from all other.*radius is 0.1 "
-                                          'm.*xyz="0.0501 0 0.0001"'):
+                                          'm.*xyz="0.0508 0.0002 0.0004"'):
         check_distances(layout, found(*wheels))
     check_distances(layout, found(wheels[1]))
 
@@ -198,12 +218,12 @@ def test_wheels_are_no_farther_apart_than_500_radii(x, is_far):
                                         ((0.05, 0, 0), 0.2), ((-0.05, 0, 0), -0.2)])
 def test_a_missing_caster_is_offered_where_the_robot_would_tip(com, point):
     """Two radii before the axle, or twice as far as the centre of mass, on the ground."""
-    layout, wheels = stand((0, 1, 0.3, 0.1), (0, -1, 0.3, 0.1), mass=1e6, com=com)
+    layout, wheels = stand((0, 1, 0.3, 0.1), (0, -1, 0.3, 0.1), mass=1e6, com=tuple(SHIFT + com))
     (notice,) = report_bearing(layout, wheels, ())
     assert notice.kind is NoticeKind.FREE_PITCH
     ball = eval(notice.remedy.python.partition("wheels=")[2].partition(" (")[0],
                 {"Wheel": Wheel})[-1]
-    assert ball.point == pytest.approx((point, 0, 0.22), abs=1e-6)
+    assert ball.point == pytest.approx(SHIFT + (point, 0, 0.22), abs=1e-6)
     assert ball.radius == pytest.approx(0.02) and ball.link == "base"
 
 
@@ -231,10 +251,10 @@ def test_robots_side_by_side_are_not_one():
 TWO = ((0, 1, 0.1, 0.1), (0, -1, 0.1, 0.1))
 
 
-def casters(body: str, name="part", place=(0.5, 0, 0), rpy=(0, 0, 0), wheels=TWO, kind="fixed"):
-    """What slides of a robot on two wheels that stand on z = 0, with one more link."""
-    layout, made = stand(*wheels, links=(link(name, body=body), joint(
-        "to", "base", name, place, rpy, (0, 0, 1), kind)))
+def casters(body: str, name="part", at=(0.5, 0, 0), rpy=(0, 0, 0), wheels=TWO, kind="fixed"):
+    """What slides of a robot on two wheels, with one more link."""
+    layout, made = stand(*wheels, links=(link(name, body=body), place(name, at, rpy, (0, 0, 1),
+                                                                      kind)))
     return find_casters(layout, found(*made))
 
 
@@ -298,7 +318,7 @@ def test_a_lying_cylinder_is_a_caster_where_no_wheel_is():
     for away, count in ((0.049, 0), (0.051, 1)):
         body = shape("cylinder", (0, 0, 0.05), ALONG, radius=0.05, length=0.01)
         layout, made = stand(*TWO, (0.5, away, 0.05, 0.05), links=(
-            link("part", body=body), joint("to", "base", "part", (0.5, 0, 0), kind="fixed")))
+            link("part", body=body), place("part", (0.5, 0, 0))))
         assert len(find_casters(layout, found(*made))[0]) == count
 
 
@@ -308,11 +328,11 @@ def test_a_lying_cylinder_is_a_caster_where_no_wheel_is():
 def test_a_robot_on_one_axle_stands_on_any_small_shape_beside_it(size, x, count):
     """No larger than a wheel, and more than a twentieth of a radius before or behind the axle."""
     height = float(size.split()[2]) / 2
-    balls, _, notices = casters(shape("box", size=size), place=(x, 0.3, height))
+    balls, _, notices = casters(shape("box", size=size), at=(x, 0.3, height))
     assert len(balls) == len(notices) == count
     # but not where three wheels bear it
     more = (*TWO, (-1, 0, 0.1, 0.1))
-    assert casters(shape("box", size=size), place=(x, 0.3, height), wheels=more)[0] == []
+    assert casters(shape("box", size=size), at=(x, 0.3, height), wheels=more)[0] == []
 
 
 def test_a_bracket_of_a_caster_that_was_found_is_none_itself():
@@ -320,17 +340,17 @@ def test_a_bracket_of_a_caster_that_was_found_is_none_itself():
     for away, count in ((0.0999, 1), (0.1001, 2)):
         layout, made = stand(*TWO, links=(
             link("caster", body=shape("sphere", radius=0.05)),
-            joint("to", "base", "caster", (0.5, 0, 0.05), kind="fixed"),
+            place("caster", (0.5, 0, 0.05)),
             link("caster_fork", body=shape("box", size="0.02 0.02 0.1")),
-            joint("fork", "base", "caster_fork", (0.5, away, 0.05), kind="fixed")))
+            place("caster_fork", (0.5, away, 0.05))))
         balls, missed, _ = find_casters(layout, found(*made))
         assert len(balls) == count and not missed
 
 
 def test_a_robot_that_would_tip_is_refused_with_a_caster_where_one_is_named():
     body = shape("sphere", (0, 0, 0.3), radius=0.05)
-    layout, made = stand(*TWO, links=(link("caster", body=body), joint(
-        "to", "base", "caster", (0.5, 0, 0.2), (0, 0, 0.4), kind="fixed")))
+    layout, made = stand(*TWO, links=(link("caster", body=body),
+                                      place("caster", (0.5, 0, 0.2), (0, 0, 0.4))))
     with pytest.raises(ModelError, match="one axle.*would tip over.*450.0 mm above") as caught:
         infer_casters(layout, found(*made))
     ball = eval(caught.value.remedy.python.partition("wheels=")[2].partition(" (")[0],
@@ -338,11 +358,104 @@ def test_a_robot_that_would_tip_is_refused_with_a_caster_where_one_is_named():
     assert ball.radius == pytest.approx(0.02)
     assert ball.point == pytest.approx((0, 0, 0.02 - 0.2), abs=1e-6)
     # with a third wheel it stands, and is told
-    layout, made = stand(*TWO, (-1, 0, 0.1, 0.1), links=(link("caster", body=body), joint(
-        "to", "base", "caster", (0.5, 0, 0.2), kind="fixed")))
+    layout, made = stand(*TWO, (-1, 0, 0.1, 0.1), links=(link("caster", body=body),
+                                                         place("caster", (0.5, 0, 0.2))))
     balls, (notice,) = infer_casters(layout, found(*made))
     assert balls == [] and notice.kind is NoticeKind.NO_SUPPORT
     assert notice.text == ("caster: no support, because its bottom is 450.0 mm above that of the "
                            "wheels")
 
 
+
+
+FEET = [(0.4, 0.3, 0.0), (0.4, -0.1, 0.0), (0.5, 0.1, 0.0019), (0.45, 0.2, 0.0021),
+        (-0.3, 0.7, 0.0), (0.0049, -0.9, 0.0), (0.5, 0.5, 0.6)]
+
+
+@pytest.mark.parametrize("com, points, off", [
+    (0.1, FEET, 0.0), (0.1, FEET, 0.0149), (0.1, FEET, -0.0149),
+    (-0.1, [(-x, y, z) for x, y, z in FEET], 0.0), (0.1, FEET, 0.0151)])
+def test_a_mesh_stands_on_its_lowest_points_where_the_robot_would_tip(com, points, off, tmp_path):
+    """Those within a fiftieth of the usual radius of the lowest, before the axle by more than a
+    twentieth of the wheel's: a ball of a fifth amid them."""
+    c, s = cos(0.6), sin(0.6)
+    own = [(c * x + s * y, -s * x + c * y, z) for x, y, z in points]      # as a turned link has it
+    body = mesh(tmp_path / "chassis.stl", own)
+    layout, made = stand(*TWO, mass=1e6, com=tuple(SHIFT + (com, 0, 0)), links=(
+        link("chassis", 1e-9, body=body), place("chassis", (0, 0, off), (0, 0, 0.6))))
+    balls, missed, notices = find_casters(layout, found(*made))
+    assert not missed and len(balls) == len(notices) == (abs(off) < 0.015)
+    if balls:
+        side = np.sign(com)
+        R = layout.X_RL["chassis"][:3, :3]
+        own = np.array([R.T @ point for point in points
+                        if side * point[0] > 0.005 and point[2] < 0.002])
+        expected = (own.min(axis=0) + own.max(axis=0)) / 2
+        assert balls[0].wheel.radius == pytest.approx(0.02)
+        assert balls[0].wheel.point == pytest.approx((*expected[:2], 0.02 - off), abs=1e-6)
+
+
+@pytest.mark.parametrize("width, count", [(0.1999, 1), (0.2001, 0)])
+def test_a_small_mesh_beside_the_axle_supports(width, count, tmp_path):
+    """What touches the ground of it is no larger than a wheel, however large it is above."""
+    points = [(0, 0, 0), (width, 0, 0.0019), (0.05, 0.05, 0.001), (-9, 9, 0.0021), (0, 0, 0.15)]
+    balls, _, notices = casters(mesh(tmp_path / "foot.stl", points), at=(0.5, 0, 0))
+    assert len(balls) == len(notices) == count
+    if count:
+        assert balls[0].wheel.point == pytest.approx((width / 2, 0.025, 0.02), abs=1e-6)
+        assert balls[0].wheel.radius == pytest.approx(0.02)
+
+
+def test_a_round_mesh_is_a_ball_of_its_own(tmp_path):
+    """One about the axle of the wheels, as high as it is wide, within six hundredths of the usual
+    radius of the ground."""
+    angles = np.arange(24) * pi / 12
+    drum = [(0.05 * sin(a), y, 0.05 * cos(a)) for a in angles for y in (-0.01, 0.01)]
+    for off, is_exact in ((0.0, True), (0.0059, True), (0.0061, False)):
+        ((ball,), _, _) = casters(mesh(tmp_path / f"{off}.stl", drum, xyz=(0.1, 0.2, 0.05 + off)),
+                                  "caster")
+        assert ball.wheel.radius == pytest.approx(0.05 if is_exact else 0.02, rel=1e-5)
+        assert ball.wheel.point == pytest.approx(
+            (0.1, 0.2, 0.05 + off if is_exact else 0.02), abs=1e-6)
+
+
+def test_a_mesh_that_is_missing_may_be_the_support():
+    """Of a link no higher than a wheel, of which nothing else is known; a named one is told so."""
+    gone = shape("mesh", filename="gone.stl")
+    for height, count in ((0.1999, 1), (0.2001, 0)):
+        _, missed, _ = casters(gone, at=(0.5, 0, height))
+        assert [*missed] == ["part"] * count
+    assert not casters(gone + shape("box", (0, 0, 3), size="1 1 1"))[1]
+    balls, missed, _ = casters(gone, "caster", wheels=(*TWO, (-1, 0, 0.1, 0.1)))
+    assert missed["caster"][0] == "its shape is the mesh 'gone.stl', which cannot be read"
+    assert missed["caster"][1].mesh == "gone.stl" and not balls
+    # the lowest of several shapes counts
+    both = shape("sphere", (0, 0, 0.06), radius=0.05) + shape("sphere", (1, 0, 0.05), radius=0.05)
+    assert casters(both)[0][0].wheel.point[0] == 1
+
+
+@pytest.mark.parametrize("axis, kind, name, is_held", [
+    ((0, 0, 1), "continuous", "part", True), ((0, 0, 1), "continuous", "caster", True),
+    ((1, 0, 0), "continuous", "part", False), ((1, 0, 0), "continuous", "caster", True),
+    ((0, 0, 1), "prismatic", "part", True), ((1, 0, 0), "prismatic", "part", False),
+    ((0.2, 0, 1), "prismatic", "part", True)])
+def test_what_swings_springs_or_is_named_can_hold_a_caster(axis, kind, name, is_held):
+    more = '<limit lower="-1" upper="1" effort="1" velocity="1"/>' * (kind == "prismatic")
+    layout, made = stand(*TWO, links=(
+        link(name, body=shape("sphere", (0, 0, 0.05), radius=0.05)),
+        place(name, (0.5, 0, 0), axis=axis, kind=kind, more=more)))
+    assert bool(find_casters(layout, found(*made))[0]) == is_held
+
+
+def test_what_is_drawn_counts_where_wheels_are_only_drawn():
+    ball = shape("sphere", (0, 0, 0.05), tag="visual", radius=0.05)
+    assert casters(ball)[0]
+    layout, made = stand(*TWO, (-1, 0, 0.1, 0.1), links=(link("part", body=ball),
+                                                         place("part", (0.5, 0, 0))))
+    assert find_casters(layout, found(*made))[0]
+    solid = layout.links["w1"]
+    solid.append(solid.makeelement("collision", {}))
+    solid.find("collision").append(solid.makeelement("geometry", {}))
+    solid.find("collision/geometry").append(solid.makeelement("sphere", {"radius": "0.1"}))
+    again = type(layout)(layout.source)
+    assert not find_casters(again, found(*made))[0]

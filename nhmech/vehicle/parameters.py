@@ -156,7 +156,7 @@ def write_parameters(model: pin.Model, body_names: Sequence[str], parameters: Pa
         matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         # the triangle inequality is checked in the file only: planar models have only Izz
         moments = np.linalg.eigvalsh(matrix)
-        if moments[0] < -INDEFINITE * np.abs(moments).max():
+        if min(xx, yy, zz) < 0 or moments[0] < -INDEFINITE * np.abs(moments).max():
             raise InputError(f"the inertia of {body!r} is none that a body can have: "
                              f"its principal moments are {moments} kg m^2")
         model.inertias[i] = pin.Inertia(mass, np.array([x, y, z]), matrix)
