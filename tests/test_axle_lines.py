@@ -125,10 +125,10 @@ LIMITED = limits(-1, 1)
 
 def swivel(lean=0.0, trail=0.0, more=LIMITED, name="fork", radius=0.1, beside=0.0,
            second=True, kind="revolute") -> tuple[Layout, list[Wheel]]:
-    """A wheel of 0.1 m that an upright axis turns, so far behind and beside it, and two fixed."""
+    """A wheel of 0.1 m that an upright axis turns, off it by so much, and two others."""
     parts = [link("base"), link(name), link("w"), joint(
-        f"{name}_joint", "base", name, SHIFT + (1, 0, 0.3), axis=(sin(lean), 0, cos(lean)), kind=kind,
-        more=more), joint("roll", name, "w", (-trail, beside, -0.2))]
+        f"{name}_joint", "base", name, SHIFT + (1, 0, 0.3), axis=(sin(lean), 0, cos(lean)),
+        kind=kind, more=more), joint("roll", name, "w", (-trail, beside, -0.2))]
     wheels = [Wheel("roll", radius=radius, axis=(0, 1, 0), point=(0, 0, 0))]
     if second:
         for side in (1, -1):
