@@ -1,0 +1,422 @@
+"""The small rules of a run, each at its bounds: events, limits, phases, twists, periods, and the
+contact problem against its own definition."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf, nan
+from types import SimpleNamespace
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from nhmech import Event, InputError, SimulationError
+from nhmech.mechanics.distribution import Component
+from nhmech.simulation import LimitKind, Phase, interrupts
+from nhmech.simulation.arguments import check_run, read_period, read_speeds
+from nhmech.simulation.contact.contact_problem import Cone, ContactProblem, projection_to_cone
+from nhmech.simulation.contact.lift_off import lift_notice
+from nhmech.simulation.contact.phases import ContactSpan, contact_spans
+from nhmech.simulation.events import read_events
+from nhmech.simulation.interrupts import Pace, is_second_press
+from nhmech.simulation.least_squares import SINGULAR, LeastSquares, closed_form
+from nhmech.simulation.real_time import keep_pace
+from nhmech.simulation.runs.driven_twist import planar_twist, twist_notice
+from nhmech.simulation.runs.forces_along import BatchReactions
+from nhmech.simulation.runs.limit_spans import LimitColumns, LimitSpan, span_events
+from nhmech.urdf.description import JointLimits
+
+
+# -- events ----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("before, after, rises, falls", [
+    (-1.0, 1.0, True, False), (1.0, -1.0, False, True), (-1.0, 0.0, True, False),
+    (1.0, 0.0, False, True), (0.0, 1.0, False, False), (0.0, -1.0, False, False),
+    (-2.0, -1.0, False, False), (1.0, 2.0, False, False), (0.0, 0.0, False, False)])
+def test_a_zero_counts_where_it_is_come_to_and_not_where_it_is_left(before, after, rises, falls):
+    for direction, expected in ((1, rises), (-1, falls), (0, rises or falls)):
+        event = Event("e", abs, direction=direction)
+        assert event.is_crossed(before, after) == expected
+        both = event.is_crossed(np.array([before, 1.0]), np.array([after, 1.0]))
+        assert both.tolist() == [expected, False]
+
+
+def test_an_event_is_a_finite_number():
+    state = SimpleNamespace(t=0.5)
+    assert Event("half", lambda t, state: 2 * t).value(state) == 1.0
+    for odd in (nan, inf, "one", None):
+        with pytest.raises(SimulationError, match="event 'odd' is .* at t = 0.5 s; expected"):
+            Event("odd", lambda t, state, odd=odd: odd).value(state)
+    event = Event("e", abs)
+    assert read_events([event]) == (event,) == read_events(event)
+    with pytest.raises(InputError, match="list of Event.*and 3 is none"):
+        read_events([event, 3])
+
+
+# -- limits of joints ------------------------------------------------------------------------------
+def columns(driven=("a",), part="q") -> LimitColumns:
+    joint = JointLimits(-1.0, 2.0, 4.0, 8.0)
+    vehicle = SimpleNamespace(driven=driven)
+    names = {"q": ("z", "a") if part == "q" else ("z",), "v": ("z", "y", "a"), "u": ("a",),
+             "angles": ("a",) if part == "angles" else ()}
+    return LimitColumns.of(SimpleNamespace(limits={"a": joint}, vehicle=vehicle), names)
+
+
+def rows(n=6, part="q", **places) -> dict[str, np.ndarray]:
+    """A run of n moments, 50 ms apart, with these columns of the joint."""
+    found = {"t": 0.05 * np.arange(n), "q": np.zeros((n, 2)), "angles": np.zeros((n, 1)),
+             "v": np.zeros((n, 3)), "u": np.zeros((n, 1))}
+    for name, values in places.items():
+        found[name][:, -1] = values
+    return found
+
+
+@pytest.mark.parametrize("part, value, kind", [
+    ("q", 2 - 0.99e-3, LimitKind.UPPER), ("q", 2 - 1.01e-3, None),
+    ("q", -1 + 0.99e-3, LimitKind.LOWER), ("q", -1 + 1.01e-3, None),
+    ("v", 4 * 0.9901, LimitKind.VELOCITY), ("v", 4 * 0.9899, None),
+    ("v", -4 * 0.9901, LimitKind.VELOCITY), ("u", 8 * (1 - 0.9e-9), LimitKind.EFFORT),
+    ("u", 8 * (1 - 1.1e-9), None), ("u", -8.0, LimitKind.EFFORT)])
+def test_a_joint_is_at_its_limit_up_to_what_a_servo_leaves(part, value, kind):
+    spans, end = columns().spans([rows(**{part: value})])
+    assert end == pytest.approx(0.25) and [span.kind for span in spans] == [kind] * bool(kind)
+    if kind:
+        (span,) = spans
+        assert (span.joint, span.start, span.end) == ("a", 0.0, pytest.approx(0.25))
+        assert span.most == pytest.approx(value if part == "q" else abs(value))
+        # an angle that turns on, and joints that nothing drives
+        turned = columns(part="angles").spans([rows(**{"angles" if part == "q" else part: value})])
+        assert turned == ((span,), end)
+        passive = columns(driven=()).spans([rows(**{part: value})])[0]
+        assert bool(passive) == (part == "q")
+
+
+def test_spans_are_joined_over_short_gaps():
+    """Up to a tenth of a second; an effort lasts until the next moment."""
+    t = np.array([0.0, 0.1, 0.2, 0.301, 0.5, 0.6])
+    for part, touching, most in (("q", [1, 0, 1, 0, 0, 0], 2.5), ("u", [1, 0, 0, 0, 1, 0], 8.0)):
+        limit = 2.0 if part == "q" else 8.0
+        values = np.where(touching, most, 0.0)
+        values[2] *= 0.9
+        run = rows(**{part: values}) | {"t": t}
+        found = columns().spans([run])[0]
+        if part == "q":
+            assert [(one.start, one.end, one.most) for one in found] == [(0.0, 0.0, 2.5),
+                                                                         (0.2, 0.2, 2.25)]
+        else:
+            assert [(one.start, one.end) for one in found] == [(0.0, 0.1), (0.5, 0.6)]
+        assert {one.limit for one in found} == {limit}
+    close = rows(q=[2.5, 0, 2.6, 0, 0, 2.7]) | {"t": np.array([0, 0.05, 0.0999, 0.15, 0.2, 0.201])}
+    spans = columns().spans([close])[0]
+    assert [(one.start, one.end, one.most) for one in spans] == [(0, 0.0999, 2.6),
+                                                                 (0.201, 0.201, 2.7)]
+
+
+@pytest.mark.parametrize("kind, limit, most, words", [
+    (LimitKind.UPPER, 2.0, 2.0 + 0.99e-6, "at its upper position limit (2)"),
+    (LimitKind.UPPER, 2.0, 2.0 + 1.01e-6, "beyond its upper position limit, by up to 1.01e-06,"),
+    (LimitKind.LOWER, -2.0, -2.0 - 1.01e-6, "beyond its lower position limit, by up to 1.01e-06,"),
+    (LimitKind.LOWER, -2.0, -1.9999, "at its lower position limit (-2)"),
+    (LimitKind.VELOCITY, 4.0, 4.0 + 3.99e-6, "at its velocity limit (4)"),
+    (LimitKind.VELOCITY, 4.0, 4.0 + 4.01e-6, "beyond its velocity limit, by up to 4.01e-06,")])
+def test_what_is_beyond_a_limit_by_more_than_rounding_is_said(kind, limit, most, words):
+    assert str(LimitSpan("a", kind, limit, 0.5, 1.0, most)) == f"a {words} from t = 0.5 to 1 s"
+
+
+def test_beginnings_and_ends_of_spans_are_events_of_driven_joints():
+    span = LimitSpan("a", LimitKind.EFFORT, 1.0, 0.5, 1.0, 1.0)
+    held = SimpleNamespace(vehicle=None)
+    assert span_events(held, [span], 2.0) == [(0.5, "a at its effort limit"),
+                                              (1.0, "a off its effort limit")]
+    assert span_events(held, [span], 1.0) == [(0.5, "a at its effort limit")]
+
+
+# -- the twist that was driven ---------------------------------------------------------------------
+NORMAL = (0.0, 0.6, 0.8)
+ROBOT = SimpleNamespace(placer=SimpleNamespace(normal=np.array(NORMAL)),
+                        steering=SimpleNamespace(length=0.5))
+
+
+def driven(t, twist) -> SimpleNamespace:
+    """A run on level ground along x that drives these twists, (N, 3)."""
+    n = len(t)
+    q, v = np.zeros((n, 7)), np.zeros((n, 6))
+    q[:, 6], v[:, [0, 1, 5]] = 1.0, twist
+    return SimpleNamespace(t=np.asarray(t, dtype=float), q=q, v=v)
+
+
+FLAT = SimpleNamespace(placer=SimpleNamespace(normal=np.array([0.0, 0, 1])),
+                       steering=SimpleNamespace(length=0.5))
+TIMES = np.linspace(0, 2, 201)
+
+
+def test_the_twist_in_the_plane_of_the_ground():
+    """Of a base that leans: along the trace of its plane, aside, and about the normal."""
+    import pinocchio as pin
+    R = pin.rpy.rpyToMatrix(0.3, -0.4, 0.9)
+    q = np.r_[1, 2, 3, pin.Quaternion(R).coeffs()]
+    v = np.array([0.3, -0.2, 0.5, 0.7, -0.1, 0.4])
+    n = np.array(NORMAL)
+    ahead = np.cross(R[:, 1], n) / np.linalg.norm(np.cross(R[:, 1], n))
+    expected = [ahead @ R @ v[:3], np.cross(n, ahead) @ R @ v[:3], n @ R @ v[3:]]
+    np.testing.assert_allclose(planar_twist(ROBOT, q, v), expected, rtol=1e-12)
+    np.testing.assert_allclose(planar_twist(ROBOT, np.array([[q]]), np.array([[v]]))[0, 0],
+                               expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("wanted, found, is_said", [
+    ((1, 0, 0), (0.9901, 0, 0), False), ((1, 0, 0), (0.9899, 0, 0), True),
+    ((1, 0, 0), (1, 0, 0.0199), False), ((1, 0, 0), (1, 0, 0.0201), True),
+    # aside it is judged where a part of the command asks for it
+    ((1, 0, 0), (1, 0.5, 0), False), ((1, 0.0099, 0), (1, 0.5, 0), False),
+    ((1, 0.0101, 0), (1, 0.5, 0), True), ((0, 0, 0), (1, 0, 0), False)])
+def test_a_twist_that_is_off_by_more_than_a_hundredth_is_said(wanted, found, is_said):
+    run = driven(TIMES, np.tile(found, (201, 1)))
+    notice = twist_notice(FLAT, run, np.tile(np.array(wanted, float), (201, 1)), [])
+    assert (notice is not None) == is_said
+    if is_said:
+        assert f"commanded forward {wanted[0]:.4g} m/s, lateral {wanted[1]:.4g} m/s" in notice.text
+        assert f"driven forward {found[0]:.4g} m/s" in notice.text and "t = 2 s" in notice.text
+    assert twist_notice(FLAT, run, None, []) is None
+    assert twist_notice(FLAT, driven(TIMES[:1], [found]), np.ones((1, 3)), []) is None
+
+
+@pytest.mark.parametrize("rate, settled, is_said", [
+    (0.0, 1.001, True), (0.0, 0.999, False), (0.0999, 1.5, True), (0.1001, 1.5, False)])
+def test_a_command_is_judged_a_second_after_it_was_steady(rate, settled, is_said):
+    """Up to a tenth of itself a second; at standstill nothing is."""
+    t = np.linspace(0, 1, 1001) * settled
+    wanted = np.zeros((len(t), 3))
+    wanted[:, 0] = (1 + rate / 1000 * settled) ** np.arange(len(t))
+    found = wanted.copy()
+    found[-1] *= 0.5
+    span = LimitSpan("a", LimitKind.EFFORT, 1.0, 0.5, settled, 1.0)
+    early = replace(span, end=0.6)
+    notice = twist_notice(FLAT, driven(t, found), wanted, [span, early])
+    assert (notice is not None) == is_said
+    if is_said:
+        assert notice.text.count("; a at its effort limit") == 1
+        assert "up to 0.5 of it" in notice.text
+        wanted[0] = nan              # not yet commanded: the second begins later
+        late = twist_notice(FLAT, driven(t, found), wanted, [])
+        assert (late is None) == (settled < 1.01)
+
+
+def test_a_part_of_a_command_that_is_never_driven_is_said():
+    """Where it changes too fast to be judged moment by moment, for a second or more."""
+    wave = np.sin(40 * TIMES)
+    for aside, made, is_said in ((0.0101, 0.0, True), (0.0099, 0.0, False), (0.5, 0.0051, False),
+                                 (0.5, 0.0049, True)):
+        wanted = np.column_stack([wave, aside * wave, 0 * wave])
+        found = np.column_stack([wave, made * wave, 0 * wave])
+        notice = twist_notice(FLAT, driven(TIMES, found), wanted, [])
+        assert (notice is not None) == is_said
+        if is_said:
+            assert f"lateral (up to {np.abs(wanted[:, 1]).max():.4g} m/s) was never" in notice.text
+            short = twist_notice(FLAT, driven(TIMES[:100], found[:100]), wanted[:100], [])
+            assert short is None
+    # what is slower than a thousandth of the fastest is standstill
+    for slow, is_said in ((0.00101, True), (0.00099, False)):
+        wanted = np.zeros((201, 3))
+        wanted[:, 0], wanted[0, 0] = slow, 1.0
+        notice = twist_notice(FLAT, driven(TIMES, 0.5 * wanted), wanted, [])
+        assert (notice is not None) == is_said
+
+
+# -- phases of contacts ----------------------------------------------------------------------------
+def test_spans_of_phases():
+    t = np.arange(6) / 10
+    phases = np.array([[9, 9], [0, 2], [0, 2], [1, 3], [1, 3], [0, 3]])
+    spans = contact_spans(t, phases, ["w"], ["b"])
+    R, S, A, L = Phase
+    assert [(one.start, one.end, *one.wheels.values()) for one in spans] == [
+        (0.0, 0.2, R, A), (0.2, 0.4, S, L), (0.4, 0.5, R, L)]
+    assert [str(one).partition(" s ")[2] for one in spans] == [
+        "all wheels roll", "w slides, b lies", "b lies"]
+    assert spans[0].names(A) == ("b",) and spans[0].bodies == ("b",)
+    (start,) = contact_spans(t[:1], phases[1:2], ["w"], ["b"])
+    assert (start.start, start.end, start.wheels) == (0.0, 0.0, {"w": R, "b": A})
+    both = ContactSpan(0.0, 1.0, {"a": A, "b": A, "c": S, "d": S})
+    assert str(both) == "from t = 0 to 1 s c, d slide, a, b are in the air"
+
+
+def forces(normals, supported) -> SimpleNamespace:
+    components = [Component("a", "normal"), Component("a", "rolling"), Component("b", "normal")]
+    shares = np.column_stack([normals[0], np.full(len(normals[0]), -9.0), normals[1]])
+    return SimpleNamespace(split=(shares, np.array(supported)), normal=[0, 2],
+                           components=components)
+
+
+def test_the_first_and_the_worst_pull_are_said():
+    t = np.arange(4) / 10
+    pull = forces(([1, 1, -2, -1], [3, -0.5, 1, 1]), [True, False, False, True])
+    text = lift_notice(t, pull).text
+    assert "from t = 0.1 s (b), in 50 % of the recorded moments; most at t = 0.2 s, a with 2 N" in (
+        text)
+    for small, is_said in ((1.01e-6, True), (0.99e-6, False)):
+        just = forces(([1, -small], [1, 1]), [True, False])
+        assert (lift_notice(t[:2], just) is not None) == is_said
+    assert lift_notice(t[:2], forces(([1, -1], [1, 1]), [True, True])) is None
+
+
+def test_forces_of_a_batch():
+    parts = tuple(Component(*one) for one in (("a", "rolling"), ("a", "lateral"), ("a", "normal"),
+                                              ("b", "lateral")))
+    found = BatchReactions(parts, np.array([[[3.0, -4.0, 2.0, 1.0], [0.0, 0.0, -1.0, 0.0]]]),
+                           ("a", "b"), np.ones((1, 2), bool))
+    assert found.component("a", "lateral").tolist() == [[-4.0, 0.0]]
+    np.testing.assert_array_equal(found.normal, [[[2.0, nan], [-1.0, nan]]])
+    np.testing.assert_array_equal(found.friction, [[[2.5, inf], [0.0, 0.0]]])
+
+
+# -- times, speeds and periods ---------------------------------------------------------------------
+@pytest.mark.parametrize("dt, period, every", [
+    (1e-3, None, 1), (1e-3, 5e-3, 5), (0.1, 0.3, 3), (1.0, 1 + 0.9e-9, 1), (1.0, 1 + 1.1e-9, None),
+    (1.0, 0.4, None), (1.0, 0.6, None), (1.0, -1.0, None), (1.0, inf, None), (1.0, "a", None)])
+def test_a_control_period_is_a_multiple_of_the_step(dt, period, every):
+    if every:
+        assert read_period(dt, period) == (dt, every)
+        return
+    with pytest.raises(InputError, match="must be a multiple of dt = 1.0 s"):
+        read_period(dt, period)
+
+
+def test_speeds_by_name_or_in_order():
+    names, every = ("a", "b"), ("x", "a", "b")
+    assert read_speeds(None, names, every) == {}
+    assert read_speeds([1, 2.5], names, every) == {"a": 1.0, "b": 2.5}
+    assert read_speeds({"x": 3}, names, every) == {"x": 3.0}
+    for odd, words in (([1], "2 finite numbers: a, b"), ({"y": 1.0}, "speed 'y' = 1.0: give"),
+                       ({"a": nan}, "speed 'a' = nan"), ({"a": "1"}, "speed 'a' = '1'")):
+        with pytest.raises(InputError, match=words):
+            read_speeds(odd, names, every)
+
+
+@pytest.mark.parametrize("words, match", [
+    (dict(duration=-1e-300), "duration"), (dict(duration=1.01e14), "1.01e\\+14 steps.*5e\\+13"),
+    (dict(duration=nan), "duration"), (dict(every=0), "every"), (dict(progress=3), "progress"),
+    (dict(save=3), "save = 3 must be the path"), (dict(save=""), "save = '' must be"),
+    (dict(save=b"run"), "save = b'run' must be")])
+def test_a_run_that_cannot_be(words, match):
+    given = dict(duration=1.0, dt=1.0, every=1, progress=None, save=None)
+    check_run(**given)
+    check_run(**given | dict(duration=5e13, save="run.npz"))
+    with pytest.raises(InputError, match=match):
+        check_run(**given | words)
+
+
+def test_the_steps_between_two_looks_double_and_halve():
+    pace = Pace()
+    assert pace.steps == 200
+    for _ in range(3):
+        pace.learn(0.0999)
+    assert pace.steps == 1600
+    pace.learn(0.1001)
+    assert pace.steps == 800
+    for _ in range(9):
+        pace.learn(0.0)
+    assert pace.steps == 20_000
+    for _ in range(20):
+        pace.learn(1.0)
+    assert pace.steps == 1
+
+
+def test_a_second_press_comes_within_two_seconds(monkeypatch):
+    times = iter([10.0, 12.0, 14.1, 15.0])
+    monkeypatch.setattr(interrupts, "time", SimpleNamespace(monotonic=lambda: next(times)))
+    assert [is_second_press() for _ in range(4)] == [False, True, False, True]
+
+
+def test_a_loop_keeps_pace_and_skips_what_it_missed(monkeypatch):
+    """Four ticks a second, of which the second takes 0.6 s: the next is at once."""
+    now, ticks, slow = [0.0], [], iter([0.0, 0.6, 0.0, 0.0, 0.1])
+
+    def tick():
+        ticks.append(now[0])
+        now[0] += next(slow)
+
+    def sleep(seconds):
+        assert seconds >= 0
+        now[0] += seconds
+    monkeypatch.setattr("nhmech.simulation.real_time.time",
+                        SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
+    keep_pace(4.0, lambda: len(ticks) == 5, tick)
+    assert ticks == pytest.approx([0.0, 0.25, 0.85, 1.1, 1.35]) and now[0] == pytest.approx(1.6)
+
+
+# -- least squares ---------------------------------------------------------------------------------
+@pytest.mark.parametrize("shape", [(2, 2), (3, 2), (2, 3), (1, 1)])
+def test_least_squares_are_those_of_numpy(shape):
+    rng = np.random.default_rng(sum(shape))
+    A, b = rng.normal(size=shape), rng.normal(size=shape[0])
+    expected = np.linalg.lstsq(A, b, rcond=None)[0]
+    np.testing.assert_allclose(LeastSquares(*shape)(A, b), expected, rtol=1e-10)
+    As, bs = ca.SX.sym("A", *shape), ca.SX.sym("b", shape[0])
+    x, quality = ca.Function("solve", [As, bs], closed_form(As, bs))(A, b)
+    np.testing.assert_allclose(np.array(x).ravel(), expected, rtol=1e-9)
+    pivots = np.abs(np.diag(np.linalg.qr(A if shape[0] >= shape[1] else A.T)[1]))
+    assert float(quality) == pytest.approx(pivots.min() / pivots.max(), rel=1e-9)
+
+
+def test_singular_values_below_a_billionth_are_none():
+    for small, rest in ((1.1e-9, 1 / 1.1e-9), (0.9e-9, 0.0)):
+        found = LeastSquares(2, 2)(np.diag([1.0, small]), np.array([1.0, 1.0]))
+        assert found == pytest.approx([1.0, rest], rel=1e-9)
+    assert SINGULAR == 1e-9
+    assert LeastSquares(0, 2)(np.zeros((0, 2)), np.zeros(0)).tolist() == [0, 0]
+    zero, one = closed_form(ca.SX(0, 2), ca.SX(0, 1))
+    assert zero.shape == (2, 1) and float(one) == 1
+
+
+# -- the contact problem ---------------------------------------------------------------------------
+@pytest.mark.parametrize("y, mu, p", [
+    ((2, 0.6, 0.8), 0.6, (2, 0.6, 0.8)), ((2, 3, 4), 0.5, (2, 0.6, 0.8)),
+    ((-1, 3, 4), 0.5, (0, 0, 0)), ((2, 30, 40), inf, (2, 30, 40)), ((2, 3, 0), 0.0, (2, 0, 0)),
+    ((0, 3, 4), 0.5, (0, 0, 0))])
+def test_a_point_is_projected_to_the_cone(y, mu, p):
+    found, slope = projection_to_cone()(np.array(y, dtype=float), mu)
+    np.testing.assert_allclose(np.array(found).ravel(), p, atol=1e-15)
+    if y[0]:
+        step = 1e-6
+        for k, one in enumerate(np.eye(3) * step):
+            ends = [np.array(projection_to_cone()(np.array(y) + s * one, mu)[0]) for s in (1, -1)]
+            np.testing.assert_allclose(np.array(slope)[:, k],
+                                       (ends[0] - ends[1]).ravel() / 2 / step, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("method", ["solve", "sweep"])
+def test_impulses_obey_signorini_and_coulomb(seed, method):
+    """Three contacts, with two, one and no direction along the ground, at random."""
+    rng = np.random.default_rng(seed)
+    J = rng.normal(size=(6, 9))
+    cones = (Cone(0, (1, 2), 0.3), Cone(3, (4,), 0.5), Cone(5, (), 0.0))
+    W, g = J @ J.T + 0.1 * np.eye(6), rng.normal(size=6) - 0.5
+    problem = ContactProblem(W, g, cones)
+    if method == "solve":
+        P, error = problem.solve(np.zeros(6))
+        assert error < 1e-12
+    else:
+        P = np.zeros(6)
+        for _ in range(20):
+            P = problem.sweep(P)
+    u = W @ P + g
+    size = 1e-9 * np.abs(g).max()
+    for cone in cones:
+        n, along = cone.normal, list(cone.along)
+        assert P[n] >= 0 and u[n] >= -size and abs(P[n] * u[n]) < size
+        force, slip = P[along], u[along]
+        assert np.linalg.norm(force) <= cone.mu * P[n] + size
+        if along and np.linalg.norm(slip) > 1e-6:
+            np.testing.assert_allclose(force, -cone.mu * P[n] * slip / np.linalg.norm(slip),
+                                       atol=1e-8)
+    scaled = ContactProblem(W, 1e6 * g, cones).solve(np.zeros(6))[0]
+    assert method == "sweep" or scaled == pytest.approx(1e6 * P, rel=1e-6, abs=1e-3)
+
+
+def test_a_residual_is_relative_to_the_velocities_or_a_floor():
+    one = ContactProblem(np.array([[2.0]]), np.array([-3.0]), (Cone(0, (), 0.0),))
+    P, error = one.solve(np.zeros(1))
+    assert pytest.approx([1.5]) == P and error < 1e-13
+    assert one.newton(np.array([1.5 + 1e-3]), 4.0)[1] < 1e-13
+    assert ContactProblem(np.eye(1), np.zeros(1), (Cone(0, (), 0.0),)).solve(np.zeros(1)) == (0, 0)
