@@ -91,6 +91,26 @@ def test_a_joint_is_at_its_limit_up_to_what_a_servo_leaves(part, value, kind):
         assert bool(passive) == (part == "q")
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_spans_do_not_depend_on_the_blocks_of_a_run(seed):
+    """Of one moment or more; nor on when it began."""
+    rng = np.random.default_rng(seed)
+    run = rows(40, q=rng.choice([-1.5, -1.2, 0, 2.1, 2.5], 40), v=rng.choice([0, 4.5, -5], 40),
+               u=rng.choice([0, 8.0, -8.0], 40))
+    run["t"] = 7 + np.cumsum(rng.choice([0.02, 0.06, 0.12], 40))
+    whole, end = columns().spans([run])
+    cuts = [0, *sorted(rng.choice(np.arange(1, 40), 12, replace=False)), 40]
+    parts = [{name: values[a:b] for name, values in run.items()} for a, b in zip(cuts, cuts[1:])]
+    assert columns().spans(parts) == (whole, end) and end == run["t"][-1]
+    assert [*whole] == sorted(whole, key=lambda one: (one.start, one.joint, one.kind.value))
+    assert {one.kind for one in whole} == {*LimitKind}
+    for one in whole:
+        name = {LimitKind.VELOCITY: "v", LimitKind.EFFORT: "u"}.get(one.kind, "q")
+        within = run[name][(run["t"] >= one.start) & (run["t"] <= one.end), -1]
+        assert one.most == (within.min() if one.kind is LimitKind.LOWER else
+                            np.abs(within).max() if name != "q" else within.max())
+
+
 def test_spans_are_joined_over_short_gaps():
     """Up to a tenth of a second; an effort lasts until the next moment."""
     t = np.array([0.0, 0.1, 0.2, 0.301, 0.5, 0.6])
@@ -106,10 +126,10 @@ def test_spans_are_joined_over_short_gaps():
         else:
             assert [(one.start, one.end) for one in found] == [(0.0, 0.1), (0.5, 0.6)]
         assert {one.limit for one in found} == {limit}
-    close = rows(q=[2.5, 0, 2.6, 0, 0, 2.7]) | {"t": np.array([0, 0.05, 0.0999, 0.15, 0.2, 0.201])}
+    close = rows(q=[2.5, 0, 2.6, 0, 0, 2.7]) | {"t": np.array([0, 0.05, 0.0999, 0.15, 0.2, 0.2004])}
     spans = columns().spans([close])[0]
     assert [(one.start, one.end, one.most) for one in spans] == [(0, 0.0999, 2.6),
-                                                                 (0.201, 0.201, 2.7)]
+                                                                 (0.2004, 0.2004, 2.7)]
 
 
 @pytest.mark.parametrize("kind, limit, most, words", [
@@ -129,6 +149,7 @@ def test_beginnings_and_ends_of_spans_are_events_of_driven_joints():
     assert span_events(held, [span], 2.0) == [(0.5, "a at its effort limit"),
                                               (1.0, "a off its effort limit")]
     assert span_events(held, [span], 1.0) == [(0.5, "a at its effort limit")]
+    assert span_events(held, [], 1.0) == []
 
 
 # -- the twist that was driven ---------------------------------------------------------------------
@@ -147,7 +168,7 @@ def driven(t, twist) -> SimpleNamespace:
 
 FLAT = SimpleNamespace(placer=SimpleNamespace(normal=np.array([0.0, 0, 1])),
                        steering=SimpleNamespace(length=0.5))
-TIMES = np.linspace(0, 2, 201)
+TIMES = 5 + np.linspace(0, 2, 201)
 
 
 def test_the_twist_in_the_plane_of_the_ground():
@@ -171,12 +192,13 @@ def test_the_twist_in_the_plane_of_the_ground():
     ((1, 0, 0), (1, 0.5, 0), False), ((1, 0.0099, 0), (1, 0.5, 0), False),
     ((1, 0.0101, 0), (1, 0.5, 0), True), ((0, 0, 0), (1, 0, 0), False)])
 def test_a_twist_that_is_off_by_more_than_a_hundredth_is_said(wanted, found, is_said):
-    run = driven(TIMES, np.tile(found, (201, 1)))
-    notice = twist_notice(FLAT, run, np.tile(np.array(wanted, float), (201, 1)), [])
-    assert (notice is not None) == is_said
+    for size in (9.0, 1.0):
+        run = driven(TIMES, np.tile(size * np.array(found), (201, 1)))
+        notice = twist_notice(FLAT, run, np.tile(size * np.array(wanted, float), (201, 1)), [])
+        assert (notice is not None) == is_said
     if is_said:
         assert f"commanded forward {wanted[0]:.4g} m/s, lateral {wanted[1]:.4g} m/s" in notice.text
-        assert f"driven forward {found[0]:.4g} m/s" in notice.text and "t = 2 s" in notice.text
+        assert f"driven forward {found[0]:.4g} m/s" in notice.text and "t = 7 s" in notice.text
     assert twist_notice(FLAT, run, None, []) is None
     assert twist_notice(FLAT, driven(TIMES[:1], [found]), np.ones((1, 3)), []) is None
 
@@ -207,8 +229,8 @@ def test_a_part_of_a_command_that_is_never_driven_is_said():
     wave = np.sin(40 * TIMES)
     for aside, made, is_said in ((0.0101, 0.0, True), (0.0099, 0.0, False), (0.5, 0.0051, False),
                                  (0.5, 0.0049, True)):
-        wanted = np.column_stack([wave, aside * wave, 0 * wave])
-        found = np.column_stack([wave, made * wave, 0 * wave])
+        wanted = 9 * np.column_stack([wave, aside * wave, 0 * wave])
+        found = 9 * np.column_stack([wave, made * wave, 0 * wave])
         notice = twist_notice(FLAT, driven(TIMES, found), wanted, [])
         assert (notice is not None) == is_said
         if is_said:
@@ -218,7 +240,7 @@ def test_a_part_of_a_command_that_is_never_driven_is_said():
     # what is slower than a thousandth of the fastest is standstill
     for slow, is_said in ((0.00101, True), (0.00099, False)):
         wanted = np.zeros((201, 3))
-        wanted[:, 0], wanted[0, 0] = slow, 1.0
+        wanted[:, 0], wanted[0, 0] = 9 * slow, 9.0
         notice = twist_notice(FLAT, driven(TIMES, 0.5 * wanted), wanted, [])
         assert (notice is not None) == is_said
 

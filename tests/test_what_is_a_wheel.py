@@ -1,0 +1,332 @@
+"""The rule that says which axles are wheels, the sources of a radius, and circles among vertices,
+each just within its bounds and just beyond."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import pi
+
+import numpy as np
+import pytest
+from placed import SHIFT, laid, place, shape, stand
+from support import joint, link
+
+from nhmech.urdf.description import Reason, Witness
+from nhmech.urdf.layout import Layout
+from nhmech.urdf.mesh_files import Mesh
+from nhmech.urdf.wheels.evidence import (
+    Candidate,
+    JointVerdict,
+    find_rivals,
+    has_word,
+    is_almost_standing,
+    is_ball_joint,
+    is_handle,
+    judge_joint,
+    read_facts,
+    weigh,
+)
+from nhmech.urdf.wheels.radii import Radius, choose_radius, read_radii, weigh_radii
+from nhmech.urdf.wheels.revolution import find_solid
+from nhmech.urdf.wheels.rims import Rim, RimSource
+
+WHEEL, NO_RADIUS, AIR, DRUM, NONE = JointVerdict
+RIM = Rim(0.1, (0, 0, 0), 0.03, "w0", RimSource.COLLISION_PRIMITIVE, "cylinder")
+FLOOR = 0.3
+
+
+@pytest.fixture(scope="module")
+def layout() -> Layout:
+    """Three joints: two on one axle, a third 1 ahead; and an upright one that carries a fourth."""
+    made, _ = stand((0, 1, 0.1, 0.1), (0, -1, 0.1, 0.1), (1, 0, 0.1, 0.1), links=(
+        link("fork"), place("fork", (2, 0, 0.3), axis=(0, 0, 1), kind="continuous"),
+        link("w9"), joint("j9", "fork", "w9")))
+    return made
+
+
+def axle(layout, name="j0", **words) -> Candidate:
+    given = dict(rim=RIM, is_free=True, is_named=False, is_listed=False, is_commanded=False,
+                 rollers=False, carries=False, misplaced=None, height=0.4, usual=0.1)
+    return Candidate(layout.joints[name], **given | words)
+
+
+@pytest.mark.parametrize("words, verdict", [
+    (dict(), WHEEL), (dict(is_free=False), NONE), (dict(is_free=False, is_named=True), WHEEL),
+    (dict(is_free=False, is_listed=True), WHEEL), (dict(is_free=False, is_commanded=True), WHEEL),
+    # off the floor by a tenth of the radius and more; clearly in the air from half of it on
+    (dict(height=0.4499), WHEEL), (dict(height=0.4501), AIR), (dict(height=0.3499), AIR),
+    (dict(height=0.3501), WHEEL), (dict(height=0.5, is_listed=True), WHEEL),
+    # what carries others is one only if it stands alone
+    (dict(carries=True, height=0.4099), WHEEL), (dict(carries=True, height=0.4101), NONE),
+    (dict(carries=True, is_free=False, is_named=True), NONE),
+    # without a shape: a name, or a cylinder that is turned wrongly and would stand
+    (dict(rim=None), NONE), (dict(rim=None, is_named=True), NO_RADIUS),
+    (dict(rim=None, is_named=True, carries=True), NONE),
+    (dict(rim=None, is_named=True, height=0.3), NONE),
+    (dict(rim=None, is_named=True, height=0.3001), NO_RADIUS),
+    (dict(rim=None, misplaced=0.1), NO_RADIUS),
+    (dict(rim=None, misplaced=0.1, is_free=False), NONE),
+    (dict(rim=None, misplaced=0.1, height=0.4099), NO_RADIUS),
+    (dict(rim=None, misplaced=0.1, height=0.4101), NONE),
+    (dict(rim=None, misplaced=0.1, height=0.3901), NO_RADIUS),
+    (dict(rim=None, misplaced=0.1, height=0.3899), NONE),
+    # higher than one and a half of the largest that stand
+    (dict(rim=None, is_named=True, height=0.4499), NO_RADIUS),
+    (dict(rim=None, is_named=True, height=0.4501), AIR),
+    (dict(rim=None, is_listed=True, height=0.4501), NO_RADIUS)])
+def test_the_rule(layout, words, verdict):
+    one, other = axle(layout, **words), axle(layout, "j2")
+    assert judge_joint(one, FLOOR, [one, other], layout) is verdict
+
+
+def test_a_wheel_that_is_not_free_has_a_partner_of_its_size_on_its_line(layout):
+    one = axle(layout, is_free=False)
+    for radius, name, verdict in ((0.1049, "j1", WHEEL), (0.1051, "j1", NONE),
+                                  (0.0951, "j1", WHEEL), (0.1, "j2", NONE)):
+        other = axle(layout, name, rim=replace(RIM, radius=radius))
+        assert judge_joint(one, FLOOR, [one, other], layout) is verdict
+    assert judge_joint(one, FLOOR, [one, replace(axle(layout, "j1"), rim=None)], layout) is NONE
+
+
+@pytest.mark.parametrize("width, named, other_named, name, verdict", [
+    (0.2999, False, True, "j2", WHEEL), (0.3001, False, True, "j2", DRUM),
+    (0.3001, True, True, "j2", WHEEL), (0.3001, False, False, "j2", WHEEL),
+    (0.3001, False, True, "j9", WHEEL)])
+def test_a_drum_is_wider_than_one_and_a_half_diameters_beside_wheels_by_name(
+        layout, width, named, other_named, name, verdict):
+    """On the same body: an upright joint between them is another one."""
+    one = axle(layout, rim=replace(RIM, width=width), is_named=named)
+    other = axle(layout, name, is_named=other_named)
+    assert judge_joint(one, FLOOR, [one, other], layout) is verdict
+    wide = replace(other, rim=replace(RIM, width=width))
+    assert judge_joint(one, FLOOR, [one, wide], layout) is (
+        DRUM if verdict is DRUM and width <= 0.3 else WHEEL)
+
+
+def test_a_gear_beside_something_larger_is_no_wheel(layout):
+    """Whose rim is so near that it can never reach the ground: it hangs by more than its slack."""
+    gear = axle(layout, height=0.42)
+    for radius, verdict in ((0.3, WHEEL), (2.01, AIR)):           # its partner is 2 away
+        other = axle(layout, "j1", rim=replace(RIM, radius=radius), height=0.3 + radius)
+        assert judge_joint(gear, FLOOR, [gear, other], layout) is verdict
+    assert is_almost_standing(layout, axle(layout, height=0.4999), weighed(layout, gear))
+    assert not is_almost_standing(layout, axle(layout, height=0.5001), weighed(layout, gear))
+    assert not is_almost_standing(layout, axle(layout, is_free=False), weighed(layout, gear))
+    assert not is_almost_standing(layout, axle(layout, carries=True), weighed(layout, gear))
+    assert not is_almost_standing(layout, axle(layout, rim=None), weighed(layout, gear))
+
+
+def weighed(layout, *axles, floor=FLOOR):
+    from nhmech.urdf.wheels.evidence import Findings
+    return Findings(tuple(axles), floor, {one.joint.name: judge_joint(one, floor, axles, layout)
+                                          for one in axles})
+
+
+def test_free_axles_in_the_air_that_share_a_plane(layout):
+    low, *above = (axle(layout, name, height=height)
+                   for name, height in (("j0", 0.4), ("j1", 0.9), ("j2", 0.9099)))
+    assert find_rivals(weighed(layout, low, *above)) == above
+    assert find_rivals(weighed(layout, low, above[0], replace(above[1], height=0.9101))) == []
+    assert find_rivals(weighed(layout, low, replace(above[0], is_free=False), above[1])) == []
+    assert find_rivals(weighed(layout, low, above[0])) == []
+
+
+def test_what_speaks_for_a_wheel(layout):
+    one, other = axle(layout, is_named=True, is_commanded=True), axle(layout, "j1")
+    found = {fact.witness: (fact.agrees, fact.radius)
+             for fact in read_facts(layout, one, weighed(layout, one, other))}
+    yes = (True, None)
+    assert found == {Witness.AXLE: yes, Witness.JOINT: yes, Witness.LEAF: yes, Witness.PLANE: yes,
+                     Witness.PARTNER: yes, Witness.ELEMENT: yes, Witness.NAME: yes}
+    high = axle(layout, height=0.4101, rollers=True, is_free=False, is_listed=True)
+    far = axle(layout, "j2")
+    found = {fact.witness: (fact.agrees, fact.radius)
+             for fact in read_facts(layout, high, weighed(layout, high, far))}
+    assert found == {Witness.AXLE: yes, Witness.JOINT: (False, None), Witness.ROLLERS: yes,
+                     Witness.PLANE: (False, pytest.approx(0.1101)), Witness.ELEMENT: yes}
+    alone = [fact.witness for fact in read_facts(layout, one, weighed(layout, one))]
+    assert Witness.PLANE not in alone and Witness.PARTNER not in alone
+
+
+def test_candidates_of_a_robot():
+    """Level axes that turn; the floor is the lowest plane that several reach, or one that a name
+    or the footprint speaks for."""
+    drum = shape("cylinder", (0.02, 0, 0), (pi / 2, 0, 0), radius=0.1, length=0.03)
+
+    def robot(*axles, more=()):
+        parts = [link("base"), *more]
+        for name, z in axles:
+            body = shape("cylinder", rpy=(pi / 2, 0, 0), radius=0.1, length=0.03)
+            parts += [link(name, body=body), joint(f"{name}_j", "base", name, (z, 0, z))]
+        return weigh(laid(*parts))
+    low, twice = robot(("a", 0.1), ("b", 0.4), ("c", 0.4)), robot(("a", 0.1), ("b", 0.1))
+    assert low.floor == pytest.approx(0.0) and twice.floor == pytest.approx(0.0)
+    assert robot(("a", 0.1), ("left_wheel", 0.4)).floor == pytest.approx(0.3)
+    assert robot(("a", 0.1), ("b", 0.1), ("left_wheel", 0.4)).floor == pytest.approx(0.0)
+    assert robot(("a_wheel", 0.1), ("left_wheel", 0.4)).floor == pytest.approx(0.0)
+    mark = (link("base_footprint"), joint("f", "base", "base_footprint", (0, 0, 0.3), kind="fixed"))
+    assert robot(("a", 0.1), ("b", 0.4), more=mark).floor == pytest.approx(0.3)
+    assert robot(more=mark).floor == pytest.approx(0.3) and robot().floor is None
+    (one,) = robot(("a", 0.1)).axles
+    assert (one.height, one.bottom, one.usual, one.slack) == pytest.approx((0.1, 0, 0.1, 0.01))
+    assert one.is_free and not one.carries and not one.is_called and one.misplaced is None
+    # a height is that of the rim, and of a cylinder beside the axle that of the origin
+    turned = weigh(laid(link("base"), link("w", body=drum), joint("j", "base", "w", SHIFT,
+                                                                  (0, 0.7, 0)))).axles[0]
+    assert turned.misplaced == 0.1 and turned.height == pytest.approx(0.3) == turned.bottom + 0.1
+    above = weigh(laid(link("base"), link("w", body=shape("sphere", (0, 0.2, 0), radius=0.1)),
+                       joint("j", "base", "w", (0, 0, 1), (0.01, 0, 0)))).axles[0]
+    assert above.height == pytest.approx(1 + 0.2 * np.sin(0.01))
+
+
+def test_words_balls_and_handles():
+    ball = shape("sphere", radius=0.1)
+    parts = [link("base"), link("x"), link("ball", body=ball), link("Rueda"),
+             joint("roll", "base", "x", axis=(1, 0, 0)), joint("f", "x", "Rueda", kind="fixed")]
+    for off, is_ball in ((0.0099, True), (0.0101, False)):
+        layout = laid(*parts, joint("pitch", "x", "ball", (0, 0, off)))
+        assert is_ball_joint(layout, "ball") == is_ball
+        assert has_word(layout, "x") and not has_word(layout, "base")
+    for angle, is_ball in ((0.143, True), (0.139, False)):       # nearly the same axis
+        axis = (np.cos(angle), np.sin(angle), 0)
+        layout = laid(*parts, joint("pitch", "x", "ball", axis=axis))
+        assert is_ball_joint(layout, "ball") == is_ball
+    lead = '<mimic joint="lead" multiplier="1"/>'
+    layout = laid(link("base"), link("a"), link("b", body=ball), link("c", body=ball),
+                  joint("lead", "base", "a"), joint("follow", "base", "b", more=lead),
+                  joint("other", "base", "c"))
+    assert [is_handle(layout, one) for one in layout.joints.values()] == [True, False, False]
+
+
+# -- radii -----------------------------------------------------------------------------------------
+def source(value, below=0.01, above=0.02, rim=None, witness=Witness.DRAWN) -> Radius:
+    return Radius(witness, value, Reason(f"source of {value} {{}}", ("x",)), rim, below, above)
+
+
+def test_a_radius_agrees_within_what_files_differ_by():
+    one = source(0.1)
+    assert [one.agrees(r) for r in (0.0899, 0.0901, 0.1199, 0.1201)] == [False, True, True, False]
+    plane = Radius.of_plane(0.2)
+    assert (plane.value, plane.below, plane.above) == pytest.approx((0.2, 0.02, 0.02))
+
+
+def test_two_that_agree_overrule_the_rim():
+    rim, other = RIM, replace(RIM, radius=0.2)
+    first, second, third = source(0.1, rim=rim), source(0.2, rim=other), source(0.205)
+    assert choose_radius([first, second, third], rim) is second
+    for two in ([first, second], [first, third]):
+        assert choose_radius(two, rim) is first
+    assert choose_radius([first, second, source(0.25)], rim) is first
+    assert choose_radius([first, source(0.2), third], rim) is first          # no shape
+    assert choose_radius([third, first], None) is third and choose_radius([], None) is None
+
+
+def test_what_contradicts_a_radius_is_said():
+    chosen, other = source(0.1, rim=RIM), source(0.2)
+    facts, why = weigh_radii([chosen, other, source(0.101)], 0.1, chosen)
+    assert [(fact.agrees, fact.radius) for fact in facts] == [(True, 0.1), (False, 0.2),
+                                                             (True, 0.101)]
+    assert str(why) == ("radius 0.1 m from the source of 0.1 'x', although the source of 0.2 'x' "
+                        "is 0.2 m")
+    _, why = weigh_radii([chosen], 0.3, None)
+    assert str(why) == "radius 0.3 m as given, although the source of 0.1 'x' has 0.1 m"
+    assert weigh_radii([chosen], 0.1, chosen)[1] is None
+
+
+def test_sources_of_a_radius():
+    """A cylinder within a tenth, as far out as a lug beside it reaches; a height over the
+    footprint."""
+    lug = shape("box", (0.2, 0, 0), size="0.1 0.02 0.0")
+    layout = laid(link("base"), link("w", body=shape("sphere", radius=0.1) + lug),
+                  joint("j", "base", "w", SHIFT), link("base_footprint"),
+                  joint("f", "base", "base_footprint", (0, 0, 0.1), kind="fixed"))
+    rim, mark = read_radii(layout, layout.joints["j"], 0.3)
+    assert (rim.value, rim.below, rim.above) == pytest.approx((0.1, 0.01, 0.25 * 1.1 - 0.1))
+    assert (mark.value, mark.below, mark.above) == pytest.approx((0.2, 0.02, 0.02))
+    assert mark.witness is Witness.FOOTPRINT and rim.witness is Witness.PRIMITIVE
+    assert len(read_radii(layout, layout.joints["j"], 0.1)) == 1
+    assert len(read_radii(layout, layout.joints["j"])) == 1
+
+
+# -- circles among vertices ------------------------------------------------------------------------
+Y = np.array([0.0, 1.0, 0.0])
+
+
+def ring(count=72, radius=1.0, y=(-0.1, 0.1), start=0.0, part=1.0) -> np.ndarray:
+    a = start + 2 * pi * part * np.arange(count) / count
+    return np.concatenate([np.column_stack([radius * np.sin(a), np.full(count, at),
+                                            radius * np.cos(a)]) for at in y])
+
+
+def test_a_ring_has_its_radius_width_and_middle():
+    solid = find_solid(ring(radius=2.0, y=(0.3, 0.7)), Y)
+    assert (solid.radius, solid.along, solid.width) == pytest.approx((2.0, 0.5, 0.4), rel=1e-12)
+    assert find_solid(np.zeros((0, 3)), Y) is None and find_solid(np.zeros((9, 3)), Y) is None
+    assert find_solid(np.append(ring(), [[np.nan, 0, 0]], axis=0), Y) is None
+
+
+@pytest.mark.parametrize("count, is_round", [(8, True), (7, False), (4, False)])
+def test_an_octagon_is_round_and_a_square_is_not(count, is_round):
+    assert (find_solid(ring(count), Y) is not None) == is_round
+
+
+def test_a_gap_of_fifty_degrees_ends_a_circle():
+    for degrees, is_round in ((49.5, True), (50.5, False)):
+        part = 1 - np.radians(degrees) / 2 / pi
+        points = np.concatenate([ring(720, part=part * 720 / 719), ring(72, radius=0.4)])
+        solid = find_solid(points, Y)
+        assert (solid is not None and solid.radius == pytest.approx(1, abs=1e-3)) == is_round
+
+
+def test_vertices_of_one_circle_differ_by_a_hundredth():
+    """Every second one is a little nearer; alone, neither half is a circle."""
+    for less, is_one in ((0.007, True), (0.02, False)):
+        points = np.concatenate([ring(5), ring(5, radius=1 - less, start=pi / 5)])
+        assert (find_solid(points, Y) is not None) == is_one
+
+
+@pytest.mark.parametrize("off, is_found", [(0.026, True), (0.028, False)])
+def test_a_circle_beside_the_axle_reaches_farther(off, is_found):
+    """As far as a ring of a twentieth covers it but for a gap; it is the largest distance from the
+    axle."""
+    solid = find_solid(ring(360) + (off, 0, 0), Y)
+    assert (solid is not None) == is_found
+    assert not is_found or solid.radius == pytest.approx(1 + off, rel=2e-3)
+
+
+@pytest.mark.parametrize("count, is_found", [(45, True), (51, False)])
+def test_a_quarter_of_the_surface_may_stick_out(count, is_found):
+    """By number where no areas are given: of 144 on the ring, so many stand 1.5 out."""
+    lugs = np.tile([(1.5, 0, 0)], (count, 1))
+    points = np.concatenate([ring(), lugs])
+    assert (find_solid(points, Y) is not None) == is_found
+    light = np.where(np.arange(len(points)) < 144, 1.0, 1e-3)
+    assert find_solid(points, Y, lambda: light).radius == pytest.approx(1.0)
+    asked = []
+    find_solid(ring(), Y, lambda: asked.append(1))
+    assert not asked
+
+
+def test_the_tread_is_the_outermost_twentieth():
+    for radius, width in ((0.951, 0.8), (0.949, 0.2)):
+        points = np.concatenate([ring(), ring(radius=radius, y=(-0.4, 0.4))])
+        assert find_solid(points, Y).width == pytest.approx(width)
+
+
+@pytest.mark.parametrize("sectors, width", [(2, 0.2), (12, 0.5)])
+def test_a_stray_part_moves_no_width(sectors, width):
+    """In a tenth of 24 sectors or less."""
+    stray = ring(24 * 3, y=(0.4,), start=0.01)[:3 * sectors]
+    assert find_solid(np.concatenate([ring(start=0.01), stray]), Y).width == pytest.approx(width)
+
+
+def test_surfaces_and_parts_of_a_mesh():
+    """Two triangles that share an edge, and one beside them whose corner is nearer to theirs than a
+    thousandth of the whole, or not."""
+    for gap, count in ((0.9e-3, 1), (3e-3, 2)):
+        vertices = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0), (1 + gap, 1, 0), (2, 1, 0),
+                             (2, 2, 0)], dtype=float)
+        mesh = Mesh(vertices, np.array([(0, 1, 2), (1, 3, 2), (4, 5, 6)]))
+        assert len(mesh.parts) == count and sorted(np.concatenate(mesh.parts)) == [*range(7)]
+        np.testing.assert_allclose(mesh.areas()[:4] * 6, [1, 2, 2, 1], rtol=1e-12)
+        assert mesh.areas().sum() == pytest.approx(1 + (1 - gap) / 2)
