@@ -13,15 +13,14 @@ import pytest
 
 from nhmech import Event, InputError, SimulationError
 from nhmech.mechanics.distribution import Component
-from nhmech.simulation import LimitKind, Phase, interrupts
+from nhmech.simulation import LimitKind, Phase, pacing
 from nhmech.simulation.arguments import check_run, read_period, read_speeds
 from nhmech.simulation.contact.contact_problem import Cone, ContactProblem, projection_to_cone
 from nhmech.simulation.contact.lift_off import lift_notice
 from nhmech.simulation.contact.phases import ContactSpan, contact_spans
 from nhmech.simulation.events import read_events
-from nhmech.simulation.interrupts import Pace, is_second_press
 from nhmech.simulation.least_squares import SINGULAR, LeastSquares, closed_form
-from nhmech.simulation.real_time import keep_pace
+from nhmech.simulation.pacing import Pace, is_second_press, keep_pace
 from nhmech.simulation.runs.driven_twist import planar_twist, twist_notice
 from nhmech.simulation.runs.forces_along import BatchReactions
 from nhmech.simulation.runs.limit_spans import LimitColumns, LimitSpan, span_events
@@ -345,7 +344,7 @@ def test_the_steps_between_two_looks_double_and_halve():
 
 def test_a_second_press_comes_within_two_seconds(monkeypatch):
     times = iter([10.0, 12.0, 14.1, 15.0])
-    monkeypatch.setattr(interrupts, "time", SimpleNamespace(monotonic=lambda: next(times)))
+    monkeypatch.setattr(pacing, "time", SimpleNamespace(monotonic=lambda: next(times)))
     assert [is_second_press() for _ in range(4)] == [False, True, False, True]
 
 
@@ -360,7 +359,7 @@ def test_a_loop_keeps_pace_and_skips_what_it_missed(monkeypatch):
     def sleep(seconds):
         assert seconds >= 0
         now[0] += seconds
-    monkeypatch.setattr("nhmech.simulation.real_time.time",
+    monkeypatch.setattr("nhmech.simulation.pacing.time",
                         SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
     keep_pace(4.0, lambda: len(ticks) == 5, tick)
     assert ticks == pytest.approx([0.0, 0.25, 0.85, 1.1, 1.35]) and now[0] == pytest.approx(1.6)
