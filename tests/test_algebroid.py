@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from nhmech import ConstrainedSystem, MechanicsError, gibbs_appell
+from nhmech import ConstrainedSystem, InputError, MechanicsError, gibbs_appell
 from nhmech.mechanics.algebroid import (
     TWIST,
     LieAlgebroid,
@@ -164,3 +164,14 @@ def test_shapes_are_checked():
     with pytest.raises(MechanicsError, match="dimension 6"):
         LagrangianSystem(special_euclidean(), ca.SX.sym("v", 5), ca.SX.sym("a", 6),
                          gibbs=ca.SX(0), energy=ca.SX(0), force=ca.SX(6, 1))
+
+
+@pytest.mark.parametrize("part, value, message", [
+    ("q", ca.SX.sym("q", 3), r"q has shape \(3, 1\); 2 coordinates and 2 .* need \(2, 1\)"),
+    ("anchor", ca.SX.eye(3), r"anchor has shape \(3, 3\); 2 .* need \(2, 2\)"),
+    ("structure", (ca.SX(2, 2), ca.SX(2, 3)), r"a matrix of structure has shape \(2, 3\); 2 coo"),
+    ("structure", (ca.SX(2, 2),), "structure has 1 entries; 2 fibre coordinates need one each"),
+    ("v_units", ("m/s",), "v_units has 1 entries; 2 fibre")])
+def test_parts_of_another_size_are_refused(part, value, message):
+    with pytest.raises(InputError, match=message):
+        replace(euclidean("x", "y"), **{part: value})

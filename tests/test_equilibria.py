@@ -394,6 +394,7 @@ def test_speeds_that_are_singular_at_a_point_are_named():
             call()
     linear = linearise(hanging(samples=[[0.0, -1.0]]), [0.0, -1.0], [0.0])
     np.testing.assert_allclose(linear.eigenvalues ** 2, [-9.81, -9.81], rtol=1e-12)
+    assert linear.names == ("x", "x'")
 
 
 def test_one_sample_makes_no_symmetry():

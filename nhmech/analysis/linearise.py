@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,8 +28,8 @@ class Linearisation:
     A, B
         (n, n), (n, nu).
     names
-        Of the state: displacements along fibre coordinates ("roll" along roll_rate), then
-        independent speeds (a joint's with ').
+        Of the state: displacements along fibre coordinates ("roll" along roll_rate, "x" along
+        x'), then independent speeds (a joint's with ').
     inputs
         Names of u.
     drift
@@ -119,8 +120,7 @@ def linearise(constrained: HasConstrained | Variations, q: np.ndarray, xi: np.nd
         raise MechanicsError("q is not on the holonomic manifold: |phi| = "
                              f"{np.abs(point.phi).max():.3g}")
     space, equations = variations.space, variations.equations
-    displacements = tuple(space.v_names[i].removesuffix("_rate").removesuffix("_speed")
-                          for i in point.names)
+    displacements = tuple(re.sub("_rate$|_speed$|'$", "", space.v_names[i]) for i in point.names)
     names = displacements + tuple(name if name not in displacements else f"{name}'"
                                   for name in equations.names)
     units = (*(_displacement_unit(space.v_units[i]) for i in point.names), *equations.units)

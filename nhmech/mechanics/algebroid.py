@@ -52,6 +52,20 @@ class LieAlgebroid:
     circles: tuple[tuple[int, int], ...] = ()
     quaternions: tuple[int, ...] = ()
 
+    def __post_init__(self) -> None:
+        nq, nv = len(self.q_names), len(self.v_names)
+        for name, value, shape in (("q", self.q, (nq, 1)), ("anchor", self.anchor, (nq, nv)),
+                                   *(("a matrix of structure", c, (nv, nv))
+                                     for c in self.structure)):
+            found = getattr(value, "shape", None)
+            if found != shape:
+                raise InputError(f"{name} has shape {found}; {nq} coordinates and {nv} fibre "
+                                 f"coordinates need {shape}")
+        for name, values in (("structure", self.structure), ("v_units", self.v_units)):
+            if len(values) != nv:
+                raise InputError(f"{name} has {len(values)} entries; {nv} fibre coordinates need "
+                                 "one each")
+
     def __repr__(self) -> str:
         return (f"<LieAlgebroid with q = {listed(self.q_names, REPR)}; "
                 f"v = {listed(self.v_names, REPR)}>")
