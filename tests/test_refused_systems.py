@@ -8,18 +8,23 @@ import numpy as np
 import pytest
 
 import nhmech
+from nhmech.analysis import linearise
 from nhmech.errors import InputError, MechanicsError, SimulationError
 from nhmech.mechanics import (
     change_of_basis,
     constrain,
     euclidean,
+    generalised_speeds,
     gibbs_appell,
     hamel,
+    hamilton_jacobi,
     lagrange_dalembert,
     lagrange_multipliers,
     lagrangian_system,
     projection,
+    quotient,
     special_euclidean,
+    symmetry,
 )
 from nhmech.mechanics.system import nearest_zero
 
@@ -99,6 +104,38 @@ def test_a_basis_whose_columns_depend_on_each_other_is_refused():
     basis = ca.blockcat([[x, y * x], [1, y]])
     with pytest.raises(MechanicsError, match=r"\(a, b\) depend on each other: rank 1 of 2"):
         change_of_basis(plane, basis, ("a", "b"))
+
+
+WRITTEN = {
+    "a generator": lambda c: symmetry(c, {"z": lambda s: {"z": FOREIGN}}),
+    "a speed": lambda c: generalised_speeds(c, {"w": lambda s: FOREIGN * s.v.x}),
+    "a field": lambda c: hamilton_jacobi(c, {"x'": lambda s: FOREIGN, "y'": 1.0}),
+    "an invariant": lambda c: quotient(symmetry(c, {"z": lambda s: {"z": 1}}),
+                                       {"r": lambda s: FOREIGN * s.q.x}),
+}
+
+
+@pytest.mark.parametrize("what", WRITTEN)
+def test_whatever_is_written_by_hand_knows_the_symbols_of_its_system(particle, what):
+    sloping = constrain(particle, rows={"slope": lambda s: s.v.z - s.q.y * s.v.x})
+    with pytest.raises(MechanicsError, match="contains '?mass"):
+        WRITTEN[what](sloping)
+
+
+@pytest.mark.parametrize("value", ["x", ca.vertcat(FOREIGN, 1)])
+def test_an_expression_is_one_expression(particle, value):
+    free = constrain(particle)
+    for call in (lambda: generalised_speeds(free, {"w": lambda s: value}),
+                 lambda: hamilton_jacobi(free, {"x'": lambda s: value, "y'": 1.0, "z'": 0.0}),
+                 lambda: quotient(symmetry(free, {"z": lambda s: {"z": 1}}),
+                                  {"r": lambda s: value})):
+        with pytest.raises(MechanicsError, match="must be a CasADi expression or a number"):
+            call()
+
+
+def test_states_of_a_linearisation_are_finite(particle):
+    with pytest.raises(InputError, match=r"q = \[ 0. *0. nan\] must be finite"):
+        linearise(constrain(particle), [0.0, 0.0, np.nan], [1.0, 0.0, 0.0])
 
 
 def test_samples_off_the_manifold_are_named(particle):

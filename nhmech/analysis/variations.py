@@ -162,6 +162,8 @@ class Variations:
                                   ("u", u, nu)):
             if value.shape != (size,):
                 raise InputError(f"{name} has shape {value.shape}, expected ({size},)")
+            if not np.isfinite(value).all():
+                raise InputError(f"{name} = {value} must be finite")
         key = (t, ignorable, *(array.tobytes() for array in (q, xi, u, self.theta)))
         found = self._recent.get(key) or self._work_out(t, q, xi, u, ignorable)
         others = [item for item in self._recent.items() if item[0] != key]

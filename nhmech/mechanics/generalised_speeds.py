@@ -13,7 +13,7 @@ from ..errors import InputError, MechanicsError, listed
 from ..symbolic.inverse import inverse
 from .quasi_velocities import change_of_basis
 from .system import ConstrainedSystem, HasConstrained, require_constrained
-from .writing import Scalar, check_names, symbols
+from .writing import Scalar, check_names, read_expression, symbols
 
 
 @check_arguments
@@ -55,7 +55,8 @@ def generalised_speeds(constrained: HasConstrained,
     system, d = given.system, given.distribution
     lagrangian = system.require_lagrangian("generalised_speeds")
     space, v, s = system.algebroid, system.v, symbols(system)
-    forms = [_form(name, ca.SX(speed(s)), given) for name, speed in speeds.items()]
+    forms = [_form(name, read_expression(f"the speed {name!r}", speed(s), system), given)
+             for name, speed in speeds.items()]
     kept = _completion(forms, given, tuple(speeds))
     names = (*speeds, *(space.v_names[i] for i in kept))
     check_names("speeds", names)
@@ -77,7 +78,7 @@ def generalised_speeds(constrained: HasConstrained,
 def _form(name: str, speed: ca.SX, given: ConstrainedSystem) -> ca.SX:
     v = given.system.v
     form = ca.jacobian(speed, v)
-    if not speed.is_scalar() or ca.depends_on(ca.densify(form), v):
+    if ca.depends_on(ca.densify(form), v):
         raise InputError(f"the speed {name!r} is not linear in the velocities")
     if ca.depends_on(ca.densify(form), given.system.t):
         raise InputError(f"the speed {name!r} has coefficients that depend on time, and a basis of "

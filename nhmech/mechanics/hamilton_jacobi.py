@@ -16,7 +16,7 @@ from .gibbs_appell import gibbs_appell
 from .natural import require_scleronomic
 from .symmetry import ZERO
 from .system import HasConstrained, require_constrained
-from .writing import Symbols, symbols
+from .writing import Symbols, read_expression, symbols
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,9 @@ def hamilton_jacobi(constrained: HasConstrained,
                              "the Lagrangian")
     frame = adapted_frame(constrained, tuple(field))
     named, space, E = symbols(system), system.algebroid, frame.E
-    xi = ca.vertcat(ca.SX(0, 1), *[ca.SX(value(named)) if callable(value) else ca.SX(value)
-                                   for value in map(field.get, frame.names)])
+    xi = ca.vertcat(ca.SX(0, 1), *[
+        read_expression(f"the field along {name!r}", value(named) if callable(value) else value,
+                        system) for name, value in ((name, field[name]) for name in frame.names)])
     if ca.depends_on(ca.densify(xi), ca.vertcat(system.v, system.t)):
         raise MechanicsError("the field may depend only on q and parameters")
     X = ca.densify(E @ xi)

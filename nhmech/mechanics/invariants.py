@@ -15,7 +15,7 @@ from .algebroid import LieAlgebroid, rotation
 from .symmetry import ZERO, Symmetry
 from .symmetry_search import echelon, name_combination
 from .system import ConstrainedSystem
-from .writing import Symbols, symbols
+from .writing import Symbols, read_expression, symbols
 
 DEGREE = 4            # of the polynomials, at most
 EXACT = 1e-13         # tolerance of a weight against a simple fraction
@@ -41,7 +41,9 @@ def given_invariants(symmetry: Symmetry,
     """Invariants given by name. Raises `MechanicsError` for one that a generator changes."""
     system = symmetry.constrained.system
     named = symbols(system)
-    found = ca.vertcat(ca.SX(0, 1), *[ca.SX(function(named)) for function in functions.values()])
+    found = ca.vertcat(ca.SX(0, 1), *[read_expression(f"the invariant {name!r}", function(named),
+                                                      system)
+                                      for name, function in functions.items()])
     change = _changes(symmetry, found)
     for name, row in zip(functions, change):
         worst = int(np.abs(row).argmax())

@@ -13,6 +13,7 @@ import numpy as np
 from ..checks import check_arguments, show
 from ..ctrl_c import hear_ctrl_c
 from ..errors import REPR, MechanicsError, listed
+from ..symbolic.foreign import foreign_symbols
 from ..symbolic.row_reduction import ZERO
 from .algebroid import LieAlgebroid, bracket
 from .frame import at_samples
@@ -166,9 +167,10 @@ def section_column(system: LagrangianSystem, value: Section, name: str = "sectio
     if value.shape != (len(v_names), 1):
         raise MechanicsError(f"generator {name!r} has shape {value.shape}, a section of this "
                              f"fibre is ({len(v_names)}, 1)")
-    foreign = ca.vertcat(system.v, system.a, system.u, system.t)
-    if ca.depends_on(value, foreign):
-        raise MechanicsError(f"generator {name!r} may depend only on q and parameters")
+    foreign = foreign_symbols(value, ca.vertcat(system.q, system.theta))
+    if foreign:
+        raise MechanicsError(f"generator {name!r} may depend only on q and parameters, and "
+                             f"contains {listed(symbol.name() for symbol in foreign)}")
     return value
 
 

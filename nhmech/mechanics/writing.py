@@ -211,13 +211,19 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
 def read_constraint(name: str, value: object, system: LagrangianSystem) -> ca.SX:
     """The value of a constraint's function. Raises `MechanicsError` where it is no expression in
     (t, q, v, theta)."""
-    found = _read_scalar(f"constraint {name!r}", value,
-                         ca.vertcat(system.q, system.v, system.t, system.theta, system.u))
+    found = read_expression(f"constraint {name!r}", value, system)
     for symbol, known in zip(ca.vertsplit(system.u), system.u_names):
         if ca.depends_on(found, symbol):
             raise MechanicsError(f"constraint {name!r} contains the input {known!r}; a constraint "
                                  "may contain coordinates, velocities, parameters and time")
     return found
+
+
+def read_expression(what: str, value: object, system: LagrangianSystem) -> ca.SX:
+    """The value of a caller's function of the system's symbols. Raises `MechanicsError` where it is
+    no expression in them."""
+    return _read_scalar(what, value,
+                        ca.vertcat(system.q, system.v, system.t, system.theta, system.u))
 
 
 def _read_scalar(what: str, value: object, known: ca.SX) -> ca.SX:

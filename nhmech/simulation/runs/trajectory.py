@@ -146,8 +146,8 @@ class Trajectory(History):
 
     def _vehicle(self) -> Vehicle:
         if self.simulated.vehicle is None:
-            raise SimulationError("only a vehicle has wheels and ground forces; multiplier(row) has "
-                                  "those of the rows of any system")
+            raise SimulationError("only a vehicle has wheels and ground forces; multiplier(row) "
+                                  "has those of the rows of any system")
         return self.simulated.vehicle
 
     @property
