@@ -122,26 +122,25 @@ class Placer:
                 t: float) -> np.ndarray | None:
         """Newton's method for the height above ground and the given rotations of the base (3: roll
         about the heading, 4: pitch)."""
-        q = q.copy()
+        height, forms = self.evaluate(q, t)
         for _ in range(ITERATIONS):
-            height, forms = self.evaluate(q, t)
             defect = height - offsets
+            before = np.abs(defect).max()
             scale = max(1.0, float(np.abs(q[:3]).max()))
-            if np.abs(defect).max() <= CLOSED * scale:
+            if before <= CLOSED * scale:
                 return q
             moves = self._moves(q, turns)
-            slopes = forms[:, :6] @ moves
-            if np.linalg.matrix_rank(slopes, tol=FLAT) < slopes.shape[1]:
+            step, _, rank, sizes = np.linalg.lstsq(forms[:, :6] @ moves, -defect, rcond=None)
+            if rank < len(step) or sizes[-1] <= FLAT:
                 return None
-            step, *_ = np.linalg.lstsq(slopes, -defect, rcond=None)
             longest = np.abs(step[1:]).max(initial=0.0)
             if longest > LARGEST:
                 step *= LARGEST / longest
             change = np.zeros(self.model.nv)
             change[:6] = moves @ step
-            before = np.abs(defect).max()
             q = pin.integrate(self.model, q, change)
-            after = np.abs(self.evaluate(q, t)[0] - offsets).max()
+            height, forms = self.evaluate(q, t)
+            after = np.abs(height - offsets).max()
             if not np.isfinite(after) or after >= before:
                 return q if after <= 10 * CLOSED * scale else None
         return None
@@ -149,14 +148,15 @@ class Placer:
     def _moves(self, q: np.ndarray, turns: tuple[int, ...]) -> np.ndarray:
         """Twists of the base that raise and turn it, (6, 1 + len(turns))."""
         R = pin.Quaternion(q[3:7]).toRotationMatrix()
-        columns = [np.r_[R.T @ self.normal, 0, 0, 0]]
+        moves = np.zeros((6, 1 + len(turns)))
+        moves[:3, 0] = R.T @ self.normal
         if 4 in turns:
             # pitch about the base's own y axis keeps heading and lean
-            columns.append(np.r_[0, 0, 0, 0, 1, 0])
+            moves[4, 1] = 1.0
         if 3 in turns:
             heading = np.cross(R[:, 1], self.normal)
-            columns.append(np.r_[0, 0, 0, R.T @ (heading / np.linalg.norm(heading))])
-        return np.array(columns).T
+            moves[3:, -1] = R.T @ (heading / np.linalg.norm(heading))
+        return moves
 
 
 def _rank(forms: np.ndarray) -> int:
