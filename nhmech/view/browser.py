@@ -23,6 +23,7 @@ from ..errors import NhmechError
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = ("--headless", "--no-sandbox", "--remote-debugging-pipe",
          "--use-angle=swiftshader", "--enable-unsafe-swiftshader",  # no graphics card is needed
+         "--disable-gpu-compositing",    # without one, that takes as long as drawing the scene
          "--disable-quic", "--disable-background-networking", "--disable-component-update",
          "--disable-sync", "--no-first-run", "--hide-scrollbars", "--disable-dev-shm-usage",
          # lists below the address line: pages of their own, made anew with each window
