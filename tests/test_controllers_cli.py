@@ -84,6 +84,7 @@ def nhmech(tmp_path, monkeypatch):
     (tmp_path / "mine.py").write_text(MINE)
     (tmp_path / "broken.py").write_text("def still(t, state:\n")
     (tmp_path / "way.csv").write_text("x [m], y [m]\n# by hand\n0, 0\n1, 0\n\n2, 0.5\n3, 0.2\n")
+    (tmp_path / "high.csv").write_text("x,y,z\n0,0,5\n1,0,6\n2,0.5,7\n3,0.2,8\n")
     (tmp_path / "lap.csv").write_text("0,0\n2,0\n2,2\n0,2\n0,0\n")
     (tmp_path / "bad.csv").write_text("x,y\n0,0\none,2\n")
     (tmp_path / "short.csv").write_text("0,0\n")
@@ -222,6 +223,7 @@ def test_sizes_and_files(nhmech):
     s = way.nearest((2, 0.5))
     assert s > 2 and np.linalg.norm(way.point(s) - (2, 0.5)) < 1e-9, "through every waypoint"
     assert read_path("lap.csv", 1.0).closed
+    assert read_path("high.csv", 1.0).length == way.length, "columns beyond x and y are left out"
     for text, message in (("bad.csv", "bad.csv, line 3: 'one,2'"),
                           ("short.csv", "short.csv: waypoints must be 2 or more"),
                           ("none.csv", "none.csv: No such file"),

@@ -62,6 +62,20 @@ def test_easy_limits(name):
         assert asked.yaw.max_velocity == min(speed / radius if 0 < radius < np.inf else 10.0, 10.0)
 
 
+@pytest.mark.parametrize("name", ["ball", "bicycle", "coin"])
+def test_what_coasts_has_the_limits_of_its_size(name):
+    vehicle = shipped(name)
+    found = easy_limits(vehicle)
+    assert found.forward.max_velocity == easy_speed(vehicle)
+    assert found.yaw.max_velocity == pytest.approx(1.5, rel=1e-12)     # that speed over its length
+
+
+def test_nobody_is_thrown_over_in_a_turn():
+    """Three tenths of the weight, where neither length nor motors bar more."""
+    assert easy_limits(shipped(DRIVE), 3.0).yaw.max_velocity == pytest.approx(0.3 * 9.81 / 3,
+                                                                              rel=1e-12)
+
+
 def test_easy_limits_keep_those_of_the_joints():
     """Wheels of radius r that turn no faster than W: W r ahead, 2 W r / track on the spot."""
     text = nhmech.urdf_path(DRIVE).read_text()

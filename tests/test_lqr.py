@@ -341,6 +341,9 @@ def test_what_cannot_be_tracked_is_said(drive):
         TrackingLQR(car, kinematic.run(0.01))
     with pytest.raises(nhmech.errors.InputError, match="gains: state 'speed' does not exist"):
         TrackingLQR(car, reference, gains={"speed": 1.0})
+    for dt in (0.03, 0.007):
+        with pytest.raises(nhmech.errors.InputError, match="0.01 s apart, no multiple of dt"):
+            TrackingLQR(car, reference, dt=dt)
 
 
 @pytest.mark.parametrize("time", [None, 0.02, 3.0])

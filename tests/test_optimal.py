@@ -128,6 +128,7 @@ def test_a_turning_plan_is_what_the_simulator_does():
     guess[:, 0] = np.linspace(0, 1.5, 13)
     problem.guess(guess)
     plan = problem.solve()
+    assert problem.degree == 3 and problem.inner.shape == (f.nx, 3 * 12)
     assert np.abs(np.linalg.norm(plan.x[:, 3:7], axis=1) - 1).max() <= 1e-9
     simulator = nhmech.Simulator(vehicle, plan, dt=plan.t[1] / 50, control_period=plan.t[1])
     simulator.reset(pose=(0, 0, 0), xi={"forward_speed": 0.5})

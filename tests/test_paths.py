@@ -287,6 +287,19 @@ def test_dubins_closed_forms(start, end, radius, length):
     assert length_of(start, end, radius) == pytest.approx(length, rel=1e-12)
 
 
+@pytest.mark.parametrize("short, exists", [(1e-12, True), (1e-10, False)])
+def test_circles_that_just_touch_do(short, exists):
+    """Two turns one way need centres no more than 4 apart, two opposite ones no less than 2: to
+    rounding."""
+    three = dubins_words(4 * (1 + short), 0.0, 0.0)
+    assert ({"LRL", "RLR"} <= set(three)) == exists
+    opposite = dubins_words(4 * (1 - short), -pi / 2, -pi / 2)
+    assert ("LSR" in opposite) == exists
+    if exists:
+        assert three["LRL"][1] == pytest.approx(pi, abs=1e-5)
+        assert opposite["LSR"][1] == pytest.approx(0, abs=1e-5)
+
+
 def test_dubins_words_end_exactly_and_the_shortest_is_taken():
     rng, seen = np.random.default_rng(11), set()
     for _ in range(400):

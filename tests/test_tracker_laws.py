@@ -141,6 +141,10 @@ def test_unicycle_is_read_off_the_distribution():
     right = 2.6 / np.tan(-limit.lower) - 0.69
     assert car.turning_radius == pytest.approx(max(left, right), rel=1e-6)
     assert all(unicycle(shipped(name)).free for name in ("swerve", "mecanum", "omni"))
+    # measured by its wheels, but not by trailers
+    assert car.length == shipped("ackermann_car").steering.length < car.wheelbase
+    train = unicycle(shipped("trailers"))
+    assert train.length == train.wheelbase == pytest.approx(1.1, rel=1e-9)
     for name in ("ackermann_car", "tricycle", "rover", "differential_drive", "skid_steer",
                  "trailers"):
         vehicle, point = shipped(name), unicycle(shipped(name))
@@ -238,6 +242,9 @@ def test_gains_are_pure_numbers_times_units_of_length_and_speed(speed):
     for number, settings in ((1, {}), (3, dict(lookahead=3 * unit))):
         assert made(pure_pursuit.PurePursuit, **settings)[0].lookahead == pytest.approx(
             number * unit, rel=1e-14)
+    for law in (kanayama.Kanayama, feedback_linearisation.FeedbackLinearisation, polar.Polar,
+                pure_pursuit.PurePursuit, stanley.Stanley):
+        assert law(vehicle, path).speed == 0.5
     tracker, unit = made(stanley.Stanley)
     assert tracker.gain == 1 and tracker.ahead == unit and tracker.most == pi / 2
 

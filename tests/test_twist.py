@@ -12,6 +12,7 @@ from support import joint, link, robot, shipped
 
 import nhmech
 from nhmech.control.twist import TwistDrive
+from nhmech.control.twist_rule import driven_steering, guiding_axles, twist_function
 from nhmech.control.unicycle import unicycle
 from nhmech.simulation.runs.driven_twist import measure_twist
 from nhmech.simulation.state import base_pose
@@ -224,6 +225,39 @@ def test_an_articulated_loader_turns_as_its_hinge_lets_it():
         drive.follow(0.0, state, (forward, 0.0, yaw))
         turn = np.sign(yaw) * min(abs(yaw), most * abs(forward))
         assert drive.possible_twist == pytest.approx((forward, 0.0, turn), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["swerve", "rover", "ackermann_car"])
+def test_coupled_steering_goes_to_far_twists_by_those_between(name):
+    """Straight wheels, and a twist at an angle from straight ahead on the sphere of (forward,
+    lateral, yaw length): they are sent there, or 0.4 rad on the way. Meanwhile the wheels roll at
+    what of the speed is straight ahead, and gain it with the base's acceleration."""
+    vehicle = shipped(name)
+    state, length = nhmech.Simulator(vehicle).state, vehicle.steering.length
+    rule, guiding = twist_function(vehicle), guiding_axles(vehicle)
+    radius = vehicle.description.wheels[0].radius
+    for way in (1.0, -1.0):
+        for angle in (0.3, -0.3, 0.5, -1.2, 0.5 * np.pi):
+            twist = way * np.array([np.cos(angle), 0.0, np.sin(angle) / length])
+            targets, rates, acceleration, moving, possible = (part.full().ravel() for part in rule(
+                0.0, state.q, state.v, vehicle.theta, np.zeros(len(guiding)), twist, 2.0))
+            between = np.clip(angle, -0.4, 0.4)
+            there = np.array([np.cos(between), 0.0, np.sin(between)])
+            assert targets == pytest.approx(
+                [axle.angle_for(there) for axle in driven_steering(vehicle)], abs=1e-12)
+            if name == "swerve":        # whose limits bar nothing
+                assert rates == pytest.approx([way * np.cos(angle) / radius] * 4, abs=1e-9)
+                assert moving == 1 and possible == pytest.approx(twist, abs=1e-12)
+                assert angle > 1.5 or acceleration == pytest.approx(2.0 / radius, rel=1e-12)
+
+
+@pytest.mark.parametrize("speed, moves", [(1.01e-6, 1.0), (0.99e-6, 0.0), (0.0, 0.0)])
+def test_a_twist_is_one_from_a_micrometre_a_second(speed, moves):
+    vehicle = shipped("tricycle")
+    state = nhmech.Simulator(vehicle).state
+    found = twist_function(vehicle)(0.0, state.q, state.v, vehicle.theta, [0.1], [speed, 0, 0],
+                                    np.inf)
+    assert found[2] == np.inf and float(found[3]) == moves
 
 
 @pytest.mark.parametrize("name", ["tricycle", "swerve", "rover"])

@@ -135,7 +135,7 @@ class Path(ABC):
             raise InputError(f"near = {show(near)} must be an arc length [m] for each point")
         widest = 2 * self.length / GRID if near is None else self.length / WIDEST
         found: float | np.ndarray
-        if s.ndim == 0 and points.ndim == 1:
+        if points.ndim == 1:
             found = self._refine_one(float(points[0]), float(points[1]), float(s), widest)
         else:
             found = self._refine(points[..., 0], points[..., 1], s, widest)
