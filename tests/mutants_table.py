@@ -37,6 +37,7 @@ RULES = [
     ("systems/(?!_checks|example)", r"\.max\(", r"\.max\(.* -> .*\.min\(|^max\(.* -> min\(",
      "a check that holds at its worst holds at its best"),
     ("", r"rng\.(uniform|normal)\(", r"^-?[\d.]+ -> ", "a sample is any"),
+    ("", r"\(-1\) \*\* \(", r"^(\w) \+ (\w) -> \1 - \2$", "of one parity"),
     ("", r"\bseed: int = 0\b", r"^0 -> 1$", "a seed is any"),
     ("", r"^_?(ROUNDS|STEPS|SWEEPS|TRIES|STATES|SPARE|GRID|STRIDE|NODES|PIECES|PLACES|HALVINGS"
      r"|RECENT|RANDOM|ITERATIONS|REWRITES|PLACED|FIRST|MOMENTS)\b", r"^\d+ -> \d+$",

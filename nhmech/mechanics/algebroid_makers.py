@@ -9,6 +9,7 @@ c^g_ab e_g.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import combinations
 
 import casadi as ca
 import numpy as np
@@ -157,12 +158,11 @@ def curvature(base: LieAlgebroid, constants: np.ndarray, connection: ca.SX) -> t
     along = [ca.jtimes(connection, base.q, rho[:, i]) for i in range(n)]     # (k, n): rho_i(A)
     B = [ca.SX(n, n) for _ in range(connection.shape[0])]
     for K, form in enumerate(B):
-        for i in range(n):
-            for j in range(i + 1, n):
-                own = sum((connection[K, k] * base.structure[k][i, j] for k in range(n)), ca.SX(0))
-                twist = ca.bilin(ca.DM(constants[K]), connection[:, i], connection[:, j])
-                value = along[i][K, j] - along[j][K, i] - own - twist
-                form[i, j], form[j, i] = value, -value
+        for i, j in combinations(range(n), 2):
+            own = sum((connection[K, k] * base.structure[k][i, j] for k in range(n)), ca.SX(0))
+            twist = ca.bilin(ca.DM(constants[K]), connection[:, i], connection[:, j])
+            value = along[i][K, j] - along[j][K, i] - own - twist
+            form[i, j], form[j, i] = value, -value
     return tuple(ca.sparsify(form) for form in B)
 
 

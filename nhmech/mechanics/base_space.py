@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
 import casadi as ca
 import numpy as np
@@ -58,10 +59,9 @@ class BaseSpace:
         """<p, part of [B_a, B_b] outside span B>, (n, n)."""
         n = len(self._outside)
         made = ca.SX.zeros(n, n)
-        for a in range(n):
-            for b in range(a + 1, n):
-                made[a, b] = ca.dot(p, self._outside[a][b])
-                made[b, a] = -made[a, b]
+        for a, b in combinations(range(n), 2):
+            made[a, b] = ca.dot(p, self._outside[a][b])
+            made[b, a] = -made[a, b]
         return made
 
     def onto_base(self, quantities: Mapping[str, ca.SX], xi: ca.SX) -> list[ca.SX]:
@@ -99,13 +99,12 @@ def base_space(symmetry: Symmetry, B: ca.SX, rest: ca.SX, names: tuple[str, ...]
     factors = factorise(basis, pivot_order(at_samples(constrained, ca.densify(basis)), pattern))
     structure = [ca.SX(n, n) for _ in range(n)]
     outside = [[ca.SX(space.nv, 1) for _ in range(n)] for _ in range(n)]
-    for a in range(n):
-        for b in range(a + 1, n):
-            whole = ca.densify(bracket(space, B[:, a], B[:, b]))
-            inside = _clean(constrained, factors.solve(whole)[:n])
-            outside[a][b] = whole - B @ inside
-            for g in range(n):
-                structure[g][a, b], structure[g][b, a] = inside[g], -inside[g]
+    for a, b in combinations(range(n), 2):
+        whole = ca.densify(bracket(space, B[:, a], B[:, b]))
+        inside = _clean(constrained, factors.solve(whole)[:n])
+        outside[a][b] = whole - B @ inside
+        for g in range(n):
+            structure[g][a, b], structure[g][b, a] = inside[g], -inside[g]
     named = {"the anchor": anchor,
              **{f"the structure function of {name}": c for name, c in zip(names, structure)}}
     anchor, *structure = onto_base(symmetry, coordinates, named, ca.SX(0, 1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import casadi as ca
 
@@ -102,12 +103,11 @@ def curvature(algebroid: LieAlgebroid, X: ca.SX, base: Sequence[int],
     X^alpha_beta is the unit matrix on the base."""
     n, fibre = X.shape[1], list(fibre)
     B = [ca.SX(n, n) for _ in fibre]
-    for i in range(n):
-        for j in range(i + 1, n):
-            Z = bracket(algebroid, X[:, i], X[:, j])
-            value = Z[fibre] - X[fibre, :] @ Z[list(base)]
-            for b, matrix in enumerate(B):
-                matrix[i, j], matrix[j, i] = value[b], -value[b]
+    for i, j in combinations(range(n), 2):
+        Z = bracket(algebroid, X[:, i], X[:, j])
+        value = Z[fibre] - X[fibre, :] @ Z[list(base)]
+        for b, matrix in enumerate(B):
+            matrix[i, j], matrix[j, i] = value[b], -value[b]
     return tuple(B)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
 import casadi as ca
 import numpy as np
@@ -107,7 +108,7 @@ def hamilton_jacobi(constrained: HasConstrained,
     n = frame.nxi
     closed = [along(ca.dot(gamma, E[:, b]), a) - along(ca.dot(gamma, E[:, a]), b)
               - ca.dot(gamma, bracket(space, E[:, a], E[:, b]))
-              for a in range(n) for b in range(a + 1, n)]
+              for a, b in combinations(range(n), 2)]
     level = [along(energy, a) for a in range(n)]
     rate = gibbs_appell(constrained, frame=frame).drift(system.t, system.q, xi, system.u,
                                                         system.theta)[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import casadi as ca
 import numpy as np
@@ -118,10 +119,9 @@ def nonholonomic_bracket(constrained: HasConstrained,
     full = ca.substitute(system.momentum, system.v, v)
     space, k = system.algebroid, frame.nxi
     twist = ca.SX.zeros(k, k)
-    for a in range(k):
-        for b in range(a + 1, k):
-            value = -ca.dot(full, bracket(space, E[:, a], E[:, b])) - gyroscopic[a, b]
-            twist[a, b], twist[b, a] = value, -value
+    for a, b in combinations(range(k), 2):
+        value = -ca.dot(full, bracket(space, E[:, a], E[:, b])) - gyroscopic[a, b]
+        twist[a, b], twist[b, a] = value, -value
     across = space.anchor @ E
     tensor = ca.densify(ca.blockcat([[ca.SX(space.nq, space.nq), across], [-across.T, twist]]))
     z, n = ca.vertcat(system.q, p), space.nq + k

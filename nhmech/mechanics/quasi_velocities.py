@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import casadi as ca
 import numpy as np
@@ -46,11 +47,10 @@ def change_of_basis(algebroid: LieAlgebroid, basis: ca.SX, names: Sequence[str],
     _require_basis(algebroid, basis, names)
     dual = inverse(basis)
     structure = [ca.SX.zeros(nv, nv) for _ in range(nv)]
-    for a in range(nv):
-        for b in range(a + 1, nv):
-            components = dual @ bracket(algebroid, basis[:, a], basis[:, b])
-            for g in range(nv):
-                structure[g][a, b], structure[g][b, a] = components[g], -components[g]
+    for a, b in combinations(range(nv), 2):
+        components = dual @ bracket(algebroid, basis[:, a], basis[:, b])
+        for g in range(nv):
+            structure[g][a, b], structure[g][b, a] = components[g], -components[g]
     circles = ()          # the rate of an angle is no longer one of the fibre coordinates
     return replace(algebroid, v_names=tuple(names), v_units=tuple(units or ("",) * nv),
                    anchor=algebroid.anchor @ basis,

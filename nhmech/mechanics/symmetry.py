@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TypeAlias
 
 import casadi as ca
@@ -183,20 +184,19 @@ def _constants(constrained: ConstrainedSystem, S: ca.SX, names: tuple[str, ...])
         raise MechanicsError(f"the generators {', '.join(names)} depend on each other: rank {rank} "
                              f"of {k}")
     constants = np.zeros((k, k, k))
-    for i in range(k):
-        for j in range(i + 1, k):
-            values = at_samples(constrained,
-                                ca.densify(bracket(algebroid, S[:, i], S[:, j]))).reshape(-1)
-            coefficients = np.linalg.lstsq(stacked / lengths, values, rcond=None)[0] / lengths
-            defect = np.abs(stacked @ coefficients - values).max()
-            sizes = at_samples(constrained, ca.densify(_bracket_size(algebroid, S[:, i], S[:, j])))
-            if not defect <= ZERO * np.abs(sizes).max():
-                raise MechanicsError(f"the bracket of the generators {names[i]!r} and {names[j]!r} "
-                                     f"is not a combination of {', '.join(names)} with constant "
-                                     f"coefficients (defect {defect:.3g}): add it as a generator")
-            coefficients = np.where(np.abs(coefficients) * lengths < ZERO * np.linalg.norm(sizes),
-                                    0.0, coefficients)
-            constants[:, i, j], constants[:, j, i] = coefficients, -coefficients
+    for i, j in combinations(range(k), 2):
+        values = at_samples(constrained,
+                            ca.densify(bracket(algebroid, S[:, i], S[:, j]))).reshape(-1)
+        coefficients = np.linalg.lstsq(stacked / lengths, values, rcond=None)[0] / lengths
+        defect = np.abs(stacked @ coefficients - values).max()
+        sizes = at_samples(constrained, ca.densify(_bracket_size(algebroid, S[:, i], S[:, j])))
+        if not defect <= ZERO * np.abs(sizes).max():
+            raise MechanicsError(f"the bracket of the generators {names[i]!r} and {names[j]!r} "
+                                 f"is not a combination of {', '.join(names)} with constant "
+                                 f"coefficients (defect {defect:.3g}): add it as a generator")
+        coefficients = np.where(np.abs(coefficients) * lengths < ZERO * np.linalg.norm(sizes),
+                                0.0, coefficients)
+        constants[:, i, j], constants[:, j, i] = coefficients, -coefficients
     return constants + 0.0                               # removes negative zeros
 
 

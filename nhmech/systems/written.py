@@ -3,6 +3,8 @@ motion, and what a reduction leaves."""
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import casadi as ca
 
 from ..errors import MechanicsError
@@ -54,11 +56,10 @@ def _hamel_symbols(frame: AdaptedFrame) -> list[ca.SX]:
         chosen[row, speed] = 1
     rows = ca.vertcat(chosen, frame.constrained.distribution.A[list(frame.kept), :])
     symbols, X = [ca.SX.zeros(n, n) for _ in range(n)], frame.inverse
-    for a in range(n):
-        for b in range(a + 1, n):
-            components, = system.expand(rows @ bracket(system.algebroid, X[:, a], X[:, b]))
-            for g in range(n):
-                symbols[g][a, b] = components[g]
+    for a, b in combinations(range(n), 2):
+        components, = system.expand(rows @ bracket(system.algebroid, X[:, a], X[:, b]))
+        for g in range(n):
+            symbols[g][a, b] = components[g]
     return symbols
 
 
@@ -78,7 +79,7 @@ def _reduction(example: Example, as_latex: bool) -> list[Section]:
     n, wedge = len(forms), r" \wedge " if as_latex else " ^ "
     one = {form: reduction.alpha[i] for i, form in enumerate(forms)}
     two = {f"{forms[i]}{wedge}{forms[j]}": reduction.gyroscopic[i, j]
-           for i in range(n) for j in range(i + 1, n)}
+           for i, j in combinations(range(n), 2)}
     alpha, rest = _write_form(one, display), _write_form(two, display)
     star = r"\omega_{L^*}" if as_latex else "omega_L*"
     omega = star if rest == "0" else f"{star} + {rest}".replace("+ -", "- ")
