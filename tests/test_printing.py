@@ -11,6 +11,8 @@ import sympy
 from support import sampled
 
 from nhmech.mechanics import constrain, euclidean, gibbs_appell, lagrangian_system
+from nhmech.mechanics.algebroid import circle, product
+from nhmech.mechanics.algebroid_makers import special_orthogonal
 from nhmech.symbolic.document import to_latex
 from nhmech.symbolic.rational import TooLongError
 from nhmech.symbolic.written import Writer, latex_name
@@ -182,6 +184,15 @@ def test_what_takes_too_long_is_refused_and_said():
         Writer().write(big ** 3)
     text = str(load_system("rattleback").equations())
     assert re.search(r"= \(an expression of \d+ operations, too long to print\)", text)
+
+
+def test_four_squares_of_a_quaternion_add_up_to_one():
+    """Whatever coordinate follows it; the cosine and sine of a turning joint likewise."""
+    space = product(special_orthogonal(), euclidean("s"), circle("a"))
+    made = constrain(lagrangian_system(space, lambda s: (
+        (s.q.qx ** 2 + s.q.qy ** 2 + s.q.qz ** 2 + s.q.qw ** 2) * s.v.s ** 2 / 2 + s.v.wx ** 2
+        + (space.q[5] ** 2 + space.q[6] ** 2) * s.v.a ** 2)))
+    assert "L = wx^2 + a'^2 + s'^2/2\n" in str(made)
 
 
 def test_brackets_that_are_not_zero_are_shown():
