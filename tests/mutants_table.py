@@ -36,6 +36,8 @@ RULES = [
      "a check may look at any moments and states"),
     ("systems/(?!_checks|example)", r"\.max\(", r"\.max\(.* -> .*\.min\(|^max\(.* -> min\(",
      "a check that holds at its worst holds at its best"),
+    ("systems/(?!_checks|example)", r"\.max\(", r"\.max\(\) / .* -> .*\.max\(\) \* ",
+     "a check may measure a departure by any size"),
     ("", r"rng\.(uniform|normal)\(", r"^-?[\d.]+ -> ", "a sample is any"),
     ("", r"\(-1\) \*\* \(", r"^(\w) \+ (\w) -> \1 - \2$", "of one parity"),
     ("", r"\bseed: int = 0\b", r"^0 -> 1$", "a seed is any"),

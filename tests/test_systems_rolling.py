@@ -26,7 +26,7 @@ from nhmech.systems import (
     unbalanced_ball,
     vertical_disk,
 )
-from nhmech.systems._checks import along, imbalance, motion_at, wander
+from nhmech.systems._checks import along, apart, imbalance, motion_at, wander
 from nhmech.systems.example import METHODS, disagreement, solve
 
 FINE = 3e-14        # relative tolerance of the integration, as small as SciPy allows
@@ -345,8 +345,10 @@ def test_what_checks_measure():
     assert wander(made, system.energy, ca.SX(7), duration=1.0) < 1e-11
     assert wander(made, t, duration=10.0) == pytest.approx(1, rel=1e-12)
     assert wander(made, ca.SX(7), 100 + ca.vertcat(3 * t, 4 * t), duration=10.0) == pytest.approx(
-        50 / np.hypot(130, 140), rel=1e-12)
+        40 / np.hypot(130, 140), rel=1e-12)
     assert wander(made, 5 - t * (1 - t), duration=1.0) == pytest.approx(0.05, rel=1e-12)
+    assert apart(np.array([3.0, 5.0]), np.array([4.0, 4.5])) == pytest.approx(1 / 4.5, rel=1e-14)
+    assert apart(0.7, -0.1) == pytest.approx(0.8, rel=1e-14)
     assert imbalance(made, lambda s: s.q.x + 0.3 * s.t, lambda s: s.v.x + 0.3) < 1e-13
     assert imbalance(made, lambda s: 0.7 * s.t, lambda s: 0.2) == pytest.approx(0.5, rel=1e-12)
     assert imbalance(made, lambda s: 5 * s.t, lambda s: -3) == pytest.approx(8 / 3, rel=1e-12)

@@ -72,6 +72,11 @@ def wander(example: Example, *expressions: ca.SX, duration: float = 100.0,
     return float(worst)
 
 
+def apart(found: np.ndarray | float, expected: np.ndarray | float) -> float:
+    """Largest difference, relative to expected values above one."""
+    return float(np.abs(np.asarray(found) - expected).max() / max(1.0, np.abs(expected).max()))
+
+
 def curvature_term(example: Example) -> ca.SX:
     """p . [E_1, E_2] on the constraints for a system of two speeds, p = dL/dv: a function of (q, v,
     theta).
@@ -109,5 +114,5 @@ def imbalance(example: Example, quantity: Callable[[Symbols], ca.SX],
     for t, q, xi, u in _states(example):
         v, a = equations.velocity(t, q, xi, theta), equations.acceleration(t, q, xi, u, theta)
         left, right = (part.full() for part in compare(t, q, v, a, u, theta))
-        worst = max(worst, float(np.abs(left - right).max() / max(1.0, np.abs(right).max())))
+        worst = max(worst, apart(left, right))
     return worst

@@ -8,7 +8,7 @@ import numpy as np
 from ..mechanics.algebroid import euclidean
 from ..mechanics.chetaev import chetaev
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
-from ._checks import wander
+from ._checks import apart, wander
 from .example import BY_CHETAEV, CHETAEV_METHODS, Check, Example, solve
 from .shapes import BLUE, ORANGE, Shape, pose
 
@@ -62,7 +62,7 @@ def example(m1: float = 1.0, m2: float = 0.6, g: float = 2.0) -> Example:
             found = equations.multipliers(0, rng.normal(size=4), (a * c, a * s, b * c, b * s), [],
                                           made.constrained.parameters)
             exact = m2 * (b * turning(a, b, theta) + g * c) / a
-            worst = max(worst, abs(float(found) - exact) / max(1.0, abs(exact)))
+            worst = max(worst, apart(float(found), exact))
         return worst
 
     made = Example(

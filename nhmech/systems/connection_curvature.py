@@ -10,6 +10,7 @@ import numpy as np
 
 from ..mechanics.algebroid import bracket, euclidean
 from ..mechanics.writing import constrain, lagrangian_system
+from ._checks import apart
 from .example import Check, Example
 
 # the base's and the fibre's coordinates among (r1, r2, s1, s2)
@@ -95,8 +96,8 @@ def example() -> Example:
             first, other, term, _ = (value.full() for value in values(*state))
             if np.abs(term).max() < 1e-3:
                 return np.inf
-            worst = max(worst, np.abs(first - other).max() / max(1.0, np.abs(first).max()))
-        return float(worst)
+            worst = max(worst, apart(other, first))
+        return worst
 
     def brackets() -> float:
         """[h_1, h_2] = B_12 d/ds."""

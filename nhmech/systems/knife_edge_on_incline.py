@@ -10,7 +10,7 @@ import numpy as np
 from ..mechanics.algebroid import euclidean
 from ..mechanics.system import ConstrainedSystem
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
-from ._checks import random_motions, wander
+from ._checks import apart, random_motions, wander
 from .example import Check, Example, solve
 from .shapes import Shape, pose
 
@@ -73,9 +73,8 @@ def newton_error(made: Example, m: float, pull: Callable[[float], float]) -> flo
         speed, down = c * v[0] + s * v[1], pull(q[0])
         expected = np.array([c * down * c - s * speed * v[2], s * down * c + c * speed * v[2], 0.0])
         force = -m * (speed * v[2] + down * s)
-        worst = max(worst, np.abs(a - expected).max() / max(1.0, np.abs(expected).max()),
-                    abs(lam - force) / max(1.0, abs(force)))
-    return float(worst)
+        worst = max(worst, apart(a, expected), apart(lam, force))
+    return worst
 
 
 def _lagrangian(s: Symbols) -> ca.SX:

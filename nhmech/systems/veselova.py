@@ -11,7 +11,7 @@ from ..mechanics.algebroid import rotation
 from ..mechanics.algebroid_makers import special_orthogonal
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._ball import spin
-from ._checks import imbalance, random_motions, wander
+from ._checks import apart, imbalance, random_motions, wander
 from .example import Check, Example
 from .heavy_top import vertical
 from .shapes import Shape, attitude_pose
@@ -42,9 +42,8 @@ def example(I: Sequence[float] = (1.0, 1.4, 2.0)) -> Example:
         for (x, y, z, w), v, a, (lam,) in random_motions(made, 8):
             gamma = np.array([2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)])
             rate, force = turning(gamma, v, np.asarray(I))
-            worst = max(worst, np.abs(a - rate).max() / max(1.0, np.abs(rate).max()),
-                        abs(lam - force) / max(1.0, abs(force)))
-        return float(worst)
+            worst = max(worst, apart(a, rate), apart(lam, force))
+        return worst
 
     made = Example(
         "veselova", "Veselova's problem on SO(3)", SOURCE, constrained,

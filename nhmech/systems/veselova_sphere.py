@@ -10,7 +10,7 @@ import numpy as np
 from ..mechanics.action_algebroid import action_algebroid
 from ..mechanics.writing import Symbols, constrain, lagrangian_system, symbols
 from ._ball import spin
-from ._checks import imbalance, random_motions, wander
+from ._checks import apart, imbalance, random_motions, wander
 from .example import Check, Example, solve
 from .shapes import ORANGE, Shape, pose
 from .veselova import NAMES, SOURCE, example as whole, turning
@@ -40,9 +40,8 @@ def example(I: Sequence[float] = (1.0, 1.4, 2.0)) -> Example:
         worst = 0.0
         for gamma, v, a, (lam,) in random_motions(made, 8):
             rate, force = turning(gamma, v, np.asarray(I))
-            worst = max(worst, np.abs(a - rate).max() / max(1.0, np.abs(rate).max()),
-                        abs(lam - force) / max(1.0, abs(force)))
-        return float(worst)
+            worst = max(worst, apart(a, rate), apart(lam, force))
+        return worst
 
     def on_the_group() -> float:
         """gamma along a motion on SO(3), 1 s."""
