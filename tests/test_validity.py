@@ -33,6 +33,7 @@ from nhmech.analysis.rolling_limits import (
 from nhmech.analysis.validity import Validity, Verdict, WheelLoad, validity
 from nhmech.cli import main
 from nhmech.control.demo import DemoDrive
+from nhmech.control.twist import TwistDrive
 from nhmech.errors import InputError, SimulationError
 from nhmech.simulation.contact.force_reader import ForceReader
 from nhmech.vehicle.reactions import ground_load, share_load, solve_saddle
@@ -376,6 +377,17 @@ def test_friction_limit_is_located():
     )
     assert report[-1].use[0] == pytest.approx(1.0, abs=1e-8)
     assert all(one.verdict is Verdict.HOLDS for one in report.states[:-1])
+
+
+def test_verdicts_along_a_run_are_those_of_its_states(vehicle):
+    """They are told without the kindest splits; here rolling holds, then depends on the split, then
+    fails."""
+    car = vehicle("ackermann_car")
+    simulator = nhmech.Simulator(car, TwistDrive(car, lambda t, state: (2 * t, 0.0, 0.4 * t)),
+                                 dt=5e-3, control_period=0.01, on_lift="ignore")
+    found = run_validity(simulator.run(2.0, every=20), 0.45).states
+    told = found.verdicts
+    assert set(told) == set(Verdict) and told == [one.verdict for one in found]
 
 
 def test_limit_passed_at_the_start():
