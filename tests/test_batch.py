@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -65,7 +66,8 @@ def test_one_step_agrees_with_the_scalar_step(name):
     states = [(q, xi, u)
               for chosen, q, xi, u in random_states(vehicle, 5, seed=7) if chosen is vehicle]
     x0 = np.array([vector.assemble(q, xi) for q, xi, _ in states])
-    u = np.array([u for *_, u in states])
+    most = np.array([vehicle.limits[name].effort for name in vehicle.driven])
+    u = np.clip([u for *_, u in states], -most, most)
     batch = nhmech.simulate_batch(vehicle, x0, u, dt=1e-3, duration=0.001)
     step = python_step(equations, SCHEMES["rk4"], False, None)
     for i in range(len(states)):
@@ -103,6 +105,17 @@ def test_runs_agree_with_the_simulator_and_stay_on_the_constraints(name, xi):
             and np.abs(rates).max() < 1e-10
         )
     assert np.abs(np.linalg.norm(batch.x[:, :, 3:7], axis=2) - 1).max() < 1e-15 * 4
+
+
+def test_efforts_are_cut_at_the_limits_of_their_joints(drive, start):
+    """As by the simulator, however they are given."""
+    most, asked = drive.limits["left_wheel_joint"].effort, np.array([50.0, 0.5])
+    for u in (asked, np.tile(asked, (len(start), 20, 1)), lambda t, x: np.tile(asked, (len(x), 1))):
+        batch = nhmech.simulate_batch(drive, start, u, dt=1e-3, duration=0.02)
+        np.testing.assert_array_equal(batch.u, np.broadcast_to((most, 0.5), batch.u.shape))
+    simulator = nhmech.Simulator(drive, lambda t, state: asked, on_lift="ignore")
+    simulator.reset(xi=DRIVING)
+    np.testing.assert_allclose(batch.xi[0], simulator.run(0.02).xi, rtol=1e-10, atol=1e-10)
 
 
 def test_both_ways_of_writing_the_step_are_tried():
@@ -518,6 +531,8 @@ def test_the_library_is_bound_to_the_processor():
 
 @needs_compiler
 def test_the_virtual_machine_gives_the_same(drive, start, efforts, monkeypatch):
+    # nothing cuts its efforts
+    drive = replace(drive, description=replace(drive.description, limits={}))
     made = stepper(drive)
     mapped = MappedLanes(made.step)
     table = np.random.default_rng(9).normal(size=(7, 5, 2)) * 0.05

@@ -30,7 +30,7 @@ from .batch_input import (
     stepper,
 )
 from .contact.force_reader import force_reader
-from .feedback import Feedback
+from .feedback import Feedback, largest_efforts
 from .integration.schemes import FIXED
 from .runs.forces_along import BatchReactions
 from .runs.history import History, lock
@@ -212,6 +212,7 @@ def simulate_batch(constrained: HasConstrained, x0: np.ndarray,
         (N, nu) or (nu,), held throughout; (N, periods, nu), one for each control period; a policy
         (t, x (N, nx)) -> u (N, nu), called once per control period with a view x that later steps
         overwrite; a `control.Feedback`, evaluated within the compiled step; None for no effort.
+        Efforts are cut at the limits of their joints.
     dt
         Step [s].
     duration
@@ -294,6 +295,9 @@ class _Run:
     def __init__(self, made: Stepper, x0: np.ndarray, u: np.ndarray | Policy, theta: np.ndarray, *,
                  dt: float, steps: int, period: int, every: int):
         self.made = made
+        most = largest_efforts(made.simulated, made.names["u"])
+        self.most = most if np.isfinite(most).any() and made.control is None else None
+        u = u if callable(u) else self._cut(u)
         self.u = u
         self.theta = theta
         self.dt = dt
@@ -350,11 +354,16 @@ class _Run:
         if not callable(self.u):
             return
         try:
-            self.command = ask_policy(self.u, k * self.dt, self.state.cases, self.held.shape[2])
+            self.command = self._cut(ask_policy(self.u, k * self.dt, self.state.cases,
+                                                self.held.shape[2]))
         except SimulationError as error:
             raise SimulationError(str(error), self.batch(k)) from error
         self.held[self._row(k):self._row(stop)] = self.command
         self._commanded = self._row(stop)
+
+    def _cut(self, u: np.ndarray) -> np.ndarray:
+        """Inputs within the effort limits of the joints; a `Feedback` keeps them by itself."""
+        return u if self.most is None else np.clip(u, -self.most, self.most)
 
     def _inputs(self, moments: np.ndarray) -> np.ndarray:
         rows = len(moments)

@@ -157,7 +157,7 @@ class Feedback:
         state = SymbolicState(simulated, x)
         u_names = system.u_names[:simulated.nu]
         u = _read_law(law(system.t, state, dict(zip(given, ca.vertsplit(r)))), self.name, u_names)
-        most = ca.DM([_limit(simulated, joint) for joint in u_names])
+        most = ca.DM(largest_efforts(simulated, u_names))
         self.function = ca.Function(
             "nhmech_law", [system.t, x, system.v, r],
             [ca.densify(_cut(u, most))], {"cse": True})
@@ -239,8 +239,9 @@ def _cut(u: ca.SX, most: ca.DM) -> ca.SX:
     return ca.if_else(u < -most, -most, ca.if_else(u > most, most, u))
 
 
-def _limit(simulated: Simulated, joint: str) -> float:
-    return float(getattr(simulated.limits.get(joint), "effort", np.inf))
+def largest_efforts(simulated: Simulated, u_names: Sequence[str]) -> np.ndarray:
+    """The effort limits of these inputs (nu,) [N m, N]; infinite for one that has none."""
+    return np.array([getattr(simulated.limits.get(name), "effort", np.inf) for name in u_names])
 
 
 def _read_law(found: Any, name: str, joints: Sequence[str]) -> ca.SX:
