@@ -41,6 +41,7 @@ from .gibbs_appell import gibbs_appell as gibbs_appell
 from .hamel import hamel as hamel
 from .hamilton_jacobi import HamiltonJacobi as HamiltonJacobi, hamilton_jacobi as hamilton_jacobi
 from .hamiltonisation import Hamiltonisation as Hamiltonisation, hamiltonise as hamiltonise
+from .herglotz import herglotz as herglotz
 from .invariant_measure import (
     InvariantMeasure as InvariantMeasure,
     invariant_measure as invariant_measure,

@@ -144,7 +144,8 @@ def constraint_sections(d: Distribution, parameters: np.ndarray, display: Displa
     """Rows, holonomic functions, functions of the state that stay zero, numbers."""
     system = display.system
     rows = [row for row in range(d.m) if row not in d.phi_rows]
-    speeds, phi = system.expand((d.A @ system.v + d.b)[rows], d.phi)
+    flow = ca.SX(d.m, 1) if d.flow is None else d.flow
+    speeds, phi = system.expand((d.A @ system.v + d.b + flow)[rows], d.phi)
     made = [Section("constraints", tuple((left, "0") for left in display.write(
                 *ca.vertsplit(speeds)))),
             Section("holonomic constraints", tuple((left, "0") for left in display.write(
