@@ -108,6 +108,18 @@ def test_a_wrist_below_the_wheels_is_refused_or_outvoted():
     assert set(wheels(named, BALL, wrist)) == {"wheel_a_j", "wheel_b_j", "c"}
 
 
+def test_a_drum_on_an_arm_below_named_wheels_is_in_the_ground():
+    """Its motor makes it no wheel; what a plugin lists is one."""
+    named = PAIR.replace('"a', '"wheel_a').replace('"b_', '"wheel_b_').replace('"b"', '"wheel_b"')
+    drum = (part("arm", "base", "", "revolute", "0.4 0 0.1")
+            + roll("drum", "0.2 0 -0.3", 0.1, "arm") + '<transmission><joint name="drum_j"><hardwareInterface>VelocityJointInterface'
+              "</hardwareInterface></joint></transmission>")
+    description = describe(robot(named, BALL, drum))
+    assert {w.name for w in description.wheels} == {"wheel_a_j", "wheel_b_j", "c"}
+    assert any("drum_j: no wheel, because its lowest point is 0.2 m below" in text
+               for text in notices(description, NoticeKind.HANDLE))
+
+
 def test_an_arm_is_no_unicycle():
     """Its last joint turns round and round; a name makes it a wheel on a leg."""
     arm = [part("shoulder", "base", disc(0.05), "revolute", "0 0 0.1"),

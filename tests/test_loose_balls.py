@@ -106,6 +106,13 @@ def test_a_brush_is_no_wheel():
     note = next(n for n in d.notices if n.kind is NoticeKind.HANDLE)
     assert "brush_joint: no wheel, because it is far wider than high" in str(note)
     assert "Wheel('brush_joint', 'disc', 0.03)" in note.remedy.python
+    # three wheels of which nothing calls one a wheel stand without it
+    three = robot(link("base", 6, com=(0.1, 0, 0.1)), *(
+        link(f"{n}_part", 0.3, body=round_(0.1, 0.03)) + joint(f"{n}_joint", "base", f"{n}_part",
+                                                               (x, y, 0.1))
+        for n, x, y in (("left", 0, 0.2), ("right", 0, -0.2), ("front", 0.5, 0))),
+        brush)
+    assert set(describe(three).rolling) == {"left_joint", "right_joint", "front_joint"}
     # a road roller's drum is the wheel that there is
     drums = robot(link("frame", 900, (90,) * 3, (0, 0, 1)), *(
         link(f"{n}", 400, (30,) * 3, body=round_(0.4, 1.6))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from test_kinds import RADIUS, SKID, four, joint, link, plugin, robot, wheel
 
@@ -161,6 +162,47 @@ def test_the_user_s_drive_wins_and_the_file_s_is_told(more, wheels, said):
     assert description.driven == ("left_joint",)
     (told,) = of_kind(description, NoticeKind.DRIVEN_FROM)
     assert said in told and "<ros2_control> drives left_joint, right_joint" in told
+
+
+@pytest.mark.parametrize("tag", ["ros2_control", "transmission"])
+def test_hardware_of_wheels_alone_leaves_the_motors_of_the_steering_unsaid(tag):
+    """Without them, wheels that do not trail would be turned by nothing."""
+    more = COMMANDS if tag == "ros2_control" else "".join(
+        f'<transmission><joint name="{n}_joint"/></transmission>' for n in ("left", "right"))
+    description = describe(robot(CAR, more))
+    assert set(description.driven) == {"left_joint", "right_joint"} | STEERING
+    (told,) = of_kind(description, NoticeKind.DRIVEN_FROM)
+    assert told == f"driven joints from <{tag}>, and the steering, of which nothing is said there"
+
+
+def test_knuckles_that_a_rack_turns_are_driven():
+    """Their joints are continuous and on their wheels, as those of casters that nothing turns."""
+    rack = link("rack") + joint("rack_joint", "base", "rack", (0.6, 0.0, 0.1), kind="prismatic",
+                                axis="0 1 0", limit=LIMIT)
+    mimic = '<mimic joint="rack_joint" multiplier="12"/>'
+    knuckles = "".join(
+        steered(n, 0.6, y).replace(LIMIT, mimic).replace('"revolute"', '"continuous"')
+        for n, y in (("a", 0.2), ("b", -0.2)))
+    more = COMMANDS.replace("</ros2_control>", '<joint name="rack_joint"><command_interface '
+                            'name="position"/></joint></ros2_control>')
+    description = describe(robot(knuckles, REAR, rack, more))
+    assert set(description.driven) == {"left_joint", "right_joint"} | STEERING
+    assert {w.kind for w in description.wheels} == {"disc"}
+
+
+@pytest.mark.parametrize("limit", ["3.14", "3.14159", "6.28"])
+def test_a_swivel_with_limits_of_a_full_turn_is_one(limit):
+    """It swings round in a bend, past its limits."""
+    end = f'<limit lower="-{limit}" upper="{limit}" effort="0" velocity="0"/>'
+    swivel = (link("fork") + joint("fork_joint", "base", "fork", (0.6, 0.0, 0.1), kind="revolute",
+                                   axis="0 0 1", limit=end)
+              + wheel("small", -0.1, 0.0, parent="fork").replace('-0.1 0.0 0.0', '-0.1 0.0 -0.1'))
+    description = describe(robot(REAR, swivel))
+    assert set(description.driven) == {"left_joint", "right_joint"}
+    assert np.isinf([description.limits["fork_joint"].lower,
+                     description.limits["fork_joint"].upper]).all()
+    assert any("fork_joint: swings all the way round" in text
+               for text in of_kind(description, NoticeKind.IGNORED_LIMITS))
 
 
 def test_where_all_wheels_steer_all_drive():

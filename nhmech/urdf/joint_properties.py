@@ -16,15 +16,17 @@ from .wheels.roles import Roles
 
 def read_limits(layout: Layout, roles: Roles,
                 driven: Sequence[str]) -> tuple[dict[str, JointLimits], list[Notice]]:
-    """Limits of the moving joints, and notices; limits on a wheel's angle are ignored."""
+    """Limits of the moving joints, and notices; limits on the angle of a wheel, or of a
+    swivel that turns all the way round, are ignored."""
     limits = {}
     odd: dict[str, list[str]] = {
         "revolute, but rolls; limits on its angle are ignored": [],
         "effort or velocity limit 0 or -1 is taken as no limit": [],
         "<limit> has neither lower nor upper; taken as unlimited": [],
         "is free although its limits are equal; they are ignored": [],
+        "swings all the way round; limits on its angle are ignored": [],
     }
-    rolling, zero, unlimited, equal = odd.values()
+    rolling, zero, unlimited, equal, round_ = odd.values()
     for name in roles.moving:
         joint = layout.joints[name]
         element = joint.element.find("limit")
@@ -43,6 +45,10 @@ def read_limits(layout: Layout, roles: Roles,
             unlimited.append(name)
         elif lower == upper:
             equal.append(name)
+            lower, upper = -inf, inf
+        elif joint.type == "revolute" and joint.is_free and (
+                name in roles.steering and name not in driven):
+            round_.append(name)
             lower, upper = -inf, inf
         limits[name] = JointLimits(lower, upper, velocity or inf, effort or inf)
     return limits, [Notice(NoticeKind.IGNORED_LIMITS, f"{', '.join(names)}: {why}")

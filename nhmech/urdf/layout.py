@@ -16,6 +16,7 @@ from .text.source import Element, Source, Triple, link_at, name_of
 from .wheel import Wheel
 
 TURNING_TYPES = ("revolute", "continuous")
+_FULL_TURN = 2 * pi - 0.01     # [rad]
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,9 @@ class Joint:
     @property
     def is_free(self) -> bool:
         """Whether one that turns can do so round and round: it is continuous, or its limits are
-        missing, equal (exporters write 0 and 0 for none) or a full turn apart."""
+        missing, equal (exporters write 0 and 0 for none) or a full turn apart, 3.14 being pi."""
         span = self.upper - self.lower
-        return self.type == "continuous" or span == 0 or span >= 2 * pi
+        return self.type == "continuous" or span == 0 or span >= _FULL_TURN
 
     @property
     def start(self) -> float:

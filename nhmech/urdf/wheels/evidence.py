@@ -137,7 +137,7 @@ def judge_joint(axle: Candidate, floor: float | None, axles: Sequence[Candidate]
 
 def _is_drum(layout: Layout, axle: Candidate, axles: Sequence[Candidate]) -> bool:
     """Whether a rim is far wider than a wheel's, and a name or a plugin speaks only for others that
-    bear the same body."""
+    bear the same body, or others stand without it on more than one axle."""
     def is_wide(a: Candidate) -> bool:
         return a.rim is not None and a.rim.width > 2 * _DRUM * a.rim.radius
 
@@ -146,9 +146,12 @@ def _is_drum(layout: Layout, axle: Candidate, axles: Sequence[Candidate]) -> boo
 
     def hinges(a: Candidate) -> list[Joint]:
         return [j for j in layout.path(a.joint.parent) if j.turns and is_upright(layout, j)]
-    return is_wide(axle) and not is_told(axle) and any(
-        is_told(a) and a.rim is not None and not is_wide(a) and hinges(a) == hinges(axle)
-        for a in axles)
+    if not is_wide(axle) or is_told(axle):
+        return False
+    others = [a for a in axles if a.rim is not None and not is_wide(a) and not a.carries]
+    standing = [a for a in others if abs(a.bottom - axle.bottom) <= a.slack]
+    return any(is_told(a) and hinges(a) == hinges(axle) for a in others) or any(
+        _offset(layout, standing[0], a) is None for a in standing[1:])
 
 
 def _above(layout: Layout, axle: Candidate, axles: Sequence[Candidate]) -> list[Candidate]:
@@ -361,6 +364,8 @@ def _find_floor(layout: Layout, axles: Sequence[Candidate]) -> float | None:
     bare = [a.height for a in leaves if a.is_called and a.is_free and not a.rim]
     if not marked and not called and bare and min(bare) <= planes[0][0].bottom:
         return None if mark is None else mark[1]
-    if not marked and len(planes[0]) == 1 and planes[0] not in called:
-        marked = called
+    if not marked and len(planes[0]) == 1:
+        # a motor alone may be that of a drum, or of a gripper
+        words = [p for p in planes if any(a.is_named or a.is_listed for a in p)] or called
+        marked = [] if planes[0] in words else words
     return [*marked, planes[0]][0][0].bottom

@@ -76,17 +76,7 @@ def infer_wheels(layout: Layout) -> tuple[list[FoundWheel], list[Notice]]:
         raise radius_error(layout, contacts, unknown)
     check_sides(layout, contacts)
     notices = [*report_radii(against), *_report_camber(layout, axles)]
-    floor = findings.floor
-    high = {} if floor is None else {
-        axle.joint.name: axle.bottom - floor for axle in findings.of(JointVerdict.IN_THE_AIR)
-        if axle.is_called or is_almost_standing(layout, axle, findings)}
-    if high:
-        gaps = list(dict.fromkeys(f"{gap:.4g}" for gap in sorted(high.values())))
-        most = f" to {gaps[-1]}" if len(gaps) > 1 else ""
-        its = "its lowest point is" if len(high) == 1 else "their lowest points are"
-        notices.append(Notice(NoticeKind.HANDLE, f"{listed(high, _SHOWN)}: no wheel, because {its} "
-                                                 f"{gaps[0]}{most} m above the plane of the "
-                                                 "wheels"))
+    notices += _report_off_plane(layout, findings)
     for axle in findings.of(JointVerdict.DRUM):
         found = _measure(layout, axle, findings)
         notices.append(Notice(
@@ -142,6 +132,26 @@ def _report_camber(layout: Layout, axles: Sequence[Candidate]) -> list[Notice]:
     return [Notice(NoticeKind.CAMBER,
                    f"{listed(lean)}: taken as wheels with camber, which roll on their edge, for "
                    f"their axles lean by {most} degrees and mirror each other")]
+
+
+def _report_off_plane(layout: Layout, findings: Findings) -> list[Notice]:
+    """Notices about joints that something calls wheels, or that almost stand, and the plane."""
+    floor = findings.floor
+    gaps = {} if floor is None else {
+        axle.joint.name: axle.bottom - floor for axle in findings.of(JointVerdict.IN_THE_AIR)
+        if axle.is_called or is_almost_standing(layout, axle, findings)}
+    notices = []
+    for side, sign in (("above", 1.0), ("below", -1.0)):
+        away = {name: sign * gap for name, gap in gaps.items() if sign * gap > 0}
+        if not away:
+            continue
+        sizes = list(dict.fromkeys(f"{gap:.4g}" for gap in sorted(away.values())))
+        most = f" to {sizes[-1]}" if len(sizes) > 1 else ""
+        its = "its lowest point is" if len(away) == 1 else "their lowest points are"
+        notices.append(Notice(NoticeKind.HANDLE,
+                              f"{listed(away, _SHOWN)}: no wheel, because {its} {sizes[0]}{most} m "
+                              f"{side} the plane of the wheels"))
+    return notices
 
 
 def _is_turned(layout: Layout, joint: Joint, chosen: Radius) -> bool:

@@ -21,6 +21,7 @@ from .swivels import is_caster, is_idle_caster, is_swivel, steering_joints
 
 _IN_LINE = 1e-3    # of a distance: what is that little to the side is straight behind
 _SHOWN = 6         # names in the notice about joints that are held
+_HARDWARE = {"<ros2_control>", "<transmission>"}
 CUSTOM = "custom, for the file does not say: the steering, and "
 # parts of the names of wheels with a motor
 _MOTOR = "drive(?!r)|driving|traction|motor|propuls|antrieb"
@@ -280,7 +281,8 @@ def _chosen_of_file(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
 
     `told` maps elements to the joints that they command. Of the wheels, the first element that
     commands one is believed, for those after it are often left over from another simulator; a
-    hinge, or a steering joint, that any of them commands has a motor.
+    hinge, or a steering joint, that any of them commands has a motor; so has the steering if only
+    wheels are told of as hardware.
     """
     origins: list[str] = []
     chosen: set[str] = set()
@@ -293,7 +295,12 @@ def _chosen_of_file(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
             origins.append(element)
             notices += more
     if chosen & set(roles.rolling):
-        return listed(origins), chosen, notices, False
+        left = {name for name in roles.steering if not is_swivel(layout, name, wheels)}
+        # a plugin for two sides steers by their speeds
+        if not left or chosen & left or not {*origins} <= _HARDWARE:
+            return listed(origins), chosen, notices, False
+        return (f"{listed(origins)}, and the steering, of which nothing is said there",
+                chosen | left, notices, False)
     usual, which = _usual_drive(layout, wheels, roles)
     if chosen & set(roles.steering):
         return (f"{listed(origins)}, which {'names' if len(origins) == 1 else 'name'} no wheel; "

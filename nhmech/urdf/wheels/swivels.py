@@ -107,8 +107,9 @@ def _trails(layout: Layout, joint: Joint, wheels: Sequence[Wheel]) -> bool:
 
 
 def swings(layout: Layout, joint: Joint) -> bool:
-    """Whether a joint turns about an upright axis and nothing limits or commands it."""
+    """Whether a joint turns about an upright axis and nothing limits, links or commands it."""
     return (joint.turns and is_upright(layout, joint) and joint.is_free
+            and joint.element.find("mimic") is None
             and not layout.elements.steers(joint.name)
             and all(command.joint != joint.name for command in layout.elements.commands))
 
