@@ -112,7 +112,8 @@ def test_a_drum_on_an_arm_below_named_wheels_is_in_the_ground():
     """Its motor makes it no wheel; what a plugin lists is one."""
     named = PAIR.replace('"a', '"wheel_a').replace('"b_', '"wheel_b_').replace('"b"', '"wheel_b"')
     drum = (part("arm", "base", "", "revolute", "0.4 0 0.1")
-            + roll("drum", "0.2 0 -0.3", 0.1, "arm") + '<transmission><joint name="drum_j"><hardwareInterface>VelocityJointInterface'
+            + roll("drum", "0.2 0 -0.3", 0.1, "arm")
+            + '<transmission><joint name="drum_j"><hardwareInterface>VelocityJointInterface'
               "</hardwareInterface></joint></transmission>")
     description = describe(robot(named, BALL, drum))
     assert {w.name for w in description.wheels} == {"wheel_a_j", "wheel_b_j", "c"}
