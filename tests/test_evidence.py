@@ -119,6 +119,10 @@ def test_a_drum_on_an_arm_below_named_wheels_is_in_the_ground():
     assert {w.name for w in description.wheels} == {"wheel_a_j", "wheel_b_j", "c"}
     assert any("drum_j: no wheel, because its lowest point is 0.2 m below" in text
                for text in notices(description, NoticeKind.HANDLE))
+    with pytest.raises(ModelError, match="a_j, b_j share a plane above it") as caught:
+        describe(robot(PAIR, BALL, drum))
+    assert {w.name for w in list(pasted(robot(PAIR, BALL, drum), caught.value))[1].wheels} == {
+        "a_j", "b_j", "c"}
 
 
 def test_an_arm_is_no_unicycle():

@@ -160,9 +160,10 @@ def _above(layout: Layout, axle: Candidate, axles: Sequence[Candidate]) -> list[
 
 
 def find_lone(findings: Findings) -> Candidate | None:
-    """The only wheel that there is, if nothing but its shape speaks for it; None otherwise."""
+    """The only wheel that there is, if only its shape and a motor speak for it; None otherwise."""
     wheels = findings.of(JointVerdict.WHEEL, JointVerdict.NO_RADIUS)
-    return wheels[0] if len(wheels) == 1 and not wheels[0].is_called else None
+    told = len(wheels) != 1 or wheels[0].is_named or wheels[0].is_listed
+    return None if told else wheels[0]
 
 
 def find_rivals(findings: Findings) -> list[Candidate]:

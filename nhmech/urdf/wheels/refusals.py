@@ -116,12 +116,12 @@ def _turn_left(layout: Layout, joint: Joint) -> str:
 
 def lone_error(layout: Layout, lowest: Candidate, pair: Sequence[Candidate],
                above: Sequence[Joint]) -> ModelError:
-    """The error about one joint on the ground that may be a wrist: for a `pair` above it that also
+    """The error about one joint on the ground that may be a wrist: for others above it that also
     looks like wheels, or for the joints `above` it that turn about level axes."""
-    text = f"{layout.source.at(lowest.joint.element)}: alone reaches the lowest plane, and nothing "
-    text += "but its round shape speaks for a wheel; "
+    text = (f"{layout.source.at(lowest.joint.element)}: alone reaches the lowest plane, and no "
+            "name or plugin calls it a wheel; ")
     if pair:
-        return ModelError(f"{text}{_names([a.joint for a in pair])} are a pair above it", suggest(
+        return ModelError(f"{text}{_names([a.joint for a in pair])} share a plane above it", suggest(
             "If it rolls: ", _list(layout, [lowest]), "; if they do: ", _list(layout, pair)))
     return ModelError(f"{text}it hangs on {_names(above)}, as a wrist does",
                       suggest("If it rolls: ", _list(layout, [lowest])))
