@@ -116,8 +116,8 @@ def _turn_left(layout: Layout, joint: Joint) -> str:
 
 def lone_error(layout: Layout, lowest: Candidate, pair: Sequence[Candidate],
                above: Sequence[Joint]) -> ModelError:
-    """The error about one joint on the ground that may be a wrist: for others above it that also
-    looks like wheels, or for the joints `above` it that turn about level axes."""
+    """The error about one joint on the ground that may be a wrist: for those of a `pair` above it that also
+    look like wheels, or for the joints `above` it that turn about level axes."""
     text = (f"{layout.source.at(lowest.joint.element)}: alone reaches the lowest plane, and no "
             "name or plugin calls it a wheel; ")
     if pair:
