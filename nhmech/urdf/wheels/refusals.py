@@ -116,13 +116,14 @@ def _turn_left(layout: Layout, joint: Joint) -> str:
 
 def lone_error(layout: Layout, lowest: Candidate, pair: Sequence[Candidate],
                above: Sequence[Joint]) -> ModelError:
-    """The error about one joint on the ground that may be a wrist: for those of a `pair` above it that also
-    look like wheels, or for the joints `above` it that turn about level axes."""
+    """The error about one joint on the ground that may be a wrist: for a `pair` in one plane over
+    it that also looks like wheels, or for the joints `above` it that turn about level axes."""
     text = (f"{layout.source.at(lowest.joint.element)}: alone reaches the lowest plane, and no "
             "name or plugin calls it a wheel; ")
     if pair:
-        return ModelError(f"{text}{_names([a.joint for a in pair])} share a plane above it", suggest(
-            "If it rolls: ", _list(layout, [lowest]), "; if they do: ", _list(layout, pair)))
+        text += f"{_names([a.joint for a in pair])} share a plane above it"
+        return ModelError(text, suggest("If it rolls: ", _list(layout, [lowest]),
+                                        "; if they do: ", _list(layout, pair)))
     return ModelError(f"{text}it hangs on {_names(above)}, as a wrist does",
                       suggest("If it rolls: ", _list(layout, [lowest])))
 
