@@ -12,6 +12,7 @@ from ..errors import InputError, MechanicsError
 
 DEPENDENT = 1e-9    # a smaller remainder, relative to the row, is rounding
 NEARLY = 1e-3       # a remainder between the two means a badly conditioned model
+SAME = 1e-12        # parts of a row may differ by so much from sample to sample, of its size
 COMFORT = 0.05      # a candidate is good enough if its worst case is above this
 
 
@@ -31,7 +32,8 @@ def independent_rows(A: np.ndarray, scales: np.ndarray, priority: Sequence[int],
     number first.
 
     Rows are compared in the common unit of `scales` (nv,). The set is built greedily: the row whose
-    remainder against the rows kept so far is largest in its worst sample.
+    remainder against the rows kept so far is largest in its worst sample. Rows that are the same at
+    every sample come before others of their priority: what they span they span everywhere.
     """
     rest = A / scales
     size = np.linalg.norm(rest, axis=2)
@@ -40,7 +42,7 @@ def independent_rows(A: np.ndarray, scales: np.ndarray, priority: Sequence[int],
             raise MechanicsError(f"constraint {name!r} is zero at every sample: it constrains "
                                  "nothing")
     rest = rest / size.max(axis=0)[None, :, None]
-    level = np.asarray(priority)
+    level = 2 * np.asarray(priority) + ~np.isclose(rest, rest[:1], rtol=0, atol=SAME).all(axis=(0, 2))
     rank = max((int(np.linalg.matrix_rank(sample, tol=1e-6)) for sample in rest), default=0)
     kept: list[int] = []
     while len(kept) < rank:
