@@ -43,6 +43,15 @@ def test_solve_and_pivots(n, density):
             assert abs(np.prod(pivots)) == pytest.approx(abs(np.linalg.det(sample)), rel=1e-10)
 
 
+def test_nothing_is_divided_by_numbers():
+    """A quotient takes several times as long as a product."""
+    entries, right = ca.SX.sym("m", 4, 4), ca.SX.sym("b", 4, 3)
+    matrix = ca.sparsify(ca.triu(entries, False) - 0.3 * ca.DM.eye(4))
+    solution = factorise(matrix, [(i, i) for i in range(4)]).solve(right)
+    solve = ca.Function("solve", [entries, right], [solution])
+    assert ca.OP_DIV not in [solve.instruction_id(k) for k in range(solve.n_instructions())]
+
+
 def test_pivots_avoid_entries_that_vanish_at_one_sample():
     """The order is chosen for all samples: entry (0, 0) is large at one and zero at the other."""
     samples = np.array([[[9.0, 1], [1, 0]], [[0.0, 1], [1, 9]]])

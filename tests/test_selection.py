@@ -6,7 +6,9 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from nhmech import InputError, MechanicsError
+from support import shipped
+
+from nhmech import InputError, MechanicsError, Simulator
 from nhmech.mechanics.distribution import Span
 from nhmech.mechanics.selection import (
     independent_rows,
@@ -52,6 +54,20 @@ def test_a_row_that_vanishes_somewhere_is_not_kept():
     """The worst sample decides: row 0 is the larger one at two samples and zero at the third."""
     A = np.array([[[s, 0.0], [0.5, 0.0]] for s in (2.0, 2.0, 0.0)])
     assert independent_rows(A, np.ones(2), [0, 0], names(2)) == (1,)
+
+
+def test_rows_that_never_change_come_first():
+    """Rows 0 and 1 span row 2 at all samples, and where it is in between them as well."""
+    A = np.array([[[1.0, 0], [1, 0.5], [0, size]] for size in (1.0, 0.9, 0.95)])
+    assert set(independent_rows(A, np.ones(2), [0, 0, 0], names(3))) == {0, 1}
+    assert 2 in independent_rows(A, np.ones(2), [0, 1, 0], names(3))        # priority decides first
+
+
+def test_one_chart_serves_a_train_at_all_angles_of_its_hitches():
+    """The tractor's wheels hold it to the ground, and no trailer's, which at some angle do not."""
+    atlas = Simulator(shipped("trailers")).atlas
+    atlas.cover_range()
+    assert len(atlas.charts) == 1
 
 
 def test_rank_comes_from_the_best_sample():

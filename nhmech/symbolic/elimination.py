@@ -66,7 +66,11 @@ def entry_costs(matrix: ca.SX) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Factors:
-    """L and U of a symbolic matrix; `pivots` (n,) are what must stay away from zero."""
+    """L and U of a symbolic matrix; `pivots` (n,) are what must stay away from zero.
+
+    Quotients are products with 1 / pivot, a number where the pivot is one; CasADi writes all others
+    as quotients again.
+    """
 
     order: list[tuple[int, int]]
     lower: list[list[tuple[int, ca.SX]]]
@@ -85,7 +89,7 @@ class Factors:
             total = b[r]
             for j, value in self.upper[step]:
                 total = total - value * x[j]
-            x[c] = total / self.pivots[step]
+            x[c] = total * (1 / self.pivots[step])
         return ca.vertcat(*[x[c] for c in range(len(x))])
 
 
@@ -105,7 +109,7 @@ def factorise(matrix: ca.SX, order: list[tuple[int, int]]) -> Factors:
         for k in range(n):
             if k in done or c not in entry[k]:
                 continue
-            factor = entry[k].pop(c) / pivot
+            factor = entry[k].pop(c) * (1 / pivot)
             below.append((k, factor))
             for j, value in rest:
                 entry[k][j] = entry[k][j] - factor * value if j in entry[k] else -factor * value
