@@ -132,3 +132,12 @@ def test_the_loop_that_shifts_most_is_told_first():
     assert text.index("loop in a and c") < text.index("loop in a and b")
     assert "more pairs" in describe_curvature(
         Curvature(("a", "b", "c"), ("x", "y"), units, values, False), most=1)
+
+
+@pytest.mark.parametrize("rounding", [1e-16, -1e-16])
+def test_of_equal_shifts_the_first_pair_comes_first(rounding):
+    values = np.zeros((1, 3, 3))
+    values[0, 0, 1:], values[0, 1:, 0] = (0.3, 0.3 + rounding), (-0.3, -0.3 - rounding)
+    units = dict.fromkeys("abcx", "rad/s")
+    text = describe_curvature(Curvature(("a", "b", "c"), ("x",), units, values, False), most=1)
+    assert text.startswith("a small loop in a and b shifts x 0.3")

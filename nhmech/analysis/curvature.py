@@ -150,7 +150,9 @@ def describe_curvature(found: Curvature | None, *, most: int = 2) -> str:
             pairs.setdefault((first, second), {})[name] = value
     if not pairs:
         return "zero here, not elsewhere"
-    order = sorted(pairs, key=lambda pair: -max(map(abs, pairs[pair].values())))
+    # as they are printed, so that rounding does not decide between equal ones
+    order = sorted(pairs, key=lambda pair: -max(abs(float(f"{value:.4g}"))
+                                                for value in pairs[pair].values()))
     said = []
     for a, b in order[:most]:
         shifts = ", ".join(f"{SEEN.get(name, name)} {value:.4g} {_unit(found.units, name, a, b)}"
