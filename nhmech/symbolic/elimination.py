@@ -96,8 +96,9 @@ class Factors:
 def factorise(matrix: ca.SX, order: list[tuple[int, int]]) -> Factors:
     """Factors of a symbolic (n, n) matrix along the given pivots."""
     n = matrix.shape[0]
-    entry = [{j: matrix[i, j] for j in range(n) if matrix.sparsity().has_nz(i, j)}
-             for i in range(n)]
+    entry: list[dict[int, ca.SX]] = [{} for _ in range(n)]
+    for i, j, value in zip(*matrix.sparsity().get_triplet(), matrix.nonzeros()):
+        entry[i][j] = value
     done: set[int] = set()
     lower, upper, pivots = [], [], []
     for r, c in order:
