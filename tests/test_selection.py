@@ -5,7 +5,6 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 import pytest
-
 from support import shipped
 
 from nhmech import InputError, MechanicsError, Simulator

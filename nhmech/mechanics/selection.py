@@ -42,7 +42,8 @@ def independent_rows(A: np.ndarray, scales: np.ndarray, priority: Sequence[int],
             raise MechanicsError(f"constraint {name!r} is zero at every sample: it constrains "
                                  "nothing")
     rest = rest / size.max(axis=0)[None, :, None]
-    level = 2 * np.asarray(priority) + ~np.isclose(rest, rest[:1], rtol=0, atol=SAME).all(axis=(0, 2))
+    changes = (np.abs(rest - rest[:1]) > SAME).any(axis=(0, 2))
+    level = 2 * np.asarray(priority) + changes
     rank = max((int(np.linalg.matrix_rank(sample, tol=1e-6)) for sample in rest), default=0)
     kept: list[int] = []
     while len(kept) < rank:
