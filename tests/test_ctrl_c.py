@@ -108,5 +108,5 @@ def test_ctrl_c_ends_loading_and_deriving(count):
         assert child.stdout is not None and child.stdout.readline() == "ready\n"
         time.sleep(rng.uniform(0.0, 1.5))
         child.send_signal(signal.SIGINT)
-        _, said = child.communicate(timeout=20)
+        _, said = child.communicate(timeout=120)
         assert child.returncode == 7, said

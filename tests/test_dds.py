@@ -118,7 +118,7 @@ def test_two_processes_drive_and_read(domain):
                                    TYPES.user_data("nav_msgs/msg/Odometry"))
     finally:
         node.terminate()
-        node.wait(30)
+        node.wait(120)
     assert f"DDS domain {domain}: /diagnostics, /joint_states, /odom" in node.stdout.read()
 
 

@@ -459,7 +459,7 @@ def press(browser, code, down=True, up=True):
         browser._page("Input.dispatchKeyEvent", type="keyUp", **words)
 
 
-def wait_until(condition, seconds=20.0):
+def wait_until(condition, seconds=120.0):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it does not come about"

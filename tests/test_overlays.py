@@ -117,7 +117,7 @@ def test_it_comes_and_goes_in_a_recording_and_live(tmp_path):
         Browser(viewer.url, (800, 560)) as browser,
     ):
         viewer.display(poses[-1])
-        assert viewer.wait_for_browser(20)
+        assert viewer.wait_for_browser(120)
         browser.wait_for("nhmech.state.ready")
         turning = purple(pixels(browser.picture()))
         viewer.display(poses[0])

@@ -97,7 +97,7 @@ def running(environment):
 def end(process):
     process.send_signal(signal.SIGINT)
     try:
-        process.wait(30)
+        process.wait(120)
     except subprocess.TimeoutExpired:
         process.kill()
 

@@ -36,4 +36,4 @@ def test_a_client_drives_and_reads():
     finally:
         rclpy.shutdown()
         node.terminate()
-        node.wait(30)
+        node.wait(120)

@@ -19,7 +19,7 @@ from nhmech.view.server import Server
 def test_only_names_of_this_machine_are_served(path, host, served):
     server = Server("a page")
     try:
-        asked = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=20)
+        asked = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=120)
         asked.request("GET", path, headers={"Host": host})
         status = asked.getresponse().status
     finally:
@@ -38,7 +38,7 @@ def test_a_browser_that_goes_away_leaves_no_traceback(caplog):
                       "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
                       "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode())
         assert looks.recv(12) == b"HTTP/1.1 101"
-        assert server.wait_for_browser(20.0)
+        assert server.wait_for_browser(120.0)
         for k in range(30):
             server.send([{"type": "set_object", "path": f"/{k}", "object": "x" * 300_000}])
             time.sleep(0.02)
