@@ -146,7 +146,7 @@ def test_kills(tmp_path, monkeypatch, count):
             assert np.array_equal(getattr(run, name)[:shared], getattr(reference, name)[:shared])
         assert run.t == pytest.approx(1e-4 * np.arange(len(run)), rel=0,
                                       abs=1e-12) and np.isfinite(run.q).all()
-    assert len(lengths) > count / 2 and max(lengths) > 3 * min(lengths)
+    assert len(set(lengths)) > count / 2, "the moments are not random"
 
 
 def test_a_file_cut_anywhere_opens(tmp_path, often):
