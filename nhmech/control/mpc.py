@@ -12,6 +12,7 @@ from ..errors import ModelError
 from ..simulation.batch_input import start_states
 from ..simulation.dynamics import Dynamics, dynamics
 from ..simulation.state import State
+from ..urdf.description import NO_LIMITS
 from ..vehicle.vehicle import Vehicle
 from .path import Path, Pose
 from .tracking import Tracker
@@ -177,8 +178,8 @@ def _errors(f: Dynamics, tracker: MPC) -> ca.Function:
              SPEED * (ca.dot(tangent, velocity) - wanted[3]) / speed,
              TURN * (rate[2] - wanted[4]) * unit / speed]
     for name in f.inputs:
-        limit = tracker.vehicle.limits.get(name)
-        if limit is not None and np.isfinite([limit.lower, limit.upper]).all():
+        limit = tracker.vehicle.limits.get(name, NO_LIMITS)
+        if np.isfinite([limit.lower, limit.upper]).all():
             joint = x[f.coordinate(name)]
             beyond = ca.fmax(joint - limit.upper, 0) + ca.fmin(joint - limit.lower, 0)
             parts.append(LIMIT * beyond)

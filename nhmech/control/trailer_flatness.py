@@ -11,6 +11,7 @@ from ..errors import ModelError
 from ..simulation.command import Command, JointVelocity
 from ..simulation.state import State
 from ..symbolic.buffered import Buffered
+from ..urdf.description import NO_LIMITS
 from ..vehicle.model import write_joint
 from ..vehicle.vehicle import Vehicle
 from .path import Path
@@ -108,9 +109,7 @@ class TrailerFlatness:
         """Raises `ModelError` if steering does not reach, or does not turn fast enough."""
         places = np.linspace(0.0, self.path.length, POINTS + 1)
         for name, angle in zip(self._steered, self.steering(places)[0]):
-            limit = self.vehicle.limits.get(name)
-            if limit is None:
-                continue
+            limit = self.vehicle.limits.get(name, NO_LIMITS)
             beyond = np.flatnonzero((angle < limit.lower) | (angle > limit.upper))
             if len(beyond):
                 raise ModelError(f"the path asks {name!r} of {self.vehicle.name!r} for "

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..mechanics.algebroid import rotation
 from ..once import once
+from ..urdf.description import NO_LIMITS
 from ..vehicle.contact import Contact
 from ..vehicle.couplings import Axle
 from ..vehicle.rows import linear_row
@@ -71,8 +72,8 @@ def driven_steering(vehicle: Vehicle) -> tuple[Axle, ...]:
 
 
 def _turns_round(vehicle: Vehicle, axle: Axle) -> bool:
-    limit = vehicle.limits.get(axle.steering)
-    return limit is None or limit.upper - limit.lower >= 2 * np.pi
+    limit = vehicle.limits.get(axle.steering, NO_LIMITS)
+    return limit.upper - limit.lower >= 2 * np.pi
 
 
 def _speed(vehicle: Vehicle, contact: Contact, *directions: str) -> tuple[ca.SX, ca.SX]:
@@ -172,8 +173,8 @@ def _fit(vehicle: Vehicle, rolled: Sequence[RolledJoint], rates: ca.SX, still: c
     without a twist they go at the rates `still` [rad/s]."""
     share = ca.SX(1)
     for i, joint in enumerate(rolled):
-        limit = vehicle.limits.get(joint.joint)
-        if limit is not None and limit.velocity < np.inf:
+        limit = vehicle.limits.get(joint.joint, NO_LIMITS)
+        if limit.velocity < np.inf:
             more = rates[i] - still[i]
             room = ca.fmax(limit.velocity - ca.sign(more) * still[i], 0)
             wanted = ca.fabs(more)
@@ -213,8 +214,8 @@ def _within_limits(vehicle: Vehicle, scaled: ca.SX, now: Mapping[str, ca.SX]) ->
     ahead = _pass_fixed(vehicle, ca.vertcat(scaled[0], scaled[1] if is_fixed else 0, 0))
     fits, starts, share = ca.SX(1), ca.SX(1), ca.SX(1)
     for axle in guiding_axles(vehicle):
-        limit = vehicle.limits.get(axle.steering)
-        if limit is None or limit.upper - limit.lower >= np.pi - ROUNDING:
+        limit = vehicle.limits.get(axle.steering, NO_LIMITS)
+        if limit.upper - limit.lower >= np.pi - ROUNDING:
             continue
         rows = ca.DM(np.array([axle.at(limit.lower), -axle.at(limit.upper)]))
         before, after = rows @ ahead, rows @ wanted

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..simulation.state import base_pose
+from ..urdf.description import NO_LIMITS
 from ..vehicle.friction import as_commanded
 from ..vehicle.vehicle import Vehicle
 from .path import Pose, Poses
@@ -123,9 +124,9 @@ def _turning_radius(vehicle: Vehicle, point: Unicycle) -> float:
         return 0.0
     pair = steering.pair()
     leader = pair[1].steering
-    limit = vehicle.limits.get(leader)
+    limit = vehicle.limits.get(leader, NO_LIMITS)
     radii = [0.0]
-    for angle in (limit.lower, limit.upper) if limit is not None else ():
+    for angle in (limit.lower, limit.upper):
         if abs(angle) < np.pi / 2:
             forward, lateral, turn = steering.twist({leader: angle}, pair)
             along = forward * np.cos(point.yaw) + lateral * np.sin(point.yaw)

@@ -8,6 +8,7 @@ import casadi as ca
 import numpy as np
 
 from ..simulation.dynamics import Dynamics
+from ..urdf.description import NO_LIMITS
 from ..vehicle.vehicle import Vehicle
 from .lqr import input_scales
 
@@ -29,5 +30,4 @@ def speed_scales(vehicle: Vehicle, speed: float) -> np.ndarray:
 
 def effort_limits(vehicle: Vehicle, joints: Sequence[str]) -> np.ndarray:
     """Largest effort of each joint, infinite if it has no limit, (n,) [N m, N]."""
-    return np.array([vehicle.limits[name].effort if name in vehicle.limits else np.inf
-                     for name in joints])
+    return np.array([vehicle.limits.get(name, NO_LIMITS).effort for name in joints])

@@ -14,6 +14,7 @@ from ..compile.status import Status
 from ..mechanics.equations import Equations
 from ..once import once
 from ..symbolic.buffered import Buffered
+from ..urdf.description import NO_LIMITS
 from ..urdf.notice import Notice
 from ..vehicle.clearance import clearance
 from ..vehicle.joint_ranges import passive_joints
@@ -159,9 +160,9 @@ def _joint_margins(vehicle: Vehicle) -> Iterator[tuple[str, ca.SX]]:
     model, q = vehicle.model, vehicle.algebroid.q
     axles = [model.names[c.mount.body] for c in vehicle.contacts if c.mount.axle is not None]
     for name in passive_joints(vehicle):
-        limit = vehicle.limits.get(name)
+        limit = vehicle.limits.get(name, NO_LIMITS)
         joint = model.joints[model.getJointId(name)]
-        if limit is None or joint.nq != 1:
+        if joint.nq != 1:
             continue
         # a caster or a fork has one wheel, a trailer an axle
         what = f"jack-knife: {name}" if axles.count(name) > 1 else name

@@ -14,6 +14,7 @@ from ..mechanics.equations import Equations
 from ..mechanics.system import HasConstrained
 from ..once import once
 from ..symbolic.buffered import Buffered
+from ..urdf.description import NO_LIMITS
 from ..urdf.notice import Notice, NoticeKind
 from .least_squares import SINGULAR, closed_form
 from .simulated import Simulated
@@ -241,7 +242,7 @@ def _cut(u: ca.SX, most: ca.DM) -> ca.SX:
 
 def largest_efforts(simulated: Simulated, u_names: Sequence[str]) -> np.ndarray:
     """The effort limits of these inputs (nu,) [N m, N]; infinite for one that has none."""
-    return np.array([getattr(simulated.limits.get(name), "effort", np.inf) for name in u_names])
+    return np.array([simulated.limits.get(name, NO_LIMITS).effort for name in u_names])
 
 
 def _read_law(found: Any, name: str, joints: Sequence[str]) -> ca.SX:

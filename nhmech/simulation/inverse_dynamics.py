@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import REPR, listed
 from ..mechanics.equations import Equations
 from ..once import cached_property
-from ..urdf.description import JointLimits
+from ..urdf.description import NO_LIMITS, JointLimits
 from .command import BadCommand, Command, JointPosition, JointTorque
 from .command_function import CommandFunction, CommandSymbols
 from .command_reader import CommandReader, Part
@@ -25,7 +25,6 @@ from .state_vector import StateVector
 
 VELOCITY_TIME = 0.05     # [s], time constant of a velocity error
 POSITION_TIME = 0.10     # [s], time constant of a position error, critically damped
-NO_LIMITS = JointLimits()
 
 # (u without the efforts sought, rows of the joints in v, columns in u, accelerations) -> efforts;
 # None if all wheels roll
@@ -324,7 +323,7 @@ class InverseDynamics:
 
     def _limit(self, name: str, effort: Any) -> Any:
         """An effort, clipped to the limit of the joint."""
-        most = float(getattr(self.limits.get(name), "effort", np.inf))
+        most = self.limits.get(name, NO_LIMITS).effort
         return clip(effort, -most, most)
 
 

@@ -24,6 +24,9 @@ class JointLimits:
     effort: float = float("inf")
 
 
+NO_LIMITS = JointLimits()
+
+
 @dataclass(frozen=True)
 class Mimic:
     """q_joint = multiplier q_leader + offset."""

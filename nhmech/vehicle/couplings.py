@@ -19,7 +19,7 @@ import pinocchio as pin
 
 from ..errors import ModelError, listed
 from ..once import cached_property
-from ..urdf.description import JointLimits
+from ..urdf.description import NO_LIMITS, JointLimits
 from ..urdf.remedy import option, suggest
 
 PLANAR = (0, 1, 5)        # forward, lateral, yaw in the base's twist
@@ -217,7 +217,7 @@ def narrow_limits(limits: dict[str, JointLimits], steering: Steering) -> dict[st
         return dict(limits)
     pair = steering.pair()
     leader = pair[1]
-    own = limits.get(leader.steering, JointLimits())
+    own = limits.get(leader.steering, NO_LIMITS)
     ends = max(own.lower, -np.pi / 2), min(own.upper, np.pi / 2)
     reached = [_reach(steering, pair, leader, limits, end) for end in ends]
     drawn = {leader.steering: replace(own, lower=max(own.lower, reached[0]),

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import NhmechError
 from ..once import once
+from ..urdf.description import NO_LIMITS
 from .couplings import Steering
 from .vehicle import Vehicle
 
@@ -46,9 +47,8 @@ def far_configurations(vehicle: Vehicle, count: int = COUNT) -> list[np.ndarray]
     led = followers(vehicle).difference(axle.steering for axle in axles)
     rolling = vehicle.description.rolling
     joints = [name for name in vehicle.joint_names if name not in led and name not in rolling]
-    limits = {name: vehicle.limits.get(name) for name in joints}
-    spans = {name: (-pi, pi) if limit is None else (max(limit.lower, -pi), min(limit.upper, pi))
-             for name, limit in limits.items()}
+    limits = {name: vehicle.limits.get(name, NO_LIMITS) for name in joints}
+    spans = {name: (max(limit.lower, -pi), min(limit.upper, pi)) for name, limit in limits.items()}
     lean = [LEAN if name in vehicle.speeds else 0.0 for name in ("roll_rate", "pitch_rate")]
     for k in range(count if joints or any(lean) else 0):
         roll, pitch = rng.uniform(-1, 1, 2) * lean

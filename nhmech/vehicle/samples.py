@@ -13,7 +13,7 @@ import pinocchio as pin
 
 from ..attitude import attitude
 from ..errors import ModelError
-from ..urdf.description import Description
+from ..urdf.description import NO_LIMITS, Description
 from .model import upright, write_joint
 from .posing import Posing
 
@@ -74,9 +74,8 @@ def _corners(description: Description, at_limits, at_random,
 
 
 def _range(description: Description, joint: str) -> tuple[float, float]:
-    limit = description.limits.get(joint)
-    lower, upper = (limit.lower, limit.upper) if limit is not None else (-np.inf, np.inf)
-    return max(lower, -WIDEST), min(upper, WIDEST)
+    limit = description.limits.get(joint, NO_LIMITS)
+    return max(limit.lower, -WIDEST), min(limit.upper, WIDEST)
 
 
 def _place(posing: Posing, joints: dict[str, float], angles: np.ndarray,

@@ -15,7 +15,7 @@ from ..control.drive_function import commanded_joints, effort_function, follows_
 from ..control.twist import TwistDrive
 from ..simulation.integration.integrators import FLAT, LOOSE, POOR
 from ..simulation.least_squares import SINGULAR, WELL
-from ..urdf.description import JointLimits
+from ..urdf.description import NO_LIMITS
 from .step_parts import ChartParts, StepParts
 
 # [m] of phi at a start: steps towards the constraints go on until there is less, at most so many
@@ -41,7 +41,7 @@ def write_motion(parts: StepParts, dt: float, also: Sequence[dict[str, ca.Functi
                    for bound in parts.bounds.found]}
     if vehicle is not None and follows_twists(vehicle):
         drive = TwistDrive(vehicle, (0.0, 0.0, 0.0))
-        efforts = [vehicle.limits.get(name, JointLimits()).effort for name in vehicle.driven]
+        efforts = [vehicle.limits.get(name, NO_LIMITS).effort for name in vehicle.driven]
         fields["drive"] = {
             "size": len(vehicle.driven),
             "columns": [vehicle.driven.index(name) for name in commanded_joints(vehicle)],
