@@ -10,7 +10,7 @@ from ..mechanics.algebroid import rotation
 from ..mechanics.equations import Equations
 from ..simulation.inverse_dynamics import InverseDynamics, clip
 from ..simulation.least_squares import closed_form
-from ..simulation.state_vector import StateVector
+from ..simulation.state_vector import StateVector, state_symbols
 from ..vehicle.vehicle import Vehicle
 from .balance import LEAN, Balance
 from .twist_rule import driven_steering, driven_wheels, guiding_axles, rolled_joints, twist_function
@@ -39,10 +39,8 @@ def drive_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
     if not driven_wheels(vehicle):
         raise ModelError(f"{vehicle.name!r} has no driven wheel: it cannot follow a twist")
     system, vector = vehicle.constrained.system, StateVector.of(equations)
-    t, theta, x = system.t, system.theta, ca.SX.sym("x", vector.nx)
+    t, theta, (x, q, v) = system.t, system.theta, state_symbols(equations)
     twist, most = ca.SX.sym("twist", 3), ca.SX.sym("most")
-    q, xi = vector.configuration(x[:vector.nconf]), x[vector.nconf:]
-    v = equations.velocity(t, q, xi, theta)
     places = vector.names(())
     steered = [places.index(axle.steering) for axle in guiding_axles(vehicle)]
     targets, rates, limit, moving, _ = twist_function(vehicle)(t, q, v, theta, x[steered], twist,
@@ -66,7 +64,7 @@ def drive_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
     joints = commanded_joints(vehicle)
     rows = [system.algebroid.v_names.index(name) for name in joints]
     columns = [vehicle.driven.index(name) for name in joints]
-    free, effect = servo.accelerations(t, q, xi, theta)
+    free, effect = servo.accelerations(t, q, x[vector.nconf:], theta)
     A, b = effect[rows, columns], wanted - free[rows]
     efforts, quality = closed_form(A, b)
     u = ca.SX.zeros(len(vehicle.driven))
@@ -79,7 +77,7 @@ def drive_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
 def balance_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
     """The same of a vehicle on two wheels that `Balance` keeps upright; A and b are empty."""
     balance = Balance(vehicle)
-    system, vector = vehicle.constrained.system, StateVector.of(equations)
+    system = vehicle.constrained.system
     names, regulator = system.algebroid.v_names, balance.lqr
     # a joint that does not turn for ever has a position, and a rate with a prime
     states = [name.removesuffix("'") for name in balance.names]
@@ -88,10 +86,8 @@ def balance_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
     if others:
         raise ModelError(f"{vehicle.name!r} is balanced by more than pitch and speeds: "
                          f"{', '.join(sorted(others))}; only `Balance` in Python does that")
-    t, theta, x = system.t, system.theta, ca.SX.sym("x", vector.nx)
+    t, theta, (x, q, v) = system.t, system.theta, state_symbols(equations)
     twist, most = ca.SX.sym("twist", 3), ca.SX.sym("most")
-    q = vector.configuration(x[:vector.nconf])
-    v = equations.velocity(t, q, x[vector.nconf:], theta)
     _, rates, _, _, _ = twist_function(vehicle)(t, q, v, theta, ca.SX(0, 1), twist, most)
     wanted = {rolled.joint: rates[i] for i, rolled in enumerate(rolled_joints(vehicle))}
     upright = dict(zip(vehicle.speeds, regulator.motion.xi.tolist()))

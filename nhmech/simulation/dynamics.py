@@ -19,7 +19,7 @@ from .integration.integrators import advance_function, rate_function
 from .integration.schemes import RK4
 from .simulated import Simulated
 from .state import State
-from .state_vector import StateVector
+from .state_vector import StateVector, state_symbols
 
 Number: TypeAlias = "float | ca.SX | ca.MX | ca.DM"
 Array: TypeAlias = "Number | Sequence[float] | np.ndarray"
@@ -137,10 +137,8 @@ class Dynamics:
     def velocity(self) -> ca.Function:
         """(t, x, theta) -> v (nv,), named `v_names`: base twist in the base's frame, then the
         joints' rates."""
-        equations, x = self.simulated.equations, ca.SX.sym("x", self.nx)
         system = self.simulated.constrained.system
-        q, xi = self.state_vector.configuration(x), x[self.state_vector.nconf:]
-        v = equations.velocity(system.t, q, xi, system.theta)
+        x, _, v = state_symbols(self.simulated.equations)
         return ca.Function("velocity", [system.t, x, system.theta], [ca.densify(v)],
                            ["t", "x", "theta"], ["v"])
 

@@ -19,7 +19,7 @@ from ..urdf.notice import Notice, NoticeKind
 from .least_squares import SINGULAR, closed_form
 from .simulated import Simulated
 from .state import State, StateLayout
-from .state_vector import StateVector
+from .state_vector import StateVector, state_symbols
 
 MAKE_ANOTHER = "make another with Feedback(vehicle, law)"
 
@@ -216,12 +216,10 @@ class Feedback:
 def feedback_function(law: ca.Function, equations: Equations) -> ca.Function:
     """(t, x, references, theta) -> efforts: a `Feedback.function` in the independent speeds of
     these equations. Cached as long as the law exists, because a vehicle may see many laws."""
-    vector, system = StateVector.of(equations), equations.frame.constrained.system
-    x, r = ca.SX.sym("x", vector.nx), ca.SX.sym("references", law.size1_in(3))
-    q = vector.configuration(x[:vector.nconf])
-    v = equations.velocity(system.t, q, x[vector.nconf:], system.theta)
+    system, (x, _, v) = equations.frame.constrained.system, state_symbols(equations)
+    r, nconf = ca.SX.sym("references", law.size1_in(3)), StateVector.of(equations).nconf
     return ca.Function("nhmech_feedback", [system.t, x, r, system.theta],
-                       [law(system.t, x[:vector.nconf], v, r)], {"cse": True})
+                       [law(system.t, x[:nconf], v, r)], {"cse": True})
 
 
 def _robot(simulated: Simulated) -> str | None:

@@ -97,3 +97,12 @@ class StateVector:
     def angle_slots(self) -> tuple[int, ...]:
         """Indices of the unwrapped angles in x."""
         return tuple(ix for ix, _, angle in self.slots if angle)
+
+
+def state_symbols(equations: Equations) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """Symbols x (nx,), and q (nq,) and v (nv,) as expressions of x, and of the system's t and
+    theta."""
+    vector, system = StateVector.of(equations), equations.frame.constrained.system
+    x = ca.SX.sym("x", vector.nx)
+    q = vector.configuration(x[:vector.nconf])
+    return x, q, equations.velocity(system.t, q, x[vector.nconf:], system.theta)

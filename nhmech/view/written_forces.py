@@ -11,7 +11,7 @@ import casadi as ca
 from ..analysis.friction import coefficients
 from ..mechanics.equations import Equations
 from ..simulation.contact.lift_off import LiftOffBound
-from ..simulation.state_vector import StateVector
+from ..simulation.state_vector import state_symbols
 from ..vehicle.contact_forces import contact_force_function
 from ..vehicle.vehicle import Vehicle
 from .camera import View
@@ -30,10 +30,7 @@ def force_functions(vehicle: Vehicle, charts: Sequence[Equations]) -> list[ca.Fu
 
 
 def _forces(vehicle: Vehicle, equations: Equations) -> ca.Function:
-    vector, system = StateVector.of(equations), vehicle.constrained.system
-    x = ca.SX.sym("x", vector.nx)
-    q = vector.configuration(x[:vector.nconf])
-    v = equations.velocity(system.t, q, x[vector.nconf:], system.theta)
+    system, (x, q, v) = vehicle.constrained.system, state_symbols(equations)
     function = contact_force_function(equations, vehicle.contact_rows)
     forces, kernel, *_ = function(system.t, q, v, system.u, system.theta, 0)
     return ca.Function("nhmech_forces", [system.t, x, system.u, system.theta],

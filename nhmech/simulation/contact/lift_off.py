@@ -20,7 +20,7 @@ from ...vehicle.ground import Ground
 from ...vehicle.least_norm import orthonormal, raise_least
 from ...vehicle.vehicle import Vehicle
 from ..state import State
-from ..state_vector import StateVector
+from ..state_vector import state_symbols
 from .force_reader import ContactForces, force_reader
 
 LIFT_OFF = "lift-off"    # beginning of the names of its events
@@ -99,10 +99,8 @@ def _find_watched(vehicle: Vehicle) -> tuple[tuple[str, ...], np.ndarray, tuple[
 @once
 def _along(equations: Equations, rows: tuple[tuple[Component, int], ...],
            places: tuple[int, ...]) -> ca.Function:
-    vector, system = StateVector.of(equations), equations.frame.constrained.system
-    x, split = ca.SX.sym("x", vector.nx), ca.SX.sym("split", len(rows))
-    q = vector.configuration(x[:vector.nconf])
-    v = equations.velocity(system.t, q, x[vector.nconf:], system.theta)
+    system, (x, q, v) = equations.frame.constrained.system, state_symbols(equations)
+    split = ca.SX.sym("split", len(rows))
     function = contact_force_function(equations, dict(rows))
     forces, kernel, _, _ = function(system.t, q, v, system.u, system.theta, 0)
     # each column of the kernel belongs to one dropped row

@@ -15,7 +15,7 @@ from ...urdf.notice import Notice
 from ...vehicle.contact_forces import contact_force_function
 from ...vehicle.vehicle import Vehicle
 from ..state import State
-from ..state_vector import StateVector
+from ..state_vector import state_symbols
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +47,9 @@ class RollingBound:
 @once
 def _along(equations: Equations, rows: tuple[tuple[Component, int], ...],
            lowest_body: ca.Function | None) -> ca.Function:
-    vector, system = StateVector.of(equations), equations.frame.constrained.system
-    x, function = ca.SX.sym("x", vector.nx), contact_force_function(equations, dict(rows))
+    system, (x, q, v) = equations.frame.constrained.system, state_symbols(equations)
+    function = contact_force_function(equations, dict(rows))
     grip = ca.SX.sym("grip", function.numel_in("grip"))
-    q = vector.configuration(x[:vector.nconf])
-    v = equations.velocity(system.t, q, x[vector.nconf:], system.theta)
     _, _, room, _ = function(system.t, q, v, system.u, system.theta, grip)
     least = ca.mmin(room)
     if lowest_body is not None:

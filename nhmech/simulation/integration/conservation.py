@@ -10,7 +10,7 @@ from ...errors import InputError, Remedy, listed
 from ...mechanics.equations import Equations
 from ...urdf.notice import Notice, NoticeKind
 from ..simulated import Simulated
-from ..state_vector import StateVector
+from ..state_vector import StateVector, state_symbols
 from .integrators import rate_function
 from .schemes import Scheme
 
@@ -87,11 +87,9 @@ def _largest_power(equations: Equations, theta: np.ndarray) -> float:
     """The largest |dE/dt| / (1 + |E|) without inputs at random states."""
     vector, constrained = StateVector.of(equations), equations.frame.constrained
     system, rate = constrained.system, rate_function(equations)
-    x = ca.SX.sym("x", vector.nx)
-    q, xi = vector.configuration(x[:vector.nconf]), x[vector.nconf:]
-    energy = ca.substitute(
-        system.expand(system.energy), [system.q, system.v],
-        [q, ca.densify(equations.velocity(system.t, q, xi, system.theta))])[0]
+    x, q, v = state_symbols(equations)
+    energy = ca.substitute(system.expand(system.energy), [system.q, system.v],
+                           [q, ca.densify(v)])[0]
     moves = rate(system.t, x, ca.SX.zeros(rate.size1_in(2)), system.theta)
     power = ca.Function("power", [system.t, x, system.theta], [
         (ca.jtimes(energy, x, moves) + ca.jtimes(energy, system.t, ca.SX(1)))

@@ -21,7 +21,7 @@ from ...mechanics.equations import Equations, solve_definite
 from ...once import once
 from ...symbolic.buffered import Buffered
 from ...symbolic.reciprocals import share_reciprocals
-from ..state_vector import StateVector
+from ..state_vector import StateVector, state_symbols
 from .flow import INLINE, Flow, Method
 from .schemes import RK4, Scheme
 
@@ -55,14 +55,11 @@ Bounded = tuple[ca.Function, Sequence[Status]]
 @once
 def rate_function(equations: Equations, kinematic: bool = False) -> ca.Function:
     """(t, x, u, theta) -> dx/dt; xi is constant in kinematic mode."""
-    vector = StateVector.of(equations)
-    system = equations.frame.constrained.system
-    x = ca.SX.sym("x", vector.nx)
-    q = vector.configuration(x[:vector.nconf])
+    vector, system = StateVector.of(equations), equations.frame.constrained.system
+    x, q, v = state_symbols(equations)
     q_rate, xi_rate = equations.drift(system.t, q, x[vector.nconf:], system.u, system.theta)
     if kinematic:
         xi_rate = ca.SX.zeros(vector.nxi, 1)
-    v = equations.velocity(system.t, q, x[vector.nconf:], system.theta)
     return share_reciprocals(ca.Function(
         "rate", [system.t, x, system.u, system.theta],
         [ca.densify(vector.rate(q_rate, v, xi_rate))], {"cse": True}))
@@ -125,10 +122,7 @@ def _onto_invariant(equations: Equations, configuration: ca.SX,
 def reading_function(equations: Equations) -> ca.Function:
     """(t, x, theta) -> q, v, for the moments that are recorded or shown. (The name `read` is taken
     by the C library.)"""
-    vector, system = StateVector.of(equations), equations.frame.constrained.system
-    x = ca.SX.sym("x", vector.nx)
-    q = vector.configuration(x[:vector.nconf])
-    v = equations.velocity(system.t, q, x[vector.nconf:], system.theta)
+    system, (x, q, v) = equations.frame.constrained.system, state_symbols(equations)
     return ca.Function("nhmech_read", [system.t, x, system.theta], [ca.densify(q), ca.densify(v)],
                        {"cse": True})
 
