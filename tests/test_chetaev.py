@@ -30,7 +30,7 @@ def planar(gravity=0.0, field=0.0, mass=1.3):
 
 def run(equations, q, v, times):
     """q (N, nq), v (N, nv), lambda (N, m)."""
-    theta, nq = equations.frame.constrained.parameters, len(q)
+    theta, nq = equations.constrained.parameters, len(q)
 
     def rate(t, z):
         return np.concatenate(

@@ -129,7 +129,7 @@ class Bounds:
 
 @once
 def _along(equations: Equations, margins: ca.Function) -> ca.Function:
-    vector, system = StateVector.of(equations), equations.frame.constrained.system
+    vector, system = StateVector.of(equations), equations.constrained.system
     x = ca.SX.sym("x", vector.nx)
     values = margins(system.t, vector.configuration(x[:vector.nconf]))
     return ca.Function("nhmech_bounds", [system.t, x, system.theta], [values], {"cse": True})

@@ -216,7 +216,7 @@ class Feedback:
 def feedback_function(law: ca.Function, equations: Equations) -> ca.Function:
     """(t, x, references, theta) -> efforts: a `Feedback.function` in the independent speeds of
     these equations. Cached as long as the law exists, because a vehicle may see many laws."""
-    system, (x, _, v) = equations.frame.constrained.system, state_symbols(equations)
+    system, (x, _, v) = equations.constrained.system, state_symbols(equations)
     r, nconf = ca.SX.sym("references", law.size1_in(3)), StateVector.of(equations).nconf
     return ca.Function("nhmech_feedback", [system.t, x, r, system.theta],
                        [law(system.t, x[:nconf], v, r)], {"cse": True})

@@ -110,7 +110,7 @@ class InverseDynamics:
     """
 
     def __init__(self, equations: Equations, limits: Mapping[str, JointLimits], nu: int):
-        system = equations.frame.constrained.system
+        system = equations.constrained.system
         self.equations = equations
         self.v_names = system.algebroid.v_names
         self.u_names = system.u_names
@@ -126,7 +126,7 @@ class InverseDynamics:
     @cached_property
     def accelerations(self) -> ca.Function:
         """(t, q, xi, theta) -> acceleration without efforts, and its derivative by the efforts."""
-        system = self.equations.frame.constrained.system
+        system = self.equations.constrained.system
         inputs = [system.t, system.q, ca.SX.sym("xi", len(self.speeds)), system.theta]
         u, zero = system.u, ca.SX.zeros(system.u.numel(), 1)
         acceleration = self.equations.acceleration(*inputs[:3], u, system.theta)
@@ -301,8 +301,8 @@ class InverseDynamics:
     def _symbols(self, functions: Sequence[ca.Function], parts: Sequence[Part]) -> CommandSymbols:
         """The symbols of commands with these parts, for these functions."""
         is_short = all(isinstance(symbols_of(function)[0], ca.SX) for function in functions)
-        space = self.equations.frame.constrained.system.algebroid
-        theta = self.equations.frame.constrained.system.theta
+        space = self.equations.constrained.system.algebroid
+        theta = self.equations.constrained.system.theta
         sizes = space.nq, space.nv, StateVector.of(self.equations).nx, theta.numel()
         return CommandSymbols(ca.SX if is_short else ca.MX, sizes,
                               sum(len(part.joints) for part in parts),

@@ -102,7 +102,7 @@ class StateVector:
 def state_symbols(equations: Equations) -> tuple[ca.SX, ca.SX, ca.SX]:
     """Symbols x (nx,), and q (nq,) and v (nv,) as expressions of x, and of the system's t and
     theta."""
-    vector, system = StateVector.of(equations), equations.frame.constrained.system
+    vector, system = StateVector.of(equations), equations.constrained.system
     x = ca.SX.sym("x", vector.nx)
     q = vector.configuration(x[:vector.nconf])
     return x, q, equations.velocity(system.t, q, x[vector.nconf:], system.theta)

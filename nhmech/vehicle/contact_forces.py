@@ -22,7 +22,7 @@ def contact_force_function(equations: Equations, rows: Mapping[Component, int]) 
     it cannot slip. `room` [N] is the least normal force in `forces`, and the least of normal - grip
     |tangential|. `margin` is that of the frame: near zero the forces lose all digits.
     """
-    frame, system = equations.frame, equations.frame.constrained.system
+    frame, system = equations.frame, equations.constrained.system
     kept, index = list(frame.kept), list(rows.values())
     held = [i for i, row in enumerate(index) if row in kept]
     dropped = [i for i, row in enumerate(index) if row not in kept]

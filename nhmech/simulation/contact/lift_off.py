@@ -99,7 +99,7 @@ def _find_watched(vehicle: Vehicle) -> tuple[tuple[str, ...], np.ndarray, tuple[
 @once
 def _along(equations: Equations, rows: tuple[tuple[Component, int], ...],
            places: tuple[int, ...]) -> ca.Function:
-    system, (x, q, v) = equations.frame.constrained.system, state_symbols(equations)
+    system, (x, q, v) = equations.constrained.system, state_symbols(equations)
     split = ca.SX.sym("split", len(rows))
     function = contact_force_function(equations, dict(rows))
     forces, kernel, _, _ = function(system.t, q, v, system.u, system.theta, 0)

@@ -47,7 +47,7 @@ class RollingBound:
 @once
 def _along(equations: Equations, rows: tuple[tuple[Component, int], ...],
            lowest_body: ca.Function | None) -> ca.Function:
-    system, (x, q, v) = equations.frame.constrained.system, state_symbols(equations)
+    system, (x, q, v) = equations.constrained.system, state_symbols(equations)
     function = contact_force_function(equations, dict(rows))
     grip = ca.SX.sym("grip", function.numel_in("grip"))
     _, _, room, _ = function(system.t, q, v, system.u, system.theta, grip)

@@ -85,7 +85,7 @@ def _damped_joints(simulated: Simulated) -> list[str]:
 
 def _largest_power(equations: Equations, theta: np.ndarray) -> float:
     """The largest |dE/dt| / (1 + |E|) without inputs at random states."""
-    vector, constrained = StateVector.of(equations), equations.frame.constrained
+    vector, constrained = StateVector.of(equations), equations.constrained
     system, rate = constrained.system, rate_function(equations)
     x, q, v = state_symbols(equations)
     energy = ca.substitute(system.expand(system.energy), [system.q, system.v],

@@ -79,7 +79,7 @@ class DiscreteGradient:
     def _energy(self, flow: Flow) -> ca.Function:
         """(t, x, theta) -> energy of x projected onto the constraints, M (nxi, nxi)."""
         t, x, _, theta, _ = flow.arguments(ca.SX)
-        system, vector = flow.equations.frame.constrained.system, flow.state_vector
+        system, vector = flow.equations.constrained.system, flow.state_vector
         raw = ca.SX.sym("raw", vector.nx)
         q, xi = vector.configuration(raw[:vector.nconf]), raw[vector.nconf:]
         v = flow.equations.velocity(t, q, xi, theta)

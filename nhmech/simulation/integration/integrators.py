@@ -55,7 +55,7 @@ Bounded = tuple[ca.Function, Sequence[Status]]
 @once
 def rate_function(equations: Equations, kinematic: bool = False) -> ca.Function:
     """(t, x, u, theta) -> dx/dt; xi is constant in kinematic mode."""
-    vector, system = StateVector.of(equations), equations.frame.constrained.system
+    vector, system = StateVector.of(equations), equations.constrained.system
     x, q, v = state_symbols(equations)
     q_rate, xi_rate = equations.drift(system.t, q, x[vector.nconf:], system.u, system.theta)
     if kinematic:
@@ -122,7 +122,7 @@ def _onto_invariant(equations: Equations, configuration: ca.SX,
 def reading_function(equations: Equations) -> ca.Function:
     """(t, x, theta) -> q, v, for the moments that are recorded or shown. (The name `read` is taken
     by the C library.)"""
-    system, (x, q, v) = equations.frame.constrained.system, state_symbols(equations)
+    system, (x, q, v) = equations.constrained.system, state_symbols(equations)
     return ca.Function("nhmech_read", [system.t, x, system.theta], [ca.densify(q), ca.densify(v)],
                        {"cse": True})
 
@@ -130,7 +130,7 @@ def reading_function(equations: Equations) -> ca.Function:
 def normalising_function(equations: Equations) -> ca.Function:
     """(t, x, theta) -> x with unit quaternions, and the margin of the frame: the projection if phi
     does not change."""
-    vector, system = StateVector.of(equations), equations.frame.constrained.system
+    vector, system = StateVector.of(equations), equations.constrained.system
     x = ca.SX.sym("x", vector.nx)
     configuration = vector.unit(x[:vector.nconf])
     margin = ca.substitute(equations.frame.margin, system.q, vector.configuration(configuration))
@@ -163,7 +163,7 @@ def lift_function(equations: Equations) -> ca.Function:
 
 def no_lift(equations: Equations) -> ca.Function:
     """The same without directions, for steps that keep phi."""
-    vector, system = StateVector.of(equations), equations.frame.constrained.system
+    vector, system = StateVector.of(equations), equations.constrained.system
     x = ca.SX.sym("x", vector.nx)
     return ca.Function("nhmech_lift", [system.t, x, system.theta],
                        [ca.SX(vector.nx, 0), ca.SX(0, 1)])
@@ -288,7 +288,7 @@ def _flow(equations: Equations, kinematic: bool, end: ca.Function, lift: ca.Func
 def _keeps(equations: Equations, kinematic: bool) -> bool:
     """Whether steps of 0.3 s from random states do not change phi and the guards."""
     rate, project = rate_function(equations, kinematic), projection_function(equations)
-    vector, constrained = StateVector.of(equations), equations.frame.constrained
+    vector, constrained = StateVector.of(equations), equations.constrained
     theta, random = np.asarray(constrained.parameters, dtype=float), np.random.default_rng(0)
     for q in constrained.configurations[:TRIALS]:
         t, u = random.normal(), random.normal(size=rate.size1_in(2))

@@ -57,7 +57,7 @@ class RowLayout:
     def of(cls, chart: Chart, beside: Mapping[str, tuple[str, ...]]) -> RowLayout:
         """The layout of a run that begins in this chart; `beside`: names of the numbers stored
         beside u."""
-        system, slots = chart.equations.frame.constrained.system, chart.state_vector.angle_slots()
+        system, slots = chart.equations.constrained.system, chart.state_vector.angle_slots()
         algebroid, positions = system.algebroid, chart.state_vector.names(())
         names = {"q": algebroid.q_names, "v": algebroid.v_names, "xi": chart.equations.names,
                  "u": system.u_names, "angles": tuple(positions[i] for i in slots), **beside}
