@@ -16,6 +16,7 @@ from nhmech import JointVelocity, Simulator, Wheel
 from nhmech.analysis import Cause, lift_acceleration, limits, rolling_events
 from nhmech.analysis.demand import steady_turn
 from nhmech.analysis.friction import coefficients
+from nhmech.analysis.limits import _zero
 from nhmech.control import TwistDrive
 
 G, MU = 9.81, 0.6
@@ -309,3 +310,20 @@ def test_a_hinge_that_is_pushed_bounds_the_acceleration_as_one_that_is_held():
     free, held = (lift_acceleration(nhmech.load(robot(*parts), wheels=wheels, locked=locked))
                   for locked in ({}, {"hinge": 0.0}))
     assert free == pytest.approx(held, rel=1e-9)
+
+
+@pytest.mark.parametrize("function, root, most", [
+    (lambda x: 3.0 - x, 3.0, 4), (lambda x: 9.0 - x ** 2, 3.0, 12),
+    (lambda x: 1 - (x / 7) ** 9, 7.0, 16), (lambda x: 1e-3 - x ** 3, 0.1, 25),
+    (lambda x: min(2.0, 40 - 10 * x), 4.0, 12)])
+def test_a_zero_is_found_from_below_in_few_steps(function, root, most):
+    """To 1e-9, where the margin is not negative yet; the search ends when it is there."""
+    calls = []
+
+    def counted(x):
+        calls.append(x)
+        return function(x)
+
+    found = _zero(counted, 0.0, 8.0, function(0.0), function(8.0))
+    assert function(found) >= 0 and root * (1 - 1e-9) <= found <= root * (1 + 1e-15)
+    assert len(calls) <= most and all(0 < x < 8 for x in calls)

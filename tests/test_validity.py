@@ -768,3 +768,20 @@ def test_errors(vehicle):
     kinematic.reset()
     with pytest.raises(InputError, match="kinematic"):
         run_validity(kinematic.run(0.01))
+
+
+def test_the_least_of_the_largest_distance_on_a_line():
+    """max |P_i z + p_i| over i, a convex function of z, against a search; one moving point among
+    ones that stand, and points that move alike."""
+    rng = np.random.default_rng(4)
+    cases = [(rng.normal(size=(n, 2)), rng.normal(size=(n, 2))) for n in (1, 2, 2, 3, 3, 6, 6)]
+    cases += [(np.array([[1.0, 0], [0, 0]]), np.array([[0.0, 0.1], [3, 0]])),
+              (np.array([[1.0, 2], [1, 2]]), np.array([[0.0, 1], [2, 0]]))]
+    for P, p in cases:
+        def largest(z, P=P, p=p):
+            return np.linalg.norm(P * z + p, axis=1).max()
+
+        found = largest(friction._least_on_a_line(P, p)[0])
+        best = minimize_scalar(largest, bounds=(-100, 100), method="bounded",
+                               options={"xatol": 1e-12}).fun
+        assert found <= best + 1e-9 and found >= best - 1e-6

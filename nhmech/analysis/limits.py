@@ -372,9 +372,12 @@ def _zero(function: Callable[[float], float], low: float, high: float, left: flo
     keep both ends (the Illinois method; Dowell and Jarratt, BIT 11, 1971, 168-174)."""
     side = 0
     for _ in range(STEPS):
-        if high - low <= CLOSE * high:
+        near = CLOSE * high
+        if high - low <= near:
             break
-        middle = (low * over - high * left) / (over - left)
+        # not nearer to an end than half of that: the other end comes near too
+        secant = (low * over - high * left) / (over - left)
+        middle = min(max(secant, low + near / 2), high - near / 2)
         value = function(middle)
         if value >= 0:
             over, side = (over / 2 if side > 0 else over), 1
