@@ -217,6 +217,24 @@ def test_what_does_not_exist_says_why(name, what, reason):
     assert "nan" not in found.describe()
 
 
+@pytest.mark.parametrize("side", [1, -1])
+def test_steering_that_does_not_reach_names_the_limit_on_its_side(side):
+    car = shipped("ackermann_car")
+    limit = car.limits["front_left_steering_joint"]
+    bound = limit.upper if side > 0 else limit.lower
+    with pytest.raises(nhmech.MechanicsError, match=f"front_left_steering_joint would have to be at "
+                                                    f"{'-' * (side < 0)}.* its limit is {bound:.3f}"):
+        steady_turn(car, side / 1.5)
+
+
+def test_wheels_that_slide_sideways_are_not_judged():
+    """All four of a skid-steered robot."""
+    found = known("skid_steer")
+    assert found.not_judged == tuple(contact.name for contact in shipped("skid_steer").contacts)
+    assert f"{', '.join(found.not_judged)}: slide sideways" in found.describe()
+    assert known("differential_drive").not_judged == ()
+
+
 def test_a_trailer_comes_to_rest_behind():
     """sin(hitch) of the first trailer, from the geometry of an axle that follows a point; a circle
     that is too tight is refused with the joint."""
