@@ -222,8 +222,8 @@ def test_steering_that_does_not_reach_names_the_limit_on_its_side(side):
     car = shipped("ackermann_car")
     limit = car.limits["front_left_steering_joint"]
     bound = limit.upper if side > 0 else limit.lower
-    with pytest.raises(nhmech.MechanicsError, match=f"front_left_steering_joint would have to be at "
-                                                    f"{'-' * (side < 0)}.* its limit is {bound:.3f}"):
+    said = f"would have to be at {'-' * (side < 0)}.* its limit is {bound:.3f}"
+    with pytest.raises(nhmech.MechanicsError, match=said):
         steady_turn(car, side / 1.5)
 
 
