@@ -21,6 +21,7 @@ from nhmech.mechanics import (
     lagrange_dalembert,
     lagrange_multipliers,
     lagrangian_system,
+    nonholonomic_momentum,
     projection,
     quotient,
     special_euclidean,
@@ -108,6 +109,9 @@ def test_a_basis_whose_columns_depend_on_each_other_is_refused():
 
 WRITTEN = {
     "a generator": lambda c: symmetry(c, {"z": lambda s: {"z": FOREIGN}}),
+    "a section": lambda c: nonholonomic_momentum(symmetry(c, {
+        "x": lambda s: {"x": 1}, "z": lambda s: {"z": 1}}), {
+            "along": lambda s: {"x": FOREIGN, "z": FOREIGN * s.q.y}}),
     "a speed": lambda c: generalised_speeds(c, {"w": lambda s: FOREIGN * s.v.x}),
     "a field": lambda c: hamilton_jacobi(c, {"x'": lambda s: FOREIGN, "y'": 1.0}),
     "an invariant": lambda c: quotient(symmetry(c, {"z": lambda s: {"z": 1}}),

@@ -14,7 +14,7 @@ from ..symbolic.elimination import factorise, pivot_order
 from .frame import at_samples
 from .selection import independent_rows, independent_speeds
 from .symmetry import ZERO, Symmetry
-from .writing import Symbols, symbols
+from .writing import Symbols, read_expression, symbols
 
 # s -> {name of a generator: coefficient}
 Coefficients = Callable[[Symbols], Mapping[str, ca.SX]]
@@ -153,7 +153,8 @@ def _write_coefficients(symmetry: Symmetry,
             if generator not in symmetry.names:
                 raise MechanicsError(f"no generator {generator!r}; there are "
                                      f"{', '.join(symmetry.names)}")
-            f[symmetry.names.index(generator), column] = coefficient
+            f[symmetry.names.index(generator), column] = read_expression(
+                f"the coefficient of {generator!r}", coefficient, symmetry.constrained.system)
     return tuple(sections), f
 
 
