@@ -151,7 +151,10 @@ def test_lqr_says_what_to_do():
     for wrong, message in ((dict(keep="sideways"), "keep: displacement 'sideways' does not exist"),
                            (dict(gains={"lean": 1}), "gains: state 'lean' does not exist"),
                            (dict(inputs="engine"), "inputs: joint 'engine' does not exist"),
-                           (dict(effort={"x": 1}), "effort: joint 'x' does not exist")):
+                           (dict(effort={"x": 1}), "effort: joint 'x' does not exist"),
+                           (dict(gains={"pitch": -1}), "gains: pitch = -1.0 must be a weight"),
+                           (dict(effort={"left_wheel_joint": 0}), "effort = 0.0 must be a pos"),
+                           (dict(period=-0.01), "period = -0.01 must be a positive time")):
         with pytest.raises(nhmech.errors.InputError, match=message):
             LQR(pendulum, **wrong)
     with pytest.raises(nhmech.errors.ModelError, match="has no steady motion with forward_speed "
@@ -341,6 +344,8 @@ def test_what_cannot_be_tracked_is_said(drive):
         TrackingLQR(car, kinematic.run(0.01))
     with pytest.raises(nhmech.errors.InputError, match="gains: state 'speed' does not exist"):
         TrackingLQR(car, reference, gains={"speed": 1.0})
+    with pytest.raises(nhmech.errors.InputError, match="x = -1.0 must be a weight"):
+        TrackingLQR(car, reference, gains={"x": -1.0})
     for dt in (0.03, 0.007):
         with pytest.raises(nhmech.errors.InputError, match="0.01 s apart, no multiple of dt"):
             TrackingLQR(car, reference, dt=dt)

@@ -157,6 +157,13 @@ def test_what_may_be_zero_and_not_negative(what):
         made.replace({f"a.{what}": -1e-300})
 
 
+def test_a_slope_in_degrees_is_no_parameter():
+    made = Parameters({"slope": 0.0})
+    assert made.replace({"slope": -1.5}).values["slope"] == -1.5
+    with pytest.raises(InputError, match=r"'slope' = 30.* meant: slope=radians\(30\)"):
+        made.replace({"slope": 30})
+
+
 # -- how far down a shape reaches ------------------------------------------------------------------
 def test_a_shape_reaches_as_far_down_as_its_lowest_point():
     rng = RNG(5)

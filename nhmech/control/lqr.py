@@ -14,7 +14,7 @@ from ..checks import check_arguments, read_array, read_positive, read_word
 from ..errors import MechanicsError, ModelError
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
-from .riccati import regulator
+from .riccati import read_gains, regulator
 from .steady_reference import SteadyReference
 
 ANGLE = 0.3                                   # [rad] that costs one unit
@@ -71,7 +71,7 @@ class LQR:
                  keep: str | Iterable[str] = "", drop: str | Iterable[str] = "",
                  inputs: str | Iterable[str] = "", gains: Mapping[str, float] | None = None,
                  effort: float | Mapping[str, float] = 1.0, period: float | None = None):
-        keep, drop, gains = _read_words(keep), _read_words(drop), dict(gains or {})
+        keep, drop = _read_words(keep), _read_words(drop)
         self.vehicle, variations = vehicle, Variations(vehicle)
         self.commanded_twist: np.ndarray | None = None
         if isinstance(twist, Equilibrium):
@@ -89,10 +89,10 @@ class LQR:
         states = _select_states(linear, keep, drop)
         self.names = tuple(linear.names[i] for i in states)
         self.units = tuple(linear.units[i] for i in states)
-        efforts = (dict(effort) if isinstance(effort, Mapping)
-                   else dict.fromkeys(self.inputs, read_positive("effort", effort)))
-        _check_names("gains: state", gains, self.names)
+        efforts = effort if isinstance(effort, Mapping) else dict.fromkeys(self.inputs, effort)
         _check_names("effort: joint", efforts, self.inputs)
+        efforts = {name: read_positive("effort", weight) for name, weight in efforts.items()}
+        gains = read_gains(gains, self.names)
         columns = [linear.inputs.index(name) for name in self.inputs]
         self.A, self.B = linear.A[np.ix_(states, states)], linear.B[np.ix_(states, columns)]
         self.scales = state_scales(vehicle, self.names, self.units)

@@ -10,14 +10,14 @@ import numpy as np
 
 from ..analysis.equilibria import Equilibrium
 from ..analysis.variations import Point, Variations
-from ..checks import read_number, read_positive, read_word
+from ..checks import read_number, read_positive
 from ..errors import InputError, ModelError, listed
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
 from .lqr import depends_on, input_scales, state_scales
 from .path import Path, Pose, relative_pose
 from .path_reference import TrackedAxle, path_reference
-from .riccati import discretise, regulator
+from .riccati import discretise, read_gains, regulator
 from .steady_reference import SteadyReference
 
 MOST_PREVIEWED = 100_000      # periods; one that drives looks some thousand ahead
@@ -76,8 +76,7 @@ class PathRegulator:
         units = [variations.space.v_units[i].removesuffix("/s") for i in point.names]
         units += variations.equations.units
         scales = state_scales(vehicle, self.names, [units[i] for i in states])
-        for name in gains:
-            read_word("gains: state", name, self.names)
+        gains = read_gains(gains, self.names)
         self.Q = np.diag(np.array([gains.get(name, 1.0) for name in self.names]) / scales ** 2)
         # without forces only distances count
         time = None if inputs else vehicle.steering.length / self.speed

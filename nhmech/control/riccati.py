@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ..checks import read_number, read_time, read_word
 from ..errors import ModelError
 
 UNREACHED = 1e-6       # a mode whose distance from being reached, in units of cost, is below this
 # so near to the edge of stability that a regulator must move it (relative to the fastest mode)
 MARGINAL = 1e-6
+
+
+def read_gains(gains: Mapping[str, float] | None, names: Sequence[str]) -> dict[str, float]:
+    """Weights by name of a state. Raises `InputError` for a name that does not exist, and for a
+    weight below zero."""
+    for name, weight in (gains or {}).items():
+        read_word("gains: state", name, names)
+        read_number(f"gains: {name}", weight, "a weight, zero or more", least=0.0)
+    return dict(gains or {})
 
 
 def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, names: Sequence[str],
@@ -23,10 +33,12 @@ def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, nam
     With a `period` [s] the input is held that long, and K minimises the same J under that
     restriction (`discretise`). Raises `ModelError` with the name of a mode that does not decay by
     itself and that no input reaches or Q does not weight; `names`, `inputs` and `of` are for this
-    message.
+    message; `InputError` for a period that is not positive.
     """
     from scipy.linalg import solve_continuous_are, solve_discrete_are
 
+    if period is not None:
+        read_time("period", period)
     q, r = np.diag(Q), np.diag(R)
     # units of cost
     x, u = np.where(q > 0, 1 / np.sqrt(np.where(q > 0, q, 1.0)), 1.0), 1 / np.sqrt(r)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..analysis.derivatives import StepJacobian, step_jacobian
 from ..attitude import wrap
-from ..checks import check_arguments, read_word
+from ..checks import check_arguments
 from ..errors import InputError
 from ..mechanics.system import HasConstrained
 from ..simulation.runs.trajectory import Trajectory
@@ -16,6 +16,7 @@ from ..simulation.simulated import Simulated
 from ..simulation.state import State
 from ..simulation.state_vector import StateVector
 from .lqr import ANGLE, rolling_radii
+from .riccati import read_gains
 
 PLACE = 10.0         # weight of x and y where none is given
 FOLLOWS = 1e-6       # relative to the state: what a step from one record may miss the next one by
@@ -89,10 +90,8 @@ class TrackingLQR:
         self.A, self.B = np.empty((last, nx, nx)), np.empty((last, nx, nu))
         for k in range(last):
             self.A[k], self.B[k] = self._interval(jacobian, k, counts[k])
-        for name in gains or {}:
-            read_word("gains: state", name, self.names)
         place = dict.fromkeys(("x", "y"), PLACE) if simulated.vehicle is not None else {}
-        gains = place | dict(gains or {})
+        gains = place | read_gains(gains, self.names)
         interval, nconf = float(run.t[1] - run.t[0]), self.state_vector.nconf
         scales, time = _scales(simulated, self.names, nconf)
         self.Q = interval * np.diag([gains.get(name, 1.0) / scale ** 2

@@ -81,14 +81,7 @@ class Ground:
         >>> Ground.inclined(0.1).normal[0] < 0.0        # uphill is along x
         True
         """
-        slope = read_number("ground: slope", slope, "an angle [rad] between -pi/2 and pi/2")
-        if abs(slope) >= pi / 2:
-            degrees = f"{slope:.6g}"
-            raise InputError(f"ground: slope = {slope} must be an angle [rad] between -pi/2 and "
-                             "pi/2: steeper ground cannot be rolled on",
-                             Remedy(f"If degrees were meant: Ground.inclined(radians({degrees}))",
-                                    f"If degrees were meant: {degrees}deg")
-                             if abs(slope) < 90 and (2 * slope).is_integer() else None)
+        slope = read_slope("ground: slope", slope, "Ground.inclined(radians({}))")
         direction = read_number("ground: direction", direction, "an angle [rad]")
         return cls((-sin(slope) * cos(direction), -sin(slope) * sin(direction), cos(slope)))
 
@@ -101,3 +94,16 @@ class Ground:
         t1 = seed - n * (n @ seed)
         t1 /= np.linalg.norm(t1)
         return t1, np.cross(n, t1)
+
+
+def read_slope(what: str, value: object, python: str) -> float:
+    """A slope [rad]; `python` is the call with degrees in the place of {}. Raises `InputError`
+    for one of 90 degrees or more."""
+    slope = read_number(what, value, "an angle [rad] between -pi/2 and pi/2")
+    if abs(slope) < pi / 2:
+        return slope
+    degrees, meant = f"{slope:.6g}", "If degrees were meant: "
+    raise InputError(f"{what} = {slope} must be an angle [rad] between -pi/2 and pi/2: steeper "
+                     "ground cannot be rolled on",
+                     Remedy(meant + python.format(degrees), f"{meant}{degrees}deg")
+                     if abs(slope) < 90 and (2 * slope).is_integer() else None)

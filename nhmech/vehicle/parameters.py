@@ -17,6 +17,7 @@ from ..checks import read_names, read_number
 from ..errors import REPR, InputError, listed
 from ..urdf.description import Description
 from ..urdf.tyre import Tyre
+from .ground import read_slope
 
 GRAVITY = 9.81      # [m/s^2]
 INERTIAL = ("mass", "com_x", "com_y", "com_z", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
@@ -86,6 +87,8 @@ class Parameters:
         for name, value in changes.items():
             self.require(name)
             values[name] = read_number(f"parameter {name!r}", value, "a finite number")
+            if name == "slope":
+                read_slope("parameter 'slope'", value, "slope=radians({})")
             if name.rpartition(".")[2] in _POSITIVE and values[name] < 0:
                 raise InputError(f"parameter {name!r} = {value} must not be negative")
         return Parameters(values, self.symbolic)
