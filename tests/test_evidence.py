@@ -548,3 +548,19 @@ def test_radii_in_millimetres_are_told_by_the_distance_of_the_wheels():
 def test_a_ball_on_the_axle_of_a_wheel_is_the_other_wheel():
     sphere = roll("a", "0 0.2 0", shapes=shape('<sphere radius="0.1"/>'))
     assert wheels(sphere, roll("b", "0 -0.2 0"), BALL) == FOUND
+
+
+def test_a_body_on_a_ball_that_is_the_root_has_a_line():
+    """Or below it, as the file has it."""
+    sphere = shape('<sphere radius="0.1"/>')
+    root = f'<robot name="r"><link name="ball">{MASS}{sphere}</link>'
+    chain = (part("x", "ball", "", "continuous", axis="1 0 0") + part("y", "x", "", "continuous")
+             + part("body", "y", "", "continuous", axis=UP))
+    with pytest.raises(ModelError, match="no rolling joint") as caught:
+        describe(root + chain + "</robot>")
+    assert caught.value.remedy.python.startswith("If it rolls on the ball 'ball': wheels=[")
+    line = caught.value.remedy.python.partition("wheels=")[2]
+    found, free = line.split(", free=")
+    vehicle = nhmech.load(root + chain + "</robot>", wheels=eval(found, {"Wheel": Wheel}),
+                          free=eval(free))
+    assert {"x_j", "y_j", "body_j"} <= set(vehicle.speeds)

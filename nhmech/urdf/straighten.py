@@ -32,6 +32,7 @@ _UPRIGHT = cos(radians(5))     # a bicycle's fork leans by more, and its trail i
 _ROUNDING = 1e-12      # rad, m; sines and cosines are not exact
 _WORTH_SAYING = 1e-5   # rad
 _SHIFT, _TURN = 1e-3, 1e-4     # of the radius, and rad: changes that are visible
+_VISIBLE = 1e-4        # m, of a blade, which has no radius
 
 
 def snap_joints(source: Source, names: Iterable[str]) -> list[Notice]:
@@ -82,7 +83,8 @@ def straighten_axles(layout: Layout, contacts: Sequence[FoundWheel], steering: C
                 if max(turn, shift) > _ROUNDING:
                     contact = next(c for c in contacts if c.wheel is wheel)
                     moved[wheel.name] = _move(layout, contact, X, radius)
-            by = [f"{1e3 * shift:.2g} mm"] * bool(shift >= _SHIFT * max(w.radius for w in line))
+            least = _SHIFT * max(w.radius for w in line) or _VISIBLE
+            by = [f"{1e3 * shift:.2g} mm"] * bool(shift >= least)
             by += [f"{np.degrees(turn):.2g} degrees"] * bool(turn >= _TURN)
             if by:
                 said.append(f"{listed(w.name for w in line)} (by up to {' and '.join(by)})")

@@ -300,6 +300,19 @@ def is_ball_joint(layout: Layout, link: str) -> bool:
     return False
 
 
+def turn_about_root(layout: Layout) -> list[Joint]:
+    """The joints that turn about the centre of a root which is a ball, on different level axes;
+    none where it is not so."""
+    shapes = layout.shapes(layout.root)
+    if [s.kind for s in shapes] != ["sphere"]:
+        return []
+    about = [j for j in layout.joints.values() if j.turns and np.linalg.norm(np.cross(
+        layout.axis_R(j), shapes[0].centre - layout.X_RL[j.child][:3, 3]))
+        < _CENTRED * shapes[0].size[0]]
+    axes = np.array([layout.axis_R(j)[:2] for j in about]).reshape(-1, 2)
+    return about if np.linalg.matrix_rank(axes, tol=0.1) == 2 else []
+
+
 def has_word(layout: Layout, link: str) -> bool:
     """Whether a name of a link, of what is fixed to it or of the joints that hold them has a word
     for wheel."""

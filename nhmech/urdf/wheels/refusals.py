@@ -18,7 +18,7 @@ from ..upright import NothingStands
 from ..wheel import Wheel
 from .axis_hints import axis_error, axle_error, is_upright, upright_axes
 from .casters import list_wheels
-from .evidence import Candidate, Findings, has_word, is_ball_joint
+from .evidence import Candidate, Findings, has_word, is_ball_joint, turn_about_root
 from .kinds import fit_rollers
 from .radii import choose_radius, read_radii
 from .rims import (
@@ -158,7 +158,9 @@ def no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
             option("wheels", wheels), "; these turn about horizontal axles",
             _MEASURE if blank else ""))
     if ball := next((link for link in layout.links if is_ball_joint(layout, link)), None):
-        return NothingStands(text, _roll_ball(layout, ball))
+        return NothingStands(text, _roll_ball(layout, ball, layout.path(ball)))
+    if below := turn_about_root(layout):
+        return ModelError(text, _roll_ball(layout, layout.root, below))
     upright = [j for j in upright if not layout.carried_joints(j.child) and _may_stand(layout, j)]
     if not upright:
         return NothingStands(f"{text}; the joints that turn about one have limits or carry others, "
@@ -174,10 +176,10 @@ def no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
         if any(_lowest(layout, j) is None for j in upright[:_MOST]) else ""))
 
 
-def _roll_ball(layout: Layout, link: str) -> Remedy:
-    """How to have a robot stand on a ball that several joints turn about its centre."""
+def _roll_ball(layout: Layout, link: str, joints: Sequence[Joint]) -> Remedy:
+    """How to have a robot stand on a ball about whose centre several joints turn."""
     radius = next(s.size[0] for s in layout.shapes(link) if s.kind == "sphere")
-    turning = [joint.name for joint in layout.path(link) if joint.turns]
+    turning = [joint.name for joint in joints if joint.turns]
     return suggest(f"If it rolls on the ball {link!r}: ",
                    option("wheels", [Wheel(None, "sphere", radius, link=link)]), ", ",
                    option("free", turning))
