@@ -41,8 +41,8 @@ RULES = [
     ("", r"rng\.(uniform|normal)\(", r"^-?[\d.]+ -> ", "a sample is any"),
     ("", r"\(-1\) \*\* \(", r"^(\w) \+ (\w) -> \1 - \2$", "of one parity"),
     ("", r"\bseed: int = 0\b", r"^0 -> 1$", "a seed is any"),
-    ("", r"^_?(ROUNDS|STEPS|SWEEPS|TRIES|STATES|SPARE|GRID|STRIDE|NODES|PIECES|PLACES|HALVINGS"
-     r"|RECENT|RANDOM|ITERATIONS|REWRITES|PLACED|FIRST|MOMENTS)\b", r"^\d+ -> \d+$",
+    ("", r"^_?(BISECTIONS|HALVES|ROUNDS|STEPS|SWEEPS|TRIES|STATES|SPARE|GRID|STRIDE|NODES|PIECES"
+     r"|PLACES|HALVINGS|RECENT|RANDOM|ITERATIONS|REWRITES|PLACED|FIRST|MOMENTS)\b", r"^\d+ -> \d+$",
      "how many points, rounds or trials: one more does as well"),
     ("control/", r"^(GAINS|SPEED, EFFORT|PREVIEW) = ", r"^[\d.]+ -> [\d.]+$",
      "a weight, and how far one looks ahead, is a choice"),
@@ -156,6 +156,11 @@ EQUIVALENT = {
      "2 -> 3"): "how far one step of a search may go",
     ("control/mpc", "LATERAL, ALONG, HEADING, SPEED, TURN = 20.0, 4.0, 5.0, 2.0, 0.5",
      "0.5 -> 0.505"): "a weight is a choice",
+    ("vehicle/placement", "ASKEW = 0.1, 0.07", "0.1 -> 0.101"): "any attitude that is generic",
+    ("vehicle/placement", "ASKEW = 0.1, 0.07", "0.07 -> 0.07070000000000001"):
+        "any attitude that is generic",
+    ("vehicle/placement", "LARGEST = 0.5", "0.5 -> 0.505"): "how far one step of a search may go",
+    ("urdf/layout", "x_axis = (1.0, 0.0, 0.0)", "1.0 -> 1.01"): "axes are made unit below",
     ("vehicle/clearance", "DIRECTIONS = 64", "64 -> 65"):
         "in how many directions the outermost points of a mesh are kept",
     ("analysis/ignorable_fields", "return rows / max(1.0, np.abs(terms).max(initial=0.0))",

@@ -15,24 +15,25 @@ from nhmech.vehicle.placement import Placer, find_support
 
 MODEL = pin.Model()
 MODEL.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
+MODEL.addJoint(1, pin.JointModelRY(), pin.SE3.Identity(), "arm")      # which touches nothing
 LEVEL, SLOPE = np.array([0.0, 0, 1]), np.array([0.0, 0.6, 0.8])
 
 
 def placer(feet, normal=LEVEL, rises=0.0) -> Placer:
     """Of feet (k, 3) on a plane that rises along its normal with time."""
-    t, q, theta = ca.SX.sym("t"), ca.SX.sym("q", 7), ca.SX.sym("theta", 0)
-    R, n = rotation(q[3:]), ca.DM(normal)
+    t, q, theta = ca.SX.sym("t"), ca.SX.sym("q", 8), ca.SX.sym("theta", 0)
+    R, n = rotation(q[3:7]), ca.DM(normal)
     heights, forms = [], []
     for foot in np.asarray(feet, dtype=float):
         heights.append(ca.dot(n, q[:3] + R @ foot) - rises * t)
-        forms.append(ca.horzcat(n.T @ R, -n.T @ R @ pin.skew(foot)))
+        forms.append(ca.horzcat(n.T @ R, -n.T @ R @ pin.skew(foot), 0))
     function = ca.Function("heights", [t, q, theta], [ca.vertcat(*heights), ca.vertcat(*forms)])
     names = tuple(f"foot {k}" for k in range(len(feet)))
     return Placer(MODEL, function, normal, names, np.zeros(0))
 
 
 def pose(xyz=(0, 0, 0), rpy=(0, 0, 0)) -> np.ndarray:
-    return np.r_[xyz, pin.Quaternion(pin.rpy.rpyToMatrix(*rpy)).coeffs()]
+    return np.r_[xyz, pin.Quaternion(pin.rpy.rpyToMatrix(*rpy)).coeffs(), 0.4]
 
 
 SQUARE = np.array([(1, 1, -0.5), (-1, 1, -0.5), (-1, -1, -0.5), (1, -1, -0.5)])
@@ -51,12 +52,12 @@ def test_three_feet_are_put_on_the_ground_by_height_pitch_and_roll(normal, t):
     # it goes up, and hardly along the ground, as it turns on its way
     step = placed[:3] - q[:3]
     assert np.linalg.norm(step - normal * (normal @ step)) < 1e-3 < 0.1 < abs(normal @ step)
-    before, after = (pin.Quaternion(one[3:]).toRotationMatrix() for one in (q, placed))
+    before, after = (pin.Quaternion(one[3:7]).toRotationMatrix() for one in (q, placed))
     assert np.arccos(after[:, 2] @ normal) == pytest.approx(
         np.arccos(np.cross(THREE[1] - THREE[0], THREE[2] - THREE[0])[2] / np.linalg.norm(
             np.cross(THREE[1] - THREE[0], THREE[2] - THREE[0]))), rel=1e-9)
     # the forms are the derivatives of the heights
-    v = np.random.default_rng(1).normal(size=6)
+    v = np.random.default_rng(1).normal(size=7)
     ends = [made.evaluate(pin.integrate(MODEL, q, s * 1e-6 * v))[0] for s in (1, -1)]
     np.testing.assert_allclose(made.evaluate(q)[1] @ v, (ends[0] - ends[1]) / 2e-6, atol=1e-8)
 
@@ -65,7 +66,7 @@ def test_a_base_is_made_upright_by_the_smallest_turn():
     made = placer(THREE, SLOPE)
     q = pose((1, 2, 3), (0.1, 0.2, 0.7))
     turned = made.upright(q)
-    before, after = (pin.Quaternion(one[3:]).toRotationMatrix() for one in (q, turned))
+    before, after = (pin.Quaternion(one[3:7]).toRotationMatrix() for one in (q, turned))
     np.testing.assert_allclose(after[:, 2], SLOPE, atol=1e-12)
     angle = np.linalg.norm(pin.log3(after @ before.T))
     assert angle == pytest.approx(np.arccos(before[:, 2] @ SLOPE), rel=1e-9)
@@ -115,14 +116,15 @@ def test_fewer_feet_move_it_no_more_than_they_need(feet, lean):
 
 @pytest.mark.parametrize("feet, rpy", [
     ([(1, 0, -0.5), (-1, 0, -0.7)], (0, 0, 0)), ([(0, 1, -0.5), (0, -1, -0.7)], (0, 0, 0.3))])
-def test_two_feet_of_unequal_length_turn_it_one_way(feet, rpy):
+@pytest.mark.parametrize("size", [1.0, 0.01])
+def test_two_feet_of_unequal_length_turn_it_one_way(feet, rpy, size):
     """Pitch, for feet one behind the other, or roll for those beside each other."""
-    made = placer(feet)
+    made = placer(size * np.array(feet))
     q = pose(rpy=rpy)
     placed = made.place(q, made.support(q, np.ones(2, bool), 0.0))
     np.testing.assert_allclose(made.evaluate(placed)[0], 0, atol=1e-12)
-    turn = pin.log3(pin.Quaternion(q[3:]).toRotationMatrix().T
-                    @ pin.Quaternion(placed[3:]).toRotationMatrix())
+    turn = pin.log3(pin.Quaternion(q[3:7]).toRotationMatrix().T
+                    @ pin.Quaternion(placed[3:7]).toRotationMatrix())
     axis = int(bool(feet[0][0]))
     assert abs(turn[axis]) == pytest.approx(np.arctan(0.1), rel=1e-9)
     assert np.delete(turn, axis) == pytest.approx([0, 0], abs=1e-12)
@@ -135,6 +137,12 @@ def test_feet_that_cannot_stand_are_said_with_their_heights():
     support = SimpleNamespace(level=False, offsets=np.zeros(3))
     with pytest.raises(ModelError, match="foot 0 -5.000 mm, foot 1 [+]10.000 mm, foot 2 -5.000 mm"):
         made.place(q, support)
+
+
+@pytest.mark.parametrize("size, is_level", [(1e-7, False), (1e-10, True)])
+def test_feet_are_apart_where_they_are_farther_than_rounding(size, is_level):
+    """Three as near as that determine no attitude."""
+    assert placer(size * THREE).support(pose(), np.ones(3, bool), 0.0).level == is_level
 
 
 def contacts(*wheels: Wheel) -> list[SimpleNamespace]:
@@ -167,14 +175,25 @@ def test_contacts_are_in_one_plane_up_to_what_their_kind_allows(odd, off, refuse
     assert f"{odd.radius + off:.4g}" in caught.value.remedy.python
 
 
+def test_blades_are_in_one_plane_up_to_a_twentieth_of_a_tenth_of_a_metre():
+    blade = Wheel(None, "blade", link="b", axis=(0, 1, 0), point=(0, 0, 0))
+    for off, refused in ((0.00499, False), (0.00501, True)):
+        made = placer(SQUARE + np.array([(0, 0, 0)] * 3 + [(0, 0, off * 4 / 3)]))
+        if refused:
+            with pytest.raises(ModelError, match="more than the 5.00 mm accepted"):
+                find_support(made, contacts(*[blade] * 4))
+        else:
+            assert find_support(made, contacts(*[blade] * 4)).level
+
+
 def test_a_contact_on_the_line_of_others_that_would_leave_it_is_refused():
     """Below the axle of two wheels, which roll about it: each keeps its height at any pitch."""
-    t, q, theta = ca.SX.sym("t"), ca.SX.sym("q", 7), ca.SX.sym("theta", 0)
-    R = rotation(q[3:])
+    t, q, theta = ca.SX.sym("t"), ca.SX.sym("q", 8), ca.SX.sym("theta", 0)
+    R = rotation(q[3:7])
 
     def make(*feet):
         heights = [q[2] + (R @ ca.DM(foot[:3]))[2] - foot[3] for foot in feet]
-        forms = [ca.horzcat(R[2, :], -R[2, :] @ pin.skew(np.array(foot[:3]))) for foot in feet]
+        forms = [ca.horzcat(R[2, :], -R[2, :] @ pin.skew(np.array(foot[:3])), 0) for foot in feet]
         return Placer(MODEL, ca.Function("heights", [t, q, theta], [
             ca.vertcat(*heights), ca.vertcat(*forms)]), LEVEL,
             tuple(f"foot {k}" for k in range(len(feet))), np.zeros(0))

@@ -179,6 +179,40 @@ def test_candidates_of_a_robot():
     assert above.height == pytest.approx(1 + 0.2 * np.sin(0.01))
 
 
+def test_who_calls_a_joint_a_wheel():
+    """A plugin by the joint's name, or a controller that commands its velocity and nothing else."""
+    def told(more):
+        return weigh(laid(link("base"), link("w", body=shape("sphere", radius=0.1)), link("v"),
+                          joint("j", "base", "w"), joint("k", "base", "v"), more)).axles[0]
+
+    def commanded(name, *interfaces):
+        return told(f'<ros2_control><joint name="{name}">' + "".join(
+            f'<command_interface name="{one}"/>' for one in interfaces) + "</joint></ros2_control>")
+    plugin = ('<gazebo><plugin filename="libgazebo_ros_diff_drive.so" name="d"><left_joint>{}'
+              "</left_joint></plugin></gazebo>")
+    assert told(plugin.format("j")).is_listed and not told(plugin.format("k")).is_listed
+    assert commanded("j", "velocity").is_commanded
+    assert not commanded("k", "velocity").is_commanded
+    assert not commanded("j", "position").is_commanded
+    assert not commanded("j", "velocity", "effort").is_commanded
+
+
+def test_what_cannot_roll_is_no_candidate():
+    """Upright or sliding joints, and leaders by mimic that touch nothing."""
+    ball = shape("sphere", radius=0.1)
+    parts = [link("base"), link("up", body=ball), link("rail", body=ball), link("w", body=ball),
+             link("lead"), joint("u", "base", "up", axis=(0, 0, 1)),
+             joint("p", "base", "rail", kind="prismatic", more='<limit effort="1" velocity="1"/>'),
+             joint("j", "base", "w", more='<mimic joint="l"/>'), joint("l", "base", "lead")]
+    assert [one.joint.name for one in weigh(laid(*parts)).axles] == ["j"]
+    # how large a robot is, is the median of what is round
+    large = shape("sphere", radius=0.3)
+    two = weigh(laid(link("base"), link("a", body=ball), link("b", body=large),
+                     joint("i", "base", "a", (0, 0, 0.1)), joint("j", "base", "b", (1, 0, 0.3))))
+    assert {one.usual for one in two.axles} == {0.2} and two.floor == pytest.approx(0.0)
+    assert {*two.verdicts.values()} == {WHEEL} and [*two.verdicts] == ["i", "j"]
+
+
 def test_words_balls_and_handles():
     ball = shape("sphere", radius=0.1)
     parts = [link("base"), link("x"), link("ball", body=ball), link("Rueda"),
