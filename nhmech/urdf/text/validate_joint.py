@@ -134,6 +134,8 @@ def _check_number(source: Source, element: Element, name: str, default: float | 
     def drop() -> None:
         if name in _REQUIRED and element.tag == "limit":
             element.set(name, "0")
+        elif default is None:
+            deletion(element)()
         else:
             element.attrib.pop(name, None)
 

@@ -1,0 +1,225 @@
+"""Faults of single elements: which are found, in which words, what mends each, and that nothing is
+left to find where it was mended."""
+
+from __future__ import annotations
+
+from math import pi
+
+import pytest
+from support import joint, link, robot
+
+from nhmech.urdf.text.source import Source, read_source
+from nhmech.urdf.text.validate_joint import check_joint
+from nhmech.urdf.text.validate_looks import check_materials, check_shape, find_oddities
+from nhmech.urdf.validate_inertia import check_inertial, read_inertia
+
+LIMIT = '<limit lower="-1" upper="1" effort="2" velocity="3"/>'
+
+
+def check(source: Source) -> list:
+    joints = {one.get("name"): one for one in source.root.findall("joint")}
+    return list(check_joint(source, source.root.find("joint"), joints))
+
+
+def made(more="", kind="continuous", name="j", axis=None, rpy=None, mass=True) -> Source:
+    text = joint(name, "a", "b", kind=kind, more=more)
+    text = text if axis is None else text.replace('<axis xyz="0 1 0"/>', axis)
+    text = text if rpy is None else text.replace('rpy="0 0 0"', f'rpy="{rpy}"')
+    base = link("a") if mass else '<link name="a"/>'
+    return read_source(robot(base, link("b"), link("c"), text,
+                             joint("other", "b", "c", more='<mimic joint="universe"/>' * (
+                                 name == "universe"))))
+
+
+# what the joint has, the words of the faults, and what they are called when they are mended; "" of
+# those that nothing mends, ? before what is a guess
+@pytest.mark.parametrize("words, faults", [
+    (dict(name="universe"), ["'universe' collides", "a name that Pinocchio has taken"]),
+    (dict(kind="Revolute ", more=LIMIT), ["'Revolute ' does not exist; it is one of revolute",
+                                          "a joint type in capitals or with spaces"]),
+    (dict(kind="ball"), ["joint type 'ball' does not exist", ""]),
+    (dict(kind="floating", mass=False), ["floating joints are not supported",
+                                         "a joint that lets the base float is fixed"]),
+    (dict(kind="planar"), ["planar joints are not supported", ""]),
+    (dict(axis='<axis xyz="0 0 0"/>'), ["xyz='0 0 0' has no direction",
+                                        "?an axis without direction"]),
+    (dict(axis='<axis xyz="0 0 0.9e-9"/>'), ["has no direction", "?an axis without direction"]),
+    (dict(axis='<axis xyz="0 0 1.1e-9"/>'), []),
+    (dict(axis='<axis xyz="0 0 0"/>', kind="fixed"), []),
+    (dict(rpy="90 0 45"), ["rpy='90 0 45' is more than a turn", "an rpy in degrees"]),
+    (dict(more='<dynamics/>'), ["has neither damping= nor friction=",
+                                "<dynamics> without numbers"]),
+    (dict(more='<dynamics friction="0"/>'), []),
+    (dict(more='<dynamics damping="-1e-9"/>'), ["damping=-1e-9 is negative and would create energy",
+                                                "damping= that is no number to be used"]),
+    (dict(more='<dynamics damping="x" friction="1"/>'), ["damping='x': 'x' is not a number",
+                                                         "damping= that is no number to be used"]),
+    (dict(more='<calibration rising="x"/>'), ["'x' is not a number",
+                                              "?rising= that is no number to be used"]),
+    (dict(more='<safety_controller soft_lower_limit="1"/>'), [
+        "k_velocity= is missing", "?k_velocity= that is no number to be used"]),
+    (dict(kind="revolute"), ["a revolute joint needs <limit lower= upper= effort= velocity=/>; add "
+                             'it or make it type="continuous"',
+                             "a revolute joint without <limit> is unlimited"]),
+    (dict(kind="prismatic"), ["a prismatic joint needs <limit lower= upper= effort= velocity=/>; "
+                              "add it", "a prismatic joint without <limit> is unlimited"]),
+    (dict(more='<limit effort="1"/>'), ["attribute velocity= is missing; give it a number, or 0",
+                                        "a limit without velocity="]),
+    (dict(more='<limit velocity="1"/>'), ["effort= is missing", "a limit without effort="]),
+    (dict(more=LIMIT.replace('"2"', '"-2"')), ["effort=-2 is negative; a limit is 0 or -1 (none)",
+                                               "effort= that is no number to be used"]),
+    (dict(more=LIMIT.replace('"3"', '"-1"')), []),
+    (dict(more=LIMIT.replace('"3"', '"x"')), ["'x' is not a number",
+                                              "velocity= that is no number to be used"]),
+    (dict(more=LIMIT.replace('"-1"', '"1.5"'), kind="revolute"), [
+        "lower=1.5 is greater than upper=1; exchange them",
+        "limits whose lower is greater than the upper are dropped"]),
+    (dict(more=LIMIT.replace('"-1"', '"1"'), kind="revolute"), []),
+    (dict(more=LIMIT.replace('"-1"', '"1.5"')), []),
+    (dict(more=LIMIT.replace('"-1"', '"-1,5"'), kind="revolute"), [
+        "write decimals with a point", "", "is not a number", ""]),
+    (dict(more='<mimic joint="nobody"/>'), ["mimics joint 'nobody', which does not exist; the "
+                                            "joints are j, other",
+                                            "?<mimic> of a joint that does not exist"]),
+    (dict(more='<mimic joint="j"/>'), ["a joint cannot mimic itself",
+                                       "a joint that mimics itself"]),
+    (dict(more='<mimic joint="other" multiplier="2"/>'), []),
+    (dict(more='<mimic joint="other" multiplier="x"/>'), [
+        "'x' is not a number", "?multiplier= that is no number to be used"]),
+])
+def test_faults_of_joints(words, faults):
+    source = made(**words)
+    found = check(source)
+    if faults[2:]:                # where the words of a number mend themselves
+        assert all(fault in str(found) for fault in faults[::2])
+        return
+    assert [error.mend is not None for error in found] == [bool(what) for what in faults[1::2]]
+    for error, text, what in zip(found, faults[::2], faults[1::2], strict=True):
+        assert text in str(error) and ", line 1, <" in str(error)
+        if error.mend is not None:
+            assert (error.mend.what, error.mend.certain) == (what.lstrip("?"), what[0] != "?")
+            error.mend.edit()
+    if all(faults[1::2]):         # what lost its only number may be a fault itself
+        for error in check(source):
+            error.mend.edit()
+        assert check(source) == []
+
+
+def test_what_is_mended_is_what_was_meant():
+    turned = made(rpy="90 0 45")
+    check(turned)[0].mend.edit()
+    rpy = turned.triple(turned.root.find("joint/origin"), "rpy")
+    assert rpy == pytest.approx((pi / 2, 0, pi / 4))
+    unlimited = made(LIMIT.replace('"3"', '"-1"'))
+    assert check(unlimited) == [] and unlimited.root.find("joint/limit").get("velocity") == "0"
+    reversed_ = made(LIMIT.replace('"-1"', '"1.5"'), kind="revolute")
+    check(reversed_)[0].mend.edit()
+    assert dict(reversed_.root.find("joint/limit").attrib) == {"effort": "2", "velocity": "3"}
+    renamed = made(name="universe")
+    check(renamed)[0].mend.edit()
+    assert renamed.root.find("joint").get("name") == "universe_of_file"
+    assert renamed.root.find("joint/mimic").get("joint") == "universe_of_file"
+    bare = made(kind="revolute")
+    check(bare)[0].mend.edit()
+    assert dict(bare.root.find("joint/limit").attrib) == {"effort": "0", "velocity": "0"}
+
+
+# -- shapes and materials --------------------------------------------------------------------------
+@pytest.mark.parametrize("shape, text, what", [
+    ('<sphere radius="1"/>', None, ""), ('<mesh filename="a.stl" scale="1 1 1"/>', None, ""),
+    ('<box size="0 1 2"/>', None, ""), ('<capsule radius="1" length="0"/>', None, ""),
+    ('<cone/>', "it needs one of box, sphere, cylinder, capsule, mesh",
+     "shapes that cannot be drawn are ignored"),
+    ("", "<geometry> holds nothing", "shapes that cannot be drawn are ignored"),
+    ('<sphere radius="-1e-9"/>', "-1e-09 is a negative size",
+     "shapes that cannot be drawn are ignored"),
+    ('<cylinder radius="1"/>', "length= is missing", "shapes that cannot be drawn are ignored"),
+    ('<box size="1 1 -1"/>', "-1.0 is a negative size", "shapes that cannot be drawn are ignored"),
+    ("<mesh/>", "filename= is missing; name the mesh", "shapes that cannot be drawn are ignored"),
+    ('<mesh filename="a" scale="1 2 3 4"/>', "scale='1 2 3 4' has four numbers",
+     "a scale of four numbers: the first three are used"),
+    ('<mesh filename="a" scale="1 2"/>', "has 2 numbers; it needs 3",
+     "shapes that cannot be drawn are ignored")])
+def test_faults_of_shapes(shape, text, what):
+    source = read_source(robot(link("a", body=f"<visual><geometry>{shape}</geometry></visual>")))
+    visual = source.root.find("link/visual")
+    found = list(check_shape(source, visual))
+    assert len(found) == (text is not None)
+    for error in found:
+        assert text in str(error) and error.mend.what == what
+        error.mend.edit()
+        left = source.root.find("link/visual")
+        assert left is None if "ignored" in what else left.find("geometry/mesh").get(
+            "scale") == "1 2 3"
+
+
+@pytest.mark.parametrize("materials, texts", [
+    ('<material name="m"><color rgba="1 0 0 1"/></material>', []),
+    ('<material name="m"><texture filename="t.png"/></material>', []),
+    ('<material><color rgba="1 0 0 1"/></material>', ["a material needs a name: <material"]),
+    ('<material name="m"/>', ["has neither <color"]),
+    ('<material name="m"><color rgba="1 0 0 1"/></material>' * 2, ["'m' is defined on line 1"]),
+    ('<material name="m"><color rgba="1 0 0"/></material>', ["has 3 numbers; it needs 4"])])
+def test_faults_of_materials(materials, texts):
+    source = read_source(robot(link("a"), materials))
+    found = list(check_materials(source))
+    assert len(found) == len(texts)
+    for error, text in zip(found, texts):
+        assert text in str(error)
+        error.mend.edit()
+    assert list(check_materials(source)) == []
+    if "needs 4" in str(texts):
+        assert source.root.find("material/color").get("rgba") == "0.5 0.5 0.5 1"
+
+
+def test_a_material_of_a_visual_needs_a_name():
+    body = '<visual><geometry><sphere radius="1"/></geometry><material/></visual>'
+    source = read_source(robot(link("a", body=body)))
+    (error,) = check_materials(source)
+    assert "or the whole link is dropped" in str(error)
+    error.mend.edit()
+    assert source.root.find("link/visual/material") is None
+
+
+def test_second_and_empty_shapes_are_told():
+    two = '<collision><geometry><sphere radius="{}"/><box size="1 1 1"/></geometry></collision>'
+    seen = '<visual><geometry><sphere radius="0"/></geometry></visual>'
+    source = read_source(robot(link("a", body=two.format(1) + seen), link("b", body=two.format(0))))
+    second, empty = find_oddities(source)
+    assert second.text.count("<box>") == 2 and second.text.endswith("in one <geometry> is ignored")
+    assert empty.text.count("<sphere>") == 1 and empty.text.endswith("has size 0")
+    assert find_oddities(read_source(robot(link("a", body=seen)))) == []
+
+
+# -- inertias --------------------------------------------------------------------------------------
+FULL = '<mass value="2"/><inertia ixx="1" iyy="2" izz="3" ixy="0.1" ixz="0.2" iyz="0.3"/>'
+
+
+@pytest.mark.parametrize("inside, text, what", [
+    (FULL, None, ""), (FULL.replace('"2"/><i', '"0"/><i'), None, ""),
+    (FULL.replace('<mass value="2"/>', ""), "<mass> is missing; add it",
+     "an <inertial> without <mass> is ignored"),
+    ('<mass value="2"/>', "<inertia> is missing; add it",
+     "a mass without <inertia> is a point mass"),
+    (FULL.replace('value="2"', 'value="-1e-9"'), "mass -1e-9 kg is negative", None),
+    (FULL.replace(' ixz="0.2"', ""), "ixz= is missing; a product of inertia is mostly 0",
+     "missing products of inertia are 0"),
+    (FULL.replace(' iyy="2"', ""), "iyy= is missing; give it a number", None),
+    ('<origin xyz="0 0"/>' + FULL, "has 2 numbers; it needs 3", None)])
+def test_faults_of_inertials(inside, text, what):
+    source = read_source(robot(f'<link name="a"><inertial>{inside}</inertial></link>'))
+    element = source.root.find("link/inertial")
+    found = list(check_inertial(source, element))
+    assert len(found) == (text is not None)
+    for error in found:
+        assert text in str(error) and (error.mend.what if error.mend else None) == what
+        if error.mend:
+            error.mend.edit()
+            assert source.root.find("link/inertial") is None or list(
+                check_inertial(source, element)) == []
+    if text is None:
+        mass, X, inertia = read_inertia(source, element)
+        assert inertia.tolist() == [[1, 0.1, 0.2], [0.1, 2, 0.3], [0.2, 0.3, 3]]
+        assert X[:3, 3].tolist() == [0, 0, 0] and mass in (0.0, 2.0)
+    elif "point mass" in str(what):
+        assert not read_inertia(source, element)[2].any()
