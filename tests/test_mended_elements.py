@@ -55,9 +55,9 @@ def made(more="", kind="continuous", name="j", axis=None, rpy=None, mass=True) -
     (dict(more='<dynamics damping="x" friction="1"/>'), ["damping='x': 'x' is not a number",
                                                          "damping= that is no number to be used"]),
     (dict(more='<calibration rising="x"/>'), ["'x' is not a number",
-                                              "?rising= that is no number to be used"]),
+                                              "rising= that is no number to be used"]),
     (dict(more='<safety_controller soft_lower_limit="1"/>'), [
-        "k_velocity= is missing", "?k_velocity= that is no number to be used"]),
+        "k_velocity= is missing", "k_velocity= that is no number to be used"]),
     (dict(kind="revolute"), ["a revolute joint needs <limit lower= upper= effort= velocity=/>; add "
                              'it or make it type="continuous"',
                              "a revolute joint without <limit> is unlimited"]),

@@ -141,7 +141,7 @@ def _check_number(source: Source, element: Element, name: str, default: float | 
 
     negative, rest = _NOT_NEGATIVE.get(element.tag, ((), ""))
     unusable = Mend(f"{name}= that is no number to be used", drop,
-                    certain=element.tag in _NOT_NEGATIVE)
+                    certain=element.tag != "mimic")
     try:
         value = source.number(element, name, default)
     except ElementError as error:
