@@ -46,6 +46,9 @@ def made(more="", kind="continuous", name="j", axis=None, rpy=None, mass=True) -
     (dict(axis='<axis xyz="0 0 0.9e-9"/>'), ["has no direction", "?an axis without direction"]),
     (dict(axis='<axis xyz="0 0 1.1e-9"/>'), []),
     (dict(axis='<axis xyz="0 0 0"/>', kind="fixed"), []),
+    (dict(more='<origin xyz="0 0"/>'), ["xyz='0 0' has 2 numbers; it needs 3", ""]),
+    (dict(more='<limit effort="x" velocity="1"/>'), ["'x' is not a number",
+                                                     "effort= that is no number to be used"]),
     (dict(rpy="90 0 45"), ["rpy='90 0 45' is more than a turn", "an rpy in degrees"]),
     (dict(more='<dynamics/>'), ["has neither damping= nor friction=",
                                 "<dynamics> without numbers"]),
@@ -105,6 +108,20 @@ def test_faults_of_joints(words, faults):
         assert check(source) == []
 
 
+def test_a_joint_needs_a_type_and_floats_only_from_a_world():
+    text = robot(link("a"), link("b"), joint("j", "a", "b").replace('type="continuous" ', ""))
+    text = text.replace(' type="continuous"', "")
+    (error,) = check(read_source(text))
+    assert "attribute type= is missing; it is one of revolute, continuous" in str(error)
+    # a link that hangs on another, or has a mass, is no world
+    parts = ['<link name="w"/>', '<link name="a"/>', link("b"),
+             joint("j", "a", "b", kind="floating"), joint("k", "w", "a", kind="fixed")]
+    (error,) = check(read_source(robot(*parts)))
+    assert "not supported" in str(error) and error.mend is None
+    (error,) = check(read_source(robot(*parts[1:4])))
+    assert error.mend is not None
+
+
 def test_what_is_mended_is_what_was_meant():
     turned = made(rpy="90 0 45")
     check(turned)[0].mend.edit()
@@ -153,6 +170,18 @@ def test_faults_of_shapes(shape, text, what):
             "scale") == "1 2 3"
 
 
+def test_where_a_shape_is_is_a_place():
+    """An angle in degrees is one in radians; a place that is none takes the shape with it."""
+    for origin, text, what in (('rpy="0 0 90"', "more than a turn", "an rpy in degrees"),
+                               ('xyz="0 0"', "has 2 numbers", "shapes that cannot be drawn are")):
+        body = f'<visual><origin {origin}/><geometry><sphere radius="1"/></geometry></visual>'
+        source = read_source(robot(link("a", body=body)))
+        (error,) = check_shape(source, source.root.find("link/visual"))
+        assert text in str(error) and what in error.mend.what
+        error.mend.edit()
+        assert (source.root.find("link/visual") is None) == ("xyz" in origin)
+
+
 @pytest.mark.parametrize("materials, texts", [
     ('<material name="m"><color rgba="1 0 0 1"/></material>', []),
     ('<material name="m"><texture filename="t.png"/></material>', []),
@@ -182,12 +211,14 @@ def test_a_material_of_a_visual_needs_a_name():
 
 
 def test_second_and_empty_shapes_are_told():
-    two = '<collision><geometry><sphere radius="{}"/><box size="1 1 1"/></geometry></collision>'
+    two = ('<collision><geometry><box size="1 {} 0.5"/><sphere radius="1"/><sphere radius="2"/>'
+           "</geometry></collision>")
     seen = '<visual><geometry><sphere radius="0"/></geometry></visual>'
     source = read_source(robot(link("a", body=two.format(1) + seen), link("b", body=two.format(0))))
     second, empty = find_oddities(source)
-    assert second.text.count("<box>") == 2 and second.text.endswith("in one <geometry> is ignored")
-    assert empty.text.count("<sphere>") == 1 and empty.text.endswith("has size 0")
+    assert second.text.count("<sphere>") == 2
+    assert second.text.endswith("in one <geometry> is ignored")
+    assert empty.text == '<string>, line 1, <box> of <link name="b">: a collision shape has size 0'
     assert find_oddities(read_source(robot(link("a", body=seen)))) == []
 
 

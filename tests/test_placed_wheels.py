@@ -3,7 +3,8 @@ hand, just within each bound and just beyond it."""
 
 from __future__ import annotations
 
-from math import cos, pi, sin
+from math import cos, inf, pi, sin
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,13 @@ from support import joint, link
 from nhmech import ModelError, Wheel
 from nhmech.errors import NhmechError
 from nhmech.urdf.description import Fact, FoundWheel, Reason, Witness
+from nhmech.urdf.joint_properties import (
+    find_massless,
+    read_damping,
+    read_limits,
+    read_mu,
+    read_stiffness,
+)
 from nhmech.urdf.layout import Layout
 from nhmech.urdf.notice import NoticeKind
 from nhmech.urdf.repair import give_mass
@@ -245,6 +253,64 @@ def test_robots_side_by_side_are_not_one():
         check_single(world("World"))
     check_single(world("base"))
     check_single(world("world", second=False))
+
+
+# -- what joints bring -----------------------------------------------------------------------------
+BOTH = 'lower="-1" upper="2" effort="3" velocity="4"'
+
+
+@pytest.mark.parametrize("kind, limit, rolls, expected, words", [
+    ("continuous", "", False, (-inf, inf, inf, inf), ""),
+    ("continuous", 'effort="2" velocity="3"', True, (-inf, inf, 3.0, 2.0), ""),
+    ("continuous", 'effort="0" velocity="3"', True, (-inf, inf, 3.0, inf), "limit 0 or -1 is"),
+    ("continuous", 'effort="2" velocity="0"', True, (-inf, inf, inf, 2.0), "limit 0 or -1 is"),
+    ("revolute", BOTH, False, (-1.0, 2.0, 4.0, 3.0), ""),
+    ("revolute", BOTH, True, (-inf, inf, 4.0, 3.0), "revolute, but rolls"),
+    ("revolute", 'effort="3" velocity="4"', False, (-inf, inf, 4.0, 3.0), "neither lower nor"),
+    ("revolute", 'lower="1" upper="1" effort="3" velocity="4"', False, (-inf, inf, 4.0, 3.0),
+     "although its limits are equal"),
+    ("prismatic", 'upper="1" effort="3" velocity="4"', False, (0.0, 1.0, 4.0, 3.0), "")])
+def test_limits_of_what_moves(kind, limit, rolls, expected, words):
+    layout = laid(link("a"), link("b"), joint("j", "a", "b", kind=kind,
+                                              more=f"<limit {limit}/>" * bool(limit)))
+    roles = SimpleNamespace(moving=("j",), rolling=("j",) * rolls)
+    found, notices = read_limits(layout, roles, ("j",))
+    one = found["j"]
+    assert (one.lower, one.upper, one.velocity, one.effort) == expected
+    assert len(notices) == bool(words) and all(words in notice.text for notice in notices)
+    assert all(notice.text.startswith("j: ") for notice in notices)
+    # who is not driven has no use for them
+    quiet = read_limits(layout, roles, ())[1]
+    assert len(quiet) == (bool(words) and "0 or -1" not in words)
+
+
+def test_damping_friction_and_stiffness_of_what_moves():
+    gazebo = ('<gazebo reference="w"><mu1>0.7</mu1><mu2>0.5</mu2><kp>1e5</kp></gazebo>')
+    layout = laid(link("a"), link("w"), link("v"), link("x"), gazebo,
+                  joint("j", "a", "w", more='<dynamics damping="0.3" friction="0.1"/>'),
+                  joint("k", "a", "v", more='<dynamics damping="0" friction="0"/>'),
+                  joint("l", "a", "x"))
+    roles = SimpleNamespace(moving=("j", "k", "l"))
+    damping, (notice,) = read_damping(layout, roles)
+    assert damping == {"j": 0.3} and notice.text == "j: Coulomb friction ignored"
+    assert read_damping(layout, SimpleNamespace(moving=("k", "l"))) == ({}, [])
+    wheels = [Wheel("j", radius=1.0), Wheel("k", radius=1.0)]
+    assert read_mu(layout, wheels) == {"j": 0.5} and read_stiffness(layout, wheels) == {"j": 1e5}
+    ball = Wheel(None, "caster_ball", 1.0, link="w")
+    assert read_mu(layout, [ball]) == {} and read_stiffness(layout, [ball]) == {ball.name: 1e5}
+    planar = '<gazebo><plugin filename="libgazebo_ros_planar_move.so" name="p"/></gazebo>'
+    moved = laid(link("a"), link("w"), gazebo, planar, joint("j", "a", "w"))
+    assert read_mu(moved, wheels[:1]) == {}
+
+
+def test_what_moves_without_mass_is_told():
+    parts = [link("a", 1.0), '<link name="b"/>', '<link name="c"/>', link("d", 1.0),
+             joint("j", "a", "b"), joint("f", "b", "d", kind="fixed"), joint("k", "a", "c")]
+    assert find_massless(laid(*parts), ("j",)) == []
+    (notice,) = find_massless(laid(*parts), ("j", "k"))
+    assert notice.text.startswith("c: moves but has no mass")
+    (notice,) = find_massless(laid('<link name="a"/>', *parts[1:]), ())
+    assert notice.text.startswith("a: moves but")
 
 
 # -- casters ---------------------------------------------------------------------------------------

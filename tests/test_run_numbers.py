@@ -12,10 +12,13 @@ import numpy as np
 import pytest
 
 from nhmech import Event, InputError, SimulationError
+from nhmech.compile.lanes import LaneState
+from nhmech.compile.mapped_lanes import MappedLanes
 from nhmech.mechanics.distribution import Component
 from nhmech.simulation import LimitKind, Phase, pacing
 from nhmech.simulation.arguments import check_run, read_period, read_speeds
 from nhmech.simulation.contact.contact_problem import Cone, ContactProblem, projection_to_cone
+from nhmech.simulation.contact.impulses import independent_rows
 from nhmech.simulation.contact.lift_off import lift_notice
 from nhmech.simulation.contact.phases import ContactSpan, contact_spans
 from nhmech.simulation.events import read_events
@@ -441,3 +444,42 @@ def test_a_residual_is_relative_to_the_velocities_or_a_floor():
     assert pytest.approx([1.5]) == P and error < 1e-13
     assert one.newton(np.array([1.5 + 1e-3]), 4.0)[1] < 1e-13
     assert ContactProblem(np.eye(1), np.zeros(1), (Cone(0, (), 0.0),)).solve(np.zeros(1)) == (0, 0)
+
+
+# -- lanes without a compiler, and rows ------------------------------------------------------------
+def test_lanes_of_the_virtual_machine_hold_record_and_stop():
+    """x' = u theta; a case is refused where x leaves 1, stays as before, and the others go on."""
+    t, dt, side, guard = (ca.SX.sym(name) for name in ("t", "dt", "side", "guard"))
+    x, u, theta = ca.SX.sym("x"), ca.SX.sym("u"), ca.SX.sym("theta")
+    after = x + dt * u * theta
+    step = ca.Function("step", [t, x, u, theta, dt, side, guard], [
+        after, ca.vertcat(t, side, after), ca.if_else(after > 1, 5, 0)])
+    lanes = MappedLanes(step)
+    state = LaneState.of(np.array([[0.0], [0.5], [0.9]]), 1)
+    state.side[:], state.health[2] = [1.0, -1.0, 1.0], 0.0
+    periods = np.array([[1.0, 1.0, 1.0], [3.0, 0.0, 1.0], [3.0, 0.0, 1.0]])[..., None]
+    record = np.full((3, 1, 3), nan)
+    lanes.run(state, periods, np.array([[1.0], [2.0], [1.0]]), dt=0.1, k0=0, steps=5, hold=2,
+              every=2, record=record)
+    expected = np.array([[0.0, 0.5, 0.9], [0.2, 0.9, 1.0], [0.8, 0.9, 1.0]])
+    np.testing.assert_allclose(record[:, 0], expected, atol=1e-12)
+    assert state.status.tolist() == [5, 0, 5] and state.done.tolist() == [4, 0, 1]
+    assert state.x[0] == pytest.approx([0.8, 0.9, 1.0])
+    # the health of a refused step is that of its trial, without its guard
+    np.testing.assert_allclose(state.health[0], [0.4, 0.4, 0.1], atol=1e-12)
+    np.testing.assert_allclose(state.health[2], [0.8, 0.9, 1.0], atol=1e-12)
+    other = LaneState.of(np.array([[0.0], [0.5]]), 1)
+    other.side[:], other.health[2] = 1.0, 0.0
+    go = lanes.bind(other, np.ones((2, 1)), np.ones((2, 1)), dt=0.1, steps=2)
+    go()
+    assert other.x[0] == pytest.approx([0.2, 0.7]) and other.health[0] == pytest.approx([0.1, 0.1])
+    padded = LaneState.of(np.arange(3.0)[:, None], 2)
+    assert padded.room == 4 and padded.x[0].tolist() == [0, 1, 2, 2]
+    assert padded.cases.tolist() == [[0], [1], [2]] and not padded.cases.flags.writeable
+
+
+def test_independent_rows_are_kept_whatever_their_norms():
+    rows = np.array([[0, 0, 0], [1, 0, 0], [1e-9, 0, 0], [1, 2e-9, 0], [0, 0, 1e12], [5, 0, 7]])
+    assert independent_rows(rows) == [1, 3, 4]
+    assert independent_rows(rows[:3]) == [1] and independent_rows(np.zeros((0, 3))) == []
+    assert independent_rows(np.array([[1, 0, 0], [1, 0.5e-9, 0]])) == [0]

@@ -113,7 +113,7 @@ class _LowestPoint:
     circle: ca.SX | float = 0.0
     ball: ca.SX | float = 0.0
     # flattest, steepest: |axle x n| between which there is such a contact
-    flattest: float = -1.0
+    flattest: float = 0.0
     steepest: float = 2.0
 
     @property
