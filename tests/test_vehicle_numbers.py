@@ -10,13 +10,24 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from lxml import etree
+from support import joint, link, robot
 
-from nhmech import Ground, InputError, Wheel
+from nhmech import Ground, InputError, ModelError, Wheel
 from nhmech.urdf.description import Description
 from nhmech.vehicle.clearance import REACHES, directions, outermost
+from nhmech.vehicle.contact import mounts
 from nhmech.vehicle.geometry import inertia_box, load_geometry, reach
 from nhmech.vehicle.inertia import Inertia
 from nhmech.vehicle.least_norm import impose_signs, orthonormal, raise_least, solve_shortest
+from nhmech.vehicle.model import (
+    body_names,
+    full_model,
+    is_prismatic,
+    joint_axis,
+    read_joint,
+    upright,
+    write_joint,
+)
 from nhmech.vehicle.palette import ARMS, BODY, PART, STEERING, SUPPORT, WHEEL, link_colours
 from nhmech.vehicle.parameters import (
     INERTIAL,
@@ -26,6 +37,7 @@ from nhmech.vehicle.parameters import (
     is_present,
     write_parameters,
 )
+from nhmech.vehicle.tree import is_axisymmetric, rotation_about
 
 RNG = np.random.default_rng
 
@@ -162,6 +174,114 @@ def test_a_slope_in_degrees_is_no_parameter():
     assert made.replace({"slope": -1.5}).values["slope"] == -1.5
     with pytest.raises(InputError, match=r"'slope' = 30.* meant: slope=radians\(30\)"):
         made.replace({"slope": 30})
+
+
+# -- joints and wheels on them ---------------------------------------------------------------------
+def tilted(inertia: str, more: str = "") -> tuple[pin.Model, int]:
+    """A wheel about (0.6, 0, 0.8) of its frame, which is turned, on a rail on the base."""
+    text = robot(link("base"), link("rail"),
+                 f'<link name="w"><inertial>{inertia}</inertial></link>',
+                 joint("slide", "base", "rail", (1, 2, 3), (0.3, 0.2, 0.1), (0, 0.6, 0.8),
+                       "prismatic", '<limit lower="-1" upper="1" effort="1" velocity="1"/>'),
+                 joint("spin", "rail", "w", (4, 5, 6), (-0.1, 0.2, 0.7), (0.6, 0, 0.8)), more)
+    model = pin.buildModelFromXML(text, pin.JointModelFreeFlyer())
+    return model, model.getJointId("spin")
+
+
+AXLE = np.array([0.6, 0, 0.8])
+
+
+def round_about(axial: float, across: float, spoil=0.0, off=0.0) -> str:
+    """Of 2 kg, about `AXLE`, with a deviation of one moment and of the centre of mass."""
+    side = np.array([0.8, 0, -0.6])
+    m = (axial * np.outer(AXLE, AXLE) + across * (np.eye(3) - np.outer(AXLE, AXLE))
+         + spoil * np.outer(side, side))
+    x, y, z = (3 * AXLE + off * side).tolist()
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = m.tolist()
+    return (f'<origin xyz="{x!r} {y!r} {z!r}"/><mass value="2"/><inertia ixx="{xx!r}" iyy="{yy!r}" '
+            f'izz="{zz!r}" ixy="{xy!r}" ixz="{xz!r}" iyz="{yz!r}"/>')
+
+
+@pytest.mark.parametrize("spoil, off, is_round", [
+    (0.0, 0.0, True), (1e-9, 0.0, True), (1e-8, 0.0, False), (0.0, 0.9e-12, True),
+    (0.0, 1.1e-12, False)])
+def test_a_wheel_is_round_up_to_rounding(spoil, off, is_round):
+    """Its moments across the axle to a billionth of the largest, its centre to one of a
+    millimetre."""
+    model, spin = tilted(round_about(3.0, 2.0, spoil, off))
+    assert is_axisymmetric(model, spin) == is_round
+    assert not is_axisymmetric(model, model.getJointId("slide"))
+
+
+def test_joints_by_name():
+    model, spin = tilted(round_about(3.0, 2.0))
+    slide = model.getJointId("slide")
+    assert is_prismatic(model, slide) and not is_prismatic(model, spin)
+    np.testing.assert_allclose(joint_axis(model, spin), AXLE, atol=1e-15)
+    np.testing.assert_allclose(joint_axis(model, slide), (0, 0.6, 0.8), atol=1e-15)
+    q = pin.neutral(model)
+    write_joint(model, q, "spin", 2.5)
+    write_joint(model, q, "slide", -0.4)
+    assert [read_joint(model, q, name) for name in ("spin", "slide")] == pytest.approx([2.5, -0.4])
+    assert q[8:] == pytest.approx([cos(2.5), sin(2.5)]) and q[7] == -0.4
+    assert body_names(model) == ("universe", "base", "rail", "w")
+    data = model.createData()
+    pin.forwardKinematics(model, data, q)
+    c, s_ = ca.SX(cos(2.5)), ca.SX(sin(2.5))
+    turn = model.jointPlacements[spin].rotation @ ca.evalf(rotation_about(AXLE, c, s_)).full()
+    np.testing.assert_allclose(data.liMi[spin].rotation, turn, atol=1e-12)
+    for normal in (np.array([0.0, 0.6, 0.8]), np.array([0.0, 0.0, 1.0])):
+        R = upright(normal)
+        np.testing.assert_allclose(R[:, 2], normal, atol=1e-12)
+        assert np.linalg.norm(pin.log3(R)) == pytest.approx(np.arccos(normal[2]), abs=1e-9)
+
+
+@pytest.mark.parametrize("rolls", [True, False])
+@pytest.mark.parametrize("yaw, off", [(0.0, 0.9e-9), (0.0, 1.2e-9), (0.7, 0.9e-9), (0.7, 1.2e-9)])
+def test_axes_that_were_meant_are_exact(yaw, off, rolls):
+    """Of wheels, along a coordinate axis or level, up to a billionth; in frames that are turned."""
+    text = robot(link("base", 1.0), link("arm", 1.0), link("w", 1.0),
+                 joint("fork", "base", "arm", (1, 0, 0), (0, 0, yaw), (0, 0, 1)),
+                 joint("spin", "arm", "w", (0, 1, 0), (pi / 2 + off, 0, 0), (0, 0, 1)))
+    model = full_model(Description(xml=text, name="r", root="base", wheels=(), path=None,
+                                   rolling=("spin",) * rolls))
+    data = model.createData()
+    pin.forwardKinematics(model, data, pin.neutral(model))
+    axis = data.oMi[model.getJointId("spin")].rotation[:, 2]
+    snapped = rolls and off < 1e-9
+    assert (abs(axis[2]) < 1e-15) == snapped
+    expected = np.array([sin(yaw), -cos(yaw), 0.0])
+    np.testing.assert_allclose(axis, expected, atol=1e-15 if snapped else 2e-9)
+    if snapped and not yaw:
+        assert axis.tolist() == [0.0, -1.0, 0.0]
+    R = data.oMi[model.getJointId("spin")].rotation
+    np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-15)
+
+
+def test_where_wheels_are_mounted():
+    """At the point of the axle that is nearest to theirs, on the body that carries the joint."""
+    model, spin = tilted(round_about(3.0, 2.0), link("hub") + joint(
+        "fix", "w", "hub", (0.1, 0.2, 0.3), (0.5, 0, 0), kind="fixed"))
+    place, hub = model.jointPlacements[spin], pin.SE3(pin.rpy.rpyToMatrix(0.5, 0, 0),
+                                                      np.array([0.1, 0.2, 0.3]))
+    point = np.array([0.4, -0.3, 0.2])
+    (one,) = mounts(model, [Wheel("spin", radius=1.0, link="hub", point=tuple(point))])
+    on_axle = AXLE * (AXLE @ hub.act(point))
+    np.testing.assert_allclose(one.centre, place.act(on_axle), atol=1e-12)
+    np.testing.assert_allclose(one.axle, place.rotation @ AXLE, atol=1e-12)
+    assert (one.body, one.spin) == (model.getJointId("slide"), model.joints[spin].idx_v)
+    (plain,) = mounts(model, [Wheel("spin", radius=1.0)])
+    np.testing.assert_allclose(plain.centre, place.translation, atol=1e-12)
+    blade = Wheel(None, "blade", link="hub", axis=(0, 3, 4), point=tuple(point))
+    ball = Wheel(None, "caster_ball", 1.0, link="hub", point=tuple(point))
+    skate, caster = mounts(model, [blade, ball])
+    np.testing.assert_allclose(skate.axle, hub.rotation @ (0, 0.6, 0.8), atol=1e-12)
+    np.testing.assert_allclose(skate.centre, hub.act(point), atol=1e-12)
+    assert (skate.body, skate.spin, caster.axle) == (spin, None, None)
+    for odd, words in ((Wheel("spin", radius=1.0, link="rail"), "'rail' does not turn with joint"),
+                       (Wheel("spin", radius=1.0, link="x"), "no link 'x'; links are base, rail")):
+        with pytest.raises(ModelError, match=words):
+            mounts(model, [odd])
 
 
 # -- how far down a shape reaches ------------------------------------------------------------------
