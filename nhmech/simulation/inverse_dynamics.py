@@ -228,7 +228,7 @@ class InverseDynamics:
         if slip is not None:
             S, offset = (found.full() for found in slip(t, q, theta))
             _, s, vt = np.linalg.svd(E[rows])
-            free = vt[int(np.sum(s > SINGULAR * s.max(initial=1e-300))):].T
+            free = vt[int(np.sum(s > SINGULAR * s.max(initial=0.0))):].T
             sliding = S @ (E @ xi + e0) + offset.ravel()
             xi = xi - free @ np.linalg.lstsq(S @ E @ free, sliding, rcond=SINGULAR)[0]
         return xi, float(np.abs(E[rows] @ xi + e0[rows] - wanted).max(initial=0.0))

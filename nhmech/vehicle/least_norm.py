@@ -16,7 +16,7 @@ OPTIMAL = 1e-12    # smaller slopes cannot reduce the residual, which is of orde
 def solve_shortest(matrix: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The least-norm solution (n,) of matrix x = right, and a basis (n, k) of the kernel."""
     u, s, vt = np.linalg.svd(matrix)
-    rank = int(np.sum(s > RANK * max(s.max(initial=0.0), 1e-300)))
+    rank = int(np.sum(s > RANK * s.max(initial=0.0)))
     return vt[:rank].T @ ((u[:, :rank].T @ right) / s[:rank]), vt[rank:].T
 
 
@@ -24,7 +24,7 @@ def orthonormal(kernel: np.ndarray) -> np.ndarray:
     """Orthonormal columns with the same span as those of each matrix (..., n, k); columns beyond
     the rank are zero."""
     u, s, _ = np.linalg.svd(kernel, full_matrices=False)
-    return u * (s > LOOSE * s.max(axis=-1, keepdims=True, initial=1e-300))[..., None, :]
+    return u * (s > LOOSE * s.max(axis=-1, keepdims=True, initial=0.0))[..., None, :]
 
 
 def raise_least(start: np.ndarray, move: np.ndarray) -> np.ndarray:

@@ -82,7 +82,7 @@ def _reduce(vehicle: Vehicle, q: np.ndarray | None) -> tuple[np.ndarray, np.ndar
     Raises `MasslessMotion` if that is singular."""
     q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)
     _, s, vt = np.linalg.svd(vehicle.constraint_matrix(q))
-    E = vt[int(np.sum(s > RANK * s.max(initial=1e-300))):].T
+    E = vt[int(np.sum(s > RANK * s.max(initial=0.0))):].T
     mass = E.T @ pin.crba(vehicle.model, vehicle.data, q) @ E
     inertias, motions = np.linalg.eigh(mass)
     if len(mass) and not inertias[0] > MASSLESS * inertias[-1]:

@@ -74,9 +74,8 @@ def is_axisymmetric(model: pin.Model, joint: int) -> bool:
     across = inertia.inertia - axis @ inertia.inertia @ axis * np.outer(axis, axis)
     side = np.eye(3) - np.outer(axis, axis)
     deviation = across - np.trace(across) / 2 * side
-    size = max(np.abs(inertia.inertia).max(), 1e-300)
-    return bool(inertia.mass * np.linalg.norm(off_axle) <= ROUND * max(inertia.mass * 1e-3, 1e-12)
-                and np.abs(deviation).max() <= ROUND * size)
+    return bool(inertia.mass * np.linalg.norm(off_axle) <= inertia.mass * ROUND * 1e-3
+                and np.abs(deviation).max() <= ROUND * np.abs(inertia.inertia).max())
 
 
 def rotation_about(axis: np.ndarray, c: ca.SX, s: ca.SX) -> ca.SX:
