@@ -28,6 +28,7 @@ from nhmech.urdf.validate_inertia import read_inertia
 from nhmech.urdf.wheels.bearing import check_single, report_bearing
 from nhmech.urdf.wheels.casters import find_casters, infer_casters
 from nhmech.urdf.wheels.heights import check_distances, check_heights, report_heights
+from nhmech.urdf.wheels.unrolled import infer_blades
 from nhmech.urdf.wheels.wheel_inertia import check_wheel_inertia
 
 ALONG = (pi / 2, 0, 0)
@@ -525,3 +526,87 @@ def test_what_is_drawn_counts_where_wheels_are_only_drawn():
     solid.find("collision/geometry").append(solid.makeelement("sphere", {"radius": "0.1"}))
     again = type(layout)(layout.source)
     assert not find_casters(again, found(*made))[0]
+
+
+# -- wheels that no joint lets roll ----------------------------------------------------------------
+def fork(body: str, at=(1, 0, 0.1), rpy=(0, 0, 0), kind="revolute", axis=(0, 0, 1), name="fork",
+         wheels=TWO, **limits_of) -> tuple[list[FoundWheel], list]:
+    """What has to slide ahead, of a robot on two wheels with one more link."""
+    low, high = limits_of.get("limits", (-1, 1))
+    more = f'<limit lower="{low}" upper="{high}" effort="1" velocity="1"/>' * (kind == "revolute")
+    layout, made = stand(*wheels, links=(link(name, body=body),
+                                         place(name, at, rpy, axis, kind, more)))
+    return infer_blades(layout, found(*made))
+
+
+def drum(xyz=(0, 0, 0), rpy=ALONG, radius=0.1, **words) -> str:
+    return shape("cylinder", xyz, rpy, radius=radius, length=0.03, **words)
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.7, 3.0])
+def test_a_steered_wheel_in_one_piece_is_a_blade_where_it_stands(turn):
+    """It touches below its centre, and its lateral direction points to the left."""
+    (one,), (notice,) = fork(drum((0, 0.02, 0)), rpy=(0, 0, turn))
+    assert notice.kind is NoticeKind.NO_ROLLING and "steered, but no joint" in notice.text
+    assert (one.wheel.kind, one.wheel.link) == ("blade", "fork")
+    assert one.wheel.point == pytest.approx((0, 0.02, -0.1), abs=1e-6)
+    # cylinders have no side: that of the axle whose y in the root's frame is positive
+    left = 1 if cos(turn) > 0 else -1
+    assert one.wheel.axis == pytest.approx((0, left, 0), abs=1e-6)
+    assert [fact.agrees for fact in one.reason.facts] == [True, True, False]
+    assert str(one.reason).endswith("'to_fork' steers it")
+
+
+@pytest.mark.parametrize("words, count", [
+    (dict(body=drum()), 1), (dict(body=drum(), name="caster"), 0),
+    # up to 0.15 radii off the ground, and as level as an axle
+    (dict(body=drum((0, 0, 0.0149))), 1), (dict(body=drum((0, 0, 0.0151))), 0),
+    (dict(body=drum((0, 0, -0.0151))), 0), (dict(body=drum(rpy=(pi / 2 + 0.0199, 0, 0))), 1),
+    (dict(body=drum(rpy=(pi / 2 + 0.0201, 0, 0))), 0),
+    # what swings behind its axis by a twentieth of the radius is a caster; with limits it is none
+    (dict(body=drum((-0.0051, 0, 0)), kind="continuous"), 0),
+    (dict(body=drum((-0.0049, 0, 0)), kind="continuous"), 1),
+    (dict(body=drum((-0.5, 0, 0))), 1),
+    # two radii above the ground nothing is looked at
+    (dict(body=drum((0, 0, -0.15)), at=(1, 0, 0.25)), 0),
+    (dict(body=shape("box", size="0.1 0.1 0.2")), 0)])
+def test_what_is_a_blade(words, count):
+    assert len(fork(**words)[0]) == count
+
+
+def test_what_is_held_fast_and_as_large_as_a_wheel_is_refused():
+    """Up to a tenth of the radius; where another wheel rolls already it is its hub."""
+    for radius, is_refused in ((0.1099, True), (0.1101, False), (0.0901, True), (0.0899, False)):
+        body = drum(radius=radius)
+        if is_refused:
+            with pytest.raises(ModelError, match="fork looks like a wheel that stands on the groun"
+                               ".*no joint lets it roll: its joint is fixed") as caught:
+                fork(body, at=(1, 0, radius), kind="fixed")
+            assert "'blade', link='fork', axis=(0, 1, 0)" in caught.value.remedy.python
+        else:
+            assert fork(body, at=(1, 0, radius), kind="fixed") == ([], [])
+    for away, is_hub in ((0.099, True), (0.101, False)):
+        at = (away, 1, 0.1)
+        if is_hub:
+            assert fork(drum(), at=at, kind="fixed") == ([], [])
+        else:
+            with pytest.raises(ModelError, match="looks like a wheel"):
+                fork(drum(), at=at, kind="fixed")
+    # a joint that turns it about its axle lets it roll, one across it does not
+    assert fork(drum(), kind="continuous", axis=(0, 1, 0)) == ([], [])
+    with pytest.raises(ModelError, match=r"its joint turns it about \(1 0 0\), across its axle"):
+        fork(drum(), kind="continuous", axis=(1, 0, 0))
+
+
+def test_a_round_mesh_on_a_fork_is_a_blade(tmp_path):
+    angles = np.arange(24) * pi / 12
+    tyre = [(0.1 * sin(a), y, 0.1 * cos(a)) for a in angles for y in (0.03, 0.05)]
+    for off, count in ((0.0149, 1), (-0.0149, 1), (0.0151, 0)):
+        placed = mesh(tmp_path / f"{off}.stl", tyre, xyz=(0.0, 0.1, off))
+        blades, _ = fork(placed, rpy=(0, 0, 0.05))
+        assert len(blades) == count
+        if count:
+            assert blades[0].wheel.point == pytest.approx((0, 0.14, off - 0.1), abs=1e-6)
+            assert blades[0].wheel.axis == pytest.approx((0, 1, 0), abs=1e-6)
+    # what nothing steers is not looked into
+    assert fork(mesh(tmp_path / "fixed.stl", tyre), kind="fixed") == ([], [])
