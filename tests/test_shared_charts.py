@@ -40,7 +40,8 @@ def test_settings_of_one_vehicle_do_not_mix():
 
 def test_threads_make_one_and_use_it(monkeypatch):
     made, source, ready = [], atlas.loop_source, Barrier(8)
-    monkeypatch.setattr(atlas, "loop_source", lambda *parts: made.append(1) or source(*parts))
+    monkeypatch.setattr(atlas, "loop_source", lambda *words, **named:
+                        made.append(1) or source(*words, **named))
 
     def start(push):
         ready.wait()
