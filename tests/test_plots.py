@@ -15,6 +15,7 @@ import nhmech
 from nhmech.analysis import rolling_events
 from nhmech.analysis.stability import speed_sweep
 from nhmech.cli import main
+from nhmech.control import line, path_error
 from nhmech.paths import urdf_path
 
 pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
@@ -249,6 +250,19 @@ def test_what_sticks_out_at_the_start_is_cut_and_told():
         before = ax.get_ylim()
         clip_start(ax)
         assert ax.get_ylim() == before and not ax.texts, "what lasts, or comes later, is shown"
+
+
+@pytest.mark.parametrize("name", ["energy", "run", "forces", "friction", "speeds", "joint_rates",
+                                  "efforts", "coordinates", "path", "tracking", "twist", "shape"])
+@pytest.mark.parametrize("other", ["pendulum", "bicycle"])
+def test_a_run_of_another_robot_is_not_drawn(name, other):
+    """The pendulum has the coordinates of the robot of the run, and other contacts."""
+    run = nhmech.Simulator(shipped("differential_drive")).run(0.01)
+    with pytest.raises(nhmech.InputError, match=f"is of 'differential_drive', .* of '{other}'; "):
+        getattr(plots, name)(shipped(other), run)
+    if name == "path":
+        with pytest.raises(nhmech.InputError, match="the run is of 'differential_drive'"):
+            path_error(shipped(other), run, line(1.0))
 
 
 def test_moments_at_which_rolling_ends_are_named_once():

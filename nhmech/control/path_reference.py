@@ -11,6 +11,7 @@ import pinocchio as pin
 from ..checks import check_arguments
 from ..errors import ModelError
 from ..simulation.runs.trajectory import Trajectory
+from ..simulation.simulated import Simulated
 from ..vehicle.vehicle import Vehicle
 from .path import Curve, Path, relative_pose
 
@@ -179,8 +180,10 @@ def path_error(vehicle: Vehicle, trajectory: Trajectory,
 
     Raises
     ------
+    InputError
+        For a run of another robot.
     ModelError
-        For a run of another robot, which lacks the body that followed the path.
+        If the vehicle lacks the body that followed the path.
 
     Examples
     --------
@@ -191,6 +194,7 @@ def path_error(vehicle: Vehicle, trajectory: Trajectory,
     """
     axle, turn = TrackedAxle(1, np.zeros(3), np.array([0.0, 1.0, 0.0])), 0.0
     followed = path_of(trajectory)
+    Simulated.of(vehicle).check_same(trajectory.simulated)
     path = path or followed
     if path is None:
         return None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, wraps
 from itertools import cycle
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from ..simulation.simulated import Simulated
 from ..vehicle.vehicle import Vehicle
 from .colours import CONTACTS as COLOURS, contact_colour
 
+Options = ParamSpec("Options")
+Found = TypeVar("Found")
+Drawn = TypeVar("Drawn", bound=Vehicle | Simulated)
 Plot = tuple[Any, Any]  # matplotlib's figure, and its axes or an array of them
 OTHERS = ("#332288", "#882255", "#117733", "#661100", "#6699CC", "#AA4499")  # not wheels
 GREY = "0.45"
@@ -43,6 +46,17 @@ STYLE: dict[Any, Any] = {"font.size": 8, "axes.labelsize": 8, "axes.titlesize": 
          "ytick.major.size": 2.5,
          "pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "nhmech",
          "axes.formatter.useoffset": False, "figure.constrained_layout.use": True}
+
+
+def picture_of_run(draw: Callable[Concatenate[Drawn, Trajectory, Options], Found],
+                   ) -> Callable[Concatenate[Drawn, Trajectory, Options], Found]:
+    """A picture that is drawn of a vehicle and a run, and refuses the run of another one."""
+    @wraps(draw)
+    def checked(vehicle: Drawn, trajectory: Trajectory, *given: Options.args,
+                **named: Options.kwargs) -> Found:
+        as_simulated(vehicle).check_same(trajectory.simulated)
+        return draw(vehicle, trajectory, *given, **named)
+    return checked
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from .drawing import (
     colour,
     legend,
     new_figure,
+    picture_of_run,
     plot_style,
     spread_states,
     wheel_line,
@@ -71,6 +72,7 @@ def _mark_limits(trajectory: Trajectory, axes: Iterable[Any], text_axes: Any) ->
                        transform=text_axes.get_xaxis_transform())
 
 
+@picture_of_run
 def forces(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None,
            axes: Any = None) -> Plot:
     """Normal force of each wheel [N] above; below, its tangential force (solid) and the most that
@@ -113,6 +115,7 @@ def forces(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None,
         return figure, axes
 
 
+@picture_of_run
 def friction(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None) -> Plot:
     """Small multiples, one for each wheel that is held along the ground: tangential force [N], and
     what friction can hold (shaded).

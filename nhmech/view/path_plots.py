@@ -23,6 +23,7 @@ from .drawing import (
     check_axes,
     clip_start,
     legend,
+    picture_of_run,
     plot_style,
     settle,
     shade_limits,
@@ -34,6 +35,7 @@ STATES = 800  # points of a track at most: more cannot be seen, and make large f
 REFERENCE = {"color": "#F0C000", "lw": 3.2, "alpha": 0.55, "solid_capstyle": "round"}
 
 
+@picture_of_run
 def path(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None, *,
          error: PathError | None = None) -> Plot:
     """Tracks of the base's origin (grey) and of the wheels' contact points from above, and the path
@@ -74,6 +76,7 @@ def path(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None, *,
         return figure, axes
 
 
+@picture_of_run
 def tracking(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None, *,
              error: PathError | None = None) -> Plot:
     """The controller's error: distance from the path [mm], positive to its left; below, heading
@@ -107,6 +110,7 @@ def tracking(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None, *,
         return figure, axes
 
 
+@picture_of_run
 def twist(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None) -> Plot:
     """Forward speed [m/s] and yaw rate [rad/s]: as commanded by the controller (broad, yellow), and
     as driven. Lateral speed [m/s] is shown between them if there is any.

@@ -29,6 +29,7 @@ from .drawing import (
     colour,
     legend,
     new_figure,
+    picture_of_run,
     plot_style,
     write,
 )
@@ -46,6 +47,7 @@ __all__ = ["colour", "coordinates", "efforts", "eigenvalues", "energy", "forces"
 QUIET = 1e-9  # a relative change of energy below this is rounding, and is drawn as none
 
 
+@picture_of_run
 def energy(vehicle: Vehicle | Simulated, trajectory: Trajectory, axes: Any = None) -> Plot:
     """Energy balance [J]: change of kinetic and potential energy, work of inputs, damping and so
     on; the rest is dashed.
@@ -81,6 +83,7 @@ def energy(vehicle: Vehicle | Simulated, trajectory: Trajectory, axes: Any = Non
         return figure, axes
 
 
+@picture_of_run
 def run(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None, *,
         error: PathError | None = None) -> tuple[Any, dict[str, Any]]:
     """Path, ground forces, energy and quasi-velocities on one page; the joints and angles that move

@@ -22,6 +22,7 @@ from .drawing import (
     clip_start,
     legend,
     line_colours,
+    picture_of_run,
     plot_style,
     settle,
     shade_limits,
@@ -32,6 +33,7 @@ LEVEL = 1e-9        # of the weight's energy: a smaller change of height is none
 TILTS = ("roll", "pitch")
 
 
+@picture_of_run
 def shape(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None) -> Plot:
     """Positions of the joints that do not roll (hitches, forks, swivels, steering without its
     followers), and roll and pitch of the base where the wheels leave them free and gravity acts on

@@ -25,6 +25,7 @@ from .drawing import (
     legend,
     line_colours,
     new_figure,
+    picture_of_run,
     plot_style,
     settle,
     shade_limits,
@@ -35,6 +36,7 @@ from .force_plots import NO_FORCES
 SHORT = {"rad/s": "rate", "m/s": "speed"}  # where the whole word would not fit beside the axis
 
 
+@picture_of_run
 def speeds(vehicle: Vehicle | Simulated, trajectory: Trajectory,
            axes: Any = None) -> Plot:
     """Quasi-velocities, one panel for each unit: rates [rad/s] (of wheels, then of the rest),
@@ -49,6 +51,7 @@ def speed_units(simulated: Simulated) -> dict[str, str]:
     return dict(zip(simulated.equations.names, simulated.equations.units))
 
 
+@picture_of_run
 def joint_rates(vehicle: Vehicle | Simulated, trajectory: Trajectory,
                 axes: Any = None) -> Plot:
     """Rates of all moving joints, one panel for each unit [rad/s, m/s]; wheels in their colours."""
@@ -62,6 +65,7 @@ def joint_rates(vehicle: Vehicle | Simulated, trajectory: Trajectory,
     return _draw_by_unit(simulated, trajectory, "v", units, what, axes)
 
 
+@picture_of_run
 def efforts(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None) -> Plot:
     """Inputs u, one panel for each unit [N m, N]: efforts of the driven joints, and external
     wrenches.
@@ -81,6 +85,7 @@ def efforts(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None) -> Plot:
     return _draw_by_unit(as_simulated(vehicle), trajectory, "u", units, "effort", axes)
 
 
+@picture_of_run
 def coordinates(vehicle: Vehicle | Simulated, trajectory: Trajectory) -> Plot:
     """Small multiples: every coordinate q over time, with its unit where the anchor implies one."""
     algebroid = as_simulated(vehicle).constrained.system.algebroid
