@@ -3,15 +3,21 @@ left to find where it was mended."""
 
 from __future__ import annotations
 
-from math import pi
+from math import inf, nan, pi
 
+import numpy as np
 import pytest
 from support import joint, link, robot
 
 from nhmech.urdf.text.source import Source, read_source
 from nhmech.urdf.text.validate_joint import check_joint
 from nhmech.urdf.text.validate_looks import check_materials, check_shape, find_oddities
-from nhmech.urdf.validate_inertia import check_inertial, read_inertia
+from nhmech.urdf.validate_inertia import (
+    check_inertial,
+    find_fault,
+    nearest_possible,
+    read_inertia,
+)
 
 LIMIT = '<limit lower="-1" upper="1" effort="2" velocity="3"/>'
 
@@ -254,3 +260,29 @@ def test_faults_of_inertials(inside, text, what):
         assert X[:3, 3].tolist() == [0, 0, 0] and mass in (0.0, 2.0)
     elif "point mass" in str(what):
         assert not read_inertia(source, element)[2].any()
+
+
+@pytest.mark.parametrize("moments, why", [
+    ((0, 0, 0), None), ((1, 1, 1.99), None), ((0.8, 1, 1.99), None),
+    ((0.8, 1, 2.01), "the largest may not exceed the sum of the others"),
+    ((-0.99e-6, 1, 1), None), ((-1.01e-6, 1, 1), "none may be negative"),
+    ((-1.01e6, 1e12, 1e12), "none may be negative"), ((0, 0, 1.05e-15), None),
+    ((0, 0, 1.2e-15), "the largest may not exceed"), ((1, inf, 1), "its numbers are too large"),
+    ((1, nan, 1), "its numbers are too large")])
+def test_inertias_that_no_body_has(moments, why):
+    """In axes that are turned; a tenth is rounding and measurement, and so is a millionth below
+    zero."""
+    found = find_fault(np.diag(moments).astype(float))
+    assert found is None if why is None else why in found
+    if np.isfinite(moments).all():
+        R = np.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))[0]
+        turned = R @ np.diag(moments) @ R.T
+        assert (find_fault(turned) is None) == (why is None)
+        nearest, moved = nearest_possible(turned)
+        second = sum(moments) / 2 - np.array(moments)
+        clipped = np.maximum(second, 0)
+        expected = clipped.sum() - clipped
+        np.testing.assert_allclose(np.linalg.eigvalsh(nearest), np.sort(expected), rtol=1e-9,
+                                   atol=1e-9 * max(map(abs, moments)))
+        size = np.linalg.norm(second)
+        assert moved == pytest.approx(np.linalg.norm(clipped - second) / (size or 1), abs=1e-9)
