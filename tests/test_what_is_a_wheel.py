@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import pi
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from placed import SHIFT, laid, place, shape, stand
 from support import joint, link
@@ -26,9 +27,16 @@ from nhmech.urdf.wheels.evidence import (
     read_facts,
     weigh,
 )
-from nhmech.urdf.wheels.radii import Radius, choose_radius, read_radii, weigh_radii
+from nhmech.urdf.wheels.radii import (
+    Radius,
+    choose_radius,
+    find_wheel_rim,
+    read_radii,
+    weigh_radii,
+)
 from nhmech.urdf.wheels.revolution import find_solid
 from nhmech.urdf.wheels.rims import Rim, RimSource
+from nhmech.urdf.wheels.rollers import find_rollers, roller_joints
 
 WHEEL, NO_RADIUS, AIR, DRUM, NONE = JointVerdict
 RIM = Rim(0.1, (0, 0, 0), 0.03, "w0", RimSource.COLLISION_PRIMITIVE, "cylinder")
@@ -364,3 +372,57 @@ def test_surfaces_and_parts_of_a_mesh():
         assert len(mesh.parts) == count and sorted(np.concatenate(mesh.parts)) == [*range(7)]
         np.testing.assert_allclose(mesh.areas()[:4] * 6, [1, 2, 2, 1], rtol=1e-12)
         assert mesh.areas().sum() == pytest.approx(1 + (1 - gap) / 2)
+
+
+# -- rollers on a wheel ----------------------------------------------------------------------------
+def with_rollers(count=8, angle=0.7, more=(), far=0.0, out=0.0, radius=0.02):
+    """The layout of a wheel about y, 0.3 up, with rollers 0.08 from its axle, each turned by an
+    angle from the axle to forward at the bottom; the first is so much farther, and points
+    outward."""
+    parts = [link("base"), link("w"), joint("j", "base", "w", (0, 0, 0.3), (0, 0, 0.4)), *more]
+    for k in range(count):
+        a = 2 * pi * k / count + 0.1
+        outward = np.array([np.sin(a), 0, np.cos(a)])
+        forward = np.cross(Y, -outward)
+        axis = np.cos(angle) * Y + np.sin(angle) * forward
+        if k == 0:
+            axis = axis * np.sqrt(1 - out ** 2) + out * outward
+        at = (0.08 + far * (k == 0)) * outward + 0.01 * Y
+        turn = pin.Quaternion.FromTwoVectors(np.array([0.0, 0, 1]), axis).toRotationMatrix()
+        body = shape("cylinder", rpy=tuple(pin.rpy.matrixToRpy(turn)), radius=radius, length=0.03)
+        parts += [link(f"r{k}", body=body), joint(f"roll{k}", "w", f"r{k}", tuple(at),
+                                                  axis=tuple(axis))]
+    layout = laid(*parts)
+    return layout, layout.joints["j"]
+
+
+@pytest.mark.parametrize("angle, is_oblique", [
+    (0.7, True), (-0.7, True), (pi / 2, False), (np.radians(24.9), False), (np.radians(25.1), True),
+    (np.radians(64.9), True), (np.radians(65.1), False), (pi - 0.7, True)])
+def test_rollers_on_joints_have_the_angle_at_the_ground(angle, is_oblique):
+    layout, wheel = with_rollers(angle=angle)
+    found = find_rollers(layout, wheel)
+    assert abs(np.sin(found.angle - angle)) < 1e-9 and -pi / 2 < found.angle <= pi / 2 + 1e-12
+    assert (found.is_oblique, found.turn) == (is_oblique, True)
+    assert found.source == "8 joints with rollers on 'w'"
+    # their rim is as far out as they reach, about the axle
+    rim = find_wheel_rim(layout, wheel)
+    assert rim.radius == pytest.approx(0.1) and rim.centre == pytest.approx((0, 0.01, 0), abs=1e-6)
+
+
+@pytest.mark.parametrize("words, count", [
+    (dict(count=5), 5), (dict(count=4), 0), (dict(far=0.0079), 8), (dict(far=0.0081), 7),
+    (dict(far=-0.0081), 7), (dict(out=0.199), 8), (dict(out=0.201), 7)])
+def test_rollers_are_many_that_lie_alike(words, count):
+    """Within a tenth of their distance, and across the way to the axle up to a fifth."""
+    layout, wheel = with_rollers(**words)
+    assert len(roller_joints(layout, wheel)) == count
+    assert (find_rollers(layout, wheel) is not None) == (count > 0)
+
+
+def test_what_carries_something_or_is_on_another_body_is_no_roller():
+    more = (link("x"), joint("moves", "r0", "x"), link("y"),
+            joint("beside", "base", "y", (0, 0, 1)))
+    layout, wheel = with_rollers(more=more)
+    assert [one.name for one in roller_joints(layout, wheel)] == [f"roll{k}" for k in range(1, 8)]
+    assert roller_joints(layout, layout.joints["beside"]) == []
