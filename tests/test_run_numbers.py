@@ -17,6 +17,7 @@ from nhmech.compile.mapped_lanes import MappedLanes
 from nhmech.mechanics.distribution import Component
 from nhmech.simulation import LimitKind, Phase, pacing
 from nhmech.simulation.arguments import check_run, read_period, read_speeds
+from nhmech.simulation.batch_input import read_inputs, read_rows, read_steps
 from nhmech.simulation.contact.contact_problem import Cone, ContactProblem, projection_to_cone
 from nhmech.simulation.contact.impulses import independent_rows
 from nhmech.simulation.contact.lift_off import lift_notice
@@ -483,3 +484,33 @@ def test_independent_rows_are_kept_whatever_their_norms():
     assert independent_rows(rows) == [1, 3, 4]
     assert independent_rows(rows[:3]) == [1] and independent_rows(np.zeros((0, 3))) == []
     assert independent_rows(np.array([[1, 0, 0], [1, 0.5e-9, 0]])) == [0]
+
+
+# -- numbers of a batch ----------------------------------------------------------------------------
+def test_inputs_of_a_batch_have_one_of_three_shapes():
+    names, table = ("a", "b"), np.arange(24.0).reshape(3, 4, 2)       # cases, periods, inputs
+    np.testing.assert_array_equal(read_inputs(table, 3, 4, names), table.swapaxes(0, 1))
+    np.testing.assert_array_equal(read_inputs(table[:, 0], 3, 4, names), table[:, 0])
+    np.testing.assert_array_equal(read_inputs([1, 2], 3, 4, names), [[1, 2]] * 3)
+    np.testing.assert_array_equal(read_inputs(None, 3, 4, names), np.zeros((3, 2)))
+    three = r"shape \(2, 4, 2\), expected \(3, 4, 2\) or \(3, 2\) or \(2,\)"
+    for odd, words in ((table[:2], three),
+                       (table[0], r"u has shape \(4, 2\)"), ([1, 2, 3], r"columns a, b"),
+                       ([[1, nan]] * 3, r"u\[0, 1\] \(b\) = nan must be finite"),
+                       ([[1, 2], [3, 4], [5, inf]], r"u\[2, 1\] \(b\) = inf"),
+                       ([["x", 1]] * 3, "u is not an array of numbers")):
+        with pytest.raises(InputError, match=words):
+            read_inputs(odd, 3, 4, names)
+    with pytest.raises(InputError, match=r"x has shape \(0, 2\), expected \(N, 2\)"):
+        read_rows("x", np.zeros((0, 2)), [(None, 2)], names)
+
+
+@pytest.mark.parametrize("duration, dt, steps", [
+    (1.0, 1e-3, 1000), (0.3, 0.1, 3), (1 + 0.9e-9, 1.0, 1), (1 + 1.1e-9, 1.0, None),
+    (0.4, 1.0, None), (0.6, 1.0, None)])
+def test_the_duration_of_a_batch_is_a_multiple_of_the_step(duration, dt, steps):
+    if steps:
+        assert read_steps(duration, dt) == steps
+        return
+    with pytest.raises(InputError, match="must be a multiple of dt = 1.0 s"):
+        read_steps(duration, dt)
