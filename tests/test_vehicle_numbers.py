@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import cos, inf, pi, sin
+from types import SimpleNamespace
 
 import casadi as ca
 import coal
@@ -36,6 +37,13 @@ from nhmech.vehicle.parameters import (
     has_symbolic_inertia,
     is_present,
     write_parameters,
+)
+from nhmech.vehicle.stiffness import (
+    MasslessMotion,
+    check_massless,
+    describe_massless,
+    describe_stiffness,
+    fastest_decay,
 )
 from nhmech.vehicle.tree import is_axisymmetric, rotation_about
 
@@ -469,3 +477,72 @@ def test_the_least_entry_is_raised_in_any_unit(size):
     z = raise_least(size * np.array([-1.0, 3.0]), np.array([[1.0], [-2.0]]))
     assert z / size == pytest.approx([4 / 3])
     assert raise_least(np.zeros(2), np.ones((2, 0))).shape == (0,)
+
+
+# -- motions that die out --------------------------------------------------------------------------
+def sliders(masses, damping, *ties) -> SimpleNamespace:
+    """Masses on rails on a base that is held, each with its damper; `ties`: rows of their rates."""
+    count = len(masses)
+    model = pin.Model()
+    root = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root")
+    own = pin.Inertia(1.0, np.zeros(3), np.eye(3))
+    model.appendBodyToJoint(root, own, pin.SE3.Identity())
+    for k, mass in enumerate(masses):
+        joint_id = model.addJoint(root, pin.JointModelPZ(), pin.SE3.Identity(), f"s{k}")
+        model.appendBodyToJoint(joint_id, pin.Inertia(mass, np.zeros(3), np.zeros((3, 3))),
+                                pin.SE3.Identity())
+    rows = np.vstack([np.eye(6, 6 + count), *(np.r_[np.zeros(6), tie][None] for tie in ties)])
+    names = tuple(f"s{k}" for k in range(count))
+    values = {f"{name}.damping": d for name, d in zip(names, damping)}
+    return SimpleNamespace(
+        model=model, data=model.createData(), configuration=lambda: pin.neutral(model), name="rig",
+        constraint_matrix=lambda q: rows, parameters=SimpleNamespace(values=values),
+        algebroid=SimpleNamespace(v_names=(*"abcdef", *names)))
+
+
+def test_the_fastest_decay_is_that_of_damper_over_mass():
+    rig = sliders([2.0, 0.5, 1.0], [3.0, 4.0, 5.0])
+    rate, joints = fastest_decay(rig)
+    assert rate == pytest.approx(8.0, rel=1e-9) and joints == ("s1",)
+    assert fastest_decay(sliders([1.0], [0.0])) == (0.0, ())
+    # two that are tied move as one, with what both have
+    rate, joints = fastest_decay(sliders([2.0, 0.5, 1.0], [3.0, 4.0, 0.0], (1.0, -0.5, 0.0)))
+    assert rate == pytest.approx((3 * 0.25 + 4) / (2 * 0.25 + 0.5), rel=1e-9)
+    assert joints == ("s1", "s0")
+
+
+@pytest.mark.parametrize("part, count", [(0.301, 2), (0.299, 1)])
+def test_joints_that_move_by_three_tenths_of_the_fastest_are_named(part, count):
+    assert len(fastest_decay(sliders([1.0, 1.0], [1.0, 1.0], (part, -1.0)))[1]) == count
+    same = sliders([1.0] * 6, [1.0] * 6, *(np.eye(6)[k] - np.eye(6)[k + 1] for k in range(5)))
+    assert len(fastest_decay(same)[1]) == 4
+
+
+def test_a_step_is_told_where_it_is_nearly_too_long():
+    """At nine tenths of the scheme's limit."""
+    rig = sliders([0.5], [4.0])                    # 8 1/s
+    for limit, words in ((2.785, {}), (2.0, {"scheme": "rk2", "limit": 2.0})):
+        dt = 0.9 * limit / 8
+        assert describe_stiffness(rig, dt * 0.999, **words) is None
+        text = describe_stiffness(rig, dt * 1.001, **words)
+        assert text.startswith("damping makes motion of s0 die out at 8 1/s, for which "
+                               f"{words.get('scheme', 'rk4')} needs dt below {limit / 8:.2g} s")
+
+
+@pytest.mark.parametrize("light, is_massless", [(1.1e-14, False), (0.9e-14, True), (0.0, True)])
+def test_a_joint_that_moves_no_mass_is_told(light, is_massless):
+    rig = sliders([1.0, light], [1.0, 1.0])
+    text = describe_massless(rig)
+    assert (text is not None) == is_massless
+    if is_massless:
+        assert text.startswith("s1 can move without moving any mass")
+        assert describe_stiffness(rig, 1e-9) == text
+        with pytest.raises(MasslessMotion) as caught:
+            check_massless(rig)
+        assert caught.value.joints == ("s1",)
+    else:
+        check_massless(rig)
+    empty = sliders([0.0], [0.0])
+    empty.model.inertias[1] = pin.Inertia.Zero()
+    with pytest.raises(MasslessMotion, match="rig: no link has a mass"):
+        check_massless(empty)
