@@ -87,10 +87,11 @@ def _find_watched(vehicle: Vehicle) -> tuple[tuple[str, ...], np.ndarray, tuple[
     places = [i for i, c in enumerate(vehicle.contact_rows) if c.is_normal]
     wheels = [list(vehicle.contact_rows)[i].contact for i in places]
     idle, description = _idle_wheels(vehicle, wheels, places), vehicle.description
-    # a load that was added, or a slope, is no fault of the file
+    # a slope, or a load that was added, is no fault of the file: what it lifts stays watched
     if idle and (vehicle.ground.normal != LEVEL.normal
                  or vehicle.parameters.values != parameters_of(description).values):
-        idle = _idle_wheels(build(description, LEVEL), wheels, places)
+        of_file = _idle_wheels(build(description, LEVEL), wheels, places)
+        idle = {wheel: load for wheel, load in idle.items() if wheel in of_file or not load < 0}
     kept = [(wheel, i) for wheel, i in zip(wheels, places) if wheel not in idle]
     return (tuple(wheel for wheel, _ in kept), np.array([i for _, i in kept], int),
             (_idle_notice(idle),) if idle else ())
@@ -142,8 +143,9 @@ def _largest(values: np.ndarray) -> float:
 
 def _idle_wheels(vehicle: Vehicle, wheels: Sequence[str], places: Sequence[int],
                  ) -> dict[str, float]:
-    """The wheels that do not press on the ground at rest, with their normal forces [N]; empty if
-    the vehicle cannot stand in its default configuration."""
+    """The wheels that do not press on the ground at rest, with their normal forces [N]: zero, or
+    below zero if the ground would have to pull. Empty if the vehicle cannot stand in its default
+    configuration."""
     system = vehicle.constrained.system
     try:
         q = vehicle.configuration()
@@ -153,7 +155,8 @@ def _idle_wheels(vehicle: Vehicle, wheels: Sequence[str], places: Sequence[int],
                                                   np.zeros(system.u.numel()))
     normals, _ = _share(shortest, kernel, places, np.zeros(len(shortest)))
     least = ROUNDING * _largest(normals)
-    return {wheel: float(load) for wheel, load in zip(wheels, normals) if not load > least}
+    return {wheel: float(load) if load < -least else 0.0
+            for wheel, load in zip(wheels, normals) if not load > least}
 
 
 def _idle_notice(loads: Mapping[str, float]) -> Notice:
