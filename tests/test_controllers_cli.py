@@ -314,6 +314,8 @@ def test_a_dataclass_of_the_user_with_names_of_its_own(nhmech):
     (("--controller", "mine.py:still", "--set", "gain=1"), "takes no settings"),
     (("--controller", "pure_pursuit"), "PurePursuit needs a path"),
     (("--controller", "twist"), "TwistDrive needs a speed"),
+    (("--controller", "twist", "--set", "twst=1,0,0"),
+     "there are acceleration, twist; did you mean 'twist'?"),
     (("--controller", "wheel_servo"), "WheelServo needs a speed"),
     (("--controller", "twist", "--speed", "1", "--path", "line"), "TwistDrive follows no path"),
     (("--controller", "pure_pursuit", "--path", "line", "--set", "lookahed=1"),

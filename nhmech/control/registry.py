@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import Any
 
 from ..checks import check_arguments, read_word
-from ..errors import InputError, Remedy, listed
+from ..errors import InputError, Remedy, did_you_mean, listed
 from ..simulation.command import Controller
 from ..vehicle.vehicle import Vehicle
 from .path import Path
@@ -245,8 +245,9 @@ def _read_settings(controller: type, known: Mapping[str, Parameter],
         elif key in settable:
             arguments[key] = settable[key].read(text)
         else:
+            there = [*settable, *(["twist"] if "twist" in known else [])]
             raise InputError(f"{controller.__name__} has no parameter {key!r} to set; there are "
-                             f"{listed(settable)}")
+                             f"{listed(there)}{did_you_mean(key, there)}")
     return arguments
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import casadi as ca
 import pinocchio as pin
 
-from ..errors import InputError
+from ..errors import InputError, did_you_mean, listed
 from ..mechanics.system import LagrangianSystem
 from .context import BuildContext
 from .formulation import Formulation
@@ -79,7 +79,9 @@ def _joint_rates(context: BuildContext) -> list[tuple[str, int]]:
 def _wrench(link: str, model: pin.Model, bodies: Sequence[Body]) -> tuple[ca.SX, ca.SX]:
     """Symbols of a wrench in W at a link's origin, and its power."""
     if not (isinstance(link, str) and model.existFrame(link, pin.FrameType.BODY)):
-        raise InputError(f"no link {link!r} for the external wrench")
+        links = [frame.name for frame in model.frames if frame.type == pin.FrameType.BODY]
+        raise InputError(f"no link {link!r} for the external wrench; there are {listed(links)}"
+                         f"{did_you_mean(str(link), links)}")
     frame = model.frames[model.getFrameId(link, pin.FrameType.BODY)]
     body, wrench = bodies[frame.parentJoint - 1], ca.SX.sym(link, 6)
     force, torque = ca.SX(3, 1), ca.SX(3, 1)
