@@ -4,7 +4,7 @@ contact problem against its own definition."""
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf, nan
+from math import inf, nan, pi
 from types import SimpleNamespace
 
 import casadi as ca
@@ -14,6 +14,7 @@ import pytest
 from nhmech import Event, InputError, SimulationError
 from nhmech.compile.lanes import LaneState
 from nhmech.compile.mapped_lanes import MappedLanes
+from nhmech.mechanics import circle, line, product, special_euclidean
 from nhmech.mechanics.distribution import Component
 from nhmech.simulation import LimitKind, Phase, pacing
 from nhmech.simulation.arguments import check_run, read_period, read_speeds
@@ -28,6 +29,7 @@ from nhmech.simulation.pacing import Pace, is_second_press, keep_pace
 from nhmech.simulation.runs.driven_twist import planar_twist, twist_notice
 from nhmech.simulation.runs.forces_along import BatchReactions
 from nhmech.simulation.runs.limit_spans import LimitColumns, LimitSpan, span_events
+from nhmech.simulation.state_vector import StateVector
 from nhmech.urdf.description import JointLimits
 
 
@@ -514,3 +516,33 @@ def test_the_duration_of_a_batch_is_a_multiple_of_the_step(duration, dt, steps):
         return
     with pytest.raises(InputError, match="must be a multiple of dt = 1.0 s"):
         read_steps(duration, dt)
+
+
+# -- the state vector ------------------------------------------------------------------------------
+def test_states_are_configurations_with_angles_that_count_turns():
+    """Of a pose with a quaternion, a joint that turns on, a line, and another circle."""
+    space = product(special_euclidean(), circle("a"), line("s", "m/s"), circle("b"))
+    vector = StateVector(space, 2)
+    assert (vector.nconf, vector.nx, vector.angle_slots()) == (10, 12, (7, 9))
+    assert vector.names(("u", "w"))[7:] == ("a", "s", "b", "u", "w")
+    rng = np.random.default_rng(4)
+    conf = np.r_[rng.normal(size=7), 7.5, 0.3, -20.0]
+    q = vector.configuration(conf)
+    assert q == pytest.approx(np.r_[conf[:7], np.cos(7.5), np.sin(7.5), 0.3, np.cos(20),
+                                    -np.sin(20)])
+    np.testing.assert_allclose(np.array(ca.evalf(vector.configuration(ca.SX(ca.DM(conf))))).ravel(),
+                               q, rtol=1e-12)
+    x = vector.assemble(q, np.array([1.0, 2.0]), np.r_[conf + 3.1, 0, 0])
+    np.testing.assert_allclose(x, np.r_[conf, 1, 2], atol=1e-12)
+    wrapped = vector.assemble(q, np.array([1.0, 2.0]))
+    np.testing.assert_allclose(wrapped[[7, 9]], [7.5 - 2 * pi, 6 * pi - 20], atol=1e-12)
+    unit = np.array(ca.evalf(vector.unit(ca.SX(ca.DM(conf))))).ravel()
+    np.testing.assert_allclose(unit[3:7], conf[3:7] / np.linalg.norm(conf[3:7]), rtol=1e-12)
+    np.testing.assert_array_equal(np.delete(unit, range(3, 7)), np.delete(conf, range(3, 7)))
+    # dx/dt: of an angle its rate, of everything else that of its coordinate
+    v, xi_rate = rng.normal(size=9), np.array([5.0, 6.0])
+    q_rate = np.array(ca.evalf(ca.substitute(space.anchor, space.q, ca.DM(q)) @ ca.DM(v))).ravel()
+    rate = np.array(vector.rate(ca.DM(q_rate), ca.DM(v), ca.DM(xi_rate))).ravel()
+    np.testing.assert_allclose(rate, np.r_[q_rate[:7], v[6], v[7], v[8], 5, 6], rtol=1e-12)
+    ends = [vector.configuration(conf + s * 1e-6 * rate[:10]) for s in (1, -1)]
+    np.testing.assert_allclose((ends[0] - ends[1]) / 2e-6, q_rate, atol=1e-8)
