@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from support import joint, link, robot
 
+from nhmech import ModelError
+from nhmech.urdf.text.fault import Fault, FaultyFile, faulty_file, pass_faults
 from nhmech.urdf.text.source import Source, read_source
 from nhmech.urdf.text.validate_joint import check_joint
 from nhmech.urdf.text.validate_looks import check_materials, check_shape, find_oddities
@@ -286,3 +288,52 @@ def test_inertias_that_no_body_has(moments, why):
                                    atol=1e-9 * max(map(abs, moments)))
         size = np.linalg.norm(second)
         assert moved == pytest.approx(np.linalg.norm(clipped - second) / (size or 1), abs=1e-9)
+
+
+# -- what is said of faults ------------------------------------------------------------------------
+def fault(line=1, joint_name="j", what="odd", before="a", **words) -> Fault:
+    return Fault(line, f'<joint name="{joint_name}">', "is wrong", joint=joint_name, what=what,
+                 before=before, after="b", **words)
+
+
+def test_repairs_are_told_by_kind_with_three_of_their_changes():
+    many = [fault(k, f"j{k}", before=f"<{k}>") for k in range(5)] + [fault(9, "k", what="other")]
+    several, one = pass_faults("file", many, ["j0"], repair=True)
+    assert several.text == ("j0, j1, j2, j3, j4: odd; repaired: <0> -> b; <1> -> b; <2> -> b and 2 "
+                            "more")
+    assert one.text == "k: other; repaired: a -> b"
+    (three,) = pass_faults("file", many[:3] + many[:1], [], repair=False)
+    assert three.text.endswith("repaired: <0> -> b; <1> -> b; <2> -> b")
+
+
+@pytest.mark.parametrize("words, moving, repair, passes", [
+    ({}, ["j"], True, True), ({}, ["j"], False, False), ({}, ["k"], False, True),
+    (dict(certain=False), ["j"], True, False), (dict(certain=False), ["k"], True, True),
+    (dict(looks=True), ["j"], False, True), (dict(what=""), ["j"], True, False)])
+def test_faults_that_matter_to_the_motion_need_a_repair_that_is_sure(words, moving, repair, passes):
+    words = {"what": "odd"} | words
+    after = "b" * bool(words["what"])
+    odd = Fault(3, "<x>", "is wrong", joint="j", before="a", after=after, **words)
+    if passes:
+        assert len(pass_faults("file", [odd], moving, repair)) == 1
+        return
+    with pytest.raises(FaultyFile, match="^file, line 3, <x>: is wrong"):
+        pass_faults("file", [odd], moving, repair)
+
+
+def test_an_error_lists_all_faults_in_their_order():
+    faults = [fault(3, "c"), fault(1, "a"), fault(2, "b")]
+    error = faulty_file("file", faults)
+    assert str(error).splitlines() == [
+        "file: 3 things are wrong", *(f'  line {k}, <joint name="{name}">: is wrong'
+                                      for k, name in enumerate("abc", 1)),
+        "Have all of it mended by repair=True"]
+    assert faulty_file("file", faults[:1]).remedy.python == "Have this mended by repair=True"
+    unsure = faulty_file("file", [*faults, fault(4, certain=False)])
+    assert unsure.remedy is None and unsure.faults[0].line == 1
+    for count, more in ((10, []), (11, ["  and 1 more"])):
+        many = faulty_file("file", [fault(k) for k in range(count)])
+        first, *lines = many.text.splitlines()
+        assert first == f"file: {count} things are wrong" and lines[10:] == more
+    further = faulty_file("file", faults, ModelError("file: it does not roll"))
+    assert "  it does not roll" in str(further) and "Have the file mended by" in str(further)
