@@ -34,8 +34,7 @@ def share_reciprocals(function: ca.Function) -> ca.Function:
             value[place[0]] = ca.SX(function.instruction_constant(k))
         elif len(given) == 1:
             value[place[0]] = ca.SX.unary(kind, value[given[0]])
-        elif uses[divisors.get(k, NONE)] >= SEVERAL:
-            divisor = divisors[k]
+        elif (divisor := divisors.get(k)) is not None and uses[divisor] >= SEVERAL:
             if divisor not in reciprocals:
                 # of the negative: CasADi makes a / d of a (1 / d)
                 reciprocals[divisor] = ca.SX(-1) / value[given[1]]
@@ -48,7 +47,6 @@ def share_reciprocals(function: ca.Function) -> ca.Function:
                        {"cse": True})
 
 
-NONE = -1, -1
 Program = Sequence[tuple[int, Sequence[int], Sequence[int]]]     # operation, from where, to where
 
 

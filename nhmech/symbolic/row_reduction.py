@@ -103,7 +103,7 @@ def unit_rows(samples: np.ndarray) -> np.ndarray:
     be written in any unit. Rows that are rounding beside the others are zero."""
     size = np.abs(samples).max(axis=(0, 2), initial=0.0)
     distinct = size > FAINT * size.max(initial=0.0)
-    return np.where(distinct, 1 / np.where(distinct, size, 1.0), 0.0)[:, None] * samples
+    return np.divide(1.0, size, out=np.zeros_like(size), where=distinct)[:, None] * samples
 
 
 def _pivot(work: np.ndarray, rows: Sequence[Mapping[int, ca.SX]], left: Sequence[int],
