@@ -402,6 +402,22 @@ def test_a_robot_on_one_axle_stands_on_any_small_shape_beside_it(size, x, count)
     assert casters(shape("box", size=size), at=(x, 0.3, height), wheels=more)[0] == []
 
 
+@pytest.mark.parametrize("body, count", [
+    (shape("cylinder", radius=0.09999, length=0.1), 1),
+    (shape("cylinder", radius=0.101, length=0.1), 0),
+    (shape("cylinder", radius=0.01, length=0.1999), 1),
+    (shape("cylinder", radius=0.01, length=0.2001), 0)])
+def test_a_support_is_no_wider_or_longer_than_a_wheel(body, count):
+    """Of two on an axle that is turned towards x."""
+    axle = (0.6, 0.8, 0.0)
+    two = ((0.6, 0.8, 0.1, 0.1, axle), (-0.6, -0.8, 0.1, 0.1, axle))
+    length = 0.1 if 'length="0.1"' in body else 0.2
+    balls, missed, _ = casters(body, at=(0.5, 0, length / 2), wheels=two)
+    assert (len(balls), missed) == (count, {})
+    gone = shape("mesh", filename="gone.stl")
+    assert [*casters(gone, at=(0.5, 0, 0.1999), wheels=two)[1]] == ["part"]
+
+
 def test_a_bracket_of_a_caster_that_was_found_is_none_itself():
     """In plan within one usual radius of it."""
     for away, count in ((0.0999, 1), (0.1001, 2)):
