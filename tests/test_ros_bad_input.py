@@ -42,7 +42,7 @@ class Skin:
 
     def wait(self, receive):
         """Until what was sent is there."""
-        before, until = self.taken, time.monotonic() + 30
+        before, until = self.taken, time.monotonic() + 120
         while self.taken == before and time.monotonic() < until:
             receive()
             time.sleep(0.002)
@@ -177,7 +177,7 @@ class Dds(Alone):
                 self.participant, Topic(self.participant, f"rt/left/{topic}", made),
                 Qos(Policy.Reliability.Reliable(duration(seconds=1)),
                     Policy.DataRepresentation(use_cdrv0_representation=True)))
-            until = time.monotonic() + 30
+            until = time.monotonic() + 120
             while not self.writers[topic].get_matched_subscriptions():
                 assert time.monotonic() < until
                 time.sleep(0.002)
