@@ -8,6 +8,8 @@ import logging
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -68,8 +70,8 @@ class Cache:
         if not build:
             return None
         try:
-            with tempfile.TemporaryDirectory(dir=self.folder, prefix="build-") as work:
-                source = Path(work) / "code.c"
+            with _work_folder(self.folder) as work:
+                source = work / "code.c"
                 made, sealed = source.with_suffix(".so"), source.with_suffix(".sha256")
                 source.write_text(code)
                 compiler.build(source, made, instructions)
@@ -133,6 +135,17 @@ class Cache:
         for path in self.folder.glob("build-*"):
             shutil.rmtree(path, ignore_errors=True)
         return len(entries)
+
+
+@contextmanager
+def _work_folder(place: Path) -> Iterator[Path]:
+    """A folder for one build, which removes it at its end. `TemporaryDirectory` also removes it
+    when the main thread ends, under the hands of the build, and when a forked process ends."""
+    work = Path(tempfile.mkdtemp(dir=place, prefix="build-"))
+    try:
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def default_cache() -> Cache:
