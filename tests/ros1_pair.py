@@ -114,6 +114,7 @@ def drive_two():
     go_on("diagnostics say so", lambda: diagnosed("left") == 0 and diagnosed("right") == 1,
           lambda: command(lateral=0.2))
     seen["diagnosed"] = dict(seen["troubles"])
+    go_on("there is a time so long ago", lambda: rospy.Time.now().to_sec() > 3.0, command)
     go_on("an old command is dropped", is_said("a cmd_vel is dropped"), lambda: command(late=2.5))
     go_on("both brake", is_said("no cmd_vel for 0.5 s"))
 
