@@ -13,11 +13,12 @@ from click.testing import CliRunner
 from stand_in_cart import Cart, drive
 from support import shipped, velocity
 
-from nhmech import NhmechError, Simulator, Trajectory
+from nhmech import InputError, NhmechError, Simulator, Trajectory
 from nhmech.cli import main
 from nhmech.control.path_library import make_path
 from nhmech.control.path_reference import path_of
 from nhmech.control.pure_pursuit import PurePursuit
+from nhmech.systems import load_system
 from nhmech.vehicle.ground import Ground
 from nhmech.view import Ghost, Viewer, save_html
 from nhmech.view.animation import animate
@@ -273,6 +274,30 @@ def test_a_ghost_is_where_its_run_was():
     for t, row in ((-1.0, 0), (0.5, 25), (9.0, -1)):
         pose = ghost.at(Snapshot(run.q[0], t), VIEW)["/ghosts/other_run/bodies/root_joint"]
         np.testing.assert_allclose(pose[:3, 3], run.q[row, :3], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("draws", [
+    lambda thing, run, path: save_html(thing, run, path),
+    lambda thing, run, path: Ghost(thing, run),
+    lambda thing, run, path: Viewer.play(SimpleNamespace(vehicle=thing), run)],
+    ids=["page", "ghost", "play"])
+def test_the_run_of_another_robot_is_not_shown(draws, tmp_path):
+    """The pendulum has the coordinates of the robot of the run, and other contacts."""
+    run = Simulator(shipped("differential_drive")).run(0.01)
+    with pytest.raises(InputError, match="is of 'differential_drive', .* of 'pendulum'; "
+                                         r"give trajectory\.simulated\.vehicle"):
+        draws(shipped("pendulum"), run, tmp_path / "no.html")
+
+
+def test_the_run_of_another_system_is_not_shown(tmp_path):
+    disk = load_system("vertical_disk")
+    simulator = Simulator(disk)
+    simulator.reset(**disk.start)
+    for thing, run, remedy in (
+            (shipped("pendulum"), simulator.run(0.01), "simulated"),
+            (disk, Simulator(shipped("pendulum")).run(0.01), "simulated.vehicle")):
+        with pytest.raises(InputError, match=rf"are not those of .*; give trajectory\.{remedy}$"):
+            save_html(thing, run, tmp_path / "no.html")
 
 
 @needs_chromium

@@ -134,6 +134,15 @@ def test_constraints_along_runs(name):
 
 
 # -- what a controller sees and says ---------------------------------------------------------------
+def test_the_system_of_a_run_is_simulated_as_its_vehicle():
+    """With its limits, contacts and pose, and with wrenches on its links."""
+    vehicle = shipped("differential_drive")
+    simulated = Simulator(vehicle).run(0.01).simulated
+    assert Simulator(simulated).simulated is simulated and simulated.vehicle is vehicle
+    pushed = Simulator(simulated, wrench={"base_link": lambda t, state: np.zeros(6)})
+    assert pushed.simulated.vehicle.wrench_bodies == ("base_link",)
+
+
 def test_the_state_is_a_copy():
     seen = []
     simulator = carriage(lambda t, state: seen.append(state), (3.0, 4.0), dt=1e-2)

@@ -41,7 +41,11 @@ class Simulated:
     @classmethod
     def of(cls, given: HasConstrained, wrench_links: tuple[str, ...] = ()) -> Simulated:
         """From a vehicle, with external wrenches on the named links, or anything with
-        `.constrained`. Raises `InputError` for anything else."""
+        `.constrained`; a `Simulated` itself. Raises `InputError` for anything else."""
+        if isinstance(given, Simulated):
+            if not wrench_links:
+                return given
+            given = given.vehicle or given
         if isinstance(given, Vehicle):
             vehicle = given.with_wrench(*wrench_links) if wrench_links else given
             return cls(vehicle.constrained, vehicle, vehicle.limits)
@@ -133,7 +137,8 @@ class Simulated:
              None if one.vehicle is None else one.vehicle.contact_names) for one in (self, run))
         if ours != theirs:
             raise InputError(f"the run is of {run.name}, whose coordinates, speeds or contacts are "
-                             f"not those of {self.name}; give trajectory.simulated.vehicle")
+                             f"not those of {self.name}; give trajectory.simulated"
+                             f"{'.vehicle' if run.vehicle else ''}")
 
     @property
     def joint_names(self) -> tuple[str, ...]:

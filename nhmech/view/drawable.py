@@ -10,7 +10,10 @@ import numpy as np
 import pinocchio as pin
 
 from ..simulation.contact.phases import ContactMoment
+from ..simulation.simulated import Simulated
+from ..systems.example import Example
 from ..vehicle.ground import Ground
+from ..vehicle.vehicle import Vehicle
 
 Colour = tuple[float, float, float]  # red, green, blue in [0, 1]
 
@@ -52,6 +55,13 @@ class Playable(Protocol):
     @property
     def q(self) -> np.ndarray:
         """Configurations (N, nq)."""
+
+
+def check_run(drawn: Drawable | Example | Simulated, motion: Playable) -> None:
+    """Raises `InputError` if the motion is the run of another vehicle or system."""
+    run = getattr(motion, "simulated", None)
+    if isinstance(run, Simulated) and isinstance(drawn, Vehicle | Example | Simulated):
+        Simulated.of(drawn).check_same(run)
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,7 @@ def picture_of_run(draw: Callable[Concatenate[Drawn, Trajectory, Options], Found
     @wraps(draw)
     def checked(vehicle: Drawn, trajectory: Trajectory, *given: Options.args,
                 **named: Options.kwargs) -> Found:
-        as_simulated(vehicle).check_same(trajectory.simulated)
+        Simulated.of(vehicle).check_same(trajectory.simulated)
         return draw(vehicle, trajectory, *given, **named)
     return checked
 
@@ -146,11 +146,6 @@ def legend(axes: Any) -> None:
 def spread_states(trajectory: Trajectory, most: int) -> np.ndarray:
     """Indices of recorded states, evenly spread over the run, at most a given number."""
     return np.unique(np.linspace(0, len(trajectory) - 1, min(most, len(trajectory))).astype(int))
-
-
-def as_simulated(vehicle: Vehicle | Simulated) -> Simulated:
-    """The simulated system, as the analysis takes it."""
-    return vehicle if isinstance(vehicle, Simulated) else Simulated.of(vehicle)
 
 
 def check_axes(axes: Any, labels: Sequence[str]) -> Any:

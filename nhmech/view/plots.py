@@ -23,7 +23,6 @@ from .drawing import (
     DOTTED,
     GREY,
     Plot,
-    as_simulated,
     as_words,
     axes_of,
     colour,
@@ -56,7 +55,7 @@ def energy(vehicle: Vehicle | Simulated, trajectory: Trajectory, axes: Any = Non
     """
     with plot_style():
         figure, axes = axes_of(axes)
-        found = energy_balance(trajectory, as_simulated(vehicle))
+        found = energy_balance(trajectory, Simulated.of(vehicle))
         total, change = found.total, found.total - found.total[0]
         size = max(abs(total).max(), np.ptp(found.kinetic), np.ptp(found.potential), 1e-300)
         # broad, since others run along them
@@ -99,7 +98,7 @@ def run(vehicle: Vehicle, trajectory: Trajectory, mu: Friction = None, *,
     """
     error = path_error(vehicle, trajectory) if error is None else error
     with plot_style():
-        simulated = as_simulated(vehicle)
+        simulated = Simulated.of(vehicle)
         kinds = len(group_by_unit(simulated, speed_units(simulated)))
         layout = [["path", "normal"], ["path", "tangential"]]
         free = [f"shape{k}" for k in range(len(set(shape_units(vehicle, trajectory).values())))]

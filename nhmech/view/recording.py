@@ -60,6 +60,11 @@ def save_html(vehicle: Drawable | Example | Simulated, trajectory: Playable,
     Path
         The file.
 
+    Raises
+    ------
+    InputError
+        For what cannot be drawn, and for the run of another vehicle or system.
+
     Examples
     --------
     >>> run = Simulator(vehicle).run(0.1)

@@ -17,7 +17,6 @@ from .drawing import (
     OTHERS,
     Plot,
     as_label,
-    as_simulated,
     as_words,
     axes_of,
     check_axes,
@@ -41,7 +40,7 @@ def speeds(vehicle: Vehicle | Simulated, trajectory: Trajectory,
            axes: Any = None) -> Plot:
     """Quasi-velocities, one panel for each unit: rates [rad/s] (of wheels, then of the rest),
     speeds [m/s], others."""
-    simulated = as_simulated(vehicle)
+    simulated = Simulated.of(vehicle)
     return _draw_by_unit(simulated, trajectory, "xi", speed_units(simulated),
                          "quasi-velocity", axes)
 
@@ -55,7 +54,7 @@ def speed_units(simulated: Simulated) -> dict[str, str]:
 def joint_rates(vehicle: Vehicle | Simulated, trajectory: Trajectory,
                 axes: Any = None) -> Plot:
     """Rates of all moving joints, one panel for each unit [rad/s, m/s]; wheels in their colours."""
-    simulated = as_simulated(vehicle)
+    simulated = Simulated.of(vehicle)
     algebroid = simulated.constrained.system.algebroid
     units = {name: unit for name, unit in zip(algebroid.v_names, algebroid.v_units)
              if name in simulated.joint_names}
@@ -82,13 +81,13 @@ def efforts(vehicle: Vehicle, trajectory: Trajectory, axes: Any = None) -> Plot:
         units[name] = "N m" if turns else "N"
     if trajectory.kinematic or not units:
         raise InputError(NO_FORCES if trajectory.kinematic else "nothing drives this vehicle")
-    return _draw_by_unit(as_simulated(vehicle), trajectory, "u", units, "effort", axes)
+    return _draw_by_unit(Simulated.of(vehicle), trajectory, "u", units, "effort", axes)
 
 
 @picture_of_run
 def coordinates(vehicle: Vehicle | Simulated, trajectory: Trajectory) -> Plot:
     """Small multiples: every coordinate q over time, with its unit where the anchor implies one."""
-    algebroid = as_simulated(vehicle).constrained.system.algebroid
+    algebroid = Simulated.of(vehicle).constrained.system.algebroid
     columns = min(3, algebroid.nq)
     rows = -(-algebroid.nq // columns)
     with plot_style():

@@ -12,7 +12,7 @@ from ..errors import InputError, listed
 from ..simulation.simulated import Simulated
 from ..systems.example import Example
 from ..vehicle.ground import Ground
-from .drawable import Drawable, Playable
+from .drawable import Drawable, Playable, check_run
 
 NEEDED = ("name", "model", "visual_model", "ground", "contact_points", "contact_names")
 SOLIDS = {"box": coal.Box, "cylinder": coal.Cylinder, "sphere": coal.Sphere}
@@ -59,7 +59,9 @@ class SystemPicture:
 
 def as_drawable(what: Drawable | Example | Simulated,
                 motion: Playable) -> tuple[Drawable, Playable]:
-    """The drawable and its motion; for a textbook system, its shapes and their motion."""
+    """The drawable and its motion; for a textbook system, its shapes and their motion. Raises
+    `InputError` for what cannot be drawn, and for the run of something else."""
+    check_run(what, motion)
     if isinstance(what, Simulated):
         named = what.vehicle or what.example
         if named is None:

@@ -18,7 +18,7 @@ from ..checks import check_arguments, read_number
 from ..errors import InputError, NhmechError
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
-from .drawable import Drawable, Playable, Snapshot
+from .drawable import Drawable, Playable, Snapshot, check_run
 from .instruments import Instruments
 from .live import LiveScene
 from .overlays import make_overlays
@@ -185,6 +185,7 @@ class Viewer:
     def play(self, trajectory: Playable, speed: float = 1.0) -> None:
         """Show a trajectory at `speed` times real time; return at its end."""
         speed = read_number("speed", speed, "a positive multiple of real time", above=0.0)
+        check_run(self.vehicle, trajectory)
         first, last = float(trajectory.t[0]), float(trajectory.t[-1])
         self.clear_trails()
         share, self._share = self._share, WAITING_SHARE

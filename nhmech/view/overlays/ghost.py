@@ -8,7 +8,7 @@ from ...checks import check_arguments
 from ...errors import printable
 from ..camera import View
 from ..colours import CONTACTS
-from ..drawable import Drawable, Playable, Snapshot
+from ..drawable import Drawable, Playable, Snapshot, check_run
 from ..floor import ribbon
 from ..sampling import interpolate, sample
 from ..scene import Scene
@@ -42,6 +42,7 @@ class Ghost(Overlay):
 
     def __init__(self, vehicle: Drawable, trajectory: Playable, name: str = "ghost",
                  number: int = 0):
+        check_run(vehicle, trajectory)
         colour, name = SHADES[number % len(SHADES)], printable(name)
         self.legend = ((name, colour),)
         self._root, self._colour, self._number = f"/ghosts/{name.replace('/', '_')}", colour, number
