@@ -279,23 +279,24 @@ def test_friction_is_the_tangential_force_over_the_normal_one():
 
 
 # -- stopping --------------------------------------------------------------------------------------
-def test_a_case_that_fails_stops_and_the_others_go_on(drive, start, efforts):
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_case_that_fails_stops_and_the_others_go_on(drive, start, efforts, bad):
     def policy(t, x):
         u = efforts.copy()
-        u[4] = np.nan if t > 0.0095 else u[4]
+        u[4] = bad if t > 0.0095 else u[4]
         return u
 
     whole = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, duration=0.04, every=4)
     batch = nhmech.simulate_batch(drive, start, policy, dt=1e-3, duration=0.04, every=4)
     others = [i for i in range(7) if i != 4]
     np.testing.assert_array_equal(batch.x[others], whole.x[others])
-    assert batch.status.tolist() == [0, 0, 0, 0, Status.NOT_FINITE, 0, 0] and batch.ok.sum() == 6
+    assert batch.status.tolist() == [0, 0, 0, 0, Status.UNCOMMANDED, 0, 0] and batch.ok.sum() == 6
     assert batch.stopped_at == pytest.approx([0.04] * 4 + [0.01] + [0.04] * 2, abs=1e-15)
     np.testing.assert_array_equal(batch.x[4, :3], whole.x[4, :3])
     last = nhmech.simulate_batch(drive, start, efforts, dt=1e-3, duration=0.01).x[4, -1]
     # its last good state, to the end of the record
     np.testing.assert_array_equal(batch.x[4, 3:], np.tile(last, (8, 1)))
-    assert "not finite" in batch.stop[4] and "end" in batch.stop[0]
+    assert "policy returned inputs that are not finite" in batch.stop[4] and "end" in batch.stop[0]
 
 
 def test_when_all_have_failed_the_policy_is_asked_no_more(drive, start):

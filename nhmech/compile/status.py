@@ -24,6 +24,7 @@ class Status(IntEnum):
     UNSOLVED = 9, "the equations of an implicit step were not solved: try a smaller dt"
     LIFTED = 10, "the ground would have to pull a wheel: it lifts off"
     UNJUDGED = 11, "an observation or the reward is not finite: check observe= and reward="
+    UNCOMMANDED = 12, "the policy returned inputs that are not finite"
 
     def __new__(cls, code: int, sentence: str = "") -> Status:
         member = int.__new__(cls, code)

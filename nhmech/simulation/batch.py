@@ -353,11 +353,15 @@ class _Run:
         """Calls the policy, if there is one, for the inputs from step k to `stop`."""
         if not callable(self.u):
             return
+        state = self.state
         try:
-            self.command = self._cut(ask_policy(self.u, k * self.dt, self.state.cases,
-                                                self.held.shape[2]))
+            given = ask_policy(self.u, k * self.dt, state.cases, self.held.shape[2])
         except SimulationError as error:
             raise SimulationError(str(error), self.batch(k)) from error
+        bad = np.flatnonzero(~np.isfinite(given).all(axis=1))
+        stopped = bad[state.status[bad] == Status.DONE]
+        state.status[stopped], state.done[stopped] = Status.UNCOMMANDED, k
+        self.command = self._cut(given)
         self.held[self._row(k):self._row(stop)] = self.command
         self._commanded = self._row(stop)
 

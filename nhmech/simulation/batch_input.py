@@ -153,8 +153,8 @@ def start_cases(made: Stepper, x0: np.ndarray, theta: np.ndarray,
 
 
 def ask_policy(policy: Policy, t: float, x: np.ndarray, nu: int) -> np.ndarray:
-    """The inputs (N, nu) that a policy returns; a case with inputs that are not finite stops.
-    Raises `SimulationError` if the policy fails, and for a wrong shape."""
+    """The inputs (N, nu) that a policy returns; those of a case need not be finite. Raises
+    `SimulationError` if the policy fails, and for a wrong shape."""
     who = f"policy {controller_name(policy)}"
     try:
         answer = policy(t, x)
