@@ -7,6 +7,7 @@ import pytest
 import nhmech
 from nhmech.errors import InputError
 from nhmech.mechanics import (
+    change_of_basis,
     constrain,
     euclidean,
     gibbs_appell,
@@ -65,3 +66,18 @@ def test_the_energy_decays_at_the_slope_of_the_lagrangian():
 def test_what_is_no_action_is_refused(energy, action, message):
     with pytest.raises(InputError, match=message):
         herglotz(lagrangian_system(euclidean("x", "z"), energy), action)
+
+
+def test_a_force_on_the_action_is_refused():
+    """There is no equation in which it would stand."""
+    pushed = lagrangian_system(euclidean("x", "z"), lambda s: s.v.x ** 2 / 2 - K * s.q.z,
+                               force=lambda s: {"z": 1.0})
+    with pytest.raises(InputError, match="a force acts on the action 'z'"):
+        herglotz(pushed, "z")
+
+
+def test_the_action_is_a_factor_of_its_own():
+    """In the basis d/dx + d/dz, d/dz the second coordinate of the fibre is not z'."""
+    sheared = change_of_basis(euclidean("x", "z"), ca.SX(ca.DM([[1, 0], [1, 1]])), ("x'", "z'"))
+    with pytest.raises(InputError, match="z' is not the rate of the action 'z' alone"):
+        herglotz(lagrangian_system(sheared, lambda s: s.v.x ** 2 / 2 - K * s.q.z), "z")

@@ -41,11 +41,11 @@ def test_suslovs_problem_keeps_one_about_a_principal_axis_only():
     assert not invariant_measure(suslov(axes[:, 0] + 0.1 * axes[:, 1], inertia)).has_measure
 
 
-def sleigh(ahead, *, odometer=False, **more):
+def sleigh(ahead, *, odometer=False, inertia=J, **more):
     """m v' = m a w^2, (J + m a^2) w' = -m a v w, with s' = v where there is an odometer."""
     def energy(s):
         v, lateral, w = s.v.forward_speed, s.v.lateral_speed + ahead * s.v.yaw_rate, s.v.yaw_rate
-        return (M * (v ** 2 + lateral ** 2) + J * w ** 2) / 2
+        return (M * (v ** 2 + lateral ** 2) + inertia * w ** 2) / 2
 
     space = product(special_euclidean_2(), euclidean("s")) if odometer else special_euclidean_2()
     rows = {"blade": lambda s: s.v.lateral_speed}
@@ -56,7 +56,11 @@ def sleigh(ahead, *, odometer=False, **more):
 
 def test_a_sleigh_keeps_one_where_its_centre_is_above_the_blade():
     assert invariant_measure(sleigh(0.0)).has_measure
-    assert not invariant_measure(sleigh(0.2)).has_measure
+    for length in (1e-3, 1.0, 1e6):      # in km, m and um
+        off = sleigh(0.2 * length, inertia=J * length ** 2)
+        assert not invariant_measure(off).has_measure
+        assert float(invariant_measure(off, ("forward_speed", "yaw_rate")).trace([0, 0, 0])[1]) == \
+            pytest.approx(M * 0.2 / (J + M * 0.2 ** 2) / length, rel=1e-12)
 
 
 def test_the_way_of_a_sleigh_is_the_logarithm_of_its_density():
@@ -67,11 +71,13 @@ def test_the_way_of_a_sleigh_is_the_logarithm_of_its_density():
                                                       rel=1e-10)
 
 
-def test_friction_keeps_none():
-    damped = sleigh(0.0, force=lambda s: {"yaw_rate": -0.1 * s.v.yaw_rate})
+@pytest.mark.parametrize("rate", [1e-6, 0.25, 1e12])
+def test_friction_keeps_none(rate):
+    """Slow or fast, in whatever unit of time."""
+    damped = sleigh(0.0, force=lambda s: {"yaw_rate": -rate * J * s.v.yaw_rate})
     found = invariant_measure(damped)
     assert not found.has_measure
-    assert float(found.trace([0, 0, 0])[0]) == pytest.approx(0.1 / J, rel=1e-12)
+    assert float(found.trace([0, 0, 0])[0]) == pytest.approx(rate, rel=1e-12)
     with pytest.raises(MechanicsError, match="no density of q alone is invariant: .* fail by"):
         found.density([1, 0, 0], [0, 0, 0])
 
@@ -99,7 +105,7 @@ def test_the_density_of_veselovas_problem():
     for gamma in upper[1:]:
         assert found.density(gamma, upper[0]) == pytest.approx(density(gamma) / density(upper[0]),
                                                                rel=1e-9)
-    with pytest.raises(MechanicsError, match="no way was found between"):
+    with pytest.raises(MechanicsError, match="no path was found between"):
         found.density(2 * upper[0], upper[0])
 
 

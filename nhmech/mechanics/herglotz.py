@@ -8,6 +8,7 @@ import casadi as ca
 
 from ..checks import check_arguments, read_word
 from ..errors import InputError
+from .algebroid import LieAlgebroid
 from .system import ConstrainedSystem, HasConstrained, require_constrained
 from .writing import fibre_index
 
@@ -36,7 +37,8 @@ def herglotz(constrained: HasConstrained, action: str) -> ConstrainedSystem:
     Raises
     ------
     InputError
-        For an unknown name, and where L or a row contains the rate of z.
+        For an unknown name, and where L or a row contains the rate of z, a force acts on z, or the
+        fibre coordinate of its name is not its rate.
     MechanicsError
         For a system without a Lagrangian, and for constraints that are not ideal and linear.
 
@@ -54,11 +56,15 @@ def herglotz(constrained: HasConstrained, action: str) -> ConstrainedSystem:
     given.require_ideal("herglotz")
     system, d, space = given.system, given.distribution, given.system.algebroid
     lagrangian = system.require_lagrangian("herglotz")
-    z = space.q[space.q_names.index(read_word("action", action, space.q_names))]
-    i = fibre_index(space, action)
+    k = space.q_names.index(read_word("action", action, space.q_names))
+    z, i = space.q[k], fibre_index(space, action)
+    _require_factor(space, k, i)
     if ca.depends_on(lagrangian, system.v[i]) or not d.A[:, i].is_zero():
         raise InputError(f"the rate of the action {action!r} occurs in the Lagrangian or in a row; "
                          "it is the Lagrangian itself")
+    if not system.force[i].is_zero():
+        raise InputError(f"a force acts on the action {action!r}, which has no equation of motion; "
+                         "put the term into the Lagrangian")
     damping = ca.gradient(lagrangian, z) * ca.gradient(lagrangian, system.v)
     moved = system.transfer(space, system.v, system.a, lagrangian, system.force + damping)
     # z has no equation beside its row, which exerts no force
@@ -70,3 +76,15 @@ def herglotz(constrained: HasConstrained, action: str) -> ConstrainedSystem:
                    components=(*(d.components or (None,) * d.m), None),
                    flow=ca.vertcat(ca.SX(d.m, 1), -lagrangian), followers={d.m: i})
     return replace(given, system=moved, distribution=rows)
+
+
+def _require_factor(space: LieAlgebroid, k: int, i: int) -> None:
+    """Raises `InputError` unless the algebroid is a product with R, of coordinate k and its rate
+    i."""
+    own = ca.SX(space.nq, space.nv)
+    own[k, i] = 1
+    mixed = ca.sparsify(space.anchor - own)
+    if mixed[k, :].nnz() or mixed[:, i].nnz() or any(ca.sparsify(c)[:, i].nnz()
+                                                     for c in space.structure):
+        raise InputError(f"{space.v_names[i]} is not the rate of the action {space.q_names[k]!r} "
+                         f"alone; use product(..., euclidean({space.q_names[k]!r}))")

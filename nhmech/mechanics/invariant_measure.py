@@ -15,12 +15,13 @@ from ..errors import MechanicsError
 from .algebroid import LieAlgebroid, tangent_bundle
 from .brackets import bracket_closure
 from .equations import Equations, solve_definite
+from .frame import at_samples
 from .gibbs_appell import gibbs_appell
 from .symmetry import ZERO
 from .system import ConstrainedSystem, HasConstrained, require_constrained
 
-WAY = 36.0          # exp(-WAY) is rounding: what is left of a way that shrinks by itself
-ARRIVED = 1e-9      # distance from the end of a way, relative to its length
+LENGTH = 36.0       # of the parameter of a path whose distance to its end decays as exp(-s)
+ARRIVED = 1e-9      # distance of a path's last point from its end, relative to that of its ends
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,10 @@ class InvariantMeasure:
         q -> Theta (1 + nxi,): minus the divergence of the motion with respect to dq dp is Theta_0 +
         Theta_a xi^a.
     closed
-        How far the conditions on ln N are from being integrable, relative to the terms of Theta.
+        Residual of the conditions on ln N, relative to the terms of Theta; 0 if they are
+        integrable.
     fields
-        q -> the fields X of D and of its iterated brackets, in coordinates, and below them the
-        values of X(ln N), (nq + 1, k).
+        q -> fields X of D and of its iterated brackets, in coordinates, above X(ln N), (nq + 1, k).
     """
 
     constrained: ConstrainedSystem
@@ -56,12 +57,12 @@ class InvariantMeasure:
         return self.closed <= ZERO
 
     def density(self, q: ArrayLike, origin: ArrayLike) -> float:
-        """N(q) / N(origin), along a way between them that iterated brackets of D allow.
+        """N(q) / N(origin), along a path that is tangent to D and its iterated brackets.
 
         Raises
         ------
         MechanicsError
-            Where there is no such density, or no such way.
+            Where there is no such density, or no such path is found.
         """
         from scipy.integrate import solve_ivp
 
@@ -75,12 +76,12 @@ class InvariantMeasure:
             fields = self.fields(y[:-1]).full()
             return fields @ np.linalg.lstsq(fields[:-1], end - y[:-1], rcond=ZERO)[0]
 
-        way = solve_ivp(rate, (0.0, WAY), np.r_[begin, 0.0], method="DOP853", rtol=1e-13,
-                        atol=1e-14).y[:, -1]
-        if not np.linalg.norm(end - way[:-1]) <= ARRIVED * np.linalg.norm(end - begin):
-            raise MechanicsError("no way was found between the two configurations along which the "
-                                 "motion decides the density; choose others")
-        return float(np.exp(way[-1]))
+        path = solve_ivp(rate, (0.0, LENGTH), np.r_[begin, 0.0], method="DOP853", rtol=1e-13,
+                         atol=1e-14).y[:, -1]
+        if not np.linalg.norm(end - path[:-1]) <= ARRIVED * np.linalg.norm(end - begin):
+            raise MechanicsError("no path was found between the two configurations along which the "
+                                 "constraints allow motion; choose others, or nearer ones")
+        return float(np.exp(path[-1]))
 
 
 @check_arguments
@@ -96,9 +97,9 @@ def invariant_measure(constrained: HasConstrained,
     for N(q) dq dp to be kept, on D and on all that brackets of the X reach: [X_a, X_b](ln N) =
     X_a(Theta_b) - X_b(Theta_a), and so on. Where there is none, a kinetic Lagrangian with linear
     constraints keeps no other smooth measure either. A system may keep one that its quotient by a
-    symmetry does not: the density of a sleigh with an odometer grows with the way. Sources:
-    Kozlov, Regular and Chaotic Dynamics 3 (1988) 23; Zenkov and Bloch, Nonlinearity 16 (2003) 1793;
-    Fedorov, Garcia-Naranjo and Marrero, J. Nonlinear Science 25 (2015) 203.
+    symmetry does not: the density of a sleigh with an odometer is exponential in its reading.
+    Sources: Kozlov, Regular and Chaotic Dynamics 3 (1988) 23; Zenkov and Bloch, Nonlinearity 16
+    (2003) 1793; Fedorov, Garcia-Naranjo and Marrero, J. Nonlinear Science 25 (2015) 203.
 
     Parameters
     ----------
@@ -127,49 +128,64 @@ def invariant_measure(constrained: HasConstrained,
         raise MechanicsError("invariant_measure needs a system without holonomic constraints: "
                              "write it in coordinates of its manifold")
     equations = gibbs_appell(constrained, speeds)
-    system, xi = constrained.system, ca.SX.sym("xi", equations.frame.nxi)
-    q, still = system.q, ca.SX.zeros(xi.shape)
-    fields, minus, terms = _divergence(equations, xi)
-    fields = ca.horzcat(ca.substitute(fields, xi, still), ca.jacobian(fields, xi))
-    trace = ca.horzcat(ca.substitute(minus, xi, still), ca.jacobian(minus, xi))
-    linear = ca.substitute(trace, xi, still)
-    rest = minus - linear @ ca.vertcat(1, xi)
-    columns = [i for i in range(trace.numel()) if not (fields[:, i].is_zero()
-                                                       and linear[i].is_zero())]
-    above = ca.densify(ca.vertcat(fields, linear)[:, columns])
-    points = constrained.configurations
-    found = bracket_closure(_lifted_space(system.algebroid), above, np.column_stack(
-        [points, np.zeros(len(points))])) if columns else ca.SX(q.numel() + 1, 0)
-    evaluate = ca.Function("fields", [q], [ca.densify(found)], {"cse": True})
-    sizes = ca.Function("sizes", [q, xi], [rest, terms], {"cse": True})
-    speed = np.random.default_rng(0).normal(size=xi.numel())
+    q, points = constrained.system.q, constrained.configurations
+    eta = ca.SX.sym("eta", equations.frame.nxi)
+    unit, columns, terms = _divergence(equations, eta)
+    still = ca.SX.zeros(eta.shape)
+    above = ca.densify(ca.horzcat(ca.substitute(columns, eta, still),
+                                  ca.substitute(ca.jacobian(columns, eta), eta, still)))
+    rest = columns[-1] - above[-1, :] @ ca.vertcat(1, eta)
+    sizes = ca.Function("sizes", [q, eta], [rest, terms], {"cse": True})
+    speed = np.random.default_rng(0).normal(size=eta.numel())
     off, scale = (max(float(np.abs(part.full()).max(initial=0.0)) for part in parts)
                   for parts in zip(*(sizes(point, speed) for point in points)))
-    defect = max(off, _defect(np.array([evaluate(point).full() for point in points])))
-    return InvariantMeasure(constrained, ca.Function("Theta", [q], [ca.densify(linear.T)]),
-                            defect / (scale or 1.0), evaluate)
+    scale = scale or 1.0
+    measured = ca.vertcat(above[:-1, :], above[-1, :] / scale)
+    measured = measured[:, [i for i in range(above.shape[1]) if not above[:, i].is_zero()]]
+    found = ca.densify(bracket_closure(
+        _lifted_space(constrained.system.algebroid), measured,
+        np.column_stack([points, np.zeros(len(points))])) if measured.shape[1] else measured)
+    evaluate = ca.Function("fields", [q], [found], {"cse": True})
+    defect = _defect(np.array([evaluate(point).full() for point in points]))
+    return InvariantMeasure(
+        constrained, ca.Function("Theta", [q], [ca.densify((above[-1, :] / unit).T)]),
+        max(off / scale, defect),
+        ca.Function("fields", [q], [ca.vertcat(found[:-1, :], scale * found[-1, :])],
+                    {"cse": True}))
 
 
-def _divergence(equations: Equations, xi: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """dq/dt (nq,), minus the divergence of the motion with respect to dq dp, and the size of what
-    it is made from, at u = 0 and with numbers for parameters."""
+def _divergence(equations: Equations, eta: ca.SX) -> tuple[ca.DM, ca.SX, ca.SX]:
+    """Units (1, 1 + nxi) of time and of xi, and in these, at u = 0 and with numbers for parameters:
+    dq/dt and minus the divergence of the motion with respect to dq dp, (nq + 1,), and the size of
+    the terms that cancel in it. A unit of each xi has the same kinetic energy."""
     constrained, frame = equations.constrained, equations.frame
     system, theta = constrained.system, constrained.parameters
-    q_rate, xi_rate = equations.drift(system.t, system.q, xi, np.zeros(system.u.numel()), theta)
-    mass, E = ca.substitute(system.expand(system.mass_and_bias()[0], frame.E), [system.theta],
+    E, mass = ca.substitute(system.expand(frame.E, system.mass_and_bias()[0]), [system.theta],
                             [ca.DM(theta)])
     if ca.depends_on(ca.densify(mass), system.v):
         raise MechanicsError("invariant_measure needs a kinetic energy that is quadratic in the "
                              "velocities")
     metric = ca.densify(E.T @ mass @ E)
+    fibre, own = (np.sqrt(np.median(at_samples(constrained, ca.densify(ca.diag(part))), axis=0))
+                  for part in (mass, metric))
+    reach = np.abs(at_samples(constrained, ca.densify(system.algebroid.anchor @ E))
+                   / own.T).max(initial=0.0) or 1.0
+    fibre, unit = reach * fibre, 1 / (reach * own)
+    q_rate, xi_rate = equations.drift(system.t, system.q, unit * eta,
+                                      np.zeros(system.u.numel()), theta)
+    metric = (unit @ unit.T) * metric
     turning = ca.reshape(ca.jtimes(ca.vec(metric), system.q, q_rate), metric.shape)
-    parts = [ca.jacobian(q_rate, system.q), ca.jacobian(xi_rate, xi),
+    parts = [ca.jacobian(q_rate, system.q), ca.jacobian(xi_rate / unit, eta),
              solve_definite(metric, turning)]
     if ca.depends_on(ca.vertcat(q_rate, *map(ca.vec, parts)), system.t):
         raise MechanicsError("invariant_measure needs a system that does not depend on time")
-    return (q_rate, -sum(map(ca.trace, parts), ca.SX(0)),
-            sum((ca.sum1(ca.fabs(ca.vec(part))) for part in (*parts, *system.algebroid.structure)),
-                ca.SX(0)))
+    massive = np.divide(1.0, fibre, out=np.zeros_like(fibre), where=fibre > 0)
+    brackets = [size[0] * (massive @ massive.T) * c
+                for size, c in zip(fibre, system.algebroid.structure)]
+    terms = sum((ca.sum1(ca.fabs(ca.vec(part))) for part in (
+        ca.diag(parts[0]), *parts[1:], *brackets)), ca.SX(0))
+    return (ca.DM(np.r_[1.0, unit.ravel()]).T,
+            ca.vertcat(q_rate, -sum(map(ca.trace, parts), ca.SX(0))), terms)
 
 
 def _lifted_space(space: LieAlgebroid) -> LieAlgebroid:
@@ -180,9 +196,11 @@ def _lifted_space(space: LieAlgebroid) -> LieAlgebroid:
 
 
 def _defect(values: np.ndarray) -> float:
-    """How far fields (m, nq + 1, k) at m points are from X_k(ln N) = their last row."""
+    """Residual at m points of X_k(ln N) = Theta_k, for columns (X_k, Theta_k) of (m, nq + 1, n),
+    relative to each column."""
     if not values.size:
         return 0.0
-    values = values / np.median(np.linalg.norm(values, axis=1), axis=0)
+    size = np.median(np.linalg.norm(values, axis=1), axis=0)
+    values = np.divide(values, size, out=np.zeros_like(values), where=size > 0)
     return max(float(np.abs(point[:-1].T @ np.linalg.lstsq(point[:-1].T, point[-1], rcond=ZERO)[0]
                             - point[-1]).max()) for point in values)

@@ -29,7 +29,11 @@ class UnknownNameError(MechanicsError, AttributeError):
 class NamedSymbols(SimpleNamespace):
     """Symbols by name."""
 
-    _declared = ""      # the argument of `lagrangian_system` that adds a name, if any
+    __slots__ = ("_declared",)      # the argument of `lagrangian_system` that adds a name, if any
+
+    def __init__(self, entries: Mapping[str, ca.SX], declared: str = ""):
+        super().__init__(**entries)
+        self._declared = declared
 
     def __getattr__(self, name: str) -> ca.SX:
         if name.startswith("__"):
@@ -37,18 +41,6 @@ class NamedSymbols(SimpleNamespace):
         advice = f"; add it by {self._declared}=({name!r},)" if self._declared else ""
         raise UnknownNameError(f"no {name!r} here{_near(name, vars(self))} There are "
                                f"{listed(vars(self)) or 'none'}{advice}")
-
-
-class Parameters(NamedSymbols):
-    """Parameters by name."""
-
-    _declared = "parameters"
-
-
-class Inputs(NamedSymbols):
-    """Inputs by name."""
-
-    _declared = "inputs"
 
 
 @dataclass(frozen=True)
@@ -110,7 +102,7 @@ def lagrangian_system(space: LieAlgebroid, lagrangian: Scalar, *, parameters: Se
         check_names(kind, names)
     for kind, names in (("parameter", parameters), ("input", inputs)):
         for name in names:
-            if not name.isidentifier() or keyword.iskeyword(name):
+            if not _is_attribute(name):
                 raise InputError(f"the {kind} {name!r} is not a Python attribute name; call it "
                                  f"{_other_name(name)!r}, for example")
     moving = foreign_symbols(ca.vertcat(*map(ca.vec, (space.anchor, *space.structure))), space.q)
@@ -263,16 +255,19 @@ def _symbols(space: LieAlgebroid, v: ca.SX, t: ca.SX, theta: ca.SX, theta_names:
              u: ca.SX, u_names: Sequence[str]) -> Symbols:
     return Symbols(_name_entries(space.q_names, space.q),
                    _name_entries([name.removesuffix("'") for name in space.v_names], v),
-                   _name_entries(theta_names, theta, Parameters),
-                   _name_entries(u_names, u, Inputs), t,
+                   _name_entries(theta_names, theta, "parameters"),
+                   _name_entries(u_names, u, "inputs"), t,
                    lambda f: ca.jtimes(ca.SX(f), ca.vertcat(space.q, t),
                                        ca.densify(ca.vertcat(space.anchor @ v, 1))))
 
 
-def _name_entries(names: Sequence[str], values: ca.SX,
-                  kind: type[NamedSymbols] = NamedSymbols) -> NamedSymbols:
-    return kind(**{name if name.isidentifier() and not keyword.iskeyword(name)
-                   else f"_{i}": values[i] for i, name in enumerate(names)})
+def _name_entries(names: Sequence[str], values: ca.SX, declared: str = "") -> NamedSymbols:
+    return NamedSymbols({name if _is_attribute(name) else f"_{i}": values[i]
+                         for i, name in enumerate(names)}, declared)
+
+
+def _is_attribute(name: str) -> bool:
+    return name.isidentifier() and not keyword.iskeyword(name)
 
 
 def fibre_index(space: LieAlgebroid, name: str) -> int:
