@@ -89,6 +89,21 @@ def test_the_particle_needs_no_reduction():
         (1 + 1.2 ** 2) ** -0.5, rel=1e-10)
 
 
+def test_a_disc_keeps_liouvilles_measure_of_its_base():
+    """dq dp of the coordinates' momenta is kept, and rho has the determinant 1 / cos(lean): in dq
+    dp of the quasi-velocities' momenta N = cos(lean)."""
+    disc = load_system("falling_disc")
+    found, (start, end, *_) = invariant_measure(disc), disc.constrained.configurations
+    lean = disc.constrained.system.algebroid.q_names.index("lean")
+    assert found.density(end, start) == pytest.approx(np.cos(end[lean]) / np.cos(start[lean]),
+                                                      rel=1e-10)
+
+
+def test_a_divergence_of_rounding_errors_is_none():
+    """An upright disk turns at constant rates."""
+    assert invariant_measure(load_system("vertical_disk")).closed <= 1e-12
+
+
 def test_the_density_of_veselovas_problem():
     """(gamma . I^-1 gamma)^(1/2) d gamma d omega (Veselov and Veselova 1986), with d omega =
     d xi d(gamma . omega) / gamma_z for xi = (wx, wy)."""

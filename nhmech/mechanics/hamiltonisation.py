@@ -32,7 +32,7 @@ class Hamiltonisation:
     trace
         (r, theta) -> Theta (n,) in the base velocities' dual basis, the 1-form Theta_b = G_ab^a of
         the gyroscopic tensor, G_ab = G_ab^c p_c: d ln N = Theta for a density N(r) that the motion
-        keeps with dr dp.
+        keeps with dr dp, Liouville's measure of the cotangent bundle.
     closed
         |d Theta|, the largest at the samples, relative to the slopes of Theta or |G|^2: there is
         such a density where it is 0.
@@ -115,7 +115,8 @@ def hamiltonise(reduction: Reduction) -> Hamiltonisation:
     N(r) dr dp is kept where d ln N = Theta, which needs d Theta = 0. It is Hamiltonian in a time
     with the rate f, where G_ab^c = delta_a^c d_b ln f - delta_b^c d_a ln f: the system is
     phi-simple, phi = ln f, and N = f^(n-1). With n = 2 every measure is of that kind: Chaplygin's
-    theorem.
+    theorem. The density of `invariant_measure` is N / det(rho), because it refers to the momenta
+    dL/dxi = rho^T p.
 
     Sources: Chaplygin 1911; Cantrijn, Cortes, de Leon and Martin de Diego, Math. Proc. Cambridge
     Phil. Soc. 132 (2002) 323; Garcia-Naranjo and Marrero, Nonlinearity 33 (2020) 1.

@@ -182,8 +182,9 @@ def _divergence(equations: Equations, eta: ca.SX) -> tuple[ca.DM, ca.SX, ca.SX]:
     massive = np.divide(1.0, fibre, out=np.zeros_like(fibre), where=fibre > 0)
     brackets = [size[0] * (massive @ massive.T) * c
                 for size, c in zip(fibre, system.algebroid.structure)]
+    # rates of coordinates and brackets count where all other terms are rounding errors
     terms = sum((ca.sum1(ca.fabs(ca.vec(part))) for part in (
-        ca.diag(parts[0]), *parts[1:], *brackets)), ca.SX(0))
+        ca.diag(parts[0]), *parts[1:], q_rate, *brackets)), ca.SX(0))
     return (ca.DM(np.r_[1.0, unit.ravel()]).T,
             ca.vertcat(q_rate, -sum(map(ca.trace, parts), ca.SX(0))), terms)
 
