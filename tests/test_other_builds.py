@@ -9,6 +9,7 @@ from math import cos, pi, radians, sin
 import numpy as np
 import pinocchio as pin
 import pytest
+from metamorphic import box_triangles, write_stl
 from support import joint, link as bare, robot
 
 import nhmech
@@ -298,6 +299,49 @@ def test_what_stands_no_way_round_gets_no_turn():
     with pytest.raises(ModelError) as caught:
         describe(robot(link("base", 10, 'box size="1 1 1"')))
     assert "is up" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["ackermann_car", "skid_steer", "mecanum", "trailers", "rover"])
+def test_a_robot_that_loads_upside_down_is_told_and_its_advice_mends_it(name):
+    """These stand both ways round, for their wheels do."""
+    text = nhmech.urdf_path(name).read_text()
+    for turns, is_told in ((0, False), (1, True), (2, False)):
+        [*said] = texts(describe(text), NoticeKind.UPSIDE_DOWN)
+        assert bool(said) is is_told
+        advice = r"carry '(\S+)' by a fixed joint with rpy=\"([^\"]*)\""
+        root, rpy = re.search(advice, said[0]).groups() if said else ("base_link", f"{pi} 0 0")
+        text = text.replace("</robot>", f'<link name="own_{turns}"/>' + joint(
+            f"turn_{turns}", f"own_{turns}", root, rpy=rpy.split(), kind="fixed") + "</robot>")
+
+
+@pytest.mark.parametrize("depth, height, is_told", [
+    (0.011, 0.2, True), (0.009, 0.2, False), (0.011, 0.201, False)])
+@pytest.mark.parametrize("shape", ["box", "cylinder", "sphere", "mesh"])
+def test_upside_down_is_what_reaches_into_the_ground_and_not_above_the_wheels(
+        shape, depth, height, is_told, tmp_path):
+    """A tenth of the radius, 0.1 m, is what heights of wheels are allowed to be off; shapes turned
+    and shifted."""
+    half, middle = (height + depth) / 2, (height - depth) / 2
+    write_stl(tmp_path / "body.stl", box_triangles(0.1, 0.1, 2 * half))
+    form, rpy = {"box": (f'box size="0.1 {2 * half} 0.1"', f"{pi / 2} 0 0"),
+                 "cylinder": (f'cylinder radius="{half}" length="0.1"', f"{pi / 2} 0 0"),
+                 "sphere": (f'sphere radius="{half}"', "0 0 0"),
+                 "mesh": (f'mesh filename="{tmp_path}/body.stl"', "0 0 0")}[shape]
+    body = (f'<collision><origin xyz="0 0 {middle - 0.3}" rpy="{rpy}"/><geometry><{form}/>'
+            "</geometry></collision>")
+    parts = [bare("base", 10), bare("body", 1, body=body),
+             joint("on", "base", "body", (0.3, 0, 0.3), kind="fixed"),
+             pair("rear_wheel", "base", 0.0), pair("front_wheel", "base", 0.6)]
+    assert bool(texts(describe(robot(*parts)), NoticeKind.UPSIDE_DOWN)) is is_told
+
+
+def test_what_cannot_be_read_may_be_above_the_wheels():
+    body = '<collision><geometry><mesh filename="none.stl"/></geometry></collision>'
+    low = '<collision><geometry><box size="0.1 0.1 0.3"/></geometry></collision>'
+    wheels = pair("rear_wheel", "base", 0.0), pair("front_wheel", "base", 0.6)
+    for shapes, is_told in ((low, True), (low + body, False)):
+        found = describe(robot(bare("base", 10, body=shapes), *wheels))
+        assert bool(texts(found, NoticeKind.UPSIDE_DOWN)) is is_told
 
 
 @pytest.mark.parametrize("lean, fork", [(-0.1, 0.0), (0.15, 0.0), (-0.3, 0.03)])

@@ -38,6 +38,7 @@ class NoticeKind(str, Enum):
     NO_SUPPORT = "no support"
     FREE_PITCH = "free pitch"
     ROLLS_SIDEWAYS = "rolls sideways"
+    UPSIDE_DOWN = "upside down"
     # joints
     DRIVEN_FROM = "driven from"
     NOT_DRIVEN = "not driven"

@@ -15,7 +15,7 @@ from .notice import NoticeKind
 
 # a robot of which a notice says one of these does not stand as it was meant to
 _DOUBTS = {NoticeKind.FREE_PITCH, NoticeKind.ROLLS_SIDEWAYS, NoticeKind.NO_SUPPORT,
-           NoticeKind.NO_ROLLING, NoticeKind.HANDLE}
+           NoticeKind.NO_ROLLING, NoticeKind.HANDLE, NoticeKind.UPSIDE_DOWN}
 _AXES = {f"{sign}{name}": (-1.0 if sign else 1.0) * axis
          for name, axis in zip("xyz", np.eye(3), strict=True) for sign in ("", "-")}
 
@@ -41,5 +41,9 @@ def advise_upright(root: str, attempt: Callable[[str], Description]) -> str:
     if len(found) != 1:
         return ""
     [(up, rpy)] = found.items()
-    return (f". It stands if {up} of {root!r} is up, and z of a root has to be: let a root of your "
-            f'own carry {root!r} by a fixed joint with rpy="{rpy}"')
+    return f". It stands if {up} of {root!r} is up, and z of a root has to be: {carry(root, rpy)}"
+
+
+def carry(root: str, rpy: str) -> str:
+    """The advice to turn a root."""
+    return f'let a root of your own carry {root!r} by a fixed joint with rpy="{rpy}"'

@@ -7,13 +7,22 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from ...errors import listed
-from ..layout import Layout, matches_name, to_triple
+from ..layout import Layout, LinkShape, matches_name, to_triple
 from ..notice import Notice, NoticeKind
 from ..remedy import option, suggest
+from ..upright import carry
 from ..wheel import Wheel
 from .radii import find_wheel_rim
-from .rims import equal_rims
-from .stance import axle_R, centre_of_mass, centre_R, ground_height, on_one_axle, usual_radius
+from .rims import equal_rims, read_vertices
+from .stance import (
+    allowance,
+    axle_R,
+    centre_of_mass,
+    centre_R,
+    ground_height,
+    on_one_axle,
+    usual_radius,
+)
 
 _BALL = 0.2        # of the usual radius: a caster that the file does not have
 _AHEAD = 2.0       # usual radii before the axle: where one is, if not twice as far as the centre
@@ -39,7 +48,9 @@ def check_single(layout: Layout) -> None:
 
 def report_bearing(layout: Layout, wheels: Sequence[Wheel],
                    steering: Collection[str]) -> Iterator[Notice]:
-    """Notices about a robot whose pitch is free, and one that rolls across its own x axis."""
+    """Notices about a robot whose pitch is free, one that is upside down, and one that rolls across
+    its own x axis."""
+    yield from _report_upside_down(layout, wheels)
     if len(wheels) > 1 and on_one_axle(layout, wheels):
         ball = _missing_caster(layout, wheels)
         yield Notice(
@@ -56,8 +67,54 @@ def report_bearing(layout: Layout, wheels: Sequence[Wheel],
         yield Notice(
             NoticeKind.ROLLS_SIDEWAYS,
             f"the wheels roll along y of {layout.root!r}, across its x axis, which forward means: "
-            "the forward speed of a twist is not driven, its lateral speed is. For x ahead, let a "
-            f"root of your own carry {layout.root!r} by a fixed joint with rpy=\"0 0 -1.5707963\"")
+            "the forward speed of a twist is not driven, its lateral speed is. For x ahead, "
+            f"{carry(layout.root, '0 0 -1.5707963')}")
+
+
+def _report_upside_down(layout: Layout, wheels: Sequence[Wheel]) -> Iterator[Notice]:
+    """A notice about a robot whose bodies reach below the ground, and none of which is higher than
+    its wheels: with z down, all of them would be above the ground."""
+    rolling = [w for w in wheels if w.joint is not None and w.radius > 0]
+    if not rolling:
+        return
+    top = max(centre_R(layout, w)[2] + w.radius for w in rolling)
+    rotors = {link for w in rolling for link in layout.rigid(layout.carrier(w))}
+    shapes = [shape for link in layout.links if link not in rotors
+              for tag in ("collision", "visual") for shape in layout.shapes(link, tag=tag)]
+    lowest = np.inf
+    for shape in sorted(shapes, key=lambda s: s.kind == "mesh"):      # files are read last
+        low, high = _height_range(layout, shape)
+        if not high <= top:
+            return
+        lowest = min(lowest, low)
+    depth = ground_height(layout, rolling) - lowest
+    usual = usual_radius(rolling)
+    if depth > allowance(usual, usual):
+        yield Notice(
+            NoticeKind.UPSIDE_DOWN,
+            f"the bodies reach {depth:.4g} m below the ground, and none is higher than the wheels: "
+            f"if z of {layout.root!r} points down, {carry(layout.root, '3.1415927 0 0')}; if not, "
+            "correct the heights of the wheels")
+
+
+def _height_range(layout: Layout, shape: LinkShape) -> tuple[float, float]:
+    """Heights of the lowest and the highest point of a shape in the root's frame [m]; NaN if it
+    cannot be read."""
+    up = (layout.X_RL[shape.link] @ shape.X_LS)[2]
+    if shape.kind == "mesh":
+        vertices = read_vertices(layout, shape)
+        if vertices is None or not len(vertices):
+            return np.nan, np.nan
+        heights = vertices @ layout.X_RL[shape.link][2, :3] + layout.X_RL[shape.link][2, 3]
+        return float(heights.min()), float(heights.max())
+    half = np.nan
+    if shape.kind == "box":
+        half = float(np.abs(up[:3]) @ shape.size) / 2
+    elif shape.kind == "cylinder":
+        half = shape.size[0] * np.hypot(up[0], up[1]) + shape.size[1] * abs(up[2]) / 2
+    elif shape.kind == "sphere":
+        half = shape.size[0]
+    return float(up[3] - half), float(up[3] + half)
 
 
 def _report_shafts(layout: Layout, wheels: Sequence[Wheel]) -> Iterator[Notice]:
