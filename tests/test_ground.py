@@ -331,18 +331,27 @@ def test_grounds_that_cannot_be(fields, words):
     (2 * np.eye(4), {}, "no rotation"),
     (None, {"arm": 0.1}, "unknown joint 'arm'; moving joints are left_wheel_joint"),
     (None, {LEFT: "far"}, "joint 'left_wheel_joint' = 'far' must be a finite number"),
-    ((1, 2, 90), {}, r"angles are in radians. If degrees were meant: 1, 2, 1.5708$"),
-    ((0, 0, 0.1, 0, 0, 180), {}, r"If degrees were meant: 0, 0, 0.1, 0, 0, 3.14159$"),
 ])
 def test_poses_that_cannot_be(pose, joints, words):
     with pytest.raises(nhmech.errors.InputError, match=words):
         shipped("differential_drive").configuration(pose, joints)
 
 
-def test_a_joint_that_is_no_wheel_does_not_start_beyond_a_turn_in_whole_numbers():
-    """Wheels do, since what they have turned counts up."""
-    with pytest.raises(nhmech.errors.InputError, match=r"meant: {'hitch_1_joint': 0.523599}$"):
-        shipped("trailers").configuration(joints={"hitch_1_joint": 30})
-    turned = shipped("differential_drive")
-    q = turned.configuration((0, 0, 7.25), {LEFT: 30.0})
-    assert turned.joint_positions(q)[LEFT] == pytest.approx(30.0 - 10 * np.pi)
+@pytest.mark.parametrize("name, pose, joints, meant", [
+    ("differential_drive", (1, 2, 90), {}, "1, 2, 1.5708"),
+    ("differential_drive", (0, 0, 0.1, 0, 0, 180), {}, "0, 0, 0.1, 0, 0, 3.14159"),
+    ("trailers", None, {"hitch_1_joint": 30}, "{'hitch_1_joint': 0.523599}"),
+    ("differential_drive", (0, 0, 7.25), {LEFT: 30.0}, None)])
+def test_angles_that_look_like_degrees_are_told_and_taken_as_radians(name, pose, joints, meant,
+                                                                     caplog):
+    """Wheels may have turned as far, and headings that were counted up may be as large."""
+    vehicle = shipped(name)
+    q = vehicle.configuration(pose, joints)
+    assert [record.message.partition("degrees were meant: ")[2]
+            for record in caplog.records] == ([] if meant is None else [meant])
+    for joint, position in joints.items():
+        assert np.exp(1j * vehicle.joint_positions(q)[joint]) == pytest.approx(
+            np.exp(1j * position), abs=1e-12)
+    if pose is not None:
+        R = pin.Quaternion(q[3:7]).matrix()
+        assert R[:2, 0] == pytest.approx([np.cos(pose[-1]), np.sin(pose[-1])], abs=1e-12)

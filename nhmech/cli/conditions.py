@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..checks import are_degrees
 from .options import (
     Context,
     PairType,
@@ -51,6 +52,22 @@ class Numbers(click.ParamType):
             self.fail(f"{value!r}: write {' or '.join(map(str, self.counts))} finite numbers, with "
                       f"commas between them, such as {self.example}", param, ctx)
         return found
+
+
+class PoseType(Numbers):
+    """`1,0,45deg`, or six numbers; what is typed in degrees without their unit is refused."""
+
+    def convert(self, value: Any, param: Parameter, ctx: Context) -> Typed:
+        """x, y, yaw [m, m, rad], or x, y, z, roll, pitch, yaw."""
+        pose = super().convert(value, param, ctx)
+        half = len(pose) // 2
+        angles = pose[-half:]
+        if are_degrees(angles):
+            words = value.split(",")
+            meant = ",".join([*words[:-half], *(f"{angle:g}deg" for angle in angles)])
+            self.fail(f"{value!r}: more than a full turn; angles are in radians. If "
+                      f"degrees were meant: {meant}", param, ctx)
+        return pose
 
 
 class PayloadType(click.ParamType):
@@ -102,7 +119,7 @@ class Conditions(Load):
         help="Tilt the ground by this angle: it rises along x, or along a direction given by its "
              "angle from x [rad; 10deg].")
     start: tuple[float, ...] | None = option(
-        "--start", type=Numbers(3, 6, example="1,0,45deg"), metavar="X,Y,YAW",
+        "--start", type=PoseType(3, 6, example="1,0,45deg"), metavar="X,Y,YAW",
         help="Where the base starts [m, m, rad; 45deg], or x,y,z,roll,pitch,yaw. Default: the "
              "beginning of the path, else the origin.")
     joints: tuple[tuple[str, float], ...] = option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import radians
@@ -76,9 +77,8 @@ class Posing:
                   for name, position in joints.items()}
         for name, position in joints.items():
             if name in self.turned and are_degrees([position]):
-                raise _more_than_a_turn(f"joint {name!r} = {position:g}",
-                                        f"{{{name!r}: {radians(position):.6g}}}",
-                                        f"{name}={position:g}deg")
+                _warn_of_degrees(f"joint {name!r} = {position:g}",
+                                 f"{{{name!r}: {radians(position):.6g}}}")
         q = pin.neutral(model)
         base = self._base(pose)
         for name, position in self.follow(joints).items():
@@ -132,11 +132,8 @@ class Posing:
             raise InputError(f"pose {pose!r} must have finite numbers only")
         first = {(3,): 2, (6,): 3}.get(value.shape)
         if first is not None and are_degrees(value[first:].tolist()):
-            place = [f"{number:g}" for number in value[:first]]
-            raise _more_than_a_turn(
-                f"pose {pose!r}",
-                ", ".join([*place, *(f"{radians(angle):.6g}" for angle in value[first:])]),
-                ",".join([*place, *(f"{angle:g}deg" for angle in value[first:])]))
+            numbers = [*value[:first], *np.radians(value[first:])]
+            _warn_of_degrees(f"pose {pose!r}", ", ".join(f"{number:.6g}" for number in numbers))
         if value.shape == (3,):
             return pin.SE3(standing @ attitude(value[2]), np.r_[value[:2], self.point[2]])
         if value.shape == (6,):
@@ -151,9 +148,8 @@ class Posing:
         return pin.SE3(value)
 
 
-def _more_than_a_turn(what: str, python: str, command: str) -> InputError:
-    """The error for angles that look like degrees; `python` and `command` have them as radians and
-    with their unit."""
-    meant = "If degrees were meant: "
-    return InputError(f"{what}: more than a full turn; angles are in radians",
-                      Remedy(meant + python, meant + command))
+def _warn_of_degrees(what: str, meant: str) -> None:
+    """Logs that angles look like degrees. They are no error: headings and angles that were counted
+    up may be as large."""
+    logging.getLogger("nhmech").warning(
+        "%s: more than a full turn; angles are in radians. If degrees were meant: %s", what, meant)
