@@ -190,7 +190,7 @@ class LagrangianSystem:
 
 
 def nearest_zero(evaluate: Callable[[np.ndarray], Sequence[ca.DM]],
-                  z: np.ndarray) -> np.ndarray | None:
+                 z: np.ndarray) -> np.ndarray | None:
     """The zero that Newton's method with shortest steps reaches from z; None if it does not
     converge. `evaluate`: z -> functions (k,) and their derivatives (k, len(z))."""
     z = np.array(z, dtype=float)
@@ -335,8 +335,8 @@ class ConstrainedSystem:
         d = self.distribution
         if d.flow is not None:
             names = [d.names[row] for row in d.followers]
-            raise MechanicsError(f"{method} needs constraints that are linear in the velocities; "
-                                 f"{listed(names)} are not: use gibbs_appell or "
+            raise MechanicsError(f"{method} needs constraints that are linear in the velocities, "
+                                 f"unlike {listed(names)}: use gibbs_appell or "
                                  "lagrange_multipliers")
 
     def require_ideal(self, method: str) -> None:
@@ -401,7 +401,7 @@ class ConstrainedSystem:
         shortest steps; None if it does not converge."""
         nq = self.system.algebroid.nq
         z = nearest_zero(lambda z: self.invariant_function(t, z[:nq], z[nq:], self.parameters),
-                          np.concatenate([q, v]))
+                         np.concatenate([q, v]))
         return None if z is None else (z[:nq], z[nq:])
 
     @cached_property
