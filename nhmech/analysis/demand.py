@@ -160,9 +160,9 @@ def _rest(vehicle: Vehicle, angles: dict[str, float], name: str, twist: np.ndarr
           moving: Sequence[str]) -> float:
     """The angle at which a joint rests while the base keeps its twist.
 
-    The rate of a swivel or hitch is a sine of its own angle, c0 + c1 cos + c2 sin: of the two
-    zeros, the one that draws it back if nobody drives it, else the smaller one; the other where
-    the limits bar that one, as those of a hinge that is pushed do.
+    The rate of a swivel or hitch is a sine of its own angle, c0 + c1 cos + c2 sin. Of the two
+    zeros, a driven joint takes the smaller one, and a passive joint the stable one, or the unstable
+    one if only that is within its limits, as with a hinge that is pushed.
     """
     index, rates = vehicle.algebroid.v_names.index(name), []
     for angle in TRIALS:

@@ -16,7 +16,7 @@ from ..symbolic.buffered import Buffered
 from ..vehicle.vehicle import Vehicle
 from .twist_rule import driven_steering, driven_wheels, guiding_axles, rolled_joints, twist_function
 
-TOLD = 1e-3       # of a twist: a larger part that joint limits prevent is reported
+SHORTFALL = 1e-3       # of a twist: a larger part that joint limits prevent is reported
 UNITS = ("m/s", "m/s", "rad/s")
 SLUGGISH = 0.01   # [m/s^2], with which 1 m/s takes 100 s: no vehicle is meant to be that slow
 SLOW = ("%s speeds up and brakes by %.2g m/s^2 at most, which is half of what makes a wheel lift "
@@ -148,11 +148,11 @@ class TwistDrive:
                     "leans, as a bicycle's does, or is on another moving joint")
         # across a fixed axle nothing is asked for; linked steering bars turning alone
         bars = [axle.straight for axle in self.vehicle.steering.fixed]
-        turns = all(np.linalg.norm(row[:2]) > TOLD * np.linalg.norm(row) for row in bars)
+        turns = all(np.linalg.norm(row[:2]) > SHORTFALL * np.linalg.norm(row) for row in bars)
         parts = [0, 2] if bars and turns else [0, 1, 2]
         scale = np.array([1.0, 1.0, self.vehicle.steering.length])
         left = np.abs(asked - possible) * scale
-        if not np.linalg.norm(left[parts]) > TOLD * np.linalg.norm(asked * scale):
+        if not np.linalg.norm(left[parts]) > SHORTFALL * np.linalg.norm(asked * scale):
             return ""
         shown = ["(" + ", ".join(f"{value:.3g} {unit}" for value, unit in zip(twist, UNITS)) + ")"
                  for twist in (asked, possible)]

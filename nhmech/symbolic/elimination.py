@@ -90,7 +90,7 @@ class Factors:
 
 
 def _quotient(value: ca.SX, pivot: ca.SX) -> ca.SX:
-    """The quotient; by a number it is a product, which takes a fifth of the time."""
+    """The quotient; by a number it is a product, which takes less time."""
     is_number = pivot.is_constant() and not pivot.is_zero()
     return value * (1 / pivot) if is_number else value / pivot
 
