@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 
 import numpy as np
@@ -128,6 +129,16 @@ def test_the_page_is_that_of_save_html(run, disk, tmp_path):
     nhmech.save_html(run.simulated.vehicle, run, tmp_path / "theirs.html", fps=5.0)
     assert path == tmp_path / "mine.html"
     assert abs(len(path.read_bytes()) - len((tmp_path / "theirs.html").read_bytes())) < 100
+
+
+def test_a_run_without_its_system_is_drawn_as_the_one_that_is_given(run, disk, tmp_path):
+    """It is known by its coordinates and speeds alone; "mine" is a system of the user's own."""
+    for known, source, other in ((run, {}, "bicycle"), (disk, {"system": "mine"}, "pendulum")):
+        bare = dataclasses.replace(known, system=None, source=source)
+        bare.check_is_of(known.simulated)
+        assert nhmech.save_html(known.simulated, bare, tmp_path / "a.html", fps=5.0).exists()
+        with pytest.raises(InputError, match=f"the run's coordinates, .* those of '{other}'$"):
+            nhmech.save_html(shipped(other), bare, tmp_path / "no.html")
 
 
 def test_a_textbook_system_has_a_page_and_what_cannot_be_drawn_is_refused(disk, tmp_path):

@@ -11,7 +11,6 @@ import pinocchio as pin
 from ..checks import check_arguments
 from ..errors import ModelError
 from ..simulation.runs.trajectory import Trajectory
-from ..simulation.simulated import Simulated
 from ..vehicle.vehicle import Vehicle
 from .path import Curve, Path, relative_pose
 
@@ -194,7 +193,7 @@ def path_error(vehicle: Vehicle, trajectory: Trajectory,
     """
     axle, turn = TrackedAxle(1, np.zeros(3), np.array([0.0, 1.0, 0.0])), 0.0
     followed = path_of(trajectory)
-    Simulated.of(vehicle).check_same(trajectory.simulated)
+    trajectory.check_is_of(vehicle)
     path = path or followed
     if path is None:
         return None

@@ -130,16 +130,6 @@ class Simulated:
             return len(self.vehicle.driven)
         return self.constrained.system.u.numel()
 
-    def check_same(self, run: Simulated) -> None:
-        """Raises `InputError` for a run of a system with other coordinates, speeds or contacts."""
-        ours, theirs = (
-            (one.constrained.system.algebroid.q_names, one.constrained.system.algebroid.v_names,
-             None if one.vehicle is None else one.vehicle.contact_names) for one in (self, run))
-        if ours != theirs:
-            raise InputError(f"the run is of {run.name}, whose coordinates, speeds or contacts are "
-                             f"not those of {self.name}; give trajectory.simulated"
-                             f"{'.vehicle' if run.vehicle else ''}")
-
     @property
     def joint_names(self) -> tuple[str, ...]:
         """Moving joints of a vehicle; all fibre coordinates of another system."""

@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..simulation.contact.phases import ContactMoment
+from ..simulation.runs.trajectory import Trajectory
 from ..simulation.simulated import Simulated
 from ..systems.example import Example
 from ..vehicle.ground import Ground
@@ -59,9 +60,8 @@ class Playable(Protocol):
 
 def check_run(drawn: Drawable | Example | Simulated, motion: Playable) -> None:
     """Raises `InputError` if the motion is the run of another vehicle or system."""
-    run = getattr(motion, "simulated", None)
-    if isinstance(run, Simulated) and isinstance(drawn, Vehicle | Example | Simulated):
-        Simulated.of(drawn).check_same(run)
+    if isinstance(motion, Trajectory) and isinstance(drawn, Vehicle | Example | Simulated):
+        motion.check_is_of(drawn)
 
 
 @dataclass(frozen=True, eq=False)

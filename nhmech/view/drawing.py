@@ -54,7 +54,7 @@ def picture_of_run(draw: Callable[Concatenate[Drawn, Trajectory, Options], Found
     @wraps(draw)
     def checked(vehicle: Drawn, trajectory: Trajectory, *given: Options.args,
                 **named: Options.kwargs) -> Found:
-        Simulated.of(vehicle).check_same(trajectory.simulated)
+        trajectory.check_is_of(vehicle)
         return draw(vehicle, trajectory, *given, **named)
     return checked
 

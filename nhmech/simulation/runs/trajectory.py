@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...checks import check_arguments
-from ...errors import OutputError, SimulationError
+from ...errors import InputError, OutputError, SimulationError
 from ...mechanics.system import HasConstrained
 from ...once import cached_property
 from ...urdf.notice import Notice
@@ -143,6 +143,23 @@ class Trajectory(History):
     def is_system_known(self) -> bool:
         """Whether `simulated` is available."""
         return self.system is not None or bool(self.source)
+
+    def check_is_of(self, given: HasConstrained) -> None:
+        """Raises `InputError` for a vehicle or system with other coordinates or speeds than those
+        of this run, or with other contacts where the file or the run contains a vehicle."""
+        system = Simulated.of(given)
+        space = system.constrained.system.algebroid
+        # a system of the user's own is not in the file of its run
+        own = self.simulated if self.system or "description" in self.source else None
+        if ((self.names["q"], self.names["v"]) == (space.q_names, space.v_names)
+                and (own is None or _contacts(own) == _contacts(system))):
+            return
+        run, remedy = "the run's", ""
+        if own is not None:
+            run = f"the run is of {own.name}, whose"
+            remedy = f"; give trajectory.simulated{'.vehicle' if own.vehicle else ''}"
+        raise InputError(f"{run} coordinates, speeds or contacts are not those of {system.name}"
+                         f"{remedy}")
 
     def _vehicle(self) -> Vehicle:
         if self.simulated.vehicle is None:
@@ -393,3 +410,7 @@ class Trajectory(History):
         """
         # by the lazy public name, because this package must not import `view`
         return import_module("nhmech").save_html(self.simulated, self, path, **options)
+
+
+def _contacts(simulated: Simulated) -> list[str] | None:
+    return None if simulated.vehicle is None else simulated.vehicle.contact_names
