@@ -147,7 +147,8 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
         Name -> s -> function of q and t that must vanish.
     samples
         Configurations at which rank is decided, (k, nq), on the manifold of `holonomic`; random
-        ones if None. Fewer than eight are joined by random ones near them.
+        ones if None. Random ones near them are added to fewer than eight. A property of all of
+        them, such as a symmetry, counts as one of the system: give them in general position.
 
     Raises
     ------
