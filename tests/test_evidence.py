@@ -545,6 +545,13 @@ def test_radii_in_millimetres_are_told_by_the_distance_of_the_wheels():
     assert [w.radius for w in mended.wheels] == [0.1, 0.1, 0.03]
 
 
+@pytest.mark.parametrize("apart", [0.0, 1e-9])
+def test_wheels_at_one_place_have_radii_in_metres(apart):
+    """Divided by a thousand, these would be as much too large for their distance."""
+    text = robot(roll("a", "0 0 0"), roll("b", f"0 {apart} 0"), BALL)
+    assert [w.radius for w in describe(text).wheels[:2]] == [0.1, 0.1]
+
+
 def test_a_ball_on_the_axle_of_a_wheel_is_the_other_wheel():
     sphere = roll("a", "0 0.2 0", shapes=shape('<sphere radius="0.1"/>'))
     assert wheels(sphere, roll("b", "0 -0.2 0"), BALL) == FOUND

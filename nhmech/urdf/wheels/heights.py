@@ -37,7 +37,8 @@ def check_distances(layout: Layout, contacts: Sequence[FoundWheel]) -> None:
     gaps = np.linalg.norm(centres[:, None] - centres, axis=2)
     nearest = (gaps + np.diag(np.full(len(wheels), np.inf))).min(axis=1)
     radius, alone = max(w.radius for w in wheels), wheels[int(np.argmax(nearest))]
-    if radius > _LARGE * gaps.max():
+    # wheels at one place are no farther apart by smaller radii
+    if _LARGE * gaps.max() < radius <= 1000 * _LARGE * gaps.max():
         largest = next(w for w in wheels if w.radius == radius)
         smaller = [replace(c, wheel=replace(c.wheel, radius=c.wheel.radius / 1000))
                    for c in contacts]
