@@ -291,6 +291,15 @@ def test_what_is_not_finite_ends_the_episode(words, sign):
     assert "reward=" in info["reason"][np.flatnonzero(wrong)[0]]
 
 
+@pytest.mark.parametrize("delay", [0, 1])
+def test_an_action_that_is_not_finite_ends_its_episode_in_these_words(delay):
+    env = PathFollowingVectorEnv(3, "differential_drive", delay=delay)
+    env.reset(seed=0)
+    ended, _, info = env.step(np.array([[0.0, 0.0], [np.nan, 0.0], [0.0, 0.0]]))[2:]
+    assert ended.tolist() == [False, True, False]
+    assert "returned inputs that are not finite" in info["reason"][1]
+
+
 def test_rules_of_one_s_own():
     task = dict(
         observe=lambda seen: [seen.lateral, ca.tanh(seen.speeds[0])],

@@ -17,7 +17,7 @@ from .sight import Sight
 from .starts import NOISE, Starts
 from .task import BOUND, Task
 
-DONE, UNJUDGED = int(Status.DONE), int(Status.UNJUDGED)
+DONE, UNJUDGED, UNCOMMANDED = map(int, (Status.DONE, Status.UNJUDGED, Status.UNCOMMANDED))
 MOST = 2 ** 63     # of keys
 
 
@@ -128,6 +128,9 @@ class LaneRuns:
         action = sight.action[:, :n]
         np.maximum(actions.T, -1.0, out=action, casting="unsafe")      # `clip` takes twice as long
         np.minimum(action, 1.0, out=action)
+        finite = np.isfinite(action.sum(axis=0))
+        if not finite.all():
+            self.failed[~finite & (self.failed == DONE)] = UNCOMMANDED
         effect = sight.action
         if task.delay:
             effect = self._late[0].copy()
