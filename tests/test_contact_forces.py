@@ -85,6 +85,17 @@ def test_room_is_the_least_that_is_left_of_friction():
         np.testing.assert_allclose(found.room[k], [forces[::2].min(), min(left)], rtol=1e-12)
 
 
+def test_known_forces_have_a_room_of_their_own():
+    """Those of other states, put in the place of these, are as if these had been read."""
+    vehicle = shipped("ackermann_car")
+    states, reader = states_of(vehicle, 6), force_reader(vehicle)
+    first, last = (reader.read(*(values[part] for values in states))
+                   for part in (slice(0, 3), slice(3, 6)))
+    mixed = first.with_known(np.array([0, 2]), last.shortest[[0, 2]])
+    np.testing.assert_allclose(mixed.room[[0, 2]], last.room[[0, 2]], rtol=1e-12)
+    np.testing.assert_array_equal(mixed.room[1], first.room[1])
+
+
 def test_signs_are_imposed_on_many_problems_as_on_each():
     """Random problems, of which some hold, some cannot be met, and some are the same column
     twice."""

@@ -81,10 +81,11 @@ class ContactForces:
                                 for part in (normal, normal - grip * np.sqrt(squares))])
 
     def with_known(self, rows: np.ndarray, forces: np.ndarray) -> ContactForces:
-        """The same with other, determined forces (k, n) at some states."""
+        """The same with other, determined forces (k, n) at some states, whose `room` is that
+        without friction coefficients."""
         shortest, kernel, room = self.shortest.copy(), self.kernel.copy(), self.room.copy()
         shortest[rows], kernel[rows] = forces, 0.0
-        room[rows, 0] = forces[:, self.normal].min(axis=1, initial=np.inf)
+        room[rows] = self.room_of(forces, np.zeros(1))
         return ContactForces(self.components, shortest, kernel, room)
 
     @cached_property
