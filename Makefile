@@ -15,14 +15,15 @@ OUT := out
 BENCH := .venv-bench
 BENCHMARKS ?= $(wildcard benchmarks/*.py)
 TESTS ?=
-WORKERS ?= auto
+# half as many processes again as there are cores: some tests wait for a browser, a node or a child
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(3 * os.cpu_count() // 2)')
 PICTURES ?=
 
 .PHONY: help demo lint test check soak coverage mutants bench docs pictures clean
 
 help:
 	@echo "make demo    a vehicle drives in the browser; also writes $(OUT)/demo.html"
-	@echo "make test    lint, and run the tests in as many processes as there are cores"
+	@echo "make test    lint, and run the tests, in some more processes than there are cores"
 	@echo "             (make test TESTS='-k carriage' runs some, WORKERS=0 in one process)"
 	@echo "make lint    ruff and mypy alone"
 	@echo "make soak    run the long tests"
