@@ -16,7 +16,8 @@ BENCH := .venv-bench
 BENCHMARKS ?= $(wildcard benchmarks/*.py)
 TESTS ?=
 # half as many processes again as there are cores: some tests wait for a browser, a node or a child
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(3 * os.cpu_count() // 2)')
+CORES = import os; print(3 * len(getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count()))(0)) // 2)
+WORKERS ?= $(shell $(PYTHON) -c '$(CORES)')
 PICTURES ?=
 
 .PHONY: help demo lint test check soak coverage mutants bench docs pictures clean
