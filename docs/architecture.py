@@ -132,13 +132,19 @@ def read(package: Path) -> tuple[dict[str, Room], dict[str, set[str]], Figures]:
 
 
 def floors(rooms: dict[str, Room]) -> dict[str, int]:
-    """A room stands above all that it imports; rooms in a circle stand side by side."""
+    """A room stands above all that it imports, and closely below the lowest that imports it; rooms
+    in a circle stand side by side."""
+    below = {name: [other for other in room.uses
+                    if other in rooms and name not in rooms[other].uses]
+             for name, room in rooms.items()}
     floor = dict.fromkeys(rooms, 0)
     for _ in rooms:
-        for name, room in rooms.items():
-            below = [floor[other] + 1 for other in room.uses
-                     if other in rooms and name not in rooms[other].uses]
-            floor[name] = max([floor[name], *below])
+        for name in rooms:
+            floor[name] = max([floor[name], *(floor[other] + 1 for other in below[name])])
+    for _ in rooms:
+        for name in rooms:
+            users = [floor[other] - 1 for other in rooms if name in below[other]]
+            floor[name] = min(users, default=floor[name])
     return floor
 
 
@@ -167,6 +173,7 @@ def draw(rooms: dict[str, Room], file: Path) -> None:
     matplotlib.use("Agg")
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "nhmech", "font.size": 10})
     import matplotlib.pyplot as plt
+    import numpy as np
     from matplotlib.patches import FancyBboxPatch
 
     shown = {name: room for name, room in rooms.items() if name not in ("", "__main__")}
@@ -189,9 +196,22 @@ def draw(rooms: dict[str, Room], file: Path) -> None:
     figure, axes = plt.subplots(figsize=(1.1 * reach, 0.8 * (max(floor.values()) + 1)))
     for name, other in sorted(needed_arrows(above)):
         (a, b, c), (d, e, f) = box[name], box[other]
-        axes.annotate("", (d + f / 2, e + room_height), (a + c / 2, b), zorder=1,
+        at, to = np.array([a + c / 2, b]), np.array([d + f / 2, e + room_height])
+        for level in range(floor[name] - 1, floor[other], -1):      # between rooms, not behind them
+            y = level * height + room_height
+            x = at[0] + (to[0] - at[0]) * (at[1] - y) / (at[1] - to[1])
+            row = [place[::2] for place in box.values() if place[1] == level * height]
+            x = min((x, *(edge for left, width in row
+                          for edge in (left - gap / 2, left + width + gap / 2))),
+                    key=lambda x: (any(left < x < left + width for left, width in row),
+                                   abs(x - at[0]) + abs(x - to[0])))
+            for point in ((x, y), (x, level * height)):
+                axes.plot(*np.array([at, point]).T, lw=1.4, color=ARROW, zorder=1,
+                          solid_capstyle="round")
+                at = np.array(point)
+        axes.annotate("", to, at, zorder=1,
                       arrowprops={"arrowstyle": "-|>", "lw": 1.4, "color": ARROW, "shrinkA": 0,
-                                  "shrinkB": 0, "connectionstyle": "arc3,rad=0.04"})
+                                  "shrinkB": 0})
     for name, (left, bottom, width) in box.items():
         room = shown[name]
         axes.add_patch(FancyBboxPatch((left, bottom), width, room_height, zorder=3, lw=1.1,
