@@ -563,12 +563,24 @@ def test_without_a_compiler_one_line_says_so(tmp_path):
                           env={**os.environ, "CC": "none"}, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [line for line in done.stderr.splitlines() if "virtual machine" in line] == [
-        "WARNING:nhmech:no C compiler found: batches run in CasADi's virtual machine, a hundred "
-        "times slower or more"]
+        "WARNING:nhmech:no C compiler found: steps run in CasADi's virtual machine, thirty times "
+        "slower or more, those of batches a hundred times"]
     vehicle = shipped("differential_drive")
     x0 = nhmech.start_states(vehicle, [(0, 0, 0.1 * i) for i in range(3)], xi=DRIVING)
     expected = nhmech.simulate_batch(vehicle, x0, [0.1, 0.2], dt=1e-3, duration=0.02).x[:, -1]
     np.testing.assert_allclose(eval(done.stdout), expected, rtol=1e-12, atol=1e-13)
+
+
+@needs_compiler
+def test_a_compiler_that_takes_too_long_is_not_called_missing(drive, monkeypatch, caplog,
+                                                              tmp_path):
+    """The batch runs all the same, and the log has the one reason."""
+    made = stepper(drive)
+    monkeypatch.setenv("NHMECH_CACHE", str(tmp_path))
+    monkeypatch.setenv("NHMECH_COMPILE_SECONDS", "0.001")
+    assert isinstance(batch_input._runner(made.step), MappedLanes)
+    (line,) = caplog.messages
+    assert "did not finish within 0.001 s" in line and "virtual machine" in line
 
 
 def test_steps_of_many_systems_do_not_pile_up(monkeypatch):

@@ -394,7 +394,8 @@ def test_the_vehicle_is_made_once(out, forces, pushed, command, tmp_path, monkey
 def test_another_robot_than_the_run_s_is_refused(pushed, command, tmp_path):
     result = command("export", pushed[1] / "run.npz", "-o", tmp_path / "run.csv", "--robot",
                      "tricycle")
-    assert result.exit_code == 2 and "tricycle is not the robot of" in result.stderr
+    assert result.exit_code == 2 and ("not those of 'tricycle'. Leave --robot out"
+                                      in result.stderr)
 
 
 def test_a_name_with_a_comma_is_one_column(tmp_path):

@@ -547,7 +547,8 @@ def test_a_run_of_a_textbook_system_can_be_viewed(nhmech_, tmp_path):
         assert result.exit_code == 0 and str(tmp_path / name) in result.output
         assert (tmp_path / name).stat().st_size > 100_000
     result = nhmech_("view", "disc.npz", "--robot", "carriage")
-    assert result.exit_code == 2 and "carriage is not the robot of disc.npz" in result.stderr
+    assert result.exit_code == 2 and ("the run's coordinates, speeds or contacts are "
+                                      "not those of 'carriage'" in result.stderr)
 
 
 def test_what_a_killed_run_left_can_be_viewed_and_exported(nhmech_, tmp_path, often):

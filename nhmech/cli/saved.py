@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ..errors import InputError, SimulationError, listed
+from ..errors import InputError, SimulationError
 from .options import NO_OPTIONS, RobotOptions, load_robot
 
 if TYPE_CHECKING:
@@ -27,20 +28,20 @@ robot_of_run = click.option(
 def read_run(run: Path, file: str | None = None) -> Trajectory:
     """The trajectory in a file, of the system in `file` if that is Python."""
     from ..simulation.runs.trajectory import Trajectory
+    from ..simulation.simulated import Simulated
 
-    system = None
-    if file is not None and file.endswith(".py"):
-        from ..systems import load_system
-
-        system = load_system(file)
     try:
-        trajectory = Trajectory.load(run, system)
-        if system is not None:
-            _check_coordinates(run, trajectory, file, system.constrained.system.algebroid.q_names)
-        return trajectory
+        trajectory = Trajectory.load(run)
     except SimulationError as error:  # nothing ran: this is bad input
         makes = "" if run.exists() else f"; `nhmech run ROBOT --save {run}` makes one"
         raise InputError(f"{error.text}{makes}", error.remedy) from error
+    if file is None or not file.endswith(".py"):
+        return trajectory
+    from ..systems import load_system
+
+    system = Simulated.of(load_system(file))
+    trajectory.check_is_of(system)
+    return replace(trajectory, system=system)
 
 
 def vehicle_of(run: Path, trajectory: Trajectory, file: str | None = None,
@@ -57,7 +58,7 @@ def vehicle_of(run: Path, trajectory: Trajectory, file: str | None = None,
         assert own is not None, "it has a description"
         return own
     vehicle = load_robot(file, options)
-    _check_coordinates(run, trajectory, file, vehicle.algebroid.q_names)
+    trajectory.check_is_of(vehicle)
     return vehicle
 
 
@@ -71,13 +72,6 @@ def is_textbook(trajectory: Trajectory, file: str | None) -> bool:
         raise InputError(f"this is a run of the system {name!r}, which is not in this package; "
                          f"name its file: --robot {name}.py")
     return name is not None and (file is None or file.endswith(".py"))
-
-
-def _check_coordinates(run: Path, trajectory: Trajectory, file: str | None,
-                       names: tuple[str, ...]) -> None:
-    if names != trajectory.names["q"]:
-        raise InputError(f"{file} is not the robot of {run}: its coordinates are {listed(names)}, "
-                         f"those of the run {listed(trajectory.names['q'])}")
 
 
 def saved_file(path: Path) -> Path:

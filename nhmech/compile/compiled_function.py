@@ -11,7 +11,7 @@ import casadi as ca
 from ..symbolic.buffered import Buffered
 from .background import Build, begin_build, wait_for_build
 from .cache import Library, default_cache
-from .compiler import find_compiler, say_no_compiler
+from .compiler import Compiler, find_compiler, say_no_compiler
 
 
 class Source(NamedTuple):
@@ -43,12 +43,13 @@ def _source(function: ca.Function) -> Source:
 
 
 # -- libraries -------------------------------------------------------------------------------------
-def library_of(source: Source, build: bool = True) -> Library | None:
-    """The code, compiled and loaded. None, so that CasADi's virtual machine is used, if there is no
-    compiler or it takes too long (the log says so once), and, if `build` is not set, if the cache
-    does not have it. Raises `CompileError` if the compiler fails or its library cannot be
-    loaded."""
-    compiler = find_compiler()
+def library_of(source: Source, build: bool = True,
+               compiler: Compiler | None = None) -> Library | None:
+    """The code, compiled and loaded, by `find_compiler` if no other compiler is given. None, so
+    that CasADi's virtual machine is used, if there is no compiler or it takes too long (the log
+    says so once), and, if `build` is not set, if the cache does not have it. Raises `CompileError`
+    if the compiler fails or its library cannot be loaded."""
+    compiler = compiler or find_compiler()
     if compiler is None:
         say_no_compiler()
         return None

@@ -188,4 +188,5 @@ def find_compiler() -> Compiler | None:
 def say_no_compiler() -> None:
     """Warns that there is none, once."""
     logging.getLogger("nhmech").warning("no C compiler found: steps run in CasADi's virtual "
-                                        "machine, thirty times slower or more")
+                                        "machine, thirty times slower or more, those of batches a "
+                                        "hundred times")

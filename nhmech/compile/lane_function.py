@@ -13,10 +13,8 @@ import casadi as ca
 import numpy as np
 
 from ..errors import CompileError
-from .cache import default_cache
-from .compiled_function import generate, workspace
-from .lane_type import vectorise
-from .lanes import find_vector_compiler
+from .compiled_function import workspace
+from .lanes import library_in_lanes
 
 _LOOP = """
 extern "C" __attribute__((visibility("default"))) int nhmech_lane_count(void) {{ return LANES; }}
@@ -73,9 +71,6 @@ def compile_lane_function(function: ca.Function, inputs: Sequence[np.ndarray]) -
 
 def _compile(function: ca.Function) -> tuple[Callable, int] | None:
     """The compiled loop over the cases, and the number of lanes; None without a compiler."""
-    compiler = find_vector_compiler()
-    if compiler is None:
-        return None
     ins = [function.nnz_in(i) for i in range(function.n_in())]
     outs = [function.nnz_out(i) for i in range(function.n_out())]
     text = {
@@ -89,9 +84,8 @@ def _compile(function: ca.Function) -> tuple[Callable, int] | None:
             "sizeof(pack));" for i, n in enumerate(outs)),
     }
     text["read"] += "\n    " + " ".join(f"res[{i}] = out{i};" for i in range(len(outs)))
-    code = (vectorise(generate(f"{function.name()}.cpp", [function], cpp=True))
-            + _LOOP.format(name=function.name(), **workspace(function), **text))
-    library = default_cache().load(code, compiler, code.count("\n"))
+    library = library_in_lanes([function], _LOOP.format(name=function.name(),
+                                                        **workspace(function), **text))
     if library is None:
         return None
     call = library.function("nhmech_lane_function")

@@ -7,7 +7,7 @@ A pack is one SIMD vector, which holds as many cases as it has lanes.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,8 +15,8 @@ import casadi as ca
 import numpy as np
 
 from ..errors import CompileError
-from .cache import default_cache
-from .compiled_function import generate, workspace
+from .cache import Library
+from .compiled_function import Source, generate, library_of, workspace
 from .compiler import LARGE, NATIVE, Compiler, find_compiler, processor_of
 from .lane_type import vectorise
 from .loop import MENDED
@@ -231,6 +231,12 @@ def find_vector_compiler() -> VectorCompiler | None:
     return found
 
 
+def library_in_lanes(functions: Sequence[ca.Function], text: str) -> Library | None:
+    """C++ of the functions on SIMD vectors, followed by `text`; None and errors as `library_of`."""
+    code = vectorise(generate("lanes.cpp", functions, cpp=True)) + text
+    return library_of(Source(code, code.count("\n")), compiler=find_vector_compiler())
+
+
 def step_words(step: ca.Function, *others: ca.Function) -> dict[str, int | str]:
     """Names and sizes that the text of a loop needs of a step (t, x, u, theta, dt, side, guard) ->
     (x, health, status), and of others with the same arguments."""
@@ -252,16 +258,10 @@ def compile_lanes(step: ca.Function, swift: ca.Function | None = None) -> Lanes 
     With a `swift` step, most steps use it: it neither projects nor updates the guard, so that both
     drift by rounding errors until the next thorough step, and it needs the guard at its beginning.
 
-    None if there is no compiler, or if it takes too long (the log says so once). Raises
-    `CompileError` if the compiler fails.
+    None and errors as `library_of`.
     """
-    compiler = find_vector_compiler()
-    if compiler is None:
-        return None
     steps = [step] if swift is None else [step, swift]
-    code = (vectorise(generate(f"{step.name()}.cpp", steps, cpp=True))
-            + _LOOP.format(step=step_call(*steps), **step_words(*steps)))
-    library = default_cache().load(code, compiler, code.count("\n"))
+    library = library_in_lanes(steps, _LOOP.format(step=step_call(*steps), **step_words(*steps)))
     if library is None:
         return None
     call = library.function("nhmech_lanes")

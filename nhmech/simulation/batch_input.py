@@ -275,14 +275,11 @@ def _with_control(advance: ca.Function, control: ca.Function) -> ca.Function:
 
 
 def _runner(step: ca.Function, swift: ca.Function | None = None) -> Lanes | MappedLanes:
-    log = logging.getLogger("nhmech")
     try:
         lanes = compile_lanes(step, swift)
-        if lanes is not None:
-            return lanes
-        log.warning("no C compiler found: batches run in CasADi's virtual machine, a hundred times "
-                    "slower or more")
     except CompileError as error:
-        log.warning("no C++ on vectors: batches run in CasADi's virtual machine, a hundred times "
-                    "slower or more. %s", str(error)[:300])
-    return MappedLanes(step)
+        lanes = None
+        logging.getLogger("nhmech").warning(
+            "no C++ on vectors: batches run in CasADi's virtual machine, a hundred times slower or "
+            "more. %s", str(error)[:300])
+    return lanes or MappedLanes(step)

@@ -178,9 +178,9 @@ class BatchReactions:
         """Friction coefficient that each contact needs, |tangential| / normal, (N, K, c); infinite
         for tangential force without normal force."""
         squares = np.zeros((*self.forces.shape[:-1], len(self.contacts)))
-        for i, (contact, direction) in enumerate(self.components):
-            if direction != "normal":
-                squares[..., self.contacts.index(contact)] += self.forces[..., i] ** 2
+        for i, held in enumerate(self.components):
+            if not held.is_normal:
+                squares[..., self.contacts.index(held.contact)] += self.forces[..., i] ** 2
         tangential, normal = np.sqrt(squares), self.normal
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(normal > 0, tangential / normal, np.where(tangential > 0, np.inf, 0.0))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...checks import check_arguments
-from ...errors import InputError, OutputError, SimulationError
+from ...errors import InputError, OutputError, Remedy, SimulationError
 from ...mechanics.system import HasConstrained
 from ...once import cached_property
 from ...urdf.notice import Notice
@@ -154,12 +154,13 @@ class Trajectory(History):
         if ((self.names["q"], self.names["v"]) == (space.q_names, space.v_names)
                 and (own is None or _contacts(own) == _contacts(system))):
             return
-        run, remedy = "the run's", ""
+        run, remedy = "the run's", None
         if own is not None:
             run = f"the run is of {own.name}, whose"
-            remedy = f"; give trajectory.simulated{'.vehicle' if own.vehicle else ''}"
-        raise InputError(f"{run} coordinates, speeds or contacts are not those of {system.name}"
-                         f"{remedy}")
+            remedy = Remedy(f"Give trajectory.simulated{'.vehicle' if own.vehicle else ''}",
+                            "Leave --robot out")
+        raise InputError(f"{run} coordinates, speeds or contacts are not those of {system.name}",
+                         remedy)
 
     def _vehicle(self) -> Vehicle:
         if self.simulated.vehicle is None:
