@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import umsgpack
+from meshes import TRIANGLES, write_obj
 from support import at_length, command_line, joint, link, robot, shipped
 
 import nhmech
@@ -25,7 +26,7 @@ from nhmech.simulation.contact.nonsmooth import NonsmoothStep
 from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
 from nhmech.simulation.contact.phases import Phase
 from nhmech.vehicle.bodies import ROUND, BodyContacts
-from nhmech.vehicle.clearance import REACHES
+from nhmech.vehicle.clearance import REACHES, clearance
 from nhmech.vehicle.friction import with_scrubbing
 from nhmech.view.floor import ribbon
 from nhmech.view.overlays.contact_phases import ContactPhases, draw_trail, phases_along
@@ -59,18 +60,30 @@ def tall_robot():
     return nhmech.load(robot(*parts), wheels=wheels)
 
 
-@cache
-def shaped(kind):
-    """Two wheels and a ball under a body of one shape, which stands askew."""
-    body = shape(SHAPES[kind], (0.1, 0, 0.5), (0.4, 0.7, 0.2))
-    parts = [link("base", 4.0, (0.05, 0.05, 0.05), (0, 0, 0.3), body)]
+def cart(base, *parts, **options):
+    """Two wheels and a ball under a base, with further parts."""
+    parts = [base, *parts, link("ball", 0.1),
+             joint("to_ball", "base", "ball", (-0.3, 0, -0.05), kind="fixed")]
     for side, y in (("left", 0.3), ("right", -0.3)):
         parts += [link(side, 0.2, (1e-3, 2e-3, 1e-3)), joint(f"{side}_wheel", "base", side,
                                                              (0, y, 0))]
-    parts += [link("ball", 0.1), joint("to_ball", "base", "ball", (-0.3, 0, -0.05), kind="fixed")]
     wheels = [Wheel("left_wheel", "disc", 0.1), Wheel("right_wheel", "disc", 0.1),
               Wheel(None, "caster_ball", 0.05, link="ball")]
-    return nhmech.load(robot(*parts), wheels=wheels)
+    return nhmech.load(robot(*parts), wheels=wheels, **options)
+
+
+def with_arm(body, xyz=(0.3, 0, 0)):
+    """A cart with an arm on a free joint, about y."""
+    return cart(link("base", 4.0, (0.05, 0.05, 0.05)),
+                link("arm", 0.5, (0.01, 0.01, 0.01), (0, 0, 0.1), body),
+                joint("shoulder", "base", "arm", xyz), free=("shoulder",))
+
+
+@cache
+def shaped(kind):
+    """A cart with a body of one shape, which stands askew."""
+    body = shape(SHAPES[kind], (0.1, 0, 0.5), (0.4, 0.7, 0.2))
+    return cart(link("base", 4.0, (0.05, 0.05, 0.05), (0, 0, 0.3), body))
 
 
 def simulator(vehicle, mu=0.6, dt=2e-3, **options):
@@ -116,6 +129,29 @@ def test_a_capsule_touches_as_its_two_balls():
         along = ca.SX(place.rotation.T @ n)
         found = float(REACHES[coal.Capsule](coal.Capsule(0.2, 0.6))(along))
         assert found == pytest.approx(depth, rel=1e-12)
+
+
+@pytest.mark.parametrize("checked", ["", '<collision_checking><convex name="hull"/>'
+                                         '</collision_checking>'], ids=["mesh", "hull"])
+def test_a_mesh_touches_with_its_corners(checked, tmp_path):
+    """As the file has it, and where the file asks for its convex hull (Pinocchio then makes another
+    shape of it): its lowest point, of the contacts and of what a fall is seen by."""
+    mesh = f'<mesh filename="{write_obj(tmp_path / "a.obj")}" scale="0.1 0.2 0.3"/>'
+    body = shape(mesh, (0.1, 0, 0.2), (0.4, 0.7, 0.2)).replace(
+        "<collision>", '<collision name="hull">')
+    vehicle = with_arm(body + checked, (0.3, 0, 0.4))
+    place = vehicle.collision_model.geometryObjects[-1].placement
+    bodies, model, s = BodyContacts.of(vehicle), vehicle.model, vehicle.constrained.system
+    heights = ca.Function("heights", [s.q], [bodies.heights])
+    mine = [i for i, name in enumerate(bodies.links) if name == "arm"]
+    for angle in (0.3, 1.5, 3.0, -2.0):
+        q, data = vehicle.configuration((0.3, 0.2, 0.1), {"shoulder": angle}), model.createData()
+        pin.forwardKinematics(model, data, q)
+        at = data.oMi[model.getJointId("shoulder")] * place
+        lowest = min(at.act(corner * [0.1, 0.2, 0.3])[2] for corner in TRIANGLES.reshape(-1, 3))
+        assert heights(q).full().ravel()[mine].min() == pytest.approx(lowest, abs=1e-12)
+        assert clearance(vehicle).heights(0.0, q) == pytest.approx(lowest, abs=1e-12)
+    assert clearance(vehicle).links == ("arm",)
 
 
 @pytest.mark.parametrize("name", ["tricycle", "trailers", "bicycle"])
@@ -185,18 +221,9 @@ def test_points_of_a_body_share_its_code():
     """An arm of boxes: a box more on a body that has one adds points, and no instructions."""
     sizes = []
     for boxes in (1, 4):
-        parts = [link("base", 4.0, (0.05, 0.05, 0.05), (0, 0, 0.1)), link("ball", 0.1),
-                 joint("to_ball", "base", "ball", (-0.3, 0, -0.05), kind="fixed")]
-        for side, y in (("left", 0.3), ("right", -0.3)):
-            parts += [link(side, 0.2, (1e-3, 2e-3, 1e-3)),
-                      joint(f"{side}_wheel", "base", side, (0, y, 0))]
-        body = "".join(shape('<box size="0.1 0.1 0.2"/>', (0, 0, 0.3 + 0.1 * i), (0.1 * i, 0, 0))
-                       for i in range(boxes))
-        parts += [link("arm", 1.0, (0.01, 0.01, 0.01), (0, 0, 0.3), body),
-                  joint("shoulder", "base", "arm", (0, 0, 0.2))]
-        wheels = [Wheel("left_wheel", "disc", 0.1), Wheel("right_wheel", "disc", 0.1),
-                  Wheel(None, "caster_ball", 0.05, link="ball")]
-        vehicle = nhmech.load(robot(*parts), wheels=wheels, free=("shoulder",))
+        vehicle = with_arm("".join(
+            shape('<box size="0.1 0.1 0.2"/>', (0, 0, 0.3 + 0.1 * i), (0.1 * i, 0, 0))
+            for i in range(boxes)), (0, 0, 0.2))
         terms = NonsmoothTerms.of(vehicle, 0.5, bodies=BodyContacts.of(vehicle))
         assert terms.bodies.links.count("arm") == 8 * boxes
         code = terms.rows_function, terms.momentum_function, *terms.body_rows.functions
@@ -260,15 +287,7 @@ def test_a_start_below_the_ground_is_told():
     for options in {}, {"v": {}}:
         with pytest.raises(InputError, match="wheel' is 0.02 m below the ground at this q; the ne"):
             simulator(vehicle).reset(q=q, **options)
-    arm = [link("base", 4.0, (0.05, 0.05, 0.05)), link("ball", 0.1), link("arm", 0.5),
-           joint("to_ball", "base", "ball", (-0.3, 0, -0.05), kind="fixed"),
-           joint("shoulder", "base", "arm", (0.3, 0, 0))]
-    arm[2] = link("arm", 0.5, body=shape('<sphere radius="0.02"/>', (0, 0, 0.3)))
-    for side, y in (("left", 0.3), ("right", -0.3)):
-        arm += [link(side, 0.2), joint(f"{side}_wheel", "base", side, (0, y, 0))]
-    wheels = [Wheel("left_wheel", "disc", 0.1), Wheel("right_wheel", "disc", 0.1),
-              Wheel(None, "caster_ball", 0.05, link="ball")]
-    moving = simulator(nhmech.load(robot(*arm), wheels=wheels, free=("shoulder",)))
+    moving = simulator(with_arm(shape('<sphere radius="0.02"/>', (0, 0, 0.3))))
     moving.reset(joints={"shoulder": 1.5})
     with pytest.raises(InputError, match="arm is 0.22 m below the ground at this start"):
         moving.reset(joints={"shoulder": np.pi})

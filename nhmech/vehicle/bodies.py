@@ -11,13 +11,11 @@ import numpy as np
 import pinocchio as pin
 
 from ..mechanics.algebroid import rotation
-from ..urdf.notice import Notice, NoticeKind
-from .clearance import directions, outermost
+from ..urdf.notice import Notice
+from .clearance import below_ground, body_shapes, directions, on_ground, outermost
 from .contact import Mount
-from .geometry import inertia_box, reach
 from .ground import Ground
-from .model import is_prismatic, joint_axis
-from .placement import OFFSET_TOLERANCE, SIZE
+from .model import body_names, is_prismatic, joint_axis
 from .tree import joint_cos_sin, rotation_about
 from .vehicle import Vehicle
 
@@ -68,20 +66,14 @@ class BodyContacts:
         at_start = ca.Function("heights", [system.t, system.q, system.theta],
                                [cls._on(vehicle, found).heights])(
             0.0, vehicle.configuration(), vehicle.theta).full().ravel()
-        tolerance = OFFSET_TOLERANCE * min(
-            (c.mount.wheel.radius for c in vehicle.contacts if c.mount.wheel.radius > 0),
-            default=SIZE)
+        tolerance = on_ground(vehicle)
         lowest: dict[str, float] = {}
         for (joint, _), height in zip(found, at_start):
             link = _link(vehicle, joint)
             lowest[link] = min(height, lowest.get(link, 0.0))
-        notices = tuple(
-            Notice(NoticeKind.BELOW_GROUND, f"{link}: a collision shape reaches {-1e3 * depth:.3g} "
-                                            "mm below the ground at the start; its points below "
-                                            "the ground make no contact")
-            for link, depth in lowest.items() if depth < -tolerance)
         return cls._on(vehicle, [one for one, height in zip(found, at_start)
-                                 if height > tolerance], notices)
+                                 if height > tolerance],
+                       below_ground(vehicle, lowest, "its points below the ground make no contact"))
 
     @classmethod
     def _on(cls, vehicle: Vehicle, points: Sequence[tuple[int, _LowestPoint]],
@@ -201,6 +193,7 @@ SIGNS = np.array(np.meshgrid([1, -1], [1, -1], [1, -1])).reshape(3, 8).T
 ANGULAR: dict[type, Callable[..., np.ndarray]] = {
     coal.Box: lambda shape: SIGNS * np.asarray(shape.halfSide),
     coal.BVHModelBase: lambda shape: np.asarray(shape.vertices()),
+    coal.ConvexBase: lambda shape: np.asarray(shape.points()),
 }
 
 
@@ -208,23 +201,11 @@ def _points(vehicle: Vehicle) -> Iterator[tuple[int, _LowestPoint]]:
     """Joint and point of everything that can touch the ground."""
     model = vehicle.model
     mounts = [c.mount for c in vehicle.contacts]
-    on_ground = {mount.body for mount in mounts if mount.spin is None}
     # wheels touch the ground with their circles, not with their collision shapes
     wheels = {_spin_joint(model, mount) for mount in mounts if mount.wheel.radius > 0
               and (mount.spin is not None or mount.wheel.held)}
-    shapes: dict[int, list[pin.GeometryObject]] = {
-        joint: [] for joint in range(1, model.njoints) if joint not in wheels}
-    for shape in vehicle.collision_model.geometryObjects:
-        if shape.parentJoint in shapes:
-            shapes[shape.parentJoint].append(shape)
-    size = reach(model)
+    shapes = body_shapes(vehicle, [j for j in range(1, model.njoints) if j not in wheels])
     for joint, own in shapes.items():
-        inertia = model.inertias[joint]
-        # the shape of a body that is itself a contact does not count there
-        box = None if own or joint in on_ground else inertia_box(inertia, size)
-        if box is not None:
-            half = coal.Box(*box[0])
-            own = [pin.GeometryObject("", joint, pin.SE3(box[1], inertia.lever), half)]
         yield from ((joint, point) for point in _of_shapes(own))
     for mount in mounts:
         if mount.axle is not None and mount.wheel.radius > 0:
@@ -319,7 +300,6 @@ def _twist(poses: dict[int, _Pose], joint: int, nv: int) -> ca.SX:
 
 def _link(vehicle: Vehicle, joint: int) -> str:
     """The link that names the contacts of a joint's body."""
-    link = next(frame.name for frame in vehicle.model.frames
-                if frame.type == pin.FrameType.BODY and frame.parentJoint == joint)
+    link = body_names(vehicle.model)[joint]
     # a wheel or a blade of the link itself
     return f"{link} body" if link in vehicle.contact_names else link

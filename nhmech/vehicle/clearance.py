@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -13,6 +13,7 @@ import pinocchio as pin
 
 from ..urdf.notice import Notice, NoticeKind
 from .geometry import inertia_box, reach
+from .model import body_names
 from .placement import OFFSET_TOLERANCE, SIZE
 from .tree import Body, kinematics, see_from_root
 from .vehicle import Vehicle
@@ -37,21 +38,6 @@ class Clearance:
 
     def __repr__(self) -> str:
         return f"<Clearance of {', '.join(self.links) or 'nothing'}>"
-
-
-@dataclass(frozen=True)
-class _LinkShape:
-    """A shape of a link; `below`: n in its frame -> depth of its lowest point below its origin."""
-
-    link: str
-    placement: pin.SE3
-    below: Callable[[ca.SX], ca.SX]
-    is_drawn: bool = True
-
-    def height(self, body: Body) -> ca.SX:
-        normal = body.world["n"]
-        centre = ca.dot(normal, body.position + ca.DM(self.placement.translation))
-        return centre - self.below(ca.DM(self.placement.rotation.T) @ normal)
 
 
 _known: WeakKeyDictionary[Vehicle, Clearance] = WeakKeyDictionary()
@@ -79,31 +65,52 @@ def _find(vehicle: Vehicle) -> Clearance:
     samples = vehicle.constrained.configurations
     poses = [ca.vertcat(body.world["n"], ca.dot(body.world["n"], body.position)) for body in bodies]
     spins = {c.mount.spin for c in vehicle.contacts}
-    moving = [i for i, moves in enumerate(_change(vehicle, poses, samples))
+    moving = [i + 1 for i, moves in enumerate(_change(vehicle, poses, samples))
               if moves and vehicle.model.joints[i + 1].idx_v not in spins]
-    start, notices = vehicle.configuration(), []
-    parts: dict[str, list[tuple[_LinkShape, ca.SX]]] = {}
-    for part, body in _parts(vehicle, moving):
-        height = part.height(bodies[body])
-        if _change(vehicle, [height], samples)[0]:
-            parts.setdefault(part.link, []).append((part, height))
-    tolerance = OFFSET_TOLERANCE * min(
-        (c.mount.wheel.radius for c in vehicle.contacts if c.mount.wheel.radius > 0), default=SIZE)
-    kept = {}
-    for link, shapes in parts.items():
-        at_start = [_evaluate(vehicle, height, start).item() for _, height in shapes]
-        clear = [height for (_, height), value in zip(shapes, at_start) if value > tolerance]
+    # link -> height of each of its shapes, and whether the file has it
+    parts: dict[str, list[tuple[ca.SX, bool]]] = {}
+    for joint, shapes in body_shapes(vehicle, moving).items():
+        for shape in shapes:
+            height = _height(shape, bodies[joint - 1])
+            if _change(vehicle, [height], samples)[0]:
+                link = vehicle.model.frames[shape.parentFrame].name
+                parts.setdefault(link, []).append((height, bool(shape.name)))
+    kept, lowest = {}, {}
+    tolerance = on_ground(vehicle)
+    for link, heights in parts.items():
+        at_start = [_evaluate(vehicle, height, vehicle.configuration()).item()
+                    for height, _ in heights]
+        clear = [height for (height, _), value in zip(heights, at_start) if value > tolerance]
         if clear:
-            kept[link] = ca.mmin(ca.vertcat(*clear)) if len(clear) > 1 else clear[0]
-        lowest = min((value for (part, _), value in zip(shapes, at_start) if part.is_drawn),
-                     default=0.0)
-        if lowest < -tolerance:
-            notices.append(Notice(
-                NoticeKind.BELOW_GROUND,
-                f"{link}: a collision shape reaches {-1e3 * lowest:.3g} mm below the ground at the "
-                "start; falls onto it are not detected"))
-    heights = ca.Function("heights", [system.t, q], [ca.densify(ca.vertcat(*kept.values()))])
-    return Clearance(tuple(kept), heights, tuple(notices))
+            kept[link] = ca.mmin(ca.vertcat(*clear))
+        lowest[link] = min((value for (_, is_drawn), value in zip(heights, at_start) if is_drawn),
+                           default=0.0)
+    function = ca.Function("heights", [system.t, q], [ca.densify(ca.vertcat(*kept.values()))])
+    return Clearance(tuple(kept), function,
+                     below_ground(vehicle, lowest, "falls onto it are not detected"))
+
+
+def on_ground(vehicle: Vehicle) -> float:
+    """What is lower at the start stands on the ground [m]."""
+    return OFFSET_TOLERANCE * min(
+        (c.mount.wheel.radius for c in vehicle.contacts if c.mount.wheel.radius > 0), default=SIZE)
+
+
+def below_ground(vehicle: Vehicle, lowest: Mapping[str, float], effect: str) -> tuple[Notice, ...]:
+    """Notices about links whose shapes are below the ground at the start, from the heights of their
+    lowest points [m]."""
+    return tuple(
+        Notice(NoticeKind.BELOW_GROUND, f"{link}: a collision shape reaches {-1e3 * height:.3g} mm "
+                                        f"below the ground at the start; {effect}")
+        for link, height in lowest.items() if height < -on_ground(vehicle))
+
+
+def _height(shape: pin.GeometryObject, body: Body) -> ca.SX:
+    """Height of the lowest point of a shape."""
+    normal, place = body.world["n"], shape.placement
+    reach = next(of for kind, of in REACHES.items() if isinstance(shape.geometry, kind))
+    centre = ca.dot(normal, body.position + ca.DM(place.translation))
+    return centre - reach(shape.geometry)(ca.DM(place.rotation.T) @ normal)
 
 
 def _change(vehicle: Vehicle, values: list[ca.SX], samples: np.ndarray) -> list[bool]:
@@ -117,32 +124,25 @@ def _evaluate(vehicle: Vehicle, value: ca.SX, q: np.ndarray) -> np.ndarray:
     return ca.Function("value", [system.t, system.q], [value])(0.0, q).full()
 
 
-def _parts(vehicle: Vehicle, moving: list[int]) -> Iterator[tuple[_LinkShape, int]]:
-    """The shapes of some bodies, each with the index of its body."""
-    if not moving:
-        return
-    model, shaped = vehicle.model, set()
-    for shape in vehicle.collision_model.geometryObjects:
-        body = shape.parentJoint - 1
-        kind = next((kind for kind in REACHES if isinstance(shape.geometry, kind)), None)
-        if body not in moving or kind is None:
-            continue
-        shaped.add(body)
-        link = model.frames[shape.parentFrame].name
-        yield _LinkShape(link, shape.placement, REACHES[kind](shape.geometry)), body
-    rolling = {c.mount.body - 1 for c in vehicle.contacts if c.mount.spin is None}
-    size = reach(model)
-    for body in moving:
-        # the shape of a body that is itself a contact does not count there
-        if body in shaped or body in rolling:
-            continue
-        box = inertia_box(model.inertias[body + 1], size)
+def body_shapes(vehicle: Vehicle,
+                joints: Collection[int]) -> dict[int, list[pin.GeometryObject]]:
+    """Joint -> collision shapes of its body; a body without any, which is no contact itself, has
+    the box of equal mass and inertia, without a name."""
+    shapes: dict[int, list[pin.GeometryObject]] = {joint: [] for joint in joints}
+    for shape in vehicle.collision_model.geometryObjects if shapes else ():
+        if shape.parentJoint in shapes:
+            shapes[shape.parentJoint].append(shape)
+    model = vehicle.model
+    rolling = {c.mount.body for c in vehicle.contacts if c.mount.spin is None}
+    for joint, found in shapes.items():
+        box = None if found or joint in rolling else inertia_box(model.inertias[joint],
+                                                                 reach(model))
         if box is not None:
             sides, axes = box
-            place = pin.SE3(axes, model.inertias[body + 1].lever)
-            link = next(frame.name for frame in model.frames
-                        if frame.type == pin.FrameType.BODY and frame.parentJoint == body + 1)
-            yield _LinkShape(link, place, _box_reach(sides / 2), is_drawn=False), body
+            found.append(pin.GeometryObject(
+                "", joint, model.getFrameId(body_names(model)[joint], pin.FrameType.BODY),
+                pin.SE3(axes, model.inertias[joint].lever), coal.Box(*sides)))
+    return shapes
 
 
 def _box_reach(half: np.ndarray) -> Callable[[ca.SX], ca.SX]:
@@ -180,4 +180,5 @@ REACHES: dict[type, Callable[..., Callable[[ca.SX], ca.SX]]] = {
     coal.Cylinder: lambda shape: _round_reach(shape.radius, shape.halfLength),
     coal.Capsule: lambda shape: lambda n: shape.radius + shape.halfLength * ca.fabs(n[2]),
     coal.BVHModelBase: lambda shape: _points_reach(np.asarray(shape.vertices())),
+    coal.ConvexBase: lambda shape: _points_reach(np.asarray(shape.points())),
 }
