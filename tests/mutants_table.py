@@ -44,7 +44,7 @@ RULES = [
     ("", r"^_?(BISECTIONS|HALVES|ROUNDS|STEPS|SWEEPS|TRIES|STATES|SPARE|GRID|STRIDE|NODES|PIECES"
      r"|PLACES|HALVINGS|RECENT|RANDOM|ITERATIONS|REWRITES|PLACED|FIRST|MOMENTS)\b", r"^\d+ -> \d+$",
      "how many points, rounds or trials: one more does as well"),
-    ("control/", r"^(GAINS|SPEED, EFFORT|PREVIEW) = ", r"^[\d.]+ -> [\d.]+$",
+    ("control/", r"^(WEIGHTS|SPEED, EFFORT|PREVIEW) = ", r"^[\d.]+ -> [\d.]+$",
      "a weight, and how far one looks ahead, is a choice"),
 ]
 

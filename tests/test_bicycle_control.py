@@ -156,5 +156,5 @@ def test_what_is_no_bicycle_is_said():
     with pytest.raises(nhmech.errors.InputError, match="at rest cannot be balanced"):
         BicycleBalance(shipped("bicycle"), speed=0.0)
     with pytest.raises(nhmech.errors.InputError,
-                       match="gains: state 'lean' does not exist; there are lateral, roll"):
-        BicycleBalance(shipped("bicycle"), gains={"lean": 1.0})
+                       match="weights: state 'lean' does not exist; there are lateral, roll"):
+        BicycleBalance(shipped("bicycle"), weights={"lean": 1.0})

@@ -149,10 +149,10 @@ def test_lqr_says_what_to_do():
     coasting = LQR(bicycle, (3, 0, 0), inputs="steering_joint", drop="rear_wheel_joint")
     assert coasting.names == ("roll", "steering_joint", "steering_joint'", "roll_rate")
     for wrong, message in ((dict(keep="sideways"), "keep: displacement 'sideways' does not exist"),
-                           (dict(gains={"lean": 1}), "gains: state 'lean' does not exist"),
+                           (dict(weights={"lean": 1}), "weights: state 'lean' does not exist"),
                            (dict(inputs="engine"), "inputs: joint 'engine' does not exist"),
                            (dict(effort={"x": 1}), "effort: joint 'x' does not exist"),
-                           (dict(gains={"pitch": -1}), "gains: pitch = -1.0 must be a weight"),
+                           (dict(weights={"pitch": -1}), "weights: pitch = -1.0 must be a weight"),
                            (dict(effort={"left_wheel_joint": 0}), "effort = 0.0 must be a pos"),
                            (dict(period=-0.01), "period = -0.01 must be a positive time")):
         with pytest.raises(nhmech.errors.InputError, match=message):
@@ -226,8 +226,9 @@ def test_a_cart_has_the_jacobians_of_the_double_integrator():
 
 def test_scales_are_those_of_the_docstring():
     """Length, 0.3 rad and the way that a wheel rolls, for speeds per sqrt(length / gravity)."""
-    bicycle, gains = shipped("bicycle"), {"roll": 3.0, "steering_joint'": 5.0}
-    regulator_ = LQR(bicycle, (3, 0, 0), keep="lateral", gains=gains, effort={"steering_joint": 7})
+    bicycle, given = shipped("bicycle"), {"roll": 3.0, "steering_joint'": 5.0}
+    regulator_ = LQR(bicycle, (3, 0, 0), keep="lateral", weights=given,
+                     effort={"steering_joint": 7})
     length = bicycle.steering.length
     rate, radius = np.sqrt(9.81 / length), bicycle.description.wheels[0].radius
     known = {"forward": length, "lateral": length, "yaw": 0.3, "roll": 0.3, "roll_rate": 0.3 * rate,
@@ -236,7 +237,7 @@ def test_scales_are_those_of_the_docstring():
              "rear_wheel_joint'": length / radius * rate}
     scales = np.array([known[name] for name in regulator_.names])
     np.testing.assert_allclose(regulator_.scales, scales, rtol=1e-12)
-    weights = [gains.get(name, 1.0) for name in regulator_.names]
+    weights = [given.get(name, 1.0) for name in regulator_.names]
     np.testing.assert_allclose(regulator_.Q, np.diag(weights / scales ** 2), rtol=1e-12)
     efforts = [7.0 if name == "steering_joint" else 1.0 for name in regulator_.inputs]
     np.testing.assert_allclose(regulator_.R, np.diag(efforts / regulator_.input_scales ** 2),
@@ -280,7 +281,7 @@ def test_tracking_contracts_where_the_open_loop_does_not(drive):
 
 
 def test_tracking_costs_what_the_riccati_equation_says(drive):
-    """From a small error; the nonlinear run against x0'P_0 x0, on both sides, so that odd orders
+    """From a small error; the nonlinear run aweightst x0'P_0 x0, on both sides, so that odd orders
     cancel."""
     car, reference = drive
     tracker = TrackingLQR(car, reference)
@@ -303,7 +304,7 @@ def test_tracking_costs_what_the_riccati_equation_says(drive):
 
 def test_tracking_has_the_weights_of_the_docstring(drive):
     car, reference = drive
-    tracker = TrackingLQR(car, reference, gains={"y": 20.0}, effort=0.4, final=3.0)
+    tracker = TrackingLQR(car, reference, weights={"y": 20.0}, effort=0.4, final=3.0)
     length, radius = car.steering.length, car.description.wheels[0].radius
     time = np.sqrt(length / 9.81)
     scales = dict(x=length / np.sqrt(10), y=length / np.sqrt(20), z=length)
@@ -342,10 +343,10 @@ def test_what_cannot_be_tracked_is_said(drive):
     kinematic = nhmech.Simulator(car, lambda t, state: None, mode="kinematic")
     with pytest.raises(nhmech.errors.InputError, match="no forces to regulate"):
         TrackingLQR(car, kinematic.run(0.01))
-    with pytest.raises(nhmech.errors.InputError, match="gains: state 'speed' does not exist"):
-        TrackingLQR(car, reference, gains={"speed": 1.0})
+    with pytest.raises(nhmech.errors.InputError, match="weights: state 'speed' does not exist"):
+        TrackingLQR(car, reference, weights={"speed": 1.0})
     with pytest.raises(nhmech.errors.InputError, match="x = -1.0 must be a weight"):
-        TrackingLQR(car, reference, gains={"x": -1.0})
+        TrackingLQR(car, reference, weights={"x": -1.0})
     for dt in (0.03, 0.007):
         with pytest.raises(nhmech.errors.InputError, match="0.01 s apart, no multiple of dt"):
             TrackingLQR(car, reference, dt=dt)

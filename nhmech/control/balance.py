@@ -66,11 +66,11 @@ class Balance:
         spins = [wheel.joint for wheel in self.drive.wheels]
         equilibrium, states = _stand(vehicle)
         turns = [name for name in states if name in spins and name + "'" in states]
-        gains = {name: speed_weight for name in states if name.removesuffix("'") in spins
+        weights = {name: speed_weight for name in states if name.removesuffix("'") in spins
                  and name not in turns}
         try:
             self.lqr = LQR(vehicle, equilibrium, drop=turns, period=period, effort=effort,
-                           gains=gains | {"pitch_rate": 0.0})
+                           weights=weights | {"pitch_rate": 0.0})
         except ModelError as error:
             raise _unsupported(vehicle) from error
         self.names, self.K = self.lqr.names, self.lqr.K

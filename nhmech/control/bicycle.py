@@ -15,7 +15,7 @@ from .path import Path
 from .path_library import line
 from .path_regulator import LATERAL, PathRegulator
 
-GAINS = {LATERAL: 0.1}      # gentle towards the path: balance comes first
+WEIGHTS = {LATERAL: 0.1}    # gentle towards the path: balance comes first
 # [s] of path ahead that the preview covers: to go left a bicycle first steers to the right
 PREVIEW = 2.5
 
@@ -39,8 +39,8 @@ class BicycleBalance:
         [m/s], other than zero: the gains are for this speed.
     coast
         Whether the wheels are not driven.
-    gains
-        Weights by name of a state; `GAINS` for those not named.
+    weights
+        Weights by name of a state; `WEIGHTS` for those not named.
     effort
         Weight of the effort of steering.
     period
@@ -58,8 +58,8 @@ class BicycleBalance:
     """
 
     def __init__(self, vehicle: Vehicle, path: Path | None = None, *, speed: float = 3.0,
-                 coast: bool = False, gains: Mapping[str, float] | None = None, effort: float = 1.0,
-                 period: float = 1e-3, preview: float = PREVIEW):
+                 coast: bool = False, weights: Mapping[str, float] | None = None,
+                 effort: float = 1.0, period: float = 1e-3, preview: float = PREVIEW):
         steering = [name for name in vehicle.driven if name in vehicle.description.steering]
         if "roll_rate" not in vehicle.speeds or len(steering) != 1:
             found = (f"its independent speeds are {', '.join(vehicle.speeds)}, "
@@ -77,7 +77,7 @@ class BicycleBalance:
         steered = vehicle.model.getJointId(self.steer)
         rear = next(c.mount.body for c in vehicle.contacts if c.mount.body != steered)
         self.regulator = PathRegulator(vehicle, variations, self.motion, rear, inputs=(self.steer,),
-                                       gains=GAINS | dict(gains or {}), effort=effort,
+                                       weights=WEIGHTS | dict(weights or {}), effort=effort,
                                        period=period, preview=preview)
         names = vehicle.algebroid.v_names
         self._rates = {name: float(self.regulator.v[names.index(name)]) for name in vehicle.driven

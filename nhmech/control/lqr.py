@@ -14,7 +14,7 @@ from ..checks import check_arguments, read_array, read_positive, read_word
 from ..errors import MechanicsError, ModelError
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
-from .riccati import read_gains, regulator
+from .riccati import read_weights, regulator
 from .steady_reference import SteadyReference
 
 ANGLE = 0.3                                   # [rad] that costs one unit
@@ -52,7 +52,7 @@ class LQR:
         string with commas or spaces.
     inputs
         Names of the driven joints to use; all if empty.
-    gains
+    weights
         Weights g by name of a state; 1 each.
     effort
         Weight of all inputs; or weights by name.
@@ -69,7 +69,7 @@ class LQR:
 
     def __init__(self, vehicle: Vehicle, twist: Equilibrium | Sequence[float] | None = None, *,
                  keep: str | Iterable[str] = "", drop: str | Iterable[str] = "",
-                 inputs: str | Iterable[str] = "", gains: Mapping[str, float] | None = None,
+                 inputs: str | Iterable[str] = "", weights: Mapping[str, float] | None = None,
                  effort: float | Mapping[str, float] = 1.0, period: float | None = None):
         keep, drop = _read_words(keep), _read_words(drop)
         self.vehicle, variations = vehicle, Variations(vehicle)
@@ -92,12 +92,12 @@ class LQR:
         efforts = effort if isinstance(effort, Mapping) else dict.fromkeys(self.inputs, effort)
         _check_names("effort: joint", efforts, self.inputs)
         efforts = {name: read_positive("effort", weight) for name, weight in efforts.items()}
-        gains = read_gains(gains, self.names)
+        weights = read_weights(weights, self.names)
         columns = [linear.inputs.index(name) for name in self.inputs]
         self.A, self.B = linear.A[np.ix_(states, states)], linear.B[np.ix_(states, columns)]
         self.scales = state_scales(vehicle, self.names, self.units)
         self.input_scales = input_scales(vehicle, self.B, self.scales)
-        self.Q = np.diag([gains.get(name, 1.0) / scale ** 2
+        self.Q = np.diag([weights.get(name, 1.0) / scale ** 2
                           for name, scale in zip(self.names, self.scales)])
         self.R = np.diag([efforts.get(name, 1.0) / scale ** 2
                           for name, scale in zip(self.inputs, self.input_scales)])

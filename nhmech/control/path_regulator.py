@@ -17,7 +17,7 @@ from ..vehicle.vehicle import Vehicle
 from .lqr import depends_on, input_scales, state_scales
 from .path import Path, Pose, relative_pose
 from .path_reference import TrackedAxle, path_reference
-from .riccati import discretise, read_gains, regulator
+from .riccati import discretise, read_weights, regulator
 from .steady_reference import SteadyReference
 
 MOST_PREVIEWED = 100_000      # periods; one that drives looks some thousand ahead
@@ -50,7 +50,7 @@ class PathRegulator:
     inputs
         Driven joints whose efforts are u; or `rates`, independent speeds which are u themselves
         (then only the kinematics matter).
-    gains
+    weights
         Weights by name of a state, and `effort` that of the inputs, over scales as in `LQR`; for
         `rates` in the time in which the vehicle runs its length.
     period
@@ -61,7 +61,7 @@ class PathRegulator:
 
     def __init__(self, vehicle: Vehicle, variations: Variations, motion: Equilibrium, joint: int, *,
                  inputs: tuple[str, ...] = (), rates: tuple[str, ...] = (),
-                 gains: Mapping[str, float], effort: float = 1.0, period: float, preview: float):
+                 weights: Mapping[str, float], effort: float = 1.0, period: float, preview: float):
         self.vehicle, self.period = vehicle, read_positive("period", period)
         point = variations.at(motion.q, motion.xi, motion.u, ignorable=True)
         self.v = point.v
@@ -76,8 +76,8 @@ class PathRegulator:
         units = [variations.space.v_units[i].removesuffix("/s") for i in point.names]
         units += variations.equations.units
         scales = state_scales(vehicle, self.names, [units[i] for i in states])
-        gains = read_gains(gains, self.names)
-        self.Q = np.diag(np.array([gains.get(name, 1.0) for name in self.names]) / scales ** 2)
+        weights = read_weights(weights, self.names)
+        self.Q = np.diag(np.array([weights.get(name, 1.0) for name in self.names]) / scales ** 2)
         # without forces only distances count
         time = None if inputs else vehicle.steering.length / self.speed
         self.R = np.diag(read_positive("effort", effort)

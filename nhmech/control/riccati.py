@@ -14,13 +14,13 @@ UNREACHED = 1e-6       # a mode whose distance from being reached, in units of c
 MARGINAL = 1e-6
 
 
-def read_gains(gains: Mapping[str, float] | None, names: Sequence[str]) -> dict[str, float]:
+def read_weights(weights: Mapping[str, float] | None, names: Sequence[str]) -> dict[str, float]:
     """Weights by name of a state. Raises `InputError` for a name that does not exist, and for a
     weight below zero."""
-    for name, weight in (gains or {}).items():
-        read_word("gains: state", name, names)
-        read_number(f"gains: {name}", weight, "a weight, zero or more", least=0.0)
-    return dict(gains or {})
+    for name, weight in (weights or {}).items():
+        read_word("weights: state", name, names)
+        read_number(f"weights: {name}", weight, "a weight, zero or more", least=0.0)
+    return dict(weights or {})
 
 
 def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, names: Sequence[str],
@@ -108,4 +108,4 @@ def _check(A: np.ndarray, B: np.ndarray, Q: np.ndarray, names: tuple[str, ...],
                                  "rest)")
             raise ModelError(f"the cost does not see {parts} of {of}, a mode with eigenvalue "
                              f"{rate} 1/s that does not decay by itself: give it a weight in "
-                             "gains=, or remove it with drop=")
+                             "weights=, or remove it with drop=")

@@ -16,7 +16,7 @@ from ..simulation.simulated import Simulated
 from ..simulation.state import State
 from ..simulation.state_vector import StateVector
 from .lqr import ANGLE, rolling_radii
-from .riccati import read_gains
+from .riccati import read_weights
 
 PLACE = 10.0         # weight of x and y where none is given
 FOLLOWS = 1e-6       # relative to the state: what a step from one record may miss the next one by
@@ -50,7 +50,7 @@ class TrackingLQR:
         A run in dynamic mode, recorded so often that u did not change between two records.
     dt
         Step of the run [s]; the interval between the first two records if None.
-    gains
+    weights
         Weights by name of a flat coordinate or a speed, 10 of x and y and 1 of others.
     effort
         Weight of all inputs.
@@ -65,7 +65,7 @@ class TrackingLQR:
     """
 
     def __init__(self, vehicle: HasConstrained, trajectory: Trajectory, *, dt: float | None = None,
-                 gains: Mapping[str, float] | None = None, effort: float = 0.1,
+                 weights: Mapping[str, float] | None = None, effort: float = 0.1,
                  final: float = 10.0):
         simulated, run = Simulated.of(vehicle), trajectory
         if run.kinematic:
@@ -91,10 +91,10 @@ class TrackingLQR:
         for k in range(last):
             self.A[k], self.B[k] = self._interval(jacobian, k, counts[k])
         place = dict.fromkeys(("x", "y"), PLACE) if simulated.vehicle is not None else {}
-        gains = place | read_gains(gains, self.names)
+        weights = place | read_weights(weights, self.names)
         interval, nconf = float(run.t[1] - run.t[0]), self.state_vector.nconf
         scales, time = _scales(simulated, self.names, nconf)
-        self.Q = interval * np.diag([gains.get(name, 1.0) / scale ** 2
+        self.Q = interval * np.diag([weights.get(name, 1.0) / scale ** 2
                                      for name, scale in zip(self.names, scales)])
         largest = (np.abs(self.B[:, nconf:]) / scales[nconf:, None]).max(axis=(0, 1))
         effect = largest * time / interval

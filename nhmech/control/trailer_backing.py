@@ -20,7 +20,7 @@ from .path_regulator import LATERAL, PathRegulator
 from .trailer_chain import trailer_joints
 from .twist import TwistDrive
 
-GAINS = {LATERAL: 3.0}
+WEIGHTS = {LATERAL: 3.0}
 # hitch angles at which the train pulls forward, and at which it backs again
 FOLDED, STRAIGHT = np.deg2rad(40), np.deg2rad(4)
 MARGIN = 0.05                # of the way to a steering limit, in which the steering rate falls off
@@ -54,8 +54,8 @@ class TrailerBacking:
         [m/s] backwards; its sign does not matter.
     trailer
         Hitch joint of the trailer to steer; the last one if empty.
-    gains
-        Weights by name of a state, `GAINS` where not named.
+    weights
+        Weights by name of a state, `WEIGHTS` where not named.
     effort
         Weight of the effort of steering.
     period
@@ -72,7 +72,7 @@ class TrailerBacking:
     """
 
     def __init__(self, vehicle: Vehicle, path: Path | None = None, *, speed: float = 0.5,
-                 trailer: str = "", gains: Mapping[str, float] | None = None, effort: float = 1.0,
+                 trailer: str = "", weights: Mapping[str, float] | None = None, effort: float = 1.0,
                  period: float = 1e-2, preview: float = PREVIEW):
         chain = trailer_joints(vehicle, trailer)
         leaders = [name for name in vehicle.speeds if name in vehicle.driven
@@ -89,7 +89,7 @@ class TrailerBacking:
         motion = steady_motion(vehicle, (self.speed, 0.0, 0.0), variations)
         self.regulator = PathRegulator(vehicle, variations, motion,
                                        vehicle.model.getJointId(chain[-1]),
-                                       rates=(self.steer,), gains=GAINS | dict(gains or {}),
+                                       rates=(self.steer,), weights=WEIGHTS | dict(weights or {}),
                                        effort=effort, period=period,
                                        preview=preview * vehicle.steering.length / abs(speed))
         self.drive, self.hitches = TwistDrive(vehicle, (0, 0, 0)), chain
