@@ -37,6 +37,9 @@ STEADY = 1e-3            # [rad/s], the error that may be left
 FALL = ("pendulum", "bicycle")
 FREE = ("ball", "coin", "disc", "sled")      # nothing drives a wheel of theirs
 DRIVEN = [name for name in SHIPPED if name not in FALL + FREE]
+OBLIQUE = Ground(normal=(-0.1, 0.06, 1))
+# a force that holds a carriage back
+BACK = {"base_link": lambda t, state: [-4.0, 0.0, 0.0, 0.0, 0.0, 0.0]}
 REAL = ("andino", "gz_ackermann_drive", "gz_tricycle_drive", "linorobot2_mecanum", "mir100")
 
 
@@ -47,9 +50,9 @@ def gentle(vehicle) -> np.ndarray:
     return np.array([speed, 0.0, speed / (3 * length)])
 
 
-def worst(vehicle, twist, duration: float = 6.0) -> float:
+def worst(vehicle, twist, duration: float = 6.0, **given) -> float:
     """Largest error of a wheel's rate over the last second [rad/s]."""
-    simulator = Simulator(vehicle, WheelServo(vehicle, twist), dt=5e-3)
+    simulator = Simulator(vehicle, WheelServo(vehicle, twist), dt=5e-3, **given)
     simulator.reset()
     simulator.run(duration - 1, every=10 ** 9)
     drive, errors = TwistDrive(vehicle, twist), []
@@ -74,17 +77,38 @@ def test_no_error_is_left_on_real_robots(name):
 
 
 @pytest.mark.parametrize("name", ["ackermann_car", *at_length("differential_drive", "mecanum")])
-def test_nor_uphill(name):
-    """Straight up a slope of 10 %, a constant load: the integral carries it."""
-    vehicle = shipped(name, Ground(normal=(-0.1, 0, 1)))
-    assert worst(vehicle, (0.4, 0.0, 0.0)) <= STEADY
+def test_nor_against_a_wind(name):
+    """A constant force against the way, which the model does not know: the integral carries it."""
+    vehicle = shipped(name)
+    weight = sum(inertia.mass for inertia in vehicle.model.inertias) * 9.81
+    against = {vehicle.description.root: lambda t, state: [-0.1 * weight, 0, 0, 0, 0, 0]}
+    assert worst(vehicle, (0.4, 0.0, 0.0), wrench=against) <= STEADY
 
 
-def straight(vehicle, rate: float, duration: float, dt: float = 1e-3, start: float = 0.0, **words):
+@pytest.mark.parametrize("name", ["differential_drive", "mecanum", "ackermann_car", "rover",
+                                  *at_length("tricycle", "swerve", "omni", "skid_steer")])
+@pytest.mark.parametrize("yaw", [0.0, 2.4])
+def test_on_a_slope_it_holds_from_the_first_instant(name, yaw):
+    """Its torques on the wheels make the weight's part down the slope, along the wheels' way."""
+    vehicle = shipped(name, OBLIQUE)
+    simulator = Simulator(vehicle, WheelServo(vehicle, (0.0, 0.0, 0.0)), dt=5e-3)
+    start = simulator.reset(pose=(0.0, 0.0, yaw))
+    simulator.run(0.1)
+    state = simulator.state
+    np.testing.assert_allclose(state.T_WB, start.T_WB, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(state.v, 0.0, rtol=0, atol=1e-11)
+    weight = 9.81 * sum(inertia.mass for inertia in vehicle.model.inertias)
+    if name == "differential_drive":
+        pull = sum(state.u) / vehicle.contacts[0].mount.wheel.radius
+        assert pull == pytest.approx(weight * start.T_WB[2, 0], rel=1e-9)
+
+
+def straight(vehicle, rate: float, duration: float, dt: float = 1e-3, start: float = 0.0,
+             wrench=None):
     """Both wheels of a carriage told the same rate; the run, with the left wheel's rate."""
     servo = WheelServo(vehicle, commands=lambda t,
-                       state: JointVelocity(dict.fromkeys(WHEELS, rate)), **words)
-    simulator = Simulator(vehicle, servo, dt=dt, on_lift="ignore")
+                       state: JointVelocity(dict.fromkeys(WHEELS, rate)))
+    simulator = Simulator(vehicle, servo, dt=dt, on_lift="ignore", wrench=wrench)
     simulator.reset(xi=dict.fromkeys(WHEELS, start))
     run = simulator.run(duration)
     return servo, run.v[:, run.names["v"].index(WHEELS[0])]
@@ -139,29 +163,43 @@ def test_dampers_do_not_slow_it(damping):
 def test_a_load_on_a_strong_damper_is_answered_within_its_time():
     """Where damping prevails, d T/J = 25, the error that a step of load makes decays as exp(-t/T):
     the other root, 1/T + d/J, is over within a tenth of T."""
-    vehicle, T = shipped("carriage", Ground(normal=(-0.1, 0, 1))), 0.05
+    vehicle, T = shipped("carriage"), 0.05
     J = WheelServo(vehicle, (0, 0, 0)).inertia[0]
     vehicle = vehicle.with_parameters({f"{name}.damping": 25 * J / T for name in WHEELS})
-    _, rates = straight(vehicle, 0.0, 0.3, 1e-4)
+    _, rates = straight(vehicle, 0.0, 0.3, 1e-4, wrench=BACK)
     t = np.arange(len(rates)) * 1e-4
     early, late = np.searchsorted(t, [T, 3 * T])
     assert rates[late] / rates[early] == pytest.approx(np.exp(-2), rel=0.05)
 
 
+def effect_of_efforts(chart, q, v=None) -> np.ndarray:
+    """d(dw/dt)/du of the driven joints, from the accelerations by one effort at a time."""
+    names = chart.algebroid.v_names
+    places = [names.index(joint) for joint in chart.driven]
+    v = np.zeros(len(names)) if v is None else v
+    xi = v[[names.index(speed) for speed in chart.speeds]]
+
+    def accelerations(effort):
+        return chart.equations.acceleration(0.0, q, xi, effort, chart.theta).full()[places, 0]
+
+    still = np.zeros(len(places))
+    return np.array([accelerations(unit) - accelerations(still) for unit in np.eye(len(still))]).T
+
+
 def test_a_load_is_answered_as_the_linear_equation_says():
-    """Held on a slope, with the load of free rolling a0 = dw/dt:
+    """Held against a force that accelerates the free wheel by a0 = dw/dt:
     e'' + lambda e'/T + lambda e/(4 T^2) = 0, e(0) = 0, e'(0) = -a0.
 
     lambda = J (B_11 + B_12) of two wheels that roll alike; the sampled loop differs by the order of
     h / T = 2e-3, and by none from the same equation in sums over periods.
     """
-    vehicle, T, dt = shipped("carriage", Ground(normal=(-0.1, 0, 1))), 0.05, 1e-4
-    free = Simulator(vehicle, dt=dt)
+    vehicle, T, dt = shipped("carriage"), 0.05, 1e-4
+    free = Simulator(vehicle, dt=dt, wrench=BACK)
     free.reset()
     free.run(dt)
     a0 = free.state.joint_velocity[WHEELS[0]] / dt
-    servo, rates = straight(vehicle, 0.0, 0.5, dt)
-    B = np.linalg.pinv(servo.mass)
+    servo, rates = straight(vehicle, 0.0, 0.5, dt, wrench=BACK)
+    B = effect_of_efforts(vehicle, vehicle.configuration())
     load = servo.inertia[0] * (B[0, 0] + B[0, 1])
     roots = np.roots([1, load / T, load / (4 * T ** 2)])
     t = np.arange(len(rates)) * dt
@@ -180,20 +218,21 @@ def test_inertia_is_that_of_the_carriage():
     """Seen from both wheels together: m r^2 + 2 J_axial for the mass on them, whose sum of M over
     both wheels it is."""
     vehicle = shipped("carriage")
-    servo = WheelServo(vehicle, (0.1, 0.0, 0.0))
     radius = vehicle.contacts[0].mount.wheel.radius
-    values = vehicle.parameters.values
     mass = sum(inertia.mass for inertia in vehicle.model.inertias)
     axial = sum(
         vehicle.model.inertias[vehicle.model.getJointId(name)].inertia[1, 1] for name in WHEELS
     )
-    assert servo.mass.sum() == pytest.approx(mass * radius ** 2 + axial,
-                                             rel=1e-9) and values["gravity"] > 0
+    servo = WheelServo(vehicle, commands=lambda t, state: JointVelocity(dict.fromkeys(WHEELS, 2.0)))
+    torques = servo(0.0, Simulator(vehicle).reset()).values
+    assert sum(torques.values()) == pytest.approx((mass * radius ** 2 + axial) * 2.0 / servo.time,
+                                                  rel=1e-9)
 
 
-def measured(rates: dict) -> SimpleNamespace:
-    """A state of which only the encoders are read."""
-    return SimpleNamespace(encoder=SimpleNamespace(rate=rates, angle=dict.fromkeys(rates, 0.0)))
+def measured(vehicle, rates: dict) -> SimpleNamespace:
+    """What is read of a state: where it is, and the encoders."""
+    return SimpleNamespace(q=vehicle.configuration(), encoder=SimpleNamespace(
+        rate=rates, angle=dict.fromkeys(rates, 0.0)))
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -208,13 +247,13 @@ def test_the_integral_is_held_at_the_limit_on_the_error_s_side_alone(sign, ahead
         dict.fromkeys(WHEELS, wanted[-1])))
     limit = vehicle.limits[WHEELS[0]].velocity
     wanted.append(sign * limit)
-    assert servo(0.0, measured(dict.fromkeys(WHEELS, 0.0))).values[WHEELS[0]] == 0.05 * sign
+    assert servo(0.0, measured(vehicle, dict.fromkeys(WHEELS, 0.0))).values[WHEELS[0]] == 0.05 * sign
     reference = limit * h / T
     rate = sign * (reference + ahead)
-    assert servo(h, measured(dict.fromkeys(WHEELS, rate))).values[WHEELS[0]] == 0.05 * sign
+    assert servo(h, measured(vehicle, dict.fromkeys(WHEELS, rate))).values[WHEELS[0]] == 0.05 * sign
     reference += (limit - reference) * h / T
     wanted.append(sign * reference)
-    left = servo(2 * h, measured(dict.fromkeys(WHEELS, sign * reference))).values[WHEELS[0]]
+    left = servo(2 * h, measured(vehicle, dict.fromkeys(WHEELS, sign * reference))).values[WHEELS[0]]
     integral = -sign * ahead * h if kept else 0.0
     assert left == pytest.approx(servo.inertia[0] * integral / (4 * T ** 2), rel=1e-9, abs=1e-15)
 
@@ -361,15 +400,7 @@ def test_driven_wheels_do_not_brace_against_each_other(name):
     twist = TwistDrive(vehicle, lambda t, state: np.array([0.4, 0.0, 0.25]) * min(t, 1.0))
     run = Simulator(vehicle, WheelServo(vehicle, commands=twist), on_lift="ignore").run(1.0)
     q, v, u = run.q[-2], run.v[-2], run.u[-2]
-    chart = serving(vehicle, q)
-    names = chart.algebroid.v_names
-    xi = v[[names.index(speed) for speed in chart.speeds]]
-    places = [names.index(joint) for joint in vehicle.driven]
-
-    def accelerations(effort):
-        return chart.equations.acceleration(0.0, q, xi, effort, chart.theta).full()[places, 0]
-
-    B = np.array([accelerations(unit) - accelerations(0 * u) for unit in np.eye(len(u))]).T
+    B = effect_of_efforts(serving(vehicle, q), q, v)
     assert np.abs(u).max() > 0.4
     np.testing.assert_allclose(np.linalg.lstsq(B, B @ u, rcond=1e-9)[0], u, rtol=0,
                                atol=1e-11 * np.abs(u).max())

@@ -20,6 +20,7 @@ from ..simulation.command import (
     JointVelocity,
 )
 from ..simulation.state import State
+from ..symbolic.buffered import Buffered
 from ..vehicle.friction import as_commanded
 from ..vehicle.vehicle import Vehicle
 from .combinators import Combinator
@@ -35,24 +36,26 @@ RANK = 1e-9       # of the largest singular value: what is below is none
 
 @check_arguments
 class WheelServo(Combinator):
-    """Wheel-speed PI servo: joint velocities to torques, with feed-forward of inertia and damping.
+    """Wheel-speed PI servo: joint velocities to torques; inertia, weight and damping fed forward.
 
     For each driven joint j that is commanded a rate w* [rad/s], from its own encoder's rate w, once
     per call::
 
         r' = (w* - r) / T                         the command, as fast as the joint is to follow,
                                                   within `JointVelocity.acceleration`
-        tau_j = J_j (e / T + i / (4 T^2)) + d_j (r + i / T) + sum_k M_jk r'_k,   e = r - w
+        tau_j = J_j (e / T + i / (4 T^2)) + d_j (r + i / T) + sum_k M_jk (r'_k - a_k),   e = r - w
         i' = e                                    held where tau_j is at its limit, on e's side
 
-    J_j = 1 / B_jj [kg m^2] is the inertia felt at the joint while the others are free, M = B^+ the
-    inertia of all driven joints together, and B = d(dw/dt)/du from the equations of motion at the
-    vehicle's neutral configuration; d_j [N m s/rad] is the joint's damping. Gains have no unit but
-    time, and are the same for a robot of 1 kg and one of 1000 kg. A mode of the joints whose load
-    is J / lambda has e'' + lambda e'/T + lambda e/(4 T^2) = 0 without damping: stable for every
-    lambda > 0, critically damped for 1. With x = d T/J, a mode of lambda = 1 has the damping ratio
-    (1 + x)/sqrt(1 + 4 x) >= 0.86; where damping prevails, errors decay as exp(-t/T). Constant loads
-    (slopes, drag) are taken up by the integral: in steady motion the error is zero.
+    With B = d(dw/dt)/du and a = dw/dt at rest without efforts [rad/s^2], from the equations of
+    motion: J_j = 1 / B_jj [kg m^2] is the inertia felt at the joint while the others are free, at
+    the vehicle's neutral configuration; M = B^+ that of all commanded joints together, and -M a
+    what holds them on a slope, at the present one; d_j [N m s/rad] is the joint's damping. Gains
+    have no unit but time, and are the same for a robot of 1 kg and one of 1000 kg. A mode of the
+    joints whose load is J / lambda has e'' + lambda e'/T + lambda e/(4 T^2) = 0 without damping:
+    stable for every lambda > 0, critically damped for 1. With x = d T/J, a mode of lambda = 1 has
+    the damping ratio (1 + x)/sqrt(1 + 4 x) >= 0.86; where damping prevails, errors decay as
+    exp(-t/T). Constant loads that the model does not know are taken up by the integral: in steady
+    motion the error is zero.
 
     If wheels scrub by friction, J_j is at most five times the inertia felt while they slide.
 
@@ -111,46 +114,37 @@ class WheelServo(Combinator):
         self.time = read_time("time", time)
         self.joints = vehicle.driven
         self._places = [vehicle.algebroid.v_names.index(name) for name in self.joints]
-        effect = self._effect()
+        s = self._model.constrained.system
+        mass, bias = s.mass_and_bias()
+        moving = ca.vertcat(s.v, s.u)
+        weight = ca.substitute(s.force - bias, moving, ca.DM.zeros(moving.shape))
+        self._at_rest = Buffered(ca.Function("at_rest", [s.t, s.q, s.theta], [
+            ca.densify(mass), ca.densify(weight)], {"cse": True}), matrices=[0])
+        q = vehicle.configuration()
+        rates, effect, _ = self._motions(0.0, q)
         self.inertia = 1 / np.diag(effect)                                # J (nu,)
         scrubs = self._model is not vehicle
         if scrubs:
-            self.inertia = np.minimum(self.inertia, LIGHTEST * self._sliding_inertia())
-        self.mass = np.linalg.pinv(effect, rcond=RANK, hermitian=True)    # M (nu, nu)
+            free = np.linalg.pinv(self._at_rest(0.0, q, vehicle.theta)[0], hermitian=True)
+            self.inertia = np.minimum(self.inertia, LIGHTEST / np.diag(free)[self._places])
         self.damping = np.array([vehicle.parameters.values[f"{name}.damping"]
                                  for name in self.joints])                # d (nu,)
         self.effort = np.array([vehicle.limits[name].effort for name in self.joints])
-        everything = np.ones(len(self.joints), dtype=bool)
-        moving = self._moving_part(vehicle.configuration(), everything)
         # wheels that slide have rates of their own
-        self._is_redundant = not scrubs and not np.allclose(moving, np.eye(len(moving)), rtol=0,
-                                                            atol=RANK)
+        self._is_redundant = not scrubs and np.linalg.matrix_rank(rates, RANK) < len(rates)
         self._forget()
 
-    def _effect(self) -> np.ndarray:
-        """B (nu, nu): what a unit effort on each driven joint adds to the acceleration of each."""
-        vehicle, equations = self._model, self._model.equations
-        s, xi = vehicle.constrained.system, np.zeros(len(vehicle.speeds))
-        u = ca.SX.sym("u", s.u.numel())
-        acceleration = equations.acceleration(s.t, s.q, xi, u, s.theta)[self._places]
-        effect = ca.Function("effect", [s.t, s.q, s.theta],
-                             [ca.densify(ca.jacobian(acceleration, u)[:, :len(self.joints)])])
-        return effect(0.0, vehicle.configuration(), vehicle.theta).full()
-
-    def _sliding_inertia(self) -> np.ndarray:
-        """Inertia at each joint while all wheels slide, (nu,)."""
-        s, vehicle = self.vehicle.constrained.system, self.vehicle
-        mass = ca.Function("mass", [s.t, s.q, s.theta], [ca.densify(s.mass_and_bias()[0])])
-        free = np.linalg.pinv(mass(0.0, vehicle.configuration(), vehicle.theta).full(),
-                              hermitian=True)
-        return 1 / np.diag(free)[self._places]
-
-    def _moving_part(self, q: np.ndarray, on: np.ndarray) -> np.ndarray:
-        """P (nu, nu): efforts of the joints that are `on`, without those with which redundant ones
-        only brace against each other, which do no work in any motion that the wheels allow."""
-        A = self.vehicle.functions.rows(0.0, q, self.vehicle.theta)[0]
-        rates = kernel(A[list(self.vehicle.frame.kept)])[self._places] * on[:, None]
-        return rates @ np.linalg.pinv(rates, rcond=RANK)
+    def _motions(self, t: float, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of the joints: their rates in each motion of a basis of those that the wheels allow
+        (nu, d); what a unit effort on each adds to the acceleration of each, B (nu, nu); and the
+        accelerations at rest without efforts, a (nu,)."""
+        model = self._model
+        A = model.functions.rows(t, q, model.theta)[0]
+        motions = kernel(A[list(model.frame.kept)])
+        mass, weight = self._at_rest(t, q, model.theta)
+        rates = motions[self._places]
+        effect = np.linalg.solve(motions.T @ mass @ motions, np.c_[rates.T, motions.T @ weight])
+        return rates, rates @ effect[:, :-1], rates @ effect[:, -1]
 
     def _forget(self) -> None:
         n = len(self.joints)
@@ -208,13 +202,18 @@ class WheelServo(Combinator):
         self._growth = np.where(on, (wanted - reference) / T, 0.0)
         for part, places in held:
             self._growth[places] *= part.hold_back(self._growth[places].tolist())
-        moving = self._moving_part(state.q, on) if self._is_redundant else None
-        if moving is not None:
+        rates, effect, fall = self._motions(t, state.q)
+        feed = np.zeros(len(on))
+        feed[on] = np.linalg.lstsq(effect[on][:, on], (self._growth - fall)[on], rcond=RANK)[0]
+        if self._is_redundant:
+            # without efforts that only brace joints against each other: these do no work in any
+            # motion that the wheels allow
+            rates *= on[:, None]
+            moving = rates @ np.linalg.pinv(rates, rcond=RANK)
             integral = moving @ (self.inertia * integral) / self.inertia
         effort = (self.inertia * (error / T + INTEGRAL * integral / T ** 2)
-                  + self.damping * (reference + integral / T) + self.mass @ self._growth)
-        if moving is not None:
-            effort = moving @ effort
+                  + self.damping * (reference + integral / T))
+        effort = feed + (moving @ effort if self._is_redundant else effort)
         stuck = (np.abs(effort) > self.effort) & (effort * error > 0)
         self._t, self._integral = t, np.where(stuck, self._integral, integral)
         effort = np.clip(effort, -self.effort, self.effort)
