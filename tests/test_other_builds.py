@@ -16,7 +16,7 @@ import nhmech
 from nhmech.analysis import mobility
 from nhmech.analysis.validity import validity
 from nhmech.control import TwistDrive
-from nhmech.errors import ModelError
+from nhmech.errors import InputError, ModelError
 from nhmech.urdf.describe import describe
 from nhmech.urdf.notice import NoticeKind
 
@@ -293,6 +293,20 @@ def test_a_root_whose_z_axis_is_not_up_is_named_with_the_turn(up, rpy):
     found = describe(text.replace("</robot>", root))
     assert [w.kind for w in found.wheels] == ["disc", "disc", "caster_ball"]
     assert not texts(found, NoticeKind.ROLLS_SIDEWAYS)
+
+
+@pytest.mark.parametrize("given, error, said", [
+    (dict(skid=-1), InputError, "skid = -1 must be a positive track factor"),
+    (dict(skid="left"), ModelError, "would tip over"),
+    (dict(tyres="ice"), ModelError, "would tip over")])
+def test_what_is_asked_of_a_robot_that_does_not_stand_is_read_first_or_not_at_all(
+        given, error, said):
+    """What is no value is refused at once; what only its wheels could be asked is not."""
+    text = robot('<link name="camera"/>', CART,
+                 joint("at", "camera", "base", rpy=(pi / 2, -pi / 2, 0), kind="fixed"))
+    with pytest.raises(error, match=said) as caught:
+        describe(text, **given)
+    assert type(caught.value) is error
 
 
 def test_what_stands_no_way_round_gets_no_turn():

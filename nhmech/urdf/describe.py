@@ -88,7 +88,7 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
     tag = parse_tag(document)
 
     # arguments go before what the file says
-    freed, held = read_names("free", free), _read_positions(locked)
+    freed, held, let = read_names("free", free), _read_positions(locked), read_skid(skid)
     to_free = (*freed, *(name for name in tag.free if name not in held))
     to_lock = {name: q for name, q in tag.lock.items() if name not in freed} | held
     in_file = {*tag.free, *tag.lock} - {*freed, *held}
@@ -113,7 +113,7 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
 
     # tyres slip by themselves
     scrubs = any("lateral" in wheel.held for wheel in chosen)
-    gives_way = read_skid(skid) if skid is not None else tag.skid if scrubs else None
+    gives_way = let if skid is not None else tag.skid if scrubs else None
     check_released(gives_way, chosen, Origin.TAG if skid is None else Origin.SKID)
     roles, more = assign_roles(layout, chosen, to_free, to_lock, in_file)
     notices += more

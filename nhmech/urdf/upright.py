@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pinocchio as pin
 
-from ..errors import ModelError
+from ..errors import ModelError, NhmechError
 from .description import Description
 from .layout import to_words
 from .notice import NoticeKind
@@ -34,7 +34,7 @@ def advise_upright(root: str, attempt: Callable[[str], Description]) -> str:
         rpy = to_words(pin.rpy.matrixToRpy(np.array([x, np.cross(z, x), z])))
         try:
             description = attempt(rpy)
-        except ModelError:
+        except NhmechError:
             continue
         if not _DOUBTS & {notice.kind for notice in description.notices}:
             found.setdefault(up, rpy)
