@@ -229,10 +229,10 @@ def test_inertia_is_that_of_the_carriage():
                                                   rel=1e-9)
 
 
-def measured(vehicle, rates: dict) -> SimpleNamespace:
-    """What is read of a state: where it is, and the encoders."""
+def measured(vehicle, rate: float) -> SimpleNamespace:
+    """What is read of a state: where it is, and the encoders, here of wheels that turn alike."""
     return SimpleNamespace(q=vehicle.configuration(), encoder=SimpleNamespace(
-        rate=rates, angle=dict.fromkeys(rates, 0.0)))
+        rate=dict.fromkeys(WHEELS, rate), angle=dict.fromkeys(WHEELS, 0.0)))
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -247,13 +247,13 @@ def test_the_integral_is_held_at_the_limit_on_the_error_s_side_alone(sign, ahead
         dict.fromkeys(WHEELS, wanted[-1])))
     limit = vehicle.limits[WHEELS[0]].velocity
     wanted.append(sign * limit)
-    assert servo(0.0, measured(vehicle, dict.fromkeys(WHEELS, 0.0))).values[WHEELS[0]] == 0.05 * sign
+    assert servo(0.0, measured(vehicle, 0.0)).values[WHEELS[0]] == 0.05 * sign
     reference = limit * h / T
     rate = sign * (reference + ahead)
-    assert servo(h, measured(vehicle, dict.fromkeys(WHEELS, rate))).values[WHEELS[0]] == 0.05 * sign
+    assert servo(h, measured(vehicle, rate)).values[WHEELS[0]] == 0.05 * sign
     reference += (limit - reference) * h / T
     wanted.append(sign * reference)
-    left = servo(2 * h, measured(vehicle, dict.fromkeys(WHEELS, sign * reference))).values[WHEELS[0]]
+    left = servo(2 * h, measured(vehicle, sign * reference)).values[WHEELS[0]]
     integral = -sign * ahead * h if kept else 0.0
     assert left == pytest.approx(servo.inertia[0] * integral / (4 * T ** 2), rel=1e-9, abs=1e-15)
 
