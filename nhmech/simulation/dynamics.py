@@ -13,6 +13,7 @@ import numpy as np
 from ..checks import check_arguments
 from ..ctrl_c import hear_ctrl_c
 from ..errors import InputError, SimulationError, listed
+from ..mechanics.algebroid import rotation
 from ..mechanics.system import HasConstrained
 from ..once import cached_property
 from .integration.integrators import advance_function, rate_function
@@ -129,9 +130,9 @@ class Dynamics:
             raise SimulationError("only a vehicle has a pose; a system written by hand has its "
                                   "coordinates, the first part of x")
         x = ca.SX.sym("x", self.nx)
-        a, b, c, d = (x[i] for i in range(3, 7))
-        heading = ca.atan2(2 * (a * b + c * d), 1 - 2 * (b * b + c * c))
-        return ca.Function("pose", [x], [ca.vertcat(x[0], x[1], heading)], ["x"], ["pose"])
+        R_WB = rotation(x[3:7])
+        return ca.Function("pose", [x], [ca.vertcat(x[:2], ca.atan2(R_WB[1, 0], R_WB[0, 0]))],
+                           ["x"], ["pose"])
 
     @cached_property
     def velocity(self) -> ca.Function:

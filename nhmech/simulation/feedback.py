@@ -10,6 +10,7 @@ import numpy as np
 
 from ..checks import as_number, check_arguments, read_mapping
 from ..errors import InputError, Remedy, listed
+from ..mechanics.algebroid import rotation
 from ..mechanics.equations import Equations
 from ..mechanics.system import HasConstrained
 from ..once import once
@@ -60,9 +61,8 @@ class SymbolicState:
     @property
     def pose(self) -> tuple[ca.SX, ca.SX, ca.SX]:
         """x [m], y [m] and heading [rad] of the base of a vehicle, seen from above."""
-        a, b, c, d = ca.vertsplit(self.q[3:7])
-        heading = ca.atan2(2 * (a * b + c * d), 1 - 2 * (b * b + c * c))
-        return self.q[0], self.q[1], heading
+        R_WB = rotation(self.q[3:7])
+        return self.q[0], self.q[1], ca.atan2(R_WB[1, 0], R_WB[0, 0])
 
     def servo(self, accelerations: Mapping[str, Any]) -> ca.SX:
         """Efforts (nu,) that give driven joints these accelerations [rad/s^2, m/s^2], by the exact
