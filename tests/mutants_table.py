@@ -92,6 +92,12 @@ EQUIVALENT = {
         "no guard: any positive number",
     ("compile/gpu", "check(driver.cuLaunchKernel(kernel, -(-threads // BLOCK), 1, 1, BLOCK, 1, 1, "
      "0, 0,", "1 -> 2"): "needs a GPU: the tests launch a loop in its place",
+    ("simulation/runs/limit_spans", "values = values * signs if part in (\"q\", \"angles\") else "
+     "np.abs(values)", "values * signs -> values / signs"): "signs are 1 and -1",
+    ("simulation/runs/limit_spans", "apart = (moments[1:] - moments[:-1] > 1) & "
+     "(t[moments[1:]] - t[after[:-1]] > APART)",
+     "t[moments[1:]] - t[after[:-1]] -> t[moments[1:]] + t[after[:-1]]"):
+        "`_join` joins what this leaves apart: fewer spans to join",
     ("analysis/demand", "if np.abs(left).max(initial=0.0) > CLOSED * "
      "np.abs(needed).max(initial=1e-300):", "1e-300 -> 1e-294"): "no force is so small",
     ("compile/compiled_function",

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import casadi as ca
 import numpy as np
 import pytest
+from support import shipped
 
 from nhmech import Event, InputError, SimulationError
 from nhmech.compile.lanes import LaneState
@@ -33,6 +34,9 @@ from nhmech.simulation.state_vector import StateVector
 from nhmech.urdf.description import JointLimits
 
 
+NO_PRESS = pacing._last_press      # as in a new process
+
+
 # -- events ----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("before, after, rises, falls", [
     (-1.0, 1.0, True, False), (1.0, -1.0, False, True), (-1.0, 0.0, True, False),
@@ -54,6 +58,7 @@ def test_an_event_is_a_finite_number():
             Event("odd", lambda t, state, odd=odd: odd).value(state)
     event = Event("e", abs)
     assert read_events([event]) == (event,) == read_events(event)
+    assert event == Event("e", abs, terminal=True, direction=0, limit=False)
     with pytest.raises(InputError, match="list of Event.*and 3 is none"):
         read_events([event, 3])
 
@@ -155,6 +160,13 @@ def test_beginnings_and_ends_of_spans_are_events_of_driven_joints():
                                               (1.0, "a off its effort limit")]
     assert span_events(held, [span], 1.0) == [(0.5, "a at its effort limit")]
     assert span_events(held, [], 1.0) == []
+    # of a hitch the run itself watches the position
+    train = SimpleNamespace(vehicle=shipped("trailers"))
+    for joint, kind, is_said in (("hitch_1_joint", LimitKind.UPPER, False),
+                                 ("hitch_1_joint", LimitKind.VELOCITY, True),
+                                 ("rear_left_wheel_joint", LimitKind.UPPER, True)):
+        span = LimitSpan(joint, kind, 1.0, 0.5, 1.0, 1.0)
+        assert bool(span_events(train, [span], 2.0)) == is_said
 
 
 # -- the twist that was driven ---------------------------------------------------------------------
@@ -195,7 +207,10 @@ def test_the_twist_in_the_plane_of_the_ground():
     ((1, 0, 0), (1, 0, 0.0199), False), ((1, 0, 0), (1, 0, 0.0201), True),
     # aside it is judged where a part of the command asks for it
     ((1, 0, 0), (1, 0.5, 0), False), ((1, 0.0099, 0), (1, 0.5, 0), False),
-    ((1, 0.0101, 0), (1, 0.5, 0), True), ((0, 0, 0), (1, 0, 0), False)])
+    ((1, 0.0101, 0), (1, 0.5, 0), True), ((0, 0, 0), (1, 0, 0), False),
+    # a yaw rate counts as much as the speed half a metre from the middle
+    ((1, 0, 0.01), (1, 0, 0.0299), False), ((0, 0, 4), (0.0199, 0, 4), False),
+    ((0, 0, 4), (0.0201, 0, 4), True)])
 def test_a_twist_that_is_off_by_more_than_a_hundredth_is_said(wanted, found, is_said):
     for size in (9.0, 1.0):
         run = driven(TIMES, np.tile(size * np.array(found), (201, 1)))
@@ -204,8 +219,20 @@ def test_a_twist_that_is_off_by_more_than_a_hundredth_is_said(wanted, found, is_
     if is_said:
         assert f"commanded forward {wanted[0]:.4g} m/s, lateral {wanted[1]:.4g} m/s" in notice.text
         assert f"driven forward {found[0]:.4g} m/s" in notice.text and "t = 7 s" in notice.text
+        assert f"yaw {wanted[2]:.4g} rad/s; driven" in notice.text
     assert twist_notice(FLAT, run, None, []) is None
     assert twist_notice(FLAT, driven(TIMES[:1], [found]), np.ones((1, 3)), []) is None
+
+
+def test_the_latest_of_the_worst_moments_is_shown():
+    """Up to a tenth better than the worst."""
+    wanted = np.tile([2.0, 0.0, 0.0], (201, 1))
+    share = np.full(201, 0.6)
+    share[150], share[160], share[170] = 0.5, 0.549, 0.551
+    notice = twist_notice(FLAT, driven(TIMES, share[:, None] * wanted), wanted, [])
+    assert notice is not None
+    share[:150] = 0.6
+    assert f"by up to {1 - share[160]:.2g} of it: at t = {TIMES[160]:.6g} s" in notice.text
 
 
 @pytest.mark.parametrize("rate, settled, is_said", [
@@ -314,20 +341,22 @@ def test_speeds_by_name_or_in_order():
     assert read_speeds([1, 2.5], names, every) == {"a": 1.0, "b": 2.5}
     assert read_speeds({"x": 3}, names, every) == {"x": 3.0}
     for odd, words in (([1], "2 finite numbers: a, b"), ({"y": 1.0}, "speed 'y' = 1.0: give"),
-                       ({"a": nan}, "speed 'a' = nan"), ({"a": "1"}, "speed 'a' = '1'")):
+                       ({"a": nan}, "speed 'a' = nan: give .* of x, a, b$"),
+                       ({"a": "1"}, "speed 'a' = '1'"),
+                       ({"aa": 1.0}, "speed 'aa' = 1.0: give .* of x, a, b; did you mean 'a'")):
         with pytest.raises(InputError, match=words):
             read_speeds(odd, names, every)
 
 
 @pytest.mark.parametrize("words, match", [
-    (dict(duration=-1e-300), "duration"), (dict(duration=1.01e14), "1.01e\\+14 steps.*5e\\+13"),
+    (dict(duration=-1e-300), "duration"), (dict(duration=5.05e13), "1.01e\\+14 steps.*5e\\+13"),
     (dict(duration=nan), "duration"), (dict(every=0), "every"), (dict(progress=3), "progress"),
     (dict(save=3), "save = 3 must be the path"), (dict(save=""), "save = '' must be"),
     (dict(save=b"run"), "save = b'run' must be")])
 def test_a_run_that_cannot_be(words, match):
-    given = dict(duration=1.0, dt=1.0, every=1, progress=None, save=None)
+    given = dict(duration=1.0, dt=0.5, every=1, progress=None, save=None)
     check_run(**given)
-    check_run(**given | dict(duration=5e13, save="run.npz"))
+    check_run(**given | dict(duration=2.5e13, save="run.npz"))
     with pytest.raises(InputError, match=match):
         check_run(**given | words)
 
@@ -351,6 +380,7 @@ def test_the_steps_between_two_looks_double_and_halve():
 def test_a_second_press_comes_within_two_seconds(monkeypatch):
     times = iter([10.0, 12.0, 14.1, 15.0])
     monkeypatch.setattr(pacing, "time", SimpleNamespace(monotonic=lambda: next(times)))
+    monkeypatch.setattr(pacing, "_last_press", NO_PRESS)
     assert [is_second_press() for _ in range(4)] == [False, True, False, True]
 
 

@@ -19,10 +19,9 @@ class LeastSquares:
     """
 
     def __init__(self, m: int, n: int):
-        from scipy.linalg.lapack import dgelss, dgelss_lwork
+        from scipy.linalg.lapack import dgelss
 
         self.shape, self._solve = (m, n), dgelss
-        self._work = int(dgelss_lwork(m, n, 1)[0]) if m and n else 0
 
     def __repr__(self) -> str:
         return f"<LeastSquares of A {self.shape}>"
@@ -30,11 +29,11 @@ class LeastSquares:
     def __call__(self, A: np.ndarray, b: np.ndarray) -> np.ndarray:
         """x (n,) for A (m, n) and b (m,)."""
         m, n = self.shape
-        if not self._work:
+        if not (m and n):
             return np.zeros(n)
         if m < n:
             b = np.concatenate((b, np.zeros(n - m)))
-        return self._solve(A, b.reshape(-1, 1), SINGULAR, self._work)[1][:n, 0]
+        return self._solve(A, b.reshape(-1, 1), SINGULAR)[1][:n, 0]
 
 
 def closed_form(A: ca.SX, b: ca.SX) -> list[ca.SX]:

@@ -85,5 +85,5 @@ def _find_settled(t: np.ndarray, wanted: np.ndarray, size: np.ndarray) -> np.nda
         change = np.linalg.norm(np.diff(wanted, axis=0), axis=1)
         steady = change <= STEADY * np.diff(t) * np.maximum(size[1:], size[:-1])
     # NaN, where nothing is commanded, does not count as steady
-    last = np.maximum.accumulate(np.where(np.r_[False, steady], t[0], t))
+    last = np.maximum.accumulate(np.r_[t[0], np.where(steady, t[0], t[1:])])
     return (t - last >= SETTLED) & np.isfinite(size)
