@@ -1,0 +1,217 @@
+"""The schemes as tables and formulas, without a run: order conditions, limits of stability, the
+matrices of Newton's method, the rule by which iterations end, and what schemes ask of a motion."""
+
+from __future__ import annotations
+
+from math import factorial
+from types import SimpleNamespace
+
+import casadi as ca
+import numpy as np
+import pytest
+from support import shipped
+
+from nhmech import InputError
+from nhmech.mechanics import constrain, euclidean, lagrangian_system
+from nhmech.simulation.integration.conservation import changes_of_energy, check_scheme
+from nhmech.simulation.integration.flow import CORRECTIONS, INLINE, Flow, solve_by_iteration
+from nhmech.simulation.integration.gauss import Gauss
+from nhmech.simulation.integration.integrators import (
+    advance_function,
+    lift_function,
+    projection_function,
+    rate_function,
+)
+from nhmech.simulation.integration.schemes import RK4, SCHEMES
+from nhmech.simulation.simulated import Simulated
+
+
+# -- Runge and Kutta -------------------------------------------------------------------------------
+def test_a_step_of_runge_and_kutta_is_that_of_taylor():
+    """exp(z) up to z^4 / 24 for linear equations; Simpson's rule for x' = f(t); and an error of the
+    fifth order for x' = x^2 + t."""
+    z, start = np.array([[0.3, -0.2], [0.5, 0.1]]), np.array([1.0, -2.0])
+    taylor = sum(np.linalg.matrix_power(z, k) / factorial(k) for k in range(5))
+    np.testing.assert_allclose(RK4.advance(lambda t, x: z @ x / 0.25, 7.0, start, 0.25),
+                               taylor @ start, rtol=1e-14)
+    for f in (np.exp, np.sin):
+        found = RK4.advance(lambda t, x, f=f: f(t), 0.3, 2.0, 0.4)
+        assert found == pytest.approx(2 + 0.4 / 6 * (f(0.3) + 4 * f(0.5) + f(0.7)), rel=1e-14)
+
+    def error(dt: float) -> float:
+        def go(steps):
+            x = 0.3
+            for k in range(steps):
+                x = RK4.advance(lambda t, x: x * x + t, k * dt / steps, x, dt / steps)
+            return x
+        return abs(go(1) - go(20))
+    assert error(0.4) / error(0.2) == pytest.approx(32, rel=0.2)
+    assert RK4.rates == 4
+
+
+@pytest.mark.parametrize("axis, limit", [(-1, SCHEMES["rk4"].real_limit),
+                                         (1j, SCHEMES["rk4"].imaginary_limit)])
+def test_runge_and_kutta_are_stable_up_to_their_limits(axis, limit):
+    def growth(size: float) -> float:
+        return abs(RK4.advance(lambda t, x: axis * x, 0.0, 1.0 + 0j, size))
+    assert growth(0.999 * limit) <= 1 < growth(1.001 * limit)
+
+
+# -- Gauss -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("stages", [1, 2, 3])
+def test_a_collocation_has_twice_its_stages_order(stages):
+    """Butcher's simplifying assumptions B(2 s), C(s) and D(s), which give order 2 s; and the matrix
+    from its blocks."""
+    method = Gauss(stages)
+    a, b, c = method.matrix, method.weights, method.nodes
+    for k in range(1, 2 * stages + 1):
+        assert b @ c ** (k - 1) == pytest.approx(1 / k, rel=1e-13)
+    for k in range(1, stages + 1):
+        np.testing.assert_allclose(a @ c ** (k - 1), c ** k / k, rtol=1e-12)
+        np.testing.assert_allclose((b * c ** (k - 1)) @ a, b * (1 - c ** k) / k, rtol=1e-12)
+    T, blocks = method.blocks
+    assert sum(len(block) for block in blocks) == stages
+    whole, at = np.zeros((stages, stages)), 0
+    for block in blocks:
+        whole[at:at + len(block), at:at + len(block)] = block
+        at += len(block)
+    np.testing.assert_allclose(T @ whole @ np.linalg.inv(T), a, atol=1e-14)
+
+
+def coupled() -> Flow:
+    """Two masses with springs and dampers that couple them, none of which is symmetric."""
+    springs, dampers = ca.DM([[-3.0, 1.0], [0.5, -2.0]]), ca.DM([[-0.4, 0.3], [-0.2, -0.1]])
+    system = lagrangian_system(
+        euclidean("x", "y"), lambda s: s.v.x ** 2 / 2 + s.v.y ** 2,
+        force=lambda s: dict(zip("xy", ca.vertsplit(
+            springs @ ca.vertcat(s.q.x, s.q.y) + dampers @ ca.vertcat(s.v.x, s.v.y)))))
+    equations = Simulated.of(constrain(system, rows={})).equations
+    project = projection_function(equations)
+    return Flow(equations, rate_function(equations), rate_function(equations, True), project,
+                project, lift_function(equations))
+
+
+@pytest.mark.parametrize("stages", [1, 2, 3])
+def test_one_newton_step_solves_linear_equations(stages):
+    """From any rates, so that all derivatives and inverses are the right ones; and the first rates
+    are those of a parabola through Euler's midpoint."""
+    flow, method, dt = coupled(), Gauss(stages), 0.7
+    f = np.column_stack([flow.rate(0.0, e, [], []).full().ravel() for e in np.eye(4)])
+    rng = np.random.default_rng(stages)
+    x = rng.normal(size=4)
+    begin, newton = method.start(flow)(0.0, x, [], [], dt)
+    middle = f @ (x + dt / 2 * f @ x)
+    first = [f @ x + 2 * c * (middle - f @ x) for c in method.nodes]
+    np.testing.assert_allclose(begin.full().ravel(), np.concatenate(first), rtol=1e-12)
+
+    def defect(k: np.ndarray) -> np.ndarray:
+        return f @ (x[:, None] + dt * k @ method.matrix.T) - k
+    k = rng.normal(size=(4, stages))
+    symbols = ca.SX.sym("newton", newton.numel()), ca.SX.sym("defect", 4, stages)
+    correct = ca.Function("correct", symbols, [method.correct(symbols[0], dt, symbols[1], 2)])
+    np.testing.assert_allclose(defect(k + correct(newton, defect(k)).full()), 0, atol=1e-13)
+
+
+# -- iterations ------------------------------------------------------------------------------------
+@pytest.mark.parametrize("sizes, count, is_solved", [
+    ([1.0, 1e-16], 2, True),                         # rounding
+    ([1e-31, 1.0], 1, True),
+    ([0.1, 0.99e-9, 1.0], 2, True),                  # the next would be, should it shrink so again
+    ([0.1, 1.01e-9, 1e-17, 1.0], 3, True),
+    ([1e6, 0.99e-6, 1.0], 2, True),                  # not foretold of large ones
+    ([1e6, 1.01e-6, 1e-17, 1.0], 3, True),
+    ([1e-13, 1e-13, 1.0], 2, True),                  # no smaller than the one before
+    ([1e-13, 0.99e-13, 0.98e-13, 0.981e-13, 1.0], 4, True),
+    ([1.01e-12] * 60, CORRECTIONS, False),           # and not small either
+    ([0.99e-12 * 0.999 ** k for k in range(60)], CORRECTIONS, True),
+    ([np.nan] * 60, CORRECTIONS, False)])
+def test_iterations_end_where_corrections_are_rounding(sizes, count, is_solved):
+    """Corrections of given sizes, each of which adds one."""
+    z, step = ca.MX.sym("z"), ca.MX.sym("step")
+    size = ca.MX(ca.DM(sizes))[ca.fmin(z / step, len(sizes) - 1)]
+    correct = ca.Function("correct", [z, step], [z + step, size])
+    iterate = ca.Function("iterate", [z, step], solve_by_iteration(correct, z, step))
+    assert [float(one) for one in iterate(0.0, 2.0)] == [2.0 * count, is_solved]
+
+
+@pytest.mark.parametrize("rates, work, end, kind", [
+    (3, 900, INLINE - 2700, ca.SX), (3, 900, INLINE - 2699, ca.MX), (1, INLINE, 0, ca.SX)])
+def test_a_short_step_is_one_expression(rates, work, end, kind):
+    rate, last = (SimpleNamespace(n_instructions=lambda n=n: n) for n in (work, end))
+    assert Flow(None, rate, None, None, last, None).symbol(rates) is kind
+
+
+# -- discrete gradients ----------------------------------------------------------------------------
+@pytest.mark.parametrize("dt", [1e-3, 0.1])
+def test_a_discrete_gradient_is_the_difference_quotient_of_one_coordinate(dt):
+    """(v' - v) / dt = -(V(q') - V(q)) / (q' - q), and (q' - q) / dt = (v + v') / 2."""
+    x = ca.SX.sym("x")
+    V = ca.Function("V", [x], [x ** 4 - ca.cos(3 * x)])
+    system = lagrangian_system(euclidean("x"), lambda s: s.v.x ** 2 / 2 - V(s.q.x))
+    step = advance_function(Simulated.of(constrain(system, rows={})).equations,
+                            SCHEMES["discrete_gradient"].method)
+    q, v = 0.4, 0.7
+    (end, speed), *_, is_solved = (part.full().ravel() for part in step(0.0, [q, v], [], [], dt))
+    assert is_solved == 1 and end - q == pytest.approx(dt * (v + speed) / 2, rel=1e-12)
+    assert (speed - v) / dt == pytest.approx(float(V(q) - V(end)) / (end - q),
+                                               rel=2e-13 / dt)
+
+
+@pytest.mark.parametrize("name", ["discrete_gradient", "gauss4", "gauss"])
+def test_steps_of_springs_are_rational(name):
+    """Pade's approximation of exp(z): of order 1, the midpoint rule, to which a discrete gradient
+    comes down where the energy is quadratic, and of as many orders as there are stages."""
+    stiffness = np.array([[3.0, -1.0], [-1.0, 2.0]])
+    system = lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 - ca.bilin(ca.DM(stiffness), ca.vertcat(s.q.x, s.q.y))) / 2)
+    step = advance_function(Simulated.of(constrain(system, rows={})).equations,
+                            SCHEMES[name].method)
+    z = 0.7 * np.block([[np.zeros((2, 2)), np.eye(2)], [-stiffness, np.zeros((2, 2))]])
+    terms = {"discrete_gradient": [1, 1 / 2], "gauss4": [1, 1 / 2, 1 / 12],
+             "gauss": [1, 1 / 2, 1 / 10, 1 / 120]}[name]
+    above, below = (sum(term * np.linalg.matrix_power(sign * z, k) for k, term in enumerate(terms))
+                    for sign in (1, -1))
+    x = np.random.default_rng(5).normal(size=4)
+    np.testing.assert_allclose(step(0.0, x, [], [], 0.7)[0].full().ravel(),
+                               np.linalg.solve(below, above @ x), rtol=1e-12)
+
+
+# -- what schemes ask of a motion ------------------------------------------------------------------
+def mass(force=lambda s: 0.0, potential=lambda s: 0.0, **options) -> Simulated:
+    system = lagrangian_system(euclidean("x", "y"), lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2
+                               - potential(s), force=lambda s: {"x": force(s)})
+    return Simulated.of(constrain(system, **{"rows": {}} | options))
+
+
+@pytest.mark.parametrize("made, driven, kinematic, reasons", [
+    (lambda: mass(potential=lambda s: s.q.x ** 4), False, False, []),
+    (lambda: mass(lambda s: -1e-7 * s.v.x), False, False, ["forces do work"]),
+    (lambda: mass(lambda s: 1e-7 * s.v.x), False, False, ["forces do work"]),
+    (lambda: mass(lambda s: -1e-11 * s.v.x), False, False, []),
+    (lambda: mass(lambda s: -1e-7 * s.v.x, lambda s: 1e4), False, False, []),   # of much energy
+    (lambda: mass(potential=lambda s: s.t), False, False, ["the energy depends on time"]),
+    (lambda: mass(rows={"drift": lambda s: s.v.y - 1}), False, False, ["constraints are affine"]),
+    (lambda: mass(rows={"still": lambda s: s.v.y}), False, False, []),
+    (lambda: mass(lambda s: -s.v.x, lambda s: s.t, rows={"drift": lambda s: s.v.y - 1}), True,
+     False, ["inputs act", "constraints are affine", "the energy depends on time"]),
+    (lambda: mass(lambda s: -s.v.x), True, True, ["speeds are commanded"]),
+    (lambda: Simulated.of(shipped("differential_drive")), False, False, []),
+    (lambda: Simulated.of(shipped("differential_drive").with_parameters(
+        {"left_wheel_joint.rolling_resistance": 0.1, "right_wheel_joint.damping": 0.1})), False,
+     False, ["dampers or rolling resistance of left_wheel_joint, right_wheel_joint"])])
+def test_why_energy_changes(made, driven, kinematic, reasons):
+    assert changes_of_energy(made(), driven=driven, kinematic=kinematic) == reasons
+
+
+@pytest.mark.parametrize("share, is_quadratic", [(0.0, True), (1e-10, True), (1e-6, False)])
+def test_a_force_of_the_third_degree_in_the_speeds_is_not_quadratic(share, is_quadratic):
+    """Beside one of the second degree, which is large."""
+    moved = mass(lambda s: -3 * s.v.y ** 2 + share * s.v.x ** 3)
+    assert check_scheme(SCHEMES["kahan"], moved, driven=False, kinematic=True) is not None
+    for name in ("rk4", "gauss"):
+        check_scheme(SCHEMES[name], moved, driven=False, kinematic=False)
+    if is_quadratic:
+        check_scheme(SCHEMES["kahan"], moved, driven=False, kinematic=False)
+    else:
+        with pytest.raises(InputError, match="'kahan' needs accelerations that are quadratic"):
+            check_scheme(SCHEMES["kahan"], moved, driven=False, kinematic=False)
