@@ -33,8 +33,7 @@ from nhmech.simulation.runs.limit_spans import LimitColumns, LimitSpan, span_eve
 from nhmech.simulation.state_vector import StateVector
 from nhmech.urdf.description import JointLimits
 
-
-NO_PRESS = pacing._last_press      # as in a new process
+NO_PRESS = pacing._last_press      # of a new process
 
 
 # -- events ----------------------------------------------------------------------------------------
