@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import isfinite
 from numbers import Real
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from ..checks import read_names
 from ..errors import InputError, ModelError
-from .description import Description, FoundWheel
+from .description import Description, FoundWheel, Skid
 from .joint_properties import find_massless, read_damping, read_limits, read_mu, read_stiffness
 from .layout import Layout
 from .notice import Notice
@@ -48,17 +49,17 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
     """Decides everything but mechanics about a robot; arguments and errors as of `load`."""
     if not isinstance(repair, bool):
         raise InputError(f"repair = {repair!r} must be True or False")
+    said = Choices(wheels, read_names("free", free), _read_positions(locked), read_skid(skid),
+                   read_names("speeds", () if speeds is None else speeds), repair, tyres)
     document = read_source(source, packages, arguments)
     faults, notices = validate(document)
     if repair:
         notices += repair_inertias(document)
     try:
-        chosen = () if speeds is None else read_names("speeds", speeds)
-        return _decide(document, faults, notices, wheels, free, locked, skid, chosen, repair,
-                       tyres)
+        return _decide(document, faults, notices, said)
     except NothingStands as error:
         advice = "" if wheels is not None or repair else advise_upright(
-            Layout(document).root, partial(_read_carried, document, free, locked, skid, tyres))
+            Layout(document).root, partial(_read_carried, document, said))
         raise ModelError(error.text + advice, None if advice else error.remedy) from None
     except FaultyFile:
         raise
@@ -68,34 +69,42 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
         raise faulty_file(document.label, faults, error) from error
 
 
-def _read_carried(document: Source, free: Sequence[str], locked: Mapping[str, float] | None,
-                  skid: SkidArgument, tyres: TyresArgument, rpy: str) -> Description:
+@dataclass(frozen=True)
+class Choices:
+    """What the user says about a robot beside its file: arguments of `load`."""
+
+    wheels: Sequence[Wheel] | None
+    free: tuple[str, ...]
+    locked: dict[str, float]
+    skid: Skid | None
+    speeds: tuple[str, ...]
+    repair: bool
+    tyres: TyresArgument
+
+
+def _read_carried(document: Source, said: Choices, rpy: str) -> Description:
     """`describe` of the robot on a root of its own, which carries it with this rpy."""
     root = Layout(document).root
     carrier = (f'<link name="{root}-"/><joint name="{root}-" type="fixed"><origin rpy="{rpy}"/>'
                f'<parent link="{root}-"/><child link="{root}"/></joint></robot>')
     turned = read_source(document.text.rpartition("</robot>")[0] + carrier, document.packages,
                          path=document.path)
-    faults, notices = validate(turned)
-    return _decide(turned, faults, notices, None, free, locked, skid, (), False, tyres)
+    return _decide(turned, *validate(turned), said)
 
 
 def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
-            wheels: Sequence[Wheel] | None, free: Sequence[str],
-            locked: Mapping[str, float] | None, skid: SkidArgument, speeds: Sequence[str],
-            repair: bool, tyres: TyresArgument) -> Description:
+            said: Choices) -> Description:
     """`describe` of a file whose faults are repaired for now."""
     tag = parse_tag(document)
 
     # arguments go before what the file says
-    freed, held, let = read_names("free", free), _read_positions(locked), read_skid(skid)
-    to_free = (*freed, *(name for name in tag.free if name not in held))
-    to_lock = {name: q for name, q in tag.lock.items() if name not in freed} | held
-    in_file = {*tag.free, *tag.lock} - {*freed, *held}
+    to_free = (*said.free, *(name for name in tag.free if name not in said.locked))
+    to_lock = {name: q for name, q in tag.lock.items() if name not in said.free} | said.locked
+    in_file = {*tag.free, *tag.lock} - {*said.free, *said.locked}
     for name in to_lock:
         find_joint(Layout(document), name, Origin.TAG if name in in_file else Origin.LOCKED)
-    origin = Origin.TAG if wheels is None else Origin.WHEELS
-    listed = tag.wheels if wheels is None else wheels
+    origin = Origin.TAG if said.wheels is None else Origin.WHEELS
+    listed = tag.wheels if said.wheels is None else said.wheels
     given = None if listed is None else read_wheels(listed, origin)
 
     notices += snap_joints(document, _carriers(Layout(document, to_lock), given))
@@ -105,16 +114,16 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
         contacts, more = _infer(layout)
     else:
         contacts, more = complete_wheels(layout, given, origin)
-    contacts = put_tyres(contacts, tyres)
-    if repair:
+    contacts = put_tyres(contacts, said.tyres)
+    if said.repair:
         more = [*more, *give_mass(layout, contacts)]
     notices = more + notices + check_wheel_inertia(layout, contacts)
     chosen = [c.wheel for c in contacts]
 
     # tyres slip by themselves
     scrubs = any("lateral" in wheel.held for wheel in chosen)
-    gives_way = let if skid is not None else tag.skid if scrubs else None
-    check_released(gives_way, chosen, Origin.TAG if skid is None else Origin.SKID)
+    gives_way = said.skid or (tag.skid if scrubs else None)
+    check_released(gives_way, chosen, Origin.TAG if said.skid is None else Origin.SKID)
     roles, more = assign_roles(layout, chosen, to_free, to_lock, in_file)
     notices += more
     if given is not None:
@@ -138,7 +147,8 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
     damping, more = read_damping(layout, roles)
     notices += more + find_massless(layout, roles.moving)
     impossible, more = check_bodies(layout, roles.moving, chosen)
-    notices += more + pass_faults(document.label, (*faults, *impossible), roles.moving, repair)
+    faults = (*faults, *impossible)
+    notices += more + pass_faults(document.label, faults, roles.moving, said.repair)
     notices += missing_meshes((mesh.get("filename", "") for mesh in
                                document.root.iterfind("link/visual/geometry/mesh")),
                               document.packages, document.path)
@@ -158,7 +168,7 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
         mimic=mimic,
         damping=damping,
         limits=limits,
-        speeds=tuple(speeds) or tag.speeds,
+        speeds=said.speeds or tag.speeds,
         skid=turning.skid,
         reasons={c.wheel.name: c.reason for c in contacts},
         notices=(*turning.notices, *notices),
