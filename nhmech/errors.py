@@ -168,6 +168,7 @@ class SimulationError(NhmechError):
 
 
 REPR = 8      # names that the repr of an object shows: one line or two
+FEW = 8       # names that a notice shows, so that what it says of them is not far away
 
 
 def did_you_mean(word: object, known: Iterable[object]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 from lxml import etree
 
-from ..errors import listed
+from ..errors import FEW, listed
 from .description import FoundWheel
 from .layout import Layout, LinkShape
 from .notice import Notice, NoticeKind
@@ -52,7 +52,7 @@ def give_mass(layout: Layout, contacts: Sequence[FoundWheel]) -> list[Notice]:
     if given:
         notices.append(Notice(NoticeKind.REPAIR, "wheels without mass; repaired: they have that "
                               f"of solid rubber ({_RUBBER:g} kg/m^3) of their size: "
-                              f"{listed(given, 12)}"))
+                              f"{listed(given, FEW)}"))
     return notices
 
 

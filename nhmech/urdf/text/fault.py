@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from lxml import etree
 
-from ...errors import ModelError, Remedy, listed
+from ...errors import FEW, ModelError, Remedy, listed
 from ..notice import Notice, NoticeKind
 from ..remedy import option, suggest
 from .slips import Slip
@@ -174,7 +174,7 @@ def _describe_repairs(what: str, faults: Sequence[Fault]) -> str:
     shown = "; ".join(changes[:_SHOWN])
     more = f" and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
     names = list(dict.fromkeys(_owner(fault) for fault in faults))
-    return f"{listed(names, 12)}: {what}; repaired: {shown}{more}"
+    return f"{listed(names, FEW)}: {what}; repaired: {shown}{more}"
 
 
 def _owner(fault: Fault) -> str:

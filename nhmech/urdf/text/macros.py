@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from ...errors import ModelError, Remedy, listed
+from ...errors import FEW, ModelError, Remedy, listed
 from .source import Source, read_source
 from .xacro_file import Macro
 
@@ -19,7 +19,7 @@ _SPACE = "http://www.ros.org/wiki/xacro"
 def uncalled_error(source: Source, is_sound: Callable[[Source], bool]) -> ModelError:
     """The error about macros that are never called. `source`: without links; its file defines
     macros. `is_sound`: whether a robot can be used: the suggestion has been tried."""
-    names = listed((f"{macro.name}({', '.join(macro.parameters)})" for macro in source.macros), 6)
+    names = listed((f"{macro.name}({', '.join(macro.parameters)})" for macro in source.macros), FEW)
     text = (f"{source.label}: there is no <link> in it: it defines the macros {names} and calls "
             "none")
     if source.path is None:

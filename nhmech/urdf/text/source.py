@@ -223,7 +223,7 @@ def _read_file(path: Path) -> bytes:
         beside = sorted(p.name for p in path.parent.glob("*.urdf")) if path.parent.is_dir() else []
         hint = (f'; one that comes with nhmech is nhmech.urdf_path("{path}")'
                 if str(path) in urdf_names() else
-                f"; in {path.parent} there are: {listed(beside, 12)}" if beside else "")
+                f"; in {path.parent} there are: {listed(beside)}" if beside else "")
         raise ModelError(f"{path} does not exist{hint}") from None
     except (OSError, ValueError) as error:
         raise ModelError(f"{path} cannot be read: {error}") from None

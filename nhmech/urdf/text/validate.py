@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...errors import did_you_mean, listed
+from ...errors import FEW, did_you_mean, listed
 from ..notice import Notice
 from ..validate_inertia import check_inertial
 from .capsules import split_capsules
@@ -123,7 +123,7 @@ def _check_ends(source: Source, joint: Element, links: Elements) -> None:
         link = element.get("link")
         if link not in links:
             raise source.error(element,
-                               f"link {link!r} does not exist; the links are {listed(links, 20)}"
+                               f"link {link!r} does not exist; the links are {listed(links)}"
                                + did_you_mean(link, links))
 
 
@@ -150,8 +150,8 @@ def _check_tree(source: Source, links: Elements, joints: Elements) -> Iterator[E
         return
     if len(roots) > 1:
         yield source.error(links[roots[1]], f"there are {len(roots)} links without a parent: "
-                                            f"{listed(map(repr, roots), 6)}; a robot has one root, "
-                                            "so connect the others with joints")
+                                            f"{listed(map(repr, roots), FEW)}; a robot has "
+                                            "one root, so connect the others with joints")
     reached = list(roots)
     for link in reached:
         reached += children.get(link, [])

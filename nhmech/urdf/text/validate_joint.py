@@ -189,7 +189,7 @@ def _check_mimic(source: Source, joint: Element, joints: Elements) -> Iterator[E
         lost = Mend("<mimic> of a joint that does not exist", deletion(mimic), certain=False)
         if leader not in joints:
             yield source.error(mimic, f"mimics joint {leader!r}, which does not exist; the joints "
-                                      f"are {listed(joints, 20)}", mend=lost)
+                                      f"are {listed(joints)}", mend=lost)
         elif leader == joint.get("name"):
             yield source.error(mimic, "a joint cannot mimic itself; name another joint or delete "
                                       "<mimic>", mend=Mend("a joint that mimics itself",

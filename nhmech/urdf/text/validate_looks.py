@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...errors import listed
+from ...errors import FEW, listed
 from ..notice import Notice, NoticeKind
 from .fault import Element, ElementError, Mend, collect_errors, deletion, element_name, setting
 from .source import Source
@@ -100,4 +100,5 @@ def find_oddities(source: Source) -> list[Notice]:
             empty.append(source.at(first))
     kinds = ((NoticeKind.SECOND_SHAPE, second, "a second shape in one <geometry> is ignored"),
              (NoticeKind.EMPTY_SHAPE, empty, "a collision shape has size 0"))
-    return [Notice(kind, f"{listed(places, 5)}: {text}") for kind, places, text in kinds if places]
+    return [Notice(kind, f"{listed(places, FEW)}: {text}")
+            for kind, places, text in kinds if places]

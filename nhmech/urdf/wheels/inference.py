@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from ...errors import listed
+from ...errors import FEW, listed
 from ..description import Fact, FoundWheel, Reason
 from ..layout import Joint, Layout, to_triple
 from ..notice import Notice, NoticeKind
@@ -38,7 +38,6 @@ from .rims import (
 from .rollers import roller_joints
 from .swivels import is_loose_ball
 
-_SHOWN = 8                 # joints in the air that a notice names
 _LEANING = (0.02, 0.7)     # of a unit axle: its vertical part where it neither lies nor stands
 
 
@@ -149,7 +148,7 @@ def _report_off_plane(layout: Layout, findings: Findings) -> list[Notice]:
         most = f" to {sizes[-1]}" if len(sizes) > 1 else ""
         its = "its lowest point is" if len(away) == 1 else "their lowest points are"
         notices.append(Notice(NoticeKind.HANDLE,
-                              f"{listed(away, _SHOWN)}: no wheel, because {its} {sizes[0]}{most} m "
+                              f"{listed(away, FEW)}: no wheel, because {its} {sizes[0]}{most} m "
                               f"{side} the plane of the wheels"))
     return notices
 

@@ -9,7 +9,7 @@ from statistics import median
 import numpy as np
 import pinocchio as pin
 
-from ...errors import ModelError, Remedy, listed
+from ...errors import FEW, ModelError, Remedy, listed
 from ..description import FoundWheel, Reason
 from ..elements import DriveType
 from ..layout import Joint, Layout, LinkShape, to_triple, to_words
@@ -34,8 +34,6 @@ from .rims import (
 )
 from .stance import allowance, axle_R, centre_R, footprint
 
-_MOST = 8                  # joints that one message names
-_FILES = 3                 # meshes of which one message says what is wrong
 _MEASURE = ", with RADIUS the distance from the axle to the ground in metres"
 
 
@@ -65,7 +63,7 @@ def radius_error(layout: Layout, contacts: Sequence[FoundWheel],
                                               if a.rim)])))
     joints = [axle.joint for axle in unknown]
     meshes = _list_unused(layout, joints)
-    shown = [str(mesh) for mesh in meshes[:_FILES]]
+    shown = [str(mesh) for mesh in meshes[:FEW]]
     beside = {axle.joint.name: beside_cylinder(layout, axle.joint) for axle in unknown}
     shown += [f"the cylinder of {name} (radius {found[0]:.4g} m) lies {found[1]:.4g} m beside it"
               for name, found in beside.items() if found is not None]
@@ -150,7 +148,7 @@ def no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
     if found := next(((joint, mesh) for joint, mesh in displaced if mesh), None):
         return _displaced_error(layout, *found)
     if free:
-        wheels = _type_all(layout, [], free[:_MOST])
+        wheels = _type_all(layout, [], free)
         blank = any(w["radius"] is Blank.RADIUS for w in wheels)
         return NothingStands(text, suggest(
             *ask_for_packages(m.package for m in _list_unused(layout, [a.joint for a in free])),
@@ -165,15 +163,13 @@ def no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
     if not upright:
         return NothingStands(f"{text}; the joints that turn about one have limits or carry others, "
                              "as those of legs and arms do" if findings.axles else text)
-    blades = [_blade(layout, j) for j in upright[:_MOST]]
-    missing = [] if all(_lowest(layout, j) is not None for j in upright[:_MOST]) else (
-        _list_unused(layout, upright))
+    blades = [_blade(layout, j) for j in upright]
+    blank = any(_lowest(layout, j) is None for j in upright)
     return NothingStands(text, suggest(
-        *ask_for_packages(m.package for m in missing),
+        *ask_for_packages(m.package for m in _list_unused(layout, upright if blank else [])),
         f"{_names(upright)} can only steer: a wheel drawn in one piece with its steering is a "
         "contact without lateral slip that needs no rolling joint: ", option("wheels", blades),
-        " with HEIGHT the contact's height in the link's frame"
-        if any(_lowest(layout, j) is None for j in upright[:_MOST]) else ""))
+        " with HEIGHT the contact's height in the link's frame" if blank else ""))
 
 
 def _roll_ball(layout: Layout, link: str, joints: Sequence[Joint]) -> Remedy:
@@ -218,7 +214,7 @@ def _drawn_error(layout: Layout, drawn: Sequence[LinkShape]) -> ModelError:
     each = (f'make their joints continuous, with <axis xyz="{to_words(drawn[0].axis)}"/>' if fixed
             else "give each a link of its own, on a continuous joint that turns it about its axle")
     return ModelError(f"{layout.source.label}: no rolling joint was found: {len(drawn)} cylinders "
-                      f"of {listed(links, _MOST)} that lie on one plane look like wheels, but no "
+                      f"of {listed(links, FEW)} that lie on one plane look like wheels, but no "
                       f"joint lets them roll about their axles; {each}")
 
 
@@ -298,4 +294,4 @@ def _list_unused(layout: Layout, joints: Sequence[Joint]) -> list[UnusedMesh]:
 
 
 def _names(joints: Sequence[Joint]) -> str:
-    return listed((j.name for j in joints), _MOST)
+    return listed((j.name for j in joints), FEW)

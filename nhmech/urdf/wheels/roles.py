@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...errors import Remedy, listed
+from ...errors import FEW, Remedy, listed
 from ..description import Mimic
 from ..elements import DrivePlugin, DriveType
 from ..layout import Joint, Layout, matches_name
@@ -20,7 +20,6 @@ from .stance import AUXILIARY, axle_R, centre_R
 from .swivels import is_caster, is_idle_caster, is_swivel, steering_joints
 
 _IN_LINE = 1e-3    # of a distance: what is that little to the side is straight behind
-_SHOWN = 6         # names in the notice about joints that are held
 _HARDWARE = {"<ros2_control>", "<transmission>"}
 CUSTOM = "custom, for the file does not say: the steering, and "
 # parts of the names of wheels with a motor
@@ -75,9 +74,7 @@ def assign_roles(layout: Layout, wheels: Sequence[Wheel], free: Sequence[str],
         if joint.name in locked or (joint.name not in free
                                     and is_idle_caster(layout, joint, wheels)):
             continue
-        limit = joint.element.find("limit")
-        if (joint.lower == joint.upper and joint.name not in free
-                and limit is not None and limit.get("lower") is not None):
+        if joint.lower == joint.upper and joint.name not in free:
             notices.append(Notice(NoticeKind.LOCKED_STEERING,
                                   f"{layout.source.at(joint.element)}: steers a wheel but its "
                                   f"limits are both {joint.lower:g}; it is locked"))
@@ -100,7 +97,7 @@ def report_held(roles: Roles, given: Collection[str]) -> list[Notice]:
     are, joints = ("is", "joint") if len(held) == 1 else ("are", "joints")
     return [Notice(NoticeKind.HELD,
                    f"{len(held)} {joints} that rolling does not need {are} held at zero{where}: "
-                   f"{listed(held, _SHOWN)}",
+                   f"{listed(held, FEW)}",
                    suggest("To release one: ", option("free", [next(iter(held))])))]
 
 
@@ -326,7 +323,7 @@ def _find_strangers(layout: Layout, told: Mapping[str, Sequence[str]]) -> list[N
                                   "the joints that they hang on are taken"))
         if other:
             notices.append(Notice(NoticeKind.UNKNOWN_JOINT,
-                                  f"{element} names {listed(other, _SHOWN)}, which the robot does "
+                                  f"{element} names {listed(other, FEW)}, which the robot does "
                                   "not have"))
     return notices
 
