@@ -154,9 +154,9 @@ DIAGONAL, BEHIND = "at a diagonal", "one behind the other"
 @pytest.mark.parametrize("x, y, multiplier, offset, more, reason", [
     (-0.4, 0.0, -1.0, 0.0, {}, None), (-0.4, 0.0, 1.0, 0.0, {}, None),
     # up to a thousandth of the distance to the side, and turned by as much
-    (-0.4, 0.9e-3, 1.0, 0.0, {}, None), (-0.4, 1.1e-3, 1.0, 0.0, {}, DIAGONAL),
-    (-0.4, 0.0, 1.0, 0.0, {"axis": (9e-4, 0, 1)}, None),
-    (-0.4, 0.0, 1.0, 0.0, {"axis": (1.1e-3, 0, 1)}, BEHIND),
+    (-1.4, 1.999e-3, 1.0, 0.0, {}, None), (-1.4, 2.001e-3, 1.0, 0.0, {}, DIAGONAL),
+    (-0.4, 0.0, 1.0, 0.0, {"axis": (9.99e-4, 0, 1)}, None),
+    (-0.4, 0.0, 1.0, 0.0, {"axis": (1.001e-3, 0, 1)}, BEHIND),
     (-0.4, 0.0, 1.01, 0.0, {}, BEHIND), (-0.4, 0.0, 1.0, 0.01, {}, BEHIND),
     (0.6 + 0.4e-3, -0.4, 1.0, 0.0, {}, BESIDE), (0.6 + 0.5e-3, -0.4, 1.0, 0.0, {}, DIAGONAL),
     # trailing its axis it swings, and asks for nothing
@@ -183,6 +183,17 @@ def test_front_and_rear_are_linked_where_one_is_behind_the_other(x, y, multiplie
     assert said.kind is NoticeKind.DROPPED_MIMIC and said.text.startswith("g_steer: <mimic> is")
     assert HELD in said.text and MEET in said.text and reason in said.text
     assert sum(one in said.text for one in (BESIDE, DIAGONAL, BEHIND)) == 1
+
+
+def test_of_three_in_line_one_link_is_kept():
+    """The others follow from it, or contradict it."""
+    follow = LINK.format(1.0, 0.0)
+    layout = laid(link("base"), below("f", 0.6), below("g", -0.4, more=follow),
+                  below("h", -0.8, more=follow))
+    wheels = [wheel(name) for name in "fgh"]
+    roles, _ = assign_roles(layout, wheels, (), {})
+    _, rows, (said,) = couple(layout, roles, {}, wheels)
+    assert [m.joint for m in rows] == ["g_steer"] and said.text.startswith("h_steer: <mimic> is")
 
 
 # --- who drives -----------------------------------------------------------------------------------
@@ -289,8 +300,9 @@ def test_wheels_say_whether_they_are_driven(more, given, driven, said):
 
 def test_of_what_does_not_move_its_followers_are_driven():
     mimic = '<mimic joint="arm_joint"/>'
-    layout, wheels = tricycle(ARM, told("arm_joint"), steering=RANGE + mimic)
-    roles, _ = assign_roles(layout, wheels, (), {})
+    other = follower("b", "slide_joint")
+    layout, wheels = tricycle(ARM, SLIDE, other, told("arm_joint"), steering=RANGE + mimic)
+    roles, _ = assign_roles(layout, wheels, ("b_joint",), {})
     driven, notices = choose_driven(layout, wheels, roles, None)
     assert driven == ("l", "r", "f_steer")
     assert [n.text for n in notices if n.kind is NoticeKind.DRIVEN_FOLLOWER] == [
@@ -326,6 +338,21 @@ def test_casters_and_what_hangs_on_a_swivel_do_not_drive():
     roles, _ = assign_roles(layout, wheels, (), {})
     assert roles.steering == ("f_steer", "g_steer")
     assert choose_driven(layout, wheels, roles, None)[0] == ("l", "r", "f_steer")
+    # where nothing is fixed either
+    layout, wheels = laid(link("base"), below("f", 0.6), swivel), [wheel("f"), wheel("g")]
+    roles, _ = assign_roles(layout, wheels, (), {})
+    assert choose_driven(layout, wheels, roles, None)[0] == ("f", "f_steer")
+
+
+@pytest.mark.parametrize("radii, driven", [((0.201, 0.201), "f g"), ((0.201, 0.199), "l"),
+                                           ((0.199, 0.201), "l")])
+def test_fixed_wheels_are_rollers_beside_the_smallest_that_is_steered(radii, driven):
+    layout = laid(link("base"), *OTHERS, below("f", 0.6), below("g", -0.6))
+    wheels = [Wheel(name, radius=radius, axis=(0, 1, 0), point=(0, 0, 0))
+              for name, radius in zip("lfg", (0.1, *radii))]
+    roles, _ = assign_roles(layout, wheels, (), {})
+    found, _ = choose_driven(layout, wheels, roles, None)
+    assert {*found} == {"f_steer", "g_steer", *driven.split()}
 
 
 @pytest.mark.parametrize("name, found", [

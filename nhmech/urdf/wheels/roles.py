@@ -162,8 +162,12 @@ def _couples_ends(layout: Layout, roles: Roles, wheels: Sequence[Wheel], mimic: 
             or any(is_swivel(layout, name, wheels) for name in (mimic.joint, mimic.leader))):
         return False
     axis, same = (layout.axis_R(layout.joints[name]) for name in (mimic.joint, mimic.leader))
-    return bool(abs(apart[1]) < _IN_LINE * np.hypot(*apart)
-                and np.allclose(axis, same, rtol=0.0, atol=_IN_LINE))
+    return _is_along(apart) and np.allclose(axis, same, rtol=0.0, atol=_IN_LINE)
+
+
+def _is_along(apart: np.ndarray) -> bool:
+    """Whether a way (2,) is along the first axis."""
+    return bool(abs(apart[1]) < _IN_LINE * np.hypot(*apart))
 
 
 def _apart(layout: Layout, roles: Roles, wheels: Sequence[Wheel],
@@ -186,10 +190,9 @@ def _apart(layout: Layout, roles: Roles, wheels: Sequence[Wheel],
 def _why_dropped(layout: Layout, roles: Roles, wheels: Sequence[Wheel], mimic: Mimic) -> str:
     """Why a `<mimic>` between steered wheels is not what their axles ask for."""
     apart = _apart(layout, roles, wheels, mimic)
-    ahead, left = (0.0, 1.0) if apart is None else np.abs(apart) / np.hypot(*apart)
-    if ahead < _IN_LINE:
+    if apart is None or _is_along(apart[::-1]):
         return "those of wheels beside each other at equal angles are parallel"
-    if left < _IN_LINE:
+    if _is_along(apart):
         return ("those of wheels one behind the other are linked once, by equal or opposite "
                 "angles, where no axle is fixed")
     return "those of wheels at a diagonal do not at equal or opposite angles"
