@@ -41,7 +41,6 @@ from .swivels import is_swivel
 SkidArgument = str | float | Sequence[str] | Skid | None      # as users write it
 
 
-
 def read_skid(value: SkidArgument) -> Skid | None:
     """What gives way: "mid-axle", a positive track factor, names of wheels, or "coulomb"; None is
     nothing.
@@ -121,7 +120,7 @@ def choose_turning(layout: Layout, contacts: Sequence[FoundWheel], steering: Col
     others = [above for above in bodies if above and not is_swivel(layout, above[-1], wheels)]
     if skid is None and [*straight] == [()] and not others and len(straight[()]) > 3:
         return Turning(found, MidAxle(), [*notices, _skid_notice(layout, straight[()], found)])
-    kept = [_choose_axle(layout, group) for group in straight.values()]
+    kept = [_choose_axle(layout, group, wheels) for group in straight.values()]
     slips = {above: [w.name for w in group if w not in axle]
              for (above, group), axle in zip(straight.items(), kept)
              if len(group) > 2 and skid is None}
@@ -191,7 +190,7 @@ def _skid_notice(layout: Layout, group: Sequence[Wheel],
             "between the axles does not slip sideways")
     if against:
         text += f", although {say(list(against), 'says', 'say')} otherwise"
-    kept = _choose_axle(layout, group)
+    kept = _choose_axle(layout, group, group)
     released = tuple(w.name for w in group if w not in kept)
     mecanum: list[str | Remedy] = []
     if is_rectangle(layout, group):
@@ -221,23 +220,25 @@ def _release_notice(layout: Layout, group: Sequence[Wheel], kept: Sequence[Wheel
         suggest("To choose others that slip sideways: ", other))
 
 
-def _choose_axle(layout: Layout, group: Sequence[Wheel]) -> Sequence[Wheel]:
-    """The wheels of the axle that rolls on."""
-    return min(group_by_axle(layout, group), key=lambda axle: _rank(layout, axle, group))
-
-
-def _rank(layout: Layout, axle: Sequence[Wheel], group: Sequence[Wheel]) -> tuple[float, ...]:
-    """The least for the axle that rolls on: driven ones, none of wheels less than half as large as
-    others, those with more wheels, the nearest to the middle, the farthest from what draws the
-    body."""
+def _choose_axle(layout: Layout, group: Sequence[Wheel],
+                 wheels: Sequence[Wheel]) -> Sequence[Wheel]:
+    """The wheels of that axle of a body which rolls on; `wheels`: those of all bodies."""
     middle = np.mean([centre_R(layout, w) for w in group], axis=0)
     above = [j for j in layout.path(layout.carrier(group[0]))[:-1] if j.turns]
-    pivot = layout.X_RL[above[-1].child][:3, 3] if above else np.zeros(3)
-    at = np.mean([centre_R(layout, w) for w in axle], axis=0)
-    driven = any(layout.elements.rolls(w.name) for w in axle)
-    small = max(w.radius for w in axle) < AUXILIARY * max(w.radius for w in group)
-    return (not driven, small, -len(axle), round(float(np.linalg.norm((at - middle)[:2])), 3),
-            -float(np.linalg.norm((at - pivot)[:2])))
+    others = [centre_R(layout, w) for w in wheels if w not in group]
+    pivot = layout.X_RL[above[-1].child][:3, 3] if above else np.mean(others or [middle], axis=0)
+    largest = max(w.radius for w in group)
+
+    def rank(axle: Sequence[Wheel]) -> tuple[float, ...]:
+        """The least for driven axles, those of wheels that are not less than half as large as
+        others, those with more wheels, the nearest to the middle, the farthest from what draws the
+        body or steers it."""
+        at = np.mean([centre_R(layout, w) for w in axle], axis=0)
+        from_middle, from_pivot = (float(np.linalg.norm((at - p)[:2])) for p in (middle, pivot))
+        return (not any(layout.elements.rolls(w.name) for w in axle),
+                max(w.radius for w in axle) < AUXILIARY * largest, -len(axle),
+                round(from_middle, 3), -round(from_pivot, 3))
+    return min(group_by_axle(layout, group), key=rank)
 
 
 def _circle_notice(layout: Layout, group: Sequence[Wheel], contacts: Sequence[FoundWheel],
