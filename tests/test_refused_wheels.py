@@ -13,6 +13,7 @@ from support import joint, link
 from test_refusals import pasted
 
 from nhmech import ModelError
+from nhmech.urdf.description import Witness
 from nhmech.urdf.notice import NoticeKind
 from nhmech.urdf.wheels.inference import find_unlisted, infer_wheels
 
@@ -199,7 +200,8 @@ def test_a_cylinder_beside_its_axle_is_shown_with_both_ways_out():
     body = tyre(xyz=(0.03, 0, 0.04))
     error = refusal(*(rolling(name, y=y, body=body).replace("on_", "wheel_")
                       for name, y in (("l", 0.2), ("r", -0.2))))
-    assert ("the radius of l, r is not in the file" in error.text
+    assert ('<joint name="l">' in error.text
+            and "the radius of l, r is not in the file" in error.text
             and "the cylinder of l (radius 0.1 m) lies 0.05 m beside it" in error.text
             and "the cylinder of r (radius 0.1 m) lies 0.05 m beside it" in error.text)
     assert error.remedy.python.startswith("Correct the joints' origins, or, where only the shapes")
@@ -218,18 +220,48 @@ def test_the_middle_of_two_equal_rims_stands_for_both():
     assert contacts[0].wheel.point == pytest.approx((0, 0.015, 0), abs=1e-12)
 
 
-@pytest.mark.parametrize("tag, solid, is_refused", [
-    ("collision", "", True), ("visual", "", True), ("visual", shape("box", size="0.1 0.1 0.1"),
-                                                    False)])
-def test_a_cylinder_that_stands_across_an_axle_makes_it_doubtful(tag, solid, is_refused):
-    """Unless it is only drawn, and something else collides."""
-    body = tyre(rpy=(0, 0, 0), tag=tag) + solid
+def test_where_a_radius_is_from_is_said():
+    """On the rotor or what is fixed to it; and each source once, with the radius that it has."""
+    hub = rolling("a", body="") + link("tyre", body=tyre()) + joint(
+        "glue", "on_a", "tyre", (0, 0.05, 0), kind="fixed")
+    told = ('<gazebo><plugin filename="libgazebo_ros_diff_drive.so" name="d"><left_joint>a'
+            "</left_joint><right_joint>b</right_joint><wheel_radius>0.104</wheel_radius></plugin>"
+            "</gazebo>")
+    contacts, _ = infer_wheels(laid(link("base"), hub, rolling("b", y=-0.2), told))
+    one, other = (str(c.reason) for c in contacts)
+    assert one.endswith("from the coaxial collision cylinder of 'tyre', fixed to the rotor")
+    assert other.endswith("from the coaxial collision cylinder of 'on_b'")
+    for contact in contacts:
+        facts = contact.reason.facts
+        assert len({fact.witness for fact in facts}) == len(facts)
+        assert [f.radius for f in facts if f.witness is Witness.ELEMENT] == [0.104]
+
+
+STANDING, ASIDE = (0, 0, 0), (0, pi / 2, 0)
+
+
+@pytest.mark.parametrize("body, mark, is_refused", [
+    (tyre(rpy=STANDING), None, True), (tyre(rpy=STANDING, tag="visual"), None, True),
+    # only drawn while something else collides, it is none
+    (tyre(rpy=STANDING, tag="visual") + BOX, 0.0, False),
+    # a height that confirms the radius of one that stands does; of one that lies it says nothing
+    (tyre(rpy=STANDING), 0.0, False), (tyre(rpy=STANDING), 0.0089, False),
+    (tyre(rpy=STANDING), 0.0095, True), (tyre(rpy=ASIDE), 0.0, True),
+    (tyre(rpy=(0.79, 0, pi / 2)), 0.0, False), (tyre(rpy=(0.8, 0, pi / 2)), 0.0, True),
+    # what is drawn about the axle says less than what collides across it, a picture of it more
+    (tyre(rpy=STANDING) + tyre(tag="visual"), 0.0, True),
+    (tyre(rpy=STANDING, tag="visual") + tyre(tag="visual"), 0.0, False)])
+def test_a_cylinder_across_an_axle_makes_it_doubtful(body, mark, is_refused):
     parts = [rolling(name, y=y, body=body) for name, y in (("wheel_l", 0.2), ("wheel_r", -0.2))]
-    mark = link("base_footprint") + place("base_footprint", (0, 0, 0.0))
-    if is_refused:
-        assert "stands along (0 0 1), across the axle (0 1 0)" in refusal(*parts).text
-    else:
-        assert found(*parts, mark)[0] == ["wheel_l", "wheel_r"]
+    if mark is not None:
+        parts += [link("base_footprint"), place("base_footprint", (0, 0, mark))]
+    if not is_refused:
+        assert found(*parts)[0] == ["wheel_l", "wheel_r"]
+        return
+    error = refusal(*parts)
+    assert "lies along" in error.text or "stands along" in error.text
+    for line in pasted(error) if error.remedy else []:
+        assert [(w.joint, w.radius) for w in line["wheels"]] == [("wheel_l", 0.1), ("wheel_r", 0.1)]
 
 
 # --- the two sides of a differential drive --------------------------------------------------------
@@ -301,7 +333,7 @@ def fixed(name: str, body: str, xyz=(0, 0, 0), kind="fixed", **more) -> str:
     ((tyre(), tyre(0.05, (0, 0, -0.05))), True),
     ((tyre(), tyre(rpy=(pi / 2 + 0.0199, 0, 0))), True),
     ((tyre(), tyre(rpy=(pi / 2 + 0.0201, 0, 0))), False),
-    ((tyre(), tyre(0.0)), False),
+    ((tyre(), tyre(0.0)), False), ((tyre(length=0), tyre(length=0)), True),
     # what collides decides
     ((tyre(), BOX + tyre(tag="visual")), False)])
 def test_lying_cylinders_on_one_plane_look_like_wheels(bodies, is_said):
@@ -309,6 +341,14 @@ def test_lying_cylinders_on_one_plane_look_like_wheels(bodies, is_said):
                       for name, body, y in zip("ab", bodies, (0.2, -0.2))))
     assert ("2 cylinders of a, b that lie on one plane look like wheels" in error.text) == is_said
     assert ("make their joints continuous" in error.text) == is_said
+
+
+@pytest.mark.parametrize("off, is_said", [(0.0, True), (0.0101, False)])
+def test_their_plane_is_that_of_the_shapes(off, is_said):
+    """Wherever the frames of their links are."""
+    error = refusal(fixed("a", tyre(), (0, 0.2, 0)),
+                    fixed("b", tyre(xyz=(0, 0, off - 1)), (0, -0.2, 1)))
+    assert ("2 cylinders of a, b" in error.text) == is_said
 
 
 def test_lying_cylinders_of_one_body_of_the_base():
@@ -333,9 +373,16 @@ def test_what_can_only_steer_may_be_a_blade(body, is_offered):
                       for name, x in (("front", 0.4), ("rear", -0.4))))
     assert ("to_front_steer, to_rear_steer can only steer" in str(error)) == is_offered
     if is_offered:
-        [line] = pasted(error, HEIGHT=-0.1)
+        [line] = pasted(error, HEIGHT=-0.33)
+        height = -0.1 if body else -0.33
         assert [(w.kind, w.link, w.point) for w in line["wheels"]] == [
-            ("blade", f"{name}_steer", (0.0, 0.0, -0.1)) for name in ("front", "rear")]
+            ("blade", f"{name}_steer", (0.0, 0.0, height)) for name in ("front", "rear")]
+        asked = " with HEIGHT the contact's height in the link's frame"
+        assert error.remedy.python.endswith(asked) == (not body)
+        # of one, nothing tells
+        error = refusal(fixed("front_steer", body, (0.4, 0, 0.2), **steer),
+                        fixed("rear_steer", "", (-0.4, 0, 0.2), **steer))
+        assert error.remedy.python.endswith(asked)
     # what carries a joint is a leg or an arm
     carried = link("more") + joint("m", "front_steer", "more", kind="prismatic",
                                    more=limits(-1, 1))
@@ -361,6 +408,37 @@ def test_the_blade_that_is_offered_holds_across_the_base(roll, yaw):
     at = max((np.array((0.01, 0.02, 0.03)) + 0.05 * down, 0.06 * down), key=lambda p: p @ down)
     np.testing.assert_allclose(one.point, at, atol=1e-6)
     np.testing.assert_allclose(other.point, 0.6 * down, atol=1e-6)
+
+
+@pytest.mark.parametrize("sine, height", [(0.0199, -0.2), (0.0201, -0.06)])
+def test_a_cylinder_that_stands_does_not_touch_as_a_wheel(sine, height):
+    body = shape("sphere", radius=0.06) + tyre(0.2, rpy=(pi / 2 - np.arcsin(sine), 0, 0))
+    error = refusal(fixed("a_steer", body, kind="revolute", axis=(0, 0, 1), more=limits(-1, 1)))
+    assert pasted(error)[0]["wheels"][0].point == pytest.approx((0, 0, height), abs=1e-9)
+
+
+def test_upright_joints_that_are_called_wheels_are_named():
+    """Without a shape that lies, or with one: then their axes are meant otherwise."""
+    turn = dict(kind="continuous", axis=(0, 0, 1))
+    error = refusal(fixed("a_wheel", "", (0, 0.2, 0), **turn),
+                    fixed("b_wheel", "", (0, -0.2, 0), **turn))
+    assert "(to_a_wheel, to_b_wheel: named wheel, but its axis is not horizontal)" in error.text
+    error = refusal(fixed("a_wheel", tyre(), (0, 0.2, 0), **turn),
+                    fixed("b_wheel", tyre(), (0, -0.2, 0), **turn))
+    assert "If they steer a wheel drawn in one piece" in error.text
+
+
+def test_free_level_joints_are_offered_with_the_radii_that_there_are():
+    slip = ('<gazebo><plugin filename="x" name="y"><wheel link_name="on_a"><wheel_radius>0.25'
+            "</wheel_radius></wheel></plugin></gazebo>")
+    error = refusal(rolling("a", 0.3, body=BOX), rolling("b", body=BOX), slip)
+    [line] = pasted(error, RADIUS=0.07)
+    assert [(w.joint, w.radius) for w in line["wheels"]] == [("a", 0.25), ("b", 0.07)]
+    assert error.remedy.python.endswith("with RADIUS the distance from the axle to the ground in "
+                                        "metres")
+    # of arms, which have limits, none
+    arms = rolling("a", body=BOX, kind="revolute", more=limits(-1, 1))
+    assert refusal(arms).remedy is None
 
 
 def ring(tmp_path, name: str, off) -> str:

@@ -106,7 +106,7 @@ def _measure(layout: Layout, axle: Candidate,
         return None
     facts, contradiction = weigh_radii(radii, chosen.value, chosen)
     point = np.zeros(3)
-    if rim := chosen.rim or axle.rim:
+    if rim := chosen.rim:
         # of two wheels on one shaft the middle, which neither prefers
         point = np.mean([r.centre for r in equal_rims(layout, joint, rim)] or [rim.centre], axis=0)
     wheel = Wheel(joint.name, "disc", chosen.value, axis=to_triple(joint.axis), link=joint.child,
@@ -140,8 +140,8 @@ def _report_off_plane(layout: Layout, findings: Findings) -> list[Notice]:
         axle.joint.name: axle.bottom - floor for axle in findings.of(JointVerdict.IN_THE_AIR)
         if axle.is_called or is_almost_standing(layout, axle, findings)}
     notices = []
-    for side, sign in (("above", 1.0), ("below", -1.0)):
-        away = {name: sign * gap for name, gap in gaps.items() if sign * gap > 0}
+    for side, away in (("above", {name: gap for name, gap in gaps.items() if gap > 0}),
+                       ("below", {name: -gap for name, gap in gaps.items() if gap < 0})):
         if not away:
             continue
         sizes = list(dict.fromkeys(f"{gap:.4g}" for gap in sorted(away.values())))

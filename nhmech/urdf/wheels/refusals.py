@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from statistics import median
 
 import numpy as np
@@ -56,11 +55,11 @@ def radius_error(layout: Layout, contacts: Sequence[FoundWheel],
     """The error about wheels of which no source tells the radius."""
     first = unknown[0].joint
     if crossed := crossed_cylinder(layout, first):
-        turned = [replace(axle, rim=_turned_rim(axle)) for axle in unknown if axle.misplaced]
+        turned = [_contact_of(axle.joint, axle.rim or _turned_rim(axle)) for axle in unknown
+                  if axle.rim or axle.misplaced]
         return axle_error(layout, first, *crossed, suggest(
             "Or, where only the shapes are turned wrongly: ",
-            list_wheels(layout, [*contacts, *(_contact_of(a.joint, a.rim) for a in turned
-                                              if a.rim)])))
+            list_wheels(layout, [*contacts, *turned])))
     joints = [axle.joint for axle in unknown]
     meshes = _list_unused(layout, joints)
     shown = [str(mesh) for mesh in meshes[:FEW]]
@@ -201,8 +200,9 @@ def _find_drawn(layout: Layout) -> list[LinkShape]:
              for s in layout.shapes(link) or layout.shapes(link, tag="visual")
              if s.kind == "cylinder" and s.size[0] > 0
              and abs(layout.X_RL[link][2, :3] @ s.axis) < PARALLEL]
-    floor = min((bottom for bottom, _ in lying), default=0.0)
-    usual = median([s.size[0] for _, s in lying] or [0.0])
+    if not lying:
+        return []
+    floor, usual = min(bottom for bottom, _ in lying), median(s.size[0] for _, s in lying)
     low = [s for bottom, s in lying if bottom - floor < allowance(s.size[0], usual)]
     return low if sum(layout.body(s.link) == layout.root for s in low) > 1 else []
 
@@ -265,8 +265,8 @@ def _blade(layout: Layout, joint: Joint) -> WheelFields:
     """The blade to type for a wheel that is drawn in one piece with its steering."""
     lateral = layout.X_RL[joint.child][:3, :3].T @ (0.0, 1.0, 0.0)
     touching = _lowest(layout, joint)
-    point = (0.0, 0.0, Blank.HEIGHT) if touching is None else to_triple(touching, 6)
-    return {"joint": None, "kind": "blade", "link": joint.child, "axis": to_triple(lateral, 4),
+    point = (0.0, 0.0, Blank.HEIGHT) if touching is None else to_triple(touching)
+    return {"joint": None, "kind": "blade", "link": joint.child, "axis": to_triple(lateral),
             "point": point}
 
 
