@@ -44,6 +44,8 @@ RULES = [
     ("", r"^_?(BISECTIONS|HALVES|ROUNDS|STEPS|SWEEPS|TRIES|STATES|SPARE|GRID|STRIDE|NODES|PIECES"
      r"|PLACES|HALVINGS|RECENT|RANDOM|ITERATIONS|REWRITES|PLACED|FIRST|MOMENTS)\b", r"^\d+ -> \d+$",
      "how many points, rounds or trials: one more does as well"),
+    ("urdf/text/", r"^_(MOST|MOST_INCLUDES|PATIENCE|SHOWN|LARGEST)\b", r"^\d+ -> \d+$",
+     "how much is searched for what a message proposes, and how much of it is shown"),
     ("control/", r"^(WEIGHTS|SPEED, EFFORT|PREVIEW) = ", r"^[\d.]+ -> [\d.]+$",
      "a weight, and how far one looks ahead, is a choice"),
 ]
@@ -82,8 +84,12 @@ EQUIVALENT = {
     ("analysis/curvature", "len(below)), max(1.0, float(np.abs(lift).max(initial=0.0)))",
      "np.abs(lift).max(initial=0.0) -> np.abs(lift).min(initial=0.0)"):
         "a scale of a tolerance, which the 1 beside it bounds below",
-    ("urdf/text/macros", "_LARGEST = 1 << 20", "20 -> 21"):
-        "how much is searched for what a message proposes",
+    ("urdf/text/source", 'if re.search("[\0-\b\x0e-\x1a]", text[:1000]):', "1000 -> 1001"):
+        "how much of a text is looked at",
+    ("urdf/text/source", "parser = etree.XMLParser(resolve_entities=False)", "False -> True"):
+        "a DOCTYPE is refused, whatever entities it declares",
+    ("urdf/wheels/refusals", 'wheel = Wheel(axle.joint.name, "disc", radius or 1.0, '
+     "axis=to_triple(axle.joint.axis),", "1.0 -> 1.01"): "stands for a radius that nobody knows",
     ("simulation/contact/impulses", "COMPLIANCE, NEARER = 1e-6, 2", "2 -> 3"):
         "one round more of six digits, where two have all",
     ("simulation/runs/driven_twist", "part = np.where(judged, np.linalg.norm(error, axis=1) / "
@@ -110,8 +116,6 @@ EQUIVALENT = {
         "a key: any two numbers stand for the sine and the cosine that it leaves out",
     ("compile/lanes", "steps: int, hold: int = 1, every: int = 1, record: np.ndarray | None = "
      "None,", "1 -> 2"): "counts where u has periods or where there is a record: who has says both",
-    ("urdf/text/slips", "_LARGEST = 4 * 1024 * 1024", "1024 -> 1025"):
-        "how much is searched for slips",
     ("urdf/text/slips", "def drop_declaration(text: str, indented: bool = False) -> tuple[str, "
      "list[Slip]]:", "False -> True"): "who leaves it out takes the text alone",
     ("analysis/integrable", "twists[k, -1, 3:6, 3:6] = -pin.skew(n)",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from math import cos, sin
 
+import numpy as np
+import pinocchio as pin
 from lxml import etree
 
 from .fault import Element
@@ -36,10 +37,7 @@ def _move(source: Source, element: Element, along: float) -> Element:
     origin = copy.find("origin")
     if origin is None:
         origin = etree.SubElement(copy, "origin")
-    x, y, z = source.triple(origin, "xyz", (0.0, 0.0, 0.0))
-    roll, pitch, yaw = source.triple(origin, "rpy", (0.0, 0.0, 0.0))
-    axis = (cos(yaw) * sin(pitch) * cos(roll) + sin(yaw) * sin(roll),
-            sin(yaw) * sin(pitch) * cos(roll) - cos(yaw) * sin(roll), cos(pitch) * cos(roll))
-    moved = (p + along * d for p, d in zip((x, y, z), axis))
-    origin.set("xyz", " ".join(repr(p) for p in moved))
+    at, rpy = (source.triple(origin, name, (0.0, 0.0, 0.0)) for name in ("xyz", "rpy"))
+    moved = np.array(at) + along * pin.rpy.rpyToMatrix(*rpy)[:, 2]
+    origin.set("xyz", " ".join(repr(float(p)) for p in moved))
     return copy

@@ -6,6 +6,7 @@ import codecs
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from os.path import commonprefix
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32-le"),
          (codecs.BOM_UTF32_BE, "utf-32-be"), (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -14,7 +15,7 @@ _BARE = ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))      # how UTF-16 without
 _ENCODING = re.compile(rb"\A\s*<\?xml[^>]*?encoding\s*=\s*[\"']([\w.:-]+)")
 _DECLARATION = re.compile(r"\A(\s*)<\?xml\b([^>]*?)(\?)?>")
 _SOUND = re.compile(r"""\s+version\s*=\s*["']1\.[01]["']""")
-_LARGEST = 4 * 1024 * 1024      # characters; a longer text is not searched for slips
+_LARGEST = 1 << 22              # characters; a longer text is not searched for slips
 _SHOWN = 40                     # characters of a slip that a message shows
 # comments, CDATA sections, instructions, tags, and what is between them
 _TOKEN = re.compile(r"""<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>"""
@@ -136,7 +137,7 @@ def _replace(pattern: str, new: str | Callable[[re.Match], str],
         for token in _TOKEN.findall(text):
             mended = compiled.sub(new, token) if where(token) else token
             if mended != token:
-                changes.append((at, token, mended))
+                changes.append((at + len(commonprefix((token, mended))), token, mended))
             parts.append(mended)
             at += len(token)
         return "".join(parts), changes
