@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import casadi as ca
 import coal
@@ -20,8 +21,7 @@ from .tree import joint_cos_sin, rotation_about
 from .vehicle import Vehicle
 
 CORNERS = 32         # of one body at most: its outermost vertices in that many directions
-AROUND = 4           # points fixed to a rim, on which it can lie flat
-LEANS = 0.1          # above this |axle x n| a rim only touches at its lowest point
+LEANS = 0.1          # above this |axle x n| only the lowest point of a rim touches
 UPRIGHT = 1e-8       # below this |axle x n| it has no lowest point: it is level to rounding
 
 
@@ -87,7 +87,7 @@ class BodyContacts:
             tuple(joints.index(joint) for joint, _ in points),
             ca.horzcat(ca.SX(10, 0), *(point.numbers for _, point in points)),
             ca.horzcat(ca.SX(12, 0), *(poses[joint].numbers for joint in joints)),
-            ca.vertcat(ca.SX(0, nv), *(_twist(poses, joint, nv) for joint in joints)),
+            ca.vertcat(ca.SX(0, nv), *(_twist(vehicle.model, poses, joint) for joint in joints)),
             touch, ca.vertcat(ca.SX(0, 1), *heights), notices)
 
 
@@ -106,7 +106,7 @@ class _LowestPoint:
     ball: ca.SX | float = 0.0
     # flattest, steepest: |axle x n| between which there is such a contact
     flattest: float = 0.0
-    steepest: float = 2.0
+    steepest: float = np.inf
 
     @property
     def numbers(self) -> ca.SX:
@@ -118,8 +118,8 @@ class _LowestPoint:
 NO_AXLE = np.zeros(3)
 
 
-def _ball(centre: np.ndarray, radius: float = 0.0) -> _LowestPoint:
-    return _LowestPoint(ca.SX(ca.DM(centre)), NO_AXLE, ball=radius)
+def _ball(centre: ca.SX, radius: float = 0.0) -> _LowestPoint:
+    return _LowestPoint(centre, NO_AXLE, ball=radius)
 
 
 def touch_function(ground: Ground) -> ca.Function:
@@ -163,32 +163,29 @@ def _touch(ground: Ground, t: ca.SX, pose: ca.SX, twist: ca.SX,
 
 def _circle(centre: ca.SX, axle: np.ndarray, radius: ca.SX | float,
             crown: ca.SX | float = 0.0) -> list[_LowestPoint]:
-    side = np.linalg.svd(axle[None])[2][1]
-    angles = 2 * np.pi * np.arange(AROUND) / AROUND
-    spokes = [np.cos(a) * side + np.sin(a) * np.cross(axle, side) for a in angles]
-    return [_LowestPoint(centre + radius * ca.DM(spoke), axle, 0.0, crown, steepest=LEANS)
-            for spoke in spokes]
+    spokes = np.linalg.svd(axle[None])[2][1:]
+    return [_LowestPoint(centre + side * radius * ca.DM(spoke), axle, 0.0, crown, steepest=LEANS)
+            for spoke in spokes for side in (1, -1)]
 
 
 def _cylinder(shape: coal.Cylinder, place: pin.SE3) -> list[_LowestPoint]:
     axle = place.rotation[:, 2]
-    ends = [ca.SX(ca.DM(place.translation + side * shape.halfLength * axle)) for side in (1, -1)]
-    return [point for end in ends for point in (
+    return [point for end in _ends(shape, place) for point in (
         _LowestPoint(end, axle, shape.radius, flattest=UPRIGHT), *_circle(end, axle, shape.radius))]
 
 
-def _capsule(shape: coal.Capsule, place: pin.SE3) -> list[_LowestPoint]:
-    ends = (place.act(np.array([0, 0, side * shape.halfLength])) for side in (1, -1))
-    return [_ball(end, shape.radius) for end in ends]
+def _ends(shape: coal.Cylinder | coal.Capsule, place: pin.SE3) -> list[ca.SX]:
+    return [ca.SX(ca.DM(place.act(np.array([0, 0, z])))) for z in (shape.halfLength,
+                                                                   -shape.halfLength)]
 
 
 # shapes that are round
 ROUND: dict[type, Callable[..., list[_LowestPoint]]] = {
-    coal.Sphere: lambda shape, place: [_ball(place.translation, shape.radius)],
+    coal.Sphere: lambda shape, place: [_ball(ca.SX(ca.DM(place.translation)), shape.radius)],
     coal.Cylinder: _cylinder,
-    coal.Capsule: _capsule,
+    coal.Capsule: lambda shape, place: [_ball(end, shape.radius) for end in _ends(shape, place)],
 }
-SIGNS = np.array(np.meshgrid([1, -1], [1, -1], [1, -1])).reshape(3, 8).T
+SIGNS = np.array(list(product((1, -1), repeat=3)))
 # shapes that have corners -> these (k, 3)
 ANGULAR: dict[type, Callable[..., np.ndarray]] = {
     coal.Box: lambda shape: SIGNS * np.asarray(shape.halfSide),
@@ -225,7 +222,7 @@ def _of_shapes(shapes: Sequence[pin.GeometryObject]) -> Iterator[_LowestPoint]:
     points = np.concatenate(corners)
     if len(points) > CORNERS:
         points = outermost(points, directions(CORNERS))
-    yield from map(_ball, points)
+    yield from (_ball(ca.SX(ca.DM(point))) for point in points)
 
 
 def _of_wheel(vehicle: Vehicle, mount: Mount) -> Iterator[tuple[int, _LowestPoint]]:
@@ -251,14 +248,10 @@ def _spin_joint(model: pin.Model, mount: Mount) -> int:
 # -- how they move ---------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class _Pose:
-    """Rotation and position of a joint's body in W; axis and index in v of the joint."""
+    """Rotation and position of a joint's body in W."""
 
     R: ca.SX
     p: ca.SX
-    parent: int
-    axis: ca.SX
-    column: int
-    slides: bool
 
     @property
     def numbers(self) -> ca.SX:
@@ -268,33 +261,34 @@ class _Pose:
 
 def _poses(vehicle: Vehicle) -> dict[int, _Pose]:
     model, q = vehicle.model, vehicle.algebroid.q
-    poses = {1: _Pose(rotation(q[3:7]), q[:3], 0, ca.SX(3, 1), 0, False)}
+    poses = {1: _Pose(rotation(q[3:7]), q[:3])}
     for joint in range(2, model.njoints):
-        own, parent = model.joints[joint], poses[model.parents[joint]]
-        place, axis = model.jointPlacements[joint], joint_axis(model, joint)
-        slides = is_prismatic(model, joint)
+        parent, place = poses[model.parents[joint]], model.jointPlacements[joint]
+        axis = joint_axis(model, joint)
         R = parent.R @ ca.SX(ca.sparsify(ca.DM(place.rotation)))
         p = parent.p + parent.R @ ca.SX(ca.DM(place.translation))
-        if slides:
-            p = p + R @ (ca.DM(axis) * q[own.idx_q])
+        if is_prismatic(model, joint):
+            p = p + R @ (ca.DM(axis) * q[model.joints[joint].idx_q])
         else:
             R = R @ rotation_about(axis, *joint_cos_sin(model, joint, q))
-        poses[joint] = _Pose(R, p, model.parents[joint], R @ ca.DM(axis), own.idx_v, slides)
+        poses[joint] = _Pose(R, p)
     return poses
 
 
-def _twist(poses: dict[int, _Pose], joint: int, nv: int) -> ca.SX:
+def _twist(model: pin.Model, poses: dict[int, _Pose], joint: int) -> ca.SX:
     """Jacobian (6, nv) of the velocity in W of the origin of a joint's body, and of its angular
     velocity, by the joint rates."""
-    columns, place = ca.SX(6, nv), poses[joint].p
+    columns, place = ca.SX(6, model.nv), poses[joint].p
     columns[:3, :3], columns[3:, 3:6] = ca.SX.eye(3), ca.SX.eye(3)
     columns[:3, 3:6] = -ca.skew(place - poses[1].p)
     while joint > 1:
-        own = poses[joint]
-        columns[:3, own.column] = own.axis if own.slides else ca.cross(own.axis, place - own.p)
-        if not own.slides:
-            columns[3:, own.column] = own.axis
-        joint = own.parent
+        own, column = poses[joint], model.joints[joint].idx_v
+        axis = own.R @ ca.DM(joint_axis(model, joint))
+        if is_prismatic(model, joint):
+            columns[:3, column] = axis
+        else:
+            columns[:3, column], columns[3:, column] = ca.cross(axis, place - own.p), axis
+        joint = model.parents[joint]
     return columns
 
 
