@@ -226,7 +226,7 @@ def test_points_of_a_body_share_its_code():
             for i in range(boxes)), (0, 0, 0.2))
         terms = NonsmoothTerms.of(vehicle, 0.5, bodies=BodyContacts.of(vehicle))
         assert terms.bodies.links.count("arm") == 8 * boxes
-        code = terms.rows_function, terms.momentum_function, *terms.body_rows.functions
+        code = terms.functions.rows, terms.functions.momentum, *terms.body_rows.functions
         sizes.append([function.n_instructions() for function in code])
     assert sizes[0] == sizes[1]
 

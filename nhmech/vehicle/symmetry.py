@@ -38,9 +38,7 @@ def find_frozen(constrained: ConstrainedSystem, n_B: ca.SX, parameters: Paramete
         return values
     d = constrained.distribution
     normals = at_samples(constrained, ca.densify(n_B))[:, :, 0]
-    forms = np.zeros((len(normals), 0, constrained.system.algebroid.nv))
-    if d.phi_rows:
-        forms = at_samples(constrained, ca.densify(d.A[list(d.phi_rows), :]))
+    forms = at_samples(constrained, ca.densify(d.A[list(d.phi_rows), :]))
     for k in range(3):
         # dn_k/dt = (n x omega)_k
         rates = np.cross(np.eye(3)[k], normals)
@@ -52,8 +50,6 @@ def find_frozen(constrained: ConstrainedSystem, n_B: ca.SX, parameters: Paramete
 
 def _is_held(form: np.ndarray, rates: np.ndarray) -> bool:
     """Whether the row `rates` of omega depends linearly on the holonomic forms."""
-    if not len(form):
-        return False
     row = np.zeros(form.shape[1])
     row[3:6] = rates
     rest = row - form.T @ np.linalg.lstsq(form.T, row, rcond=RANK)[0]

@@ -12,7 +12,8 @@ One step with sliding wheels
     impulses of the step, `contact_problem` is the contact solver (Signorini's condition and Coulomb
     friction), `energy_terms` corrects the energy.
 Parts of a step
-    `nonsmooth_terms` has mass, forces and contact rows; `contact_rows` the place of each contact
+    `step_functions` has mass, forces and contact rows as CasADi functions; `nonsmooth_terms`
+    evaluates them, together with those of bodies; `contact_rows` has the place of each contact
     among the rows, and its friction; `body_rows` the same for points of bodies; `motion` the state
     in full velocities (`Motion`).
 Accelerations and efforts

@@ -47,7 +47,7 @@ class EnergyTerms:
         system = self.terms.vehicle.constrained.system
         w = ca.SX.sym("w", self.terms.nv)
         energy = ca.substitute(system.energy, system.v, base_axes(system.q, self.terms.nv) @ w)
-        return self.terms.of_x("nonsmooth_energy", [system.t, system.q, w, system.theta],
+        return self.terms.functions.of_x("nonsmooth_energy", [system.t, system.q, w, system.theta],
                                [ca.densify(energy)])
 
     @cached_property

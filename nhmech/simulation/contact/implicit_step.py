@@ -105,9 +105,9 @@ class ImplicitStep:
         constants = {"theta": terms.vehicle.theta, "mu": [c.mu for c in terms.contacts],
                      "give": self.share, "per_metre": terms.per_metre,
                      "points": terms.body_rows.points.ravel(order="F")}
-        functions = ContactFunctions(
-            terms.rows_function, terms.momentum_function, self.energy.function, terms.move,
-            projection_to_cone(), terms.body_rows.functions)
+        made = terms.functions
+        functions = ContactFunctions(made.rows, made.momentum, self.energy.function, made.move,
+                                     projection_to_cone(), terms.body_rows.functions)
         return compile_contact_step(
             functions, layout, words,
             {name: np.array(values, dtype=float) for name, values in constants.items()})
@@ -115,7 +115,7 @@ class ImplicitStep:
     @cached_property
     def _somewhere(self) -> np.ndarray:
         """A generic configuration x, where rows are dependent only if they are so everywhere."""
-        x = np.random.default_rng(0).normal(size=self.terms.move.nnz_out(0))
+        x = np.random.default_rng(0).normal(size=self.terms.nconf)
         x[3:7] /= np.linalg.norm(x[3:7])
         return x
 
