@@ -23,6 +23,7 @@ LANDED = 1e-12         # of the vehicle's size: height at the located moment of 
 LANDINGS = 200         # landings in one step at most
 HALVES = 8             # a step that is not solved is halved so many times at most
 IMPACT = 12            # iterations of an impact at most; two without tyres
+QUARTERS = 5           # an impact that is not solved is quartered so many times at most
 BOUNCES = 2            # after so many landings in one step a contact stays down until its end
 # Tyres in an impact are linearised at this load [N], plus this much per newton second of impulse.
 BLOW = 1e6
@@ -161,7 +162,7 @@ class NonsmoothStep:
             return replace(now, phases=np.where(leaves, Phase.AIRBORNE, now.phases))
         back = np.where(approach < -size, approach, 0.0)[now.closed]
         held = restitution[now.closed]
-        for parts in (1, 4, 16, 64, 256, 1024):
+        for parts in (4 ** k for k in range(QUARTERS + 1)):
             w, impulses, error = now.w, np.zeros(len(b)), 0.0
             # left: part of the approach speed that remains at the end of each part
             for left in 1 - np.arange(1, parts + 1) / parts:
