@@ -52,7 +52,7 @@ def limits(file: str, robot: RobotOptions, load: Load, mu: Friction, radius: flo
         distance = {"stopping_distance": found.stopping_distance}
         click.echo(json.dumps(to_json(found) | distance | margins, indent=2))
         return
-    known = sorted({value for value in found.mu.values() if value < float("inf")})
+    known = sorted({value for value in found.mu.values() if value < inf})
     click.secho(vehicle.name, bold=True, nl=False)
     click.echo("  mu "
                f"{' to '.join(f'{value:g}' for value in dict.fromkeys((known[0], known[-1])))}, a "

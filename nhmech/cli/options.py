@@ -267,17 +267,10 @@ class RobotOptions:
         "--repair", is_flag=True,
         help="Repair a faulty file: XML mistakes, impossible inertias, wheels without mass, "
              "reversed or negative limits. Each repair is printed.")
-
     tyres: str | None = option(
         "--tyres", metavar="TYRE",
         help="Put slipping tyres on all wheels that can have them: the name of a set such as "
              "passenger_car, or 'passenger_car lateral.friction=0.8'.")
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no option was given."""
-        return self == NO_OPTIONS
-
 
 NO_OPTIONS = RobotOptions()
 

@@ -10,7 +10,14 @@ import click
 from ..checks import is_finite
 from ..errors import InputError
 from .driving import read_path_option
-from .options import RobotOptions, find_robot, load_robot, output_option, robot_options
+from .options import (
+    NO_OPTIONS,
+    RobotOptions,
+    find_robot,
+    load_robot,
+    output_option,
+    robot_options,
+)
 from .rolling import Friction, coefficients, friction_option
 from .saved import is_textbook, path_option, read_run, robot_of_run, vehicle_of
 
@@ -78,7 +85,7 @@ def plot(run: Path | None, output: Path | None, picture: str | None, path: str |
         figure, _ = plots.eigenvalues(compute_sweep(load_robot(eigenvalues, robot), span, points))
         output = output or Path(find_robot(eigenvalues).stem + ".pdf")
     elif run is not None and eigenvalues is None:
-        if file is None and not robot.is_empty:
+        if file is None and robot != NO_OPTIONS:
             raise click.UsageError(f"{run} knows its robot; options such as --wheel go with "
                                    "--robot or --eigenvalues")
         trajectory = read_run(run, file)

@@ -9,7 +9,7 @@ import click
 from ..errors import InputError
 from ..paths import free_path
 from .driving import read_path_option
-from .options import RobotOptions, output_option, robot_options
+from .options import NO_OPTIONS, RobotOptions, output_option, robot_options
 from .rolling import Friction, coefficients, friction_option
 from .saved import path_option, read_run, robot_of_run, vehicle_of
 
@@ -35,7 +35,7 @@ def report(run: Path, output: Path | None, path: str | None, file: str | None, m
     balance, the controller's error, whether ideal rolling held, and how the run was made. The
     options of the robot (--wheel and those below it) go with --robot.
     """
-    if file is None and not robot.is_empty:
+    if file is None and robot != NO_OPTIONS:
         raise click.UsageError(f"{run} knows its robot; options such as --wheel go with --robot")
     from ..view.report import save_report
 

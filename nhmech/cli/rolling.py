@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .options import Context, Parameter, Positive, option, option_group
+from .summary import print_rows
 
 if TYPE_CHECKING:
     from ..analysis.rolling_limits import RunValidity
@@ -111,6 +112,5 @@ def print_validity(trajectory: Trajectory, options: RollingOptions) -> RunValidi
     from ..analysis.rolling_limits import run_validity
 
     report = run_validity(trajectory, every=max(1, len(trajectory) // STATES))
-    for line in report.describe(command_line=True).splitlines():
-        click.echo(f"{'friction':<8} {line}")
+    print_rows("friction", *report.describe(command_line=True).splitlines())
     return report

@@ -37,12 +37,13 @@ def print_summary(trajectory: Trajectory, failed: bool = False) -> dict[str, Any
     found = run_summary(trajectory)
     end = found["end"]
     print_rows("notice", *(notice.command_line for notice in trajectory.notices))
-    print_rows("stopped", "by a failure" if failed else describe_stop(trajectory))
+    print_rows("stopped", "by a failure" if failed else
+               f"{trajectory.stop} at t = {trajectory.t[-1]:.6g} s")
     print_rows("end", f"x {end['x']:+.4f} m  y {end['y']:+.4f} m  "
                       f"yaw {degrees(end['yaw']):+.2f} deg")
     if trajectory.contact is not None:
         print_rows("contact", *contact_lines(trajectory))
-    print_rows("limit", *limit_lines(trajectory))
+    print_rows("limit", *first_spans(trajectory, "limits"))
     return found
 
 
@@ -66,11 +67,8 @@ def print_rows(name: str, *texts: str) -> None:
 
 def contact_lines(trajectory: Trajectory) -> list[str]:
     """The phases of the wheels, the first intervals; and the energy lost by sliding."""
-    spans = trajectory.phases
-    more = len(spans) - SPANS
     lost = trajectory.friction_loss
-    return [*map(str, spans[:SPANS]),
-            *([f"and {more} more: Trajectory.phases"] if more > 0 else []),
+    return [*first_spans(trajectory, "phases"),
             *(f"{wheel} slid {way[-1]:.4g} m and lost {lost[wheel][-1]:.4g} J"
               for wheel, way in trajectory.slid.items() if way[-1] > 0),
             *share_line(trajectory)]
@@ -90,14 +88,8 @@ def share_line(trajectory: Trajectory) -> list[str]:
             f"by springs of {springs} stiffness"]
 
 
-def limit_lines(trajectory: Trajectory) -> list[str]:
-    """Joints at their limits, with times; the first few."""
-    spans = trajectory.limits
-    more = len(spans) - SPANS
-    return [*map(str, spans[:SPANS]),
-            *([f"and {more} more: Trajectory.limits"] if more > 0 else [])]
-
-
-def describe_stop(trajectory: Trajectory) -> str:
-    """The reason why the run ended, and the time."""
-    return f"{trajectory.stop} at t = {trajectory.t[-1]:.6g} s"
+def first_spans(trajectory: Trajectory, name: str) -> list[str]:
+    """The first few of `Trajectory.phases` or `.limits`, and how many more there are."""
+    spans = getattr(trajectory, name)
+    more = [f"and {len(spans) - SPANS} more: Trajectory.{name}"] if len(spans) > SPANS else []
+    return [*map(str, spans[:SPANS]), *more]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -16,11 +16,6 @@ WINDOW = 8.0             # lengths of the vehicle that the picture is wide
 TRAIL = 400              # periods
 GROUND, PATH, BODY, WHEEL, TRACE, GOAL = (
     (250, 250, 248), (150, 150, 150), (60, 110, 180), (20, 20, 20), (220, 120, 60), (60, 150, 90))
-
-
-class _Shown(Protocol):
-    configuration: np.ndarray
-    task: Task
 
 
 class Screen:
@@ -55,11 +50,11 @@ class _Live(Screen):
         self._task, self._viewer, self._next = task, Viewer(task.vehicle), 0.0
         print(self._viewer.url)
 
-    def begin(self, env: _Shown) -> None:
+    def begin(self, env: Any) -> None:
         self._next = time.monotonic()
         self._viewer.display(env.configuration)
 
-    def show(self, env: _Shown) -> None:
+    def show(self, env: Any) -> None:
         self._next += self._task.period
         time.sleep(max(self._next - time.monotonic(), 0.0))
         self._viewer.display(env.configuration)
@@ -75,10 +70,10 @@ class _FromAbove(Screen):
         self._task, self._trail = task, []        # type: Task, list[np.ndarray]
         self._track = None if task.track is None else task.track.rows[1:3].T
 
-    def begin(self, env: _Shown) -> None:
+    def begin(self, env: Any) -> None:
         self._trail = [env.configuration[:2]]
 
-    def show(self, env: _Shown) -> None:
+    def show(self, env: Any) -> None:
         self._trail = [*self._trail[-TRAIL:], env.configuration[:2]]
 
     def picture(self, q: np.ndarray) -> np.ndarray:

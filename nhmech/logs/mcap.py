@@ -131,16 +131,13 @@ def read_mcap(path: str | PathLike[str]) -> dict[str, Column]:
 def _read_messages(path: Path) -> Iterator[tuple[str, int, Any]]:
     """(topic, log time [ns], message) in the order of the file."""
     _require_rosbags()
-    from rosbags.rosbag2.storage_mcap import McapReader
+    from rosbags.highlevel import AnyReader
     from rosbags.typesys import Stores, get_typestore
 
-    store, reader = get_typestore(Stores.ROS2_HUMBLE), McapReader(path)
-    reader.open()
-    try:
-        for connection, now, data in reader.messages(reader.connections):
-            yield connection.topic, now, store.deserialize_cdr(data, connection.msgtype)
-    finally:
-        reader.close()
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    with AnyReader([path], default_typestore=store) as reader:
+        for connection, now, data in reader.messages():
+            yield connection.topic, now, reader.deserialize(data, connection.msgtype)
 
 
 def _columns(topic: str, now: int, message: Any) -> Iterator[tuple[str, float]]:

@@ -73,13 +73,8 @@ class Proportions:
 
         Empty if the contacts lie on one line.
         """
-        points = [tuple(point) for point in self.contacts]
-        # the lower half from left to right, then the upper one back (Andrew, Information Processing
-        # Letters 9, 1979, 216-219)
-        halves = [_turn_left(sorted(points), FLAT * self.size ** 2),
-                  _turn_left(sorted(points, reverse=True), FLAT * self.size ** 2)]
-        corners = [corner for half in halves for corner in half[:-1]]
-        return np.array(corners if len(corners) > 2 else []).reshape(-1, 2)
+        corners = convex_hull(self.contacts, FLAT * self.size ** 2)
+        return self.contacts[corners if len(corners) > 2 else []].reshape(-1, 2)
 
     @property
     def edges(self) -> np.ndarray:
@@ -116,17 +111,24 @@ class Proportions:
         return atan2(reach, max(float(self.centre_of_mass[2]), 0.0))
 
 
-def _turn_left(points: list[tuple], slack: float) -> list[tuple]:
-    """The points at which the line through all points, in order, turns left."""
-    kept: list[tuple] = []
-    for x, y in points:
-        while len(kept) > 1:
-            (x0, y0), (x1, y1) = kept[-2:]
-            if (x1 - x0) * (y - y0) - (y1 - y0) * (x - x0) > slack:
-                break
-            kept.pop()
-        kept.append((x, y))
-    return kept
+def convex_hull(points: np.ndarray, slack: float = 0.0) -> list[int]:
+    """Indices of the corners of the convex hull of points (n, 2), counter-clockwise; twice the area
+    of the triangle with its neighbours exceeds `slack` at each of them."""
+    places, corners = points.tolist(), []
+    order = sorted(range(len(places)), key=places.__getitem__)
+    # the lower half from left to right, then the upper one back (Andrew, Information Processing
+    # Letters 9, 1979, 216-219)
+    for half in (order, order[::-1]):
+        kept: list[int] = []
+        for i in half:
+            while len(kept) > 1:
+                (x0, y0), (x1, y1), (x, y) = (places[k] for k in (*kept[-2:], i))
+                if (x1 - x0) * (y - y0) - (y1 - y0) * (x - x0) > slack:
+                    break
+                kept.pop()
+            kept.append(i)
+        corners += kept[:-1]
+    return corners
 
 
 def proportions(vehicle: Vehicle) -> Proportions:

@@ -20,6 +20,7 @@ from typing import Any
 
 from ..errors import NhmechError
 
+TIMEOUT = 60.0      # [s] of an answer, and of a condition
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = ("--headless", "--no-sandbox", "--remote-debugging-pipe",
          "--use-angle=swiftshader", "--enable-unsafe-swiftshader",  # no graphics card is needed
@@ -62,15 +63,14 @@ class Chromium:
         """Whether the program runs, and was started by this process (not by one it forked from)."""
         return self._owner == os.getpid() and self._process.poll() is None
 
-    def call(self, method: str, timeout: float, session: str | None = None,
-             **parameters: object) -> dict:
+    def call(self, method: str, session: str | None = None, **parameters: object) -> dict:
         """Send one command of the DevTools protocol; its answer."""
         with self._lock:
             try:
-                return self._exchange(method, time.monotonic() + timeout, session, parameters)
+                return self._exchange(method, time.monotonic() + TIMEOUT, session, parameters)
             except TimeoutError:
                 self.close()  # the next page starts one that answers
-                raise NhmechError(f"Chromium does not answer ({method}, limit {timeout:g} s)"
+                raise NhmechError(f"Chromium does not answer ({method}, limit {TIMEOUT:g} s)"
                                   ) from None
 
     def close(self) -> None:
@@ -130,8 +130,8 @@ class Browser:
     compiled.
     """
 
-    def __init__(self, url: str, size: tuple[int, int] = (1000, 700), timeout: float = 60.0):
-        self._chromium, self._timeout = share_chromium(), timeout
+    def __init__(self, url: str, size: tuple[int, int] = (1000, 700)):
+        self._chromium = share_chromium()
         self._target: str | None = self._call(
             "Target.createTarget", url="about:blank", newWindow=True, width=size[0],
             height=size[1])["targetId"]
@@ -157,12 +157,12 @@ class Browser:
 
     def wait_for(self, condition: str) -> None:
         """Wait until a JavaScript expression is true."""
-        end = time.monotonic() + self._timeout
+        end = time.monotonic() + TIMEOUT
         attempt = f"try {{ return Boolean({condition}); }} catch (e) {{ return false; }}"
         script = f"(() => {{ {attempt} }})()"
         while not self.evaluate(script):
             if time.monotonic() > end:
-                raise NhmechError(f"page: {condition} is still not true after {self._timeout:g} s")
+                raise NhmechError(f"page: {condition} is still not true after {TIMEOUT:g} s")
             time.sleep(0.05)
 
     def picture(self) -> bytes:
@@ -188,7 +188,7 @@ class Browser:
         return self._call(method, session=self._session, **parameters)
 
     def _call(self, method: str, session: str | None = None, **parameters: object) -> dict:
-        return self._chromium.call(method, self._timeout, session, **parameters)
+        return self._chromium.call(method, session, **parameters)
 
 
 def _open_pipe() -> tuple[int, int]:

@@ -3,9 +3,6 @@ is; and trails."""
 
 from __future__ import annotations
 
-import base64
-import struct
-import zlib
 from functools import cache
 
 import numpy as np
@@ -15,7 +12,7 @@ from numpy.typing import ArrayLike
 from ..vehicle.ground import Ground
 from .colours import contact_rgb
 from .drawable import Colour
-from .messages import rgb, set_group
+from .messages import data_url, rgb, set_group
 from .shapes import buffer_geometry
 
 FLOOR = "/ground/plane"
@@ -45,8 +42,7 @@ def floor(reach: float, cell: float) -> dict:
     color[:, 3] = np.repeat(alpha, n)
     geometry = buffer_geometry(np.column_stack([xy, np.zeros(len(xy))]), faces, normal=up,
                                uv=xy / (20 * cell), color=color)
-    texture = {"url": "data:image/png;base64," + base64.b64encode(_tile()).decode(),
-               "wrap": [1000, 1000], "anisotropy": 16}
+    texture = {"url": _tile(), "wrap": [1000, 1000], "anisotropy": 16}
     material = {"type": "MeshLambertMaterial", "color": 0xFFFFFF, "side": 2, "transparent": True,
                 "vertexColors": True, "map": texture, "depthWrite": False}
     return set_group(FLOOR, [(geometry, material, np.eye(4))], casts_shadow=False)
@@ -129,9 +125,11 @@ def ribbon(path: str, points: np.ndarray, size: float, normal: ArrayLike, number
 
 
 @cache
-def _tile() -> bytes:
-    """PNG of the grid: thin lines between cells, stronger ones between fields, fields alternating
-    in tint."""
+def _tile() -> str:
+    """Picture of the grid: thin lines between cells, stronger ones between fields, fields
+    alternating in tint."""
+    from PIL import Image
+
     pixel = np.arange(TILE)
     field = (pixel // (TILE // 2)) % 2
     shade = np.where(field[:, None] == field[None, :], 0.985, 0.95)
@@ -140,13 +138,5 @@ def _tile() -> bytes:
     thick = np.abs((pixel + half // 2) % half - half // 2) < 2.2
     shade = np.where(thin[:, None] | thin[None, :], 0.84, shade)
     shade = np.where(thick[:, None] | thick[None, :], 0.66, shade)
-    image = np.round(255 * shade[..., None] * [0.955, 0.98, 1.0]).astype(np.uint8)
-    rows = np.hstack([np.zeros((TILE, 1), np.uint8), image.reshape(TILE, -1)]).tobytes()
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        checksum = zlib.crc32(kind + data)
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", checksum)
-
-    header = struct.pack(">IIBBBBB", TILE, TILE, 8, 2, 0, 0, 0)
-    return b"".join([b"\x89PNG\r\n\x1a\n", chunk(b"IHDR", header),
-                     chunk(b"IDAT", zlib.compress(rows, 9)), chunk(b"IEND", b"")])
+    pixels = np.round(255 * shade[..., None] * [0.955, 0.98, 1.0]).astype(np.uint8)
+    return data_url(Image.fromarray(pixels))

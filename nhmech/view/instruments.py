@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from ..analysis.friction import coefficients
 from ..simulation.contact.phases import Phase
 from ..simulation.runs.driven_twist import planar_twist
@@ -19,13 +17,12 @@ from ..vehicle.reactions import Reactions
 from ..vehicle.vehicle import Vehicle
 from .colours import contact_rgb
 from .drawable import Snapshot
-from .ground_forces import forces_at, friction_at, has_forces
+from .ground_forces import forces_at, friction_at, has_forces, needed_friction
 from .overlays.contact_phases import wheel_phases
 
 PERIOD = 0.05       # [s] of real time between two readings: faster ones cannot be read
 # what the page says of a wheel
 PHASES = {Phase.ROLLING: "rolls", Phase.SLIDING: "slides", Phase.AIRBORNE: "in the air"}
-ROUNDING = 1e-9     # of the vehicle's weight: a force along the ground that is none
 
 
 class Instruments:
@@ -39,8 +36,6 @@ class Instruments:
         self._spins = {c.name: names.index(c.mount.wheel.joint) for c in vehicle.contacts
                        if c.mount.wheel.joint in names}
         self._held = {row.contact for row in vehicle.contact_rows if not row.is_normal}
-        masses = sum(inertia.mass for inertia in vehicle.model.inertias)
-        self._least = ROUNDING * masses * float(np.linalg.norm(vehicle.model.gravity.linear))
 
     def __repr__(self) -> str:
         return f"<Instruments of {self.vehicle.name!r}>"
@@ -97,6 +92,4 @@ class Instruments:
         normal = forces.components[wheel].get("normal", 0.0)
         if wheel not in self._held or not normal > 0:
             return None
-        across = forces.world[wheel] - normal * np.array(self.vehicle.ground.normal)
-        size = float(np.linalg.norm(across))
-        return 0.0 if size < self._least else size / normal
+        return needed_friction(self.vehicle, wheel, forces)

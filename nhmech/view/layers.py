@@ -9,6 +9,7 @@ import pinocchio as pin
 from scipy.spatial import ConvexHull, QhullError
 
 from ..vehicle.model import body_names, joint_axis
+from ..vehicle.proportions import convex_hull
 from ..vehicle.vehicle import Vehicle
 from .camera import View
 from .drawable import Colour, Snapshot
@@ -185,7 +186,7 @@ class SupportPolygon(_RootLayer):
 
     def poses(self, q: np.ndarray, view: View) -> Poses:
         points, n = self._scene.contacts(q), self._axes[2]
-        corners = points[_corners(points @ self._axes[:2].T)]
+        corners = points[convex_hull(points @ self._axes[:2].T)]
         along = np.roll(corners, -1, axis=0) - corners
         poses = np.zeros((len(corners), 4, 4))
         poses[:, :3, 0] = along
@@ -195,27 +196,6 @@ class SupportPolygon(_RootLayer):
         poses[:, 3, 3] = 1.0
         drawn = list(poses) if len(corners) > 1 else []
         return dict(zip(self._edges, [*drawn, *[None] * (len(self._edges) - len(drawn))]))
-
-
-def _corners(points: np.ndarray) -> list[int]:
-    """Indices of the corners of the hull of points (n, 2), against the clock (Andrew's chains)."""
-    places = [tuple(place) for place in points.tolist()]
-    order = sorted(range(len(places)), key=places.__getitem__)
-    hull: list[int] = []
-    for chain in (order, order[::-1]):
-        start = len(hull)
-        for i in chain:
-            while (len(hull) - start > 1
-                   and _bend(places[hull[-2]], places[hull[-1]], places[i]) <= 0):
-                hull.pop()
-            hull.append(i)
-        hull.pop()                  # it begins the other chain
-    return hull or order
-
-
-def _bend(a: tuple[float, ...], b: tuple[float, ...], c: tuple[float, ...]) -> float:
-    """Positive where a -> b -> c turns to the left: twice the area of the triangle."""
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
 def _simple(shape: coal.CollisionGeometry) -> list[tuple[dict, np.ndarray]]:

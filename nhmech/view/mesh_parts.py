@@ -7,7 +7,6 @@ on how this or that version of Assimp lays out its memory.
 
 from __future__ import annotations
 
-import base64
 import ctypes
 import ctypes.util
 import io
@@ -22,6 +21,8 @@ from typing import Any
 
 import coal
 import numpy as np
+
+from .messages import data_url
 
 _JOIN, _TRIANGULATE, _SORT = 0x2, 0x8, 0x8000   # aiPostProcessSteps
 _TYPES = {5121: "<u1", 5123: "<u2", 5125: "<u4", 5126: "<f4"}   # glTF's componentType
@@ -52,14 +53,6 @@ def read_parts(path: str | Path) -> list[MeshPart]:
     """
     glb = _as_glb(str(path))
     return [] if glb is None else list(_Glb(glb, Path(path).parent).parts())
-
-
-def _data_url(image: Any) -> str:
-    """A picture of Pillow's as a PNG, no larger than a page can show."""
-    image.thumbnail((_PIXELS, _PIXELS))
-    stream = io.BytesIO()
-    image.save(stream, "PNG", optimize=True)
-    return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode()
 
 
 class _Glb:
@@ -126,7 +119,9 @@ class _Glb:
             else:
                 file = self._folder / image["uri"].replace("\\", "/").removeprefix("file://")
             with Image.open(file) as picture:
-                return _data_url(picture.convert("RGBA" if "A" in picture.getbands() else "RGB"))
+                shown = picture.convert("RGBA" if "A" in picture.getbands() else "RGB")
+                shown.thumbnail((_PIXELS, _PIXELS))
+                return data_url(shown)
         except (OSError, ValueError, KeyError):
             return None
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import io
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .shapes import floats
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 Part = tuple[dict, dict, np.ndarray]  # geometry, material, pose (4, 4)
 METADATA = {"version": 4.5, "type": "Object"}
@@ -64,6 +70,13 @@ def set_lights(path: str, lights: list[dict]) -> dict:
                 for i, light in enumerate(lights)]
     group = {"uuid": path, "type": "Group", "children": children}
     return {"type": "set_object", "path": path, "object": {"metadata": METADATA, "object": group}}
+
+
+def data_url(image: Image) -> str:
+    """A picture of Pillow's as a PNG in a URL."""
+    stream = io.BytesIO()
+    image.save(stream, "PNG", optimize=True)
+    return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode()
 
 
 def rgb(color: Sequence[float]) -> int:

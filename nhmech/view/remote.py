@@ -9,6 +9,7 @@ import umsgpack
 
 from ..errors import NhmechError
 
+TIMEOUT = 2.0       # [s] of an answer
 KNOWN = ("set_transform", "set_object", "set_property", "delete")
 
 
@@ -20,14 +21,14 @@ class RemoteWindow:
     where its user puts it.
     """
 
-    def __init__(self, zmq_url: str, timeout: float = 2.0):
+    def __init__(self, zmq_url: str):
         import zmq
 
-        self._zmq, self._zmq_url, self._timeout = zmq, zmq_url, timeout
+        self._zmq, self._zmq_url = zmq, zmq_url
         self._socket: Any = zmq.Context.instance().socket(zmq.REQ)
-        for option, value in ((zmq.RCVTIMEO, int(1000 * timeout)),
-                              (zmq.SNDTIMEO, int(1000 * timeout)), (zmq.LINGER, 0)):
-            self._socket.setsockopt(option, value)
+        for option in (zmq.RCVTIMEO, zmq.SNDTIMEO):
+            self._socket.setsockopt(option, int(1000 * TIMEOUT))
+        self._socket.setsockopt(zmq.LINGER, 0)
         try:
             self._socket.connect(zmq_url)
         except zmq.ZMQError as error:
@@ -68,4 +69,4 @@ class RemoteWindow:
         except self._zmq.ZMQError as error:
             self._socket.close()  # a REQ socket is of no use after a lost answer
             raise NhmechError(f"viewer: the meshcat-server at {self._zmq_url} does not answer "
-                              f"within {self._timeout:g} s; is it running?") from error
+                              f"within {TIMEOUT:g} s; is it running?") from error

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -39,21 +39,6 @@ READING = 0.25          # of that share for the numbers of the instruments; the 
 # two frames: curves stay round, and keeping them costs nothing that can be measured
 EACH, BETWEEN = 64, 2
 DRIVEN_EACH, DRIVEN_BETWEEN = 1, 16     # of a driven vehicle, which shows a hundred in a second
-
-
-class Window(Protocol):
-    """A window that shows pages: a server of this process, or another program."""
-
-    @property
-    def url(self) -> str: ...
-
-    def send(self, messages: list[dict]) -> None: ...
-
-    def forget(self, prefix: str) -> None: ...
-
-    def wait_for_browser(self, timeout: float) -> bool: ...
-
-    def close(self) -> None: ...
 
 
 @check_arguments
@@ -117,7 +102,7 @@ class Viewer:
         instruments = _instruments(vehicle, window, drive, mu)
         self._live = LiveScene(vehicle, self._overlays, follow, title, instruments,
                                draws_trails=window is None)
-        self._window: Window = (
+        self._window: Server | RemoteWindow = (
             Server(render_live(title or vehicle.name, drive, instruments is not None),
                    self.commands.receive if drive else None)
             if window is None else RemoteWindow(window))

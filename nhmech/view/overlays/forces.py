@@ -17,7 +17,7 @@ from ...vehicle.reactions import Reactions
 from ...vehicle.vehicle import Vehicle
 from ..camera import View
 from ..drawable import Colour, Snapshot
-from ..ground_forces import forces_at, friction_at, has_forces
+from ..ground_forces import forces_at, friction_at, has_forces, needed_friction
 from ..messages import rgb, set_group
 from ..shapes import pose_along
 from .contact_phases import wheel_phases
@@ -138,14 +138,10 @@ class Forces(Overlay):
         paints = {f"{path}/shaft": ARROW, f"{path}/head": ARROW, f"{path}/cone": CONE}
         if normal < 0:
             return LegendLine(f"{wheel} is pulled: it lifts off", SHADES[1.0], paints)
-        sideways = ground.world[wheel] - normal * np.array(self.vehicle.ground.normal)
-        tangential = float(np.linalg.norm(sideways))
-        needed = tangential / normal if normal > 0 else np.inf
-        if tangential < 1e-9 * self._weight:  # rounding
-            needed = 0.0
         if phase == Phase.AIRBORNE:
             return LegendLine(f"{wheel} is in the air", UNKNOWN, paints)
         verb = "slides at" if phase == Phase.SLIDING else "needs"
+        needed = needed_friction(self.vehicle, wheel, ground)
         text = f"{wheel} {verb} \N{GREEK SMALL LETTER MU} {needed:.2f}"
         if not np.isfinite(mu):
             return LegendLine(text, UNKNOWN, paints)
