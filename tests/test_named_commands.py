@@ -6,7 +6,9 @@ import pytest
 from support import shipped
 
 from nhmech import InputError, JointPosition, JointTorque, JointVelocity, SimulationError, Simulator
+from nhmech.simulation.inverse_dynamics import Target
 from nhmech.simulation.least_squares import WELL, LeastSquares, closed_form
+from nhmech.urdf.description import JointLimits
 
 LEFT, RIGHT = "left_wheel_joint", "right_wheel_joint"
 SHAPES = [(1, 1), (2, 2), (4, 3), (3, 4), (1, 3), (4, 4)]
@@ -54,6 +56,39 @@ def test_no_equation_and_no_unknown():
     for m, n in ((0, 3), (2, 0)):
         x, quality = closed_form(ca.SX.sym("A", m, n), ca.SX.sym("b", m))
         assert x.shape == (n, 1) and x.is_zero() and float(quality) == 1
+
+
+# -- one joint -------------------------------------------------------------------------------------
+@pytest.mark.parametrize("is_position, position, wanted, acceleration, speed", [
+    # (p* - p) / T^2 - 2 rate / T, and (p* - p) / T, T = 0.1 s, within what the limits allow
+    (True, 0.5, 0.52, 2 - 6, 0.2), (True, 1.9, 5.0, 10 - 6, 1.0), (True, -0.95, -5.0, -5 - 6, -0.5),
+    (True, -1.0, 2.0, 2 * (4 - 0.3) / 0.1, 4.0), (True, 2.0, -1.0, 2 * (-4 - 0.3) / 0.1, -4.0),
+    # (rate* - rate) / T, T = 0.05 s
+    (False, 0.0, 1.0, 0.7 / 0.05, 1.0), (False, 0.0, 9.0, 3.7 / 0.05, 4.0),
+    (False, 0.0, -9.0, -4.3 / 0.05, -4.0),
+    # to rest at a limit, as if that position were commanded; away from it as far as one likes
+    (False, 1.9, 3.0, 0.2 / 0.05, 1.0), (False, 1.9, -3.0, -3.3 / 0.05, -3.0),
+    (False, -0.95, -3.0, -0.55 / 0.05, -0.5), (False, -0.95, 3.0, 2.7 / 0.05, 3.0),
+    # not back from beyond, unless that is commanded
+    (False, 2.5, 1.0, -0.3 / 0.05, 0.0), (False, 2.5, -1.0, -1.3 / 0.05, -1.0),
+    (False, -1.5, -1.0, -0.3 / 0.05, 0.0), (False, -1.5, 1.0, 0.7 / 0.05, 1.0)])
+def test_how_a_joint_is_brought_to_what_is_commanded(is_position, position, wanted, acceleration,
+                                                    speed):
+    """Of a joint between -1 and 2, at most at 4 a second, that moves at 0.3."""
+    v, x = np.array([9.0, 0.3]), np.array([8.0, 7.0, position])
+    target = Target(1, 2, JointLimits(-1.0, 2.0, 4.0, 9.0), is_position)
+    assert float(target.acceleration(wanted, v, x)) == pytest.approx(acceleration, rel=1e-12)
+    assert float(target.speed(wanted, x)) == pytest.approx(speed, rel=1e-12, abs=1e-15)
+    # with one limit, which decides on its own side alone; with none
+    above, below, free = (Target(1, 2, JointLimits(*ends, np.inf, np.inf), is_position)
+                          for ends in ((-1.0, np.inf), (-np.inf, 2.0), (-np.inf, np.inf)))
+    if abs(wanted) < 4 and position > -0.9:
+        assert float(above.speed(wanted, x)) == pytest.approx(float(free.speed(wanted, x)))
+    if abs(wanted) < 4 and position < 1.9:
+        assert float(below.speed(wanted, x)) == pytest.approx(float(free.speed(wanted, x)))
+    if not is_position:
+        assert float(Target(1, None, free.limits, False).acceleration(wanted, v, x)) == (
+            pytest.approx((wanted - 0.3) / 0.05))
 
 
 # -- commands --------------------------------------------------------------------------------------
