@@ -104,6 +104,18 @@ EQUIVALENT = {
      "(t[moments[1:]] - t[after[:-1]] > APART)",
      "t[moments[1:]] - t[after[:-1]] -> t[moments[1:]] + t[after[:-1]]"):
         "`_join` joins what this leaves apart: fewer spans to join",
+    ("simulation/runs/limit_spans", "apart = (moments[1:] - moments[:-1] > 1) & "
+     "(t[moments[1:]] - t[after[:-1]] > APART)", "-1 -> 1"):
+        "`_join` joins what this leaves apart: fewer spans to join",
+    ("simulation/runs/limit_spans", "most = values[moments[first]:moments[last] + 1].max()",
+     "1 -> 2"): "the value behind a span is below the limit",
+    ("simulation/command_function", "quality = ca.if_else(symbols.are_finite, quality, -1)",
+     "1 -> 2"): "any negative number",
+    ("simulation/command_function", "return -1.0", "1.0 -> 1.01"): "any negative number",
+    ("simulation/command_function", "self._given[...], self._is_given[...] = y, 1.0",
+     "1.0 -> 1.01"): "any number but zero",
+    ("simulation/command_function", "self._evaluate.bind((moment.clock[:1], moment.q, moment.v, "
+     "moment.x, theta), results)", "1 -> 2"): "the memory is the same, and the function reads one",
     ("analysis/demand", "if np.abs(left).max(initial=0.0) > CLOSED * "
      "np.abs(needed).max(initial=1e-300):", "1e-300 -> 1e-294"): "no force is so small",
     ("compile/compiled_function",

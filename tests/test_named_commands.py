@@ -1,11 +1,17 @@
 """Commands by name, and the small linear problems behind them."""
 
+from types import SimpleNamespace
+
 import casadi as ca
 import numpy as np
 import pytest
 from support import shipped
 
 from nhmech import InputError, JointPosition, JointTorque, JointVelocity, SimulationError, Simulator
+from nhmech.mechanics import constrain, euclidean, lagrangian_system
+from nhmech.simulation.command import BadCommand
+from nhmech.simulation.command_function import CommandFunction, CommandSymbols
+from nhmech.simulation.command_reader import CommandReader
 from nhmech.simulation.inverse_dynamics import Target
 from nhmech.simulation.least_squares import WELL, LeastSquares, closed_form
 from nhmech.urdf.description import JointLimits
@@ -91,6 +97,131 @@ def test_how_a_joint_is_brought_to_what_is_commanded(is_position, position, want
             pytest.approx((wanted - 0.3) / 0.05))
 
 
+# -- reading ---------------------------------------------------------------------------------------
+def reader(names=("a", "b")) -> CommandReader:
+    """Whose plans are the parts themselves, and which says how often it made one."""
+    made = []
+
+    def plan(parts):
+        made.append(parts)
+        if parts is not None and any("none" in part.joints for part in parts):
+            raise BadCommand("there is no such joint")
+        return parts
+    found = CommandReader(plan, "efforts", names)
+    found.made = made
+    return found
+
+
+MOMENT = SimpleNamespace(t=0.5)
+READ = [
+    (JointTorque({"a": 1.0}), [1.0]), (JointTorque({"b": 2.0, "a": 1.0}), [2.0, 1.0]),
+    (JointPosition({"a": 1.0}), [1.0]), (JointVelocity({"a": 1.0}), [1.0, np.inf]),
+    (JointVelocity({"a": 1.0, "b": 2.0}, 3.0), [1.0, 2.0, 3.0]),
+    ([JointVelocity({"a": 1.0}, 3.0), JointTorque({"b": 2.0})], [1.0, 2.0, 3.0]),
+    ((JointVelocity({"a": 1.0}), JointVelocity({"b": 2.0}, 4.0)), [1.0, 2.0, np.inf, 4.0]),
+    ([JointTorque({"a": 1.0})], [1.0]), (JointTorque({}), [])]
+
+
+def test_a_command_is_its_names_and_its_numbers(monkeypatch):
+    """Limits follow the numbers. What has been read once is read again without a check, in any
+    order with others."""
+    read = reader()
+    for command, numbers in [*READ, *READ[::-1]]:
+        plan, found = read.read(command, MOMENT)
+        parts = command if isinstance(command, (list, tuple)) else [command]
+        assert [*found] == numbers
+        assert plan == tuple((type(part), tuple(part.values)) for part in parts)
+        with monkeypatch.context() as patch:
+            patch.setattr(read, "check", None)      # an error, if it were called
+            again, found = read.read(command, MOMENT)
+        assert again is plan and [*found] == numbers
+    assert len(read.made) == len(read.plans) == len(READ) - 1
+    # whole numbers are read as floats, at each time
+    for value in (3, np.float64(4.0), np.int8(5)):
+        assert [*read.read(JointTorque({"a": value}), MOMENT)[1]] == [float(value)]
+
+
+def test_a_reader_forgets_names_that_are_ever_new(monkeypatch):
+    monkeypatch.setattr("nhmech.simulation.command_reader.KEPT", 3)
+    read, other = reader(), reader()
+    for name in ("p", "q", "r", "p"):
+        read.read(JointTorque({name: 1.0}), MOMENT)
+    assert len(read.made) == len(read.plans) == 3
+    other.learn(read)
+    assert other.plans == read.plans and [*other.made] == [*read.made]
+    read.read(JointTorque({"s": 1.0}), MOMENT)
+    assert len(read.plans) == 1
+
+
+@pytest.mark.parametrize("command, message", [
+    ([1.0, 2.0, 3.0], r"returned shape \(3,\), expected \(2,\): efforts of a, b"),
+    (1.0, r"returned shape \(\)"), ([1.0, np.nan], r"returned \[ 1. nan\]: not finite"),
+    ([np.inf, 1.0], "not finite"), ("push", "returned str; return an array"),
+    (np.array([1j, 0]), "returned complex128"), (None, "returned NoneType|returned object"),
+    ([], r"returned shape \(0,\)"), ([1.0, JointTorque({"a": 1.0})], "returned list"),
+    ([JointTorque({"a": 1.0}), 1.0], "returned float; return"),
+    (JointTorque([("a", 1.0)]), "JointTorque takes a mapping"),
+    ([JointTorque({"a": 1.0}), JointVelocity({"a": 1.0})], "joint 'a' is commanded twice"),
+    (JointTorque({"none": 1.0}), "t = 0.5 s: there is no such joint"),
+    (JointTorque({"a": 1.0, "b": np.nan}), "JointTorque for 'b' is nan; expected a finite"),
+    (JointTorque({"a": "1"}), "JointTorque for 'a' is '1'; expected")])
+def test_what_is_no_command_is_refused(command, message):
+    read = reader()
+    for look in (lambda: read.check(command, 0.5), *[lambda: read.read(command, MOMENT)] * (
+            not isinstance(command, np.ndarray))):       # whose function looks at it
+        with pytest.raises(BadCommand, match=message):
+            look()
+        assert [*read.check([1, 2], 0.5)[1]] == [1.0, 2.0]
+        assert read.read(np.zeros(2), MOMENT)[0] is None
+
+
+def carried_out(A, t=0.7) -> tuple[CommandFunction, SimpleNamespace]:
+    """Solves A y = numbers, and has y and three times y for results; A may contain t."""
+    symbols = CommandSymbols(ca.SX, (1, 1, 1, 0), len(A), 1)
+    A = ca.densify(ca.vertcat(*(ca.horzcat(*(one(symbols.t) if callable(one) else one
+                                             for one in row)) for row in A)))
+    moment = SimpleNamespace(clock=np.array([t, 0.0, 0.0]), q=np.zeros(1), v=np.zeros(1),
+                             x=np.zeros(1))
+    return CommandFunction(symbols, A, symbols.numbers, lambda y: [ca.densify(y), 3 * y]), moment
+
+
+@pytest.mark.parametrize("A", [
+    [[1.0, 2.0], [3.0, lambda t: 4 * t]], [[1.0, 2.0], [2.0, 4.0]], [[1.0], [2.0]], [[0.0], [0.0]],
+    [[0.0]], [[2.0]], [[1.0, 2.0, 3.0]], [[1.0, 1e-7], [1.0, 0.0]]])
+def test_a_function_of_a_command_solves_in_the_least_squares_sense(A):
+    """In closed form if that is good, else by singular values."""
+    function, moment = carried_out(A)
+    numbers = np.array([0.3, -0.5])[:len(A)]
+    given = np.append(numbers, np.inf)           # the limit need not be finite
+    matrix = [[one(0.7) if callable(one) else one for one in row] for row in A]
+    wanted = np.linalg.lstsq(matrix, numbers, rcond=1e-9)[0]
+    quality = function.follow(given, moment, np.zeros(0))
+    assert not quality < 0 and (quality > WELL) == (
+        np.linalg.cond(matrix) < 100 and np.isfinite(np.linalg.cond(matrix)))
+    if not quality > WELL:
+        function.finish(function.least_squares())
+    y, thrice = function.results
+    np.testing.assert_allclose(y, wanted, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(thrice, 3 * wanted, rtol=1e-9, atol=1e-12)
+    # what was solved otherwise is not remembered, and other moments and numbers are read
+    function.finish(np.ones(len(wanted)))
+    assert y.tolist() == [1.0] * len(wanted)
+    moment.clock[0] = 0.9
+    function.follow(-given, moment, np.zeros(0))
+    if quality > WELL:
+        matrix = [[one(0.9) if callable(one) else one for one in row] for row in A]
+        np.testing.assert_allclose(y, np.linalg.lstsq(matrix, -numbers, rcond=1e-9)[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("numbers", [[np.nan, 1.0, 1.0], [1.0, np.inf, 1.0], [1e308, 1e308, 1.0],
+                                     [1.0, 2.0], [1.0, 2.0, 3.0, 4.0], np.zeros((3, 1))])
+def test_numbers_that_are_none_are_known_to_a_function(numbers):
+    function, moment = carried_out([[1.0, 2.0], [3.0, 4.0]])
+    assert function.follow(np.array(numbers), moment, np.zeros(0)) < 0
+    assert function.follow(np.array([1.0, 2.0, 3.0]), moment, np.zeros(0)) > WELL
+    assert function.follow(np.array([1, 2, 3]), moment, np.zeros(0)) < 0
+
+
 # -- commands --------------------------------------------------------------------------------------
 def commanded(command, mode="dynamic"):
     simulator = Simulator(shipped("differential_drive"), lambda t, state: command, dt=1e-2,
@@ -155,6 +286,16 @@ def test_values_that_are_no_mapping_are_refused_after_ones_that_are():
     simulator.step()
     with pytest.raises(SimulationError, match="takes a mapping of joint names"):
         simulator.step()
+
+
+def test_a_speed_that_cannot_be_is_left_out():
+    """Of one of two coordinates, which a row holds, as where there are more."""
+    held = constrain(lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2 + s.v.y ** 2),
+                     rows={"still": lambda s: s.v.y})
+    simulator = Simulator(held, lambda t, state: JointVelocity({"y'": 1.0}), mode="kinematic")
+    simulator.reset(q=[0.2, 0.3])
+    run = simulator.run(0.01)
+    assert run.stop == "duration" and (run.q == [0.2, 0.3]).all()
 
 
 @pytest.mark.parametrize("mode", ["dynamic", "kinematic"])

@@ -45,7 +45,9 @@ def closed_form(A: ca.SX, b: ca.SX) -> list[ca.SX]:
     Q, R = ca.qr(A if m >= n else A.T)
     x = _substitute_back(R, Q.T @ b) if m >= n else Q @ _substitute_forward(R.T, b)
     pivots = ca.fabs(ca.diag(R))
-    return [ca.densify(x), ca.densify(ca.mmin(pivots) / ca.mmax(pivots))]
+    least, largest = ca.mmin(pivots), ca.mmax(pivots)
+    # of one pivot CasADi takes the ratio for 1, also where it is zero
+    return [ca.densify(x), ca.densify(ca.if_else(largest > 0, least / largest, 0))]
 
 
 def _substitute_forward(L: ca.SX, b: ca.SX) -> ca.SX:
