@@ -20,6 +20,7 @@ from nhmech.systems import load_system
 pytestmark = pytest.mark.paper("beyond measure")
 
 M, J = 1.3, 0.4
+LENGTHS = (1e-9, 1.0, 1e9)      # [m] as numbers in Gm, m and nm
 
 
 def suslov(axis, inertia):
@@ -56,19 +57,21 @@ def sleigh(ahead, *, odometer=False, inertia=J, **more):
 
 def test_a_sleigh_keeps_one_where_its_centre_is_above_the_blade():
     assert invariant_measure(sleigh(0.0)).has_measure
-    for length in (1e-3, 1.0, 1e6):      # in km, m and um
+    for length in LENGTHS:
         off = sleigh(0.2 * length, inertia=J * length ** 2)
         assert not invariant_measure(off).has_measure
         assert float(invariant_measure(off, ("forward_speed", "yaw_rate")).trace([0, 0, 0])[1]) == \
             pytest.approx(M * 0.2 / (J + M * 0.2 ** 2) / length, rel=1e-12)
 
 
-def test_the_way_of_a_sleigh_is_the_logarithm_of_its_density():
+@pytest.mark.parametrize("length", LENGTHS)
+def test_the_way_of_a_sleigh_is_the_logarithm_of_its_density(length):
     """div = -m a v / (J + m a^2) is a rate where the way is a coordinate."""
-    a, start, end = 0.2, [0.1, -0.2, 0.3, 0.0], [0.4, 0.3, -0.5, 0.7]
-    found = invariant_measure(sleigh(a, odometer=True))
-    assert found.density(end, start) == pytest.approx(np.exp(M * a * 0.7 / (J + M * a ** 2)),
-                                                      rel=1e-10)
+    a, start, end = 0.2, np.array([0.1, -0.2, 0.3, 0.0]), np.array([0.4, 0.3, -0.5, 0.7])
+    units = np.array([length, length, 1.0, length])
+    found = invariant_measure(sleigh(a * length, inertia=J * length ** 2, odometer=True))
+    assert found.density(end * units, start * units) == pytest.approx(
+        np.exp(M * a * 0.7 / (J + M * a ** 2)), rel=1e-10)
 
 
 @pytest.mark.parametrize("rate", [1e-6, 0.25, 1e12])
@@ -82,11 +85,17 @@ def test_friction_keeps_none(rate):
         found.density([1, 0, 0], [0, 0, 0])
 
 
-def test_the_particle_needs_no_reduction():
+@pytest.mark.parametrize("length", LENGTHS)
+def test_the_particle_needs_no_reduction(length):
     """z' = y x': N = (1 + y^2)^(-1/2)."""
-    found = invariant_measure(load_system("nonholonomic_particle"))
-    assert found.density([0.4, 1.2, -0.3], [0.1, 0.0, 0.5]) == pytest.approx(
-        (1 + 1.2 ** 2) ** -0.5, rel=1e-10)
+    free = lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2)
+    found = invariant_measure(constrain(
+        free, rows={"slope": lambda s: s.v.z - s.q.y / length * s.v.x},
+        samples=length * np.random.default_rng(0).normal(size=(8, 3))))
+    end, start = length * np.array([[0.4, 1.2, -0.3], [0.1, 0.0, 0.5]])
+    assert found.density(end, start) == pytest.approx((1 + 1.2 ** 2) ** -0.5, rel=1e-10)
+    assert found.density(start, start) == 1
 
 
 def test_a_disc_keeps_liouvilles_measure_of_its_base():

@@ -17,6 +17,7 @@ from nhmech.mechanics import (
     first_integrals,
     hamilton_jacobi,
     hamiltonise,
+    invariant_measure,
     lagrangian_system,
     lie_algebra,
     nonholonomic_bracket,
@@ -235,10 +236,20 @@ def test_shipped_chaplygin_systems(name, generators, speeds, measure, hamiltonia
     assert (found.has_measure, found.is_hamiltonian) == (measure, hamiltonian)
 
 
+def test_momenta_of_coordinates_and_of_quasi_velocities():
+    """dr dp and dr dpi with pi = dL/dxi = rho^T p have densities in the ratio det(rho)."""
+    made = reduce("falling_disc", {**X, **Y}, ("u1", "u2", "u3"))
+    base, (start, *places) = made.base, made.base.configurations
+    rho = ca.Function("rho", [base.system.q], [ca.densify(base.system.algebroid.anchor)])
+    volume = [np.linalg.det(rho(q).full()) for q in (start, places[0])]
+    assert hamiltonise(made).density(places[0], start) == pytest.approx(
+        volume[1] / volume[0] * invariant_measure(base).density(places[0], start), rel=1e-9)
+
+
 def test_the_snake_keeps_no_measure():
     found = hamiltonise(chaplygin(find_symmetry(load_system("wheeled_snake")), ("back", "front")))
-    assert not found.has_measure and found.closed > 0.1
-    with pytest.raises(MechanicsError, match="no density of r alone is invariant"):
+    assert not found.has_measure and found.measure.closed > 0.1
+    with pytest.raises(MechanicsError, match="no density of q alone is invariant"):
         found.density([0.5, 0.6], [0.5, 0.5])
 
 

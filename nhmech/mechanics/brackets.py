@@ -184,8 +184,8 @@ class _SectionSamples:
     def independent(self, sections: Sequence[ca.SX]) -> list[ca.SX]:
         """The sections that are not constant combinations of earlier ones; stores them."""
         new = []
-        for section in sections:
-            function = ca.Function("section", [self.q], [ca.densify(section)], {"cse": True})
+        for section in map(ca.cse, sections):
+            function = ca.Function("section", [self.q], [ca.densify(section)])
             value = np.array([function(q).full() for q in self.points])
             if not np.all(np.isfinite(value)):
                 raise MechanicsError("a bracket is not finite near the given points; choose other "
@@ -197,7 +197,7 @@ class _SectionSamples:
             if size > 1e-12 and np.linalg.norm(rest) > DEPENDENT * np.linalg.norm(value / size):
                 self.basis = np.column_stack([self.basis, rest / np.linalg.norm(rest)])
                 self.values = np.concatenate([self.values, value / size], axis=2)
-                new.append(ca.cse(section))
+                new.append(section)
         return new
 
     def rank(self, count: int) -> tuple[int, float, float]:

@@ -8,17 +8,15 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import check_arguments, read_vector
+from ..checks import check_arguments
 from ..errors import MechanicsError
-from ..once import cached_property
 from .equations import solve_definite
 from .frame import at_samples
+from .invariant_measure import Divergence, InvariantMeasure, equal_units, find_density
 from .natural import require_natural
 from .reduction import Reduction
 from .symmetry import ZERO
 from .system import ConstrainedSystem
-
-NODES = 40      # of the quadrature along a straight line, exact to rounding for smooth densities
 
 
 @dataclass(frozen=True)
@@ -29,21 +27,17 @@ class Hamiltonisation:
     ----------
     reduction
         From `chaplygin`.
-    trace
-        (r, theta) -> Theta (n,) in the base velocities' dual basis, the 1-form Theta_b = G_ab^a of
-        the gyroscopic tensor, G_ab = G_ab^c p_c: d ln N = Theta for a density N(r) that the motion
-        keeps with dr dp, Liouville's measure of the cotangent bundle.
-    closed
-        |d Theta|, the largest at the samples, relative to the slopes of Theta or |G|^2: there is
-        such a density where it is 0.
+    measure
+        The density N(r), with dr dp of the coordinates' own momenta, Liouville's measure of the
+        cotangent bundle.
     simple
         The largest of |G_ab^c - (delta_a^c Theta_b - delta_b^c Theta_a) / (n - 1)| at the samples,
-        relative to |G|: where it and `closed` are 0, the motion is Hamiltonian in another time.
+        Theta_b = G_ab^a, relative to |G| for the gyroscopic tensor G_ab = G_ab^c p_c: where it is 0
+        and there is a measure, the motion is Hamiltonian in another time.
     """
 
     reduction: Reduction
-    trace: ca.Function
-    closed: float
+    measure: InvariantMeasure
     simple: float
 
     def __repr__(self) -> str:
@@ -54,7 +48,7 @@ class Hamiltonisation:
     @property
     def has_measure(self) -> bool:
         """Whether N(r) dr dp is invariant for a density N, locally."""
-        return self.closed <= ZERO
+        return self.measure.has_measure
 
     @property
     def is_hamiltonian(self) -> bool:
@@ -63,34 +57,14 @@ class Hamiltonisation:
         return self.has_measure and self.simple <= ZERO
 
     def density(self, r: ArrayLike, origin: ArrayLike) -> float:
-        """N(r) / N(origin), by the integral of Theta along the shortest line between them.
+        """N(r) / N(origin).
 
         Raises
         ------
         MechanicsError
             Where there is no such density.
         """
-        if not self.has_measure:
-            raise MechanicsError("no density of r alone is invariant: |d Theta| is "
-                                 f"{self.closed:.3g}")
-        names = self.reduction.base.system.algebroid.q_names
-        end, begin = read_vector("r", r, names), read_vector("origin", origin, names)
-        nodes, weights = np.polynomial.legendre.leggauss(NODES)
-        theta = self.reduction.base.parameters
-        return float(np.exp(sum(weight * float(self._slope(node, begin, end, theta))
-                                for node, weight in zip((nodes + 1) / 2, weights / 2))))
-
-    @cached_property
-    def _slope(self) -> ca.Function:
-        """(s, begin, end, theta) -> d ln N / ds on the line, s from 0 to 1."""
-        system = self.reduction.base.system
-        space, s = system.algebroid, ca.SX.sym("s")
-        begin, end = ca.SX.sym("begin", space.nq), ca.SX.sym("end", space.nq)
-        place = space.normalise(begin + s * (end - begin))
-        anchor = ca.substitute(space.anchor, space.q, place)
-        v = solve_definite(anchor.T @ anchor, anchor.T @ ca.jacobian(place, s))
-        return ca.Function("slope", [s, begin, end, system.theta],
-                           [ca.dot(self.trace(place, system.theta), v)])
+        return self.measure.density(r, origin)
 
     def multiplier(self, r: ArrayLike, origin: ArrayLike) -> float:
         """f(r) / f(origin) with which dr/dt' = dH/dP, dP/dt' = -dH/dr for dt' = f dt, P = f p.
@@ -102,8 +76,8 @@ class Hamiltonisation:
         """
         if not self.is_hamiltonian:
             raise MechanicsError("Chaplygin's multiplier does not exist: the gyroscopic tensor is "
-                                 f"off the phi-simple form by {self.simple:.3g}, |d Theta| is "
-                                 f"{self.closed:.3g}")
+                                 f"off the phi-simple form by {self.simple:.3g}, the conditions "
+                                 f"on a density fail by {self.measure.closed:.3g}")
         return self.density(r, origin) ** (1 / (self.reduction.alpha.numel() - 1))
 
 
@@ -148,17 +122,20 @@ def hamiltonise(reduction: Reduction) -> Hamiltonisation:
     tensor = [[ca.jacobian(reduction.gyroscopic[a, b], xi) @ inverse for b in range(n)]
               for a in range(n)]                             # G_ab^c (1, n)
     trace = ca.vertcat(*[sum((tensor[a][b][a] for a in range(n)), ca.SX(0)) for b in range(n)])
-    slope = ca.jacobian(trace, space.q) @ space.anchor                   # [b, a] = rho_a Theta_b
-    twist = sum((trace[g] * c for g, c in enumerate(space.structure)), ca.SX(n, n))
     off = [tensor[a][b][c] - ((a == c) * trace[b] - (b == c) * trace[a]) / (n - 1)
            for a in range(n) for b in range(n) for c in range(n)]
     every = ca.vertcat(*[tensor[a][b].T for a in range(n) for b in range(n)])
-    closed, simple, slopes, size = (
-        float(np.abs(at_samples(base, ca.densify(part))).max(initial=0.0))
-        for part in (slope.T - slope - twist, ca.vertcat(*off), slope, every))
-    return Hamiltonisation(
-        reduction, ca.Function("Theta", [space.q, system.theta], [ca.densify(trace)]),
-        closed / (max(slopes, size ** 2) or 1.0), simple / (size or 1.0))
+    simple, size = (float(np.abs(at_samples(base, ca.densify(part))).max(initial=0.0))
+                    for part in (ca.vertcat(*off), every))
+    unit = equal_units(base, mass)
+    speed = unit * xi
+    terms = ca.vertcat(*[unit[a] * sum((tensor[a][b] * speed[b] for b in range(n)), ca.SX(0)).T
+                         / unit for a in range(n)])
+    columns, terms = ca.substitute([
+        ca.vertcat(space.anchor @ speed, ca.dot(trace, speed)), ca.sum1(ca.fabs(terms))],
+        [system.theta], [ca.DM(base.parameters)])
+    return Hamiltonisation(reduction, find_density(
+        base, Divergence(xi, unit, columns, terms, ca.SX(0, 1))), simple / (size or 1.0))
 
 
 def _require_gyroscopic(base: ConstrainedSystem, G: ca.SX) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -22,6 +23,7 @@ from .system import ConstrainedSystem, HasConstrained, require_constrained
 
 LENGTH = 36.0       # of the parameter of a path whose distance to its end decays as exp(-s)
 ARRIVED = 1e-9      # distance of a path's last point from its end, relative to that of its ends
+ROUNDING = 1e-13    # changes of a density below this part of all other changes count as none
 
 
 @dataclass(frozen=True)
@@ -39,13 +41,17 @@ class InvariantMeasure:
         Residual of the conditions on ln N, relative to the terms of Theta; 0 if they are
         integrable.
     fields
-        q -> fields X of D and of its iterated brackets, in coordinates, above X(ln N), (nq + 1, k).
+        q -> fields X of D and of its iterated brackets, in `units` of the coordinates, above
+        X(ln N), (nq + 1, k).
+    units
+        (nq,) how far each coordinate goes while directions turn and densities change.
     """
 
     constrained: ConstrainedSystem
     trace: ca.Function
     closed: float
     fields: ca.Function
+    units: np.ndarray
 
     def __repr__(self) -> str:
         kept = "N(q) dq dp is kept" if self.has_measure else "no measure N(q) dq dp is kept"
@@ -71,14 +77,20 @@ class InvariantMeasure:
                                  f"by {self.closed:.3g}")
         names = self.constrained.system.algebroid.q_names
         end, begin = read_vector("q", q, names), read_vector("origin", origin, names)
+        way = (end - begin) / self.units
+        length = float(np.linalg.norm(way)) or 1.0
 
         def rate(_: float, y: np.ndarray) -> np.ndarray:
-            fields = self.fields(y[:-1]).full()
-            return fields @ np.linalg.lstsq(fields[:-1], end - y[:-1], rcond=ZERO)[0]
+            """Of the way so far, with ends 1 apart, and of ln N."""
+            fields = self.fields(begin + length * self.units * y[:-1]).full()
+            size = np.linalg.norm(fields[:-1], axis=0)
+            fields = fields[:, size > 0] / size[size > 0]
+            fields[-1] *= length
+            return fields @ np.linalg.lstsq(fields[:-1], way / length - y[:-1], rcond=ZERO)[0]
 
-        path = solve_ivp(rate, (0.0, LENGTH), np.r_[begin, 0.0], method="DOP853", rtol=1e-13,
+        path = solve_ivp(rate, (0.0, LENGTH), np.zeros(len(way) + 1), method="DOP853", rtol=1e-13,
                          atol=1e-14).y[:, -1]
-        if not np.linalg.norm(end - path[:-1]) <= ARRIVED * np.linalg.norm(end - begin):
+        if not np.linalg.norm(way / length - path[:-1]) <= ARRIVED:
             raise MechanicsError("no path was found between the two configurations along which the "
                                  "constraints allow motion; choose others, or nearer ones")
         return float(np.exp(path[-1]))
@@ -127,37 +139,67 @@ def invariant_measure(constrained: HasConstrained,
     if constrained.distribution.phi.numel():
         raise MechanicsError("invariant_measure needs a system without holonomic constraints: "
                              "write it in coordinates of its manifold")
-    equations = gibbs_appell(constrained, speeds)
-    q, points = constrained.system.q, constrained.configurations
-    eta = ca.SX.sym("eta", equations.frame.nxi)
-    unit, columns, terms = _divergence(equations, eta)
-    still = ca.SX.zeros(eta.shape)
-    above = ca.densify(ca.horzcat(ca.substitute(columns, eta, still),
-                                  ca.substitute(ca.jacobian(columns, eta), eta, still)))
-    rest = columns[-1] - above[-1, :] @ ca.vertcat(1, eta)
-    sizes = ca.Function("sizes", [q, eta], [rest, terms], {"cse": True})
-    speed = np.random.default_rng(0).normal(size=eta.numel())
-    off, scale = (max(float(np.abs(part.full()).max(initial=0.0)) for part in parts)
-                  for parts in zip(*(sizes(point, speed) for point in points)))
-    scale = scale or 1.0
-    measured = ca.vertcat(above[:-1, :], above[-1, :] / scale)
-    measured = measured[:, [i for i in range(above.shape[1]) if not above[:, i].is_zero()]]
-    found = ca.densify(bracket_closure(
-        _lifted_space(constrained.system.algebroid), measured,
-        np.column_stack([points, np.zeros(len(points))])) if measured.shape[1] else measured)
-    evaluate = ca.Function("fields", [q], [found], {"cse": True})
-    defect = _defect(np.array([evaluate(point).full() for point in points]))
+    return find_density(constrained, _divergence(gibbs_appell(constrained, speeds)))
+
+
+class Divergence(NamedTuple):
+    """The motion and its divergence, a function of q and of scaled speeds eta (nxi,), xi = unit
+    eta.
+
+    Attributes
+    ----------
+    eta, unit
+        The speeds, and units (nxi,) of xi in which each has the same kinetic energy.
+    columns
+        dq/dt, and minus the divergence, (nq + 1,).
+    terms
+        Size of what cancels in it.
+    brackets
+        Size of the brackets of constant sections, (k,).
+    """
+
+    eta: ca.SX
+    unit: ca.DM
+    columns: ca.SX
+    terms: ca.SX
+    brackets: ca.SX
+
+
+def find_density(constrained: ConstrainedSystem, found: Divergence) -> InvariantMeasure:
+    """Whether there is a density N(q) with d ln N / dt = -divergence, and which."""
+    q, points, eta = constrained.system.q, constrained.configurations, found.eta
+    still, speed = np.zeros(eta.numel()), np.random.default_rng(0).normal(size=eta.numel())
+    drift, moving = (ca.substitute(part, eta, still)
+                     for part in (found.columns, ca.jacobian(found.columns, eta)))
+    spread = np.std(points, axis=0)[:, None]
+    spread[spread == 0] = 1.0
+    sizes = ca.Function("sizes", [q, eta], [
+        found.columns[-1] - drift[-1] - moving[-1, :] @ eta, found.terms,
+        ca.vertcat(found.brackets, found.columns[:-1, :] / spread)], {"cse": True})
+    # what is still has its own rate
+    (_, *drifting), (off, *moved) = (
+        [float(np.abs(part.full()).max(initial=0.0))
+         for part in sizes.map(len(points))(points.T, at)] for at in (still, speed))
+    slow, fast = (rate if rate > ROUNDING * change else change or 1.0
+                  for rate, change in (drifting, moved))
+    fields = ca.horzcat(drift / slow, moving / fast)
+    fields = fields[:, [i for i in range(fields.shape[1]) if not fields[:, i].is_zero()]]
+    units = np.median(np.linalg.norm(at_samples(
+        constrained, ca.densify(fields[:-1, :])), axis=2), axis=0)
+    units[units == 0] = 1.0
+    closure = ca.Function("fields", [q], [ca.densify(bracket_closure(
+        _lifted_space(constrained.system.algebroid, units), fields / np.r_[units, 1.0],
+        np.column_stack([points, np.zeros(len(points))])) if fields.shape[1] else fields)],
+        {"cse": True})
     return InvariantMeasure(
-        constrained, ca.Function("Theta", [q], [ca.densify((above[-1, :] / unit).T)]),
-        max(off / scale, defect),
-        ca.Function("fields", [q], [ca.vertcat(found[:-1, :], scale * found[-1, :])],
-                    {"cse": True}))
+        constrained, ca.Function("Theta", [q], [ca.densify(ca.vertcat(
+            drift[-1], moving[-1, :].T / found.unit))]),
+        max(off / fast, _defect(np.array([closure(point).full() for point in points]))),
+        closure, units)
 
 
-def _divergence(equations: Equations, eta: ca.SX) -> tuple[ca.DM, ca.SX, ca.SX]:
-    """Units (1, 1 + nxi) of time and of xi, and in these, at u = 0 and with numbers for parameters:
-    dq/dt and minus the divergence of the motion with respect to dq dp, (nq + 1,), and the size of
-    the terms that cancel in it. A unit of each xi has the same kinetic energy."""
+def _divergence(equations: Equations) -> Divergence:
+    """Of the motion with respect to dq dp, at u = 0 and with numbers for parameters."""
     constrained, frame = equations.constrained, equations.frame
     system, theta = constrained.system, constrained.parameters
     E, mass = ca.substitute(system.expand(frame.E, system.mass_and_bias()[0]), [system.theta],
@@ -165,35 +207,35 @@ def _divergence(equations: Equations, eta: ca.SX) -> tuple[ca.DM, ca.SX, ca.SX]:
     if ca.depends_on(ca.densify(mass), system.v):
         raise MechanicsError("invariant_measure needs a kinetic energy that is quadratic in the "
                              "velocities")
-    metric = ca.densify(E.T @ mass @ E)
-    fibre, own = (np.sqrt(np.median(at_samples(constrained, ca.densify(ca.diag(part))), axis=0))
-                  for part in (mass, metric))
-    reach = np.abs(at_samples(constrained, ca.densify(system.algebroid.anchor @ E))
-                   / own.T).max(initial=0.0) or 1.0
-    fibre, unit = reach * fibre, 1 / (reach * own)
+    metric, eta = ca.densify(E.T @ mass @ E), ca.SX.sym("eta", frame.nxi)
+    unit = equal_units(constrained, metric)
+    metric, E = (unit @ unit.T) * metric, E @ ca.diag(unit)
     q_rate, xi_rate = equations.drift(system.t, system.q, unit * eta,
                                       np.zeros(system.u.numel()), theta)
-    metric = (unit @ unit.T) * metric
     turning = ca.reshape(ca.jtimes(ca.vec(metric), system.q, q_rate), metric.shape)
     parts = [ca.jacobian(q_rate, system.q), ca.jacobian(xi_rate / unit, eta),
              solve_definite(metric, turning)]
     if ca.depends_on(ca.vertcat(q_rate, *map(ca.vec, parts)), system.t):
         raise MechanicsError("invariant_measure needs a system that does not depend on time")
-    massive = np.divide(1.0, fibre, out=np.zeros_like(fibre), where=fibre > 0)
-    brackets = [size[0] * (massive @ massive.T) * c
-                for size, c in zip(fibre, system.algebroid.structure)]
-    # rates of coordinates and brackets count where all other terms are rounding errors
-    terms = sum((ca.sum1(ca.fabs(ca.vec(part))) for part in (
-        ca.diag(parts[0]), *parts[1:], q_rate, *brackets)), ca.SX(0))
-    return (ca.DM(np.r_[1.0, unit.ravel()]).T,
-            ca.vertcat(q_rate, -sum(map(ca.trace, parts), ca.SX(0))), terms)
+    terms = sum((ca.sum1(ca.fabs(ca.vec(part))) for part in (ca.diag(parts[0]), *parts[1:])),
+                ca.SX(0))
+    brackets = ca.vertcat(*[(E @ eta).T @ c @ E for c in system.algebroid.structure])
+    return Divergence(eta, unit, ca.vertcat(q_rate, -sum(map(ca.trace, parts), ca.SX(0))), terms,
+                      ca.sqrt(ca.fabs(ca.trace(brackets.T @ mass @ brackets))))
 
 
-def _lifted_space(space: LieAlgebroid) -> LieAlgebroid:
-    """The tangent bundle of the configurations with one more coordinate, ln N."""
+def equal_units(constrained: ConstrainedSystem, metric: ca.SX) -> ca.DM:
+    """Units (n,) of speeds in which each has the same kinetic energy, at a usual configuration."""
+    return ca.DM(np.median(at_samples(constrained, ca.densify(ca.diag(metric))), axis=0) ** -0.5)
+
+
+def _lifted_space(space: LieAlgebroid, units: np.ndarray) -> LieAlgebroid:
+    """The tangent bundle of the configurations with one more coordinate, ln N; its frame is the
+    unit of each coordinate."""
     names = (*space.q_names, "ln N")
     lifted = tangent_bundle(ca.vertcat(space.q, ca.SX.sym("lnN")), names)
-    return replace(lifted, circles=space.circles, quaternions=space.quaternions)
+    return replace(lifted, anchor=ca.SX(ca.diag(ca.DM(np.r_[units, 1.0]))), circles=space.circles,
+                   quaternions=space.quaternions)
 
 
 def _defect(values: np.ndarray) -> float:
