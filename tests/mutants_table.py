@@ -84,6 +84,14 @@ EQUIVALENT = {
     ("analysis/curvature", "len(below)), max(1.0, float(np.abs(lift).max(initial=0.0)))",
      "np.abs(lift).max(initial=0.0) -> np.abs(lift).min(initial=0.0)"):
         "a scale of a tolerance, which the 1 beside it bounds below",
+    ("urdf/wheels/kinds", "left = axle_R(layout, wheels[0])", "0 -> 1"): "their axles are parallel",
+    ("urdf/wheels/kinds", "tread, is_own = None, False", "False -> True"):
+        "is set where there is a tread, and not read where there is none",
+    ("urdf/wheels/skid", "above = [j for j in layout.path(layout.carrier(group[0]))[:-1] if "
+     "j.turns]", "0 -> 1"): "wheels of one body hang on the same joints",
+    ("urdf/wheels/skid", "carried = [joint in layout.path(layout.carrier(w)) for w in wheels]",
+     "joint in layout.path(layout.carrier(w)) -> joint not in layout.path(layout.carrier(w))"):
+        "some are carried and some are not, or the other way round",
     ("urdf/text/source", 'if re.search("[\0-\b\x0e-\x1a]", text[:1000]):', "1000 -> 1001"):
         "how much of a text is looked at",
     ("urdf/text/source", "parser = etree.XMLParser(resolve_entities=False)", "False -> True"):

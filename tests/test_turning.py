@@ -189,6 +189,10 @@ def test_an_angle_is_told_in_a_frame_of_the_base(way, frame, expected):
         assert said.text.endswith("degrees to the axles, by <fdir1>")
     degrees = ", ".join(f"{np.degrees(angle):+.3g}" for angle in angles)
     assert f"Their rollers are at {degrees} degrees" in said.text
+    # those of all wheels or none
+    layout, wheels = four(*plate, *(rubbing(f"w{k}", words, frame) for k in range(3)),
+                          plugin("planar"))
+    assert fit_rollers(layout, found(*wheels), ())[1][0].text.endswith("the usual assembly")
     # the lines to type: scrubbing tyres, and each roller the other way
     skid, other = lines_of(said.remedy)
     assert skid == {"skid": "mid-axle"}
@@ -284,6 +288,12 @@ def test_what_the_user_lists_and_the_file_contradicts_is_told():
     assert len(find_contradictions(layout, found(*wheels, ball), ())) == 1
     assert find_contradictions(layout, found(*wheels), ("j0", "j1")) == []
     assert find_contradictions(layout, found(*wheels[:2]), ()) == []
+    assert find_contradictions(layout, found(wheels[0], wheels[2]), ()) == []
+    car, its = steered(-1, 1, more=(plugin("mecanum"),))
+    assert len(find_contradictions(car, found(*its), ())) == 1
+    assert find_contradictions(car, found(*its), ("king0", "king1")) == []
+    line, its = stand(*((0, y, 0.1, 0.1) for y in (0.2, 0.0, -0.2)), links=(plugin("mecanum"),))
+    assert find_contradictions(line, found(*its), ()) == []
     # what is said of the robot says little of three, what is seen on them says it
     assert find_contradictions(layout, found(*wheels[:3]), ()) == []
     layout, wheels = four(*(rubbing(f"w{k}", "1 1 0") for k in range(4)))
@@ -315,7 +325,8 @@ def test_a_released_wheel_exists():
 
 
 def turning(layout, wheels, skid=None, steering=(), **words):
-    return choose_turning(layout, found(*wheels), steering, skid, **({"inferred": True} | words))
+    words = {"inferred": True, "held": {}} | words
+    return choose_turning(layout, found(*wheels), steering, skid, **words)
 
 
 def test_four_parallel_wheels_skid_and_two_or_three_do_not():
@@ -388,8 +399,8 @@ def mixed(*axles, pulled=False, radii=None, driven="", steered=None):
             name = f"{k}{'lrmn'[i]}"
             at = np.array((x, y, 0.1)) + (0 if pulled else SHIFT)
             parts += [link(f"w{name}"), joint(name, body, f"w{name}", at)]
-            wheels.append(Wheel(name, radius=(radii or {}).get(k, 0.1), axis=(0, 1, 0),
-                                point=(0, 0, 0)))
+            wheels.append(Wheel(name, axis=(0, 1, 0), point=(0, 0, 0),
+                                radius=(radii or {}).get(name, (radii or {}).get(k, 0.1))))
     if steered is None:
         return laid(*parts), wheels
     parts += [link("fork"), link("wf"), joint("f", "fork", "wf"),
@@ -414,7 +425,14 @@ PAIR = (0.2, -0.2)
     (((-3, PAIR), (-1, PAIR)), {"pulled": True}, 0),
     # behind what is steered, in any frame
     (((-1, PAIR), (-3, PAIR)), {"steered": 2.0}, 1), (((9, PAIR), (7, PAIR)), {"steered": 12.0}, 1),
-    (((9, PAIR), (7, PAIR)), {"steered": 4.0}, 0)])
+    (((9, PAIR), (7, PAIR)), {"steered": 4.0}, 0),
+    # by a millimetre
+    (((1, PAIR), (-1, PAIR)), {"steered": 4e-4}, 0),
+    (((1, PAIR), (-1, PAIR)), {"steered": 2e-3}, 1),
+    (((-1.5, PAIR), (-0.5, PAIR), (0.5, PAIR), (1.5008, PAIR)), {"steered": 9.0}, 1),
+    (((-1.5, PAIR), (-0.5, PAIR), (0.5, PAIR), (1.504, PAIR)), {"steered": 9.0}, 2),
+    # of an axle of which one wheel is small
+    (((1, PAIR), (0, PAIR), (-1, PAIR)), {"radii": {"1l": 0.049}}, 1)])
 def test_which_of_the_parallel_axles_rolls_on(axles, words, rolls):
     layout, wheels, *others = mixed(*axles, **words)
     steering = ("hitch",) if words.get("pulled") else ("steer",)
@@ -443,19 +461,23 @@ def test_axles_of_two_bodies_give_way_each():
     assert turning(layout, [*base, *wheels[:2]], steering=("hitch",)).skid == MidAxle()
 
 
-def steered(lower: float, upper: float, axis=(0, 0, 1), kind="revolute"):
-    """Two wheels on kingpins before a fixed pair."""
-    parts, wheels = [link("base")], []
+def steered(lower: float, upper: float, axis=(0, 0, 1), kind="revolute", more=(), **held: float):
+    """Two wheels on kingpins, each with a spring that is held, before a fixed pair; and an upright
+    joint that is held above all of it."""
+    parts, wheels = [link("base"), link("body"), *more], []
+    parts.append(joint("turn", "base", "body", axis=(0, 0, 1), kind="revolute", more=limits(0, 0)))
     for k, (x, y) in enumerate(CORNERS):
-        above = "base"
+        above, at = "body", SHIFT + (x, y, 0.1)
         if x > 0:
-            above = f"knuckle{k}"
-            parts += [link(above), joint(f"king{k}", "base", above, SHIFT + (x, y, 0.1), axis=axis,
-                                         kind=kind, more=limits(lower, upper))]
-        parts += [link(f"w{k}"), joint(f"j{k}", above, f"w{k}",
-                                       (0, 0, 0) if x > 0 else SHIFT + (x, y, 0.1))]
+            parts += [link(f"knuckle{k}"), link(f"spring{k}"),
+                      joint(f"king{k}", above, f"knuckle{k}", at, axis=axis, kind=kind,
+                            more=limits(lower, upper)),
+                      joint(f"arm{k}", f"knuckle{k}", f"spring{k}", (-0.2, 0, 0),
+                            kind="revolute", more=limits(0, 0))]
+            above, at = f"spring{k}", (0.2, 0, 0)
+        parts += [link(f"w{k}"), joint(f"j{k}", above, f"w{k}", at)]
         wheels.append(Wheel(f"j{k}", radius=0.1, axis=(0, 1, 0), point=(0, 0, 0)))
-    return laid(*parts), wheels
+    return laid(*parts, **held), wheels
 
 
 def test_steering_that_cannot_turn_is_refused():
@@ -502,7 +524,18 @@ def test_steering_that_is_held_goes_straight_or_round_on_purpose():
     assert turning(layout, wheels, held={"king0": 0.0, "king1": 0.0}).notices == []
     assert turning(layout, wheels, held={"king0": 0.0, "king1": 0.0}).skid is None
     # any other joint that is held says nothing of it
-    assert turning(layout, wheels, held={"j0": 0.0}).skid == MidAxle()
+    for other in ("j0", "arm0", "turn"):
+        assert turning(layout, wheels, held={other: 0.0}).skid == MidAxle()
+    # at angles whose axles do not meet it could not move; the line that is offered holds one
+    held = {"king0": 0.5, "king1": -0.5, "j2": 0.0}
+    layout, wheels = steered(-1, 1, **held)
+    with pytest.raises(ModelError, match="king0, king1: held as given, the axles of j0") as caught:
+        turning(layout, wheels, held=held)
+    assert lines_of(caught.value.remedy) == [{"locked": {"king0": 0.5, "j2": 0.0}}]
+    layout, wheels = steered(-1, 1, king0=0.5)
+    with pytest.raises(ModelError, match="king0: held as given, the axles of j0") as caught:
+        turning(layout, wheels, held={"king0": 0.5})
+    assert caught.value.remedy is None
 
 
 def crossed(*angles):
@@ -512,7 +545,7 @@ def crossed(*angles):
 
 
 def test_axles_that_meet_nowhere_cannot_move():
-    layout, wheels = crossed(0.1, 0.0, 0.0, -0.5)
+    layout, wheels = crossed(0.5, 0.0, 0.0, -0.3)
     with pytest.raises(ModelError, match="the axles of j0 and j3 are not parallel") as caught:
         turning(layout, wheels)
     [line] = lines_of(caught.value.remedy)
@@ -527,5 +560,8 @@ def test_axles_that_meet_nowhere_cannot_move():
                          "of 'base': it only rolls in circles about this point")
     [line] = lines_of(said.remedy)
     assert [w.kind for w in line["wheels"]] == ["omni"] * 2
+    # no coordinate is written as -0
+    assert "which meet at (0, " in turning(*stand(
+        (-0.70001, 0, 0.1, 0.1), (0, 1, 0.1, 0.1, (1, 1, 0)))).notices[0].text
     # below a joint that steers they have one centre after the other
     assert turning(layout, (wheels[0], wheels[2]), steering=("j0", "j2")).notices == []

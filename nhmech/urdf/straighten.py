@@ -20,7 +20,7 @@ from .text.source import Element, Source, name_of
 from .wheel import Wheel
 from .wheels.axle_lines import group_by_axle, group_by_body
 from .wheels.rims import PARALLEL
-from .wheels.stance import BESIDE, axle_R, centre_R
+from .wheels.stance import BESIDE, ahead_of, axle_R, centre_R
 
 # rad, a third of a degree: an angle this near to a right angle was meant to be one. 4.71 is 2.4e-3
 # away from 3 pi / 2, 3.14 is 1.6e-3 away from pi
@@ -174,7 +174,7 @@ def straighten_steering(layout: Layout, wheels: Sequence[Wheel],
         if _ROUNDING < lean < LEAN:
             if steered := [w for w in wheels if _pivot(layout, w, names) is joint]:
                 _shift_axis(layout, joint, _find_upright(layout, joint, steered))
-            upright = layout.X_RL[joint.child][:3, :3].T @ (0, 0, np.sign(z))
+            upright = np.sign(z) * layout.X_RL[joint.child][2, :3]
             axis = joint.element.find("axis")
             if axis is None:
                 axis = etree.SubElement(joint.element, "axis")
@@ -200,7 +200,7 @@ def _find_upright(layout: Layout, joint: Joint, wheels: Sequence[Wheel]) -> np.n
     origin, axis = layout.X_RL[joint.child][:3, 3], layout.axis_R(joint)
     centre = np.mean([centre_R(layout, w) for w in wheels], axis=0)
     radius = max(w.radius for w in wheels)
-    ahead = np.cross(axle_R(layout, wheels[0]), (0.0, 0.0, 1.0))
+    ahead = ahead_of(axle_R(layout, wheels[0]))
     along = axis / axis[2]
     above = origin + along * (centre[2] - origin[2])       # at the height of the axle
     leads, sinks = ahead @ (above - centre), radius * (ahead @ along)

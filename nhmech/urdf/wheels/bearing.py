@@ -15,6 +15,7 @@ from ..wheel import Wheel
 from .radii import find_wheel_rim
 from .rims import equal_rims, read_vertices
 from .stance import (
+    ahead_of,
     allowance,
     axle_R,
     centre_of_mass,
@@ -156,7 +157,7 @@ def _shaft_ends(layout: Layout, wheel: Wheel) -> list[Wheel]:
 
 def _missing_caster(layout: Layout, wheels: Sequence[Wheel]) -> Wheel:
     """A ball on that side of the axle to which the robot would tip."""
-    ahead = np.cross(axle_R(layout, wheels[0]), (0.0, 0.0, 1.0))
+    ahead = ahead_of(axle_R(layout, wheels[0]))
     axle, radius = centre_R(layout, wheels[0]), usual_radius(wheels)
     offset = float(ahead @ (centre_of_mass(layout) - axle))
     reach = max(2 * abs(offset), _AHEAD * radius) * (-1.0 if offset < 0 else 1.0)

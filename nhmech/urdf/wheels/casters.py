@@ -20,6 +20,7 @@ from .evidence import is_ball_joint
 from .revolution import find_solid
 from .rims import PARALLEL, read_vertices
 from .stance import (
+    ahead_of,
     axle_R,
     bottom_R,
     centre_of_mass,
@@ -158,7 +159,7 @@ def _find_feet(layout: Layout, wheels: Sequence[FoundWheel]) -> list[_Ball]:
     slack = tolerance([c.wheel for c in wheels])
     size = usual_radius([c.wheel for c in wheels])
     wheel = wheels[0].wheel
-    ahead = np.cross(axle_R(layout, wheel), (0.0, 0.0, 1.0))
+    ahead = ahead_of(axle_R(layout, wheel))
     if ahead @ (centre_of_mass(layout) - centre_R(layout, wheel)) < 0:
         ahead = -ahead
     for link in _fixed_links(layout, wheels):
@@ -285,7 +286,7 @@ def _find_ball(layout: Layout, shape: LinkShape, ground: float, axles: Sequence[
     X = layout.X_RL[shape.link]
     centre = shape.centre
     if not exact:
-        centre = centre + (below - radius) * (X[:3, :3].T @ np.array([0.0, 0.0, -1.0]))
+        centre = centre + (radius - below) * X[2, :3]
     wheel = Wheel(None, "caster_ball", radius, link=shape.link, point=to_triple(centre, 15))
     return _Ball(shape, radius, centre, bottom_R(layout, wheel) - ground, exact)
 

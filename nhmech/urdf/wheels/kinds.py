@@ -24,7 +24,7 @@ from ..remedy import option, suggest, wheel_fields
 from ..wheel import Wheel
 from .axle_lines import Meeting, group_by_body, is_rectangle, meet, surround
 from .rollers import Rollers, find_rollers, find_tyre
-from .stance import AUXILIARY, axle_R, centre_R
+from .stance import AUXILIARY, ahead_of, axle_R, centre_R
 from .swivels import is_caster, is_idle_caster
 
 
@@ -179,11 +179,11 @@ def usual_mecanum(layout: Layout, wheels: Sequence[Wheel],
     seen from above, those that touch the ground make a diamond about the middle."""
     middle = np.mean([centre_R(layout, w) for w in wheels], axis=0)
     left = axle_R(layout, wheels[0])   # or right: the diagonals are the same
-    forward = np.cross(left, [0.0, 0.0, 1.0])
+    forward = ahead_of(left)
     found = []
     for wheel, verdict in zip_longest(wheels, verdicts):
         offset = centre_R(layout, wheel) - middle
-        angle = -pi / 4 if (forward @ offset) * (left @ offset) > 0 else pi / 4
+        angle = -pi / 4 if (forward @ offset > 0) == (left @ offset > 0) else pi / 4
         told = None if verdict is None else _find_angle(layout, wheel, verdict)
         found.append(replace(wheel, kind="mecanum",
                              roller_angle=angle if told is None else told[0]))
@@ -201,7 +201,7 @@ def _find_angle(layout: Layout, wheel: Wheel, verdict: TreadVerdict) -> tuple[fl
                 and layout.body(friction.frame) == layout.root):
             axle = axle_R(layout, wheel)
             along = layout.X_RL[friction.frame][:3, :3] @ np.array(friction.direction)
-            angle = np.arctan2(along @ np.cross(axle, [0.0, 0.0, 1.0]), along @ axle)
+            angle = np.arctan2(along @ ahead_of(axle), along @ axle)
             return float(pi / 2 - (pi / 2 - angle) % pi), "<fdir1>"
     return None
 
@@ -305,12 +305,7 @@ def find_contradictions(layout: Layout, contacts: Sequence[FoundWheel],
 def type_wheels(contacts: Sequence[FoundWheel], wheels: Sequence[Wheel]) -> list[dict[str, object]]:
     """All contacts as one types them, some of them replaced."""
     replaced = {w.name: w for w in wheels}
-    fields = []
-    for contact in contacts:
-        wheel = replaced.get(contact.wheel.name, contact.wheel)
-        angle = {} if wheel.roller_angle is None else {"roller_angle": wheel.roller_angle}
-        fields.append(wheel_fields(wheel, **angle))
-    return fields
+    return [wheel_fields(replaced.get(c.wheel.name, c.wheel)) for c in contacts]
 
 
 def list_names(wheels: Sequence[Wheel]) -> str:

@@ -257,13 +257,12 @@ def _type_all(layout: Layout, contacts: Sequence[FoundWheel],
         found.append(FoundWheel(wheel, Reason("")))
     steering = [joint.name for joint in layout.joints.values() if is_upright(layout, joint)]
     wheels = [contact.wheel for contact in fit_rollers(layout, found, steering)[0]]
-    return [wheel_fields(w, roller_angle=w.roller_angle, radius=radii.get(w.name, w.radius))
-            for w in wheels]
+    return [wheel_fields(w, radius=radii.get(w.name, w.radius)) for w in wheels]
 
 
 def _blade(layout: Layout, joint: Joint) -> WheelFields:
     """The blade to type for a wheel that is drawn in one piece with its steering."""
-    lateral = layout.X_RL[joint.child][:3, :3].T @ (0.0, 1.0, 0.0)
+    lateral = layout.X_RL[joint.child][1, :3]
     touching = _lowest(layout, joint)
     point = (0.0, 0.0, Blank.HEIGHT) if touching is None else to_triple(touching)
     return {"joint": None, "kind": "blade", "link": joint.child, "axis": to_triple(lateral),
@@ -273,7 +272,7 @@ def _blade(layout: Layout, joint: Joint) -> WheelFields:
 def _lowest(layout: Layout, joint: Joint) -> np.ndarray | None:
     """Where the wheel drawn on a joint touches the ground, (3,) in the child's frame; None where no
     shape tells."""
-    down = layout.X_RL[joint.child][:3, :3].T @ (0.0, 0.0, -1.0)
+    down = -layout.X_RL[joint.child][2, :3]
     points = []
     for shape in (s for link in layout.rigid(joint.child)
                   for s in layout.shapes(link, joint.child)):

@@ -16,7 +16,7 @@ from ..notice import Notice, NoticeKind
 from ..remedy import option, suggest
 from ..wheel import Wheel
 from .listed_wheels import Origin, find_joint
-from .stance import AUXILIARY, axle_R, centre_R
+from .stance import AUXILIARY, ahead_of, axle_R, centre_R
 from .swivels import is_caster, is_idle_caster, is_swivel, steering_joints
 
 _IN_LINE = 1e-3    # of a distance: what is that little to the side is straight behind
@@ -184,7 +184,7 @@ def _apart(layout: Layout, roles: Roles, wheels: Sequence[Wheel],
     if one is None or other is None:
         return None
     apart, left = centre_R(layout, one) - centre_R(layout, other), axle_R(layout, one)
-    return np.array([apart @ np.cross(left, (0.0, 0.0, 1.0)), apart @ left])
+    return np.array([apart @ ahead_of(left), apart @ left])
 
 
 def _why_dropped(layout: Layout, roles: Roles, wheels: Sequence[Wheel], mimic: Mimic) -> str:

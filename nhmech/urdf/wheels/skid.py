@@ -79,8 +79,7 @@ class Turning:
 
 
 def choose_turning(layout: Layout, contacts: Sequence[FoundWheel], steering: Collection[str],
-                   skid: Skid | None, *, held: Mapping[str, float] | None = None,
-                   inferred: bool = False) -> Turning:
+                   skid: Skid | None, *, held: Mapping[str, float], inferred: bool) -> Turning:
     """How the wheels of each body let it turn, and what gives way where ideal rolling forbids it.
 
     Wheels on parallel axles of one body only roll straight. They have rollers if the file says so;
@@ -103,7 +102,6 @@ def choose_turning(layout: Layout, contacts: Sequence[FoundWheel], steering: Col
     # what slides by friction forbids nothing
     holding = [w for w in wheels if w.name not in released and w.law != "coulomb"]
     bodies = group_by_body(layout, holding, steering)
-    held = held or {}
     on_purpose = [name for name in held if _would_steer(layout, wheels, name)]
     straight = {}
     for above, group in bodies.items():
@@ -143,11 +141,10 @@ def _check_steering(layout: Layout, group: Sequence[Wheel], contacts: Sequence[F
     """Raises `ModelError` where a joint above some of the wheels should let them turn and cannot:
     one about the wheel's own axle, or an upright one that its limits hold."""
     paths = [layout.path(layout.carrier(c.wheel)) for c in contacts]
-    for wheel in group:
-        *above, rolling = layout.path(layout.carrier(wheel))
+    own = [[j for j in layout.path(layout.carrier(wheel))
+            if j.turns and not all(j in path for path in paths)] for wheel in group]
+    for wheel, (*above, rolling) in zip(group, own):
         for joint in above:
-            if not joint.turns or all(joint in path for path in paths):
-                continue
             if _is_coaxial(layout, joint, rolling, wheel.radius):
                 raise layout.source.error(
                     joint.element,
@@ -155,7 +152,7 @@ def _check_steering(layout: Layout, group: Sequence[Wheel], contacts: Sequence[F
                     "steer nor roll it, and the robot could only go straight; if it steers, its "
                     f'axis is upright: <axis xyz="{_upright(layout, joint)}"/>, with limits')
             if is_upright(layout, joint) and joint.lower == joint.upper:
-                names = [j.name for w in group for j in layout.path(layout.carrier(w))
+                names = [j.name for joints in own for j in joints
                          if is_upright(layout, j) and j.lower == j.upper]
                 raise ModelError(
                     f"{layout.source.at(joint.element)}: would steer a wheel, but its limits are "
@@ -174,7 +171,7 @@ def _is_coaxial(layout: Layout, joint: Joint, other: Joint, radius: float) -> bo
 
 def _upright(layout: Layout, joint: Joint) -> str:
     """The vertical in the frame of a joint, as a file has it."""
-    return to_words(layout.X_RL[joint.child][:3, :3].T @ np.array([0.0, 0.0, 1.0]))
+    return to_words(layout.X_RL[joint.child][2, :3])
 
 
 def _straight(layout: Layout, group: Sequence[Wheel]) -> str:
@@ -234,7 +231,7 @@ def _choose_axle(layout: Layout, group: Sequence[Wheel],
         others, those with more wheels, the nearest to the middle, the farthest from what draws the
         body or steers it."""
         at = np.mean([centre_R(layout, w) for w in axle], axis=0)
-        from_middle, from_pivot = (float(np.linalg.norm((at - p)[:2])) for p in (middle, pivot))
+        from_middle, from_pivot = (float(np.linalg.norm(at - p)) for p in (middle, pivot))
         return (not any(layout.elements.rolls(w.name) for w in axle),
                 max(w.radius for w in axle) < AUXILIARY * largest, -len(axle),
                 round(from_middle, 3), -round(from_pivot, 3))

@@ -30,6 +30,12 @@ def axle_R(layout: Layout, wheel: Wheel) -> np.ndarray:
     return layout.X_RL[layout.carrier(wheel)][:3, :3] @ np.array(wheel.axis)
 
 
+def ahead_of(axle: np.ndarray) -> np.ndarray:
+    """Where a wheel rolls ahead, (3,) level, if its axle (3,) points to the left."""
+    x, y, _ = axle
+    return np.array([y, -x, 0.0])
+
+
 def bottom_R(layout: Layout, wheel: Wheel) -> float:
     """Height of the contact point in the root's frame [m], the root's z axis being up."""
     along = 0.0 if wheel.axis is None else axle_R(layout, wheel)[2]

@@ -17,7 +17,7 @@ from .axis_hints import is_upright
 from .casters import list_wheels, touching_shapes
 from .revolution import find_solid
 from .rims import PARALLEL, read_vertices
-from .stance import axle_R, centre_R, ground_height, tolerance
+from .stance import ahead_of, axle_R, centre_R, ground_height, tolerance
 from .swivels import is_caster, swings
 
 _ALIKE = 0.1     # of the radius, rad: what differs less from a wheel is one too
@@ -133,8 +133,7 @@ def _upright_above(layout: Layout, link: str) -> Joint | None:
 
 def _trails(layout: Layout, joint: Joint, standing: _Standing) -> bool:
     """Whether something stands behind or before a joint that swings, as a caster does."""
-    across = np.cross(standing.axle, [0.0, 0.0, 1.0])
-    trail = abs(across @ (standing.centre - layout.X_RL[joint.child][:3, 3]))
+    trail = abs(ahead_of(standing.axle) @ (standing.centre - layout.X_RL[joint.child][:3, 3]))
     return bool(trail > _TRAIL * standing.radius and swings(layout, joint))
 
 
