@@ -10,13 +10,7 @@ from support import joint, link
 
 from nhmech import InputError, ModelError, Wheel
 from nhmech.urdf.description import Mimic
-from nhmech.urdf.joint_properties import (
-    find_massless,
-    read_damping,
-    read_limits,
-    read_mu,
-    read_stiffness,
-)
+from nhmech.urdf.joint_properties import read_limits
 from nhmech.urdf.notice import NoticeKind
 from nhmech.urdf.wheels.roles import Roles, assign_roles, choose_driven, couple, report_held
 
@@ -381,69 +375,19 @@ def test_names_tell_wheels_with_motors_from_others(name, found):
     assert driven == (name,) and "that nothing steers" in notices[-1].text
 
 
-# --- what the joints are like ---------------------------------------------------------------------
+# --- limits ---------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("kind, limit, role, expected, said", [
-    ("continuous", "", "rolling", (-inf, inf, inf, inf), []),
-    ("continuous", limits(-1, 1), "rolling", (-inf, inf, 1, 1), []),
-    ("revolute", limits(-1, 1), "rolling", (-inf, inf, 1, 1), ["revolute, but rolls"]),
-    ("revolute", limits(-1, 2), "steering", (-1, 2, 1, 1), []),
-    ("revolute", '<limit effort="0" velocity="3"/>', "steering", (-inf, inf, 3, inf),
-     ["neither lower nor upper"]),
-    ("prismatic", '<limit effort="5" velocity="0"/>', "free", (-inf, inf, inf, 5),
-     ["neither lower nor upper"]),
-    ("revolute", limits(0.2, 0.2), "free", (-inf, inf, 1, 1), ["although its limits are equal"]),
-    ("revolute", limits(-3.14, 3.14), "steering", (-inf, inf, 1, 1), ["swings all the way round"]),
-    ("revolute", limits(-3.13, 3.13), "steering", (-3.13, 3.13, 1, 1), []),
-    ("revolute", limits(-3.14, 3.14), "free", (-3.14, 3.14, 1, 1), []),
-    ("prismatic", limits(-4, 4), "steering", (-4, 4, 1, 1), [])])
-@pytest.mark.parametrize("driven", [False, True])
-def test_limits_of_what_moves(kind, limit, role, expected, said, driven):
-    """What rolls or swings round has none on its angle, and 0 is none; a motor keeps to its own."""
-    layout = laid(link("base"), link("a"), joint("j", "base", "a", kind=kind, more=limit))
-    roles = Roles(**{name: ("j",) * (name == role) for name in ("rolling", "steering", "free")},
-                  locked={})
+@pytest.mark.parametrize("kind, end, steers, driven, is_round", [
+    ("revolute", 3.14, True, False, True), ("revolute", 3.13, True, False, False),
+    ("revolute", 3.14, True, True, False), ("revolute", 3.14, False, False, False),
+    ("prismatic", 3.14, True, False, False)])
+def test_what_swings_all_the_way_round_has_no_limits(kind, end, steers, driven, is_round):
+    """What steers and has no motor; a motor keeps to its own."""
+    layout = laid(link("base"), link("a"), joint("j", "base", "a", kind=kind,
+                                                 more=limits(-end, end)))
+    roles = Roles((), ("j",) * steers, ("j",) * (not steers), {})
     found, notices = read_limits(layout, roles, ("j",) * driven)
-    if driven and "round" in str(said):
-        expected, said = (-3.14, 3.14, 1, 1), []
-    one = found["j"]
-    assert (one.lower, one.upper, one.velocity, one.effort) == expected
-    if driven and '"0"' in limit:
-        said = ["effort or velocity limit 0 or -1 is taken as no limit", *said]
-    assert [n.kind for n in notices] == [NoticeKind.IGNORED_LIMITS] * len(said)
-    assert all(n.text.startswith("j: ") and word in n.text for n, word in zip(notices, said))
-
-
-def test_damping_friction_masses_and_stiffness():
-    parts = [link("base", 0), link("hub", 0), joint("b", "base", "hub", kind="fixed")]
-    for name, dynamics in (("a", 'damping="0.3"'), ("d", 'friction="2"'),
-                           ("e", 'damping="0.1" friction="1e-9"'), ("f", 'damping="0"')):
-        parts += [link(name, 0 if name == "f" else 1),
-                  joint(name, "base", name, more=f"<dynamics {dynamics}/>")]
-    layout = laid(*parts)
-    roles = Roles(("a", "d"), (), ("f", "b"), {"e": 0.0})
-    damping, [said] = read_damping(layout, roles)
-    assert damping == {"a": 0.3} and said.kind is NoticeKind.COULOMB_FRICTION
-    assert said.text == "d: Coulomb friction ignored" and said.remedy is not None
-    assert read_damping(layout, Roles(("a",), (), (), {})) == ({"a": 0.3}, [])
-    [said] = find_massless(layout, ("a", "f"))
-    assert said.text.startswith("base, f: moves but has no mass")
-    heavy = laid(*(part.replace('value="0"', 'value="1e-9"') for part in parts[1:3]), link("base"))
-    assert find_massless(heavy, ()) == []
-
-
-def test_friction_and_stiffness_are_told_of_wheels():
-    """Of the rotor's first link that tells it; not of what slides, nor where a plugin moves all."""
-    layout_of = [link("base"), link("w"), joint("j", "base", "w"), link("tyre"),
-                 joint("g", "w", "tyre", kind="fixed"), link("v"), joint("k", "base", "v"),
-                 '<gazebo reference="tyre"><mu1>0.8</mu1><kp>2e5</kp></gazebo>',
-                 '<gazebo reference="base"><mu1>0.1</mu1><kp>1</kp></gazebo>']
-    wheels = [wheel("j"), wheel("k")]
-    assert read_mu(laid(*layout_of), wheels) == {"j": 0.8}
-    assert read_stiffness(laid(*layout_of), wheels) == {"j": 2e5}
-    more = '<gazebo reference="w"><mu1>0.5</mu1><kp>3e5</kp></gazebo>'
-    assert read_mu(laid(*layout_of, more), wheels) == {"j": 0.5}
-    assert read_stiffness(laid(*layout_of, more), wheels) == {"j": 3e5}
-    ball = Wheel("j", "caster_ball", 0.1)
-    assert read_mu(laid(*layout_of), [ball]) == {} and read_stiffness(laid(*layout_of), [ball])
-    assert read_mu(laid(*layout_of, plugin("libgazebo_ros_planar_move.so")), wheels) == {}
+    end = inf if is_round else end
+    assert (found["j"].lower, found["j"].upper, found["j"].velocity) == (-end, end, 1.0)
+    assert [n.text for n in notices] == [
+        "j: swings all the way round; limits on its angle are ignored"] * is_round
