@@ -87,8 +87,8 @@ def test_what_cannot_be_free_or_locked_is_an_error_of_who_says_it(free, locked, 
     ({"a": 0.0}, (), "1 joint that rolling does not need is held at zero: a"),
     ({"a": 0.0, "b": 0.0}, (), "2 joints that rolling does not need are held at zero: a, b"),
     ({"a": 0.0, "b": 1.0, "c": -2.0}, {"c"},
-     "2 joints that rolling does not need are held at zero (1 at the limit next to it, or where "
-     "<mimic> has them): a, b")])
+     "2 joints that rolling does not need are held at zero (1 at the limit nearest to it, or "
+     "where <mimic> puts them): a, b")])
 def test_what_is_held_without_a_word_of_the_user_is_told(locked, given, said):
     assert [n.text for n in report_held(Roles((), (), (), locked), given)] == [said] * bool(said)
 
@@ -215,8 +215,8 @@ def plugin(name: str, **tags: str) -> str:
     return f'<gazebo><plugin filename="{name}" name="p">{inside}</plugin></gazebo>'
 
 
-USUAL = ("custom, for the file does not say: the steering, and the wheels that nothing steers (all "
-         "where all are steered), without casters")
+USUAL = ("convention, since the file does not say: the steering, and the wheels that nothing "
+         "steers (all where all are steered), casters excepted")
 DIFF, TRI, ACKERMANN = (f"libgazebo_ros_{name}_drive.so" for name in ("diff", "tricycle",
                                                                      "ackermann"))
 HARDWARE = "and the steering, of which nothing is said there"
@@ -246,9 +246,9 @@ HARDWARE = "and the steering, of which nothing is said there"
     # names of links, of what does not move but leads, and of steering alone
     (told("left", "right", tag="gazebo"), "l r", "<gazebo>"),
     (told("f_steer"), "l r f_steer",
-     f"<ros2_control>, which names no wheel; custom are {USUAL.partition('and ')[2]}"),
+     f"<ros2_control>, which names no wheel; by convention {USUAL.partition('and ')[2]}"),
     (told("f_steer", tag="gazebo") + told("f_steer", tag="transmission"), "l r f_steer",
-     f"<transmission>, which names no wheel; custom are {USUAL.partition('and ')[2]}")])
+     f"<transmission>, which names no wheel; by convention {USUAL.partition('and ')[2]}")])
 def test_who_drives_is_what_the_file_says_in_its_order(more, driven, origin):
     layout, wheels = tricycle(more)
     roles, _ = assign_roles(layout, wheels, (), {})
@@ -256,17 +256,17 @@ def test_who_drives_is_what_the_file_says_in_its_order(more, driven, origin):
     assert found == tuple(name for name in roles.moving if name in driven.split())
     said = notices[-1]
     assert (said.kind, said.text) == (NoticeKind.DRIVEN_FROM, f"driven joints from {origin}")
-    assert (said.remedy is not None) == ("custom" in origin)
+    assert (said.remedy is not None) == ("convention" in origin)
     strangers = [n.text for n in notices if n.kind is NoticeKind.UNKNOWN_JOINT]
     assert strangers == [text for word, text in {
         "nobody": f"{'<gazebo>' if 'f_steer' not in more else 'the plugin ' + ACKERMANN} names "
                   "nobody, which the robot does not have",
-        "left<": "<gazebo> names left, right as joints, which are links; the joints that they hang "
-                 "on are taken"}.items() if word in more]
+        "left<": "<gazebo> names left, right as joints, but these are links; the joints that carry "
+                 "them are taken"}.items() if word in more]
     # who says it himself
     mine, notices = choose_driven(layout, wheels, roles, ("r",))
     assert mine == ("r",)
-    although = "" if "custom" in origin else f", although {origin} drives {', '.join(found)}"
+    although = "" if "convention" in origin else f", although {origin} drives {', '.join(found)}"
     assert notices[-1].text == f"driven joints from <nhmech>{although}"
     assert notices[-1].remedy is None
 
@@ -367,7 +367,7 @@ def test_names_tell_wheels_with_motors_from_others(name, found):
     roles, _ = assign_roles(layout, wheels, (), {})
     driven, notices = choose_driven(layout, wheels, roles, None)
     assert {*driven} == {*found.split()}
-    assert ("with a word for a motor" in notices[-1].text) == (name != "driver")
+    assert ("have a word for a motor" in notices[-1].text) == (name != "driver")
     # all of them have the word: it tells none apart
     alone, _ = laid(link("base"), extra), None
     roles, _ = assign_roles(alone, wheels[-1:], (), {})

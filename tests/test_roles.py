@@ -129,8 +129,8 @@ def test_links_that_a_plugin_calls_joints_and_names_that_nothing_has_are_told():
     description = describe(robot(CAR, more))
     assert description.driven == ("left_joint", "right_joint")
     assert of_kind(description, NoticeKind.UNKNOWN_JOINT) == [
-        "the plugin libgazebo_ros_diff_drive.so names left_wheel as joints, which are links; the "
-        "joints that they hang on are taken"]
+        "the plugin libgazebo_ros_diff_drive.so names left_wheel as joints, but these are "
+        "links; the joints that carry them are taken"]
     description = describe(robot(CAR, more.replace("left_wheel", "linke")))
     assert description.driven == ("right_joint",)
     assert of_kind(description, NoticeKind.UNKNOWN_JOINT) == [
@@ -225,7 +225,7 @@ def truck(*names: str) -> str:
 
 @pytest.mark.parametrize("names, what", [
     (("a", "b", "c"), "the others are rollers beside them"),
-    (("traction", "b", "c"), "with a word for a motor")])
+    (("traction", "b", "c"), "have a word for a motor")])
 def test_rollers_that_carry_the_load_do_not_drive(names, what):
     description = describe(robot(truck(*names)))
     assert set(description.driven) == {f"{names[0]}_steer", f"{names[0]}_joint"}

@@ -207,7 +207,7 @@ def test_an_angle_is_told_in_a_frame_of_the_base(way, frame, expected):
     ((*ring("w0", 90), *ring("w1", 90), *ring("w2", 90), *ring("w3", 90)), "omni omni omni omni",
      "by 6 joints with rollers on 'w0' and 6 joints with rollers on 'w1' and 2 more"),
     ((*ring("w0", 90), plugin("planar")), "mecanum mecanum mecanum mecanum", "the usual assembly, "
-     "for meshes are often mirrored"),
+     "since meshes are often mirrored"),
     ((*ring("w0", 45), *ring("w1", -45), *ring("w2", -45), *ring("w3", 45)),
      "mecanum mecanum mecanum mecanum", "at +45, -45, -45, +45 degrees to the axles, by the joints "
      "of the rollers"),
@@ -557,7 +557,7 @@ def test_axles_that_meet_nowhere_cannot_move():
     x, y = SHIFT[:2] + (-0.3, 0.2 + 0.6 / np.tan(0.5))
     assert said.kind is NoticeKind.SKID
     assert said.text == (f"j0, j2: nothing steers their axles, which meet at ({x:.4g}, {y:.5g}) m "
-                         "of 'base': it only rolls in circles about this point")
+                         "of 'base': the robot can only roll in circles about this point")
     [line] = lines_of(said.remedy)
     assert [w.kind for w in line["wheels"]] == ["omni"] * 2
     # no coordinate is written as -0

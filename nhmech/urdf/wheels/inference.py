@@ -82,7 +82,7 @@ def infer_wheels(layout: Layout) -> tuple[list[FoundWheel], list[Notice]]:
             NoticeKind.HANDLE,
             f"{axle.joint.name}: no wheel, because it is far wider than high, as brushes and "
             "rollers are, and no name or plugin calls it one",
-            found and suggest("If it bears: ", list_wheels(layout, [*contacts, found[0]]))))
+            found and suggest("If it bears a load: ", list_wheels(layout, [*contacts, found[0]]))))
     handles = [j.name for j in layout.joints.values()
                if j.turns and has_word(layout, j.child) and is_handle(layout, j)]
     if handles:
@@ -129,8 +129,8 @@ def _report_camber(layout: Layout, axles: Sequence[Candidate]) -> list[Notice]:
         return []
     most = f"{max(lean.values()):.2g}"
     return [Notice(NoticeKind.CAMBER,
-                   f"{listed(lean)}: taken as wheels with camber, which roll on their edge, for "
-                   f"their axles lean by {most} degrees and mirror each other")]
+                   f"{listed(lean)}: taken as wheels with camber, which roll on their edge, "
+                   f"because their axles lean by {most} degrees and mirror each other")]
 
 
 def _report_off_plane(layout: Layout, findings: Findings) -> list[Notice]:

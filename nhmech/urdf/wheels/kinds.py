@@ -264,7 +264,7 @@ def _roller_notice(layout: Layout, wheels: Sequence[Wheel], verdicts: Sequence[T
     if kind != "mecanum":
         discs = [replace(w, kind="disc") for w in wheels]
         return Notice(NoticeKind.ROLLERS, text, suggest(
-            "If they are plain tyres all the same: ",
+            "If they are plain tyres after all: ",
             option("wheels", type_wheels(contacts, discs))))
     degrees = ", ".join(f"{np.degrees(w.roller_angle or 0):+.3g}" for w in wheels)
     told = [_find_angle(layout, w, v) for w, v in zip(wheels, verdicts)]
@@ -273,7 +273,7 @@ def _roller_notice(layout: Layout, wheels: Sequence[Wheel], verdicts: Sequence[T
     if all(told):
         text += f"by {say(list(dict.fromkeys(who for _, who in filter(None, told))))}"
     else:
-        text += "the usual assembly" + (", for meshes are often mirrored" if drawn else "")
+        text += "the usual assembly" + (", since meshes are often mirrored" if drawn else "")
     other = [replace(w, roller_angle=-(w.roller_angle or 0.0)) for w in wheels]
     return Notice(NoticeKind.ROLLERS, text, suggest(
         "If they are plain tyres that scrub: ", option("skid", "mid-axle"),

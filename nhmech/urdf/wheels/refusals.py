@@ -45,7 +45,7 @@ def leaning_error(layout: Layout, axles: Sequence[Candidate],
     return layout.source.error(
         first.element,
         f"looks like a wheel, but its axle leans {angle:.1f} degrees in the start pose, so it may "
-        "be a wheel with camber or none at all",
+        "be a wheel with camber or no wheel at all",
         suggest("List what touches the ground: ",
                 list_wheels(layout, [_contact_of(j, rim) for j, rim in rims if rim is not None])))
 

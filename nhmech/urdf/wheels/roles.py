@@ -21,7 +21,6 @@ from .swivels import is_caster, is_idle_caster, is_swivel, steering_joints
 
 _IN_LINE = 1e-3    # of a distance: what is that little to the side is straight behind
 _HARDWARE = {"<ros2_control>", "<transmission>"}
-CUSTOM = "custom, for the file does not say: the steering, and "
 # parts of the names of wheels with a motor
 _MOTOR = "drive(?!r)|driving|traction|motor|propuls|antrieb"
 _MEET = ": axles of steered wheels have to meet in one point, and "
@@ -93,7 +92,7 @@ def report_held(roles: Roles, given: Collection[str]) -> list[Notice]:
     if not held:
         return []
     away = sum(position != 0 for position in held.values())
-    where = "" if not away else f" ({away} at the limit next to it, or where <mimic> has them)"
+    where = "" if not away else f" ({away} at the limit nearest to it, or where <mimic> puts them)"
     are, joints = ("is", "joint") if len(held) == 1 else ("are", "joints")
     return [Notice(NoticeKind.HELD,
                    f"{len(held)} {joints} that rolling does not need {are} held at zero{where}: "
@@ -253,24 +252,24 @@ def choose_driven(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
                for plugin in layout.elements.drives},
             "<gazebo>": [c.joint for c in layout.elements.commands if c.tag == "gazebo"]}
     strangers = _find_strangers(layout, told)
-    origin, chosen, notices, is_custom = _chosen_of_file(layout, wheels, roles, told)
+    origin, chosen, notices, is_usual = _chosen_of_file(layout, wheels, roles, told)
     wanted = set(drive) if drive else chosen
     for wheel in wheels:
         if wheel.joint is not None and wheel.driven is not None:
             wanted = wanted | {wheel.joint} if wheel.driven else wanted - {wheel.joint}
     although = ""
-    if not is_custom and wanted != chosen:
+    if not is_usual and wanted != chosen:
         although = f", although {origin} drives {listed(n for n in roles.moving if n in chosen)}"
     if drive:
-        origin, notices, is_custom = "<nhmech>", [], False
+        origin, notices, is_usual = "<nhmech>", [], False
     elif wanted != chosen:
-        origin, is_custom = "the wheels given", False
+        origin, is_usual = "the wheels given", False
     driven = tuple(name for name in roles.moving if name in wanted)
     notices = [*strangers, *notices]
     if driven:
         return driven, [*notices, Notice(NoticeKind.DRIVEN_FROM,
                                          f"driven joints from {origin}{although}",
-                                         CHOOSE if is_custom else None)]
+                                         CHOOSE if is_usual else None)]
     return driven, [*notices, Notice(NoticeKind.NOT_DRIVEN, f"no joint is driven{although}")]
 
 
@@ -304,8 +303,9 @@ def _chosen_of_file(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
     usual, which = _usual_drive(layout, wheels, roles)
     if chosen & set(roles.steering):
         return (f"{listed(origins)}, which {'names' if len(origins) == 1 else 'name'} no wheel; "
-                f"custom are {which}"), chosen | usual & set(roles.rolling), notices, True
-    return CUSTOM + which, chosen | usual, notices, True
+                f"by convention {which}"), chosen | usual & set(roles.rolling), notices, True
+    return (f"convention, since the file does not say: the steering, and {which}", chosen | usual,
+            notices, True)
 
 
 def _joint_of(layout: Layout, name: str) -> str:
@@ -322,8 +322,8 @@ def _find_strangers(layout: Layout, told: Mapping[str, Sequence[str]]) -> list[N
         other = [name for name in unknown if name not in links]
         if links:
             notices.append(Notice(NoticeKind.UNKNOWN_JOINT,
-                                  f"{element} names {listed(links)} as joints, which are links; "
-                                  "the joints that they hang on are taken"))
+                                  f"{element} names {listed(links)} as joints, but these are "
+                                  "links; the joints that carry them are taken"))
         if other:
             notices.append(Notice(NoticeKind.UNKNOWN_JOINT,
                                   f"{element} names {listed(other, FEW)}, which the robot does "
@@ -377,7 +377,7 @@ def _usual_drive(layout: Layout, wheels: Sequence[Wheel], roles: Roles) -> tuple
     steering = {*roles.steering} - swivels
     named = {name for name in own if matches_name(_MOTOR, name, layout.joints[name].child)}
     if named and named != set(own):
-        return steering | named, "the wheels with a word for a motor"
+        return steering | named, "the wheels whose names have a word for a motor"
     fixed = {name for name, wheel in own.items()
              if not _is_steered(layout, layout.carrier(wheel), roles)}
     largest = max((own[name].radius for name in fixed), default=0.0)
@@ -386,6 +386,7 @@ def _usual_drive(layout: Layout, wheels: Sequence[Wheel], roles: Roles) -> tuple
               if _is_steered(layout, layout.carrier(wheel), roles)}
     if fixed and turned and (max(own[name].radius for name in fixed)
                              < AUXILIARY * min(own[name].radius for name in turned)):
-        return steering | turned, "the wheels that it turns, for the others are rollers beside them"
+        return steering | turned, ("the wheels that it turns, since the others are rollers beside "
+                                   "them")
     return steering | (fixed or set(own)), ("the wheels that nothing steers (all where all are "
-                                            "steered), without casters")
+                                            "steered), casters excepted")

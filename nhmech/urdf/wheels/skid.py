@@ -244,7 +244,7 @@ def _circle_notice(layout: Layout, group: Sequence[Wheel], contacts: Sequence[Fo
     omni = [replace(w, kind="omni") for w in group]
     return Notice(NoticeKind.SKID,
                   f"{list_names(group)}: nothing steers their axles, which meet at ({x:g}, {y:g}) "
-                  f"m of {layout.root!r}: it only rolls in circles about this point",
+                  f"m of {layout.root!r}: the robot can only roll in circles about this point",
                   suggest("If these are omni wheels: ",
                           option("wheels", type_wheels(contacts, omni))))
 
@@ -253,7 +253,7 @@ def _held_error(group: Sequence[Wheel], steering: Sequence[str],
                 held: Mapping[str, float]) -> ModelError:
     first, *others = steering
     text = (f"{listed(steering)}: held as given, the axles of {list_names(group)} do not meet in "
-            "one point, so it could not move")
+            "one point, so the robot could not move")
     if not others:
         return ModelError(text)
     kept = {name: angle for name, angle in held.items() if name not in others}
@@ -268,7 +268,7 @@ def _crossing_error(layout: Layout, group: Sequence[Wheel],
     return ModelError(
         f"{layout.source.label}: the axles of {group[0].name} and {other.name} are not parallel, "
         f"nothing steers them, and those of {list_names(group)} do not meet in one point: rolling "
-        "without slip, it could not move",
+        "without slip, the robot could not move",
         suggest("If these are omni wheels, list them as such: ", option("wheels", omni)))
 
 
