@@ -17,7 +17,7 @@ from .wheels.revolution import Solid, find_solid
 if TYPE_CHECKING:
     import coal
 
-_LARGEST = 256 * 1024 * 1024   # bytes; a mesh of a wheel has a hundredth of it
+_LARGEST = 1 << 28             # bytes; a mesh of a wheel has a hundredth of it
 _HEAD = 1 << 16                # bytes in which a COLLADA file names its unit
 _UNIT = re.compile(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']")
 _WELD = 1e-3                   # of a mesh's size: vertices as near as this are one

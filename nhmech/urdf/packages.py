@@ -118,14 +118,16 @@ def missing_meshes(filenames: Iterable[str], packages: Mapping[str, Path],
     text = (f"{len(missing)} of {len(named)} mesh files to draw are not there, for example "
             f"{missing[0]!r}; outlines are drawn in their place: collision shapes, or boxes of the "
             "same mass and inertia")
-    unknown = {package: name for name in reversed(missing)
-               if (package := package_of(name)) and find_package(
-                   package, packages, None if urdf is None else urdf.resolve().parent) is None}
+    near = None if urdf is None else urdf.resolve().parent
+    unknown: dict[str, str] = {}
+    for name in missing:
+        if (package := package_of(name)) and find_package(package, packages, near) is None:
+            unknown.setdefault(package, name)
     if not unknown:
         return [Notice(NoticeKind.MISSING_MESH, text)]
-    first, name = next(reversed(unknown.items()))
+    first, name = next(iter(unknown.items()))
     rest = name.partition("://")[2].partition("/")[2]
-    folders = option("packages", dict.fromkeys(reversed(unknown), "FOLDER"))
+    folders = option("packages", dict.fromkeys(unknown, "FOLDER"))
     return [Notice(NoticeKind.MISSING_MESH, text, suggest(
         "Say where they are: ", folders, f", where FOLDER of {first!r} is the one that holds "
         f"{rest!r}"))]
