@@ -23,7 +23,7 @@ from .errors import (
 from .mechanics.gibbs_appell import gibbs_appell as gibbs_appell
 from .mechanics.system import ConstrainedSystem as ConstrainedSystem
 from .paths import urdf_names as urdf_names, urdf_path as urdf_path
-from .simulation.batch import Batch as Batch, simulate_batch as simulate_batch
+from .simulation.batch import simulate_batch as simulate_batch
 from .simulation.batch_input import start_states as start_states
 from .simulation.command import (
     JointPosition as JointPosition,
@@ -32,6 +32,7 @@ from .simulation.command import (
 )
 from .simulation.dynamics import Dynamics as Dynamics, dynamics as dynamics
 from .simulation.events import Event as Event
+from .simulation.runs.batch import Batch as Batch
 from .simulation.runs.trajectory import Trajectory as Trajectory
 from .simulation.simulator import Simulator as Simulator
 from .simulation.state import State as State

@@ -2,8 +2,8 @@
 
 A run
     `simulator` (`Simulator`), `step_loop` (the loop, and single steps), `watch` (takes each step in
-    the equations that hold, and locates events), `propagator` (advances the present `moment`
-    through compiled code), `atlas` (the charts of a run: equations in one frame), `start` (the
+    the equations that hold, and locates events), `propagator` (advances the present `moment`, in C
+    by its `compiled_steps`), `atlas` (the charts of a run: equations in one frame), `start` (the
     initial state), `settings`, `arguments`.
 One step, contact, recording
     `integration`, `contact` and `runs`; each describes its files.
@@ -18,8 +18,8 @@ State
     `state` (what controllers see), `state_vector` (x, what is integrated), `sensors` (gyro and
     accelerometer).
 Many cases, other users
-    `batch` and `batch_input`; `dynamics` (the explicit ODE for optimal control and learning);
-    `simulated` (a vehicle or a hand-written system).
+    `batch` (runs them) and `batch_input`; `dynamics` (the explicit ODE for optimal control and
+    learning); `simulated` (a vehicle or a hand-written system).
 """
 
 from .. import lazy

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 from math import isfinite
 from time import perf_counter
-from typing import Protocol
 
 import numpy as np
 
-from ..compile.loop import Loop, Setup
+from ..compile.loop import Loop
 from ..compile.status import Status
 from ..errors import NhmechError, SimulationError
 from ..once import cached_property
 from ..vehicle.stiffness import describe_stiffness
 from .atlas import Atlas, Place
+from .compiled_steps import CompiledSteps, RowSink
 from .contact.coulomb import CoulombContact, is_sliding
 from .contact.nonsmooth import loop_of_sliding
 from .diagnosis import explain_failure, explain_fall
@@ -25,62 +24,6 @@ from .moment import Moment
 from .pacing import LOOK, Pace
 from .simulated import Simulated
 from .step_error import TOLERANCE, StepGauge, Trial, retake
-
-
-class RowSink(Protocol):
-    """Memory that compiled code writes rows to: a `Recorder`, or one that discards them."""
-
-    every: int
-
-    def room(self, rows: int) -> int: ...
-
-    def extend(self, rows: int) -> None: ...
-
-
-class CompiledSteps:
-    """A compiled loop on the memory of a moment; `one(pointer)` is one step.
-
-    Parameters
-    ----------
-    constants
-        dt and side of `Setup`.
-    theta
-        Parameters (ntheta,).
-    signs, split
-        Sides of the bounds (n,), and the distribution of the load that they use.
-    gauge
-        Memory of a `StepGauge`.
-    angles
-        Indices of the unwrapped angles in x, for the record.
-    references, hold
-        Of a controller inside the loop: its references, and the number of steps in its period.
-    """
-
-    def __init__(self, loop: Loop, moment: Moment, constants: tuple[float, ...], *,
-                 theta: np.ndarray, signs: np.ndarray, split: np.ndarray, gauge: np.ndarray,
-                 angles: tuple[int, ...], references: np.ndarray, hold: int):
-        arrays = (theta, signs, split, np.array([np.nan, 0.0, 1.0]), moment.q, moment.v, moment.x,
-                  moment.u, moment.health, moment.clock, np.zeros(loop.work), gauge,
-                  np.array(angles, dtype=np.int64), references)
-        # keeps alive the memory whose addresses C has
-        self._arrays = arrays
-        self.setup = Setup(*constants, *(array.ctypes.data for array in arrays[:-1]))
-        self.setup.references, self.setup.hold = references.ctypes.data, hold
-        self.setup.u, self.setup.beside = moment.inputs_address, moment.beside
-        self.pointer = ctypes.byref(self.setup)
-        self.loop = loop
-        self.one = loop.one
-        self.many = loop.many
-
-    def run(self, steps: int, every: int = 1, phase: int = 0, record: int | None = None) -> int:
-        """Takes up to so many steps with constant u; returns a status. See `Setup`."""
-        setup = self.setup
-        setup.steps = steps
-        setup.every = every
-        setup.phase = phase
-        setup.record = record
-        return self.many(self.pointer)
-
 
 DONE = int(Status.DONE)     # looking up a member of an enum takes 0.1 us, as long as a short step
 
