@@ -127,6 +127,7 @@ def calls(folder) -> dict[str, tuple[Callable, dict]]:
         "step_adjoint": dict(constrained=sleigh, dt=0.01),
         "step_jacobian": dict(constrained=sleigh, dt=0.01),
         "structure": dict(constrained=sleigh, q=None, wheel_angles=False, depth=3, seconds=1.0),
+        "reactions": dict(vehicle=robot, t=0.0, q=q, v=v, u=u),
         "validity": dict(vehicle=robot, t=0.0, q=q, v=v, u=u, mu=0.5),
         "SteadyMotions": dict(constrained=robot, inputs=()),
         "Balance": dict(vehicle=pendulum, twist=(0, 0, 0), speed_weight=4.0, effort=2.0,

@@ -103,6 +103,18 @@ def test_what_is_no_count(value):
         read_count("n", value)
 
 
+def test_a_wrong_number_of_arguments_names_the_function():
+    class Drawn:
+        @check_arguments
+        def __init__(self, x: float):
+            self.x = x
+
+    for callee, name in ((check_arguments(typed(float)), "take"), (Drawn, "Drawn")):
+        for words in ((), (1.0, 2.0)):
+            with pytest.raises(TypeError, match=rf"^{name}\(\) .*argument"):
+                callee(*words)
+
+
 def test_paths_are_handed_on():
     path = pathlib.Path("a")
     assert check_arguments(typed(str | os.PathLike))(path) is path

@@ -186,6 +186,12 @@ def test_what_takes_too_long_is_refused_and_said():
     assert re.search(r"= \(an expression of \d+ operations, too long to print\)", text)
 
 
+def test_terms_count_over_and_under_the_line():
+    """A long denominator is as hard to read as a long numerator."""
+    long = sum(x ** k * y ** j for k in range(20) for j in range(10))
+    assert Writer().write(long, 1 / (1 + long), x / (1 + y)) == ["", "", "x/(1 + y)"]
+
+
 def test_four_squares_of_a_quaternion_add_up_to_one():
     """Whatever coordinate follows it; the cosine and sine of a turning joint likewise."""
     space = product(special_orthogonal(), euclidean("s"), circle("a"))

@@ -87,10 +87,25 @@ def test_constraints_that_are_none_are_named(case):
     (lambda s: s.v.x ** 2, {"force": lambda s: {"x": FOREIGN}}, "the force on 'x' contains 'mass'"),
     (lambda s: s.p.mass * s.v.x ** 2, {}, r"no 'mass' here. There are none; add it by param"),
     (lambda s: s.u.push * s.q.x, {}, r"no 'push' here. There are none; add it by inputs="),
-    (lambda s: s.v.z ** 2, {}, "no 'z' here. There are x$")])
+    (lambda s: s.v.z ** 2, {}, "no 'z' here. There are x$"),
+    (lambda s: s.x ** 2, {}, r"no s.x; a coordinate is s.q.x, its velocity s.v.x, ")])
 def test_symbols_that_were_not_declared_are_named(energy, words, message):
     with pytest.raises(MechanicsError, match=message):
         lagrangian_system(euclidean("x"), energy, **words)
+
+
+@pytest.mark.parametrize("number", [float("inf"), float("nan")])
+def test_numbers_that_are_none_are_named(particle, number):
+    """A division by zero is no singular Lagrangian."""
+    plane = euclidean("x", "y")
+    for call, what in (
+            (lambda: lagrangian_system(plane, lambda s: s.v.x / (s.q.x - s.q.x)), "the Lagrangian"),
+            (lambda: lagrangian_system(plane, lambda s: number * s.v.x ** 2), "the Lagrangian"),
+            (lambda: lagrangian_system(plane, lambda s: s.v.x ** 2,
+                                       force=lambda s: {"y": s.q.x + number}), "the force on 'y'"),
+            (lambda: constrain(particle, rows={"r": lambda s: s.v.x - number}), "constraint 'r'")):
+        with pytest.raises(MechanicsError, match=f"{what} contains (inf|nan): a constant is a fin"):
+            call()
 
 
 def test_an_algebroid_with_symbols_that_nobody_declared_is_refused():

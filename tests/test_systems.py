@@ -186,6 +186,8 @@ def test_a_file_of_ones_own_is_a_system(tmp_path, monkeypatch):
     assert refused.exit_code == 2 and "--robot own.py" in refused.output
     plotted = CliRunner().invoke(main, ["plot", "own.npz", "--robot", "own.py", "-o", "a.png"])
     assert plotted.exit_code == 0, plotted.output
+    robot = CliRunner().invoke(main, ["run", "rattleback"])
+    assert robot.exit_code == 2 and "try `nhmech systems run rattleback`" in robot.output
     other = CliRunner().invoke(main, ["systems", "show", "own"])
     assert "no system 'own'; there are" in other.output
     assert "did you mean the file own.py" in other.output

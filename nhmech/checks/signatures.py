@@ -57,7 +57,10 @@ def check_arguments(callee: F) -> F:
 
     @wraps(callee)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        bound = signature.bind(*args, **kwargs)       # a wrong number of them is a TypeError
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{name}() {error}") from None
         for parameter, read in _readers(callee).items():
             if parameter in bound.arguments:
                 given = bound.arguments[parameter]

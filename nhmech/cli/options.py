@@ -305,11 +305,15 @@ PLAYBACK: dict[str, Any] = {
 def find_robot(file: str) -> Path:
     """A path as it is, or the URDF of a shipped robot by its name."""
     from ..paths import urdf_names, urdf_path
+    from ..systems import system_names
 
     if Path(file).is_file():
         return Path(file)
     if file in urdf_names():
         return urdf_path(file)
+    if file in system_names():
+        raise InputError(f"{file} is a textbook system, which has no URDF: try `nhmech systems "
+                         f"run {file}`")
     raise InputError(f"{file}: no such file, and no shipped robot of that name; shipped are "
                      f"{listed(urdf_names())}{did_you_mean(file, urdf_names())}")
 

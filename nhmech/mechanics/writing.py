@@ -14,7 +14,7 @@ import numpy as np
 
 from ..checks import check_arguments, show
 from ..errors import InputError, MechanicsError, listed
-from ..symbolic.foreign import foreign_symbols
+from ..symbolic.foreign import foreign_symbols, wrong_numbers
 from .algebroid import LieAlgebroid
 from .distribution import Row, assemble
 from .system import ConstrainedSystem, LagrangianSystem
@@ -57,6 +57,10 @@ class Symbols:
     u: NamedSymbols
     t: ca.SX
     rate: Callable[[ca.SX], ca.SX]
+
+    def __getattr__(self, name: str) -> ca.SX:
+        raise UnknownNameError(f"no s.{name}; a coordinate is s.q.{name}, its velocity s.v.{name}, "
+                               f"a parameter s.p.{name}, an input s.u.{name}, and time s.t")
 
 
 def symbols(system: LagrangianSystem) -> Symbols:
@@ -235,6 +239,9 @@ def _read_scalar(what: str, value: object, known: ca.SX) -> ca.SX:
         raise MechanicsError(
             f"{what} contains {name!r}, which is none of its symbols; a constant is a number, or "
             f"declared by parameters=({name!r},) of lagrangian_system and written s.p.{name}")
+    for number in wrong_numbers(found):
+        raise MechanicsError(f"{what} contains {number}: a constant is a finite number; look for a "
+                             "division by zero")
     return found
 
 

@@ -73,12 +73,13 @@ class Writer:
         self.speeds = tuple(dict.fromkeys(speeds))
 
     def write(self, *expressions: ca.SX) -> list[str]:
-        """Each scalar expression; nothing ("") for one of more than `TERMS` terms. Raises
-        `TooLongError` where they take too long to be simplified."""
+        """Each scalar expression; nothing ("") for one of more than `TERMS` terms, those of its
+        denominator included. Raises `TooLongError` where they take too long to be simplified."""
         if not expressions:
             return []
         found = Evaluation(expressions, self.unit)
-        return [self._sum(found.field, value) if len(value.numerator) <= TERMS else ""
+        return [self._sum(found.field, value)
+                if sum(map(len, (value.numerator, *value.denominator))) <= TERMS else ""
                 for value in found.values]
 
     def name(self, name: str) -> str:

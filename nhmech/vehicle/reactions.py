@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
-from ..checks import read_vector
+from ..checks import check_arguments, read_vector
 from ..errors import REPR, MechanicsError, listed
 from .least_norm import LOOSE, impose_signs, orthonormal, solve_shortest
 from .vehicle import Vehicle
@@ -136,6 +136,7 @@ def share_load(vehicle: Vehicle, A: np.ndarray, load: np.ndarray) -> tuple[np.nd
     return lam[index] - basis @ (basis.T @ lam[index]), basis
 
 
+@check_arguments
 def reactions(vehicle: Vehicle, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> Reactions:
     """Forces of the ground on the wheels of a vehicle, at one state.
 
