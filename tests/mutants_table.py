@@ -191,6 +191,13 @@ EQUIVALENT = {
         "any attitude that is generic",
     ("vehicle/placement", "LARGEST = 0.5", "0.5 -> 0.505"): "how far one step of a search may go",
     ("urdf/layout", "x_axis = (1.0, 0.0, 0.0)", "1.0 -> 1.01"): "axes are made unit below",
+    ("vehicle/clearance", "STILL = 1e-9", "1e-09 -> 0.001"):
+        "a tolerance, between rounding and what falls",
+    ("vehicle/bodies", "LEANS = 0.1", "0.1 -> 0.101"): "from which lean a rim has one point alone",
+    ("vehicle/bodies", "CORNERS = 32", "32 -> 33"):
+        "in how many directions the outermost points of a mesh are kept",
+    ("vehicle/bodies", "sine = ca.sqrt(ca.fmax(ca.sumsqr(across), UPRIGHT ** 2))", "2 -> 3"):
+        "acts where there is no lowest point",
     ("vehicle/clearance", "DIRECTIONS = 64", "64 -> 65"):
         "in how many directions the outermost points of a mesh are kept",
     ("analysis/ignorable_fields", "return rows / max(1.0, np.abs(terms).max(initial=0.0))",

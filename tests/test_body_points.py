@@ -16,6 +16,7 @@ import nhmech
 from nhmech import Ground, Wheel
 from nhmech.simulation.contact.motion import to_body
 from nhmech.urdf.notice import NoticeKind
+from nhmech.urdf.wheel import BOTH, KINDS, WheelKind
 from nhmech.vehicle.bodies import CORNERS, BodyContacts
 from nhmech.vehicle.clearance import clearance
 from nhmech.vehicle.placement import OFFSET_TOLERANCE
@@ -52,13 +53,15 @@ def heights_of(vehicle, bodies=None):
 
 # -- how they move ---------------------------------------------------------------------------------
 SIDES = {"mast": (0.2, 0.4, 0.3), "arm": (0.2, 0.3, 0.5)}      # of boxes
-HINGES = {"mast": "slide", "arm": "shoulder"}
+PLACES = {"mast": pin.SE3(np.eye(3), np.array([0, 0, 0.2])),
+          "arm": pin.SE3(pin.rpy.rpyToMatrix(0.4, 0.7, 0.2), np.array([0.1, 0, 0.2]))}
+HINGES = {"mast": "slide", "arm": "shoulder", "hook": "wrist", "left": "left_wheel"}
 
 
 @cache
 def crane():
-    """A box on an arm that turns, on a mast that slides askew, on a cart on moving ground. The mast
-    has no shape, but the inertia of a box of 20 kg."""
+    """A ball on a hook on an arm that turn, on a mast that slides askew, on a cart on moving
+    ground. The mast has no shape, but the inertia of a box of 20 kg."""
     a, b, c = np.square(SIDES["mast"])
     return cart(link("base", 4.0, (0.05, 0.05, 0.05)),
                 link("mast", 20.0, (20 / 12 * (b + c), 20 / 12 * (c + a), 20 / 12 * (a + b)),
@@ -68,11 +71,13 @@ def crane():
                 link("arm", 0.5, body=shape('<box size="0.2 0.3 0.5"/>', (0.1, 0, 0.2),
                                             (0.4, 0.7, 0.2))),
                 joint("shoulder", "mast", "arm", (0.2, 0, 0.3), (0.1, 0.4, 0)),
-                free=("slide", "shoulder"), ground=MOVING)
+                link("hook", 0.1, body=shape('<sphere radius="0.07"/>', (0.1, 0.2, 0.4))),
+                joint("wrist", "arm", "hook", (0, 0.1, 0.4), (0.2, 0, 0), (1, 0, 0)),
+                free=("slide", "shoulder", "wrist"), ground=MOVING)
 
 
-@pytest.mark.parametrize("name", SIDES)
-def test_corners_have_pinocchios_places_and_velocities_over_the_ground(name):
+@pytest.mark.parametrize("name", HINGES)
+def test_points_have_pinocchios_places_and_velocities_over_the_ground(name):
     """Height n.(p - o) and velocity v - v_o - omega x (p - o) along normal and tangents, of a
     ground whose material has the velocity v_o at o."""
     vehicle, rng = crane(), np.random.default_rng(0)
@@ -84,32 +89,38 @@ def test_corners_have_pinocchios_places_and_velocities_over_the_ground(name):
     found = ca.Function("found", [s.t, s.q, w, s.theta], [
         ca.horzcat(*(J @ twist + b for J, b, _ in touched)),
         ca.horzcat(*(height for *_, height in touched))])
-    place = (pin.SE3(pin.rpy.rpyToMatrix(0.4, 0.7, 0.2), np.array([0.1, 0, 0.2])) if name == "arm"
-             else pin.SE3(np.eye(3), np.array([0, 0, 0.2])))
-    centres = ca.evalf(bodies.points[:3, mine]).full().T
-    inside = np.array([place.actInv(centre) for centre in centres])
-    assert len(np.unique(np.sign(inside), axis=0)) == len(mine) == 8
-    np.testing.assert_allclose(np.abs(inside), np.tile(SIDES[name], (8, 1)) / 2, rtol=1e-9)
+    points = ca.evalf(bodies.points[:, mine]).full().T
+    centres, balls = points[:, :3], points[:, 7]
+    if name in SIDES:
+        inside = np.array([PLACES[name].actInv(centre) for centre in centres])
+        assert len(np.unique(np.sign(inside), axis=0)) == len(mine) == 8
+        np.testing.assert_allclose(np.abs(inside), np.tile(SIDES[name], (8, 1)) / 2, rtol=1e-9)
+    else:
+        assert len(mine) == {"hook": 1, "left": 4}[name]
+        assert balls == pytest.approx({"hook": 0.07, "left": 0.0}[name])
     data, hinge = model.createData(), model.getJointId(HINGES[name])
     axes = np.array([MOVING.normal, *MOVING.tangents])
     falls = clearance(vehicle)
-    assert falls.links == ("mast", "arm")
+    assert falls.links == ("mast", "arm", "hook")
     for _ in range(4):
         t, rates = rng.uniform(0, 2), rng.normal(size=model.nv)
         q = pin.integrate(model, vehicle.configuration(), rng.normal(size=model.nv))
+        if name == "left":                 # on its side
+            q[3:7] = pin.Quaternion(pin.exp3(np.array([1.55, 0, 0]))).coeffs()
         pin.forwardKinematics(model, data, q, to_body(q, rates))
         moved, at = pin.getVelocity(model, data, hinge, pin.LOCAL_WORLD_ALIGNED), data.oMi[hinge]
         velocities, heights = (part.full() for part in found(t, q, rates, vehicle.theta))
         origin = np.array(MOVING.point) + t * np.array(MOVING.velocity)
-        for i, centre in enumerate(centres):
-            p = at.act(centre)
+        for i, (centre, ball) in enumerate(zip(centres, balls)):
+            p = at.act(centre) - ball * axes[0]
             ground = MOVING.velocity + np.cross(MOVING.angular_velocity, p - origin)
             v = moved.linear + np.cross(moved.angular, p - at.translation)
-            np.testing.assert_allclose(velocities[:, i], axes @ (v - ground), atol=1e-12)
-            assert heights[0, i] == pytest.approx(axes[0] @ (p - origin), abs=1e-12)
-        # so is the height by which a fall is seen
-        assert falls.heights(t, q)[falls.links.index(name)] == pytest.approx(heights.min(),
-                                                                             abs=1e-12)
+            if np.isfinite(heights[0, i]):      # a wheel's rim has none of these where it stands
+                np.testing.assert_allclose(velocities[:, i], axes @ (v - ground), atol=1e-12)
+                assert heights[0, i] == pytest.approx(axes[0] @ (p - origin), abs=1e-12)
+        if name in falls.links:            # so is the height by which a fall is seen
+            assert falls.heights(t, q)[falls.links.index(name)] == pytest.approx(heights.min(),
+                                                                                 abs=1e-12)
 
 
 # -- rims ------------------------------------------------------------------------------------------
@@ -214,3 +225,36 @@ def test_what_stands_on_the_ground_or_in_it_makes_no_contact(part, touches, told
         assert [one.kind for one in found.notices] == [NoticeKind.BELOW_GROUND] * told
         assert not told or f"arm: a collision shape reaches {-1e3 * height:.3g} mm below" in \
             found.notices[0].text
+
+
+def test_the_deepest_of_a_links_shapes_is_told():
+    """Of two in the ground and one above it, which is a contact."""
+    shapes = "".join(shape('<sphere radius="0.02"/>', (x, 0, 0.02 + z - 0.5))
+                     for x, z in ((0.0, -0.01), (0.1, -0.03), (0.2, 0.2)))
+    vehicle = cart(link("base", 4.0), link("arm", 0.5, body=shapes),
+                   joint("shoulder", "base", "arm", (0.3, 0, 0.5 - RADIUS)), free=("shoulder",))
+    for found in (BodyContacts.of(vehicle), clearance(vehicle)):
+        assert found.links.count("arm") == 1
+        assert "arm: a collision shape reaches 30 mm below" in found.notices[0].text
+
+
+def test_wheels_with_tyres_touch_with_their_circles_too():
+    """Not with their collision shapes, which in this cart are boxes."""
+    plain, tyred = (BodyContacts.of(cart(link("base", 4.0), **how))
+                    for how in ({}, {"tyres": "robot_rubber"}))
+    assert Counter(plain.links) == Counter(tyred.links) == {"left": 4, "right": 4}
+
+
+def test_a_wheel_of_any_profile_lies_on_its_flank(monkeypatch):
+    """An ellipsoid of semi-axes a and, along its axle, c: at height c on the point of its axle."""
+    def profile(sine, along, a, _):
+        c = 0.3 * a
+        size = (a ** 2 * sine ** 2 + c ** 2 * along ** 2) ** 0.5
+        return (a ** 2 - c ** 2) * sine / size, c ** 2 / size
+
+    monkeypatch.setitem(KINDS, "egg", WheelKind(BOTH, profile))
+    vehicle = cart(link("base", 4.0), kind="egg")
+    q = vehicle.configuration()
+    q[:3], q[3:7] = (0, 0, 1.0), (np.sqrt(0.5), 0, 0, np.sqrt(0.5))
+    names, heights = heights_of(vehicle)(0.0, q)
+    assert heights[names == "left"] == pytest.approx([1.3 - 0.03] * 4, rel=1e-12)

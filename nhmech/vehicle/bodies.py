@@ -11,13 +11,19 @@ import coal
 import numpy as np
 import pinocchio as pin
 
-from ..mechanics.algebroid import rotation
 from ..urdf.notice import Notice
-from .clearance import below_ground, body_shapes, directions, on_ground, outermost
+from .clearance import (
+    Pose,
+    below_ground,
+    body_shapes,
+    directions,
+    on_ground,
+    outermost,
+    world_poses,
+)
 from .contact import Mount
 from .ground import Ground
 from .model import body_names, is_prismatic, joint_axis
-from .tree import joint_cos_sin, rotation_about
 from .vehicle import Vehicle
 
 CORNERS = 32         # of one body at most: its outermost vertices in that many directions
@@ -78,7 +84,7 @@ class BodyContacts:
     @classmethod
     def _on(cls, vehicle: Vehicle, points: Sequence[tuple[int, _LowestPoint]],
             notices: tuple[Notice, ...] = ()) -> BodyContacts:
-        poses, joints = _poses(vehicle), list(dict.fromkeys(joint for joint, _ in points))
+        poses, joints = world_poses(vehicle), list(dict.fromkeys(joint for joint, _ in points))
         nv, t = vehicle.algebroid.nv, vehicle.constrained.system.t
         touch = touch_function(vehicle.ground)
         heights = (touch(t, poses[joint].numbers, point.numbers)[2] for joint, point in points)
@@ -164,8 +170,8 @@ def _touch(ground: Ground, t: ca.SX, pose: ca.SX, twist: ca.SX,
 def _circle(centre: ca.SX, axle: np.ndarray, radius: ca.SX | float,
             crown: ca.SX | float = 0.0) -> list[_LowestPoint]:
     spokes = np.linalg.svd(axle[None])[2][1:]
-    return [_LowestPoint(centre + side * radius * ca.DM(spoke), axle, 0.0, crown, steepest=LEANS)
-            for spoke in spokes for side in (1, -1)]
+    return [_LowestPoint(centre + radius * ca.DM(spoke), axle, 0.0, crown, steepest=LEANS)
+            for spoke in (*spokes, *-spokes)]
 
 
 def _cylinder(shape: coal.Cylinder, place: pin.SE3) -> list[_LowestPoint]:
@@ -234,7 +240,7 @@ def _of_wheel(vehicle: Vehicle, mount: Mount) -> Iterator[tuple[int, _LowestPoin
         place = model.jointPlacements[joint]
         centre, axle = place.actInv(centre), place.rotation.T @ axle
     radius, crown = (vehicle.parameters.get(f"{wheel.name}.{what}") for what in ("radius", "crown"))
-    flat, crown = wheel.traits.profile(1, 0, radius, crown)
+    flat, crown = wheel.traits.profile(0, 1, radius, crown)
     yield from ((joint, point) for point in _circle(ca.SX(ca.DM(centre)), axle, flat, crown))
 
 
@@ -246,36 +252,7 @@ def _spin_joint(model: pin.Model, mount: Mount) -> int:
 
 
 # -- how they move ---------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class _Pose:
-    """Rotation and position of a joint's body in W."""
-
-    R: ca.SX
-    p: ca.SX
-
-    @property
-    def numbers(self) -> ca.SX:
-        """Rotation by columns, then position, (12,)."""
-        return ca.vertcat(ca.vec(self.R), self.p)
-
-
-def _poses(vehicle: Vehicle) -> dict[int, _Pose]:
-    model, q = vehicle.model, vehicle.algebroid.q
-    poses = {1: _Pose(rotation(q[3:7]), q[:3])}
-    for joint in range(2, model.njoints):
-        parent, place = poses[model.parents[joint]], model.jointPlacements[joint]
-        axis = joint_axis(model, joint)
-        R = parent.R @ ca.SX(ca.sparsify(ca.DM(place.rotation)))
-        p = parent.p + parent.R @ ca.SX(ca.DM(place.translation))
-        if is_prismatic(model, joint):
-            p = p + R @ (ca.DM(axis) * q[model.joints[joint].idx_q])
-        else:
-            R = R @ rotation_about(axis, *joint_cos_sin(model, joint, q))
-        poses[joint] = _Pose(R, p)
-    return poses
-
-
-def _twist(model: pin.Model, poses: dict[int, _Pose], joint: int) -> ca.SX:
+def _twist(model: pin.Model, poses: dict[int, Pose], joint: int) -> ca.SX:
     """Jacobian (6, nv) of the velocity in W of the origin of a joint's body, and of its angular
     velocity, by the joint rates."""
     columns, place = ca.SX(6, model.nv), poses[joint].p

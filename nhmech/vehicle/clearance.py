@@ -11,11 +11,12 @@ import coal
 import numpy as np
 import pinocchio as pin
 
+from ..mechanics.algebroid import rotation
 from ..urdf.notice import Notice, NoticeKind
 from .geometry import inertia_box, reach
-from .model import body_names
+from .model import body_names, is_prismatic, joint_axis
 from .placement import OFFSET_TOLERANCE, SIZE
-from .tree import Body, kinematics, see_from_root
+from .tree import joint_cos_sin, rotation_about
 from .vehicle import Vehicle
 
 STILL = 1e-9        # [m] heights that differ by less over all samples are constant
@@ -56,24 +57,18 @@ def clearance(vehicle: Vehicle) -> Clearance:
 
 
 def _find(vehicle: Vehicle) -> Clearance:
-    system = vehicle.constrained.system
-    ground, q = vehicle.ground, system.q
-    view = see_from_root(vehicle.algebroid, {"n": ca.SX(ca.DM(ground.normal)), "g": ca.SX(3, 1)},
-                         ca.SX(ca.DM(ground.point)) + ca.SX(ca.DM(ground.velocity)) * system.t)
-    rest = ca.SX(vehicle.algebroid.nv, 1)
-    bodies = kinematics(vehicle.model, vehicle.algebroid, rest, rest, view)
-    samples = vehicle.constrained.configurations
-    poses = [ca.vertcat(body.world["n"], ca.dot(body.world["n"], body.position)) for body in bodies]
-    spins = {c.mount.spin for c in vehicle.contacts}
-    moving = [i + 1 for i, moves in enumerate(_change(vehicle, poses, samples))
-              if moves and vehicle.model.joints[i + 1].idx_v not in spins]
+    system, model, poses = vehicle.constrained.system, vehicle.model, world_poses(vehicle)
+    samples, spins = vehicle.constrained.configurations, {c.mount.spin for c in vehicle.contacts}
+    places = [ca.vertcat(_normal(vehicle, pose), _rise(vehicle, pose.p)) for pose in poses.values()]
+    moving = [joint for joint, moves in zip(poses, _change(vehicle, places, samples))
+              if moves and model.joints[joint].idx_v not in spins]
     # link -> height of each of its shapes, and whether the file has it
     parts: dict[str, list[tuple[ca.SX, bool]]] = {}
     for joint, shapes in body_shapes(vehicle, moving).items():
         for shape in shapes:
-            height = _height(shape, bodies[joint - 1])
+            height = _height(vehicle, shape, poses[joint])
             if _change(vehicle, [height], samples)[0]:
-                link = vehicle.model.frames[shape.parentFrame].name
+                link = model.frames[shape.parentFrame].name
                 parts.setdefault(link, []).append((height, bool(shape.name)))
     kept, lowest = {}, {}
     tolerance = on_ground(vehicle)
@@ -85,8 +80,8 @@ def _find(vehicle: Vehicle) -> Clearance:
             kept[link] = ca.mmin(ca.vertcat(*clear))
         lowest[link] = min((value for (_, is_drawn), value in zip(heights, at_start) if is_drawn),
                            default=0.0)
-    function = ca.Function("heights", [system.t, q], [ca.densify(ca.vertcat(*kept.values()))])
-    return Clearance(tuple(kept), function,
+    found = ca.densify(ca.vertcat(*kept.values()))
+    return Clearance(tuple(kept), ca.Function("heights", [system.t, system.q], [found]),
                      below_ground(vehicle, lowest, "falls onto it are not detected"))
 
 
@@ -105,12 +100,54 @@ def below_ground(vehicle: Vehicle, lowest: Mapping[str, float], effect: str) -> 
         for link, height in lowest.items() if height < -on_ground(vehicle))
 
 
-def _height(shape: pin.GeometryObject, body: Body) -> ca.SX:
+@dataclass(frozen=True)
+class Pose:
+    """Rotation and position of a joint's body in W."""
+
+    R: ca.SX
+    p: ca.SX
+
+    @property
+    def numbers(self) -> ca.SX:
+        """Rotation by columns, then position, (12,)."""
+        return ca.vertcat(ca.vec(self.R), self.p)
+
+
+def world_poses(vehicle: Vehicle) -> dict[int, Pose]:
+    """Joint -> pose of its body."""
+    model, q = vehicle.model, vehicle.algebroid.q
+    poses = {1: Pose(rotation(q[3:7]), q[:3])}
+    for joint in range(2, model.njoints):
+        parent, place = poses[model.parents[joint]], model.jointPlacements[joint]
+        axis = joint_axis(model, joint)
+        R = parent.R @ ca.SX(ca.sparsify(ca.DM(place.rotation)))
+        p = parent.p + parent.R @ ca.SX(ca.DM(place.translation))
+        if is_prismatic(model, joint):
+            p = p + R @ (ca.DM(axis) * q[model.joints[joint].idx_q])
+        else:
+            R = R @ rotation_about(axis, *joint_cos_sin(model, joint, q))
+        poses[joint] = Pose(R, p)
+    return poses
+
+
+def _normal(vehicle: Vehicle, pose: Pose) -> ca.SX:
+    """The ground's normal in the frame of a body."""
+    return pose.R.T @ ca.SX(ca.sparsify(ca.DM(np.array(vehicle.ground.normal))))
+
+
+def _rise(vehicle: Vehicle, point: ca.SX) -> ca.SX:
+    """Height of a point of W above the ground."""
+    ground, t = vehicle.ground, vehicle.constrained.system.t
+    return ca.dot(ca.DM(ground.normal), point - ca.DM(ground.point) - ca.DM(ground.velocity) * t)
+
+
+def _height(vehicle: Vehicle, shape: pin.GeometryObject, pose: Pose) -> ca.SX:
     """Height of the lowest point of a shape."""
-    normal, place = body.world["n"], shape.placement
     reach = next(of for kind, of in REACHES.items() if isinstance(shape.geometry, kind))
-    centre = ca.dot(normal, body.position + ca.DM(place.translation))
-    return centre - reach(shape.geometry)(ca.DM(place.rotation.T) @ normal)
+    place = shape.placement
+    centre = pose.p + pose.R @ ca.SX(ca.DM(place.translation))
+    return _rise(vehicle, centre) - reach(shape.geometry)(
+        ca.DM(place.rotation.T) @ _normal(vehicle, pose))
 
 
 def _change(vehicle: Vehicle, values: list[ca.SX], samples: np.ndarray) -> list[bool]:
