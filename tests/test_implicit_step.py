@@ -1,0 +1,201 @@
+"""One implicit step in Python: the scheme that it solves, what it costs in energy, and when it
+refuses."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from support import shipped
+
+from nhmech.compile.contact_step import DONE, FAILED, OPEN
+from nhmech.simulation.contact.contact_rows import ContactRows
+from nhmech.simulation.contact.energy_terms import NUDGE
+from nhmech.simulation.contact.implicit_step import LEAP, ImplicitStep, Unsolved
+from nhmech.simulation.contact.motion import Motion
+from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
+from nhmech.simulation.contact.phases import Phase
+
+
+@cache
+def step_of(name, mu=0.3):
+    terms = NonsmoothTerms.of(shipped(name), mu)
+    return ImplicitStep(terms, np.linspace(0.5, 1.5, len(terms.contacts)))
+
+
+def start(step, seed, size=1.0):
+    """A motion on the ground that need not roll."""
+    terms, rng = step.terms, np.random.default_rng(seed)
+    vehicle, n = terms.vehicle, len(terms.contacts)
+    q = vehicle.configuration((0.0, 0.0, rng.uniform(-3, 3)))
+    x = np.array([*q[:7], *vehicle.joint_positions(q).values()])
+    w = size * rng.normal(size=terms.nv) * terms.per_metre
+    w[2:5] *= 0.03
+    return Motion(0.7, x, w, np.full(n, Phase.SLIDING), np.zeros(terms.m), np.ones(n),
+                  2 * np.ones(n))
+
+
+@pytest.mark.parametrize("dt", [1e-3, 5e-3])
+@pytest.mark.parametrize("name", ["ball", "differential_drive", "tricycle", "omni"])
+def test_a_step_solves_the_scheme_and_balances_its_energy(name, dt):
+    """M (w1 - w0) = dt F + J^T P + B^T Lambda + c dt M w with everything at the middle, and w the
+    mean velocity; E changes by the work of the forces and of friction alone. At its end nothing is
+    off the ground, and what rolls does not slip."""
+    step = step_of(name)
+    terms, closed = step.terms, np.arange(len(step.terms.contacts))
+    ones, rng = np.ones(len(closed)), np.random.default_rng(3)
+    bilateral = list(terms.bilateral)
+    for seed in range(3):
+        now = start(step, seed)
+        u = rng.normal(size=terms.vehicle.constrained.system.u.numel())
+        end = step.take_in_python(now, u, dt, closed)
+        P, mean = end.impulses, (now.w + end.w) / 2
+        there = terms.mover(now.x, dt / 2, mean)[0].copy()
+        M, F, _, G, power = terms.momentum(now.t + dt / 2, there, mean, u, P / dt, ones, dt / 2)
+        left = M @ (end.w - now.w) - dt * F - G.T @ P
+        basis = np.column_stack([M @ mean, G[bilateral].T])
+        parts = np.linalg.lstsq(basis, left, rcond=None)[0]
+        size = np.abs(M @ now.w).max()
+        np.testing.assert_allclose(basis @ parts, left, atol=1e-9 * size)
+        assert abs(parts[0]) <= NUDGE
+        energies = [step.energy.at(0.0, one.x, one.w) for one in (now, end)]
+        work = dt * (mean @ F - power.item())
+        lost = (end.lost - now.lost).sum()
+        assert energies[1] - energies[0] == pytest.approx(work - lost,
+                                                          abs=1e-11 * (1 + abs(energies[0])))
+        assert (end.lost >= now.lost).all() and end.t == now.t + dt
+        # moved by the mean velocity, onto the ground
+        moved = terms.mover(now.x, dt, mean)[0]
+        assert np.abs(end.x - moved).max() <= 10 * (dt * np.abs(now.w).max()) ** 2
+        A, b, phi = terms.read_rows(end.t, end.x, end.w, ones)
+        slips, tiny = A @ end.w + b, 1e-12 * np.abs(now.w).max()
+        assert np.abs(slips[bilateral]).max(initial=0.0) <= tiny
+        assert end.heights == pytest.approx(phi[terms.heights], abs=1e-15)
+        for c, phase in zip(terms.contacts, end.phases):
+            assert phase == Phase.AIRBORNE or abs(phi[c.height]) < 1e-14
+            assert phase == Phase.AIRBORNE or abs(slips[c.normal]) <= tiny
+            assert phase != Phase.ROLLING or np.abs(slips[list(c.rows)]).max() <= tiny
+        again = step.take_in_python(now, u, dt, closed)
+        assert np.array_equal(again.w, end.w)
+
+
+@pytest.mark.parametrize("name", ["differential_drive", "tricycle"])
+def test_a_step_that_keeps_its_contact_points_has_the_rows_of_its_beginning(name):
+    """What rolls at its end does so by the rows that it began with."""
+    step = step_of(name, 50.0)
+    terms, closed = step.terms, np.arange(len(step.terms.contacts))
+    now, dt = start(step, 1, 0.3), 1e-3
+    u = np.zeros(terms.vehicle.constrained.system.u.numel())
+    end = step.take_in_python(now, u, dt, closed, stays=True)
+    own = [row for c, phase in zip(terms.contacts, end.phases) if phase == Phase.ROLLING
+           for row in c.rows]
+    assert len(own) >= 4
+    rows = [terms.read_rows(one.t, one.x, one.w, np.ones(len(closed))) for one in (now, end)]
+    slips = [np.abs((A @ end.w + b)[own]).max() for A, b, _ in rows]
+    assert slips[0] <= 1e-12 and slips[1] > 1e-6
+
+
+def test_what_stands_still_stays_so():
+    """Without a velocity there is no energy to correct."""
+    step = step_of("differential_drive")
+    terms = step.terms
+    now = start(step, 0, 0.0)
+    end = step.take_in_python(now, np.zeros(2), 1e-3, np.arange(len(terms.contacts)))
+    assert np.abs(end.w).max() < 1e-12 and np.abs(end.x - now.x).max() < 1e-14
+    assert (end.phases == Phase.ROLLING).all()
+    weight = sum(end.impulses[c.normal] for c in terms.contacts) / 1e-3
+    assert weight == pytest.approx(9.81 * sum(i.mass for i in terms.vehicle.model.inertias),
+                                   rel=1e-9)
+
+
+# -- contact points that leap ----------------------------------------------------------------------
+@pytest.mark.parametrize("apart, stays, leaps", [
+    (0.9 * LEAP, False, False), (1.1 * LEAP, False, True), (0.0, True, True)])
+def test_a_contact_whose_normal_row_turns_far_has_leapt(apart, stays, leaps):
+    """By three tenths of itself, in velocities of one unit; its forces then act along the rows at
+    the end. What has a tyre does not leap, since its load is not along its row."""
+    per_metre = np.array([1.0, 100.0, 0.1])
+    contacts = (ContactRows("tyre", 0, (), 0, 0.0), ContactRows("rim", 3, (1, 2), 1, 0.5))
+    A = np.arange(12.0).reshape(4, 3)
+    A[3] = np.array([3.0, 0, 4.0]) / per_metre
+    G = A + 7.0
+    G[3] = A[3] + apart * np.array([0, 5.0, 0]) / per_metre
+    before = G.copy()
+    step = ImplicitStep(SimpleNamespace(contacts=contacts, per_metre=per_metre), np.ones(2))
+    assert step._leap(G, A, np.array([0, 1]), stays) == ({1} if leaps else set())
+    np.testing.assert_array_equal(G[1:], A[1:] if leaps else before[1:])
+    np.testing.assert_array_equal(G[0], before[0])
+
+
+# -- compiled steps --------------------------------------------------------------------------------
+class Code:
+    """Compiled code that says what it is told to."""
+
+    def __init__(self, status, n=2, m=3):
+        self.status, rng = status, np.random.default_rng(0)
+        self.arrays = {name: rng.normal(size=size) for name, size in {
+            "x": 8, "w": 6, "u": 1, "closed": n, "touch": n, "guess": m, "x1": 8, "w1": 6,
+            "impulses": m, "slid": n, "lost": n, "heights": n}.items()}
+        self.arrays["phases"] = np.array([1, 0])
+
+    def __call__(self, t, dt, stays):
+        self.called = t, dt, stays
+        return self.status
+
+
+def in_c(status):
+    step, code = ImplicitStep(SimpleNamespace(contacts=(None, None)), np.ones(2)), Code(status)
+    step.__dict__["code"] = code
+    rng = np.random.default_rng(1)
+    now = Motion(0.7, rng.normal(size=8), rng.normal(size=6), np.zeros(2, int),
+                 *(rng.normal(size=size) for size in (3, 2, 2)))
+    closed, guess = np.array([True, False]), rng.normal(size=3)
+    return code, now, closed, guess, lambda: step.take_in_c(now, np.array([4.0]), 0.25, closed,
+                                                            guess, True)
+
+
+def test_a_compiled_step_is_given_the_motion_and_adds_to_its_record():
+    code, now, closed, guess, take = in_c(DONE)
+    kept = {name: values.copy() for name, values in code.arrays.items()}
+    end = take()
+    assert code.called == (0.7, 0.25, True) and end.t == 0.95
+    for name, value in (("x", now.x), ("w", now.w), ("u", [4.0]), ("closed", closed),
+                        ("touch", closed), ("guess", guess)):
+        np.testing.assert_array_equal(code.arrays[name], value)
+    for name, value in (("x1", end.x), ("w1", end.w), ("phases", end.phases),
+                        ("heights", end.heights)):
+        np.testing.assert_array_equal(value, kept[name])
+        code.arrays[name][...] = 0                 # the motion has copies
+        np.testing.assert_array_equal(value, kept[name])
+    for name in ("impulses", "slid", "lost"):
+        np.testing.assert_allclose(getattr(end, name) - getattr(now, name), kept[name], rtol=1e-12)
+
+
+@pytest.mark.parametrize("status, words", [(OPEN, "iterations .* do not converge at t = 0.7"),
+                                           (FAILED, "contact problem at t = 0.7 s is not solved")])
+def test_what_compiled_code_cannot_solve_is_told(status, words):
+    *_, take = in_c(status)
+    with pytest.raises(Unsolved, match=words):
+        take()
+
+
+def test_what_compiled_code_has_no_room_for_is_left_to_python():
+    assert in_c(max(DONE, OPEN, FAILED) + 1)[-1]() is None
+    without = ImplicitStep(SimpleNamespace(contacts=()), np.ones(0))
+    without.__dict__["code"] = None
+    assert without.take_in_c(None, np.zeros(0), 1.0, np.zeros(0), np.zeros(0)) is None
+    assert without.solve_in_c(np.zeros(0, int), np.eye(1), np.ones(1), 1.0, np.zeros(1)) is None
+
+
+def test_python_takes_the_step_that_compiled_code_leaves():
+    """With the indices of the contacts on the ground, and with its contact points if they stay."""
+    step, asked = ImplicitStep(SimpleNamespace(), np.ones(3)), []
+    answers = [None, "compiled"]
+    object.__setattr__(step, "take_in_c", lambda *given: answers.pop(0))
+    object.__setattr__(step, "take_in_python", lambda *given: asked.append(given) or "python")
+    given = "now", "u", 0.1, np.array([True, False, True]), "guess"
+    assert step.take(*given, True) == "python" and step.take(*given) == "compiled"
+    (*same, closed, stays), = asked
+    assert same == ["now", "u", 0.1] and closed.tolist() == [0, 2] and stays is True
