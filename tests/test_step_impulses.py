@@ -117,7 +117,8 @@ def test_rows_are_independent_up_to_rounding_whatever_their_norms(size, count):
     assert independent_rows(rows) == [0, 2, 3][:count]
 
 
-def test_a_load_is_shared_by_the_compliance_of_the_ground():
+@pytest.mark.parametrize("mass", [2e-5, 2.0, 2e5])
+def test_a_load_is_shared_by_the_compliance_of_the_ground(mass):
     """Four contacts under one point: the impulse of each is inverse to it, and their sum stops the
     fall; the ground gives way by nothing all the same."""
     contacts = tuple(contact(i, i, (), 0.0) for i in range(4))
@@ -125,37 +126,84 @@ def test_a_load_is_shared_by_the_compliance_of_the_ground():
     A = np.zeros((4, NV))
     A[:, 2] = 1
     momentum = np.zeros(NV)
-    momentum[2] = -6.0
+    momentum[2] = -3 * mass
     found = Impulses(terms_of(contacts, (), 4), np.arange(4), share)
     for _ in range(3):
-        found.solve(2 * np.eye(NV), momentum, A, (A, np.zeros(4), None))
+        found.solve(mass * np.eye(NV), momentum, A, (A, np.zeros(4), None))
     w = found.finish()
-    np.testing.assert_allclose(found.impulses, 6 / share / (1 / share).sum(), rtol=1e-9)
+    # to the digits that a compliance of 1e-6 leaves
+    np.testing.assert_allclose(found.impulses, 3 * mass / share / (1 / share).sum(), rtol=1e-8)
     assert abs(w[2]) < 1e-14
+
+
+def test_small_numbers_of_a_large_unit_are_no_rounding():
+    """Two bilateral rows that differ in a velocity of which 1e10 make a metre per second."""
+    A = np.zeros((9, NV))
+    A[0, 0] = A[4, 0] = 1
+    A[4, 1] = 1e-10
+    per_metre = np.ones(NV)
+    per_metre[1] = 1e10
+    found = Impulses(terms_of((), (0, 4), 9, per_metre), np.zeros(0, int), np.zeros(0))
+    found.solve(np.diag([1, 1e-20, *[1.0] * (NV - 2)]), np.array([3.0, 5e-10, *[0] * (NV - 2)]), A,
+                (A, np.zeros(9), None))
+    assert found.bilateral[0] == [0, 4]
+    np.testing.assert_allclose(found.finish()[:2] / per_metre[:2], 0, atol=1e-12)
+
+
+def test_rows_hold_to_rounding_where_a_solver_is_less_exact():
+    """The velocities are moved onto the rows of what rolls, as little as possible in one unit."""
+    mass, momentum, A, b, _ = random_step(2)
+    momentum = momentum - 50 * mass @ A[1]
+
+    def solver(closed, W, g, least, P):
+        found, error = ContactProblem(W, g, [Cone(0, (1, 2), 9.0)]).solve(P, least)
+        return found * (1 + 1e-9), error
+
+    contacts = THREE[0], contact(1, 1, (2, 3), 9.0), THREE[2]
+    found = Impulses(terms_of(contacts, (0, 4), 9, TERMS.per_metre), np.array([1]), np.ones(3),
+                     solver)
+    for _ in range(3):
+        found.solve(mass, momentum, A, (A, b, None))
+    w = found.finish()
+    assert found.phases[0] == Phase.ROLLING
+    np.testing.assert_allclose((A @ w + b)[[0, 1, 2, 3, 4]], 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("away, is_down", [(0.0, True), (0.9, True), (1.1, False), (-1.0, True)])
+@pytest.mark.parametrize("size", [1e-3, 50.0])
+def test_what_grazes_the_ground_without_a_load_is_on_it(away, is_down, size):
+    """Relative to the fastest contact, which slides beside it."""
+    contacts = contact(0, 0, (), 0.0), contact(1, 1, (2, 3), 0.0)
+    A = np.eye(4, NV)
+    free = np.array([away * STILL * size, 0.0, size, 0.0, *[0.0] * (NV - 4)])
+    found = Impulses(terms_of(contacts, (), 4), np.arange(2), np.ones(2))
+    found.solve(np.eye(NV), free, A, (A, np.zeros(4), None))
+    found.finish()
+    assert found.presses[0] == is_down and found.phases[1] == Phase.SLIDING
 
 
 @pytest.mark.parametrize("part, turned", [(0.49, True), (0.51, False)])
 def test_what_goes_on_sliding_rubs_against_its_mean_slip(part, turned):
-    """A puck of mass 2 on the plane that is pushed about: friction opposes the sum of the slips at
-    both ends, if at least half of it is left along its way; else that of the end."""
-    c = contact(0, 0, (1, 2), 0.3)
-    terms = terms_of((c,), (), 3)
-    A = np.zeros((3, NV))
+    """A puck of mass 2 on a belt: friction opposes the sum of the slips at both ends, if at least
+    half of it is left along its way; else that of the end."""
+    c, belt = contact(0, 0, (1, 2), 0.3), np.array([0.0, -0.4, 0.1])
+    A, speed = np.zeros((3, NV)), 4.0
     A[0, 2] = A[1, 0] = A[2, 1] = 1
     loss = 0.3 * 2.0 / 2                       # mu P_n / m
-    before = np.array([0.0, 1.0, 0.0])
-    # without friction it would end so; friction leaves `part` of the slip along its way
-    free = np.array([part, 0.4, -1.0, *[0.0] * (NV - 3)])
+    before = np.array([0.0, speed, 0.0])
+    # without friction it would slip so; friction leaves `part` of the slip along its way
+    free = np.array([part * speed, 0.4, -1.0, *[0.0] * (NV - 3)])
     free[:2] *= 1 + loss / np.linalg.norm(free[:2])
-    found = Impulses(terms, np.arange(1), np.ones(1))
-    for k in range(3):
-        w = found.solve(2 * np.eye(NV), 2 * free, A, (A, np.zeros(3), None))
+    free[:2] -= belt[1:]
+    found = Impulses(terms_of((c,), (), 3), np.arange(1), np.ones(1))
+    for k in range(2):
+        w = found.solve(2 * np.eye(NV), 2 * free, A, (A, belt, None))
         if k == 0:
-            assert (w[0] < 0.5) == turned
+            assert ((w + belt[1])[0] < 0.5 * speed) == turned
             found.follow(before)
-    w = found.finish()
+    slip = found.finish()[:2] + belt[1:]
     assert found.impulses[0] == pytest.approx(2.0, rel=1e-9)
-    way = w[:2] + (0 if turned else before[1:])
+    way = slip + (0 if turned else before[1:])
     np.testing.assert_allclose(found.impulses[1:], -0.6 * way / np.linalg.norm(way), rtol=1e-9)
 
 

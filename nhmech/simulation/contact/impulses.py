@@ -81,8 +81,8 @@ class Impulses:
         self._give, self._lag = np.zeros(at), np.zeros(at)
         self._rounds = 0
         self._system: tuple = ()
-        self._drive: np.ndarray = np.zeros((0, 1 + at))
-        self._held: tuple[list[int], np.ndarray] = [], self._drive
+        self._drive: np.ndarray
+        self._held: tuple[list[int], np.ndarray]
         self.error = 0.0
         self.phases = np.zeros(len(closed), dtype=int)
         self.presses = np.ones(len(closed), dtype=bool)
