@@ -69,6 +69,17 @@ def test_a_base_whose_x_axis_lies_along_the_axle_is_told_and_its_cure_works():
     assert planar_pose(run.q[-1])[0] == pytest.approx(0.2, abs=1e-7)
 
 
+@pytest.mark.parametrize("track, width, overlaps", [
+    (0.0, 0.04, True), (0.0199, 0.04, True), (0.0201, 0.04, False), (0.4, 0.81, True)])
+def test_wheels_of_an_axle_that_are_one_within_the_other_are_told(track, width, overlaps):
+    """Both at one side, or cylinders as long as the vehicle is wide; twins may touch."""
+    text = cart(caster()).replace('xyz="0 -0.2 0.1"', f'xyz="0 {0.2 - track} 0.1"').replace(
+        'length="0.04"', f'length="{width}"')
+    notes = [n.text for n in describe(text).notices if n.kind is NoticeKind.OVERLAP]
+    assert len(notes) == overlaps
+    assert all(f"{track:g} m apart and {width:g} m wide" in note for note in notes)
+
+
 @pytest.mark.parametrize("twist", [(1.0, 0, 2.0), (-0.4, 0, 9.0), (0.1, 0, 0.2)])
 def test_a_twist_that_is_too_fast_keeps_its_path(twist):
     """Wheels of 5 rad/s: the same ratio of speed and yaw rate, the faster wheel at its limit."""

@@ -595,6 +595,19 @@ def test_a_base_without_mass_is_told():
     assert notice.startswith("base: moves but has no mass")
 
 
+@pytest.mark.parametrize("mass, caster, is_told", [
+    ("", 0.9, True), ("", 1.0, False), (MASS, 0.9, False)])
+def test_a_base_without_mass_is_told_where_what_is_fixed_to_it_weighs_less_than_a_wheel(
+        mass, caster, is_told):
+    """Each wheel weighs 1 kg."""
+    light = CASTER.replace('mass value="1"', f'mass value="{caster}"')
+    text = robot(PAIR, light).replace(link("base"), link("base", '<box size="1 1 1"/>', mass=mass))
+    found = notices(describe(text), NoticeKind.MASSLESS)
+    assert len(found) == is_told
+    assert all("base: no mass in the file" in n and "0.9 kg" in n and "1 kg" in n for n in found)
+    assert not notices(describe(text.replace('<box size="1 1 1"/>', "")), NoticeKind.MASSLESS)
+
+
 def inertias(xx, yy, zz, origin="", mass=2.0):
     inertia = f'<inertia ixx="{xx}" ixy="0" ixz="0" iyy="{yy}" iyz="0" izz="{zz}"/>'
     text = PAIR.replace(MASS, f'<inertial>{origin}<mass value="{mass}"/>{inertia}</inertial>')

@@ -13,7 +13,14 @@ from pathlib import Path
 from ..checks import read_names
 from ..errors import InputError, ModelError
 from .description import Description, FoundWheel, Skid
-from .joint_properties import find_massless, read_damping, read_limits, read_mu, read_stiffness
+from .joint_properties import (
+    find_massless,
+    read_damping,
+    read_limits,
+    read_mu,
+    read_stiffness,
+    report_light_base,
+)
 from .layout import Layout
 from .notice import Notice
 from .packages import missing_meshes
@@ -146,6 +153,7 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
     notices += more
     damping, more = read_damping(layout, roles)
     notices += more + find_massless(layout, roles.moving)
+    notices += report_light_base(layout, roles.rolling)
     impossible, more = check_bodies(layout, roles.moving, chosen)
     faults = (*faults, *impossible)
     notices += more + pass_faults(document.label, faults, roles.moving, said.repair)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf, isfinite
 
-from ..errors import Remedy
+from ..errors import Remedy, listed
 from .description import JointLimits
 from .elements import DriveType
 from .layout import Layout
@@ -100,11 +100,28 @@ def read_stiffness(layout: Layout, wheels: Sequence[Wheel]) -> dict[str, float]:
 
 def find_massless(layout: Layout, moving: Sequence[str]) -> list[Notice]:
     """A notice about moving bodies, the base among them, without any mass."""
-    light = []
-    for head in (layout.root, *(layout.joints[name].child for name in moving)):
-        if not any(layout.mass(link) for link in layout.rigid(head)):
-            light.append(head)
+    light = [head for head in (layout.root, *(layout.joints[name].child for name in moving))
+             if not _weigh(layout, head)]
     if not light:
         return []
     return [Notice(NoticeKind.MASSLESS,
                    f"{', '.join(light)}: moves but has no mass in the file; taken as massless")]
+
+
+def report_light_base(layout: Layout, rolling: Sequence[str]) -> list[Notice]:
+    """A notice about links of the base with shapes and no mass, where what is fixed to them weighs
+    less than a wheel."""
+    base = _weigh(layout, layout.root)
+    wheel = max((_weigh(layout, layout.joints[name].child) for name in rolling), default=0.0)
+    empty = [link for link in layout.rigid(layout.root) if not layout.mass(link)
+             and (layout.shapes(link) or layout.shapes(link, tag="visual"))]
+    if not empty or not 0 < base < wheel:
+        return []
+    return [Notice(NoticeKind.MASSLESS,
+                   f"{listed(empty)}: no mass in the file, so that the base weighs {base:.4g} kg, "
+                   f"less than a wheel with its {wheel:.4g} kg; give it an <inertial>")]
+
+
+def _weigh(layout: Layout, head: str) -> float:
+    """The mass [kg] of a body."""
+    return sum(map(layout.mass, layout.rigid(head)))

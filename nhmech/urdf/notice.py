@@ -39,6 +39,7 @@ class NoticeKind(str, Enum):
     FREE_PITCH = "free pitch"
     ROLLS_SIDEWAYS = "rolls sideways"
     UPSIDE_DOWN = "upside down"
+    OVERLAP = "overlap"
     # joints
     DRIVEN_FROM = "driven from"
     NOT_DRIVEN = "not driven"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -49,8 +50,8 @@ def check_single(layout: Layout) -> None:
 
 def report_bearing(layout: Layout, wheels: Sequence[Wheel],
                    steering: Collection[str]) -> Iterator[Notice]:
-    """Notices about a robot whose pitch is free, one that is upside down, and one that rolls across
-    its own x axis."""
+    """Notices about a robot whose pitch is free, one that is upside down, wheels that overlap, and
+    one that rolls across its own x axis."""
     yield from _report_upside_down(layout, wheels)
     if len(wheels) > 1 and on_one_axle(layout, wheels):
         ball = _missing_caster(layout, wheels)
@@ -61,6 +62,7 @@ def report_bearing(layout: Layout, wheels: Sequence[Wheel],
                 "If it has a caster that the file does not show: ",
                 option("wheels", [*wheels, ball]), " (check where it touches)"))
     yield from _report_shafts(layout, wheels)
+    yield from _report_overlap(layout, wheels)
     rolling = [w for w in wheels if w.joint is not None and w.axis is not None
                and w.traits.held and not w.traits.has_rollers
                and not any(j.name in steering for j in layout.path(layout.carrier(w)))]
@@ -135,6 +137,20 @@ def _report_shafts(layout: Layout, wheels: Sequence[Wheel]) -> Iterator[Notice]:
             f"{listed(shafts)}: turns tyres on both sides, which could only roll straight; one "
             "wheel in the middle stands for them, and holds nothing upright",
             suggest("To have the tyres bear: ", option("wheels", listing)))
+
+
+def _report_overlap(layout: Layout, wheels: Sequence[Wheel]) -> Iterator[Notice]:
+    """Notices about two wheels of one axle whose middles are nearer than half the narrower width."""
+    rims = [(wheel, rim) for wheel in wheels if wheel.joint is not None
+            and (rim := find_wheel_rim(layout, layout.joints[wheel.joint])) is not None]
+    for (one, first), (other, second) in combinations(rims, 2):
+        width = min(0.0 if rim.is_ball else rim.width for rim in (first, second))
+        apart = float(np.linalg.norm(centre_R(layout, one) - centre_R(layout, other)))
+        if apart < width / 2 and on_one_axle(layout, [one, other]):
+            yield Notice(NoticeKind.OVERLAP,
+                         f"{one.name} and {other.name} are one within the other: on one axle, "
+                         f"{apart:.4g} m apart and {width:.4g} m wide; check the <origin> of the "
+                         "joints and the length of the cylinders")
 
 
 def _shaft_ends(layout: Layout, wheel: Wheel) -> list[Wheel]:
