@@ -44,7 +44,9 @@ def made(more="", kind="continuous", name="j", axis=None, rpy=None, mass=True) -
 @pytest.mark.parametrize("words, faults", [
     (dict(name="universe"), ["'universe' collides", "a name that Pinocchio has taken"]),
     (dict(kind="Revolute ", more=LIMIT), ["'Revolute ' does not exist; it is one of revolute",
-                                          "a joint type in capitals or with spaces"]),
+                                          "a misspelt joint type"]),
+    (dict(kind="continous"), ["'continous' does not exist", "a misspelt joint type"]),
+    (dict(kind="contin"), ["'contin' does not exist", ""]),
     (dict(kind="ball"), ["joint type 'ball' does not exist", ""]),
     (dict(kind="floating", mass=False), ["floating joints are not supported",
                                          "a joint that lets the base float is fixed"]),

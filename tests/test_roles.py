@@ -135,6 +135,9 @@ def test_links_that_a_plugin_calls_joints_and_names_that_nothing_has_are_told():
     assert description.driven == ("right_joint",)
     assert of_kind(description, NoticeKind.UNKNOWN_JOINT) == [
         "the plugin libgazebo_ros_diff_drive.so names linke, which the robot does not have"]
+    (told,) = of_kind(describe(robot(CAR, more.replace("left_wheel", "left_jont"))),
+                      NoticeKind.UNKNOWN_JOINT)
+    assert told.endswith("does not have; did you mean 'left_joint'?")
 
 
 def test_the_encoder_wheels_of_a_tricycle_are_not_driven():
@@ -203,6 +206,19 @@ def test_a_swivel_with_limits_of_a_full_turn_is_one(limit):
                      description.limits["fork_joint"].upper]).all()
     assert any("fork_joint: swings all the way round" in text
                for text in of_kind(description, NoticeKind.IGNORED_LIMITS))
+
+
+@pytest.mark.parametrize("ends, meant", [((-30, 30), True), ((-35.5, 30), True), ((-6, 6), False),
+                                         ((-7.3, 7.3), False)])
+def test_limits_of_steering_that_look_like_degrees_are_told(ends, meant):
+    """Whole or half numbers above a turn."""
+    lower, upper = ends
+    text = robot(REAR, steered("front", 0.6, 0.0)).replace(
+        'lower="-1" upper="1"', f'lower="{lower}" upper="{upper}"')
+    told = of_kind(describe(text), NoticeKind.DEGREES)
+    assert len(told) == meant
+    radians = [f'"{value:.4g}"' for value in np.radians(ends)]
+    assert all("front_steer" in line and all(map(line.__contains__, radians)) for line in told)
 
 
 def test_where_all_wheels_steer_all_drive():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, isfinite
+from math import inf, isfinite, radians
 
+from ..checks import are_degrees
 from ..errors import Remedy, listed
 from .description import JointLimits
 from .elements import DriveType
@@ -18,7 +19,7 @@ def read_limits(layout: Layout, roles: Roles,
                 driven: Sequence[str]) -> tuple[dict[str, JointLimits], list[Notice]]:
     """Limits of the moving joints, and notices; limits on the angle of a wheel, or of a
     swivel that turns all the way round, are ignored."""
-    limits = {}
+    limits, notices = {}, []
     odd: dict[str, list[str]] = {
         "revolute, but rolls; limits on its angle are ignored": [],
         "effort or velocity limit 0 or -1 is taken as no limit": [],
@@ -50,9 +51,15 @@ def read_limits(layout: Layout, roles: Roles,
                 name in roles.steering and name not in driven):
             round_.append(name)
             lower, upper = -inf, inf
+        elif are_degrees((lower, upper)) and name in roles.steering:
+            notices.append(Notice(
+                NoticeKind.DEGREES,
+                f"{name}: its limits are {lower:g} and {upper:g} rad, more than a turn; if degrees "
+                f'were meant: lower="{radians(lower):.4g}" upper="{radians(upper):.4g}"'))
         limits[name] = JointLimits(lower, upper, velocity or inf, effort or inf)
-    return limits, [Notice(NoticeKind.IGNORED_LIMITS, f"{', '.join(names)}: {why}")
-                    for why, names in odd.items() if names]
+    notices += [Notice(NoticeKind.IGNORED_LIMITS, f"{', '.join(names)}: {why}")
+                for why, names in odd.items() if names]
+    return limits, notices
 
 
 def read_damping(layout: Layout, roles: Roles) -> tuple[dict[str, float], list[Notice]]:

@@ -50,6 +50,7 @@ class NoticeKind(str, Enum):
     FREED_FOLLOWER = "freed follower"
     DROPPED_MIMIC = "dropped mimic"
     IGNORED_LIMITS = "ignored limits"
+    DEGREES = "degrees"
     COULOMB_FRICTION = "Coulomb friction"
     # the vehicle that was built
     SHARED_SHAFT = "shared shaft"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from math import radians
 
 import numpy as np
@@ -15,6 +16,7 @@ from .source import Source, link_at
 _OWN_NAMES = ("root_joint", "universe")                       # Pinocchio's
 _TYPES = ("revolute", "continuous", "prismatic", "fixed")
 _UNSUPPORTED = ("floating", "planar")
+_ALIKE = 0.85      # similarity of words from which one is the other misspelt: a letter too few
 _BOUNDED = {"revolute": 'add it or make it type="continuous"', "prismatic": "add it"}
 # element of a joint -> its attributes, each with the value it takes where it is missing
 _NUMBERS: dict[str, dict[str, float | None]] = {
@@ -69,11 +71,11 @@ def _check_type(source: Source, joint: Element) -> None:
                                      lambda: joint.set("type", "fixed"))
                            if _is_world(source, link_at(joint, "parent")) else None)
     if kind not in _TYPES:
-        meant = kind.strip().lower()
+        meant = get_close_matches(kind.strip().lower(), _TYPES, 1, _ALIKE)
         raise source.error(
             joint, f"joint type {kind!r} does not exist; it is one of {listed(_TYPES)}",
-            mend=Mend("a joint type in capitals or with spaces",
-                      lambda: joint.set("type", meant)) if meant in _TYPES else None)
+            mend=Mend("a misspelt joint type", setting(joint, "type", meant[0]))
+            if meant else None)
 
 
 def _is_world(source: Source, link: str) -> bool:

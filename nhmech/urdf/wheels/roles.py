@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...errors import FEW, Remedy, listed
+from ...errors import FEW, Remedy, did_you_mean, listed
 from ..description import Mimic
 from ..elements import DrivePlugin, DriveType
 from ..layout import Joint, Layout, matches_name
@@ -327,7 +327,7 @@ def _find_strangers(layout: Layout, told: Mapping[str, Sequence[str]]) -> list[N
         if other:
             notices.append(Notice(NoticeKind.UNKNOWN_JOINT,
                                   f"{element} names {listed(other, FEW)}, which the robot does "
-                                  "not have"))
+                                  f"not have{did_you_mean(other[0], layout.joints)}"))
     return notices
 
 
