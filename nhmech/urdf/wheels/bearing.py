@@ -140,7 +140,7 @@ def _report_shafts(layout: Layout, wheels: Sequence[Wheel]) -> Iterator[Notice]:
 
 
 def _report_overlap(layout: Layout, wheels: Sequence[Wheel]) -> Iterator[Notice]:
-    """Notices about two wheels of one axle whose middles are nearer than half the narrower width."""
+    """Notices about two wheels of one axle, nearer to each other than half the narrower width."""
     rims = [(wheel, rim) for wheel in wheels if wheel.joint is not None
             and (rim := find_wheel_rim(layout, layout.joints[wheel.joint])) is not None]
     for (one, first), (other, second) in combinations(rims, 2):
