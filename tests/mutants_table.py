@@ -38,6 +38,8 @@ RULES = [
      "a check that holds at its worst holds at its best"),
     ("systems/(?!_checks|example)", r"\.max\(", r"\.max\(\) / .* -> .*\.max\(\) \* ",
      "a check may measure a departure by any size"),
+    ("simulation/integration/gauss", r"rate = flow\.rate\(t \+ dt / 2, place", r"",
+     "a first guess, and the slopes of a Newton iteration, which ends at the same point"),
     ("", r"rng\.(uniform|normal)\(", r"^-?[\d.]+ -> ", "a sample is any"),
     ("", r"\(-1\) \*\* \(", r"^(\w) \+ (\w) -> \1 - \2$", "of one parity"),
     ("", r"\bseed: int = 0\b", r"^0 -> 1$", "a seed is any"),
@@ -119,6 +121,24 @@ EQUIVALENT = {
      "1 -> 2"): "the value behind a span is below the limit",
     ("simulation/command_function", "quality = ca.if_else(symbols.are_finite, quality, -1)",
      "1 -> 2"): "any negative number",
+    ("simulation/integration/discrete_gradient", "size = ca.sqrt(ca.sumsqr(dt * correction / "
+     "(1 + ca.fabs(x))) / nx)", "dt * correction / (1 + ca.fabs(x)) -> "
+     "dt * correction * (1 + ca.fabs(x))"): "a scale of a tolerance far below the error of a step",
+    ("simulation/integration/discrete_gradient", "size = ca.sqrt(ca.sumsqr(dt * correction / "
+     "(1 + ca.fabs(x))) / nx)", "1 -> 2"): "a scale of a tolerance far below the error of a step",
+    ("simulation/integration/discrete_gradient", "size = ca.sqrt(ca.sumsqr(dt * correction / "
+     "(1 + ca.fabs(x))) / nx)", "ca.sumsqr(dt * correction / (1 + ca.fabs(x))) / nx -> "
+     "ca.sumsqr(dt * correction / (1 + ca.fabs(x))) * nx"):
+        "a scale of a tolerance far below the error of a step",
+    ("simulation/integration/gauss", "moved = ca.vertcat(ca.vec(dt * correction / "
+     "ca.repmat(1 + ca.fabs(x), 1, s)), phi)", "1 -> 2"):
+        "a scale of a tolerance far below the error of a step",
+    ("simulation/integration/gauss", "size = block.shape[0] * damping.shape[0]", "0 -> 1"):
+        "both matrices are square",
+    ("simulation/integration/gauss", "elif value.imag > 0:", "value.imag > 0 -> value.imag <= 0"):
+        "either one of a conjugate pair",
+    ("simulation/integration/flow", "found = repeated(once, CORRECTIONS)(ca.vertcat(z, nan, 1), "
+     "*held)", "1 -> 2"): "any number but zero",
     ("simulation/command_function", "return -1.0", "1.0 -> 1.01"): "any negative number",
     ("simulation/command_function", "self._given[...], self._is_given[...] = y, 1.0",
      "1.0 -> 1.01"): "any number but zero",

@@ -3,6 +3,7 @@ contact problem against its own definition."""
 
 from __future__ import annotations
 
+import re
 from math import inf, nan, pi
 from types import SimpleNamespace
 
@@ -13,7 +14,9 @@ from support import shipped
 
 from nhmech import Event, InputError, SimulationError
 from nhmech.compile.lanes import LaneState
+from nhmech.compile.loop_error import GAUGE
 from nhmech.compile.mapped_lanes import MappedLanes
+from nhmech.compile.status import Status
 from nhmech.mechanics import circle, line, product, special_euclidean
 from nhmech.mechanics.distribution import Component
 from nhmech.simulation import LimitKind, Phase, pacing
@@ -24,12 +27,14 @@ from nhmech.simulation.contact.impulses import independent_rows
 from nhmech.simulation.contact.lift_off import lift_notice
 from nhmech.simulation.contact.phases import ContactSpan, contact_spans
 from nhmech.simulation.events import read_events
+from nhmech.simulation.integration.integrators import Step
 from nhmech.simulation.least_squares import SINGULAR, LeastSquares, closed_form
 from nhmech.simulation.pacing import Pace, is_second_press, keep_pace
 from nhmech.simulation.runs.driven_twist import planar_twist, twist_notice
 from nhmech.simulation.runs.forces_along import BatchReactions
 from nhmech.simulation.runs.limit_spans import LimitColumns, LimitSpan, span_events
 from nhmech.simulation.state_vector import StateVector
+from nhmech.simulation.step_error import Trial, step_notice
 from nhmech.urdf.description import JointLimits
 
 NO_PRESS = pacing._last_press      # of a new process
@@ -404,6 +409,101 @@ def test_a_loop_keeps_pace_and_skips_what_it_missed(monkeypatch):
                         SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
     keep_pace(4.0, lambda: len(ticks) == 5, tick)
     assert ticks == pytest.approx([0.0, 0.25, 0.85, 1.1, 1.35]) and now[0] == pytest.approx(1.6)
+
+
+# -- steps on trial --------------------------------------------------------------------------------
+class Growing:
+    """A chart with a clock, x[0], and a speed that a step of dt multiplies by `growth(dt)`."""
+
+    def __init__(self, growth, margin: float, until: float = inf):
+        self.growth, self._margin, self.until = growth, margin, until
+        self.speeds, self.state_vector = [1], SimpleNamespace(assemble=lambda q, xi: np.r_[q, xi])
+
+    def at_rest(self, q):
+        return np.r_[q, 0.0]
+
+    def margin(self, t, x, theta):
+        assert (t, x[0]) == (2.0, 2.0)
+        return self._margin
+
+    def project(self, t, x, theta):
+        return x, x[:1], x[1:], np.array([0.0, self._margin, 7.0])
+
+    def loop(self, build):
+        assert not build
+
+    def advance(self, t, x, u, theta, dt, side, guard):
+        """Each step begins where the one before ends, with its guard."""
+        assert t == pytest.approx(x[0], abs=1e-12) and side == np.sign(self._margin)
+        assert u.tolist() == [5.0] and guard in (7.0, pytest.approx(100 + t))
+        end = x + [dt, x[1] * (self.growth(dt) - 1)]
+        status = Status.DONE if t + dt < self.until else Status.OFF
+        return Step(end, end[:1], end[1:], np.array([0.0, 1.0, 100 + end[0]]), status, t + dt)
+
+
+def trial(*charts: Growing, speed: float = 1e-3) -> Trial:
+    """Of the worst step, from t = 2 on."""
+    moment = SimpleNamespace(q=np.zeros(1), v=np.zeros(2), u=np.zeros(1))
+    values = np.r_[np.zeros(len(GAUGE)), 2.0, 2.0, 9.0, speed, 5.0, 99.0]
+    return Trial(SimpleNamespace(values=values), SimpleNamespace(charts=charts), moment,
+                 np.zeros(0))
+
+
+def fifth(dt: float) -> float:
+    return 1 + 1e-6 * dt ** 5
+
+
+def test_the_error_of_a_step_is_its_difference_from_two_halves():
+    """Relative to 1 + |x|, in the chart that is farthest from its singularity."""
+    poor, good = Growing(lambda dt: nan, 0.2), Growing(fifth, -0.6)
+    for speed in (1e-3, 3.0):
+        found = trial(poor, good, speed=speed)
+        assert found.chart is good and found.x.tolist() == [2.0, speed]
+        for dt in (0.5, 1.0):
+            halves = abs(fifth(dt / 2) ** 2 - fifth(dt))
+            assert found.error(dt) == pytest.approx(speed * halves / (1 + speed * fifth(dt)),
+                                                    rel=1e-6)
+    late = trial(Growing(fifth, 0.5, until=2.75))
+    assert [late.error(dt) < inf for dt in (0.7, 0.8, 1.0, 2.0)] == [True, False, False, False]
+
+
+@pytest.mark.parametrize("share", [1.0, 0.99, 0.9, 0.3])
+def test_what_remains_of_the_errors_of_64_steps(share):
+    """All of them where nothing decays. Where a step leaves a share s of what was before it, errors
+    are s^(k - 1) of the first, of which s^(n - k) is left after n: n s^(n - 1), at its largest from
+    the 49th step on, of their sum."""
+    def growth(dt: float) -> float:
+        return share ** dt * fifth(dt)
+    n = np.arange(1, 65)
+    left = (n * share ** (n - 1.0))[48:].max() / (share ** (n - 1.0)).sum()
+    assert trial(Growing(growth, 1.0)).persistence(1.0) == pytest.approx(left, rel=1e-2)
+    # all of them count if there are none, and if not all steps can be taken
+    assert trial(Growing(lambda dt: 1.0, 1.0)).persistence(1.0) == 1.0
+    for until in (30.0, 66.0):
+        assert trial(Growing(growth, 1.0, until)).persistence(1.0) == 1.0
+
+
+@pytest.mark.parametrize("total, divisor", [
+    (0.25e-3 * 15.9, 2), (0.25e-3 * 16.1, 4), (0.25e-3 * 255, 4), (0.25e-3 * 257, 5),
+    (0.25e-3 * 624, 5), (0.25e-3 * 626, 10), (0.25e-3 * 1.01e4, 20)])
+def test_a_shorter_step_is_a_round_part_that_is_four_times_good_enough(total, divisor):
+    """Of a scheme of order 4: n steps have n^-4 of the error of one."""
+    assert trial(Growing(fifth, 1.0), speed=1e3).better_step(2.0, total) == 2.0 / divisor
+
+
+def test_a_notice_of_long_steps_needs_errors_that_last():
+    for growth, words in ((fifth, "their errors add up to 0.25 of .*Try dt=.*--dt "),
+                          (lambda dt: 0.3 ** dt * fifth(dt), None),
+                          (lambda dt: 1.01, "Try integrator='dop853'")):
+        chart = Growing(growth, 1.0)
+        held = trial(chart, speed=10.0)
+        gauge = SimpleNamespace(values=np.r_[np.zeros(len(GAUGE)), 2.0, 2.0, 9.0, 10.0, 5.0],
+                                total=lambda k: 0.25)
+        moment = SimpleNamespace(q=np.zeros(1), v=np.zeros(2), u=np.zeros(1), k=70)
+        notice = step_notice(gauge, SimpleNamespace(charts=[chart]), moment, held.theta, 1.0)
+        assert (notice is None) == (words is None)
+        if words:
+            assert re.search(words, str(notice))
 
 
 # -- least squares ---------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from nhmech.simulation.integration.integrators import (
 )
 from nhmech.simulation.integration.schemes import RK4, SCHEMES
 from nhmech.simulation.simulated import Simulated
+from nhmech.systems import load_system
 
 
 # -- Runge and Kutta -------------------------------------------------------------------------------
@@ -174,6 +175,49 @@ def test_steps_of_springs_are_rational(name):
     x = np.random.default_rng(5).normal(size=4)
     np.testing.assert_allclose(step(0.0, x, [], [], 0.7)[0].full().ravel(),
                                np.linalg.solve(below, above @ x), rtol=1e-12)
+
+
+def test_a_discrete_gradient_of_a_sleigh_is_the_midpoint_rule():
+    """(xi' - xi) / dt = f((xi + xi') / 2) where the energy is a constant quadratic form of xi."""
+    equations = Simulated.of(load_system("chaplygin_sleigh")).equations
+    step = advance_function(equations, SCHEMES["discrete_gradient"].method)
+    theta = equations.constrained.parameters
+    x = np.r_[0.3, -0.2, 0.9, 1.2, -0.7]
+    end = step(0.0, x, [], theta, 0.1)[0].full().ravel()
+    middle = rate_function(equations)(0.0, (x + end) / 2, [], theta).full().ravel()
+    assert np.abs(middle[3:]).min() > 0.1
+    np.testing.assert_allclose((end - x)[3:] / 0.1, middle[3:], rtol=1e-12)
+
+
+def test_kahan_kicks_in_the_middle_of_a_drift():
+    """Springs, whose force is that of the middle, dampers by the trapezium, and a force of time."""
+    flow, dt = coupled(), 0.3
+    f = np.column_stack([flow.rate(0.0, e, [], []).full().ravel() for e in np.eye(4)])[2:]
+    step = SCHEMES["kahan"].method.step(flow)
+    x = np.random.default_rng(6).normal(size=4)
+    middle = x[:2] + dt / 2 * x[2:]
+    D = dt / 2 * f[:, 2:]
+    v = np.linalg.solve(np.eye(2) - D, (np.eye(2) + D) @ x[2:] + dt * f[:, :2] @ middle)
+    np.testing.assert_allclose(step(0.0, x, [], [], dt)[0].full().ravel(),
+                               np.r_[middle + dt / 2 * v, v], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name, power", [("rk4", 2), ("gauss4", 1), ("gauss", 2), ("kahan", 1)])
+def test_forces_of_time_are_integrated(name, power):
+    """x'' = t^n from t = 0.5 on, where all stages are exact; of a splitting the speed alone."""
+    moved = mass(lambda s: s.t ** power)
+    step = advance_function(moved.equations, SCHEMES[name].method)
+    end = step(0.5, [1.0, 0.0, 2.0, 0.0], [], [], 0.4)[0].full().ravel()
+    first, second = ((0.9 ** (power + k) - 0.5 ** (power + k)) for k in (1, 2))
+    assert end[2] == pytest.approx(2 + first / (power + 1), rel=1e-13)
+    if name != "kahan":
+        place = 1 + 0.8 + second / (power + 1) / (power + 2) - (
+            0.5 ** (power + 1) * 0.4 / (power + 1))
+        assert end[0] == pytest.approx(place, rel=1e-13)
+
+
+def test_an_implicit_step_takes_as_many_rates_for_each_stage():
+    assert Gauss(3).rates == 3 * Gauss(1).rates > 3
 
 
 # -- what schemes ask of a motion ------------------------------------------------------------------
