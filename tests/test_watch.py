@@ -134,7 +134,7 @@ def test_times_are_found_relative_to_a_late_time():
     assert len(clock.taken) < 30
 
 
-@pytest.mark.parametrize("order", permutations(range(4)))
+@pytest.mark.parametrize("order", [*permutations(range(4))])
 def test_the_first_end_within_a_step_counts(order):
     """What is noted before it is kept, and what comes after it did not happen."""
     events = [at(0.042, "before", False), at(0.044, "first"), at(0.046, "after", False),
