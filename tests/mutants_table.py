@@ -91,6 +91,9 @@ EQUIVALENT = {
         "is set where there is a tread, and not read where there is none",
     ("urdf/wheels/skid", "above = [j for j in layout.path(layout.carrier(group[0]))[:-1] if "
      "j.turns]", "0 -> 1"): "wheels of one body hang on the same joints",
+    ("urdf/text/capsules", "moved = np.array(at) + along * pin.rpy.rpyToMatrix(*rpy)[:, 2]",
+     "np.array(at) + along * pin.rpy.rpyToMatrix(*rpy)[:, 2] -> "
+     "np.array(at) - along * pin.rpy.rpyToMatrix(*rpy)[:, 2]"): "a capsule's ends are alike",
     ("urdf/wheels/skid", "carried = [joint in layout.path(layout.carrier(w)) for w in wheels]",
      "joint in layout.path(layout.carrier(w)) -> joint not in layout.path(layout.carrier(w))"):
         "some are carried and some are not, or the other way round",

@@ -10,7 +10,9 @@ import pytest
 from support import joint, link, robot
 
 from nhmech import ModelError
-from nhmech.urdf.text.fault import Fault, FaultyFile, faulty_file, pass_faults
+from nhmech.errors import Remedy
+from nhmech.urdf.text.fault import Fault, FaultyFile, faulty_file, from_slip, pass_faults
+from nhmech.urdf.text.slips import Slip
 from nhmech.urdf.text.source import Source, read_source
 from nhmech.urdf.text.validate_joint import check_joint
 from nhmech.urdf.text.validate_looks import check_materials, check_shape, find_oddities
@@ -60,6 +62,8 @@ def made(more="", kind="continuous", name="j", axis=None, rpy=None, mass=True) -
     (dict(more='<limit effort="x" velocity="1"/>'), ["'x' is not a number",
                                                      "effort= that is no number to be used"]),
     (dict(rpy="90 0 45"), ["rpy='90 0 45' is more than a turn", "an rpy in degrees"]),
+    (dict(more='<dynamics damping="0,5"/>'), ["write decimals with a point",
+                                              "numbers with commas or odd spaces"]),
     (dict(more='<dynamics/>'), ["has neither damping= nor friction=",
                                 "<dynamics> without numbers"]),
     (dict(more='<dynamics friction="0"/>'), []),
@@ -146,6 +150,11 @@ def test_what_is_mended_is_what_was_meant():
     check(renamed)[0].mend.edit()
     assert renamed.root.find("joint").get("name") == "universe_of_file"
     assert renamed.root.find("joint/mimic").get("joint") == "universe_of_file"
+    odd = made('<limit effort="x" velocity="1"/><safety_controller/>')
+    for error in check(odd):
+        error.mend.edit()
+    assert check(odd) == [] and odd.root.find("joint/safety_controller") is None
+    assert dict(odd.root.find("joint/limit").attrib) == {"effort": "0", "velocity": "1"}
     bare = made(kind="revolute")
     check(bare)[0].mend.edit()
     assert dict(bare.root.find("joint/limit").attrib) == {"effort": "0", "velocity": "0"}
@@ -321,6 +330,25 @@ def test_faults_that_matter_to_the_motion_need_a_repair_that_is_sure(words, movi
         return
     with pytest.raises(FaultyFile, match="^file, line 3, <x>: is wrong"):
         pass_faults("file", [odd], moving, repair)
+
+
+def test_an_error_has_the_remedies_of_what_is_not_mended():
+    """And that of what is wrong besides, once the file is mended."""
+    mended, other = fault(1), Fault(2, "<x>", "is odd", Remedy("Turn it", "--turn"))
+    own = Fault(3, "<y>", "is odd", Remedy("Not this", "--not"), what="odd", after="b")
+    assert faulty_file("file", [mended]).remedy.command == "Have this mended by --repair"
+    assert faulty_file("file", [mended, own]).remedy.command == "Have all of it mended by --repair"
+    assert faulty_file("file", [other, own]).remedy == Remedy("Turn it", "--turn")
+    assert faulty_file("file", [other, other]).remedy.python == "Turn it. Turn it"
+    further = ModelError("file: there is more", Remedy("Add it", "--add"))
+    error = faulty_file("file", [mended], further)
+    assert error.text.splitlines()[0] == "file: 2 things are wrong"
+    assert error.text.splitlines()[2] == "  there is more"
+    assert error.remedy.python == "Have the file mended by repair=True. Add it"
+    assert faulty_file("file", [mended], ModelError("odd")).remedy.command == (
+        "Have the file mended by --repair")
+    assert faulty_file("file", [fault(1, certain=False)]).remedy is None
+    assert [from_slip(Slip(4, "odd", "a", after)).after for after in ("", "b")] == ["nothing", "b"]
 
 
 def test_an_error_lists_all_faults_in_their_order():

@@ -103,6 +103,7 @@ def test_bytes_in_no_encoding_are_a_slip_of_their_line():
     assert text == "<a>\n\n\xf6</a>"
     assert (slip.line, slip.before, slip.after) == (3, r"'\xf6'", repr("\xf6"))
     assert "not UTF-8" in slip.what and not slip.harmless
+    assert decode(b"\n\xf6")[1][0].line == 2
     _, [slip] = decode(b"\xf6")
     assert slip.line == 1 and slip.before == r"'\xf6'"
     text, [slip] = decode(b'<?xml version="1.0" encoding="ascii"?>\n\n\xf6')
@@ -135,6 +136,7 @@ def test_a_declaration_is_dropped_and_lines_are_kept(text, indented, left, fault
     assert found == left and [slip.line for slip in slips] == [line] * bool(fault)
     for slip in slips:
         assert fault in slip.what and slip.harmless and slip.after == '<?xml version="1.0"?>'
+        assert slip.before == text[text.index("<"):text.index(">") + 1]
 
 
 # --- slips ----------------------------------------------------------------------------------------
@@ -151,7 +153,13 @@ def fails(text: str) -> tuple[int, int] | None:
     ("<a>\n\x01</a>", "<a>\n</a>", "control characters", 2),
     ('<a\n b="1"\n c=d/>', '<a\n b="1"\n c="d"/>', "a value without quotation marks", 3),
     ("robot:\n<a/>", "\n<a/>", "text outside the root element", 1),
-    ("<a/>\nend", "<a/>", "text outside the root element", 1),
+    ("\n\n robot\n<a/>", "\n\n\n<a/>", "text outside the root element", 3),
+    ("\n<a b=c/>", '\n<a b="c"/>', "a value without quotation marks", 2),
+    ("<a>&\n</a>", "<a>&amp;\n</a>", "an & that is not", 1),
+    ('<a xmlns:x="y"><x:b/><z:c/></a>', '<a xmlns:z="z" xmlns:x="y"><x:b/><z:c/></a>', "a prefix",
+     1),
+    ("<!-- x:y= --><r:a b='1'/>", "<!-- x:y= --><r:a xmlns:r=\"r\" b='1'/>", "a prefix", 1),
+    ("<a/>\nend", "<a/>", "text outside the root element", 2),
     ('<a>\n<b c="x & y"/></a>', '<a>\n<b c="x &amp; y"/></a>', "an & that is not", 2),
     ("<a>x & y &lt; &#65; z</a>", "<a>x &amp; y &lt; &#65; z</a>", "an & that is not", 1),
     ("<a>\n<!-- b -- c --- --></a>", "<a>\n<!-- b == c === --></a>", "-- inside a comment", 2),
@@ -247,6 +255,8 @@ def test_elements_are_called_by_their_names_and_their_joints():
         '<robot name="r">', '<joint name="j">', '<limit> of <joint name="j">',
         '<x:odd> of <joint name="j">', '<link name="l">', '<inertial> of <link name="l">',
         '<mass> of <link name="l">', "<transmission>", '<joint name="t">', "<gazebo>", "<a>", "<b>"]
+    made = etree.SubElement(source.root, "made")
+    assert source.error(made, "odd").text == "<string>, line 1, <made>: odd"
     assert [joint_of(one) for one in names] == ["", "j", "j", "j", *[""] * 8]
 
 
@@ -286,6 +296,15 @@ def test_links_and_joints_make_one_tree(parts, words):
     assert "things are wrong" not in text
     sound = robot(*map(link, "abc"), joint("j", "a", "b", **FIXED), joint("k", "b", "c", **FIXED))
     assert validate(read_source(sound)) == ((), [])
+
+
+def test_what_is_mended_may_show_what_it_hid():
+    """Beside what nothing mends; and a capsule is split once all is sound."""
+    text = faults(link("a", "x"), link("b"), joint("j", "a", "b", more='<dynamics damping="y"/>'))
+    assert text.startswith("<string>: 3 things are wrong")
+    body = '<visual><geometry><capsule radius="1" length="1"/></geometry></visual>'
+    source = read_source(robot(link("a", body=body)))
+    assert validate(source) == ((), []) and len(source.root.findall("link/visual")) == 3
 
 
 def test_joints_without_ends_are_told_before_the_tree():
@@ -390,8 +409,13 @@ def test_files_are_included_in_any_dress_and_encoding(modules, tmp_path, encodin
             '<xacro:include filename="../parts.xacro"/>', ""))
     text = (f'<robot name="r" {SPACE}><xacro:arg name="given" default=""/>'
             '<include filename="parts.xacro"/><part n="a"/><nhmech><part n="b"/></nhmech>'
-            '<gazebo><part n="c"/></gazebo><other/><link name="$(arg given)"/></robot>')
-    assert expanded(text, tmp_path) == ["a\xf6", "o", "g"]
+            '<gazebo><part n="c"/></gazebo><other/><macro name="two"><part n="d"/></macro><two/>'
+            '<link name="$(arg given)"/></robot>')
+    assert expanded(text, tmp_path) == ["a\xf6", "o", "d\xf6", "g"]
+    # one that includes itself ends
+    (tmp_path / "main.xacro").write_text(text.replace("parts.xacro", "main.xacro"))
+    answer = expand((tmp_path / "main.xacro").read_text(), str(tmp_path / "main.xacro"), {}, {})
+    assert [*answer] == ["error"]
 
 
 def test_packages_are_found_and_those_that_are_not_are_named(modules, tmp_path):
@@ -418,7 +442,7 @@ def test_what_xacro_says_is_kept(modules, tmp_path, inside, words):
 def test_an_argument_without_a_default_is_asked_for(at_hand, tmp_path):
     """And an expression that fails has a line."""
     text = f'<robot name="r" {SPACE}>\n<link name="$(arg a)"/></robot>'
-    with pytest.raises(ModelError, match="^r.xacro.*xacro could not expand it") as caught:
+    with pytest.raises(ModelError, match="^r.xacro: xacro could not expand it") as caught:
         expand_xacro(text, tmp_path / "r.xacro", {})
     assert caught.value.remedy.command == (
         "It is an argument without a default: pass --arg a:=VALUE")

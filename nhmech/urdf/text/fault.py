@@ -134,8 +134,8 @@ def faulty_file(label: str, faults: Iterable[Fault], further: ModelError | None 
         lines.append(further.text.removeprefix(label).lstrip(",: "))
     remedies: list[str | Remedy] = []
     if all(fault.is_mended and fault.certain for fault in ordered):
-        remedies = ["Have this mended by " if len(ordered) == 1 else "Have all of it mended by "
-                    if further is None else "Have the file mended by ", option("repair", True)]
+        what = "the file" if further is not None else "this" if len(ordered) == 1 else "all of it"
+        remedies = [f"Have {what} mended by ", option("repair", True)]
     more = [fault.remedy for fault in ordered if fault.remedy is not None and not fault.is_mended]
     if further is not None and further.remedy is not None:
         more.append(further.remedy)
@@ -199,7 +199,7 @@ def element_name(element: Element) -> str:
     '<joint name="left">', or '<mass> of <link name="base">' for one without a name of its own.
     """
     name = element.get("name")
-    tag = element.tag.rsplit("}", 1)[-1]
+    tag = etree.QName(element).localname
     tag = f"{element.prefix}:{tag}" if element.prefix else tag
     own = f'<{tag} name="{name}">' if name is not None else f"<{tag}>"
     parent = element.getparent()

@@ -52,14 +52,14 @@ def decode(content: bytes) -> tuple[str, list[Slip]]:
             encoding = "utf-8"      # a declaration that can be read byte by byte is not in UTF-16
         return content.decode(encoding), []
     except (LookupError, ValueError) as error:
-        at = error.start if isinstance(error, UnicodeDecodeError) else 0
         text = content.decode("cp1252", errors="replace")
-        line, shown = content.count(b"\n", 0, at) + 1, content[at:at + 1]
-        found = (Slip(line, "bytes that are not UTF-8 are read as Windows-1252", str(shown)[1:],
-                      repr(shown.decode("cp1252", errors="replace"))) if name == "utf-8" else
-                 Slip(1, f"the text is not in the encoding {name!r} that it declares",
-                      f"encoding={name!r}", "Windows-1252"))
-        return text, [found]
+        if name != "utf-8" or not isinstance(error, UnicodeDecodeError):
+            return text, [Slip(1, f"the text is not in the encoding {name!r} that it declares",
+                               f"encoding={name!r}", "Windows-1252")]
+        before, shown = content[:error.start], content[error.start:error.start + 1]
+        return text, [Slip(before.count(b"\n") + 1, "bytes that are not UTF-8 are read as "
+                           "Windows-1252", str(shown)[1:],
+                           repr(shown.decode("cp1252", errors="replace")))]
 
 
 def drop_declaration(text: str, indented: bool = False) -> tuple[str, list[Slip]]:
@@ -93,7 +93,7 @@ def mend_slips(text: str, fails: Callable[[str], tuple[int, int] | None]) -> tup
             mended, changes = rule(text)
             then = fails(mended) if changes else where
             if then is None or then > where:
-                slips += [Slip(text.count("\n", 0, at) + 1, what, _shorten(before),
+                slips += [Slip(text[:at].count("\n") + 1, what, _shorten(before),
                                _shorten(after)) for at, before, after in changes]
                 text, where = mended, then
                 break
@@ -148,10 +148,9 @@ def _replace(pattern: str, new: str | Callable[[re.Match], str],
 def _drop_outside(text: str) -> tuple[str, list[Change]]:
     """The text without anything before the first tag and after the last."""
     start, end = text.find("<"), text.rfind(">") + 1
-    if start < 0 or end <= start:
-        return text, []
     head, tail = text[:start], text[end:]
-    changes = [(at, stray, "") for at, stray in ((0, head), (end, tail)) if stray.strip()]
+    changes = [(at + len(stray) - len(stray.lstrip()), stray, "")
+               for at, stray in ((0, head), (end, tail)) if stray.strip()]
     return "\n" * head.count("\n") + text[start:end], changes
 
 
@@ -165,12 +164,12 @@ def _declare_prefixes(text: str) -> tuple[str, list[Change]]:
     new = sorted(name for name in used.keys() - {"xml", "xmlns"}
                  if not any(f"xmlns:{name}=" in token for _, token in tokens))
     first = next(((at, token) for at, token in tokens if token[1] != "/"), None)
-    end = None if first is None else re.match(r"<[^\s/>]+", first[1])
-    if not new or first is None or end is None:
+    if not new or first is None:
         return text, []
+    tag = re.split(r"[\s/>]", first[1])[0]
     given = [f' xmlns:{name}="{_XACRO if name == "xacro" else name}"' for name in new]
-    at = first[0] + end.end()
-    changes = [(used[name], f"{name}:", f"{end[0]}{space} ...>") for name, space in zip(new, given)]
+    at = first[0] + len(tag)
+    changes = [(used[name], f"{name}:", f"{tag}{space} ...>") for name, space in zip(new, given)]
     return text[:at] + "".join(given) + text[at:], changes
 
 

@@ -53,7 +53,7 @@ class Source:
     faults: tuple[Fault, ...] = ()  # what was wrong with the text, and is mended
     macros: tuple[Macro, ...] = ()  # of its xacro, those that nothing calls
     # those that were opened
-    meshes: MeshFiles = field(default_factory=MeshFiles, compare=False, repr=False)
+    meshes: MeshFiles = field(default_factory=MeshFiles, repr=False)
 
     @property
     def text(self) -> str:
@@ -291,7 +291,7 @@ def _check_root(root: Element, label: str) -> None:
     """Refuse a root that is not `<robot>`."""
     if root.tag == "robot":
         return
-    what = _FORMATS.get(root.tag.rsplit("}", 1)[-1])
+    what = _FORMATS.get(etree.QName(root).localname)
     robots = len(root.findall(".//robot"))
     what_to_do = (
         f"this is {what}; give the robot's URDF or xacro file" if what else

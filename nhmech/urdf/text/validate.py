@@ -14,7 +14,7 @@ from .macros import uncalled_error
 from .source import Source, link_at
 from .validate_joint import Elements, check_joint
 from .validate_looks import check_materials, check_shape, find_oddities
-from .xacro_file import has_expression
+from .xacro_file import has_expression, is_xacro
 
 _ROUNDS = 4       # of mending: what is mended may show what it hid
 
@@ -76,8 +76,7 @@ def _find_errors(source: Source) -> Iterator[ElementError]:
 
 
 def _check_expanded(source: Source, element: Element) -> None:
-    tag = element.tag
-    if "xacro" in tag.rsplit("}", 1)[0] and "}" in tag:
+    if is_xacro(element):
         raise source.error(element, "is not expanded; xacro leaves its elements alone where the "
                                     "file declares another namespace for them")
     if has_expression(element):

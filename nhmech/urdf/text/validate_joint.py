@@ -18,22 +18,22 @@ _TYPES = ("revolute", "continuous", "prismatic", "fixed")
 _UNSUPPORTED = ("floating", "planar")
 _ALIKE = 0.85      # similarity of words from which one is the other misspelt: a letter too few
 _BOUNDED = {"revolute": 'add it or make it type="continuous"', "prismatic": "add it"}
-# element of a joint -> its attributes, each with the value it takes where it is missing
-_NUMBERS: dict[str, dict[str, float | None]] = {
-    "limit": {"lower": 0.0, "upper": 0.0, "effort": 0.0, "velocity": 0.0},
-    "mimic": {"multiplier": 1.0, "offset": 0.0},
-    "safety_controller": {"k_velocity": None, "k_position": 0.0, "soft_lower_limit": 0.0,
-                          "soft_upper_limit": 0.0},
-    "dynamics": {"damping": 0.0, "friction": 0.0},
-    "calibration": {"rising": 0.0, "falling": 0.0},
+# element of a joint -> its attributes
+_NUMBERS = {
+    "limit": ("lower", "upper", "effort", "velocity"),
+    "mimic": ("multiplier", "offset"),
+    "safety_controller": ("k_velocity", "k_position", "soft_lower_limit", "soft_upper_limit"),
+    "dynamics": ("damping", "friction"),
+    "calibration": ("rising", "falling"),
 }
+_NEEDED = "k_velocity"                # without it parsers refuse its element
+_REQUIRED = ("effort", "velocity")    # of a limit; parsers want them, 0 is none
 UNLIMITED = -1     # as effort= or velocity= means none in SDF; it becomes 0, which is none here
 # element of a joint -> its attributes that may not be negative, and how the complaint goes on
 _NOT_NEGATIVE = {
     "dynamics": (("damping", "friction"), " and would create energy; use 0 or more"),
-    "limit": (("effort", "velocity"), "; a limit is 0 or -1 (none) or more"),
+    "limit": (_REQUIRED, "; a limit is 0 or -1 (none) or more"),
 }
-_REQUIRED = ("effort", "velocity")    # of a limit; parsers want them, 0 is none
 
 Elements = Mapping[str, Element]
 
@@ -123,20 +123,20 @@ def _check_angles(source: Source, origin: Element) -> None:
 def _check_numbers(source: Source, joint: Element) -> Iterator[ElementError]:
     for tag, attributes in _NUMBERS.items():
         for element in joint.findall(tag):
-            for name, default in attributes.items():
-                yield from collect_errors(_check_number, source, element, name, default)
+            for name in attributes:
+                yield from collect_errors(_check_number, source, element, name)
             if tag == "dynamics" and not {"damping", "friction"} & set(element.keys()):
                 yield source.error(element, "has neither damping= nor friction=; give one or "
                                             "delete <dynamics>",
                                    mend=Mend("<dynamics> without numbers", deletion(element)))
 
 
-def _check_number(source: Source, element: Element, name: str, default: float | None) -> None:
+def _check_number(source: Source, element: Element, name: str) -> None:
     """A number that is one, and not negative where it may not be; without it there is none."""
     def drop() -> None:
-        if name in _REQUIRED and element.tag == "limit":
+        if name in _REQUIRED:
             element.set(name, "0")
-        elif default is None:
+        elif name == _NEEDED:
             deletion(element)()
         else:
             element.attrib.pop(name, None)
@@ -145,12 +145,10 @@ def _check_number(source: Source, element: Element, name: str, default: float | 
     unusable = Mend(f"{name}= that is no number to be used", drop,
                     certain=element.tag != "mimic")
     try:
-        value = source.number(element, name, default)
+        value = source.number(element, name, None if name == _NEEDED else 0.0)
     except ElementError as error:
-        if error.mend is None:
-            raise source.error(element, error.fault.text, mend=unusable) from None
-        raise
-    if element.tag == "limit" and name in negative and value == UNLIMITED:
+        raise source.error(element, error.fault.text, mend=error.mend or unusable) from None
+    if name in _REQUIRED and value == UNLIMITED:
         element.set(name, "0")
     elif name in negative and value < 0:
         raise source.error(element, f"{name}={element.get(name)} is negative{rest}", mend=unusable)

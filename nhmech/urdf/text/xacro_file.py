@@ -70,7 +70,7 @@ def is_xacro_path(path: Path) -> bool:
 
 def uses_xacro(root: Element) -> bool:
     """Whether there is xacro in it: its elements, with or without prefix, or its expressions."""
-    return (any(_is_xacro(element) or _is_plain_xacro(element) for element in root.iter("*"))
+    return (any(is_xacro(element) or _is_plain_xacro(element) for element in root.iter("*"))
             or any(has_expression(element) for element in root.iter("*")))
 
 
@@ -84,7 +84,7 @@ def find_uncalled(root: Element) -> tuple[Macro, ...]:
     """Macros of an unexpanded file that nothing in it calls, those with the longest text first."""
     called = {_local(element) for element in root.iter("*")}
     macros = [element for element in root.iter("*") if _local(element) == "macro"
-              and (_is_xacro(element) or _is_plain_xacro(element)) and element.get("name")]
+              and (is_xacro(element) or _is_plain_xacro(element)) and element.get("name")]
     macros.sort(key=lambda element: -len(etree.tostring(element)))
     return tuple(_read_macro(element) for element in macros if element.get("name") not in called)
 
@@ -139,8 +139,9 @@ def expand_xacro(text: str, path: Path | None, packages: Mapping[str, Path],
 def _locate(text: str, detail: str) -> str:
     """', line 12': where a file has the expression that xacro's message names; else nothing."""
     named = _NAMED.search(detail)
-    at = -1 if named is None else text.find(named[1])
-    return f", line {text.count(chr(10), 0, at) + 1}" if at >= 0 else ""
+    if named is None or named[1] not in text:
+        return ""
+    return f", line {text.partition(named[1])[0].count(chr(10)) + 1}"
 
 
 def expand(text: str, file: str | None, packages: Mapping[str, str],
@@ -164,13 +165,12 @@ def expand(text: str, file: str | None, packages: Mapping[str, str],
     read, texts = xacro.parse, list(_walk_includes(text, folder, find))
     macros = {name for one in texts for name in _MACRO.findall(one)} - _URDF
 
-    def parse(source: Any, filename: str | None = None) -> Any:
+    def parse(source: Any, filename: str = "") -> Any:
         """Included files are read as the first one is: in any encoding, with prefixes or not."""
-        if source is None and filename is not None:
+        if source is None:
             try:
                 source = _read(Path(filename))
             except OSError as error:
-                xacro.filestack.pop()
                 why = error.strerror or error
                 raise xacro.XacroException(f"{why}: {filename}", exc=error) from error
         document = read(source)
@@ -222,11 +222,12 @@ def _add_prefixes(node: Any, macros: Collection[str]) -> None:
 
 
 def _local(element: Element) -> str:
-    return element.tag.rsplit("}", 1)[-1]
+    return etree.QName(element).localname
 
 
-def _is_xacro(element: Element) -> bool:
-    return "xacro" in element.tag.partition("}")[0] and element.tag.startswith("{")
+def is_xacro(element: Element) -> bool:
+    """Whether an element is in the namespace of xacro."""
+    return "xacro" in (etree.QName(element).namespace or "")
 
 
 def _is_plain_xacro(element: Element) -> bool:
