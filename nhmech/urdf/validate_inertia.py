@@ -166,18 +166,17 @@ def check_bodies(layout: Layout, moving: Sequence[str], wheels: Sequence[Wheel]
         X = layout.X_RL[name] @ X
         R = X[:3, :3]
         bodies[head].append(Part(mass, X[:3, 3], R @ inertia @ R.T, R @ possible @ R.T))
-    total = sum(part.mass for parts in bodies.values() for part in parts)
-    changes = dict.fromkeys(heads, 0.0)
     for wheel in wheels:
         if wheel.joint in layout.joints:
-            carried = total / len(wheels) * wheel.radius ** 2     # that it sets rolling [kg m^2]
-            _share(layout, layout.joints[wheel.joint], carried, bodies, changes)
-    wrong = {}
+            joint = layout.joints[wheel.joint]
+            carrier = _share(layout, joint, bodies)
+            odd = {name: (carrier if head == joint.child else head, why)
+                   for name, (head, why) in odd.items()}
+    changes, wrong = {}, {}
     for head, parts in bodies.items():
         given, nearest = _lump(parts), _lump(parts, possible=True)
         size = float(np.linalg.norm(nearest))
-        if size > 0:
-            changes[head] = max(changes[head], float(np.linalg.norm(nearest - given)) / size)
+        changes[head] = float(np.linalg.norm(nearest - given)) / size if size > 0 else 0.0
         if (why := find_fault(given)) or changes[head] > _HARM:
             wrong[head] = why, find_fault(nearest) is None
     faults = []
@@ -211,29 +210,29 @@ def _describe_inertia(layout: Layout, link: str, why: str, change: float, is_cur
     return replace(error.fault, what="an inertia that no body can have" if is_cured else "")
 
 
-def _share(layout: Layout, joint: Joint, carried: float, bodies: dict[str, list[Part]],
-           changes: dict[str, float]) -> None:
+def _share(layout: Layout, joint: Joint, bodies: dict[str, list[Part]]) -> str:
     """Assigns the inertia of a wheel of revolution to its carrier, except that of a thin disc about
-    the axle; `carried` [kg m^2] also resists its turning."""
+    the axle, which the nearest possible inertia leaves as it is. Returns the link of the body that
+    has it then."""
     wheel = bodies[joint.child]
     mass, centre = _centre(wheel)
     if not mass > 0:
-        return
+        return joint.child
     axis = layout.axis_R(joint)
     arm = np.cross(axis, centre - layout.X_RL[joint.child][:3, 3])
-    rests, axials = [], []
+    rests = []
     for inertia in (_lump(wheel), _lump(wheel, possible=True)):
         axial = float(axis @ inertia @ axis)
         across = float(np.trace(inertia) - axial) / 2
         even = across * np.eye(3) + (axial - across) * np.outer(axis, axis)
         size = _EVEN * np.abs(inertia).max()
         if axial < 0 or np.abs(inertia - even).max() > size or mass * (arm @ arm) > size:
-            return
-        axials.append(axial)
+            return joint.child
         rests.append((across - axial / 2) * (np.eye(3) - np.outer(axis, axis)))
-    bodies[_head(layout, joint.parent, bodies)].append(Part(mass, centre, *rests))
+    carrier = _head(layout, joint.parent, bodies)
+    bodies[carrier].append(Part(mass, centre, *rests))
     bodies[joint.child] = []
-    changes[joint.child] = abs(axials[1] - axials[0]) / max(axials[1] + carried, 1e-300)
+    return carrier
 
 
 def _head(layout: Layout, link: str, heads: Collection[str]) -> str:
