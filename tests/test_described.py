@@ -1,0 +1,140 @@
+"""From a file to a description: whose word counts, in which order notices come, and what is said
+where nothing stands."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf, pi
+
+import numpy as np
+import pytest
+from placed import limits, shape
+from support import joint, link, robot
+
+from nhmech import InputError, ModelError, Wheel
+from nhmech.urdf.describe import describe
+from nhmech.urdf.description import MidAxle, Released
+from nhmech.urdf.notice import NoticeKind
+
+TYRE = shape("cylinder", rpy=(pi / 2, 0, 0), radius=0.1, length=0.02)
+ARM = link("arm") + joint("a", "base", "arm", (0, 0, 0.3), kind="revolute", more=limits(-1, 1))
+
+
+def cart(*more: str, wheels=(("l", 0.0, 0.2), ("r", 0.0, -0.2)), ball: bool = True) -> str:
+    parts = [link("base", 5, com=(-0.1, 0, 0))]
+    for name, x, y in wheels:
+        parts += [link(f"{name}_wheel", body=TYRE), joint(name, "base", f"{name}_wheel", (x, y, 0))]
+    if ball:
+        parts += [link("foot", body=shape("sphere", radius=0.03)),
+                  joint("f", "base", "foot", (-0.3, 0, -0.07), kind="fixed")]
+    return robot(*parts, ARM, *more)
+
+
+def tag(*lines: str) -> str:
+    return f"<nhmech>{''.join(lines)}</nhmech>"
+
+
+HELD = tag('<lock joint="a" position="0.5"/>')
+FREED = tag('<free joint="a"/>')
+
+
+@pytest.mark.parametrize("more, words, free, locked", [
+    ("", {}, (), 0.0), (HELD, {}, (), 0.5), (FREED, {}, ("a",), None),
+    (HELD, {"locked": {"a": 0.2}}, (), 0.2), (HELD, {"free": ["a"]}, ("a",), None),
+    (FREED, {"locked": {"a": 0.2}}, (), 0.2), (FREED, {"free": "a"}, ("a",), None),
+    ("", {"locked": {"a": Fraction(1, 4)}}, (), 0.25), ("", {"locked": None}, (), 0.0),
+    ("", {"locked": {"a": np.float32(0.5)}}, (), 0.5)])
+def test_arguments_go_before_what_the_file_says(more, words, free, locked):
+    description = describe(cart(more), **words)
+    assert description.free == free
+    assert description.locked == ({} if locked is None else {"a": locked})
+    held = [n for n in description.notices if n.kind is NoticeKind.HELD]
+    assert len(held) == (not more and not words.get("locked"))
+
+
+@pytest.mark.parametrize("words, kind, match", [
+    ({"repair": 1}, InputError, "repair = 1 must be True or False"),
+    ({"locked": ["a"]}, InputError, "must map joint names to positions"),
+    ({"locked": {"a": True}}, InputError, "position True of 'a' must be a finite number"),
+    ({"locked": {"a": inf}}, InputError, "position inf of 'a'"),
+    ({"locked": {"a": "0"}}, InputError, "position '0' of 'a'"),
+    ({"speeds": [3]}, InputError, "speeds"), ({"free": [3]}, InputError, "free"),
+    ({"locked": {"b": 0.0}}, InputError, "the joints to lock: joint 'b' does not exist"),
+    ({"wheels": [Wheel("b", "disc", 0.1)]}, InputError, "the wheels given: joint 'b'"),
+    ({"skid": "b"}, InputError, "skid: 'b' is neither"), ({"skid": -1}, InputError, "skid")])
+def test_wrong_arguments_are_told_by_name(words, kind, match):
+    with pytest.raises(kind, match=match):
+        describe(cart(), **words)
+
+
+@pytest.mark.parametrize("lines, match", [
+    ('<lock joint="b"/>', "^<nhmech>: joint 'b' does not exist"),
+    ('<wheel joint="b" radius="0.1"/>', "^<nhmech>: joint 'b' does not exist"),
+    ('<free joint="b"/>', "^<nhmech>: joint 'b' does not exist"),
+    ('<skid free="b"/>', "^<nhmech>: 'b' is neither")])
+def test_what_the_file_says_wrongly_is_told_as_its_own(lines, match):
+    with pytest.raises(ModelError, match=match):
+        describe(cart(tag(lines)))
+
+
+FOUR = (("a1", 0.3, 0.2), ("a2", 0.3, -0.2), ("a3", -0.3, 0.2), ("a4", -0.3, -0.2))
+
+
+def test_skids_and_speeds_of_arguments_file_and_convention():
+    said = tag('<skid track_factor="1.5"/>', "<speeds>x y</speeds>")
+    assert describe(cart(wheels=FOUR, ball=False)).skid == MidAxle()
+    found = describe(cart(said, wheels=FOUR, ball=False))
+    assert found.skid == MidAxle(1.5) and found.speeds == ("x", "y")
+    assert found.notices[0].kind is not NoticeKind.SKID
+    mine = describe(cart(said, wheels=FOUR, ball=False), skid=["a1", "a2"], speeds=["z"])
+    assert mine.skid == Released(("a1", "a2")) and mine.speeds == ("z",)
+    # tyres slip by themselves
+    tyred = describe(cart(said, wheels=FOUR, ball=False), tyres="robot_rubber")
+    assert tyred.skid is None and {w.law for w in tyred.wheels} == {"tyre"}
+    assert describe(cart(), speeds=None).speeds is None
+
+
+def test_wheels_of_the_file_are_taken_and_others_told():
+    listed = tag('<wheel joint="l" radius="0.1"/>')
+    description = describe(cart(listed))
+    assert [w.name for w in description.wheels] == ["l"] and description.locked["r"] == 0.0
+    [said] = [n for n in description.notices if n.kind is NoticeKind.UNLISTED_WHEEL]
+    assert said.text.startswith("r: would be found as wheels, but only l was listed")
+    mine = describe(cart(listed), wheels=[Wheel("r", "disc", 0.1)], locked={"l": 0.0})
+    assert [w.name for w in mine.wheels] == ["r"]
+    assert not [n for n in mine.notices if n.kind is NoticeKind.UNLISTED_WHEEL]
+    # heights of those that are given are told, of those that are found refused
+    high = [Wheel("l", "disc", 0.1), Wheel("r", "disc", 0.08)]
+    assert NoticeKind.OFF_PLANE in {n.kind for n in describe(cart(), wheels=high).notices}
+
+
+def test_missing_meshes_are_told_once_and_links_have_their_file(tmp_path):
+    seen = '<visual><geometry><mesh filename="package://lost/a.stl"/></geometry></visual>'
+    file = tmp_path / "r.urdf"
+    file.write_text(cart(link("top", body=seen), joint("t", "base", "top", kind="fixed")))
+    description = describe(file)
+    [said] = [n for n in description.notices if n.kind is NoticeKind.MISSING_MESH]
+    assert said.text.startswith("1 of 1 mesh files") and description.path == file.resolve()
+    assert (description.name, description.root) == ("rig", "base")
+    assert set(description.reasons) == {w.name for w in description.wheels} == {"l", "r", "foot"}
+
+
+@pytest.mark.parametrize("rpy, up", [((pi / 2, 0, 0), "-y"), ((-pi / 2, 0, 0), "y"),
+                                     ((0, 0, 0.3), None)])
+def test_a_root_that_lies_on_its_side_is_told_which_axis_is_up(rpy, up):
+    """With the line that cures it; not to who has the file mended."""
+    text = robot('<link name="map"/>', joint("up", "map", "base", rpy=rpy, kind="fixed"),
+                 cart().partition(">")[2].removesuffix("</robot>"))
+    if up is None:
+        assert len(describe(text).wheels) == 3
+        return
+    with pytest.raises(ModelError, match=f"It stands if {up} of 'map' is up") as caught:
+        describe(text)
+    assert caught.value.remedy is None
+    turned = caught.value.text.partition('rpy="')[2].partition('"')[0]
+    cured = text.replace('<link name="map"/>', '<link name="own"/><link name="map"/>' + joint(
+        "carry", "own", "map", rpy=tuple(map(float, turned.split())), kind="fixed"))
+    assert len(describe(cured).wheels) == 3
+    with pytest.raises(ModelError) as caught:
+        describe(text, repair=True)
+    assert "It stands if" not in caught.value.text
