@@ -1,7 +1,7 @@
-"""Tyres or rollers: what the wheels of a file are, by what is seen, told, named and drawn.
+"""Tyres or rollers: what the wheels of a file have, judged by what is seen, told, named and drawn.
 
-Each source gives clues. The first source with one opinion decides, and those behind it that say
-otherwise are named in the notice, so that none decides against the others in silence.
+Each source gives clues. The first source whose clues agree decides, and a notice names the later
+ones that say otherwise, so that no source overrules another in silence.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ def _see(rollers: Rollers | None) -> list[Clue]:
 
 
 def _find_swivel(layout: Layout, wheel: Wheel) -> Iterable[Clue]:
-    """Evidence: a caster above the wheel that could not turn is drawn so because the wheel rolls in
-    any direction."""
+    """Evidence: a caster that could not turn is drawn above a wheel that rolls in any
+    direction."""
     for joint in layout.path(layout.carrier(wheel)):
         if is_idle_caster(layout, joint, [wheel]):
             yield Clue(Tread.OMNI, "upright joints above them that have neither trail nor motor")
@@ -175,8 +175,8 @@ _OWN = (None, _find_swivel, _read_names, _read_mesh, _rubbing)
 
 def usual_mecanum(layout: Layout, wheels: Sequence[Wheel],
                   verdicts: Sequence[TreadVerdict] = ()) -> list[Wheel]:
-    """The wheels with rollers at the angles that the file tells, or else in the usual assembly:
-    seen from above, those that touch the ground make a diamond about the middle."""
+    """The wheels as mecanum wheels, with rollers at the angles that the file gives, or else as
+    usually assembled: seen from above, the rollers on the ground form a diamond."""
     middle = np.mean([centre_R(layout, w) for w in wheels], axis=0)
     left = axle_R(layout, wheels[0])   # or right: the diagonals are the same
     forward = ahead_of(left)
@@ -191,7 +191,7 @@ def usual_mecanum(layout: Layout, wheels: Sequence[Wheel],
 
 
 def _find_angle(layout: Layout, wheel: Wheel, verdict: TreadVerdict) -> tuple[float, str] | None:
-    """The roller angle [rad] of a mecanum wheel, and who tells it; None where nobody does."""
+    """The roller angle [rad] of a mecanum wheel, and the source of it; None without a source."""
     if verdict.rollers is not None and verdict.rollers.turn and verdict.rollers.is_oblique:
         return verdict.rollers.angle, "the joints of the rollers"
     frictions = (layout.elements.friction.get(link)

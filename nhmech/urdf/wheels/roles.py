@@ -234,7 +234,8 @@ def _hold_followers(roles: Roles, mimics: Sequence[Mimic], given: Collection[str
 
 def choose_driven(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
                   drive: Sequence[str] | None) -> tuple[tuple[str, ...], list[Notice]]:
-    """The driven joints in the order of `roles.moving`, and notices, one about where they are from.
+    """The driven joints in the order of `roles.moving`, and notices, one of which says who names
+    them.
 
     They are those of `<drive>`; else the wheels with a command interface in `<ros2_control>`, else
     those with a `<transmission>`, else those that a plugin drives, else the usual ones, and every
@@ -275,8 +276,8 @@ def choose_driven(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
 
 def _chosen_of_file(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
                     told: Mapping[str, Sequence[str]]) -> tuple[str, set[str], list[Notice], bool]:
-    """Who says which joints are driven, those joints, notices, and whether wheels are the usual
-    ones.
+    """Who names the driven joints, these joints, notices, and whether the wheels among them are
+    the usual ones.
 
     `told` maps elements to the joints that they command. Of the wheels, the first element that
     commands one is believed, for those after it are often left over from another simulator; a

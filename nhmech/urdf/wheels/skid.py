@@ -1,4 +1,4 @@
-"""Vehicles that ideal rolling forbids to turn, and what then gives way: rollers, or tyres that
+"""Vehicles that ideal rolling keeps from turning, and what gives way then: rollers, or tyres that
 scrub."""
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def _straight(layout: Layout, group: Sequence[Wheel]) -> str:
 
 def _skid_notice(layout: Layout, group: Sequence[Wheel],
                  contacts: Sequence[FoundWheel]) -> Notice:
-    """That a vehicle is taken as skid steer, and what else it may be."""
+    """Says that a vehicle is taken as skid steer, and what else it may be."""
     against = dict.fromkeys(s for w in group for s in identify_wheel(layout, w).against)
     text = (f"taken as skid steer: {_straight(layout, group)}; so they scrub, and the middle "
             "between the axles does not slip sideways")
@@ -201,8 +201,9 @@ def _skid_notice(layout: Layout, group: Sequence[Wheel],
 
 def _release_notice(layout: Layout, group: Sequence[Wheel], kept: Sequence[Wheel],
                     rest: Sequence[str], is_assumed: bool) -> Notice:
-    """That wheels on parallel axles of one body only go straight, and which slip sideways, `rest`
-    those of other bodies. It `is_assumed` unless there are two wheels or the user has chosen."""
+    """Says that wheels on parallel axles of one body only go straight, and which of them slip
+    sideways; `rest`: those of other bodies that do. `is_assumed`: whether the user has not
+    chosen, and there are more than two wheels."""
     released = [w.name for w in group if w not in kept]
     first = option("skid", (*rest, *released))
     other = option("skid", (*rest, *(w.name for w in kept)))

@@ -143,8 +143,8 @@ def _is_left_out(layout: Layout, joint: Joint, wheel: str) -> bool:
 
 
 def is_loose_ball(layout: Layout, joint: Joint) -> bool:
-    """Whether a joint turns a ball that only supports: on one axle it would bar every turn that a
-    ball is drawn to allow, whatever the axle.
+    """Whether a joint turns a ball that only supports the robot: a ball is drawn to go any way,
+    which rolling about its one axle would forbid.
 
     It turns freely, no motor turns it, nothing above it steers it, leaves it a trail or rolls with
     it, and the file says that others are the wheels: by its name, or because they have motors or
