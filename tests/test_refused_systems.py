@@ -66,7 +66,13 @@ REFUSED_ROWS = {
                               r"'r' contains 'mass', .* parameters=\('mass',\) .* s.p.mass"),
     "an input": ({"rows": {"r": lambda s: s.v.x - s.u.push}}, "'r' contains the input 'push'"),
     "an input in phi": ({"holonomic": {"r": lambda s: s.q.x - s.u.push}}, "the input 'push'"),
-    "an equation": ({"rows": {"r": lambda s: s.v.x == s.v.y}}, "truth value; write left - right"),
+    **{f"a {kind}": ({"rows": {"r": lambda s, of=of: of(s.v.x, s.v.y)}},
+                     "'r' is the condition .* truth value; write left - right")
+       for kind, of in {
+           "difference": lambda a, b: a != b, "order": lambda a, b: a < b, "bound": lambda a, b: a >= b,
+           "equation": lambda a, b: a == b, "conjunction": lambda a, b: ca.logic_and(a, b),
+           "choice": lambda a, b: ca.logic_or(a > 0, b), "negation": lambda a, b: ca.logic_not(a),
+       }.items()},
     "no velocity": ({"rows": {"r": lambda s: s.q.x}}, "contains no velocity; .* holonomic="),
     "a velocity in phi": ({"holonomic": {"r": lambda s: s.q.x + s.v.x}},
                           "'r' of holonomic contains a velocity; pass it in rows="),

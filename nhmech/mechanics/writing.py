@@ -21,6 +21,8 @@ from .system import ConstrainedSystem, LagrangianSystem
 
 Scalar = Callable[["Symbols"], ca.SX]
 
+TRUTH_VALUES = (ca.OP_EQ, ca.OP_NE, ca.OP_LT, ca.OP_LE, ca.OP_AND, ca.OP_OR, ca.OP_NOT)
+
 
 class UnknownNameError(MechanicsError, AttributeError):
     """A name that the system does not have."""
@@ -232,8 +234,8 @@ def _read_scalar(what: str, value: object, known: ca.SX) -> ca.SX:
         found = ca.SX(0, 0)
     if found.shape != (1, 1):
         raise MechanicsError(f"{what} must be a CasADi expression or a number, not {show(value)}")
-    if any(found.is_op(comparison) for comparison in (ca.OP_EQ, ca.OP_NE, ca.OP_LT, ca.OP_LE)):
-        raise MechanicsError(f"{what} is the comparison {show(value)}, which is a truth value; "
+    if any(map(found.is_op, TRUTH_VALUES)):
+        raise MechanicsError(f"{what} is the condition {show(value)}, which is a truth value; "
                              "write left - right for left == right")
     for name in [symbol.name() for symbol in foreign_symbols(found, known)]:
         raise MechanicsError(
