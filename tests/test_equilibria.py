@@ -8,14 +8,22 @@ import pinocchio as pin
 import pytest
 from robot_table import real
 from runs import attitude
+from scipy.spatial.transform import Rotation
 from support import shipped
 
 import nhmech
 from nhmech import InputError, MechanicsError
-from nhmech.analysis.equilibria import SteadyMotions, pitch_of, standing
+from nhmech.analysis.equilibria import Equilibrium, SteadyMotions, pitch_of, standing
 from nhmech.analysis.linearise import linearise
 from nhmech.analysis.sensitivity import eigenvalue_sensitivities
-from nhmech.analysis.stability import critical_speeds, critical_value, growth_rate, speed_sweep
+from nhmech.analysis.stability import (
+    Sweep,
+    branches,
+    critical_speeds,
+    critical_value,
+    growth_rate,
+    speed_sweep,
+)
 from nhmech.control.balance import Balance
 from nhmech.mechanics.algebroid import euclidean
 from nhmech.mechanics.writing import constrain, lagrangian_system
@@ -401,3 +409,85 @@ def test_one_sample_makes_no_symmetry():
     """Gravity is along the rod at the lowest point, the only sample given, and nowhere else."""
     low = SteadyMotions(hanging(samples=[[0.0, -1.0]])).find([0.3, -0.9], [0.0])
     np.testing.assert_allclose(low.q, [0.0, -1.0], atol=1e-12)
+
+
+def spring(stiffness, at=1.0):
+    """x'' = -stiffness (x - at)."""
+    system = lagrangian_system(euclidean("x"), lambda s: (
+        s.v.x ** 2 - stiffness * (s.q.x - at) ** 2) / 2)
+    return SteadyMotions(constrain(system))
+
+
+@pytest.mark.parametrize("stiffness, conditions, says", [
+    # between both equations by least squares: 4 (x - 1)^2 + (x - 3)^2 at 1.4, and so on
+    (2.0, {"q x": 3.0}, "q x differs from the value it should have by -1.6;"),
+    (0.5, {"q x": 3.0}, r"x' keeps changing, every second by -0.8; .*conditions \(q x\)"),
+    (1.0, {"x'": 1.0}, "x' (does not vanish, it is 0.5|differs from .* should have by -0.5);")])
+def test_the_equation_that_fails_most_is_named_with_its_sign(stiffness, conditions, says):
+    with pytest.raises(MechanicsError, match=f"no steady motion found near the guess: {says}"):
+        spring(stiffness).find([0.2], [0.0], conditions=conditions)
+
+
+def test_free_particles_stand_anywhere_and_move_at_any_speed():
+    """The dimension of a family is what conditions leave of it, one each."""
+    free = SteadyMotions(constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2) / 2)))
+    for conditions, left in (({}, 2), ({"x'": 1.5}, 1), ({"x'": 1.5, "y'": -2.0}, 0)):
+        found = free.find([0.3, 0.4], [0.1, 0.2], conditions=conditions)
+        assert found.family == left
+        for name, value in conditions.items():
+            assert free.value(found, name) == pytest.approx(value, abs=1e-14)
+    stiff = spring(1e7, at=1 / 3).find([5.0], [0.0])
+    assert stiff.family == 0 and stiff.q == pytest.approx(1 / 3, rel=1e-14)
+
+
+def test_quantities_are_those_of_the_pose(bicycle):
+    """R = Rz(yaw) Rx(roll) Ry(pitch), angles of joints, and entries of q."""
+    vehicle, (yaw, roll, pitch) = bicycle.variations.simulated.vehicle, (2.1, -0.4, 0.7)
+    names = vehicle.algebroid.q_names
+    q = vehicle.configuration()
+    q[3:7] = Rotation.from_euler("ZXY", (yaw, roll, pitch)).as_quat()
+    q[names.index(STEER)] = 0.3
+    wheel = names.index(f"{REAR}.cos")
+    q[wheel:wheel + 2] = np.cos(-2.5), np.sin(-2.5)
+    at = Equilibrium(q, bicycle.straight(3.0).xi, np.zeros(0), np.zeros(0), 0.0, 0)
+    for name, value in {"roll": roll, "pitch": pitch, f"{STEER} angle": 0.3,
+                        f"{REAR} angle": -2.5, "q z": q[2]}.items():
+        assert bicycle.value(at, name) == pytest.approx(value, abs=1e-14)
+    assert bicycle.value(at, REAR) == pytest.approx(velocity(bicycle, at)[
+        vehicle.algebroid.v_names.index(REAR)], rel=1e-12)
+
+
+# -- branches of eigenvalues -----------------------------------------------------------------------
+def test_straight_branches_cross_and_stay_straight():
+    """Rows in any order; where two meet they go on in their own direction."""
+    rng, t = np.random.default_rng(1), np.linspace(0.03, 4, 40)
+    lines = np.array([1 + t, 4 - t, 1 + 1j * t, 1 + 1j * (3 - t), -2 + 0 * t]).T
+    found = branches([rng.permutation(row) for row in lines])
+    np.testing.assert_allclose(np.diff(found, 2, axis=0), 0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(np.sort_complex(found), np.sort_complex(lines), rtol=1e-15)
+    assert branches([]).shape == (0,) and branches([lines[0]]).shape == (1, 5)
+
+
+@pytest.mark.parametrize("values, neutral, growth", [
+    ([-1, 0.2 + 3j, 0.2 - 3j, 1e-9], 1, 0.2), ([-1, -2, 5e-9, -5e-9], 2, -1),
+    ([3.0, -4.0, 1e-7], 0, 3.0), ([1e-9], 1, -np.inf)])
+def test_growth_leaves_out_what_is_neutral(values, neutral, growth):
+    values = np.array(values)
+    assert growth_rate(values, neutral) == growth
+    made = Sweep("forward speed", "m/s", np.array([2.0]), values[None, :], neutral, ())
+    assert made.growth == [growth]
+    # a rounding error is relative to the largest, and to 1 / s
+    assert made.marginal == pytest.approx(1e-6 * max(1.0, np.abs(values).max()), rel=1e-9)
+
+
+def test_a_sweep_says_where_it_goes(bicycle):
+    made = speed_sweep(bicycle.variations, [2.0, 4.5])
+    assert repr(made) == "Sweep(forward speed 2 to 4.5 m/s, 2 steady motions)"
+    assert made.growth[0] > 0 > made.growth[1]           # unstable, and stable above the weave speed
+    assert critical_speeds(bicycle.variations, sweep=made) == pytest.approx([WEAVE], abs=1e-11)
+    none = speed_sweep(bicycle.variations, [])
+    assert repr(none) == "Sweep(forward speed, 0 steady motions)" and none.neutral == 0
+    assert critical_speeds(bicycle.variations, sweep=none) == []
+    line = critical_value(lambda v: (v - 0.3) ** 3, 0.0, 0.3)          # a zero at an end counts
+    assert line == 0.3

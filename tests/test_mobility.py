@@ -173,6 +173,79 @@ def test_a_centre_farther_than_a_million_lengths_is_none():
             np.testing.assert_allclose(centre[:2], [0, 1 / v[5]], rtol=1e-9, atol=1e-6)
 
 
+CORNERS = [f"{end}_{side}" for end in ("front", "rear") for side in ("left", "right")]
+
+
+def turned(vehicle, *angles):
+    """The swerve drive with each corner turned by hand, as no coupling would."""
+    q = vehicle.configuration()
+    for corner, angle in zip(CORNERS, angles):
+        q[vehicle.algebroid.q_names.index(f"{corner}_steering_joint")] = angle
+    return q
+
+
+def towards(vehicle, place):
+    """Angles that turn each axle, (-sin, cos) of its angle, to a place in the plane."""
+    x, y = (place - vehicle.contact_points(vehicle.configuration())[:, :2]).T
+    return np.arctan(-x / y)
+
+
+@pytest.mark.parametrize("place", [(1.3, 0.4), (-0.2, 0.1), (0.1, -3e3)])
+def test_axles_meet_where_they_are_turned_to(place):
+    swerve = shipped("swerve")
+    found = axles(swerve, turned(swerve, *towards(swerve, place)))
+    assert found.kind == "point" and found.turns and found.steerable and found.to_free() == ()
+    np.testing.assert_allclose(found.centre, place, rtol=1e-9)
+    assert f"at ({place[0]:.4g}, {place[1]:.4g}) m" in found.describe()
+
+
+def test_axles_that_are_all_turned_alike_meet_at_infinity():
+    swerve = shipped("swerve")
+    found = axles(swerve, turned(swerve, *[0.4] * 4))
+    assert found.kind == "parallel" and not found.turns and found.centre is None
+    assert abs(found.direction @ [-np.sin(0.4), np.cos(0.4)]) == pytest.approx(1, rel=1e-12)
+    assert found.describe() == "at infinity: it moves straight on until it steers"
+
+
+@pytest.mark.parametrize("angles, free", [
+    ((0, 0, 0, 0), [(0, 1), (2, 3)]),             # two lines: one of them
+    ((0, 0, 0.3, 0), [(3,)]),                     # without it a line meets an axle
+    ((0, 0, 0.3, 0.3), [(2,), (3,)]),
+    ((0.1, 0.3, -0.2, 0.6), [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])])
+def test_the_fewest_wheels_that_let_the_base_turn(angles, free):
+    """Any two axles that are not parallel meet, and so do two that coincide."""
+    swerve = shipped("swerve")
+    found = axles(swerve, turned(swerve, *angles))
+    assert found.to_free() == tuple(tuple(f"{CORNERS[k]}_wheel_joint" for k in one) for one in free)
+
+
+def test_the_axles_that_do_not_meet_are_named():
+    swerve = shipped("swerve")
+    found = axles(swerve, turned(swerve, *(towards(swerve, (0.5, 0.9)) + [0, 0, 0, 0.2])))
+    assert found.kind == "locked" and not found.turns and found.centre is None
+    names = [f"{corner}_wheel_joint" for corner in CORNERS]
+    assert found.describe() == (
+        f"none, locked: the axle of {names[0]} does not meet that of {', '.join(names[1:])}; free "
+        f"the lateral rows of {names[3]}")
+    # the front ones on one line meet
+    front = axles(swerve, turned(swerve, 0, 0, 0.3, -0.4)).describe()
+    assert f"of {names[0]} does not meet that of {names[2]}, {names[3]};" in front
+
+
+@pytest.mark.parametrize("turn", [0.7, -0.2])
+def test_what_no_axle_binds_turns_where_it_stands_still(turn):
+    """About the point whose velocity is zero; none without a turn, or without a velocity."""
+    mecanum = shipped("mecanum")
+    reader, q = AxleReader(mecanum), mecanum.configuration((0.4, -1.2, 0.9))
+    v = np.zeros(mecanum.algebroid.nv)
+    v[[0, 1, 5]] = 0.8, -0.5, turn
+    R = pin.Quaternion(q[3:7]).toRotationMatrix()
+    np.testing.assert_allclose(R @ v[:3] + np.cross(R @ v[3:6], reader.centre(q, v) - q[:3]), 0,
+                               atol=1e-12)
+    v[5] = 0
+    assert reader.centre(q, v) is None and reader.centre(q) is None
+
+
 def test_why_a_steering_command_locks_a_car_and_what_to_free():
     """One front wheel steered alone: locked; the closed coupling: not."""
     car = shipped("ackermann_car")

@@ -213,8 +213,6 @@ def _meet(rows: np.ndarray, length: float) -> tuple[str, np.ndarray | None, np.n
     row = np.cross(rest[:, 0], rest[:, 1])
     across = np.array([-row[1], row[0]]) * (-1 if row[1] > 0 else 1)
     size = np.linalg.norm(across)
-    if size <= TURNLESS:
-        return "parallel", None, None
     return ("line", np.array([-row[1], row[0]]) * -row[2] * length / size**2,
             np.array([-across[1], across[0]]) / size)
 
