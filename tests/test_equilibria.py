@@ -484,7 +484,7 @@ def test_growth_leaves_out_what_is_neutral(values, neutral, growth):
 def test_a_sweep_says_where_it_goes(bicycle):
     made = speed_sweep(bicycle.variations, [2.0, 4.5])
     assert repr(made) == "Sweep(forward speed 2 to 4.5 m/s, 2 steady motions)"
-    assert made.growth[0] > 0 > made.growth[1]           # unstable, and stable above the weave speed
+    assert made.growth[0] > 0 > made.growth[1]      # unstable, and stable above the weave speed
     assert critical_speeds(bicycle.variations, sweep=made) == pytest.approx([WEAVE], abs=1e-11)
     none = speed_sweep(bicycle.variations, [])
     assert repr(none) == "Sweep(forward speed, 0 steady motions)" and none.neutral == 0

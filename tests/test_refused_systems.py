@@ -69,8 +69,9 @@ REFUSED_ROWS = {
     **{f"a {kind}": ({"rows": {"r": lambda s, of=of: of(s.v.x, s.v.y)}},
                      "'r' is the condition .* truth value; write left - right")
        for kind, of in {
-           "difference": lambda a, b: a != b, "order": lambda a, b: a < b, "bound": lambda a, b: a >= b,
-           "equation": lambda a, b: a == b, "conjunction": lambda a, b: ca.logic_and(a, b),
+           "difference": lambda a, b: a != b, "order": lambda a, b: a < b,
+           "bound": lambda a, b: a >= b, "equation": lambda a, b: a == b,
+           "conjunction": lambda a, b: ca.logic_and(a, b),
            "choice": lambda a, b: ca.logic_or(a > 0, b), "negation": lambda a, b: ca.logic_not(a),
        }.items()},
     "no velocity": ({"rows": {"r": lambda s: s.q.x}}, "contains no velocity; .* holonomic="),
