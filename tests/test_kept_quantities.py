@@ -129,6 +129,30 @@ def test_integrals_do_not_depend_on_the_unit_of_mass(unit):
     assert names(disk) == names(load_system("vertical_disk"))
 
 
+@pytest.mark.parametrize("metre, second", [
+    (1e-6, 1e-3), (1e-3, 1.0), (1e-3, 1e-3), (1e3, 1e-3), (1.0, 1e3), (1e3, 1e3), (1e6, 1.0)])
+def test_integrals_do_not_depend_on_the_units_of_length_and_time(metre, second):
+    """Of a pendulum with a spring on a cart that is free, and of a skate on a disc that turns."""
+    def swings(s):
+        across = s.v.x + 0.5 * metre * ca.cos(s.q.a) * s.v.a
+        up = 0.5 * metre * ca.sin(s.q.a) * s.v.a
+        return s.v.x ** 2 + across ** 2 + up ** 2 - (0.7 * metre / second * s.q.a) ** 2
+
+    assert names(constrain(lagrangian_system(euclidean("x", "a"), swings))) == ["E", "d/dx"]
+    rate = 0.8 / second
+    skate = constrain(
+        lagrangian_system(euclidean("x", "y", "yaw"), lambda s: (
+            1.7 * (s.v.x ** 2 + s.v.y ** 2) + 0.4 * (metre * s.v.yaw) ** 2) / 2),
+        rows={"blade": lambda s: ((s.v.y - rate * s.q.x) * ca.cos(s.q.yaw)
+                                  - (s.v.x + rate * s.q.y) * ca.sin(s.q.yaw))})
+    assert names(skate) == [f"E + {rate:.6g} y d/dx - {rate:.6g} x d/dy", "d/dyaw"]
+
+
+def test_a_momentum_that_the_constraints_hold_at_zero_is_no_integral():
+    """The lateral speed of the snakeboard, whose trucks turn alike."""
+    assert "d/dlateral_speed" not in names(load_system("snakeboard"))
+
+
 def within(width):
     """A point in a potential that is finite where |x| < width, known at x = 0."""
     point = lagrangian_system(euclidean("x", "y"), lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2

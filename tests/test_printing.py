@@ -28,6 +28,8 @@ x, y, z, a, b = (ca.SX.sym(name) for name in ("x", "y", "z", "a", "b"))
     (ca.sin(y + z) * ca.cos(z) - ca.cos(y + z) * ca.sin(z) - ca.sin(y), "0"),
     ((1 - ca.cos(y) ** 2) / ca.sin(y), "sin(y)"),
     (a * ca.sin(y) / ca.cos(y), "a tan(y)"),
+    (a * ca.cos(y) / ca.sin(y) ** 3, "a cos(y)/sin^3(y)"),
+    (a * ca.sin(z) / ca.sin(y), "a sin(z)/sin(y)"),
     (ca.sqrt(a) ** 2, "a"),
     (a / ca.sqrt(a), "sqrt(a)"),
     (ca.SX(1) / 3 * a, "a/3"),

@@ -10,8 +10,10 @@ import numpy as np
 
 from ..checks import check_arguments
 from ..ctrl_c import hear_ctrl_c
+from .equations import Equations
 from .frame import adapted_frame
 from .gibbs_appell import gibbs_appell
+from .invariant_measure import equal_units
 from .symmetry_search import (
     TRIES,
     candidates,
@@ -89,8 +91,9 @@ def first_integrals(constrained: HasConstrained) -> tuple[FirstIntegral, ...]:
     system = constrained.system
     names, sections = candidates(system)
     functions = ca.vertcat(system.energy, -(sections.T @ system.momentum))
-    values, rates, sizes = _along(constrained, functions)
-    basis = null_combinations(rates, sizes)
+    extents = ca.fabs(ca.vertcat(system.energy, ca.fabs(sections.T) @ ca.fabs(system.momentum)))
+    values, rates, sizes, extents = _along(constrained, functions, extents)
+    basis = null_combinations(rates, sizes, extents=np.linalg.norm(extents, axis=0))
     found: list[FirstIntegral] = []
     spread = values - values[0]
     kept = np.zeros((len(values), 0))
@@ -100,7 +103,7 @@ def first_integrals(constrained: HasConstrained) -> tuple[FirstIntegral, ...]:
         # constant on the constraints, or a combination of earlier ones
         if np.linalg.norm(rest) <= 1e-7 * np.linalg.norm(np.abs(spread) @ np.abs(row)):
             continue
-        kept = np.column_stack([kept, part])
+        kept = np.column_stack([kept, part / np.linalg.norm(part)])
         found.append(_integral(constrained, functions, row, names, sections))
     return tuple(found)
 
@@ -129,29 +132,51 @@ def _places(constrained: ConstrainedSystem, count: int) -> Iterator[tuple[float,
             yield t, at
 
 
-def _along(constrained: ConstrainedSystem,
-           functions: ca.SX) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Values of functions of (t, q, v), their rates along the motion, and the sizes of the terms of
-    these rates, at random states, (N, k) each."""
+def _along(constrained: ConstrainedSystem, functions: ca.SX,
+           extents: ca.SX) -> tuple[np.ndarray, ...]:
+    """Values of functions of (t, q, v), their rates along the motion, the sizes of the terms of
+    these rates, and `extents`, at random states, (N, k) each."""
     system, frame = constrained.system, adapted_frame(constrained)
-    a = gibbs_appell(constrained, frame=frame).acceleration
+    equations = gibbs_appell(constrained, frame=frame)
     by_place, by_speed = system.rate(functions), ca.jacobian(functions, system.v)
     rate = ca.Function("rate", [system.t, system.q, system.v, system.a, system.theta], [
         functions, by_place + by_speed @ system.a,
-        ca.fabs(by_place) + ca.fabs(by_speed) @ ca.fabs(system.a)])
+        ca.fabs(by_place) + ca.fabs(by_speed) @ ca.fabs(system.a), extents])
     xi_symbols = ca.SX.sym("xi", frame.nxi)
     velocity = ca.Function("velocity", [system.t, system.q, xi_symbols, system.theta],
                            system.expand(ca.densify(frame.velocity(xi_symbols))))
     none, rng = np.zeros(system.u.numel()), np.random.default_rng(8)
-    wanted = 2 * functions.numel() + SPARE
+    wanted, unit = 2 * functions.numel() + SPARE, _usual_speeds(equations)
 
     def tried() -> Iterator[list[np.ndarray]]:
         for t, q in _places(constrained, TRIES * wanted):
-            xi = rng.normal(size=frame.nxi)
+            xi = unit * rng.normal(size=frame.nxi)
             v = velocity(t, q, xi, constrained.parameters)
-            at = a(t, q, xi, none, constrained.parameters)
+            at = equations.acceleration(t, q, xi, none, constrained.parameters)
             yield [part.full().ravel() for part in rate(t, q, v, at, constrained.parameters)]
 
     found = finite_points(tried(), wanted, "name configurations by `samples` around which it is")
-    values, rates, sizes = np.array(found).swapaxes(0, 1)
-    return values, rates, sizes
+    return tuple(np.array(found).swapaxes(0, 1))
+
+
+def _usual_speeds(equations: Equations) -> np.ndarray:
+    """Units (nxi,) of xi in which each has the same kinetic energy, and at which forces and inertia
+    change the motion alike: states at such speeds are the same ones in any unit."""
+    constrained, frame = equations.constrained, equations.frame
+    unit = equal_units(constrained, ca.fabs(frame.E.T @ constrained.system.mass_and_bias()[0]
+                                            @ frame.E)).full().ravel()
+    unit[~np.isfinite(unit)] = 1.0
+    points = constrained.configurations
+    none = np.zeros(constrained.system.u.numel())
+    spread = np.std(points, axis=0)
+    spread[spread == 0] = 1.0
+    forces, inertia = [], []
+    for q in points:
+        (_, still), (way, moving) = (
+            [part.full().ravel() for part in equations.drift(constrained.moment, q, xi, none,
+                                                             constrained.parameters)]
+            for xi in (0 * unit, unit))
+        forces.append(np.abs(still / unit).max(initial=0.0))
+        inertia.append(np.abs((moving - still) / unit).max(initial=0.0)
+                       + np.abs(way / spread).max(initial=0.0))
+    return unit * (np.median(forces) / np.median(inertia) or 1.0) ** 0.5

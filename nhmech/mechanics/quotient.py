@@ -82,7 +82,7 @@ def quotient(symmetry: Symmetry,
     the vertical that it sees, gamma' = gamma x omega.
 
     Needs a fibre basis that the group leaves alone, [s_i, e_a] = 0: body-fixed speeds of a moving
-    body, say, or `change_of_basis`. Source: paper 004, section V(i); paper 002, eqs. (9), (13).
+    body, say, by `generalised_speeds`. Source: paper 004, section V(i); paper 002, eqs. (9), (13).
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def quotient(symmetry: Symmetry,
             if not np.abs(change).max() <= ZERO:
                 raise MechanicsError("the quotient needs an invariant basis of the fibre: "
                                      f"generator {name!r} changes {space.v_names[a]!r}; use "
-                                     "body-fixed speeds (change_of_basis)")
+                                     "body-fixed speeds (generalised_speeds)")
     constrained.require_ideal("the quotient")
     coordinates = base_coordinates(symmetry)
     moved = [i for i in range(space.nq) if i not in coordinates]

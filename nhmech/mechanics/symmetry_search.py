@@ -119,16 +119,18 @@ def _independent(constrained: ConstrainedSystem, names: list[str],
     return [names[i] for i in kept], sections[:, kept]
 
 
-def null_combinations(rates: np.ndarray, sizes: np.ndarray,
-                      nothing: float = NOTHING) -> np.ndarray:
+def null_combinations(rates: np.ndarray, sizes: np.ndarray, nothing: float = NOTHING,
+                      extents: np.ndarray | float = 1.0) -> np.ndarray:
     """Combinations (d, n) of candidates whose rates (N, n) vanish, in echelon form.
 
     Columns are scaled by the sizes (N, n) of the terms that cancel in them, so that the result does
-    not depend on units; a size that is not above `nothing` times the largest is replaced by that.
+    not depend on units; a size that is not above `nothing` times the largest, each relative to the
+    extent (n,) of its candidate, is replaced by that.
     """
-    norms = np.linalg.norm(sizes, axis=0)
+    extents = np.where(extents, extents, 1.0)
+    norms = np.linalg.norm(sizes, axis=0) / extents
     largest = norms.max(initial=0.0) or 1.0
-    scale = np.where(norms > nothing * largest, norms, largest)
+    scale = extents * np.where(norms > nothing * largest, norms, largest)
     _, s, vt = np.linalg.svd(rates / scale)
     return echelon(vt[int((s > ZERO).sum()):], scale)
 

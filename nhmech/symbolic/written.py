@@ -186,6 +186,11 @@ class Writer:
         number, bottom = _whole(field, number, a.denominator, -1)
         _turn_roots(field, top, bottom)
         number *= _square_sines(field, top) * _square_sines(field, bottom)
+        for factor in top:
+            power = min(top[factor], bottom.get(factor, 0))
+            top[factor] -= power
+            if power:
+                bottom[factor] -= power
         tangents = self._tangents(field, top, bottom)
         return Product(number, tuple(sorted(self._parts(field, top) + tangents, key=_rank)),
                        tuple(self._parts(field, bottom)))
