@@ -44,7 +44,8 @@ RULES = [
     ("", r"\(-1\) \*\* \(", r"^(\w) \+ (\w) -> \1 - \2$", "of one parity"),
     ("", r"\bseed: int = 0\b", r"^0 -> 1$", "a seed is any"),
     ("", r"^_?(BISECTIONS|HALVES|ROUNDS|STEPS|SWEEPS|TRIES|STATES|SPARE|GRID|STRIDE|NODES|PIECES"
-     r"|PLACES|HALVINGS|RECENT|RANDOM|ITERATIONS|REWRITES|PLACED|FIRST|MOMENTS)\b", r"^\d+ -> \d+$",
+     r"|PLACES|HALVINGS|RECENT|RANDOM|ITERATIONS|REWRITES|PLACED|FIRST|MOMENTS|WINDOW"
+     r"|FEW, AHEAD|KEPT)\b", r"^\d+ -> \d+$",
      "how many points, rounds or trials: one more does as well"),
     ("urdf/text/", r"^_(MOST|MOST_INCLUDES|PATIENCE|SHOWN|LARGEST)\b", r"^\d+ -> \d+$",
      "how much is searched for what a message proposes, and how much of it is shown"),
@@ -142,6 +143,11 @@ EQUIVALENT = {
         "either one of a conjugate pair",
     ("simulation/integration/flow", "found = repeated(once, CORRECTIONS)(ca.vertcat(z, nan, 1), "
      "*held)", "1 -> 2"): "any number but zero",
+    ("simulation/watch", "self.rows = np.empty((AHEAD + 1, width))", "1 -> 2"): "memory to spare",
+    ("simulation/step_error", "found = np.empty((1 + steps, len(self.x)))", "1 -> 2"):
+        "memory to spare",
+    ("simulation/step_error", "DIVISORS = tuple(n * 10 ** k for k in range(5) for n in "
+     "(2, 4, 5, 10))", "5 -> 6"): "steps shorter than a hundred-thousandth of the given one",
     ("simulation/command_function", "return -1.0", "1.0 -> 1.01"): "any negative number",
     ("simulation/command_function", "self._given[...], self._is_given[...] = y, 1.0",
      "1.0 -> 1.01"): "any number but zero",

@@ -415,8 +415,8 @@ def test_a_loop_keeps_pace_and_skips_what_it_missed(monkeypatch):
 class Growing:
     """A chart with a clock, x[0], and a speed that a step of dt multiplies by `growth(dt)`."""
 
-    def __init__(self, growth, margin: float, until: float = inf):
-        self.growth, self._margin, self.until = growth, margin, until
+    def __init__(self, growth, margin: float, until: float = inf, longest: float = inf):
+        self.growth, self._margin, self.until, self.longest = growth, margin, until, longest
         self.speeds, self.state_vector = [1], SimpleNamespace(assemble=lambda q, xi: np.r_[q, xi])
 
     def at_rest(self, q):
@@ -437,7 +437,8 @@ class Growing:
         assert t == pytest.approx(x[0], abs=1e-12) and side == np.sign(self._margin)
         assert u.tolist() == [5.0] and guard in (7.0, pytest.approx(100 + t))
         end = x + [dt, x[1] * (self.growth(dt) - 1)]
-        status = Status.DONE if t + dt < self.until else Status.OFF
+        is_good = t + dt < self.until and dt <= self.longest
+        status = Status.DONE if is_good else Status.OFF
         return Step(end, end[:1], end[1:], np.array([0.0, 1.0, 100 + end[0]]), status, t + dt)
 
 
@@ -465,6 +466,7 @@ def test_the_error_of_a_step_is_its_difference_from_two_halves():
                                                     rel=1e-6)
     late = trial(Growing(fifth, 0.5, until=2.75))
     assert [late.error(dt) < inf for dt in (0.7, 0.8, 1.0, 2.0)] == [True, False, False, False]
+    assert trial(Growing(fifth, 0.5, longest=0.6)).error(1.0) == inf
 
 
 @pytest.mark.parametrize("share", [1.0, 0.99, 0.9, 0.3])
@@ -477,6 +479,9 @@ def test_what_remains_of_the_errors_of_64_steps(share):
     n = np.arange(1, 65)
     left = (n * share ** (n - 1.0))[48:].max() / (share ** (n - 1.0)).sum()
     assert trial(Growing(growth, 1.0)).persistence(1.0) == pytest.approx(left, rel=1e-2)
+    # nothing where each step forgets what was before it
+    forgets = Growing(lambda dt: 0.0 if dt == 1 else 0.5, 1.0)
+    assert trial(forgets).persistence(1.0) < 1e-20
     # all of them count if there are none, and if not all steps can be taken
     assert trial(Growing(lambda dt: 1.0, 1.0)).persistence(1.0) == 1.0
     for until in (30.0, 66.0):
