@@ -53,11 +53,8 @@ def dynamics_and_run(vehicle, duration: float, seed: int = SEED):
     wheels = "left_wheel_joint", "right_wheel_joint"
     seen = np.array([[*state.pose,
                       *(state.encoder.angle[name] for name in wheels)] for state in states])
-    return (
-        nhmech.dynamics(vehicle),
-        u,
-        seen + NOISE * np.random.default_rng(seed).normal(size=seen.shape),
-    )
+    return (nhmech.dynamics(vehicle), u,
+            seen + NOISE * np.random.default_rng(seed).normal(size=seen.shape))
 
 
 def identify(f, u, seen, steps: int = 20):
@@ -109,10 +106,8 @@ def identify(f, u, seen, steps: int = 20):
         history.append(value[:len(UNKNOWN)])
         if np.abs(change).max() < 1e-9:
             break
-    errors, residuals = (
-        np.sqrt(np.diag(inverse)[: len(UNKNOWN)]),
-        np.asarray(linear(value)[0]).reshape(-1, 5),
-    )
+    errors, residuals = (np.sqrt(np.diag(inverse)[: len(UNKNOWN)]),
+                         np.asarray(linear(value)[0]).reshape(-1, 5))
     return value[:len(UNKNOWN)], errors, np.array(history), residuals
 
 

@@ -23,10 +23,8 @@ BEGINNING = 2.5                      # shown larger [s]; from then on the error 
 
 
 def main(out: Path, short: bool) -> None:
-    vehicle, path = (
-        nhmech.load(nhmech.urdf_path("differential_drive")),
-        make_path("figure8", HALF_WIDTH),
-    )
+    vehicle, path = (nhmech.load(nhmech.urdf_path("differential_drive")),
+                     make_path("figure8", HALF_WIDTH))
     controller = MPC(vehicle, path, speed=SPEED, stages=STAGES, effort=EFFORT)
     took = []
 

@@ -56,10 +56,8 @@ def main(out: Path, short: bool) -> None:
 
 def park(vehicle, intervals: int):
     f = nhmech.dynamics(vehicle)
-    wheels, steer = (
-        [i for i, name in enumerate(f.inputs) if "wheel" in name],
-        f.coordinate("front_left_steering_joint"),
-    )
+    wheels, steer = ([i for i, name in enumerate(f.inputs) if "wheel" in name],
+                     f.coordinate("front_left_steering_joint"))
     limits = np.array([TORQUE if i in wheels else STEER_TORQUE for i in range(f.nu)])
     problem = Collocation(vehicle, intervals, unit=limits)
     opti, x, w = problem.opti, problem.x, problem.u / limits

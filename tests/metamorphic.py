@@ -619,30 +619,20 @@ def crooked(robot: Robot, rng: random.Random, folder: Path) -> Robot:
     return new
 
 
-TRANSFORMATIONS: dict[str, Transformation] = {
-    "as it is": lambda robot, rng, folder: robot,
-    "random words": random_words,
-    "abroad": abroad,
-    "prefix": prefix,
-    "meshes": meshes,
-    "millimetres": millimetres,
-    "no primitives": no_primitives,
-    "nested": nested,
-    "no wheel inertia": no_wheel_inertia,
-    "other inertia": other_wheel_inertia,
-    "no elements": no_elements,
-    "shuffled": shuffled,
-    "mirrored": mirrored,
-    "flipped": flipped,
-    "turned frames": turned_frames,
-    "shifted frames": shifted_frames,
-    "moved root": moved_root,
-    "raised root": raised_root,
-    "arm": with_arm,
-    "in the world": in_the_world,
-    "revolute": revolute,
-    "crooked": crooked,
-}
+TRANSFORMATIONS: dict[str, Transformation] = {"as it is": lambda robot, rng, folder: robot,
+                                              "random words": random_words, "abroad": abroad,
+                                              "prefix": prefix, "meshes": meshes,
+                                              "millimetres": millimetres,
+                                              "no primitives": no_primitives, "nested": nested,
+                                              "no wheel inertia": no_wheel_inertia,
+                                              "other inertia": other_wheel_inertia,
+                                              "no elements": no_elements, "shuffled": shuffled,
+                                              "mirrored": mirrored, "flipped": flipped,
+                                              "turned frames": turned_frames,
+                                              "shifted frames": shifted_frames,
+                                              "moved root": moved_root, "raised root": raised_root,
+                                              "arm": with_arm, "in the world": in_the_world,
+                                              "revolute": revolute, "crooked": crooked}
 
 
 # --- verdicts -------------------------------------------------------------------------------

@@ -50,13 +50,11 @@ def served(name: str) -> str:
 
 
 ROLLING = controlled(**dict.fromkeys(WHEELS, "velocity"))
-MARKED = {
-    "one controller": controlled(**dict.fromkeys(WHEELS, "velocity"), **{HINGE: "position"}),
-    "a transmission beside it": ROLLING + geared(HINGE),
-    "a plugin beside it": ROLLING + served(HINGE),
-    "the hinge alone": controlled(**{HINGE: "position"}),
-    "a transmission alone": geared(HINGE),
-}
+MARKED = {"one controller": controlled(**dict.fromkeys(WHEELS, "velocity"), **{HINGE: "position"}),
+          "a transmission beside it": ROLLING + geared(HINGE),
+          "a plugin beside it": ROLLING + served(HINGE),
+          "the hinge alone": controlled(**{HINGE: "position"}),
+          "a transmission alone": geared(HINGE)}
 
 
 @pytest.mark.parametrize("case", MARKED)

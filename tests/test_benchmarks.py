@@ -94,10 +94,8 @@ class Program:
 def test_the_settings_that_need_least_time_are_taken_with_the_largest_step_that_serves():
     """Twice the steps at a tenth of the price; a step between two rungs of the ladder;
     one that is not finite is no end."""
-    work, disc = (
-        importlib.import_module("work_precision"),
-        importlib.import_module("common.motions").MOTIONS["disc"],
-    )
+    work, disc = (importlib.import_module("work_precision"),
+                  importlib.import_module("common.motions").MOTIONS["disc"])
     found = work.choose(Program(), disc)
     assert {rung.settings["factor"] for rung in found.values()} == {4.0} and set(found) == set(
         work.GOALS

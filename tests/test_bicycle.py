@@ -63,10 +63,8 @@ def test_eigenvalues_are_those_of_the_published_matrices(vehicle, v):
     inverse = np.linalg.inv(MASS)
     wanted = np.linalg.eigvals(
         np.block(
-            [
-                [np.zeros((2, 2)), np.eye(2)],
-                [-inverse @ (GRAVITY * K0 + v**2 * K2), -inverse @ (v * C1)],
-            ]
+            [[np.zeros((2, 2)), np.eye(2)],
+             [-inverse @ (GRAVITY * K0 + v**2 * K2), -inverse @ (v * C1)]]
         )
     )
     np.testing.assert_allclose(by_value(linear.eigenvalues), by_value([*wanted, 0]), rtol=1e-9,
@@ -103,11 +101,8 @@ def nonlinear(bicycle):
                               {STEER: STATE["steer"]})
     state = nhmech.Simulator(bicycle).reset(
         q=q,
-        xi={
-            REAR: STATE["rear"],
-            STEER: STATE["steering"],
-            "roll_rate": rotation(q)[:, 0] @ STATE["omega"],
-        },
+        xi={REAR: STATE["rear"], STEER: STATE["steering"],
+            "roll_rate": rotation(q)[:, 0] @ STATE["omega"]},
     )
     return q, np.array(state.xi), state.v
 
@@ -194,20 +189,9 @@ def test_trajectory_of_the_reference_case(vehicle, case, integrator, dt):
                  rate(run, FRONT)[i]]
         wanted = [
             sample[name]
-            for name in (
-                "yaw",
-                "roll",
-                "pitch",
-                "steer",
-                "rear_spin",
-                "front_spin",
-                "yaw_rate",
-                "roll_rate",
-                "pitch_rate",
-                "steer_rate",
-                "rear_spin_rate",
-                "front_spin_rate",
-            )
+            for name in ("yaw", "roll", "pitch", "steer", "rear_spin", "front_spin", "yaw_rate",
+                         "roll_rate", "pitch_rate", "steer_rate", "rear_spin_rate",
+                         "front_spin_rate")
         ]
         np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance["angles"],
                                    err_msg=f"t = {sample['t']}")

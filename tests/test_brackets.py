@@ -78,10 +78,8 @@ def ball(pivoting: bool = True) -> ConstrainedSystem:
 KNOWN = {
     "unicycle": (trailers(0), (2, 3)),
     "vertical rolling disk": (disk(), (2, 3, 4)),
-    "Heisenberg": (
-        kinematic(euclidean("x", "y", "z"), {"slope": lambda s: s.v.z - s.q.y * s.v.x}),
-        (2, 3),
-    ),
+    "Heisenberg": (kinematic(euclidean("x", "y", "z"), {"slope": lambda s: s.v.z - s.q.y * s.v.x}),
+                   (2, 3)),
     "blade on SE(2)": (
         kinematic(special_euclidean_2(embedded=True), {"blade": lambda s: s.v.lateral_speed}),
         (2, 3),
@@ -91,24 +89,17 @@ KNOWN = {
     **{f"car with {n} trailers": (car(n), tuple(range(2, n + 5))) for n in range(3)},
     **{f"unicycle with {n} trailers": (trailers(n), tuple(range(2, n + 4))) for n in (1, 2)},
     "sphere": (
-        kinematic(
-            euclidean("x", "y", "z"),
-            {},
-            holonomic={"sphere": lambda s: s.q.x**2 + s.q.y**2 + s.q.z**2 - 1},
-        ),
+        kinematic(euclidean("x", "y", "z"), {},
+                  holonomic={"sphere": lambda s: s.q.x**2 + s.q.y**2 + s.q.z**2 - 1}),
         (2,),
     ),
     "leaves of dimension 3": (
-        kinematic(
-            euclidean("x", "y", "z", "w"),
-            {"slope": lambda s: s.v.z - s.q.y * s.v.x, "held": lambda s: s.v.w},
-        ),
+        kinematic(euclidean("x", "y", "z", "w"),
+                  {"slope": lambda s: s.v.z - s.q.y * s.v.x, "held": lambda s: s.v.w}),
         (2, 3),
     ),
-    "one direction": (
-        kinematic(euclidean("x", "y"), {"line": lambda s: s.v.x - s.q.y * s.v.y}),
-        (1,),
-    ),
+    "one direction": (kinematic(euclidean("x", "y"), {"line": lambda s: s.v.x - s.q.y * s.v.y}),
+                      (1,)),
 }
 
 

@@ -33,10 +33,8 @@ def rod(m=0.8, omega=1.5):
     return constrain(
         made,
         {"m": m, "w": omega},
-        holonomic={
-            "f1": lambda s: s.q.x1 - s.q.x3 * ca.cos(s.p.w * s.t),
-            "f2": lambda s: s.q.x2 - s.q.x3 * ca.sin(s.p.w * s.t),
-        },
+        holonomic={"f1": lambda s: s.q.x1 - s.q.x3 * ca.cos(s.p.w * s.t),
+                   "f2": lambda s: s.q.x2 - s.q.x3 * ca.sin(s.p.w * s.t)},
     )
 
 

@@ -43,15 +43,11 @@ def run(controller, steps: int = 200, **arguments):
     return simulator.run(steps * DT)
 
 
-EACH = {
-    "Hold": lambda inner: Hold(inner, 0.02),
-    "Delay": lambda inner: Delay(inner, 0.02),
-    "Saturation": lambda inner: Saturation(inner, effort=0.5),
-    "MeasurementNoise": lambda inner: MeasurementNoise(inner, position=0.01),
-    "Quantise": lambda inner: Quantise(inner, 1024),
-    "Switch": lambda inner: Switch(inner, inner, 0.05),
-    "Sum": lambda inner: Sum(inner),
-}
+EACH = {"Hold": lambda inner: Hold(inner, 0.02), "Delay": lambda inner: Delay(inner, 0.02),
+        "Saturation": lambda inner: Saturation(inner, effort=0.5),
+        "MeasurementNoise": lambda inner: MeasurementNoise(inner, position=0.01),
+        "Quantise": lambda inner: Quantise(inner, 1024),
+        "Switch": lambda inner: Switch(inner, inner, 0.05), "Sum": lambda inner: Sum(inner)}
 
 
 @pytest.mark.parametrize("name", EACH)
@@ -310,24 +306,16 @@ def divide(state):
 
 
 DYNAMIC = [
-    (
-        lambda state: np.zeros(3),
-        rf"returned shape \(3,\), expected \(2,\): efforts of {LEFT}, {RIGHT}",
-    ),
-    (
-        lambda state: np.array([0.0, np.nan]),
-        rf"returned \[ 0. nan\]: not finite \(efforts of {LEFT}, {RIGHT}",
-    ),
+    (lambda state: np.zeros(3),
+     rf"returned shape \(3,\), expected \(2,\): efforts of {LEFT}, {RIGHT}"),
+    (lambda state: np.array([0.0, np.nan]),
+     rf"returned \[ 0. nan\]: not finite \(efforts of {LEFT}, {RIGHT}"),
     (lambda state: np.array([np.inf, 0.0]), "not finite"),
     (lambda state: JointTorque({LEFT: np.nan}), rf"JointTorque for '{LEFT}' is nan"),
-    (
-        lambda state: JointVelocity({"lift": 1.0}),
-        rf"'lift' is not driven; driven joints are {LEFT}, {RIGHT}",
-    ),
-    (
-        lambda state: [JointTorque({LEFT: 1.0}), JointTorque({LEFT: 1.0})],
-        f"'{LEFT}' is commanded twice",
-    ),
+    (lambda state: JointVelocity({"lift": 1.0}),
+     rf"'lift' is not driven; driven joints are {LEFT}, {RIGHT}"),
+    (lambda state: [JointTorque({LEFT: 1.0}), JointTorque({LEFT: 1.0})],
+     f"'{LEFT}' is commanded twice"),
     (lambda state: JointTorque([1.0, 2.0]), "takes a mapping of joint names"),
     (lambda state: {LEFT: 1.0}, "returned dict; return an array"),
     (lambda state: "left", "returned str; return an array"),

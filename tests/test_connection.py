@@ -259,10 +259,8 @@ def test_ball_in_the_world_frame():
 
     rate = 0.8
     constrained = ball(rate)
-    system, connection = (
-        constrained.system,
-        ehresmann_connection(constrained, base=("wx", "wy", "wz")),
-    )
+    system, connection = (constrained.system,
+                          ehresmann_connection(constrained, base=("wx", "wy", "wz")))
     R = rotation(system.q[2:])
     values = numeric(constrained, ca.vertcat(*connection.curvature()), connection.drift_curvature(),
                      R)

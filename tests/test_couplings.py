@@ -90,18 +90,10 @@ CASES = [
     ("swerve", "straight", dict.fromkeys([f"{c}_steering_joint" for c in SWERVE], 0.0), 3),
     ("swerve", "sideways", dict.fromkeys([f"{c}_steering_joint" for c in SWERVE], np.pi / 2), 3),
     ("swerve", "aslant", dict.fromkeys([f"{c}_steering_joint" for c in SWERVE], 60 * DEG), 3),
-    (
-        "swerve",
-        "leaders at +-60",
-        {"front_left_steering_joint": 60 * DEG, "rear_left_steering_joint": -60 * DEG},
-        3,
-    ),
-    (
-        "swerve",
-        "about its left side's middle",
-        {f"{c}_steering_joint": (0.0, 0.27) for c in SWERVE},
-        3,
-    ),
+    ("swerve", "leaders at +-60",
+     {"front_left_steering_joint": 60 * DEG, "rear_left_steering_joint": -60 * DEG}, 3),
+    ("swerve", "about its left side's middle", {f"{c}_steering_joint": (0.0, 0.27) for c in SWERVE},
+     3),
     ("swerve", "spinning in place", "spin", 3),
 ]
 
@@ -377,9 +369,8 @@ def test_a_front_axle_that_is_too_high_by_rounding_is_placed_level(name):
     assert vehicle.support.level
     front = [offsets[f"front_{s}_wheel_joint"] for s in ("left", "right")]
     others = [value for wheel, value in offsets.items() if not wheel.startswith("front")]
-    assert np.subtract.outer(front, others) == pytest.approx(
-        0.002 * np.ones((2, len(others))), abs=1e-12
-    )
+    assert np.subtract.outer(front, others) == pytest.approx(0.002 * np.ones((2, len(others))),
+                                                             abs=1e-12)
     assert np.mean(list(offsets.values())) == pytest.approx(0.0, abs=1e-12)
     q = vehicle.configuration((1.0, -2.0, 0.3), {"front_left_steering_joint": 0.5})
     R = kinematics(vehicle, q).oMi[1].rotation

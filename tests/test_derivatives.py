@@ -36,12 +36,8 @@ def made(name: str):
     simulator = Simulator(vehicle, dt=DT)
     simulator.reset(**MOTIONS[name])
     u = np.random.default_rng(1).normal(size=simulator.moment.u.size)
-    return (
-        vehicle,
-        step_jacobian(vehicle, DT),
-        step_adjoint(vehicle, DT),
-        (0.0, simulator.moment.x.copy(), u, vehicle.theta),
-    )
+    return (vehicle, step_jacobian(vehicle, DT), step_adjoint(vehicle, DT),
+            (0.0, simulator.moment.x.copy(), u, vehicle.theta))
 
 
 @cache

@@ -98,10 +98,8 @@ def ground_forces(V: float, W: float, left: float, right: float) -> dict[str, fl
     rolling = M * sideways * (R + H) + 2 * M_W * V * W * R + 2 * I_W * (V / R) * W
     forces["normal_caster"] = pitching / X_CASTER
     total = (M + 2 * M_W) * GRAVITY - forces["normal_caster"]
-    forces["normal_left"], forces["normal_right"] = (
-        total / 2 - rolling / (2 * B),
-        total / 2 + rolling / (2 * B),
-    )
+    forces["normal_left"], forces["normal_right"] = (total / 2 - rolling / (2 * B),
+                                                     total / 2 + rolling / (2 * B))
     return forces
 
 

@@ -47,11 +47,8 @@ def test_a_leaning_disc_keeps_height_and_energy_for_a_minute(vehicle):
 @pytest.mark.parametrize("integrator, dt", [("rk4", 2.5e-4), ("dop853", 1e-2)])
 def test_trajectory_of_the_reference_case(vehicle, case, integrator, dt):
     reference = case("disc_trajectory")
-    start, state, force = (
-        reference["initial_state"],
-        reference["tolerance"]["state"],
-        reference["tolerance"]["force"],
-    )
+    start, state, force = (reference["initial_state"], reference["tolerance"]["state"],
+                           reference["tolerance"]["force"])
     disc, lean = vehicle("disc"), start["lean"]
     turn = start["u3"] / np.cos(lean)
     simulator = nhmech.Simulator(disc, dt=dt, integrator=integrator)

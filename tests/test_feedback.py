@@ -296,9 +296,8 @@ def test_a_law_that_is_let_go_is_not_kept_by_its_vehicle(monkeypatch):
     assert found() is None
 
 
-@pytest.mark.parametrize("words, message", [
-    (dict(control_period=0.01), "at each step"), (dict(references=[1.0, 2.0]), "references|u has"),
-])
+@pytest.mark.parametrize("words, message", [(dict(control_period=0.01), "at each step"),
+                                            (dict(references=[1.0, 2.0]), "references|u has")])
 def test_what_a_controlled_batch_cannot_take(words, message):
     vehicle = shipped("differential_drive")
     x0 = start_states(vehicle, [(0, 0, 0)])

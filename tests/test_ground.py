@@ -86,11 +86,8 @@ def test_a_ball_on_a_turntable_runs_the_closed_form(name, normal):
 @pytest.mark.parametrize("name", BALLS)
 def test_turntables_of_the_reference_cases(case, name):
     reference = case(name)
-    p, start, tolerance = (
-        reference["parameters"],
-        reference["initial_state"],
-        reference["tolerance"],
-    )
+    p, start, tolerance = (reference["parameters"], reference["initial_state"],
+                           reference["tolerance"])
     assert (p["m"], p["r"], p["Omega"], p["I"]) == (MASS, RADIUS, TURNING, BALLS[name])
     vehicle = ball_on(nhmech.Ground(angular_velocity=(0, 0, TURNING)), p["I"])
     run = rolled(vehicle, (start["x"], start["y"]), (start["vx"], start["vy"]), start["omega"][2],
@@ -109,9 +106,8 @@ def test_turntables_of_the_reference_cases(case, name):
         kinetic = run.energy[i] - MASS * GRAVITY * RADIUS
         momentum = MASS * (q[0] * linear[1] - q[1] * linear[0]) + p["I"] * omega[2]
         assert kinetic == pytest.approx(sample["kinetic_energy"], abs=tolerance["state"])
-        assert kinetic - TURNING * momentum == pytest.approx(
-            sample["moving_energy"], abs=tolerance["state"]
-        )
+        assert kinetic - TURNING * momentum == pytest.approx(sample["moving_energy"],
+                                                             abs=tolerance["state"])
 
 
 # -- power -----------------------------------------------------------------------------------------
@@ -152,9 +148,8 @@ def test_power_is_that_of_the_efforts_less_that_of_the_moving_ground(name, groun
             np.abs(tau) @ np.abs(v) + np.abs(lam) @ np.abs(b) + GRAVITY * np.abs(dv.full()).max()
         )
         assert np.abs(b).max() > 0.1
-        assert float(change(0, q, v, dv)) == pytest.approx(
-            tau @ v - lam @ b, abs=1e-10 * max(1.0, scale)
-        )
+        assert float(change(0, q, v, dv)) == pytest.approx(tau @ v - lam @ b,
+                                                           abs=1e-10 * max(1.0, scale))
 
 
 # -- a moving ground is a moving observer ----------------------------------------------------------

@@ -37,15 +37,13 @@ def tyre(radius):
 
 
 def wheel(name, xyz, *, radius=0.1, parent="base", **more):
-    return link(name, tyre(radius), LYING) + joint(
-        f"{name}_joint", name, parent=parent, xyz=xyz, **more
-    )
+    return link(name, tyre(radius), LYING) + joint(f"{name}_joint", name, parent=parent, xyz=xyz,
+                                                   **more)
 
 
 def ball(name, xyz, radius=0.03):
-    return link(name, f'<sphere radius="{radius}"/>') + joint(
-        f"{name}_joint", name, kind="fixed", xyz=xyz
-    )
+    return link(name, f'<sphere radius="{radius}"/>') + joint(f"{name}_joint", name, kind="fixed",
+                                                              xyz=xyz)
 
 
 PAIR = wheel("left_wheel", "0 0.2 0") + wheel("right_wheel", "0 -0.2 0")
@@ -92,9 +90,8 @@ def test_pair_and_caster():
 
 
 def test_the_name_may_be_the_link_s_or_that_of_a_fixed_tyre():
-    by_link = link("front_wheel", tyre(0.1), LYING) + joint(
-        "traction", "front_wheel", xyz="0.5 0 0"
-    )
+    by_link = link("front_wheel", tyre(0.1), LYING) + joint("traction", "front_wheel",
+                                                            xyz="0.5 0 0")
     hub = link("rotor", tyre(0.04), LYING) + joint("motor", "rotor", xyz="0.5 0 0")
     glue = joint("glue", "wheel_tyre", parent="rotor", kind="fixed", xyz="0 0.05 0")
     tyred = hub + link("wheel_tyre", tyre(0.1), LYING) + glue
@@ -222,9 +219,8 @@ def test_named_shapes_stand_in_for_casters():
     assert (caster.kind, caster.radius) == ("caster_ball", 0.01)
     assert caster.point == pytest.approx((0, 0, -0.021))
     assert any("moved 1.0 mm down" in n for n in notices(description, NoticeKind.CASTER_SHAPE))
-    roll = link("caster_link", tyre(0.03), LYING) + joint(
-        "j", "caster_link", kind="fixed", xyz="-0.3 0 -0.07"
-    )
+    roll = link("caster_link", tyre(0.03), LYING) + joint("j", "caster_link", kind="fixed",
+                                                          xyz="-0.3 0 -0.07")
     assert wheels_of(robot(PAIR, roll))["caster_link"] == ("caster_ball", 0.03)
     # whatever its name: nothing else supports the robot
     assert wheels_of(robot(PAIR, box.replace("caster_link", "foot")))["foot"] == (
@@ -278,17 +274,13 @@ def test_given_wheels_are_filled_in_and_win():
 
 @pytest.mark.parametrize(
     ("wheels", "fragment"),
-    [
-        ([Wheel("nobody", "disc", 0.1)], "joints that move: left_wheel_joint"),
-        ([Wheel("caster_joint", "disc", 0.1)], "cannot roll"),
-        ([Wheel(None, "caster_ball", 0.1, link="nobody")], "links: base"),
-        ([Wheel("left_wheel_joint", "disc", 0.1, link="base")], "does not turn with the joint"),
-        ([Wheel("left_wheel_joint", "disc", 0.1, axis=(1, 0, 0))], "not the joint's axis"),
-        ([Wheel("left_wheel_joint", "disc", 0.1)] * 2, "listed twice"),
-        ([], "list at least one"),
-        (["left_wheel_joint"], "is not a Wheel"),
-        (3, "not a sequence"),
-    ],
+    [([Wheel("nobody", "disc", 0.1)], "joints that move: left_wheel_joint"),
+     ([Wheel("caster_joint", "disc", 0.1)], "cannot roll"),
+     ([Wheel(None, "caster_ball", 0.1, link="nobody")], "links: base"),
+     ([Wheel("left_wheel_joint", "disc", 0.1, link="base")], "does not turn with the joint"),
+     ([Wheel("left_wheel_joint", "disc", 0.1, axis=(1, 0, 0))], "not the joint's axis"),
+     ([Wheel("left_wheel_joint", "disc", 0.1)] * 2, "listed twice"), ([], "list at least one"),
+     (["left_wheel_joint"], "is not a Wheel"), (3, "not a sequence")],
 )
 def test_given_wheels_that_do_not_fit(wheels, fragment):
     with pytest.raises(InputError) as caught:
@@ -365,29 +357,25 @@ def test_the_element_is_read_and_printed():
 
 @pytest.mark.parametrize(
     ("line", "fragment"),
-    [
-        ("<wheels/>", "<wheels> does not exist"),
-        ('<wheel joint="left_wheel_joint" radius="0.1" colour="red"/>', "'colour' does not exist"),
-        ('<wheel joint="left_wheel_joint" radius="ten"/>', "not a number"),
-        ('<wheel joint="left_wheel_joint" radius="-1"/>', "positive length"),
-        ('<wheel radius="0.1"/>', "needs the name"),
-        ('<wheel joint="left_wheel_joint" radius="0.1" driven="yes"/>', "true or false"),
-        ('<wheel joint="nobody" radius="0.1"/>', "does not exist"),
-        ("<drive/>", "joint= is missing"),
-        ('<drive joint="arm_joint"/>', "is locked"),
-        ('<lock joint="nobody"/>', "does not exist"),
-        ('<lock joint="arm_joint" position="2"/>', "outside its limits"),
-        ('<lock joint="left_wheel_joint"/>', "rolling joint"),
-        ('<free joint="caster_joint"/>', "cannot move"),
-        ('<free joint="arm_joint"/><lock joint="arm_joint"/>', "choose one"),
-        ("<speeds/>", "is empty"),
-        ("<speeds>left_wheel_joint</speeds><speeds>right_wheel_joint</speeds>", "is there already"),
-        ('<skid model="mid-axle" track_factor="1"/>', "exactly one"),
-        ('<skid model="other"/>', "there are mid-axle and coulomb"),
-        ('<skid track_factor="0"/>', "must be positive"),
-        ('<skid free="nobody"/>', "the wheels are left_wheel_joint"),
-        ("</nhmech><nhmech>", "another <nhmech>"),
-    ],
+    [("<wheels/>", "<wheels> does not exist"),
+     ('<wheel joint="left_wheel_joint" radius="0.1" colour="red"/>', "'colour' does not exist"),
+     ('<wheel joint="left_wheel_joint" radius="ten"/>', "not a number"),
+     ('<wheel joint="left_wheel_joint" radius="-1"/>', "positive length"),
+     ('<wheel radius="0.1"/>', "needs the name"),
+     ('<wheel joint="left_wheel_joint" radius="0.1" driven="yes"/>', "true or false"),
+     ('<wheel joint="nobody" radius="0.1"/>', "does not exist"), ("<drive/>", "joint= is missing"),
+     ('<drive joint="arm_joint"/>', "is locked"), ('<lock joint="nobody"/>', "does not exist"),
+     ('<lock joint="arm_joint" position="2"/>', "outside its limits"),
+     ('<lock joint="left_wheel_joint"/>', "rolling joint"),
+     ('<free joint="caster_joint"/>', "cannot move"),
+     ('<free joint="arm_joint"/><lock joint="arm_joint"/>', "choose one"),
+     ("<speeds/>", "is empty"),
+     ("<speeds>left_wheel_joint</speeds><speeds>right_wheel_joint</speeds>", "is there already"),
+     ('<skid model="mid-axle" track_factor="1"/>', "exactly one"),
+     ('<skid model="other"/>', "there are mid-axle and coulomb"),
+     ('<skid track_factor="0"/>', "must be positive"),
+     ('<skid free="nobody"/>', "the wheels are left_wheel_joint"),
+     ("</nhmech><nhmech>", "another <nhmech>")],
 )
 def test_a_wrong_element_says_where(line, fragment):
     with pytest.raises(ModelError) as caught:

@@ -226,10 +226,8 @@ def tricycle(yaw: float = 0.0, steered: bool = True) -> str:
                  wheel("front", 0.0, 0.0, parent="fork"))
 
 
-@pytest.mark.parametrize("text, locked", [
-    (tricycle(0.3, steered=False), {}),
-    (tricycle(), {"steer": 0.3}),
-])
+@pytest.mark.parametrize("text, locked", [(tricycle(0.3, steered=False), {}),
+                                          (tricycle(), {"steer": 0.3})])
 def test_a_front_wheel_at_an_angle_rolls_on_a_circle(text, locked):
     """The centre is on the rear axle, wheelbase / tan(angle) to the left."""
     vehicle = nhmech.load(text, locked=locked)

@@ -38,13 +38,8 @@ def test_double_integrator_in_closed_form(q, r):
 def test_held_inputs():
     """The sampled cost is the integral, and K with a period beats every other gain held as long."""
     rng = np.random.default_rng(0)
-    A, B, Q, R, h = (
-        rng.normal(size=(3, 3)),
-        rng.normal(size=(3, 2)),
-        np.diag([1.0, 2.0, 0.5]),
-        np.diag([0.3, 1.0]),
-        0.2,
-    )
+    A, B, Q, R, h = (rng.normal(size=(3, 3)), rng.normal(size=(3, 2)), np.diag([1.0, 2.0, 0.5]),
+                     np.diag([0.3, 1.0]), 0.2)
     Ad, Bd, Qd, Nd, Rd = discretise(A, B, Q, R, h)
     x, u = rng.normal(size=3), rng.normal(size=2)
     nodes, weights = np.polynomial.legendre.leggauss(20)
@@ -168,12 +163,8 @@ def test_backward_riccati_is_the_least_squares_optimum():
     rng = np.random.default_rng(2)
     n, nu, N = 3, 2, 12
     A, B = rng.normal(size=(N, n, n)) * 0.6, rng.normal(size=(N, n, nu))
-    Q, R, final, x0 = (
-        np.diag([1.0, 0.5, 2.0]),
-        np.diag([0.2, 1.0]),
-        np.diag([3.0, 1.0, 0.0]),
-        rng.normal(size=n),
-    )
+    Q, R, final, x0 = (np.diag([1.0, 0.5, 2.0]), np.diag([0.2, 1.0]), np.diag([3.0, 1.0, 0.0]),
+                       rng.normal(size=n))
     K, P = riccati_backwards(A, B, Q, R, final)
     free, forced = [np.eye(n)], [np.zeros((n, N * nu))]
     for k in range(N):

@@ -18,24 +18,10 @@ FREE, SPOT, CAR, SWERVE = (3, 0), (2, 0), (1, 1), (1, 2)
 
 # (degree of mobility, steerability), from what each is:
 # rollers or a ball bind nothing; one axle line turns on the spot; ...
-CLASS_OF_SHIPPED = {
-    "ackermann_car": CAR,
-    "ball": FREE,
-    "bicycle": SPOT,
-    "carriage": SPOT,
-    "coin": SPOT,
-    "differential_drive": SPOT,
-    "disc": SPOT,
-    "mecanum": FREE,
-    "omni": FREE,
-    "pendulum": SPOT,
-    "rover": CAR,
-    "skid_steer": SPOT,
-    "sled": SPOT,
-    "swerve": SWERVE,
-    "trailers": CAR,
-    "tricycle": CAR,
-}
+CLASS_OF_SHIPPED = {"ackermann_car": CAR, "ball": FREE, "bicycle": SPOT, "carriage": SPOT,
+                    "coin": SPOT, "differential_drive": SPOT, "disc": SPOT, "mecanum": FREE,
+                    "omni": FREE, "pendulum": SPOT, "rover": CAR, "skid_steer": SPOT, "sled": SPOT,
+                    "swerve": SWERVE, "trailers": CAR, "tricycle": CAR}
 LEANING = {"ball", "bicycle", "coin", "disc", "pendulum"}
 
 

@@ -86,11 +86,8 @@ def test_noether_with_reactions(name):
     system, generators = SYSTEMS[name]
     constrained = system()
     J = momentum_map(symmetry(constrained, generators))
-    equations, rng, s = (
-        lagrange_multipliers(constrained),
-        np.random.default_rng(5),
-        constrained.system,
-    )
+    equations, rng, s = (lagrange_multipliers(constrained), np.random.default_rng(5),
+                         constrained.system)
     reaction = ca.Function("reaction", [s.q, s.theta],
                            [constrained.distribution.A[list(equations.frame.kept), :].T])
     for q in constrained.configurations:

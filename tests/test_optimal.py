@@ -117,10 +117,8 @@ def test_a_turning_plan_is_what_the_simulator_does():
     stay unit."""
     vehicle = shipped("tricycle")
     problem = Collocation(vehicle, 12, 3.0)
-    f, start = (
-        problem.dynamics,
-        nhmech.start_states(vehicle, [(0, 0, 0)], xi={"forward_speed": 0.5})[0],
-    )
+    f, start = (problem.dynamics,
+                nhmech.start_states(vehicle, [(0, 0, 0)], xi={"forward_speed": 0.5})[0])
     problem.opti.subject_to(problem.x[:, 0] == start)
     problem.opti.subject_to(f.pose(problem.x[:, -1])[:2] == [1.5, 0.3])
     problem.opti.minimize(ca.sumsqr(problem.u))

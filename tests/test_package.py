@@ -205,9 +205,8 @@ def test_every_dependency_is_declared_and_explained():
     unseen = {"scipy", "meshcat"}  # integrators by name; the page's JavaScript
     assert declared <= used | unseen, f"nothing imports {sorted(declared - used)}"
     explained = set(
-        re.findall(
-            r"`([\w-]+)`", (ROOT / "CONTRIBUTING.md").read_text().partition("## Dependencies")[2]
-        )
+        re.findall(r"`([\w-]+)`",
+                   (ROOT / "CONTRIBUTING.md").read_text().partition("## Dependencies")[2])
     )
     unexplained = sorted((declared | optional) - explained)
     assert not unexplained, f"CONTRIBUTING.md does not say why: {unexplained}"

@@ -14,17 +14,8 @@ from nhmech.simulation.state_vector import StateVector
 from nhmech.vehicle.reactions import reactions
 
 LEFT, RIGHT = "left_wheel_joint", "right_wheel_joint"
-G, M, R, BODY, W, L, J_W, J_PSI, J_PHI = (
-    9.81,
-    0.03,
-    0.04,
-    0.6,
-    0.14,
-    0.072,
-    2.4e-5,
-    0.0010368,
-    0.00106,
-)
+G, M, R, BODY, W, L, J_W, J_PSI, J_PHI = (9.81, 0.03, 0.04, 0.6, 0.14, 0.072, 2.4e-5, 0.0010368,
+                                          0.00106)
 J_DIAMETRAL = 1.2e-5
 
 

@@ -110,10 +110,8 @@ def states(reduction, seed):
     """(q, xi, u) at the system's configurations."""
     whole, rng = reduction.symmetry.constrained, np.random.default_rng(seed)
     for q in whole.configurations:
-        yield (
-            q, rng.normal(size=reduction.base.system.v.numel()) * 2,
-            rng.normal(size=whole.system.u.numel()),
-        )
+        yield (q, rng.normal(size=reduction.base.system.v.numel()) * 2,
+               rng.normal(size=whole.system.u.numel()))
 
 
 @pytest.mark.paper("004 (20)")

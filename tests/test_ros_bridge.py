@@ -97,11 +97,9 @@ def test_no_time_out_where_it_is_zero(said):
     assert drive(bridge, 150).twist[0] == pytest.approx(0.5, abs=1e-3) and not said
 
 
-@pytest.mark.parametrize("twist, age, words", [
-    ((math.nan, 0.0, 0.0), 0.0, "not finite"),
-    ((0.3, 0.0, math.inf), 0.0, "not finite"),
-    ((0.3, 0.0, 0.0), 0.7, "its stamp is 0.7 s old"),
-])
+@pytest.mark.parametrize("twist, age, words", [((math.nan, 0.0, 0.0), 0.0, "not finite"),
+                                               ((0.3, 0.0, math.inf), 0.0, "not finite"),
+                                               ((0.3, 0.0, 0.0), 0.7, "its stamp is 0.7 s old")])
 def test_commands_that_are_not_followed(twist, age, words, said):
     bridge = bridge_of("differential_drive", said)
     assert not bridge.take_twist(*twist, age=age)

@@ -50,12 +50,9 @@ def passing(simulator, lead: float = 0.05) -> tuple[nhmech.State, np.ndarray, in
 
 
 UPHILL = Ground(normal=(np.sin(0.2), 0.1, np.cos(0.2)))
-MOTIONS = {
-    **runs.MOTIONS,
-    "differential_drive": dict(xi={"forward_speed": 0.6, "yaw_rate": -1.2}),
-    "mecanum": dict(xi={"forward_speed": 0.5, "lateral_speed": -0.3, "yaw_rate": 0.7}),
-    "pendulum": dict(xi={"forward_speed": 0.4, "yaw_rate": 0.5, "pitch_rate": 1.0}),
-}
+MOTIONS = {**runs.MOTIONS, "differential_drive": dict(xi={"forward_speed": 0.6, "yaw_rate": -1.2}),
+           "mecanum": dict(xi={"forward_speed": 0.5, "lateral_speed": -0.3, "yaw_rate": 0.7}),
+           "pendulum": dict(xi={"forward_speed": 0.4, "yaw_rate": 0.5, "pitch_rate": 1.0})}
 
 
 @pytest.mark.parametrize("ground", [UPHILL, *at_length(Ground())])

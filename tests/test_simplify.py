@@ -125,9 +125,8 @@ def test_deeper_than_the_recursion_limit():
         value = ca.sin(value) * y + x * y
     made = simplify(function(value))
     assert operations(made) == 3 * 3000 + 1
-    assert float(made(0.3, 0.5, 0, 0)) == pytest.approx(
-        float(function(value)(0.3, 0.5, 0, 0)), rel=1e-12
-    )
+    assert float(made(0.3, 0.5, 0, 0)) == pytest.approx(float(function(value)(0.3, 0.5, 0, 0)),
+                                                        rel=1e-12)
 
 
 @pytest.mark.parametrize("output", [x / ca.SX(0.0) + y, x + ca.SX(np.inf), x * ca.SX(np.nan) + y],

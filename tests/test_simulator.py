@@ -483,9 +483,8 @@ def test_a_pushed_cart_accelerates_with_its_effective_mass():
         simulator = Simulator(vehicle, wrench={"base_link": wrench}, dt=1e-2)
         simulator.reset((1.0, 2.0, 0.6))
         run = simulator.run(1.0)
-        assert run.column("forward_speed") == pytest.approx(
-            force / effective * run.t, rel=0, abs=1e-12
-        )
+        assert run.column("forward_speed") == pytest.approx(force / effective * run.t, rel=0,
+                                                            abs=1e-12)
         assert run.q[-1, :2] - [1, 2] == pytest.approx(heading * force / effective / 2, abs=1e-11)
         work = force * ((run.q[:, :2] - [1, 2]) @ heading)
         assert run.energy - run.energy[0] == pytest.approx(work, abs=1e-10)
@@ -557,9 +556,8 @@ def test_events_are_located():
     run = seen.run(20.0)
     assert run.stop == "event: x = 0.2"
     assert [name for _, name in run.events] == ["x = 0.013", "x = 0.1", "x = 0.2"]
-    assert [t for t, _ in run.events] == pytest.approx(
-        np.array([0.013, 0.1, 0.2]) / v, rel=0, abs=1e-9
-    )
+    assert [t for t, _ in run.events] == pytest.approx(np.array([0.013, 0.1, 0.2]) / v, rel=0,
+                                                       abs=1e-9)
     assert run.t[-1] == pytest.approx(0.2 / v,
                                       abs=1e-9) and run.q[-1, 0] == pytest.approx(0.2, abs=1e-9)
     assert np.all(np.diff(run.t) > 0)
@@ -965,10 +963,8 @@ def test_one_joint_takes_one_command():
     vehicle = shipped("differential_drive")
     simulator = Simulator(
         vehicle,
-        lambda t, state: [
-            nhmech.JointTorque({"left_wheel_joint": 0.1}),
-            nhmech.JointVelocity({"left_wheel_joint": 1.0}),
-        ],
+        lambda t, state: [nhmech.JointTorque({"left_wheel_joint": 0.1}),
+                          nhmech.JointVelocity({"left_wheel_joint": 1.0})],
     )
     simulator.reset()
     with pytest.raises(SimulationError, match="commanded twice"):
@@ -981,10 +977,8 @@ def test_effort_on_one_wheel_and_a_rate_on_the_other():
     vehicle = shipped("differential_drive")
     simulator = Simulator(
         vehicle,
-        lambda t, state: [
-            nhmech.JointTorque({"left_wheel_joint": 0.3}),
-            nhmech.JointVelocity({"right_wheel_joint": 0.0}),
-        ],
+        lambda t, state: [nhmech.JointTorque({"left_wheel_joint": 0.3}),
+                          nhmech.JointVelocity({"right_wheel_joint": 0.0})],
         dt=1e-3,
     )
     simulator.reset()

@@ -73,6 +73,5 @@ def test_a_sled_with_its_mass_above_the_blade_runs_a_circle(vehicle, case):
                                    rtol=0, atol=tolerance["state"])
         force = run.reactions[i].components["sled"]["lateral"]
         assert force == pytest.approx(sample["lateral_force"], abs=tolerance["multiplier"])
-        assert force * np.cos(heading[i]) == pytest.approx(
-            sample["lambda_paper"], abs=tolerance["multiplier"]
-        )
+        assert force * np.cos(heading[i]) == pytest.approx(sample["lambda_paper"],
+                                                           abs=tolerance["multiplier"])

@@ -32,11 +32,8 @@ BASE = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro">
 def test_path_string_and_bytes_give_the_same(tmp_path):
     file = tmp_path / "cart.urdf"
     file.write_text(CART, encoding="latin-1")
-    from_path, from_string, from_bytes = (
-        read_source(file),
-        read_source(CART),
-        read_source(CART.encode()),
-    )
+    from_path, from_string, from_bytes = (read_source(file), read_source(CART),
+                                          read_source(CART.encode()))
     assert (
         from_path.root.get("name")
         == from_string.root.get("name")
@@ -72,13 +69,8 @@ def test_refused(source, fragment):
 
 @pytest.mark.parametrize(
     ("source", "fragment"),
-    [
-        ("", "neither a path nor XML"),
-        ("two\nlines", "neither a path nor XML"),
-        ("a\0b", "neither a path nor XML"),
-        (42, "not int"),
-        (None, "not NoneType"),
-    ],
+    [("", "neither a path nor XML"), ("two\nlines", "neither a path nor XML"),
+     ("a\0b", "neither a path nor XML"), (42, "not int"), (None, "not NoneType")],
 )
 def test_what_is_no_source(source, fragment):
     with pytest.raises(InputError) as caught:

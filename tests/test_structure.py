@@ -50,11 +50,8 @@ SYSTEMS = {
     "falling disc": (falling_disc.example().constrained, (3, 4, 5), 5),
     "ball": (rolling_ball.with_attitude().constrained, (3, 5), 5),
     "ball without pivoting": (ball(pivoting=False), (2, 3, 5), 5),
-    "differential drive with wheel angles": (
-        differential_drive.example().constrained,
-        (2, 3, 4),
-        5,
-    ),
+    "differential drive with wheel angles": (differential_drive.example().constrained, (2, 3, 4),
+                                             5),
     "carriage with wheel angles": (carriage.example().constrained, (2, 3, 4), 5),
 }
 

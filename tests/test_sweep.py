@@ -202,9 +202,7 @@ def test_public_name():
 
 def robot(case, rng):
     """A run whose noise is the case's own."""
-    vehicle = shipped("differential_drive").with_parameters(
-        {"payload.mass": case["payload"]}
-    )
+    vehicle = shipped("differential_drive").with_parameters({"payload.mass": case["payload"]})
     simulator = nhmech.Simulator(vehicle, lambda t, state: 0.1 + 0.05 * rng.normal(size=2), dt=1e-2)
     simulator.compile()      # else the last digit depends on when the compiler is done
     run = simulator.run(0.2)

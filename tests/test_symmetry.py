@@ -62,12 +62,8 @@ CLASSES = {
     "carriage, too small a group": (carriage, {**X, **Y}, "transverse", (2, 0, 2, 5)),
     "vertical disk, d/dx": (vertical_disk, X, "transverse", (1, 0, 2, 4)),
     "Capri-Kobayashi, torus": (lambda: capri_kobayashi(False), TORUS, "horizontal", (2, 2, 4, 4)),
-    "Capri-Kobayashi, polar": (
-        lambda: capri_kobayashi(True),
-        POLAR_TORUS,
-        "horizontal",
-        (2, 2, 4, 4),
-    ),
+    "Capri-Kobayashi, polar": (lambda: capri_kobayashi(True), POLAR_TORUS, "horizontal",
+                               (2, 2, 4, 4)),
 }
 
 

@@ -347,9 +347,8 @@ def test_feedback_linearisation_is_exactly_linear():
     tracker.gains = kp, kd
 
     def law(t, pose, zeta):
-        rate, omega = feedback_linearisation.compensator(
-            pose, zeta[0], tracker.reference(t), tracker.gains
-        )
+        rate, omega = feedback_linearisation.compensator(pose, zeta[0], tracker.reference(t),
+                                                         tracker.gains)
         return zeta[0], omega, [rate]
 
     x, y, heading = EIGHT.start()
@@ -463,9 +462,8 @@ def test_polar_converges_exponentially_from_everywhere():
     start = (goal[0] - cos(goal[2] + small), goal[1] - sin(goal[2] + small), goal[2] - small)
     run = rolled(law, start, 2.0, np.linspace(0, 2, 5))
     for t, z in zip(run.t, run.y.T):
-        assert polar.polar(z, goal)[1:] == pytest.approx(
-            expm(A * t) @ (2 * small, small), abs=1e-7 * small
-        )
+        assert polar.polar(z, goal)[1:] == pytest.approx(expm(A * t) @ (2 * small, small),
+                                                         abs=1e-7 * small)
 
 
 @pytest.mark.parametrize("path", [line(100.0), EIGHT, circle(2.0)],

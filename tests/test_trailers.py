@@ -54,9 +54,8 @@ def check(vehicle, q: np.ndarray, v: np.ndarray, tolerance: float) -> None:
         along = u * np.cos(steer) - w * (across * np.cos(steer) - WHEELBASE * np.sin(steer)
                                          + sign * (HALF_FRONT - KINGPIN))
         along -= sign * (HALF_FRONT - KINGPIN) * by[f"front_{side}_steering_joint"]
-        assert by[f"front_{side}_wheel_joint"] == pytest.approx(
-            along / RADIUS, abs=tolerance / RADIUS
-        )
+        assert by[f"front_{side}_wheel_joint"] == pytest.approx(along / RADIUS,
+                                                                abs=tolerance / RADIUS)
         assert (u - w * across) * np.sin(steer) - w * WHEELBASE * np.cos(steer) == pytest.approx(
             0, abs=tolerance
         )

@@ -16,24 +16,14 @@ NAMES = ("ackermann_car", "ball", "bicycle", "carriage", "coin", "differential_d
          "pendulum", "rover", "skid_steer", "sled", "swerve", "trailers", "tricycle")
 
 # name -> number of moving joints, contacts, mass [kg]: written from what the robots are
-SHAPE = {
-    "ackermann_car": (6, 4, 1150 + 4 * 18 + 2 * 9),
-    "ball": (0, 1, 0.5),
-    "bicycle": (3, 2, 94),
-    "carriage": (2, 3, 4),
-    "coin": (1, 1, 0.6),
-    "differential_drive": (2, 3, 9.4),
-    "disc": (1, 1, 2),
-    "mecanum": (4, 4, 24 + 4 * 1.6),
-    "omni": (3, 3, 6.5 + 3 * 0.35),
-    "pendulum": (2, 2, 0.66),
-    "rover": (10, 6, 48 + 6 * 1.9 + 4 * 1.1),
-    "skid_steer": (4, 4, 36 + 4 * 2.6),
-    "sled": (0, 3, 2),
-    "swerve": (8, 4, 38 + 4 * 1.5 + 4 * 0.6),
-    "trailers": (12, 8, 420 + 2 * 4 + 8 * 8 + 2 * 110),
-    "tricycle": (4, 3, 22 + 3 + 2.5 + 2 * 1.4),
-}
+SHAPE = {"ackermann_car": (6, 4, 1150 + 4 * 18 + 2 * 9), "ball": (0, 1, 0.5), "bicycle": (3, 2, 94),
+         "carriage": (2, 3, 4), "coin": (1, 1, 0.6), "differential_drive": (2, 3, 9.4),
+         "disc": (1, 1, 2), "mecanum": (4, 4, 24 + 4 * 1.6), "omni": (3, 3, 6.5 + 3 * 0.35),
+         "pendulum": (2, 2, 0.66), "rover": (10, 6, 48 + 6 * 1.9 + 4 * 1.1),
+         "skid_steer": (4, 4, 36 + 4 * 2.6), "sled": (0, 3, 2),
+         "swerve": (8, 4, 38 + 4 * 1.5 + 4 * 0.6),
+         "trailers": (12, 8, 420 + 2 * 4 + 8 * 8 + 2 * 110),
+         "tricycle": (4, 3, 22 + 3 + 2.5 + 2 * 1.4)}
 
 
 def tree(name):
@@ -72,10 +62,8 @@ def wheel_frames(name, q=None):
         if wheel.link is not None:
             assert model.existFrame(wheel.link), wheel.link
             oMf = data.oMf[model.getFrameId(wheel.link)]
-            yield (
-                wheel, oMf.act(np.array(wheel.point)),
-                None if wheel.axis is None else oMf.rotation @ np.array(wheel.axis),
-            )
+            yield (wheel, oMf.act(np.array(wheel.point)),
+                   None if wheel.axis is None else oMf.rotation @ np.array(wheel.axis))
         else:
             joint = model.getJointId(wheel.joint)
             assert joint < model.njoints, wheel.joint

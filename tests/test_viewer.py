@@ -391,10 +391,8 @@ def test_display_sends_only_what_moved_and_never_waits():
     q = drive(cart).q[0]
     with Viewer(cart) as viewer:
         sent = []
-        send, viewer._window.send = (
-            viewer._window.send,
-            lambda messages: (sent.extend(messages), send(messages)),
-        )
+        send, viewer._window.send = (viewer._window.send,
+                                     lambda messages: (sent.extend(messages), send(messages)))
         viewer.display(q)
         viewer.flush()
         sent.clear()

@@ -61,24 +61,16 @@ def with_symmetry(function, constrained):
     return function(replace(symmetry_of_the_disk(), constrained=constrained))
 
 
-LINEAR = {
-    "momentum_map": lambda c: with_symmetry(momentum_map, c),
-    "nonholonomic_momentum": lambda c: with_symmetry(nonholonomic_momentum, c),
-    "first_integrals": first_integrals,
-    "growth_vector": growth_vector,
-    "hamilton_jacobi": lambda c: hamilton_jacobi(c, {}),
-    "linearisation": lambda c: linearise(c, np.zeros(4), np.zeros(2)),
-    "momentum_side": momentum_side,
-}
-IDEAL = {
-    "projection": projection,
-    "lagrange_dalembert": lagrange_dalembert,
-    "hamel": hamel,
-    "constraint_algorithm": constraint_algorithm,
-    "generalised_speeds": lambda c: generalised_speeds(c, {}),
-    "reaction field": reaction_fields,
-    "momentum_side": momentum_side,
-}
+LINEAR = {"momentum_map": lambda c: with_symmetry(momentum_map, c),
+          "nonholonomic_momentum": lambda c: with_symmetry(nonholonomic_momentum, c),
+          "first_integrals": first_integrals, "growth_vector": growth_vector,
+          "hamilton_jacobi": lambda c: hamilton_jacobi(c, {}),
+          "linearisation": lambda c: linearise(c, np.zeros(4), np.zeros(2)),
+          "momentum_side": momentum_side}
+IDEAL = {"projection": projection, "lagrange_dalembert": lagrange_dalembert, "hamel": hamel,
+         "constraint_algorithm": constraint_algorithm,
+         "generalised_speeds": lambda c: generalised_speeds(c, {}),
+         "reaction field": reaction_fields, "momentum_side": momentum_side}
 
 
 @pytest.mark.parametrize("name", LINEAR)

@@ -281,10 +281,8 @@ def test_gains_scale_with_the_vehicle():
     heavy = vehicle.with_parameters({name: 10 * value
                                      for name, value in vehicle.parameters.values.items()
                                      if name.rpartition(".")[2] in scaled})
-    (light_servo, light), (heavy_servo, rates) = (
-        straight(vehicle, 0.5, 0.3),
-        straight(heavy, 0.5, 0.3),
-    )
+    (light_servo, light), (heavy_servo, rates) = (straight(vehicle, 0.5, 0.3),
+                                                  straight(heavy, 0.5, 0.3))
     assert heavy_servo.inertia == pytest.approx(10 * light_servo.inertia, rel=1e-9)
     assert rates == pytest.approx(light, rel=1e-9, abs=1e-12)
 

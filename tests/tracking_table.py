@@ -29,24 +29,12 @@ from nhmech.control.unicycle import unicycle
 
 SPEED = 0.5                                                       # [m/s]
 
-CLASSES = {
-    "differential": ("differential_drive", "carriage"),
-    "Ackermann": ("ackermann_car",),
-    "car with trailers": ("trailers",),
-    "tricycle": ("tricycle",),
-    "mecanum": ("mecanum",),
-    "omni": ("omni",),
-    "swerve": ("swerve",),
-    "rover": ("rover",),
-    "skid": ("skid_steer",),
-}
-REAL = {
-    "differential": ("linorobot2_2wd",),
-    "differential on swivels": ("mir100",),
-    "Ackermann": ("gz_ackermann_drive",),
-    "tricycle": ("gz_tricycle_drive",),
-    "mecanum": ("clearpath_do100",),
-}
+CLASSES = {"differential": ("differential_drive", "carriage"), "Ackermann": ("ackermann_car",),
+           "car with trailers": ("trailers",), "tricycle": ("tricycle",), "mecanum": ("mecanum",),
+           "omni": ("omni",), "swerve": ("swerve",), "rover": ("rover",), "skid": ("skid_steer",)}
+REAL = {"differential": ("linorobot2_2wd",), "differential on swivels": ("mir100",),
+        "Ackermann": ("gz_ackermann_drive",), "tricycle": ("gz_tricycle_drive",),
+        "mecanum": ("clearpath_do100",)}
 TRACKERS = ("pure_pursuit", "stanley", "kanayama", "feedback_linearisation")
 LATERAL = 0.02                                                    # [m] root mean square
 GOAL = (0.02, 0.02)                                               # [m], [rad]
@@ -123,9 +111,8 @@ def arrival(row: Row) -> tuple[float, float]:
     vehicle = vehicle_of(row.vehicle, row.real)
     path = make_path(row.path, tightest(vehicle))
     tracker = controller_class(row.baseline)(vehicle, path, speed=SPEED)
-    trajectory = simulator_of(vehicle, tracker).run(
-        (path.length + 8 * tracker.unit) / SPEED, every=10
-    )
+    trajectory = simulator_of(vehicle, tracker).run((path.length + 8 * tracker.unit) / SPEED,
+                                                    every=10)
     along, lateral, heading = tracker.errors(trajectory)[-1]
     return float(np.hypot(along, lateral)), float(abs(heading))
 

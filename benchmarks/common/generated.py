@@ -20,10 +20,8 @@ def _wheel(name: str, parent: str, x: float, y: float, radius: float = 0.1,
             f'link="{name}_link"/>'
             f'<origin xyz="{x} {y} 0"/><axis xyz="0 1 0"/><limit effort="10" '
             'velocity="50"/></joint>')
-    return (
-        link,
-        f'<wheel joint="{name}" kind="disc" radius="{radius}" driven="{str(driven).lower()}"/>',
-    )
+    return (link,
+            f'<wheel joint="{name}" kind="disc" radius="{radius}" driven="{str(driven).lower()}"/>')
 
 
 def _robot(links: list[str], wheels: list[tuple[str, str]]) -> str:

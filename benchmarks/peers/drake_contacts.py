@@ -88,9 +88,8 @@ def _touch(plant, body, shape, friction, stiffness, name, place=(0, 0, 0)) -> No
 
 
 def _inertia(mass: float, centre, moments) -> SpatialInertia:
-    return SpatialInertia.MakeFromCentralInertia(
-        mass, np.array(centre, dtype=float), RotationalInertia(*moments)
-    )
+    return SpatialInertia.MakeFromCentralInertia(mass, np.array(centre, dtype=float),
+                                                 RotationalInertia(*moments))
 
 
 def _drive(motion, plant, stiffness):

@@ -69,13 +69,8 @@ def _drive(motion, mbs, ground):
         eii.ObjectKinematicTree(
             nodeNumber=node,
             gravity=[0, 0, -GRAVITY],
-            jointTypes=[
-                joint.PrismaticX,
-                joint.PrismaticY,
-                joint.RevoluteZ,
-                joint.RevoluteY,
-                joint.RevoluteY,
-            ],
+            jointTypes=[joint.PrismaticX, joint.PrismaticY, joint.RevoluteZ, joint.RevoluteY,
+                        joint.RevoluteY],
             linkParents=[-1, 0, 1, 2, 2],
             jointTransformations=exu.Matrix3DList([np.eye(3)] * 5),
             jointOffsets=exu.Vector3DList(

@@ -59,9 +59,8 @@ def _disc(motion):
     joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
     model.appendBodyToJoint(
         joint,
-        pin.Inertia(
-            motion.mass, np.zeros(3), np.diag([motion.across, motion.along, motion.across])
-        ),
+        pin.Inertia(motion.mass, np.zeros(3),
+                    np.diag([motion.across, motion.along, motion.across])),
         pin.SE3.Identity(),
     )
     model.gravity.linear = np.array([0, 0, -GRAVITY])

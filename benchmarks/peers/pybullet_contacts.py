@@ -54,11 +54,8 @@ def run(motion, dt: float, duration: float, control=None,
 
 def _run(motion, dt: float, duration: float, control, given: dict) -> tuple[np.ndarray, Spent]:
     """substeps  steps in one call of `stepSimulation`: PyBullet's own loop in C++"""
-    p, drive, calls = (
-        pybullet,
-        motion.robot == "differential_drive",
-        max(1, round(duration / dt / given["substeps"])),
-    )
+    p, drive, calls = (pybullet, motion.robot == "differential_drive",
+                       max(1, round(duration / dt / given["substeps"])))
     p.setGravity(0, 0, -GRAVITY)
     p.setTimeStep(duration / calls)
     solvers = {"default": {}, "PGS": {"constraintSolverType": p.CONSTRAINT_SOLVER_LCP_PGS},
