@@ -11,35 +11,26 @@ controller that is asked each time.
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import casadi as ca
 import numpy as np
+from common.report import machine, measured
+from common.timing import Spent, median, window
 from scipy.integrate import solve_ivp
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from common.report import machine, measured  # noqa: E402
-from common.timing import Spent, median, window  # noqa: E402
-
-import nhmech  # noqa: E402
-from nhmech.compile.adaptive import compile_adaptive  # noqa: E402
-from nhmech.compile.compiled_function import compile_function  # noqa: E402
-from nhmech.simulation.integration.integrators import rate_function  # noqa: E402
+import nhmech
+from nhmech.compile.adaptive import compile_adaptive
+from nhmech.compile.compiled_function import compile_function
+from nhmech.simulation.integration.integrators import rate_function
 
 REPEATS = 3
 CASES = {
     "disc": (
-        dict(
-            pose=(0, 0, 0, 0.35, 0, 0.2), xi={"spin_joint": 8.0, "yaw_rate": 0.5, "roll_rate": 0.3}
-        ),
+        dict(pose=(0, 0, 0, 0.35, 0, 0.2),
+             xi={"spin_joint": 8.0, "yaw_rate": 0.5, "roll_rate": 0.3}),
         10.0,
     ),
-    "bicycle": (
-        dict(pose=(0, 0, 0, 0.1, 0, 0.3), xi={"rear_wheel_joint": 17.0, "roll_rate": 0.2}),
-        5.0,
-    ),
+    "bicycle": (dict(pose=(0, 0, 0, 0.1, 0, 0.3), xi={"rear_wheel_joint": 17.0, "roll_rate": 0.2}),
+                5.0),
 }
 TARGETS = (1e-4, 1e-6, 1e-8)
 STEPS = [0.05 / 2 ** (k / 2) for k in range(16)]
@@ -54,9 +45,8 @@ class Case:
         self.vehicle, self.start = nhmech.load(nhmech.urdf_path(name)), start
         self.simulator = nhmech.Simulator(self.vehicle)
         self.simulator.reset(**start)
-        self.x0, self.u, self.theta = (
-            self.simulator.moment.x.copy(), self.simulator.moment.u.copy(), self.vehicle.theta,
-        )
+        self.x0, self.u, self.theta = (self.simulator.moment.x.copy(),
+                                       self.simulator.moment.u.copy(), self.vehicle.theta)
         symbolic = rate_function(self.vehicle.equations)
         self.rate = compile_function(symbolic)
         self.adaptive = compile_adaptive(symbolic)

@@ -6,20 +6,17 @@ time of commands and calls, here and, interleaved, in another checkout of the pr
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from common.checkouts import (  # noqa: E402
+from common.checkouts import (
     ROUNDS,
     checkouts,
     command_seconds,
     medians,
     printed_number,
 )
-from common.report import machine, measured  # noqa: E402
+from common.report import machine, measured
 
 COMMANDS = {
     "nhmech run, 20 s": "run differential_drive --duration 20 --save {folder}/run.npz",
@@ -30,11 +27,6 @@ COMMANDS = {
     "report of 20,001 states": "report {folder}/run.npz -o {folder}/run.html",
     "plot of 20,001 states": "plot {folder}/run.npz -o {folder}/run.pdf",
 }
-# how older checkouts say it
-OLD = {"export of 20,001 states, CSV": "export {folder}/run.npz {folder}/run.csv",
-       "export of 20,001 states, MCAP": "export {folder}/run.npz {folder}/run.mcap",
-       "report of 20,001 states": "report {folder}/run.npz --out {folder}/run.html",
-       "plot of 20,001 states": "plot {folder}/run.npz --out {folder}/run.pdf"}
 AIMS = {"export of 20,001 states, CSV [s]": 1.0, "export of 20,001 states, MCAP [s]": 4.0,
         "report of 20,001 states [s]": 3.0, "plot of 20,001 states [s]": 1.5,
         "a run of 1e6 recorded steps [s]": 0.5, "the same with save [s]": 0.8,
@@ -79,16 +71,15 @@ print(median(lambda: seconds(forces)) / len(run) * 1e6)
 
 def main() -> None:
     print(machine())
-    ways = {name: [said[name] for said in (COMMANDS, OLD) if name in said] for name in COMMANDS}
     with tempfile.TemporaryDirectory() as folder:
 
-        def seconds(checkout: Path, ways: list[str]) -> float:
+        def seconds(checkout: Path, command: str) -> float:
             """Of a command, with the runs of each checkout in a folder of their own."""
             own = Path(folder) / checkout.name
             own.mkdir(exist_ok=True)
-            return command_seconds(checkout, [way.format(folder=own).split() for way in ways])
+            return command_seconds(checkout, command.format(folder=own).split())
 
-        rows = (medians(seconds, ways, "s") + medians(printed_number, RUNS, "s")
+        rows = (medians(seconds, COMMANDS, "s") + medians(printed_number, RUNS, "s")
                 + medians(printed_number, PEAKS, "MiB") + medians(printed_number, CALLS, "us"))
     print(measured((f"processor time, median of {ROUNDS}", *checkouts()), rows, aims=AIMS))
 

@@ -9,20 +9,15 @@ MuJoCo on as many threads.
 from __future__ import annotations
 
 import os
-import sys
 from functools import cache
-from pathlib import Path
 
 import numpy as np
+from common.motions import MOTIONS
+from common.report import aim, machine, measured
+from common.timing import Spent, interleaved, seconds, window
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from common.motions import MOTIONS  # noqa: E402
-from common.report import aim, machine, measured  # noqa: E402
-from common.timing import Spent, interleaved, seconds, window  # noqa: E402
-
-import nhmech  # noqa: E402
-from nhmech.simulation.batch_input import stepper  # noqa: E402
+import nhmech
+from nhmech.simulation.batch_input import stepper
 
 CASES, DT = 1000, 1e-3
 # vehicle -> speeds at the start, steps of a run, aim [steps/s per core]

@@ -4,26 +4,21 @@ of the contact problem beside each other: ours, and Pinocchio's PGS and ADMM."""
 from __future__ import annotations
 
 import os
-import sys
 from functools import partial
-from pathlib import Path
 from statistics import median
 
 # threads of BLAS that wait for work take processor time
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import numpy as np  # noqa: E402
-import pinocchio as pin  # noqa: E402
+import numpy as np
+import pinocchio as pin
+from common.report import machine, measured
+from common.timing import Spent, interleaved, seconds, window
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from common.report import machine, measured  # noqa: E402
-from common.timing import Spent, interleaved, seconds, window  # noqa: E402
-
-import nhmech  # noqa: E402
-from nhmech.simulation.contact.contact_problem import ContactProblem  # noqa: E402
-from nhmech.simulation.contact.nonsmooth import NonsmoothStep  # noqa: E402
-from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms  # noqa: E402
+import nhmech
+from nhmech.simulation.contact.contact_problem import ContactProblem
+from nhmech.simulation.contact.nonsmooth import NonsmoothStep
+from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
 
 VEHICLES = ("ball", "differential_drive", "ackermann_car", "mecanum", "swerve")
 DT, STEPS, STARTS = 1e-3, 50, 20

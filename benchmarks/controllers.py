@@ -6,13 +6,8 @@ differential drive, here and, interleaved, in another checkout of the project:
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from common.checkouts import ROUNDS, checkouts, medians, printed_number  # noqa: E402
-from common.report import machine, measured  # noqa: E402
+from common.checkouts import ROUNDS, checkouts, medians, printed_number
+from common.report import machine, measured
 
 CODE = """
 import numpy as np
@@ -35,10 +30,10 @@ CONTROLLERS = {
     "JointVelocity": ("lambda t, state: JointVelocity({left: 0.0, right: 0.0})", "dynamic"),
     "JointVelocity, kinematic": ("lambda t, state: JointVelocity({left: 0.0, right: 0.0})",
                                  "kinematic"),
+    "a law in the loop": (
+        "nhmech.control.Feedback(vehicle, lambda t, state, r: [0.1 * (3 - state.xi[left]), 0.0])",
+        "dynamic"),
 }
-CONTROLLERS["a law in the loop"] = (
-    "nhmech.control.Feedback(vehicle, lambda t, state, r: [0.1 * (3 - state.xi[left]), 0.0])"
-    " if hasattr(nhmech.control, 'Feedback') else None", "dynamic")
 AIMS = {f"{name}, {call} [us]": aim for call in ("step()", "run()") for name, aim in (
     ("an array", 2.5), ("JointTorque", 4.0), ("JointVelocity", 6.0),
     ("JointVelocity, kinematic", 6.0))}

@@ -7,18 +7,15 @@ python benchmarks/derivatives.py [robot ...]
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+from common.report import aim, machine
+from common.timing import ROUNDS, interleaved, seconds
 
-from common.report import aim, machine  # noqa: E402
-from common.timing import ROUNDS, interleaved, seconds  # noqa: E402
-
-import nhmech  # noqa: E402
-from nhmech.analysis.derivatives import step_adjoint, step_jacobian  # noqa: E402
-from nhmech.compile.compiled_function import compile_function  # noqa: E402
-from nhmech.simulation.integration.integrators import advance_function  # noqa: E402
-from nhmech.simulation.integration.schemes import RK4  # noqa: E402
+import nhmech
+from nhmech.analysis.derivatives import step_adjoint, step_jacobian
+from nhmech.compile.compiled_function import compile_function
+from nhmech.simulation.integration.integrators import advance_function
+from nhmech.simulation.integration.schemes import RK4
 
 DT = 1e-3
 ROBOTS = ("differential_drive", "disc", "mecanum", "ackermann_car", "bicycle", "trailers")

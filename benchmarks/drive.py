@@ -14,17 +14,13 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
+from common.report import machine, measured
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from common.report import machine, measured  # noqa: E402
-
-import nhmech  # noqa: E402
-from nhmech.view import Drive  # noqa: E402
-from nhmech.view.browser import Browser, find_chromium  # noqa: E402
+import nhmech
+from nhmech.view import Drive
+from nhmech.view.browser import Browser, find_chromium
 
 VEHICLES = "differential_drive", "mecanum", "ackermann_car"
 TURN = 0.01                       # [s] of the loop

@@ -9,19 +9,14 @@ drive 1e9 steps/s.
 
 from __future__ import annotations
 
-import sys
 from functools import partial
-from pathlib import Path
 
 import numpy as np
+from common.report import aim, machine, measured
+from common.timing import Spent, interleaved
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from common.report import aim, machine, measured  # noqa: E402
-from common.timing import Spent, interleaved  # noqa: E402
-
-import nhmech  # noqa: E402
-from nhmech.simulation.batch_input import stepper  # noqa: E402
+import nhmech
+from nhmech.simulation.batch_input import stepper
 
 CASES, FEW, DT = 1_000_000, 10_000, 1e-3
 LONGER = 5      # times as many steps

@@ -6,13 +6,8 @@ processor time, here and, interleaved, in another checkout of the project:
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path[0] = str(Path(__file__).resolve().parent)
-
-from common.checkouts import ROUNDS, checkouts, medians, printed_number  # noqa: E402
-from common.report import machine, measured  # noqa: E402
+from common.checkouts import ROUNDS, checkouts, medians, printed_number
+from common.report import machine, measured
 
 VEHICLES = "differential_drive", "ackermann_car"
 LANES = 64, 1024

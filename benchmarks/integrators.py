@@ -18,25 +18,21 @@ from __future__ import annotations
 
 import argparse
 import logging
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
+from common.discrete_lagrange_dalembert import DiscreteLagrangeDAlembert
+from common.report import machine, measured
+from common.timing import Spent, window
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from common.discrete_lagrange_dalembert import DiscreteLagrangeDAlembert  # noqa: E402
-from common.report import machine, measured  # noqa: E402
-from common.timing import Spent, window  # noqa: E402
-
-import nhmech  # noqa: E402
-from nhmech.simulation.integration.schemes import FIXED, SCHEMES  # noqa: E402
-from nhmech.systems import load_system  # noqa: E402
+import nhmech
+from nhmech.simulation.integration.schemes import FIXED, SCHEMES
+from nhmech.systems import load_system
 
 TIME = 5.0                # [s] of the runs whose error is shown
 HALVINGS = range(-3, 5)   # of a case's step, of the runs whose error is shown
@@ -113,14 +109,9 @@ def disc_constants(run: nhmech.Trajectory) -> np.ndarray:
                      for at, y in zip(lean, speeds)])
 
 
-CASES = (
-    Case("chaplygin_sleigh", 0.02),
-    Case("falling_disc", 0.02, disc_constants),
-    Case("chaplygin_ball", 0.02, ball_momentum),
-    Case("rattleback", 0.002, short=0.3),
-    Case("bicycle", 0.02),
-    Case("carriage", 0.02),
-)
+CASES = (Case("chaplygin_sleigh", 0.02), Case("falling_disc", 0.02, disc_constants),
+         Case("chaplygin_ball", 0.02, ball_momentum), Case("rattleback", 0.002, short=0.3),
+         Case("bicycle", 0.02), Case("carriage", 0.02))
 
 
 def main() -> None:

@@ -6,13 +6,8 @@ processor time here and, interleaved, in another checkout of the project:
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from common.checkouts import ROUNDS, checkouts, medians, printed_number  # noqa: E402
-from common.report import machine, measured  # noqa: E402
+from common.checkouts import ROUNDS, checkouts, medians, printed_number
+from common.report import machine, measured
 
 # vehicle -> speeds at the start
 STARTS = {"differential_drive": {"left_wheel_joint": 3.0, "right_wheel_joint": 2.0},

@@ -4,22 +4,17 @@ by vehicle and length of the horizon."""
 from __future__ import annotations
 
 import os
-import sys
-from pathlib import Path
 
 # at these sizes its threads cost more than they do
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import numpy as np  # noqa: E402
+import numpy as np
+from common.report import aim, machine, measured
+from common.timing import Spent
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from common.report import aim, machine, measured  # noqa: E402
-from common.timing import Spent  # noqa: E402
-
-import nhmech  # noqa: E402
-from nhmech.control.mpc import MPC  # noqa: E402
-from nhmech.control.path_library import make_path  # noqa: E402
+import nhmech
+from nhmech.control.mpc import MPC
+from nhmech.control.path_library import make_path
 
 PERIOD, DURATION = 0.02, 4.0            # [s]
 # and the size of their figure-eight [m]

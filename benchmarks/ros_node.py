@@ -18,10 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from common.report import machine, measured  # noqa: E402
-from common.timing import Spent  # noqa: E402
+from common.report import machine, measured
+from common.timing import Spent
 
 VEHICLES = ("differential_drive", "ackermann_car", "swerve", "trailers")
 RATE, EVERY = 100.0, 5          # ticks in a second, and in the time between two commands

@@ -5,19 +5,15 @@ Prints operations, microseconds of the processor a step and the fitted exponents
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
+from common.generated import dead_joints, trailers, wheels
+from common.report import machine, measured
+from common.timing import Spent, interleaved, window
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from common.generated import dead_joints, trailers, wheels  # noqa: E402
-from common.report import machine, measured  # noqa: E402
-from common.timing import Spent, interleaved, window  # noqa: E402
-
-import nhmech  # noqa: E402
-from nhmech.compile.status import Status  # noqa: E402
+import nhmech
+from nhmech.compile.status import Status
 
 SERIES = {"trailers": (trailers, (1, 2, 3, 4, 5, 6, 7, 8)),
           "wheels": (wheels, (2, 4, 6, 8, 10, 12)),

@@ -9,17 +9,11 @@ place [m] and the difference of yaw [rad] at the end.
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from common.programs import find_programs  # noqa: E402
-from common.report import machine, measured  # noqa: E402
-from common.timing import window  # noqa: E402
-from sliding.motion import Sliding, error  # noqa: E402
+from common.programs import find_programs
+from common.report import machine, measured
+from common.timing import window
+from sliding.motion import Sliding, error
 
 STEPS = (4e-3, 1e-3, 2.5e-4)
 GOAL = 1e-3            # [m, rad] of error: the time that the quickest good step takes is told

@@ -16,9 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from common.timing import Spent  # noqa: E402
+from common.timing import Spent
 
 REPEATS = 5
 AIMS = {"differential_drive": (2.0, 0.3), "bicycle": (6.0, None)}      # [s] cold, warm

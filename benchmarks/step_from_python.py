@@ -3,18 +3,12 @@ of the dynamics over its arithmetic."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
+from common.report import machine, measured
+from common.timing import interleaved, seconds
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from common.report import machine, measured  # noqa: E402
-from common.timing import interleaved, seconds  # noqa: E402
-
-import nhmech  # noqa: E402
-from nhmech.compile.status import Status  # noqa: E402
+import nhmech
+from nhmech.compile.status import Status
 
 VEHICLES = ("differential_drive", "mecanum", "ackermann_car", "pendulum")
 CALLS = 2000
@@ -38,14 +32,11 @@ def measures(name: str) -> dict:
         assert steps.run(CALLS) == Status.DONE
 
     # what is called, and how many steps it takes
-    calls = {
-        "step() with a controller": (stepped.step, 1),
-        "run() of one step": (lambda: called.run(DT), 1),
-        "run(), controller at each step": (lambda: ran.run(CALLS * DT), CALLS),
-        "one call of the compiled step": (lambda: steps.one(steps.pointer), 1),
-        "its arithmetic": (many, CALLS),
-        "an empty Python function": (lambda: None, 1),
-    }
+    calls = {"step() with a controller": (stepped.step, 1),
+             "run() of one step": (lambda: called.run(DT), 1),
+             "run(), controller at each step": (lambda: ran.run(CALLS * DT), CALLS),
+             "one call of the compiled step": (lambda: steps.one(steps.pointer), 1),
+             "its arithmetic": (many, CALLS), "an empty Python function": (lambda: None, 1)}
     return {what: lambda call=call, count=count: 1e6 * seconds(call) / count
             for what, (call, count) in calls.items()}
 

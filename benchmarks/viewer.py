@@ -5,23 +5,19 @@ the page that a run becomes."""
 from __future__ import annotations
 
 import re
-import sys
 import tempfile
 from pathlib import Path
 from time import monotonic, sleep
 
 import numpy as np
+from common.generated import trailers
+from common.processes import time_of_children
+from common.report import aim, machine, table
+from common.timing import Spent, interleaved
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from common.generated import trailers  # noqa: E402
-from common.processes import time_of_children  # noqa: E402
-from common.report import aim, machine, table  # noqa: E402
-from common.timing import Spent, interleaved  # noqa: E402
-
-import nhmech  # noqa: E402
-from nhmech.view.browser import Browser, find_chromium  # noqa: E402
-from nhmech.view.viewer import Viewer  # noqa: E402
+import nhmech
+from nhmech.view.browser import Browser, find_chromium
+from nhmech.view.viewer import Viewer
 
 TRAILERS = 6              # 7 bodies with 14 wheels
 SECONDS, DT = 2.0, 1e-3   # of each measurement, and of each step

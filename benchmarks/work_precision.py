@@ -24,16 +24,12 @@ import contextlib
 import os
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from common.motions import MOTIONS  # noqa: E402
-from common.programs import find_programs  # noqa: E402
-from common.report import Row, aim, machine, table  # noqa: E402
-from common.timing import Spent, interleaved, window  # noqa: E402
+from common.motions import MOTIONS
+from common.programs import find_programs
+from common.report import Row, aim, machine, table
+from common.timing import Spent, interleaved, window
 
 DURATION = 10.0
 LADDER = (2.5, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4, 5e-5, 2e-5)
