@@ -10,6 +10,7 @@ from collections.abc import Callable
 import casadi as ca
 import numpy as np
 import pinocchio as pin
+from scipy.integrate import solve_ivp
 
 from nhmech.simulation.runs.run_file import RunFile
 
@@ -80,11 +81,8 @@ def rotation(q: np.ndarray) -> np.ndarray:
 def attitude(q: np.ndarray) -> tuple[float, float, float]:
     """yaw, roll, pitch [rad] of R = Rz(yaw) Rx(roll) Ry(pitch)."""
     R = rotation(q)
-    return (
-        float(np.arctan2(-R[0, 1], R[1, 1])),
-        float(np.arcsin(R[2, 1])),
-        float(np.arctan2(-R[2, 0], R[2, 2])),
-    )
+    return (float(np.arctan2(-R[0, 1], R[1, 1])), float(np.arcsin(R[2, 1])),
+            float(np.arctan2(-R[2, 0], R[2, 2])))
 
 
 def yaw(trajectory) -> np.ndarray:
@@ -99,7 +97,21 @@ def residuals(vehicle, trajectory) -> tuple[np.ndarray, np.ndarray]:
     evaluate = ca.Function("residuals", [s.t, s.q, s.v], [
         ca.norm_inf(d.A @ s.v + d.b) / ca.norm_2(s.v),
         ca.norm_inf(d.phi) / ca.fmax(1, ca.norm_2(s.q[:3]))])
-    slip, height = evaluate.map(len(trajectory.t))(
-        trajectory.t[None, :], trajectory.q.T, trajectory.v.T
-    )
+    slip, height = evaluate.map(len(trajectory.t))(trajectory.t[None, :], trajectory.q.T,
+                                                   trajectory.v.T)
     return slip.full().ravel(), height.full().ravel()
+
+
+def by_scipy(equations, theta, q, v, times, u=()) -> tuple[np.ndarray, np.ndarray]:
+    """q (N, nq) and v (N, nv) at the times, from `equations.drift` by SciPy's DOP853, to
+    rounding."""
+    nq = len(q)
+
+    def rate(t, z):
+        return np.concatenate(
+            [part.full().ravel() for part in equations.drift(t, z[:nq], z[nq:], u, theta)])
+
+    solution = solve_ivp(rate, (times[0], times[-1]), np.concatenate([q, v]).astype(float),
+                         method="DOP853", t_eval=times, rtol=3e-14, atol=1e-15)
+    assert solution.success
+    return solution.y[:nq].T, solution.y[nq:].T

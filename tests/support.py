@@ -18,6 +18,7 @@ import pinocchio as pin
 import pytest
 
 import nhmech
+from nhmech.compile.compiler import find_compiler
 from nhmech.vehicle.vehicle import Vehicle
 
 SHIPPED = nhmech.urdf_names()
@@ -51,6 +52,10 @@ def sampled(cases, count: int) -> list:
 VARIED = [name if name in _VARIED else at_length(name)[0] for name in SHIPPED]
 
 
+needs_compiler = pytest.mark.skipif(find_compiler() is None,
+                                    reason="there is no C compiler here, or CC=none")
+
+
 def run_in_node(script: str) -> object:
     """What a script in JavaScript prints as JSON, in Node; skips the test where there is none."""
     node = shutil.which("node")
@@ -71,6 +76,20 @@ def command_line(*words):
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result
+
+
+def mcap_messages(path) -> tuple[dict[str, list], dict]:
+    """Topic -> [(log time [ns], message)], and topic -> channel, by a reader that shares nothing
+    with the package; skips the test where there is none."""
+    reader, decoder = (pytest.importorskip(name) for name in ("mcap.reader", "mcap_ros2.decoder"))
+    messages: dict[str, list] = {}
+    with open(path, "rb") as file:
+        found = reader.make_reader(file, validate_crcs=True,
+                                   decoder_factories=[decoder.DecoderFactory()])
+        for _, channel, message, decoded in found.iter_decoded_messages():
+            messages.setdefault(channel.topic, []).append((message.log_time, decoded))
+        channels = {channel.topic: channel for channel in found.get_summary().channels.values()}
+    return messages, channels
 
 
 @cache

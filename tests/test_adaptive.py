@@ -10,18 +10,15 @@ import casadi as ca
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from support import shipped
+from support import needs_compiler, shipped
 
 import nhmech
 from nhmech import SimulationError, Simulator
 from nhmech.compile.adaptive import compile_adaptive
-from nhmech.compile.compiler import find_compiler
 from nhmech.compile.status import Status
 from nhmech.paths import urdf_path
 from nhmech.simulation import atlas, pacing
 
-needs_compiler = pytest.mark.skipif(find_compiler() is None,
-                                    reason="no C compiler here (or CC=none)")
 NOTHING = np.zeros(1)
 
 

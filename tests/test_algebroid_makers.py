@@ -11,7 +11,15 @@ import pinocchio as pin
 import pytest
 
 from nhmech import MechanicsError
-from nhmech.mechanics.algebroid import bracket, euclidean, product, rotation, special_euclidean
+from nhmech.mechanics.algebroid import (
+    bracket,
+    circle,
+    euclidean,
+    line,
+    product,
+    rotation,
+    special_euclidean,
+)
 from nhmech.mechanics.algebroid_makers import (
     atiyah,
     curvature,
@@ -54,7 +62,9 @@ MADE = {
     **{name: lambda name=name: lie_algebra(name) for name in ALGEBRAS},
     "so(3) world": lambda: lie_algebra(-structure_constants("so(3)"), ("wx", "wy", "wz"),
                                        ("rad/s",) * 3),
-    "SO(3)": special_orthogonal, "SE(2)": special_euclidean_2,
+    "SE(3)": special_euclidean,
+    "SE(3) x S1 x R": lambda: product(special_euclidean(), circle("wheel"), line("slider")),
+    "R2": lambda: euclidean("x", "y"), "SO(3)": special_orthogonal, "SE(2)": special_euclidean_2,
     "SE(2) embedded": lambda: special_euclidean_2(embedded=True),
     "ball on a plane": lambda: product(euclidean("x", "y"), special_orthogonal("ball_")),
     **{name: lambda bundle=bundle: atiyah(*bundle) for name, bundle in BUNDLES.items()},
@@ -67,21 +77,31 @@ def test_structure_equations_hold(name):
     MADE[name]().check(points=5)
 
 
-def corrupted(algebroid, g, a, b, by=0.5):
+def corrupted(algebroid, g, a, b, by=0.5, antisymmetric=True):
     structure = [ca.SX(ca.densify(c)) for c in algebroid.structure]
     structure[g][a, b] += by
-    structure[g][b, a] -= by
+    if antisymmetric:
+        structure[g][b, a] -= by
     return replace(algebroid, structure=tuple(structure))
 
 
+SE3 = special_euclidean()
+
+
 @pytest.mark.parametrize("algebroid, message", [
+    (corrupted(SE3, 5, 3, 4), r"roll_rate, pitch_rate"),
+    (corrupted(product(SE3, circle("wheel")), 6, 0, 6), r"forward_speed, wheel"),
+    (corrupted(SE3, 2, 0, 1, antisymmetric=False), r"antisymmetry c\[:, 0, 1\]"),
+    (corrupted(lie_algebra("so(3)"), 0, 0, 1), r"Jacobi \(wx, wy, wz\)"),
+    (replace(SE3, anchor=SE3.anchor * 2), r"anchor morphism \[forward_speed, pitch_rate\]"),
     (corrupted(special_orthogonal(), 2, 0, 1), r"anchor morphism \[wx, wy\]"),
     (corrupted(special_euclidean_2(embedded=True), 1, 0, 2, -2.0),
      r"anchor morphism \[forward_speed, yaw_rate\]"),
     (corrupted(gauge(), 3, 0, 1, 0.01), r"Jacobi \(x', y', z'\)"),
     (corrupted(gauge(), 4, 1, 3, 0.01), r"Jacobi \(x', y', z'\)"),
     (corrupted(gauge(), 0, 0, 1), r"anchor morphism \[x', y'\]"),
-], ids=["SO(3)", "SE(2)", "curvature", "mixed bracket", "base"])
+], ids=["rotation", "coupling of factors", "antisymmetry", "Jacobi", "anchor", "SO(3)", "SE(2)",
+        "curvature", "mixed bracket", "base"])
 def test_corrupted_structure_is_named(algebroid, message):
     with pytest.raises(MechanicsError, match=message):
         algebroid.check()

@@ -12,7 +12,7 @@ import time
 import casadi as ca
 import numpy as np
 import pytest
-from support import shipped
+from support import needs_compiler, shipped
 
 from nhmech import Simulator
 from nhmech.compile import (
@@ -25,7 +25,6 @@ from nhmech.compile import (
 from nhmech.compile.background import begin_build
 from nhmech.compile.compiler import find_compiler
 
-needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler here")
 CODE = "int answer(void) { return 42; }"
 WAIT = 60.0      # [s] for what takes a second
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 import pytest
-from support import VARIED, random_states, shipped
+from support import VARIED, needs_compiler, random_states, shipped
 
 import nhmech
 from nhmech.compile.compiler import find_compiler
@@ -18,16 +18,13 @@ from nhmech.compile.lanes import LaneState, compile_lanes
 from nhmech.compile.loop import MENDED
 from nhmech.compile.mapped_lanes import MappedLanes
 from nhmech.compile.status import Status
-from nhmech.mechanics.distribution import Component
 from nhmech.simulation import batch_input
 from nhmech.simulation.batch_input import start_cases, stepper
 from nhmech.simulation.integration.integrators import INLINE, python_step
 from nhmech.simulation.integration.schemes import SCHEMES
-from nhmech.simulation.runs.forces_along import BatchReactions
 from nhmech.systems import load_system
 from nhmech.vehicle.reactions import reactions
 
-needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 DRIVING = {"left_wheel_joint": 4.0, "right_wheel_joint": 2.5}
 
 
@@ -268,16 +265,6 @@ def test_reactions_and_friction_of_each_case(name):
                 assert found.normal[i, 0, column] == pytest.approx(parts["normal"], rel=1e-7)
 
 
-def test_friction_is_the_tangential_force_over_the_normal_one():
-    """5 = |(3, 4)| over 2; none is needed where there is no force, and none is enough where only
-    the normal one is missing."""
-    parts = tuple(Component("a", direction) for direction in ("rolling", "lateral", "normal"))
-    forces = np.array([[[3.0, 4.0, 2.0], [3.0, -4.0, 0.0], [0.0, 0.0, 0.0]]])
-    found = BatchReactions(parts, forces, ("a",), np.ones((1, 3), dtype=bool))
-    np.testing.assert_array_equal(found.friction[0, :, 0], [2.5, np.inf, 0.0])
-    np.testing.assert_array_equal(found.normal[0, :, 0], [2.0, 0.0, 0.0])
-
-
 # -- stopping --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_case_that_fails_stops_and_the_others_go_on(drive, start, efforts, bad):
@@ -417,59 +404,18 @@ def test_every_operation_on_lanes_agrees_with_the_virtual_machine():
     """All that CasADi writes for SX, at ordinary numbers, zeros of both signs, multiples of pi/2,
     large ones, inf and NaN (12345 here)."""
     a, b, c = (ca.SX.sym(name) for name in "abc")
-    values = [
-        ca.sin(a),
-        ca.cos(a),
-        ca.tan(a),
-        ca.sqrt(a),
-        ca.exp(a),
-        ca.log(a),
-        ca.asin(a),
-        ca.acos(a),
-        ca.atan(a),
-        ca.sinh(a),
-        ca.cosh(a),
-        ca.tanh(a),
-        ca.asinh(a),
-        ca.acosh(a),
-        ca.atanh(a),
-        ca.erf(a),
-        ca.log1p(a),
-        ca.expm1(a),
-        ca.floor(a),
-        ca.ceil(a),
-        ca.fabs(a),
-        ca.sign(a),
-        -a,
-        1 / a,
-        a / 0.44,
-        a**2,
-        a**3,
-        a**b,
-        ca.fmin(a, b),
-        ca.fmax(a, b),
-        ca.atan2(a, b),
-        ca.fmod(a, b),
-        ca.remainder(a, b),
-        ca.copysign(a, b),
-        ca.hypot(a, b),
-        a < b,
-        a <= b,
-        ca.eq(a, b),
-        ca.ne(a, b),
-        ca.logic_and(a, b),
-        ca.logic_or(a, b),
-        ca.logic_not(a),
-        ca.if_else(a < b, b, c),
-        a - b,
-        a * b,
-    ]
+    values = [ca.sin(a), ca.cos(a), ca.tan(a), ca.sqrt(a), ca.exp(a), ca.log(a), ca.asin(a),
+              ca.acos(a), ca.atan(a), ca.sinh(a), ca.cosh(a), ca.tanh(a), ca.asinh(a), ca.acosh(a),
+              ca.atanh(a), ca.erf(a), ca.log1p(a), ca.expm1(a), ca.floor(a), ca.ceil(a), ca.fabs(a),
+              ca.sign(a), -a, 1 / a, a / 0.44, a**2, a**3, a**b, ca.fmin(a, b), ca.fmax(a, b),
+              ca.atan2(a, b), ca.fmod(a, b), ca.remainder(a, b), ca.copysign(a, b), ca.hypot(a, b),
+              a < b, a <= b, ca.eq(a, b), ca.ne(a, b), ca.logic_and(a, b), ca.logic_or(a, b),
+              ca.logic_not(a), ca.if_else(a < b, b, c), a - b, a * b]
     n = len(values)
     x, t, dt, u = ca.SX.sym("x", n), ca.SX.sym("t"), ca.SX.sym("dt"), ca.SX.sym("u", 3)
     tame = [
-        ca.if_else(
-            ca.logic_or(value < 0, value >= 0), ca.fmin(ca.fmax(value, -1e300), 1e300), 12345
-        )
+        ca.if_else(ca.logic_or(value < 0, value >= 0), ca.fmin(ca.fmax(value, -1e300), 1e300),
+                   12345)
         for value in values
     ]
     after = ca.substitute(ca.vertcat(*tame), ca.vertcat(a, b, c), u)

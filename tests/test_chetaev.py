@@ -6,7 +6,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
+from runs import by_scipy
 
 from nhmech.errors import MechanicsError
 from nhmech.mechanics.algebroid import circle, euclidean, line, product
@@ -30,20 +30,11 @@ def planar(gravity=0.0, field=0.0, mass=1.3):
 
 def run(equations, q, v, times):
     """q (N, nq), v (N, nv), lambda (N, m)."""
-    theta, nq = equations.constrained.parameters, len(q)
-
-    def rate(t, z):
-        return np.concatenate(
-            [part.full().ravel() for part in equations.drift(t, z[:nq], z[nq:], [], theta)]
-        )
-
-    start = np.concatenate([q, v]).astype(float)
-    solution = solve_ivp(rate, (times[0], times[-1]), start, method="DOP853", t_eval=times,
-                         rtol=3e-14, atol=1e-15)
-    assert solution.success
-    lam = [equations.multipliers(t, z[:nq], z[nq:], [], theta).full().ravel()
-           for t, z in zip(times, solution.y.T)]
-    return solution.y[:nq].T, solution.y[nq:].T, np.array(lam)
+    theta = equations.constrained.parameters
+    q, v = by_scipy(equations, theta, q, v, times)
+    lam = [equations.multipliers(t, at, speeds, [], theta).full().ravel()
+           for t, at, speeds in zip(times, q, v)]
+    return q, v, np.array(lam)
 
 
 SPEED = {"speed": lambda s: s.v.x ** 2 + s.v.y ** 2 - 4.0}
@@ -188,9 +179,8 @@ def test_the_constraint_algorithm_agrees(which):
     else:
         space = product(circle("angle"), line("r"))
         constrained = constrain(
-            lagrangian_system(
-                space, lambda s: (s.v.angle**2 * (1 + s.q.r**2) + s.v.r**2) / 2 - space.q[0]
-            )
+            lagrangian_system(space,
+                              lambda s: (s.v.angle**2 * (1 + s.q.r**2) + s.v.r**2) / 2 - space.q[0])
         )
         constraints = {"rates": lambda s: s.v.angle ** 2 + space.q[1] * s.v.r ** 2 - 3}
     equations = chetaev(constrained, constraints)

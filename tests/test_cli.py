@@ -1,6 +1,5 @@
 """The command line: its words, its exit codes, and what it writes."""
 
-import io
 import json
 import os
 import re
@@ -16,7 +15,6 @@ from support import command_line
 
 from nhmech import cli
 from nhmech.cli.options import PairType, SkidType, WheelType, number
-from nhmech.cli.progress import Progress
 from nhmech.cli.summary import print_notices
 from nhmech.errors import MechanicsError, ModelError, SimulationError
 from nhmech.urdf.notice import Notice, NoticeKind
@@ -66,16 +64,14 @@ def test_wheel():
     assert WheelType().convert("link=ball,kind=sphere,radius=0.2", None, None).name == "ball"
 
 
-@pytest.mark.parametrize("text, complaint", [
-    ("radius", "joint, kind, radius"),
-    ("size=3", "joint, kind, radius"),
-    ("joint=a,radius=big", "big"),
-    ("joint=a,radius=0.1,axis=0 1", "three numbers"),
-    ("joint=a,radius=0.1,driven=perhaps", "true or false"),
-    ("joint=a,radius=-1", "positive length"),
-    ("joint=a,radius=0.1,kind=square", "caster_ball"),
-    ("radius=0.1", "name of its joint"),
-])
+@pytest.mark.parametrize("text, complaint", [("radius", "joint, kind, radius"),
+                                             ("size=3", "joint, kind, radius"),
+                                             ("joint=a,radius=big", "big"),
+                                             ("joint=a,radius=0.1,axis=0 1", "three numbers"),
+                                             ("joint=a,radius=0.1,driven=perhaps", "true or false"),
+                                             ("joint=a,radius=-1", "positive length"),
+                                             ("joint=a,radius=0.1,kind=square", "caster_ball"),
+                                             ("radius=0.1", "name of its joint")])
 def test_wheel_that_is_none(text, complaint):
     with pytest.raises(click.BadParameter, match=complaint):
         WheelType().convert(text, None, None)
@@ -177,30 +173,6 @@ def test_view_refuses_what_is_no_run(nhmech, tmp_path):
 
 
 # --- progress
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def test_progress_is_silent_without_a_terminal():
-    stream = io.StringIO()
-    with Progress(1.0, stream) as progress:
-        progress(0.5)
-    assert stream.getvalue() == ""
-
-
-def test_progress_on_a_terminal_is_drawn_seldom(monkeypatch):
-    stream = Terminal()
-    with Progress(1.0, stream) as progress:
-        drawn = []
-        monkeypatch.setattr(progress.bar, "update", lambda *args,
-                            **words: drawn.append(words["completed"]))
-        for i in range(1000):
-            progress(i / 1000, None)
-    assert 1 <= len(drawn) < 100
-    assert stream.getvalue()
-
 
 # --- the real thing
 

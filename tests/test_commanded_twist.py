@@ -10,7 +10,7 @@ import zipfile
 import numpy as np
 import pytest
 from runs import killed
-from support import command_line, shipped
+from support import command_line, mcap_messages, shipped
 
 import nhmech
 from nhmech import Event, InputError, JointVelocity, SimulationError, Simulator, Trajectory
@@ -116,9 +116,8 @@ def test_a_kinematic_run_drives_what_was_commanded():
     command on."""
     found = run(drive(lambda t: wanted(t) * (1, 0, 1)), 100, mode="kinematic")
     for k, name in ((0, "forward_speed"), (2, "yaw_rate")):
-        assert found.column(name)[1:] == pytest.approx(
-            found.commanded_twist[1:, k], rel=1e-9, abs=1e-12
-        )
+        assert found.column(name)[1:] == pytest.approx(found.commanded_twist[1:, k], rel=1e-9,
+                                                       abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["mecanum", "pendulum"])
@@ -434,22 +433,13 @@ def test_a_killed_run_keeps_what_was_complete(tmp_path, monkeypatch):
 def cmd_vel(path):
     """(log time [ns], linear x, y, angular z) of /cmd_vel, by a reader that is not ours; None where
     there is no such topic."""
-    mcap_reader, decoder = (
-        pytest.importorskip("mcap.reader"),
-        pytest.importorskip("mcap_ros2.decoder"),
-    )
-    with open(path, "rb") as file:
-        reader = mcap_reader.make_reader(file, validate_crcs=True,
-                                         decoder_factories=[decoder.DecoderFactory()])
-        topics = {channel.topic for channel in reader.get_summary().channels.values()}
-        rows = []
-        for schema, _, message, m in reader.iter_decoded_messages(topics=["/cmd_vel"]):
-            assert (
-                schema.name == "geometry_msgs/msg/Twist"
-                and m.linear.z == m.angular.x == m.angular.y == 0.0
-            )
-            rows.append((message.log_time, m.linear.x, m.linear.y, m.angular.z))
-    return rows if "/cmd_vel" in topics else None
+    messages, channels = mcap_messages(path)
+    if "/cmd_vel" not in channels:
+        return None
+    rows = messages["/cmd_vel"]
+    for _, m in rows:
+        assert type(m).__name__ == "Twist" and m.linear.z == m.angular.x == m.angular.y == 0.0
+    return [(at, m.linear.x, m.linear.y, m.angular.z) for at, m in rows]
 
 
 @pytest.mark.parametrize("mode", ["dynamic", "kinematic"])

@@ -19,11 +19,9 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 import pytest
-from click.testing import CliRunner
-from support import sampled, shipped
+from support import command_line, needs_compiler, sampled, shipped
 
 from nhmech import CompileError, Ground, Simulator
-from nhmech.cli import main
 from nhmech.compile import loop as loops
 from nhmech.compile.cache import Cache, default_cache
 from nhmech.compile.compiled_function import compile_function
@@ -44,8 +42,6 @@ from nhmech.simulation.integration.integrators import (
 from nhmech.simulation.integration.schemes import RK4
 
 CODE = "int answer(void) { return 42; }\n"
-needs_compiler = pytest.mark.skipif(find_compiler() is None,
-                                    reason="no C compiler here (or CC=none)")
 
 
 @pytest.fixture
@@ -243,12 +239,12 @@ def test_clear_leaves_nothing(private, monkeypatch):
 
 def test_command(private):
     default_cache().library(CODE, Counting(), 1)
-    shown = CliRunner().invoke(main, ["cache"])
+    shown = command_line("cache")
     assert shown.exit_code == 0 and str(private) in shown.output
     assert "code      1," in shown.output and "equations 0," in shown.output
     compiler = find_compiler()
     assert (compiler.version if compiler else "none") in shown.output
-    cleared = CliRunner().invoke(main, ["cache", "--clear"])
+    cleared = command_line("cache", "--clear")
     assert (
         cleared.exit_code == 0
         and "removed   1 entries" in cleared.output
@@ -438,11 +434,8 @@ def counted(monkeypatch, calls: list[int]) -> None:
 def driven_run(name: str, duration: float, every: int):
     """A run with a controller at a slower rate, where there is something to drive."""
     nu = len(shipped(name).driven)
-    controller = (
-        None
-        if nu == 0
-        else lambda t, state: 0.4 * np.cos(3 * t + np.arange(nu)) - 0.05 * state.v[:nu]
-    )
+    controller = (None if nu == 0 else lambda t,
+                  state: 0.4 * np.cos(3 * t + np.arange(nu)) - 0.05 * state.v[:nu])
     simulator = Simulator(shipped(name), controller, dt=1e-3, control_period=4e-3)
     simulator.reset(**RUNS.get(name, {}))
     return simulator.run(duration, every=every)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 import pytest
+from runs import by_scipy
 from scipy.integrate import solve_ivp
 
 from nhmech.errors import MechanicsError
@@ -20,6 +21,7 @@ from nhmech.mechanics.regularity import regularity
 from nhmech.mechanics.system import LagrangianSystem
 from nhmech.mechanics.writing import constrain, lagrangian_system
 from nhmech.systems import load_system
+from nhmech.systems.capri_kobayashi import singular_system
 
 
 def system(names, lagrangian, numbers=None, **constraints):
@@ -31,21 +33,11 @@ def system(names, lagrangian, numbers=None, **constraints):
 
 def run(found, q, v, times):
     """q (N, nq), v (N, nv), and the largest constraint residual along the run."""
-    theta, nq = found.original.parameters, len(q)
-    u = np.zeros(found.original.system.u.numel())
-
-    def rate(t, z):
-        return np.concatenate(
-            [part.full().ravel() for part in found.drift(t, z[:nq], z[nq:], u, theta)]
-        )
-
-    start = np.concatenate([q, v]).astype(float)
-    solution = solve_ivp(rate, (times[0], times[-1]), start, method="DOP853", t_eval=times,
-                         rtol=3e-14, atol=1e-15)
-    assert solution.success
-    residual = max(np.abs(found.residual(t, z[:nq], z[nq:], theta).full()).max(initial=0.0)
-                   for t, z in zip(times, solution.y.T))
-    return solution.y[:nq].T, solution.y[nq:].T, residual
+    theta = found.original.parameters
+    q, v = by_scipy(found, theta, q, v, times, u=np.zeros(found.original.system.u.numel()))
+    residual = max(np.abs(found.residual(t, at, speeds, theta).full()).max(initial=0.0)
+                   for t, at, speeds in zip(times, q, v))
+    return q, v, residual
 
 
 def zero_set(found, names):
@@ -60,13 +52,7 @@ def zero_set(found, names):
 
 
 def capri_kobayashi(m2, m3):
-    """Paper 004, section VII.A: x1, y1 have no kinetic energy."""
-    def lagrangian(s):
-        q, v = s.q, s.v
-        return (s.p.m2 * (v.x2 ** 2 + v.y2 ** 2) + s.p.m3
-                * (v.x3 ** 2 + v.y3 ** 2) + v.y2 * q.x2 - v.x2 * q.y2 + v.y3 * q.x3 - v.x3 * q.y3
-                - sum(getattr(q, name) ** 2 for name in ("x1", "y1", "x2", "y2", "x3", "y3")))
-    return system("x1 y1 x2 y2 x3 y3", lagrangian, {"m2": m2, "m3": m3})
+    return constrain(singular_system(), {"m2": m2, "m3": m3})
 
 
 @pytest.mark.paper("004 II.A", "004 VII.A")
@@ -298,10 +284,8 @@ def test_compatible_systems_end_at_once(name):
     for t, z in zip(found.manifold.times, found.manifold.states):
         q, v = z[:constrained.system.algebroid.nq], z[constrained.system.algebroid.nq:]
         xi = v[list(equations.frame.speeds)]
-        a, lam = (
-            equations.acceleration(t, q, xi, u, theta).full(),
-            equations.multipliers(t, q, xi, u, theta).full(),
-        )
+        a, lam = (equations.acceleration(t, q, xi, u, theta).full(),
+                  equations.multipliers(t, q, xi, u, theta).full())
         rates = found.drift(t, q, v, u, theta)
         np.testing.assert_allclose(rates[1].full(), a, rtol=1e-10, atol=1e-10 * np.abs(a).max())
         mine = found.multipliers(t, q, v, u, theta).full()[list(equations.frame.kept)]
@@ -355,10 +339,8 @@ def test_redundant_rows_leave_the_split_of_the_reaction_open():
     slope = {"slope": lambda s: s.v.z - s.q.y * s.v.x}
     twice = {**slope, "again": lambda s: 2 * s.v.z - 2 * s.q.y * s.v.x}
     free = dict(names="x y z", lagrangian=lambda s: (s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2)
-    one, two = (
-        constraint_algorithm(system(**free, rows=slope)),
-        constraint_algorithm(system(**free, rows=twice)),
-    )
+    one, two = (constraint_algorithm(system(**free, rows=slope)),
+                constraint_algorithm(system(**free, rows=twice)))
     assert (two.gauge, two.undetermined_reactions, two.constraints.numel()) == (0, 1, 1)
     assert "Undetermined reactions: 1." in two.describe()
     q, v = [0.1, 0.5, 0.0], [1.0, -0.4, 0.5]
@@ -389,10 +371,8 @@ def test_on_a_circle():
 LAGRANGIANS = {  # of q, v (3,): Lagrangian, gauge, first class, second class
     "gauge": (lambda q, v: (v[0] - q[1]) ** 2 / 2 + v[2] ** 2 / 2, (1, 2, 0)),
     "Cawley": (lambda q, v: v[0] * v[2] + q[1] * q[2] ** 2 / 2, (1, 3, 0)),
-    "springs": (
-        lambda q, v: (v[0] ** 2 + v[2] ** 2) / 2 - (q[0] - q[1]) ** 2 - q[1] ** 2 / 2,
-        (0, 0, 2),
-    ),
+    "springs": (lambda q, v: (v[0] ** 2 + v[2] ** 2) / 2 - (q[0] - q[1]) ** 2 - q[1] ** 2 / 2,
+                (0, 0, 2)),
     "first order": (lambda q, v: q[0] * v[1] - (q[0] ** 2 + q[1] ** 2 + q[2] ** 2) / 2, (0, 0, 4)),
 }
 
@@ -458,9 +438,7 @@ def test_pieces_of_a_manifold():
     for near, still in ((((0, 0, 1), (0, 0, 0.5)), ("x", "x'", "y", "y'")),
                         (((1, 0, 0), (0.5, 0, 0)), ("z", "z'", "y", "y'"))):
         found = constraint_algorithm(constrained, near=near)
-        names = (
-            found.original.system.algebroid.q_names + found.original.system.algebroid.v_names
-        )
+        names = (found.original.system.algebroid.q_names + found.original.system.algebroid.v_names)
         assert np.abs(found.manifold.states[:,
                                             [names.index(name) for name in still]]).max() <= 1e-12
         assert (found.dimension, found.gauge) == (2, 0)

@@ -39,17 +39,13 @@ def wheels_of(kind: str):
 WHEELS = dict(pair for kind in KINDS for pair in wheels_of(kind))
 # (distance from the axle, position along it) of the outline, by the angle of its normal against the
 # wheel's middle plane
-OUTLINES = {
-    "torus": lambda s: (R - CROWN + CROWN * np.cos(s), -CROWN * np.sin(s)),
-    **dict.fromkeys(("disc", "omni", "mecanum"), lambda s: (R, 0 * s)),
-    **dict.fromkeys(("sphere", "caster_ball"), lambda s: (R * np.cos(s), -R * np.sin(s))),
-}
+OUTLINES = {"torus": lambda s: (R - CROWN + CROWN * np.cos(s), -CROWN * np.sin(s)),
+            **dict.fromkeys(("disc", "omni", "mecanum"), lambda s: (R, 0 * s)),
+            **dict.fromkeys(("sphere", "caster_ball"), lambda s: (R * np.cos(s), -R * np.sin(s)))}
 # where the wheel hangs: on a free base; below a raked fork, its axle off the fork's axis and
 # cambered
-MOUNTS = {
-    "free base": dict(xyz=(0.2, -0.1, -0.3)),
-    "steered": dict(xyz=(0.08, 0.02, -0.4), rpy=(0.15, 0, 0.1)),
-}
+MOUNTS = {"free base": dict(xyz=(0.2, -0.1, -0.3)),
+          "steered": dict(xyz=(0.08, 0.02, -0.4), rpy=(0.15, 0, 0.1))}
 GROUNDS = {
     "level": nhmech.Ground(),
     "tilted": nhmech.Ground(normal=(0.3, -0.2, 0.9), point=(0.4, 0.1, -0.2)),
@@ -112,9 +108,8 @@ class Geometry:
 
     def __init__(self, vehicle, t: float):
         self.vehicle, self.wheel, ground = vehicle, vehicle.description.wheels[0], vehicle.ground
-        self.n, self.tangents, self.spin = (
-            np.array(ground.normal), ground.tangents, np.array(ground.angular_velocity),
-        )
+        self.n, self.tangents, self.spin = (np.array(ground.normal), ground.tangents,
+                                            np.array(ground.angular_velocity))
         self.velocity = np.array(ground.velocity)
         self.origin = np.array(ground.point) + self.velocity * t
         self.frame = vehicle.model.getFrameId("wheel", pin.FrameType.BODY)
@@ -279,19 +274,6 @@ def test_placement_stands_on_the_geometry(wheel, mount, ground):
     assert pin.Quaternion(q[3:7]).toRotationMatrix() == pytest.approx(R_WB, rel=0, abs=1e-12)
     assert np.cross(q[:3] - pose[:3],
                     vehicle.ground.normal) == pytest.approx(np.zeros(3), abs=1e-12)
-
-
-def test_a_free_wheel_spinning_above_its_contact_keeps_its_hub():
-    """A point-contact model that pins the material point would give the hub -r omega^2; here it
-    does not accelerate."""
-    vehicle = rig("disc", "free base", "level")
-    q = vehicle.configuration((0, 0, 0))
-    v = np.zeros(vehicle.model.nv)
-    v[vehicle.model.joints[vehicle.model.getJointId("wheel_joint")].idx_v] = 11.0
-    forward = vehicle.constrained.distribution.names.index("wheel_joint/longitudinal")
-    gamma = vehicle.functions.gamma(0.0, q, v, vehicle.theta).full().ravel()
-    assert np.abs(gamma).max() <= 1e-12
-    assert vehicle.constraint_error(0.0, q, v)[0][forward] == pytest.approx(-11.0 * R, abs=1e-13)
 
 
 @pytest.mark.parametrize("size", [0.3, 7.0])

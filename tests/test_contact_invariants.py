@@ -1,9 +1,10 @@
-"""The laws of contact at random vehicles, states and inputs: none is skipped."""
+"""The laws of contact of shipped and random vehicles, at random states and inputs: none is
+skipped."""
 
 import numpy as np
 import pytest
 from made_robots import make
-from support import sampled
+from support import sampled, shipped
 
 import nhmech
 from nhmech.simulation.contact.implicit_step import ImplicitStep
@@ -14,6 +15,8 @@ from nhmech.simulation.contact.phases import Phase
 from nhmech.vehicle.friction import with_scrubbing
 
 COUNT, STEPS, DT = 300, 20, 1e-3
+SHIPPED = ("differential_drive", "ackermann_car", "tricycle", "mecanum", "omni", "ball", "bicycle",
+           "rover")
 ROUNDING = 1e-12       # of the energy, by which it may grow beyond the work of efforts
 
 
@@ -70,13 +73,17 @@ class Works:
         return (new - old - work) / (1 + abs(old) + abs(work))
 
 
-@pytest.mark.parametrize("seed", sampled(range(COUNT), 4))
-def test_laws_of_contact_hold_for_any_vehicle(seed, tmp_path, monkeypatch):
+@pytest.mark.parametrize("which", [*sampled(range(COUNT), 4), *SHIPPED])
+def test_laws_of_contact_hold_for_any_vehicle(which, tmp_path, monkeypatch):
     """From random velocities, with random efforts for some steps and none for the others; the
     energy grows by no more than their work."""
-    text, _ = make(seed, tmp_path)
-    vehicle = with_scrubbing(nhmech.load(text, packages={"made": tmp_path}))
-    rng = np.random.default_rng(seed)
+    if which in SHIPPED:
+        vehicle, seed = shipped(which), SHIPPED.index(which)
+    else:
+        seed = which
+        text, _ = make(seed, tmp_path)
+        vehicle = nhmech.load(text, packages={"made": tmp_path})
+    vehicle, rng = with_scrubbing(vehicle), np.random.default_rng(seed)
     terms = NonsmoothTerms.of(vehicle, {wheel: float(rng.uniform(0.1, 1.2))
                                         for wheel in vehicle.contact_names})
     step = NonsmoothStep(terms, rng.uniform(0, 0.6, len(terms.contacts)))

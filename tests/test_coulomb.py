@@ -3,7 +3,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from support import at_length, command_line, shipped
+from support import command_line, shipped
 
 import nhmech
 from nhmech import Ground, InputError, JointTorque, JointVelocity, Simulator, Trajectory
@@ -258,58 +258,7 @@ def test_a_robot_that_is_driven_hard_rears_up_and_lands():
     assert heights.min() >= -1e-8
 
 
-# -- invariants ------------------------------------------------------------------------------------
-NAMES = ("differential_drive", "ackermann_car", "tricycle", "mecanum", "omni", "ball",
-         "bicycle", "rover", *at_length("swerve"))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_laws_of_contact_hold_at_random_states(name):
-    """Signorini, the cone, friction against slip, dissipation, wheels that stick and heights, in
-    steps from random velocities that need not roll, without input."""
-    vehicle = shipped(name)
-    rng = np.random.default_rng(len(name))
-    mu = {wheel: float(rng.uniform(0.1, 1.2)) for wheel in vehicle.contact_names}
-    terms = NonsmoothTerms.of(vehicle, mu)
-    step = NonsmoothStep(terms, rng.uniform(0, 0.6, size=len(terms.contacts)))
-    scales = vehicle.constrained.scales
-    u, dt = np.zeros(vehicle.constrained.system.u.numel()), 1e-3
-    for _ in range(4):
-        q = vehicle.configuration((0.0, 0.0, rng.uniform(-3, 3)))
-        x = np.array([*q[:7], *vehicle.joint_positions(q).values()])
-        w = rng.normal(size=terms.nv) / scales
-        w[2] += 0.5
-        motion = step.start(0.0, x, w)
-        for _ in range(6):
-            before = motion
-            motion = step.advance(motion, u, dt)
-            check_step(vehicle, terms, before, motion, step)
-
-
-def check_step(vehicle, terms, before, motion, step):
-    q = terms.configuration(motion.x)
-    v = to_body(q, motion.w)
-    rates, heights = vehicle.constraint_error(motion.t, q, v)
-    assert heights[[c.height for c in terms.contacts]].min() >= -1e-8
-    assert np.abs(rates[list(terms.bilateral)]).max(initial=0.0) <= 1e-12 * max(1, np.abs(v).max())
-    for c, phase in zip(terms.contacts, motion.phases):
-        normal, along = motion.impulses[c.normal], motion.impulses[list(c.along)]
-        size = max(1e-3, np.abs(motion.impulses).max())
-        assert normal >= -1e-9 * size
-        assert np.linalg.norm(along) <= c.mu * normal + 1e-9 * size
-        if phase != Phase.AIRBORNE:
-            assert abs(heights[c.height]) <= 1e-8
-        if phase == Phase.ROLLING:
-            assert np.abs(rates[list(c.rows)]).max() <= 1e-12 * max(1, np.abs(v).max())
-        if phase == Phase.SLIDING and (before.phases == motion.phases).all():
-            slip = rates[list(c.along)]
-            assert along @ slip <= 0
-            assert np.linalg.norm(along) == pytest.approx(c.mu * normal, rel=1e-6, abs=1e-9 * size)
-    was = terms.configuration(before.x)
-    energies = [vehicle.energy(0.0, was, to_body(was, before.w)), vehicle.energy(0.0, q, v)]
-    assert energies[1] <= energies[0] + 1e-5 * (1 + abs(energies[0]))
-
-
+# -- single steps ----------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["differential_drive", "tricycle", "mecanum", "omni", "bicycle"])
 def test_compiled_steps_are_those_of_python(name):
     """LAPACK and least squares on one side, elimination and Tikhonov's on the other."""

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from browser import needs_chromium
-from support import sampled
+from support import command_line, sampled
 
 import nhmech
 from nhmech.view.browser import Browser
@@ -98,9 +98,7 @@ def parse(line: str) -> None:
 def test_a_how_to_page_runs(page, tmp_path, monkeypatch):
     """From top to bottom in one folder: its commands leave the files that its Python reads. Python
     under a file's name is that file. Its pictures are there."""
-    from click.testing import CliRunner
 
-    from nhmech.cli import main
 
     for module in NEEDS.get(page.stem, ()):
         pytest.importorskip(module)
@@ -115,7 +113,7 @@ def test_a_how_to_page_runs(page, tmp_path, monkeypatch):
             if any(word in line for word in DRAWN) or is_endless(line):
                 parse(line)
                 continue
-            done = CliRunner().invoke(main, shlex.split(line)[1:])
+            done = command_line(*shlex.split(line)[1:])
             assert done.exit_code == 0, f"{line}\n{done.output}"
     for picture in re.findall(r"!\[.*?\]\((.*?)\)", page.read_text()):
         assert 5000 < (page.parent / picture).stat().st_size < 250_000, (
@@ -126,9 +124,7 @@ def test_a_how_to_page_runs(page, tmp_path, monkeypatch):
 def test_commands_of_the_tutorial_run(tmp_path, monkeypatch):
     """One after the other in one folder, as somebody would type them; section 5 prints the module
     it needs."""
-    from click.testing import CliRunner
 
-    from nhmech.cli import main
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -140,7 +136,7 @@ def test_commands_of_the_tutorial_run(tmp_path, monkeypatch):
     typed = commands(page)
     assert len(typed) >= 7
     for line in typed:
-        done = CliRunner().invoke(main, shlex.split(line)[1:])
+        done = command_line(*shlex.split(line)[1:])
         assert done.exit_code == 0, f"{line}\n{done.output}"
     for file in ("run.html", "run.npz", "figure8.svg", "figure8.csv", "figure8.html", "circle.npz"):
         assert (tmp_path / file).stat().st_size > 1000, file

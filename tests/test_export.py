@@ -10,10 +10,9 @@ import sys
 import numpy as np
 import pinocchio as pin
 import pytest
-from click.testing import CliRunner
-from support import shipped
+from support import command_line, mcap_messages, shipped
 
-from nhmech import NhmechError, Simulator, Trajectory, cli
+from nhmech import NhmechError, Simulator, Trajectory
 from nhmech.errors import InputError
 from nhmech.logs import Table, export_run, write_csv
 from nhmech.logs.exporters import EXPORTERS
@@ -24,8 +23,6 @@ from nhmech.urdf.text.source import read_source
 
 pytest.importorskip("rosbags")
 pyarrow = pytest.importorskip("pyarrow")
-mcap_reader = pytest.importorskip("mcap.reader")
-decoder = pytest.importorskip("mcap_ros2.decoder")
 
 WALK = {"differential_drive": {"left_wheel_joint": 9.0, "right_wheel_joint": 14.0},
         "ackermann_car": {"forward_speed": 2.0}, "tricycle": {"forward_speed": 1.0},
@@ -34,8 +31,7 @@ WALK = {"differential_drive": {"left_wheel_joint": 9.0, "right_wheel_joint": 14.
 
 @pytest.fixture(scope="module")
 def command():
-    return lambda *words: CliRunner().invoke(cli.main, [str(word) for word in words],
-                                             catch_exceptions=False)
+    return lambda *words: command_line(*words)
 
 
 @pytest.fixture(scope="module", params=WALK)
@@ -49,18 +45,7 @@ def exported(request, tmp_path_factory, command):
     run = simulator.run(1.0, every=5, save=folder / "run.npz")
     result = command("export", folder / "run.npz", "-o", folder / "run.mcap")
     assert result.exit_code == 0 and f"{len(run)} states of {len(run)}" in result.output
-    return vehicle, run, *read(folder / "run.mcap")
-
-
-def read(path):
-    with open(path, "rb") as file:
-        reader = mcap_reader.make_reader(file, validate_crcs=True,
-                                         decoder_factories=[decoder.DecoderFactory()])
-        messages = {}
-        for _, channel, message, decoded in reader.iter_decoded_messages():
-            messages.setdefault(channel.topic, []).append((message.log_time, decoded))
-        channels = {channel.topic: channel for channel in reader.get_summary().channels.values()}
-    return messages, channels
+    return vehicle, run, *mcap_messages(folder / "run.mcap")
 
 
 def seconds(stamp) -> float:
@@ -108,10 +93,8 @@ def test_odometry_is_pose_and_body_twist(exported):
             vector(m.twist.twist.angular), v[3:6])
     for k in range(1, len(run) - 1, 9):
         h = run.t[k + 1] - run.t[k]
-        back, on = (
-            pin.log6(poses[k].actInv(poses[k - 1])).vector,
-            pin.log6(poses[k].actInv(poses[k + 1])).vector,
-        )
+        back, on = (pin.log6(poses[k].actInv(poses[k - 1])).vector,
+                    pin.log6(poses[k].actInv(poses[k + 1])).vector)
         twist = np.r_[vector(odometry[k].twist.twist.linear),
                       vector(odometry[k].twist.twist.angular)]
         assert (on - back) / (2 * h) == pytest.approx(
@@ -210,7 +193,7 @@ def test_a_kinematic_run_and_its_twist(tmp_path):
     simulator.reset()
     run = simulator.run(0.1)
     twist = np.column_stack([run.t, 2 * run.t, 3 * run.t])
-    messages, _ = read(write_mcap(run, tmp_path / "run.mcap", twist=twist))
+    messages, _ = mcap_messages(write_mcap(run, tmp_path / "run.mcap", twist=twist))
     assert not [topic for topic in messages if topic.startswith("/wheels")]
     assert all(len(m.effort) == 0 for _, m in messages["/joint_states"])
     told = [[m.linear.x, m.linear.y, m.angular.z] for _, m in messages["/cmd_vel"]]

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from support import shipped
+from support import mcap_messages, shipped
 
 import nhmech
 from nhmech.control import Delay, MeasurementNoise, Stanley, make_path
@@ -15,8 +15,6 @@ from nhmech.simulation import imu_along
 from nhmech.urdf.imus import find_imus
 
 pytest.importorskip("rosbags")
-mcap_reader = pytest.importorskip("mcap.reader")
-decoder = pytest.importorskip("mcap_ros2.decoder")
 
 IMU = ('<link name="{0}"/><joint name="to_{0}" type="fixed"><parent link="base_link"/>'
        '<child link="{0}"/><origin xyz="0.1 0.02 0.2" rpy="0.1 0 1.57"/></joint>')
@@ -40,13 +38,9 @@ def follow(vehicle, **noise):
 
 
 def read(path):
-    """Topic -> messages, by a reader that is not ours."""
-    messages: dict[str, list] = {}
-    with open(path, "rb") as file:
-        reader = mcap_reader.make_reader(file, decoder_factories=[decoder.DecoderFactory()])
-        for _, channel, _, message in reader.iter_decoded_messages():
-            messages.setdefault(channel.topic, []).append(message)
-    return messages
+    """Topic -> messages."""
+    return {topic: [message for _, message in found]
+            for topic, found in mcap_messages(path)[0].items()}
 
 
 def vector(v):

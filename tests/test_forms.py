@@ -83,23 +83,13 @@ def suslov():
 
 
 def sleigh():
-    return constrain(
-        lagrangian_system(
-            special_euclidean_2(embedded=True),
-            lambda s: (
-                (
-                    s.v.forward_speed**2
-                    + (s.v.lateral_speed + s.v.yaw_rate / 4) ** 2
-                    + s.v.yaw_rate**2
-                )
-                / 2
-                - s.q.x
-            ),
-            inputs=("f",),
-            force=lambda s: {"lateral_speed": s.u.f, "yaw_rate": -s.v.yaw_rate},
-        ),
-        rows={"blade": lambda s: s.v.lateral_speed + 0.2 * s.v.forward_speed + 0.3 * s.v.yaw_rate},
-    )
+    system = lagrangian_system(
+        special_euclidean_2(embedded=True),
+        lambda s: (s.v.forward_speed ** 2 + (s.v.lateral_speed + s.v.yaw_rate / 4) ** 2
+                   + s.v.yaw_rate ** 2) / 2 - s.q.x,
+        inputs=("f",), force=lambda s: {"lateral_speed": s.u.f, "yaw_rate": -s.v.yaw_rate})
+    return constrain(system, rows={
+        "blade": lambda s: s.v.lateral_speed + 0.2 * s.v.forward_speed + 0.3 * s.v.yaw_rate})
 
 
 def gauge():
@@ -114,14 +104,12 @@ def gauge():
 
 
 # name -> how to make the system, two fibrations by their base velocities
-SYSTEMS = {
-    "sled": (sled, ("x", "phi"), ("y", "phi")), "generic": (generic, ("x", "y"), ("z", "y")),
-    "bead on a rod": (bead, ("r",), ("x",)),
-    "ball": (ball, ("wx", "wy", "wz"), ("x", "y", "wz")),
-    "suslov": (suslov, ("wx", "wy"), ("wy", "wz")),
-    "sleigh": (sleigh, ("forward_speed", "yaw_rate"), ("lateral_speed", "yaw_rate")),
-    "gauge": (gauge, ("x", "y", "wy", "wz"), ("y", "wx", "wy", "wz")),
-}
+SYSTEMS = {"sled": (sled, ("x", "phi"), ("y", "phi")), "generic": (generic, ("x", "y"), ("z", "y")),
+           "bead on a rod": (bead, ("r",), ("x",)),
+           "ball": (ball, ("wx", "wy", "wz"), ("x", "y", "wz")),
+           "suslov": (suslov, ("wx", "wy"), ("wy", "wz")),
+           "sleigh": (sleigh, ("forward_speed", "yaw_rate"), ("lateral_speed", "yaw_rate")),
+           "gauge": (gauge, ("x", "y", "wy", "wz"), ("y", "wx", "wy", "wz"))}
 
 
 @cache
@@ -141,10 +129,8 @@ def states(name: str, count: int = 4):
     system, nxi = constrained.system, forms_of(name)[0].connection.frame.nxi
     for _ in range(count):
         q = system.algebroid.normalise(rng.normal(size=system.algebroid.nq))
-        yield (
-            rng.uniform(0.2, 0.9), q, rng.normal(size=nxi), rng.normal(size=system.u.numel()),
-            constrained.parameters,
-        )
+        yield (rng.uniform(0.2, 0.9), q, rng.normal(size=nxi), rng.normal(size=system.u.numel()),
+               constrained.parameters)
 
 
 def values(functions, at):
@@ -284,13 +270,11 @@ def test_sled_as_printed(case):
         return np.outer(a, b) - np.outer(b, a)
 
     for sample in reference["expected"]["samples"]:
-        phi, xd, yd, phid = (
-            sample["phi"], sample["xd"], sample["yd"], reference["initial_state"]["phid"],
-        )
+        phi, xd, yd, phid = (sample["phi"], sample["xd"], sample["yd"],
+                             reference["initial_state"]["phid"])
         q = [sample["x"], sample["y"], phi]
-        tan, sec2, cot, csc2 = (
-            np.tan(phi), 1 / np.cos(phi) ** 2, 1 / np.tan(phi), 1 / np.sin(phi) ** 2,
-        )
+        tan, sec2, cot, csc2 = (np.tan(phi), 1 / np.cos(phi) ** 2, 1 / np.tan(phi),
+                                1 / np.sin(phi) ** 2)
         theta_phi = dphi - phid * dt
         motion, bar, fibred, reaction = values((one.sode, one.omega_bar, one.omega_M, one.reaction),
                                                (0, q, [xd, phid], [], []))
@@ -338,9 +322,8 @@ def test_bead_on_a_rod(case):
         at = (t, [sample["x"], sample["y"], r], [sample["r_rate"]], [], [m, w])
         motion, reaction, fibred = values((forms.sode, forms.reaction, forms.omega_M), at)
         assert motion[4, 0] == pytest.approx(w ** 2 * r, rel=1e-12)
-        assert reaction[1:3].ravel() == pytest.approx(
-            [sample["lambda1"], sample["lambda2"]], rel=0, abs=1e-11
-        )
+        assert reaction[1:3].ravel() == pytest.approx([sample["lambda1"], sample["lambda2"]], rel=0,
+                                                      abs=1e-11)
         # no force along the rod
         assert abs(reaction[3]) <= 1e-12
         # Lbar = m (r'^2 + w^2 r^2)/2 on the base (t, r): m dr' ^ (dr - r' dt) + m w^2 r dr ^ dt
@@ -382,10 +365,8 @@ def test_free_motion_spans_the_kernel_of_the_cartan_form(name):
     form, nv = cartan_form(system), system.algebroid.nv
     rng = np.random.default_rng(1)
     for _ in range(4):
-        q, v, t = (
-            system.algebroid.normalise(rng.normal(size=system.algebroid.nq)), rng.normal(size=nv),
-            rng.uniform(),
-        )
+        q, v, t = (system.algebroid.normalise(rng.normal(size=system.algebroid.nq)),
+                   rng.normal(size=nv), rng.uniform())
         theta = list(parameters.values())
         omega = form(t, q, v, theta).full()
         field = np.r_[1, v, motion.acceleration(t, q, v, np.zeros(system.u.numel()),
@@ -422,10 +403,8 @@ def test_exterior_calculus(name):
         closed, leibniz, size, upstairs = (value.full() for value in whole(t_, q_, v_, theta_))
         assert (np.abs(closed).max() <= 1e-12 * max(1, np.abs(size).max())
                 and np.abs(leibniz).max() <= 1e-12 * max(1, np.abs(size).max()))
-        pulled, direct = (
-            T.full().T @ upstairs @ T.full(),
-            forms.cartan(t_, q_, xi_, u_, theta_).full(),
-        )
+        pulled, direct = (T.full().T @ upstairs @ T.full(),
+                          forms.cartan(t_, q_, xi_, u_, theta_).full())
         assert np.abs(pulled - direct).max() <= 1e-12 * max(1, np.abs(direct).max())
 
 

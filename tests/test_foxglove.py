@@ -7,10 +7,8 @@ import time
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
-from support import shipped
+from support import command_line, shipped
 
-from nhmech.cli import main
 from nhmech.ros.alone import read_settings
 from nhmech.ros.foxglove_live import FoxgloveServer
 
@@ -166,6 +164,6 @@ def test_what_is_no_message_is_told_once_a_second(serve, connect, capsys):
 ])
 def test_what_cannot_start_says_so(words, said, serve):
     port = serve("differential_drive").port if "{}" in words else ""
-    done = CliRunner().invoke(main, words.format(port).split())
+    done = command_line(*words.format(port).split())
     assert done.exit_code == 1 and re.search(said.format(port), done.output)
     assert done.output.count("\n") == 1

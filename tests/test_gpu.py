@@ -17,7 +17,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support import VARIED, random_states, shipped
+from support import VARIED, needs_compiler, random_states, shipped
 
 import nhmech
 from nhmech.compile import gpu, nvrtc
@@ -29,7 +29,6 @@ from nhmech.compile.status import Status
 from nhmech.simulation import batch_input
 from nhmech.simulation.batch_input import start_cases, stepper
 
-needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 GUARD = 64
 DRIVING = {"left_wheel_joint": 4.0, "right_wheel_joint": 2.5}
 

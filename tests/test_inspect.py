@@ -8,11 +8,9 @@ import json
 import numpy as np
 import own_robots
 import pytest
-from click.testing import CliRunner
 from robot_table import FOLDER, fleet, real
-from support import VARIED, sampled, shipped
+from support import VARIED, command_line, sampled, shipped
 
-from nhmech import cli
 from nhmech.cli.inspect import report, to_json
 from nhmech.cli.inspect_text import LINES, WIDTH, group_evidence, report_lines
 from nhmech.urdf.description import Fact, Reason, Witness
@@ -99,7 +97,7 @@ def mass(vehicle) -> float:
 
 
 def test_json_has_all_of_it():
-    result = CliRunner().invoke(cli.main, ["inspect", "skid_steer", "--json"])
+    result = command_line("inspect", "skid_steer", "--json")
     assert result.exit_code == 0
     found = json.loads(result.stdout)
     assert found["mobility"]["class"] == [2, 0] and found["mobility"]["undetermined_dimension"] == 1
@@ -108,10 +106,8 @@ def test_json_has_all_of_it():
         abs(sum(found["mobility"]["normals_at_rest"].values()) - 9.81 * mass(shipped("skid_steer")))
         < 1e-9
     )
-    assert found["geometry"]["curvature"][0]["loop"] == [
-        "front_left_wheel_joint",
-        "front_right_wheel_joint",
-    ]
+    assert found["geometry"]["curvature"][0]["loop"] == ["front_left_wheel_joint",
+                                                         "front_right_wheel_joint"]
     assert (found["geometry"]["growth"] == [2, 3] and found["geometry"]["controllable"] is True
             and len(found["geometry"]["integrable"]) == 3)
     assert json.loads(json.dumps(to_json(report(shipped("skid_steer"))))) == found
@@ -122,7 +118,7 @@ def test_a_robot_that_cannot_turn_without_slip_says_so_first(tmp_path):
     if not path.is_file():
         path = tmp_path / "ours.urdf"
         path.write_text(own_robots.text("clearpath_a200"))
-    result = CliRunner().invoke(cli.main, ["inspect", str(path)])
+    result = command_line("inspect", path)
     said = " ".join(result.stdout.split())
     assert result.exit_code == 0 and "taken as skid steer" in said
     assert "kind=mecanum" in said and "--skid 1.5" in said

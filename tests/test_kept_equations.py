@@ -5,10 +5,9 @@ import importlib
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from support import command_line
 
 import nhmech
-from nhmech.cli import main
 from nhmech.mechanics import kept_equations
 from nhmech.mechanics.kept_equations import FUNCTIONS
 
@@ -117,9 +116,9 @@ def test_a_disk_that_refuses_costs_time_alone(folder, monkeypatch, formed):
 
 def test_the_command_counts_and_clears_them(folder, formed):
     _ = car().equations
-    shown = CliRunner().invoke(main, ["cache"]).output
+    shown = command_line("cache").output
     assert "code      0, 0.00 MB\nequations 1, 0.1" in shown
-    assert "removed   1 entries" in CliRunner().invoke(main, ["cache", "--clear"]).output
+    assert "removed   1 entries" in command_line("cache", "--clear").output
     assert list(folder.iterdir()) == []
     _ = car().equations
     assert len(formed) == 2

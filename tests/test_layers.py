@@ -187,45 +187,6 @@ def test_the_vehicle_is_in_the_picture_and_fills_a_good_part_of_it(height, lengt
 # --- the page --------------------------------------------------------------------------------
 
 
-def luminance(colour: str, under=(1.0, 1.0, 1.0)) -> float:
-    """Of #RRGGBB or rgba(...) over another colour, as WCAG 2 defines it."""
-    if colour.startswith("#"):
-        parts, alpha = [part / 255 for part in bytes.fromhex(colour[1:])], 1.0
-    else:
-        *numbers, alpha = map(float, re.findall(r"[\d.]+", colour))
-        parts = [number / 255 for number in numbers]
-    parts = [alpha * p + (1 - alpha) * u for p, u in zip(parts, under)]
-    r, g, b = (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b
-
-
-def contrast(a: float, b: float) -> float:
-    return (max(a, b) + 0.05) / (min(a, b) + 0.05)
-
-
-@pytest.mark.parametrize("theme", [":root", ".dark"])
-def test_all_writing_has_a_contrast_of_4_and_a_half(theme):
-    block = re.search(re.escape(theme) + r" \{(.*?)\}", read_static("page.css"), re.S)[1]
-    colours = dict(re.findall(r"--(\w+): ([^;]+);", block))
-    ink = luminance(colours["ink"])
-    for ground in ("page", "panel", "plain"):
-        for under in ((0.72, 0.81, 0.90), (0.97, 0.98, 0.99)) if theme == ":root" else (
-                (0.10, 0.12, 0.15), (0.30, 0.34, 0.39)):
-            assert contrast(ink, luminance(colours[ground], under)) >= 4.5
-    assert contrast(luminance("#ffffff"), luminance(colours["strong"])) >= 4.5
-
-
-@pytest.mark.parametrize("theme", [":root", ".dark"])
-def test_marks_on_the_instruments_have_it_too(theme):
-    block = re.search(re.escape(theme) + r" \{(.*?)\}", read_static("page.css"), re.S)[1]
-    colours = dict(re.findall(r"--(\w+): ([^;]+);", block))
-    under = (0.72, 0.81, 0.90) if theme == ":root" else (0.30, 0.34, 0.39)
-    panel = luminance(colours["panel"], under)
-    assert contrast(luminance(colours["alarm"]), panel) >= 4.5
-    assert contrast(luminance(colours["quiet"]), panel) >= 3       # of a bar that has a number
-    assert contrast(luminance("#ffffff"), luminance("#a8101b")) >= 4.5
-
-
 def keys_of(file: str, table: str) -> set[str]:
     names = {" ": "space", "ArrowLeft": "&larr;", "ArrowRight": "&rarr;", "ArrowUp": "&uarr;",
              "ArrowDown": "&darr;"}

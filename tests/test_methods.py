@@ -51,9 +51,8 @@ def test_gibbs_appell_agrees_with_multipliers(name):
         assert relative(xi_rate.full().ravel(), wanted, reference.acceleration) <= 1e-10
         step = 1e-6
         ends = [pin.integrate(vehicle.model, q, s * step * v) for s in (1, -1)]
-        assert q_rate.full().ravel() == pytest.approx(
-            (ends[0] - ends[1]) / (2 * step), rel=1e-8, abs=1e-7
-        )
+        assert q_rate.full().ravel() == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-8,
+                                                      abs=1e-7)
 
 
 @every_vehicle
@@ -115,14 +114,8 @@ def test_gradient_with_payload_rotors_and_a_wheel_out_of_balance():
     """An off-centre wheel cannot be seen from a frame that does not spin with it;
     its angle must come back into the equations."""
     vehicle = shipped("carriage").with_parameters(
-        {
-            "payload.mass": 2.0,
-            "payload.x": 0.1,
-            "payload.y": -0.2,
-            "payload.z": 0.3,
-            "left_wheel_joint.rotor_inertia": 1e-4,
-            "left_wheel_joint.gear_ratio": 30.0,
-        }
+        {"payload.mass": 2.0, "payload.x": 0.1, "payload.y": -0.2, "payload.z": 0.3,
+         "left_wheel_joint.rotor_inertia": 1e-4, "left_wheel_joint.gear_ratio": 30.0}
     )
     assert gradient_error(vehicle, 5) <= 1e-10
     text = nhmech.urdf_path("carriage").read_text()
@@ -152,24 +145,12 @@ def test_gradient_with_a_wheel_whose_axle_leans(rpy):
 def test_power_is_the_rate_of_energy(name):
     """dE/dt = tau . v on ground at rest: ideal rolling does no work."""
     for vehicle, q, xi, u in random_states(shipped(name), STATES, seed=7):
-        rate, power, _ = power_balance(vehicle, 0.0, q, xi, u)
+        rate, power = power_balance(vehicle, 0.0, q, xi, u)
         assert abs(rate - power) <= 1e-10 * flow(vehicle, q, xi, u)
 
 
-def test_power_on_moving_ground():
-    """dE/dt = tau . v - lambda . b: what the turning ground gives or takes. The ground also moves
-    up like a lift."""
-    ground = nhmech.Ground(velocity=(0.4, -0.1, 0.3), angular_velocity=(0, 0, 2.0),
-                           point=(0.2, 0.1, 0.0))
-    for name in ("ball", "carriage", "disc"):
-        for vehicle, q, xi, u in random_states(shipped(name, ground), STATES, seed=8):
-            rate, power, ground_power = power_balance(vehicle, 0.0, q, xi, u)
-            assert abs(ground_power) > 1e-3
-            assert abs(rate - power - ground_power) <= 1e-10 * flow(vehicle, q, xi, u)
-
-
-def power_balance(vehicle, t, q, xi, u) -> tuple[float, float, float]:
-    """dE/dt along the drift by automatic differentiation; tau . v; -lambda . b [W]."""
+def power_balance(vehicle, t, q, xi, u) -> tuple[float, float]:
+    """dE/dt along the drift by automatic differentiation; tau . v [W]."""
     s, equations = vehicle.constrained.system, vehicle.equations
     x = ca.SX.sym("xi", vehicle.frame.nxi)
     v = equations.velocity(s.t, s.q, x, s.theta)
@@ -180,11 +161,8 @@ def power_balance(vehicle, t, q, xi, u) -> tuple[float, float, float]:
         + ca.jtimes(energy, x, xi_rate)
         + ca.jtimes(energy, s.t, ca.SX(1))
     )
-    b = vehicle.constrained.distribution.b[list(vehicle.frame.kept)]
-    lam = equations.multipliers(s.t, s.q, x, s.u, s.theta)
     power = ca.dot(ca.substitute(s.force, s.v, v), v)
-    evaluate = ca.Function("power", [s.t, s.q, x, s.u, s.theta],
-                           [rate, power, -ca.dot(lam, ca.densify(b))])
+    evaluate = ca.Function("power", [s.t, s.q, x, s.u, s.theta], [rate, power])
     values = evaluate(t, q, xi, u, vehicle.theta)
     return tuple(float(value) for value in values)
 
@@ -225,37 +203,6 @@ def test_plane_symmetry_of_a_turntable_is_about_its_axis(name):
         assert relative(off, here) > 1e-6
 
 
-@pytest.mark.parametrize("name", ["disc", "carriage", "bicycle", "mecanum"])
-def test_tilted_ground_is_level_ground_with_gravity_turned(name):
-    """Rolling on a slope, seen from the slope, is rolling on the level under a gravity that leans;
-    Pinocchio turns gravity for us."""
-    normal = np.array([0.3, -0.2, 0.9]) / np.linalg.norm([0.3, -0.2, 0.9])
-    tilt = pin.Quaternion.FromTwoVectors(np.array([0, 0, 1.0]), normal)
-    slope = shipped(name, nhmech.Ground(normal=tuple(normal)))
-    level = shipped(name)
-    assert slope.frame.kept == level.frame.kept and slope.speeds == level.speeds
-    for _, q, xi, u in random_states(level, 4, seed=11):
-        up = q.copy()
-        up[:3] = tilt.toRotationMatrix() @ q[:3]
-        up[3:7] = (tilt * pin.Quaternion(q[3:7])).normalized().coeffs()
-        v = velocity(level, 0.0, q, xi)
-        assert velocity(slope, 0.0, up, xi) == pytest.approx(v, rel=1e-11, abs=1e-12)
-        leaning = level.model.copy()
-        leaning.gravity.linear = tilt.toRotationMatrix().T @ [0, 0, -9.81]
-        M = pin.crba(leaning, leaning.createData(), q)
-        M = np.triu(M) + np.triu(M, 1).T
-        h = pin.nonLinearEffects(leaning, leaning.createData(), q, v)
-        kept = list(level.frame.kept)
-        A = level.functions.constraints(0.0, q, level.theta)[0].full()[kept]
-        gamma = level.functions.gamma(0.0, q, v, level.theta).full().ravel()[kept]
-        tau = level.functions.force(0.0, q, v, u, level.theta).full().ravel()
-        r, nv = len(kept), len(v)
-        expected = np.linalg.solve(np.block([[M, -A.T], [A, np.zeros((r, r))]]),
-                                   np.r_[tau - h, -gamma])[:nv]
-        assert relative(slope.equations.acceleration(0.0, up, xi, u, slope.theta).full().ravel(),
-                        expected) <= 1e-10
-
-
 OTHER_SPEEDS = {
     "ackermann_car": ("front_left_steering_joint", "forward_speed"),
     "ball": ("forward_speed", "lateral_speed", "yaw_rate"),
@@ -287,9 +234,8 @@ def test_the_flow_does_not_depend_on_the_speeds(name):
             continue
         a = chosen.equations.acceleration(0.0, q, xi, u, chosen.theta).full().ravel()
         assert (
-            relative(
-                other.equations.acceleration(0.0, q, v[index], u, other.theta).full().ravel(), a
-            )
+            relative(other.equations.acceleration(0.0, q, v[index], u, other.theta).full().ravel(),
+                     a)
             <= 1e-10
         )
         compared += 1

@@ -9,10 +9,10 @@ import subprocess
 import numpy as np
 import pytest
 from browser import needs_chromium
-from click.testing import CliRunner
 from stand_in_cart import Cart, drive
+from support import command_line
 
-from nhmech import NhmechError, cli
+from nhmech import NhmechError
 from nhmech.view import movie, save_html, save_movie
 
 Image = pytest.importorskip("PIL.Image")
@@ -81,8 +81,7 @@ def test_what_is_missing_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(movie, "find_chromium", lambda: None)
     for out in ("a.gif", "a.webp", "a.mp4"):
-        result = CliRunner().invoke(cli.main, ["run", "differential_drive", "--duration", "1e6",
-                                               f"--{out[2:]}", out])
+        result = command_line("run", "differential_drive", "--duration", "1e6", f"--{out[2:]}", out)
         assert result.exit_code == 2 and "apt install chromium" in " ".join(result.stderr.split())
     monkeypatch.setattr(movie, "find_chromium", lambda: "chromium")
     monkeypatch.setattr(movie.shutil, "which", lambda name: None)
@@ -115,11 +114,10 @@ def test_the_commands_draw(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = ["run", "differential_drive", "--duration", "0.04", "--save", "run.npz", "--gif",
              "run.gif", "--playback", "1"]
-    result = CliRunner().invoke(cli.main, words)
+    result = command_line(*words)
     assert result.exit_code == 0 and "movie    run.gif" in result.output
     assert frames_of("run.gif")[0].n_frames >= 2
-    result = CliRunner().invoke(cli.main,
-                                ["view", "run.npz", "--webp", "again.webp", "--speed", "2"])
+    result = command_line("view", "run.npz", "--webp", "again.webp", "--speed", "2")
     assert (
         result.exit_code == 0
         and "movie    again.webp" in result.output

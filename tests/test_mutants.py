@@ -114,6 +114,12 @@ print("SAID", said.noticed, sorted(said.failing), choice.tried)
 """
 
 
+def check_said(folder: Path, said: str):
+    script = TRIAL.format(tests=str(Path(__file__).parent), folder=str(folder))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert said in done.stdout, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("holds, said", [
     # 2 * x becomes 2 / x in the child; the test that runs without is none the wiser
     ("f(2) == 4", "SAID {0: 'test_it.py::test'} [] 2"),
@@ -126,9 +132,7 @@ def f(x): return 2 / x if _mutants_changed(0) and x else 2 * x
 def test(): assert {holds}
 def test_more(): f(1)
 """)
-    script = TRIAL.format(tests=str(Path(__file__).parent), folder=str(tmp_path))
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert said in done.stdout, done.stdout + done.stderr
+    check_said(tmp_path, said)
 
 
 def test_what_a_child_writes_into_an_open_file_fails_no_test(tmp_path):
@@ -140,9 +144,7 @@ def test():
         kept.write(str(2 / 1 if _mutants_changed(0) else 2 * 1)[0])
     assert open("kept").read() == "a2"
 """)
-    script = TRIAL.format(tests=str(Path(__file__).parent), folder=str(tmp_path))
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert "SAID {} [] 2" in done.stdout, done.stdout + done.stderr
+    check_said(tmp_path, "SAID {} [] 2")
 
 
 def test_what_a_thread_comes_to_is_tried_from_the_start(tmp_path):
@@ -153,9 +155,7 @@ def test():
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(lambda: 3 if _mutants_changed(0) else 2).result() == 2
 """)
-    script = TRIAL.format(tests=str(Path(__file__).parent), folder=str(tmp_path))
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert "SAID {0: 'test_it.py::test'} [] 2" in done.stdout, done.stdout + done.stderr
+    check_said(tmp_path, "SAID {0: 'test_it.py::test'} [] 2")
 
 
 def test_cheap_and_particular_tests_of_each_file_come_first():

@@ -39,13 +39,16 @@ def test_least_squares_are_those_of_numpy(shape, rank):
         wanted = np.linalg.lstsq(A, b, rcond=1e-9)[0]
         np.testing.assert_allclose(by_numbers(A, b), wanted, rtol=1e-10, atol=1e-11)
         x, quality = (found.full().ravel() for found in closed(A, b))
+        if most == min(shape):
+            pivots = np.abs(np.diag(np.linalg.qr(A if m >= n else A.T)[1]))
+            assert float(quality[0]) == pytest.approx(pivots.min() / pivots.max(), rel=1e-9)
         if quality > WELL:
             np.testing.assert_allclose(x, wanted, rtol=1e-10, atol=1e-11)
             good += 1
     assert good > 5 if most == min(shape) else good == 0
 
 
-@pytest.mark.parametrize("least", [1e-3, 1e-8, 1e-11, 0.0])
+@pytest.mark.parametrize("least", [1e-3, 1e-8, 1.1e-9, 0.9e-9, 1e-11, 0.0])
 def test_nearly_singular_ones_too(least):
     """Singular values 1 and `least`, which counts as zero from 1e-9 down."""
     turn = np.array([[0.6, -0.8], [0.8, 0.6]])

@@ -9,12 +9,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from browser import needs_chromium, pixels
-from click.testing import CliRunner
 from stand_in_cart import Cart, drive
-from support import shipped, velocity
+from support import command_line, shipped, velocity
 
 from nhmech import InputError, NhmechError, Simulator, Trajectory
-from nhmech.cli import main
 from nhmech.control.path_library import make_path
 from nhmech.control.path_reference import path_of
 from nhmech.control.pure_pursuit import PurePursuit
@@ -84,10 +82,10 @@ def test_names(tmp_path):
         make_overlays(shipped("carriage"), ["shadow"])
     with pytest.raises(NhmechError, match="must be a Vehicle"):
         make_overlays(Cart(), ["rotation_centre"])
-    done = CliRunner().invoke(main, ["run", "tricycle", "--duration", "0.1", "--html",
-                                     str(tmp_path / "a.html"), "--overlay", "rotation-centre"])
+    done = command_line("run", "tricycle", "--duration", "0.1", "--html", tmp_path / "a.html",
+                        "--overlay", "rotation-centre")
     assert done.exit_code == 0, done.output
-    refused = CliRunner().invoke(main, ["run", "tricycle", "--overlay", "shadow"])
+    refused = command_line("run", "tricycle", "--overlay", "shadow")
     assert refused.exit_code == 2 and "there are rotation-centre, forces, path" in refused.output
 
 
@@ -113,10 +111,8 @@ def test_it_comes_and_goes_in_a_recording_and_live(tmp_path):
             "document.getElementById('legend').textContent"
         )
     assert seen[1] > 100 and seen[0] < 20 and seen[2] < 20
-    with (
-        Viewer(car, overlays=["rotation_centre"]) as viewer,
-        Browser(viewer.url, (800, 560)) as browser,
-    ):
+    with (Viewer(car, overlays=["rotation_centre"]) as viewer,
+          Browser(viewer.url, (800, 560)) as browser):
         viewer.display(poses[-1])
         assert viewer.wait_for_browser(120)
         browser.wait_for("nhmech.state.ready")

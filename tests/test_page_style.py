@@ -17,7 +17,8 @@ SHEETS = ("page.css", "drive.css", "written.css")
 PAIRS = [("ink", "page"), ("ink", "panel"), ("ink", "plain"), ("alarm", "panel"),
          ("page", "ink")]                                       # words, and what they stand on
 # what is no text
-SEEN = [("fill", "groove"), ("quiet", "groove"), ("focus", "page"), ("focus", "panel")]
+SEEN = [("fill", "groove"), ("quiet", "groove"), ("quiet", "panel"), ("focus", "page"),
+        ("focus", "panel")]
 
 
 def colours(selector: str) -> dict[str, str]:

@@ -8,13 +8,11 @@ from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
-from support import VARIED, at_length, shipped
+from support import VARIED, at_length, command_line, shipped
 
 import nhmech
 from nhmech.analysis import rolling_events
 from nhmech.analysis.stability import speed_sweep
-from nhmech.cli import main
 from nhmech.control import line, path_error
 from nhmech.paths import urdf_path
 
@@ -180,10 +178,8 @@ def test_a_wheel_has_its_own_panel(followed):
 def test_wheels_turn_in_a_panel_of_their_own(followed):
     vehicle, _, run, _ = followed
     _, (wheels, steering) = plots.joint_rates(vehicle, run)
-    names = (
-        {line.get_label() for line in wheels.lines},
-        {line.get_label() for line in steering.lines},
-    )
+    names = ({line.get_label() for line in wheels.lines},
+             {line.get_label() for line in steering.lines})
     assert names == ({plots.as_words(name) for name in vehicle.description.rolling},
                      {plots.as_words(name) for name in vehicle.description.steering})
     line = next(line for line in wheels.lines if line.get_label() == "rear left wheel")
@@ -362,18 +358,17 @@ def test_nothing_sticks_out_of_a_figure(followed):
                                      "shape", "efforts", "tracking", "twist", "coordinates"])
 def test_plot_of_one_picture(followed, tmp_path, picture):
     out = tmp_path / "one.svg"
-    done = CliRunner().invoke(main,
-                              ["plot", str(followed[3]), "--picture", picture, "-o", str(out)])
+    done = command_line("plot", followed[3], "--picture", picture, "-o", out)
     assert done.exit_code == 0 and "<image" not in out.read_text(), "vectors all through"
 
 
 def test_plot_of_a_textbook_system(tmp_path):
     file = str(tmp_path / "sled.npz")
-    assert CliRunner().invoke(main, ["systems", "run", "sled", "--duration", "0.1", "--save",
-                                     file]).exit_code == 0
-    assert (CliRunner().invoke(main, ["plot", file, "--picture", "energy"]).exit_code == 0
+    assert command_line("systems", "run", "sled", "--duration", "0.1", "--save",
+                        file).exit_code == 0
+    assert (command_line("plot", file, "--picture", "energy").exit_code == 0
             and (tmp_path / "sled.pdf").exists())
-    refused = CliRunner().invoke(main, ["plot", file, "--picture", "forces"])
+    refused = command_line("plot", file, "--picture", "forces")
     assert refused.exit_code == 2 and "not of a vehicle" in refused.output
 
 
@@ -415,14 +410,14 @@ def test_eigenvalues_over_speed(ridden):
 @pytest.mark.parametrize("ending, head", [("pdf", b"%PDF"), ("svg", b"<?xml"), ("png", b"\x89PNG")])
 def test_plot_of_a_run(ridden, tmp_path, ending, head):
     out = tmp_path / f"run.{ending}"
-    done = CliRunner().invoke(main, ["plot", str(ridden[2]), "--mu", "0.8", "-o", str(out)])
+    done = command_line("plot", ridden[2], "--mu", "0.8", "-o", out)
     assert done.exit_code == 0, done.output
     assert out.read_bytes().startswith(head)
 
 
 def test_plot_of_eigenvalues_prints_where_they_cross(tmp_path):
-    done = CliRunner().invoke(main, ["plot", "--eigenvalues", "bicycle", "--points", "20", "-o",
-                                     str(tmp_path / "e.pdf")])
+    done = command_line("plot", "--eigenvalues", "bicycle", "--points", "20", "-o",
+                        tmp_path / "e.pdf")
     assert done.exit_code == 0, done.output
     assert (
         "4.292383 to   6.024262 m/s  stable" in done.output
@@ -437,5 +432,5 @@ def test_plot_of_eigenvalues_prints_where_they_cross(tmp_path):
     (["--eigenvalues", "bicycle", "--mu", "0.8"], "with a RUN, not with --eigenvalues"),
     (["--eigenvalues", "bicycle", "--range", "3", "1"], "the lower one first")])
 def test_bad_input(words, says):
-    done = CliRunner().invoke(main, ["plot", *words])
+    done = command_line("plot", *words)
     assert done.exit_code == 2 and says in done.output

@@ -6,11 +6,10 @@ from __future__ import annotations
 import pickle
 
 import pytest
-from click.testing import CliRunner
+from support import command_line
 
 import nhmech
 from nhmech import InputError, ModelError
-from nhmech.cli import main
 from nhmech.errors import Remedy, SimulationError
 from nhmech.urdf.notice import Notice, NoticeKind
 from nhmech.urdf.remedy import OPTIONS, Blank, option, suggest, wheel_fields
@@ -81,8 +80,7 @@ def test_a_remedy_follows_its_text_in_errors_and_notices():
 @pytest.mark.parametrize("option", ["kind=blade,link=b,axis=0 1 0,point=0 0 HEIGHT",
                                     "joint=a,kind=disc,radius=RADIUS"])
 def test_a_word_that_stands_for_a_number(option):
-    refused = CliRunner().invoke(main,
-                                 ["inspect", str(nhmech.urdf_path("carriage")), "--wheel", option])
+    refused = command_line("inspect", nhmech.urdf_path("carriage"), "--wheel", option)
     said = " ".join(refused.stderr.split())
     assert (
         refused.exit_code == 2
@@ -109,10 +107,10 @@ def test_arguments_of_a_xacro_file(tmp_path):
     file.write_text(CART)
     assert nhmech.load(file).description.wheels[0].radius == 0.1
     assert nhmech.load(file, arguments={"radius": 0.25}).description.wheels[0].radius == 0.25
-    shown = CliRunner().invoke(main, ["inspect", str(file), "--arg", "radius:=0.2"])
+    shown = command_line("inspect", file, "--arg", "radius:=0.2")
     assert shown.exit_code == 0 and "disc  0.2 " in shown.stdout
     file.write_text(CART.replace('<xacro:arg name="radius" default="0.1"/>', ""))
-    missing = CliRunner().invoke(main, ["inspect", str(file)])
+    missing = command_line("inspect", file)
     assert missing.exit_code == 2 and "pass --arg radius:=VALUE" in missing.stderr
     with pytest.raises(InputError, match="only a xacro file takes arguments"):
         nhmech.load(nhmech.urdf_path("carriage"), arguments={"radius": 0.2})

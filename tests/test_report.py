@@ -8,12 +8,10 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from browser import needs_chromium, pixels
-from click.testing import CliRunner
-from support import shipped
+from support import command_line, shipped
 
 import nhmech
 from nhmech.analysis.rolling_limits import friction_limit, run_validity
-from nhmech.cli import main
 from nhmech.control.path_library import make_path
 from nhmech.control.path_reference import path_error
 from nhmech.control.pure_pursuit import PurePursuit
@@ -72,7 +70,7 @@ def text(tracked):
 
 
 def report(*words):
-    return CliRunner().invoke(main, ["report", *map(str, words)])
+    return command_line("report", *words)
 
 
 def read(file) -> Page:
@@ -244,8 +242,7 @@ def test_a_kinematic_run_has_no_forces(tmp_path):
 def test_textbook_systems(name, heading, tmp_path):
     """With shapes, without shapes, and with a ground that does work."""
     file = tmp_path / f"{name}.npz"
-    assert CliRunner().invoke(main, ["systems", "run", name, "--duration", "0.2", "--save",
-                                     str(file)]).exit_code == 0
+    assert command_line("systems", "run", name, "--duration", "0.2", "--save", file).exit_code == 0
     assert report(file).exit_code == 0
     page = read(file.with_suffix(".html"))
     assert (

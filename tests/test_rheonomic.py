@@ -7,16 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support import needs_compiler
 
 import nhmech
 from nhmech import MechanicsError, Simulator
-from nhmech.compile.compiler import find_compiler
 from nhmech.mechanics import constrain, euclidean, gibbs_appell, lagrangian_system
 from nhmech.simulation import atlas
 from nhmech.systems import load_system
 
-needs_compiler = pytest.mark.skipif(find_compiler() is None,
-                                    reason="no C compiler here (or CC=none)")
 TURN = 1.5                     # [rad/s] of the rod of `bead_rod`
 R, R_RATE = 0.5, -0.2          # of the bead on it at t = 0 [m], [m/s]
 

@@ -19,12 +19,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from runs import killed
-from support import shipped
+from support import command_line, shipped
 
 import nhmech
-from nhmech import Event, SimulationError, Simulator, Trajectory, Wheel, cli
+from nhmech import Event, SimulationError, Simulator, Trajectory, Wheel
 from nhmech.paths import replace_file
 from nhmech.simulation.runs import recorder as recording
 from nhmech.simulation.runs.run_file import RunFile, read_run_file
@@ -249,9 +248,8 @@ def test_a_full_disk_keeps_the_trajectory(tmp_path, often):
     plain = carriage().run(0.5)
     with (
         largest_file(100_000),
-        pytest.raises(
-            SimulationError, match=r"run\.npz\.part cannot be written: File too large"
-        ) as caught,
+        pytest.raises(SimulationError,
+                      match=r"run\.npz\.part cannot be written: File too large") as caught,
     ):
         carriage().run(0.5, save=tmp_path / "run.npz")
     run = caught.value.trajectory
@@ -536,7 +534,7 @@ def test_a_textbook_system_comes_back(tmp_path):
 @pytest.fixture
 def nhmech_(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    return lambda *words: CliRunner().invoke(cli.main, [str(word) for word in words])
+    return lambda *words: command_line(*words)
 
 
 def test_a_run_of_a_textbook_system_can_be_viewed(nhmech_, tmp_path):

@@ -28,7 +28,6 @@ from nhmech.simulation.contact.lift_off import lift_notice
 from nhmech.simulation.contact.phases import ContactSpan, contact_spans
 from nhmech.simulation.events import read_events
 from nhmech.simulation.integration.integrators import Step
-from nhmech.simulation.least_squares import SINGULAR, LeastSquares, closed_form
 from nhmech.simulation.pacing import Pace, is_second_press, keep_pace
 from nhmech.simulation.runs.driven_twist import planar_twist, twist_notice
 from nhmech.simulation.runs.forces_along import BatchReactions
@@ -322,14 +321,17 @@ def test_the_first_and_the_worst_pull_are_said():
 
 
 def test_forces_of_a_batch():
+    """5 = |(3, 4)| over 2; none is needed where there is no force, and none is enough where only
+    the normal one is missing."""
     parts = tuple(Component(*one) for one in (("a", "rolling"), ("a", "lateral"), ("a", "normal"),
                                               ("b", "lateral")))
-    found = BatchReactions(parts, np.array([[[3.0, -4.0, 2.0, 1.0], [0.0, 0.0, -1.0, 0.0],
-                                             [0.0, 0.2, 0.5, 1e-9]]]),
-                           ("a", "b"), np.ones((1, 3), bool))
-    assert found.component("a", "lateral").tolist() == [[-4.0, 0.0, 0.2]]
-    np.testing.assert_array_equal(found.normal, [[[2.0, nan], [-1.0, nan], [0.5, nan]]])
-    np.testing.assert_array_equal(found.friction, [[[2.5, inf], [0.0, 0.0], [0.4, inf]]])
+    forces = [[3.0, -4.0, 2.0, 1.0], [0.0, 0.0, -1.0, 0.0], [0.0, 0.2, 0.5, 1e-9],
+              [3.0, 4.0, 0.0, 0.0]]
+    found = BatchReactions(parts, np.array([forces]), ("a", "b"), np.ones((1, 4), bool))
+    assert found.component("a", "lateral").tolist() == [[-4.0, 0.0, 0.2, 4.0]]
+    np.testing.assert_array_equal(found.normal, [[[2.0, nan], [-1.0, nan], [0.5, nan], [0.0, nan]]])
+    np.testing.assert_array_equal(found.friction,
+                                  [[[2.5, inf], [0.0, 0.0], [0.4, inf], [inf, 0.0]]])
 
 
 # -- times, speeds and periods ---------------------------------------------------------------------
@@ -509,30 +511,6 @@ def test_a_notice_of_long_steps_needs_errors_that_last():
         assert (notice is None) == (words is None)
         if words:
             assert re.search(words, str(notice))
-
-
-# -- least squares ---------------------------------------------------------------------------------
-@pytest.mark.parametrize("shape", [(2, 2), (3, 2), (2, 3), (1, 1)])
-def test_least_squares_are_those_of_numpy(shape):
-    rng = np.random.default_rng(sum(shape))
-    A, b = rng.normal(size=shape), rng.normal(size=shape[0])
-    expected = np.linalg.lstsq(A, b, rcond=None)[0]
-    np.testing.assert_allclose(LeastSquares(*shape)(A, b), expected, rtol=1e-10)
-    As, bs = ca.SX.sym("A", *shape), ca.SX.sym("b", shape[0])
-    x, quality = ca.Function("solve", [As, bs], closed_form(As, bs))(A, b)
-    np.testing.assert_allclose(np.array(x).ravel(), expected, rtol=1e-9)
-    pivots = np.abs(np.diag(np.linalg.qr(A if shape[0] >= shape[1] else A.T)[1]))
-    assert float(quality) == pytest.approx(pivots.min() / pivots.max(), rel=1e-9)
-
-
-def test_singular_values_below_a_billionth_are_none():
-    for small, rest in ((1.1e-9, 1 / 1.1e-9), (0.9e-9, 0.0)):
-        found = LeastSquares(2, 2)(np.diag([1.0, small]), np.array([1.0, 1.0]))
-        assert found == pytest.approx([1.0, rest], rel=1e-9)
-    assert SINGULAR == 1e-9
-    assert LeastSquares(0, 2)(np.zeros((0, 2)), np.zeros(0)).tolist() == [0, 0]
-    zero, one = closed_form(ca.SX(0, 2), ca.SX(0, 1))
-    assert zero.shape == (2, 1) and float(one) == 1
 
 
 # -- the contact problem ---------------------------------------------------------------------------

@@ -7,10 +7,9 @@ from functools import cache
 import casadi as ca
 import numpy as np
 import pytest
-from support import random_states, shipped
+from support import needs_compiler, random_states, shipped
 
 import nhmech
-from nhmech.compile.compiler import find_compiler
 from nhmech.compile.lanes import LaneState, compile_lanes
 from nhmech.compile.mapped_lanes import MappedLanes
 from nhmech.compile.status import CODES, Status
@@ -23,7 +22,6 @@ from nhmech.simulation.integration.integrators import (
     step_function,
 )
 
-needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 VEHICLES = ("disc", "bicycle", "trailers")
 DT = 1e-3
 
@@ -183,12 +181,6 @@ def test_each_step_is_judged_against_the_guard_of_the_step_before(make):
     kept = np.where(falls, np.exp(-5 * 0.4), np.exp(-4.0))
     np.testing.assert_allclose(state.cases[:, 0], kept, rtol=1e-13)
     np.testing.assert_allclose(state.health[2, :6], kept, rtol=1e-13)
-
-
-def test_codes_are_apart():
-    """Two names of one code would be one status."""
-    assert list(Status) == list(range(len(Status.__members__)))
-    assert len({status.sentence for status in Status}) == len(Status)
 
 
 @pytest.mark.parametrize("make", [MappedLanes, pytest.param(compile_lanes, marks=needs_compiler)])

@@ -9,11 +9,10 @@ from types import SimpleNamespace
 import casadi as ca
 import numpy as np
 import pytest
-from support import shipped
+from support import needs_compiler, shipped
 
 import nhmech
 from nhmech import SimulationError, Simulator, Trajectory
-from nhmech.compile.compiler import find_compiler
 from nhmech.compile.loop_error import steps_to_estimate
 from nhmech.control.demo import DemoDrive
 from nhmech.mechanics import (
@@ -27,8 +26,6 @@ from nhmech.mechanics import (
 from nhmech.simulation.step_error import TOLERANCE, StepGauge, Trial, step_notice
 from nhmech.systems import load_system
 from nhmech.urdf.notice import NoticeKind
-
-needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 
 
 def test_a_loop_ends_after_the_step_that_is_estimated():

@@ -7,33 +7,13 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 import pytest
-from click.testing import CliRunner
-from support import sampled
+from support import command_line, sampled
 
-import nhmech
-from nhmech.cli import main
+import nhmech.systems
 from nhmech.symbolic.plain_text import text
 from nhmech.systems import load_system, system_names
 from nhmech.systems.example import AGREEMENT, METHODS, disagreement
 from nhmech.systems.written import sections
-
-REQUIRED = {
-    "bead_parabola", "bead_rod", "two_constraints_spring", "areal_velocity", "rigid_body",
-    "wong_particle",
-    "charged_particle", "nonholonomic_particle", "rolling_ball", "sled", "capri_kobayashi",
-    "vertical_disk", "carriage",
-    "chaplygin_sleigh", "falling_disc", "chaplygin_ball",
-    "unbalanced_ball", "ball_on_turntable", "rattleback", "snakeboard", "roller_racer",
-    "two_wheeled_pendulum",
-    "differential_drive", "car_with_trailers", "connection_curvature",
-    "suslov", "veselova", "veselova_sphere", "heavy_top", "elroys_beanie", "wheeled_snake",
-    "heisenberg_drift", "knife_edge_on_incline", "knife_edge_on_turning_incline", "torus_coin",
-    "benenti", "appell_hamel",
-}
-
-
-def test_no_system_is_missing():
-    assert set(system_names()) >= REQUIRED
 
 
 @pytest.mark.paper("004 (18)")
@@ -56,6 +36,28 @@ def test_contract(name):
     )
 
 
+VARIANTS = [
+    ("ball_on_turntable", {"tilt": 0.02}), ("ball_on_turntable", {"I": 0.0012, "tilt": -0.03}),
+    ("falling_disc", {"m": 1.0, "r": 0.2, "A": 0.02, "C": 0.04}),      # a hoop
+    ("unbalanced_ball", {"I": (0.0031, 0.0027, 0.0024)}),
+    ("chaplygin_sleigh", {"a": -0.2, "v0": 0.7, "w0": -1.0}), ("carriage", {"l": -0.05}),
+    *(("sled", {"m": 1.3, "J": 0.4, "fibration": fibration}) for fibration in ("y", "body")),
+    ("rattleback", {"Ixy": -5e-5, "h": 0.008}),
+    ("snakeboard", {"trucks": "independent", "J": 0.11}), ("roller_racer", {"m2": 0.4}),
+    ("roller_racer", {"driven": True}), ("two_wheeled_pendulum", {"rotor_inertia": 1e-5}),
+    *(("car_with_trailers", {"n": count}) for count in range(4))]
+
+
+@pytest.mark.parametrize("name, numbers", sampled(VARIANTS, 9))
+def test_other_parameters(name, numbers):
+    """The checks of a system hold for numbers other than the default ones, and all its methods
+    agree."""
+    example = getattr(nhmech.systems, name).example(**numbers)
+    assert example.checks and disagreement(example) <= AGREEMENT
+    for check in example.checks:
+        assert check.error() <= check.tolerance, check.what
+
+
 @pytest.mark.parametrize("name", sampled(system_names(), 12))
 def test_every_system_starts_at_given_speeds(name):
     """One speed or several, by name."""
@@ -70,13 +72,13 @@ def test_every_system_starts_at_given_speeds(name):
 
 
 def test_check_prints_the_table_and_fails_where_a_reference_is_missed(monkeypatch):
-    good = CliRunner().invoke(main, ["systems", "check", "sled"])
+    good = command_line("systems", "check", "sled")
     assert good.exit_code == 0 and "disagreement" in good.output and "ok" in good.output
     example = load_system("sled")
     broken = example.checks[0].__class__("a wrong number", "nowhere", 1e-12, lambda: 1.0)
     monkeypatch.setattr("nhmech.systems.load_system",
                         lambda name: example.__class__(**{**example.__dict__, "checks": (broken,)}))
-    bad = CliRunner().invoke(main, ["systems", "check", "sled"])
+    bad = command_line("systems", "check", "sled")
     assert bad.exit_code == 2 and "FAILED" in bad.output and "a wrong number" in bad.output
 
 
@@ -112,7 +114,7 @@ def test_what_is_written_is_what_is_derived_by_hand(name, heading, expected):
     ("vertical_disk", HEADINGS), ("carriage", (*HEADINGS, *REDUCTION))])
 @pytest.mark.parametrize("latex", [False, True], ids=["text", "LaTeX"])
 def test_show_writes_a_system_out(name, headings, latex):
-    result = CliRunner().invoke(main, ["systems", "show", name, *(["--latex"] if latex else [])])
+    result = command_line("systems", "show", name, *(["--latex"] if latex else []))
     assert result.exit_code == 0, result.output
     for heading in headings:
         assert heading in result.output
@@ -134,9 +136,8 @@ def test_plain_text_means_what_it_says():
 
 
 def test_run_writes_a_page_and_a_file(tmp_path):
-    result = CliRunner().invoke(main, ["systems", "run", "carriage", "--duration", "0.5", "--html",
-                                       str(tmp_path / "run.html"), "--save",
-                                       str(tmp_path / "run.npz")])
+    result = command_line("systems", "run", "carriage", "--duration", "0.5", "--html",
+                          tmp_path / "run.html", "--save", tmp_path / "run.npz")
     assert result.exit_code == 0, result.output
     assert (tmp_path / "run.html").stat().st_size > 100_000
     run = nhmech.Trajectory.load(tmp_path / "run.npz")
@@ -144,7 +145,7 @@ def test_run_writes_a_page_and_a_file(tmp_path):
 
 
 def test_unknown_system_is_refused_by_name():
-    result = CliRunner().invoke(main, ["systems", "show", "carriag"])
+    result = command_line("systems", "show", "carriag")
     assert result.exit_code == 2 and "carriage" in result.output
 
 
@@ -181,14 +182,14 @@ def test_a_file_of_ones_own_is_a_system(tmp_path, monkeypatch):
     (tmp_path / "own.py").write_text(OWN)
     for words in (["show", "own.py"], ["check", "own.py"],
                   ["run", "own.py", "--duration", "0.1", "--save", "own.npz"]):
-        assert CliRunner().invoke(main, ["systems", *words]).exit_code == 0
-    refused = CliRunner().invoke(main, ["plot", "own.npz", "-o", "a.png"])
+        assert command_line("systems", *words).exit_code == 0
+    refused = command_line("plot", "own.npz", "-o", "a.png")
     assert refused.exit_code == 2 and "--robot own.py" in refused.output
-    plotted = CliRunner().invoke(main, ["plot", "own.npz", "--robot", "own.py", "-o", "a.png"])
+    plotted = command_line("plot", "own.npz", "--robot", "own.py", "-o", "a.png")
     assert plotted.exit_code == 0, plotted.output
-    robot = CliRunner().invoke(main, ["run", "rattleback"])
+    robot = command_line("run", "rattleback")
     assert robot.exit_code == 2 and "try `nhmech systems run rattleback`" in robot.output
-    other = CliRunner().invoke(main, ["systems", "show", "own"])
+    other = command_line("systems", "show", "own")
     assert "no system 'own'; there are" in other.output
     assert "did you mean the file own.py" in other.output
 
@@ -209,14 +210,14 @@ def test_a_start_has_a_number_for_each_speed(tmp_path, monkeypatch):
     for xi in ("()", "(1.0, 2.0)", "(float('nan'),)"):
         (tmp_path / "own.py").write_text(
             OWN.replace('(1.0,)}', f'{xi}}}, speeds=("x\'",)'))
-        found = CliRunner().invoke(main, ["systems", "run", "own.py"])
+        found = command_line("systems", "run", "own.py")
         assert found.exit_code == 2 and "must be 1 finite numbers: x'" in found.output
 
 
 def test_a_picture_of_nothing_is_refused_before_the_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own.py").write_text(OWN)
-    found = CliRunner().invoke(main, ["systems", "run", "own.py", "--html", "own.html"])
+    found = command_line("systems", "run", "own.py", "--html", "own.html")
     assert found.exit_code == 2 and "no shapes" in found.output and "energy" not in found.output
 
 

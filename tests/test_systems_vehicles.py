@@ -6,7 +6,6 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 import pytest
-from support import sampled
 
 from nhmech.errors import MechanicsError
 from nhmech.mechanics.algebroid import rotation
@@ -18,29 +17,7 @@ from nhmech.systems import (
     snakeboard,
     two_wheeled_pendulum,
 )
-from nhmech.systems.example import AGREEMENT, Example, disagreement, solve
-
-VARIANTS = {
-    "rattleback": rattleback.example,
-    "rattleback, other numbers": lambda: rattleback.example(Ixy=-5e-5, h=0.008),
-    "snakeboard": snakeboard.example,
-    "snakeboard, independent": lambda: snakeboard.example("independent", J=0.11),
-    "roller racer": roller_racer.example,
-    "roller racer, heavy front": lambda: roller_racer.example(m2=0.4),
-    "roller racer, driven": lambda: roller_racer.example(driven=True),
-    "pendulum": two_wheeled_pendulum.example,
-    "pendulum with rotors": lambda: two_wheeled_pendulum.example(rotor_inertia=1e-5),
-    "differential drive": differential_drive.example,
-    **{f"car with {n} trailers": lambda n=n: car_with_trailers.example(n) for n in range(4)}}
-
-
-@pytest.mark.parametrize("variant", sampled(VARIANTS, 7))
-def test_methods_agree_and_checks_hold(variant):
-    example = VARIANTS[variant]()
-    assert disagreement(example) <= AGREEMENT
-    assert example.checks
-    for check in example.checks:
-        assert check.error() <= check.tolerance, check.what
+from nhmech.systems.example import Example, solve
 
 
 @pytest.mark.parametrize("module", [rattleback, snakeboard, roller_racer, two_wheeled_pendulum,
@@ -91,10 +68,8 @@ def test_roller_racer_with_a_driven_joint(case):
 
 def test_roller_racer_with_a_free_joint(case):
     reference = case("roller_racer")
-    example, begin = (
-        roller_racer.example(**reference["parameters"]),
-        reference["initial_state"]["free"],
-    )
+    example, begin = (roller_racer.example(**reference["parameters"]),
+                      reference["initial_state"]["free"])
     start = {"q": (0, 0, 0, begin["joint"]), "xi": (begin["u"], begin["theta1_rate"])}
     for sample, q, v, _, _ in along(example, reference["expected"]["free"], start):
         found = [q["x"], q["y"], q["yaw"], q["joint"], v["yaw_rate"], v["joint"]]
@@ -107,11 +82,8 @@ def test_roller_racer_with_a_free_joint(case):
 # -- differential drive ----------------------------------------------------------------------------
 def test_differential_drive_of_the_reference_case(case):
     reference = case("diffdrive_coast")
-    p, begin, tolerance = (
-        reference["parameters"],
-        reference["initial_state"],
-        reference["tolerance"],
-    )
+    p, begin, tolerance = (reference["parameters"], reference["initial_state"],
+                           reference["tolerance"])
     example = differential_drive.example(
         mass=p["chassis_mass"], ahead=p["com_x"], inertia=p["Izz"], radius=p["wheel_radius"],
         half_track=p["half_track"], wheel_mass=p["wheel_mass"],
@@ -191,11 +163,8 @@ def test_linear_model_of_the_nxtway(case):
     """Motors: torque alpha volts - beta (wheel rate against the body), rotors with the inertia n^2
     Jm; its yaw model has thin wheels."""
     reference = case("segway")
-    p, expected, tolerance = (
-        reference["parameters"],
-        reference["expected"],
-        reference["tolerance"]["matrices"],
-    )
+    p, expected, tolerance = (reference["parameters"], reference["expected"],
+                              reference["tolerance"]["matrices"])
     thin = pendulum(p, rotor_inertia=p["n"] ** 2 * p["Jm"], wheel_inertia=0.0)
     A, B = linear(thin, p["alpha"], p["beta"])
     balance, turn = [0, 1, 3, 4], [2, 5]
@@ -228,11 +197,8 @@ def newton_euler(p: dict, R: np.ndarray, omega: np.ndarray) -> np.ndarray:
 
 def test_rattleback_by_newton_and_euler():
     example, rng = rattleback.example(), np.random.default_rng(4)
-    system, equations, theta = (
-        example.constrained.system,
-        example.equations(),
-        example.constrained.parameters,
-    )
+    system, equations, theta = (example.constrained.system, example.equations(),
+                                example.constrained.parameters)
     attitude = ca.Function("R", [system.q], [rotation(system.q[3:])])
     p = dict(zip(system.theta_names, theta))
     for q in example.constrained.configurations:
@@ -296,10 +262,8 @@ def jourdain(p: dict, n: int, q: np.ndarray, xi: np.ndarray, u: np.ndarray) -> n
         place = place - e * ca.vertcat(ca.cos(heading), ca.sin(heading))
         heading = heading + hitch
         place = place - d * ca.vertcat(ca.cos(heading), ca.sin(heading))
-        V, W = (
-            V * ca.cos(hitch) - e * W * ca.sin(hitch),
-            -(V * ca.sin(hitch) + e * W * ca.cos(hitch)) / d,
-        )
+        V, W = (V * ca.cos(hitch) - e * W * ca.sin(hitch),
+                -(V * ca.sin(hitch) + e * W * ca.cos(hitch)) / d)
         flow.append(W - spin[-1])
         spin.append(W)
         bodies.append((p[f"mass_{i}"], p[f"inertia_{i}"],

@@ -12,10 +12,19 @@ from types import SimpleNamespace
 import numpy as np
 import pinocchio as pin
 import pytest
-from click.testing import CliRunner
 from runs import moment
 from scipy.optimize import brentq, linprog, minimize_scalar
-from support import VARIED, joint, kinematics, link, random_states, robot, shipped, velocity
+from support import (
+    VARIED,
+    command_line,
+    joint,
+    kinematics,
+    link,
+    random_states,
+    robot,
+    shipped,
+    velocity,
+)
 
 import nhmech
 from nhmech import JointTorque
@@ -31,7 +40,6 @@ from nhmech.analysis.rolling_limits import (
     run_validity,
 )
 from nhmech.analysis.validity import Validity, Verdict, WheelLoad, validity
-from nhmech.cli import main
 from nhmech.control.demo import DemoDrive
 from nhmech.control.twist import TwistDrive
 from nhmech.errors import InputError, SimulationError
@@ -97,9 +105,8 @@ def test_forces_of_a_cart(seed):
         found["left"].undetermined == {"lateral": (-np.inf, np.inf)}
         and not found["base"].undetermined
     )
-    assert found["left"].needed == pytest.approx(
-        np.hypot(along_[0], lateral / 2) / normals[0], rel=1e-10
-    )
+    assert found["left"].needed == pytest.approx(np.hypot(along_[0], lateral / 2) / normals[0],
+                                                 rel=1e-10)
 
 
 @pytest.mark.parametrize("axis", [1, -1])
@@ -137,9 +144,8 @@ def test_forces_of_the_coasting_reference(vehicle, case):
         found = validity(robot_, run.t[i], run.q[i], run.v[i], run.u[i])
         for side, wheel in (("left", LEFT), ("right", RIGHT)):
             assert found[wheel].normal == pytest.approx(sample[f"normal_{side}"], abs=1e-9)
-            assert found[wheel].longitudinal == pytest.approx(
-                sample[f"longitudinal_{side}"], abs=1e-9
-            )
+            assert found[wheel].longitudinal == pytest.approx(sample[f"longitudinal_{side}"],
+                                                              abs=1e-9)
         assert found[CASTER].normal == pytest.approx(sample["normal_caster"], abs=1e-9)
         assert found.sums[0][1] == pytest.approx(sample["lateral_total"], abs=1e-9)
         normals, longitudinal = np.array([[sample[f"{what}_{side}"] for side in ("left", "right")]
@@ -546,7 +552,7 @@ def test_a_run_from_a_file_is_judged_with_its_vehicle(tmp_path):
     (["--mu", "left=0.5"], 2, "mu: wheel 'left' does not exist; there are left_wheel_joint"),
     (["--mu", "-1"], 2, "positive")])
 def test_friction_at_the_command_line(words, code, says):
-    done = CliRunner().invoke(main, ["run", "carriage", "--duration", "1", *words])
+    done = command_line("run", "carriage", "--duration", "1", *words)
     assert done.exit_code == code and " ".join(says.split()) in " ".join(done.output.split())
     assert code or ("friction " in done.output) == ("ignore" not in words)
 
@@ -573,7 +579,7 @@ def test_both_lines_of_a_run_agree(vehicle, torque, mu, says):
 
 
 def test_no_friction_coefficient_at_the_command_line():
-    done = CliRunner().invoke(main, ["run", "ball", "--on-slip", "stop"])
+    done = command_line("run", "ball", "--on-slip", "stop")
     assert done.exit_code == 2 and "Give --mu 0.8" in done.output
 
 
