@@ -280,8 +280,8 @@ def test_a_ghost_is_where_its_run_was():
 def test_the_run_of_another_robot_is_not_shown(draws, tmp_path):
     """The pendulum has the coordinates of the robot of the run, and other contacts."""
     run = Simulator(shipped("differential_drive")).run(0.01)
-    with pytest.raises(InputError, match="is of 'differential_drive', .* of 'pendulum'; "
-                                         r"give trajectory\.simulated\.vehicle"):
+    with pytest.raises(InputError, match="is of 'differential_drive', .* of 'pendulum'. "
+                                         r"Give trajectory\.simulated\.vehicle"):
         draws(shipped("pendulum"), run, tmp_path / "no.html")
 
 
@@ -292,7 +292,7 @@ def test_the_run_of_another_system_is_not_shown(tmp_path):
     for thing, run, remedy in (
             (shipped("pendulum"), simulator.run(0.01), "simulated"),
             (disk, Simulator(shipped("pendulum")).run(0.01), "simulated.vehicle")):
-        with pytest.raises(InputError, match=rf"are not those of .*; give trajectory\.{remedy}$"):
+        with pytest.raises(InputError, match=rf"are not those of .*\. Give trajectory\.{remedy}$"):
             save_html(thing, run, tmp_path / "no.html")
 
 

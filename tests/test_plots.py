@@ -254,7 +254,7 @@ def test_what_sticks_out_at_the_start_is_cut_and_told():
 def test_a_run_of_another_robot_is_not_drawn(name, other):
     """The pendulum has the coordinates of the robot of the run, and other contacts."""
     run = nhmech.Simulator(shipped("differential_drive")).run(0.01)
-    with pytest.raises(nhmech.InputError, match=f"is of 'differential_drive', .* of '{other}'; "):
+    with pytest.raises(nhmech.InputError, match=f"is of 'differential_drive', .* of '{other}'. "):
         getattr(plots, name)(shipped(other), run)
     if name == "path":
         with pytest.raises(nhmech.InputError, match="the run is of 'differential_drive'"):
