@@ -1,6 +1,8 @@
 """What is said of a robot that nothing supports, of one that rolls across its x axis; joints that
 a twist leaves alone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from robot_table import python_lines
@@ -9,6 +11,7 @@ from support import joint, link, robot
 import nhmech
 from nhmech import Simulator
 from nhmech.control import TwistDrive
+from nhmech.control.twist_rule import planar_twist_function
 from nhmech.simulation import planar_pose
 from nhmech.urdf.describe import describe
 from nhmech.urdf.notice import NoticeKind
@@ -67,6 +70,48 @@ def test_a_base_whose_x_axis_lies_along_the_axle_is_told_and_its_cure_works():
     vehicle = nhmech.load(mended)
     run = Simulator(vehicle, TwistDrive(vehicle, (0.2, 0, 0)), mode="kinematic").run(1.0)
     assert planar_pose(run.q[-1])[0] == pytest.approx(0.2, abs=1e-7)
+
+
+@pytest.mark.parametrize("asked, driven, words", [
+    ((0.0, 0.2, 0.4), (None, 0.2, 0.4), ""),
+    ((0.3, 0.2, 0.4), (None, 0.2, 0.4), "the forward speed follows from its fixed axle"),
+    ((0.3, 0.0, 0.0), (0.0, 0.0, 0.0), "the forward speed follows from its fixed axle")])
+def test_what_rolls_across_its_x_axis_is_driven_sideways_and_turns_as_asked(asked, driven, words):
+    """The robot's own x axis points to the right, 0.1 m behind the axle: the speed across the
+    axle is zero, so that of the root there is 0.1 m times the yaw rate."""
+    turned = robot(link("chassis"), joint("turn", "chassis", "base", (0.0, 0.1, 0.0),
+                                          (0, 0, np.pi / 2), kind="fixed"),
+                   cart(caster()).removeprefix('<robot name="rig">').removesuffix("</robot>"))
+    vehicle = nhmech.load(turned)
+    drive = TwistDrive(vehicle, asked)
+    simulator = Simulator(vehicle, drive, mode="kinematic")
+    simulator.run(0.5)
+    twist = planar_twist_function(vehicle)(simulator.state.q, simulator.state.v).full().ravel()
+    expected = [0.1 * driven[2], *driven[1:]]
+    np.testing.assert_allclose(twist, expected, atol=1e-9)
+    np.testing.assert_allclose(drive.possible_twist, expected, atol=1e-9)
+    assert words in drive.shortfall and bool(drive.shortfall) == bool(words)
+
+
+def test_a_side_speed_that_the_axle_bars_is_told():
+    """Not where none is asked for: a root off the axle moves sideways in every bend."""
+    vehicle = nhmech.load(cart(caster()))
+    for twist, is_told in (((0.3, 0.2, 0.0), True), ((0.3, 0.0, 0.4), False)):
+        drive = TwistDrive(vehicle, twist)
+        drive(0.0, Simulator(vehicle).state)
+        assert ("the lateral speed follows from its fixed axle" in drive.shortfall) == is_told
+
+
+@pytest.mark.parametrize("twist, is_told", [((0.3, 0.0, 0.2), True), ((0.0, 0.0, 0.0), False)])
+def test_what_no_driven_wheel_determines_is_told(twist, is_told):
+    """One wheel of two: how the robot turns about it is open."""
+    vehicle = nhmech.load(cart(caster()), wheels=[
+        *(replace(w, driven=w.name == "right_joint" if w.joint else None)
+          for w in nhmech.load(cart(caster())).description.wheels)])
+    drive = TwistDrive(vehicle, twist)
+    drive(0.0, Simulator(vehicle).state)
+    assert ("leave the robot free to turn" in drive.shortfall) == is_told
+    assert bool(drive.shortfall) == is_told
 
 
 @pytest.mark.parametrize("track, width, overlaps", [

@@ -10,11 +10,20 @@ import numpy as np
 from ..analysis.limits import lift_acceleration
 from ..checks import check_arguments, read_number
 from ..errors import InputError, ModelError, listed
+from ..once import cached_property
 from ..simulation.command import NOT_YET, JointPosition, JointVelocity
 from ..simulation.state import State
 from ..symbolic.buffered import Buffered
 from ..vehicle.vehicle import Vehicle
-from .twist_rule import driven_steering, driven_wheels, guiding_axles, rolled_joints, twist_function
+from .twist_rule import (
+    driven_steering,
+    driven_wheels,
+    find_undriven,
+    following_part,
+    guiding_axles,
+    rolled_joints,
+    twist_function,
+)
 
 SHORTFALL = 1e-3       # of a twist: a larger part that joint limits prevent is reported
 UNITS = ("m/s", "m/s", "rad/s")
@@ -139,25 +148,39 @@ class TwistDrive:
 
     @property
     def shortfall(self) -> str:
-        """The part of the last twist that joint limits, linked steering or a fork that a twist does
-        not steer prevent, in words; empty if there is none."""
+        """The part of the last twist that joint limits, a fixed axle, linked steering, a lack of
+        motors or a fork that a twist does not steer prevent, in words; empty if there is none."""
         asked, possible = self.commanded_twist, self.possible_twist
         leaning = [name for name in self._others if name in self.vehicle.description.steering]
         if leaning and asked[2]:
             return (f"a twist does not steer {self.vehicle.name}: the axis of {listed(leaning)} "
                     "leans, as a bicycle's does, or is on another moving joint")
-        # across a fixed axle nothing is asked for; linked steering bars turning alone
-        bars = [axle.straight for axle in self.vehicle.steering.fixed]
-        turns = all(np.linalg.norm(row[:2]) > SHORTFALL * np.linalg.norm(row) for row in bars)
-        parts = [0, 2] if bars and turns else [0, 1, 2]
-        scale = np.array([1.0, 1.0, self.vehicle.steering.length])
-        left = np.abs(asked - possible) * scale
-        if not np.linalg.norm(left[parts]) > SHORTFALL * np.linalg.norm(asked * scale):
-            return ""
         shown = ["(" + ", ".join(f"{value:.3g} {unit}" for value, unit in zip(twist, UNITS)) + ")"
                  for twist in (asked, possible)]
-        if not turns and left[2] > max(left[:2]):
-            return (f"{shown[0]} is not driven by {self.vehicle.name}: its steering, linked by "
-                    f"<mimic>, does not let it turn; {shown[1]} is driven")
+        if len(self._undriven) and asked.any():
+            forward, lateral, yaw = self._undriven[0]
+            how = (f"turn about ({-lateral / yaw:.3g}, {forward / yaw:.3g}) m" if yaw else
+                   f"move along ({forward:.3g}, {lateral:.3g})")
+            return f"{shown[0]} is not all driven: the motors of {self.vehicle.name} leave the " \
+                   f"robot free to {how}"
+        part = following_part(self.vehicle)
+        scale = np.array([1.0, 1.0, self.vehicle.steering.length])
+        left, least = np.abs(asked - possible) * scale, SHORTFALL * np.linalg.norm(asked * scale)
+        if part is not None and left[part] > least and (asked[part] or part == 2):
+            if part < 2:
+                return (f"{shown[0]} is not driven by {self.vehicle.name}: the "
+                        f"{('forward', 'lateral')[part]} speed follows from its fixed axle; "
+                        f"{shown[1]} is driven")
+            if left[2] > max(left[:2]):
+                return (f"{shown[0]} is not driven by {self.vehicle.name}: its steering, linked by "
+                        f"<mimic>, does not let it turn; {shown[1]} is driven")
+        if part in (0, 1):
+            left[part] = 0.0
+        if not np.linalg.norm(left) > least:
+            return ""
         return (f"{shown[0]} is beyond the limits of the joints of {self.vehicle.name}: "
                 f"{shown[1]} is driven")
+
+    @cached_property
+    def _undriven(self) -> np.ndarray:
+        return find_undriven(self.vehicle)

@@ -12,7 +12,7 @@ from ..mechanics.algebroid import rotation
 from ..once import once
 from ..urdf.description import NO_LIMITS
 from ..vehicle.contact import Contact
-from ..vehicle.couplings import Axle
+from ..vehicle.couplings import PLANAR, Axle
 from ..vehicle.rows import linear_row
 from ..vehicle.vehicle import Vehicle
 
@@ -145,6 +145,22 @@ def twist_function(vehicle: Vehicle) -> ca.Function:
                        {"cse": True})
 
 
+def find_undriven(vehicle: Vehicle) -> np.ndarray:
+    """Twists (k, 3) of the base, level and with steering straight, that are free while all driven
+    joints stand still; none where a driven wheel has a tyre, which slips."""
+    if any(contact.mount.wheel.law == "tyre" for contact in vehicle.contacts):
+        return np.zeros((0, 3))
+    names = vehicle.algebroid.v_names
+    still = [2, 3, 4, *(names.index(name) for name in vehicle.driven)]
+    scales = vehicle.constrained.scales
+    rows = np.vstack([vehicle.constraint_matrix(vehicle.configuration()) / scales,
+                      np.eye(len(names))[still]])
+    _, sizes, ways = np.linalg.svd(rows)
+    free = ways[int(np.sum(sizes > PARALLEL * sizes[0])):] / scales
+    _, sizes, twists = np.linalg.svd(free[:, PLANAR])
+    return twists[:len(sizes)][sizes > PARALLEL]
+
+
 @once
 def planar_twist_function(vehicle: Vehicle) -> ca.Function:
     """(q, v) -> `planar_twist_of`."""
@@ -189,15 +205,26 @@ def _hold_back(change: ca.SX, fastest: ca.SX, most: ca.SX) -> ca.SX:
     return ca.if_else(has_limit, most * fastest / change, ca.inf)
 
 
-def _pass_fixed(vehicle: Vehicle, scaled: ca.SX) -> ca.SX:
-    """The twist with the lateral speed that the fixed axle allows, or without the yaw rate."""
+def following_part(vehicle: Vehicle) -> int | None:
+    """The part of a twist that follows from the others by the fixed axle: 1, the lateral speed; 0,
+    the forward speed, where the axle lies along x; 2, the yaw rate, which linked steering bars.
+    None without a fixed axle."""
     for row in (axle.straight for axle in vehicle.steering.fixed[:1]):
-        if abs(row[1]) > PARALLEL * np.linalg.norm(row):      # else it bars the way itself
-            across = -(row[0] * scaled[0] + row[2] * scaled[2]) / row[1]
-            return ca.vertcat(scaled[0], across, scaled[2])
-        if abs(row[0]) <= PARALLEL * np.linalg.norm(row):     # linked steering that goes aslant
-            return ca.vertcat(scaled[0], scaled[1], 0)
-    return scaled
+        least = PARALLEL * np.linalg.norm(row)
+        return next((part for part in (1, 0) if abs(row[part]) > least), 2)
+    return None
+
+
+def _pass_fixed(vehicle: Vehicle, scaled: ca.SX) -> ca.SX:
+    """The twist with the part that follows from the fixed axle."""
+    part = following_part(vehicle)
+    if part is None:
+        return scaled
+    row = vehicle.steering.fixed[0].straight
+    others = sum(row[i] * scaled[i] for i in range(3) if i != part)
+    passing = [scaled[i] for i in range(3)]
+    passing[part] = 0 if part == 2 else -others / row[part]
+    return ca.vertcat(*passing)
 
 
 def _within_limits(vehicle: Vehicle, scaled: ca.SX, now: Mapping[str, ca.SX]) -> ca.SX:
