@@ -1,0 +1,165 @@
+"""The contact solver, against single contacts in closed form, its laws in any unit, and its ways to
+go on where Newton's method fails."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nhmech.simulation.contact.contact_problem import (
+    GOOD,
+    SOLVED,
+    Cone,
+    ContactProblem,
+    projection_to_cone,
+)
+
+INF = np.inf
+
+
+# -- the cone --------------------------------------------------------------------------------------
+@pytest.mark.parametrize("mu", [0.0, 0.3, 2.0, INF])
+def test_the_projection_keeps_within_the_cone(mu):
+    """p_n = max(y_n, 0), and of y_t what fits into the disc of radius mu p_n; with its slope."""
+    project, rng, h = projection_to_cone(), np.random.default_rng(0), 1e-6
+    for y in rng.normal(size=(20, 3)):
+        found, slope = (part.full() for part in project(y, mu))
+        n, t = max(y[0], 0.0), y[1:]
+        radius = mu * n if n else 0.0
+        size = np.linalg.norm(t)
+        wanted = np.r_[n, t if size <= radius else t * radius / size]
+        np.testing.assert_allclose(found.ravel(), wanted, atol=1e-14)
+        for way in np.eye(3):
+            ends = [project(y + side * h * way, mu)[0].full().ravel() for side in (1, -1)]
+            np.testing.assert_allclose(slope @ way, (ends[0] - ends[1]) / (2 * h), atol=1e-8)
+
+
+# -- one contact -----------------------------------------------------------------------------------
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("g, mu, wanted", [
+    ((1.0, 0.4, 0.0), 0.5, (0, 0, 0)),                     # it moves away
+    ((-2.0, 0.4, 0.0), 0.5, (2, -0.4 / 4, 0)),             # sticks
+    ((-2.0, 6.0, -8.0), 0.5, (2, -0.6, 0.8)),              # slides
+    ((-2.0, 6.0, -8.0), 0.0, (2, 0, 0)),
+    ((-2.0, 60.0, -80.0), INF, (2, -15, 20)),              # never slides
+    ((0.0, 3.0, 0.0), 0.5, (0, 0, 0)),                     # grazes
+])
+def test_one_contact_sticks_slides_or_opens(g, mu, wanted, unit):
+    """W = diag(1, 4, 4); in any unit of impulse and of velocity, from any guess."""
+    for mass in (1e-4, 1.0, 1e5):
+        problem = ContactProblem(np.diag([1.0, 4, 4]) / mass, unit * np.array(g),
+                                 [Cone(0, (1, 2), mu)])
+        for guess in ((0, 0, 0), (5, 1, 1), (-3, 0, 2)):
+            P, error = problem.solve(unit * mass * np.array(guess, float))
+            np.testing.assert_allclose(P / unit / mass, wanted, rtol=1e-9, atol=1e-9)
+            assert error <= SOLVED * 10
+
+
+def test_contacts_of_one_two_and_three_directions_stand_side_by_side():
+    """Without coupling each is as if it were alone: a ball without friction, a wheel with rollers,
+    a wheel."""
+    cones = [Cone(0, (), 0.0), Cone(1, (2,), 0.5), Cone(3, (4, 5), 0.3)]
+    W = np.diag([2.0, 1, 5, 4, 1, 1])
+    g = np.array([-3.0, -2, 30, -4, 0.1, 0.1])
+    P, _ = ContactProblem(W, g, cones).solve(np.zeros(6))
+    np.testing.assert_allclose(P, [1.5, 2, -1, 1, -0.1, -0.1], rtol=1e-10)
+
+
+@pytest.mark.parametrize("floor, error", [(0.0, 1.0), (2.0, 0.5), (0.5, 1.0)])
+def test_the_residual_is_relative_to_the_velocities(floor, error, monkeypatch):
+    """To the largest of |g|, and at least to the floor: here an impulse of 0 leaves a contact that
+    approaches by 1 m/s. Where all are zero it is absolute."""
+    nothing = ContactProblem(np.eye(1), np.zeros(1), [Cone(0, (), 0.0)])
+    assert nothing.solve(np.array([0.7]))[1] <= SOLVED
+    monkeypatch.setattr(ContactProblem, "newton", lambda self, P, scale: (
+        0 * P, self._size(self._residual(0 * P)[0]) / scale))
+    problem = ContactProblem(np.eye(1), np.array([-1.0]), [Cone(0, (), 0.0)])
+    assert problem.solve(np.zeros(1), floor)[1] == pytest.approx(error)
+
+
+def test_the_residual_is_a_velocity_in_any_unit_of_impulses():
+    """P - projection over rho: of a contact that falls onto the ground, its speed; and where it
+    has too much impulse, the speed that this leaves."""
+    for mass in (1e-3, 1.0, 1e3):
+        problem = ContactProblem(np.eye(3) / mass, np.array([-2.0, 0, 0]), [Cone(0, (1, 2), 0.4)])
+        for P, size in ((0.0, 2.0), (2.0, 0.0), (5.0, 3.0)):
+            assert problem._size(problem._residual(mass * np.array([P, 0, 0]))[0]) == pytest.approx(
+                size, abs=1e-12)
+
+
+# -- several that depend on each other -------------------------------------------------------------
+def random_problem(seed, contacts=4):
+    rng = np.random.default_rng(seed)
+    J = rng.normal(size=(3 * contacts, 6))
+    W = J @ J.T + 1e-3 * np.eye(3 * contacts)
+    cones = [Cone(3 * i, (3 * i + 1, 3 * i + 2), float(rng.uniform(0, 0.8)))
+             for i in range(contacts)]
+    return ContactProblem(W, J @ rng.normal(size=6), cones)
+
+
+def check(problem, P, error):
+    u = problem.W @ P + problem.g
+    size = np.abs(P).max(initial=1e-3)
+    assert error <= GOOD
+    for cone in problem.cones:
+        i, j = cone.normal, list(cone.along)
+        assert P[i] >= 0 and u[i] >= -1e-8 and P[i] * u[i] <= 1e-8 * size
+        assert np.linalg.norm(P[j]) <= cone.mu * P[i] + 1e-9 * size
+        # friction opposes the slip
+        assert np.linalg.norm(P[j] * np.linalg.norm(u[j]) + cone.mu * P[i] * u[j]) <= 1e-7 * size
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_newton_and_gauss_seidel_find_is_one_solution(seed):
+    """The laws hold; the other method leaves the solution where it is; and so does continuation
+    from soft ground, which is how it is found where Newton's method has failed at first."""
+    problem = random_problem(seed)
+    P, error = problem.solve(np.zeros(12))
+    check(problem, P, error)
+    np.testing.assert_allclose(problem.sweep(P), P, atol=1e-8 * np.abs(P).max(initial=1.0))
+    scale = float(np.abs(problem.g).max())
+    hard = problem._harden(np.zeros(12), 10.0, scale)
+    again, error = problem.newton(hard, scale)
+    check(problem, np.where(np.isin(np.arange(12), [0, 3, 6, 9]), again.clip(0), again), error)
+
+
+@pytest.mark.parametrize("failing, wanted", [(0, []), (1, [10.0]), (2, [10.0, 3.0]),
+                                             (3, [10.0, 3.0, 1.5])])
+def test_slower_continuation_is_tried_until_one_succeeds(failing, wanted, monkeypatch):
+    """Ever smaller factors; the best of all is kept where none does."""
+    problem, tried, told = random_problem(1), [], iter(
+        [0.3 - 0.1 * k for k in range(failing)] + [GOOD / 2])
+
+    monkeypatch.setattr(ContactProblem, "_harden",
+                        lambda self, P, factor, scale: tried.append(factor) or P + len(tried))
+    monkeypatch.setattr(ContactProblem, "newton", lambda self, P, scale: (P, next(told)))
+    P, error = problem.solve(np.zeros(12))
+    assert tried == wanted and error == pytest.approx(GOOD / 2)
+    assert P.tolist() == [failing] * 12
+
+
+def test_the_best_of_all_tries_is_kept(monkeypatch):
+    """Without the negative impulses of normals."""
+    problem, told = random_problem(1), iter([0.3, 0.2, 0.4, 0.25])
+    monkeypatch.setattr(ContactProblem, "_harden", lambda self, P, factor, scale: P - factor)
+    monkeypatch.setattr(ContactProblem, "newton", lambda self, P, scale: (P, next(told)))
+    P, error = problem.solve(np.ones(12))
+    assert error == 0.2 and P[[0, 3, 6, 9]].tolist() == [0] * 4
+    assert (np.delete(P, [0, 3, 6, 9]) == -10).all()
+
+
+def test_a_sweep_finds_the_impulses_of_one_contact():
+    """Contact by contact, as Gauss and Seidel do: of a diagonal W in one step."""
+    cones = [Cone(0, (), 0.0), Cone(1, (2, 3), 0.3), Cone(4, (5, 6), 0.3), Cone(7, (8, 9), 0.3)]
+    W, g = np.diag([2.0, 4, 1, 1, 4, 1, 1, 4, 1, 1]), np.array(
+        [-3.0, -4, 0.1, 0.1, -4, 6, -8, 4, 6, -8])
+    P = ContactProblem(W, g, cones).sweep(np.full(10, 9.0))
+    np.testing.assert_allclose(P, [1.5, 1, -0.1, -0.1, 1, -0.18, 0.24, 0, 0, 0], rtol=1e-12)
+
+
+def test_a_singular_slope_ends_the_iteration():
+    """Two contacts with one impulse: W is singular, and the guess is handed back."""
+    problem = ContactProblem(np.ones((2, 2)), np.array([-1.0, -1.0]),
+                             [Cone(0, (), 0.0), Cone(1, (), 0.0)])
+    P, size = problem.newton(np.array([0.2, 0.1]), 1.0)
+    assert P.tolist() == [0.2, 0.1] and size == pytest.approx(np.hypot(0.7, 0.7))
