@@ -137,8 +137,9 @@ class Placer:
             if longest > LARGEST:
                 step *= LARGEST / longest
             change = np.zeros(self.model.nv)
-            change[:6] = moves @ step
+            change[3:6] = moves[3:] @ step
             q = pin.integrate(self.model, q, change)
+            q[:3] += step[0] * self.normal
             height, forms = self.evaluate(q, t)
             after = np.abs(height - offsets).max()
             if not np.isfinite(after) or after >= before:
