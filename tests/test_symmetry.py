@@ -230,6 +230,19 @@ def test_a_class_that_changes_is_refused():
     assert adapted_frame(skate).nxi == 2
 
 
+@pytest.mark.parametrize("count", [1, 3, 30])
+def test_samples_that_are_all_special_fool_nobody(count):
+    """A compass is at rest at one heading: there its potential, and the slope of it, do not
+    change."""
+    free = lagrangian_system(euclidean("x", "y", "phi"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 + s.v.phi ** 2) / 2 + 3 * ca.cos(s.q.phi))
+    samples = np.random.default_rng(0).normal(size=(count, 3)) * [1, 1, 0]
+    compass = constrain(free, samples=samples)
+    assert find_symmetry(compass).names == ("d/dx", "d/dy", "y d/dx - x d/dy")
+    with pytest.raises(MechanicsError, match="'yaw' is no symmetry: the Lagrangian changes"):
+        symmetry(compass, {"yaw": lambda s: {"phi": 1}})
+
+
 def test_no_symmetry_is_an_error():
     lonely = constrain(lagrangian_system(euclidean("x"), lambda s: s.v.x ** 2 / 2 - ca.cosh(s.q.x)))
     with pytest.raises(MechanicsError, match="none of the candidates is a symmetry: d/dx, x d/dx"):

@@ -106,8 +106,9 @@ def _of_motion(constrained: ConstrainedSystem, lifts: list[tuple[ca.SX, ca.SX]],
 
 def random_states(constrained: ConstrainedSystem, count: int,
                   ) -> list[tuple[float, np.ndarray, np.ndarray, np.ndarray]]:
-    """(t, q, v, u): configurations of the system in turn, with random v that satisfy A v + b = 0;
-    if the motion has a manifold, states on it nearby.
+    """(t, q, v, u): configurations of the system in turn, from the last on, since the first may be
+    special (`ConstrainedSystem.beside`); random v that satisfy A v + b = 0. If the motion has a
+    manifold, states on it nearby.
 
     v has a normal distribution with a mean kinetic energy of the order of the differences of the
     potential, which does not depend on the units of length, mass and time. t is random too, but 0
@@ -125,7 +126,7 @@ def random_states(constrained: ConstrainedSystem, count: int,
     height = _height(constrained)
     moving, made = ca.depends_on(ca.densify(constrained.distribution.phi), system.t), []
     for k in range(count):
-        t, q = 0.0 if moving else rng.uniform(0, 1), configurations[k % len(configurations)]
+        t, q = 0.0 if moving else rng.uniform(0, 1), configurations[-1 - k % len(configurations)]
         speeds = height * _by_energy(mass(t, q, constrained.parameters).full(),
                                      rng.normal(size=frame.nxi))
         v = velocity(t, q, speeds, constrained.parameters).full().ravel()

@@ -18,7 +18,7 @@ from .printing import Display, constraint_sections, system_sections
 from .selection import rank_in_any_units
 
 _RANDOM = 8            # configurations at which ranks are determined if the user gives none
-_NEAR = 0.1            # how far from a given configuration further ones are, relative
+_NEAR = 0.1            # how far from given configurations further ones are, relative to the largest
 _OFF = 1e-6            # of a sample from the holonomic manifold, relative; more is no rounding
 _ITERATIONS = 100      # of Newton's method, which needs about six near the manifold
 
@@ -365,9 +365,9 @@ class ConstrainedSystem:
         return np.array(found)
 
     def beside(self, samples: np.ndarray) -> np.ndarray:
-        """The samples (k, nq) and, where they are few, others near them: what holds at one
-        configuration alone, such as a symmetry of its forces, does not hold for the system. Raises
-        `MechanicsError` for one that is not on the holonomic manifold."""
+        """The samples (k, nq), then random configurations near them: what holds at special ones
+        alone, such as a symmetry of the forces at one heading, does not hold for the system. Raises
+        `MechanicsError` for a sample that is not on the holonomic manifold."""
         algebroid, rng = self.system.algebroid, np.random.default_rng(0)
         rows, speeds = self.constraint_function(), np.zeros(algebroid.nv)
         for q in samples:
@@ -377,18 +377,19 @@ class ConstrainedSystem:
                 place = listed(f"{x:.4g}" for x in q)
                 raise MechanicsError(f"the sample q = {place} is not on the manifold of {name!r}, "
                                      f"which is {phi.max():.3g} there")
-        found = list(samples)
+        sizes = np.abs(samples).max(axis=0)
+        found: list[np.ndarray] = []
         for k in range(2 * _RANDOM):
-            if len(found) >= _RANDOM:
+            if len(found) == _RANDOM:
                 break
-            q = samples[k % len(samples)]
             near = self.nearest(algebroid.normalise(
-                q + _NEAR * np.maximum(1.0, np.abs(q)) * rng.normal(size=algebroid.nq)))
+                samples[k % len(samples)] + _NEAR * np.where(sizes > 0, sizes, 1.0)
+                * rng.normal(size=algebroid.nq)))
             if near is not None and all(np.isfinite(value.full()).all() for value in (
                     *rows(self.moment, near, self.parameters),
                     self.system.energy_function(self.moment, near, speeds, self.parameters))):
                 found.append(near)
-        return np.array(found)
+        return np.array([*samples, *found])
 
     def nearest(self, q: np.ndarray, t: float = 0.0) -> np.ndarray | None:
         """The configuration (nq,) on the holonomic manifold that Newton's method reaches from q by
