@@ -237,6 +237,14 @@ EQUIVALENT = {
         "any attitude that is generic",
     ("vehicle/placement", "LARGEST = 0.5", "0.5 -> 0.505"): "how far one step of a search may go",
     ("urdf/layout", "x_axis = (1.0, 0.0, 0.0)", "1.0 -> 1.01"): "axes are made unit below",
+    ("vehicle/symmetry", "HELD = 1e-9", "1e-09 -> 0.001"):
+        "a tolerance, between rounding and what is not held",
+    ("vehicle/symmetry", "RANK = 1e-10", "1e-10 -> 0.0001"):
+        "a tolerance, between rounding and independent forms",
+    ("vehicle/symmetry", "held = all(_is_held(form, rate) for form, rate in zip(forms, rates))",
+     "all((_is_held(form, rate) for form, rate in zip(forms, ra... -> "
+     "any((_is_held(form, rate) for form, rate in zip(forms, ra..."):
+        "at random configurations a component is held everywhere or nowhere",
     ("vehicle/clearance", "STILL = 1e-9", "1e-09 -> 0.001"):
         "a tolerance, between rounding and what falls",
     ("vehicle/bodies", "LEANS = 0.1", "0.1 -> 0.101"): "from which lean a rim has one point alone",

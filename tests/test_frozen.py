@@ -57,6 +57,28 @@ def test_zeros_and_ones_are_exact(name):
     np.testing.assert_array_equal(frozen(shipped(name)), FROZEN[name])
 
 
+def test_what_is_constant_at_some_poses_alone_is_not_frozen():
+    """A bicycle whose samples are all upright could lean all the same. Rounding is taken off."""
+    vehicle = shipped("bicycle")
+    upright = replace(vehicle.constrained, samples=np.array([
+        vehicle.configuration((x, 0.3, 0.5)) for x in (0.1, 0.2, 0.7)]))
+    n = rotation(vehicle.algebroid.q[3:7]).T @ ca.SX([0, 0, 1])
+    assert np.isnan(find_frozen(upright, n, vehicle.parameters)[1])
+    car = shipped("tricycle")
+    n = (1 - 3e-14) * (rotation(car.algebroid.q[3:7]).T @ ca.SX([0, 0, 1]))
+    assert find_frozen(car.constrained, n, car.parameters)[2] == 1
+
+
+@pytest.mark.parametrize("name", ["tricycle", "pendulum", "bicycle"])
+def test_the_short_rows_are_the_whole_ones_on_moving_ground(name):
+    """Their affine parts and heights as well."""
+    vehicle = shipped(name, MOVING)
+    both = [one.constraint_function() for one in (vehicle.constrained, vehicle.reduced)]
+    for q in vehicle.constrained.configurations[:3]:
+        for whole, short in zip(*(function(0.3, q, vehicle.theta) for function in both)):
+            np.testing.assert_allclose(short.full(), whole.full(), atol=1e-12)
+
+
 def test_a_base_that_stands_askew_keeps_its_pitch():
     """n = (sin, 0, cos) with 0.3 sin + 0.05 cos = 0.1 - 0.06."""
     found = frozen(pitched_cart())
