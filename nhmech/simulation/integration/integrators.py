@@ -293,10 +293,10 @@ def _keeps(equations: Equations, kinematic: bool) -> bool:
     for q in constrained.configurations[:TRIALS]:
         t, u = random.normal(), random.normal(size=rate.size1_in(2))
         xi = random.normal(size=vector.nxi)
-        x, _, _, before = project(t, vector.assemble(q, xi), theta)
-        _, _, _, before = project(t, x, theta)
+        x = project(t, vector.assemble(q, xi), theta)[0]
+        before = project(t, x, theta)[3]
         raw = RK4.advance(lambda t, x, u=u: rate(t, x, u, theta), t, x, 0.3)
-        _, _, _, after = project(t + 0.3, raw, theta)
+        after = project(t + 0.3, raw, theta)[3]
         if not (float(after[0]) <= 1e-14 and abs(float(after[2] - before[2])) <= 1e-14):
             return False
     return True
