@@ -176,7 +176,7 @@ def _missing_caster(layout: Layout, wheels: Sequence[Wheel]) -> Wheel:
     ahead = ahead_of(axle_R(layout, wheels[0]))
     axle, radius = centre_R(layout, wheels[0]), usual_radius(wheels)
     offset = float(ahead @ (centre_of_mass(layout) - axle))
-    reach = max(2 * abs(offset), _AHEAD * radius) * (-1.0 if offset < 0 else 1.0)
+    reach = np.copysign(max(2 * abs(offset), _AHEAD * radius), offset)
     middle = np.mean([centre_R(layout, w) for w in wheels], axis=0) + reach * ahead
     middle[2] = ground_height(layout, wheels) + _BALL * radius
     return Wheel(None, "caster_ball", _BALL * radius, link=layout.root,
