@@ -49,6 +49,9 @@ RULES = [
      "how many points, rounds or trials: one more does as well"),
     ("urdf/text/", r"^_(MOST|MOST_INCLUDES|PATIENCE|SHOWN|LARGEST)\b", r"^\d+ -> \d+$",
      "how much is searched for what a message proposes, and how much of it is shown"),
+    ("urdf/", r"to_triple\(.*, \d+\)", r"^(6 -> 7|12 -> 13|15 -> 16)$", "how many digits are kept"),
+    ("urdf/mesh_files", r"^_MIX = ", r"^\d+ -> \d+$", "any numbers without a pattern"),
+    ("urdf/tyre$", r"Grip\(", r"^(1\.3|0\.1) -> ", "nobody measured it: any of usual size"),
     ("control/", r"^(WEIGHTS|SPEED, EFFORT|PREVIEW) = ", r"^[\d.]+ -> [\d.]+$",
      "a weight, and how far one looks ahead, is a choice"),
 ]

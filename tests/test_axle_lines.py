@@ -9,6 +9,7 @@ from math import cos, pi, radians, sin
 import numpy as np
 import pytest
 from placed import SHIFT, found, laid, limits, shape, stand
+from scipy.optimize import brentq
 from support import joint, link
 
 from nhmech import Wheel
@@ -75,10 +76,21 @@ def test_two_axles_meet_far_away_or_nowhere(turned, expected):
 
 
 def test_three_axles_meet_up_to_a_fiftieth():
-    """Two along y and x meet at the origin; the third misses it by so much of their distance."""
-    for off, expected in ((0.02, Meeting.POINT), (0.2, Meeting.NOWHERE)):
+    """Two along y and x meet at the origin; the third misses it. Up to that, the smallest singular
+    value of the axles and their moments, in units of the largest distance from the middle, is a
+    fiftieth of the largest."""
+    def ratio(off: float) -> float:
+        centres = np.array([(0, 1), (1, 0), (off, -1)])
+        arms = centres - centres.mean(axis=0)
+        axles = np.array([(0.0, 1.0), (1.0, 0.0), (0.0, 1.0)])
+        moments = arms[:, 0] * axles[:, 1] - arms[:, 1] * axles[:, 0]
+        size = np.linalg.norm(arms, axis=1).max()
+        values = np.linalg.svd(np.column_stack([axles, moments / size]))[1]
+        return values[2] / values[0]
+    off = brentq(lambda x: ratio(x) - 0.02, 1e-4, 1.0)
+    for part, expected in ((0.999, Meeting.POINT), (1.001, Meeting.NOWHERE)):
         layout, wheels = stand((0, 1, 0.1, 0.1), (1, 0, 0.1, 0.1, (1, 0, 0)),
-                               (off, -1, 0.1, 0.1))
+                               (part * off, -1, 0.1, 0.1))
         assert meet(layout, wheels)[0] is expected
 
 
@@ -201,6 +213,16 @@ def test_of_all_that_trail_single_wheels_follow_a_turntable():
     layout = laid(*parts)
     assert [is_swivel(layout, f"turn{k}", wheels) for k in range(3)] == [False, True, True]
     assert not is_swivel(layout, "turn1", wheels[2:])          # none turns several
+
+
+def test_what_carries_a_wheel_on_its_axis_does_not_follow():
+    """Whatever trails beside it."""
+    for trail, follows in ((0.3, True), (0.0, False)):
+        layout, wheels = swivel(trail=0.3, kind="continuous", more="")
+        text = layout.source.text.partition(">")[2].removesuffix("</robot>")
+        layout = laid(text, link("v"), joint("twin", "fork", "v", (-trail, 0.1, -0.2)))
+        wheels.append(Wheel("twin", radius=0.1, axis=(0, 1, 0), point=(0, 0, 0)))
+        assert is_swivel(layout, "fork_joint", wheels) == follows
 
 
 def test_what_swings_is_free_upright_and_unmoved():

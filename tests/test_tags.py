@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -247,7 +248,7 @@ def test_corners_of_a_mesh_that_are_equal_are_one_vertex(tmp_path):
     np.testing.assert_allclose(MeshFiles().mesh(text).areas().sum(), 1.0, rtol=1e-12)
 
 
-def test_what_is_no_mesh_is_none_and_is_read_once(tmp_path):
+def test_what_is_no_mesh_is_none_and_is_read_once(tmp_path, monkeypatch):
     files = MeshFiles()
     for name, content in (("a.stl", b"odd"), ("b.obj", b""), ("c.odd", b"x")):
         (tmp_path / name).write_bytes(content)
@@ -261,6 +262,7 @@ def test_what_is_no_mesh_is_none_and_is_read_once(tmp_path):
     large = tmp_path / "large.stl"
     large.touch()
     os.truncate(large, (1 << 28) + 1)
+    monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} is read"))
     assert files.mesh(large) is None
 
 

@@ -32,7 +32,7 @@ def test_drives_are_recognised_by_their_letters(name, drive):
 @pytest.mark.parametrize("mu1, mu2, way, mu, is_oblique", [
     (0.8, 0.6, None, 0.6, False), (0.8, None, None, 0.8, False), (None, 0.6, None, 0.6, False),
     (0.0, 0.6, None, None, False), (None, None, None, None, False),
-    (0.8, 0.079, (1, 1, 0), 0.8, True), (0.8, 0.081, (1, 1, 0), 0.081, False),
+    (0.8, 0.0799, (1, 1, 0), 0.8, True), (0.8, 0.0801, (1, 1, 0), 0.0801, False),
     (0.8, 0.0, (1, -0.301, 0), 0.8, True), (0.8, 0.0, (-0.299, 1, 0), None, False),
     (0.0, 0.0, (1, 1, 0), None, False), (0.8, None, (1, 1, 0), 0.8, False)])
 def test_friction_holds_along_one_direction_or_all(mu1, mu2, way, mu, is_oblique):
@@ -47,7 +47,7 @@ def test_friction_and_stiffness_of_links():
                  '<fdir1 gz:expressed_in=" base " xmlns:gz="x">1 2 0</fdir1>'
                  "<kp> 1e6 </kp></gazebo>",
                  '<gazebo reference="b"><mu>0.3</mu><kp>0</kp></gazebo>',
-                 '<gazebo reference="c"><fdir1>0 0 0</fdir1><kp>-1</kp></gazebo>',
+                 '<gazebo reference="c"><fdir1 other="a">0 0 0</fdir1><kp>-1</kp></gazebo>',
                  '<gazebo reference="d"/>', "<gazebo><mu1>1</mu1><kp>1</kp></gazebo>")
     assert found.friction == {"a": LinkFriction(0.8, 0.5, (1.0, 2.0, 0.0), "base"),
                               "b": LinkFriction(0.3, None), "c": LinkFriction(None, None)}

@@ -138,7 +138,7 @@ def test_the_page_about_tyres_has_the_numbers_of_the_sets():
             for name, cells in rows if name in TYRES}
     assert rows.keys() == TYRES.keys()
     for name, (load, along, across, friction, relaxation, *_) in rows.items():
-        tyre = TYRES[name]
+        tyre = Tyre.read(name)
         assert (float(load), float(along), float(across)) == (
             tyre.load, tyre.longitudinal.stiffness, tyre.lateral.stiffness)
         for words, what in ((friction, "friction"), (relaxation, "relaxation")):

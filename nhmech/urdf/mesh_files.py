@@ -64,7 +64,7 @@ class Mesh:
         corners, count = same[self.faces], int(same.max()) + 1
         edges = np.concatenate([corners[:, :2], corners[:, 1:]])
         graph = coo_matrix((np.ones(len(edges)), edges.T), shape=(count, count))
-        labels = connected_components(graph, directed=False)[1][same]
+        labels = connected_components(graph)[1][same]
         order = np.argsort(labels, kind="stable")
         return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
 

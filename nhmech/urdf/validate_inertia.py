@@ -100,7 +100,7 @@ def find_fault(inertia: np.ndarray) -> str | None:
             return "its numbers are too large"
         moments = np.linalg.eigvalsh(inertia)
     found = f"its principal moments are {_show(moments)} kg m^2"
-    if moments[0] < -_SIGN * max(abs(moments[2]), abs(moments[0])):
+    if moments[0] < -_SIGN * np.abs(moments).max():
         return f"{found}; none may be negative"
     if moments[0] + moments[1] < _TRIANGLE * moments[2] - 1e-15:
         return f"{found}; the largest may not exceed the sum of the others"
