@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import cos, pi, radians, sin
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from placed import SHIFT, found, laid, limits, shape, stand
 from scipy.optimize import brentq
@@ -377,6 +378,32 @@ def test_leaning_steering_is_made_upright_up_to_twenty_degrees():
         assert axis[2] == pytest.approx(1 if upright else cos(radians(lean)), abs=1e-12)
         assert bool(notices) == upright
         assert not upright or f"fork_joint ({lean:.2g} deg)" in notices[0].text
+
+
+@pytest.mark.parametrize("rpy", [(0, 0, 0), (0.2, 0.1, 0.7)])
+@pytest.mark.parametrize("lean", [0.2, -0.2])
+@pytest.mark.parametrize("leads", [-0.3, 0.0, 0.4, 1.0, 1.7])
+def test_a_leaning_axis_becomes_the_vertical_that_trails_its_wheel_least(lean, leads, rpy):
+    """Of those through a point of it beside the lower half of the wheel: `leads` is how far it is
+    before the centre at the height of the axle, in units of what it gains from there to the ground.
+    The wheel stays where it is."""
+    radius, R = 0.3, pin.rpy.rpyToMatrix(*rpy)
+    axis, gains = np.array((sin(lean), 0, cos(lean))), 0.3 * np.tan(lean)
+    centre = SHIFT + (1, 0.1, 0.3)
+    at = centre + (leads * gains + 0.2 * np.tan(lean), -0.05, 0.2)         # 0.2 above the axle
+    text = joint("steer", "base", "fork", at, rpy, R.T @ axis, "revolute", LIMITED)
+    layout = laid(link("base"), link("fork"), text, link("w"),
+                  joint("roll", "fork", "w", R.T @ (centre - at), pin.rpy.matrixToRpy(R.T)))
+    wheel = Wheel("roll", radius=radius, axis=(0, 1, 0), point=(0, 0, 0))
+    notices = straighten_steering(layout, [wheel], ["steer"])
+    assert len(notices) == 1 and f"steer ({np.degrees(abs(lean)):.2g} deg)" in notices[0].text
+    again = Layout(layout.source)
+    np.testing.assert_allclose(again.X_RL["w"], layout.X_RL["w"], atol=1e-12)
+    steer = again.joints["steer"]
+    np.testing.assert_allclose(again.axis_R(steer), (0, 0, 1), atol=1e-12)
+    share = np.clip(leads, 0.0, 1.0)
+    np.testing.assert_allclose(again.X_RL[steer.child][:2, 3] - centre[:2],
+                               ((leads - share) * gains, -0.05), atol=1e-12)
 
 
 @pytest.mark.parametrize("given, expected", [

@@ -224,7 +224,7 @@ def test_what_cannot_roll_is_no_candidate():
 def test_words_balls_and_handles():
     ball = shape("sphere", radius=0.1)
     parts = [link("base"), link("x"), link("ball", body=ball), link("Rueda"),
-             joint("roll", "base", "x", axis=(1, 0, 0)), joint("f", "x", "Rueda", kind="fixed")]
+             joint("roll", "base", "x", (1, 2, 3), axis=(1, 0, 0)), joint("f", "x", "Rueda", kind="fixed")]
     for off, is_ball in ((0.0099, True), (0.0101, False)):
         layout = laid(*parts, joint("pitch", "x", "ball", (0, 0, off)))
         assert is_ball_joint(layout, "ball") == is_ball
@@ -233,6 +233,7 @@ def test_words_balls_and_handles():
         axis = (np.cos(angle), np.sin(angle), 0)
         layout = laid(*parts, joint("pitch", "x", "ball", axis=axis))
         assert is_ball_joint(layout, "ball") == is_ball
+    assert not is_ball_joint(laid(*parts, joint("yaw", "x", "ball", axis=(0, 0, 1))), "ball")
     lead = '<mimic joint="lead" multiplier="1"/>'
     layout = laid(link("base"), link("a"), link("b", body=ball), link("c", body=ball),
                   joint("lead", "base", "a"), joint("follow", "base", "b", more=lead),
