@@ -224,7 +224,8 @@ def test_what_cannot_roll_is_no_candidate():
 def test_words_balls_and_handles():
     ball = shape("sphere", radius=0.1)
     parts = [link("base"), link("x"), link("ball", body=ball), link("Rueda"),
-             joint("roll", "base", "x", (1, 2, 3), axis=(1, 0, 0)), joint("f", "x", "Rueda", kind="fixed")]
+             joint("roll", "base", "x", (1, 2, 3), axis=(1, 0, 0)),
+             joint("f", "x", "Rueda", kind="fixed")]
     for off, is_ball in ((0.0099, True), (0.0101, False)):
         layout = laid(*parts, joint("pitch", "x", "ball", (0, 0, off)))
         assert is_ball_joint(layout, "ball") == is_ball
