@@ -98,6 +98,14 @@ EQUIVALENT = {
     ("urdf/text/capsules", "moved = np.array(at) + along * pin.rpy.rpyToMatrix(*rpy)[:, 2]",
      "np.array(at) + along * pin.rpy.rpyToMatrix(*rpy)[:, 2] -> "
      "np.array(at) - along * pin.rpy.rpyToMatrix(*rpy)[:, 2]"): "a capsule's ends are alike",
+    ("urdf/wheels/rims", "angles = np.arange(0.0, 2 * np.pi, np.pi / 32)", "2 -> 3"):
+        "the same points and more",
+    ("urdf/wheels/rims", "angles = np.arange(0.0, 2 * np.pi, np.pi / 32)", "32 -> 33"):
+        "how finely the end of a cylinder is followed",
+    ("urdf/wheels/revolution", "for k in np.flatnonzero(stops - starts >= 2 * np.pi / _GAP):",
+     "2 * np.pi -> 2 / np.pi"): "fewer points leave a larger gap all the same",
+    ("urdf/wheels/bearing", "axle, radius = centre_R(layout, wheels[0]), usual_radius(wheels)",
+     "0 -> 1"): "all are on one axle",
     ("urdf/wheels/skid", "carried = [joint in layout.path(layout.carrier(w)) for w in wheels]",
      "joint in layout.path(layout.carrier(w)) -> joint not in layout.path(layout.carrier(w))"):
         "some are carried and some are not, or the other way round",

@@ -256,6 +256,11 @@ def test_the_largest_rim_and_all_of_its_size():
     assert [one.centre[1] for one in equal_rims(layout, axle, rim)] == [0.1, 0.2]
     collision, meshes, drawn = largest_rims(layout, axle)
     assert (collision, meshes, drawn.radius) == (rim, None, 0.9)
+    # what is larger by rounding alone is not larger
+    for more, along in ((1e-10, 0.0), (1e-8, 0.1)):
+        layout, axle = rotor(shape("sphere", radius=0.5),
+                             shape("sphere", (0, 0.1, 0), radius=0.5 * (1 + more)))
+        assert find_rim(layout, axle).centre == (0.0, along, 0.0)
 
 
 @pytest.mark.parametrize("body, reach", [
