@@ -109,7 +109,7 @@ EQUIVALENT = {
     ("urdf/wheels/skid", "carried = [joint in layout.path(layout.carrier(w)) for w in wheels]",
      "joint in layout.path(layout.carrier(w)) -> joint not in layout.path(layout.carrier(w))"):
         "some are carried and some are not, or the other way round",
-    ("urdf/text/source", 'if re.search("[\0-\b\x0e-\x1a]", text[:1000]):', "1000 -> 1001"):
+    ("urdf/text/source", 'if re.search("[\\0-\\b\\x0e-\\x1a]", text[:1000]):', "1000 -> 1001"):
         "how much of a text is looked at",
     ("urdf/text/source", "parser = etree.XMLParser(resolve_entities=False)", "False -> True"):
         "a DOCTYPE is refused, whatever entities it declares",
