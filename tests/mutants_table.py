@@ -204,7 +204,7 @@ EQUIVALENT = {
         "how many times: once more does as well",
     ("simulation/contact/nonsmooth", "BOUNCES = 2", "2 -> 3"):
         "any small number: how finely bounces are followed",
-    ("mechanics/system", "return z if np.abs(value).max() <= 1e-12 * "
+    ("mechanics/newton", "return z if np.abs(value).max() <= 1e-12 * "
      "(1 + np.abs(z).max()) else None", "np.abs(z).max() -> np.abs(z).min()"):
         "a scale of a tolerance, which the 1 beside it bounds below",
     ("analysis/mobility", "<= 1e-8 * max(1.0, np.abs(found).max(initial=0.0)))",

@@ -27,7 +27,7 @@ from nhmech.mechanics import (
     special_euclidean,
     symmetry,
 )
-from nhmech.mechanics.system import nearest_zero
+from nhmech.mechanics.newton import nearest_zero
 
 FORMERS = (gibbs_appell, hamel, lagrange_dalembert, lagrange_multipliers, projection)
 

@@ -14,7 +14,8 @@ from ..errors import InputError, MechanicsError, listed
 from ..symbolic.foreign import foreign_symbols
 from ..symbolic.plain_text import text
 from ..symbolic.row_reduction import ZERO, unit_rows
-from .system import ConstrainedSystem, nearest_zero
+from .newton import nearest_zero
+from .system import ConstrainedSystem
 
 Near = tuple[ArrayLike, ArrayLike]     # (q, v)
 

@@ -13,6 +13,7 @@ from ..symbolic.elimination import factorise
 from ..symbolic.simplify import simplify
 from .frame import AdaptedFrame
 from .motion_printing import motion_sections
+from .natural import require_finite
 from .printing import Display, constraint_sections
 from .system import ConstrainedSystem
 
@@ -115,7 +116,7 @@ def _check_determined(method: str, acceleration: ca.Function, frame: AdaptedFram
 def singular_error(method: str, constrained: ConstrainedSystem) -> MechanicsError:
     """The error that the Hessian of L, reduced to the constraints, is singular. Raises
     `MechanicsError` where it is not finite."""
-    constrained.require_finite(method)
+    require_finite(method, constrained)
     return MechanicsError(f"{method}: the accelerations are not determined, because the Hessian of "
                           "L is singular along the motions that the constraints allow; "
                           "constraint_algorithm(system) finds the further constraints and the "

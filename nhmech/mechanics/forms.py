@@ -23,6 +23,7 @@ from .connection import EhresmannConnection, ehresmann_connection
 from .equations import Equations, solve_definite, speed_symbols
 from .exterior import exterior_derivative, one_form, two_form_matrix
 from .gibbs_appell import gibbs_appell
+from .natural import require_regular
 from .system import ConstrainedSystem, HasConstrained, LagrangianSystem, require_constrained
 
 
@@ -237,7 +238,7 @@ def reaction_fields(constrained: ConstrainedSystem) -> ca.Function:
     """
     constrained = require_constrained(constrained)
     system = constrained.system
-    system.require_regular("the reaction field", constrained)
+    require_regular("the reaction field", constrained)
     constrained.require_ideal("the reaction field")
     field = solve_definite(system.mass_and_bias()[0], constrained.distribution.A.T)
     return ca.Function("reaction_fields", [system.t, system.q, system.v, system.theta],

@@ -1,10 +1,12 @@
-"""Requirements of methods: that nothing depends on time, and that L = T - V."""
+"""Requirements of methods: that nothing depends on time, that L = T - V, that M is regular."""
 
 from __future__ import annotations
 
 import casadi as ca
+import numpy as np
 
 from ..errors import MechanicsError
+from .selection import rank_in_any_units
 from .system import ConstrainedSystem
 
 
@@ -35,3 +37,30 @@ def require_quadratic(method: str, constrained: ConstrainedSystem) -> tuple[ca.S
     if ca.depends_on(mass, system.v):
         raise MechanicsError(f"{method} needs L = T - V with T quadratic in the velocities")
     return mass, ca.substitute(system.momentum, system.v, ca.SX.zeros(system.v.shape))
+
+
+def require_finite(method: str, constrained: ConstrainedSystem) -> None:
+    """Raises `MechanicsError` if derivatives of L or forces are finite at no sample."""
+    s, rng = constrained.system, np.random.default_rng(0)
+    terms = ca.Function("terms", [s.t, s.q, s.v, s.u, s.theta], s.expand(
+        ca.densify(ca.horzcat(*s.mass_and_bias(), s.force))))
+    rest = rng.normal(size=s.algebroid.nv), np.zeros(s.u.numel()), constrained.parameters
+    if not any(np.isfinite(terms(constrained.moment, q, *rest).full()).all()
+               for q in constrained.configurations):
+        raise MechanicsError(f"{method}: derivatives of the Lagrangian, or a force, are not "
+                             "finite at any sample configuration; give others as `samples`")
+
+
+def require_regular(method: str, constrained: ConstrainedSystem) -> None:
+    """Raises `MechanicsError` with the rank where M is singular at every sample."""
+    require_finite(method, constrained)
+    s, nv = constrained.system, constrained.system.algebroid.nv
+    rng = np.random.default_rng(0)
+    evaluate = ca.Function("M", [s.t, s.q, s.v, s.theta], [s.mass_and_bias()[0]])
+    rank = max(rank_in_any_units(evaluate(constrained.moment, q, rng.normal(size=nv),
+                                          constrained.parameters).full())
+               for q in constrained.configurations)
+    if rank < nv:
+        raise MechanicsError(f"{method} needs a regular system: the Hessian of L has rank {rank} "
+                             f"of {nv}; use gibbs_appell or lagrange_multipliers, or "
+                             "constraint_algorithm where they refuse it too")

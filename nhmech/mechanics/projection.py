@@ -8,6 +8,7 @@ from ..checks import check_arguments
 from ..ctrl_c import hear_ctrl_c
 from .equations import Equations, equations_of, solve_definite, speed_symbols
 from .frame import AdaptedFrame, adapted_frame
+from .natural import require_regular
 from .system import HasConstrained
 
 
@@ -35,7 +36,7 @@ def projection(constrained: HasConstrained, speeds: Sequence[str] | None = None,
     frame = adapted_frame(constrained, speeds) if frame is None else frame
     frame.constrained.require_ideal("projection")
     constrained, system = frame.constrained, frame.constrained.system
-    system.require_regular("projection", constrained)
+    require_regular("projection", constrained)
     M, h = system.mass_and_bias()
     A = constrained.distribution.A[list(frame.kept), :]
     free = solve_definite(M, system.force - h)

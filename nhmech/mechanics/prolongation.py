@@ -11,6 +11,7 @@ from ..once import cached_property
 from .algebroid import LieAlgebroid, bracket, product, tangent_bundle
 from .equations import solve_definite
 from .exterior import exterior_derivative, one_form, two_form_matrix
+from .natural import require_regular
 from .system import ConstrainedSystem, HasConstrained, LagrangianSystem, require_constrained
 
 
@@ -130,7 +131,7 @@ def prolongation(constrained: HasConstrained) -> Prolongation:
     (6, 6)
     """
     found: ConstrainedSystem = require_constrained(constrained)
-    found.system.require_regular("prolongation", found)
+    require_regular("prolongation", found)
     return Prolongation(found.system, prolong(found.system.algebroid, found.system.v,
                                               found.system.algebroid.v_names))
 

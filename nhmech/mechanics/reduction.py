@@ -140,8 +140,7 @@ def chaplygin(symmetry: Symmetry, speeds: Sequence[str] | None = None) -> Reduct
     holonomic = [frame.nxi + i
                  for i, row in enumerate(frame.kept) if row in constrained.distribution.phi_rows]
     rest = ca.horzcat(symmetry.generators, frame.inverse[:, holonomic])
-    return _reduce(symmetry, frame, frame.E, rest, xi, velocity, lagrangian,
-                   np.zeros(len(symmetry.names)))
+    return _reduce(symmetry, frame, rest, xi, velocity, lagrangian)
 
 
 @check_arguments
@@ -196,8 +195,8 @@ def at_momentum(symmetry: Symmetry, mu: ArrayLike,
     eta = solve_definite(locked, ca.DM(mu) - S.T @ ca.substitute(p, system.v, ca.densify(B @ xi)))
     velocity = ca.densify(B @ xi + S @ eta)
     routhian = ca.substitute(lagrangian, system.v, velocity) - ca.dot(ca.DM(mu), eta)
-    return _reduce(symmetry, frame, B, ca.horzcat(S, frame.inverse[:, frame.nxi:]), xi, velocity,
-                   routhian, mu)
+    rest = ca.horzcat(S, frame.inverse[:, frame.nxi:])
+    return replace(_reduce(symmetry, frame, rest, xi, velocity, routhian), mu=mu)
 
 
 def base_frame(symmetry: Symmetry, speeds: Sequence[str] | None, base: int,
@@ -214,20 +213,18 @@ def base_frame(symmetry: Symmetry, speeds: Sequence[str] | None, base: int,
     return adapted_frame(constrained, named + others[:group])
 
 
-def _reduce(symmetry: Symmetry, frame: AdaptedFrame, B: ca.SX, rest: ca.SX, xi: ca.SX,
-            velocity: ca.SX, lagrangian: ca.SX, mu: np.ndarray) -> Reduction:
-    """In base coordinates::
+def _reduce(symmetry: Symmetry, frame: AdaptedFrame, rest: ca.SX, xi: ca.SX, velocity: ca.SX,
+            lagrangian: ca.SX) -> Reduction:
+    """In base coordinates, with B the first columns of E::
 
         d/dt(dl/dxi^b) = X_b(l) - C^g_bc xi^c dl/dxi^g - <p, part of [B_b, B_c] along `rest`> xi^c +
         tau . B_b - <p, [B_b, e0] - dB_b/dt>
 
     with the velocity B xi + e0, or at a momentum value B xi + S eta.
     """
-    constrained = symmetry.constrained
-    system = constrained.system
-    v = system.v
-    space: BaseSpace = base_space(symmetry, B, rest, tuple(frame.names[:B.shape[1]]),
-                                  tuple(frame.units[:B.shape[1]]))
+    system, n = symmetry.constrained.system, xi.numel()
+    v, B = system.v, frame.E[:, :n]
+    space: BaseSpace = base_space(symmetry, B, rest, frame.names[:n], frame.units[:n])
     p = ca.substitute(system.momentum, v, velocity)
     G = ca.densify(space.outside(p))
     tau = ca.densify(B.T @ ca.substitute(system.force, v, velocity))
@@ -240,7 +237,8 @@ def _reduce(symmetry: Symmetry, frame: AdaptedFrame, B: ca.SX, rest: ca.SX, xi: 
     lift = ca.Function("lift", [system.t, system.q, xi, system.theta],
                        [ca.densify(system.algebroid.anchor @ velocity), velocity],
                        ["t", "q", "xi", "theta"], ["q_rate", "v"], {"cse": True})
-    return Reduction(symmetry, space.constrained(base), G, alpha, lift, space.coordinates, mu)
+    return Reduction(symmetry, space.constrained(base), G, alpha, lift, space.coordinates,
+                     np.zeros(len(symmetry.names)))
 
 
 def _moving_force(frame: AdaptedFrame, B: ca.SX, p: ca.SX, space: BaseSpace) -> ca.SX:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -14,13 +14,10 @@ from ..once import cached_property
 from ..symbolic.document import Section, to_latex, to_notebook, to_text
 from .algebroid import LieAlgebroid
 from .distribution import Distribution, assemble
+from .newton import nearest_zero
 from .printing import Display, constraint_sections, system_sections
-from .selection import rank_in_any_units
 
-_RANDOM = 8            # configurations at which ranks are determined if the user gives none
-_NEAR = 0.1            # how far from given configurations further ones are, relative to the largest
-_OFF = 1e-6            # of a sample from the holonomic manifold, relative; more is no rounding
-_ITERATIONS = 100      # of Newton's method, which needs about six near the manifold
+RANDOM = 8      # configurations at which ranks are determined if the user gives none
 
 
 @dataclass(frozen=True)
@@ -174,39 +171,6 @@ class LagrangianSystem:
                                  "only: use gibbs_appell or lagrange_multipliers")
         return self.lagrangian
 
-    def require_regular(self, method: str, constrained: ConstrainedSystem) -> None:
-        """Raises `MechanicsError` with the rank where M is singular at every sample."""
-        constrained.require_finite(method)
-        symbols, rng = [self.t, self.q, self.v, self.theta], np.random.default_rng(0)
-        evaluate = ca.Function("M", symbols, [self.mass_and_bias()[0]])
-        matrices = (evaluate(constrained.moment, q, rng.normal(size=self.algebroid.nv),
-                             constrained.parameters).full() for q in constrained.configurations)
-        ranks = [rank_in_any_units(M) for M in matrices]
-        if max(ranks) < self.algebroid.nv:
-            raise MechanicsError(f"{method} needs a regular system: the Hessian of L has rank "
-                                 f"{max(ranks)} of {self.algebroid.nv}; use gibbs_appell or "
-                                 "lagrange_multipliers, or constraint_algorithm where they refuse "
-                                 "it too")
-
-
-def nearest_zero(evaluate: Callable[[np.ndarray], Sequence[ca.DM]],
-                 z: np.ndarray) -> np.ndarray | None:
-    """The zero that Newton's method with shortest steps reaches from z; None if it does not
-    converge. `evaluate`: z -> functions (k,) and their derivatives (k, len(z))."""
-    z = np.array(z, dtype=float)
-    for _ in range(_ITERATIONS):
-        value, slope = (part.full() for part in evaluate(z))
-        if not value.size:
-            return z
-        if not (np.isfinite(value).all() and np.isfinite(slope).all()):
-            return None
-        step = np.linalg.lstsq(slope, value.ravel(), rcond=1e-12)[0]
-        z = z - step
-        if np.linalg.norm(step) <= 1e-14 * (1 + np.linalg.norm(z)):
-            break
-    value = evaluate(z)[0].full()
-    return z if np.abs(value).max() <= 1e-12 * (1 + np.abs(z).max()) else None
-
 
 class HasConstrained(Protocol):
     """Anything with a constrained system: a vehicle, a textbook system, the system itself, a
@@ -297,7 +261,7 @@ class ConstrainedSystem:
 
     def _sections(self, as_latex: bool) -> list[Section]:
         display = Display(self.system, as_latex)
-        return [*system_sections(self.system, display), 
+        return [*system_sections(self.system, display),
                 *constraint_sections(self.distribution, self.parameters, display, self.invariant)]
 
     @property
@@ -311,17 +275,6 @@ class ConstrainedSystem:
         if self.invariant.numel():
             raise MechanicsError(f"{method} needs constraints that are linear in the velocities; "
                                  "this system is singular or has nonlinear constraints")
-
-    def require_finite(self, method: str) -> None:
-        """Raises `MechanicsError` if derivatives of L or forces are finite at no sample."""
-        s, rng = self.system, np.random.default_rng(0)
-        terms = ca.Function("terms", [s.t, s.q, s.v, s.u, s.theta], s.expand(
-            ca.densify(ca.horzcat(*s.mass_and_bias(), s.force))))
-        speeds, none = rng.normal(size=s.algebroid.nv), np.zeros(s.u.numel())
-        if not any(np.isfinite(terms(self.moment, q, speeds, none, self.parameters).full()).all()
-                   for q in self.configurations):
-            raise MechanicsError(f"{method}: derivatives of the Lagrangian, or a force, are not "
-                                 "finite at any sample configuration; give others as `samples`")
 
     @property
     def rubbing(self) -> tuple[int, ...]:
@@ -356,40 +309,13 @@ class ConstrainedSystem:
         if self.samples is not None:
             return self.samples
         algebroid, rng = self.system.algebroid, np.random.default_rng(0)
-        starts = [algebroid.normalise(rng.normal(size=algebroid.nq)) for _ in range(_RANDOM)]
+        starts = [algebroid.normalise(rng.normal(size=algebroid.nq)) for _ in range(RANDOM)]
         found = [q for start in starts if (q := self.nearest(start, self.moment)) is not None]
         if not found:
             names = [self.distribution.names[row] for row in self.distribution.phi_rows]
             raise MechanicsError(f"no configuration was found that satisfies {listed(names)}, from "
-                                 f"{_RANDOM} random ones; if any exist, give some as `samples`")
+                                 f"{RANDOM} random ones; if any exist, give some as `samples`")
         return np.array(found)
-
-    def beside(self, samples: np.ndarray) -> np.ndarray:
-        """The samples (k, nq), then random configurations near them: what holds at special ones
-        alone, such as a symmetry of the forces at one heading, does not hold for the system. Raises
-        `MechanicsError` for a sample that is not on the holonomic manifold."""
-        algebroid, rng = self.system.algebroid, np.random.default_rng(0)
-        rows, speeds = self.constraint_function(), np.zeros(algebroid.nv)
-        for q in samples:
-            phi = np.abs(rows(self.moment, q, self.parameters)[2].full().ravel())
-            if phi.max(initial=0.0) > _OFF * np.abs(q).max(initial=1.0):
-                name = self.distribution.names[self.distribution.phi_rows[int(phi.argmax())]]
-                place = listed(f"{x:.4g}" for x in q)
-                raise MechanicsError(f"the sample q = {place} is not on the manifold of {name!r}, "
-                                     f"which is {phi.max():.3g} there")
-        sizes = np.abs(samples).max(axis=0)
-        found: list[np.ndarray] = []
-        for k in range(2 * _RANDOM):
-            if len(found) == _RANDOM:
-                break
-            near = self.nearest(algebroid.normalise(
-                samples[k % len(samples)] + _NEAR * np.where(sizes > 0, sizes, 1.0)
-                * rng.normal(size=algebroid.nq)))
-            if near is not None and all(np.isfinite(value.full()).all() for value in (
-                    *rows(self.moment, near, self.parameters),
-                    self.system.energy_function(self.moment, near, speeds, self.parameters))):
-                found.append(near)
-        return np.array([*samples, *found])
 
     def nearest(self, q: np.ndarray, t: float = 0.0) -> np.ndarray | None:
         """The configuration (nq,) on the holonomic manifold that Newton's method reaches from q by

@@ -17,6 +17,7 @@ from ..errors import InputError, MechanicsError, listed
 from ..symbolic.foreign import foreign_symbols, wrong_numbers
 from .algebroid import LieAlgebroid
 from .distribution import Row, assemble
+from .samples import samples_beside
 from .system import ConstrainedSystem, LagrangianSystem
 
 Scalar = Callable[["Symbols"], ca.SX]
@@ -204,7 +205,7 @@ def constrain(system: LagrangianSystem, parameters: Mapping[str, float] | None =
         np.array([float(given[name]) for name in system.theta_names]))
     if samples is None or not len(samples):
         return constrained
-    return replace(constrained, samples=constrained.beside(samples))
+    return replace(constrained, samples=samples_beside(constrained, samples))
 
 
 def read_constraint(name: str, value: object, system: LagrangianSystem) -> ca.SX:
