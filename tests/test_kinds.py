@@ -70,6 +70,14 @@ MECANUM = plugin("gz-sim-mecanum-drive-system",
                  "".join(f"<j{n}_joint>{n}_joint</j{n}_joint>" for n in CORNERS))
 
 
+@pytest.mark.parametrize("name, is_told", [
+    ("left_track", True), ("crawler_r", True), ("tracking_camera", False), ("tracker", False)])
+def test_a_tracked_vehicle_is_told_that_its_wheels_bear(name, is_told):
+    belt = link(name) + joint("belt_joint", "base", name, (0.0, 0.2, 0.0), kind="fixed")
+    (said,) = [n.text for n in describe(robot(four(), belt)).notices if n.kind is NoticeKind.SKID]
+    assert (f"{name}: by the name a track" in said) == is_told
+
+
 def kinds(description) -> set[str]:
     return {w.kind for w in description.wheels}
 

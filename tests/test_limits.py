@@ -217,6 +217,12 @@ def test_what_does_not_exist_says_why(name, what, reason):
     assert "nan" not in found.describe()
 
 
+def test_one_reason_for_all_is_said_once():
+    assert [line.split() for line in known("disc").describe().splitlines()] == [
+        ["limits", "none:", "nothing", "drives", "it"]]
+    assert len(known("ackermann_car").describe().splitlines()) >= 9
+
+
 @pytest.mark.parametrize("side", [1, -1])
 def test_steering_that_does_not_reach_names_the_limit_on_its_side(side):
     car = shipped("ackermann_car")

@@ -95,6 +95,41 @@ def test_what_is_held_is_said_once_and_released_by_the_line():
     assert not of_kind(named, NoticeKind.HELD)
 
 
+@pytest.mark.parametrize("lean, is_told", [(0.0, False), (0.3, True), (0.75, True)])
+def test_trucks_that_steer_as_their_deck_tilts_are_told(lean, is_told):
+    """Their axes lie along the board, or lean by up to 45 degrees; the user may lock them."""
+    def axle(name, x):
+        truck = (link(f"{name}_truck")
+                 + joint(f"{name}_joint", "base", f"{name}_truck", (x, 0.0, 0.0), kind="revolute",
+                         axis=f"{np.cos(lean)} 0 {np.sin(lean)}", limit=LIMIT))
+        return truck + "".join(wheel(f"{name}{side}", 0.0, y, parent=f"{name}_truck")
+                               for side, y in (("l", 0.2), ("r", -0.2)))
+    text = robot(axle("front", 0.3), axle("rear", -0.3))
+    told = of_kind(describe(text), NoticeKind.LEANING_STEERING)
+    assert len(told) == is_told
+    assert all(line.startswith("front_joint, rear_joint: held") for line in told)
+    one = of_kind(describe(text, locked={"front_joint": 0.0}), NoticeKind.LEANING_STEERING)
+    assert [line.startswith("rear_joint: held") for line in one] == [True] * is_told
+
+
+@pytest.mark.parametrize("old, new, why", [
+    ('axis xyz="0 0 1"', 'axis xyz="1 0 0"', ": a_steer turns about (1 0 0), and not about the"),
+    ('type="revolute"', 'type="fixed"', "is")])
+def test_a_wheel_that_is_not_steered_beside_one_that_is_gets_a_notice(old, new, why):
+    for text, is_told in ((robot(CAR), False), (robot(CAR).replace(old, new, 1), True)):
+        told = of_kind(describe(text), NoticeKind.LOCKED_STEERING)
+        assert len(told) == is_told
+        assert all(line.startswith("a_joint: not steered, although b_joint on the same axle is")
+                   and why in line for line in told)
+
+
+def test_a_caster_beside_fixed_wheels_is_no_steering():
+    swivel = (link("fork") + joint("fork_joint", "base", "fork", (0.0, 0.0, 0.0), axis="0 0 1")
+              + wheel("caster", -0.1, 0.0, parent="fork"))
+    text = robot(REAR, swivel.replace('xyz="0.0 0.0 0.0"', 'xyz="0.1 0.0 0.0"'))
+    assert not of_kind(describe(text), NoticeKind.LOCKED_STEERING)
+
+
 # --- who drives ----------------------------------------------------------------------------------
 
 CAR = steered("a", 0.6, 0.2) + steered("b", 0.6, -0.2) + REAR

@@ -134,7 +134,7 @@ class Limits:
         return None if limit.value is None else limit.value / self.speed - 1
 
     def describe(self) -> str:
-        """One line for each number."""
+        """One line for each number; one in all where none exists for one reason."""
         lines = {"first slip": self._speed_line(self.slip),
                  "first lift-off": self._speed_line(self.lift_off),
                  "top speed": self._speed_line(self.top_speed),
@@ -145,6 +145,8 @@ class Limits:
                              if distance is None else f"{distance:.4g} m from {self.speed:g} m/s")
         lines |= {f"slope {name}": limit.describe("degrees", degrees(1)) for name, limit in
                   (("up", self.up), ("down", self.down), ("across", self.across))}
+        if len({*lines.values()}) == 1:
+            lines = {"limits": lines["stopping"]}
         if self.not_judged:
             lines["not judged"] = f"{', '.join(self.not_judged)}: slide sideways by the model"
         width = max(map(len, lines))

@@ -40,7 +40,7 @@ from .wheels.heights import check_distances, check_heights, report_heights
 from .wheels.inference import find_unlisted, infer_wheels, rolling_candidates
 from .wheels.listed_wheels import Origin, complete_wheels, find_joint, read_wheels
 from .wheels.opposed import report_opposed
-from .wheels.roles import assign_roles, choose_driven, couple, report_held
+from .wheels.roles import assign_roles, choose_driven, couple, report_held, report_leaning
 from .wheels.skid import SkidArgument, check_released, choose_turning, read_skid
 from .wheels.tyres import TyresArgument, put_tyres
 from .wheels.unrolled import infer_blades
@@ -146,7 +146,7 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
     contacts, chosen = turning.contacts, [c.wheel for c in turning.contacts]
 
     roles, mimic, more = couple(layout, roles, to_lock, chosen)
-    notices += more + report_held(roles, to_lock)
+    notices += more + report_leaning(layout, chosen, roles, to_lock) + report_held(roles, to_lock)
     driven, more = choose_driven(layout, chosen, roles, tag.drive)
     notices += more
     limits, more = read_limits(layout, roles, driven)

@@ -16,8 +16,9 @@ from ..notice import Notice, NoticeKind
 from ..remedy import option, suggest
 from ..wheel import Wheel
 from .listed_wheels import Origin, find_joint
+from .rims import is_horizontal
 from .stance import AUXILIARY, ahead_of, axle_R, centre_R
-from .swivels import is_caster, is_idle_caster, is_swivel, steering_joints
+from .swivels import UPRIGHT, is_caster, is_idle_caster, is_swivel, steering_joints
 
 _IN_LINE = 1e-3    # of a distance: what is that little to the side is straight behind
 _HARDWARE = {"<ros2_control>", "<transmission>"}
@@ -98,6 +99,23 @@ def report_held(roles: Roles, given: Collection[str]) -> list[Notice]:
                    f"{len(held)} {joints} that rolling does not need {are} held at zero{where}: "
                    f"{listed(held, FEW)}",
                    suggest("To release one: ", option("free", [next(iter(held))])))]
+
+
+def report_leaning(layout: Layout, wheels: Sequence[Wheel], roles: Roles,
+                   given: Collection[str]) -> list[Notice]:
+    """A notice about joints above some of the wheels that are held and lean: those of a skateboard
+    steer as its deck tilts."""
+    paths = [layout.path(layout.carrier(wheel)) for wheel in wheels]
+    leaning = dict.fromkeys(
+        joint.name for path in paths for joint in path
+        if joint.name in roles.locked and joint.name not in given and joint.turns
+        and not is_horizontal(layout, joint) and abs(layout.axis_R(joint)[2]) < UPRIGHT
+        and not all(joint in other for other in paths))
+    if not leaning:
+        return []
+    return [Notice(NoticeKind.LEANING_STEERING,
+                   f"{listed(leaning)}: held, because only axes within 45 degrees of the vertical "
+                   "steer; a truck that steers as its deck tilts is not simulated")]
 
 
 def _find_moving(layout: Layout, name: str, origin: Origin) -> Joint:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...checks import read_number
-from ...errors import InputError, ModelError, Remedy, listed
+from ...errors import FEW, InputError, ModelError, Remedy, listed
 from ..description import SKID_MODELS, FoundWheel, MidAxle, Released, Scrubbing, Skid
-from ..layout import Joint, Layout, to_words
+from ..layout import Joint, Layout, matches_name, to_words
 from ..notice import Notice, NoticeKind
 from ..remedy import option, suggest
 from ..wheel import Wheel
@@ -35,9 +35,11 @@ from .kinds import (
 )
 from .listed_wheels import Origin
 from .rims import PARALLEL
-from .stance import AUXILIARY, BESIDE, centre_R
+from .stance import AUXILIARY, BESIDE, centre_R, on_one_axle
 from .swivels import is_swivel
 
+# parts of the names of links of a tracked vehicle
+_TRACK = "track(?!e|ing|_?cam|_?ball)|crawler|raupe|chenille|oruga"
 SkidArgument = str | float | Sequence[str] | Skid | None      # as users write it
 
 
@@ -93,6 +95,7 @@ def choose_turning(layout: Layout, contacts: Sequence[FoundWheel], steering: Col
         found, notices = fit_rollers(layout, found, steering)
     else:
         notices = find_contradictions(layout, found, steering)
+    notices += _report_unsteered(layout, [c.wheel for c in found], steering)
     if isinstance(skid, MidAxle | Scrubbing):
         return Turning(found, skid, notices)
     released = skid.wheels if skid else ()
@@ -161,6 +164,25 @@ def _check_steering(layout: Layout, group: Sequence[Wheel], contacts: Sequence[F
                             option("free", list(dict.fromkeys(names)))))
 
 
+def _report_unsteered(layout: Layout, wheels: Sequence[Wheel],
+                      steering: Collection[str]) -> list[Notice]:
+    """A notice about wheels that nothing steers beside one on the same axle that a joint steers."""
+    bodies = group_by_body(layout, wheels, steering)
+    steered = [w for above, group in bodies.items() for w in group
+               if above and not is_swivel(layout, above[-1], wheels)]
+    beside = {w: other for w in bodies.get((), []) for other in steered
+              if on_one_axle(layout, [w, other])}
+    if not beside:
+        return []
+    moving = {j.name: to_words(layout.axis_R(j)) for w in beside
+              for j in layout.path(layout.carrier(w))[:-1] if j.moves}
+    why = "; ".join(f"{name} turns about ({axis})" for name, axis in moving.items())
+    return [Notice(NoticeKind.LOCKED_STEERING,
+                   f"{list_names([*beside])}: not steered, although "
+                   f"{list_names([*beside.values()])} on the same axle is"
+                   + f": {why}, and not about the vertical" * bool(why))]
+
+
 def _is_coaxial(layout: Layout, joint: Joint, other: Joint, radius: float) -> bool:
     """Whether two joints turn about one line, as wheels of a radius have it."""
     axis = layout.axis_R(other)
@@ -185,6 +207,9 @@ def _skid_notice(layout: Layout, group: Sequence[Wheel],
     against = dict.fromkeys(s for w in group for s in identify_wheel(layout, w).against)
     text = (f"taken as skid steer: {_straight(layout, group)}; so they scrub, and the middle "
             "between the axles does not slip sideways")
+    if tracks := [link for link in layout.links if matches_name(_TRACK, link)]:
+        text += (f". {listed(tracks, FEW)}: by the name a track, of which only the wheels on the "
+                 "ground are simulated, not the belt")
     if against:
         text += f", although {say(list(against), 'says', 'say')} otherwise"
     kept = _choose_axle(layout, group, group)

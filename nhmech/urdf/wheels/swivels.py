@@ -15,7 +15,7 @@ from .rims import find_rim, is_horizontal
 from .stance import axle_R, centre_R
 
 # a steering axis is within 45 degrees of the vertical: a bicycle's is 18 degrees off
-_UPRIGHT = cos(radians(45))
+UPRIGHT = cos(radians(45))
 # level joints between a steering joint and its wheel: a suspension has a swing arm, a leg has hip
 # and knee
 _SWING_ARMS = 1
@@ -41,7 +41,7 @@ def steering_joints(layout: Layout, wheels: Sequence[Wheel]) -> list[Joint]:
         above = [joint for joint in paths[wheel.name]
                  if joint.turns and joint.name != wheel.joint]
         for below, joint in enumerate(reversed(above)):
-            if abs(layout.axis_R(joint)[2]) >= _UPRIGHT:
+            if abs(layout.axis_R(joint)[2]) >= UPRIGHT:
                 if ((below <= _SWING_ARMS or bodies.count(body) > 1)
                         and (not all(joint in path for path in paths.values())
                              or _carries_body(layout, joint))):
