@@ -45,7 +45,7 @@ RULES = [
     ("", r"\bseed: int = 0\b", r"^0 -> 1$", "a seed is any"),
     ("", r"^_?(BISECTIONS|HALVES|ROUNDS|STEPS|SWEEPS|TRIES|STATES|SPARE|GRID|STRIDE|NODES|PIECES"
      r"|PLACES|HALVINGS|RECENT|RANDOM|ITERATIONS|REWRITES|PLACED|FIRST|MOMENTS|WINDOW"
-     r"|FEW, AHEAD|KEPT)\b", r"^\d+ -> \d+$",
+     r"|FEW, AHEAD|KEPT|OUTER|ONTO|IMPACT|LANDINGS|QUARTERS)\b", r"^\d+ -> \d+$",
      "how many points, rounds or trials: one more does as well"),
     ("urdf/text/", r"^_(MOST|MOST_INCLUDES|PATIENCE|SHOWN|LARGEST)\b", r"^\d+ -> \d+$",
      "how much is searched for what a message proposes, and how much of it is shown"),
@@ -200,8 +200,12 @@ EQUIVALENT = {
         "a tolerance, between rounding and dependent rows",
     ("simulation/contact/impulses", "rows = rows / np.where(sizes > 0, sizes, 1.0)",
      "1.0 -> 1.01"): "divides zeros",
-    ("simulation/contact/nonsmooth", "QUARTERS = 5", "5 -> 6"):
-        "how many times: once more does as well",
+    ("simulation/contact/implicit_step", "SLOWER = 0.03", "0.03 -> 0.0303"):
+        "from which progress on factors are made anew",
+    ("simulation/contact/implicit_step", "LEAP = 0.3", "0.3 -> 0.303"):
+        "between what a rim turns in a step and a jump to its other side",
+    ("simulation/contact/energy_terms", "NUDGE = 0.05", "0.05 -> 0.0505"):
+        "a bound on what is a hundredth",
     ("simulation/contact/nonsmooth", "BOUNCES = 2", "2 -> 3"):
         "any small number: how finely bounces are followed",
     ("mechanics/newton", "return z if np.abs(value).max() <= 1e-12 * "

@@ -17,8 +17,8 @@ from nhmech.simulation.contact.phases import Phase
 from nhmech.simulation.simulated import Simulated
 
 
-def contact_of(name="differential_drive", mu=0.5, **options):
-    return CoulombContact(Simulated.of(shipped(name)), mu, options.pop("restitution", 0.0), **options)
+def contact_of(restitution=0.0, **options):
+    return CoulombContact(Simulated.of(shipped("differential_drive")), 0.5, restitution, **options)
 
 
 def moment(contact, k=0, phases=None, **more):
