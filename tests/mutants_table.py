@@ -154,6 +154,21 @@ EQUIVALENT = {
         "either one of a conjugate pair",
     ("simulation/integration/flow", "found = repeated(once, CORRECTIONS)(ca.vertcat(z, nan, 1), "
      "*held)", "1 -> 2"): "any number but zero",
+    ("compile/mapped_lanes", "steps: int, hold: int = 1, every: int = 1, record: np.ndarray | None "
+     "= None,", "1 -> 2"):
+        "counts where u has periods or where there is a record: who has says both",
+    ("compile/mapped_lanes", "spread: Callable = map, parts: int = 1, mended: int = 1) -> None:",
+     "1 -> 2"): "how many threads; every step is thorough",
+    ("compile/mapped_lanes", "how = (\"thread\", threads) if threads > 1 else ()",
+     "threads > 1 -> threads <= 1"): "how many threads",
+    ("compile/pointwise", "self._cost = max(function.n_instructions(), 1)", "1 -> 2"):
+        "of a function without instructions",
+    ("compile/pointwise", "self._work = 0", "0 -> 1"):
+        "one instruction of millions",
+    ("compile/pointwise", "memory[count:] = memory[count - 1]", "1 -> 2"):
+        "any point that the function has: its values are not read",
+    ("compile/pieces", "lines = found[\"body\"].splitlines(keepends=True)", "True -> False"):
+        "C on longer lines",
     ("simulation/watch", "self.rows = np.empty((AHEAD + 1, width))", "1 -> 2"): "memory to spare",
     ("simulation/step_error", "found = np.empty((1 + steps, len(self.x)))", "1 -> 2"):
         "memory to spare",

@@ -67,6 +67,9 @@ def test_code_is_looked_for_after_some_work_and_made_after_more(monkeypatch):
     assert powers(at_once, 1) == {4.0}      # its memory for so many points is replaced as well
     at_once.compile()
     assert powers(at_once, 1) == {8.0} and builds.asked[2:] == ["look", "build"]
+    new = Pointwise(builds.square)
+    new.compile()
+    assert new.one(2.0)[0].item() == 8.0
 
 
 def test_code_that_is_in_the_cache_is_taken_when_it_is_looked_for(monkeypatch):
