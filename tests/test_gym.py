@@ -233,6 +233,22 @@ def test_lanes_have_parameters_of_their_own():
         assert np.abs(end.q[-1] - task.configuration(lanes.x[i])).max() <= 1e-10
 
 
+def test_a_lane_has_the_motors_of_a_run():
+    """Twice the effort that the joints can give is no more than they can give."""
+    vehicle = shipped("differential_drive")
+    most = np.array([vehicle.limits[name].effort for name in vehicle.driven])
+    strong = 2 * most
+    env = TaskEnv(PathTask(vehicle, effort=strong))
+    env.reset(seed=3)
+    task, x = env.task, env.x
+    simulator = nhmech.Simulator(vehicle, lambda t, state: strong, dt=task.dt, on_lift="ignore")
+    simulator.reset(q=task.configuration(x), xi=x[task.dynamics.state_vector.nconf:])
+    env.step(np.ones(2))
+    run = simulator.run(task.period)
+    np.testing.assert_array_equal(run.u[0], most)
+    np.testing.assert_allclose(task.configuration(env.x), run.q[-1], rtol=0, atol=1e-10)
+
+
 def test_another_radius_stands_on_the_ground_too():
     task = PathTask("differential_drive", randomise={"left_wheel_joint.radius": (0.08, 0.12)})
     lanes = TaskVectorEnv(4, task)

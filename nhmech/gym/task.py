@@ -81,8 +81,8 @@ class Task(ABC):
     duration
         [s] after which an episode is truncated.
     effort
-        (nu,) [N m, N] of the actions +-1. If None, the smaller of the joint's limit and of what
-        changes some speed by the wanted one in the time in which the vehicle covers its own length.
+        (nu,) [N m, N] of the actions +-1, at most the joint's limit. If None, what changes some
+        speed by the wanted one in the time in which the vehicle covers its own length.
     observe, reward, terminate
         Rules in the place of the task's own, or on top of them: each takes `Seen` and returns an
         expression of CasADi, numbers to observe, the reward, and where an episode ends (1 or True).
@@ -155,11 +155,12 @@ class Task(ABC):
         return f"<{type(self).__name__} of {self.vehicle.name!r}>"
 
     def _read_effort(self, effort: Sequence[float] | None) -> np.ndarray:
-        if effort is None:
-            unit = unit_efforts(self.vehicle, self.dynamics, self.at_rest, self.speed,
-                                self.length / self.speed)
-            effort = np.minimum(unit, effort_limits(self.vehicle, self.vehicle.driven))
-        return read_positives("effort", effort, self.vehicle.driven)
+        joints = self.vehicle.driven
+        wanted = (unit_efforts(self.vehicle, self.dynamics, self.at_rest, self.speed,
+                               self.length / self.speed) if effort is None
+                  else read_positives("effort", effort, joints))
+        return read_positives("effort", np.minimum(wanted, effort_limits(self.vehicle, joints)),
+                              joints)
 
     # -- numbers -----------------------------------------------------------------------------------
     @cached_property
