@@ -272,7 +272,7 @@ def test_tracking_contracts_where_the_open_loop_does_not(drive):
 
 
 def test_tracking_costs_what_the_riccati_equation_says(drive):
-    """From a small error; the nonlinear run aweightst x0'P_0 x0, on both sides, so that odd orders
+    """From a small error; the nonlinear run against x0'P_0 x0, on both sides, so that odd orders
     cancel."""
     car, reference = drive
     tracker = TrackingLQR(car, reference)
