@@ -256,6 +256,8 @@ EQUIVALENT = {
      "signs + sums + products + len(self.functions) -> "
      "signs + sums + products - len(self.functions)"):
         "an estimate of which form is shorter; operation counts gate what it decides",
+    ("control/riccati", "x, u = 1 / np.sqrt(np.where(q > 0, q, 1.0)), 1 / np.sqrt(r)",
+     "1.0 -> 1.01"): "the unit of what costs nothing",
     ("control/path_library", "lambda size: dubins((0.0, 0.0, 0.0), (3 * size, 3 * size, "
      "math.pi / 2), size)),", "2 -> 3"): "where a path of the list ends is any",
     ("control/path", "widest = 2 * self.length / GRID if near is None else self.length / WIDEST",

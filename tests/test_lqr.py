@@ -5,15 +5,18 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from support import shipped
 
 import nhmech
-from nhmech.control.lqr import LQR, depends_on, input_scales
+from nhmech.control.lqr import LQR, depends_on, input_scales, steady_motion
 from nhmech.control.riccati import discretise, regulator
+from nhmech.control.steady_reference import SteadyReference
 from nhmech.control.tracking_lqr import TrackingLQR, riccati_backwards
 from nhmech.mechanics.algebroid import euclidean
 from nhmech.mechanics.writing import constrain, lagrangian_system
+from nhmech.simulation.state import base_pose
 
 DOUBLE = np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([[0.0], [1.0]])      # x'' = u
 
@@ -87,6 +90,70 @@ def test_what_decays_by_itself_needs_neither_input_nor_weight():
     """Beside x' = a x + u, whose gain is a + sqrt(a^2 + q/r)."""
     K, _ = solve(np.diag([0.5, -1.0]), np.array([[1.0], [0.0]]), np.diag([3.0, 0.0]), np.eye(1))
     np.testing.assert_allclose(K, [[0.5 + np.sqrt(0.25 + 3.0), 0.0]], rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("second", [1e-9, 1e9])
+def test_another_unit_of_time_changes_no_gain(second):
+    """A, B, Q and R are all per second; nor is a mode lost that nothing reaches."""
+    rng = np.random.default_rng(5)
+    A, B, Q, R = rng.normal(size=(4, 4)), rng.normal(size=(4, 2)), np.eye(4), np.eye(2)
+    np.testing.assert_allclose(solve(A * second, B * second, Q * second, R * second)[0],
+                               solve(A, B, Q, R)[0], rtol=1e-8)
+    A, B = np.diag([0.5, 0.2]), np.array([[1.0], [0.0]])
+    with pytest.raises(nhmech.errors.ModelError, match=r"reaches x1, .* 2e(.08|-10) 1/s"):
+        solve(A * second, B * second, np.eye(2) * second, np.eye(1) * second)
+    assert depends_on(rng.normal(size=(3, 3)) * second, [0]) == [0, 1, 2]
+
+
+def test_a_vehicle_that_is_pushed_straight_has_the_gains_of_a_cart():
+    """x'' = b (u1 + u2) of two motors that share the effort: in their sum, half the weight."""
+    vehicle = shipped("carriage", speeds=("forward_speed", "yaw_rate"))
+    made = LQR(vehicle, keep="forward", weights={"forward": 3.0}, effort=0.7)
+    place, speed = (made.names.index(name) for name in ("forward", "forward_speed"))
+    b = made.B[speed]
+    np.testing.assert_allclose(b, b[0], rtol=1e-9)
+    q, p, r = made.Q[place, place], made.Q[speed, speed], made.R[0, 0] / 2
+    gains = np.sqrt(q / r), np.sqrt(p / r + 2 * np.sqrt(q / r) / b[0])
+    np.testing.assert_allclose(made.K[:, [place, speed]], np.full((2, 2), gains) / 2, rtol=1e-9)
+    assert made.commanded_twist is None and made.reference_input.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("name, twist", [("ackermann_car", (2.0, 0.0, 0.3)),
+                                         ("pendulum", (0.3, 0.0, 0.5))])
+def test_along_a_steady_motion_nothing_is_displaced(name, twist):
+    """Wherever it has got to, turned by then and rolled; beside it, by what it is beside it."""
+    vehicle = shipped(name)
+    motion = steady_motion(vehicle, twist)
+    v = vehicle.equations.velocity(0.0, motion.q, motion.xi, vehicle.theta).full().ravel()
+    reference = SteadyReference(vehicle, motion.q, v, heading=True, place=True)
+    simulator = nhmech.Simulator(vehicle, lambda t, state: motion.xi, mode="kinematic", dt=2e-3)
+    simulator.reset(q=motion.q)
+    for _ in range(3):
+        simulator.run(0.5)
+        t, state = simulator.t, simulator.state
+        np.testing.assert_allclose(reference.displacement(t, state, lambda name: True), 0.0,
+                                   atol=1e-7)
+        later = reference.displacement(t + 0.01, state, lambda name: True)
+        np.testing.assert_allclose(later, -0.01 * v, rtol=0.02, atol=1e-4)
+
+
+@pytest.mark.parametrize("ground", [nhmech.Ground(), nhmech.Ground(normal=(-0.3, 0.2, 1.0))])
+def test_a_reference_without_a_place_turns_and_moves_with_the_vehicle(ground):
+    """Along the ground and about its normal; with a heading it does not turn."""
+    vehicle = shipped("carriage", ground)
+    simulator = nhmech.Simulator(vehicle)
+    q, still = simulator.reset().q, np.zeros(vehicle.algebroid.nv)
+    for yaw in (0.4, -2.0, 3.0):
+        state = simulator.reset(pose=(0.7, -0.4, yaw))
+        free = SteadyReference(vehicle, q, still).displacement(0.0, state)
+        np.testing.assert_allclose(free, 0.0, atol=1e-12)
+        held = SteadyReference(vehicle, q, still, heading=True).displacement(0.0, state)
+        turned = base_pose(q)[:3, :3].T @ state.T_WB[:3, :3]
+        np.testing.assert_allclose(held[:3], 0.0, atol=1e-12)
+        np.testing.assert_allclose(pin.exp3(held[3:6]), turned, atol=1e-12)
+        place = SteadyReference(vehicle, q, still, place=True).displacement(0.0, state)
+        np.testing.assert_allclose(place[:3], state.T_WB[:3, :3].T @ (
+            state.T_WB[:3, 3] - base_pose(q)[:3, 3]), atol=1e-12)
 
 
 def test_states_that_others_depend_on():

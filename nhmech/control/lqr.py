@@ -183,8 +183,7 @@ def state_scales(vehicle: Vehicle, names: Sequence[str], units: Sequence[str]) -
 def rolling_radii(vehicle: Vehicle) -> dict[str, float]:
     """Joint of each wheel -> its radius [m]."""
     wheels = [contact.mount.wheel for contact in vehicle.contacts]
-    return {wheel.joint: wheel.radius for wheel in wheels if wheel.joint is not None
-            and wheel.radius > 0}
+    return {wheel.joint: wheel.radius for wheel in wheels if wheel.joint is not None}
 
 
 def input_scales(vehicle: Vehicle, B: np.ndarray, scales: np.ndarray,
@@ -214,7 +213,7 @@ def _select_states(linear: Linearisation, keep: tuple[str, ...],
 def depends_on(A: np.ndarray, start: Iterable[int], without: Iterable[int] = ()) -> list[int]:
     """The least set of states with `start` whose rates depend on the set alone, apart from those in
     `without`."""
-    linked, out = np.abs(A) > COUPLED * max(np.abs(A).max(initial=0.0), 1.0), set(without)
+    linked, out = np.abs(A) > COUPLED * np.abs(A).max(initial=0.0), set(without)
     found: set[int] = set()
     pending = [i for i in start if i not in out]
     while pending:

@@ -9,9 +9,9 @@ import numpy as np
 from ..checks import read_number, read_time, read_word
 from ..errors import ModelError
 
-UNREACHED = 1e-6       # a mode whose distance from being reached, in units of cost, is below this
-# so near to the edge of stability that a regulator must move it (relative to the fastest mode)
-MARGINAL = 1e-6
+# a mode whose distance from being reached, and from the edge of stability, is below this, relative
+# to the size of A and B in units of cost
+UNREACHED, MARGINAL = 1e-6, 1e-6
 
 
 def read_weights(weights: Mapping[str, float] | None, names: Sequence[str]) -> dict[str, float]:
@@ -40,23 +40,25 @@ def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, nam
     if period is not None:
         read_time("period", period)
     q, r = np.diag(Q), np.diag(R)
-    # units of cost
-    x, u = np.where(q > 0, 1 / np.sqrt(np.where(q > 0, q, 1.0)), 1.0), 1 / np.sqrt(r)
+    # units of cost, then of time
+    x, u = 1 / np.sqrt(np.where(q > 0, q, 1.0)), 1 / np.sqrt(r)
     A, B, Q = A / x[:, None] * x, B / x[:, None] * u, np.diag(np.where(q > 0, 1.0, 0.0))
-    _check(A, B, Q, tuple(names), tuple(inputs), of)
+    pace = np.linalg.norm(np.hstack([A, B])) or 1.0
+    A, B = A / pace, B / pace
+    _check(A, B, Q, tuple(names), tuple(inputs), of, pace)
     try:
         if period is None:
             P = solve_continuous_are(A, B, Q, np.eye(len(u)))
             K = B.T @ P
         else:
-            A, B, Q, N, R = discretise(A, B, Q, np.eye(len(u)), period)
+            A, B, Q, N, R = discretise(A, B, Q, np.eye(len(u)), pace * period)
             P = solve_discrete_are(A, B, Q, R, s=N)
             K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A + N.T)
     except (np.linalg.LinAlgError, ValueError) as error:
         raise ModelError(f"no regulator was found for {of}: the Riccati equation of "
                          f"{', '.join(names)} has no stabilising solution ({error}); change the "
                          "weights, or remove a state with drop=") from error
-    return u[:, None] * K / x, P / x[:, None] / x
+    return u[:, None] * K / x, P / x[:, None] / x / pace
 
 
 def discretise(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray,
@@ -82,23 +84,23 @@ def discretise(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray,
 
 
 def _check(A: np.ndarray, B: np.ndarray, Q: np.ndarray, names: tuple[str, ...],
-           inputs: tuple[str, ...], of: str) -> None:
-    """The test of Popov, Belevitch and Hautus for every mode that does not decay."""
+           inputs: tuple[str, ...], of: str, pace: float) -> None:
+    """The test of Popov, Belevitch and Hautus for every mode that does not decay, of A and B over
+    `pace` [1/s]."""
     from scipy.linalg import eig
 
     values = eig(A, right=False)
-    edge = -MARGINAL * max(np.abs(values).max(initial=0.0), 1.0)
-    for value in values[values.real >= edge]:
+    for value in values[values.real >= -MARGINAL]:
         left = A - value * np.eye(len(A))
         for stacked, what in ((np.hstack([left, B]).conj().T, "reached"),
                               (np.vstack([left, Q]), "seen")):
             _, s, v = np.linalg.svd(stacked)
-            if s[len(A) - 1] > UNREACHED * max(1.0, s[0]):
+            if s[len(A) - 1] > UNREACHED:
                 continue
             share = np.abs(v[len(A) - 1])
             parts = ", ".join(names[i] for i in np.argsort(-share) if share[i] > 0.3 * share.max())
-            rate = f"{value.real + 0.0:.3g}" + (f" {value.imag:+.3g}i" if abs(value.imag) > 1e-6
-                                                else "")
+            turn = f" {pace * value.imag:+.3g}i" if abs(value.imag) > MARGINAL else ""
+            rate = f"{pace * value.real + 0.0:.3g}{turn}"
             if what == "reached":
                 raise ModelError(f"{of} cannot be stabilised: to first order no input "
                                  f"({', '.join(inputs) or 'there is none'}) reaches {parts}, a "
