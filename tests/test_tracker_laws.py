@@ -2,6 +2,7 @@
 
 from functools import cache
 from math import atanh, cos, pi, sin, sqrt
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -126,6 +127,32 @@ def test_a_two_wheeled_pendulum_follows_upright():
     errors = tracker.errors(run)
     upright = [base[2, 2] for base in map(base_pose, run.q)]
     assert np.sqrt(np.mean(errors[:, 1] ** 2)) <= table.LATERAL and min(upright) > cos(0.3)
+
+
+MIRRORED = [(line(6.0), line(6.0)), (lane_change(4.0, 1.0), lane_change(4.0, -1.0)),
+            (circle(2.0), circle(2.0, left=False))]
+
+
+@pytest.mark.parametrize("robot", ["differential_drive", "ackermann_car"])
+@pytest.mark.parametrize("name", TRACKERS)
+def test_a_law_is_the_same_anywhere_and_in_a_mirror(name, robot):
+    """Path and pose moved and turned: the same twist; both reflected: the other turn and side."""
+    vehicle, law, (x0, y0, turn) = shipped(robot), controller_class(name), (3.0, -2.0, 2.5)
+    rng = np.random.default_rng(8)
+    for path, mirror in MIRRORED[:2] if name == "polar" else MIRRORED:
+        own, other, moved = (law(vehicle, one, speed=0.4)
+                             for one in (path, mirror, path.place(x0, y0, turn)))
+        for t in (0.0, 0.1, 0.4, 0.7):
+            x, y = path.point(0.5 + 0.4 * t) + rng.uniform(-0.3, 0.3, 2)
+            yaw = float(path.heading(0.5)) + rng.uniform(-0.6, 0.6)
+            there = (x0 + x * cos(turn) - y * sin(turn), y0 + x * sin(turn) + y * cos(turn),
+                     yaw + turn)
+            twist, reflected, same = (
+                tracker.twist(t, SimpleNamespace(pose=pose)) for tracker, pose in (
+                    (own, (x, y, yaw)), (other, (x, -y, -yaw)), (moved, there)))
+            assert np.abs(twist).max() > 0.01
+            np.testing.assert_allclose(same, twist, rtol=0, atol=1e-8)
+            np.testing.assert_allclose(reflected * (1, -1, -1), twist, rtol=0, atol=1e-8)
 
 
 # -- the unicycle ----------------------------------------------------------------------------------

@@ -342,6 +342,26 @@ def test_it_works_from_coarse_encoders():
     assert np.mean(rates) == pytest.approx(5.0, abs=0.05) and np.ptp(rates) < 0.4
 
 
+@pytest.mark.parametrize("name, count", [("differential_drive", 1), ("differential_drive", 2),
+                                         ("mecanum", 2), ("mecanum", 3), ("ackermann_car", 1)])
+def test_what_is_commanded_sets_out_as_its_reference_does(name, count):
+    """On a slope and at rest: as many joints as move independently get the accelerations w* / T,
+    whatever the others do, which have no effort."""
+    vehicle = shipped(name, OBLIQUE)
+    chosen = [joint for joint in vehicle.driven if "wheel" in joint][-count:]
+    wanted = dict(zip(chosen, (2.0, -1.0, 0.5)))
+    servo = WheelServo(vehicle, commands=lambda t, state: JointVelocity(wanted), time=0.5)
+    state = Simulator(vehicle).reset(pose=(0.2, 0.1, 1.1))
+    efforts = servo(0.0, state).values
+    assert set(efforts) == set(chosen)
+    u = np.array([efforts.get(joint, 0.0) for joint in vehicle.driven])
+    found = vehicle.equations.acceleration(0.0, state.q, np.zeros(len(vehicle.speeds)), u,
+                                           vehicle.theta).full().ravel()
+    names = vehicle.algebroid.v_names
+    assert [found[names.index(joint)] for joint in chosen] == pytest.approx(
+        [wanted[joint] / 0.5 for joint in chosen], rel=1e-9)
+
+
 def test_efforts_pass_and_joints_without_a_command_are_left_alone():
     vehicle = shipped("differential_drive")
     servo = WheelServo(vehicle, commands=lambda t, state: [JointTorque({WHEELS[0]: 0.1}),
