@@ -71,6 +71,23 @@ def test_recovers_from_fifteen_degrees(name, lean):
     assert abs(pitches(run)[-1] - standing) < 1e-3 and abs(rate(run, "forward_speed")[-1]) < 5e-3
 
 
+@pytest.mark.parametrize("way", [1, -1])
+@pytest.mark.parametrize("lean", [0.02, 0.149, 0.151, 4.0])
+def test_an_error_of_speed_calls_for_a_lean_of_no_more_than_it_may_have(way, lean):
+    """0.15 rad: up to there the regulator is linear, and from there on the speed does not matter;
+    what it makes of the pitch itself is never cut."""
+    vehicle = robot("pendulum")
+    controller = Balance(vehicle)
+    state = nhmech.Simulator(vehicle).reset((0, 0, 0.1, 0.0, 0.3, 0.0))
+    toward = controller.K[:, controller.names.index("pitch")]
+    base = controller(0.0, state)
+    controller.drive.twist = (0.01, 0.0, 0.0)             # calls for little
+    called = -(toward @ (controller(0.0, state) - base)) / (toward @ toward) / 0.01
+    controller.drive.twist = (way * lean / called, 0.0, 0.0)
+    np.testing.assert_allclose(controller(0.0, state) - base,
+                               -toward * way * min(lean, 0.15), rtol=1e-9)
+
+
 def test_without_control_it_falls():
     simulator = nhmech.Simulator(shipped("pendulum"), dt=STEP)
     simulator.reset((0, 0, 0.1, 0.0, np.deg2rad(1), 0.0))

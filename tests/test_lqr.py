@@ -410,6 +410,44 @@ def test_what_cannot_be_tracked_is_said(drive):
             TrackingLQR(car, reference, dt=dt)
 
 
+def test_two_steps_can_be_tracked_and_one_cannot(drive):
+    car, _ = drive
+    simulator = nhmech.Simulator(car, lambda t, state: nhmech.JointTorque({car.driven[0]: 1.0}),
+                                 dt=1e-2)
+    simulator.reset(xi={"forward_speed": 1.0})
+    with pytest.raises(nhmech.errors.InputError, match="run of 2 records is too short"):
+        TrackingLQR(car, simulator.run(0.01))
+    assert len(TrackingLQR(car, simulator.run(0.02)).K) == 2
+    longer = TrackingLQR(car, simulator.run(0.06, every=2), dt=1e-2)      # two steps a record
+    assert len(longer.K) == 3 and longer.dt == 1e-2
+
+
+def test_tracking_reads_an_attitude_and_goes_on_after_the_end(drive):
+    """A quaternion and its negative are one attitude; the last gain and reference are kept."""
+    car, reference = drive
+    tracker = TrackingLQR(car, reference)
+    state = nhmech.Simulator(car).reset((0.3, 0.1, 0.2))
+    other = SimpleNamespace(q=np.r_[state.q[:3], -state.q[3:7], state.q[7:]], xi=state.xi)
+    for t, k in ((0.0, 0), (2.0, 200), (99.0, 600)):
+        found, error = tracker.error(t, state)
+        assert found == k and np.abs(error[3:7]).max() < 0.6
+        np.testing.assert_allclose(tracker.error(t, other)[1], error, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(tracker(t, state),
+                                   tracker.u[k] - tracker.K[min(k, 599)] @ error, rtol=1e-13)
+
+
+def test_names_of_states_are_a_list_or_words():
+    bicycle = shipped("bicycle")
+    made = [LQR(bicycle, (3, 0, 0), inputs="steering_joint", drop=drop) for drop in (
+        "rear_wheel_joint, roll", "rear_wheel_joint roll", ["roll", "rear_wheel_joint"])]
+    assert all(one.names == ("steering_joint", "steering_joint'", "roll_rate") for one in made)
+    again = LQR(bicycle, made[0].motion, inputs=made[0].inputs, drop=("rear_wheel_joint", "roll"))
+    np.testing.assert_allclose(again.K, made[0].K, rtol=1e-9)
+    assert made[0].commanded_twist.tolist() == [3, 0, 0] and again.commanded_twist is None
+    with pytest.raises(nhmech.errors.InputError, match="drop: state 'lean' does not exist"):
+        LQR(bicycle, (3, 0, 0), drop="lean")
+
+
 @pytest.mark.parametrize("time", [None, 0.02, 3.0])
 def test_an_input_of_its_scale_changes_one_state_by_its_scale(time):
     """The state that it changes most, within the time; where it changes none the scale is one."""

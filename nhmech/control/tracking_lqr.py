@@ -78,7 +78,7 @@ class TrackingLQR:
         counts = np.round(np.diff(run.t) / self.dt).astype(int)
         whole = np.abs(counts * self.dt - np.diff(run.t)) < 1e-9
         last = len(counts) if whole.all() else int(np.argmin(whole))
-        if last < 2 or counts[:last].min() < 1:
+        if last < 2:
             raise InputError(f"the records lie {run.t[1] - run.t[0]:.6g} s apart, no multiple of "
                              f"dt = {self.dt} s: give the time step of the run")
         jacobian = step_jacobian(vehicle, self.dt)
