@@ -43,7 +43,7 @@ def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, nam
     # units of cost, then of time
     x, u = 1 / np.sqrt(np.where(q > 0, q, 1.0)), 1 / np.sqrt(r)
     A, B, Q = A / x[:, None] * x, B / x[:, None] * u, np.diag(np.where(q > 0, 1.0, 0.0))
-    pace = np.linalg.norm(np.hstack([A, B])) or 1.0
+    pace = float(np.linalg.norm(np.hstack([A, B]))) or 1.0
     A, B = A / pace, B / pace
     _check(A, B, Q, tuple(names), tuple(inputs), of, pace)
     try:
