@@ -14,7 +14,8 @@ from support import command_line, sampled
 import nhmech
 from nhmech.symbolic.plain_text import text
 from nhmech.systems import load_system, system_names
-from nhmech.systems.example import AGREEMENT, METHODS, disagreement
+from nhmech.systems._checks import imbalance, wander
+from nhmech.systems.example import AGREEMENT, METHODS, disagreement, largest
 from nhmech.systems.written import sections
 
 
@@ -104,6 +105,35 @@ def test_check_prints_the_table_and_fails_where_a_reference_is_missed(monkeypatc
     assert bad.exit_code == 2 and "FAILED" in bad.output and "a wrong number" in bad.output
 
 
+def test_a_check_that_gives_no_number_does_not_hold():
+    """NaN is neither above nor below; a check that passes over it would always hold."""
+    for values in ((0.0, np.nan), (np.nan, 0.0), (0.1, np.nan, 0.2)):
+        assert np.isnan(largest(*values))
+    sled = load_system("sled")
+    assert np.isnan(imbalance(sled, lambda s: s.v.x * np.nan, lambda s: s.v.x))
+    assert np.isnan(wander(sled, sled.constrained.system.v[0] * np.nan, duration=0.1))
+
+
+@pytest.mark.parametrize("name", system_names())
+def test_energy_is_measured_from_rest(name):
+    """E = T + V: without velocity it is -L, and T grows as the square where L is quadratic."""
+    system = load_system(name).constrained.system
+    place = load_system(name).constrained.configurations[0]
+    theta, v = load_system(name).constrained.parameters, np.ones(system.v.numel())
+    if system.lagrangian is None:
+        return
+    still, once, twice = (float(system.energy_function(0.0, place, k * v, theta))
+                          for k in (0.0, 1.0, 2.0))
+    L = ca.Function("L", [system.t, system.q, system.v, system.theta], [system.lagrangian])
+    assert still == pytest.approx(-float(L(0.0, place, 0 * v, theta)), rel=1e-12, abs=1e-12)
+    assert twice - still == pytest.approx(4 * (once - still), rel=1e-9)
+    if name in UNLOADED:
+        assert still == 0.0
+
+
+UNLOADED = {"car_with_trailers", "carriage", "chaplygin_sleigh", "differential_drive",
+            "roller_racer", "rolling_ball", "sled", "snakeboard", "suslov", "veselova",
+            "vertical_disk", "wheeled_snake", "chaplygin_ball", "nonholonomic_particle"}
 HEADINGS = "Lagrangian", "constraints", "Hamel symbols", "Gibbs function", "equations of motion"
 REDUCTION = "gyroscopic 1-form", "reduced 2-form"
 

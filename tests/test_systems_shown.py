@@ -104,6 +104,23 @@ def test_a_picture_moves_and_turns_with_the_plane(name):
                                        @ shape.pose(at_home), rtol=0, atol=1e-14)
 
 
+@pytest.mark.parametrize("name", ["falling_disc", "torus_coin"])
+def test_a_disc_is_drawn_at_the_height_of_its_weight(name):
+    """V = m g z of its middle, at any lean; its bar lies in it, and stands out of both faces."""
+    example, rng = load_system(name), np.random.default_rng(7)
+    system, theta = example.constrained.system, example.constrained.parameters
+    weight = dict(zip(system.theta_names, theta))
+    disc, bar = example.shapes
+    for q in rng.uniform(-0.9, 0.9, (3, system.algebroid.nq)):
+        height = float(system.energy_function(0.0, q, np.zeros(system.v.numel()), theta))
+        assert disc.pose(q)[2, 3] == pytest.approx(height / (weight["m"] * weight["g"]), rel=1e-12)
+        np.testing.assert_array_equal(disc.pose(q), bar.pose(q))
+        # the axle leans, and does not turn with the spin
+        assert abs(disc.pose(q)[2, 2]) == pytest.approx(abs(np.sin(q[3])), rel=1e-12)
+    assert disc.size[1] < bar.size[2] < 1.5 * disc.size[1]
+    assert bar.size[1] < bar.size[0] / 4 < disc.size[0] / 2 and bar.size[0] < 2 * disc.size[0]
+
+
 O = (0.0, 0.0, 0.0)
 
 

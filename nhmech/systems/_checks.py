@@ -11,7 +11,7 @@ import numpy as np
 from ..mechanics.algebroid import bracket
 from ..mechanics.frame import adapted_frame
 from ..mechanics.writing import Symbols, symbols
-from .example import Example, solve
+from .example import Example, largest, solve
 
 
 def along(example: Example, what: str | ca.SX, times: Sequence[float] | np.ndarray, q: np.ndarray,
@@ -68,8 +68,9 @@ def wander(example: Example, *expressions: ca.SX, duration: float = 100.0,
     worst = 0.0
     for expression in expressions:
         values = along(example, expression, times, q, xi)
-        worst = max(worst, np.abs(values - values[0]).max() / np.linalg.norm(values, axis=1).max())
-    return float(worst)
+        worst = largest(worst, np.abs(values - values[0]).max()
+                        / np.linalg.norm(values, axis=1).max())
+    return worst
 
 
 def apart(found: np.ndarray | float, expected: np.ndarray | float) -> float:
@@ -114,5 +115,5 @@ def imbalance(example: Example, quantity: Callable[[Symbols], ca.SX],
     for t, q, xi, u in _states(example):
         v, a = equations.velocity(t, q, xi, theta), equations.acceleration(t, q, xi, u, theta)
         left, right = (part.full() for part in compare(t, q, v, a, u, theta))
-        worst = max(worst, apart(left, right))
+        worst = largest(worst, apart(left, right))
     return worst

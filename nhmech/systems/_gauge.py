@@ -12,7 +12,7 @@ from ..mechanics.algebroid import euclidean, product
 from ..mechanics.algebroid_makers import atiyah, lie_algebra
 from ..mechanics.system import LagrangianSystem
 from ..mechanics.writing import constrain, lagrangian_system
-from .example import Example
+from .example import Example, largest
 
 BASE = euclidean("x", "y", "z", units=("m/s",) * 3)
 
@@ -49,7 +49,7 @@ def product_basis_error(example: Example, group: str, connection: Callable[[ca.S
         speeds = rng.normal(size=space.nv)
         velocity, acceleration = to_adapted(place, speeds,
                                             other.acceleration(0, place, speeds, [], []))
-        worst = max(worst,
-                    float(ca.norm_inf(acceleration
-                                      - own.acceleration(0, place, velocity, [], mass))))
+        worst = largest(worst,
+                        float(ca.norm_inf(acceleration
+                                          - own.acceleration(0, place, velocity, [], mass))))
     return worst

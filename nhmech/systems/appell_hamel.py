@@ -9,7 +9,7 @@ from ..mechanics.algebroid import euclidean
 from ..mechanics.chetaev import chetaev
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import random_motions, wander
-from .example import BY_CHETAEV, CHETAEV_METHODS, Check, Example, solve
+from .example import BY_CHETAEV, CHETAEV_METHODS, Check, Example, largest, solve
 from .shapes import ORANGE, Shape, pose
 
 SOURCE = "Appell 1911; Hamel 1938; Neimark and Fufaev 1972, chapter IV"
@@ -54,8 +54,8 @@ def example(m: float = 0.7, g: float = 9.81, k: float = 1.6) -> Example:
             normal = np.array([2 * v[0], 2 * v[1], -2 * k ** 2 * v[2]])
             pull = np.array([0, 0, -g])
             expected = pull - normal * (normal @ pull) / (normal @ normal)
-            worst = max(worst, np.abs(a - expected).max() / g)
-        return float(worst)
+            worst = largest(worst, np.abs(a - expected).max() / g)
+        return worst
 
     made = Example(
         "appell_hamel", "The machine of Appell and Hamel", SOURCE, equations.constrained, start,

@@ -8,7 +8,7 @@ import numpy as np
 from ..mechanics.writing import Symbols, constrain, lagrangian_system, symbols
 from ._ball import RATES, ball_shapes, ball_space, rolling, spin
 from ._checks import imbalance, random_motions, wander
-from .example import Check, Example, solve
+from .example import Check, Example, largest, solve
 
 GRAVITY = 9.81      # [m/s^2]
 SOURCE = "Neimark and Fufaev 1972; Lewis and Murray 1995"
@@ -46,9 +46,9 @@ def example(m: float = 0.5, r: float = 0.06, I: float = 0.00072, Omega: float = 
         for _, v, a, lam in random_motions(made):
             expected = rate * np.array([-v[1], v[0]]) + slope
             force = m * expected - m * slope / (1 - alpha)
-            worst = max(worst, np.abs(a[:2] - expected).max() / np.abs(expected).max(),
-                        np.abs(lam - force).max() / np.abs(force).max())
-        return float(worst)
+            worst = largest(worst, np.abs(a[:2] - expected).max() / np.abs(expected).max(),
+                            np.abs(lam - force).max() / np.abs(force).max())
+        return worst
 
     def path() -> float:
         """x, y for 10 s, in radii of the circle."""

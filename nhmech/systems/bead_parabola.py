@@ -7,7 +7,7 @@ import numpy as np
 from ..mechanics.algebroid import euclidean
 from ..mechanics.writing import constrain, lagrangian_system
 from ._checks import along
-from .example import Check, Example, solve
+from .example import Check, Example, largest, solve
 from .shapes import ORANGE, Shape, pose
 
 
@@ -42,8 +42,8 @@ def example(m: float = 0.8, g: float = 9.81, x1: float = 0.9) -> Example:
         q, xi = solve(made, quarter * np.arange(5), rtol=1e-13)
         low, speed = np.abs(q[1::2,
                               0]).max(), np.abs(np.abs(xi[1::2, 0]) - x1 * np.sqrt(2 * g)).max()
-        return float(max(low, speed, np.abs(q[2, 0] + x1), np.abs(q[4, 0] - x1),
-                         np.abs(xi[::2, 0]).max()))
+        return largest(low, speed, np.abs(q[2, 0] + x1), np.abs(q[4, 0] - x1),
+                       np.abs(xi[::2, 0]).max())
 
     def energy() -> float:
         values = along(made, bead.energy, times, *solve(made, times, rtol=1e-13))[:, 0]

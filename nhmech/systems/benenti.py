@@ -9,7 +9,7 @@ from ..mechanics.algebroid import euclidean
 from ..mechanics.chetaev import chetaev
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import apart, wander
-from .example import BY_CHETAEV, CHETAEV_METHODS, Check, Example, solve
+from .example import BY_CHETAEV, CHETAEV_METHODS, Check, Example, largest, solve
 from .shapes import BLUE, ORANGE, Shape, pose
 
 SOURCE = "Benenti, Regular and Chaotic Dynamics 13 (2008) 283"
@@ -62,7 +62,7 @@ def example(m1: float = 1.0, m2: float = 0.6, g: float = 2.0) -> Example:
             found = equations.multipliers(0, rng.normal(size=4), (a * c, a * s, b * c, b * s), [],
                                           made.constrained.parameters)
             exact = m2 * (b * turning(a, b, theta) + g * c) / a
-            worst = max(worst, apart(float(found), exact))
+            worst = largest(worst, apart(float(found), exact))
         return worst
 
     made = Example(

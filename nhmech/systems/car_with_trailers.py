@@ -87,8 +87,8 @@ def _axles(s: Symbols, n: int) -> Iterator[PlanarMotion]:
 def _energy(s: Symbols, n: int) -> ca.SX:
     car, *trailers = _axles(s, n)
     p = vars(s.p)
-    chain = sum((trailer.at(p[f"ahead_{i}"]).energy(p[f"mass_{i}"], p[f"inertia_{i}"])
-                 for i, trailer in enumerate(trailers, 1)), ca.SX(0))
+    chain = sum(trailer.at(p[f"ahead_{i}"]).energy(p[f"mass_{i}"], p[f"inertia_{i}"])
+                for i, trailer in enumerate(trailers, 1))
     wheel = s.p.steering_inertia * (car.turn + s.v.steering) ** 2 / 2
     return car.at(s.p.ahead).energy(s.p.mass, s.p.inertia) + wheel + chain
 

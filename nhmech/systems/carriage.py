@@ -10,7 +10,7 @@ from ..mechanics.reduction import chaplygin
 from ..mechanics.symmetry import symmetry
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import along, curvature_term, random_motions, wander
-from .example import Check, Example, solve
+from .example import Check, Example, largest, solve
 from .shapes import AXLE, DARK, Shape, pose
 
 SOURCE = "paper 004, example VII.2"
@@ -64,17 +64,17 @@ def example(m: float = 4.0, m0: float = 3.0, l: float = 0.12, I: float = 0.1885,
         for rates in np.random.default_rng(4).normal(size=(5, 2)) * 5:
             found, alpha, omega = (value.full()
                                    for value in evaluate(rates, constrained.parameters))
-            worst = max(worst, np.abs(found - matrix).max(),
-                        np.abs(alpha.ravel() - gyroscopic_force(m0, l, a, r, rates)).max(),
-                        abs(omega[0, 1] - form_coefficient(m0, l, a, r, rates)))
-        return float(worst)
+            worst = largest(worst, np.abs(found - matrix).max(),
+                            np.abs(alpha.ravel() - gyroscopic_force(m0, l, a, r, rates)).max(),
+                            abs(omega[0, 1] - form_coefficient(m0, l, a, r, rates)))
+        return worst
 
     def reduced_equations() -> float:
         worst = 0.0
         for _, v, rates, _ in random_motions(made):
             off = matrix @ rates[3:] - gyroscopic_force(m0, l, a, r, v[3:])
-            worst = max(worst, np.abs(off).max() / np.abs(matrix).max())
-        return float(worst)
+            worst = largest(worst, np.abs(off).max() / np.abs(matrix).max())
+        return worst
 
     def closed_form() -> float:
         """Forward speed V = Vf tanh(k t + c) and yaw rate W = Om sech(k t + c), as of a sleigh."""

@@ -7,7 +7,7 @@ import numpy as np
 from ..mechanics.algebroid_makers import special_euclidean_2
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import imbalance, motion_at, random_motions, wander
-from .example import Check, Example, solve
+from .example import Check, Example, largest, solve
 from .shapes import ORANGE, Shape, pose
 
 SOURCE = "Chaplygin 1911; Neimark and Fufaev 1972"
@@ -33,9 +33,9 @@ def example(m: float = 2.0, I: float = 0.3, a: float = 0.25, v0: float = 0.4,
     def accelerations() -> float:
         worst = 0.0
         for _, (v, _, w), rates, lam in random_motions(made):
-            worst = max(worst, np.abs(rates - (a * w ** 2, 0, -m * a * v * w / J)).max(),
-                        abs(lam[0] - I * m * v * w / J))
-        return float(worst)
+            worst = largest(worst, np.abs(rates - (a * w ** 2, 0, -m * a * v * w / J)).max(),
+                            abs(lam[0] - I * m * v * w / J))
+        return worst
 
     def closed_form() -> float:
         """Heading, v, w and the blade's force for 12 s."""

@@ -11,7 +11,7 @@ import numpy as np
 from ..mechanics.algebroid import bracket, euclidean
 from ..mechanics.writing import constrain, lagrangian_system
 from ._checks import apart
-from .example import Check, Example
+from .example import Check, Example, largest
 
 # the base's and the fibre's coordinates among (r1, r2, s1, s2)
 R, S = slice(0, 2), slice(2, 4)
@@ -96,7 +96,7 @@ def example() -> Example:
             first, other, term, _ = (value.full() for value in values(*state))
             if np.abs(term).max() < 1e-3:
                 return np.inf
-            worst = max(worst, apart(other, first))
+            worst = largest(worst, apart(other, first))
         return worst
 
     def brackets() -> float:
@@ -104,7 +104,7 @@ def example() -> Example:
         lift = ca.vertcat(ca.SX.eye(2), -A)
         vertical = ca.vertcat(0, 0, *[form[0, 1] for form in B])
         found = ca.Function("found", [q], [bracket(space, lift[:, 0], lift[:, 1]) - vertical])
-        return max(float(ca.norm_inf(found(place))) for place, _, _ in states())
+        return largest(*(float(ca.norm_inf(found(place))) for place, _, _ in states()))
 
     def motion() -> float:
         """(3.4) and lambda at the accelerations of the method of multipliers, which forms neither
@@ -116,8 +116,8 @@ def example() -> Example:
             acceleration, lam = equations.acceleration(*at), equations.multipliers(*at)
             _, residual, _, force = values(place, speeds, acceleration)
             size = max(1.0, float(ca.norm_inf(acceleration)))
-            worst = max([worst, float(ca.norm_inf(residual)) / size,
-                         float(ca.norm_inf(force - lam[order.tolist()])) / size])
+            worst = largest(worst, float(ca.norm_inf(residual)) / size,
+                            float(ca.norm_inf(force - lam[order.tolist()])) / size)
         return worst
 
     made = Example(

@@ -157,6 +157,11 @@ def _drawn_alike(one: Example, other: Example) -> bool:
                for q in one.constrained.configurations)
 
 
+def largest(*values: float) -> float:
+    """The largest value; NaN where one is, which `max` may pass over."""
+    return float(np.max(values))
+
+
 def disagreement(example: Example) -> float:
     """Largest relative difference of accelerations and multipliers between the methods that
     apply, at random states on the manifold."""
@@ -172,9 +177,9 @@ def disagreement(example: Example) -> float:
         for part in ("acceleration", "multipliers"):
             values = [getattr(equations, part)(t, q, xi, u, theta).full() for equations in formed]
             scale = max(1.0, np.abs(values[0]).max(initial=0.0))
-            worst = max([worst, *(np.abs(value - values[0]).max(initial=0.0) / scale
-                                  for value in values[1:])])
-    return float(worst)
+            worst = largest(worst, *(np.abs(value - values[0]).max(initial=0.0) / scale
+                                     for value in values[1:]))
+    return worst
 
 
 def solve(example: Example, times: ArrayLike, *, method: str = "gibbs_appell",

@@ -9,7 +9,7 @@ from ..mechanics.algebroid import LieAlgebroid, euclidean
 from ..mechanics.quasi_velocities import change_of_basis
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import random_motions, wander
-from .example import Check, Example
+from .example import Check, Example, largest
 from .shapes import AXLE, disc_shapes, pose
 
 SOURCE = "Neimark and Fufaev 1972"
@@ -71,9 +71,9 @@ def example(m: float = 2.0, r: float = 0.3, A: float | None = None,
             level = left * np.cos(q[3]) - up * np.sin(q[3])
             c, s = np.cos(q[2]), np.sin(q[2])
             force = m * np.array([c * ahead - s * level, s * ahead + c * level])
-            worst = max(worst, np.abs(a[2:] - expected).max() / np.abs(expected).max(),
-                        np.abs(lam - force).max() / np.abs(force).max())
-        return float(worst)
+            worst = largest(worst, np.abs(a[2:] - expected).max() / np.abs(expected).max(),
+                            np.abs(lam - force).max() / np.abs(force).max())
+        return worst
 
     def thresholds() -> float:
         """Squared growth rates upright: rolling, (m g r - C (C + m r^2) u2^2 / A) / (A + m r^2);
@@ -82,7 +82,7 @@ def example(m: float = 2.0, r: float = 0.3, A: float | None = None,
         rolling = [abs(growth(made, 0, 0, u2, 0) - (m * GRAVITY * r - C * size * u2**2 / A) / J)
                    for u2 in (3, 4, 10)]
         spinning = [abs(growth(made, 0, 0, 0, u3) - (m * GRAVITY * r / J - u3**2)) for u3 in (3, 6)]
-        return float(max(rolling + spinning))
+        return largest(*rolling, *spinning)
 
     made = Example(
         "falling_disc", "Falling disc", SOURCE, constrained,

@@ -9,7 +9,7 @@ from ..mechanics.algebroid import rotation
 from ..mechanics.algebroid_makers import special_orthogonal
 from ..mechanics.writing import Symbols, constrain, lagrangian_system, symbols
 from ._checks import apart, random_motions, wander
-from .example import Check, Example, solve
+from .example import Check, Example, largest, solve
 from .shapes import Shape, attitude_pose
 
 SOURCE = "Arnold, Mathematical Methods of Classical Mechanics, section 30"
@@ -44,7 +44,7 @@ def example(I1: float = 0.8, I2: float = 0.8, I3: float = 0.5, m: float = 1.5, l
             gamma = np.array([2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)])
             torque = m * g * l * np.array([gamma[1], -gamma[0], 0.0])
             expected = (np.cross(inertia * omega, omega) + torque) / inertia
-            worst = max(worst, apart(a, expected))
+            worst = largest(worst, apart(a, expected))
         return worst
 
     def precession() -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from ..mechanics.algebroid import euclidean
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import imbalance, random_motions
-from .example import Check, Example
+from .example import Check, Example, largest
 from .shapes import ORANGE, Shape, pose
 
 SOURCE = ("Bloch, Nonholonomic Mechanics and Control (2003), section 1.8; the affine part: Fasso "
@@ -36,8 +36,8 @@ def example(c: float = 0.4, f: float = 0.7) -> Example:
         for (x, y, _), _, a, (lam,) in random_motions(made, 8):
             force = f * y / (1 + x ** 2 + y ** 2)
             expected = np.array([f - force * y, force * x, force])
-            worst = max(worst, np.abs(a - expected).max(), abs(lam - force))
-        return float(worst)
+            worst = largest(worst, np.abs(a - expected).max(), abs(lam - force))
+        return worst
 
     made = Example(
         "heisenberg_drift", "Heisenberg's system with drift", SOURCE, constrained,

@@ -11,7 +11,7 @@ from ..mechanics.algebroid import euclidean
 from ..mechanics.system import ConstrainedSystem
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import apart, random_motions, wander
-from .example import Check, Example, solve
+from .example import Check, Example, largest, solve
 from .shapes import Shape, pose
 
 SOURCE = "Neimark and Fufaev 1972, chapter III; Bloch 2003, section 1.6"
@@ -73,7 +73,7 @@ def newton_error(made: Example, m: float, pull: Callable[[float], float]) -> flo
         speed, down = c * v[0] + s * v[1], pull(q[0])
         expected = np.array([c * down * c - s * speed * v[2], s * down * c + c * speed * v[2], 0.0])
         force = -m * (speed * v[2] + down * s)
-        worst = max(worst, apart(a, expected), apart(lam, force))
+        worst = largest(worst, apart(a, expected), apart(lam, force))
     return worst
 
 

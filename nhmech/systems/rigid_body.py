@@ -9,7 +9,7 @@ from ..mechanics.algebroid import rotation
 from ..mechanics.algebroid_makers import lie_algebra, special_orthogonal
 from ..mechanics.writing import constrain, lagrangian_system
 from ._checks import along
-from .example import Check, Example, solve
+from .example import Check, Example, largest, solve
 from .shapes import BLUE, Shape, attitude_pose
 
 I = np.array([1.0, 2.0, 3.5])               # principal moments of inertia [kg m^2]
@@ -70,9 +70,9 @@ def example() -> Example:
         for w in rng.normal(size=(5, 3)):
             q = body.algebroid.normalise(rng.normal(size=4))
             euler = -np.cross(w, I * w) / I
-            worst = max([worst, *(np.abs(value.full().ravel() - euler).max() for value in (
-                full.acceleration(0, q, w, [], []), alone.acceleration(0, [], w, [], [])))])
-        return float(worst)
+            worst = largest(worst, *(np.abs(value.full().ravel() - euler).max() for value in (
+                full.acceleration(0, q, w, [], []), alone.acceleration(0, [], w, [], []))))
+        return worst
 
     made = Example(
         "rigid_body", "Free rigid body (Euler-Poincare) with attitude",

@@ -12,7 +12,7 @@ from ..mechanics.frame import adapted_frame
 from ..mechanics.writing import constrain, lagrangian_system
 from ._ball import RATES, ball_shapes, ball_space, rolling
 from ._checks import along
-from .example import Check, Example, solve
+from .example import Check, Example, largest, solve
 from .shapes import BLUE, Shape, pose
 
 NAMES = ("r", "k2", "fx", "fy")
@@ -61,8 +61,8 @@ def example(r: float = 0.1, k2: float = 0.004, fx: float = 0.3, fy: float = -0.2
             1
         ] * rate[2] ** 2 / 2
         difference = ca.Function("difference", [rate, ball.theta], [on - expected])
-        return max(abs(float(difference(a, constrained.parameters)))
-                   for a in np.random.default_rng(0).normal(size=(5, 3)))
+        return largest(*(abs(float(difference(a, constrained.parameters)))
+                         for a in np.random.default_rng(0).normal(size=(5, 3))))
 
     def motion() -> float:
         q, xi = solve(made, times, rtol=1e-13)

@@ -10,7 +10,7 @@ from ..mechanics.algebroid import euclidean
 from ..mechanics.algebroid_makers import special_euclidean_2
 from ..mechanics.writing import constrain, lagrangian_system
 from ._checks import random_motions
-from .example import Check, Example, solve
+from .example import Check, Example, largest, solve
 from .shapes import ORANGE, Shape, pose
 
 # fibration -> independent speeds, sample headings [rad] where it serves, an instructive start
@@ -67,8 +67,8 @@ def example(m: float = 1.0, J: float = 1.0, fibration: str = "x") -> Example:
         for _, v, a, lam in random_motions(made):
             turning = (0, 0, 0) if fibration == "body" else (-v[1] * v[2], v[0] * v[2], 0)
             multiplier = m * v[2] * {"x": v[0], "y": -v[1], "body": v[0]}[fibration]
-            worst = max(worst, np.abs(a - turning).max(), abs(lam[0] - multiplier))
-        return float(worst)
+            worst = largest(worst, np.abs(a - turning).max(), abs(lam[0] - multiplier))
+        return worst
 
     def same_dynamics() -> float:
         """dv/dt at the same states in the fibrations over (x, phi) and (y, phi)."""
@@ -78,8 +78,8 @@ def example(m: float = 1.0, J: float = 1.0, fibration: str = "x") -> Example:
             v = np.array([1.3 * np.cos(q[2]), 1.3 * np.sin(q[2]), -0.8])
             a = [form.acceleration(0, q, v[list(form.frame.speeds)], [],
                                    (m, J)).full() for form in (here, there)]
-            worst = max(worst, np.abs(a[0] - a[1]).max())
-        return float(worst)
+            worst = largest(worst, np.abs(a[0] - a[1]).max())
+        return worst
 
     def circle() -> float:
         """In the body fibration, three times round, through phi = pi/2."""

@@ -8,7 +8,7 @@ import numpy as np
 from ..mechanics.algebroid_makers import special_orthogonal
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import random_motions, wander
-from .example import Check, Example, solve
+from .example import Check, Example, largest, solve
 from .shapes import Shape, attitude_pose
 
 SOURCE = "Suslov 1946; Bloch, Nonholonomic Mechanics and Control (2003), section 8.6"
@@ -39,9 +39,9 @@ def example(I1: float = 1.0, I2: float = 1.4, I3: float = 2.0, I13: float = 0.3,
             across = I13 * w1 + I23 * w2
             first, second = -across * w2 / I1, across * w1 / I2
             force = I13 * first + I23 * second + (I2 - I1) * w1 * w2
-            worst = max(worst, abs(a[0] - first), abs(a[1] - second), abs(a[2]),
-                        abs(lam - force))
-        return float(worst)
+            worst = largest(worst, abs(a[0] - first), abs(a[1] - second), abs(a[2]),
+                            abs(lam - force))
+        return worst
 
     def steady() -> float:
         """The end of a long motion: on the line, with the energy of the start."""

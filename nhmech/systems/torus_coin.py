@@ -7,7 +7,7 @@ import numpy as np
 
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import random_motions, wander
-from .example import Check, Example
+from .example import Check, Example, largest
 from .falling_disc import SPEEDS, growth, space
 from .shapes import AXLE, disc_shapes, pose
 
@@ -60,9 +60,9 @@ def example(m: float = 0.4, r: float = 0.15, crown: float = 0.04, A: float | Non
             across = c * left - s * up
             force = m * np.array([np.cos(yaw) * ahead - np.sin(yaw) * across,
                                   np.sin(yaw) * ahead + np.cos(yaw) * across])
-            worst = max(worst, np.abs(found[2:] - rate).max() / np.abs(rate).max(),
-                        np.abs(lam - force).max() / np.abs(force).max())
-        return float(worst)
+            worst = largest(worst, np.abs(found[2:] - rate).max() / np.abs(rate).max(),
+                            np.abs(lam - force).max() / np.abs(force).max())
+        return worst
 
     def threshold() -> float:
         """Squared growth rate upright and rolling."""

@@ -11,7 +11,7 @@ import numpy as np
 from ..mechanics.writing import Symbols, constrain, lagrangian_system, symbols
 from ._ball import RATES, ball_shapes, ball_space, body_rotation, rolling, spin
 from ._checks import imbalance, random_motions, wander
-from .example import Check, Example
+from .example import Check, Example, largest
 
 GRAVITY = 9.81      # [m/s^2]
 
@@ -46,8 +46,8 @@ def example(m: float = 0.8, r: float = 0.1, c: float = 0.025,
             moment = (-m * GRAVITY * np.cross(a, gamma) - np.cross(w, tensor @ w)
                       - m * np.cross(a, np.cross(w, np.cross(w, rho))))
             expected = np.linalg.solve(inertia, moment)
-            worst = max(worst, np.abs(found[2:] - expected).max() / np.abs(expected).max())
-        return float(worst)
+            worst = largest(worst, np.abs(found[2:] - expected).max() / np.abs(expected).max())
+        return worst
 
     s, symmetric = symbols(ball), I[0] == I[1]
     kept = (ball.energy, jellett(s), routh(s)) if symmetric else (ball.energy,)

@@ -8,7 +8,7 @@ import numpy as np
 from ..mechanics.algebroid import euclidean
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import along, curvature_term, random_motions
-from .example import Check, Example, solve
+from .example import Check, Example, largest, solve
 from .shapes import AXLE, disc_shapes, pose
 
 
@@ -33,8 +33,8 @@ def example(m: float = 1.3, R: float = 0.4, I1: float = 0.05, I2: float = 0.1) -
         worst = 0.0
         for q, v, a, lam in random_motions(made):
             force = m * R * v[2] * v[3] * np.array([-np.sin(q[2]), np.cos(q[2])])
-            worst = max(worst, np.abs(lam - force).max(), np.abs(a[2:]).max())
-        return float(worst)
+            worst = largest(worst, np.abs(lam - force).max(), np.abs(a[2:]).max())
+        return worst
 
     def reduced() -> float:
         """Energy on the constraints against L*, and the curvature term that must vanish."""

@@ -12,7 +12,7 @@ from ..mechanics.algebroid_makers import special_orthogonal
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._ball import spin
 from ._checks import apart, imbalance, random_motions, wander
-from .example import Check, Example
+from .example import Check, Example, largest
 from .heavy_top import vertical
 from .shapes import Shape, attitude_pose
 
@@ -42,7 +42,7 @@ def example(I: Sequence[float] = (1.0, 1.4, 2.0)) -> Example:
         for (x, y, z, w), v, a, (lam,) in random_motions(made, 8):
             gamma = np.array([2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)])
             rate, force = turning(gamma, v, np.asarray(I))
-            worst = max(worst, apart(a, rate), apart(lam, force))
+            worst = largest(worst, apart(a, rate), apart(lam, force))
         return worst
 
     made = Example(

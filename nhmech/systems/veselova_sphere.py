@@ -11,7 +11,7 @@ from ..mechanics.action_algebroid import action_algebroid
 from ..mechanics.writing import Symbols, constrain, lagrangian_system, symbols
 from ._ball import spin
 from ._checks import apart, imbalance, random_motions, wander
-from .example import Check, Example, solve
+from .example import Check, Example, largest, solve
 from .shapes import ORANGE, Shape, pose
 from .veselova import NAMES, SOURCE, example as whole, turning
 
@@ -40,7 +40,7 @@ def example(I: Sequence[float] = (1.0, 1.4, 2.0)) -> Example:
         worst = 0.0
         for gamma, v, a, (lam,) in random_motions(made, 8):
             rate, force = turning(gamma, v, np.asarray(I))
-            worst = max(worst, apart(a, rate), apart(lam, force))
+            worst = largest(worst, apart(a, rate), apart(lam, force))
         return worst
 
     def on_the_group() -> float:

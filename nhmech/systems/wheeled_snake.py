@@ -8,7 +8,7 @@ import numpy as np
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import imbalance
 from ._planar import PlanarMotion, base, deck, wheels, with_joints
-from .example import Check, Example
+from .example import Check, Example, largest
 from .shapes import ORANGE
 
 # half the length of a link, mass and moment of inertia of each; its mass sits on its axle
@@ -40,7 +40,7 @@ def example(**parameters: float) -> Example:
     def absolute() -> float:
         """Each link by itself in the world, (x, y, heading), with pins and axles: dv/dt and the
         wheels' forces from one linear system of 17."""
-        return max(_compare(made, numbers, state) for state in _states(made))
+        return largest(*(_compare(made, numbers, state) for state in _states(made)))
 
     made = Example(
         "wheeled_snake", "Snake with three wheels", SOURCE, constrained,
@@ -61,7 +61,7 @@ def _links(s: Symbols) -> tuple[PlanarMotion, PlanarMotion, PlanarMotion]:
 
 
 def _energy(s: Symbols) -> ca.SX:
-    return sum((link.energy(s.p.m, s.p.J) for link in _links(s)), ca.SX(0))
+    return sum(link.energy(s.p.m, s.p.J) for link in _links(s))
 
 
 def _states(example: Example) -> list[tuple]:

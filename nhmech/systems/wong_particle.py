@@ -8,7 +8,7 @@ import numpy as np
 from ..mechanics.algebroid_makers import curvature, structure_constants
 from ..mechanics.writing import constrain
 from ._gauge import BASE, adapted_system, product_basis_error
-from .example import Check, Example, solve
+from .example import Check, Example, largest, solve
 from .shapes import DARK, ORANGE, Shape, pose
 
 PLACE, VELOCITY, ISOSPIN = (
@@ -60,8 +60,8 @@ def example(m: float = 1.3) -> Example:
         """Curvature against eps_ijk q_k q_K / |q|^4, that is -skew(q) q_K / |q|^4."""
         forms = curvature(BASE, structure_constants("so(3)"), monopole(BASE.q))
         field = ca.Function("field", [BASE.q], [ca.densify(B) for B in forms])
-        return max(float(ca.norm_inf(ca.vec(B + ca.skew(q) * q[K] / (q @ q) ** 2)))
-                   for q in samples for K, B in enumerate(field(q)))
+        return largest(*(float(ca.norm_inf(ca.vec(B + ca.skew(q) * q[K] / (q @ q) ** 2)))
+                         for q in samples for K, B in enumerate(field(q))))
 
     def other_basis() -> float:
         return product_basis_error(made, "so(3)", monopole, m)
