@@ -43,6 +43,7 @@ RULES = [
      "a check may measure a departure by any size"),
     ("simulation/integration/gauss", r"rate = flow\.rate\(t \+ dt / 2, place", r"",
      "a first guess, and the slopes of a Newton iteration, which ends at the same point"),
+    ("control/measurement", r"\+= size", r" -> .* -= ", "noise has no sign"),
     ("", r"rng\.(uniform|normal)\(", r"^-?[\d.]+ -> ", "a sample is any"),
     ("", r"\(-1\) \*\* \(", r"^(\w) \+ (\w) -> \1 - \2$", "of one parity"),
     ("", r"\bseed: int = 0\b", r"^0 -> 1$", "a seed is any"),
@@ -259,6 +260,8 @@ EQUIVALENT = {
      "signs + sums + products + len(self.functions) -> "
      "signs + sums + products - len(self.functions)"):
         "an estimate of which form is shorter; operation counts gate what it decides",
+    ("control/measurement", "base, turn, rates = normal(3), normal(3), normal(6)", "6 -> 7"):
+        "other numbers of the same distribution",
     ("control/riccati", "x, u = 1 / np.sqrt(np.where(q > 0, q, 1.0)), 1 / np.sqrt(r)",
      "1.0 -> 1.01"): "the unit of what costs nothing",
     ("control/path_library", "lambda size: dubins((0.0, 0.0, 0.0), (3 * size, 3 * size, "

@@ -13,6 +13,7 @@ from nhmech import InputError, JointPosition, JointTorque, JointVelocity, Simula
 from nhmech.control.combinators import Delay, Hold, Saturation, Sum, Switch
 from nhmech.control.measurement import MeasurementNoise, Quantise
 from nhmech.control.twist import TwistDrive
+from nhmech.systems import load_system
 
 DT = 1e-3
 LEFT, RIGHT = "left_wheel_joint", "right_wheel_joint"
@@ -248,6 +249,16 @@ def test_noise_leaves_a_state_that_is_one():
         state.gyro("nose")
     with pytest.raises(InputError, match="tilt = -1"):
         MeasurementNoise(lambda t, state: None, tilt=-1)
+
+
+@pytest.mark.parametrize("name", ["position", "heading", "tilt", "velocity", "angular_velocity"])
+def test_a_base_that_is_not_there_has_no_noise(name):
+    """One deviation is enough; coordinates and rates of any system are measured."""
+    state = Simulator(load_system("sled")).reset(q=[0.1, 0.2, 0.3], xi=[0.5, 0.6])
+    with pytest.raises(nhmech.ModelError, match="no base to add noise to"):
+        MeasurementNoise(lambda t, state: None, **{name: 0.1}).measure(state)
+    seen = MeasurementNoise(lambda t, state: None, joint_position=1e-3).measure(state)
+    assert 0 < np.abs(seen.q - state.q).max() < 0.01 and np.array_equal(seen.v, state.v)
 
 
 def test_quantised_encoders():

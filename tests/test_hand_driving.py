@@ -38,6 +38,32 @@ def test_each_limit_acts_where_it_is_meant(wanted, before, expected):
     assert limits.clip(wanted, before, 0.1) == pytest.approx(expected, rel=1e-14, abs=1e-15)
 
 
+@pytest.mark.parametrize("wanted, before, change, expected", [
+    (1.0, 0.0, 0.0, 0.1), (-1.0, 0.0, 0.0, -0.05), (1.0, 0.5, 0.2, 0.8), (-1.0, -0.5, -0.2, -0.75),
+    (0.75, 0.5, 0.2, 0.75), (0.55, 0.5, 0.2, 0.55), (0.5, 0.5, 0.2, 0.5), (0.5, 0.5, 0.0, 0.5)])
+def test_a_change_grows_by_no_more_than_the_jerk_and_ends_at_once(
+        wanted, before, change, expected):
+    """In 0.1 s: by 0.1 m/s upwards, by 0.05 m/s downwards; by as much if no other is given."""
+    limits = SpeedLimits(max_jerk=10.0, min_jerk=-5.0)
+    assert limits.clip(wanted, before, 0.1, change) == pytest.approx(expected, rel=1e-14)
+    alike, mirrored = SpeedLimits(max_jerk=10.0), (-wanted, -before, 0.1, -change)
+    assert alike.clip(*mirrored) == -alike.clip(wanted, before, 0.1, change)
+
+
+@pytest.mark.parametrize("name, sign", [
+    ("max_velocity", 1), ("min_velocity", -1), ("max_acceleration", 1),
+    ("max_acceleration_reverse", -1), ("max_deceleration", -1), ("max_deceleration_reverse", 1),
+    ("max_jerk", 1), ("min_jerk", -1)])
+def test_limits_have_the_signs_of_what_they_limit(name, sign):
+    """Zero is a limit too; one of the other sign is refused."""
+    others = {"max_velocity": 1.0, "max_acceleration": 1.0, "max_jerk": 1.0}
+    for size in (0.0, 2.0):
+        assert getattr(SpeedLimits(**others | {name: sign * size}), name) == sign * size
+    with pytest.raises(nhmech.InputError,
+                       match=f"{name} = .* must be {'positive' if sign > 0 else 'negative'}"):
+        SpeedLimits(**others | {name: -sign * 1e-9})
+
+
 @pytest.mark.parametrize("name", [DRIVE, "ackermann_car", "swerve"])
 def test_easy_limits(name):
     """From rest to the limit in 0.4 s and back in 0.2 s, or with 0.15 and 0.2 of the weight where

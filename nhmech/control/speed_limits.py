@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from ..errors import InputError
 
 NO_LIMIT = math.nan
-# the sign of each limit, and the limit without which it does nothing
-SIGNS = {"max_velocity": 1, "min_velocity": -1, "max_acceleration": 1,
-         "max_acceleration_reverse": -1, "max_deceleration": -1, "max_deceleration_reverse": 1,
-         "max_jerk": 1, "min_jerk": -1}
+NEGATIVE = ("min_velocity", "max_acceleration_reverse", "max_deceleration", "min_jerk")
+# the limit without which one does nothing
 NEEDED = {"min_velocity": "max_velocity", "max_acceleration_reverse": "max_acceleration",
           "max_deceleration": "max_acceleration", "max_deceleration_reverse": "max_acceleration",
           "min_jerk": "max_jerk"}
@@ -52,10 +50,9 @@ class SpeedLimits:
     min_jerk: float = NO_LIMIT
 
     def __post_init__(self) -> None:
-        for name, sign in SIGNS.items():
-            value, needed = getattr(self, name), NEEDED.get(name, name)
-            if sign * value < 0:
-                right = "positive" if sign > 0 else "negative"
+        for name, value in vars(self).items():
+            needed, right = NEEDED.get(name, name), "negative" if name in NEGATIVE else "positive"
+            if value > 0 if name in NEGATIVE else value < 0:
                 raise InputError(f"{name} = {value:g} must be {right}, zero, or NaN for no limit")
             if not math.isnan(value) and math.isnan(getattr(self, needed)):
                 raise InputError(f"{name} = {value:g} does nothing without {needed}; set that too")
