@@ -10,7 +10,7 @@ from support import shipped
 
 import nhmech
 from nhmech import InputError, JointPosition, JointTorque, JointVelocity, SimulationError, Simulator
-from nhmech.control.combinators import Delay, Hold, Saturation, Sum, Switch
+from nhmech.control.combinators import Delay, Exchange, Hold, Saturation, Sum, Switch
 from nhmech.control.measurement import MeasurementNoise, Quantise
 from nhmech.control.twist import TwistDrive
 from nhmech.systems import load_system
@@ -116,6 +116,50 @@ def test_saturation_bounds_what_is_bounded_and_nothing_else():
     )
     assert answer[0].values == {"a": 5.0, "b": -5.0}, "the inner command is left alone"
     assert Saturation(lambda t, state: None, effort=1.0)(0.0, None) is None
+
+
+@pytest.mark.parametrize("bound", [0, 0.0, 1.5, np.float64(1.5), {"a": 1.5}])
+@pytest.mark.parametrize("value", [-1.6, -1.5, -0.2, 0.0, 1.4, 1.5, 1.6, 1e300, np.inf, -np.inf])
+def test_a_bound_cuts_what_is_beyond_it_and_finite(bound, value):
+    """Numbers and names alike; zero is a bound, and infinity is left to the simulator."""
+    most = bound["a"] if isinstance(bound, dict) else bound
+    cut = value if np.isinf(value) else float(np.clip(value, -most, most))
+    for kind, words in ((JointTorque, {"effort": bound}), (JointVelocity, {"velocity": bound}),
+                        (JointPosition, {"position": bound})):
+        named = Saturation(lambda t, state, kind=kind: kind({"a": value, "b": 9.0}), **words)
+        assert named(0.0, None).values == {"a": cut,
+                                           "b": 9.0 if isinstance(bound, dict) else float(most)}
+    if not isinstance(bound, dict):
+        plain = Saturation(lambda t, state: np.array([value, 0.0]), plain=bound)
+        assert plain(0.0, None).tolist() == [cut, 0.0]
+        for other in (lambda t, state: "word", lambda t, state: [1.0]):
+            assert np.array_equal(Saturation(other, plain=(9.0, 9.0))(0.0, None), other(0.0, None))
+
+
+@pytest.mark.parametrize("limits, most", [((2.0, 3.0), 5.0), ((2.0, None), None),
+                                          ((None, None), None)])
+def test_a_sum_of_rates_may_change_as_fast_as_both(limits, most):
+    """Where one of them may change at once, so may the sum."""
+    one, other = (lambda t, state, limit=limit: JointVelocity({"a": 1.0}, limit)
+                  for limit in limits)
+    assert Sum(one, other)(0.0, None) == [JointVelocity({"a": 2.0}, most)]
+    assert Sum(one, lambda t, state: None)(0.0, None) == JointVelocity({"a": 1.0}, limits[0])
+    assert Sum(lambda t, state: None, lambda t, state: None)(0.0, None) is None
+
+
+def test_an_exchange_resets_who_takes_over():
+    first, second = Counting(), Counting(2.0)
+    both = Exchange({"first": first, "second": second})
+    counts = [first.resets, second.resets]
+    for name, more in (("first", (0, 0)), ("second", (0, 1)), ("second", (0, 0)),
+                       ("first", (1, 0))):
+        both.choose(name)
+        counts = [count + extra for count, extra in zip(counts, more)]
+        assert [first.resets, second.resets] == counts and both.chosen == name
+        chosen = first if name == "first" else second
+        assert np.array_equal(both(0.3, None), chosen(0.3, None))
+    with pytest.raises(InputError, match="controller 'third' does not exist"):
+        both.choose("third")
 
 
 def test_switch_by_time_and_by_predicate():
