@@ -147,6 +147,17 @@ def test_a_sum_of_rates_may_change_as_fast_as_both(limits, most):
     assert Sum(lambda t, state: None, lambda t, state: None)(0.0, None) is None
 
 
+def test_the_twist_of_a_sum_is_the_sum_of_twists():
+    """Of those that command one; none yet before the first call, None where nobody ever does."""
+    vehicle, state = shipped("differential_drive"), Simulator(shipped("differential_drive")).state
+    twists = [(0.1, 0.0, 0.2), (0.3, 0.0, -0.5), (0.05, 0.0, 0.0)]
+    both = Sum(*(TwistDrive(vehicle, twist) for twist in twists), lambda t, state: None)
+    assert both.commanded_twist.shape == (3,) and np.isnan(both.commanded_twist).all()
+    both(0.0, state)
+    np.testing.assert_allclose(both.commanded_twist, np.sum(twists, axis=0), rtol=1e-15)
+    assert Sum(lambda t, state: None).commanded_twist is None
+
+
 def test_an_exchange_resets_who_takes_over():
     first, second = Counting(), Counting(2.0)
     both = Exchange({"first": first, "second": second})
@@ -337,6 +348,9 @@ def test_quantised_encoders():
     (lambda: Hold(Counting(), 0.0), "period = 0.0 must be a positive time"),
     (lambda: Delay(Counting(), float("nan")), "delay = nan"),
     (lambda: Saturation(Counting(), effort=-1.0), "effort = -1.0"),
+    (lambda: Saturation(Counting(), plain=-1.0), "plain = -1.0 must be bounds"),
+    (lambda: Saturation(Counting(), plain=(1.0, -1e-9)), "must be bounds"),
+    (lambda: Saturation(Counting(), plain="all"), "plain = all must be bounds"),
     (lambda: Saturation(Counting(), velocity={"a": "b"}), "velocity = "),
     (lambda: Switch(Counting(), Counting(), -1.0), "when = -1.0"),
     (lambda: Sum(), "Sum needs at least one controller"),

@@ -228,7 +228,9 @@ def test_sizes_and_files(nhmech):
                           ("short.csv", "short.csv: waypoints must be 2 or more"),
                           ("none.csv", "none.csv: No such file"),
                           ("spiral", "no path 'spiral'; there are line, circle"),
-                          ("circle:wide", "'wide' is no number"), ("circle:-1", "positive")):
+                          ("circle:wide",
+                           r"'wide' is no number; the size of circle \[m\] is its radius"),
+                          ("circle:-1", "positive")):
         with pytest.raises(InputError, match=message):
             read_path(text, 1.0)
 

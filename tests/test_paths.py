@@ -149,6 +149,33 @@ def test_entry_at_a_crossing_is_on_the_branch_that_runs_its_way(side):
         path.entry(points[0], np.nan, 0.5)
 
 
+@pytest.mark.parametrize("unit", [0.01, 0.5, 4.0])
+def test_an_entry_is_the_best_of_all_places(unit):
+    """The least |p(s) - p|^2 + unit^2 |t(s) - t|^2, and from there the nearest point."""
+    path, rng = ALL["placed"], np.random.default_rng(12)
+    s = np.linspace(0, path.length, 20001)[:-1]
+    p, tangent = path.point(s), np.exp(1j * path.heading(s))
+    for _ in range(12):
+        point, heading = rng.uniform((-1.5, -4.0), (3.5, 0.0)), rng.uniform(-pi, pi)
+        cost = (np.sum((p - point) ** 2, axis=1)
+                + unit ** 2 * np.abs(tangent - np.exp(1j * heading)) ** 2)
+        best = path.nearest(point, near=s[np.argmin(cost)])
+        found = float(path.entry(point, heading, unit))
+        assert np.remainder(found - best + 1.0, path.length) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_closed_path_of_several_arcs_turns_on_from_lap_to_lap():
+    """A running track: once round to the left in a lap, twice straight ahead."""
+    track = Arcs([(0.0, 2.0), (1.0, pi), (0.0, 2.0), (1.0, pi)], (0.3, -0.2, 0.7), closed=True)
+    assert track.length == pytest.approx(4 + 2 * pi, rel=1e-15)
+    for s, heading, bend in ((1.0, 0.7, 0.0), (3.0, 1.7, 1.0), (3 + pi, 0.7 + pi, 0.0),
+                             (5 + pi, 1.7 + pi, 1.0)):
+        for lap in (-2, 0, 1, 3):
+            x, y, found, curvature = track.station(s + lap * track.length)
+            assert (found, curvature) == pytest.approx((heading + 2 * pi * lap, bend), abs=1e-12)
+            assert (x, y) == pytest.approx(track.station(s)[:2], abs=1e-12)
+
+
 def test_nearest_stays_on_an_open_path():
     path = lane_change(4.0, 1.0, before=1.0, after=2.0)
     beyond = np.array([(-3.0, 0.5), (20.0, 1.0)])
@@ -252,6 +279,8 @@ def test_paths_of_the_library_are_what_their_lines_say(size):
     heading left, on arcs of the size; gates three apart, to either side."""
     made = {name: make_path(name, size) for name in PATHS}
     assert made["line"].length == size and made["circle"].curvature(0.3) == 1 / size
+    assert made["circle"].length == pytest.approx(2 * pi * size, rel=1e-15)
+    assert circle(size, left=False).curvature(0.3) == -1 / size
     assert made["figure8"].point(made["figure8"].length / 4) == pytest.approx((size, 0), abs=1e-12)
     lane = made["lane_change"]
     rising = np.linspace(0, lane.length, 4001)
