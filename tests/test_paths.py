@@ -1,10 +1,13 @@
 """Paths by arc length: unit speed, curvature, the nearest point, Dubins' words, splines."""
 
+import json
 from math import pi, sqrt
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.special import gamma
+from support import shipped
 
 from nhmech import InputError
 from nhmech.control.dubins import dubins, dubins_words
@@ -18,7 +21,7 @@ from nhmech.control.path_library import (
     make_path,
     spline,
 )
-from nhmech.control.path_reference import SampledPath
+from nhmech.control.path_reference import PathError, SampledPath, path_of, path_reference
 
 GATES = [(0.0, 0.0), (2.0, 1.0), (3.0, -1.0), (5.0, 0.5), (4.0, 3.0)]
 ALL = {name: make_path(name, 1.3) for name in PATHS} | {
@@ -249,6 +252,31 @@ def test_a_sampled_circle_turns_once_a_lap():
         for lap in (-2, 1, 3):
             there = path.at(s + 2 * pi * lap)
             np.testing.assert_allclose(there, (x, y, heading + 2 * pi * lap, bend), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["line", "figure8", "placed", "right circle"])
+def test_a_path_that_is_kept_is_the_path(name):
+    """1024 pieces know a smooth one to the 4th order; what keeps none has none."""
+    path = ALL[name]
+    kept = path_reference(shipped("carriage"), path, joint=1, point=(0.1, 0.0, 0.0))
+    again = path_of(SimpleNamespace(settings={"path": json.loads(json.dumps(kept))}))
+    assert (again.length, again.closed) == (path.length, path.closed)
+    s = np.linspace(-0.2, 1.9, 50) * path.length
+    np.testing.assert_allclose(again.point(s), path.point(s), rtol=0, atol=1e-9 * path.length)
+    np.testing.assert_allclose(again.heading(s), path.heading(s), rtol=0, atol=1e-4)
+    assert (kept["point"], kept["axle"], kept["backwards"]) == ([0.1, 0, 0], [0, 1, 0], False)
+    for nothing in (SimpleNamespace(settings={}), SimpleNamespace(settings={"path": None}), None):
+        assert path_of(nothing) is None
+
+
+@pytest.mark.parametrize("lateral, said", [
+    ([0.003, -0.004], "lateral error 3.54 mm RMS, 4 mm at most"),
+    ([-0.9994], "lateral error 999 mm RMS, 999 mm at most"),
+    ([1.0, 0.0], "lateral error 0.707 m RMS, 1 m at most"), ([0.0], "lateral error 0 mm RMS, 0 mm "
+                                                             "at most")])
+def test_a_distance_from_a_path_is_told_in_a_unit_that_suits(lateral, said):
+    lateral = np.array(lateral)
+    assert PathError(ALL["line"], 0 * lateral, lateral, lateral, lateral).describe() == said
 
 
 def test_spline_interpolates():

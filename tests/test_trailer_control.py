@@ -10,6 +10,7 @@ from trains import DRAWBARS, HITCHES, train
 
 import nhmech
 from nhmech.control.path_library import FigureEight, circle, lane_change
+from nhmech.control.path_reference import path_error
 from nhmech.control.path_regulator import TrackedAxle
 from nhmech.control.taylor import derivative, multiply_series, power, unit_series
 from nhmech.control.trailer_backing import TrailerBacking
@@ -202,6 +203,21 @@ def test_backs_along_a_bend():
     away = np.linalg.norm(behind - path.point(path.nearest(behind)), axis=1)
     assert away.max() < 0.25 and np.abs(folded(run)).max() < FOLDS
     assert behind[-1, 0] > 26.0 and behind[-1, 1] == pytest.approx(2.0, abs=0.1)
+
+
+@pytest.mark.parametrize("fold", [0.0, 0.1, -0.2])
+def test_the_distance_of_a_train_from_its_path_is_that_of_its_last_axle(fold):
+    """Tail first: its heading is that of the path where its tail points along it."""
+    vehicle = shipped("trailers")
+    _, run = backed(vehicle, {HITCHES[1]: fold}, 0.4)
+    found = path_error(vehicle, run)
+    np.testing.assert_allclose(found.point[[0, -1]], last_axle(vehicle, run, HITCHES[1])[[0, -1]],
+                               rtol=0, atol=1e-12)
+    assert found.heading[0] == pytest.approx(fold, abs=1e-12)
+    # the path goes along -x, so that its left is -y
+    np.testing.assert_allclose(found.lateral, -found.point[:, 1], rtol=0, atol=1e-9)
+    with pytest.raises(nhmech.InputError, match="another|not a run of|is of"):
+        path_error(shipped("carriage"), run)
 
 
 def test_feedback_depends_on_distance_not_on_speed():
