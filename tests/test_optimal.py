@@ -11,7 +11,7 @@ from support import askew, shipped
 
 import nhmech
 from nhmech import InputError, ModelError, SimulationError
-from nhmech.control.collocation import Collocation
+from nhmech.control.collocation import Collocation, Plan
 from nhmech.control.mpc import MPC
 from nhmech.control.path import relative_pose
 from nhmech.control.path_library import circle, make_path
@@ -110,6 +110,15 @@ def test_least_time_is_full_effort_one_way_then_the_other():
     acceleration = f(0.0, start, [most, most]).full().ravel()[f.speed("left_wheel_joint")] * 0.1
     assert plan.t[-1] == pytest.approx(2 * np.sqrt(d / acceleration), rel=1e-6)
     assert np.abs(plan.u - np.repeat([most, -most], n // 2)[:, None]).max() <= 1e-4
+
+
+@pytest.mark.parametrize("t, u", [
+    (0.0, 1), (0.0999, 1), (0.1 - 1e-12, 2), (0.1, 2), (0.19, 2), (0.2, 3), (0.2999, 3), (0.3, 0),
+    (7.0, 0)])
+def test_a_plan_is_played_interval_by_interval_and_ends_in_nothing(t, u):
+    """Rounding of the time does not delay an interval."""
+    plan = Plan(np.linspace(0.0, 0.3, 4), np.zeros((4, 2)), np.array([[1.0, -1], [2, -2], [3, -3]]))
+    np.testing.assert_array_equal(plan(t, None), [u, -u])
 
 
 def test_a_turning_plan_is_what_the_simulator_does():

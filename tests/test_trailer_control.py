@@ -47,6 +47,19 @@ def test_chain_is_measured():
         TrailerBacking(shipped("trailers"), trailer="hitch_1_joint")
 
 
+def test_of_two_trailers_beside_each_other_one_is_chosen():
+    """Both hitched to the car: neither is the last one."""
+    text = nhmech.urdf_path("trailers").read_text().replace(
+        '<parent link="trailer_1"/>\n    <child link="trailer_2"/>\n    <origin xyz="-1.75 0 0"/>',
+        '<parent link="base_link"/>\n    <child link="trailer_2"/>\n    <origin xyz="0 3 0"/>')
+    vehicle = nhmech.load(text)
+    for name in HITCHES:
+        assert trailer_joints(vehicle, name) == (name,)
+    with pytest.raises(nhmech.ModelError, match="hitch_1_joint, hitch_2_joint are equally far back"
+                                                "; choose one with trailer="):
+        trailer_joints(vehicle)
+
+
 def test_taylor_series():
     """exp, and the unit tangent of a circle run through at a growing pace; its own derivative is
     across it."""
