@@ -135,13 +135,13 @@ def independent_speeds(A: np.ndarray, scales: np.ndarray, names: Sequence[str],
 
 def rank_in_any_units(matrix: np.ndarray) -> int:
     """The rank of a square matrix (n, n) with |m_ij| = |m_ji|, rows and columns scaled until the
-    largest entry of each is one: D. Ruiz, RAL-TR-2001-034. Rounding errors relative to the largest
-    count as zero."""
-    entries = np.abs(matrix)
-    matrix = np.where(entries > 1e-15 * entries.max(initial=0.0), matrix, 0.0)
+    largest entry of each is one: D. Ruiz, RAL-TR-2001-034. Rows of rounding errors, relative to the
+    largest entry of all, count as zero."""
+    size = np.abs(matrix).max(axis=1, initial=0.0)
+    held = size > 1e-15 * size.max(initial=0.0)
+    matrix = matrix[np.ix_(held, held)]
     # each takes the square root of the remaining ratio; 1e-12 becomes 0.65
     for _ in range(6):
         size = np.sqrt(np.abs(matrix).max(axis=1, initial=0.0))
-        size[size == 0] = 1
         matrix = matrix / np.outer(size, size)
     return int(np.linalg.matrix_rank(matrix, tol=1e-10))
