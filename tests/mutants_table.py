@@ -173,6 +173,10 @@ EQUIVALENT = {
         "any point that the function has: its values are not read",
     ("compile/pieces", "lines = found[\"body\"].splitlines(keepends=True)", "True -> False"):
         "C on longer lines",
+    ("simulation/runs/run_file", "room = np.empty((max(1, BLOCK // each), self.width + 1))",
+     "1 -> 2"): "how many rows are read at once",
+    ("simulation/runs/run_file", "self.path.unlink(missing_ok=True)", "True -> False"):
+        "it was there a moment before",
     ("simulation/watch", "self.rows = np.empty((AHEAD + 1, width))", "1 -> 2"): "memory to spare",
     ("simulation/step_error", "found = np.empty((1 + steps, len(self.x)))", "1 -> 2"):
         "memory to spare",

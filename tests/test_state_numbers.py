@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from nhmech import InputError, SimulationError
 from nhmech.simulation import planar_pose
+from nhmech.simulation.moment import CLOCK, EXTRA, Moment
 from nhmech.simulation.state import ATTRIBUTES, Named, State, StateLayout, base_pose
 
 
@@ -104,3 +105,50 @@ def test_the_pose_of_a_state_is_that_of_its_configuration():
     state = State(0.0, np.r_[q, np.full(9, 99.0)], layout(nq=7, u=slice(14, 16), has_pose=True))
     assert state.pose == pytest.approx((1.0, 2.0, 0.6), abs=1e-15)
     np.testing.assert_array_equal(state.T_WB, base_pose(q))
+
+
+# -- the moment of a run ---------------------------------------------------------------------------
+def test_a_moment_is_one_block_in_this_order():
+    moment = Moment(layout(), ntwist=3, ncontact=2)
+    moment.block[...] = np.arange(22.0)
+    parts = moment.q, moment.v, moment.x, moment.u, moment.twist, moment.contact, moment.health
+    assert [*map(len, parts)] == [2, 3, 4, 2, 3, 2, 3]
+    np.testing.assert_array_equal(np.concatenate([*parts, moment.clock]), np.arange(22.0))
+    assert (moment.guard, moment.t, moment.k, moment.t0, moment.beside) == (18, 19, 20, 21, 5)
+    assert type(moment.k) is int and len(moment.block) == 16 + EXTRA
+    assert moment.inputs_address == moment.u.ctypes.data
+    bare = Moment(layout(u=slice(9, 9)))
+    assert bare.inputs_address == bare.block.ctypes.data + 8 * 9 and bare.beside == 0
+    moment.clear()
+    assert np.isnan(moment.twist).all() and np.nansum(np.abs(moment.block)) == 0
+
+
+def test_a_moment_shows_one_state_until_it_changes():
+    moment = Moment(layout())
+    before = moment.state
+    assert moment.state is before and before.t == 0
+    moment.block[[0, CLOCK]] = 5.0, 0.25
+    after = moment.state
+    assert after is not before and (after.t, after.q[0], before.q[0]) == (0.25, 5.0, 0.0)
+    other = moment.state_of(moment.block + 1)
+    assert (other.t, other.q.tolist()) == (1.25, [6.0, 1.0])
+
+
+@pytest.mark.parametrize("contact", [None, np.array([8.0, 9.0])])
+def test_a_moment_changes_in_one_stroke(contact):
+    """Inputs and the commanded twist stay, and so does contact unless it is given."""
+    moment = Moment(layout(), 3, 2)
+    moment.block[...] = np.arange(22.0)
+    before = moment.block.copy()
+    moment.begin()
+    for part, number in zip(moment.next, (1.0, 2.0, 3.0, 4.0)):
+        part[...] = -number
+    np.testing.assert_array_equal(moment.block, before)
+    moment.adopt()
+    np.testing.assert_array_equal(
+        moment.block, [-1] * 2 + [-2] * 3 + [-3] * 4 + [*range(9, 16)] + [-4] * 3 + [19, 20, 21])
+    moment.take(np.full(4, 30.0), np.full(2, 10.0), np.full(3, 20.0), np.full(3, 40.0),
+                (1.5, 3, 0.5), contact)
+    np.testing.assert_array_equal(
+        moment.block, [10] * 2 + [20] * 3 + [30] * 4 + [*range(9, 14)]
+        + ([14, 15] if contact is None else [8, 9]) + [40] * 3 + [1.5, 3, 0.5])

@@ -47,7 +47,11 @@ NAN, INF = np.nan, np.inf
     ([1, 2], [INF, 1, 1], 1, 1, Status.NOT_FINITE),
     ([1, 2], [0, -INF, 1], 1, 1, Status.NOT_FINITE),
     ([1, 2], [0, 1, NAN], 1, 1, Status.NOT_FINITE),
-    # the constraints
+    ([0.9e10, 2], [0, 1, 1], 1, 1, Status.DONE),
+    ([1, -1.1e10], [0, 1, 1], 1, 1, Status.NOT_FINITE),
+    # the constraints: a micrometre
+    ([1, 2], [0.9e-6, 1, 1], 1, 1, Status.DONE),
+    ([1, 2], [1.1e-6, 1, 1], 1, 1, Status.OFF),
     ([1, 2], [LOOSE, 1, 1], 1, 1, Status.DONE),
     ([1, 2], [1.01 * LOOSE, 1, 1], 1, 1, Status.OFF),
     # the frame's margin
