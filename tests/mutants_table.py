@@ -229,6 +229,14 @@ EQUIVALENT = {
         "between what a rim turns in a step and a jump to its other side",
     ("simulation/contact/energy_terms", "NUDGE = 0.05", "0.05 -> 0.0505"):
         "a bound on what is a hundredth",
+    ("simulation/contact/nonsmooth", "for _ in range(200):", "200 -> 201"):
+        "how many rounds: one more does as well",
+    ("simulation/contact/nonsmooth", "if high - low <= 1e-15 * dt:", "high - low -> high + low"):
+        "only ends later, with the same moment",
+    ("simulation/contact/nonsmooth", "if high - low <= 1e-15 * dt:", "1e-15 * dt -> 1e-15 / dt"):
+        "a scale of rounding",
+    ("simulation/contact/nonsmooth", "newton = tau - heights[i] / speed if speed < 0 else low",
+     "0 -> 1"): "what rises leads out of the interval, which is halved then",
     ("simulation/contact/nonsmooth", "BOUNCES = 2", "2 -> 3"):
         "any small number: how finely bounces are followed",
     ("mechanics/newton", "return z if np.abs(value).max() <= 1e-12 * "

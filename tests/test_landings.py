@@ -11,6 +11,7 @@ import pytest
 
 from nhmech import SimulationError
 from nhmech.simulation.contact import nonsmooth
+from nhmech.simulation.contact.contact_problem import ContactProblem
 from nhmech.simulation.contact.contact_rows import ContactRows
 from nhmech.simulation.contact.implicit_step import Unsolved
 from nhmech.simulation.contact.motion import SLOW, STILL, Motion
@@ -22,12 +23,14 @@ NONE = np.zeros(0)
 
 
 class Points:
-    """The terms of n points that fall one beside the other: x their heights, w their velocities."""
+    """The terms of n points that fall one beside the other onto ground that rises at a constant
+    speed: x their heights, w their velocities. There is one row more, which nothing uses."""
 
-    size, speed = 1.0, 3.0
+    size, speed = 0.25, 3.0
 
-    def __init__(self, n, drag=0.0):
-        self.n, self.m, self.bilateral, self.drag = n, n, (), drag
+    def __init__(self, n, drag=0.0, lift=0.0, mass=MASS):
+        self.n, self.m, self.bilateral, self.drag = n, n + 1, (), drag
+        self.lift, self.mass = lift, mass
         self.nv = n + bool(drag)
         self.contacts = tuple(ContactRows(f"point {i}", i, (), i, 0.0) for i in range(n))
         self.heights = self.normals = np.arange(n)
@@ -36,17 +39,19 @@ class Points:
             system=SimpleNamespace(u=ca.SX(0, 1))))
 
     def read_rows(self, t, x, w, closed, h=0.0):
-        return np.eye(self.n, self.nv), np.zeros(self.n), x[:self.n].copy()
+        A, b = np.eye(self.m, self.nv), np.full(self.m, -self.lift)
+        A[self.n:] = 0
+        return A, b, x[:self.n] - self.lift * (t - 1)
 
     def momentum(self, t, x, w, u, lam, closed, h=0.0):
         """Gravity, and of the first contact a drag along the ground that grows with its load."""
-        pulls, force = np.eye(self.n, self.nv), np.zeros(self.nv)
-        force[:self.n] = -MASS * G
+        pulls, force = self.read_rows(t, x, w, closed)[0], np.zeros(self.nv)
+        force[:self.n] = -self.mass * G
         slope = np.zeros((self.nv, self.nv))
         if self.drag:
             pulls[0, -1] = -self.drag * w[-1]
             slope[-1, -1] = -self.drag * lam[0]
-        return MASS * np.eye(self.nv), force, slope, pulls, None
+        return self.mass * np.eye(self.nv), force, slope, pulls, None
 
     def find_phases(self, rows, w):
         return np.where(rows[2] > 1e-9, Phase.AIRBORNE, Phase.ROLLING)
@@ -58,28 +63,30 @@ class Points:
 class Flight:
     """The implicit step of the points: what is on the ground stays there."""
 
-    def __init__(self, longest=np.inf):
-        self.longest, self.calls = longest, []
+    def __init__(self, longest=np.inf, lift=0.0):
+        self.longest, self.lift, self.calls = longest, lift, []
 
     def take(self, now, u, dt, closed, guess, stays=False):
+        assert dt > 0
         self.calls.append((now.t, dt, guess.copy(), stays))
         if dt > self.longest and not stays:
             raise Unsolved("too long")
-        x = np.where(closed, 0.0, now.x + now.w * dt - G * dt ** 2 / 2)
-        w = np.where(closed, 0.0, now.w - G * dt)
+        ground = self.lift * (now.t + dt - 1)
+        x = np.where(closed, ground, now.x + now.w * dt - G * dt ** 2 / 2)
+        w = np.where(closed, self.lift, now.w - G * dt)
         return Motion(now.t + dt, x, w, np.where(closed, Phase.ROLLING, Phase.AIRBORNE),
-                      now.impulses, now.slid, now.lost, x)
+                      now.impulses, now.slid, now.lost, x - ground)
 
     def solve_in_c(self, *given):
         return None
 
 
-def points(heights, e=0.0, speeds=0.0, drag=0.0, flight=None):
+def points(heights, e=0.0, speeds=0.0, flight=None, lift=0.0):
     """Their step, and the motion that begins at these heights."""
     x = np.atleast_1d(np.asarray(heights, dtype=float))
-    terms = Points(len(x), drag)
+    terms = Points(len(x), lift=lift)
     step = NonsmoothStep(terms, e * np.ones(len(x)))
-    step.__dict__["implicit"] = Flight() if flight is None else flight
+    step.__dict__["implicit"] = Flight(lift=lift) if flight is None else flight
     return step, step.start(1.0, x, np.zeros(terms.nv) + speeds)
 
 
@@ -96,17 +103,30 @@ def bounce(height, e, t):
 @pytest.mark.parametrize("height", [1e-3, 0.3, 20.0])
 @pytest.mark.parametrize("e", [0.5, 1.0])
 @pytest.mark.parametrize("flights", [0.5, 0.999, 1.001, 1.5])
-def test_a_point_bounces_within_a_step(height, e, flights):
-    """At the moment at which it comes down, with e of its speed, whatever the size of the step."""
+@pytest.mark.parametrize("lift", [0.0, 0.7])
+def test_a_point_bounces_within_a_step(height, e, flights, lift):
+    """At the moment at which it comes down, with e of its speed, whatever the size of the step; on
+    rising ground as seen from there."""
     dt = flights * np.sqrt(2 * height / G)
-    step, motion = points(height, e)
+    step, motion = points(height, e, lift, lift=lift)
     end = step.advance(motion, NONE, dt)
+    end = replace(end, x=end.x - lift * dt, w=end.w - lift)
     assert end.t == pytest.approx(1.0 + dt, rel=1e-15)
     x, v = bounce(height, e, dt)
     assert end.x[0] == pytest.approx(x, abs=1e-11) and end.w[0] == pytest.approx(v, abs=1e-11)
     assert end.phases[0] == Phase.AIRBORNE
     assert end.impulses[0] == pytest.approx((flights > 1) * (1 + e) * MASS * np.sqrt(
         2 * G * height), rel=1e-10)
+
+
+@pytest.mark.parametrize("part, lands", [(0.9, False), (-0.9, False), (-1.1, True)])
+def test_what_ends_at_the_ground_up_to_rounding_has_not_landed(part, lands):
+    """By 1e-12 of the vehicle's size: there it is left to the next step."""
+    step, motion = points(0.3)
+    dt = np.sqrt(2 * (0.3 - part * 1e-12 * 0.25) / G)
+    end = step.advance(motion, NONE, dt)
+    assert (end.phases[0] == Phase.ROLLING) == lands
+    assert end.w[0] == pytest.approx(0.0 if lands else -G * dt)
 
 
 def test_points_land_one_after_the_other_and_together():
@@ -155,18 +175,21 @@ def test_landings_in_one_step_are_counted(most, ends, monkeypatch):
         step.advance(motion, NONE, 0.21)
 
 
-def test_a_rim_whose_lowest_point_appears_below_the_ground_lands_there():
-    """Its height jumps through zero: the moment is found to the last digit, from below."""
+@pytest.mark.parametrize("above", [np.inf, 0.5])
+@pytest.mark.parametrize("jump", [0.123, 0.2])
+def test_a_rim_whose_lowest_point_appears_below_the_ground_lands_there(above, jump):
+    """Its height jumps through zero: the moment is found to the last digit, from below, also where
+    it is the end of the step."""
     class Jumps(Flight):
         def take(self, now, u, dt, closed, guess, stays=False):
             found = super().take(now, u, dt, closed, guess, stays)
-            flat = ~closed & (found.t < 1.123)
-            return replace(found, heights=np.where(flat, np.inf, np.where(closed, 0, -0.01)))
+            flat = ~closed & (found.t < 1 + jump)
+            return replace(found, heights=np.where(flat, above, np.where(closed, 0, -0.01)))
 
     step, motion = points(5.0, 0.0, flight=Jumps())
     end = step.advance(motion, NONE, 0.2)
-    assert end.phases[0] == Phase.ROLLING
-    assert end.impulses[0] == pytest.approx(MASS * G * 0.123, rel=1e-12)
+    assert end.phases[0] == Phase.ROLLING and end.t == pytest.approx(1.2, rel=1e-15)
+    assert end.impulses[0] == pytest.approx(MASS * G * jump, rel=1e-12)
 
 
 # -- steps that are not solved ---------------------------------------------------------------------
@@ -175,14 +198,14 @@ def test_a_step_that_is_not_solved_is_halved(parts):
     """As often as it takes; the guess of its impulses with it."""
     flight = Flight(longest=1.01 * 0.16 / parts)
     step, motion = points([50.0], flight=flight)
-    motion = replace(motion, impulses=np.array([24.0]))
+    motion = replace(motion, impulses=np.array([24.0, 0.0]))
     end = step.advance(motion, NONE, 0.16)
     x, v = bounce(50.0, 0, 0.16)
     assert end.t == pytest.approx(1.16) and end.x[0] == pytest.approx(x) and end.w[0] == (
         pytest.approx(v))
     taken = [(t, dt, guess) for t, dt, guess, _ in flight.calls if dt <= flight.longest]
     assert [t for t, *_ in taken] == pytest.approx(list(1 + 0.16 / parts * np.arange(parts)))
-    assert [guess.item() for *_, guess in taken] == pytest.approx([24 / parts] * parts)
+    assert [guess[0] for *_, guess in taken] == pytest.approx([24 / parts] * parts)
 
 
 def test_a_step_that_is_never_solved_keeps_its_contact_points():
@@ -218,7 +241,7 @@ def test_beside_a_hard_impact_a_slow_one_is_none():
     """What is slow is so relative to the fastest contact."""
     _, motion = points([0.0, 0.0, 1.0], 0.5, np.array([-40.0, -0.9 * 40 * STILL, 7.0]))
     assert motion.w == pytest.approx([20.0, 0.0, 7.0], abs=1e-5)
-    assert motion.impulses == pytest.approx([60 * MASS, 0, 0], abs=1e-5)
+    assert motion.impulses == pytest.approx([60 * MASS, 0, 0, 0], abs=1e-5)
     assert motion.phases.tolist() == [Phase.AIRBORNE, Phase.ROLLING, Phase.AIRBORNE]
 
 
@@ -250,10 +273,22 @@ def test_an_impact_that_is_not_solved_is_told(monkeypatch):
         points([0.0], 0.5, -3.0)
 
 
+@pytest.mark.parametrize("error, change, residual", [(0.25, 0.0, 0.25), (0.0, 0.5, 0.5)])
+def test_an_impact_must_be_solved_and_converge(error, change, residual, monkeypatch):
+    solve = ContactProblem.solve
+    monkeypatch.setattr(nonsmooth, "QUARTERS", 2)
+    monkeypatch.setattr(ContactProblem, "solve", lambda self, *given: (solve(self, *given)[0],
+                                                                       error))
+    monkeypatch.setattr(Points, "change", lambda self, before, w: change)
+    with pytest.raises(SimulationError, match=f"is not solved .residual {residual}"):
+        points([0.0], 0.5, -3.0)
+
+
 @pytest.mark.parametrize("part", [0.3, 0.95])
-def test_a_tyre_drags_in_an_impact(part):
+@pytest.mark.parametrize("mass", [2e-3, 2.0])
+def test_a_tyre_drags_in_an_impact(part, mass):
     """m (u1 - u0) = -c P (u0 + u1)/2 along the ground, with P = m v_n; gravity does nothing."""
-    step = NonsmoothStep(Points(1, 2 * part / 4.0), np.zeros(1))
+    step = NonsmoothStep(Points(1, 2 * part / 4.0, mass=mass), np.zeros(1))
     step.__dict__["implicit"] = Flight()
     motion = step.start(0.0, np.zeros(1), np.array([-4.0, 5.0]))
     assert motion.w == pytest.approx([0.0, 5 * (1 - part) / (1 + part)], abs=1e-10)

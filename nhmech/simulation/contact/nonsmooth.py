@@ -23,7 +23,7 @@ LANDED = 1e-12         # of the vehicle's size: height at the located moment of 
 LANDINGS = 200         # landings in one step at most
 HALVES = 8             # a step that is not solved is halved so many times at most
 IMPACT = 12            # iterations of an impact at most; two without tyres
-QUARTERS = 5           # an impact that is not solved is quartered so many times at most
+QUARTERS = 6           # divisions of an impact that are tried: into 1, 4, 16... parts
 BOUNCES = 2            # after so many landings in one step a contact stays down until its end
 # Tyres in an impact are linearised at this load [N], plus this much per newton second of impulse.
 BLOW = 1e6
@@ -162,7 +162,7 @@ class NonsmoothStep:
             return replace(now, phases=np.where(leaves, Phase.AIRBORNE, now.phases))
         back = np.where(approach < -size, approach, 0.0)[now.closed]
         held = restitution[now.closed]
-        for parts in (4 ** k for k in range(QUARTERS + 1)):
+        for parts in (4 ** k for k in range(QUARTERS)):
             w, impulses, error = now.w, np.zeros(len(b)), 0.0
             # left: part of the approach speed that remains at the end of each part
             for left in 1 - np.arange(1, parts + 1) / parts:
@@ -185,12 +185,12 @@ class NonsmoothStep:
         for _ in range(IMPACT):
             mean = (before + w) / 2
             heavy = np.full(terms.m, BLOW)
-            _, F0, D0, _, _ = terms.momentum(now.t, now.x, mean, none, heavy, now.closed)
+            _, _, D0, _, _ = terms.momentum(now.t, now.x, mean, none, heavy, now.closed)
             lam = heavy + BLOW * problem.impulses
-            M, F, D, G, _ = terms.momentum(now.t, now.x, mean, none, lam, now.closed)
+            M, _, D, G, _ = terms.momentum(now.t, now.x, mean, none, lam, now.closed)
             rows = terms.read_rows(now.t, now.x, w, now.closed)
             drag, old = (D - D0) / BLOW / 2, w    # slope of the tyre forces by the load
-            w = problem.solve(M - drag, M @ before + (F - F0) / BLOW - drag @ w, G, rows, back)
+            w = problem.solve(M - drag, M @ before - drag @ w, G, rows, back)
             change = terms.change(old, w)
             if change <= CLOSE:
                 break
