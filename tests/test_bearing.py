@@ -102,6 +102,22 @@ def test_a_side_speed_that_the_axle_bars_is_told():
         assert ("the lateral speed follows from its fixed axle" in drive.shortfall) == is_told
 
 
+def test_of_axles_that_cross_only_the_turn_about_one_point_is_driven():
+    """The pair's axle and one across it, 0.1 m to the left, meet at (0, 0.1): of a twist what is
+    along (0.1, 0, 1) w, by least squares in metres per second."""
+    third = (link("third_wheel", 0.5, (1e-3,) * 3, body=WHEEL)
+             + joint("third_joint", "base", "third_wheel", (-0.3, 0.1, 0.1), (0, 0, np.pi / 2)))
+    vehicle = nhmech.load(cart(caster(), third))
+    drive = TwistDrive(vehicle, (0.3, 0.0, 0.2))
+    simulator = Simulator(vehicle, drive, mode="kinematic")
+    simulator.run(0.2)
+    forward, lateral, yaw = planar_twist_function(vehicle)(
+        simulator.state.q, simulator.state.v).full().ravel()
+    assert (forward, lateral) == pytest.approx((0.1 * yaw, 0.0), abs=1e-9) and yaw > 0.1
+    np.testing.assert_allclose(drive.possible_twist, (forward, lateral, yaw), atol=1e-9)
+    assert "its fixed axles cross" in drive.shortfall
+
+
 @pytest.mark.parametrize("twist, is_told", [((0.3, 0.0, 0.2), True), ((0.0, 0.0, 0.0), False)])
 def test_what_no_driven_wheel_determines_is_told(twist, is_told):
     """One wheel of two: how the robot turns about it is open."""

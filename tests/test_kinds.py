@@ -70,6 +70,34 @@ MECANUM = plugin("gz-sim-mecanum-drive-system",
                  "".join(f"<j{n}_joint>{n}_joint</j{n}_joint>" for n in CORNERS))
 
 
+@pytest.mark.parametrize("radius, is_omni", [(0.049, True), (0.051, False)])
+def test_a_small_wheel_across_two_that_drive_measures(radius, is_omni):
+    """A tyre there would leave the robot turning on the spot alone; a large one may be meant."""
+    pair, caster = (wheel("l", 0.0, 0.2) + wheel("r", 0.0, -0.2),
+                    link("ball", '<collision><geometry><sphere radius="0.1"/></geometry>'
+                         "</collision>") + joint("b", "base", "ball", (-0.3, 0.0, 0.0),
+                                                 kind="fixed"))
+    pod = wheel("pod", -0.1, 0.0, yaw=pi / 2).replace(
+        f'radius="{RADIUS}"', f'radius="{radius}"').replace(
+        "-0.1 0.0 0.0", f"-0.1 0.0 {radius - RADIUS}")
+    vehicle = nhmech.load(robot(pair, caster, pod))
+    wheels = {w.name: w.kind for w in vehicle.description.wheels}
+    assert wheels["pod_joint"] == ("omni" if is_omni else "disc") and wheels["l_joint"] == "disc"
+    assert (mobility(vehicle).type == (2, 0)) == is_omni
+    told = [n.text for n in vehicle.notices if n.kind is NoticeKind.ROLLERS]
+    assert len(told) == is_omni and all("whose axles they cross" in line for line in told)
+
+
+def test_idle_omni_wheels_beside_tyres_do_not_ask_for_other_roller_angles():
+    """Two tyres leave two motions of the base, and three omni wheels tell both."""
+    text = robot(wheel("l", 0.0, 0.2), wheel("r", 0.0, -0.2),
+                 *(wheel(f"omni{k}", x, y) for k, (x, y) in enumerate(
+                     ((0.3, 0.2), (0.3, -0.2), (-0.3, 0.0)))))
+    vehicle = nhmech.load(text)
+    assert sum(w.kind == "omni" for w in vehicle.description.wheels) == 3
+    assert NoticeKind.ROLLER_RANK not in {n.kind for n in vehicle.notices}
+
+
 @pytest.mark.parametrize("name, is_told", [
     ("left_track", True), ("crawler_r", True), ("tracking_camera", False), ("tracker", False)])
 def test_a_tracked_vehicle_is_told_that_its_wheels_bear(name, is_told):

@@ -164,6 +164,8 @@ class TwistDrive:
             return f"{shown[0]} is not all driven: the motors of {self.vehicle.name} leave the " \
                    f"robot free to {how}"
         part = following_part(self.vehicle)
+        if crossing := len(self.vehicle.steering.binding) == 2:
+            part = None
         scale = np.array([1.0, 1.0, self.vehicle.steering.length])
         left, least = np.abs(asked - possible) * scale, SHORTFALL * np.linalg.norm(asked * scale)
         if part is not None and left[part] > least and (asked[part] or part == 2):
@@ -178,6 +180,9 @@ class TwistDrive:
             left[part] = 0.0
         if not np.linalg.norm(left) > least:
             return ""
+        if crossing:
+            return (f"{shown[0]} is not driven by {self.vehicle.name}: its fixed axles cross, so "
+                    f"that it only turns about the point where they meet; {shown[1]} is driven")
         return (f"{shown[0]} is beyond the limits of the joints of {self.vehicle.name}: "
                 f"{shown[1]} is driven")
 

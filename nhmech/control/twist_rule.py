@@ -216,10 +216,15 @@ def following_part(vehicle: Vehicle) -> int | None:
 
 
 def _pass_fixed(vehicle: Vehicle, scaled: ca.SX) -> ca.SX:
-    """The twist with the part that follows from the fixed axle."""
-    part = following_part(vehicle)
+    """The twist with the part that follows from the fixed axle; of two that cross, what turns about
+    the point where they meet."""
+    part, axles = following_part(vehicle), vehicle.steering.binding
     if part is None:
         return scaled
+    if len(axles) == 2:
+        way = np.cross(axles[0].straight, axles[1].straight)
+        way /= np.linalg.norm(way)
+        return way * ca.dot(way, scaled)
     row = vehicle.steering.fixed[0].straight
     others = sum(row[i] * scaled[i] for i in range(3) if i != part)
     passing = [scaled[i] for i in range(3)]

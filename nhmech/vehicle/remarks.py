@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..urdf.notice import Notice, NoticeKind
+from .couplings import PLANAR
 from .plausibility import implausible
 from .stiffness import describe_stiffness
 from .vehicle import Vehicle
@@ -27,11 +28,11 @@ def remarks(vehicle: Vehicle) -> tuple[Notice, ...]:
     rollers = [c.mount.spin for c in vehicle.contacts
                if c.mount.wheel.traits.has_rollers and c.mount.spin is not None]
     if len(rollers) >= 3:
-        rank = _rank_of_rates(vehicle, rollers)
-        if rank < 3:
+        rank, most = _rank_of_rates(vehicle, rollers), _rank_of_rates(vehicle, [*PLANAR])
+        if rank < most:
             found.append(Notice(NoticeKind.ROLLER_RANK,
                                 f"the speeds of the {len(rollers)} roller wheels determine only "
-                                f"{rank} of the base's 3 motions: check the roller angles; "
+                                f"{rank} of the base's {most} motions: check the roller angles; "
                                 "diagonal wheels should have equal angles, neighbours opposite "
                                 "ones"))
     if stiff := describe_stiffness(vehicle, USUAL_STEP):
@@ -58,7 +59,8 @@ def _find_unguarded(vehicle: Vehicle) -> list[str]:
 
 
 def _rank_of_rates(vehicle: Vehicle, rates: list[int]) -> int:
-    """Rank of the wheel rates on the distribution, in the neutral pose."""
+    """Rank of some coordinates of v, such as wheel rates, on the distribution, in the neutral
+    pose."""
     A = vehicle.constraint_matrix(vehicle.constrained.configurations[0])
     _, s, vt = np.linalg.svd(A / vehicle.constrained.scales)
     kernel = vt[int(np.sum(s > RANK * s[0])):]

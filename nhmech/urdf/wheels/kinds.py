@@ -12,6 +12,7 @@ from enum import Enum
 from itertools import zip_longest
 from math import pi
 from pathlib import PurePosixPath
+from typing import TypeAlias
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from ..layout import Layout
 from ..notice import Notice, NoticeKind
 from ..remedy import option, suggest, wheel_fields
 from ..wheel import Wheel
-from .axle_lines import Meeting, group_by_body, is_rectangle, meet, surround
+from .axle_lines import Meeting, angle_between, group_by_body, is_rectangle, meet, surround
 from .rollers import Rollers, find_rollers, find_tyre
 from .stance import AUXILIARY, ahead_of, axle_R, centre_R
 from .swivels import is_caster, is_idle_caster
@@ -60,6 +61,9 @@ class TreadVerdict:
         return self.tread in (Tread.MECANUM, Tread.OMNI)
 
 
+# wheels with their verdicts, and why besides them
+_Part: TypeAlias = "tuple[list[Wheel], list[TreadVerdict], str]"
+_ACROSS = 0.5  # sine of the angle between axles that cross
 SAID = 2       # of several sources, that a notice names
 _TREADS = {
     DriveType.DIFFERENTIAL: Tread.TYRES,
@@ -208,15 +212,39 @@ def _find_angle(layout: Layout, wheel: Wheel, verdict: TreadVerdict) -> tuple[fl
 
 def fit_rollers(layout: Layout, contacts: Sequence[FoundWheel],
                  steering: Collection[str]) -> tuple[list[FoundWheel], list[Notice]]:
-    """The contacts, those of the base with rollers where the file says so, and a notice."""
+    """The contacts, those of the base with rollers where the file says so, and a notice for each
+    sort."""
     group = group_by_body(layout, [c.wheel for c in contacts], steering).get((), [])
+    crossing = _find_crossing(layout, group)
+    parts = _fit_group(layout, [w for w in group if w not in crossing])
+    if crossing:
+        parts.append(([replace(w, kind="omni") for w in crossing], [*crossing.values()],
+                      "they are less than half as large as the wheels whose axles they cross, and "
+                      "measure"))
+    replaced = {w.name: w for wheels, _, _ in parts for w in wheels}
+    found = [replace(c, wheel=replaced.get(c.wheel.name, c.wheel)) for c in contacts]
+    return found, [_roller_notice(layout, wheels, its, found, why) for wheels, its, why in parts]
+
+
+def _find_crossing(layout: Layout, group: Sequence[Wheel]) -> dict[Wheel, TreadVerdict]:
+    """Small wheels across large ones on parallel axles, which as tyres would bar their way."""
+    largest = max((w.radius for w in group), default=0.0)
+    large = [w for w in group if w.radius >= AUXILIARY * largest]
+    if len(large) < 2 or meet(layout, large)[0] not in (Meeting.LINE, Meeting.PARALLEL):
+        return {}
+    verdicts = {w: identify_wheel(layout, w) for w in group
+                if w not in large and angle_between(layout, w, large[0]) > _ACROSS}
+    return {w: verdict for w, verdict in verdicts.items() if verdict.tread is not Tread.TYRES}
+
+
+def _fit_group(layout: Layout, group: Sequence[Wheel]) -> list[_Part]:
+    """Wheels of one body that have rollers."""
     meeting, centre = meet(layout, group) if len(group) > 2 else (Meeting.LINE, None)
     if meeting is Meeting.LINE:
-        return list(contacts), []
+        return []
     verdicts = [identify_wheel(layout, w) for w in group]
     sideways = [v.rolls_sideways for v in verdicts]
-    # wheels with their verdicts, and why besides them
-    parts: list[tuple[list[Wheel], list[TreadVerdict], str]] = []
+    parts: list[_Part] = []
     if (centre is not None and surround(layout, group, centre)
             and not all(v.tread is Tread.TYRES for v in verdicts)):
         parts.append(([replace(w, kind="omni") for w in group], verdicts,
@@ -245,9 +273,7 @@ def fit_rollers(layout: Layout, contacts: Sequence[FoundWheel],
             parts.append(([replace(w, kind="omni") for w, _ in small], [v for _, v in small],
                           "they are less than half as large as the wheels with rollers beside "
                           "them, and measure"))
-    replaced = {w.name: w for wheels, _, _ in parts for w in wheels}
-    found = [replace(c, wheel=replaced.get(c.wheel.name, c.wheel)) for c in contacts]
-    return found, [_roller_notice(layout, wheels, its, found, why) for wheels, its, why in parts]
+    return parts
 
 
 def _roller_notice(layout: Layout, wheels: Sequence[Wheel], verdicts: Sequence[TreadVerdict],
