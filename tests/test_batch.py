@@ -97,10 +97,8 @@ def test_runs_agree_with_the_simulator_and_stay_on_the_constraints(name, xi):
         np.testing.assert_allclose(batch.xi[i], run.xi, rtol=1e-10, atol=1e-10)
         np.testing.assert_allclose(batch.q[i, -1], run.q[-1], rtol=1e-10, atol=1e-10)
         rates, phi = vehicle.constraint_error(0.4, batch.q[i, -1], batch.v[i, -1])
-        assert (
-            np.abs(phi).max() <= 1e-12 * max(1.0, np.linalg.norm(batch.q[i, -1, :3]))
-            and np.abs(rates).max() < 1e-10
-        )
+        assert (np.abs(phi).max() <= 1e-12 * max(1.0, np.linalg.norm(batch.q[i, -1, :3]))
+                and np.abs(rates).max() < 1e-10)
     assert np.abs(np.linalg.norm(batch.x[:, :, 3:7], axis=2) - 1).max() < 1e-15 * 4
 
 
@@ -331,11 +329,8 @@ def test_independent_speeds_that_go_bad_and_steps_that_are_too_long():
     assert batch.status.tolist() == [Status.SINGULAR, 0] and 0.1 < batch.stopped_at[0] < 0.4
     assert "independent speeds" in batch.stop[0]
     long = nhmech.simulate_batch(car, x0[1:], dt=1.0, duration=5.0)
-    assert (
-        long.status.tolist() == [Status.OFF]
-        and long.stopped_at.tolist() == [0.0]
-        and "smaller dt" in long.stop[0]
-    )
+    assert (long.status.tolist() == [Status.OFF] and long.stopped_at.tolist() == [0.0]
+            and "smaller dt" in long.stop[0])
 
 
 # -- what is refused -------------------------------------------------------------------------------

@@ -165,10 +165,8 @@ def test_view_refuses_what_is_no_run(nhmech, tmp_path):
     for words in (("view", "run.npz"), ("view", "run.csv"), ("plot", "controllers.py"),
                   ("report", "run.csv")):
         result = nhmech(*words)
-        assert (
-            result.exit_code == 2
-            and f"{words[1]} is not a run that `nhmech run --save`" in result.stderr
-        )
+        assert (result.exit_code == 2
+                and f"{words[1]} is not a run that `nhmech run --save`" in result.stderr)
         assert "pickle" not in result.stderr and "unsafe" not in result.stderr
 
 
@@ -188,9 +186,8 @@ def saved(tmp_path_factory):
 
 
 def is_playable(page):
-    return (
-        page.stat().st_size > 100_000 and "<html" in page.read_text(errors="replace")[:2000].lower()
-    )
+    return (page.stat().st_size > 100_000
+            and "<html" in page.read_text(errors="replace")[:2000].lower())
 
 
 def test_run_sums_up_what_is_left_of_the_constraints(saved):
@@ -370,9 +367,8 @@ def test_a_lone_wheel_is_said_to_be_the_cause(nhmech, tmp_path):
     plain(tmp_path / "robot.urdf")
     result = nhmech("run", "robot.urdf", "--wheel", "joint=left_wheel_joint,kind=disc,radius=0.1")
     error = result.stderr.splitlines()[-1]
-    assert (
-        result.exit_code == 2 and "does not balance on one axle" in error and "load(" not in error
-    )
+    assert (result.exit_code == 2 and "does not balance on one axle" in error
+            and "load(" not in error)
     assert error.endswith("--wheel lists all wheels, so only left_wheel_joint touches the ground; "
                           "locked, without contact: right_wheel_joint")
     assert "--wheel lists" not in nhmech("run", "robot.urdf", "--controller", "pure_pursuit").stderr
@@ -409,9 +405,8 @@ def test_inspect_json(nhmech):
     found = json.loads(result.stdout,
                        parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
     wheels = {wheel["name"]: wheel for wheel in found["wheels"]}
-    assert (
-        wheels["left_wheel_joint"]["kind"] == "disc" and wheels["left_wheel_joint"]["radius"] == 0.1
-    )
+    assert (wheels["left_wheel_joint"]["kind"] == "disc"
+            and wheels["left_wheel_joint"]["radius"] == 0.1)
     assert wheels["left_wheel_joint"]["driven"] and wheels["left_wheel_joint"]["reason"]
     assert sorted(found["joints"]["driven"]) == ["left_wheel_joint", "right_wheel_joint"]
     assert found["mechanics"]["nv"] == 8

@@ -109,11 +109,8 @@ def test_saturation_bounds_what_is_bounded_and_nothing_else():
               JointPosition({"a": 0.4})]
     saturated = Saturation(lambda t, state: answer, effort={"a": 2.0}, velocity=1.0, position=1.0)
     torque, velocity, position = saturated(0.0, None)
-    assert (
-        torque.values == {"a": 2.0, "b": -5.0}
-        and velocity.values == {"a": -1.0}
-        and position.values == {"a": 0.4}
-    )
+    assert (torque.values == {"a": 2.0, "b": -5.0} and velocity.values == {"a": -1.0}
+            and position.values == {"a": 0.4})
     assert answer[0].values == {"a": 5.0, "b": -5.0}, "the inner command is left alone"
     assert Saturation(lambda t, state: None, effort=1.0)(0.0, None) is None
 
@@ -266,11 +263,8 @@ def test_noise_has_the_deviation_it_was_given_and_is_white():
     correlation = scaled.T @ scaled / n
     for i in range(len(expected)):
         for j in range(i):
-            assert (
-                abs(correlation[i, j]) < 5 / np.sqrt(n)
-                or (j, i) in same
-                or correlation[i, j] == pytest.approx(1, abs=1e-2)
-            )
+            assert (abs(correlation[i, j]) < 5 / np.sqrt(n) or (j, i) in same
+                    or correlation[i, j] == pytest.approx(1, abs=1e-2))
 
 
 def test_noise_comes_from_its_seed():
@@ -434,12 +428,8 @@ def test_bad_commands_stop_with_a_name_and_keep_the_run(mode, then, message, who
     assert pytest.approx(0.05, abs=2e-3) == caught.value.trajectory.t[-1]
     assert re.match(rf"controller {who} .*at t = 0\.05", str(caught.value)), str(caught.value)
     kept = caught.value.trajectory
-    assert (
-        kept.stop == str(caught.value)
-        and len(kept) > 49
-        and np.isfinite(kept.q).all()
-        and np.isfinite(kept.v).all()
-    )
+    assert (kept.stop == str(caught.value) and len(kept) > 49 and np.isfinite(kept.q).all()
+            and np.isfinite(kept.v).all())
 
 
 def test_kinematic_commands_are_checked_after_the_equations_changed():
@@ -495,11 +485,8 @@ def test_a_policy_that_fails_is_named_and_the_batch_kept(then, message):
     kept = caught.value.trajectory
     whole = nhmech.simulate_batch(vehicle, x0, np.full(2, 0.1), dt=DT, duration=50 * DT, every=20)
     assert kept.t == pytest.approx([0, 0.02, 0.04, 0.05], abs=1e-15)
-    assert (
-        np.array_equal(kept.x, whole.x)
-        and np.array_equal(kept.u, whole.u)
-        and kept.stopped_at == pytest.approx([0.05] * 4, abs=1e-15)
-    )
+    assert (np.array_equal(kept.x, whole.x) and np.array_equal(kept.u, whole.u)
+            and kept.stopped_at == pytest.approx([0.05] * 4, abs=1e-15))
 
 
 def test_a_policy_that_answers_nan_stops_those_cases():

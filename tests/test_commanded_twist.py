@@ -407,9 +407,8 @@ def test_it_is_saved_and_loaded(tmp_path, monkeypatch):
         for name in ("commanded_twist", "angles", "u"):
             assert np.array_equal(getattr(other, name), getattr(found, name)[:len(other)],
                                   equal_nan=True), name
-    assert (
-        np.isnan(found.commanded_twist[:20]).all() and np.isfinite(found.commanded_twist[20:]).all()
-    )
+    assert (np.isnan(found.commanded_twist[:20]).all()
+            and np.isfinite(found.commanded_twist[20:]).all())
 
 
 def test_a_killed_run_keeps_what_was_complete(tmp_path, monkeypatch):

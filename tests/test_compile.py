@@ -245,11 +245,8 @@ def test_command(private):
     compiler = find_compiler()
     assert (compiler.version if compiler else "none") in shown.output
     cleared = command_line("cache", "--clear")
-    assert (
-        cleared.exit_code == 0
-        and "removed   1 entries" in cleared.output
-        and "code      0," in cleared.output
-    )
+    assert (cleared.exit_code == 0 and "removed   1 entries" in cleared.output
+            and "code      0," in cleared.output)
 
 
 # -- compiler --------------------------------------------------------------------------------------
@@ -397,11 +394,8 @@ def test_without_a_compiler_one_line_says_so(private, compiler_of, caplog):
             assert simulator.atlas.primary.loop(build=True) is None
             assert simulator.run(0.01).stop == "duration"
     (line,) = caplog.records
-    assert (
-        "no C compiler" in line.message
-        and "virtual machine" in line.message
-        and "slower" in line.message
-    )
+    assert ("no C compiler" in line.message and "virtual machine" in line.message
+            and "slower" in line.message)
     say_no_compiler.cache_clear()
 
 

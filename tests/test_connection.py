@@ -173,10 +173,8 @@ def test_constrained_lagrangian_with_curvature_term(case):
     both = ca.Function("both", [q, r_rate, a], [left + force, form, force])
     for state in np.random.default_rng(2).normal(size=(5, 8)):
         one, two, curved = (value.full() for value in both(state[:4], state[4:6], state[6:]))
-        assert (
-            np.abs(one - two).max() <= tolerance * max(1, np.abs(two).max())
-            and np.abs(curved).max() > 1e-3
-        )
+        assert (np.abs(one - two).max() <= tolerance * max(1, np.abs(two).max())
+                and np.abs(curved).max() > 1e-3)
 
 
 def test_derivative_along_the_motion_is_that_of_paper_003():

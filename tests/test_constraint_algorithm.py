@@ -79,10 +79,8 @@ def test_capri_kobayashi_runs_as_published(case):
     data = case("capri_kobayashi")
     m2, m3 = data["parameters"]["m2"], data["parameters"]["m3"]
     start, expected = data["initial_state"], data["expected"]
-    assert (
-        expected["algorithm"]["hessian_rank"] == 4
-        and expected["algorithm"]["secondary"] == "['-2*x1', '-2*y1']"
-    )
+    assert (expected["algorithm"]["hessian_rank"] == 4
+            and expected["algorithm"]["secondary"] == "['-2*x1', '-2*y1']")
     found = constraint_algorithm(capri_kobayashi(m2, m3))
     q0 = [0, 0] + [start[name] for name in ("x2", "y2", "x3", "y3")]
     v0 = [0, 0] + [start[name] for name in ("vx2", "vy2", "vx3", "vy3")]
@@ -227,11 +225,8 @@ def test_incompatible_constraint_with_dynamics_left():
     4 z."""
     constrained = incompatible(lambda q: q.x ** 2 / 2 + q.x * q.z + 2.5 * q.z ** 2)
     ranks = regularity(constrained)
-    assert (
-        ranks.regular
-        and not ranks.compatible
-        and (ranks.row_rank, ranks.compatibility_rank) == (1, 0)
-    )
+    assert (ranks.regular and not ranks.compatible
+            and (ranks.row_rank, ranks.compatibility_rank) == (1, 0))
     assert "not compatible" in ranks.describe()
     with pytest.raises(MechanicsError, match="singular"):
         lagrange_multipliers(constrained)

@@ -167,10 +167,8 @@ def test_any_steering_joint_may_be_the_named_leader():
         assert meet(axle_lines(vehicle, q)) <= 1e-12
     car = shipped("ackermann_car")
     q = car.configuration(None, {"front_right_steering_joint": 0.3})
-    assert (
-        0.3 < car.joint_positions(q)["front_left_steering_joint"] < 0.4
-        and meet(axle_lines(car, q)) <= 1e-12
-    )
+    assert (0.3 < car.joint_positions(q)["front_left_steering_joint"] < 0.4
+            and meet(axle_lines(car, q)) <= 1e-12)
 
 
 def swerve_run(targets, durations, dt=2.5e-3):
@@ -506,11 +504,8 @@ def test_mecanum_assembly_shows_in_the_rank_of_the_wheel_rates(signs, rank):
     vehicle = nhmech.load(nhmech.urdf_path("mecanum"),
                           wheels=[Wheel(n, "mecanum", 0.1, roller_angle=a)
                                   for n, a in zip(MECANUM, angles)])
-    assert (
-        vehicle.constrained.distribution.m == 8
-        and len(vehicle.frame.kept) == 7
-        and vehicle.frame.nxi == 3
-    )
+    assert (vehicle.constrained.distribution.m == 8 and len(vehicle.frame.kept) == 7
+            and vehicle.frame.nxi == 3)
     s = vehicle.constrained.system
     q = vehicle.configuration((0.2, 0.3, 0.4), {"front_left_wheel_joint": 0.3})
     E = ca.Function("E", [s.t, s.q, s.theta],

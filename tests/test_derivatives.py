@@ -69,12 +69,8 @@ def test_jacobians_are_the_differences_of_the_step(name):
     _, jacobian, _, (t, x, u, theta) = made(name)
     after, A, B, C = jacobian.with_step(t, x, u, theta)
     np.testing.assert_allclose(after, end(name, x, u, theta), rtol=1e-12, atol=1e-13)
-    assert (
-        A.shape == (len(x), len(x))
-        and B.shape == (len(x), len(u))
-        and C.shape == (len(x), len(theta))
-        and len(theta) == 2
-    )
+    assert (A.shape == (len(x), len(x)) and B.shape == (len(x), len(u))
+            and C.shape == (len(x), len(theta)) and len(theta) == 2)
     for found, expected in ((A, differences(lambda y: end(name, y, u, theta), x)),
                             (B, differences(lambda y: end(name, x, y, theta), u)),
                             (C, differences(lambda y: end(name, x, u, y), theta))):

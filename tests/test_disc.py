@@ -144,10 +144,8 @@ def test_the_level_axis_of_the_massless_root_takes_no_effort(vehicle, name, radi
         other = solve_saddle(v, 0.0, q, v.equations.velocity(0, q, xi, v.theta).full().ravel(),
                              np.zeros(0)).lam
         np.testing.assert_allclose(lam, other, rtol=0, atol=1e-10 * np.abs(lam).max())
-        assert (
-            abs(lam[place]) <= 1e-12 * np.abs(lam).max()
-            and abs(other[place]) <= 1e-12 * np.abs(lam).max()
-        )
+        assert (abs(lam[place]) <= 1e-12 * np.abs(lam).max()
+                and abs(other[place]) <= 1e-12 * np.abs(lam).max())
 
 
 @pytest.mark.parametrize("name", ["disc", "coin"])

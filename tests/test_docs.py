@@ -239,9 +239,8 @@ def built(make_once, request) -> Path:
 
 def test_builds_without_a_warning(built):
     front = (built / "index.html").read_text()
-    assert (
-        "tutorial.html" in front and "theory/index.html" in front and "howto/viewing.html" in front
-    )
+    assert ("tutorial.html" in front and "theory/index.html" in front
+            and "howto/viewing.html" in front)
     # docstrings are there
     assert "Phi dv/dt = [dxi/dt; -gamma]" in (built / "api" / "mechanics.html").read_text()
     for page in (built / "wheels.html", *(built / "howto").glob("*.html"),

@@ -30,9 +30,8 @@ def test_efforts_and_damping_account_for_the_energy():
                                      dt=dt, control_period=8e-3)
         balance = energy_balance(simulator.run(2.0))
         rest.append(np.abs(balance.rest).max())
-    assert (
-        balance.inputs[-1] > 0.1 > 0 > balance.passive[-1] and balance.known and not balance.ground
-    )
+    assert (balance.inputs[-1] > 0.1 > 0 > balance.passive[-1] and balance.known
+            and not balance.ground)
     assert rest[1] < 1e-5 * balance.inputs[-1] and rest[0] / rest[1] == pytest.approx(4, abs=0.2)
 
 

@@ -138,11 +138,8 @@ def test_steady_turns_of_the_disc(vehicle):
     member = motions.find(q, guess, conditions={"roll": 0.3, "yaw_rate": -1.2})
     v = dict(zip(disc.algebroid.v_names, velocity(motions, member)))
     axial, u3 = v["spin_joint"] + v["pitch_rate"], v["yaw_rate"]
-    assert (
-        member.family == 0
-        and u3 == pytest.approx(-1.2, abs=1e-12)
-        and v["roll_rate"] == pytest.approx(0, abs=1e-12)
-    )
+    assert (member.family == 0 and u3 == pytest.approx(-1.2, abs=1e-12)
+            and v["roll_rate"] == pytest.approx(0, abs=1e-12))
     assert (
         abs(mass * G * r * np.sin(0.3) - A * u3**2 * np.tan(0.3) + (C + mass * r**2) * axial * u3)
         < 1e-10
@@ -216,11 +213,8 @@ def test_balance_from_fifteen_degrees(vehicle):
     simulator.reset((0, 0, 0.04, 0.0, np.deg2rad(15), 0.0))
     run = simulator.run(8.0, every=100)
     pitch = np.array([attitude(q)[2] for q in run.q])
-    assert (
-        np.abs(pitch).max() < np.deg2rad(25)
-        and abs(pitch[-1]) < 1e-4
-        and np.abs(run.xi[-1]).max() < 1e-2
-    )
+    assert (np.abs(pitch).max() < np.deg2rad(25) and abs(pitch[-1]) < 1e-4
+            and np.abs(run.xi[-1]).max() < 1e-2)
 
 
 def test_the_whole_linear_model_of_the_segway(vehicle, case):
@@ -285,9 +279,8 @@ def test_control_state_space(vehicle):
     model = linear.state_space()
     assert model.state_labels == list(linear.names) and model.input_labels == list(linear.inputs)
     gain, _, poles = control.lqr(model, np.eye(4), np.eye(2))
-    assert (
-        poles.real.max() < 1e-9 and np.linalg.eigvals(linear.A - linear.B @ gain).real.max() < 1e-9
-    )
+    assert (poles.real.max() < 1e-9
+            and np.linalg.eigvals(linear.A - linear.B @ gain).real.max() < 1e-9)
 
 
 def test_what_is_no_steady_motion_is_said(bicycle, vehicle):

@@ -318,11 +318,8 @@ def test_systems_without_wheels(tmp_path, command, monkeypatch):
         Trajectory.load("disc.npz").q[0]
     )
     result = command("export", "disc.npz", "-o", "disc.mcap")
-    assert (
-        result.exit_code == 2
-        and "falling_disc" in result.stderr
-        and not (tmp_path / "disc.mcap").exists()
-    )
+    assert (result.exit_code == 2 and "falling_disc" in result.stderr
+            and not (tmp_path / "disc.mcap").exists())
 
 
 @pytest.mark.parametrize("out, words", [("run.txt", "must end in one of .csv, .parquet, .mcap"),
@@ -346,10 +343,8 @@ def test_a_full_disk_leaves_the_old_file(suffix, pushed, command, tmp_path, monk
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert result.exit_code == 2 and f"out.{suffix} cannot be written" in result.stderr
-    assert (
-        os.listdir(tmp_path) == [f"out.{suffix}"]
-        and (tmp_path / f"out.{suffix}").read_text() == "old"
-    )
+    assert (os.listdir(tmp_path) == [f"out.{suffix}"]
+            and (tmp_path / f"out.{suffix}").read_text() == "old")
 
 
 def test_what_was_not_installed_is_named(pushed, monkeypatch, tmp_path, command):

@@ -306,11 +306,8 @@ def asked_for_a_gpu(drive):
         nhmech.simulate_batch(drive, nhmech.start_states(drive, [(0, 0, 0)]), dt=1e-3,
                               duration=0.002, device="gpu")
     gpu.first_gpu.cache_clear()
-    assert (
-        "pip install cuda-bindings nvidia-cuda-nvrtc" in str(error.value)
-        and 'device="cpu"' in str(error.value)
-        and "\n" not in str(error.value)
-    )
+    assert ("pip install cuda-bindings nvidia-cuda-nvrtc" in str(error.value)
+            and 'device="cpu"' in str(error.value) and "\n" not in str(error.value))
     return str(error.value)
 
 

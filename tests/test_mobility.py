@@ -37,9 +37,8 @@ def test_every_robot_is_in_the_table():
 def test_class_of_shipped(name):
     found = mobility(shipped(name))
     assert found.type == CLASS_OF_SHIPPED[name] and found.manoeuvrability == sum(found.type)
-    assert (
-        found.leaning == (name in LEANING) and ("leaning" in found.type_in_words) == found.leaning
-    )
+    assert (found.leaning == (name in LEANING)
+            and ("leaning" in found.type_in_words) == found.leaning)
 
 
 @pytest.mark.parametrize("name, words", [
@@ -63,10 +62,8 @@ def test_dependent_rows_are_the_combinations_that_are_named(name):
     """At every sample if constant, at the first otherwise; rank, rows and speeds add up."""
     vehicle = shipped(name)
     found, names = mobility(vehicle), vehicle.constrained.distribution.names
-    assert (
-        found.rows - found.rank == len(found.dependent)
-        and found.rank + found.speeds == vehicle.algebroid.nv
-    )
+    assert (found.rows - found.rank == len(found.dependent)
+            and found.rank + found.speeds == vehicle.algebroid.nv)
     for dependence in found.dependent:
         for q in (
             vehicle.constrained.samples if dependence.constant else vehicle.constrained.samples[:1]
@@ -87,11 +84,8 @@ def test_what_is_undetermined():
     assert [str(row) for row in found.dependent] == ["right_wheel_joint/lateral = "
                                                      "left_wheel_joint/lateral"]
     found = mobility(shipped("mecanum"))
-    assert (
-        {direction for _, direction in found.undetermined} == {"normal"}
-        and len(found.undetermined) == 4
-        and found.splits == 1
-    )
+    assert ({direction for _, direction in found.undetermined} == {"normal"}
+            and len(found.undetermined) == 4 and found.splits == 1)
     assert mobility(shipped("omni")).splits == 0 and mobility(shipped("bicycle")).undetermined == ()
 
 
@@ -240,10 +234,8 @@ def test_why_a_steering_command_locks_a_car_and_what_to_free():
     found = axles(car, q)
     assert found.kind == "locked" and not found.turns
     assert found.to_free() == (("front_right_wheel_joint",),)
-    assert (
-        "locked" in found.describe()
-        and "free the lateral rows of front_right_wheel_joint" in found.describe()
-    )
+    assert ("locked" in found.describe()
+            and "free the lateral rows of front_right_wheel_joint" in found.describe())
     closed = axles(car, car.configuration(None, alone))
     assert closed.kind == "point" and closed.to_free() == ()
 

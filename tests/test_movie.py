@@ -118,9 +118,6 @@ def test_the_commands_draw(tmp_path, monkeypatch):
     assert result.exit_code == 0 and "movie    run.gif" in result.output
     assert frames_of("run.gif")[0].n_frames >= 2
     result = command_line("view", "run.npz", "--webp", "again.webp", "--speed", "2")
-    assert (
-        result.exit_code == 0
-        and "movie    again.webp" in result.output
-        and "html" not in result.output
-    )
+    assert (result.exit_code == 0 and "movie    again.webp" in result.output
+            and "html" not in result.output)
     assert sorted(os.listdir(tmp_path)) == ["again.webp", "run.gif", "run.npz"]

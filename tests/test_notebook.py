@@ -78,18 +78,12 @@ def test_it_runs_and_displays(executed, folder):
     disk."""
     cells = executed["first_run"]
     frames = [page for page in outputs(cells, "text/html") if page.startswith("<iframe")]
-    assert (
-        len(frames) == 1
-        and "<!DOCTYPE html>" in unescape(frames[0])
-        and 'height="460"' in frames[0]
-    )
+    assert (len(frames) == 1 and "<!DOCTYPE html>" in unescape(frames[0])
+            and 'height="460"' in frames[0])
     assert len(outputs(cells, "image/png")) == 4
     told = said(cells)
-    assert (
-        "ideal rolling was valid from t = 0 to 12 s" in told
-        and "lateral error" in told
-        and "mm RMS" in told
-    )
+    assert ("ideal rolling was valid from t = 0 to 12 s" in told and "lateral error" in told
+            and "mm RMS" in told)
     assert (folder / "first_run.html").read_text().startswith("<!DOCTYPE html>")
 
 

@@ -130,10 +130,8 @@ def test_derivatives_by_parameters(base):
 def test_numbers_of_numpy_are_numbers(base, name, number):
     """As they come out of its arrays: the same vehicle as from Python's."""
     given, plain = (base.with_parameters({name: value}) for value in (number(2), 2.0))
-    assert (
-        given.parameters.values == plain.parameters.values
-        and type(given.parameters.values[name]) is float
-    )
+    assert (given.parameters.values == plain.parameters.values
+            and type(given.parameters.values[name]) is float)
     xi, u = np.array([1.0, -2.0]), np.array([0.1, 0.2])
     for found, expected in zip(accelerations(given, xi, u), accelerations(plain, xi, u)):
         assert np.array_equal(found, expected)

@@ -34,12 +34,8 @@ def test_forces_and_their_limits(ridden):
     vehicle, run, _ = ridden
     figure, (above, below) = plots.forces(vehicle, run, mu=0.4)
     normals, tangential = above.lines, below.lines
-    assert (
-        len(normals) == 2
-        and len(tangential) == 4
-        and "[N]" in above.get_ylabel()
-        and "[s]" in below.get_xlabel()
-    )
+    assert (len(normals) == 2 and len(tangential) == 4 and "[N]" in above.get_ylabel()
+            and "[s]" in below.get_xlabel())
     for wheel, normal, (force, limit) in zip(vehicle.contact_names, normals,
                                              (tangential[:2], tangential[2:])):
         assert {line.get_color() for line in (normal, force,
@@ -126,10 +122,8 @@ def test_controller_error(followed):
     np.testing.assert_allclose(lateral.lines[-1].get_ydata(), 1e3 * errors[:, 1], rtol=0, atol=1e-5)
     np.testing.assert_allclose(heading.lines[-1].get_ydata(), np.degrees(errors[:, 2]), rtol=0,
                                atol=1e-2)
-    assert (
-        lateral.get_ylabel() == "lateral error [mm]"
-        and heading.get_ylabel() == "heading error [deg]"
-    )
+    assert (lateral.get_ylabel() == "lateral error [mm]"
+            and heading.get_ylabel() == "heading error [deg]")
     _, ax = plots.path(vehicle, run)
     reference = next(line for line in ax.lines if line.get_label() == "reference").get_xydata()
     assert np.abs(follower.path.point(follower.path.nearest(reference)) - reference).max() < 1e-6
@@ -419,10 +413,8 @@ def test_plot_of_eigenvalues_prints_where_they_cross(tmp_path):
     done = command_line("plot", "--eigenvalues", "bicycle", "--points", "20", "-o",
                         tmp_path / "e.pdf")
     assert done.exit_code == 0, done.output
-    assert (
-        "4.292383 to   6.024262 m/s  stable" in done.output
-        and (tmp_path / "e.pdf").stat().st_size > 1000
-    )
+    assert ("4.292383 to   6.024262 m/s  stable" in done.output
+            and (tmp_path / "e.pdf").stat().st_size > 1000)
 
 
 @pytest.mark.parametrize("words, says", [

@@ -80,10 +80,8 @@ def test_the_line_of_a_real_run(monkeypatch):
     )
     assert shown and float(shown[-1][0]) == 2.0
     assert float(shown[-1][3]) == pytest.approx(run.energy[-1], rel=1e-3)
-    assert (
-        abs(float(shown[-1][4])) <= 1.1 * np.ptp(run.energy) + 1e-15
-        and np.ptp(run.energy) < 1e-8 * run.energy[0]
-    )
+    assert (abs(float(shown[-1][4])) <= 1.1 * np.ptp(run.energy) + 1e-15
+            and np.ptp(run.energy) < 1e-8 * run.energy[0])
 
 
 def test_a_run_that_fails_leaves_the_terminal_as_it_was():

@@ -82,10 +82,8 @@ def test_a_remedy_follows_its_text_in_errors_and_notices():
 def test_a_word_that_stands_for_a_number(option):
     refused = command_line("inspect", nhmech.urdf_path("carriage"), "--wheel", option)
     said = " ".join(refused.stderr.split())
-    assert (
-        refused.exit_code == 2
-        and f"{option.split()[-1].split('=')[-1]} stands for a number in metres" in said
-    )
+    assert (refused.exit_code == 2
+            and f"{option.split()[-1].split('=')[-1]} stands for a number in metres" in said)
 
 
 CART = """<robot name="cart" xmlns:xacro="http://www.ros.org/wiki/xacro">

@@ -95,10 +95,8 @@ def test_what_a_path_follower_did(tracked):
     )
     assert float(found[1]) == pytest.approx(hardest.worst.kindest, rel=0.05)
     error = path_error(run.simulated.vehicle, run)
-    assert (
-        error.describe() in page.text
-        and f"{1e3 * np.sqrt(np.mean(error.lateral**2)):.3g} mm" in page.text
-    )
+    assert (error.describe() in page.text
+            and f"{1e3 * np.sqrt(np.mean(error.lateral**2)):.3g} mm" in page.text)
     assert ("rk4, dt = 0.001 s" in page.text
             and "WheelServo(PurePursuit), every 0.005 s" in page.text
             and f"nhmech {nhmech.__version__}" in page.text)
@@ -120,17 +118,15 @@ def test_a_page_needs_nothing_else(tracked, text):
     assert not re.findall(r"url\((?!#)", text)
     assert len(page.ids) == len(set(page.ids))
     assert set(re.findall(r'(?:href="|url\()#([^")]+)', text)) <= set(page.ids)
-    assert (
-        len(text) < 500_000 and text.count("<svg") == 7 and text == report_html(tracked[0], mu=0.8)
-    )
+    assert (len(text) < 500_000 and text.count("<svg") == 7
+            and text == report_html(tracked[0], mu=0.8))
 
 
 def test_the_reference_survives_the_file(tracked):
     run, file = tracked
     again = nhmech.Trajectory.load(file)
-    assert (
-        again.settings == run.settings and again.settings["controller"] == "WheelServo(PurePursuit)"
-    )
+    assert (again.settings == run.settings
+            and again.settings["controller"] == "WheelServo(PurePursuit)")
     follower = PurePursuit(run.simulated.vehicle, make_path("figure8", 1.0), speed=0.6)
     expected, found = follower.errors(run), path_error(again.simulated.vehicle, again)
     np.testing.assert_allclose(found.lateral, expected[:, 1], rtol=0, atol=1e-8)
@@ -186,10 +182,8 @@ def test_a_run_that_slipped():
     run = simulator.run(1.0, every=10)
     found = judgement(run, vehicle, 0.05)
     (moment, _), = run.events
-    assert (
-        found.kind == "bad"
-        and f"stopped being valid at t = {moment:.6g} s (friction limit)" in found.headline
-    )
+    assert (found.kind == "bad"
+            and f"stopped being valid at t = {moment:.6g} s (friction limit)" in found.headline)
     assert Page(report_html(run, mu=0.05)).text.count(found.headline) == 1
 
 
@@ -229,11 +223,8 @@ def test_a_kinematic_run_has_no_forces(tmp_path):
     page = read(tmp_path / "kinematic.html")
     assert ("Speeds were commanded: no forces, no verdict on friction" in page.text
             and "kinematic: speeds are commanded" in page.text)
-    assert (
-        "Forces against friction" not in page.headings
-        and "Efforts" not in page.headings
-        and "Path" in page.headings
-    )
+    assert ("Forces against friction" not in page.headings and "Efforts" not in page.headings
+            and "Path" in page.headings)
 
 
 @pytest.mark.parametrize("name, heading",
@@ -245,10 +236,8 @@ def test_textbook_systems(name, heading, tmp_path):
     assert command_line("systems", "run", name, "--duration", "0.2", "--save", file).exit_code == 0
     assert report(file).exit_code == 0
     page = read(file.with_suffix(".html"))
-    assert (
-        page.headings[0] == load_system(name).title
-        and "No wheels, no verdict on friction" in page.text
-    )
+    assert (page.headings[0] == load_system(name).title
+            and "No wheels, no verdict on friction" in page.text)
     assert ("Path" in page.headings) == bool(
         load_system(name).shapes
     ) and "Coordinates" in page.headings

@@ -126,10 +126,8 @@ def test_kills(tmp_path, monkeypatch, count):
         begin, *ends = killed(lambda: carriage().run(1000.0, save=path), rng.integers(0, 40),
                               rng.uniform(0.0, 0.004))
         flushed = ends[-1] if ends else begin
-        assert (
-            os.listdir(tmp_path) == ["run.npz.part"]
-            and os.path.getsize(tmp_path / "run.npz.part") >= flushed
-        )
+        assert (os.listdir(tmp_path) == ["run.npz.part"]
+                and os.path.getsize(tmp_path / "run.npz.part") >= flushed)
         if os.path.getsize(tmp_path / "run.npz.part") == begin:
             with pytest.raises(SimulationError, match="no whole row"):
                 Trajectory.load(f"{path}.part")
@@ -312,9 +310,8 @@ def test_a_file_system_without_locks_is_written_to_with_a_warning(
     assert same(Trajectory.load(tmp_path / "run.npz"), run)
     assert (tmp_path / "run.npz.part~").read_bytes() == b"of a killed run"
     (line,) = caplog.records
-    assert (
-        line.name == "nhmech" and "run.npz.part is on a file system without locks" in line.message
-    )
+    assert (line.name == "nhmech"
+            and "run.npz.part is on a file system without locks" in line.message)
 
 
 def test_other_failures_of_locks_are_errors(tmp_path, monkeypatch):
@@ -415,10 +412,8 @@ def test_a_path_reference_of_numpy_s_numbers_is_saved_as_plain_ones(tmp_path):
     given = {"x": np.arange(3), "speed": np.float32(0.5), "laps": np.int64(2)}
     plain = {"x": [0, 1, 2], "speed": 0.5, "laps": 2}
     run = carriage(Following(given)).run(0.01, save=tmp_path / "run.npz")
-    assert (
-        run.settings["path"] == plain
-        and Trajectory.load(tmp_path / "run.npz").settings["path"] == plain
-    )
+    assert (run.settings["path"] == plain
+            and Trajectory.load(tmp_path / "run.npz").settings["path"] == plain)
 
 
 def _no():
@@ -446,11 +441,8 @@ def test_a_path_reference_that_cannot_be_saved_costs_no_run(
     assert same(again, run) and again.settings == run.settings
     assert "path" not in again.settings and again.settings["dt"] == 1e-4
     (line,) = caplog.records
-    assert (
-        "path_reference of Following" in line.message
-        and words in line.message
-        and "goes without it" in line.message
-    )
+    assert ("path_reference of Following" in line.message and words in line.message
+            and "goes without it" in line.message)
 
 
 def test_settings_of_one_s_own_are_saved_as_far_as_they_can_be(tmp_path, caplog):
@@ -572,11 +564,8 @@ def test_names_nobody_gave_are_numbered(nhmech_, tmp_path, monkeypatch):
     carriage().run(0.01).save(tmp_path / "run.npz")
     (tmp_path / "run.html").write_text("mine")
     result = nhmech_("view", "run.npz")
-    assert (
-        result.exit_code == 0
-        and "run-2.html" in result.output
-        and (tmp_path / "run.html").read_text() == "mine"
-    )
+    assert (result.exit_code == 0 and "run-2.html" in result.output
+            and (tmp_path / "run.html").read_text() == "mine")
     assert nhmech_("view", "run.npz", "--html", "run.html").exit_code == 0
     assert (tmp_path / "run.html").stat().st_size > 100_000
 
@@ -648,11 +637,8 @@ def test_a_full_disk_is_no_traceback(words, nhmech_, tmp_path):
     nhmech_(*words[:-1], "warm.html")
     with largest_file(100_000):
         result = nhmech_(*words)
-    assert (
-        result.exit_code == 3
-        and "File too large" in result.stderr
-        and isinstance(result.exception, SystemExit)
-    )
+    assert (result.exit_code == 3 and "File too large" in result.stderr
+            and isinstance(result.exception, SystemExit))
     assert (tmp_path / "out.html").read_text() == "old"
 
 

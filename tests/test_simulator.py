@@ -809,10 +809,8 @@ def test_save_load_and_show_again(tmp_path):
     with pytest.raises(ValueError, match="read-only"):
         loaded.q[0] = 0
     vehicle = restore(loaded.source)
-    assert (
-        vehicle.speeds == shipped("carriage").speeds
-        and vehicle.contact_names == shipped("carriage").contact_names
-    )
+    assert (vehicle.speeds == shipped("carriage").speeds
+            and vehicle.contact_names == shipped("carriage").contact_names)
     assert vehicle.energy(0.0, loaded.q[-1],
                           loaded.v[-1]) == pytest.approx(run.energy[-1], rel=1e-14)
     assert vehicle.constraint_error(0.0, loaded.q[-1], loaded.v[-1])[0] == pytest.approx(
@@ -926,10 +924,8 @@ def test_named_speeds_bind_only_where_a_run_begins():
         {"steering_joint": 1.0, "front_wheel_joint": 1.0}), mode="kinematic", dt=0.01)
     simulator.reset()
     run = simulator.run(1.9)
-    assert (
-        run.stop == "duration"
-        and run.column("steering_joint.velocity")[-1] == pytest.approx(1.0)
-    )
+    assert (run.stop == "duration"
+            and run.column("steering_joint.velocity")[-1] == pytest.approx(1.0))
 
 
 def test_names_can_be_asked_for():
@@ -983,10 +979,8 @@ def test_effort_on_one_wheel_and_a_rate_on_the_other():
     )
     simulator.reset()
     run = simulator.run(0.5)
-    assert (
-        np.abs(run.column("right_wheel_joint.velocity")).max() < 1e-3
-        and run.column("left_wheel_joint.velocity")[-1] > 0.5
-    )
+    assert (np.abs(run.column("right_wheel_joint.velocity")).max() < 1e-3
+            and run.column("left_wheel_joint.velocity")[-1] > 0.5)
 
 
 def test_one_thread_at_a_time_advances_a_simulator():

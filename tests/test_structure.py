@@ -86,10 +86,8 @@ def test_growth_of_systems(name):
     constrained, ranks, dimension = SYSTEMS[name]
     found = structure(constrained)
     assert found.growth.ranks == ranks and found.dimension == dimension
-    assert (
-        found.controllable is (ranks[-1] == dimension)
-        and len(found.combinations) == dimension - ranks[-1]
-    )
+    assert (found.controllable is (ranks[-1] == dimension)
+            and len(found.combinations) == dimension - ranks[-1])
 
 
 @pytest.mark.parametrize("n", [*range(4), *at_length(4)])
@@ -106,11 +104,8 @@ def test_growth_here_differs_from_the_generic_one():
     """An upright bicycle: two more levels than elsewhere. A car: the same everywhere."""
     bicycle = shipped("bicycle")
     found = structure(bicycle, bicycle.configuration(), seconds=60)
-    assert (
-        found.growth.ranks == (3, 5)
-        and found.here.ranks == (3, 4, 5)
-        and found.controllable is True
-    )
+    assert (found.growth.ranks == (3, 5) and found.here.ranks == (3, 4, 5)
+            and found.controllable is True)
     car = shipped("ackermann_car")
     assert structure(car, car.configuration()).here.ranks == (2, 3, 4)
 
@@ -198,11 +193,8 @@ def test_symmetry_classes(name, pose, all_of_it):
 
 def test_symmetry_of_a_system_is_searched_for():
     (found,) = structure(vertical_disk.example().constrained).symmetries
-    assert (
-        len(found.names) == 4
-        and found.kind == "general"
-        and (found.dim_motion, found.dim_tangent) == (2, 4)
-    )
+    assert (len(found.names) == 4 and found.kind == "general"
+            and (found.dim_motion, found.dim_tangent) == (2, 4))
 
 
 def test_momentum_equation_along_a_run():

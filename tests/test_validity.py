@@ -101,10 +101,8 @@ def test_forces_of_a_cart(seed):
                                rtol=1e-10, atol=1e-11)
     assert found["left"].lateral + found["right"].lateral == pytest.approx(lateral, abs=1e-10)
     assert found.sums == (("left/lateral + right/lateral", pytest.approx(lateral, abs=1e-10)),)
-    assert (
-        found["left"].undetermined == {"lateral": (-np.inf, np.inf)}
-        and not found["base"].undetermined
-    )
+    assert (found["left"].undetermined == {"lateral": (-np.inf, np.inf)}
+            and not found["base"].undetermined)
     assert found["left"].needed == pytest.approx(np.hypot(along_[0], lateral / 2) / normals[0],
                                                  rel=1e-10)
 
@@ -377,10 +375,8 @@ def test_friction_limit_is_located():
     run = simulator.run(4.0)
     assert run.stop == "event: friction limit" and run.t[-1] == pytest.approx(wanted, abs=1e-8)
     report = run_validity(run, every=20)
-    assert (
-        report.until == run.t[-1]
-        and f"stopped being valid at t = {run.t[-1]:.6g} s" in report.describe()
-    )
+    assert (report.until == run.t[-1]
+            and f"stopped being valid at t = {run.t[-1]:.6g} s" in report.describe())
     assert report[-1].use[0] == pytest.approx(1.0, abs=1e-8)
     assert all(one.verdict is Verdict.HOLDS for one in report.states[:-1])
 
@@ -461,11 +457,8 @@ def test_caster_lifts_at_the_deceleration_of_tipping():
         )
         assert contact_load(vehicle, 0.0, now.q, now.v, u).least_normal == pytest.approx(
             M * G * d / X * (1 - factor), abs=1e-11)
-    assert (
-        "base lifts off" in found.describe()
-        and not found["left"].undetermined
-        and found.use == (np.inf, np.inf)
-    )
+    assert ("base lifts off" in found.describe() and not found["left"].undetermined
+            and found.use == (np.inf, np.inf))
 
     def brake(t, _):
         return np.full(2, 1.01 * torque if t >= 0.2 - 1e-12 else 0.0)
@@ -568,14 +561,10 @@ def test_both_lines_of_a_run_agree(vehicle, torque, mu, says):
     simulator.reset(xi={"forward_speed": 8.0, "yaw_rate": 0.0})
     found = run_validity(simulator.run(0.1), mu, every=5)
     lines, verdicts = found.describe().splitlines(), {state.verdict for state in found.states}
-    assert (
-        says in lines[0]
-        and Verdict.FAILS not in verdicts
-        and (Verdict.POSSIBLE in verdicts) is (torque != 0)
-    )
-    assert len(lines) == 1 or (
-        lines[1].startswith("whether it held between t = ") and "valid" not in "".join(lines)
-    )
+    assert (says in lines[0] and Verdict.FAILS not in verdicts
+            and (Verdict.POSSIBLE in verdicts) is (torque != 0))
+    assert len(lines) == 1 or (lines[1].startswith("whether it held between t = ")
+                               and "valid" not in "".join(lines))
 
 
 def test_no_friction_coefficient_at_the_command_line():
@@ -744,10 +733,8 @@ def test_words(vehicle):
     robot_ = vehicle("differential_drive")
     now = state(robot_, 0.6, 1.8)
     text = validity(robot_, 0.0, now.q, now.v, np.zeros(2), {LEFT: 0.05}).describe()
-    assert (
-        f"undetermined: {LEFT}/lateral" in text
-        and f"determined: {LEFT}/lateral + {RIGHT}/lateral = 9.408 N" in text
-    )
+    assert (f"undetermined: {LEFT}/lateral" in text
+            and f"determined: {LEFT}/lateral + {RIGHT}/lateral = 9.408 N" in text)
     assert coefficients(robot_, {LEFT: 0.05}) == {LEFT: 0.05, RIGHT: 0.7, CASTER: np.inf}
 
 
