@@ -105,10 +105,8 @@ def difference(vehicle: Vehicle, constrained: ConstrainedSystem, speeds: Sequenc
 
 def numbers(vehicle: Vehicle, body: str) -> SimpleNamespace:
     """Mass, centre of mass (3,) and inertia about it (3, 3) of a body, in its frame."""
-    p = {
-        key: vehicle.parameters[f"{body}.{key}"]
-        for key in ("mass", "com_x", "com_y", "com_z", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
-    }
+    p = {key: vehicle.parameters[f"{body}.{key}"]
+         for key in ("mass", "com_x", "com_y", "com_z", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")}
     J = np.array([[p["Ixx"], p["Ixy"], p["Ixz"]], [p["Ixy"], p["Iyy"], p["Iyz"]],
                   [p["Ixz"], p["Iyz"], p["Izz"]]])
     return SimpleNamespace(mass=p["mass"], com=np.array([p["com_x"], p["com_y"], p["com_z"]]), J=J)

@@ -466,9 +466,8 @@ def test_the_library_is_bound_to_the_processor():
     plain, vector = find_compiler(), find_vector_compiler()
     assert vector.path == plain.path and vector.version == plain.version
     assert any(flag.startswith("-DPROCESSOR=") for flag in vector.flags(100))
-    assert "-march=native" in vector.flags(100) and not any(
-        "fast-math" in flag for flag in vector.flags(100)
-    )
+    assert "-march=native" in vector.flags(100) and not any("fast-math" in flag
+                                                            for flag in vector.flags(100))
 
 
 @needs_compiler

@@ -200,9 +200,8 @@ def test_forces_enter():
         values = [getattr(e, part)(0.0, [0.7, 0.49], [1.1], [2.0],
                                    []).full() for e in (equations, saddle)]
         np.testing.assert_allclose(values[0], values[1], rtol=1e-12)
-    with_and_without = [
-        float(equations.multipliers(0.0, [0.7, 0.49], [1.1], [f], [])) for f in (2.0, 0.0)
-    ]
+    with_and_without = [float(equations.multipliers(0.0, [0.7, 0.49], [1.1], [f], []))
+                        for f in (2.0, 0.0)]
     assert abs(with_and_without[0] - with_and_without[1]) > 0.1
 
 

@@ -222,9 +222,8 @@ def test_rows_are_the_velocity_of_the_material_point(wheel, mount, ground):
     vehicle = rig(wheel, mount, ground)
     geometry = Geometry(vehicle, T)
     held = ("normal", *KINDS[WHEELS[wheel].kind].held)
-    assert vehicle.constrained.distribution.names == tuple(
-        f"{WHEELS[wheel].name}/{direction}" for direction in held
-    )
+    assert vehicle.constrained.distribution.names == tuple(f"{WHEELS[wheel].name}/{direction}"
+                                                           for direction in held)
     for q, v in random_poses(vehicle, 4, 2):
         rows, _ = vehicle.constraint_error(T, q, v)
         slip = geometry.slip(q, v)
@@ -239,10 +238,8 @@ def test_normal_row_is_the_gradient_of_the_height(wheel, mount, ground):
     vehicle = rig(wheel, mount, ground)
     for q, v in random_poses(vehicle, 4, 3):
         row = vehicle.constraint_error(T, q, v)[0][0]
-        ends = [
-            Geometry(vehicle, T + s * H).height(pin.integrate(vehicle.model, q, s * H * v))
-            for s in (1, -1)
-        ]
+        ends = [Geometry(vehicle, T + s * H).height(pin.integrate(vehicle.model, q, s * H * v))
+                for s in (1, -1)]
         assert row == pytest.approx((ends[0] - ends[1]) / (2 * H), rel=0, abs=1e-7)
 
 

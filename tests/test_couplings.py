@@ -80,10 +80,8 @@ def turning(name: str, leader: float) -> dict[str, float]:
 
 
 CASES = [
-    *[
-        ("ackermann_car", f"leader at {a}", turning("", a), 2)
-        for a in (0, 20, -20, 60, -60, 85, -85)
-    ],
+    *[("ackermann_car", f"leader at {a}", turning("", a), 2)
+      for a in (0, 20, -20, 60, -60, 85, -85)],
     *[("rover", f"leader at {a}", turning("", a), 2) for a in (0, 20, -20, 60, -60, 85, -85)],
     ("ackermann_car", "turning about the rear axle's middle", "spin", 2),
     ("rover", "spinning in place", "spin", 2),
@@ -141,9 +139,8 @@ def test_the_coupling_is_what_keeps_the_vehicle_from_locking():
     free = A.shape[1] - np.linalg.matrix_rank(A, tol=1e-6)
     assert free == 2                                    # steering on the spot, and no other motion
     kernel = np.linalg.svd(A)[2][-free:]
-    base = list(range(6)) + [
-        vehicle.algebroid.v_names.index(f"rear_{s}_wheel_joint") for s in ("left", "right")
-    ]
+    base = list(range(6)) + [vehicle.algebroid.v_names.index(f"rear_{s}_wheel_joint")
+                             for s in ("left", "right")]
     assert np.abs(kernel[:, base]).max() <= 1e-9
 
 

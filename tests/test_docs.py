@@ -23,12 +23,8 @@ from nhmech.view.browser import Browser
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 LINKED = "notation.md", "references.md", "changes.md"      # to pages in the repository's folder
-PAGES = sorted(
-    page
-    for folder in (DOCS, DOCS / "theory")
-    for page in folder.glob("*.md")
-    if page.name not in LINKED
-)
+PAGES = sorted(page for folder in (DOCS, DOCS / "theory") for page in folder.glob("*.md")
+               if page.name not in LINKED)
 HOWTO = sorted((DOCS / "howto").glob("*.md"))
 NEEDS = {"gym": ["gymnasium"], "differentiable": ["torch"],
          "limits": ["matplotlib"], "many": ["joblib", "pandas"],

@@ -66,9 +66,8 @@ def test_held_inputs():
     for _ in range(5):
         assert cost(K + 1e-2 * rng.normal(size=K.shape)) > x @ P @ x
     continuous = solve(A, B, Q, R)[0]
-    errors = [
-        np.abs(solve(A, B, Q, R, period=period)[0] - continuous).max() for period in (2e-3, 1e-3)
-    ]
+    errors = [np.abs(solve(A, B, Q, R, period=period)[0] - continuous).max()
+              for period in (2e-3, 1e-3)]
     assert errors[0] / errors[1] == pytest.approx(2, abs=0.1) and errors[1] < 0.05
 
 

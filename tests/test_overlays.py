@@ -138,9 +138,8 @@ def test_arrows_carry_the_weight_and_stay_in_their_cones_while_friction_lasts():
     assert set(found) == {message["path"] for message in forces.objects(VIEW)}
     lengths = []
     for i, point in enumerate(car.contact_points(q)):
-        shaft, head, cone = (
-            found[f"/overlays/forces/{i}/{part}"] for part in ("shaft", "head", "cone")
-        )
+        shaft, head, cone = (found[f"/overlays/forces/{i}/{part}"]
+                             for part in ("shaft", "head", "cone"))
         np.testing.assert_allclose(shaft[:3, 3], point, rtol=0, atol=1e-12)
         tip = head[:3, 3] + head[:3, 2]
         np.testing.assert_allclose(head[:3, 3], shaft[:3, 3] + shaft[:3, 2], rtol=0, atol=1e-12)

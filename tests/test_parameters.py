@@ -236,10 +236,8 @@ def test_remarks_about_what_was_built():
     assert any("only 2 of the base's 3 motions" in notice.text for notice in alike.notices)
     uneven = nhmech.load(
         nhmech.urdf_path("skid_steer"),
-        wheels=[
-            nhmech.Wheel(w.joint, "disc", w.radius + (0.002 if "front" in w.joint else 0.0))
-            for w in shipped("skid_steer").description.wheels
-        ],
+        wheels=[nhmech.Wheel(w.joint, "disc", w.radius + (0.002 if "front" in w.joint else 0.0))
+                for w in shipped("skid_steer").description.wheels],
         skid=1.2,
     )
     assert any("mm" in notice.text and notice.kind is NoticeKind.SUPPORT_OFFSETS

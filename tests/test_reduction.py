@@ -152,9 +152,8 @@ def test_signs_of_one_convention(name):
                                           s.force - reduced.alpha])
     for q, xi, u in states(reduced, 8):
         r = q[list(reduced.coordinates)]
-        star, omega, alpha, dE, G, tau = (
-            value.full() for value in forms(r, xi, u, whole.parameters)
-        )
+        star, omega, alpha, dE, G, tau = (value.full()
+                                          for value in forms(r, xi, u, whole.parameters))
         field = np.r_[xi, reduced.equations().drift(0.0, r, xi, u,
                                                     whole.parameters)[1].full().ravel()]
         force = np.r_[tau.ravel(), np.zeros(n)]
@@ -379,9 +378,8 @@ def test_capri_kobayashi_at_a_momentum_value(case):
     read = ca.Function("read", [base.q, base.v], [base.energy, base.momentum, reduced.alpha])
     for q, xi, _ in states(reduced, 14):
         r = q[[2, 4]]
-        energy, p, alpha = (
-            value.full().ravel() for value in read(q[list(reduced.coordinates)], xi)
-        )
+        energy, p, alpha = (value.full().ravel()
+                            for value in read(q[list(reduced.coordinates)], xi))
         assert energy[0] == pytest.approx(
             sum(p**2 / (4 * masses) + (mu / r - r) ** 2 / (4 * masses) + r**2), rel=1e-12
         )

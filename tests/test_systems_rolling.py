@@ -95,10 +95,8 @@ def test_capri_kobayashi(case):
     reference = case("capri_kobayashi")
     numbers, begin = reference["parameters"], reference["initial_state"]
     made = capri_kobayashi.example(**numbers)
-    place, speed = (
-        [begin[n] for n in names]
-        for names in (("x2", "y2", "x3", "y3"), ("vx2", "vy2", "vx3", "vy3"))
-    )
+    place, speed = ([begin[n] for n in names]
+                    for names in (("x2", "y2", "x3", "y3"), ("vx2", "vy2", "vx3", "vy3")))
     q, xi, wanted = run(made, reference, (0, 0, *place), speed)
     names = ("x1", "y1", "x2", "y2", "x3", "y3")
     system = made.constrained.system
@@ -229,9 +227,8 @@ def test_spaces_obey_the_structure_equations():
 
 def test_chaplygin_ball(case):
     reference = case("chaplygin_ball")
-    tolerance, begin, numbers = (
-        reference[name] for name in ("tolerance", "initial_state", "parameters")
-    )
+    tolerance, begin, numbers = (reference[name]
+                                 for name in ("tolerance", "initial_state", "parameters"))
     made = chaplygin_ball.example(numbers["m"], numbers["r"], numbers["I"])
     q, xi, wanted = run(made, reference, (0, 0, *Rotation.from_matrix(begin["rotation"]).as_quat()),
                         begin["omega_body"])

@@ -190,10 +190,8 @@ def test_bicycle():
         return (p.x, p.y, p.z, p.yaw, p.roll, p.pitch, p.angle("steering_joint"),
                 p.angle("rear_wheel_joint"), p.angle("front_wheel_joint"))
 
-    radii = {
-        wheel: vehicle.parameters[f"{wheel}_joint.radius"]
-        for wheel in ("rear_wheel", "front_wheel")
-    }
+    radii = {wheel: vehicle.parameters[f"{wheel}_joint.radius"]
+             for wheel in ("rear_wheel", "front_wheel")}
     rows = {f"{wheel}_{k}": slip(frames, wheel, wheel, r, lambda R, k=k: ca.DM.eye(3)[:, k])
             for wheel, r in radii.items() for k in (0, 1)}
     system = rigid_bodies(vehicle, names, frames, {"rear": "rear", "steer": "steer"})

@@ -230,10 +230,8 @@ def test_braking_car_shifts_its_load(vehicle):
     wanted = (mass * G * (centre[0] - rear) - mass * dv[0] * centre[2] - spin) / (front - rear)
     found = validity(car, 0.0, now.q, now.v, u)
     sums = dict(found.sums)
-    front, rear = (
-        sums[f"{end}_left_wheel_joint/normal + {end}_right_wheel_joint/normal"]
-        for end in ("front", "rear")
-    )
+    front, rear = (sums[f"{end}_left_wheel_joint/normal + {end}_right_wheel_joint/normal"]
+                   for end in ("front", "rear"))
     assert dv[0] < -0.1 and front == pytest.approx(wanted, rel=1e-10)
     assert rear == pytest.approx(mass * G - wanted, rel=1e-10)
     # a driven wheel that bears nothing would slip

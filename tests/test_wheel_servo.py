@@ -220,9 +220,8 @@ def test_inertia_is_that_of_the_carriage():
     vehicle = shipped("carriage")
     radius = vehicle.contacts[0].mount.wheel.radius
     mass = sum(inertia.mass for inertia in vehicle.model.inertias)
-    axial = sum(
-        vehicle.model.inertias[vehicle.model.getJointId(name)].inertia[1, 1] for name in WHEELS
-    )
+    axial = sum(vehicle.model.inertias[vehicle.model.getJointId(name)].inertia[1, 1]
+                for name in WHEELS)
     servo = WheelServo(vehicle, commands=lambda t, state: JointVelocity(dict.fromkeys(WHEELS, 2.0)))
     torques = servo(0.0, Simulator(vehicle).reset()).values
     assert sum(torques.values()) == pytest.approx((mass * radius ** 2 + axial) * 2.0 / servo.time,
