@@ -30,7 +30,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sp
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 myst_enable_extensions = ["amsmath", "dollarmath"]
 myst_heading_anchors = 3
-exclude_patterns = ["output"]       # of older checkouts
+exclude_patterns = ["output"]
 html_theme = "furo"
 html_title = f"nhmech {release}"
 # Formulas are drawn by this one file, so the pages need no network; of the package's MathJax

@@ -44,9 +44,9 @@ def cart(base, *parts, kind="disc", crown=0.0, **options):
     return nhmech.load(robot(*parts), wheels=wheels, **options)
 
 
-def heights_of(vehicle, bodies=None):
+def heights_of(vehicle):
     """(t, q) -> links and heights of all points."""
-    bodies, s = bodies or BodyContacts.of(vehicle), vehicle.constrained.system
+    bodies, s = BodyContacts.of(vehicle), vehicle.constrained.system
     function = ca.Function("heights", [s.t, s.q, s.theta], [bodies.heights])
     return lambda t, q: (np.array(bodies.links), function(t, q, vehicle.theta).full().ravel())
 

@@ -38,10 +38,10 @@ def force_of(vehicle):
     return lambda q, v, u: function(0.0, q, v, u, vehicle.theta).full().ravel()
 
 
-def at(terms, x, w, phases, impulses=None):
+def at(terms, x, w, phases):
     n = len(terms.contacts)
     return Motion(0.3, x, w, np.asarray(phases) * np.ones(n, int),
-                  np.zeros(terms.m) if impulses is None else impulses, np.zeros(n), np.zeros(n))
+                  np.zeros(terms.m), np.zeros(n), np.zeros(n))
 
 
 def anywhere(terms, rng):

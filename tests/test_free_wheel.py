@@ -33,10 +33,10 @@ def barrow(ground: nhmech.Ground = nhmech.Ground(), kind: str = "disc", **more):
     )
 
 
-def accelerations(vehicle, q, v, xi, u=None) -> tuple[np.ndarray, np.ndarray]:
+def accelerations(vehicle, q, v, xi) -> tuple[np.ndarray, np.ndarray]:
     """dv/dt (nv,), and the accelerations of all wheel centres in W from Pinocchio, (k, 3)
     [m/s^2]."""
-    u = np.zeros(vehicle.constrained.system.u.numel()) if u is None else u
+    u = np.zeros(vehicle.constrained.system.u.numel())
     dv = vehicle.equations.acceleration(0, q, xi, u, vehicle.theta).full().ravel()
     data = vehicle.model.createData()
     pin.forwardKinematics(vehicle.model, data, q, v, dv)

@@ -32,9 +32,9 @@ def pitched_cart():
     return nhmech.load(robot(*parts), wheels=wheels)
 
 
-def frozen(vehicle, parameters=None):
+def frozen(vehicle):
     n = rotation(vehicle.algebroid.q[3:7]).T @ ca.SX(ca.DM(np.array(vehicle.ground.normal)))
-    return find_frozen(vehicle.constrained, n, parameters or vehicle.parameters)
+    return find_frozen(vehicle.constrained, n, vehicle.parameters)
 
 
 # components of the ground's normal in the base's frame; NaN for those that change

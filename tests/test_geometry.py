@@ -31,10 +31,9 @@ def robot(base: str, wheel: str = "") -> str:
     return f'<robot name="r">{links}{joint}</robot>'
 
 
-def shapes(xml: str, path=None, wheels=(), packages=None):
+def shapes(xml: str, path=None, wheels=()):
     model = pin.buildModelFromXML(xml, pin.JointModelFreeFlyer())
-    description = Description(xml=xml, name="r", root="base", wheels=wheels, rolling=(), path=path,
-                              packages=packages or {})
+    description = Description(xml=xml, name="r", root="base", wheels=wheels, rolling=(), path=path)
     found = load_geometry(description, model)
     by_link, stand_ins = {}, set()
     for shape in found.visual.geometryObjects:

@@ -442,23 +442,6 @@ def test_readme_python_runs(monkeypatch, tmp_path):
     assert (tmp_path / "run.html").stat().st_size > 100_000 and (tmp_path / "run.npz").is_file()
 
 
-def python_files():
-    """All Python files of the project: what Git knows or would take; without Git, what stands in no
-    hidden folder."""
-    try:
-        command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"]
-        told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True,
-                              check=True).stdout.splitlines()
-    except (OSError, subprocess.CalledProcessError):
-        told = []
-    walked = (path.relative_to(ROOT) for path in ROOT.rglob("*.py"))
-    outside = {"build", "install", "log", "out"}
-    files = [Path(name) for name in told] or [
-        file for file in walked if file.parts[0] not in outside
-        and not file.parts[0].startswith(".")]
-    return sorted(file for file in files if (ROOT / file).is_file())
-
-
 def test_python_dash_m():
     done = subprocess.run([sys.executable, "-m", "nhmech", "--version"], capture_output=True,
                           text=True, cwd=ROOT, check=True)

@@ -224,7 +224,8 @@ class Setup(ctypes.Structure):
     gauge
         The numbers named by `GAUGE`, followed by a row.
     split, trend
-        How the wheels share the load, for the bounds on forces; the numbers named by `TREND`.
+        For the bounds on forces: how the wheels share the load; the least margin at the last
+        evaluation, the number of that step, and the stride from there.
     beside
         How many numbers follow u in memory and are recorded with it; steps do not use them.
     references, hold
@@ -233,15 +234,11 @@ class Setup(ctypes.Structure):
 
     _fields_ = [
         *((name, ctypes.c_double) for name in ("dt", "side")),
-        *(
-            (name, ctypes.c_void_p)
-            for name in ("theta", "signs", "split", "trend", "q", "v", "x", "u", "health", "clock",
-                         "work", "gauge", "angles", "record")
-        ),
-        *(
-            (name, ctypes.c_longlong)
-            for name in ("steps", "every", "phase", "limit", "done", "rows", "beside")
-        ),
+        *((name, ctypes.c_void_p)
+          for name in ("theta", "signs", "split", "trend", "q", "v", "x", "u", "health", "clock",
+                       "work", "gauge", "angles", "record")),
+        *((name, ctypes.c_longlong)
+          for name in ("steps", "every", "phase", "limit", "done", "rows", "beside")),
         ("references", ctypes.c_void_p), ("hold", ctypes.c_longlong),
     ]
 

@@ -19,9 +19,6 @@ STRIDE = 32
 TURNED, CHANGED, NOTHING = 0.1, 0.5, 1e-6
 # Functions that are seldom called are not inlined, unlike the others of a short loop (`loop.FLAT`).
 APART = "__attribute__((noinline))"
-# Numbers that the loop keeps: the least margin at the last evaluation, the number of that step, and
-# the stride from there.
-TREND = ("least", "count", "stride")
 
 # The least of some margins at x, each multiplied by its sign in the setup.
 _LEAST = """
