@@ -108,6 +108,8 @@ EQUIVALENT = {
         "how finely the end of a cylinder is followed",
     ("urdf/wheels/revolution", "for k in np.flatnonzero(stops - starts >= 2 * np.pi / _GAP):",
      "2 * np.pi -> 2 / np.pi"): "fewer points leave a larger gap all the same",
+    ("urdf/wheels/revolution", "edges = distance[0] * (1 - window / 4) ** np.arange(steps)",
+     "4 -> 5"): "how finely a circle is searched for",
     ("urdf/wheels/bearing", "axle, radius = centre_R(layout, wheels[0]), usual_radius(wheels)",
      "0 -> 1"): "all are on one axle",
     ("urdf/wheels/skid", "carried = [joint in layout.path(layout.carrier(w)) for w in wheels]",

@@ -309,6 +309,20 @@ def test_a_ring_has_its_radius_width_and_middle():
     assert find_solid(np.append(ring(), [[np.nan, 0, 0]], axis=0), Y) is None
 
 
+@pytest.mark.parametrize("size", [0.03, 40.0])
+def test_a_wheel_in_another_unit_is_the_same_wheel(size):
+    """Also one with lugs, or beside its axle, or with a hub."""
+    rng = np.random.default_rng(3)
+    beside = ring(360, y=(-0.2, 0.3)) + (0.02, 0, 0.01)
+    rough = np.concatenate([ring(90, 1 - 0.004 * k, start=k) for k in range(3)])
+    for cloud in (ring(y=(0.1, 0.4)), beside, rough, np.concatenate([beside, ring(40, 0.3)]),
+                  np.concatenate([ring(), np.tile([(1.4, 0, 0)], (20, 1))]),
+                  beside + rng.normal(scale=1e-3, size=beside.shape)):
+        one, other = find_solid(cloud, Y), find_solid(size * cloud, Y)
+        assert (other.radius, other.along, other.width) == pytest.approx(
+            (size * one.radius, size * one.along, size * one.width), rel=1e-9, abs=1e-12)
+
+
 @pytest.mark.parametrize("count, is_round", [(8, True), (7, False), (4, False)])
 def test_an_octagon_is_round_and_a_square_is_not(count, is_round):
     assert (find_solid(ring(count), Y) is not None) == is_round

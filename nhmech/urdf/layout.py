@@ -222,6 +222,11 @@ def matches_name(pattern: str, *names: str) -> bool:
     return any(re.search(pattern, name, re.IGNORECASE) for name in names)
 
 
+def positive(axis: np.ndarray) -> np.ndarray:
+    """The axis (3,) or its opposite, the one whose largest part is positive."""
+    return max(axis, -axis, key=lambda way: way[np.argmax(np.abs(way))])
+
+
 def to_triple(vector: np.ndarray, digits: int = 15) -> Triple:
     """Three rounded numbers, none of them -0."""
     x, y, z = (float(c) + 0.0 for c in np.round(vector, digits))

@@ -79,7 +79,7 @@ def _box(layout: Layout, shape: LinkShape, density: float) -> pin.Inertia | None
     place = pin.SE3(shape.X_LS[:3, :3], shape.centre)
     if shape.kind == "mesh":
         vertices = read_vertices(layout, shape)
-        if vertices is None or not len(vertices):
+        if vertices is None:
             return None
         size = np.ptp(vertices, axis=0)
         place = pin.SE3(np.eye(3), vertices.min(axis=0) + size / 2)

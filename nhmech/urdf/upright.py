@@ -16,7 +16,7 @@ from .notice import NoticeKind
 # a robot of which a notice says one of these does not stand as it was meant to
 _DOUBTS = {NoticeKind.FREE_PITCH, NoticeKind.ROLLS_SIDEWAYS, NoticeKind.NO_SUPPORT,
            NoticeKind.NO_ROLLING, NoticeKind.HANDLE, NoticeKind.UPSIDE_DOWN}
-_AXES = {f"{sign}{name}": (-1.0 if sign else 1.0) * axis
+_AXES = {f"{sign}{name}": -axis if sign else axis
          for name, axis in zip("xyz", np.eye(3), strict=True) for sign in ("", "-")}
 
 

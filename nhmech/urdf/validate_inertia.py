@@ -129,7 +129,7 @@ def repair_inertias(source: Source) -> list[Notice]:
     moved = []
     for name, inertial in _inertials(source):
         _, _, inertia = read_inertia(source, inertial)
-        if find_fault(inertia) is None or not np.all(np.isfinite(inertia)):
+        if find_fault(inertia) is None:
             continue
         nearest, distance = nearest_possible(inertia)
         write_inertia(inertial, nearest)

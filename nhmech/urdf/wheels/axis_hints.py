@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...errors import ModelError, Remedy
-from ..layout import Joint, Layout, matches_name, to_words
+from ..layout import Joint, Layout, matches_name, positive, to_words
 from ..text.source import Element
 from .rims import PARALLEL, crossed_cylinder, is_horizontal
 from .stance import BESIDE
@@ -80,8 +80,7 @@ def axle_error(layout: Layout, joint: Joint, radius: float, along: np.ndarray,
     axis = joint.element.find("axis")
     if axis is not None and _lies(layout, joint, along):
         return axis_error(layout, [joint])
-    along = along * np.sign(along[np.argmax(np.abs(along))])
-    cylinder = to_words(along)
+    cylinder = to_words(positive(along))
     upright = abs((layout.X_RL[joint.child][:3, :3] @ along)[2]) > _VERTICAL
     turn = '<origin rpy="1.5707963 0 0"/>'
     text = (f"its cylinder (radius {radius:g} m) stands along ({cylinder}), across the "

@@ -106,7 +106,7 @@ def _height_range(layout: Layout, shape: LinkShape) -> tuple[float, float]:
     up = (layout.X_RL[shape.link] @ shape.X_LS)[2]
     if shape.kind == "mesh":
         vertices = read_vertices(layout, shape)
-        if vertices is None or not len(vertices):
+        if vertices is None:
             return np.nan, np.nan
         heights = vertices @ layout.X_RL[shape.link][2, :3] + layout.X_RL[shape.link][2, 3]
         return float(heights.min()), float(heights.max())

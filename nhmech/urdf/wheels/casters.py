@@ -166,7 +166,7 @@ def _find_feet(layout: Layout, wheels: Sequence[FoundWheel]) -> list[_Ball]:
         X = layout.X_RL[link]
         for shape in layout.shapes(link):
             vertices = read_vertices(layout, shape) if shape.kind == "mesh" else None
-            if vertices is None or len(vertices) == 0 or not np.all(np.isfinite(vertices)):
+            if vertices is None:
                 continue
             p_R = vertices @ X[:3, :3].T + X[:3, 3]
             height = float(p_R[:, 2].min()) - ground
@@ -196,7 +196,7 @@ def _extent(layout: Layout, shape: LinkShape, size: float) -> float:
     if shape.kind != "mesh":
         return max(2 * shape.size[0] if shape.kind != "box" else 0.0, *shape.size)
     vertices = read_vertices(layout, shape)
-    if vertices is None or len(vertices) == 0:
+    if vertices is None:
         return 0.0
     heights = vertices @ layout.X_RL[shape.link][2, :3]
     foot = _FOOT * size
@@ -295,7 +295,7 @@ def _find_mesh_ball(layout: Layout, shape: LinkShape, ground: float, axles: Sequ
                     size: float) -> _Ball | None:
     """What is round about the axle of a wheel, or else a small ball at the lowest vertices."""
     vertices = read_vertices(layout, shape)
-    if vertices is None or len(vertices) == 0 or not np.all(np.isfinite(vertices)):
+    if vertices is None:
         return None
     X = layout.X_RL[shape.link]
     heights = vertices @ X[2, :3] + X[2, 3]

@@ -223,7 +223,7 @@ def beside_mesh(layout: Layout, joint: Joint) -> tuple[str, float, np.ndarray] |
         for shape in (s for link in layout.rigid(joint.child)
                       for s in layout.shapes(link, joint.child, tag) if s.kind == "mesh"):
             vertices = read_vertices(layout, shape)
-            if vertices is None or len(vertices) == 0 or not np.all(np.isfinite(vertices)):
+            if vertices is None:
                 continue
             middle = (vertices.min(axis=0) + vertices.max(axis=0)) / 2
             solid = find_solid(vertices - middle, joint.axis)
@@ -247,9 +247,9 @@ def find_mesh(layout: Layout, shape: LinkShape) -> Mesh | None:
 
 def read_vertices(layout: Layout, shape: LinkShape) -> np.ndarray | None:
     """The vertices (n, 3) of a mesh in the frame of its shape's placement [m]; None where it cannot
-    be had."""
+    be had, has none, or has some that are not finite."""
     mesh = find_mesh(layout, shape)
-    if mesh is None:
+    if mesh is None or not len(mesh.vertices) or not np.all(np.isfinite(mesh.vertices)):
         return None
     return mesh.vertices * shape.scale @ shape.X_LS[:3, :3].T + shape.centre
 

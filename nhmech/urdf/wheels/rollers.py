@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from ..layout import Joint, Layout, LinkShape
-from .rims import find_mesh
+from .rims import find_mesh, read_vertices
 
 _FEWEST = 5                # rollers of a wheel: with fewer it would hobble
 _SAME_RADIUS = 0.03        # of the wheel's radius: rollers are equally far from its axle
@@ -104,12 +104,11 @@ def _meshes(layout: Layout, joint: Joint) -> Iterator[tuple[LinkShape, np.ndarra
     for tag in ("visual", "collision"):
         for link in layout.rigid(joint.child):
             for shape in layout.shapes(link, joint.child, tag):
-                mesh = find_mesh(layout, shape)
-                if mesh is None or shape.mesh in seen or len(mesh.vertices) == 0:
+                mesh, vertices = find_mesh(layout, shape), read_vertices(layout, shape)
+                if mesh is None or vertices is None or shape.mesh in seen:
                     continue
                 seen.add(shape.mesh)
-                placed = mesh.vertices * shape.scale @ shape.X_LS[:3, :3].T + shape.centre
-                yield shape, placed, mesh.parts
+                yield shape, vertices, mesh.parts
 
 
 def _roller_angles(vertices: np.ndarray, parts: Sequence[np.ndarray],

@@ -101,7 +101,7 @@ def _stand(layout: Layout, shape: LinkShape, axles: Sequence[np.ndarray], ground
         lies = abs(axle[2]) < PARALLEL and abs(centre[2] - radius - ground) <= slack
         return _Standing(shape.link, centre, axle, radius) if lies else None
     vertices = read_vertices(layout, shape) if shape.kind == "mesh" else None
-    if vertices is None or len(vertices) == 0:
+    if vertices is None:
         return None
     points = vertices @ R.T + p
     low, high = points.min(axis=0), points.max(axis=0)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..description import FoundWheel
-from ..layout import Joint, Layout, to_words
+from ..layout import Joint, Layout, positive, to_words
 from ..notice import Notice, NoticeKind
 from ..validate_inertia import read_inertia
 from .rims import RimSource, find_rim
@@ -76,10 +76,10 @@ def _find_turn(layout: Layout, joint: Joint) -> str | None:
             and min(z @ inertia @ z, moments[2]) > moments[1] * (1 + _ACROSS)):
         what_to_do = ("give the <origin> of its <inertial> the rpy of its collision cylinder, or "
                       + what_to_do)
-    direction = joint.axis * np.sign(joint.axis[np.argmax(np.abs(joint.axis))])
     why = "the two across it differ" if uneven else "the one about it is the smallest"
     shown = ", ".join(f"{name} {inertia[i, i]:.4g}" for i, name in enumerate(("ixx", "iyy", "izz")))
-    return (f"the inertia is not that of a wheel with the axle ({to_words(direction)}): in the "
-            f"joint's frame its moments are {shown} kg m^2, of which {why}; a solid cylinder of "
+    direction = to_words(positive(joint.axis))
+    return (f"the inertia is not that of a wheel with the axle ({direction}): in the joint's frame its "
+            f"moments are {shown} kg m^2, of which {why}; a solid cylinder of "
             f"{mass:.4g} kg, radius {rim.radius:.4g} m and length {rim.width:.4g} m has {disc:.4g} "
             f"about the axle and {across:.4g} across it; {what_to_do}")
