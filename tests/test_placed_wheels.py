@@ -184,6 +184,15 @@ def test_wheels_stand_in_one_plane_up_to_a_tenth_of_the_radius(off, is_off):
     assert f"Wheel('j3', 'disc', {0.1 + off:.4g})" in caught.value.remedy.python
 
 
+@pytest.mark.parametrize("height, name", [(0.0, "j1 50.0 mm above"), (0.05, "j0 50.0 mm below")])
+def test_of_two_planes_that_counts_which_a_caster_reaches(height, name):
+    """Where as many wheels stand on each."""
+    ball = shape("sphere", (0.5, 0, height + 0.03), radius=0.03)
+    layout, wheels = stand((0, 1, 0.1, 0.1), (0, -1, 0.15, 0.1), links=(
+        link("foot", body=ball), place("foot", (0, 0, 0))))
+    assert name in report_heights(layout, wheels)[0].text
+
+
 def test_of_two_planes_that_of_the_footprint_counts():
     mark = (link("base_footprint"), place("base_footprint", (0, 0, 0.05)))
     two = ((0, 1, 0.1, 0.1), (0, -1, 0.15, 0.1))

@@ -79,7 +79,7 @@ def _find_turn(layout: Layout, joint: Joint) -> str | None:
     why = "the two across it differ" if uneven else "the one about it is the smallest"
     shown = ", ".join(f"{name} {inertia[i, i]:.4g}" for i, name in enumerate(("ixx", "iyy", "izz")))
     direction = to_words(positive(joint.axis))
-    return (f"the inertia is not that of a wheel with the axle ({direction}): in the joint's frame its "
-            f"moments are {shown} kg m^2, of which {why}; a solid cylinder of "
+    return (f"the inertia is not that of a wheel with the axle ({direction}): in the joint's frame "
+            f"its moments are {shown} kg m^2, of which {why}; a solid cylinder of "
             f"{mass:.4g} kg, radius {rim.radius:.4g} m and length {rim.width:.4g} m has {disc:.4g} "
             f"about the axle and {across:.4g} across it; {what_to_do}")
