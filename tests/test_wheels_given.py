@@ -92,6 +92,7 @@ LIMITED = {"longitudinal": Grip(1, 0.8), "lateral": Grip(1, 0.8)}
     ({"follows": "bicycle", "load": 400}, "has no dependence on the load"),
     ({"follows": "passenger_car"}, "does not cover a load of 0 N"),
     ({"follows": "passenger_car", "load": 799}, "it is for 800 to 8000 N"),
+    ({"follows": "passenger_car", "load": 800}, "follows= needs friction= in both directions"),
     (LIMITED | {"follows": "passenger_car", "load": 800}, ""),
     (LIMITED | {"follows": "passenger_car", "load": 8000}, ""),
     ({"follows": "passenger_car", "load": 8001}, "it is for 800 to 8000 N"),
