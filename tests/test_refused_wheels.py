@@ -264,6 +264,15 @@ def test_a_cylinder_across_an_axle_makes_it_doubtful(body, mark, is_refused):
         assert [(w.joint, w.radius) for w in line["wheels"]] == [("wheel_l", 0.1), ("wheel_r", 0.1)]
 
 
+def test_a_cap_without_a_shape_collides_with_nothing():
+    """What collides on one link of a rotor counts."""
+    body = tyre(rpy=STANDING) + tyre(tag="visual")
+    parts = [rolling(name, y=y, body=body) + link(f"{name}_cap")
+             + joint(f"{name}_glue", f"on_{name}", f"{name}_cap", kind="fixed")
+             for name, y in (("wheel_l", 0.2), ("wheel_r", -0.2))]
+    assert "stands along (0 0 1)" in refusal(*parts).text
+
+
 # --- the two sides of a differential drive --------------------------------------------------------
 
 DIFF = ('<gazebo><plugin filename="libgazebo_ros_diff_drive.so" name="d"><left_joint>l</left_joint>'

@@ -119,7 +119,7 @@ class Tyre:
             raise InputError(f"tyre: friction is given for the {limited[0]} direction only; give "
                              "it for both, or for a linear tyre for neither")
         if self.follows is not None and not limited:
-            raise InputError("tyre: follows= needs friction= in both directions, which changes with "
+            raise InputError("tyre: follows= needs friction= in both directions: it changes with "
                              "the load")
         if limited and self.load is None:
             raise InputError("tyre: friction needs load=, the load [N] for which the stiffness "
