@@ -116,6 +116,12 @@ def test_of_axles_that_cross_only_the_turn_about_one_point_is_driven():
     assert (forward, lateral) == pytest.approx((0.1 * yaw, 0.0), abs=1e-9) and yaw > 0.1
     np.testing.assert_allclose(drive.possible_twist, (forward, lateral, yaw), atol=1e-9)
     assert "its fixed axles cross" in drive.shortfall
+    # one before the other
+    parallel = TwistDrive(nhmech.load(cart(caster()).replace('"0 -0.2 0.1"', '"0.3 -0.2 0.1"')),
+                          (0.3, 0.0, 0.2))
+    parallel(0.0, Simulator(parallel.vehicle).state)
+    np.testing.assert_allclose(parallel.possible_twist, (0.3, 0.0, 0.0), atol=1e-12)
+    assert "its fixed axles are parallel" in parallel.shortfall
 
 
 @pytest.mark.parametrize("twist, is_told", [((0.3, 0.0, 0.2), True), ((0.0, 0.0, 0.0), False)])
@@ -126,7 +132,7 @@ def test_what_no_driven_wheel_determines_is_told(twist, is_told):
           for w in nhmech.load(cart(caster())).description.wheels)])
     drive = TwistDrive(vehicle, twist)
     drive(0.0, Simulator(vehicle).state)
-    assert ("leave the robot free to turn" in drive.shortfall) == is_told
+    assert ("leave the robot free to turn about (0, -0.2) m" in drive.shortfall) == is_told
     assert bool(drive.shortfall) == is_told
 
 

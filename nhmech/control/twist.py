@@ -158,9 +158,9 @@ class TwistDrive:
         shown = ["(" + ", ".join(f"{value:.3g} {unit}" for value, unit in zip(twist, UNITS)) + ")"
                  for twist in (asked, possible)]
         if len(self._undriven) and asked.any():
-            forward, lateral, yaw = self._undriven[0]
-            how = (f"turn about ({-lateral / yaw:.3g}, {forward / yaw:.3g}) m" if yaw else
-                   f"move along ({forward:.3g}, {lateral:.3g})")
+            forward, lateral, yaw = np.round(self._undriven[0], 9) + 0.0
+            x, y = (-lateral / yaw, forward / yaw) if yaw else (forward, lateral)
+            how = f"{'turn about' if yaw else 'move along'} ({x + 0.0:.3g}, {y:.3g}) m"
             return f"{shown[0]} is not all driven: the motors of {self.vehicle.name} leave the " \
                    f"robot free to {how}"
         part = following_part(self.vehicle)
@@ -181,8 +181,10 @@ class TwistDrive:
         if not np.linalg.norm(left) > least:
             return ""
         if crossing:
-            return (f"{shown[0]} is not driven by {self.vehicle.name}: its fixed axles cross, so "
-                    f"that it only turns about the point where they meet; {shown[1]} is driven")
+            why = ("cross, so that it only turns about the point where they meet" if possible[2]
+                   else "are parallel, so that it only goes straight")
+            return (f"{shown[0]} is not driven by {self.vehicle.name}: its fixed axles {why}; "
+                    f"{shown[1]} is driven")
         return (f"{shown[0]} is beyond the limits of the joints of {self.vehicle.name}: "
                 f"{shown[1]} is driven")
 
