@@ -430,6 +430,9 @@ def test_free_particles_stand_anywhere_and_move_at_any_speed():
         assert found.family == left
         for name, value in conditions.items():
             assert free.value(found, name) == pytest.approx(value, abs=1e-14)
+    rail = SteadyMotions(constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 - 1e8 * (s.q.x * np.cos(0.7) + s.q.y * np.sin(0.7)) ** 2) / 2)))
+    assert rail.find([0.3, 0.4], [0.0, 0.0]).family == 1          # along the rail, up to rounding
     stiff = spring(1e7, at=1 / 3).find([5.0], [0.0])
     assert stiff.family == 0 and stiff.q == pytest.approx(1 / 3, rel=1e-14)
 
@@ -479,6 +482,8 @@ def test_a_sweep_says_where_it_goes(bicycle):
     assert repr(made) == "Sweep(forward speed 2 to 4.5 m/s, 2 steady motions)"
     assert made.growth[0] > 0 > made.growth[1]      # unstable, and stable above the weave speed
     assert critical_speeds(bicycle.variations, sweep=made) == pytest.approx([WEAVE], abs=1e-11)
+    # what is zero at one speed alone is not neutral
+    assert speed_sweep(bicycle.variations, [5.0, CAPSIZE]).neutral == 1
     none = speed_sweep(bicycle.variations, [])
     assert repr(none) == "Sweep(forward speed, 0 steady motions)" and none.neutral == 0
     assert critical_speeds(bicycle.variations, sweep=none) == []

@@ -211,10 +211,8 @@ def _meet(rows: np.ndarray, length: float) -> tuple[str, np.ndarray | None, np.n
         return "point", np.array([-lateral, forward]) / turn * length, None
     # the common axle: row . (c_y, -c_x, length) = 0
     row = np.cross(rest[:, 0], rest[:, 1])
-    across = np.array([-row[1], row[0]]) * (-1 if row[1] > 0 else 1)
-    size = np.linalg.norm(across)
-    return ("line", np.array([-row[1], row[0]]) * -row[2] * length / size**2,
-            np.array([-across[1], across[0]]) / size)
+    along, size = row[:2] if row[1] > 0 else -row[:2], np.linalg.norm(row[:2])
+    return "line", np.array([row[1], -row[0]]) * row[2] * length / size ** 2, along / size
 
 
 def _groups(rows: np.ndarray) -> list[list[int]]:

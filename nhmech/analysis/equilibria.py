@@ -113,7 +113,7 @@ class SteadyMotions:
         q = read_vector("q", q, system.algebroid.q_names)
         xi = read_vector("xi", xi, self.variations.equations.names)
         q, xi, u, end, _ = self.equations.solve(t, q, xi, u, dict(conditions or {}))
-        return Equilibrium(q, xi, u, end.point.v, end.residual, end.family)
+        return Equilibrium(q, xi, u, end.point.v, end.residual, len(end.free))
 
     # -- families ----------------------------------------------------------------------------------
     def family(self, start: Equilibrium, name: str, values: Iterable[float],
@@ -181,8 +181,7 @@ class SteadyMotions:
         gradient = self.equations.reading((name,))
         for _ in range(count):
             state = self.equations.iterate(0.0, start.q, start.xi, start.u, conditions)
-            _, s, vt = np.linalg.svd(state.jacobian)
-            free = vt[int(np.sum(s > SINGULAR * s[0])):]
+            free = state.free
             if len(free) != 1:
                 remedy = ("give further conditions" if len(free) > 1
                           else "leave out a condition, or free an input")
@@ -219,7 +218,7 @@ class SteadyMotions:
                     raise
                 continue
             if gone < np.linalg.norm(moved) / 2:
-                return Equilibrium(q, xi, u, state.point.v, state.residual, state.family)
+                return Equilibrium(q, xi, u, state.point.v, state.residual, len(state.free))
         raise MechanicsError(f"the branch turns too sharply for steps of {length:.3g}; start with "
                              "shorter ones, or it meets another branch here")
 

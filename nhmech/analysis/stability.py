@@ -60,7 +60,11 @@ class Sweep:
     def marginal(self) -> float:
         """Growth [1/s] that is no more than rounding: without damping, eigenvalues stay on the
         imaginary axis."""
-        return ZERO * max(1.0, float(np.abs(self.eigenvalues).max(initial=0.0)))
+        return _rounding(self.eigenvalues)
+
+
+def _rounding(eigenvalues: np.ndarray) -> float:
+    return ZERO * max(1.0, float(np.abs(eigenvalues).max(initial=0.0)))
 
 
 def growth_rate(eigenvalues: np.ndarray, neutral: int = 0) -> float:
@@ -97,9 +101,9 @@ def speed_sweep(constrained: HasConstrained | Variations, speeds: Iterable[float
     for v in speeds:
         members.append(m := motions.straight(v))
         rows.append(linearise(motions.variations, m.q, m.xi, m.u).eigenvalues)
-    size = max((np.abs(row).max(initial=0.0) for row in rows), default=0.0)
-    neutral = min((int(np.sum(np.abs(row) <= ZERO * max(1.0, size))) for row in rows), default=0)
-    return Sweep("forward speed", "m/s", speeds, branches(rows), neutral, tuple(members))
+    found = branches(rows)
+    neutral = min((int(np.sum(np.abs(row) <= _rounding(found))) for row in rows), default=0)
+    return Sweep("forward speed", "m/s", speeds, found, neutral, tuple(members))
 
 
 def branches(rows: list[np.ndarray]) -> np.ndarray:

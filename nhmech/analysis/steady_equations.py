@@ -53,9 +53,10 @@ class Iterate:
         return f"{text} {self.defect[row]:.3g} {unit}".rstrip()
 
     @property
-    def family(self) -> int:
-        s = np.linalg.svd(self.jacobian, compute_uv=False)
-        return self.jacobian.shape[1] - int(np.sum(s > SINGULAR * s[0]))
+    def free(self) -> np.ndarray:
+        """Directions in which the defect does not change, in its rows."""
+        _, s, vt = np.linalg.svd(self.jacobian)
+        return vt[int(np.sum(s > SINGULAR * s[0])):]
 
 
 class SteadyEquations:
