@@ -289,6 +289,8 @@ EQUIVALENT = {
         "any attitude that is generic",
     ("vehicle/placement", "LARGEST = 0.5", "0.5 -> 0.505"): "how far one step of a search may go",
     ("urdf/layout", "x_axis = (1.0, 0.0, 0.0)", "1.0 -> 1.01"): "axes are made unit below",
+    ("vehicle/tyres", "rho = ca.sqrt(sum((part ** 2 for part in sigma.values()), "
+     "ca.SX(NO_SLIP ** 2)))", "2 -> 3"): "any number that no slip sees",
     ("vehicle/symmetry", "HELD = 1e-9", "1e-09 -> 0.001"):
         "a tolerance, between rounding and what is not held",
     ("vehicle/symmetry", "RANK = 1e-10", "1e-10 -> 0.0001"):

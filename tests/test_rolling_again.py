@@ -3,6 +3,7 @@ each bound."""
 
 from __future__ import annotations
 
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -72,6 +73,15 @@ def test_a_phase_that_ends_is_recorded_as_rolling():
     assert not is_sliding(now) and not is_sliding(SimpleNamespace(contact=np.zeros(0)))
 
 
+@cache
+def of_two_laws():
+    """The left wheel rolls, the right one may slide."""
+    left, right, ball = shipped("differential_drive").description.wheels
+    return nhmech.load(nhmech.urdf_path("differential_drive"), wheels=[
+        nhmech.Wheel(left.joint, "disc", left.radius, law="rolling"),
+        nhmech.Wheel(right.joint, "disc", right.radius, law="coulomb", mu=0.5), ball])
+
+
 @pytest.mark.parametrize("height, slip, falls, refused", [
     (0.9, 1.1, 0.0, True), (0.9, 0.9, 0.0, False), (1.1, 1.1, 0.0, False), (0.9, 1.1, 0.9, True),
     (0.9, 1.1, 1.1, False)])
@@ -80,13 +90,7 @@ def test_a_wheel_that_must_roll_may_not_start_with_a_slip(monkeypatch, height, s
                                                           speed):
     """If it is on the ground and does not leave it, by more than rounding, relative to the fastest
     of the velocities."""
-    vehicle = shipped("differential_drive")
-    left = vehicle.description.wheels[0]
-    wheels = [nhmech.Wheel(left.joint, "disc", left.radius, law="rolling"),
-              nhmech.Wheel(vehicle.description.wheels[1].joint, "disc", left.radius,
-                           law="coulomb", mu=0.5),
-              nhmech.Wheel(None, "caster_ball", 0.05, link="caster_link")]
-    mixed = nhmech.load(nhmech.urdf_path("differential_drive"), wheels=wheels)
+    mixed = of_two_laws()
     contact = CoulombContact(Simulated.of(mixed), None, 0.0, contact=None)
     c = contact.terms.contacts[0]
     assert c.mu == np.inf
