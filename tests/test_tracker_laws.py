@@ -198,6 +198,27 @@ def test_unicycle_of_a_base_frame_that_stands_askew():
     assert moved.turning_radius == pytest.approx(max(left - foot, right + foot), rel=1e-6)
 
 
+@pytest.mark.parametrize("turn", [pi / 2, -pi / 2])
+def test_what_rolls_across_its_base_goes_to_the_left(turn):
+    """A base frame at right angles to the way has no forward: of both senses the left one."""
+    text = nhmech.urdf_path("carriage").read_text().replace("</robot>", (
+        '<link name="turned"/><joint name="turn" type="fixed"><parent link="turned"/>'
+        f'<child link="base_link"/><origin rpy="0 0 {turn}"/></joint></robot>'))
+    point = unicycle(nhmech.load(text))
+    assert point.yaw == pytest.approx(pi / 2, rel=1e-12)
+    assert point.offset == pytest.approx((0, 0), abs=1e-9) and not point.free
+
+
+@pytest.mark.parametrize("zero", [0.0, 0.5, -0.6])
+def test_the_wheelbase_does_not_depend_on_where_steering_is_zero(zero):
+    """The same tricycle, its steering joint mounted turned."""
+    text, origin = nhmech.urdf_path("tricycle").read_text(), '<origin xyz="0.515 0 0.06"/>'
+    assert text.count(origin) == 1
+    turned = origin.replace("/>", f' rpy="0 0 {zero}"/>')
+    found = unicycle(nhmech.load(text.replace(origin, turned)))
+    assert found.wheelbase == pytest.approx(unicycle(shipped("tricycle")).wheelbase, rel=1e-9)
+
+
 def test_a_point_of_the_base_goes_where_its_heading_points():
     """With the base turned and its origin anywhere: `base` undoes `pose`, and the base's `twist`
     moves P along its own heading at the speed asked for, turning as asked for."""
@@ -440,6 +461,16 @@ def test_polar_lyapunov():
         assert (V[0] - V[1]) / (2 * h) == pytest.approx(
             -gains[0] * (e * cos(alpha)) ** 2 - gains[1] * alpha**2, rel=1e-5, abs=1e-6
         )
+
+
+@pytest.mark.parametrize("share", [0.3, 0.999, 1.0, 1.001, 4.0])
+def test_polar_is_slowed_to_its_speed_and_never_sped_up(share):
+    """Both parts by one factor where gamma e is above the speed; below, the law itself."""
+    tracker = polar.Polar(shipped("differential_drive"), line(9.0), speed=0.4)
+    e = share * 0.4 / tracker.gains[0]
+    law = np.array(polar.approach_law((e, 0.0, -0.3), tracker.gains))
+    pose = 9.0 - e * cos(-0.3), -e * sin(-0.3), -0.3
+    np.testing.assert_allclose(tracker.law(0.0, pose, 0.0), law / max(share, 1.0), rtol=1e-12)
 
 
 def test_polar_straight_ahead():

@@ -189,7 +189,7 @@ class Tracker(ABC):
         """`error` of every recorded moment of a run, (n, 3)."""
         T = base_pose(trajectory.q)
         pose = self.unicycle.pose((T[:, 0, 3], T[:, 1, 3], np.arctan2(T[:, 1, 0], T[:, 0, 0])))
-        s = self.path.trace(np.stack(self._tracked_point(pose), axis=-1), pose[2],
+        s = self.path.trace(np.column_stack(self._tracked_point(pose)), pose[2],
                             self.unicycle.length)
         due = np.array([self.timetable(t)[0] for t in trajectory.t])
         return np.stack(self._error(pose, s - due, self.path.at(s)[:3]), axis=-1)
