@@ -165,6 +165,21 @@ def test_states_that_are_not_finite_are_replaced():
     assert names(within(0.04)) == ["E", "d/dy"]
 
 
+def test_samples_at_which_nothing_is_finite_do_not_count():
+    """Where a potential ends at |x| = 1, some random configurations are beyond."""
+    ends = lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2) / 2 - ca.sqrt(1 - s.q.x ** 2))
+    assert names(constrain(ends)) == ["E", "d/dy"]
+
+
+def test_integrals_of_a_motion_in_which_nothing_changes_speeds():
+    """A wheel alone, on its Lie algebra, and with a row that stops it or gives its speed."""
+    wheel = lagrangian_system(lie_algebra("u(1)"), lambda s: s.v.charge ** 2 / 2)
+    assert names(constrain(wheel)) == ["E", "d/dcharge"]
+    for rate in (0.0, 3.0):
+        assert names(constrain(wheel, rows={"row": lambda s: s.v.charge - rate})) == []
+
+
 def test_too_few_states_decide_nothing():
     with pytest.raises(MechanicsError, match=r"at only \d+ of 30 random states.* `samples`"):
         first_integrals(within(1e-5))

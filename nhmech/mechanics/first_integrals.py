@@ -179,4 +179,6 @@ def _usual_speeds(equations: Equations) -> np.ndarray:
         forces.append(np.abs(still / unit).max(initial=0.0))
         inertia.append(np.abs((moving - still) / unit).max(initial=0.0)
                        + np.abs(way / spread).max(initial=0.0))
-    return unit * (np.median(forces) / np.median(inertia) or 1.0) ** 0.5
+    finite = np.isfinite(forces) & np.isfinite(inertia)
+    force, change = (np.median(np.compress(finite, part)) for part in (forces, inertia))
+    return unit * (force / change) ** 0.5 if force and change else unit
