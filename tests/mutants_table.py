@@ -102,6 +102,8 @@ EQUIVALENT = {
     ("urdf/text/capsules", "moved = np.array(at) + along * pin.rpy.rpyToMatrix(*rpy)[:, 2]",
      "np.array(at) + along * pin.rpy.rpyToMatrix(*rpy)[:, 2] -> "
      "np.array(at) - along * pin.rpy.rpyToMatrix(*rpy)[:, 2]"): "a capsule's ends are alike",
+    ("urdf/validate_inertia", "moved = float(np.linalg.norm(nearest - second) / "
+     "max(float(np.linalg.norm(second)), 1e-300))", "1e-300 -> 1e-294"): "no inertia is so small",
     ("urdf/wheels/rims", "angles = np.arange(0.0, 2 * np.pi, np.pi / 32)", "2 -> 3"):
         "the same points and more",
     ("urdf/wheels/rims", "angles = np.arange(0.0, 2 * np.pi, np.pi / 32)", "32 -> 33"):

@@ -264,6 +264,7 @@ def test_the_largest_rim_and_all_of_its_size():
 
 
 @pytest.mark.parametrize("body, reach", [
+    (shape("cylinder", (-0.5, 0, 0), radius=0.2, length=0.6), sqrt(0.7 ** 2 + 0.3 ** 2)),
     (shape("box", (0, 0.7, 0), (0, 0.3, 0), size="0.6 9 0.8"), 0.5),
     (shape("box", (3, 0.7, 4), size="0.0 9 0.0"), 5.0),
     (shape("box", (-0.3, 0, -0.4), size="0.2 1 0.4"), np.hypot(0.4, 0.6)),

@@ -220,6 +220,17 @@ def test_a_footprint_contradicts_one_shape_alone(above, witnesses, refused):
         check_heights(layout, contacts)
 
 
+@pytest.mark.parametrize("radius, refused", [(0.99e-3, False), (1.01e-3, True), (0.99, True),
+                                             (1.01, False)])
+def test_radii_are_no_larger_than_a_hundred_distances(radius, refused):
+    """Up to a thousand times that they are in millimetres; two at one place may have any."""
+    layout, wheels = stand((0, 0, 0.1, radius / 2), (1e-5, 0, 0.1, radius))
+    if not refused:
+        return check_distances(layout, found(*wheels))
+    with pytest.raises(ModelError, match="'j1' would have radius .* though all wheels are within"):
+        check_distances(layout, found(*wheels))
+
+
 @pytest.mark.parametrize("x, is_far", [(49.9, False), (50.1, True)])
 def test_wheels_are_no_farther_apart_than_500_radii(x, is_far):
     layout, wheels = stand((0, 0, 0.1, 0.05), (x, 0, 0.1, 0.1), (0, 1, 0.1, 0.1))
