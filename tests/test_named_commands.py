@@ -12,8 +12,10 @@ from nhmech.mechanics import constrain, euclidean, lagrangian_system
 from nhmech.simulation.command import BadCommand
 from nhmech.simulation.command_function import CommandFunction, CommandSymbols
 from nhmech.simulation.command_reader import CommandReader
-from nhmech.simulation.inverse_dynamics import Target
+from nhmech.simulation.inverse_dynamics import InverseDynamics, Target
 from nhmech.simulation.least_squares import WELL, LeastSquares, closed_form
+from nhmech.simulation.simulated import Simulated
+from nhmech.systems import load_system
 from nhmech.urdf.description import JointLimits
 
 LEFT, RIGHT = "left_wheel_joint", "right_wheel_joint"
@@ -223,6 +225,39 @@ def test_numbers_that_are_none_are_known_to_a_function(numbers):
     assert function.follow(np.array(numbers), moment, np.zeros(0)) < 0
     assert function.follow(np.array([1.0, 2.0, 3.0]), moment, np.zeros(0)) > WELL
     assert function.follow(np.array([1, 2, 3]), moment, np.zeros(0)) < 0
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+@pytest.mark.parametrize("slips", [False, True])
+def test_speeds_fit_as_well_as_they_can(count, slips):
+    """On a turntable, whose rows are affine: what is left is perpendicular to what the wanted rows
+    can do, and, in the directions that they leave free, the slip to what those can do; without
+    slip, the speeds have no part in these directions."""
+    rng = np.random.default_rng(count)
+    simulated = Simulated.of(load_system("ball_on_turntable"))
+    equations, theta, q = simulated.equations, simulated.theta, simulated.constrained.configurations
+    nxi, q = len(equations.names), q[0]
+
+    def velocity(xi):
+        return equations.velocity(0.3, q, xi, theta).full().ravel()
+    e0 = velocity(np.zeros(nxi))
+    E = np.column_stack([velocity(one) for one in np.eye(nxi)]) - e0[:, None]
+    rows = sorted(rng.choice(len(e0), count, replace=False))
+    wanted, S, offset = rng.normal(size=count), rng.normal(size=(4, len(e0))), rng.normal(size=4)
+    slip = ca.Function("slip", [ca.SX.sym("t"), ca.SX.sym("q", len(q)),
+                                ca.SX.sym("theta", len(theta))], [ca.SX(S), ca.SX(offset)])
+    xi, error = InverseDynamics(equations, {}, 0).fit_speeds(
+        0.3, q, theta, rows, wanted, slip if slips else None)
+    left = velocity(xi)[rows] - wanted
+    assert error == pytest.approx(np.abs(left).max(initial=0.0), abs=1e-13)
+    np.testing.assert_allclose(E[rows].T @ left, 0, atol=1e-12)
+    _, s, vt = np.linalg.svd(E[rows])
+    free = vt[int((s > 1e-9).sum()):].T
+    if slips:
+        np.testing.assert_allclose((S @ E @ free).T @ (S @ velocity(xi) + offset), 0, atol=1e-11)
+    else:
+        np.testing.assert_allclose(free.T @ xi, 0, atol=1e-12)
+    assert np.abs(e0).max() > 0.1 and (count == 5) == bool(np.abs(left).max(initial=0.0) > 1e-9)
 
 
 # -- commands --------------------------------------------------------------------------------------
