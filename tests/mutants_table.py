@@ -181,6 +181,14 @@ EQUIVALENT = {
      "1 -> 2"): "how many rows are read at once",
     ("simulation/runs/run_file", "self.path.unlink(missing_ok=True)", "True -> False"):
         "it was there a moment before",
+    ("simulation/inverse_dynamics", "is_direct = all(part.kind is JointTorque for part in parts)",
+     "all((part.kind is JointTorque for part in parts)) -> "
+     "any((part.kind is JointTorque for part in parts))"):
+        "symbols that are expanded or called: how fast, not what",
+    ("simulation/inverse_dynamics", "is_short = all(isinstance(symbols_of(function)[0], ca.SX) "
+     "for function in functions)", "0 -> 1"): "all symbols of a function are of one type",
+    ("simulation/inverse_dynamics", "if quality < 0:", "0 -> 1"):
+        "the same numbers, checked once more",
     ("simulation/watch", "self.rows = np.empty((AHEAD + 1, width))", "1 -> 2"): "memory to spare",
     ("simulation/step_error", "found = np.empty((1 + steps, len(self.x)))", "1 -> 2"):
         "memory to spare",

@@ -326,6 +326,39 @@ def test_values_that_are_no_mapping_are_refused_after_ones_that_are():
         simulator.step()
 
 
+@pytest.mark.parametrize("most, share", [(0.1, 0.5), (0.199, 0.995), (0.201, 1.0), (None, 1.0)])
+def test_accelerations_are_held_back_together(most, share):
+    """From rest: of 0.2 and 0.1 rad/s^2, by one factor."""
+    simulator = commanded(JointVelocity({LEFT: 0.01, RIGHT: 0.005}, most))
+    state = simulator.step()
+    found = [state.joint_velocity[name] / 0.01 for name in (LEFT, RIGHT)]
+    assert found == pytest.approx([0.2 * share, 0.1 * share], rel=1e-6)
+
+
+@pytest.mark.parametrize("mode, reader", [("dynamic", "servos"), ("kinematic", "courses")])
+def test_other_equations_learn_which_commands_there_are(mode, reader):
+    simulator = commanded(JointVelocity({LEFT: 0.01}), mode)
+    simulator.step()
+    one = simulator.atlas.chart.inverse_dynamics
+    other = InverseDynamics(one.equations, one.limits, one.nu)
+    other.learn(one)
+    assert getattr(other, reader).plans.keys() == getattr(one, reader).plans.keys() != set()
+
+
+def test_an_input_that_is_no_joint_takes_efforts_alone():
+    cart = constrain(lagrangian_system(euclidean("x"), lambda s: s.v.x ** 2 / 2, inputs=("push",),
+                                       force=lambda s: {"x": s.u.push}), rows={})
+    for command, words in ((JointVelocity({"push": 1.0}), "'push' is no joint; command its effort"),
+                           (JointTorque({"x'": 1.0}), "\"x'\" is not driven; .* push")):
+        simulator = Simulator(cart, lambda t, state, command=command: command)
+        simulator.reset(q=[0.0])
+        with pytest.raises(SimulationError, match=words):
+            simulator.step()
+    simulator = Simulator(cart, lambda t, state: JointTorque({"push": 3.0}), dt=0.5)
+    simulator.reset(q=[0.0])
+    assert simulator.step().v[0] == pytest.approx(1.5, rel=1e-12)
+
+
 def test_a_speed_that_cannot_be_is_left_out():
     """Of one of two coordinates, which a row holds, as where there are more."""
     held = constrain(lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2 + s.v.y ** 2),

@@ -76,8 +76,8 @@ class Target:
         lower, upper = self.limits.lower, self.limits.upper
         # a joint beyond a limit is not driven back unless that is commanded
         return clip(rate,
-                    lower if math.isinf(lower) else clip(lower - position, -math.inf, 0.0) / time,
-                    upper if math.isinf(upper) else clip(upper - position, 0.0, math.inf) / time)
+                    lower if math.isinf(lower) else ca.fmin(lower - position, 0.0) / time,
+                    upper if math.isinf(upper) else ca.fmax(upper - position, 0.0) / time)
 
 
 @dataclass(frozen=True)
