@@ -155,6 +155,19 @@ def test_a_reference_without_a_place_turns_and_moves_with_the_vehicle(ground):
             state.T_WB[:3, 3] - base_pose(q)[:3, 3]), atol=1e-12)
 
 
+def test_a_lean_is_kept_while_a_reference_turns():
+    """Of a disc on a slope, about the normal, whose axle is not level there."""
+    vehicle = shipped("disc", nhmech.Ground(normal=(-0.3, 0.2, 1.0)))
+    simulator, n = nhmech.Simulator(vehicle), vehicle.placer.normal
+    q = simulator.reset((0.0, 0.0, 0.0, 0.4, 0.0, 0.7)).q
+    reference = SteadyReference(vehicle, q, np.zeros(vehicle.algebroid.nv))
+    for angle in (0.5, -2.0, 3.0):
+        turned = q.copy()
+        turned[3:7] = (pin.Quaternion(pin.exp3(angle * n)) * pin.Quaternion(q[3:7])).coeffs()
+        np.testing.assert_allclose(reference.displacement(0.0, simulator.reset(q=turned)), 0.0,
+                                   atol=1e-9)
+
+
 def test_states_that_others_depend_on():
     A = np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [1, 0, 0, 0]], dtype=float)
     assert (depends_on(A, [0]) == [0, 1, 2] and depends_on(A, [3]) == [0, 1, 2, 3]
