@@ -235,6 +235,10 @@ EQUIVALENT = {
         "a tolerance, between rounding and dependent rows",
     ("simulation/contact/impulses", "rows = rows / np.where(sizes > 0, sizes, 1.0)",
      "1.0 -> 1.01"): "divides zeros",
+    ("simulation/contact/implicit_step", "x[3:7] /= np.linalg.norm(x[3:7])", "3 -> 4"):
+        "any configuration that is generic",
+    ("simulation/contact/implicit_step", "x[3:7] /= np.linalg.norm(x[3:7])", "7 -> 8"):
+        "any configuration that is generic",
     ("simulation/contact/implicit_step", "SLOWER = 0.03", "0.03 -> 0.0303"):
         "from which progress on factors are made anew",
     ("simulation/contact/implicit_step", "LEAP = 0.3", "0.3 -> 0.303"):
