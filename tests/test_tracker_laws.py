@@ -198,15 +198,16 @@ def test_unicycle_of_a_base_frame_that_stands_askew():
     assert moved.turning_radius == pytest.approx(max(left - foot, right + foot), rel=1e-6)
 
 
+@pytest.mark.parametrize("aside", [0.3, -0.3])
 @pytest.mark.parametrize("turn", [pi / 2, -pi / 2])
-def test_what_rolls_across_its_base_goes_to_the_left(turn):
+def test_what_rolls_across_its_base_goes_to_the_left(turn, aside):
     """A base frame at right angles to the way has no forward: of both senses the left one."""
     text = nhmech.urdf_path("carriage").read_text().replace("</robot>", (
         '<link name="turned"/><joint name="turn" type="fixed"><parent link="turned"/>'
-        f'<child link="base_link"/><origin rpy="0 0 {turn}"/></joint></robot>'))
+        f'<child link="base_link"/><origin xyz="0.2 {aside} 0" rpy="0 0 {turn}"/></joint></robot>'))
     point = unicycle(nhmech.load(text))
     assert point.yaw == pytest.approx(pi / 2, rel=1e-12)
-    assert point.offset == pytest.approx((0, 0), abs=1e-9) and not point.free
+    assert point.offset == pytest.approx((0, aside), abs=1e-9) and not point.free
 
 
 @pytest.mark.parametrize("zero", [0.0, 0.5, -0.6])
