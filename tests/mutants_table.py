@@ -353,6 +353,12 @@ EQUIVALENT = {
      "np.inf)", "0.001 -> 0.00101"): "any small number decides between equal costs",
     ("systems/written", "system, n = frame.constrained.system, frame.inverse.shape[0]", "0 -> 1"):
         "the matrix is square",
+    ("mechanics/invariant_measure", "length = float(np.linalg.norm(way)) or 1.0", "1.0 -> 1.01"):
+        "divides a way of no length",
+    ("mechanics/invariant_measure", "ARRIVED = 1e-9", "1e-09 -> 0.001"):
+        "a path arrives up to rounding, or ends where its fields leave its way",
+    ("mechanics/invariant_measure", "spread[spread == 0] = 1.0", "1.0 -> 1.01"):
+        "a scale of a tolerance, of coordinates that no sample moves",
     ("mechanics/invariants", "if len(kept) == V.shape[0]:", "0 -> 1"):
         "only ends later: as many columns as there are rows span them all",
 }
