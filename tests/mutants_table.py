@@ -189,6 +189,8 @@ EQUIVALENT = {
      "for function in functions)", "0 -> 1"): "all symbols of a function are of one type",
     ("simulation/inverse_dynamics", "if quality < 0:", "0 -> 1"):
         "the same numbers, checked once more",
+    ("simulation/watch", "while high - low > LOCATED * max(1.0, abs(t)):", "1.0 -> 1.01"):
+        "a scale of a tolerance",
     ("simulation/watch", "self.rows = np.empty((AHEAD + 1, width))", "1 -> 2"): "memory to spare",
     ("simulation/step_error", "found = np.empty((1 + steps, len(self.x)))", "1 -> 2"):
         "memory to spare",

@@ -149,6 +149,8 @@ def test_charts_are_made_in_advance_until_each_place_has_a_good_one(places, most
     found = made()
     found.cover([np.array([q]) for q in places], most)
     assert [chart.equations.centre for chart in found.charts] == pytest.approx(centres)
+    found.cover([np.array([q]) for q in places], most)      # each place has its chart now
+    assert len(found.charts) == len(centres)
     again = made(configurations=places)
     again.cover_range(most)
     assert [chart.equations.centre for chart in again.charts] == pytest.approx(centres)

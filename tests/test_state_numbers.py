@@ -147,8 +147,9 @@ def test_a_moment_changes_in_one_stroke(contact):
     moment.adopt()
     np.testing.assert_array_equal(
         moment.block, [-1] * 2 + [-2] * 3 + [-3] * 4 + [*range(9, 16)] + [-4] * 3 + [19, 20, 21])
+    moment.u[0], moment.twist[0] = 50.0, 60.0
     moment.take(np.full(4, 30.0), np.full(2, 10.0), np.full(3, 20.0), np.full(3, 40.0),
                 (1.5, 3, 0.5), contact)
     np.testing.assert_array_equal(
-        moment.block, [10] * 2 + [20] * 3 + [30] * 4 + [*range(9, 14)]
+        moment.block, [10] * 2 + [20] * 3 + [30] * 4 + [50, 10, 60, 12, 13]
         + ([14, 15] if contact is None else [8, 9]) + [40] * 3 + [1.5, 3, 0.5])
