@@ -165,6 +165,35 @@ def test_what_is_wrong_besides_the_file_is_said_in_the_same_error():
         describe(text, repair=True)
 
 
+@pytest.mark.parametrize("xyz, words", [
+    ("0 0", "xyz='0 0' has 2 numbers; it needs 3"), ("0 zero 1", "'zero' is not a number"),
+    ("0 0 0", "has no direction"), ("0 nan 0", "is not finite")])
+@pytest.mark.parametrize("both", [True, False])
+def test_an_axis_that_cannot_be_read_is_told_alone(xyz, words, both):
+    """What follows from the axis that a joint without <axis> has would contradict the file."""
+    text = cart()
+    for side in ("left", "right")[:1 + both]:
+        sound = next(line for line in text.splitlines() if f'name="{side}_wheel_joint"' in line)
+        text = text.replace(sound, sound.replace('<axis xyz="0 1 0"', f'<axis xyz="{xyz}"'))
+    for repair in (False, True):
+        with pytest.raises(FaultyFile) as caught:
+            describe(text, repair=repair)
+        lines = [number for number, line in enumerate(text.splitlines(), 1)
+                 if f'<axis xyz="{xyz}"' in line]
+        faults = caught.value.faults
+        assert [fault.line for fault in faults] == lines and len(lines) == 1 + both
+        assert all(words in f.text and f.text.endswith('xyz="0 1 0"') for f in faults)
+        assert "has no <axis>" not in str(caught.value) and "cylinder" not in str(caught.value)
+
+
+def test_a_root_on_its_side_does_not_hide_the_faults_of_its_file():
+    """z of this root lies along the axle of a wheel, and a joint has a negative effort."""
+    text = cart(left='<limit effort="-2" velocity="1"/>').replace("</robot>", link("root") + joint(
+        "lying", "root", "base", kind="fixed", rpy=(1.5707963, 0, 0)) + "</robot>")
+    with pytest.raises(FaultyFile, match="effort=-2 is negative.*\n.*z of a root has to be"):
+        describe(text)
+
+
 def test_repair_is_true_or_false():
     with pytest.raises(InputError, match="True or False"):
         describe(cart(), repair="yes")

@@ -64,16 +64,20 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
         notices += repair_inertias(document)
     try:
         return _decide(document, faults, notices, said)
-    except NothingStands as error:
-        advice = "" if wheels is not None or repair else advise_upright(
-            Layout(document).root, partial(_read_carried, document, said))
-        raise ModelError(error.text + advice, None if advice else error.remedy) from None
     except FaultyFile:
         raise
     except ModelError as error:
+        # what follows from a guess may contradict what the file says
+        if guessed := [fault for fault in faults if not fault.certain]:
+            raise faulty_file(document.label, guessed if repair else faults) from error
+        further = error
+        if isinstance(error, NothingStands) and wheels is None and not repair and (
+                advice := advise_upright(Layout(document).root,
+                                         partial(_read_carried, document, said))):
+            further = ModelError(error.text + advice)
         if repair or not faults:
-            raise
-        raise faulty_file(document.label, faults, error) from error
+            raise further from None
+        raise faulty_file(document.label, faults, further) from error
 
 
 @dataclass(frozen=True)

@@ -90,14 +90,14 @@ def _check_axis(source: Source, joint: Element) -> Iterator[ElementError]:
         yield from check_origin(source, origin)
     for axis in joint.findall("axis") if joint.get("type") != "fixed" else ():
         for error in collect_errors(_check_direction, source, axis):
-            yield source.error(axis, error.fault.text, mend=error.mend or Mend(
-                "an axis without direction", deletion(axis), certain=False))
+            yield error if error.mend else source.error(
+                axis, f'{error.fault.text}; give the axis of the joint, such as xyz="0 1 0"',
+                mend=Mend("an axis without direction", deletion(axis), certain=False))
 
 
 def _check_direction(source: Source, axis: Element) -> None:
     if np.linalg.norm(source.triple(axis, "xyz")) < 1e-9:
-        raise source.error(axis, f"xyz={axis.get('xyz')!r} has no direction; give the joint's "
-                                 "axis, such as 0 1 0")
+        raise source.error(axis, f"xyz={axis.get('xyz')!r} has no direction")
 
 
 def check_origin(source: Source, origin: Element) -> Iterator[ElementError]:
