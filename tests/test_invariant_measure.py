@@ -125,7 +125,8 @@ def test_the_density_of_veselovas_problem():
         return np.sqrt(gamma @ (gamma / inertia)) / (
             abs(gamma[2]) * np.linalg.det(E.T @ np.diag(inertia) @ E))
 
-    upper = [gamma for gamma in example.constrained.configurations if gamma[2] > 0]
+    upper = [gamma / np.linalg.norm(gamma) for gamma in example.constrained.configurations
+             if gamma[2] > 0]
     for gamma in upper[1:]:
         assert found.density(gamma, upper[0]) == pytest.approx(density(gamma) / density(upper[0]),
                                                                rel=1e-9)
