@@ -312,16 +312,10 @@ EQUIVALENT = {
     ("urdf/layout", "x_axis = (1.0, 0.0, 0.0)", "1.0 -> 1.01"): "axes are made unit below",
     ("vehicle/tyres", "rho = ca.sqrt(sum((part ** 2 for part in sigma.values()), "
      "ca.SX(NO_SLIP ** 2)))", "2 -> 3"): "any number that no slip sees",
-    ("vehicle/symmetry", "HELD = 1e-9", "1e-09 -> 0.001"):
-        "a tolerance, between rounding and what is not held",
-    ("vehicle/symmetry", "RANK = 1e-10", "1e-10 -> 0.0001"):
-        "a tolerance, between rounding and independent forms",
     ("vehicle/symmetry", "held = all(_is_held(form, rate) for form, rate in zip(forms, rates))",
      "all((_is_held(form, rate) for form, rate in zip(forms, ra... -> "
      "any((_is_held(form, rate) for form, rate in zip(forms, ra..."):
         "at random configurations a component is held everywhere or nowhere",
-    ("vehicle/clearance", "STILL = 1e-9", "1e-09 -> 0.001"):
-        "a tolerance, between rounding and what falls",
     ("vehicle/bodies", "LEANS = 0.1", "0.1 -> 0.101"): "from which lean a rim has one point alone",
     ("vehicle/bodies", "CORNERS = 32", "32 -> 33"):
         "in how many directions the outermost points of a mesh are kept",
@@ -357,8 +351,6 @@ EQUIVALENT = {
         "the matrix is square",
     ("mechanics/invariant_measure", "length = float(np.linalg.norm(way)) or 1.0", "1.0 -> 1.01"):
         "divides a way of no length",
-    ("mechanics/invariant_measure", "ARRIVED = 1e-9", "1e-09 -> 0.001"):
-        "a path arrives up to rounding, or ends where its fields leave its way",
     ("mechanics/invariant_measure", "spread[spread == 0] = 1.0", "1.0 -> 1.01"):
         "a scale of a tolerance, of coordinates that no sample moves",
     ("mechanics/invariants", "if len(kept) == V.shape[0]:", "0 -> 1"):
