@@ -55,6 +55,7 @@ def test_a_command_that_lifts_the_caster_ends_the_run(options):
     notice, = run.notices
     assert notice.kind is NoticeKind.LIFTED and "from t = 0.1 s (caster_link)" in notice.text
     assert f"caster_link with {-run.force('caster_link', 'normal').min():.3g} N" in notice.text
+    assert "at rest" not in notice.text and "slowly" in str(notice)
     assert run.validity.until == run.t[-1] and "caster_link" in run.validity.describe()
 
 
@@ -219,7 +220,11 @@ def test_a_load_that_tips_the_robot_ends_the_run(changes):
     """Its file loads the caster ahead of the axle, so that lift-off stays watched."""
     run = Simulator(shipped("differential_drive").with_parameters(changes)).run(0.1)
     assert run.stop == "event: lift-off: caster_link" and run.t[-1] == 0
-    assert not any(notice.kind is NoticeKind.NOT_PRESSED for notice in run.notices)
+    notice, = run.notices
+    assert notice.text.endswith("; the vehicle tips at rest too")
+    assert "slowly" not in str(notice) + notice.command_line
+    moved = dict(changes) | {key: 0.1 for key in changes if key in ("payload.x", "base_link.com_x")}
+    assert Simulator(shipped("differential_drive").with_parameters(moved)).run(0.1).notices == ()
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -26,8 +26,11 @@ from .force_reader import ContactForces, force_reader
 LIFT_OFF = "lift-off"    # beginning of the names of its events
 LEVEL = Ground()
 GENTLY = "Commands that change slowly lift no wheel"
-REMEDY = Remedy(f'{GENTLY}, as JointVelocity(rates, acceleration=...) does; '
-                'Simulator(vehicle, on_lift="warn") goes on', f"{GENTLY}; --on-lift warn goes on")
+BALANCED = "A centre of mass above the area between the wheels lifts none"
+GO_ON = 'Simulator(vehicle, on_lift="warn") goes on', "--on-lift warn goes on"
+REMEDY = Remedy(f"{GENTLY}, as JointVelocity(rates, acceleration=...) does; {GO_ON[0]}",
+                f"{GENTLY}; {GO_ON[1]}")
+BALANCE = Remedy(f"{BALANCED}; {GO_ON[0]}", f"{BALANCED}; {GO_ON[1]}")
 # relative to the largest normal force of a state: a wheel with a smaller pull just touches the
 # ground
 ROUNDING = 1e-6      # in notices
@@ -146,17 +149,23 @@ def _idle_wheels(vehicle: Vehicle, wheels: Sequence[str], places: Sequence[int],
     """The wheels that do not press on the ground at rest, with their normal forces [N]: zero, or
     below zero if the ground would have to pull. Empty if the vehicle cannot stand in its default
     configuration."""
-    system = vehicle.constrained.system
     try:
         q = vehicle.configuration()
     except NhmechError:
         return {}
-    shortest, kernel = force_reader(vehicle).look(0.0, q, np.zeros(system.v.numel()),
-                                                  np.zeros(system.u.numel()))
-    normals, _ = _share(shortest, kernel, places, np.zeros(len(shortest)))
+    normals = _loads_at_rest(vehicle, 0.0, q, places)
     least = ROUNDING * _largest(normals)
     return {wheel: float(load) if load < -least else 0.0
             for wheel, load in zip(wheels, normals) if not load > least}
+
+
+def _loads_at_rest(vehicle: Vehicle, t: float, q: np.ndarray,
+                   places: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Normal forces (m,) [N] without speeds and efforts."""
+    system = vehicle.constrained.system
+    shortest, kernel = force_reader(vehicle).look(t, q, np.zeros(system.v.numel()),
+                                                  np.zeros(system.u.numel()))
+    return _share(shortest, kernel, places, np.zeros(len(shortest)))[0]
 
 
 def _idle_notice(loads: Mapping[str, float]) -> Notice:
@@ -166,10 +175,11 @@ def _idle_notice(loads: Mapping[str, float]) -> Notice:
                   f"some wheels carry no load at rest ({found}): their lift-off is not watched")
 
 
-def lift_notice(t: np.ndarray, forces: ContactForces) -> Notice | None:
+def lift_notice(vehicle: Vehicle, t: np.ndarray, q: np.ndarray,
+                forces: ContactForces) -> Notice | None:
     """A notice about the first moment at which no distribution of the load has all normal forces >=
     0: there the vehicle tips, and the rest of the run is not valid. None if there is no such
-    moment. `t`: (N,) [s]."""
+    moment. `t`: (N,) [s]. `q`: (N, n)."""
     shares, supported = forces.split
     normal = shares[:, forces.normal]
     if supported.all() or not normal.size:
@@ -181,8 +191,12 @@ def lift_notice(t: np.ndarray, forces: ContactForces) -> Notice | None:
     first = int(pulls.argmax())
     worst = int(np.where(pulls, normal.min(axis=1), np.inf).argmin())
     at = [wheels[int(normal[moment].argmin())] for moment in (first, worst)]
+    loads = _loads_at_rest(vehicle, t[first], q[first], np.flatnonzero(
+        [c.is_normal for c in vehicle.contact_rows]))
+    tips = bool(loads.min() < -ROUNDING * _largest(loads))
     return Notice(NoticeKind.LIFTED,
                   "ideal rolling is not valid where normal forces are negative: from t = "
                   f"{t[first]:.6g} s ({at[0]}), in {100 * pulls.mean():.3g} % of the recorded "
                   f"moments; most at t = {t[worst]:.6g} s, {at[1]} with {-normal[worst].min():.3g} "
-                  "N", REMEDY)
+                  f"N{'; the vehicle tips at rest too' if tips else ''}",
+                  BALANCE if tips else REMEDY)

@@ -335,7 +335,8 @@ class Trajectory(History):
             return noted
         some = slice(None, None, 1 + len(self) // LOOKED_AT)
         only_rolls = not self.kinematic and self.contact is None
-        lifted = None if not only_rolls else lift_notice(self.t[some], self.contact_forces(some))
+        lifted = None if not only_rolls else lift_notice(
+            vehicle, self.t[some], self.q[some], self.contact_forces(some))
         found = lifted, *noted, twist_notice(vehicle, self, self.commanded_twist, self.limits)
         return tuple(notice for notice in found if notice is not None)
 
