@@ -9,10 +9,13 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from placed import SHIFT, laid, limits, mesh, place, shape
-from support import joint, link
+from robot_table import python_lines
+from support import joint, link, robot
 from test_refusals import pasted
 
-from nhmech import ModelError
+import nhmech
+from nhmech import ModelError, Wheel
+from nhmech.urdf.describe import describe
 from nhmech.urdf.description import Witness
 from nhmech.urdf.notice import NoticeKind
 from nhmech.urdf.wheels.inference import find_unlisted, infer_wheels
@@ -474,6 +477,38 @@ def test_a_ball_that_joints_turn_every_way_is_offered():
                     link("ball", body=ball), joint("pitch", "x", "ball"))
     assert "If it rolls on the ball 'ball'" in error.remedy.python
     assert "free=['roll', 'pitch']" in error.remedy.python and "0.12" in error.remedy.python
+
+
+VELOCITY = ('<ros2_control name="c" type="system"><joint name="swing"><command_interface '
+            'name="velocity"/></joint></ros2_control>')
+BOB = shape("sphere", (0, 0, -0.1), radius=0.05)
+
+
+@pytest.mark.parametrize("more", [
+    (link("bob", com=(0, 0, -0.1)), joint("swing", "shell", "bob")),
+    (link("bob", body=BOB), joint("swing", "shell", "bob", (0, 0, 0.05))),
+    (link("bob", body=BOB), joint("swing", "shell", "bob", axis=(0, 0, 1))),
+    (link("yoke"), joint("turn", "shell", "yoke", axis=(0, 0, 1)), link("bob", body=BOB),
+     joint("swing", "yoke", "bob")),
+    (link("bob"), joint("swing", "shell", "bob"), VELOCITY)])
+def test_a_ball_with_a_pendulum_in_it_is_offered(more):
+    """The line is tried: a ball has 3 speeds, and each joint 1."""
+    text = robot(link("shell", body=shape("sphere", radius=0.2)), *more)
+    with pytest.raises(ModelError, match="If it rolls on the ball 'shell'") as caught:
+        describe(text)
+    cure = next(python_lines(caught.value.remedy))
+    assert cure["wheels"] == [Wheel(None, "sphere", 0.2, link="shell")]
+    assert len(nhmech.load(text, **cure).speeds) == 3 + len(more) // 2
+
+
+@pytest.mark.parametrize("name, at", [("left_wheel", (0, 0.1, 0)), ("part", (0, 0.3, 0))])
+def test_what_hangs_on_a_ball_may_be_a_wheel(name, at):
+    """Outside the ball, or called so."""
+    text = robot(link("shell", body=shape("sphere", radius=0.2)), link(name),
+                 joint("j", "shell", name, at))
+    with pytest.raises(ModelError, match="wheels=.Wheel\\('j', 'disc', RADIUS") as caught:
+        describe(text)
+    assert "ball" not in str(caught.value)
 
 
 # --- wheels that were left out --------------------------------------------------------------------

@@ -54,6 +54,10 @@ def radius_error(layout: Layout, contacts: Sequence[FoundWheel],
                  unknown: Sequence[Candidate]) -> ModelError:
     """The error about wheels of which no source tells the radius."""
     first = unknown[0].joint
+    if not contacts and _hang_within(layout, unknown):
+        return layout.source.error(
+            first.element, "what it turns hangs inside the ball that is the root, so it is no "
+            "wheel", _roll_ball(layout, layout.root, [*layout.joints.values()]))
     if crossed := crossed_cylinder(layout, first):
         turned = [_contact_of(axle.joint, axle.rim or _turned_rim(axle)) for axle in unknown
                   if axle.rim or axle.misplaced]
@@ -146,6 +150,8 @@ def no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
     displaced = ((a.joint, beside_mesh(layout, a.joint)) for a in free)
     if found := next(((joint, mesh) for joint, mesh in displaced if mesh), None):
         return _displaced_error(layout, *found)
+    if _hang_within(layout, free):
+        return ModelError(text, _roll_ball(layout, layout.root, turning))
     if free:
         wheels = _type_all(layout, [], free)
         blank = any(w["radius"] is Blank.RADIUS for w in wheels)
@@ -171,8 +177,20 @@ def no_wheel_error(layout: Layout, findings: Findings) -> ModelError:
         " with HEIGHT the contact's height in the link's frame" if blank else ""))
 
 
+def _hang_within(layout: Layout, axles: Sequence[Candidate]) -> bool:
+    """Whether the root is a ball in which all other links and shapes have their origins, and
+    neither a name nor a plugin calls one of the axles a wheel."""
+    balls = layout.shapes(layout.root)
+    if [s.kind for s in balls] != ["sphere"] or any(a.is_named or a.is_listed for a in axles):
+        return False
+    links = [link for link in layout.links if link != layout.root]
+    points = [layout.X_RL[link][:3, 3] for link in links] + [
+        shape.centre for link in links for shape in layout.shapes(link, layout.root)]
+    return all(np.linalg.norm(p - balls[0].centre) < balls[0].size[0] for p in points)
+
+
 def _roll_ball(layout: Layout, link: str, joints: Sequence[Joint]) -> Remedy:
-    """How to have a robot stand on a ball about whose centre several joints turn."""
+    """How to have a robot stand on a ball that joints turn, or inside which they do."""
     radius = next(s.size[0] for s in layout.shapes(link) if s.kind == "sphere")
     turning = [joint.name for joint in joints if joint.turns]
     return suggest(f"If it rolls on the ball {link!r}: ",
