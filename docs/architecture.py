@@ -9,8 +9,8 @@ module beside the folders. An arrow points from a room to one that it imports.
 
 from __future__ import annotations
 
+import argparse
 import ast
-import sys
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -235,11 +235,15 @@ def architecture() -> None:
     draw(read(HERE.parent / "nhmech")[0], HERE / "images" / "architecture.svg")
 
 
-def main(arguments: list[str]) -> None:
-    package = Path(arguments[0]) if arguments else HERE.parent / "nhmech"
-    file = Path(arguments[1]) if arguments[1:] else HERE / "images" / "architecture.svg"
-    rooms, graph, figures = read(package)
-    draw(rooms, file)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("package", nargs="?", type=Path, default=HERE.parent / "nhmech")
+    parser.add_argument("out", nargs="?", type=Path, default=HERE / "images" / "architecture.svg")
+    given = parser.parse_args()
+    if not any(given.package.glob("**/*.py")):
+        parser.error(f"{given.package} has no Python files")
+    rooms, graph, figures = read(given.package)
+    draw(rooms, given.out)
     print(f"files {figures.files}, lines {figures.lines}, statements {figures.statements}, "
           f"functions {figures.functions}")
     print(f"longest function: {figures.longest[0]} lines, {figures.longest[1]}")
@@ -249,8 +253,8 @@ def main(arguments: list[str]) -> None:
     print(f"circles of imports: {len(found)}")
     for group in found:
         print("  " + ", ".join(sorted(group)))
-    print(f"picture: {file}")
+    print(f"picture: {given.out}")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -3,6 +3,7 @@ and mechanics on them against closed forms."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import casadi as ca
@@ -10,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from nhmech import MechanicsError
+from nhmech import InputError, MechanicsError
 from nhmech.mechanics.algebroid import (
     bracket,
     circle,
@@ -340,3 +341,9 @@ def test_bracket_of_constant_sections_is_the_structure():
     for X, Y in np.random.default_rng(9).normal(size=(3, 2, 6)):
         made = ca.evalf(bracket(space, ca.SX(ca.DM(X)), ca.SX(ca.DM(Y)))).full().ravel()
         assert made == pytest.approx(np.einsum("gab,a,b->g", c, X, Y), rel=0, abs=1e-14)
+
+
+@pytest.mark.parametrize("name, cure", [("x y", "euclidean('x', 'y')"), ("", "euclidean('x')")])
+def test_a_name_with_blanks_is_no_coordinate(name, cure):
+    with pytest.raises(InputError, match=re.escape(cure)):
+        euclidean("z", name)

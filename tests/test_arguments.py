@@ -374,6 +374,16 @@ def test_the_arguments_that_are_made_wrong_serve(table):
         assert judge(name, function, words) == "served", name
 
 
+def test_what_one_gets_shows_itself_in_three_lines_at_most(table):
+    """And not as an address in memory."""
+    for name, (function, words) in table.items():
+        answer = call(function, words)
+        for part in answer if isinstance(answer, (tuple, list)) else (answer,):
+            if type(part).__module__.startswith("nhmech"):
+                text = repr(part)
+                assert " at 0x" not in text and text.count("\n") < 3 and len(text) < 600, name
+
+
 @pytest.mark.parametrize("values, count", [
     (VALUES, 1000), (DRESSED, 500), pytest.param(VALUES, None, marks=pytest.mark.soak),
     pytest.param(DRESSED, None, marks=pytest.mark.soak)], ids=["1000", "500", "all", "all dressed"])

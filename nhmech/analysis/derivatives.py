@@ -7,7 +7,7 @@ from automatic differentiation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import casadi as ca
 import numpy as np
@@ -45,7 +45,7 @@ class StepJacobian:
         Of the rows and columns; x is the state vector, angles unwrapped.
     """
 
-    evaluate: Buffered
+    evaluate: Buffered = field(repr=False)
     dt: float
     names: tuple[str, ...]
     inputs: tuple[str, ...]
@@ -79,7 +79,7 @@ class StepAdjoint:
         Of the rows and columns; x is the state vector, angles unwrapped.
     """
 
-    evaluate: Buffered
+    evaluate: Buffered = field(repr=False)
     dt: float
     names: tuple[str, ...]
     inputs: tuple[str, ...]

@@ -123,6 +123,10 @@ class Limits:
     across: Limit
     not_judged: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return (f"<Limits on a circle of {self.radius:g} m: first slip "
+                f"{self.slip.describe('m/s')}; first lift-off {self.lift_off.describe('m/s')}>")
+
     @property
     def stopping_distance(self) -> float | None:
         """v^2 / (2 a) [m] from `speed` at the largest deceleration; None if there is none."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..checks import check_arguments, read_array, show
-from ..errors import InputError
+from ..errors import REPR, InputError, listed
 from ..mechanics.momentum import nonholonomic_momentum
 from ..mechanics.symmetry import Symmetry
 
@@ -33,6 +33,10 @@ class MomentumBalance:
     names: tuple[str, ...]
     momentum: np.ndarray
     defect: np.ndarray
+
+    def __repr__(self) -> str:
+        return (f"<MomentumBalance of {listed(self.names, REPR)} over {len(self.momentum)} states: "
+                f"defect at most {np.abs(self.defect).max(initial=0.0):.2g}>")
 
 
 @check_arguments

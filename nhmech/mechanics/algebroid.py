@@ -169,8 +169,17 @@ def euclidean(*names: str, units: Sequence[str] | None = None) -> LieAlgebroid:
     names
         Names of the coordinates.
     units
-        Units of their rates; "m/s" if None.
+        Units of their rates; empty if None.
+
+    Raises
+    ------
+    InputError
+        For a name with blanks, which stands for several.
     """
+    for name in names:
+        if len(words := name.split()) != 1:
+            raise InputError(f"{name!r} is no name of one coordinate; give each its own: "
+                             f"euclidean({', '.join(map(repr, words)) or repr('x')})")
     return tangent_bundle(ca.vertcat(*[ca.SX.sym(name) for name in names]), names, units)
 
 

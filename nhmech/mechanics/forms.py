@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from ..checks import check_arguments
+from ..errors import REPR, listed
 from .algebroid import LieAlgebroid, product, tangent_bundle
 from .connection import EhresmannConnection, ehresmann_connection
 from .equations import Equations, solve_definite, speed_symbols
@@ -114,6 +115,9 @@ class ConstraintForms:
     omega_M: ca.Function
     sode: ca.Function
     reaction: ca.Function
+
+    def __repr__(self) -> str:
+        return f"<ConstraintForms in {listed(self.names, REPR)}>"
 
 
 def poincare_cartan(system: LagrangianSystem) -> tuple[EvolutionSpace, ca.SX]:

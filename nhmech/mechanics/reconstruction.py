@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import check_arguments, read_array, read_number, show
-from ..errors import InputError, MechanicsError
+from ..errors import REPR, InputError, MechanicsError, listed
 from .equations import Equations
 from .symmetry import Symmetry
 from .system import ConstrainedSystem
@@ -53,6 +53,10 @@ class ReducedMotion:
     names: tuple[str, ...]
     velocity: Callable[[float], np.ndarray]
 
+    def __repr__(self) -> str:
+        return (f"<ReducedMotion of {listed(self.names, REPR)}: {len(self.t)} states, "
+                f"{self.t[0]:g} to {self.t[-1]:g} s>")
+
 
 @dataclass(frozen=True)
 class FullMotion:
@@ -69,6 +73,10 @@ class FullMotion:
     t: np.ndarray
     q: np.ndarray
     v: np.ndarray
+
+    def __repr__(self) -> str:
+        return (f"<FullMotion of {self.q.shape[1]} coordinates: {len(self.t)} states, "
+                f"{self.t[0]:g} to {self.t[-1]:g} s>")
 
 
 @check_arguments

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 
 import casadi as ca
@@ -40,7 +40,7 @@ class Shape:
 
     kind: str
     size: tuple[float, ...]
-    pose: Callable[[np.ndarray], np.ndarray]
+    pose: Callable[[np.ndarray], np.ndarray] = field(repr=False)
     color: Color = BLUE
     trail: bool = False
 

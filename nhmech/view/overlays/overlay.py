@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from ...errors import REPR, listed
 from ..camera import View
 from ..drawable import Colour, Snapshot
 
@@ -44,6 +45,9 @@ class Overlay:
     legend: tuple[tuple[str, Colour], ...] = ()  # (name, colour) for the corner of the page
     points: np.ndarray = np.zeros((0, 3))  # [m] that the camera should see
     layer: Layer | None = None  # its switch on the page; None if it is always shown
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {listed([name for name, _ in self.legend], REPR)}>"
 
     def objects(self, view: View) -> list[dict]:
         """Messages that draw it once, each object at its own path."""
