@@ -153,4 +153,4 @@ def test_the_radius_of_a_wheel_is_told_by_plugins_and_by_wheel_slip():
       <gazebo><plugin filename="slip" name="gz::sim::systems::WheelSlip">
         <wheel link_name="w"><wheel_radius>0.11</wheel_radius></wheel></plugin></gazebo>""")
     assert elements.wheel_radii("j", ["w"]) == {
-        "plugin libgazebo_ros_diff_drive.so": 0.1, "wheel slip of w": 0.11}
+        "plugin libgazebo_ros_diff_drive.so (line 2)": 0.1, "wheel slip of w": 0.11}

@@ -84,7 +84,8 @@ def test_radii_go_to_the_tags_that_begin_alike():
               "<rearWheelDiameter>0.6</rearWheelDiameter><rearWheelDiameter>0.8</rearWheelDiameter>")
     found = read(plugin(inside))
     assert found.drives[0].radii == {"a": 0.2, "b": 0.2, "c": 0.3, "d": 0.4, "e": 0.4}
-    assert found.wheel_radii("a", ("x",)) == {"plugin libgazebo_ros_diff_drive.so": 0.2}
+    assert found.wheel_radii("a", ("x",)) == {
+        "plugin libgazebo_ros_diff_drive.so (line 1)": 0.2}
     slip = read(plugin('<wheel link_name="w"><wheel_radius>0.25</wheel_radius></wheel>'
                        '<wheel link_name="v"><wheel_radius>0</wheel_radius></wheel>'))
     assert slip.radii == {"w": 0.25}

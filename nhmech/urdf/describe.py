@@ -42,6 +42,7 @@ from .wheels.listed_wheels import Origin, complete_wheels, find_joint, read_whee
 from .wheels.opposed import report_opposed
 from .wheels.roles import assign_roles, choose_driven, couple, report_held, report_leaning
 from .wheels.skid import SkidArgument, check_released, choose_turning, read_skid
+from .wheels.told_sides import report_sides
 from .wheels.tyres import TyresArgument, put_tyres
 from .wheels.unrolled import infer_blades
 from .wheels.wheel_inertia import check_wheel_inertia
@@ -165,7 +166,7 @@ def _decide(document: Source, faults: tuple[Fault, ...], notices: list[Notice],
                                document.root.iterfind("link/visual/geometry/mesh")),
                               document.packages, document.path)
     notices += report_bearing(layout, chosen, roles.steering)
-    notices += report_opposed(layout, chosen, roles.steering)
+    notices += report_opposed(layout, chosen, roles.steering) + report_sides(layout, chosen)
     return Description(
         xml=document.text,
         name=document.root.get("name", ""),

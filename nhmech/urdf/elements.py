@@ -10,7 +10,7 @@ is none is taken as absent.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from math import isfinite
@@ -71,6 +71,18 @@ class Command:
 
 
 @dataclass(frozen=True)
+class Sides:
+    """The joints that one element takes for those of wheels on the left and on the right."""
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    element: Element = field(repr=False, compare=False)  # the first that names one of them
+    separation: float | None = None  # of left and right wheels [m]; None where it is not told
+    # the element that tells it
+    apart: Element | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
 class LinkFriction:
     """The friction of a link."""
 
@@ -108,13 +120,19 @@ class Elements:
     stiffness: dict[str, float] = field(default_factory=dict)
     # link -> radius of the wheel it is [m], from plugins that name links (wheel slip)
     radii: dict[str, float] = field(default_factory=dict)
+    # joint -> line of the parameter of its `<ros2_control>` that gives a radius, and radius [m]
+    controlled: dict[str, tuple[int, float]] = field(default_factory=dict)
+    sides: tuple[Sides, ...] = ()  # of plugins, of each `<ros2_control>`, of all transmissions
     # names of hardware and controllers, such as "diff_drive_controller.yaml"; weak evidence
     words: tuple[str, ...] = ()
 
     def wheel_radii(self, joint: str, links: Sequence[str] = ()) -> dict[str, float]:
         """What says it -> radius [m] of the wheel on a joint, of which `links` are the rotor."""
-        found = {f"plugin {plugin.name}": plugin.radii[joint] for plugin in self.drives
-                 if joint in plugin.radii}
+        found = {f"plugin {plugin.name} (line {plugin.element.sourceline})": plugin.radii[joint]
+                 for plugin in self.drives if joint in plugin.radii}
+        if joint in self.controlled:
+            line, radius = self.controlled[joint]
+            found[f"<ros2_control> (line {line})"] = radius
         return found | {f"wheel slip of {link}": self.radii[link] for link in links
                         if link in self.radii}
 
@@ -179,9 +197,18 @@ def read_elements(robot: Element) -> Elements:
              if (link := wheel.get("link_name")) and (radius := _length(_text(wheel,
                                                                               "wheel_radius")))}
     commands = [*_read_interfaces(robot), *_read_transmissions(robot), *_read_servos(plugins)]
+    blocks = [*robot.iterfind("ros2_control")]
+    joints = {name_of(joint) for joint in robot.iterfind("joint")}
+    # a transmission has its side in its name
+    drawn = [(_letters(name_of(transmission)), name_of(joint), transmission)
+             for transmission in robot.iterfind("transmission")
+             for joint in transmission.iter("joint")]
+    sides = [_read_sides(parameters, joints) for parameters in (
+        *([*_parameters(element)] for element in (*plugins, *blocks)), drawn)]
     words = [e.text.strip() for path in ("ros2_control/hardware/plugin", "gazebo//parameters")
              for e in robot.iterfind(path) if e.text and e.text.strip()]
-    return Elements(tuple(drives), tuple(commands), friction, stiffness, radii, tuple(words))
+    return Elements(tuple(drives), tuple(commands), friction, stiffness, radii,
+                    _read_controlled(blocks), tuple(filter(None, sides)), tuple(words))
 
 
 def _read_drive(plugin: Element) -> DrivePlugin | None:
@@ -210,7 +237,7 @@ def _read_parameters(plugin: Element, drive: DriveType, name: str) -> DrivePlugi
     steering: list[str] = []
     radii: dict[str, list[float]] = {}  # beginning of the tag -> radii
     separation = None
-    for tag, text in _parameters(plugin):
+    for tag, text, _ in _parameters(plugin):
         if tag.endswith(_JOINT):
             for joint in text.split():
                 if any(word in tag for word in _STEERING):
@@ -241,10 +268,45 @@ def _share_radii(wheels: dict[str, str], radii: dict[str, list[float]]) -> dict[
     return shared
 
 
-def _parameters(plugin: Element) -> Iterator[tuple[str, str]]:
-    """Tag, in letters, and text of everything inside a plugin."""
-    for element in plugin.iterdescendants("*"):
-        yield _letters(_local(element)), (element.text or "").strip()
+def _read_sides(parameters: Sequence[tuple[str, str, Element]],
+                joints: Collection[str]) -> Sides | None:
+    """Of names, in letters, with their texts and elements; None where they do not tell joints of
+    both sides."""
+    told: dict[str, list[str]] = {"left": [], "right": []}
+    elements = []
+    for name, text, element in parameters:
+        named = [word for word in text.split() if word in joints]
+        side = [word for word in told if word in name]
+        if named and len(side) == 1:
+            told[side[0]] += named
+            elements.append(element)
+    if not told["left"] or not told["right"]:
+        return None
+    lengths = [(length, element) for name, text, element in parameters
+               if name.endswith(_SEPARATIONS) and (length := _length(text))]
+    return Sides(tuple(told["left"]), tuple(told["right"]), elements[0],
+                 *(lengths[0] if lengths else ()))
+
+
+def _read_controlled(blocks: Sequence[Element]) -> dict[str, tuple[int, float]]:
+    """Joint -> line and radius, where the parameters of its block give no other one."""
+    found = {}
+    for block in blocks:
+        radii = [(inside.sourceline or 1, factor * length)
+                 for tag, text, inside in _parameters(block) for end, factor in _RADII
+                 if tag.endswith(end) and (length := _length(text))]
+        if len({radius for _, radius in radii}) == 1:
+            found.update({name_of(joint): radii[0] for joint in block.iterfind("joint")})
+    return found
+
+
+def _parameters(element: Element) -> Iterator[tuple[str, str, Element]]:
+    """Name, in letters, text and element of everything inside an element; a `<param>` has its name
+    as an attribute."""
+    for inside in element.iterdescendants("*"):
+        tag = _local(inside)
+        yield (_letters(inside.get("name", "") if tag == "param" else tag),
+               (inside.text or "").strip(), inside)
 
 
 def _read_friction(gazebo: Element) -> LinkFriction | None:
@@ -298,7 +360,7 @@ def _read_servos(plugins: Sequence[Element]) -> Iterator[Command]:
     for plugin in plugins:
         word = _letters(plugin.get("filename", "") + plugin.get("name", ""))
         for interface in (interface for name, interface in _SERVOS.items() if name in word):
-            for tag, text in _parameters(plugin):
+            for tag, text, _ in _parameters(plugin):
                 if tag == "jointname" and text:
                     yield Command(text, frozenset({interface}), "gazebo")
 

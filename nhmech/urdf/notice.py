@@ -31,6 +31,8 @@ class NoticeKind(str, Enum):
     UNLISTED_WHEEL = "unlisted wheel"
     HANDLE = "handle"
     OTHER_RADIUS = "other radius"
+    OTHER_SIDES = "other sides"
+    OTHER_SEPARATION = "other separation"
     OFF_PLANE = "off plane"
     NO_ROLLING = "no rolling"
     WHEEL_INERTIA = "wheel inertia"
