@@ -72,10 +72,10 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
         if guessed := [fault for fault in faults if not fault.certain]:
             raise faulty_file(document.label, guessed if repair else faults) from error
         further = error
-        if isinstance(error, NothingStands) and wheels is None and not repair and (
-                advice := advise_upright(Layout(document).root,
-                                         partial(_read_carried, document, said))):
-            further = ModelError(error.text + advice)
+        if isinstance(error, NothingStands):
+            advice = "" if wheels is not None or repair else advise_upright(
+                Layout(document).root, partial(_read_carried, document, said))
+            further = ModelError(error.text + advice, None if advice else error.remedy)
         if repair or not faults:
             raise further from None
         raise faulty_file(document.label, faults, further) from error
