@@ -241,8 +241,10 @@ def test_small_wheels_beside_mecanum_wheels_measure():
     assert {name for name, kind in kinds.items() if kind == "omni"} == {
         "track_left_joint", "track_right_joint", "across_joint"}
     assert mobility(vehicle).type == (3, 0)
-    (_, said) = texts(vehicle, NoticeKind.ROLLERS)
-    assert "less than half as large" in said and "track_left_joint" in said
+    _, beside, crossing = texts(vehicle, NoticeKind.ROLLERS)
+    assert beside.startswith("track_left_joint, track_right_joint: taken as omni")
+    assert crossing.startswith("across_joint: taken as omni")
+    assert all("less than half as large" in said for said in (beside, crossing))
     large = describe(robot(*parts[:3], pair("track", "base", 0.0, 0.08, half=0.15)))
     assert {w.kind for w in large.wheels if w.radius < 0.1} == {"disc"}
 
