@@ -309,15 +309,17 @@ def forces(normals, supported) -> SimpleNamespace:
 
 
 def test_the_first_and_the_worst_pull_are_said():
-    t = np.arange(4) / 10
+    """Of a vehicle that stands well at rest."""
+    t, vehicle = np.arange(4) / 10, shipped("differential_drive")
+    q = np.tile(vehicle.configuration(), (4, 1))
     pull = forces(([1, 1, -2, -1], [3, -0.5, 1, 1]), [True, False, False, True])
-    text = lift_notice(t, pull).text
+    text = lift_notice(vehicle, t, q, pull).text
     assert "from t = 0.1 s (b), in 50 % of the recorded moments; most at t = 0.2 s, a with 2 N" in (
-        text)
+        text) and "at rest" not in text
     for small, is_said in ((1.01e-6, True), (0.99e-6, False)):
         just = forces(([1, -small], [1, 1]), [True, False])
-        assert (lift_notice(t[:2], just) is not None) == is_said
-    assert lift_notice(t[:2], forces(([1, -1], [1, 1]), [True, True])) is None
+        assert (lift_notice(vehicle, t[:2], q, just) is not None) == is_said
+    assert lift_notice(vehicle, t[:2], q, forces(([1, -1], [1, 1]), [True, True])) is None
 
 
 def test_forces_of_a_batch():

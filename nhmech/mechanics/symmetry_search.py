@@ -48,7 +48,8 @@ def find_symmetry(constrained: HasConstrained) -> Symmetry:
     anywhere = replace(constrained,
                        samples=np.array([space.normalise(rng.normal(size=space.nq))
                                          for _ in range(8)]))
-    names, sections = _independent(anywhere, *candidates(constrained.system))
+    names, sections = candidates(constrained.system)
+    names, sections = _independent(anywhere, names, sections, ca.fabs(sections))
     found = invariances(constrained, sections)
     values = evaluate(constrained, found, 2 * len(names) + 8)
     units = row_units(np.concatenate([size.max(axis=0, initial=0.0) for _, size in values]))
@@ -59,7 +60,8 @@ def find_symmetry(constrained: HasConstrained) -> Symmetry:
     basis = null_combinations(rows, sizes, 0.0)
     found_names, generators = _independent(
         constrained, [name_combination(row, names) for row in basis],
-        sections @ ca.DM(basis.T)) if len(basis) else ([], sections)
+        sections @ ca.DM(basis.T), ca.fabs(sections) @ ca.DM(np.abs(basis.T))) if len(
+            basis) else ([], sections)
     if not found_names:
         raise MechanicsError("none of the candidates is a symmetry: " + ", ".join(names))
     return symmetry(constrained, {name: generators[:, i] for i, name in enumerate(found_names)})
@@ -104,12 +106,16 @@ def _injective(space: LieAlgebroid, rho: ca.SX) -> bool:
     return np.linalg.matrix_rank(ca.Function("rho", [space.q], [rho])(q).full()) == rho.shape[1]
 
 
-def _independent(constrained: ConstrainedSystem, names: list[str],
-                 sections: ca.SX) -> tuple[list[str], ca.SX]:
-    """The names and sections without those that depend on earlier ones at the samples."""
-    values = at_samples(constrained, ca.densify(sections)).reshape(-1, len(names))
+def _independent(constrained: ConstrainedSystem, names: list[str], sections: ca.SX,
+                 sizes: ca.SX) -> tuple[list[str], ca.SX]:
+    """The names and sections without those that depend on earlier ones at the samples, or vanish
+    there but for rounding; `sizes` (nv, n) are those of the terms that cancel in the sections."""
+    values, terms = (at_samples(constrained, ca.densify(part)).reshape(-1, len(names))
+                    for part in (sections, sizes))
     kept: list[int] = []
-    rest = values / np.maximum(np.linalg.norm(values, axis=0), 1e-300)
+    norms = np.linalg.norm(values, axis=0)
+    vanish = norms <= NOTHING * np.linalg.norm(terms, axis=0)
+    rest = np.where(vanish, 0.0, values / np.where(vanish, 1.0, norms))
     for i in range(len(names)):
         size = np.linalg.norm(rest[:, i])
         if size > 1e-7:
