@@ -118,7 +118,7 @@ def _of_motion(constrained: ConstrainedSystem, lifts: list[tuple[ca.SX, ca.SX]],
 def random_states(constrained: ConstrainedSystem, count: int,
                   ) -> list[tuple[float, np.ndarray, np.ndarray, np.ndarray]]:
     """(t, q, v, u): configurations of the system in turn, from the last on, since the first may be
-    special (`ConstrainedSystem.beside`); random v that satisfy A v + b = 0. If the motion has a
+    special (`samples_beside`); random v that satisfy A v + b = 0. If the motion has a
     manifold, states on it nearby.
 
     v has a normal distribution with a mean kinetic energy of the order of the differences of the
