@@ -126,6 +126,8 @@ def _from_npz(path: str | os.PathLike) -> dict[str, Any]:
 
 def _read_array(archive: ZipFile, name: str) -> np.ndarray:
     """An array of the archive. All its bytes are read, so that the checksum is verified."""
+    if f"{name}.npy" not in archive.namelist():
+        raise KeyError(name)
     data = archive.read(f"{name}.npy")
     head = BytesIO(data[:HEAD])
     if np.lib.format.read_magic(head) != (1, 0):
