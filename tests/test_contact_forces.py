@@ -3,6 +3,8 @@ one."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -10,7 +12,13 @@ from support import VARIED, random_states, shipped, velocity
 
 from nhmech.compile import pointwise
 from nhmech.compile.pointwise import WIDTHS, Pointwise
-from nhmech.simulation.contact.force_reader import ForceReader, force_reader, world_forces
+from nhmech.mechanics.distribution import Component
+from nhmech.simulation.contact.force_reader import (
+    ContactForces,
+    ForceReader,
+    force_reader,
+    world_forces,
+)
 from nhmech.vehicle.least_norm import impose_signs, solve_shortest
 from nhmech.vehicle.reactions import reactions
 
@@ -72,6 +80,11 @@ def test_forces_where_the_frame_is_blind():
         np.testing.assert_allclose(found.room[k], alone.room[0], rtol=1e-9)
         np.testing.assert_allclose(found.basis[k] @ found.basis[k].T,
                                    alone.basis[0] @ alone.basis[0].T, rtol=0, atol=1e-10)
+        state = [part[k] for part in rows]
+        np.testing.assert_allclose(force_reader(vehicle).room(*state, grip), found.room[k],
+                                   rtol=1e-9)
+        for one, many in zip(force_reader(vehicle).look(*state), (found.shortest, found.kernel)):
+            np.testing.assert_allclose(one, many[k], rtol=1e-9, atol=1e-9)
 
 
 def test_room_is_the_least_that_is_left_of_friction():
@@ -94,6 +107,101 @@ def test_known_forces_have_a_room_of_their_own():
     mixed = first.with_known(np.array([0, 2]), last.shortest[[0, 2]])
     np.testing.assert_allclose(mixed.room[[0, 2]], last.room[[0, 2]], rtol=1e-12)
     np.testing.assert_array_equal(mixed.room[1], first.room[1])
+
+
+# two wheels, of which one has two directions along the ground, and a blade without a normal force
+COMPONENTS = tuple(Component(*name.split("/")) for name in (
+    "a/lateral", "a/normal", "blade/lateral", "a/longitudinal", "b/normal", "b/lateral"))
+
+
+def test_room_of_any_forces_is_told_by_hand():
+    forces = np.array([[3.0, 10, 99, 4, 8, -2], [0, -1, 99, 0, 8, 16]])
+    found = ContactForces(COMPONENTS, forces, np.zeros((2, 6, 1)), np.zeros((2, 2)))
+    assert found.normal.tolist() == [False, True, False, False, True, False]
+    grip = np.array([0.5, 1.5])
+    np.testing.assert_allclose(found.room_of(forces, grip), [[8, 5], [-1, -16]], rtol=1e-12)
+    np.testing.assert_allclose(found.room_of(forces, 0 * grip), [[8, 8], [-1, -1]], rtol=1e-12)
+    bare = ContactForces(COMPONENTS[2:3], forces[:, 2:3], np.zeros((2, 1, 0)), np.zeros((2, 2)))
+    assert (bare.room_of(bare.shortest, np.zeros(0)) == np.inf).all()
+
+
+def test_a_distribution_without_pulls_is_looked_for_where_the_shortest_has_some():
+    """Wheels b and a are lifted and pressed by the kernel: at z = -1.5 neither is pulled; known
+    forces are determined."""
+    kernel = np.zeros((3, 6, 1))
+    kernel[:, [1, 4], 0] = -1, 1
+    forces = np.array([[0.0, -1, 0, 0, 4, 0], [0, 2, 0, 0, 4, 0], [0, -5, 0, 0, 4, 0]])
+    room = np.column_stack([forces[:, [1, 4]].min(axis=1), [9.0, -9, -9]])
+    found = ContactForces(COMPONENTS, forces, kernel, room)
+    shares, supported = found.split
+    np.testing.assert_allclose(shares[:, [1, 4]], [[0, 3], [2, 4], [-5, 4]], atol=1e-12)
+    assert supported.tolist() == [True, True, False]
+    assert found.component("b", "normal").tolist() == pytest.approx([3.0, 4.0, 4.0])
+    one = found.only(1)
+    for part in ("shortest", "kernel", "room"):
+        np.testing.assert_array_equal(getattr(one, part), getattr(found, part)[1:2])
+    known = found.with_known(np.array([0]), forces[2:])
+    assert not known.kernel[0].any() and known.kernel[1:].all(axis=0).any()
+    np.testing.assert_array_equal(known.room[0], [-5, -5])
+    np.testing.assert_array_equal(found.room, room)
+
+
+def stand_in(which, freedom, seen, asked):
+    """A reader of four states q = 0 ... 3 in one frame, whose margins there are `seen`: forces and
+    kernels that tell the frame, the state, theta and the friction."""
+    def function(t, q, v, u, theta, grip):
+        states = q[:, 0].astype(int)
+        asked.append((which, states.tolist()))
+        forces = np.column_stack([t[:, 0] + states, v[:, 0] + u[:, 0] + 0 * states,
+                                  np.broadcast_to(theta, (len(q), 1))[:, 0]]) + 100 * which
+        kernel = np.full((len(q), 3, freedom), which + 1.0)
+        return (forces, kernel[:, :, 0] if freedom == 1 else kernel,
+                np.column_stack([states, grip[0] + 0 * states]) + 100.0 * which,
+                np.array(seen)[states][:, None])
+
+    return SimpleNamespace(function=function, freedom=freedom)
+
+
+@pytest.mark.parametrize("seen, known, asked, frames", [
+    ([1.001e-3, -1.001e-3, np.inf, 1e-3], [], [], [0, 0, 0, 0]),
+    # the latest known frame first, then others, then one that is chosen where none serves
+    ([1.0, 0.999e-3, np.nan, -0.999e-3], [(1, 2, [0, 0, 0, 1.0]), (2, 1, [0, 1.0, -1e-4, 0])],
+     [(2, [1, 2, 3]), (1, [2, 3]), (3, [2])], [0, 2, 3, 1]),
+    ([0.0, 1.0, 0.0, 0.0], [(1, 2, [0, 0, 0, 0])], [(1, [0, 2, 3]), (3, [0, 2, 3]), (3, [2, 3]),
+                                                    (3, [3])], [3, 0, 3, 3])])
+@pytest.mark.parametrize("each", [True, False])
+def test_states_near_a_singularity_are_read_in_frames_that_see_them(seen, known, asked, frames,
+                                                                     each):
+    """Those with a margin below a thousandth; kernels of fewer columns are filled with zeros."""
+    told, chosen = [], []
+    made = {which: SimpleNamespace(workspace=SimpleNamespace(force_reader=stand_in(
+        which, freedom, margins, told))) for which, freedom, margins in known}
+    made[3] = SimpleNamespace(workspace=SimpleNamespace(
+        force_reader=stand_in(3, 3, [np.nan] * 4, told)))
+    reader = ForceReader.__new__(ForceReader)
+    vars(reader).update(
+        vars(stand_in(0, 1, seen, [])), components=COMPONENTS[:3], _theta=np.zeros(1),
+        _no_grip=np.zeros(2), vehicle=SimpleNamespace(
+            rechosen={which: made[which] for which, *_ in known},
+            rechoose=lambda q: chosen.append(q.tolist()) or made[3]))
+    t, v, u = np.arange(4) / 8, np.arange(4.0)[:, None] / 4, np.arange(4.0)[:, None] / 16
+    theta = np.arange(5.0, 9)[:, None] if each else np.array([5.0])
+    q = np.column_stack([np.arange(4.0), np.ones(4)])
+    found = reader.read(t, q, v, u, theta, np.array([0.5, 9.0]))
+    assert told == asked
+    assert chosen == [[float(at[0]), 1.0] for which, at in asked if which == 3]
+    frames, states, own = np.array(frames), np.arange(4), np.broadcast_to(theta, (4, 1))[:, 0]
+    np.testing.assert_allclose(found.shortest, 100 * frames[:, None] + np.column_stack(
+        [t + states, v[:, 0] + u[:, 0], own]), rtol=1e-12)
+    np.testing.assert_allclose(found.room, 100 * frames[:, None] + np.column_stack(
+        [states, np.full(4, 0.5)]), rtol=1e-12)
+    freedom = {0: 1, 1: 2, 2: 1, 3: 3}
+    width = max([1, *(freedom[which] for which, _ in asked)])
+    assert found.kernel.shape == (4, 3, width)
+    for kernel, frame in zip(found.kernel, frames):
+        assert (kernel[:, :freedom[frame]] == frame + 1).all()
+        assert not kernel[:, freedom[frame]:].any()
+    assert reader.read(t, q, v, u).shortest[0, 2] == 100 * frames[0]
 
 
 def test_signs_are_imposed_on_many_problems_as_on_each():
