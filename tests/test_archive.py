@@ -78,9 +78,12 @@ def test_an_array_may_be_larger_than_zip_files_once_could_be(tmp_path, monkeypat
 
 def test_a_file_gets_its_name_when_the_disk_has_it(tmp_path, monkeypatch):
     done = []
+
+    def told(name, work):
+        return lambda *words: (done.append(name), work(*words))
+
     for name in ("fsync", "replace"):
-        monkeypatch.setattr(os, name, lambda *words, name=name, real=getattr(os, name): (
-            done.append(name), real(*words)))
+        monkeypatch.setattr(os, name, told(name, getattr(os, name)))
     write_archive(tmp_path / "run.npz", HEADER | {"names": NAMES}, 11,
                   partial(blocks_of, arrays_of(NAMES)))
     assert done == ["fsync", "replace"]

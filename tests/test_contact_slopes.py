@@ -1,5 +1,5 @@
-"""Rows, heights and forces of vehicles whose wheels may slide, with bodies that touch and tyres that
-deflect, against differences of each other."""
+"""Rows, heights and forces of vehicles whose wheels may slide, with bodies that touch and tyres
+that deflect, against differences of each other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support import shipped
 import nhmech
 from nhmech import Ground, SimulationError
 from nhmech.simulation.contact.accelerations import accelerate
-from nhmech.simulation.contact.motion import Motion, to_body, to_world
+from nhmech.simulation.contact.motion import Motion, to_body
 from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
 from nhmech.simulation.contact.phases import Phase
 from nhmech.vehicle.bodies import BodyContacts
@@ -67,6 +67,18 @@ def deflected(terms) -> np.ndarray:
     """Which of the joints are deflections of tyres."""
     return np.array([name.endswith("_deflection") for name in terms.vehicle.algebroid.v_names[6:]],
                     dtype=bool)
+
+
+def still(terms, x, w, phase, t=T):
+    """A motion in which all contacts have one phase."""
+    n = len(terms.contacts)
+    return Motion(t, x, w, np.full(n, phase), np.full(terms.m, 7.0), np.zeros(n), np.zeros(n))
+
+
+def standing(vehicle):
+    """x of the default configuration."""
+    q = vehicle.configuration()
+    return np.array([*q[:7], *vehicle.joint_positions(q).values()])
 
 
 def moved(terms, x, w, size):
@@ -165,9 +177,7 @@ def test_tyres_in_the_air_pull_nothing(tyres):
     rates = []
     for terms in (with_tyres(*tyres), with_tyres(None, None)):
         x, w, u, _, _ = anywhere(terms, 5)
-        n = len(terms.contacts)
-        found, slope, forces = accelerate(terms, Motion(
-            T, x, w, np.full(n, Phase.AIRBORNE), np.full(terms.m, 7.0), np.zeros(n), np.zeros(n)), u)
+        found, slope, forces = accelerate(terms, still(terms, x, w, Phase.AIRBORNE), u)
         rates.append(found)
         assert slope.shape == (terms.nv, len(u)) and not forces.any()
     np.testing.assert_allclose(rates[0], rates[1], rtol=1e-9, atol=1e-9)
@@ -198,45 +208,29 @@ def test_a_tyre_in_the_air_is_not_deflected_by_the_ground(closed):
 @pytest.mark.parametrize("mass", [1e-3, 30.0])
 def test_a_load_of_any_size_stands_on_ground_that_gives_way_by_nothing(mass):
     vehicle = shipped("differential_drive").with_parameters({"payload.mass": mass})
-    terms, q = NonsmoothTerms.of(vehicle, 0.4), vehicle.configuration()
-    n, x = len(terms.contacts), np.array([*q[:7], *vehicle.joint_positions(q).values()])
-    rates, _, forces = accelerate(terms, Motion(0.0, x, np.zeros(terms.nv), np.zeros(n, int),
-                                                np.zeros(terms.m), np.zeros(n), np.zeros(n)),
-                                  np.zeros(len(vehicle.driven)))
+    terms = NonsmoothTerms.of(vehicle, 0.4)
+    rates, _, forces = accelerate(terms, still(terms, standing(vehicle), np.zeros(terms.nv),
+                                               Phase.ROLLING), np.zeros(len(vehicle.driven)))
     assert np.abs(rates).max() < 1e-9
     weight = sum(inertia.mass for inertia in vehicle.model.inertias) * 9.81
     assert forces[terms.normals].sum() == pytest.approx(weight, rel=1e-9)
 
 
-def test_a_wheel_that_is_said_to_slide_and_has_no_slip_holds():
-    """As one with any friction does, which never slides."""
-    terms = with_tyres(None, None)
-    vehicle, q = terms.vehicle, terms.vehicle.configuration()
-    x, n = np.array([*q[:7], *vehicle.joint_positions(q).values()]), len(terms.contacts)
-    u, found = np.array([0.3, -0.1]), []
-    for phase in (Phase.SLIDING, Phase.ROLLING):
-        rates, _, forces = accelerate(terms, Motion(
-            0.0, x, np.zeros(terms.nv), np.full(n, phase), np.zeros(terms.m), np.zeros(n),
-            np.zeros(n)), u)
-        found.append((rates, forces))
-    for one, other in zip(*found):
+@pytest.mark.parametrize("mu, contact, speed", [(0.4, "coulomb", 0.0), (None, "ideal", 0.1)])
+def test_a_wheel_that_is_said_to_slide_holds_without_slip_or_with_any_friction(mu, contact, speed):
+    vehicle = shipped("differential_drive")
+    terms, x = NonsmoothTerms.of(vehicle, mu, contact), standing(vehicle)
+    w = np.full(terms.nv, speed)
+    found, wanted = (accelerate(terms, still(terms, x, w, phase), np.array([0.3, -0.1]))
+                     for phase in (Phase.SLIDING, Phase.ROLLING))
+    for one, other in zip(found, wanted):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
-    sticky = NonsmoothTerms.of(vehicle, None, "ideal")
-    assert sticky.contacts[0].mu == np.inf
-    w = to_world(q, np.full(terms.nv, 0.1))
-    rates, _, _ = accelerate(sticky, Motion(0.0, x, w, np.full(n, Phase.SLIDING), np.zeros(
-        terms.m), np.zeros(n), np.zeros(n)), u)
-    wanted, _, _ = accelerate(sticky, Motion(0.0, x, w, np.full(n, Phase.ROLLING), np.zeros(
-        terms.m), np.zeros(n), np.zeros(n)), u)
-    np.testing.assert_array_equal(rates[:6], wanted[:6])
 
 
 def test_what_has_no_mass_is_told(monkeypatch):
-    terms = with_tyres(None, None)
+    terms, momentum = with_tyres(None, None), NonsmoothTerms.momentum
     x, w, u, *_ = anywhere(terms)
-    n, momentum = len(terms.contacts), NonsmoothTerms.momentum
     monkeypatch.setattr(NonsmoothTerms, "momentum", lambda *at: (
         found := momentum(*at)) and [0 * found[0], *found[1:]])
     with pytest.raises(SimulationError, match="at t = 0.3 s are not determined: a part that can"):
-        accelerate(terms, Motion(T, x, w, np.full(n, Phase.AIRBORNE), np.zeros(terms.m),
-                                 np.zeros(n), np.zeros(n)), u)
+        accelerate(terms, still(terms, x, w, Phase.AIRBORNE), u)

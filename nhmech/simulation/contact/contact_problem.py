@@ -115,12 +115,10 @@ class ContactProblem:
                 trial = P + step
                 found, steep = self._residual(trial)
                 new = self._size(found)
-                if new < size or size <= GOOD * scale:
+                if new < size:
                     break
                 step = step / 2
             else:
-                break
-            if not new < size:
                 break                       # stopped by rounding
             P, value, slope, size = trial, found, steep, new
         return P, size / scale

@@ -214,10 +214,9 @@ class Trajectory(History):
     @cached_property
     def _contact_parts(self) -> list[np.ndarray]:
         """Forces, phases, slid and lost of a run with Coulomb friction."""
-        if self.contact is None:
-            raise SimulationError("in this run wheels could only roll: "
-                                  "Simulator(..., contact=\"coulomb\", mu=0.6) lets them slide")
-        return self._contact_columns.split(self.contact)
+        columns = self._contact_columns
+        assert self.contact is not None, "it has columns"
+        return columns.split(self.contact)
 
     def contacts_at(self, t: float) -> ContactMoment | None:
         """The contacts at a time [s], in the recorded step that ends at or spans it; None for a run
@@ -230,6 +229,9 @@ class Trajectory(History):
 
     @property
     def _contact_columns(self) -> ContactColumns:
+        if self.contact is None:
+            raise SimulationError("in this run wheels could only roll: "
+                                  "Simulator(..., contact=\"coulomb\", mu=0.6) lets them slide")
         return ContactColumns.read(self.names["contact"])
 
     def force(self, wheel: str, direction: str = "normal") -> np.ndarray:
