@@ -3,11 +3,12 @@ that deflect, against differences of each other."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
-from support import shipped
+from support import joint, link, robot, shipped
 
 import nhmech
 from nhmech import Ground, SimulationError
@@ -38,10 +39,36 @@ def with_tyres(left, right, ground=Ground()):
     return NonsmoothTerms.of(vehicle, 0.4)
 
 
+@cache
+def on_one_ball():
+    """A ball without friction bears all: one row and no input."""
+    return NonsmoothTerms.of(nhmech.load(robot(link("base", body=(
+        '<collision><origin xyz="0.1 0.2 0.7"/><geometry><sphere radius="0.1"/></geometry>'
+        '</collision>'))), wheels=[nhmech.Wheel(None, "caster_ball", 0.05, link="base")]), 0.4)
+
+
+@cache
+def with_one_drive():
+    """One input; a point of a body that alone can touch the ground."""
+    vehicle = nhmech.load(robot(
+        link("base"), link("wheel"), joint("axle", "base", "wheel"), link("mast", body=(
+            '<collision><geometry><sphere radius="0.1"/></geometry></collision>')),
+        joint("hinge", "base", "mast", (0.1, 0.2, 0.7), axis=(1, 0, 0))),
+        wheels=[nhmech.Wheel("axle", "disc", 0.1, driven=True)], free=("hinge",))
+    bodies = BodyContacts.of(vehicle)
+    at = bodies.links.index("mast")
+    own = bodies.owners[at]
+    return NonsmoothTerms.of(vehicle, 0.4, bodies=replace(
+        bodies, links=("mast",), owners=(0,), points=bodies.points[:, at],
+        poses=bodies.poses[:, own], jacobian=bodies.jacobian[6 * own:6 * own + 6, :],
+        heights=bodies.heights[at]))
+
+
 # wheels and bodies; a deflecting tyre that knows its load beside one of constant stiffness
 TERMS = {"disc": lambda: with_bodies("disc", MOVING), "rover": lambda: with_bodies("rover"),
          "tyres": lambda: with_tyres("passenger_car@2500", LINEAR, MOVING),
-         "a tyre": lambda: with_tyres("passenger_car@2500", None)}
+         "a tyre": lambda: with_tyres("passenger_car@2500", None), "one ball": on_one_ball,
+         "one drive": with_one_drive}
 
 
 @pytest.fixture(params=TERMS)
@@ -108,7 +135,7 @@ def test_rows_are_the_rates_of_heights(terms):
     later, before = (terms.read_rows(T + side * H, moved(terms, x, w, side * H), w, closed)[2]
                      for side in (1, -1))
     seen = np.isfinite(phi)
-    assert seen.sum() >= 2
+    assert seen.sum() >= min(2, len(phi))
     np.testing.assert_allclose((A @ w + b)[list(terms.forms)][seen],
                                (later[seen] - before[seen]) / (2 * H), rtol=1e-7, atol=1e-7)
     at_rest = terms.read_rows(0.0, x, 0 * w, closed)[2]
@@ -205,6 +232,32 @@ def test_a_tyre_in_the_air_is_not_deflected_by_the_ground(closed):
 
 
 # -- accelerations ---------------------------------------------------------------------------------
+@pytest.mark.parametrize("phase", [Phase.AIRBORNE, Phase.ROLLING])
+def test_accelerations_are_linear_in_the_inputs(terms, phase):
+    x, w, u, *_ = anywhere(terms, 7)
+    x[3:7] = np.array([0.03, 0.02, 0.4, 1.0]) / np.linalg.norm([0.03, 0.02, 0.4, 1.0])
+    if terms.bodies.links or terms.follow_loads:
+        phase = Phase.AIRBORNE      # points of bodies are not on the ground; some tyres are bent
+    rates, slope, _ = accelerate(terms, still(terms, x, w, phase), u)
+    assert slope.shape == (terms.nv, len(u))
+    way = np.linspace(1.0, 2.0, len(u))
+    more = accelerate(terms, still(terms, x, w, phase), u + way)[0]
+    np.testing.assert_allclose(slope @ way, more - rates, rtol=1e-7,
+                               atol=1e-7 * max(1.0, np.abs(more).max()))
+
+
+def test_a_contact_is_moved_by_a_unit_impulse():
+    """Of the vehicle at rest; also a light wheel on a heavy robot that is a million times heavier."""
+    vehicle = shipped("differential_drive").with_parameters({"payload.mass": 1e6})
+    terms, x = NonsmoothTerms.of(vehicle, 0.4), standing(vehicle)
+    ones, w = np.ones(len(terms.contacts)), np.zeros(terms.nv)
+    M, _, _, G, _ = terms.momentum(0.0, x, w, np.zeros(2), np.zeros(terms.m), ones)
+    A, _, _ = terms.read_rows(0.0, x, w, ones)
+    moved = [A[row] @ np.linalg.solve(M, G[row]) for row in range(terms.m)]
+    assert terms.mobility == pytest.approx(max(moved), rel=1e-7)
+    assert min(moved) > 0
+
+
 @pytest.mark.parametrize("mass", [1e-3, 30.0])
 def test_a_load_of_any_size_stands_on_ground_that_gives_way_by_nothing(mass):
     vehicle = shipped("differential_drive").with_parameters({"payload.mass": mass})

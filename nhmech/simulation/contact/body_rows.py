@@ -87,16 +87,16 @@ class BodyRows:
 
     @cached_property
     def _move(self) -> Buffered:
-        return compile_function(self.move_function, [0, 1])
+        return compile_function(self.move_function, [0])
 
     @cached_property
     def _touch(self) -> Buffered:
-        return compile_function(self.bodies.touch.map(len(self._owners)), [0, 1, 2])
+        return compile_function(self.bodies.touch.map(len(self._owners)))
 
     @cached_property
     def _touch_rate(self) -> Buffered:
         rate = touch_rate_function(self.vehicle.ground)
-        return compile_function(rate.map(len(self._owners)), [0])
+        return compile_function(rate.map(len(self._owners)))
 
     @cached_property
     def _twists(self) -> Buffered:

@@ -173,7 +173,7 @@ class NonsmoothTerms:
 
     @cached_property
     def _momentum(self) -> Buffered:
-        return compile_function(self.functions.momentum, [0, 2, 3])
+        return compile_function(self.functions.momentum, [3])
 
     @cached_property
     def _rows(self) -> Buffered:
