@@ -10,12 +10,13 @@ import pytest
 
 from nhmech.simulation.contact.contact_columns import ContactColumns, ContactRecord
 from nhmech.simulation.contact.contact_rows import ContactRows
-from nhmech.simulation.contact.motion import SLOW, STILL, Motion
+from nhmech.simulation.contact.motion import Motion
 from nhmech.simulation.contact.phases import Phase
 
 R, S, F, L = Phase.ROLLING, Phase.SLIDING, Phase.AIRBORNE, Phase.LYING
 UPRIGHT = np.array([0, 0, 0, 0, 0, 0, 1.0])       # q of a base that is not turned
 SPEED = 3.0
+STILL, SLOW = 1e-7, 1e-3      # slower contacts rest, relative to the fastest or to SPEED
 
 
 def terms_of(links):

@@ -247,7 +247,7 @@ def test_accelerations_are_linear_in_the_inputs(terms, phase):
 
 
 def test_a_contact_is_moved_by_a_unit_impulse():
-    """Of the vehicle at rest; also a light wheel on a heavy robot that is a million times heavier."""
+    """Of the vehicle at rest; also a light wheel on a robot that is a million times heavier."""
     vehicle = shipped("differential_drive").with_parameters({"payload.mass": 1e6})
     terms, x = NonsmoothTerms.of(vehicle, 0.4), standing(vehicle)
     ones, w = np.ones(len(terms.contacts)), np.zeros(terms.nv)

@@ -13,15 +13,17 @@ from support import shipped
 
 import nhmech
 from nhmech import Ground, InputError
+from nhmech.simulation.contact import contact_inverse_dynamics
 from nhmech.simulation.contact.accelerations import accelerate
 from nhmech.simulation.contact.contact_inverse_dynamics import ContactInverseDynamics
 from nhmech.simulation.contact.contact_rows import read_coefficients, sliding_wheels
 from nhmech.simulation.contact.implicit_step import ImplicitStep
-from nhmech.simulation.contact.motion import STILL, TOUCHING, Motion, to_body, to_world
+from nhmech.simulation.contact.motion import Motion, to_body, to_world
 from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
 from nhmech.simulation.contact.phases import Phase
 
 MOVING = Ground(normal=(0.1, 0.2, 1), velocity=(0.1, 0.2, 0.3), angular_velocity=(0.03, 0.06, 0.3))
+STILL, TOUCHING = 1e-7, 1e-9      # of the speed after a fall from its size, and of that
 NAMES = ["differential_drive", "tricycle", "omni"]
 ROLLS, SLIDES, FLIES = Phase.ROLLING, Phase.SLIDING, Phase.AIRBORNE
 
@@ -173,6 +175,26 @@ def test_efforts_give_joints_the_accelerations_that_are_wanted(phase, keeps):
     end = ImplicitStep(terms, share).take_in_python(motion, u, h, np.arange(len(share)))
     np.testing.assert_allclose(end.w[rows], h * wanted, rtol=1e-4)
     assert (end.phases == SLIDES).sum() >= 2
+
+
+@pytest.mark.parametrize("free, aim", [((0, 0), 6.0), ((8.0, 3.0), 0.5), ((-6, 2), -3.0),
+                                       ((0, 7e3), 2e-3), ((-9, 1), -2.0)])
+@pytest.mark.parametrize("part, keeps", [(0.9e-9, True), (1.1e-9, False)])
+def test_accelerations_are_met_up_to_rounding(free, aim, part, keeps, monkeypatch):
+    """Relative to the largest of those that are wanted and of those without efforts: one effort for
+    two joints leaves half of their difference."""
+    free, aims = np.array(free, float), np.array([aim, free[1] + aim - free[0]])
+    size = max(np.abs(free).max(), np.abs(aims).max())
+    aims[1] += 2 * part * size
+    monkeypatch.setattr(contact_inverse_dynamics, "accelerate", lambda terms, motion, u: (
+        np.r_[9.0, free], np.array([[5.0, 0], [3.0, 2.0], [4.0, 2.0]]), None))
+    monkeypatch.setattr(ContactInverseDynamics, "_against_friction", lambda *of: of[-2:])
+    found, kept = ContactInverseDynamics(None, None).efforts(None, None, [1, 2], [1], aims, 0.1)
+    assert kept == keeps
+    if keeps:
+        np.testing.assert_allclose(found, [(aims - free).mean() / 2], rtol=1e-9, atol=1e-12 * size)
+    else:
+        assert found[1] == 0.1 and (found[0] == aims).all()
 
 
 # -- scales and tolerances -------------------------------------------------------------------------

@@ -14,11 +14,12 @@ from nhmech.simulation.contact import nonsmooth
 from nhmech.simulation.contact.contact_problem import ContactProblem
 from nhmech.simulation.contact.contact_rows import ContactRows
 from nhmech.simulation.contact.implicit_step import Unsolved
-from nhmech.simulation.contact.motion import SLOW, STILL, Motion
+from nhmech.simulation.contact.motion import Motion
 from nhmech.simulation.contact.nonsmooth import HALVES, NonsmoothStep
 from nhmech.simulation.contact.phases import Phase
 
 G, MASS = 9.81, 2.0
+STILL, SLOW = 1e-7, 1e-3      # slower contacts rest, relative to the fastest or to a fall
 NONE = np.zeros(0)
 
 

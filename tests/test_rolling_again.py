@@ -12,10 +12,12 @@ from support import shipped
 
 import nhmech
 from nhmech import InputError, Simulator
-from nhmech.simulation.contact.coulomb import PATIENCE, RESTS, CoulombContact, is_sliding
-from nhmech.simulation.contact.motion import STILL, TOUCHING
+from nhmech.simulation.contact.coulomb import CoulombContact, is_sliding
 from nhmech.simulation.contact.phases import Phase
 from nhmech.simulation.simulated import Simulated
+
+# steps without slip, and relative speeds and heights below which contacts rest and touch
+PATIENCE, RESTS, STILL, TOUCHING = 3, 1e-9, 1e-7, 1e-9
 
 
 def contact_of(restitution=0.0, **options):

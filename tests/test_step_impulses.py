@@ -10,10 +10,11 @@ import pytest
 from nhmech.simulation.contact.contact_problem import Cone, ContactProblem
 from nhmech.simulation.contact.contact_rows import ContactRows
 from nhmech.simulation.contact.impulses import Impulses, StepEnds, independent_rows
-from nhmech.simulation.contact.motion import STILL, Motion
+from nhmech.simulation.contact.motion import Motion
 from nhmech.simulation.contact.phases import Phase
 
 NV = 10
+STILL = 1e-7      # relative to the fastest contact: a slower one is at rest
 
 
 def contact(i, normal, along, mu):
