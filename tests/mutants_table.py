@@ -51,6 +51,10 @@ RULES = [
      r"|PLACES|HALVINGS|RECENT|RANDOM|ITERATIONS|REWRITES|PLACED|FIRST|MOMENTS|WINDOW"
      r"|FEW, AHEAD|KEPT|OUTER|ONTO|IMPACT|LANDINGS|QUARTERS)\b", r"^\d+ -> \d+$",
      "how many points, rounds or trials: one more does as well"),
+    ("simulation/runs/", r"^(ROWS|HEAD|LOOKED_AT|JUDGED) = ", r"^\d+ -> \d+$",
+     "how many are written at once or looked at, about"),
+    ("simulation/contact/", r"StateVector\(.*algebroid, 0\)$", r"^0 -> 1$",
+     "its configuration alone is read"),
     ("urdf/text/", r"^_(MOST|MOST_INCLUDES|PATIENCE|SHOWN|LARGEST)\b", r"^\d+ -> \d+$",
      "how much is searched for what a message proposes, and how much of it is shown"),
     ("urdf/", r"to_triple\(.*, \d+\)", r"^(6 -> 7|12 -> 13|15 -> 16)$", "how many digits are kept"),
@@ -222,6 +226,27 @@ EQUIVALENT = {
      "0 -> 1"): "all holders have the pair in this ratio",
     ("compile/loop", "MENDED = 64", "64 -> 65"):
         "one step more between two projections of what drifts by rounding",
+    ("simulation/contact/accelerations", "for _ in range(ROUNDS if terms.follow_loads else 0):",
+     "0 -> 1"): "finds the same once more: nothing follows the loads",
+    ("simulation/contact/accelerations", "for _ in range(1 + NEARER):", "1 -> 2"):
+        "one round more of six digits, where two have all",
+    ("simulation/contact/accelerations", "give = COMPLIANCE * terms.mobility",
+     "COMPLIANCE * terms.mobility -> COMPLIANCE / terms.mobility"):
+        "a scale of what the rounds after it remove",
+    ("simulation/contact/step_functions", "half = ca.sqrt(ca.fmax(ca.sumsqr(step[3:6]), 1e-300)) "
+     "/ 2", "1e-300 -> 1e-294"): "sin(half) / half is 1 on both sides",
+    ("simulation/contact/contact_problem", "length = ca.sqrt(ca.if_else(slides, square, 1.0))",
+     "1.0 -> 1.01"): "divides what is not used",
+    ("simulation/contact/contact_problem", "if np.abs(P - before).max(initial=0.0) <= 1e-15 * "
+     "np.abs(P).max(initial=0.0):", "P - before -> P + before"): "only ends later",
+    ("simulation/contact/contact_problem", "if np.abs(P - before).max(initial=0.0) <= 1e-15 * "
+     "np.abs(P).max(initial=0.0):", "np.abs(P).max(initial=0.0) -> np.abs(P).min(initial=0.0)"):
+        "only ends later",
+    ("simulation/runs/trajectory", "ideal = np.flatnonzero(~known) if (~known).any() else "
+     "np.zeros(1, dtype=int)", "1 -> 2"): "any states: their forces are overwritten",
+    ("simulation/runs/trajectory", "return np.isnan(self._contact_parts[0]).any(axis=1)",
+     "np.isnan(self._contact_parts[0]).any(axis=1) -> "
+     "np.isnan(self._contact_parts[0]).all(axis=1)"): "all forces of a state are known, or none is",
     ("simulation/contact/impulses", "for _ in range(2):", "2 -> 3"):
         "one round more towards rounding",
     ("simulation/contact/impulses", "self._give = COMPLIANCE * np.diag(W).max() * self._softness",
