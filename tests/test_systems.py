@@ -2,6 +2,8 @@
 the folder's README works as typed."""
 
 import re
+import sys
+from dataclasses import replace
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -50,6 +52,21 @@ def test_contract(name):
     assert q.shape == (system.algebroid.nq,) and len(example.start["xi"]) == len(
         example.equations().names
     )
+
+
+@pytest.mark.parametrize("name", system_names())
+def test_starts_and_samples_lie_on_the_manifold(name):
+    """phi = 0, attitudes of unit length; at t = 0."""
+    made = load_system(name)
+    system, d = made.constrained.system, made.constrained.distribution
+    off = ca.Function("off", [system.t, system.q, system.theta],
+                      [ca.vertcat(d.phi, system.algebroid.embedding(system.q))])
+    for q in (made.start["q"], *made.constrained.configurations):
+        found = off(0.0, q, made.constrained.parameters).full()
+        assert largest(found) <= 1e-12
+    if name == "veselova_sphere":
+        for q in (made.start["q"], *made.constrained.configurations[:8]):
+            assert np.linalg.norm(q) == pytest.approx(1.0, rel=1e-12)
 
 
 VARIANTS = [
@@ -254,6 +271,30 @@ def test_a_file_that_is_no_system_is_refused_by_its_line(code, said, tmp_path):
     (tmp_path / "own.py").write_text(code)
     with pytest.raises(nhmech.InputError, match=said):
         load_system(tmp_path / "own.py")
+
+
+def test_a_file_finds_what_lies_beside_it(tmp_path, monkeypatch):
+    """Before what is found elsewhere under the same name; the way there is forgotten afterwards."""
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.syspath_prepend(tmp_path / "elsewhere")
+    for folder, title in ((tmp_path, "mine"), (tmp_path / "elsewhere", "another")):
+        (folder / "title_of_a_curve.py").write_text(f"TITLE = {title!r}")
+    (tmp_path / "own.py").write_text("from title_of_a_curve import TITLE\n"
+                                     + OWN.replace('"A curve"', "TITLE + __file__"))
+    before = [*sys.path]
+    made = load_system(tmp_path / "own.py")
+    assert made.title == f"mine{tmp_path / 'own.py'}" and sys.path == before
+    assert made.make().name == "own"
+
+
+def test_a_symmetry_that_does_not_reduce_is_said_to():
+    """The beanie is moved by all of SE(2), but nothing holds it."""
+    made = replace(load_system("elroys_beanie"), generators={"turn": lambda s: {
+        "forward_speed": s.q.x * ca.sin(s.q.yaw) - s.q.y * ca.cos(s.q.yaw),
+        "lateral_speed": s.q.x * ca.cos(s.q.yaw) + s.q.y * ca.sin(s.q.yaw), "yaw_rate": 1}})
+    section = sections(made)[-1]
+    assert section.heading.startswith("reduction")
+    assert "Chaplygin reduction" in section.formulas[0][0]
 
 
 def test_a_start_has_a_number_for_each_speed(tmp_path, monkeypatch):

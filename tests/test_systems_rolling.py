@@ -3,15 +3,12 @@ and what theory says is not conserved."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import casadi as ca
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 from nhmech.errors import MechanicsError
-from nhmech.mechanics.hamel import hamel
 from nhmech.mechanics.writing import symbols
 from nhmech.systems import (
     ball_on_turntable,
@@ -20,13 +17,13 @@ from nhmech.systems import (
     chaplygin_ball,
     chaplygin_sleigh,
     falling_disc,
-    load_system,
     sled,
+    torus_coin,
     unbalanced_ball,
     vertical_disk,
 )
-from nhmech.systems._checks import along, apart, imbalance, motion_at, wander
-from nhmech.systems.example import METHODS, disagreement, solve
+from nhmech.systems._checks import along, motion_at, wander
+from nhmech.systems.example import METHODS, solve
 
 FINE = 3e-14        # relative tolerance of the integration, as small as SciPy allows
 
@@ -75,6 +72,16 @@ def test_sled(case, fibration, method):
 def test_sled_fibration_is_named():
     with pytest.raises(MechanicsError, match="x, y, body"):
         sled.example(fibration="z")
+
+
+def test_the_sled_starts_alike_over_each_fibration():
+    """At one speed along its heading."""
+    for fibration, across in (("x", np.tan), ("y", lambda phi: 1 / np.tan(phi))):
+        made = sled.example(fibration=fibration)
+        speed, turn = made.start["xi"]
+        assert np.hypot(speed, across(made.start["q"][2]) * speed) == pytest.approx(1.5, rel=1e-12)
+        assert (turn, made.start["q"]) == (0.7, (0.0, 0.0, 0.2))
+    assert sled.example(fibration="body").start["xi"] == (1.5, 0.7)
 
 
 def test_sled_over_y_is_the_sled_over_x():
@@ -213,6 +220,16 @@ def test_falling_disc_steady_motions_and_thresholds(case):
               tolerance["thresholds"])
 
 
+@pytest.mark.parametrize("make", [falling_disc.example, torus_coin.example])
+def test_a_disc_is_uniform_unless_its_moments_are_given(make):
+    """m r^2 / 4 across the axle, m r^2 / 2 about it."""
+    for given, expected in (({}, (0.12, 0.24)), ({"A": 0.5}, (0.5, 0.24)),
+                            ({"C": 0.7}, (0.12, 0.7))):
+        made = make(m=3.0, r=0.4, **given)
+        found = dict(zip(made.constrained.system.theta_names, made.constrained.parameters))
+        assert (found["A"], found["C"]) == pytest.approx(expected, rel=1e-14)
+
+
 def critical(made, speeds) -> float:
     """The speed at which the upright disc's squared growth rate, a quadratic in it, is zero."""
     at_rest, at_one = (falling_disc.growth(made, 0, 0, *speeds(speed)) for speed in (0, 1))
@@ -299,38 +316,3 @@ def test_what_is_not_conserved():
     assert strays(chaplygin, inner) > 0.1, (
         "the angular momentum about the contact is constant, not about the middle"
     )
-
-
-def test_what_checks_measure():
-    """A departure from the first value relative to the largest size, at the worst of all moments; a
-    rate that is wrong, relative to rates above one; accelerations and multipliers that differ."""
-    made = load_system("nonholonomic_particle")
-    system = made.constrained.system
-    t = system.t
-    assert wander(made, system.energy, ca.SX(7), duration=1.0) < 1e-11
-    assert wander(made, t, duration=10.0) == pytest.approx(1, rel=1e-12)
-    assert wander(made, ca.SX(7), 100 + ca.vertcat(3 * t, 4 * t), duration=10.0) == pytest.approx(
-        40 / np.hypot(130, 140), rel=1e-12)
-    assert wander(made, 5 - t * (1 - t), duration=1.0) == pytest.approx(0.05, rel=1e-12)
-    assert apart(np.array([3.0, 5.0]), np.array([4.0, 4.5])) == pytest.approx(1 / 4.5, rel=1e-14)
-    assert apart(0.7, -0.1) == pytest.approx(0.8, rel=1e-14)
-    assert imbalance(made, lambda s: s.q.x + 0.3 * s.t, lambda s: s.v.x + 0.3) < 1e-13
-    assert imbalance(made, lambda s: 0.7 * s.t, lambda s: 0.2) == pytest.approx(0.5, rel=1e-12)
-    assert imbalance(made, lambda s: 5 * s.t, lambda s: -3) == pytest.approx(8 / 3, rel=1e-12)
-    assert imbalance(made, lambda s: ca.vertcat(s.t, s.t), lambda s: ca.vertcat(1, 3)) == (
-        pytest.approx(2 / 3, rel=1e-12))
-
-
-@pytest.mark.parametrize("part, sizes", [("acceleration", (1e-6, 1.0)), ("multipliers", (1e-6, 1))])
-def test_methods_that_disagree_are_seen(monkeypatch, part, sizes):
-    """By as much as one of them is wrong, relative to values above one."""
-    made = load_system("nonholonomic_particle")
-    for size in sizes:
-        def wrong(constrained, frame, size=size):
-            found = hamel(constrained, frame=frame)
-            values = {name: lambda *at, name=name: getattr(found, name)(*at) + size * (name == part)
-                      for name in ("acceleration", "multipliers")}
-            return SimpleNamespace(**values)
-
-        monkeypatch.setitem(METHODS, "hamel", wrong)
-        assert size / 20 < disagreement(made) <= size * (1 + 1e-9)

@@ -11,7 +11,7 @@ import numpy as np
 from ..mechanics.algebroid import bracket
 from ..mechanics.frame import adapted_frame
 from ..mechanics.writing import Symbols, symbols
-from .example import Example, largest, solve
+from .example import Example, apart, largest, solve
 
 
 def along(example: Example, what: str | ca.SX, times: Sequence[float] | np.ndarray, q: np.ndarray,
@@ -68,14 +68,8 @@ def wander(example: Example, *expressions: ca.SX, duration: float = 100.0,
     worst = 0.0
     for expression in expressions:
         values = along(example, expression, times, q, xi)
-        worst = largest(worst, np.abs(values - values[0]).max()
-                        / np.linalg.norm(values, axis=1).max())
+        worst = largest(worst, largest(values - values[0]) / np.linalg.norm(values, axis=1).max())
     return worst
-
-
-def apart(found: np.ndarray | float, expected: np.ndarray | float) -> float:
-    """Largest difference, relative to expected values above one."""
-    return float(np.abs(np.asarray(found) - expected).max() / max(1.0, np.abs(expected).max()))
 
 
 def curvature_term(example: Example) -> ca.SX:

@@ -41,7 +41,7 @@ class PlanarMotion:
         return PlanarMotion(c * self.forward + s * self.lateral,
                             c * self.lateral - s * self.forward, self.turn + rate)
 
-    def energy(self, mass, inertia=0) -> ca.SX:
+    def energy(self, mass, inertia) -> ca.SX:
         """Kinetic energy [J] of a body with its centre of mass here, `inertia` about the vertical
         through it."""
         return (mass * (self.forward ** 2 + self.lateral ** 2) + inertia * self.turn ** 2) / 2

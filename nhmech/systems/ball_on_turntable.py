@@ -8,7 +8,7 @@ import numpy as np
 from ..mechanics.writing import Symbols, constrain, lagrangian_system, symbols
 from ._ball import RATES, ball_shapes, ball_space, rolling, spin
 from ._checks import imbalance, random_motions, wander
-from .example import Check, Example, largest, solve
+from .example import Check, Example, apart, largest, solve
 
 GRAVITY = 9.81      # [m/s^2]
 SOURCE = "Neimark and Fufaev 1972; Lewis and Murray 1995"
@@ -46,18 +46,17 @@ def example(m: float = 0.5, r: float = 0.06, I: float = 0.00072, Omega: float = 
         for _, v, a, lam in random_motions(made):
             expected = rate * np.array([-v[1], v[0]]) + slope
             force = m * expected - m * slope / (1 - alpha)
-            worst = largest(worst, np.abs(a[:2] - expected).max() / np.abs(expected).max(),
-                            np.abs(lam - force).max() / np.abs(force).max())
+            worst = largest(worst, apart(a[:2], expected), apart(lam, force))
         return worst
 
     def path() -> float:
-        """x, y for 10 s, in radii of the circle."""
+        """x, y for 10 s."""
         t, u = np.linspace(0, 10, 21), v0 - drift
         q, _ = solve(made, t, rtol=1e-13)
         c, s = np.cos(rate * t), np.sin(rate * t)
         circle = np.stack([s * u[0] - (1 - c) * u[1], (1 - c) * u[0] + s * u[1]], axis=1)
         exact = x0 + np.outer(t, drift) + circle / rate
-        return float(np.abs(q[:, :2] - exact).max() / (np.linalg.norm(u) / rate))
+        return apart(q[:, :2], exact)
 
     checks = [Check("acceleration and force of the table", SOURCE, 1e-11, acceleration),
               Check("circle, and its drift on a slope", SOURCE, 1e-10, path),

@@ -33,21 +33,19 @@ def example(m: float = 0.8, g: float = 9.81, x1: float = 0.9) -> Example:
         x, speed, acceleration = q[:, 0], xi[:, 0], along(made, "acceleration", times, q, xi)[:, 0]
         lam = along(made, "multipliers", times, q, xi)[:, 0]
         forms = -m * acceleration / (2 * x), m * (g + 2 * speed ** 2) / (1 + 4 * x ** 2)
-        return float(max(np.abs(lam - form).max() for form in forms) / (m * g))
+        return largest(*(lam - form for form in forms))
 
     def period() -> float:
         from scipy.special import ellipe
 
         quarter = ellipe(-4 * x1 ** 2) / np.sqrt(2 * g)
         q, xi = solve(made, quarter * np.arange(5), rtol=1e-13)
-        low, speed = np.abs(q[1::2,
-                              0]).max(), np.abs(np.abs(xi[1::2, 0]) - x1 * np.sqrt(2 * g)).max()
-        return largest(low, speed, np.abs(q[2, 0] + x1), np.abs(q[4, 0] - x1),
-                       np.abs(xi[::2, 0]).max())
+        return largest(q[1::2, 0], np.abs(xi[1::2, 0]) - x1 * np.sqrt(2 * g), q[2, 0] + x1,
+                       q[4, 0] - x1, xi[::2, 0])
 
     def energy() -> float:
         values = along(made, bead.energy, times, *solve(made, times, rtol=1e-13))[:, 0]
-        return float(np.abs(values / (m * g * x1 ** 2) - 1).max())
+        return largest(values / (m * g * x1 ** 2) - 1)
 
     made = Example(
         "bead_parabola", "Bead on the parabola x2 = x1^2", "paper 001, section 10", constrained,

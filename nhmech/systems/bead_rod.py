@@ -8,7 +8,7 @@ import numpy as np
 from ..mechanics.algebroid import euclidean
 from ..mechanics.writing import constrain, lagrangian_system, symbols
 from ._checks import along
-from .example import Check, Example, solve
+from .example import Check, Example, largest, solve
 from .shapes import GREY, ORANGE, Shape, pose
 
 
@@ -24,8 +24,8 @@ def example(m: float = 0.8, omega: float = 1.5, r: float = 0.3, r_rate: float = 
                              lambda s: s.p.m * (s.v.x ** 2 + s.v.y ** 2) / 2,
                              parameters=("m", "omega"))
     radii = np.linspace(-1.0, 1.2, 8)
-    constrained = constrain(bead, {"m": m, "omega": omega}, samples=np.c_[radii, 0 * radii, radii],
-                            holonomic={
+    constrained = constrain(bead, {"m": m, "omega": omega},
+                            samples=np.c_[radii, np.zeros(8), radii], holonomic={
         "along x": lambda s: s.q.x - s.q.r * ca.cos(s.p.omega * s.t),
         "along y": lambda s: s.q.y - s.q.r * ca.sin(s.p.omega * s.t)})
     times = np.linspace(0, 2, 9)
@@ -35,12 +35,11 @@ def example(m: float = 0.8, omega: float = 1.5, r: float = 0.3, r_rate: float = 
 
     def motion() -> float:
         q, xi = solve(made, times, rtol=1e-13)
-        return float(max(np.abs(q - np.c_[exact * cos, exact * sin, exact]).max(),
-                         np.abs(xi[:, 0] - exact_rate).max()))
+        return largest(q - np.c_[exact * cos, exact * sin, exact], xi[:, 0] - exact_rate)
 
     def multipliers() -> float:
         lam = along(made, "multipliers", times, *solve(made, times, rtol=1e-13))
-        return float(np.abs(lam - 2 * m * omega * exact_rate[:, None] * np.c_[-sin, cos]).max())
+        return largest(lam - 2 * m * omega * exact_rate[:, None] * np.c_[-sin, cos])
 
     def integrals() -> float:
         """Energy as in the closed form, which is not constant; the Jacobi integral constant."""
@@ -49,9 +48,8 @@ def example(m: float = 0.8, omega: float = 1.5, r: float = 0.3, r_rate: float = 
         jacobi = along(made, s.p.m * (s.v.r ** 2 - s.p.omega ** 2 * s.q.r ** 2) / 2, times, q,
                        xi)[:, 0]
         energy = along(made, bead.energy, times, q, xi)[:, 0]
-        return float(max(np.abs(jacobi - jacobi[0]).max(),
-                         np.abs(energy - m * (exact_rate ** 2
-                                              + omega ** 2 * exact ** 2) / 2).max()))
+        return largest(jacobi - jacobi[0],
+                       energy - m * (exact_rate ** 2 + omega ** 2 * exact ** 2) / 2)
 
     made = Example(
         "bead_rod", "Bead on a turning rod (rheonomic)", "paper 001, section 11", constrained,

@@ -8,8 +8,8 @@ import numpy as np
 from ..mechanics.algebroid import euclidean
 from ..mechanics.chetaev import chetaev
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
-from ._checks import apart, wander
-from .example import BY_CHETAEV, CHETAEV_METHODS, Check, Example, largest, solve
+from ._checks import wander
+from .example import BY_CHETAEV, CHETAEV_METHODS, Check, Example, apart, largest, solve
 from .shapes import BLUE, ORANGE, Shape, pose
 
 SOURCE = "Benenti, Regular and Chaotic Dynamics 13 (2008) 283"
@@ -52,7 +52,7 @@ def example(m1: float = 1.0, m2: float = 0.6, g: float = 2.0) -> Example:
         t = np.linspace(0, 1, 6)
         expected = solve_ivp(rate, (0, 1), [*speeds, turn, *start["q"]], method="DOP853",
                              t_eval=t, rtol=1e-13, atol=1e-14).y[3:].T
-        return float(np.abs(solve(made, t, rtol=1e-13)[0] - expected).max())
+        return largest(solve(made, t, rtol=1e-13)[0] - expected)
 
     def force() -> float:
         worst, rng = 0.0, np.random.default_rng(3)

@@ -46,8 +46,7 @@ def example(m2: float = 0.7, m3: float = 1.6) -> Example:
         for q, v, a, lam in random_motions(made):
             for m, (x, y), (vx, vy), found in ((m2, q[2:4], v[2:4], a[2:4]),
                                                (m3, q[4:], v[4:], a[4:])):
-                worst = largest(worst, np.abs(found - np.array([vy - x, -vx - y]) / m).max(),
-                                np.abs(lam).max())
+                worst = largest(worst, found - np.array([vy - x, -vx - y]) / m, lam)
         return worst
 
     def closed_form() -> float:
@@ -55,7 +54,7 @@ def example(m2: float = 0.7, m3: float = 1.6) -> Example:
         q, _ = solve(made, t)
         second = _oscillation(m2, start["q"][2:4], start["xi"][:2], t)
         third = _oscillation(m3, start["q"][4:], start["xi"][2:], t)
-        return float(np.abs(q - np.hstack([0 * second, second, third])).max())
+        return largest(q - np.hstack([np.zeros_like(second), second, third]))
 
     v, (x2, y2, x3, y3) = system.v, (system.q[i] for i in range(2, 6))
     J2 = x2 * (2 * m2 * v[3] + x2) - y2 * (2 * m2 * v[2] - y2)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from traceback import extract_tb
+from types import ModuleType
 
 from ..checks import check_arguments
 from ..errors import InputError, MechanicsError, NhmechError, did_you_mean, listed
@@ -71,14 +72,13 @@ def _load_file(file: Path) -> Example:
     if not file.is_file():
         raise InputError(f"{file} does not exist; a system of one's own is a Python file with a "
                          "function example() that returns an nhmech.systems.Example")
-    spec = spec_from_file_location(f"system_{file.stem}", file)
-    if spec is None or spec.loader is None:
-        raise InputError(f"{file} cannot be read as Python")
-    module = module_from_spec(spec)
-    sys.modules[spec.name] = module          # where a dataclass looks for its annotations
+    loader = SourceFileLoader(f"system_{file.stem}", str(file))
+    module = ModuleType(loader.name)
+    module.__file__ = loader.path
+    sys.modules[loader.name] = module        # where a dataclass looks for its annotations
     sys.path.insert(0, str(file.resolve().parent))      # what the file imports lies beside it
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
         make = getattr(module, "example", None)
         if not callable(make):
             raise InputError(f"{file} has no function example(); it has to return an "

@@ -33,8 +33,8 @@ def example(m: float = 2.0, I: float = 0.3, a: float = 0.25, v0: float = 0.4,
     def accelerations() -> float:
         worst = 0.0
         for _, (v, _, w), rates, lam in random_motions(made):
-            worst = largest(worst, np.abs(rates - (a * w ** 2, 0, -m * a * v * w / J)).max(),
-                            abs(lam[0] - I * m * v * w / J))
+            worst = largest(worst, rates - (a * w ** 2, 0, -m * a * v * w / J),
+                            lam[0] - I * m * v * w / J)
         return worst
 
     def closed_form() -> float:
@@ -48,8 +48,7 @@ def example(m: float = 2.0, I: float = 0.3, a: float = 0.25, v0: float = 0.4,
         heading = 2 * W / k * (np.arctan(np.tanh((k * t + c) / 2)) - np.arctan(np.tanh(c / 2)))
         blade = motion_at(made, q, xi)[2][:, 0]
         speeds, force = np.stack([v, w], axis=1), I * m * v * w / J
-        return float(max(np.abs(q[:, 2] - heading).max(), np.abs(xi - speeds).max(),
-                         np.abs(blade - force).max()))
+        return largest(q[:, 2] - heading, xi - speeds, blade - force)
 
     made = Example(
         "chaplygin_sleigh",

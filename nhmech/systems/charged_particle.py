@@ -7,7 +7,7 @@ import numpy as np
 
 from ..mechanics.writing import constrain
 from ._gauge import adapted_system, product_basis_error
-from .example import Check, Example, solve
+from .example import Check, Example, largest, solve
 from .shapes import ORANGE, Shape, pose
 
 
@@ -32,7 +32,7 @@ def example(m: float = 1.5, B: float = 0.8, charge: float = 1.2,
         place, rate = speed * np.expm1(turn * times) / turn, speed * np.exp(turn * times)
         exact = np.c_[place.real, place.imag, velocity[2] * times, rate.real, rate.imag,
                       np.full((len(times), 2), (velocity[2], charge))]
-        return float(np.abs(np.c_[q, v] - exact).max())
+        return largest(np.c_[q, v] - exact)
 
     def other_basis() -> float:
         return product_basis_error(made, "u(1)", connection, m)

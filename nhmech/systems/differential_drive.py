@@ -8,7 +8,7 @@ import numpy as np
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import imbalance
 from ._planar import base, deck, wheels, with_joints
-from .example import Check, Example, solve
+from .example import Check, Example, largest, solve
 
 # chassis: mass, centre of mass ahead of the axle, inertia about the vertical through it; wheels:
 # radius, half of the track, mass, inertia about the axle (spin) and about a diameter [kg, m, kg
@@ -48,7 +48,7 @@ def example(**parameters: float) -> Example:
         final = np.sqrt(V ** 2 + p["J"] / p["M"] * W ** 2)
         phase = numbers["mass"] * numbers["ahead"] * final / p["J"] * t + np.arctanh(V / final)
         closed = np.column_stack([final * np.tanh(phase), W * np.cosh(phase[0]) / np.cosh(phase)])
-        return float(np.abs(solve(made, t)[1] - closed).max())
+        return largest(solve(made, t)[1] - closed)
 
     checks = (Check("accelerations in closed form", "in the docstring", 1e-11,
                     lambda: imbalance(made, _speeds, _accelerations)),

@@ -8,7 +8,7 @@ import numpy as np
 from ..mechanics.writing import Symbols, constrain, lagrangian_system, symbols
 from ._checks import wander
 from ._planar import base, deck, with_joints
-from .example import Check, Example, solve
+from .example import Check, Example, largest, solve
 from .shapes import ORANGE
 
 SOURCE = "Marsden, Montgomery and Ratiu, Memoirs of the AMS 436 (1990), section 1"
@@ -41,7 +41,7 @@ def example(m: float = 1.6, I1: float = 0.08, I2: float = 0.02, k: float = 0.9) 
         heading = theta + (p * t - I2 * (shape - psi)) / total
         c, s = np.cos(theta), np.sin(theta)
         exact = np.stack([x + (c * u - s * w) * t, y + (s * u + c * w) * t, heading, shape], 1)
-        return float(np.abs(solve(made, t, rtol=1e-13)[0] - exact).max())
+        return largest(solve(made, t, rtol=1e-13)[0] - exact)
 
     s = symbols(beanie)
     spin = s.p.I1 * s.v.yaw_rate + s.p.I2 * (s.v.yaw_rate + s.v.psi)

@@ -157,9 +157,14 @@ def _drawn_alike(one: Example, other: Example) -> bool:
                for q in one.constrained.configurations)
 
 
-def largest(*values: float) -> float:
-    """The largest value; NaN where one is, which `max` may pass over."""
-    return float(np.max(values))
+def largest(*values: ArrayLike) -> float:
+    """The largest size of an entry; NaN where one is, which `max` may pass over."""
+    return float(np.max([np.abs(np.asarray(value)).max(initial=0.0) for value in values]))
+
+
+def apart(found: ArrayLike, expected: ArrayLike) -> float:
+    """Largest difference of entries, relative to expected ones above one."""
+    return largest(np.subtract(found, expected)) / max(1.0, largest(expected))
 
 
 def disagreement(example: Example) -> float:
@@ -176,9 +181,7 @@ def disagreement(example: Example) -> float:
         u = rng.normal(size=example.constrained.system.u.numel())
         for part in ("acceleration", "multipliers"):
             values = [getattr(equations, part)(t, q, xi, u, theta).full() for equations in formed]
-            scale = max(1.0, np.abs(values[0]).max(initial=0.0))
-            worst = largest(worst, *(np.abs(value - values[0]).max(initial=0.0) / scale
-                                     for value in values[1:]))
+            worst = largest(worst, *(apart(value, values[0]) for value in values[1:]))
     return worst
 
 

@@ -9,7 +9,7 @@ from ..mechanics.algebroid import LieAlgebroid, euclidean
 from ..mechanics.quasi_velocities import change_of_basis
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import random_motions, wander
-from .example import Check, Example, largest
+from .example import Check, Example, apart, largest
 from .shapes import AXLE, disc_shapes, pose
 
 SOURCE = "Neimark and Fufaev 1972"
@@ -71,8 +71,7 @@ def example(m: float = 2.0, r: float = 0.3, A: float | None = None,
             level = left * np.cos(q[3]) - up * np.sin(q[3])
             c, s = np.cos(q[2]), np.sin(q[2])
             force = m * np.array([c * ahead - s * level, s * ahead + c * level])
-            worst = largest(worst, np.abs(a[2:] - expected).max() / np.abs(expected).max(),
-                            np.abs(lam - force).max() / np.abs(force).max())
+            worst = largest(worst, apart(a[2:], expected), apart(lam, force))
         return worst
 
     def thresholds() -> float:

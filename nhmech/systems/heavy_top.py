@@ -8,8 +8,8 @@ import numpy as np
 from ..mechanics.algebroid import rotation
 from ..mechanics.algebroid_makers import special_orthogonal
 from ..mechanics.writing import Symbols, constrain, lagrangian_system, symbols
-from ._checks import apart, random_motions, wander
-from .example import Check, Example, largest, solve
+from ._checks import random_motions, wander
+from .example import Check, Example, apart, largest, solve
 from .shapes import Shape, attitude_pose
 
 SOURCE = "Arnold, Mathematical Methods of Classical Mechanics, section 30"
@@ -52,8 +52,7 @@ def example(I1: float = 0.8, I2: float = 0.8, I3: float = 0.5, m: float = 1.5, l
         times = np.linspace(0, 20, 11)
         q, w = solve(made, times, rtol=1e-13)
         x, y = q[:, 0], q[:, 1]
-        return float(max(np.abs(1 - 2 * (x * x + y * y) - np.cos(lean)).max(),
-                         np.abs(w[:, 2] - spin).max()))
+        return largest(1 - 2 * (x * x + y * y) - np.cos(lean), w[:, 2] - spin)
 
     s = symbols(top)
     kept = [_vertical_momentum(s), top.energy, *([s.v.wz] if I1 == I2 else [])]

@@ -10,8 +10,8 @@ import numpy as np
 from ..mechanics.algebroid import euclidean
 from ..mechanics.system import ConstrainedSystem
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
-from ._checks import apart, random_motions, wander
-from .example import Check, Example, largest, solve
+from ._checks import random_motions, wander
+from .example import Check, Example, apart, largest, solve
 from .shapes import Shape, pose
 
 SOURCE = "Neimark and Fufaev 1972, chapter III; Bloch 2003, section 1.6"
@@ -38,7 +38,7 @@ def example(m: float = 1.2, J: float = 0.05, g: float = 9.81, tilt: float = 0.3)
         q, _ = solve(made, t, rtol=1e-13, start={"q": (0.0, 0.0, 0.0), "xi": (0.0, rate)})
         wt = rate * t
         exact = pull / (2 * rate ** 2) * np.stack([np.sin(wt) ** 2, wt - np.sin(2 * wt) / 2], 1)
-        return float(np.abs(q[:, :2] - exact).max())
+        return largest(q[:, :2] - exact)
 
     made = Example(
         "knife_edge_on_incline", "Knife edge on an incline", SOURCE, constrained,

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..mechanics.writing import Symbols
 from ._checks import imbalance
-from .example import Check, Example, solve
+from .example import Check, Example, apart, solve
 from .knife_edge_on_incline import EDGE, knife_edge, newton_error
 
 SOURCE = "Newton's law in the turning plane; compare Bloch 2003, section 1.6"
@@ -36,7 +36,7 @@ def example(m: float = 1.2, J: float = 0.05, g: float = 9.81, tilt: float = 0.1,
         exact = ((x + part * np.sin(tilt)) * np.cosh(rate * t)
                  + (speed + part * rate * np.cos(tilt)) / rate * np.sinh(rate * t)
                  - part * np.sin(tilt + rate * t))
-        return float(np.abs(q[:, 0] - exact).max() / np.abs(exact).max())
+        return apart(q[:, 0], exact)
 
     made = Example(
         "knife_edge_on_turning_incline", "Knife edge on a turning incline", SOURCE, constrained,

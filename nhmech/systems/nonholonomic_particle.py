@@ -7,7 +7,7 @@ import numpy as np
 from ..mechanics.algebroid import euclidean
 from ..mechanics.writing import constrain, lagrangian_system
 from ._checks import along
-from .example import Check, Example, solve
+from .example import Check, Example, largest, solve
 from .shapes import ORANGE, Shape, pose
 
 
@@ -30,12 +30,12 @@ def example(y: float = 0.3, x_rate: float = 1.2, y_rate: float = 0.8) -> Example
         x = k * (np.arcsinh(high) - np.arcsinh(y)) / y_rate
         z = k * (np.sqrt(1 + high ** 2) - np.sqrt(1 + y ** 2)) / y_rate
         exact = np.c_[x, high, z, k / np.sqrt(1 + high ** 2), np.full_like(high, y_rate)]
-        return float(np.abs(np.c_[q, xi] - exact).max())
+        return largest(np.c_[q, xi] - exact)
 
     def multiplier() -> float:
         q, xi = solve(made, times, rtol=1e-13)
-        return float(np.abs(along(made, "multipliers", times, q,
-                                  xi)[:, 0] - k * y_rate / (1 + high ** 2) ** 1.5).max())
+        return largest(along(made, "multipliers", times, q, xi)[:, 0]
+                       - k * y_rate / (1 + high ** 2) ** 1.5)
 
     made = Example(
         "nonholonomic_particle", "Free particle with z' = y x'", "paper 002, example 7.1",

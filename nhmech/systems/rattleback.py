@@ -44,16 +44,14 @@ def example(**parameters: float) -> Example:
 
     tilted, vertical = place(0.0, TILT, 0.0, numbers), np.array([-np.sin(TILT), 0, np.cos(TILT)])
 
-    def spin_after(spin: float) -> np.ndarray:
-        """Yaw rate [rad/s] over 4 s from a spin about the vertical, pitched by one degree."""
+    def least(spin: float) -> float:
+        """Share of a spin about the vertical, pitched by one degree, that is left within 4 s."""
         start = {"q": tilted, "xi": spin * vertical}
-        return solve(made, np.linspace(0, 4, 81), start=start, rtol=1e-9)[1][:, 2]
+        return (solve(made, np.linspace(0, 4, 81), start=start, rtol=1e-9)[1][:, 2] / spin).min()
 
     def turns_round() -> float:
-        """How far the spin is from turning round one way, to a tenth at least,
-        and from keeping its sign the other way: 0 is both."""
-        wrong, right = spin_after(SPIN), spin_after(-SPIN)
-        return float(max(0, 0.1 + (wrong / SPIN).min()) + max(0, -(right / -SPIN).min()))
+        """0 if the spin turns round one way, to a tenth at least, and lasts the other way."""
+        return 0.0 if least(SPIN) < -0.1 and least(-SPIN) > 0 else 1.0
 
     checks = [Check("energy is conserved", "d'Alembert", 1e-11,
                     lambda: imbalance(made, _energy, lambda s: ca.SX(0)))]

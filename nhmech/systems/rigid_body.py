@@ -48,17 +48,15 @@ def example() -> Example:
         sn, cn, dn, _ = ellipj(rate * t, parameter)
         middle = np.sqrt((twice_energy * I[2] - square) / (I[1] * (I[2] - I[1])))
         _, w = solve(made, t, rtol=1e-13)
-        return float(max(np.abs(w - np.c_[START[0] * cn, middle * sn, START[2] * dn]).max(),
-                         np.abs(w[-1] - START).max()))
+        return largest(w - np.c_[START[0] * cn, middle * sn, START[2] * dn], w[-1] - START)
 
     def momentum() -> float:
         in_space = rotation(body.q) @ body.momentum
-        return float(np.abs(along(made, in_space, times,
-                                  *solve(made, times, rtol=1e-13)) - I * START).max())
+        return largest(along(made, in_space, times, *solve(made, times, rtol=1e-13)) - I * START)
 
     def attitude() -> float:
         q, _ = solve(made, (0, 5), rtol=1e-13)
-        return float(np.abs(Rotation.from_quat(q[-1]).as_matrix() - ATTITUDE).max())
+        return largest(Rotation.from_quat(q[-1]).as_matrix() - ATTITUDE)
 
     def reduced() -> float:
         """Acceleration on so(3), where there is no attitude, against the one on SO(3) at a random
@@ -70,7 +68,7 @@ def example() -> Example:
         for w in rng.normal(size=(5, 3)):
             q = body.algebroid.normalise(rng.normal(size=4))
             euler = -np.cross(w, I * w) / I
-            worst = largest(worst, *(np.abs(value.full().ravel() - euler).max() for value in (
+            worst = largest(worst, *(value.full().ravel() - euler for value in (
                 full.acceleration(0, q, w, [], []), alone.acceleration(0, [], w, [], []))))
         return worst
 

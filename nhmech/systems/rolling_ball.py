@@ -61,7 +61,7 @@ def example(r: float = 0.1, k2: float = 0.004, fx: float = 0.3, fy: float = -0.2
             1
         ] * rate[2] ** 2 / 2
         difference = ca.Function("difference", [rate, ball.theta], [on - expected])
-        return largest(*(abs(float(difference(a, constrained.parameters)))
+        return largest(*(difference(a, constrained.parameters)
                          for a in np.random.default_rng(0).normal(size=(5, 3))))
 
     def motion() -> float:
@@ -70,17 +70,16 @@ def example(r: float = 0.1, k2: float = 0.004, fx: float = 0.3, fy: float = -0.2
         exact = np.c_[np.outer(times, v0) + np.outer(times ** 2 / 2, pull), v,
                       np.full_like(times, START[2])]
         contact = np.tile(pull - force, (len(times), 1))
-        return float(max(np.abs(np.c_[q, xi] - exact).max(),
-                         np.abs(along(made, "multipliers", times, q, xi) - contact).max()))
+        return largest(np.c_[q, xi] - exact, along(made, "multipliers", times, q, xi) - contact)
 
     def attitude() -> float:
         q, _ = solve(with_attitude(), (0, 2), rtol=1e-13)
-        return float(np.abs(Rotation.from_quat(q[-1, 2:]).as_matrix() - ATTITUDE).max())
+        return largest(Rotation.from_quat(q[-1, 2:]).as_matrix() - ATTITUDE)
 
     def reconstructed() -> float:
         """x, y of the motion with attitude against those without."""
-        return float(np.abs(solve(with_attitude(r, k2, fx, fy), times, rtol=1e-13)[0][:, :2]
-                            - solve(made, times, rtol=1e-13)[0]).max())
+        return largest(solve(with_attitude(r, k2, fx, fy), times, rtol=1e-13)[0][:, :2]
+                       - solve(made, times, rtol=1e-13)[0])
 
     made = Example(
         "rolling_ball", "Homogeneous ball on a plane under a constant force",

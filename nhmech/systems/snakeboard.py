@@ -51,7 +51,7 @@ def example(trucks: str = "coupled", **parameters: float) -> Example:
     board = lagrangian_system(with_joints("rotor", "back", "front"), _energy,
                               parameters=tuple(NUMBERS), inputs=inputs, force=lambda s: vars(s.u))
     rng = np.random.default_rng(0)
-    back = rng.uniform(0.1, 1.2, 8) * np.tile([1, -1], 4)
+    back = np.linspace(-1.2, 1.2, 8)
     front = -back if coupled else rng.uniform(-1.2, 1.2, 8)
     samples = np.column_stack([rng.normal(size=(8, 4)), back, front])
     steering = {"steering": lambda s: s.q.back + s.q.front} if coupled else {}

@@ -39,19 +39,17 @@ def example(I1: float = 1.0, I2: float = 1.4, I3: float = 2.0, I13: float = 0.3,
             across = I13 * w1 + I23 * w2
             first, second = -across * w2 / I1, across * w1 / I2
             force = I13 * first + I23 * second + (I2 - I1) * w1 * w2
-            worst = largest(worst, abs(a[0] - first), abs(a[1] - second), abs(a[2]),
-                            abs(lam - force))
+            worst = largest(worst, a[0] - first, a[1] - second, a[2], lam - force)
         return worst
 
     def steady() -> float:
         """The end of a long motion: on the line, with the energy of the start."""
         _, w = solve(made, (0.0, 150.0))
-        start = np.asarray(made.start["xi"])
+        start = made.start["xi"]
         along = np.array([I23, -I13])
         size = np.sqrt((I1 * start[0] ** 2 + I2 * start[1] ** 2)
                        / (I1 * along[0] ** 2 + I2 * along[1] ** 2))
-        ends = (w[-1] - size * along, w[-1] + size * along)
-        return float(min(np.abs(end).max() for end in ends))
+        return largest(w[-1] + size * along)
 
     made = Example(
         "suslov", "Suslov's problem on SO(3)", SOURCE, constrained,

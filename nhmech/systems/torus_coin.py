@@ -7,7 +7,7 @@ import numpy as np
 
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import random_motions, wander
-from .example import Check, Example, largest
+from .example import Check, Example, apart, largest
 from .falling_disc import SPEEDS, growth, space
 from .shapes import AXLE, disc_shapes, pose
 
@@ -60,8 +60,7 @@ def example(m: float = 0.4, r: float = 0.15, crown: float = 0.04, A: float | Non
             across = c * left - s * up
             force = m * np.array([np.cos(yaw) * ahead - np.sin(yaw) * across,
                                   np.sin(yaw) * ahead + np.cos(yaw) * across])
-            worst = largest(worst, np.abs(found[2:] - rate).max() / np.abs(rate).max(),
-                            np.abs(lam - force).max() / np.abs(force).max())
+            worst = largest(worst, apart(found[2:], rate), apart(lam, force))
         return worst
 
     def threshold() -> float:
@@ -69,7 +68,7 @@ def example(m: float = 0.4, r: float = 0.15, crown: float = 0.04, A: float | Non
         expected = [(m * GRAVITY * (r - crown) - C * (C + m * r ** 2) * u2 ** 2 / A)
                     / (A + m * r ** 2) for u2 in (2, 6)]
         found = [growth(made, 0, 0, u2, 0) for u2 in (2, 6)]
-        return float(np.abs(np.array(found) / expected - 1).max())
+        return largest(np.array(found) / expected - 1)
 
     made = Example(
         "torus_coin", "Coin with a rounded rim", SOURCE, constrained,

@@ -7,7 +7,7 @@ import numpy as np
 from ..mechanics.algebroid import euclidean
 from ..mechanics.writing import constrain, lagrangian_system
 from ._checks import along
-from .example import Check, Example, solve
+from .example import Check, Example, largest, solve
 from .shapes import ORANGE, Shape, pose
 
 
@@ -44,7 +44,7 @@ def example(m: float = 0.7, k: float = 2.0, c1: float = 0.6, c2: float = 2.0, x1
         lam = along(made, "multipliers", times, q, xi)
         first, second = (lam[:, 0] - (R2 - R1) * D / x3,
                          lam[:, 1] - R1 * (1 + c2 * D) / 2 - R2 * (1 - c2 * D) / 2)
-        return float(np.abs([first, second, (R1 - R2) * c1 * D / x3 ** 2 + R3]).max() / k)
+        return largest(first, second, (R1 - R2) * c1 * D / x3 ** 2 + R3)
 
     def reduced() -> float:
         from scipy.integrate import solve_ivp
@@ -59,12 +59,11 @@ def example(m: float = 0.7, k: float = 2.0, c1: float = 0.6, c2: float = 2.0, x1
         expected = solve_ivp(rate, (0, times[-1]), (x1, speed), "DOP853", times, rtol=1e-13,
                              atol=1e-14).y
         q, xi = solve(made, times, rtol=1e-13)
-        return float(max(np.abs(q - place(expected[0])).max(),
-                         np.abs(xi[:, 0] - expected[1]).max()))
+        return largest(q - place(expected[0]), xi[:, 0] - expected[1])
 
     def energy() -> float:
         values = along(made, particle.energy, times, *solve(made, times, rtol=1e-13))[:, 0]
-        return float(np.abs(values / values[0] - 1).max())
+        return largest(values / values[0] - 1)
 
     made = Example(
         "two_constraints_spring", "Particle on x1 x2 x3 = c1, x1 + x2 = c2, with a spring",

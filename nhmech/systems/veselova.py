@@ -11,8 +11,8 @@ from ..mechanics.algebroid import rotation
 from ..mechanics.algebroid_makers import special_orthogonal
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._ball import spin
-from ._checks import apart, imbalance, random_motions, wander
-from .example import Check, Example, largest
+from ._checks import imbalance, random_motions, wander
+from .example import Check, Example, apart, largest
 from .heavy_top import vertical
 from .shapes import Shape, attitude_pose
 

@@ -10,8 +10,8 @@ import numpy as np
 from ..mechanics.action_algebroid import action_algebroid
 from ..mechanics.writing import Symbols, constrain, lagrangian_system, symbols
 from ._ball import spin
-from ._checks import apart, imbalance, random_motions, wander
-from .example import Check, Example, largest, solve
+from ._checks import imbalance, random_motions, wander
+from .example import Check, Example, apart, largest, solve
 from .shapes import ORANGE, Shape, pose
 from .veselova import NAMES, SOURCE, example as whole, turning
 
@@ -53,7 +53,7 @@ def example(I: Sequence[float] = (1.0, 1.4, 2.0)) -> Example:
         v = full.equations().velocity(0, q[0], xi[0], full.constrained.parameters).full().ravel()
         start = v[list(made.equations().frame.speeds)]
         found, _ = solve(made, times, start={"q": gamma[0], "xi": start})
-        return float(np.abs(found - gamma).max())
+        return largest(found - gamma)
 
     made = Example(
         "veselova_sphere", "Veselova's problem on so(3) x S^2", SOURCE, constrained,

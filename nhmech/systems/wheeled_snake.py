@@ -8,7 +8,7 @@ import numpy as np
 from ..mechanics.writing import Symbols, constrain, lagrangian_system
 from ._checks import imbalance
 from ._planar import PlanarMotion, base, deck, wheels, with_joints
-from .example import Check, Example, largest
+from .example import Check, Example, apart, largest
 from .shapes import ORANGE
 
 # half the length of a link, mass and moment of inertia of each; its mass sits on its axle
@@ -110,8 +110,7 @@ def _compare(example: Example, p: dict[str, float], state: tuple) -> float:
     found = np.linalg.solve(np.block([[mass, -A.T], [A, np.zeros((7, 7))]]),
                             np.concatenate([force, right]))
     expected = rate[2] + np.array([rate[3], 0.0, rate[4]])
-    return float(max(np.abs(found[[2, 5, 8]] - expected).max() / np.abs(expected).max(),
-                     np.abs(found[13:] - lam).max() / np.abs(lam).max()))
+    return largest(apart(found[[2, 5, 8]], expected), apart(found[13:], lam))
 
 
 def _shapes(l: float) -> tuple:

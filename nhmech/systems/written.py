@@ -13,7 +13,7 @@ from ..mechanics.frame import AdaptedFrame, adapted_frame
 from ..mechanics.motion_printing import motion_sections, reduced_equations
 from ..mechanics.printing import Display, bracket_section, constraint_sections, system_sections
 from ..mechanics.reduction import Reduction, chaplygin
-from ..mechanics.symmetry import PURELY_KINEMATIC, symmetry
+from ..mechanics.symmetry import Symmetry, symmetry
 from ..symbolic.document import Section
 from .example import Example
 
@@ -43,7 +43,7 @@ def sections(example: Example, as_latex: bool = False) -> list[Section]:
                                 gibbs, [rates, xi]))
     made += motion_sections(frame, display)
     if example.generators is not None:
-        made += _reduction(example, as_latex)
+        made += _reduction(symmetry(constrained, example.generators), as_latex)
     return [section for section in made if section.formulas]
 
 
@@ -63,12 +63,9 @@ def _hamel_symbols(frame: AdaptedFrame) -> list[ca.SX]:
     return symbols
 
 
-def _reduction(example: Example, as_latex: bool) -> list[Section]:
+def _reduction(found: Symmetry, as_latex: bool) -> list[Section]:
     """What Chaplygin's reduction leaves: L*, the gyroscopic form, and what the reduced 2-form has
     beyond dL*'s own."""
-    found = symmetry(example.constrained, example.generators or {})
-    if found.kind != PURELY_KINEMATIC:
-        return []
     try:
         reduction: Reduction = chaplygin(found)
     except MechanicsError as error:
