@@ -59,14 +59,14 @@ def wheels(place: Callable[[np.ndarray], ArrayLike], ahead: float, half_track: f
     def at(left: float) -> Callable[[np.ndarray], np.ndarray]:
         return lambda q: _pose(place(q), radius) @ pose((ahead, left, 0)) @ AXLE
 
-    return tuple(Shape("cylinder", (radius, radius / 4), at(left), DARK, trail=True)
+    return tuple(Shape("cylinder", (radius, 0.25 * radius), at(left), DARK, trail=True)
                  for left in sorted({half_track, -half_track}))
 
 
 def deck(place: Callable[[np.ndarray], ArrayLike], back: float, front: float, width: float,
          height: float, color: Color = BLUE) -> Shape:
     """A flat box from `back` to `front` ahead of the place (x, y, heading) of a body."""
-    return Shape("box", (front - back, width, width / 10),
+    return Shape("box", (front - back, width, 0.1 * width),
                  lambda q: _pose(place(q), height) @ pose(((back + front) / 2, 0, 0)), color)
 
 

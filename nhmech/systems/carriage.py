@@ -129,6 +129,6 @@ def _shapes(a: float, r: float, l: float) -> tuple[Shape, ...]:
         c, s = np.cos(q[2]), np.sin(q[2])
         return pose((q[0] + ahead * c - left * s, q[1] + ahead * s + left * c, a), yaw=q[2])
 
-    return (Shape("box", (4 * l, 1.6 * r, a / 2), lambda q: at(q, l, 0)),
-            Shape("cylinder", (a, a / 4), lambda q: at(q, 0, -r) @ AXLE, DARK, trail=True),
-            Shape("cylinder", (a, a / 4), lambda q: at(q, 0, r) @ AXLE, DARK, trail=True))
+    return (Shape("box", (4 * l, 1.6 * r, 0.5 * a), lambda q: at(q, l, 0)),
+            Shape("cylinder", (a, 0.25 * a), lambda q: at(q, 0, -r) @ AXLE, DARK, trail=True),
+            Shape("cylinder", (a, 0.25 * a), lambda q: at(q, 0, r) @ AXLE, DARK, trail=True))

@@ -90,7 +90,7 @@ def example(m: float = 2.0, r: float = 0.3, A: float | None = None,
          Check("stability of upright rolling and spinning", SOURCE, 1e-10, thresholds),
          Check("energy over 100 s", "d'Alembert", 1e-10, lambda: wander(made, disc.energy))),
         SPEEDS,
-        shapes=disc_shapes(r, r / 30, lambda q: _place(q, r)))
+        shapes=disc_shapes(r, 0.03 * r, lambda q: _place(q, r)))
     return made
 
 

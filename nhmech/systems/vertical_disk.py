@@ -61,8 +61,8 @@ def example(m: float = 1.3, R: float = 0.4, I1: float = 0.05, I2: float = 0.1) -
               ground_force),
         Check("L* and zero gyroscopic form", "paper 004, example VII.1", 1e-12, reduced),
         Check("circle", "closed form in this file", 1e-10, circle)), ("theta1'", "theta2'"),
-        shapes=disc_shapes(
-            R, R / 8, lambda q: pose((q[0], q[1], R), q[2], 0.0, q[3]) @ AXLE))
+        shapes=disc_shapes(R, 0.12 * R,
+                           lambda q: pose((q[0], q[1], R), q[2], 0.0, q[3]) @ AXLE))
     return made
 
 

@@ -50,7 +50,8 @@ def example(I: Sequence[float] = (1.0, 1.4, 2.0)) -> Example:
         q, xi = solve(full, times)
         x, y, z, w = q.T
         gamma = np.stack([2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)], 1)
-        v = full.equations().velocity(0, q[0], xi[0], full.constrained.parameters).full().ravel()
+        begin = q[0], xi[0], full.constrained.parameters
+        v = full.equations().velocity(0, *begin).full().ravel()
         start = v[list(made.equations().frame.speeds)]
         found, _ = solve(made, times, start={"q": gamma[0], "xi": start})
         return largest(found - gamma)
