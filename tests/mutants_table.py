@@ -323,8 +323,6 @@ EQUIVALENT = {
      "3.0 -> 3.0300000000000002"): "any factors that fall towards 1",
     ("mechanics/symmetry_search", "NOTHING = 1e-12", "1e-12 -> 1e-06"):
         "a tolerance, between rounding and what a symmetry leaves",
-    ("vehicle/axles", "names, least = context.algebroid.v_names, TURNING * max(length, 1e-3)",
-     "max(length, 0.001) -> min(length, 0.001)"): "a scale of a tolerance",
     ("symbolic/simplify", "return signs + sums + products + len(self.functions)",
      "signs + sums + products + len(self.functions) -> "
      "signs + sums + products - len(self.functions)"):

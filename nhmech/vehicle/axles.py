@@ -35,7 +35,7 @@ def find_axles(context: BuildContext, contacts: Sequence[Contact]) -> Steering:
     rng = np.random.default_rng(1)
     at_zero = rows_at({})
     at_random = rows_at({name: rng.uniform(-0.5, 0.5) for name in context.joint_names})
-    names, least = context.algebroid.v_names, TURNING * max(length, 1e-3)
+    names, least = context.algebroid.v_names, TURNING * length
     scale = np.array([1, 1, 1 / length])
     fixed: list[Axle] = []
     steered: dict[str, Axle] = {}
