@@ -237,6 +237,15 @@ def test_shapes_reach_as_far_down_as_theirs(shape, below):
         assert clearance(vehicle).heights(0.0, q) == pytest.approx(height, abs=1e-12)
 
 
+@pytest.mark.parametrize("way, watched", [(0.45e-9, ()), (1e-8, ("arm",)), (1e-4, ("arm",))])
+def test_what_moves_by_rounding_cannot_fall(way, watched):
+    """A slide up and down, whose whole way is below a nanometre."""
+    vehicle = with_arm('<geometry><sphere radius="0.2"/></geometry>', axis=(0, 0, 1),
+                       kind="prismatic", more=f'<limit lower="{-way}" upper="{way}" effort="1" '
+                                              'velocity="1"/>')
+    assert clearance(vehicle).links == watched
+
+
 def test_a_shape_below_the_ground_already_is_told_and_stops_nothing():
     root = etree.fromstring(shipped("pendulum").description.xml)
     root.find("link[@name='base_link']").append(etree.fromstring(

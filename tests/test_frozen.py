@@ -69,6 +69,36 @@ def test_what_is_constant_at_some_poses_alone_is_not_frozen():
     assert find_frozen(car.constrained, n, car.parameters)[2] == 1
 
 
+def held_by(*forms):
+    """What is constant where these forms (nv,) in v are all that is held of an upright base."""
+    vehicle = shipped("tricycle")
+    d, n = vehicle.constrained.distribution, rotation(vehicle.algebroid.q[3:7]).T @ ca.SX([0, 0, 1])
+    A = ca.SX(d.A)
+    A[list(d.phi_rows), :] = ca.DM(np.array(forms))
+    return find_frozen(replace(vehicle.constrained, distribution=replace(d, A=A)), n,
+                       vehicle.parameters)
+
+
+HEAVE, ROLL, PITCH, ALONG = np.eye(shipped("tricycle").algebroid.nv)[[2, 3, 4, 0]]
+
+
+@pytest.mark.parametrize("off, is_held", [(0.9e-9, True), (1.1e-9, False), (1e-5, False)])
+def test_a_component_is_held_where_the_forms_span_its_rate_up_to_rounding(off, is_held):
+    """Roll with a little of the forward speed leaves so much of roll; roll turns n_y, pitch n_x."""
+    np.testing.assert_array_equal(held_by(HEAVE, ROLL + off * ALONG, PITCH),
+                                  [0, 0 if is_held else NAN, 1])
+    np.testing.assert_array_equal(held_by(HEAVE, ROLL, PITCH + off * ALONG),
+                                  [0 if is_held else NAN, 0, 1])
+
+
+@pytest.mark.parametrize("apart, is_held", [(1e-6, True), (1e-11, False)])
+def test_forms_that_are_apart_by_more_than_rounding_span_a_plane(apart, is_held):
+    """Roll, and roll with a little pitch: powers of two, so that nothing is lost."""
+    apart = 2.0 ** np.round(np.log2(apart))
+    np.testing.assert_array_equal(held_by(HEAVE, ROLL, ROLL + apart * PITCH),
+                                  [0 if is_held else NAN, 0, 1])
+
+
 @pytest.mark.parametrize("name", ["tricycle", "pendulum", "bicycle"])
 def test_the_short_rows_are_the_whole_ones_on_moving_ground(name):
     """Their affine parts and heights as well."""
