@@ -9,7 +9,7 @@ one of them cannot be parsed. Therefore the XML is repaired first: mesh files ar
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,8 +26,8 @@ from ..urdf.text.source import Element
 from .model import full_model, locked_joints
 from .palette import STRIPE, link_colours
 
-# the attribute that each must have
-PRIMITIVES = {"box": "size", "cylinder": "radius", "sphere": "radius"}
+# attributes that each must have, with how many numbers
+PRIMITIVES = {"box": {"size": 3}, "cylinder": {"radius": 1, "length": 1}, "sphere": {"radius": 1}}
 WIDTH = 0.4          # of a wheel whose width is unknown, relative to its radius
 THINNEST = 0.02      # of a box's longest side, so that a flat inertia is visible
 SMALLEST = 0.03      # [m] side of the box for a link about which nothing is known
@@ -54,8 +54,7 @@ def load_geometry(description: Description, model: pin.Model) -> Geometry:
     and inertia of the link. A link without visuals shows its collision shapes. Collision meshes
     that fail are skipped.
     """
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
-    root = etree.fromstring(description.xml.encode(), parser)
+    root = etree.fromstring(description.xml.encode(), etree.XMLParser(resolve_entities=False))
     loader = coal.CachedMeshLoader()
     stand_ins = _mend(root, description, loader, reach(model))
     _colour_links(root, description)
@@ -134,12 +133,22 @@ def _use_mesh(mesh: Element, description: Description, loader: coal.CachedMeshLo
 
 def _is_usable(element: Element, bad: set[str]) -> bool:
     """Whether urdfdom will accept this <visual> or <collision>."""
-    shape = element.find("geometry/*")
-    if shape is None:
+    shape, origin = element.find("geometry/*"), element.find("origin")
+    if shape is None or origin is not None and not _has_numbers(origin, {
+            name: 3 for name in ("xyz", "rpy") if name in origin.attrib}):
         return False
     if shape.tag == "mesh":
         return shape.get("filename", "") not in bad
-    return shape.tag in PRIMITIVES and shape.get(PRIMITIVES[shape.tag]) is not None
+    return shape.tag in PRIMITIVES and _has_numbers(shape, PRIMITIVES[shape.tag])
+
+
+def _has_numbers(element: Element, counts: Mapping[str, int]) -> bool:
+    """Whether each of some attributes is so many numbers."""
+    try:
+        return all(len([float(word) for word in element.get(name, "").split()]) == count
+                   for name, count in counts.items())
+    except ValueError:
+        return False
 
 
 def _make_visuals(root: Element, link: Element, collisions: Iterable[Element]) -> list[Element]:
@@ -150,14 +159,11 @@ def _make_visuals(root: Element, link: Element, collisions: Iterable[Element]) -
     for collision in collisions:
         visual = copy.deepcopy(collision)
         visual.tag = "visual"
-        visual.attrib.pop("name", None)
-        for material in visual.findall("material"):
-            visual.remove(material)
         found.append(visual)
         cylinder = visual.find("geometry/cylinder")
         if spins and cylinder is not None:
-            found.append(_stripe(visual, float(cylinder.get("radius", 0)),
-                                 float(cylinder.get("length", 0))))
+            found.append(_stripe(visual, *(float(cylinder.attrib[name])
+                                           for name in ("radius", "length"))))
     return found
 
 
