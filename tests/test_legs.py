@@ -203,3 +203,87 @@ def test_a_contact_on_the_line_of_others_that_would_leave_it_is_refused():
     with pytest.raises(ModelError, match="are in one line.*'foot 1' would leave") as caught:
         find_support(make(axle[0], (0, 0, -0.5, 0.0), axle[1]), contacts(DISC, BALL, DISC))
     assert caught.value.remedy.python.count("Wheel(") == 2
+
+
+def swinging(*feet):
+    """Feet that keep these distances from points of the base, whatever its attitude: like wheels
+    about an axle."""
+    t, q, theta = ca.SX.sym("t"), ca.SX.sym("q", 8), ca.SX.sym("theta", 0)
+    R = rotation(q[3:7])
+    heights = [q[2] + (R @ ca.DM(foot[:3]))[2] - foot[3] for foot in feet]
+    forms = [ca.horzcat(R[2, :], -R[2, :] @ pin.skew(np.array(foot[:3])), 0) for foot in feet]
+    return Placer(MODEL, ca.Function("heights", [t, q, theta], [
+        ca.vertcat(*heights), ca.vertcat(*forms)]), LEVEL,
+        tuple(f"foot {k}" for k in range(len(feet))), np.zeros(0))
+
+
+@pytest.mark.parametrize("feet, wheels, idle", [
+    # the ball below the axle goes rather than a wheel, wherever it is in the list
+    ([(0, 1, 0, 0.5), (0, -1, 0, 0.5), (0, 0, -0.5, 0.0)], (DISC, DISC, BALL), "foot 2"),
+    ([(0, 0, -0.5, 0.0), (0, 1, 0, 0.5), (0, -1, 0, 0.5)], (BALL, DISC, DISC), "foot 0"),
+    # of wheels alone the first without which the others stay
+    ([(0, 1, 0, 0.5), (0, -1, 0, 0.5), (0, 0, -0.5, 0.0)], (DISC, DISC, DISC), "foot 0"),
+    # two that would leave: no single one is to blame
+    ([(0, 1, 0, 0.5), (0, -1, -0.1, 0.4), (0, 0, -0.5, 0.0), (0, 0.5, -0.5, 0.0)],
+     (DISC, DISC, BALL, BALL), None)])
+def test_contacts_on_one_line_name_the_one_that_bears_nothing(feet, wheels, idle):
+    with pytest.raises(ModelError, match="are in one line") as caught:
+        find_support(swinging(*feet), contacts(*wheels))
+    text = str(caught.value)
+    if idle is None:
+        assert "some would leave the ground as soon as" in text and caught.value.remedy is None
+    else:
+        assert f"{idle!r} would leave the ground as soon as it tilts" in text
+        assert caught.value.remedy.python.count("Wheel(") == len(wheels) - 1
+
+
+@pytest.mark.parametrize("pitch", [0.3, 0.7, 1.2, -1.4])
+def test_a_base_is_pitched_as_far_as_its_feet_ask_for(pitch):
+    """Beyond the half radian of one step; closed form: the line of two feet is level."""
+    made = placer([(np.cos(pitch), 0, np.sin(pitch)), (-np.cos(pitch), 0, -np.sin(pitch))])
+    placed = made.place(pose((1, 2, 3)), SimpleNamespace(level=False, offsets=np.zeros(2)))
+    turn = pin.log3(pin.Quaternion(placed[3:7]).toRotationMatrix())
+    np.testing.assert_allclose(turn, (0, pitch, 0), atol=1e-12)
+    np.testing.assert_allclose(placed[:3], (1, 2, 0), atol=1e-12)
+
+
+@pytest.mark.parametrize("far", [1e3, 1e6, 1e9])
+def test_a_base_far_away_stands_to_the_rounding_of_its_place(far):
+    """Where heights are differences of large numbers."""
+    made = placer(THREE, SLOPE)
+    q = made.upright(pose((far, -0.8 * far, 0.6 * far), (0.1, 0.2, 0.7)))
+    placed = made.place(q, made.support(q, np.ones(3, bool), 0.0))
+    assert np.abs(made.evaluate(placed)[0]).max() <= 1e-12 * far
+    near = made.place(made.upright(pose((0, 0, 0), (0.1, 0.2, 0.7))), made.support(
+        q, np.ones(3, bool), 0.0))
+    np.testing.assert_allclose(placed[3:7], near[3:7], atol=1e-15 * far + 1e-12)
+
+
+@pytest.mark.parametrize("apart, stands", [(0.99e-6, False), (1.01e-6, True)])
+def test_a_turn_that_hardly_moves_the_feet_is_none(apart, stands):
+    """Singular values sqrt(2) and sqrt(2) d of the heights of feet at d and -d in height and
+    pitch."""
+    d = apart / np.sqrt(2)
+    made = placer([(d, 0, 0), (-d, 0, 1e-9)])
+    support = SimpleNamespace(level=False, offsets=np.zeros(2))
+    if not stands:
+        with pytest.raises(ModelError, match="no height, pitch and roll put the vehicle"):
+            made.place(pose(), support)
+    else:
+        np.testing.assert_allclose(made.evaluate(made.place(pose(), support))[0], 0, atol=1e-12)
+
+
+def test_a_height_that_is_no_number_is_no_placement():
+    t, q, theta = ca.SX.sym("t"), ca.SX.sym("q", 8), ca.SX.sym("theta", 0)
+    made = Placer(MODEL, ca.Function("heights", [t, q, theta], [
+        ca.sqrt(q[2] - 1), ca.SX(ca.DM([[0, 0, 1, 0, 0, 0, 0]]))]), LEVEL, ("foot",), np.zeros(0))
+    with pytest.raises(ModelError, match="put the vehicle on the ground"):
+        made.place(pose((0, 0, 1.5)), SimpleNamespace(level=False, offsets=np.ones(1) * -1))
+
+
+def test_a_ball_smaller_than_its_distance_keeps_its_radius_in_what_is_proposed():
+    small = Wheel(None, "caster_ball", 0.02, link="b")
+    made = placer(SQUARE + np.array([(0, 0, 0)] * 3 + [(0, 0, -0.0301)]))
+    with pytest.raises(ModelError) as caught:
+        find_support(made, contacts(DISC, DISC, DISC, small))
+    assert "0.02" in caught.value.remedy.python and "-0.0" not in caught.value.remedy.python

@@ -83,8 +83,8 @@ def test_radii_beside_the_distances_of_contacts_may_be_millimetres(given, spread
     wheels = [replace(wheel, radius=radius) for wheel, radius in zip(DISCS, given)]
     notice = told(found, wheels)[NoticeKind.RADIUS_SCALE]
     name = "ab"[given.index(max(given))]
-    assert notice.text.startswith(f"{name!r} has radius {max(given):.4g} m, though all contacts are "
-                                  f"within {spread:g} m")
+    assert notice.text.startswith(f"{name!r} has radius {max(given):.4g} m, though all contacts "
+                                  f"are within {spread:g} m")
     assert radii(notice) == (None if cured is None else pytest.approx(cured))
     # contacts without a radius keep none
     notice = told(found, [*wheels, BLADE])[NoticeKind.RADIUS_SCALE]
@@ -151,8 +151,8 @@ def test_each_body_with_its_mass_far_from_its_centre_is_said():
                  for size in (1.0, 1200.0))
     massless = pin.Inertia(0.0, np.zeros(3), 1e9 * np.eye(3))
     notice = told(bodies=[sane, massless, odd])[NoticeKind.INERTIA_SCALE]
-    assert notice.text.startswith("'body 2': with its mass of 2 kg, its inertia means that the mass "
-                                  f"is {np.sqrt(1200 * 6 / 4):.3g} m from its centre")
+    assert notice.text.startswith("'body 2': with its mass of 2 kg, its inertia means that the "
+                                  f"mass is {np.sqrt(1200 * 6 / 4):.3g} m from its centre")
     assert "within 2.83 m" in notice.text
     assert not told(bodies=[sane, massless])
 
