@@ -112,9 +112,9 @@ def test_contacts_that_leave_the_ground_as_joints_move_are_refused():
     start = text.index(f'<joint name="{LEFT}"')
     at = text.index("<origin", start)
     leaning = text[:at] + text[at:].replace("<origin", '<origin rpy="0 0.15 0"', 1)
-    with pytest.raises(ModelError, match="do not stay on the ground when joints move.*Steering axes "
-                                         f"must be parallel to the ground's normal: check {LEFT}, "
-                                         f"{RIGHT}"):
+    with pytest.raises(ModelError, match="do not stay on the ground when joints move.*Steering "
+                                         "axes must be parallel to the ground's normal: check "
+                                         f"{LEFT}, {RIGHT}"):
         build(replace(car.description, xml=leaning), car.ground)
 
 
