@@ -27,7 +27,7 @@ def test_bodies_and_contacts_are_where_pinocchio_has_them(name):
 
 
 def test_a_rail_moves_what_is_on_it():
-    """And a vehicle without contacts has poses alone."""
+    """Its one contact, a ball, is held along the normal alone."""
     text = robot(link("base", 3.0), link("slider", 0.5), link("arm", 0.5), joint(
         "rail", "base", "slider", (0.1, 0.2, 0.3), (0.2, 0.3, 0.4), (0.6, 0, 0.8), "prismatic",
         '<limit lower="-1" upper="1" effort="1" velocity="1"/>'), joint(

@@ -8,8 +8,9 @@ from math import atan, cos, pi, sin, sqrt
 from types import SimpleNamespace
 
 import numpy as np
+import pinocchio as pin
 import pytest
-from support import SHIPPED, joint, link, shipped
+from support import SHIPPED, joint, link, robot, shipped
 
 import nhmech
 from nhmech import Wheel
@@ -158,6 +159,62 @@ def test_wheels_beside_each_other_are_an_axle_up_to_a_tenth_of_the_radius():
             contact_points=lambda q: np.array([(0, 0, 0), (ahead * radius, 0.6, 0)]))
         found = proportions(vehicle)
         assert (found.wheelbase, found.track) == pytest.approx(expected)
+
+
+def trolley(swivels=(), steered=(), fixed=((0.0, 0.3), (0.0, -0.3)), driven=()):
+    """Wheels at places of a base: fixed, below swivels that trail, and below joints that steer."""
+    parts, wheels = [link("base", 10.0, com=(-0.1, 0, 0.3))], []
+    for kind, places in (("fixed", fixed), ("swivel", swivels), ("steered", steered)):
+        for i, (x, y) in enumerate(places):
+            name, above, at = f"{kind}{i}", "base", (x, y, 0)
+            if kind != "fixed":
+                parts += [link(f"{name}_fork", 0.1), joint(f"{name}_turn", "base", f"{name}_fork",
+                                                           at, axis=(0, 0, 1))]
+                above, at = f"{name}_fork", (-0.05 * (kind == "swivel"), 0, 0)
+            parts += [link(f"{name}_wheel", 0.1), joint(name, above, f"{name}_wheel", at)]
+            wheels.append(Wheel(name, "disc", R))
+    made = nhmech.load(robot(*parts), wheels=wheels)
+    return replace(made, description=replace(made.description, driven=(
+        *made.description.driven, *driven)))
+
+
+@pytest.mark.parametrize("places, wheelbase, track", [
+    (dict(swivels=[(0.7, 0.2), (0.7, -0.2)]), None, 0.6),
+    (dict(steered=[(0.7, 0.2), (0.7, -0.2)]), 0.7, 0.6),
+    (dict(swivels=[(0.7, 0.2)], fixed=[(0.0, 0.3), (-0.4, 0.3)]), 0.4, None),
+    # where one wheel alone would be left, all count
+    (dict(swivels=[(0.7, 0.2), (0.7, -0.2)], fixed=[(0.0, 0.0)]), 0.65, 0.4),
+    (dict(swivels=[(0.7, 0.2), (0.7, -0.2)], driven=("swivel0_turn", "swivel1_turn")), 0.65, 0.6)])
+def test_wheels_that_trail_bear_no_wheelbase_where_two_others_do(places, wheelbase, track):
+    """Unless something drives their swivels."""
+    found = proportions(trolley(**places))
+    assert (found.wheelbase, found.track) == pytest.approx((wheelbase, track))
+    assert len(found.contacts) == sum(map(len, (places.get(kind, ()) for kind in (
+        "swivels", "steered")))) + len(places.get("fixed", (0, 0)))
+
+
+def test_what_has_no_mass_has_no_centre():
+    vehicle = shipped("differential_drive")
+    empty = vehicle.with_parameters({name: 0.0 for name in vehicle.parameters.values
+                                     if name.endswith("mass")})
+    found = proportions(empty)
+    assert found.mass == 0 and found.centre_of_mass is None
+    assert found.reach((1, 0)) is None and found.tip_angle(Way.LEFT) is None
+
+
+def test_lengths_are_along_the_heading_on_the_ground_below_the_base():
+    """Of a base that is pitched, as its wheels have it: forward is level, and up the normal."""
+    pitched = cart(raised=0.05)
+    q, found = pitched.configuration(), proportions(pitched)
+    R = pin.Quaternion(q[3:7]).toRotationMatrix()
+    assert abs(R[2, 0]) > 0.05
+    forward = np.array([R[0, 0], R[1, 0], 0]) / np.hypot(R[0, 0], R[1, 0])
+    axes = np.array([forward, np.cross((0, 0, 1), forward), (0, 0, 1)])
+    origin = q[:3] * (1, 1, 0)
+    np.testing.assert_allclose(found.contacts, ((pitched.contact_points(q) - origin)
+                                                @ axes[:2].T), atol=1e-12)
+    centre = pin.centerOfMass(pitched.model, pitched.model.createData(), q)
+    np.testing.assert_allclose(found.centre_of_mass, axes @ (centre - origin), atol=1e-12)
 
 
 # -- what is hard to believe -----------------------------------------------------------------------

@@ -135,6 +135,28 @@ def test_axles_on_nearly_one_line_are_named_with_angles_at_which_they_are_not():
     assert Steering((), (a,), 1.0).find_aligned({}) == ()
 
 
+def test_aligned_axles_are_held_where_each_passes_through_the_pivot_of_the_other():
+    """From (0, 0.3) to (0.008, -0.3), to six digits, nearest to where they are."""
+    a, b = steered("a", 0.0, 0.3), steered("b", 0.008, -0.3)
+    steering, angle = Steering((), (a, b), 1.0), round(atan(0.008 / 0.6), 6)
+    for turns in (0.0, pi):
+        error = rank_error(steering, ("a", "b"), {"a": 0.01 + turns, "b": 0.02}, "here")
+        assert error.remedy.python == (
+            "Steer round that, or hold them there: "
+            f"locked={{'a': {round(atan(0.008 / 0.6) + turns, 6)}, 'b': {angle}}}")
+        assert f"a = {0.01 + turns:+.4f} rad, b = +0.0200 rad" in str(error)
+    assert "The axles of a wheel" in str(error) and "are one line there" in str(error)
+
+
+def test_the_nearest_pair_of_axles_is_the_aligned_one():
+    """Whatever the sizes of their rows, and at the angles that are given."""
+    a, b, c = steered("a", 0.0, 30.0), steered("b", 0.02, -20.0), steered("c", -0.025, 0.3)
+    steering = Steering((), (a, b, c), 1.0)
+    assert steering.find_aligned({}) == (a, b)
+    assert steering.find_aligned({"b": 0.5}) == (a, c)
+    assert steering.find_aligned({"b": 0.5, "c": 0.5}) == ()
+
+
 @pytest.mark.parametrize("third, moves", [(1e-9, True), (1e-3, False)])
 def test_three_fixed_axles_meet_up_to_rounding(third, moves):
     """In (0, 1): rows (0, 1, 0), (1, 0, -1) and (1, 1, -1 + third)."""
@@ -142,8 +164,10 @@ def test_three_fixed_axles_meet_up_to_rounding(third, moves):
     check_can_move(Steering(axles[:2], (), 1.0))
     if moves:
         return check_can_move(Steering(axles, (), 1.0))
-    with pytest.raises(ModelError, match="'rear wheel', 'b wheel', 'c wheel' do not meet in one"):
+    with pytest.raises(ModelError, match="'rear wheel', 'b wheel', 'c wheel' do not meet in one"
+                       ) as caught:
         check_can_move(Steering(axles, (), 1.0))
+    assert "skid='mid-axle'" in caught.value.remedy.python
 
 
 def acot(x: float) -> float:

@@ -99,9 +99,8 @@ def _select_binding(fixed: Sequence[Axle], contacts: Sequence[Contact]) -> tuple
 def _length(model: pin.Model, contacts: Sequence[Contact]) -> float:
     """The size of the vehicle in the plane [m]: the largest distance of a wheel from the middle, or
     the largest radius."""
-    centres = np.array([_planar_centre(model, c.mount) for c in contacts]).reshape(-1, 3)
-    middle = centres.mean(axis=0) if contacts else np.zeros(3)
-    spread = np.linalg.norm(centres - middle, axis=1).max(initial=0.0)
+    centres = np.array([_planar_centre(model, c.mount) for c in contacts])
+    spread = np.linalg.norm(centres - centres.mean(axis=0), axis=1).max()
     return float(max([spread, *(c.mount.wheel.radius for c in contacts)])) or SIZE
 
 

@@ -140,12 +140,11 @@ def proportions(vehicle: Vehicle) -> Proportions:
     axes = np.array([forward, np.cross(n, forward), n])
     points = vehicle.contact_points(q)
     # blades and free balls have contacts too; all of them are in the plane of the ground
-    floor = float((points @ n).mean()) if len(points) else float(q[:3] @ n)
-    origin = q[:3] - n * (q[:3] @ n - floor)
+    origin = q[:3] - n * (q[:3] @ n - (points @ n).mean())
     mass = sum(inertia.mass for inertia in vehicle.model.inertias)
     centre = axes @ (pin.centerOfMass(vehicle.model, vehicle.data, q) - origin) if mass else None
-    contacts = ((points - origin) @ axes[:2].T).reshape(-1, 2)
-    radius = max((c.mount.wheel.radius for c in vehicle.contacts), default=0.0)
+    contacts = (points - origin) @ axes[:2].T
+    radius = max(c.mount.wheel.radius for c in vehicle.contacts)
     bearing = _find_bearing(vehicle)
     return Proportions(float(mass), centre, contacts, *_base(contacts[bearing], radius), radius)
 
