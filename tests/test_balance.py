@@ -140,3 +140,32 @@ def test_what_cannot_balance_is_given_a_caster():
     ball = stands.description.wheels[-1]
     np.testing.assert_allclose(np.array(ball.point) - (0, 0, ball.radius), (0.1, 0, -0.05),
                                rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("round_", [True, False])
+def test_weights_are_those_of_pitch_and_wheels(round_):
+    """Over the scales of `LQR`: 1 of the pitch, 4 of the speeds of wheels, none of the pitch's own;
+    2 of the torques. The angles of wheels that are not quite round are no states."""
+    vehicle = shipped("pendulum") if round_ else shipped("pendulum").with_parameters(
+        {f"{side}_wheel.Ixx": 1.3e-5 for side in ("left", "right")})
+    prime = "" if round_ else "'"
+    for options, speed, effort in (({}, 4.0, 2.0), ({"speed_weight": 7.0, "effort": 3.0}, 7.0, 3.0)):
+        lqr = Balance(vehicle, **options).lqr
+        assert lqr.names == ("pitch", f"left_wheel_joint{prime}", f"right_wheel_joint{prime}",
+                             "pitch_rate")
+        np.testing.assert_allclose(np.diag(lqr.Q) * lqr.scales ** 2, [1, speed, speed, 0],
+                                   rtol=1e-12)
+        np.testing.assert_allclose(np.diag(lqr.R) * lqr.input_scales ** 2, [effort] * 2,
+                                   rtol=1e-12)
+    held = Balance(vehicle, period=0.02)
+    assert not np.allclose(held.K, Balance(vehicle).K, rtol=1e-3)
+    assert Balance(vehicle).drive.twist == (0.0, 0.0, 0.0)
+    state = nhmech.Simulator(vehicle).reset(**held.start)
+    np.testing.assert_allclose(held(0.0, state), held.lqr.reference_input, rtol=0, atol=1e-12)
+    assert held.commanded_twist.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("weight", [0.0, -1.0, np.nan])
+def test_speeds_have_a_weight(weight):
+    with pytest.raises(nhmech.InputError, match="speed_weight = .* must be a"):
+        Balance(shipped("pendulum"), speed_weight=weight)

@@ -3,6 +3,7 @@
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import casadi as ca
 import numpy as np
@@ -16,6 +17,8 @@ from nhmech.control.mpc import MPC
 from nhmech.control.path import relative_pose
 from nhmech.control.path_library import circle, make_path
 from nhmech.control.twist_rule import planar_twist_function
+from nhmech.mechanics.algebroid import euclidean
+from nhmech.mechanics.writing import constrain, lagrangian_system
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
@@ -144,6 +147,76 @@ def test_a_turning_plan_is_what_the_simulator_does():
     assert (plan(3.1, None) == 0).all()
 
 
+def test_a_guess_is_where_the_search_begins():
+    """States, those between them by interpolation, inputs in their units, and the duration."""
+    problem = Collocation(shipped("differential_drive"), 3, unit=[2.0, 5.0], degree=2)
+    start, nx = problem.opti.initial, problem.dynamics.nx
+    x, u = np.arange(4.0 * nx).reshape(4, nx), np.array([[2.0, -5], [1, 4], [0, 3]])
+    problem.guess(x, u, duration=6.0)
+    np.testing.assert_allclose(problem.opti.value(problem.x, start()), x.T, rtol=1e-15)
+    np.testing.assert_allclose(problem.opti.value(problem.u, start()), u.T, rtol=1e-15)
+    assert problem.opti.value(problem.duration, start()) == 6.0
+    # Gauss's points of two, (1 -+ 1/sqrt(3)) / 2 of each interval
+    parts = (np.arange(3)[:, None] + (1 + np.array([-1, 1]) / np.sqrt(3)) / 2).ravel()
+    np.testing.assert_allclose(problem.opti.value(problem.inner, start()).T,
+                               x[0] + parts[:, None] * nx, rtol=1e-12)
+    problem.guess(x)
+    assert np.all(problem.opti.value(problem.u, start()) == 0)
+    assert problem.opti.value(problem.duration, start()) == 6.0
+
+
+def test_bounds_are_entry_by_entry_at_every_moment():
+    problem = Collocation(shipped("differential_drive"), 2, 1.0)
+    before = problem.opti.ng
+    problem.bound(problem.u, [-1.0, -2.0], 3.0)
+    low, high = (problem.opti.value(side)[before:] for side in (problem.opti.lbg,
+                                                                problem.opti.ubg))
+    assert low.tolist() == [-1, -2, -1, -2] and high.tolist() == [3, 3, 3, 3]
+    u = np.array([[0.1, 0.2], [0.3, 0.4]])
+    problem.guess(np.zeros((3, problem.dynamics.nx)), u)
+    assert problem.opti.value(problem.opti.g[before:], problem.opti.initial()).tolist() == (
+        u.ravel().tolist())
+
+
+def mass_on_a_line(force):
+    """Of 1 kg, with a force [N] of time beside its thrust."""
+    body = lagrangian_system(euclidean("x"), lambda s: s.v.x ** 2 / 2, inputs=("thrust",),
+                             force=lambda s: {"x": s.u.thrust + force(s)})
+    return SimpleNamespace(constrained=constrain(body, {}, samples=np.array([[0.0], [1.0]])))
+
+
+@pytest.mark.parametrize("degree", [2, 3])
+def test_intervals_run_at_their_own_time(degree):
+    """A force 6 t moves a mass from rest by t^3: exactly, by polynomials of the method's order."""
+    problem = Collocation(mass_on_a_line(lambda s: 6 * s.t), 3, 2.0, degree=degree)
+    problem.opti.subject_to(problem.x[:, 0] == 0)
+    problem.opti.subject_to(problem.u == 0)
+    plan = problem.solve()
+    np.testing.assert_allclose(plan.t, np.arange(4) * 2 / 3, rtol=1e-15)
+    np.testing.assert_allclose(plan.x, np.stack([plan.t ** 3, 3 * plan.t ** 2], axis=-1), rtol=0,
+                               atol=1e-9)
+    assert plan.u.shape == (3, 1)
+
+
+def test_a_duration_that_is_open_stays_positive(capfd):
+    """Nothing is printed but where it is asked for."""
+    def least(low: float):
+        problem = Collocation(mass_on_a_line(lambda s: 0), 1, degree=1)
+        problem.opti.subject_to(problem.x[:, 0] == 0)
+        problem.opti.subject_to(problem.duration >= low)
+        problem.opti.minimize(problem.duration)
+        return problem
+
+    assert least(-1.0).solve().t[-1] == pytest.approx(0.0, abs=1e-6)
+    with pytest.raises(SimulationError, match="IPOPT says Maximum_Iterations_Exceeded after 2 it"):
+        problem = least(1.0)
+        problem.opti.minimize((problem.duration - 3) ** 4)
+        problem.solve(iterations=2)
+    assert capfd.readouterr() == ("", "")
+    least(1.0).solve(quiet=False)
+    assert "This is Ipopt" in (said := capfd.readouterr().out) and "nlp_f" in said
+
+
 def test_what_cannot_be_planned_is_said():
     problem = Collocation(shipped("differential_drive"), 4, 0.1)
     problem.opti.subject_to(problem.x[0, 0] == 0)
@@ -244,7 +317,7 @@ def test_mpc_goes_on_from_its_last_plan():
     assert np.array_equal(controller._shift(1.0), np.zeros((4, 2)))
     plan = np.arange(8.0).reshape(4, 2)
     controller._plan = 1.0, plan
-    for passed, rows in ((0.0, (0, 1, 2, 3)), (0.499, (0, 1, 2, 3)), (0.5 - 1e-12, (1, 2, 3, 3)),
+    for passed, rows in ((0.0, (0, 1, 2, 3)), (0.4999, (0, 1, 2, 3)), (0.5 - 1e-12, (1, 2, 3, 3)),
                          (1.2, (2, 3, 3, 3)), (9.0, (3, 3, 3, 3))):
         assert np.array_equal(controller._shift(1.0 + passed), plan[list(rows)])
     controller.reset()
@@ -257,6 +330,21 @@ def test_mpc_goes_on_from_its_last_plan():
     for effort in np.diag(plain.unit_effort):
         gained = (f(0.0, still, effort) - f(0.0, still, [0, 0])).full()[f.state_vector.nconf:]
         assert np.abs(0.1 * gained).max() * plain.unit / 0.4 == pytest.approx(0.4, rel=1e-9)
+
+
+def test_mpc_looks_at_each_stage_at_its_own_time(monkeypatch):
+    """For ground that moves; several times at the first call, once at each other."""
+    controller = MPC(shipped("differential_drive"), make_path("line", 9.0), stages=3, horizon=0.6)
+    state, times = nhmech.Simulator(controller.vehicle).reset(), []
+    step = controller._step
+    monkeypatch.setattr(controller, "_step", SimpleNamespace(
+        with_step=lambda t, *rest: times.append(t) or step.with_step(t, *rest)))
+    for t, least, most in ((1.0, 2, 99), (1.02, 1, 1)):
+        times.clear()
+        controller.efforts(t, state)
+        count = len(times) // 3
+        assert times == pytest.approx([t, t + 0.2, t + 0.4] * count, rel=1e-15)
+        assert least <= count <= most
 
 
 def test_mpc_keeps_to_the_limits_and_recovers():

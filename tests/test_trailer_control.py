@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from runs import angle, rate
@@ -9,7 +11,7 @@ from support import at_length, shipped
 from trains import DRAWBARS, HITCHES, train
 
 import nhmech
-from nhmech.control.path_library import FigureEight, circle, lane_change
+from nhmech.control.path_library import FigureEight, circle, lane_change, line
 from nhmech.control.path_reference import path_error
 from nhmech.control.path_regulator import TrackedAxle
 from nhmech.control.taylor import derivative, multiply_series, power, unit_series
@@ -149,6 +151,82 @@ def test_feed_forward_of_a_wheel_rate():
     assert errors[0] < 1e-5 and errors[0] / errors[1] == pytest.approx(4, abs=0.1)
 
 
+def test_feed_forward_of_a_base_frame_that_stands_askew():
+    """Hitches are measured, and the train is driven, along its own way, not along the frame's x
+    axis."""
+    vehicle, path = train(2, speeds=("rear_left_wheel_joint", STEER), ahead=0.3,
+                          turned=1.2), FigureEight(6.0)
+    links = trailer_links(vehicle, trailer_joints(vehicle))
+    np.testing.assert_allclose([(link.hitch, link.drawbar) for link in links],
+                               [(0.0, drawbar) for drawbar in DRAWBARS], rtol=0, atol=1e-12)
+    controller = TrailerFlatness(vehicle, path, speed=1.0, period=1e-2)
+    simulator = nhmech.Simulator(vehicle, controller, dt=1e-2, mode="kinematic")
+    state = simulator.reset(**controller.start)
+    assert {name: state.xi[name] for name in vehicle.speeds} == pytest.approx(
+        controller.start["xi"], abs=1e-12)
+    run = simulator.run(2.0, every=20)
+    np.testing.assert_allclose(last_axle(vehicle, run, HITCHES[1]), path.point(run.t), rtol=0,
+                               atol=1e-6)
+
+
+@pytest.mark.parametrize("speed", [1.0, -1.0])
+def test_feed_forward_stands_still_beyond_an_open_path(speed):
+    """And goes on to its very ends; backwards it is beyond the beginning at once."""
+    vehicle, path = train(1), lane_change(8.0, 0.5)
+    controller = TrailerFlatness(vehicle, path, speed=speed, period=1e-2)
+    assert controller.curve.k == 9
+    np.testing.assert_allclose(controller.chain(path.length + 1.0)[0],
+                               controller.chain(path.length)[0], rtol=1e-12)
+    state = nhmech.Simulator(vehicle).reset(**controller.start)
+    for t, moves in ((0.0, True), (1e-9, speed > 0), (path.length, speed > 0),
+                     (path.length + 1e-9, False)):
+        rates = controller(t, state).values
+        assert set(rates) == set(vehicle.driven if not moves else vehicle.speeds)
+        assert (max(map(abs, rates.values())) > 1.0) == moves
+
+
+def test_feed_forward_rolls_on_ground_that_moves():
+    """Along a belt: wheels turn by what the train is faster than the belt."""
+    vehicle = nhmech.load(nhmech.urdf_path("trailers").read_text().replace("-1.75 0 0", "-1.4 0 0"),
+                          ground=nhmech.Ground(velocity=(0.3, 0.0, 0.0)))
+    controller = TrailerFlatness(vehicle, line(9.0))
+    assert (controller.speed, controller.period) == (0.5, 1e-3)
+    rates = controller(2.0, nhmech.Simulator(vehicle).state).values
+    radius = {wheel.joint: wheel.radius for wheel in vehicle.description.wheels}
+    wheel = next(name for name in rates if name in radius)
+    assert rates[wheel] == pytest.approx((0.5 - 0.3) / radius[wheel], rel=1e-9)
+
+
+def test_feed_forward_is_as_fast_as_its_steering():
+    """The rate that it asks of a joint is told, and grows with the speed up to the limit."""
+    path, vehicle = FigureEight(8.0), train(2)
+    with pytest.raises(nhmech.ModelError) as caught:
+        TrailerFlatness(vehicle, path, speed=200.0)
+    rate, place = map(float, re.search(r"for ([\d.]+) rad/s at s = ([\d.]+) m",
+                                       str(caught.value)).groups())
+    most = 200.0 * vehicle.limits[STEER].velocity / rate
+    for way in (1, -1):
+        made = TrailerFlatness(vehicle, path, speed=way * most * 0.99)
+        with pytest.raises(nhmech.ModelError, match="rad/s"):
+            TrailerFlatness(vehicle, path, speed=way * most * 1.01)
+    h = path.length / 1200
+    slope = (made.steering(place + h)[0] - made.steering(place)[0]) / h
+    assert np.abs(slope).max() * 200.0 == pytest.approx(rate, rel=1e-2)
+
+
+def test_feed_forward_says_where_the_steering_ends():
+    """At the first place of 1200 where one of the joints would have to be beyond its limit."""
+    path, vehicle = lane_change(6.0, 2.0, 5.0, 5.0), train(1)
+    with pytest.raises(nhmech.ModelError) as caught:
+        TrailerFlatness(vehicle, path)
+    name, angle, place, low, high = re.search(
+        r"asks '(\w+)' of 'trailers' for (-?[\d.]+) rad at s = ([\d.]+) m, its limits are "
+        r"(-?[\d.]+) and (-?[\d.]+):", str(caught.value)).groups()
+    limit = vehicle.limits[name]
+    assert (float(low), float(high)) == pytest.approx((limit.lower, limit.upper), abs=1e-3)
+    assert float(angle) > limit.upper > 0 and 5.0 < float(place) < 11.0
+
+
 def test_feed_forward_says_where_it_ends():
     with pytest.raises(nhmech.errors.ModelError, match="'hitch_2_joint' of 'trailers' sits 0.35 m "
                                                        "behind the axle .* TrailerBacking"):
@@ -247,6 +325,12 @@ def test_backing_says_what_it_needs():
         TrailerBacking(shipped("ackermann_car"))
     with pytest.raises(nhmech.errors.InputError, match="a speed other than zero"):
         TrailerBacking(shipped("trailers"), speed=0.0)
+    with pytest.raises(nhmech.errors.InputError, match="preview = -0.1 must be a number of length"):
+        TrailerBacking(shipped("trailers"), preview=-0.1)
+    unsteered = shipped("trailers", speeds=("forward_speed", "front_right_steering_joint"))
+    with pytest.raises(nhmech.errors.ModelError, match="one independent steering joint, this "
+                       "vehicle has none among its independent speeds forward_speed, fr"):
+        TrailerBacking(unsteered)
 
 
 def test_tracked_point_is_below_the_axle():

@@ -108,4 +108,4 @@ class BicycleBalance:
         self._s = s
         effort = self._torque + float(self.regulator.input(z, s, self.path)[0])
         torque = JointTorque({self.steer: effort})
-        return torque if self.coast or not self._rates else [torque, JointVelocity(self._rates)]
+        return torque if self.coast else [torque, JointVelocity(self._rates)]

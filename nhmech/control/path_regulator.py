@@ -11,7 +11,7 @@ import numpy as np
 from ..analysis.equilibria import Equilibrium
 from ..analysis.variations import Point, Variations
 from ..checks import read_number, read_positive
-from ..errors import InputError, ModelError, listed
+from ..errors import InputError
 from ..simulation.state import State
 from ..vehicle.vehicle import Vehicle
 from .lqr import depends_on, input_scales, state_scales
@@ -185,9 +185,6 @@ def _path_model(vehicle: Vehicle, variations: Variations, point: Point, q: np.nd
     ahead, *rows = tracked.rows(vehicle, q)
     place = [variations.space.v_names[i].removesuffix("_rate").removesuffix("_speed")
              for i in point.names]
-    if not {LATERAL, YAW} <= set(place):
-        raise ModelError(f"{vehicle.name!r} cannot follow a path: its linearisation has no "
-                         f"{LATERAL} and {YAW} among {listed(place)}")
     if inputs:
         names = place + [name if name not in place else f"{name}'" for name in vehicle.speeds]
         A, B = point.A, point.B[:, [vehicle.driven.index(name) for name in inputs]]

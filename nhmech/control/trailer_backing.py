@@ -8,7 +8,7 @@ import numpy as np
 
 from ..analysis.variations import Variations
 from ..attitude import wrap
-from ..checks import check_arguments
+from ..checks import check_arguments, read_number
 from ..errors import InputError, ModelError, listed
 from ..simulation.command import Command, JointVelocity
 from ..simulation.state import State
@@ -83,6 +83,7 @@ class TrailerBacking:
                              f"{', '.join(vehicle.speeds)}; choose other independent speeds")
         if not abs(speed) > 0:
             raise InputError(f"speed = {speed}: must be a speed other than zero [m/s]")
+        read_number("preview", preview, "a number of lengths, 0 or more", least=0.0)
         self.vehicle, self.speed, self.steer = vehicle, -abs(speed), leaders[0]
         self.path = line(1.0).place(yaw=np.pi) if path is None else path
         variations = Variations(vehicle)

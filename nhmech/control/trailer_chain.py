@@ -9,6 +9,7 @@ import pinocchio as pin
 
 from ..errors import InputError, ModelError, listed
 from ..vehicle.vehicle import Vehicle
+from .unicycle import unicycle
 
 
 def trailer_joints(vehicle: Vehicle, last: str = "") -> tuple[str, ...]:
@@ -66,7 +67,8 @@ def trailer_links(vehicle: Vehicle, joints: tuple[str, ...]) -> tuple[TrailerLin
     q, data = vehicle.configuration(), vehicle.model.createData()
     pin.forwardKinematics(vehicle.model, data, q)
     points, bodies = vehicle.contact_points(q), [c.mount.body for c in vehicle.contacts]
-    ahead = data.oMi[1].rotation[:, 0]
+    yaw = unicycle(vehicle).yaw
+    ahead = data.oMi[1].rotation @ [np.cos(yaw), np.sin(yaw), 0.0]
 
     def axle(joint: int) -> float:
         return float(np.mean([point @ ahead for point, body in zip(points, bodies)

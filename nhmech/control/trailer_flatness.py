@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pinocchio as pin
@@ -17,6 +19,7 @@ from ..vehicle.vehicle import Vehicle
 from .path import Path
 from .taylor import derivative, unit_series
 from .trailer_chain import trailer_joints, trailer_links
+from .unicycle import unicycle
 
 # of the spline that is followed, and points of the path it goes through
 DEGREE, POINTS = 9, 1200
@@ -91,15 +94,20 @@ class TrailerFlatness:
         self._steered = [axle.steering for axle in vehicle.steering.steered]
         leaders = [name for name in self._steered if name in vehicle.speeds]
         self._frame = Buffered(_frame(vehicle), matrices=[0])
-        self._rows = [vehicle.algebroid.v_names.index(name)
-                      for name in ("forward_speed", *(leaders or ["yaw_rate"]))]
         self._leaders = [self._steered.index(name) for name in leaders]
         self._q, data = vehicle.configuration(), vehicle.model.createData()
         pin.forwardKinematics(vehicle.model, data, self._q)
         hitch = vehicle.model.getJointId(self.links[0].joint)
-        before = data.oMi[hitch].translation - data.oMi[1].translation
-        # of the first hitch before the base's origin
-        self._hitch = float(before @ data.oMi[1].rotation[:, 0])
+        x, y, _ = data.oMi[1].actInv(data.oMi[hitch].translation)
+        # of the car: the first hitch
+        self._point = replace(unicycle(vehicle), offset=(float(x), float(y)))
+        # v -> its speed ahead, and the rates of the leaders or of the base
+        names = vehicle.algebroid.v_names
+        c, s = np.cos(self._point.yaw), np.sin(self._point.yaw)
+        self._speeds = np.eye(len(names))[[names.index(name) for name in (
+            "forward_speed", *(leaders or ["yaw_rate"]))]]
+        self._speeds[0, [names.index(name) for name in (
+            "forward_speed", "lateral_speed", "yaw_rate")]] = c, s, s * x - c * y
         self._check()
 
     def __repr__(self) -> str:
@@ -144,8 +152,8 @@ class TrailerFlatness:
         (x, y), (bend_x, bend_y) = np.moveaxis(p[1], -1, 0), np.moveaxis(2 * p[2], -1, 0)
         along = np.hypot(x, y)
         turning = (x * bend_y - y * bend_x) / along ** 2
-        # the base's origin moves sideways as it turns, where it is not on the axle
-        twist = np.array([along, -turning * self._hitch, turning * self.vehicle.steering.length])
+        forward, lateral, yaw = self._point.twist(along, turning)
+        twist = np.array([forward, lateral, yaw * self.vehicle.steering.length])
         angles = np.array([axle.angle_for(twist) for axle in self.vehicle.steering.steered])
         return angles.reshape(-1, *along.shape), np.array([along, turning]), headings
 
@@ -154,8 +162,7 @@ class TrailerFlatness:
         """Arguments for `Simulator.reset`: the train on the path, its speeds those of the
         beginning."""
         p, headings = self.chain(0.0)
-        forward = np.array([np.cos(headings[0]), np.sin(headings[0])])
-        pose = (*(p[0] - self._hitch * forward), float(headings[0]))
+        pose = tuple(map(float, self._point.base((*p[0], headings[0]))))
         joints = {link.joint: float(angle) for link, angle in zip(self.links, np.diff(headings))}
         angles, _ = self._targets(np.array([0.0]))
         joints |= {self._steered[i]: float(angles[i, 0]) for i in self._leaders}
@@ -176,15 +183,15 @@ class TrailerFlatness:
         parts = (1 + nodes) / 2
         angles, speeds = self._targets(t + h * np.r_[0.0, 1.0, parts])
         begin, end = angles[:, 0], angles[:, 1]
-        wanted = np.zeros(len(self._rows))
-        rows = np.zeros((len(self._rows), len(self.vehicle.speeds)))
+        wanted = np.zeros(len(self._speeds))
+        rows = np.zeros((len(self._speeds), len(self.vehicle.speeds)))
         for part, weight, (along, turning) in zip(parts, weights, speeds[:, 2:].T):
             for name, angle in zip(self._steered, begin + part * (end - begin)):
                 write_joint(self.vehicle.model, self._q, name, float(angle))
             E, e0 = self._frame(t, self._q, self.vehicle.theta)
             steered = (end - begin)[self._leaders] / h if self._leaders else [turning]
-            rows += weight / 2 * E[self._rows]
-            wanted += weight / 2 * (np.array([along, *steered]) - e0[self._rows])
+            rows += weight / 2 * self._speeds @ E
+            wanted += weight / 2 * (np.array([along, *steered]) - self._speeds @ e0)
         return np.linalg.lstsq(rows, wanted, rcond=1e-9)[0]
 
     def __call__(self, t: float, state: State) -> Command:

@@ -1,0 +1,233 @@
+"""The regulator of a path: its model against the simulator, its weights and gains, where it
+starts."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from support import shipped
+
+import nhmech
+from nhmech.control.bicycle import BicycleBalance
+from nhmech.control.path_library import circle, line
+from nhmech.control.path_reference import TrackedAxle
+from nhmech.control.path_regulator import MOST_PREVIEWED
+from nhmech.control.trailer_backing import TrailerBacking
+
+PLACE = (1.0, -2.0, 0.6)
+HITCHES = ("hitch_1_joint", "hitch_2_joint")
+
+
+@cache
+def made(name: str, **words):
+    make = BicycleBalance if name == "bicycle" else TrailerBacking
+    return make(shipped(name), **words)
+
+
+def test_a_riders_model_is_the_slope_of_the_simulator():
+    """d/dt of the state's errors beside a line and beside a circle, from small errors of either
+    sign: A z + B u - |v| curvature e_heading."""
+    rider = made("bicycle", speed=4.0)
+    vehicle, regulator, rng = rider.vehicle, rider.regulator, np.random.default_rng(3)
+    assert regulator.names[:2] == ("lateral", "roll") and set(regulator.names) == {
+        "lateral", "yaw", "roll", "steering_joint", "roll_rate", "steering_joint'"}
+    for radius in (None, 500.0, -800.0):
+        path = (line(50.0) if radius is None else circle(abs(radius), radius > 0)).place(*PLACE)
+        curvature, start = 0.0 if radius is None else 1 / radius, regulator.start_pose(path)
+        for _ in range(4):
+            slopes, errors = [], []
+            off = rng.uniform(-1e-4, 1e-4, 7)
+            for sign in (1, -1):
+                torque = sign * off[6] * 30
+                simulator = nhmech.Simulator(
+                    vehicle, lambda t, state: nhmech.JointTorque(
+                        {rider.steer: torque}), dt=1e-4)
+                xi = dict(rider.start["xi"])
+                for name, change in zip(("roll_rate", "steering_joint"), sign * off[4:6]):
+                    xi[name] = xi[name] + change * 10
+                x, y, yaw = start
+                at = sign * off[:2] @ [[-np.sin(yaw), np.cos(yaw)], [np.cos(yaw), np.sin(yaw)]]
+                pose = (x + at[0], y + at[1], 0.0, sign * off[2], 0.0, yaw + sign * off[3])
+                simulator.reset(pose, {rider.steer: sign * off[5] * 3}, xi)
+                z = [regulator.error(0.0, simulator.state, path, None)[0]]
+                for _ in range(4):
+                    state = simulator.step()
+                    z.append(regulator.error(state.t, state, path, 0.0)[0])
+                # of fourth order, forwards from the start
+                slopes.append(np.array([-25, 48, -36, 16, -3]) / 12 @ np.array(z) / 1e-4)
+                errors.append(z[0])
+            expected = [regulator.A @ z + regulator.B[:, 0] * s * off[6] * 30
+                        + regulator.bend * curvature for z, s in zip(errors, (1, -1))]
+            even, odd = np.sum(slopes, axis=0) / 2, np.subtract(*slopes)
+            np.testing.assert_allclose(even, regulator.bend * curvature, rtol=0,
+                                       atol=1e-3 * abs(curvature) + 1e-6)
+            scale = np.abs(regulator.A) @ np.abs(errors[0]) + np.abs(regulator.B[:, 0] * torque)
+            assert np.all(np.abs(odd - np.subtract(*expected)) <= 1e-4 * scale)
+
+
+@pytest.mark.parametrize("name", ["bicycle", "trailers"])
+def test_weights_are_over_the_scales_of_the_docstring(name):
+    """Length, 0.3 rad, and for speeds both per sqrt(length / gravity); the effort over the least
+    that changes some state by its scale in that time, or in the one of its own length."""
+    given = {"yaw": 7.0, "steering_joint": 0.2} if name == "bicycle" else {HITCHES[0]: 5.0}
+    controller = made_with(name)
+    regulator, vehicle = controller.regulator, controller.vehicle
+    length = vehicle.steering.length
+    rate = np.sqrt(9.81 / length)
+    scales = np.array([length if one == "lateral" else 0.3 * rate if one.endswith(("'", "_rate"))
+                       else 0.3 for one in regulator.names])
+    usual = {"lateral": 0.1 if name == "bicycle" else 3.0} | given
+    weights = [usual.get(one, 1.0) for one in regulator.names]
+    np.testing.assert_allclose(regulator.Q, np.diag(weights / scales ** 2), rtol=1e-9)
+    time = 1 / rate if name == "bicycle" else length / 0.8
+    effect = np.abs(regulator.B[:, 0] / scales).max() * time
+    np.testing.assert_allclose(regulator.R, [[4.0 * effect ** 2]], rtol=1e-9)
+    plain = made(name).regulator
+    assert plain.R[0, 0] == pytest.approx(
+        (np.abs(plain.B[:, 0] / scales).max() * (time if name == "bicycle" else length / 0.5)) ** 2,
+        rel=1e-9)
+
+
+@cache
+def made_with(name: str):
+    """With weights, an effort, a speed, a period and a preview of its own."""
+    if name == "bicycle":
+        return BicycleBalance(shipped(name), circle(9.0), weights={"yaw": 7.0,
+                                                                   "steering_joint": 0.2},
+                              effort=4.0, speed=3.5, period=0.02, preview=0.5)
+    return TrailerBacking(shipped(name), circle(30.0), weights={HITCHES[0]: 5.0}, effort=4.0,
+                          speed=0.8, period=0.02, preview=3.0)
+
+
+@pytest.mark.parametrize("name", ["bicycle", "trailers"])
+def test_what_is_known_ahead_is_counted_in_periods(name):
+    """Seconds of a bicycle; lengths of a train, in the time that it takes for them."""
+    length = shipped("trailers").steering.length
+    for controller, speed, period, preview in (
+            (made(name), 3.0, 1e-3, 2.5) if name == "bicycle" else
+            (made(name), 0.5, 1e-2, 5 * length / 0.5),
+            (made_with(name), 3.5, 0.02, 0.5) if name == "bicycle" else
+            (made_with(name), 0.8, 0.02, 3 * length / 0.8)):
+        regulator = controller.regulator
+        assert abs(controller.speed) == speed and regulator.period == period
+        assert regulator.speed == pytest.approx(speed, rel=1e-9)
+        assert len(regulator.G) == round(preview / period)
+        z, path = np.zeros(len(regulator.names)), circle(9.0)
+        z[0] = 0.1
+        np.testing.assert_allclose(regulator.input(z, 1.0, path),
+                                   -regulator.K @ z - regulator.G.sum(axis=0) / 9, rtol=1e-9)
+    ramp = type("Ramp", (), {"curvature": lambda self, s: s})()
+    at = 2.0 + regulator.speed * regulator.period * np.arange(len(regulator.G))
+    np.testing.assert_allclose(regulator.input(0 * z, 2.0, ramp), -at @ regulator.G, rtol=1e-12)
+    with pytest.raises(nhmech.InputError, match="preview = -1.0 must be a"):
+        type(controller)(controller.vehicle, preview=-1.0)
+
+
+@pytest.mark.parametrize("preview, count", [(0.0, 1), (0.004, 1), (0.016, 2)])
+def test_some_of_the_path_is_always_known(preview, count):
+    assert len(BicycleBalance(shipped("bicycle"), period=0.01,
+                              preview=preview).regulator.G) == count
+
+
+def test_no_path_is_known_for_ever():
+    with pytest.raises(nhmech.InputError, match=r"preview = 100001.0 s takes 1e\+05 periods of 1.0 "
+                                                "s, of at most 100000"):
+        BicycleBalance(shipped("bicycle"), period=1.0, preview=MOST_PREVIEWED + 1.0)
+
+
+def test_steady_turns_are_those_of_the_model():
+    """No lateral error, and nothing changes: A z + B u + bend = 0."""
+    for name in ("bicycle", "trailers"):
+        regulator = made(name).regulator
+        assert regulator.turn[regulator.names.index("lateral")] == 0
+        found = regulator.A @ regulator.turn + regulator.B @ regulator.hold + regulator.bend
+        np.testing.assert_allclose(found, 0, atol=1e-9 * regulator.speed)
+        assert np.abs(regulator.turn).max() > 0.1
+
+
+def test_errors_are_read_off_the_state():
+    """Of a train beside its path, backwards: lateral to the left of the way it goes, the heading of
+    the last axle, hitches and steering as they stand."""
+    backing = made("trailers")
+    vehicle, regulator, path = backing.vehicle, backing.regulator, line(9.0).place(1.0, 2.0, np.pi)
+    joints = {HITCHES[0]: 0.2, HITCHES[1]: -0.3, backing.steer: 0.1}
+    state = nhmech.Simulator(vehicle).reset(pose=(0.4, 2.3, 0.05), joints=joints)
+    z, s = regulator.error(0.0, state, path, None)
+    place, heading = regulator.tracked.pose(vehicle, vehicle.model.createData(), state.q)
+    assert heading == pytest.approx(0.05 + 0.2 - 0.3, abs=1e-12)
+    found = dict(zip(regulator.names, z))
+    assert found.pop("lateral") == pytest.approx(place[1] - 2.0, abs=1e-9)
+    assert found.pop("yaw") == pytest.approx(heading, abs=1e-9)
+    assert found == pytest.approx({name: joints.get(name, state.joint_position[name])
+                                   for name in found}, abs=1e-9)
+    assert s == pytest.approx(1.0 - place[0], abs=1e-9)
+
+
+@pytest.mark.parametrize("yaw", [0.0, 2.0])
+def test_rows_of_an_axle_are_the_slope_of_its_pose(yaw):
+    """Forwards, to the left, and its turn, for a displacement of the vehicle along the fibre."""
+    vehicle = shipped("trailers")
+    q = vehicle.configuration((0.3, -0.2, yaw), {HITCHES[0]: 0.3, HITCHES[1]: -0.4})
+    model, data = vehicle.model, vehicle.model.createData()
+    tracked = TrackedAxle.of(vehicle, q, model.getJointId(HITCHES[1]))
+    rows, (_, heading) = tracked.rows(vehicle, q), tracked.pose(vehicle, data, q)
+    c, s = np.cos(heading), np.sin(heading)
+    import pinocchio as pin
+
+    for k in (0, 1, 5, *(model.joints[model.getJointId(name)].idx_v for name in HITCHES)):
+        step = np.zeros(model.nv)
+        step[k] = 1e-6
+        (ahead, after), (behind, before) = (
+            tracked.pose(vehicle, data, pin.integrate(model, q, sign * step)) for sign in (1, -1))
+        x, y = (ahead - behind) / 2e-6
+        np.testing.assert_allclose(rows[:, k], [c * x + s * y, c * y - s * x,
+                                                (after - before) / 2e-6], rtol=0, atol=1e-8)
+
+
+def test_a_body_without_wheels_has_no_axle():
+    vehicle = shipped("trailers")
+    joint = vehicle.model.getJointId("front_left_wheel_joint")
+    with pytest.raises(nhmech.ModelError, match="no wheel is mounted directly on body "
+                                                "'front_left_wheel_joint' of 'trailers'"):
+        TrackedAxle.of(vehicle, vehicle.configuration(), joint)
+
+
+def test_a_train_backs_as_its_regulator_says():
+    """The rate of its steering is cut where it is at a limit, and the wheels roll backwards at the
+    speed of the car; a straight line along -x where there is no path."""
+    backing = made("trailers")
+    assert backing.path.length == 1.0 and backing.path.station(2.5)[:2] == pytest.approx((-2.5, 0))
+    state = nhmech.Simulator(backing.vehicle).reset(pose=(0.0, 0.02, 0.01))
+    command = backing(0.0, state).values
+    z, s = backing.regulator.error(0.0, state, backing.path, None)
+    most = backing.limits.velocity
+    assert abs(backing.regulator.input(z, s, backing.path)[0]) < most
+    assert command[backing.steer] == pytest.approx(
+        backing.regulator.input(z, s, backing.path)[0], rel=1e-12)
+    radius = backing.vehicle.description.wheels[-1].radius
+    assert backing.commanded_twist[0] == pytest.approx(-0.5, rel=1e-12) and radius > 0
+    assert not backing.pulling
+    other = TrailerBacking(backing.vehicle, speed=-0.5)
+    assert other.speed == backing.speed == -0.5
+    np.testing.assert_allclose(other.regulator.K, backing.regulator.K, rtol=1e-12)
+
+
+def test_a_rider_holds_torque_and_wheels():
+    """The steady torque and what the regulator adds; the driven wheel at the speed over its radius,
+    none of them coasting."""
+    rider, coasting = made("bicycle"), BicycleBalance(shipped("bicycle"), coast=True)
+    vehicle = rider.vehicle
+    assert rider.path.length == 1.0 and rider.speed == 3.0
+    state = nhmech.Simulator(vehicle).reset(
+        (0.0, 0.02, 0.0, 0.01, 0.0, 0.0), {rider.steer: 0.01}, rider.start["xi"])
+    torque, rates = rider(0.0, state)
+    z, s = rider.regulator.error(0.0, state, rider.path, None)
+    expected = rider.regulator.input(z, s, rider.path)[0]
+    assert torque.values[rider.steer] == pytest.approx(expected, rel=1e-9)
+    assert coasting(0.0, state).values == torque.values
+    radius = {wheel.joint: wheel.radius for wheel in vehicle.description.wheels}
+    assert rates.values == pytest.approx({name: 3.0 / radius[name] for name in rates.values},
+                                         rel=1e-9)
+    assert set(rates.values) == {"rear_wheel_joint"}
