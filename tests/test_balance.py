@@ -149,7 +149,7 @@ def test_weights_are_those_of_pitch_and_wheels(round_):
     vehicle = shipped("pendulum") if round_ else shipped("pendulum").with_parameters(
         {f"{side}_wheel.Ixx": 1.3e-5 for side in ("left", "right")})
     prime = "" if round_ else "'"
-    for options, speed, effort in (({}, 4.0, 2.0), ({"speed_weight": 7.0, "effort": 3.0}, 7.0, 3.0)):
+    for options, speed, effort in (({}, 4.0, 2.0), (dict(speed_weight=7.0, effort=3.0), 7.0, 3.0)):
         lqr = Balance(vehicle, **options).lqr
         assert lqr.names == ("pitch", f"left_wheel_joint{prime}", f"right_wheel_joint{prime}",
                              "pitch_rate")
