@@ -660,3 +660,56 @@ def test_the_law_of_the_approach_has_no_jump_straight_ahead():
     gains = (3.0, 6.0, 1.0)
     np.testing.assert_allclose(polar.approach_law((2.0, 0.0, 0.4), gains),
                                polar.approach_law((2.0, 1e-9, 0.4), gains), rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("left, stands", [(1.001e-3, False), (0.999e-3, True), (0.0, True)])
+def test_a_tracker_stands_a_thousandth_of_a_unit_before_the_end(left, stands):
+    """Not on a closed path, which has no end."""
+    tracker = pure_pursuit.PurePursuit(shipped("differential_drive"), line(5.0))
+    pose = (5.0 - left * tracker.unit, 0.1, 0.2)
+    twist = tracker.twist(0.0, SimpleNamespace(pose=pose))
+    assert (not twist.any()) == stands and twist.shape == (3,)
+    round_ = pure_pursuit.PurePursuit(shipped("differential_drive"), circle(2.0))
+    assert round_.twist(0.0, SimpleNamespace(pose=round_.path.start())).any()
+
+
+@pytest.mark.parametrize("law", [stanley.Stanley, kanayama.Kanayama])
+@pytest.mark.parametrize("name", ["differential_drive", "ackermann_car"])
+def test_the_tracked_point_is_kept_with_a_run(name, law):
+    """In the base's frame, with its axle to the left: `ahead` of P along P's heading."""
+    vehicle = askew(name)
+    tracker = law(vehicle, EIGHT)
+    kept, point = tracker.path_reference, tracker.unicycle
+    x, y, heading = point.pose((0.0, 0.0, 0.0))
+    np.testing.assert_allclose(kept["point"], [x + tracker.ahead * cos(heading),
+                                               y + tracker.ahead * sin(heading), 0], atol=1e-12)
+    np.testing.assert_allclose(kept["axle"], [-sin(heading), cos(heading), 0], atol=1e-12)
+    assert kept["backwards"] is False and kept["body"] == vehicle.model.names[1]
+
+
+@pytest.mark.parametrize("steps", [9.0, -0.7])
+def test_errors_are_along_across_and_turned(steps):
+    """Ahead of the timetable, left of the path, turned to the left, from where the run began."""
+    tracker = kanayama.Kanayama(shipped("differential_drive"), line(30.0), speed=0.5)
+    tracker.twist(2.0, SimpleNamespace(pose=(1.0, 0.0, 0.0)))
+    state = SimpleNamespace(t=4.0, pose=(2.3, -0.4, 0.3))
+    assert tracker.error(state) == pytest.approx((2.3 - 2.0, -0.4, 0.3), abs=1e-12)
+    assert tracker.offset((2.3, 0.4, steps), 2.3) == pytest.approx((0.4, wrap(steps)), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["ackermann_car", "differential_drive"])
+@pytest.mark.parametrize("side", [1, -1])
+def test_stanley_steers_no_tighter_than_the_vehicle_can(name, side):
+    """Far beside the path delta is cut: P goes round as tightly as the steering lets it."""
+    vehicle = shipped(name)
+    tracker = stanley.Stanley(vehicle, line(90.0), speed=0.5)
+    v, omega = tracker.law(0.0, (9.0 - tracker.ahead, side * 40.0, 2.0 * side), 9.0)
+    radius = tracker.unicycle.turning_radius
+    assert omega * side < 0 and np.hypot(v, omega * tracker.ahead) == pytest.approx(0.5, rel=1e-12)
+    assert abs(v / omega) == pytest.approx(radius, rel=1e-9, abs=1e-12)
+    lateral, heading = 0.1 * side, -0.05 * side
+    v, omega = tracker.law(0.0, (9.0 - tracker.ahead * cos(heading),
+                                 lateral - tracker.ahead * sin(heading), heading), 9.0)
+    delta = -heading - np.arctan(lateral / tracker.unit)
+    assert (v, omega) == pytest.approx((0.5 * cos(delta), 0.5 * sin(delta) / tracker.ahead),
+                                       rel=1e-9)

@@ -334,6 +334,45 @@ def test_a_robot_that_hardly_dares_to_brake_says_so(behind, caplog):
         [True] if behind < 1e-3 else [])
 
 
+@pytest.mark.parametrize("most, tells", [(0.0199, True), (0.02, False), (0.0201, False)])
+def test_who_needs_a_hundred_seconds_for_a_metre_a_second_is_told(most, tells, monkeypatch, caplog):
+    """Half of what makes a wheel lift off."""
+    monkeypatch.setattr("nhmech.control.twist.lift_acceleration", lambda vehicle: most)
+    with caplog.at_level(logging.WARNING, logger="nhmech"):
+        drive = TwistDrive(shipped("carriage"), (0.3, 0.0, 0.0))
+    assert drive.acceleration == most / 2 and bool(caplog.records) == tells
+
+
+@pytest.mark.parametrize("twist", [(0.3, 0.1), 0.3, [[0.3, 0.0, 0.1]], (1.0, 2.0, 3.0, 4.0)])
+def test_a_twist_has_three_numbers(twist):
+    drive, state = TwistDrive(shipped("carriage"), (0.0, 0.0, 0.0)), None
+    assert np.isnan(drive.commanded_twist).all() and drive.commanded_twist.shape == (3,)
+    with pytest.raises(nhmech.InputError, match="the twist is .*; expected forward .m/s., lateral"):
+        drive.follow(0.0, state, twist)
+    for acceleration in (0.0, -1.0, np.nan):
+        with pytest.raises(nhmech.InputError, match="acceleration = .* must be"):
+            TwistDrive(shipped("carriage"), (0.3, 0.0, 0.0), acceleration=acceleration)
+
+
+@pytest.mark.parametrize("share, told", [(0.9, False), (1.1, True)])
+def test_a_shortfall_is_a_thousandth_of_the_twist(share, told):
+    """In m/s: a turn that is a little too tight for a car, its yaw rate times its length against
+    the whole."""
+    vehicle = shipped("ackermann_car")
+    drive, state = TwistDrive(vehicle, (0.0, 0.0, 0.0)), nhmech.Simulator(vehicle).state
+    length, most = vehicle.steering.length, 0.5 / unicycle(vehicle).turning_radius
+    more = 1e-3 * share * np.hypot(0.5, most * length) / length
+    drive.follow(0.0, state, (0.5, 0.0, most + more))
+    assert bool(drive.shortfall) == told
+    assert not told or drive.shortfall == (
+        f"(0.5 m/s, 0 m/s, {most + more:.3g} rad/s) is beyond the limits of the joints of "
+        f"ackermann_car: (0.5 m/s, 0 m/s, {most:.3g} rad/s) is driven")
+    drive.follow(0.0, state, (0.5, 0.1, 0.1))
+    assert drive.shortfall == (
+        "(0.5 m/s, 0.1 m/s, 0.1 rad/s) is not driven by ackermann_car: the lateral speed follows "
+        "from its fixed axle; (0.5 m/s, 0 m/s, 0.1 rad/s) is driven")
+
+
 def heavy(behind: float, height: float) -> str:
     """Ten tonnes over two wheels of next to no mass, and a ball one metre behind them."""
     def wheel(side: str, y: float) -> str:

@@ -3,11 +3,13 @@ set of gains."""
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from robot_table import real
 from support import SHIPPED, at_length, sampled, serving, shipped
@@ -28,6 +30,7 @@ from nhmech.control.path_library import make_path
 from nhmech.control.pure_pursuit import PurePursuit
 from nhmech.control.twist import TwistDrive
 from nhmech.control.wheel_servo import WheelServo
+from nhmech.vehicle.friction import as_commanded
 
 WHEELS = ("left_wheel_joint", "right_wheel_joint")
 STEADY = 1e-3            # [rad/s], the error that may be left
@@ -431,3 +434,61 @@ def test_a_single_driven_joint_takes_named_commands():
     simulator = Simulator(vehicle, lambda t, state: JointVelocity({joint: 2.0}))
     assert simulator.run(1.0).v[-1][vehicle.algebroid.v_names.index(joint)] == pytest.approx(
         2.0, abs=1e-6)
+
+
+def test_a_wheel_that_slides_is_not_taken_for_much_heavier():
+    """Where wheels scrub, at most five times the inertia felt while they slide, 1 / (M^-1)_jj."""
+    vehicle = shipped("skid_steer", skid="coulomb")
+    servo, q = WheelServo(vehicle, (0.3, 0.0, 0.0)), vehicle.configuration()
+    data = vehicle.model.createData()
+    places = [vehicle.algebroid.v_names.index(joint) for joint in vehicle.driven]
+    sliding = 1 / np.diag(np.linalg.inv(pin.crba(vehicle.model, data, q)))[places]
+    rolling = 1 / np.diag(effect_of_efforts(as_commanded(vehicle), q))
+    assert np.all(rolling > 5 * sliding)
+    np.testing.assert_allclose(servo.inertia, 5 * sliding, rtol=1e-9)
+    free = shipped("skid_steer")
+    np.testing.assert_allclose(WheelServo(free, (0.3, 0.0, 0.0)).inertia,
+                               1 / np.diag(effect_of_efforts(free, q)), rtol=1e-9)
+
+
+@pytest.mark.parametrize("command", [
+    None, np.zeros(2), "fast", [JointVelocity({WHEELS[0]: 1.0}), 3.0], JointTorque([0.1, 0.2]),
+    JointVelocity({WHEELS[0]: math.inf}), JointVelocity({WHEELS[0]: "1"}),
+    JointTorque({"lift": 1.0}), (JointTorque({WHEELS[0]: 1.0}), JointVelocity({WHEELS[0]: 1.0}))])
+def test_what_is_no_command_is_handed_on(command):
+    """The simulator says what is wrong with it."""
+    servo = WheelServo(shipped("carriage"), commands=lambda t, state: command)
+    assert servo(0.0, measured(shipped("carriage"), 0.0)) is command
+
+
+@pytest.mark.parametrize("off, asked, rate", [
+    (0.02, 9.0, 0.1), (0.0, 9.0, 0.0), (-0.1, 9.0, 0.0), (0.02, 0.05, 0.05), (0.02, -0.3, -0.3),
+    (0.5, 0.7, 0.7), (0.9, 9.0, None), (-0.1, -0.2, -0.2)])
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_rate_comes_to_rest_at_a_limit(side, off, asked, rate):
+    """No faster than what is left of the way in 4 T = 0.2 s, and than the motor; away from it as
+    it is told."""
+    vehicle, joint = shipped("ackermann_car"), "front_left_steering_joint"
+    servo, limit = WheelServo(vehicle, (0.0, 0.0, 0.0)), vehicle.limits[joint]
+    end = limit.upper if side > 0 else limit.lower
+    state = SimpleNamespace(encoder=SimpleNamespace(angle={joint: end - side * off}))
+    found = servo._rate(JointVelocity({}), joint, side * asked, state)
+    assert found == pytest.approx(side * (limit.velocity if rate is None else rate), abs=1e-12)
+
+
+def test_a_joint_that_was_left_alone_is_taken_over_as_it_turns():
+    """Its reference begins at its rate, and its integral at nothing; so does a reset."""
+    vehicle, wanted = shipped("carriage"), [5.0]
+    servo = WheelServo(vehicle, commands=lambda t, state: JointVelocity(
+        dict.fromkeys(WHEELS, wanted[0]) if wanted[0] else {}))
+    for k in range(4):
+        servo(0.01 * k, measured(vehicle, 0.1 * k))
+    wanted[0] = 0.0
+    assert servo(0.04, measured(vehicle, 0.4)).values == {}
+    wanted[0] = 5.0
+    fresh = WheelServo(vehicle, commands=servo.inside[0])
+    expected = fresh(0.05, measured(vehicle, 0.3)).values
+    assert servo(0.05, measured(vehicle, 0.3)).values == pytest.approx(expected, rel=1e-12)
+    servo(0.06, measured(vehicle, 0.9))
+    servo.reset()
+    assert servo(0.07, measured(vehicle, 0.3)).values == pytest.approx(expected, rel=1e-12)
