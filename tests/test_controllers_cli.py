@@ -6,6 +6,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path as File
 
 import numpy as np
 import pytest
@@ -178,6 +179,8 @@ def test_only_what_a_word_can_be_is_offered():
     assert list(settable_parameters(Some)) == ["gain"]
     with pytest.raises(InputError, match="Some has no parameter 'drive' to set; there are gain"):
         make_controller(Some, None, path=1, settings={"drive": "x"})
+    with pytest.raises(InputError, match="drive cannot be set on the command line; set it in Pyth"):
+        controller_parameters(Some)["drive"].read("x")
 
 
 def test_a_controller_is_made_from_what_a_run_is_about():
@@ -189,6 +192,14 @@ def test_a_controller_is_made_from_what_a_run_is_about():
                            settings={"gain": "2"}).given == ("robot", (0.5, 0.0, 0.0), 2.0)
     assert make_controller(Takes, "robot",
                            settings={"twist": "0.1,0,-1"}).given == ("robot", (0.1, 0.0, -1.0), 1.0)
+    class Bare:
+        def __init__(self, vehicle):
+            pass
+
+    with pytest.raises(InputError, match="Bare takes no speed. It takes nothing but the vehicle"):
+        make_controller(Bare, "robot", speed=1.0)
+    with pytest.raises(InputError, match="Takes takes no speed. It takes twist, gain"):
+        make_controller(Takes, "robot", speed=1.0, settings={"twist": "1,0,0"})
     for arguments, message in ((dict(), "Takes needs a speed"),
                                (dict(speed=1.0, path=1), "Takes follows no path"),
                                (dict(settings={"twist": "1,2"}), "twist=1,2: write three numbers")):
@@ -224,7 +235,11 @@ def test_sizes_and_files(nhmech):
     assert s > 2 and np.linalg.norm(way.point(s) - (2, 0.5)) < 1e-9, "through every waypoint"
     assert read_path("lap.csv", 1.0).closed
     assert read_path("high.csv", 1.0).length == way.length, "columns beyond x and y are left out"
+    File("image.csv").write_bytes(b"\xff\xfe\x00")
+    File("folder.csv").mkdir()
     for text, message in (("bad.csv", "bad.csv, line 3: 'one,2'"),
+                          ("image.csv", "image.csv is not a text file; write one waypoint"),
+                          ("folder.csv", "folder.csv"),
                           ("short.csv", "short.csv: waypoints must be 2 or more"),
                           ("none.csv", "none.csv: No such file"),
                           ("spiral", "no path 'spiral'; there are line, circle"),

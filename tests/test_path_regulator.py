@@ -12,7 +12,7 @@ from support import shipped
 import nhmech
 from nhmech.control.bicycle import BicycleBalance
 from nhmech.control.path_library import circle, line
-from nhmech.control.path_reference import TrackedAxle
+from nhmech.control.path_reference import TrackedAxle, path_error
 from nhmech.control.path_regulator import MOST_PREVIEWED
 from nhmech.control.trailer_backing import TrailerBacking
 
@@ -231,3 +231,14 @@ def test_a_rider_holds_torque_and_wheels():
     assert rates.values == pytest.approx({name: 3.0 / radius[name] for name in rates.values},
                                          rel=1e-9)
     assert set(rates.values) == {"rear_wheel_joint"}
+
+
+def test_a_run_whose_path_another_body_followed_is_told():
+    backing = made("trailers")
+    simulator = nhmech.Simulator(backing.vehicle, backing, dt=1e-2, mode="kinematic")
+    simulator.reset(**backing.start)
+    run = simulator.run(0.02)
+    assert np.abs(path_error(backing.vehicle, run).lateral).max() < 1e-9
+    run.settings["path"]["body"] = "tail"
+    with pytest.raises(nhmech.ModelError, match="followed by the body of 'tail', which 'trailers'"):
+        path_error(backing.vehicle, run)

@@ -10,7 +10,6 @@ from collections.abc import Callable
 import numpy as np
 
 from ..checks import check_arguments, read_positive
-from ..errors import InputError
 from ..simulation.command import NOT_YET, Command, Controller
 from ..simulation.inverse_dynamics import POSITION_TIME, VELOCITY_TIME
 from ..simulation.runs.trajectory import Trajectory
@@ -65,9 +64,6 @@ class Tracker(ABC):
 
     def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5,
                  drive: Drive | None = None):
-        if drive is not None and not callable(drive):
-            raise InputError(f"drive = {drive!r} must be a callable (vehicle, twist) -> "
-                             "controller, such as control.TwistDrive")
         self.vehicle, self.path, self.speed = vehicle, path, read_positive("speed", speed)
         self.unicycle = unicycle(vehicle)
         if drive is None:
