@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
+import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -292,6 +294,58 @@ def test_a_cart_has_the_jacobians_of_the_double_integrator():
         assert found == k
         np.testing.assert_allclose(error, np.array([run.q[-1, 0], run.xi[-1, 0]]) - tracker.x[k],
                                    rtol=0, atol=1e-15)
+
+
+def cart_run(start: float = 0.0, size: float = 1.0, **words):
+    """x'' = size cos(pi t) + thrust over ten steps of 0.1 s, and the cart of 1 kg."""
+    body = lagrangian_system(euclidean("x"), lambda s: s.v.x ** 2 / 2, inputs=("thrust",),
+                             force=lambda s: {"x": s.u.thrust + size * ca.cos(np.pi * s.t)})
+    cart = SimpleNamespace(constrained=constrain(body, {}, samples=np.array([[0.0], [1.0]])))
+    simulator = nhmech.Simulator(cart, lambda t, state: np.array([0.3]), dt=0.1)
+    simulator.reset(q=np.array([start]))
+    return cart, simulator.run(1.0, **words)
+
+
+@pytest.mark.parametrize("start, most", [(0.0, 1e-6), (100.0, 1e-4)])
+@pytest.mark.parametrize("share, follows", [(0.9, True), (1.1, False)])
+def test_a_record_may_be_missed_by_a_millionth(start, most, share, follows):
+    """Of the state, or of one where that is less."""
+    cart, run = cart_run(start)
+    q = run.q.copy()
+    q[-1] += share * most
+    off = replace(run, q=q)
+    if follows:
+        assert TrackingLQR(cart, off).x[-1, 0] == q[-1, 0]
+        return
+    with pytest.raises(nhmech.InputError, match=r"from the record at t = 0.9 s miss the next one "
+                                                r"by (1.1e-06|0.00011). Record"):
+        TrackingLQR(cart, off)
+
+
+def test_a_record_of_several_steps_has_their_jacobians():
+    """A step after the other, each at its own time: of x'' = u two have [[1, 2 h], [0, 1]]."""
+    cart, run = cart_run(every=2)
+    tracker, h = TrackingLQR(cart, run, dt=0.1), 0.1
+    assert len(tracker.K) == 5 and len(tracker.x) == 6
+    for A, B in zip(tracker.A, tracker.B):
+        np.testing.assert_allclose(A, [[1, 2 * h], [0, 1]], rtol=0, atol=1e-14)
+        np.testing.assert_allclose(B, [[2 * h * h], [2 * h]], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(tracker.Q, 2 * h * np.eye(2), rtol=1e-12)
+    np.testing.assert_allclose(tracker.final, 10 * np.eye(2), rtol=1e-12)
+    np.testing.assert_allclose(tracker.R, [[2 * h * 0.1]], rtol=1e-12)
+    for t, k in ((0.0, 0), (0.149, 0), (0.151, 1), (0.349, 1), (0.351, 2)):
+        assert tracker.error(t, SimpleNamespace(q=run.q[0], xi={"x'": 0.0}))[0] == k
+
+
+def test_what_comes_after_an_interval_that_is_no_step_is_left_out():
+    """Records at 0, 0.3, 0.6, 0.9 s, and the run's end at 1.0 s."""
+    cart, run = cart_run(size=0.0, every=3)
+    assert run.t[-1] == pytest.approx(1.0)
+    tracker = TrackingLQR(cart, run)
+    assert (len(tracker.K), len(tracker.x), tracker.dt) == (3, 4, pytest.approx(0.3, rel=1e-12))
+    assert len(TrackingLQR(cart, run, dt=0.1).K) == 4
+    with pytest.raises(nhmech.InputError, match="miss the next one"):
+        TrackingLQR(*cart_run(every=3))          # as steps of 0.3 s
 
 
 def test_scales_are_those_of_the_docstring():

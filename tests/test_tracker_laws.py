@@ -713,3 +713,47 @@ def test_stanley_steers_no_tighter_than_the_vehicle_can(name, side):
     delta = -heading - np.arctan(lateral / tracker.unit)
     assert (v, omega) == pytest.approx((0.5 * cos(delta), 0.5 * sin(delta) / tracker.ahead),
                                        rel=1e-9)
+
+
+def test_a_compensator_adds_up_and_never_stands():
+    """Its state begins at the reference's speed, goes on by its rate, and stays above 0.02 of the
+    speed."""
+    tracker = feedback_linearisation.FeedbackLinearisation(shipped("differential_drive"),
+                                                           line(5.0), speed=0.5)
+    tracker.twist(1.0, SimpleNamespace(pose=(0.0, 0.0, 0.0)))
+    reference, pose = tracker.reference, (0.2, 0.1, 0.3)
+    v, omega = tracker.law(1.0, pose, 0.2)
+    assert v == 0.5                      # no time has passed
+    rate, expected = feedback_linearisation.compensator(pose, 0.5, reference(1.0), tracker.gains)
+    assert omega == expected
+    assert tracker.law(1.1, pose, 0.2)[0] == pytest.approx(0.5 + 0.1 * rate, rel=1e-14)
+    tracker.law(1.2, (4.0, 0.0, 0.0), 4.0)              # far ahead of its reference
+    assert tracker.law(2.2, (4.0, 0.0, 0.0), 4.0)[0] == pytest.approx(0.02 * 0.5, rel=1e-14)
+    tracker.reset()
+    tracker.twist(1.0, SimpleNamespace(pose=(0.0, 0.0, 0.0)))
+    assert tracker.law(7.0, pose, 0.2)[0] == pytest.approx(
+        0.5 + 6.0 * feedback_linearisation.compensator((0.0, 0.0, 0.0), 0.5, reference(1.0),
+                                                       tracker.gains)[0], rel=1e-12)
+
+
+@pytest.mark.parametrize("share, stands", [(0.0401, False), (0.0399, True)])
+def test_a_compensator_stops_before_it_is_singular(share, stands):
+    """At 0.04 of the speed, which exp(-speed t / unit) falls to."""
+    tracker = feedback_linearisation.FeedbackLinearisation(shipped("differential_drive"),
+                                                           line(5.0), speed=0.5)
+    tracker.twist(0.0, SimpleNamespace(pose=(0.0, 0.0, 0.0)))
+    t = (5.0 - tracker.unit) / 0.5 - np.log(share) * tracker.unit / 0.5
+    left = tracker.remaining(t, (5.0, 0.0, 0.0), 5.0)
+    assert left == (0.0 if stands else pytest.approx(share * tracker.unit, rel=1e-9))
+
+
+@pytest.mark.parametrize("law, settings", [
+    (kanayama.Kanayama, ("along", "across", "heading")),
+    (feedback_linearisation.FeedbackLinearisation, ("stiffness", "damping")),
+    (polar.Polar, ("approach", "align", "weight")), (stanley.Stanley, ("gain",)),
+    (pure_pursuit.PurePursuit, ("lookahead",))])
+def test_gains_are_positive(law, settings):
+    for name in settings:
+        for wrong in (0.0, -1.0):
+            with pytest.raises(InputError, match=f"{name} = {wrong} must be a positive number"):
+                law(shipped("differential_drive"), line(9.0), **{name: wrong})
