@@ -12,7 +12,12 @@ from support import joint, link, robot, shipped
 
 import nhmech
 from nhmech.control.twist import TwistDrive
-from nhmech.control.twist_rule import driven_steering, guiding_axles, twist_function
+from nhmech.control.twist_rule import (
+    driven_steering,
+    guiding_axles,
+    planar_twist_function,
+    twist_function,
+)
 from nhmech.control.unicycle import unicycle
 from nhmech.simulation.runs.driven_twist import measure_twist
 from nhmech.simulation.state import base_pose
@@ -249,6 +254,58 @@ def test_coupled_steering_goes_to_far_twists_by_those_between(name):
                 assert rates == pytest.approx([way * np.cos(angle) / radius] * 4, abs=1e-9)
                 assert moving == 1 and possible == pytest.approx(twist, abs=1e-12)
                 assert angle > 1.5 or acceleration == pytest.approx(2.0 / radius, rel=1e-12)
+
+
+OBLIQUE = nhmech.Ground(normal=(-0.1, 0.06, 1))
+
+
+@pytest.mark.parametrize("name, ground", [
+    *((name, nhmech.Ground()) for name in ("ackermann_car", "trailers", "tricycle", "rover",
+                                           "swerve", "differential_drive", "mecanum")),
+    ("tricycle", OBLIQUE), ("mecanum", OBLIQUE)])
+def test_wheels_roll_at_the_nearest_twist_that_the_axles_allow(name, ground):
+    """At any steering angles and rates: of the twists of all motions that the constraints hold, the
+    nearest one in m/s, but forward no faster than asked for, or than half the twist's size; and in
+    the motion that has it, with the steering turning as it does, the rates of the wheels."""
+    vehicle, rng = shipped(name, ground), np.random.default_rng(11)
+    steering, names = vehicle.steering, vehicle.algebroid.v_names
+    unit = np.array([1.0, 1.0, steering.length])
+    axles = steering.pair() if steering.coupled else steering.steered
+    turned = [axle.steering for axle in axles if axle.steering in vehicle.driven]
+    drive, simulator = TwistDrive(vehicle, (0, 0, 0), acceleration=0.7), nhmech.Simulator(vehicle)
+    planar = planar_twist_function(vehicle)
+    for _ in range(6):
+        state = simulator.reset(
+            pose=(0.2, -0.1, 0.7), joints={joint: rng.uniform(-0.3, 0.3) for joint in turned},
+            xi={speed: rng.uniform(-0.3, 0.3) for speed in vehicle.speeds})
+        A = vehicle.functions.rows(0.0, state.q, vehicle.theta)[0]
+        _, sizes, ways = np.linalg.svd(A)
+        motions = ways[int(np.sum(sizes > 1e-9 * sizes[0])):].T
+        twists = np.array([planar(state.q, way).full().ravel() for way in motions.T]).T
+        basis, sizes, _ = np.linalg.svd(twists * unit[:, None])
+        basis = basis[:, :int(np.sum(sizes > 1e-9))]
+        for asked in (rng.uniform(-0.1, 0.1, 3) * (10, 1, 0.2), (0.01, 0.0, 0.0)):
+            command = drive.follow(0.0, state, asked)[1]
+            rates = command.values
+            wanted = drive.possible_twist * unit
+            assert wanted[0] == pytest.approx(asked[0], abs=1e-12)
+            near = basis @ basis.T @ wanted
+            if basis.shape[1] == 1 and abs(near[0]) > (
+                    most := max(abs(wanted[0]), np.linalg.norm(wanted) / 2)):
+                near *= most / abs(near[0])
+            held = [names.index(joint) for joint in turned]
+            found = motions @ np.linalg.lstsq(
+                np.vstack([twists * unit[:, None], motions[held]]),
+                np.r_[near, state.v[held]], rcond=1e-9)[0]
+            np.testing.assert_allclose(planar(state.q, found).full().ravel() * unit, near, rtol=0,
+                                       atol=1e-9)
+            expected = {joint: found[names.index(joint)] for joint in rates if joint not in turned}
+            assert {joint: rates[joint] for joint in expected} == pytest.approx(expected, abs=1e-9)
+            # all are held back alike, so that the base speeds up by no more than it may
+            change = {joint: rates[joint] - state.v[names.index(joint)] for joint in expected}
+            assert command.acceleration == pytest.approx(
+                0.7 * max(map(abs, change.values()))
+                / abs(near[0] - planar(state.q, state.v).full()[0, 0]), rel=1e-9)
 
 
 @pytest.mark.parametrize("speed, moves", [(1.01e-6, 1.0), (0.99e-6, 0.0), (0.0, 0.0)])
