@@ -93,6 +93,42 @@ def test_what_decays_by_itself_needs_neither_input_nor_weight():
     np.testing.assert_allclose(K, [[0.5 + np.sqrt(0.25 + 3.0), 0.0]], rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.parametrize("share, is_lost", [(0.9, True), (1.1, False)])
+def test_a_mode_is_lost_below_a_millionth_of_the_system(share, is_lost):
+    """What hardly decays, and what an input hardly moves."""
+    def outcome(A, B):
+        try:
+            solve(np.array(A), np.array(B), np.eye(2), np.eye(1))
+        except nhmech.ModelError as error:
+            return str(error)
+        return ""
+
+    small = share * 1e-6
+    # |A, B| is 1: an eigenvalue of -small
+    assert ("reaches x0, a mode with eigenvalue -9e-07 1/s" in outcome(
+        [[-small, 0.0], [0.0, -0.6]], [[0.0], [0.8]])) == is_lost
+    # the least singular value of [A - 0.6 I, B] is small
+    push = np.sqrt(0.28)
+    assert ("reaches x0, a mode with eigenvalue 0.6 1/s" in outcome(
+        [[0.6, 0.0], [0.0, -0.6]], [[small * np.hypot(1.2, push) / 1.2], [push]])) == is_lost
+
+
+@pytest.mark.parametrize("share, parts", [(0.29, "x0"), (0.31, "x0, x1"), (3.2, "x1, x0"),
+                                          (3.4, "x1")])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_mode_is_told_by_what_has_most_of_it(share, parts, sign):
+    """States with three tenths of the largest part, the largest first."""
+    mode = np.array([1.0, sign * share])
+    across = np.array([-sign * share, 1.0])
+    A = (0.5 * np.outer(mode, mode) - 2.0 * np.outer(across, across)) / (1 + share ** 2)
+    with pytest.raises(nhmech.ModelError, match=f"reaches {parts}, a mode with eigenvalue 0.5 1/s"):
+        solve(A, np.zeros((2, 1)), np.eye(2), np.eye(1))
+    still = np.array([[0.0, 0.7], [-0.7, 0.0]])
+    with pytest.raises(nhmech.ModelError, match=r"see x., x. of the system, a mode with eigenvalue "
+                                                r"0 [+-]0.7i 1/s that does not"):
+        solve(still, np.eye(2), np.zeros((2, 2)), np.eye(2))
+
+
 @pytest.mark.parametrize("second", [1e-9, 1e9])
 def test_another_unit_of_time_changes_no_gain(second):
     """A, B, Q and R are all per second; nor is a mode lost that nothing reaches."""
