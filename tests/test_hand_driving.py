@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pinocchio as pin
 import pytest
-from support import shipped
+from support import joint, link, robot, shipped
 
 import nhmech
 from nhmech import Simulator
@@ -193,3 +195,26 @@ def test_what_has_no_motor_is_pushed_off(name, wanted):
         expected[vehicle.gauge.joint] = np.sqrt(7.5 * 9.81 / (3 * radius))
         assert abs(state.T_WB[2, 2]) == pytest.approx(np.cos(np.deg2rad(12)), rel=1e-9)
     assert {key: state.xi[key] for key in expected} == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["carriage", "runners"])
+def test_what_goes_straight_is_pushed_off_straight(name):
+    """Wheels by their radius, as a ball; runners, which have none, at 1 m/s. No yaw rate is given
+    where it is no independent speed."""
+    if name == "carriage":
+        vehicle = nhmech.load(
+            re.sub("<drive [^>]*>", "", nhmech.urdf_path(name).read_text()), wheels=[
+                replace(wheel, driven=False) if wheel.joint else wheel
+                for wheel in shipped(name).description.wheels])
+        speed = 3 * np.sqrt(9.81 * max(wheel.radius for wheel in vehicle.description.wheels))
+    else:
+        places = {"left": (0.3, 0.1, 0), "right": (0.3, -0.1, 0), "rear": (-0.3, 0, 0)}
+        vehicle, speed = nhmech.load(
+            robot(link("base"), *(link(name) + joint(f"{name}_joint", "base", name, place,
+                                                     kind="fixed")
+                                  for name, place in places.items())),
+            wheels=[nhmech.Wheel(None, "blade", link=name, axis=(0, 1, 0), point=(0, 0, 0))
+                    for name in places]), 1.0
+    assert not vehicle.driven and "yaw_rate" not in vehicle.speeds
+    assert DemoDrive(vehicle).start == {"xi": {
+        "forward_speed": pytest.approx(speed, rel=1e-12), "yaw_rate": 0.0}}

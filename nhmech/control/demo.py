@@ -74,7 +74,7 @@ def _holonomic(vehicle: Vehicle) -> bool:
 
 def _push(vehicle: Vehicle) -> dict:
     """Pose and speeds at which a vehicle is pushed off to coast."""
-    radius = max((c.mount.wheel.radius for c in vehicle.contacts), default=0.1)
+    radius = max(c.mount.wheel.radius for c in vehicle.contacts)
     g = vehicle.parameters.values["gravity"]
     # a rolling disc, leaning a little
     if vehicle.gauge is not None:

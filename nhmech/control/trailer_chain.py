@@ -40,8 +40,7 @@ def trailer_joints(vehicle: Vehicle, last: str = "") -> tuple[str, ...]:
             raise InputError(f"{last!r} is no last hitch of {vehicle.name!r}; last hitches are "
                              f"{listed(ends)}")
         return chains[last]
-    most = max(map(len, chains.values()), default=0)
-    longest = [chain for chain in chains.values() if len(chain) == most]
+    longest = [chain for chain in chains.values() if len(chain) == max(map(len, chains.values()))]
     if len(longest) != 1:
         found = ("a trailer is a body with axles on a vertical joint that is not driven, and there "
                  "is none")
