@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -380,3 +381,6 @@ def test_steering_is_slow_near_its_limits():
                 -towards * speed, rel=1e-9, abs=1e-12)
             assert controller._limit(limit.upper - share * way, -speed) == -speed
     assert controller._limit(0.0, 2 * most) == most and controller._limit(0.0, -2 * most) == -most
+    # what turns right round has no limit to come to
+    controller.limits = replace(limit, lower=-np.inf, upper=np.inf)
+    assert controller._limit(9.0, 0.5 * most) == 0.5 * most

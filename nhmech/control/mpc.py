@@ -179,7 +179,7 @@ def _errors(f: Dynamics, tracker: MPC) -> ca.Function:
              TURN * (rate[2] - wanted[4]) * unit / speed]
     for name in f.inputs:
         limit = tracker.vehicle.limits.get(name, NO_LIMITS)
-        if np.isfinite([limit.lower, limit.upper]).all():
+        if limit.upper < np.inf:
             joint = x[f.coordinate(name)]
             beyond = ca.fmax(joint - limit.upper, 0) + ca.fmin(joint - limit.lower, 0)
             parts.append(LIMIT * beyond)

@@ -141,7 +141,7 @@ class TrailerBacking:
     def _limit(self, angle: float, rate: float) -> float:
         """The steering rate, fading out before a limit of the angle and cut at that of the rate."""
         low, high = self.limits.lower, self.limits.upper
-        if np.isfinite(high - low):
+        if np.isfinite(high):
             soft = MARGIN * (high - low)
             room = (high - angle) if rate > 0 else (angle - low)
             rate *= float(np.clip(room / soft, 0.0, 1.0))
