@@ -189,6 +189,14 @@ def test_nearest_stays_on_an_open_path():
                         near=0.5) == 0.0 and path.nearest(beyond[1], near=6.0) == path.length
 
 
+@pytest.mark.parametrize("count", [1, 2, 17])
+def test_a_short_trace_is_one_too(count):
+    path = ALL["placed"]
+    s = 0.3 + 0.02 * np.arange(count)
+    np.testing.assert_allclose(path.trace(path.point(s), path.heading(s), 0.5), s, rtol=0,
+                               atol=1e-9)
+
+
 def test_points_of_a_square_of_arc_lengths_are_not_turned():
     s = np.array([[0.1, 0.2], [0.3, 0.4]])
     for path in ALL.values():
@@ -424,6 +432,12 @@ def test_dubins_detours_along_itself():
     (lambda: line(1.0).place(float("nan")), "finite"),
     (lambda: line(1.0).at([0.5, float("nan")]), "must be an arc length"),
     (lambda: line(1.0).nearest((0.0, float("nan"))), "finite"),
+    *((lambda near=near: line(1.0).nearest((0.5, 0.1), near=near),
+       r"near = .* must be an arc length \[m\] for each point")
+      for near in ([0.1, 0.2], float("nan"), "begin")),
+    (lambda: line(1.0).nearest([(0.5, 0.1), (0.6, 0.1)], near=0.5), "arc length .m. for each poi"),
+    (lambda: line(1.0).nearest((0.5, 0.1, 0.2)), "must be x and y, two finite numbers"),
+    (lambda: line(1.0).nearest("here"), "must be x and y, two finite numbers"),
     (lambda: spline([(0, 0), (1, 0), (0, 0)]), "curve reverses|stands still"),
 ])
 def test_errors_say_what_is_wrong(make, said):
