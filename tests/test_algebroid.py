@@ -14,12 +14,15 @@ from nhmech import ConstrainedSystem, InputError, MechanicsError, gibbs_appell
 from nhmech.mechanics.algebroid import (
     TWIST,
     LieAlgebroid,
+    bracket,
     circle,
     euclidean,
     line,
     product,
+    rotation,
     special_euclidean,
 )
+from nhmech.mechanics.algebroid_makers import special_euclidean_2
 from nhmech.mechanics.distribution import assemble
 from nhmech.mechanics.system import LagrangianSystem
 
@@ -144,3 +147,121 @@ def test_shapes_are_checked():
 def test_parts_of_another_size_are_refused(part, value, message):
     with pytest.raises(InputError, match=message):
         replace(euclidean("x", "y"), **{part: value})
+
+
+# -- how well the structure equations have to hold -------------------------------------------------
+def off_by(defect) -> LieAlgebroid:
+    """The plane with [x', y'] = defect(q) x', which is zero there."""
+    plane = euclidean("x", "y")
+    form = ca.vertcat(ca.horzcat(0, 1), ca.horzcat(-1, 0)) * defect(plane.q)
+    return replace(plane, structure=(form, ca.SX(2, 2)))
+
+
+@pytest.mark.parametrize("defect, place, words, holds", [
+    (0.995e-9, [0.0, 0.0], {}, True), (1.005e-9, [0.0, 0.0], {}, False),
+    (1.005e-9, [0.1, 0.0], {}, False), (0.995e-6, [0.2, -1000.0], {}, True),
+    (1.005e-6, [0.2, -1000.0], {}, False), (0.9e-3, [0.0, 0.0], {"rtol": 1e-3}, True)])
+def test_structure_equations_hold_to_a_billionth_of_the_configuration(defect, place, words, holds):
+    """Or of 1, where the configuration is smaller."""
+    space = off_by(lambda q: defect)
+    if holds:
+        return space.check([place], **words)
+    with pytest.raises(MechanicsError, match=r"morphism \[x', y'\] is 1e-0[69] at q = "):
+        space.check([place], **words)
+
+
+@pytest.mark.parametrize("points", [[[0.0, 1.0], [1.0, 2.0]], [[1.0, 2.0], [0.0, 1.0]]])
+def test_structure_equations_are_checked_at_all_points(points):
+    space = off_by(lambda q: q[0])
+    with pytest.raises(MechanicsError, match=r"is 1 at q = \[1\. 2\.\]"):
+        space.check(points)
+    space.check(points=0)
+    with pytest.raises(MechanicsError, match="anchor morphism"):
+        space.check(points=1)
+
+
+def test_points_are_moved_onto_the_manifold_and_stay_what_they_were():
+    """A circle's anchor is tangent where cos^2 + sin^2 = 1 alone; so it is checked there."""
+    space = circle("a")
+    x = space.q[0] ** 2 + space.q[1] ** 2 - 1
+    turned = product(space, euclidean("x", "y"))
+    form = ca.SX(3, 3)
+    form[1, 2], form[2, 1] = x, -x
+    made = replace(turned, structure=(turned.structure[0], form, turned.structure[2]))
+    points = np.array([[3.0, 4.0, 0.0, 0.0]])
+    made.check(points)
+    assert points.tolist() == [[3.0, 4.0, 0.0, 0.0]]
+    with pytest.raises(InputError, match=r"points = .* rows of 4 finite numbers: a.cos, a.sin, x"):
+        made.check([[1.0, 0.0, 0.0]])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_wrong_component_of_the_structure_is_noticed(seed):
+    """One of 512, antisymmetric or not."""
+    space, rng = whole(), np.random.default_rng(seed)
+    g, (a, b) = rng.integers(8), sorted(rng.choice(8, 2, replace=False))
+    for back in (1.0, 0.0):
+        wrong = [ca.SX(ca.densify(c)) for c in space.structure]
+        wrong[g][a, b] += 0.1
+        wrong[g][b, a] -= 0.1 * back
+        with pytest.raises(MechanicsError, match="the structure equations do not hold: ") as told:
+            replace(space, structure=tuple(wrong)).check(1)
+        assert back or f"antisymmetry c[:, {a}, {b}] is 0.1 " in str(told.value)
+
+
+# -- brackets of sections --------------------------------------------------------------------------
+def test_brackets_of_sections():
+    """[X, f Y] = f [X, Y] + (rho X f) Y, antisymmetry, Jacobi, and [rho X, rho Y] = rho [X, Y], on
+    SE(2) x SE(3) x S^1."""
+    space = product(line("a"), special_euclidean_2(embedded=True), special_euclidean(), circle("w"))
+    rng, q = np.random.default_rng(4), space.q
+    words = ca.vertcat(1, q[0], q[4], ca.sin(q[1]), q[2] * q[5], q[7] ** 2)
+    X, Y, Z = (ca.SX(ca.DM(rng.normal(size=(space.nv, 6)))) @ words for _ in range(3))
+    f = q[0] * q[2] + ca.cos(q[6])
+
+    def along(section, g):
+        return ca.jtimes(g, q, space.anchor @ section)
+
+    def nested(A, B, C):
+        return bracket(space, A, bracket(space, B, C))
+
+    fields = [space.anchor @ part for part in (X, Y, bracket(space, X, Y))]
+    zero = ca.Function("zero", [q], [
+        bracket(space, X, f * Y) - f * bracket(space, X, Y) - along(X, f) * Y,
+        bracket(space, X, Y) + bracket(space, Y, X),
+        nested(X, Y, Z) + nested(Y, Z, X) + nested(Z, X, Y),
+        ca.jtimes(fields[1], q, fields[0]) - ca.jtimes(fields[0], q, fields[1]) - fields[2]])
+    size = ca.Function("size", [q], [bracket(space, X, Y)])
+    for point in rng.normal(size=(3, space.nq)):
+        point = space.normalise(point)
+        assert np.abs(size(point).full()).max() > 0.1
+        for part in zero(point):
+            assert np.abs(part.full()).max() <= 1e-11
+
+
+def test_a_product_keeps_angles_and_attitudes_in_their_places():
+    space = product(line("a"), special_euclidean_2(embedded=True), special_euclidean(), circle("w"))
+    assert space.circles == ((3, 3), (12, 10)) and space.quaternions == (8,)
+    assert space.nq == 14 and space.nv == 11
+    assert space.v_units == ("m/s", "m/s", "m/s", "rad/s", *("m/s",) * 3, *("rad/s",) * 4)
+    slope = ca.Function("slope", [space.q], [
+        space.embedding(space.q),
+        ca.jacobian(space.embedding(space.q), space.q) @ space.anchor])
+    for q in np.random.default_rng(5).normal(size=(3, 14)):
+        value, rate = (part.full() for part in slope(space.normalise(q)))
+        assert value.shape == (3, 1) and np.abs(value).max() <= 1e-15
+        assert np.abs(rate).max() <= 1e-15
+        symbolic = ca.evalf(space.normalise(ca.SX(ca.DM(q)))).full().ravel()
+        assert symbolic == pytest.approx(space.normalise(q), rel=1e-15)
+
+
+def test_rates_of_coordinates_have_the_units_that_are_given():
+    assert euclidean("x", "a", units=("m/s", "rad/s")).v_units == ("m/s", "rad/s")
+    assert euclidean("x", "a").v_units == ("", "") and euclidean("x").v_names == ("x'",)
+    assert line("s").v_units == ("m/s",) and line("s", "rad/s").v_units == ("rad/s",)
+
+
+@pytest.mark.parametrize("entries", [3, 5])
+def test_a_quaternion_has_four_entries(entries):
+    with pytest.raises(InputError, match=r"must be \(x, y, z, w\)"):
+        rotation(ca.SX.sym("q", entries))

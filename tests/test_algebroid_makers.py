@@ -347,3 +347,60 @@ def test_bracket_of_constant_sections_is_the_structure():
 def test_a_name_with_blanks_is_no_coordinate(name, cure):
     with pytest.raises(InputError, match=re.escape(cure)):
         euclidean("z", name)
+
+
+def bent(size: float, by: float) -> np.ndarray:
+    """[e1, e2] = size e3, of which [e2, e1] differs by a little; every nested bracket is zero."""
+    c = np.zeros((3, 3, 3))
+    c[2, 0, 1], c[2, 1, 0] = size, by - size
+    return c
+
+
+def twisted(size: float, by: float) -> np.ndarray:
+    """[e1, e2] = size e3, [e3, e1] = by e1: [e2, [e3, e1]] alone is not zero, size by e3."""
+    c = np.zeros((3, 3, 3))
+    c[2, 0, 1], c[2, 1, 0], c[0, 2, 0], c[0, 0, 2] = size, -size, by, -by
+    return c
+
+
+@pytest.mark.parametrize("make, message", [
+    (bent, r"antisymmetry \(v\d, v\d\) fails in component v3"),
+    (twisted, r"Jacobi \(v\d, v\d, v\d\) fails in component v3")])
+@pytest.mark.parametrize("size, tolerance", [(0.1, 1e-12), (1.0, 1e-12), (10.0, 1e-10)])
+def test_constants_hold_to_the_twelfth_digit_of_their_products(make, message, size, tolerance):
+    """Of 1 at least."""
+    by = tolerance / (size if make is twisted else 1)
+    assert lie_algebra(make(size, 0.995 * by)).nv == 3
+    with pytest.raises(MechanicsError, match=f"{message} by -?1(.01)?e-1[02]"):
+        lie_algebra(make(size, 1.005 * by))
+
+
+def test_names_and_units_of_ones_own():
+    made = lie_algebra("so(3)", ("p", "q", "r"), ("a", "b", "c"))
+    assert made.v_names == ("p", "q", "r") and made.v_units == ("a", "b", "c")
+    assert lie_algebra("se(3)").v_units == ("m/s",) * 3 + ("rad/s",) * 3
+    assert lie_algebra("so(3)").v_units == ("rad/s",) * 3
+    plain = lie_algebra(structure_constants("heisenberg"))
+    assert plain.v_names == ("v1", "v2", "v3") and plain.v_units == ("",) * 3
+    bundle = atiyah(circle("a"), "u(1)", lambda q: q[0], ("charge",), ("C",))
+    assert bundle.v_names == ("a", "charge") and bundle.v_units == ("rad/s", "C")
+    assert bundle.circles == ((0, 0),) and bundle.q_names == ("a.cos", "a.sin")
+    with pytest.raises(MechanicsError, match=r"3 names \(a, b, c\) .* and 3 units; .* and 2"):
+        lie_algebra("so(3)", ("a", "b", "c"), ("m", "s"))
+
+
+@pytest.mark.parametrize("name", ["", "body_"])
+def test_a_prefix_is_for_all_names(name):
+    space = special_euclidean_2(name, embedded=True)
+    assert space.q_names == tuple(name + part for part in ("x", "y", "yaw.cos", "yaw.sin"))
+    assert space.v_names == tuple(
+        name + part for part in ("forward_speed", "lateral_speed", "yaw_rate"))
+    assert [str(x) for x in ca.vertsplit(space.q)] == list(space.q_names)
+    assert [str(x) for x in ca.vertsplit(special_euclidean_2(name).q)] == [
+        name + part for part in ("x", "y", "yaw")]
+    assert space.circles == ((2, 2),) and special_orthogonal(name).quaternions == (0,)
+
+
+def test_a_connection_is_a_matrix():
+    with pytest.raises(MechanicsError, match="the connection is 'flat', not a CasADi matrix"):
+        atiyah(("x",), "u(1)", lambda q: "flat")

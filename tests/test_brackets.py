@@ -11,7 +11,7 @@ from support import at_length
 from nhmech import MechanicsError
 from nhmech.mechanics.algebroid import LieAlgebroid, euclidean, product, rotation
 from nhmech.mechanics.algebroid_makers import lie_algebra, special_euclidean_2, special_orthogonal
-from nhmech.mechanics.brackets import growth_vector, span_growth
+from nhmech.mechanics.brackets import bracket_closure, growth_vector, span_growth
 from nhmech.mechanics.frame import adapted_frame
 from nhmech.mechanics.system import ConstrainedSystem
 from nhmech.mechanics.writing import constrain, lagrangian_system
@@ -200,3 +200,42 @@ def test_wrong_sections_are_named():
         span_growth(space, ca.vertcat(ca.log(space.q[0]), 1), np.zeros((1, 2)))
     with pytest.raises(MechanicsError, match="depend on mass"):
         span_growth(space, ca.vertcat(ca.SX.sym("mass"), 1), np.zeros((1, 2)))
+
+
+def test_no_time_left_ends_after_the_first_level():
+    space = lie_algebra("so(3)")
+    found = span_growth(space, ca.SX.eye(3)[:, :2], np.zeros((1, 0)), seconds=0.0)
+    assert found.ranks == (2,) and not found.complete
+
+
+def test_the_closure_spans_what_brackets_reach():
+    space = lie_algebra("so(3)")
+    closure = ca.evalf(bracket_closure(space, ca.SX.eye(3)[:, :2], np.zeros((1, 0)))).full()
+    assert closure.shape == (3, 3) and abs(np.linalg.det(closure)) == pytest.approx(1, rel=1e-15)
+    with pytest.raises(MechanicsError, match="brackets of 1 levels span 2 of 3 directions"):
+        bracket_closure(space, ca.SX.eye(3)[:, :2], np.zeros((1, 0)), depth=1)
+    none = bracket_closure(euclidean("x", "y"), ca.SX(2, 1), np.zeros((1, 2)))
+    assert none.shape == (2, 0)
+
+
+@pytest.mark.parametrize("points", [1, 3])
+def test_sections_that_vanish_span_nothing(points):
+    found = span_growth(euclidean("x", "y"), ca.SX(2, 2), np.zeros((points, 2)))
+    assert found == type(found)((0,), (0.0,), (0.0,), True) and found.degree == 1
+
+
+def test_the_largest_rank_over_the_points_counts():
+    """x d/dx and d/dy, at x = 0 and elsewhere; at x = 0 alone the rank is one for good."""
+    space = euclidean("x", "y")
+    sections = ca.diagcat(space.q[0], 1)
+    for points, ranks in (([[0.0, 1.0], [2.0, 0.0]], (2,)), ([[0.0, 1.0]], (1,))):
+        assert span_growth(space, sections, np.array(points), pointwise=True).ranks == ranks
+
+
+def test_depth_counts_levels():
+    found = growth_vector(car(2), depth=5)
+    assert found.ranks == (2, 3, 4, 5, 6) and found.complete
+    found = growth_vector(car(2), depth=4)
+    assert found.ranks == (2, 3, 4, 5) and not found.complete
+    with pytest.raises(MechanicsError, match=r"\(3, n\) with n >= 1; given are \(3, 0\)"):
+        span_growth(lie_algebra("so(3)"), ca.SX(3, 0), np.zeros((1, 0)))

@@ -177,3 +177,40 @@ def test_systems_that_are_refused(energy, words, message):
     made = constrain(lagrangian_system(euclidean("x", "y"), energy), **words)
     with pytest.raises(MechanicsError, match=message):
         invariant_measure(made)
+
+
+@pytest.mark.parametrize("off, reached", [(1e-11, True), (1e-7, False), (1e-4, False)])
+def test_a_path_ends_where_it_should(off, reached):
+    """Off the sphere |gamma| = 1 by so much there is none, however near its last point comes."""
+    example = load_system("veselova_sphere")
+    found = invariant_measure(example, ("wx", "wy"))
+    start, end = [q for q in example.constrained.configurations if q[2] > 0][:2]
+    density = found.density(end, start)
+    if reached:
+        assert found.density((1 + off) * end, start) == pytest.approx(density, rel=1e-9)
+    else:
+        with pytest.raises(MechanicsError, match="no path was found between"):
+            found.density((1 + off) * end, start)
+
+
+@pytest.mark.parametrize("rate, kept", [(1e-3, False), (1e-10, False), (1e-14, True)])
+def test_slow_friction_beside_a_fast_belt(rate, kept):
+    """x' = 1 and a friction of y' whose rate grows with y: d/dy of the divergence is not zero. A
+    change below 1e-13 of the others is a rounding error."""
+    plane = lagrangian_system(
+        euclidean("x", "y"), lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2,
+        force=lambda s: {"y": -rate * (1 + s.q.y) * s.v.y})
+    found = invariant_measure(constrain(plane, rows={"belt": lambda s: s.v.x - 1}))
+    assert found.has_measure is kept
+
+
+def test_quadratic_friction_keeps_none():
+    """-k v |v| would be no polynomial; k v^2 pushes one way and has the divergence 2 k v, and v^3
+    one that is not linear in v."""
+    for force, kept in ((lambda s: -0.3 * s.v.x ** 2, True), (lambda s: -0.3 * s.v.x ** 3, False)):
+        made = constrain(lagrangian_system(euclidean("x"), lambda s: s.v.x ** 2 / 2,
+                                           force=lambda s: {"x": force(s)}))
+        found = invariant_measure(made)
+        assert found.has_measure is kept
+        if kept:        # x'' = -0.3 x'^2: N = exp(0.6 x)
+            assert found.density([1.5], [0.5]) == pytest.approx(np.exp(0.6), rel=1e-10)

@@ -11,19 +11,23 @@ from nhmech.mechanics import (
     casimirs,
     chaplygin,
     constrain,
+    euclidean,
     find_symmetry,
     gibbs_appell,
     lagrangian_system,
     nonholonomic_bracket,
+    product,
     quotient,
     reconstruct,
     run_reduced,
+    special_euclidean_2,
     special_orthogonal,
     symmetry,
 )
 from nhmech.systems import heavy_top, load_system, system_names
 from nhmech.systems.example import solve
 
+WORLD = ("wx", "wy", "wz")
 X = {"x": lambda s: {"x": 1}, "y": lambda s: {"y": 1}}
 
 
@@ -159,6 +163,108 @@ def test_what_is_no_polynomial_in_the_invariants_is_refused():
     with pytest.raises(MechanicsError, match="the Lagrangian still depends on qx, .* no polynomial "
                                              "in the invariants z_x, z_y, z_z"):
         quotient(found)
+
+
+def leaning(potential):
+    """A body with a potential of gamma, and the turn about the vertical."""
+    body = lagrangian_system(special_orthogonal(), lambda s: (
+        s.v.wx ** 2 + 2 * s.v.wy ** 2 + 3 * s.v.wz ** 2) / 2 - potential(
+            *(turn(s)[name] for name in WORLD)))
+    return symmetry(constrain(body), {"turn": turn})
+
+
+@pytest.mark.parametrize("potential", [
+    lambda x, y, z: x ** 2 * y * z - 0.3 * z ** 3 + x * y, lambda x, y, z: z ** 4 / 3,
+    lambda x, y, z: 1.7 * z ** 2 + 1e-8 * x, lambda x, y, z: 1 / 3 + y / 7])
+def test_polynomials_of_up_to_the_fourth_degree_are_found(potential):
+    """And small coefficients beside large ones."""
+    found = leaning(potential)
+    agree(found.constrained, reduced := quotient(found), 1e-12)
+    energy, places = reduced.base.system, np.random.default_rng(2).normal(size=(4, 3))
+    rest = ca.Function("rest", [energy.q], [ca.substitute(energy.lagrangian, energy.v, 0)])
+    for gamma in places / np.linalg.norm(places, axis=1)[:, None]:
+        assert float(rest(gamma)) == pytest.approx(-potential(*gamma), rel=1e-9, abs=1e-12)
+
+
+def test_the_fifth_degree_is_refused():
+    with pytest.raises(MechanicsError, match="no polynomial in the invariants z_x, z_y, z_z"):
+        quotient(leaning(lambda x, y, z: x ** 5))
+
+
+def test_what_hardly_changes_is_no_invariant_and_the_generator_is_named():
+    """By a ten-millionth of it. Of several generators the one is named that changes it."""
+    body = constrain(lagrangian_system(special_orthogonal(), lambda s: (
+        s.v.wx ** 2 + 2 * s.v.wy ** 2 + 3 * s.v.wz ** 2) / 2))
+    found = find_symmetry(body)
+    assert found.names == tuple(f"turn of qx.. about {axis}" for axis in "xyz")
+    with pytest.raises(MechanicsError, match="'bent' is no invariant: the generator 'about z'"):
+        quotient(symmetry(body, {"about z": found.generators[:, 2]}), {
+            "bent": lambda s: 1 + 1e-7 * s.q.qx})
+    for order in ("zxy", "xyz", "yzx"):
+        given = {axis: found.generators[:, "xyz".index(axis)] for axis in order}
+        with pytest.raises(MechanicsError, match="'z_x' is no invariant: the generator '[xy]'"):
+            quotient(symmetry(body, given), {"z_x": lambda s: turn(s)["wx"]})
+
+
+def test_invariants_are_named_after_their_body():
+    """The vertical, seen from a body beside another one that is not turned."""
+    space = product(special_orthogonal("still_"), special_orthogonal("ball_"))
+
+    def up(s):
+        x, y, z, w = s.q.ball_qx, s.q.ball_qy, s.q.ball_qz, s.q.ball_qw
+        return {"ball_wx": 2 * (x * z - y * w), "ball_wy": 2 * (y * z + x * w),
+                "ball_wz": 1 - 2 * (x * x + y * y)}
+
+    pair = constrain(lagrangian_system(space, lambda s: sum(
+        (k + 1) * v ** 2 for k, v in enumerate(vars(s.v).values()))
+        - up(s)["ball_wx"] * s.q.still_qx - up(s)["ball_wz"] ** 2))
+    reduced = quotient(symmetry(pair, {"turn": up}))
+    assert reduced.base.system.algebroid.q_names == (
+        "still_qx", "still_qy", "still_qz", "still_qw", "ball_z_x", "ball_z_y", "ball_z_z")
+    assert reduced.base.system.algebroid.quaternions == (0,)
+    agree(pair, reduced, 1e-11)
+
+
+def test_two_bodies_that_turn_together():
+    """Nine invariants, what one body's axes are to the other's, besides the two verticals."""
+    space = product(special_orthogonal("a_"), special_orthogonal("b_"))
+
+    def up(s, name):
+        x, y, z, w = (getattr(s.q, f"{name}_q{axis}") for axis in "xyzw")
+        return (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y))
+
+    def both(s):
+        return {f"{name}_{speed}": part for name in "ab"
+                for speed, part in zip(WORLD, up(s, name))}
+
+    pair = constrain(lagrangian_system(space, lambda s: sum(
+        (k + 1) * v ** 2 for k, v in enumerate(vars(s.v).values()))
+        - up(s, "a")[0] * up(s, "b")[1] - up(s, "b")[2]))
+    reduced = quotient(symmetry(pair, {"turn": both}))
+    assert reduced.base.system.algebroid.q_names == tuple(
+        f"{name}_z_{axis}" for name in "ab" for axis in "xyz")
+    agree(pair, reduced, 1e-11)
+
+
+def test_invariants_of_a_turn_in_the_plane():
+    """A body on springs to the origin, which it sees ahead and to its left: its angle is a pair,
+    and the spring's energy a polynomial of both."""
+    def seen(s, sign):
+        c, si = s.q._2, s.q._3
+        return s.q.x * c + s.q.y * si if sign else s.q.y * c - s.q.x * si
+
+    space = special_euclidean_2(embedded=True)
+    body = constrain(lagrangian_system(product(space, euclidean("h")), lambda s: (
+        3 * s.v.forward_speed ** 2 + 2 * s.v.lateral_speed ** 2 + s.v.yaw_rate ** 2 + s.v.h ** 2
+        - 0.7 * (s.q.x ** 2 + s.q.y ** 2) - s.q.h * seen(s, True) ** 2 * seen(s, False))))
+
+    def about_origin(s):
+        return {"forward_speed": -seen(s, False), "lateral_speed": seen(s, True), "yaw_rate": 1}
+
+    made = quotient(symmetry(body, {"turn": about_origin}), {
+        "ahead": lambda s: seen(s, True), "left": lambda s: seen(s, False)})
+    assert made.base.system.algebroid.q_names == ("h", "ahead", "left")
+    agree(body, made, 1e-11)
 
 
 # why a shipped system does not reduce by all the symmetry that is found

@@ -208,3 +208,49 @@ def test_rank_does_not_depend_on_units(rank):
     ([[1.0, 1.0], [1.0, 1.0 + 1e-14]], 1)])
 def test_a_small_inertia_is_one_and_a_rounding_error_is_none(matrix, rank):
     assert rank_in_any_units(np.array(matrix)) == rank
+
+
+@pytest.mark.parametrize("change, first", [(0.0, 0), (0.9e-12, 0), (1.1e-12, 1)])
+def test_a_row_changes_above_rounding(change, first):
+    """Of two rows that serve alike, the first, unless it alone changes from sample to sample: by a
+    millionth of a millionth of its size."""
+    for size in (1e-6, 1.0, 1e6):
+        A = np.array([[[size, 0.0], [1.0, 0.0]], [[size, size * change], [1.0, 0.0]]])
+        assert independent_rows(A, np.ones(2), [0, 0], names(2)) == (first,)
+
+
+def test_where_no_row_serves_every_sample_the_first_sample_decides():
+    """Each vanishes at one of three; the first sample's largest comes first, then what is left."""
+    A = np.array([[[0.0, 0, 0], [0, 0.5, 0], [0, 0, 1]], [[1.0, 0, 0], [0, 0, 0], [0, 0, 1]],
+                  [[1.0, 0, 0], [0, 1, 0], [0, 0, 0]], np.eye(3)])
+    assert independent_rows(A, np.ones(3), [0, 0, 0], names(3)) == (2, 1, 0)
+
+
+@pytest.mark.parametrize("least, first", [(1.1e-6, 0), (0.9e-6, 1)])
+def test_a_row_serves_a_sample_above_a_millionth(least, first):
+    """Of rows of which none is good at all samples, the one that is best at its worst, as long as
+    that is no rounding; else the one that is best at the first sample."""
+    A = np.array([[[0.3, 0.0], [1.0, 0.0]], [[1.0, 0.0], [0.0, 0.0]], [[least, 0.0], [1.0, 0.0]]])
+    assert independent_rows(A, np.ones(2), [0, 0], names(2)) == (first,)
+
+
+def test_a_row_that_is_zero_but_for_one_sample_is_one():
+    A = np.array([[[1.0, 0], [0, 0]], [[1.0, 0], [0, 1e-9]]])
+    assert set(independent_rows(A, np.ones(2), [0, 0], names(2))) == {0, 1}
+
+
+@pytest.mark.parametrize("share", [1.02e-6, 0.98e-6])
+def test_wanted_speeds_are_free_above_a_millionth(share):
+    A = np.tile([[[np.sqrt(1 - share ** 2), -share]]], (2, 1, 1))
+    if share > 1e-6:
+        assert independent_speeds(A, np.ones(2), ["e0", "e1"], [], ["e0"]) == (0,)
+    else:
+        with pytest.raises(InputError, match="'e0' follows from the others"):
+            independent_speeds(A, np.ones(2), ["e0", "e1"], [], ["e0"])
+
+
+@pytest.mark.parametrize("gap, rank", [(3e-10, 2), (1e-11, 1)])
+def test_dependent_rows_of_an_inertia(gap, rank):
+    assert rank_in_any_units(np.array([[1.0, 1.0], [1.0, 1.0 + gap]])) == rank
+    assert rank_in_any_units(np.diag([1.0, 2e-15])) == 2
+    assert rank_in_any_units(np.zeros((2, 2))) == rank_in_any_units(np.zeros((0, 0))) == 0

@@ -128,7 +128,7 @@ def _combine(weights: np.ndarray, parts: list[ca.SX]) -> ca.SX:
     """The sum of weight times part, with 0 for entries that are rounding errors."""
     terms = [w * part for w, part in zip(weights, parts) if w]
     total = sum(terms, ca.SX.zeros(parts[0].shape))
-    held = ca.vertcat(ca.SX(0, 1), *ca.symvar(total))
+    held = ca.vertcat(ca.SX(0, 1), *ca.symvar(ca.veccat(*terms)))      # some cancel in the sum
     sizes = ca.Function("sizes", [held], [ca.fabs(total), sum(map(ca.fabs, terms), ca.SX(0))])
     rng = np.random.default_rng(5)
     value, size = (np.max([np.array(out[i]) for out in (
