@@ -3,6 +3,7 @@ saddle system."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import casadi as ca
@@ -242,3 +243,39 @@ def test_other_constraints_and_bundles_are_refused():
     with pytest.raises(MechanicsError, match="rank 1 of 2: remove"):
         closed_form_multipliers(constrain(free, holonomic=plane),
                                 {"x": lambda y, s: s.q.z + y[0], "y": lambda y, s: s.q.z + y[1]})
+
+
+@pytest.mark.parametrize("off", [5e-10, 2e-9, 1e-5])
+def test_rows_and_inverse_functions_hold_to_a_billionth(off):
+    """Of one; of the inverse function relative to the configurations, if these are larger."""
+    wire, told = parabola(), pytest.raises(MechanicsError, match="'wire' is not the differential")
+    d = wire.distribution
+    tilted = replace(wire, distribution=replace(d, A=d.A + ca.DM([[0, off]])))
+    with told if off > 1e-9 else nullcontext():
+        closed_form_multipliers(tilted, LIFT)
+    for place in (0.0, 30.0):
+        near = parabola(samples=np.array([[place, place ** 2]] * 8))
+        near = replace(near, samples=near.samples[:1])
+        size = 1 + place ** 2
+        shifted = {"x2": lambda y, s: y[0] + s.q.x1 ** 2 + off * size}
+        with pytest.raises(MechanicsError, match="does not return the coordinate at any sample") \
+                if off > 1e-9 else nullcontext():
+            closed_form_multipliers(near, shifted)
+
+
+def test_one_sample_at_which_all_coordinates_return_is_enough():
+    """Each of two inverse functions is on its own branch, and both are at one sample alone."""
+    free = lagrangian_system(euclidean("x", "a", "b"), lambda s: (
+        s.v.x ** 2 + s.v.a ** 2 + s.v.b ** 2) / 2)
+    wires = {"one": lambda s: s.q.a ** 2 - 1 - s.q.x ** 2, "two": lambda s: s.q.b ** 2 - 1}
+    inverse = {"a": lambda y, s: ca.sqrt(1 + s.q.x ** 2 + y[0]),
+               "b": lambda y, s: ca.sqrt(1 + y[1])}
+    places = np.array([[0.0, 1, -1], [0, -1, 1], [0, 1, 1]])
+    bead = constrain(free, holonomic=wires, samples=np.tile(places, (3, 1)))
+    bead = replace(bead, samples=places)
+    made = closed_form_multipliers(bead, inverse)
+    assert float(made.acceleration(0, [0.3, 1, 1], [2.0], [], [])[2]) == 0
+    with pytest.raises(MechanicsError, match="inverse function of '[ab]' does not return"):
+        closed_form_multipliers(replace(bead, samples=places[:2]), inverse)
+    with pytest.raises(MechanicsError, match="2 dependent coordinates are wanted, .* are a$"):
+        closed_form_multipliers(bead, {"a": inverse["a"]})

@@ -1,11 +1,18 @@
 """Stability of steady motions by what they keep, against the classical answers."""
 
+import casadi as ca
 import numpy as np
 import pytest
 from support import at_length
 
 from nhmech.errors import MechanicsError
-from nhmech.mechanics import EnergyMomentum, energy_momentum
+from nhmech.mechanics import (
+    EnergyMomentum,
+    constrain,
+    energy_momentum,
+    euclidean,
+    lagrangian_system,
+)
 from nhmech.systems import chaplygin_sleigh, falling_disc, heavy_top, load_system, vertical_disk
 
 WORLD = ("wx", "wy", "wz")
@@ -123,3 +130,52 @@ def test_a_disc_that_falls_is_not_steady(speeds, message):
     with pytest.raises(MechanicsError, match=f"nor of momenta .* carries along: .*{message}"):
         energy_momentum(load_system("falling_disc"), [0, 0, 0.7, 0.4, 0.2], [u1, u2, u3],
                         ("u1", "u2", "u3"))
+
+
+@pytest.mark.parametrize("tilt, steady", [(1e-11, True), (1e-6, False), (1e-3, False)])
+def test_a_top_that_hardly_leans_is_not_sleeping(tilt, steady):
+    q = np.array([tilt, 0, 0, 1]) / np.hypot(1, tilt)
+    if steady:
+        assert energy_momentum(heavy_top.example(), q, [0, 0, 30.0], WORLD).neutral == 1
+    else:
+        with pytest.raises(MechanicsError, match="no relative equilibrium"):
+            energy_momentum(heavy_top.example(), q, [0, 0, 30.0], WORLD)
+
+
+@pytest.mark.parametrize("off, message", [
+    ((0.0, 1e-6), "the force on the shape is "), ((1e-7, 0.0), "its shape moves")])
+def test_a_disc_that_hardly_falls_is_not_steady(off, message):
+    u3, disc = steady_disc(0.4, 2.0), load_system("falling_disc")
+    with pytest.raises(MechanicsError, match=message):
+        energy_momentum(disc, [0, 0, 0.7, 0.4, 0.2], [off[0], 2.0, u3 * (1 + off[1])],
+                        ("u1", "u2", "u3"))
+    rounded = u3 * (1 + 1e-11 * np.sign(off[1] + 1e-3))
+    assert energy_momentum(disc, [0, 0, 0.7, 0.4, 0.2], [1e-2 * off[0], 2.0, rounded],
+                           ("u1", "u2", "u3")).neutral == 4
+
+
+@pytest.mark.parametrize("values, stable", [
+    ([1.0, 1.1e-9], True), ([1.0, 0.9e-9], False), ([-1.0, -1.1e-9], True),
+    ([-1.0, -0.9e-9], False), ([-1.0, 1.0], False), ([2e-9, -1.0, 1.0], False), ([], True)])
+def test_definite_is_what_is_a_billionth_from_zero(values, stable):
+    found = EnergyMomentum({}, np.sort(values), 0)
+    assert found.is_stable is stable and f"{len(values)} directions" in repr(found)
+
+
+def test_integrals_that_are_not_finite():
+    """A point in the logarithmic well of a line, on the line."""
+    well = lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2) / 2 - ca.log(s.q.x ** 2))
+    with pytest.raises(MechanicsError, match="a conserved quantity is not finite there"):
+        energy_momentum(constrain(well), [0.0, 0.3], [0.0, 0.0])
+
+
+def test_the_energy_of_a_saddle_decides_nothing_and_the_coefficient_is_the_speed():
+    """Of a bead that slides along x at 0.7 m/s over z = (y^2 - z^2): dE = 0.7 dp_x."""
+    for sign, stable in ((1, True), (-1, False)):
+        bowl = constrain(lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+            2 * s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2 - s.q.y ** 2 - sign * 3 * s.q.z ** 2 / 2))
+        found = energy_momentum(bowl, [0.4, 0, 0], [0.7, 0, 0], ("x'", "y'", "z'"))
+        assert found.coefficients == pytest.approx({"d/dx": 0.7}, rel=1e-12)
+        assert found.is_stable is stable and found.neutral == 1
+        np.testing.assert_allclose(found.eigenvalues, sorted([1, 1, 2, 3 * sign]), rtol=1e-12)

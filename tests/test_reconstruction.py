@@ -1,0 +1,91 @@
+"""Runs of reduced systems and their reconstruction: starts, times, tolerances, inputs."""
+
+import numpy as np
+import pytest
+
+from nhmech.errors import InputError, MechanicsError
+from nhmech.mechanics import (
+    chaplygin,
+    constrain,
+    euclidean,
+    lagrangian_system,
+    reconstruct,
+    run_reduced,
+    symmetry,
+)
+
+TIMES = np.linspace(0.0, 2.0, 5)
+
+
+def pushed():
+    """x'' = f on the base, and z' = 3 x' on the fibre: every motion has a closed form."""
+    free = lagrangian_system(euclidean("x", "z"), lambda s: (s.v.x ** 2 + s.v.z ** 2) / 20,
+                             inputs=("f",), force=lambda s: {"x": s.u.f})
+    tied = constrain(free, rows={"slope": lambda s: s.v.z - 3 * s.v.x})
+    return chaplygin(symmetry(tied, {"z": lambda s: {"z": 1}}))
+
+
+@pytest.mark.parametrize("u, force", [
+    (None, lambda t: 0 * t), (lambda t: [2 * t], lambda t: t / 3)])
+def test_a_pushed_bead_in_closed_form(u, force):
+    """x'' = u, x = t^3 / 3 beside the free motion; z is three times as much, and so is its rate."""
+    reduced = pushed()
+    motion = run_reduced(reduced, TIMES, [0.5], [0.4], u)
+    x = 0.5 + 0.4 * TIMES + force(TIMES) * TIMES ** 2
+    v = 0.4 + 3 * force(TIMES) * TIMES
+    np.testing.assert_allclose(motion.r[:, 0], x, rtol=1e-12)
+    np.testing.assert_allclose(motion.xi[:, 0], v, rtol=1e-12)
+    assert float(motion.velocity(1.3)[0]) == pytest.approx(0.4 + 3 * force(1.3) * 1.3, rel=1e-11)
+    full = reconstruct(reduced, motion, [0.5, -1.0])
+    np.testing.assert_allclose(full.q, np.column_stack([x, -1 + 3 * (x - 0.5)]), rtol=1e-11)
+    np.testing.assert_allclose(full.v, np.column_stack([v, 3 * v]), rtol=1e-11)
+    assert repr(motion) == "<ReducedMotion of x': 5 states, 0 to 2 s>"
+    assert repr(full) == "<FullMotion of 2 coordinates: 5 states, 0 to 2 s>"
+
+
+@pytest.mark.parametrize("r, xi", [([0.5, 1.0], [0.4]), ([0.5], [0.4, 1.0]), ([], [0.4])])
+def test_a_start_of_another_size_is_refused(r, xi):
+    with pytest.raises(MechanicsError, match=r"starts from 1 coordinates \(x\) and 1 velocities"):
+        run_reduced(pushed(), TIMES, r, xi)
+
+
+@pytest.mark.parametrize("off, over", [(0.0, True), (0.99e-9, True), (1.01e-9, False)])
+@pytest.mark.parametrize("z", [0.0, 9.0])
+def test_a_start_stands_over_the_start_of_the_motion(off, over, z):
+    """To a billionth of one, and of the largest coordinate."""
+    reduced = pushed()
+    motion = run_reduced(reduced, TIMES, [0.0], [0.4])
+    start = [off * (1 + z), z]
+    if over:
+        assert reconstruct(reduced, motion, start).q[-1] == pytest.approx([0.8, z + 2.4], abs=1e-7)
+    else:
+        with pytest.raises(MechanicsError, match="q does not project to .*: x are .* starts at"):
+            reconstruct(reduced, motion, start)
+    with pytest.raises(MechanicsError, match=r"q has shape \(1,\), expected \(2,\)"):
+        reconstruct(reduced, motion, [0.0])
+
+
+@pytest.mark.parametrize("times, words, message", [
+    ([0.0], {}, "must be two or more"), ([0.0, 1.0, 1.0], {}, "each after the last"),
+    ([0.0, 1.0], {"rtol": 1.0}, "less than 1"), ([0.0, 1.0], {"rtol": 0.9e-14}, "1e-14"),
+    ([1.0, 0.0], {}, "each after the last")])
+def test_times_and_tolerances_that_are_refused(times, words, message):
+    with pytest.raises(InputError, match=message):
+        run_reduced(pushed(), times, [0.5], [0.4], **words)
+
+
+def test_times_and_tolerances_that_are_taken():
+    for times, rtol in (([0.0, 1.0], 0.99), ([-1.0, 3.0], 3e-14)):
+        assert len(run_reduced(pushed(), times, [0.5], [0.4], rtol=rtol).t) == 2
+    with pytest.raises(InputError, match="1 finite numbers"):
+        run_reduced(pushed(), TIMES, [0.5], [0.4], lambda t: [1.0, 2.0])
+
+
+def test_where_the_integrator_gives_up():
+    """x'' = x'^3 from 1 m/s ends at 0.5 s."""
+    base = chaplygin(symmetry(constrain(
+        lagrangian_system(euclidean("x", "z"), lambda s: (s.v.x ** 2 + s.v.z ** 2) / 2,
+                          force=lambda s: {"x": s.v.x ** 3}),
+        rows={"still": lambda s: s.v.z}), {"z": lambda s: {"z": 1}}))
+    with pytest.raises(MechanicsError, match=r"integration stopped at t = 0\.[0-5]\d* s: "):
+        run_reduced(base, [0.0, 0.4, 1.0], [0.0], [1.0])
