@@ -180,6 +180,15 @@ def test_integrals_of_a_motion_in_which_nothing_changes_speeds():
         assert names(constrain(wheel, rows={"row": lambda s: s.v.charge - rate})) == []
 
 
+@pytest.mark.parametrize("slope, second", [(1e-3, "d/dy"), (0.0, "d/dz")])
+def test_momenta_that_differ_by_little_are_two(slope, second):
+    """x' - y' = slope z': p_x, p_y and p_z are constant, and two of them are independent."""
+    free = lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2)
+    tied = constrain(free, rows={"tie": lambda s: s.v.x - s.v.y - slope * s.v.z})
+    assert names(tied)[:3] == ["E", "d/dx", second]
+
+
 def test_too_few_states_decide_nothing():
     with pytest.raises(MechanicsError, match=r"at only \d+ of 30 random states.* `samples`"):
         first_integrals(within(1e-5))

@@ -1,0 +1,73 @@
+"""Reduced systems that are Hamiltonian in another time, in any dimension."""
+
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from nhmech.errors import MechanicsError
+from nhmech.mechanics import (
+    chaplygin,
+    constrain,
+    euclidean,
+    hamiltonise,
+    lagrangian_system,
+    symmetry,
+)
+
+Z = {"z": lambda s: {"z": 1}}
+
+
+def phi_simple(n, kept=None):
+    """A reduced system with G_ab^c = delta_a^c d_b phi - delta_b^c d_a phi on an unflat base of n
+    dimensions, and phi."""
+    names = [f"r{i}" for i in range(n)]
+    free = lagrangian_system(euclidean(*names, "z"), lambda s: sum(
+        v ** 2 for v in vars(s.v).values()) / 2)
+    tied = constrain(free, rows={"slope": lambda s: s.v.z - s.q.r1 * s.v.r0})
+    reduced = chaplygin(symmetry(tied, Z))
+    system = reduced.base.system
+    r, xi = system.q, system.v
+    mass = ca.diag(ca.vertcat(*[1 + (i + 1) * r[i - 1] ** 2 for i in range(n)]))
+    phi = 0.3 * ca.sin(r[0]) * r[n - 1] + 0.2 * r[1] ** 2
+    slope, p = ca.gradient(phi, r), mass @ xi
+    G = p @ slope.T - slope @ p.T
+    if kept is not None:
+        G += kept(r, p)
+    made = system.transfer(system.algebroid, xi, system.a, ca.dot(xi, p) / 2, -G @ xi)
+    return replace(reduced, base=replace(reduced.base, system=made), gyroscopic=G,
+                   alpha=-G @ xi), ca.Function("phi", [r], [phi])
+
+
+@pytest.mark.paper("beyond measure")
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_systems_that_are_phi_simple_in_any_dimension(n):
+    """f = exp(phi), N = exp((n - 1) phi) (Garcia-Naranjo and Marrero 2020)."""
+    reduced, phi = phi_simple(n)
+    found = hamiltonise(reduced)
+    assert found.is_hamiltonian and found.simple <= 1e-14
+    end, start = np.random.default_rng(2).normal(size=(2, n))
+    height = float(phi(end) - phi(start))
+    assert found.multiplier(end, start) == pytest.approx(np.exp(height), rel=1e-10)
+    assert found.density(end, start) == pytest.approx(np.exp((n - 1) * height), rel=1e-10)
+
+
+@pytest.mark.parametrize("size, simple", [(1e-11, True), (1e-7, False)])
+def test_what_is_hardly_phi_simple_is_not(size, simple):
+    """A term with the trace zero changes nothing of the measure."""
+    def twist(r, p):
+        made = ca.SX(3, 3)
+        made[0, 1], made[1, 0] = size * p[2], -size * p[2]
+        return made
+
+    found = hamiltonise(phi_simple(3, twist)[0])
+    assert found.has_measure and found.is_hamiltonian is simple
+    assert simple or 1e-8 < found.simple < 1e-6
+
+
+def test_one_dimension_has_no_multiplier():
+    bead = constrain(lagrangian_system(euclidean("x", "z"), lambda s: (
+        s.v.x ** 2 + s.v.z ** 2) / 2), rows={"slope": lambda s: s.v.z - s.q.x * s.v.x})
+    with pytest.raises(MechanicsError, match="one dimension has no gyroscopic force"):
+        hamiltonise(chaplygin(symmetry(bead, Z)))

@@ -1,0 +1,50 @@
+"""Where symplectic reduction stops: at what is no symmetry, and at points off the manifold."""
+
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+import pytest
+from symmetric_systems import vertical_disk
+
+from nhmech import MechanicsError
+from nhmech.mechanics import (
+    bates_sniatycki,
+    constrain,
+    euclidean,
+    lagrangian_system,
+    momentum_side,
+    on_level,
+)
+
+
+@pytest.mark.parametrize("share, kept", [(1e-11, True), (1e-7, False)])
+def test_an_invariance_holds_to_a_billionth(share, kept):
+    """Of momenta of which a part is no symmetry, and of a motion that is hardly in F."""
+    model = momentum_side(vertical_disk())
+    motion, p = model.solve(), model.space.q[4:]
+    z = motion.manifold.states[0]
+    leaning = momentum_side(constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2) / 2 + s.q.y * 1.0)))
+    fall, down = leaning.solve(), leaning.space.q[2:]
+    drifting = replace(motion, section=motion.section + share * ca.DM(np.r_[1.0, np.zeros(7)]))
+    for call, message in (
+            (lambda: bates_sniatycki(motion, p[0] + share * p[2], z), "M is not invariant"),
+            (lambda: bates_sniatycki(fall, down[0] + share * down[1], [0.1, 0.2, 1.0, 2.0]),
+             "H is not invariant"),
+            (lambda: bates_sniatycki(drifting, p[:2], z), "the motion is not in F")):
+        if kept:
+            assert len(call().velocity) == len(call().slope)
+        else:
+            with pytest.raises(MechanicsError, match=message):
+                call()
+
+
+def test_a_point_that_is_near_no_motion():
+    """On the way to a circle that is not there."""
+    space = momentum_side(vertical_disk()).solve()
+    with pytest.raises(MechanicsError, match="not near the final manifold"):
+        bates_sniatycki(space, space.model.space.q[4:6], np.full(8, np.nan))
+    with pytest.raises(MechanicsError, match="on_level needs the forms of F"):
+        on_level(momentum_side(constrain(lagrangian_system(
+            euclidean("x"), lambda s: s.v.x ** 2)), hinds=True), ca.SX(0, 1), [])
