@@ -35,10 +35,10 @@ def system(**words):
     return constrain(free, **words)
 
 
-def values(frame, *expressions, q, v=np.zeros(4), t=0.4):
+def values(frame, *expressions, q, v=(0, 0, 0, 0), t=0.4):
     s = frame.constrained.system
     made = ca.Function("values", [s.t, s.q, s.v], [ca.densify(part) for part in expressions])
-    return [part.full() for part in made.call([t, q, v])]
+    return [part.full() for part in made.call([t, q, list(v)])]
 
 
 @pytest.mark.parametrize("speeds", [None, ("a'", "c'"), ("d'", "b'")])
