@@ -1,0 +1,176 @@
+"""What symmetries are sought among, and where numbers decide that something vanishes."""
+
+import casadi as ca
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from nhmech.errors import MechanicsError
+from nhmech.mechanics import (
+    HamiltonJacobi,
+    constrain,
+    euclidean,
+    find_symmetry,
+    lagrangian_system,
+    lie_algebra,
+    product,
+    special_euclidean_2,
+    special_orthogonal,
+    symmetry,
+)
+from nhmech.mechanics.invariance import random_states
+from nhmech.mechanics.symmetry_search import (
+    candidates,
+    echelon,
+    name_combination,
+    null_combinations,
+)
+
+
+def kinetic(s):
+    return sum((i + 1) * v ** 2 for i, v in enumerate(vars(s.v).values())) / 2
+
+
+# -- candidates ------------------------------------------------------------------------------------
+def turned(q, axis, of_space, angle):
+    """A quaternion after a turn about an axis of space or of the body."""
+    turn = Rotation.from_rotvec(angle * np.eye(3)[axis])
+    return (turn * Rotation.from_quat(q) if of_space else Rotation.from_quat(q) * turn).as_quat()
+
+
+def test_candidates_are_the_fields_that_they_are_called():
+    """Of a body in the plane beside a ball: rho s = the field, by the turn itself."""
+    space = product(euclidean("h"), special_euclidean_2(embedded=True), special_orthogonal())
+    system = lagrangian_system(space, kinetic)
+    names, sections = candidates(system)
+    assert names[:7] == ["d/dh", "d/dforward_speed", "d/dlateral_speed", "d/dyaw_rate", "d/dwx",
+                         "d/dwy", "d/dwz"]
+    flat = ("h", "x", "y")
+    assert names[7:] == [name for j in flat for name in (f"d/d{j} ", *(
+        f"{i} d/d{j}" for i in flat))] + [f"turn of qx.. about {axis}{prime}" for prime in ("", "'")
+                                          for axis in "xyz"]
+    evaluate = ca.Function("fields", [space.q], [sections, space.anchor @ sections])
+    for q in np.random.default_rng(0).normal(size=(3, 9)):
+        q = space.normalise(q)
+        section, field = (part.full() for part in evaluate(q))
+        np.testing.assert_array_equal(section[:, :7], np.eye(7))
+        place = dict(zip(space.q_names, q))
+        for k, name in enumerate(names[7:19]):
+            size, of = (1.0, name) if name.startswith("d/d") else (place[name[0]], name[2:])
+            expected = size * np.eye(9)[space.q_names.index(of.strip().removeprefix("d/d"))]
+            np.testing.assert_allclose(field[:, 7 + k], expected, atol=1e-14)
+        for k in range(6):
+            ends = [turned(q[5:], k % 3, k < 3, angle) for angle in (1e-6, -1e-6)]
+            ends = [end * np.sign(end @ q[5:]) for end in ends]
+            np.testing.assert_allclose(field[5:, 19 + k], (ends[0] - ends[1]) / 2e-6, atol=1e-9)
+            np.testing.assert_allclose(field[:5, 19 + k], 0, atol=1e-15)
+
+
+def test_where_the_anchor_is_none_only_the_fibre_is_tried():
+    names, sections = candidates(lagrangian_system(lie_algebra("so(3)"), kinetic))
+    assert names == ["d/dwx", "d/dwy", "d/dwz"] and sections.is_constant()
+
+
+# -- echelon forms and null spaces -----------------------------------------------------------------
+@pytest.mark.parametrize("entry, found", [
+    (0.9e-9, 0.0), (1.1e-9, 1.1e-9), (2 + 1.9e-9, 2.0), (2 + 2.1e-9, 2 + 2.1e-9),
+    (-3 - 2.9e-9, -3.0), (0.3, 0.3), (0.0, 0.0)])
+def test_entries_of_an_echelon_form_are_rounded_at_a_billionth(entry, found):
+    for scale in (1.0, np.array([4.0, 4.0])):
+        assert echelon(np.array([[1.0, entry]]), scale).tolist() == [[1.0, found]]
+
+
+@pytest.mark.parametrize("first, found", [(0.9e-8, [0.0, 1.0]), (1.25e-8, [1.0, 8e7])])
+def test_a_pivot_is_a_hundred_millionth_of_what_is_left(first, found):
+    np.testing.assert_allclose(echelon(np.array([[first, 1.0]])), [found], rtol=1e-12)
+    both = echelon(np.array([[1.0, 0, 0], [0.0, first, 1.0]]))
+    np.testing.assert_allclose(both, [[1, 0, 0], [0, *found]], rtol=1e-12)
+
+
+def test_the_largest_pivot_is_taken_and_every_row_has_its_one():
+    rng = np.random.default_rng(1)
+    for m, n in ((1, 4), (2, 2), (3, 5), (4, 4)):
+        basis = rng.normal(size=(m, n))
+        before, found = basis.copy(), echelon(basis)
+        assert np.array_equal(basis, before)
+        np.testing.assert_allclose(found, np.linalg.solve(basis[:, :m], basis), rtol=1e-9,
+                                   atol=1e-9)
+
+
+@pytest.mark.parametrize("rate, count", [(0.9e-9, 1), (1.1e-9, 0)])
+def test_a_rate_vanishes_at_a_billionth_of_its_terms(rate, count):
+    for unit in (1e-9, 1.0, 1e9):
+        rates, sizes = np.array([[rate * unit], [0.0]]), np.array([[0.6 * unit], [0.8 * unit]])
+        assert len(null_combinations(rates, sizes)) == count
+    assert len(null_combinations(np.zeros((2, 3)), np.zeros((2, 3)))) == 3
+
+
+@pytest.mark.parametrize("share, extent, nothing, count", [
+    (0.9e-12, 1.0, 1e-12, 1), (1.1e-12, 1.0, 1e-12, 0), (0.9e-12, 0.5, 1e-12, 0),
+    (1.9e-12, 2.0, 1e-12, 1), (1e-20, 1.0, 0.0, 0), (0.9e-12, 0.0, 1e-12, 1)])
+def test_terms_that_are_rounding_beside_others_count_as_none(share, extent, nothing, count):
+    """Each relative to the extent of its candidate, of which zero is none."""
+    rates = np.diag([1.0, share])
+    found = null_combinations(rates, np.abs(rates), nothing, np.array([1.0, extent]))
+    assert len(found) == count and (not count or found.tolist() == [[0.0, 1.0]])
+
+
+def test_names_of_combinations_have_signs_and_sizes():
+    names = ["E", "d/dx ", "d/dy"]
+    for row, name in (([1, -1, 0], "E - d/dx"), ([0, 0, 2], "2 d/dy"), ([0, -0.5, 1 / 3],
+                      "- 0.5 d/dx + 0.333333 d/dy"), ([0, 0, 0], "")):
+        assert name_combination(np.array(row, dtype=float), names) == name
+
+
+# -- what is invariant, and at which states --------------------------------------------------------
+@pytest.mark.parametrize("slope, kept", [(1e-14, True), (1e-11, False), (1e-3, False)])
+def test_a_lagrangian_changes_above_its_last_digits(slope, kept):
+    """By a part of 1e-13 where a coordinate changes by as much as it is."""
+    plane = constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        kinetic(s) - ca.cos(s.q.y) - slope * ca.sin(s.q.x))))
+    if kept:
+        assert symmetry(plane, {"x": lambda s: {"x": 1}}).kind == "horizontal"
+        assert find_symmetry(plane).names == ("d/dx",)
+    else:
+        with pytest.raises(MechanicsError, match="the Lagrangian changes along it at a rate of"):
+            symmetry(plane, {"x": lambda s: {"x": 1}})
+        with pytest.raises(MechanicsError, match="none of the candidates is a symmetry"):
+            find_symmetry(plane)
+
+
+@pytest.mark.parametrize("length, mass, time", [
+    (1.0, 1.0, 1.0), (1e-9, 1e3, 1e6), (1e9, 1e-6, 1.0)])
+def test_random_states_have_the_energy_of_the_potential(length, mass, time):
+    """Their kinetic energy has the mean of so many squares of normal numbers, times half of what
+    the potential changes between the samples; they satisfy the rows."""
+    unit = mass * length ** 2 / time ** 2
+    samples = length * np.arange(1.0, 9.0)[:, None] * [1, 0.5, -0.3]
+    made = constrain(lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+        mass * (s.v.x ** 2 + 2 * s.v.y ** 2 + 3 * s.v.z ** 2) / 2 - 5 * unit / length * s.q.x),
+        inputs=("f", "g")), rows={"row": lambda s: s.v.z - s.v.x - 0.1 * s.v.y})
+    made = type(made)(made.system, made.distribution, made.parameters, samples)
+    states = random_states(made, 200)
+    assert len(states) == 200 and all(0 <= t <= 1 and u.shape == (2,) for t, _, _, u in states)
+    for k, (_, q, v, _) in enumerate(states):
+        np.testing.assert_array_equal(q, samples[-1 - k % 8])
+        assert abs(v[2] - v[0] - 0.1 * v[1]) <= 1e-12 * np.abs(v).max()
+    energies = [mass * (v @ np.diag([1, 2, 3]) @ v) / 2 for _, _, v, _ in states]
+    # 2 / 2 times 35 units, of a distribution whose mean over 200 states is known to 7 %
+    assert np.mean(energies) == pytest.approx(35 * unit, rel=0.25)
+
+
+def test_random_states_of_what_moves_are_at_the_time_of_the_samples():
+    moving = constrain(lagrangian_system(euclidean("x", "y"), kinetic),
+                       holonomic={"wall": lambda s: s.q.x - s.t})
+    assert {t for t, *_ in random_states(moving, 5)} == {0.0}
+    assert all(v[0] == pytest.approx(1) for _, _, v, _ in random_states(moving, 5))
+    free = constrain(lagrangian_system(euclidean("x", "y"), kinetic))
+    energies = [kinetic_of for _, _, v, _ in random_states(free, 400)
+                for kinetic_of in [(v[0] ** 2 + 2 * v[1] ** 2) / 2]]
+    assert np.mean(energies) == pytest.approx(1, rel=0.2)      # one, where no potential differs
+
+
+@pytest.mark.parametrize("values, solves", [
+    ((0.9e-9, 0.9e-9, 1.0), True), ((1.1e-9, 0.0, 0.0), False), ((0.0, 1.1e-9, 0.0), False)])
+def test_a_solution_of_hamilton_and_jacobi_is_one_to_a_billionth(values, solves):
+    assert HamiltonJacobi(*values).is_solution is solves
