@@ -153,3 +153,69 @@ def test_a_snake_is_ten_lines():
     c1, s1 = np.cos(q[3]), np.sin(q[3])          # the hinge of the first joint is 0.1 behind
     at_hinge = np.array([ahead, -0.1 * v[2]])
     assert -s1 * at_hinge[0] + c1 * at_hinge[1] - 0.1 * (v[2] + v[3]) == pytest.approx(0, abs=1e-13)
+
+
+def test_the_energy_of_a_body_is_that_of_its_points():
+    """Of eight points of a mass of an eighth each at the corners of a box, whose centre is a point
+    of the frame; a point may have fewer numbers than three."""
+    system = lagrangian_system(euclidean("x", "y", "a", "b", "c"), lambda s: s.v.x ** 2)
+    s = symbols(system)
+    frame = MovingFrame.planar(s.q.x, s.q.y, s.q.a).turned("x", s.q.b).shifted(z=0.2).turned(
+        "y", s.q.c).shifted(0.1)
+    sides = np.array([0.3, 0.5, 0.7])
+    inertia = 1.7 * (sides @ sides - sides ** 2)
+    centre = np.array([0.2, -0.4, 0.0])
+    corners = [centre + sides * signs for signs in np.ndindex(2, 2, 2)
+               for signs in [2 * np.array(signs) - 1]]
+    by_points = sum(1.7 / 8 * ca.sumsqr(s.rate(frame.point(*corner))) / 2 for corner in corners)
+    energies = ca.Function("energies", [system.q, system.v], [
+        by_points, frame.energy(s, 1.7, inertia, centre[:2])])
+    for q, v in np.random.default_rng(3).normal(size=(3, 2, 5)):
+        expected, found = map(float, energies(q, v))
+        assert found == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(nhmech.InputError, match="axis = 'w' must be 'x', 'y' or 'z'"):
+        frame.turned("w", 0.1)
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_a_turn_is_right_handed(axis):
+    """About each axis the next one moves towards the one after it."""
+    R = ca.DM(MovingFrame(ca.SX(3, 1), ca.SX.eye(3)).turned("xyz"[axis], 0.3).R_W).full()
+    unit = np.eye(3)
+    following, last = unit[(axis + 1) % 3], unit[(axis + 2) % 3]
+    np.testing.assert_allclose(R @ unit[axis], unit[axis], atol=1e-15)
+    np.testing.assert_allclose(R @ following, np.cos(0.3) * following + np.sin(0.3) * last,
+                               atol=1e-15)
+
+
+@pytest.mark.parametrize("slope, kept", [(1e-8, ("v", "x'")), (1e-10, ("v", "y'"))])
+def test_the_first_coordinates_that_make_a_basis_stay(slope, kept):
+    """v = x' + slope y': x' is independent of it as long as the condition is below 1e9."""
+    plane = constrain(lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2 + s.v.y ** 2))
+    made = generalised_speeds(plane, {"v": lambda s: s.v.x + slope * s.v.y})
+    assert made.system.algebroid.v_names == kept
+
+
+@pytest.mark.parametrize("gap, independent", [(3e-9, True), (3e-10, False)])
+def test_speeds_that_hardly_differ(gap, independent):
+    plane = constrain(lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2 + s.v.y ** 2))
+    speeds = {"v": lambda s: s.v.x, "w": lambda s: s.v.x + gap * s.v.y}
+    if independent:
+        assert generalised_speeds(plane, speeds).system.algebroid.v_names == ("v", "w")
+    else:
+        with pytest.raises(nhmech.InputError, match="v, w depend on each other: rank 1 of 2"):
+            generalised_speeds(plane, speeds)
+
+
+def test_speeds_are_one_at_least_and_a_basis_at_most():
+    line = constrain(lagrangian_system(euclidean("x"), lambda s: s.v.x ** 2))
+    with pytest.raises(nhmech.InputError, match="0 speeds for a fibre of 1 coordinates"):
+        generalised_speeds(line, {})
+    with pytest.raises(nhmech.InputError, match="2 speeds for a fibre of 1 .*: give one to 1"):
+        generalised_speeds(line, {"v": lambda s: s.v.x, "w": lambda s: 2 * s.v.x})
+    assert generalised_speeds(line, {"v": lambda s: 2 * s.v.x}).system.algebroid.v_units == ("",)
+    turning = constrain(lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2),
+                        samples=np.array([[0.0, 0.0], [np.pi / 2, 0.0]]))
+    with pytest.raises(nhmech.MechanicsError, match="cannot be completed to a basis at all"):
+        generalised_speeds(turning, {"v": lambda s: (
+            ca.cos(s.q.x) * s.v.x + ca.sin(s.q.x) * s.v.y)})

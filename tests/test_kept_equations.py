@@ -2,13 +2,22 @@
 
 import hashlib
 import importlib
+from dataclasses import replace
 
+import casadi as ca
 import numpy as np
 import pytest
 from support import command_line
 
 import nhmech
-from nhmech.mechanics import kept_equations
+from nhmech.mechanics import (
+    constrain,
+    euclidean,
+    gibbs_appell,
+    herglotz,
+    kept_equations,
+    lagrangian_system,
+)
 from nhmech.mechanics.kept_equations import FUNCTIONS
 
 NAME = "ackermann_car"
@@ -99,6 +108,46 @@ def test_bytes_that_are_no_text(folder, formed):
     (path,) = folder.iterdir()
     path.write_bytes(b"\xff\xfe" * 100)
     assert same(first, car().equations) and len(formed) == 2
+
+
+def bead():
+    """A bead on a wire in z, whose action is a coordinate, with a parameter and a second row."""
+    made = herglotz(constrain(lagrangian_system(
+        euclidean("x", "y", "z", "s"), lambda s: s.p.m * (
+            s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2 - s.q.z - 0.1 * s.q.s,
+        parameters=("m",)), {"m": 2.0}, rows={"wire": lambda s: s.v.z - s.q.x * s.v.x}), "s")
+    return replace(made, samples=made.configurations, friction=ca.SX(4, 2))
+
+
+def rubbing(size):
+    friction = ca.SX(4, 2)
+    friction[1, 0] = size
+    return friction
+
+
+CHANGES = {
+    "samples": lambda one: replace(one, samples=one.samples + 0.1),
+    "parameters": lambda one: replace(one, parameters=np.array([3.0])),
+    "moment": lambda one: replace(one, moment=0.5),
+    "flow": lambda one: replace(one, distribution=replace(
+        one.distribution, flow=2 * one.distribution.flow)),
+    "friction": lambda one: replace(one, friction=rubbing(0.2)),
+    "more friction": lambda one: replace(one, friction=rubbing(0.3)),
+    "affine part": lambda one: replace(one, distribution=replace(
+        one.distribution, b=one.distribution.b + ca.DM([0.1, 0]))),
+    "force": lambda one: replace(one, system=replace(one.system, force=ca.SX(4, 1) + 0.1)),
+}
+
+
+def test_whatever_changes_the_equations_is_another_entry(folder, formed, monkeypatch):
+    monkeypatch.setattr(kept_equations, "WORTH_KEEPING", 0)
+    one = bead()
+    same_again = replace(one, samples=one.samples.copy())
+    for system in (one, *(change(one) for change in CHANGES.values()), same_again):
+        gibbs_appell(system, ("x'", "y'"))
+    assert len(formed) == len(list(folder.iterdir())) == 1 + len(CHANGES)
+    gibbs_appell(one, ("y'", "x'"))
+    assert len(formed) == 2 + len(CHANGES)
 
 
 def test_small_ones_are_not_kept(folder):
