@@ -6,9 +6,16 @@ import casadi as ca
 import numpy as np
 import pytest
 from scipy.linalg import null_space
+from scipy.optimize import fsolve
 
 from nhmech.errors import InputError, MechanicsError
-from nhmech.mechanics import constrain, euclidean, gibbs_appell, lagrangian_system
+from nhmech.mechanics import (
+    constrain,
+    euclidean,
+    gibbs_appell,
+    lagrange_multipliers,
+    lagrangian_system,
+)
 from nhmech.mechanics.distribution import Component
 from nhmech.mechanics.frame import adapted_frame, at_samples
 
@@ -182,3 +189,38 @@ def test_a_row_that_is_not_finite_is_named():
     with pytest.raises(MechanicsError, match="constraint 'bad' is not finite at a sample"):
         adapted_frame(replace(made, samples=np.array([[1.0, 0, 0, 0], [0.0, 0, 0, 0]])))
     assert gibbs_appell(replace(made, samples=np.full((1, 4), 2.0))).names == ("c'", "d'")
+
+
+# -- forces that reactions make --------------------------------------------------------------------
+FRICTION = 0.2 * np.random.default_rng(5).normal(size=(4, 2))
+
+
+@pytest.mark.parametrize("former", [gibbs_appell, lagrange_multipliers])
+@pytest.mark.parametrize("rubbing", [(0, 1), (1,)])
+@pytest.mark.parametrize("loaded", [False, True])
+def test_friction_in_proportion_to_reactions(former, rubbing, loaded):
+    """M v' + h = tau + (A^T + F(f)) f and A v' = -gamma, as one system of equations; where F is a
+    function of the loads f it is solved by another program."""
+    given, f = system(rows=rows()), ca.SX.sym("f", 2)
+    F = ca.SX(4, 2)
+    for row in rubbing:
+        F[:, row] = FRICTION[:, row] * (1 + (0.3 * ca.tanh(f[row]) if loaded else 0))
+    made = replace(given, friction=F, loads=f if loaded else None)
+    assert made.rubbing == rubbing
+    speeds = ("b'", "d'")
+    frame, equations = adapted_frame(given, speeds), former(made, speeds)
+    s, at = given.system, ca.Function("F", [f], [F])
+    for q, xi in zip(*(np.random.default_rng(6).normal(size=(3, n)) for n in (4, 2))):
+        v = values(frame, frame.velocity(ca.DM(xi)), q=q)[0].ravel()
+        M, rest, A, gamma = values(frame, s.mass_and_bias()[0], s.force - s.mass_and_bias()[1],
+                                   given.distribution.A, frame.gamma, q=q, v=v)
+
+        def balance(x):
+            forces = (A.T + at(x[4:]).full()) @ x[4:]
+            return np.r_[M @ x[:4] - rest.ravel() - forces, A @ x[:4] + gamma.ravel()]
+
+        found = fsolve(balance, np.zeros(6), xtol=1e-13, full_output=True)[0]
+        assert np.abs(balance(found)).max() <= 1e-11
+        for part, expected in (("acceleration", found[:4]), ("multipliers", found[4:])):
+            value = getattr(equations, part)(0.4, q, xi, [], []).full().ravel()
+            np.testing.assert_allclose(value, expected, rtol=1e-9, atol=1e-10)
