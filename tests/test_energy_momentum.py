@@ -12,7 +12,9 @@ from nhmech.mechanics import (
     energy_momentum,
     euclidean,
     lagrangian_system,
+    symmetry,
 )
+from nhmech.mechanics.transported_momenta import shape_stability
 from nhmech.systems import chaplygin_sleigh, falling_disc, heavy_top, load_system, vertical_disk
 
 WORLD = ("wx", "wy", "wz")
@@ -179,3 +181,31 @@ def test_the_energy_of_a_saddle_decides_nothing_and_the_coefficient_is_the_speed
         assert found.coefficients == pytest.approx({"d/dx": 0.7}, rel=1e-12)
         assert found.is_stable is stable and found.neutral == 1
         np.testing.assert_allclose(found.eigenvalues, sorted([1, 1, 2, 3 * sign]), rtol=1e-12)
+
+
+def test_rest_where_nothing_is_symmetric():
+    """The energy alone decides: its eigenvalues are those of its Hessian."""
+    bowl = constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        2 * s.v.x ** 2 + s.v.y ** 2) / 2 - s.q.x ** 2 - 2 * s.q.y ** 2 - s.q.x ** 3 * (1 + s.q.y)))
+    found = energy_momentum(bowl, [0, 0], [0, 0], ("x'", "y'"))
+    assert found.is_stable and found.neutral == 0 and found.coefficients == {}
+    np.testing.assert_allclose(found.eigenvalues, [1, 2, 2, 4], rtol=1e-12)
+
+
+@pytest.mark.parametrize("mass, transported", [
+    (lambda s: 1.0, True), (lambda s: 1 + s.q.w ** 2, False)])
+def test_momenta_that_depend_on_the_path_of_the_shape(mass, transported):
+    """z' = y x' has d ln p = y dy / (m + y^2), which is closed unless m depends on w."""
+    free = lagrangian_system(euclidean("x", "z", "y", "w"), lambda s: (
+        mass(s) * s.v.x ** 2 + s.v.z ** 2 + s.v.y ** 2 + s.v.w ** 2) / 2
+        - s.q.w ** 2 - s.q.y ** 2)
+    tied = symmetry(constrain(free, rows={"slope": lambda s: s.v.z - s.q.y * s.v.x}), {
+        "x": lambda s: {"x": 1}, "z": lambda s: {"z": 1}})
+    at = np.zeros(4), np.array([0.7, 0, 0, 0])
+    if transported:
+        # U = p^2 / (2 (1 + y^2)) + w^2 + y^2 with p = c sqrt(1 + y^2) is flat in y but for y^2
+        second = shape_stability(tied, *at)
+        np.testing.assert_allclose(np.linalg.eigvalsh(second), [1, 1, 2, 2], rtol=1e-12)
+    else:
+        with pytest.raises(MechanicsError, match="depend on the path of the shape, by "):
+            shape_stability(tied, *at)

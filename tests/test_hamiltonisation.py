@@ -13,6 +13,7 @@ from nhmech.mechanics import (
     euclidean,
     hamiltonise,
     lagrangian_system,
+    lie_algebra,
     symmetry,
 )
 
@@ -71,3 +72,28 @@ def test_one_dimension_has_no_multiplier():
         s.v.x ** 2 + s.v.z ** 2) / 2), rows={"slope": lambda s: s.v.z - s.q.x * s.v.x})
     with pytest.raises(MechanicsError, match="one dimension has no gyroscopic force"):
         hamiltonise(chaplygin(symmetry(bead, Z)))
+
+
+def test_a_base_without_coordinates_is_refused():
+    """Of a ball without its attitude and its place, on the algebra R^2 x so(3)."""
+    constants = np.zeros((5, 5, 5))
+    constants[2:, 2:, 2:] = [ca.DM(c).full() for c in lie_algebra("so(3)").structure]
+    space = lie_algebra(constants, ("x'", "y'", "wx", "wy", "wz"))
+    rolling = constrain(lagrangian_system(space, lambda s: sum(v ** 2 for v in vars(s.v).values())),
+                        rows={"x": lambda s: s.v.x - s.v.wy, "y": lambda s: s.v.y + s.v.wx})
+    across = {"x": lambda s: {"x": 1}, "y": lambda s: {"y": 1}}
+    with pytest.raises(MechanicsError, match="on which wx, wy, wz are the velocities of no coord"):
+        hamiltonise(chaplygin(symmetry(rolling, across)))
+
+
+@pytest.mark.parametrize("words, refused", [
+    ({"force": lambda s: {"x": 1e-5 * s.v.x}}, True), ({"force": lambda s: {"x": s.u.f}}, False)])
+def test_forces_are_refused_unless_they_are_inputs(words, refused):
+    free = lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2, inputs=("f",), **words)
+    made = chaplygin(symmetry(constrain(free, rows={"slope": lambda s: s.v.z - s.q.y * s.v.x}), Z))
+    if refused:
+        with pytest.raises(MechanicsError, match="hamiltonise needs a system without forces"):
+            hamiltonise(made)
+    else:
+        assert hamiltonise(made).is_hamiltonian

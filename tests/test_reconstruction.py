@@ -89,3 +89,13 @@ def test_where_the_integrator_gives_up():
         rows={"still": lambda s: s.v.z}), {"z": lambda s: {"z": 1}}))
     with pytest.raises(MechanicsError, match=r"integration stopped at t = 0\.[0-5]\d* s: "):
         run_reduced(base, [0.0, 0.4, 1.0], [0.0], [1.0])
+
+
+def test_a_row_that_moves_the_base_by_itself_is_refused():
+    """y = 0.3 t is a coordinate of the base."""
+    free = lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2)
+    driven = constrain(free, rows={"slope": lambda s: s.v.z - s.q.y * s.v.x},
+                       holonomic={"belt": lambda s: s.q.y - 0.3 * s.t})
+    with pytest.raises(MechanicsError, match=r"moves the base by itself, at 0\.3: no velocity of"):
+        chaplygin(symmetry(driven, {"z": lambda s: {"z": 1}}), ("x'",))

@@ -11,6 +11,9 @@ import pytest
 from nhmech.analysis import linearise
 from nhmech.errors import MechanicsError
 from nhmech.mechanics import (
+    chaplygin,
+    chetaev,
+    closed_form_multipliers,
     constrain,
     constraint_algorithm,
     euclidean,
@@ -21,14 +24,21 @@ from nhmech.mechanics import (
     growth_vector,
     hamel,
     hamilton_jacobi,
+    herglotz,
+    invariant_measure,
     lagrange_dalembert,
     lagrange_multipliers,
     lagrangian_system,
     momentum_map,
     momentum_side,
+    nonholonomic_bracket,
+    nonholonomic_connection,
     nonholonomic_momentum,
     projection,
     prolongation,
+    quotient,
+    symmetry,
+    vakonomic,
 )
 from nhmech.mechanics.forms import reaction_fields
 from nhmech.systems import load_system
@@ -61,16 +71,56 @@ def with_symmetry(function, constrained):
     return function(replace(symmetry_of_the_disk(), constrained=constrained))
 
 
+def with_translations(function, constrained):
+    """What is no symmetry is not asked for here."""
+    across = {"x": lambda s: {"x": 1}, "y": lambda s: {"y": 1}}
+    return function(replace(symmetry(disk(), across), constrained=constrained))
+
+
 LINEAR = {"momentum_map": lambda c: with_symmetry(momentum_map, c),
           "nonholonomic_momentum": lambda c: with_symmetry(nonholonomic_momentum, c),
           "first_integrals": first_integrals, "growth_vector": growth_vector,
           "hamilton_jacobi": lambda c: hamilton_jacobi(c, {}),
           "linearisation": lambda c: linearise(c, np.zeros(4), np.zeros(2)),
-          "momentum_side": momentum_side}
+          "momentum_side": momentum_side, "invariant_measure": invariant_measure,
+          "nonholonomic_bracket": nonholonomic_bracket, "vakonomic": vakonomic,
+          "herglotz": lambda c: herglotz(c, "x")}
 IDEAL = {"projection": projection, "lagrange_dalembert": lagrange_dalembert, "hamel": hamel,
          "constraint_algorithm": constraint_algorithm,
          "generalised_speeds": lambda c: generalised_speeds(c, {}),
-         "reaction field": reaction_fields, "momentum_side": momentum_side}
+         "reaction field": reaction_fields, "momentum_side": momentum_side,
+         "herglotz": lambda c: herglotz(c, "x"), "vakonomic": vakonomic,
+         "chetaev": lambda c: chetaev(c, {"speed": lambda s: s.v.x ** 2 - 1}),
+         "hamilton_jacobi": lambda c: hamilton_jacobi(c, {}),
+         "nonholonomic_bracket": nonholonomic_bracket,
+         "nonholonomic_momentum": lambda c: with_symmetry(nonholonomic_momentum, c),
+         "nonholonomic_connection": lambda c: with_symmetry(nonholonomic_connection, c),
+         "the quotient": lambda c: with_translations(quotient, c),
+         "Chaplygin reduction": lambda c: with_translations(chaplygin, c)}
+# a row that is no sum of the velocities and is solved for one of them
+CURVED = {"growth_vector": growth_vector, "invariant_measure": invariant_measure,
+          "hamel": hamel, "nonholonomic_bracket": nonholonomic_bracket, "projection": projection}
+
+
+def with_action():
+    return herglotz(lagrangian_system(euclidean("x", "z"), lambda s: (
+        s.v.x ** 2 / 2 - 0.3 * s.q.z)), "z")
+
+
+@pytest.mark.parametrize("name", CURVED)
+def test_rows_that_are_not_linear_are_named(name):
+    with pytest.raises(MechanicsError, match=f"{name} needs constraints that are lin.*unlike z"):
+        CURVED[name](with_action())
+
+
+@pytest.mark.parametrize("name, method", [
+    ("closed_form_multipliers", lambda c: closed_form_multipliers(c, {"y": lambda y, s: y[0]})),
+    ("chetaev", lambda c: chetaev(c, {"speed": lambda s: s.v.x - 1}))])
+def test_friction_on_a_wire_is_refused(name, method):
+    wire = constrain(lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2 + s.v.y ** 2),
+                     holonomic={"wire": lambda s: s.q.y})
+    with pytest.raises(MechanicsError, match=f"{name} needs ideal constraints"):
+        method(replace(wire, friction=ca.SX(ca.DM([0.1, 0.0]))))
 
 
 @pytest.mark.parametrize("name", LINEAR)

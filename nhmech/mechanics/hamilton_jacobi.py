@@ -72,8 +72,8 @@ def hamilton_jacobi(constrained: HasConstrained,
     Raises
     ------
     MechanicsError
-        For rows that are affine or depend on time, for forces, and for a field that is not finite
-        at a sample.
+        For rows that are affine or depend on time, for forces, those of reactions included, and for
+        a field that is not finite at a sample.
     InputError
         For speeds that do not determine the motion.
 
@@ -86,6 +86,7 @@ def hamilton_jacobi(constrained: HasConstrained,
     """
     constrained = require_constrained(constrained)
     constrained.require_distribution("hamilton_jacobi")
+    constrained.require_ideal("hamilton_jacobi")
     require_scleronomic("hamilton_jacobi", constrained)
     system = constrained.system
     if not system.force.is_zero():

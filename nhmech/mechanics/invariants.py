@@ -101,9 +101,6 @@ def express_in(constrained: ConstrainedSystem, invariants: Invariants, moved: li
     """
     space, q = constrained.system.algebroid, constrained.system.q
     group, expression = ca.densify(q[moved]), ca.densify(expression)
-    if not ca.depends_on(expression, group):
-        yield expression
-        return
     points = _places(space, moved)
     values = ca.Function("invariants", [q, constrained.system.theta], [invariants.functions])
     at = np.array([values(point, constrained.parameters).full().ravel() for point in points])

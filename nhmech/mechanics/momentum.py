@@ -114,11 +114,12 @@ def nonholonomic_momentum(symmetry: Symmetry,
     Raises
     ------
     MechanicsError
-        Where g^D is zero, for an unknown generator, and for a section that leaves D, with the row
-        it violates.
+        Where g^D is zero, for forces that reactions make, for an unknown generator, and for a
+        section that leaves D, with the row it violates.
     """
     constrained, S = symmetry.constrained, symmetry.generators
     constrained.require_distribution("nonholonomic_momentum")
+    constrained.require_ideal("nonholonomic_momentum")
     s, d = constrained.system, constrained.distribution
     if symmetry.dim_horizontal == 0:
         raise MechanicsError(f"no momentum equation: no combination of {', '.join(symmetry.names)} "

@@ -104,6 +104,8 @@ def nonholonomic_bracket(constrained: HasConstrained,
     """
     given = require_constrained(constrained)
     system = given.system
+    given.require_distribution("nonholonomic_bracket")
+    given.require_ideal("nonholonomic_bracket")
     mass, linear = require_quadratic("nonholonomic_bracket", given)
     frame = adapted_frame(given, speeds)
     E, xi = frame.E, speed_symbols(frame)
