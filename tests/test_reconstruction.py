@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from symmetric_systems import carriage_in_body_speeds
 
 from nhmech.errors import InputError, MechanicsError
 from nhmech.mechanics import (
@@ -9,6 +10,7 @@ from nhmech.mechanics import (
     constrain,
     euclidean,
     lagrangian_system,
+    quotient,
     reconstruct,
     run_reduced,
     symmetry,
@@ -99,3 +101,23 @@ def test_a_row_that_moves_the_base_by_itself_is_refused():
                        holonomic={"belt": lambda s: s.q.y - 0.3 * s.t})
     with pytest.raises(MechanicsError, match=r"moves the base by itself, at 0\.3: no velocity of"):
         chaplygin(symmetry(driven, {"z": lambda s: {"z": 1}}), ("x'",))
+
+
+def test_angles_stay_angles_on_the_base():
+    """Of the carriage in its own frame: by the plane's motions its wheels are left, by translations
+    its heading too."""
+    carriage = carriage_in_body_speeds()
+
+    def fields(s):
+        c, si, x, y = s.q._2, s.q._3, s.q.x, s.q.y
+        return {"x": {"forward": c, "lateral": -si}, "y": {"forward": si, "lateral": c},
+                "turn": {"forward": x * si - y * c, "lateral": x * c + y * si, "yaw": 1}}
+
+    plane = {name: lambda s, name=name: fields(s)[name] for name in ("x", "y", "turn")}
+    wheels = chaplygin(symmetry(carriage, plane)).base.system.algebroid
+    assert wheels.q_names == ("psi1.cos", "psi1.sin", "psi2.cos", "psi2.sin")
+    assert wheels.circles == ((0, 0), (2, 1)) and wheels.v_names == ("psi1", "psi2")
+    across = {name: plane[name] for name in "xy"}
+    base = quotient(symmetry(carriage, across)).base.system.algebroid
+    assert base.circles == ((0, 2), (2, 3), (4, 4)) and base.v_names[:2] == ("forward", "lateral")
+    assert base.v_units == carriage.system.algebroid.v_units

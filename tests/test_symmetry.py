@@ -87,6 +87,21 @@ def test_structure_constants_of_se2():
     assert not made.abelian and symmetry(carriage(), {**X, **Y}).abelian
 
 
+@pytest.mark.parametrize("sizes", [(1.0, 1.0, 1.0), (1e9, 1e-9, 3.0), (1e-6, 1e6, -0.5)])
+def test_structure_constants_of_generators_in_any_unit(sizes):
+    """[a d/dx, c turn] = (a c / b) b d/dy, and the others."""
+    a, b, c = sizes
+    made = symmetry(carriage(), {
+        "x": lambda s: {"x'": a}, "y": lambda s: {"y": b},
+        "turn": lambda s: {"x": -c * s.q.y, "y": c * s.q.x, "phi": c}})
+    expected = np.zeros((3, 3, 3))
+    expected[1, 0, 2], expected[0, 1, 2] = a * c / b, -b * c / a
+    np.testing.assert_allclose(made.constants, expected - expected.swapaxes(1, 2), rtol=1e-9,
+                               atol=0)
+    assert (made.dim_vertical, made.dim_horizontal, made.dim_motion, made.dim_tangent) == (
+        3, 0, 2, 5)
+
+
 FOUND = {
     "carriage": (carriage, 5, ("d/dx", "d/dy", "d/dphi - y d/dx + x d/dy", "d/dpsi1", "d/dpsi2")),
     "vertical disk": (vertical_disk, 4,
@@ -188,6 +203,8 @@ WRONG = {
     "wrong shape": (carriage, {"x": ca.SX([1, 0])}, r"'x' has shape \(2, 1\)"),
     "depends on v": (carriage, {"x": lambda s: {"x": s.v.x}}, "may depend only on q"),
     "none": (carriage, {}, "at least one generator"),
+    "no mapping": (carriage, {"x": lambda s: [1, 0]}, r"'x' returned \[1, 0\]; return a mapping"),
+    "depends on t": (carriage, {"x": lambda s: {"x": s.t}}, "parameters, and contains t$"),
 }
 
 
