@@ -1,122 +1,58 @@
 """Batches on a GPU: the kernel's source run by the host's compiler, compiled by NVRTC where there
 is one, and what is said without a GPU.
 
-Only the copying and the launch by NVIDIA's driver need a GPU; here memory of this process and
-a loop over threads take their place.
+Only NVIDIA's driver and compiler need a GPU; here memory of this process, the host's compiler and
+a loop over threads take their place (`cuda_stand_in`).
 """
 
 from __future__ import annotations
 
 import ctypes
-import itertools
 import re
-import subprocess
 import sys
-from functools import cache
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
+from cuda_stand_in import CUresult, Driver, Nvrtc
 from support import VARIED, needs_compiler, random_states, shipped
 
 import nhmech
 from nhmech.compile import gpu, nvrtc
-from nhmech.compile.compiler import find_compiler
 from nhmech.compile.cuda_kernel import kernel_source
-from nhmech.compile.gpu import BLOCK, TYPES, Kernel
+from nhmech.compile.gpu import BLOCK, TYPES
 from nhmech.compile.loop import MENDED
 from nhmech.compile.status import Status
 from nhmech.simulation import batch_input
 from nhmech.simulation.batch_input import start_cases, stepper
 
-GUARD = 64
 DRIVING = {"left_wheel_joint": 4.0, "right_wheel_joint": 2.5}
-
-SHIM = """
-struct dim { unsigned x; };
-static dim blockIdx, blockDim, threadIdx;
-#define __global__
-"""
-LAUNCH = """
-extern "C" void launch(unsigned blocks, unsigned block, long long count, double dt, long long k0,
-                       long long steps, const double* u, long long hold, const double* theta,
-                       double* x, double* health, const double* side, long long* status,
-                       long long* done, long long every, double* record, long long mended) {
-  blockDim.x = block;
-  for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x)
-    for (threadIdx.x = 0; threadIdx.x < block; ++threadIdx.x)
-      nhmech_kernel(count, dt, k0, steps, u, hold, theta, x, health, side,
-                    status, done, every, record, mended);
-}
-"""
-
-
-class Host:
-    """What `Gpu` does, in this process. Memory is full of NaN at first, and writing past its end is
-    noticed."""
-
-    def __init__(self):
-        self.blocks, self.launches, self.sent = {}, 0, 0
-
-    def use(self):
-        pass
-
-    def allocate(self, size):
-        block = np.full(size // 8 + GUARD, np.nan)
-        self.blocks[block.ctypes.data] = block
-        return block.ctypes.data
-
-    def free(self, address):
-        assert np.isnan(self.blocks.pop(address)[-GUARD:]).all()
-
-    def send(self, array, address):
-        self.sent += array.nbytes
-        assert array.flags.c_contiguous and address % array.itemsize == 0
-        ctypes.memmove(address, array.ctypes.data, array.nbytes)
-
-    def fetch(self, array, address):
-        assert array.flags.c_contiguous
-        ctypes.memmove(array.ctypes.data, address, array.nbytes)
-
-    def launch(self, kernel, threads, values, types):
-        self.launches += 1
-        # what cuda.bindings takes for these types
-        assert all(type(value) in (int, float) for value in values)
-        kernel(-(-threads // BLOCK), BLOCK,
-               *(kind(value) for kind, value in zip(types, values, strict=True)))
 
 
 @pytest.fixture(scope="session")
-def library(tmp_path_factory):
-    """Source of a kernel -> its launcher, compiled for this machine."""
-    folder, compiler = tmp_path_factory.mktemp("kernels"), find_compiler()
-    names = itertools.count()
-
-    @cache
-    def compiled(source: str):
-        path = folder / f"kernel{next(names)}"
-        path.with_suffix(".cpp").write_text(SHIM + source + LAUNCH)
-        command = [compiler.path, *compiler.words, "-x", "c++", "-O1", "-fPIC", "-shared", "-o",
-                   f"{path}.so", f"{path}.cpp", "-lm"]
-        subprocess.run(command, check=True, capture_output=True, text=True)
-        call = ctypes.CDLL(f"{path}.so").launch
-        call.argtypes, call.restype = [ctypes.c_uint, ctypes.c_uint, *TYPES], None
-        return call
-
-    return compiled
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("kernels")
 
 
 @pytest.fixture
-def host(library, monkeypatch):
+def host(folder, monkeypatch):
     """`device="gpu"` goes to this process."""
-    found = Host()
-    monkeypatch.setattr(batch_input, "compile_kernel",
-                        lambda cost, *steps: Kernel(found, library(kernel_source(*steps)), cost))
+    driver = Driver(folder)
+    stand_in(monkeypatch, driver, Nvrtc(folder))
     monkeypatch.setattr(batch_input, "_kept",
                         {key: made for key, made in batch_input._kept.items() if key[1] == "cpu"})
-    yield found
+    yield driver
     # all memory was given back
-    assert not found.blocks
+    assert not driver.blocks
+    gpu.first_gpu.cache_clear()
+
+
+def stand_in(monkeypatch, driver, compiler=None):
+    """In place of NVIDIA's libraries."""
+    gpu.first_gpu.cache_clear()
+    for module in (gpu, nvrtc):
+        monkeypatch.setattr(module, "bindings",
+                            lambda: SimpleNamespace(driver=driver, nvrtc=compiler))
 
 
 @pytest.fixture
@@ -268,6 +204,91 @@ def test_discs_that_lie_down_and_a_car_that_turns_about_its_wheel_stop_where_the
     )
     agree(*both(car, x0, dt=1e-3, duration=0.4, every=100))
     agree(*both(car, x0, dt=1.0, duration=5.0))            # too long a step
+
+
+# -- the driver and NVRTC --------------------------------------------------------------------------
+@needs_compiler
+def test_a_batch_needs_no_context_of_its_callers(host, drive):
+    """Another library may have made its own the present one, before the code is loaded or after. A
+    launch has as few blocks as hold all cases, and is waited for."""
+    x0 = nhmech.start_states(drive, [(0, 0, 0.1 * i) for i in range(BLOCK + 1)], xi=DRIVING)
+    runs = []
+    for count in (BLOCK + 1, BLOCK, 1):
+        host.current = 1234
+        runs.append(nhmech.simulate_batch(drive, x0[:count], dt=1e-3, duration=0.004, device="gpu"))
+        assert host.grids[-1] == -(-count // BLOCK) * BLOCK
+    np.testing.assert_array_equal(runs[1].x, runs[0].x[:BLOCK])
+    assert host.waited == host.launches == 6
+
+
+def test_too_little_memory_is_said_in_numbers(host):
+    host.room = 2 ** 20
+    device = gpu.first_gpu()
+    device.use()
+    with pytest.raises(nhmech.CompileError, match=r"^3 MiB on the GPU for this batch: "
+                                                  r"CUDA_ERROR_OUT_OF_MEMORY \(2\)$"):
+        device.allocate(3 << 20)
+    device.free(device.allocate(1 << 20))
+
+
+@pytest.mark.parametrize("capability, target", [
+    (70, "sm_70"), (75, "compute_70"), (86, "sm_86"), (89, "compute_86"), (90, "sm_90"),
+    (125, "compute_90")])
+def test_code_is_machine_code_where_nvrtc_knows_the_gpu(host, capability, target):
+    """Else portable code for the newest one before it; the capabilities are those that it knows
+    (`Nvrtc.ARCHITECTURES`)."""
+    compiler = nvrtc.nvrtc_for(capability)
+    assert (compiler.path, compiler.version, compiler.words) == ("nvrtc", "0.1", (target,))
+    assert compiler.flags(0) == (f"-arch={target}", "-default-device", "-std=c++17")
+
+
+def test_a_gpu_that_is_too_old_is_named(host):
+    with pytest.raises(nhmech.CompileError, match="NVRTC 0.1 makes code for GPUs of compute "
+                       "capability 7.0 and later, and this one has 6.1; pip install an older"):
+        nvrtc.nvrtc_for(61)
+
+
+@needs_compiler
+@pytest.mark.parametrize("target", ["sm_90", "compute_90"])
+def test_what_nvrtc_makes_is_written_and_its_programme_let_go(host, folder, target, tmp_path):
+    """Also where it fails; what it says of the code is in the error, as far as 2000 characters."""
+    made = Nvrtc(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        stand_in(patch, host, made)
+        compiler = nvrtc.Nvrtc("nvrtc", "0.1", (target,))
+        source, binary = tmp_path / "step.cu", tmp_path / "step.bin"
+        source.write_text(kernel_source(
+            stepper(shipped("differential_drive")).step))
+        compiler.build(source, binary, 0)
+        assert binary.read_bytes().startswith(b"\x7fELF")
+        assert made.flags == [flag.encode() for flag in compiler.flags(0)] and made.destroyed == 1
+        source.write_text("".join(f"float wrong{i} = ;\n" for i in range(100)))
+        with pytest.raises(nhmech.CompileError) as error:
+            compiler.build(source, binary, 0)
+        assert made.destroyed == 2 and not made.programmes
+    head, _, log = str(error.value).partition(": ")
+    assert head == f"NVRTC failed on generated code ({' '.join(compiler.flags(0))})"
+    assert len(log) == 2000 and "wrong0" in log
+
+
+def test_an_answer_is_without_its_status():
+    ok = CUresult.CUDA_SUCCESS
+    assert nvrtc.check((ok,)) == () and nvrtc.check((ok, 3)) == 3 and nvrtc.check((ok, 3, 4)) == (
+        3, 4)
+    with pytest.raises(nhmech.CompileError,
+                       match=r"^the GPU's driver or compiler: CUDA_ERROR_OUT_OF_MEMORY \(2\)$"):
+        nvrtc.check((CUresult.CUDA_ERROR_OUT_OF_MEMORY, None))
+
+
+def test_nvidias_libraries_are_found(monkeypatch):
+    package, found = ModuleType("cuda.bindings"), [ModuleType(f"cuda.bindings.{name}")
+                                                   for name in ("driver", "nvrtc")]
+    package.driver, package.nvrtc = found
+    for name, module in (("cuda", ModuleType("cuda")), ("cuda.bindings", package),
+                         *((one.__name__, one) for one in found)):
+        monkeypatch.setitem(sys.modules, name, module)
+    sys.modules["cuda"].bindings = package
+    assert [nvrtc.bindings().driver, nvrtc.bindings().nvrtc] == found
 
 
 # -- CUDA ------------------------------------------------------------------------------------------

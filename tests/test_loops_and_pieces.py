@@ -1,14 +1,17 @@
 """CasADi's C before it is compiled: iterations become loops, long functions are cut in pieces."""
 
+import ctypes
 import re
 
 import casadi as ca
 import numpy as np
 import pytest
 
-from nhmech.compile import pieces
+from nhmech.compile import loop as loops, pieces
 from nhmech.compile.cache import default_cache
+from nhmech.compile.compiled_function import Source
 from nhmech.compile.compiler import LARGE, find_compiler
+from nhmech.compile.loop_bounds import HAS_MOVED, has_moved_words
 from nhmech.compile.pieces import in_pieces
 from nhmech.compile.repeated import repeated, with_loops
 
@@ -87,3 +90,47 @@ def test_what_a_whole_function_calls_stays_whole():
     code = c_of(outer)
     assert in_pieces(code, "outer") == code
     assert in_pieces(c_of(outer, long_function("other", 1)), "other").count("noinline") > 3
+
+
+# -- when a loop looks ahead -----------------------------------------------------------------------
+NCONF, NX = 4, 7
+
+
+def has_moved(before: list[float], after: list[float]) -> bool:
+    """Of normal forces that the second and the fourth position and a speed affect."""
+    t, x, u = ca.SX.sym("t"), ca.SX.sym("x", NX), ca.SX.sym("u")
+    normals = ca.Function("normals", [t, x, u], [ca.vertcat(ca.sin(x[3]) * x[5], x[1] * u)])
+    words = has_moved_words(normals, NCONF)
+    assert words["felt"] == "1, 3, -1" and has_moved_words(None, NCONF)["felt"] == "-1"
+    code = "#include <math.h>\n" + HAS_MOVED.format(nq=6, na=2, nx=NX, **words) + (
+        "int moved(const double* from, const double* to) { return nhmech_has_moved(from, to); }\n")
+    call = default_cache().load(code, find_compiler(), 1).function("moved")
+    return bool(call(*((ctypes.c_double * NX)(*x) for x in (before, after))))
+
+
+STILL = [1.0, 2.0, 3.0, 4.0, 10.0, -2.0, 1e-9]
+
+
+@pytest.mark.parametrize("j, change, moved", [
+    # a tenth of a radian of what is felt
+    (1, 0.099, False), (1, 0.1005, True), (3, -0.1005, True), (3, -0.099, False),
+    (0, 5.0, False), (2, -5.0, False),
+    # a speed by half of the larger of its values
+    (4, -4.99, False), (4, -5.02, True), (4, 9.9, False), (4, 10.1, True),
+    (5, 0.99, False), (5, 1.01, True), (5, -2.01, True),
+    # unless it is below a millionth of the sum of all
+    (6, 1.1e-5, False), (6, 3e-5, True)])
+def test_forces_are_evaluated_again_after_what_changes_them(j, change, moved):
+    after = STILL.copy()
+    after[j] += change
+    assert has_moved(STILL, after) is moved
+
+
+def test_code_that_is_nowhere_is_sought_once(monkeypatch):
+    """And not again at each step, where there is no compiler to begin with either."""
+    asked = []
+    monkeypatch.setattr(loops, "library_of", lambda source, build: asked.append(build))
+    monkeypatch.setattr(loops, "begin_library", lambda source: None)
+    code = loops.LoopCode(Source("", 1))
+    assert [code.loop(build=False) for _ in range(3)] == [None] * 3 and asked == [False]
+    assert code.loop(build=True) is None and asked == [False, True]

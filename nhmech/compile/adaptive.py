@@ -257,14 +257,13 @@ class Adaptive:
         return end, Status(status), now.value
 
 
-def compile_adaptive(rate: ca.Function, settle: ca.Function | None = None,
-                     read: ca.Function | None = None, angles: int = 0,
-                     bounds: Bounding = (None, None)) -> Adaptive | None:
+def compile_adaptive(rate: ca.Function, ends: tuple[ca.Function, ca.Function] | None = None,
+                     angles: int = 0, bounds: Bounding = (None, None)) -> Adaptive | None:
     """Compiles DOP853 around a rate (t, x, u, theta) -> dx/dt.
 
-    With `settle`, `read` and `bounds`, as in `loop_source`, a whole run is one call. Its steps are
-    as long as dt and the tolerance allow, each followed by a projection; the states at multiples of
-    dt, where no step need end, are interpolated.
+    With `ends`, which are `settle` and `read`, and `bounds`, as in `loop_source`, a whole run is
+    one call. Its steps are as long as dt and the tolerance allow, each followed by a projection;
+    the states at multiples of dt, where no step need end, are interpolated.
 
     None if there is no compiler (the log says so once). Raises `CompileError` if the compiler fails
     or its library cannot be loaded.
@@ -281,16 +280,16 @@ def compile_adaptive(rate: ca.Function, settle: ca.Function | None = None,
     words |= {f"rate_{size}": getattr(rate, f"sz_{size}")() for size in ("arg", "res", "iw", "w")}
     functions: tuple[ca.Function, ...] = (rate,)
     text = "#include <math.h>\n#include <string.h>\n" + _METHOD
-    if settle is not None and read is not None:
-        functions, text = (rate, settle, read), SHELL + _METHOD + _LOOP + CALLS
+    if ends is not None:
+        functions, text = (rate, *ends), SHELL + _METHOD + _LOOP + CALLS
         words |= shapes(functions, rate.size1_in(2), angles)
     library = library_of(source_of(functions, text, bounds, **words))
     if library is None:
         return None
     call, pointer, real = library.function("nhmech_dop853"), ctypes.c_void_p, ctypes.c_double
     call.argtypes = [real, real, pointer, pointer, pointer, real, real, pointer]
-    if settle is None:
-        return Adaptive(call, None)
+    if ends is None:
+        return Adaptive(call)
     return Adaptive(call, loop_of(library, work=library.function("nhmech_room")()))
 
 

@@ -44,7 +44,8 @@ class Build:
     def _make(self) -> None:
         try:
             with _Builds.turn:
-                if self._order is not None and not _Builds.are_over:
+                if not _Builds.are_over:
+                    assert self._order is not None, "of a build that is done"
                     self.library = default_cache().load(*self._order)
         except CompileError as error:
             if not _Builds.are_over:
@@ -52,8 +53,8 @@ class Build:
                     "%s. Until then this code runs in CasADi's virtual machine, thirty times "
                     "slower or more", error)
         finally:
-            self._order = None
             self.is_done = True
+            self._order = None
 
 
 class _Builds:

@@ -48,7 +48,7 @@ class Cache:
     """
 
     folder: Path
-    temporary: bool = False
+    temporary: bool      # whether it is gone when the process ends
 
     @overload
     def library(self, code: str, compiler: Compiler, instructions: int) -> Path: ...
@@ -98,7 +98,7 @@ class Cache:
         if the compiler fails, and if the library cannot be loaded.
         """
         key = hash((compiler, code))
-        for again in (False, True):
+        for _ in range(2):
             try:
                 path = self.library(code, compiler, instructions, build and key not in _slow)
             except CompileTimeout as error:
@@ -111,8 +111,7 @@ class Cache:
                 return Library(path, ctypes.CDLL(str(path)))
             except OSError as error:
                 why = error
-                if not again:
-                    path.unlink(missing_ok=True)
+                path.unlink(missing_ok=True)
         raise CompileError(f"{path} cannot be loaded ({why}). `nhmech cache --clear` removes what "
                            "is there, NHMECH_CACHE names another folder (programs may not run from "
                            "every disk), CC=none does without compiled code") from why

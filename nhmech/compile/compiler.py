@@ -9,7 +9,6 @@ import shlex
 import shutil
 import signal
 import subprocess
-import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ SWIFT = (NATIVE, "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "
 # [s] for one file, unless NHMECH_COMPILE_SECONDS is set: ten times the time of the largest shipped
 # vehicle
 SECONDS = 60.0
+LONGEST = 1e6      # [s] poll() takes at most 2^31 ms
 ANSWER_SECONDS = 10.0      # [s] in which a compiler says its version
 
 
@@ -122,7 +122,7 @@ def run_compiler(command: Sequence[str], seconds: float,
         if _Ending.has_begun:
             _end(process)
         try:
-            out, err = process.communicate(timeout=min(seconds, threading.TIMEOUT_MAX))
+            out, err = process.communicate(timeout=min(seconds, LONGEST))
         except BaseException:
             _end(process)
             raise

@@ -58,7 +58,7 @@ typedef struct nhmech_room {{
   int pivot[V + B], leaps[C + 1];
 }} nhmech_room;
 
-long long nhmech_contact_room(void) {{ return sizeof(nhmech_room); }}
+long long nhmech_contact_room(void) {{ return sizeof(nhmech_room) / sizeof(double); }}
 
 /* returns a if b is NaN; inline, unlike fmax */
 static double nhmech_larger(double a, double b) {{ return b > a ? b : a; }}

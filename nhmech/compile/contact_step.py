@@ -119,7 +119,7 @@ def compile_contact_step(functions: ContactFunctions, layout: ContactLayout,
     arrays |= {name: np.zeros(n, dtype=np.int64) for name in ("closed", "phases")}
     code = ctypes.PyDLL(str(library.path))
     code.nhmech_contact_room.restype = ctypes.c_longlong
-    arrays["room"] = np.zeros(-(-code.nhmech_contact_room() // 8))
+    arrays["room"] = np.zeros(code.nhmech_contact_room())
     addresses = {name: ctypes.cast(made.function(large[name].name()), ctypes.c_void_p).value or 0
                  for name, made in libraries.items() if made is not None}
     solve = code.nhmech_contact_problem

@@ -74,7 +74,7 @@ class Chart:
     @cached_property
     def _adaptive(self) -> Adaptive | None:
         rate = rate_function(self.equations, self.kinematic)
-        return compile_adaptive(rate, *_ends(self.equations),
+        return compile_adaptive(rate, _ends(self.equations),
                                 len(self.state_vector.angle_slots()), self._margins)
 
     def loop(self, build: bool) -> Loop | None:
