@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import weakref
 
@@ -143,6 +144,27 @@ def test_a_servo_is_exact():
     assert len(wanted) >= 1
     np.testing.assert_allclose(runs[0].q, runs[1].q, rtol=0, atol=1e-10)
     np.testing.assert_allclose(runs[0].u, runs[1].u, rtol=1e-8, atol=1e-8)
+
+
+def test_a_law_sees_the_pose_of_a_state():
+    """At any attitude."""
+    vehicle, pose = shipped("mecanum"), []
+    law = Feedback(vehicle, lambda t, state, references: [1e-3 * one for one in (*state.pose, 0)])
+    for k in range(3):
+        simulator = Simulator(shipped("mecanum", nhmech.Ground(normal=(0.3, -0.2 * k, 1))))
+        state = simulator.reset((1.0 + k, -2.0, 2.5 - k))
+        pose.append(state.pose)
+        np.testing.assert_allclose(law(0.0, state)[:3], np.multiply(1e-3, pose[-1]), rtol=1e-12)
+    assert np.ptp(pose, axis=0)[2] > 1
+
+
+@pytest.mark.parametrize("law, name, called", [
+    (lambda t, state, references: [0, 0], "", "<lambda>"),
+    (lambda t, state, references: [0, 0], "mine", "mine"),
+    (functools.partial(lambda n, t, state, references: n * [0], 2), "", "feedback")])
+def test_a_law_is_called_by_a_name(law, name, called):
+    made = Feedback(shipped("differential_drive"), law, name=name)
+    assert made.name == called and repr(made) == f"<Feedback {called}: references none>"
 
 
 @needs_compiler

@@ -186,12 +186,30 @@ def test_encoders():
     assert "hitch_1_joint" not in caster.encoder.angle, "a hitch has no encoder"
 
 
+@pytest.mark.parametrize("states", [None, [0, 3, -1]])
+def test_wheels_that_slide_brake_as_their_speeds_say(states):
+    """Straight ahead with wheels that do not turn yet: the specific force is the slope of the
+    speed, from one side at the first record and the last."""
+    simulator = Simulator(shipped("differential_drive"), contact="coulomb", mu=0.5, dt=STEP)
+    simulator.reset(v={"forward_speed": 1.0})
+    run = simulator.run(0.01)
+    found = imu_along(run, "base_link", None if states is None else [
+        k % len(run) for k in states]).accelerometer
+    braking = (run.v[-1, 0] - run.v[0, 0]) / run.t[-1]
+    assert not run.rolled.any() and braking < -0.5
+    np.testing.assert_allclose(found, [[braking, 0, G]] * len(found), rtol=0, atol=1e-6)
+    assert len(found) == (len(run) if states is None else 3)
+    alone = imu_along(simulator.run(0.0))
+    np.testing.assert_allclose(alone.accelerometer, [[0, 0, G]], rtol=0, atol=1e-6)
+
+
 def test_a_link_that_is_not_there_is_named_with_those_that_are():
     state = Simulator(shipped("differential_drive")).reset()
     for sensor in (state.gyro, state.accelerometer):
         for name in ("imu_link", "left_wheel_joint", "universe", 3):
             with pytest.raises(InputError,
-                               match=f"{name!r}.*base_link, caster_link, left_wheel, right_wheel"):
+                               match=f"^no link {name!r} for a sensor; there are base_link, "
+                                     "caster_link, left_wheel, right_wheel$"):
                 sensor(name)
 
 

@@ -647,6 +647,16 @@ def test_duration_that_is_no_multiple_of_dt_ends_where_it_says():
                                        abs=1e-15) and again.t[-1] == pytest.approx(0.2, abs=1e-15)
 
 
+@pytest.mark.parametrize("duration, rows", [
+    (0.01, 11), (0.01 * (1 + 1e-12), 11), (0.01 * (1 - 1e-12), 11),
+    (0.0100005, 12), (0.0109995, 12), (0.0004, 2), (0.0, 1)])
+def test_a_duration_is_kept_to_a_part_of_a_step(duration, rows):
+    """However little of the last step there is; what rounding leaves is no step."""
+    run = carriage(None, (1.0, 2.0), dt=1e-3).run(duration)
+    assert len(run) == rows and run.t[-1] == pytest.approx(duration, rel=1e-11, abs=1e-15)
+    np.testing.assert_allclose(np.diff(run.t)[:10], min(1e-3, duration or 1), rtol=1e-9)
+
+
 def test_recording_every_so_often_keeps_first_and_last():
     full, thin = (carriage(None, (1.0, 2.0), dt=1e-2).run(0.25, every=k) for k in (1, 10))
     assert thin.t == pytest.approx([0, 0.1, 0.2, 0.25], abs=1e-15)

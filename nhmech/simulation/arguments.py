@@ -44,6 +44,16 @@ def read_speeds(xi: object, names: Sequence[str], v_names: Sequence[str]) -> dic
     return {name: float(value) for name, value in xi.items()}
 
 
+def check_record(every: object, save: object) -> None:
+    """Raises `InputError` for invalid arguments of `Simulator.record`."""
+    read_count("every", every)
+    if save is None:
+        return
+    path = os.fspath(save) if isinstance(save, (str, os.PathLike)) else None
+    if not (isinstance(path, str) and path):
+        raise InputError(f"save = {save!r} must be the path of a file")
+
+
 def check_run(duration: object, dt: float, every: object, progress: object, save: object) -> None:
     """Raises `InputError` for invalid arguments of `Simulator.run`."""
     steps = read_number("duration", duration, "a time in seconds, 0 or more",
@@ -51,11 +61,5 @@ def check_run(duration: object, dt: float, every: object, progress: object, save
     if steps > MOST_STEPS:
         raise InputError(f"duration = {duration!r} takes {steps:.3g} steps of {dt:g} s, and a run "
                          f"has at most {MOST_STEPS:.0e}: take a longer dt or a shorter duration")
-    read_count("every", every)
-    if progress is not None:
-        check_callable("progress", progress, "(t, state)")
-    if save is None:
-        return
-    path = os.fspath(save) if isinstance(save, (str, os.PathLike)) else None
-    if not (isinstance(path, str) and path):
-        raise InputError(f"save = {save!r} must be the path of a file")
+    check_callable("progress", progress, "(t, state)")
+    check_record(every, save)

@@ -154,8 +154,7 @@ class _Run:
         self.steps = steps
         self.period = period
         self.every = every
-        first = None if callable(u) else u if u.ndim == 2 else u[0]
-        self.state = start_cases(made, x0, theta, first)
+        self.state = start_cases(made, x0, theta, None if callable(u) else u)
         self.moments = np.append(np.arange(0, steps, every), steps)
         self.record = np.empty((len(self.moments), made.state_vector.nx, self.state.room))
         # the latest inputs of a policy, and those at each recorded moment

@@ -104,7 +104,7 @@ def read_steps(duration: object, dt: float) -> int:
     """Number of steps of dt [s] in a duration [s]. Raises `InputError` unless it is an integer."""
     time = read_time("duration", duration)
     steps = round(time / dt)
-    if steps < 1 or abs(steps * dt - time) > 1e-9 * time:
+    if abs(steps * dt - time) > 1e-9 * time:
         raise InputError(f"duration = {duration!r} s must be a multiple of dt = {dt} s")
     return steps
 
@@ -132,8 +132,8 @@ def check_integrator(simulated: Simulated, integrator: str, u: object) -> None:
 
 def start_cases(made: Stepper, x0: np.ndarray, theta: np.ndarray,
                 u: np.ndarray | None = None) -> LaneState:
-    """The cases, projected onto their constraints by a step of length zero with the inputs u
-    (count, nu). (A law may be undefined for other inputs.) Raises `InputError` for cases far from
+    """The cases, projected onto their constraints by a step of length zero with the first of
+    the inputs u. (A law may be undefined for other inputs.) Raises `InputError` for cases far from
     their constraints."""
     state = LaneState.of(x0, made.runner.width)
     if u is None:

@@ -163,7 +163,7 @@ class Simulated:
         return tuple(name for name in self.joint_names if name in measured)
 
     def configuration(self, pose: Pose | None, joints: Mapping[str, float] | None,
-                      q: np.ndarray | None, *, flies: bool = False) -> np.ndarray:
+                      q: np.ndarray | None, flies: bool) -> np.ndarray:
         """The configuration of a start: on the ground for a vehicle, else q as given. `flies`:
         whether wheels may be above the ground."""
         if q is not None:

@@ -17,7 +17,7 @@ from ..once import cached_property
 from ..vehicle.friction import with_scrubbing
 from ..vehicle.posing import Pose
 from ..vehicle.vehicle import Vehicle
-from .arguments import check_run, read_period
+from .arguments import check_record, check_run, read_period
 from .atlas import Atlas
 from .bounds import ON_BOUND, ON_FALL, Bounds
 from .callbacks import check_callable
@@ -312,7 +312,7 @@ class Simulator:
         SimulationError
             If it is already recording, and if the file cannot be made.
         """
-        check_run(1.0, self.propagator.dt, every, None, save)
+        check_record(every, save)
         if self._by_hand.recorder is not None:
             raise SimulationError("this Simulator is already recording; call end_record() first")
         if not self._is_started:

@@ -51,7 +51,7 @@ def begin(propagator: Propagator, start: Start) -> None:
     speeds = read_speeds(xi, atlas.primary.equations.names, v_names)
     standing = (None if start.drop is None else start.pose if _is_upright(start.pose) else None)
     q = simulated.configuration(start.pose if start.drop is None else standing, start.joints,
-                                start.q, flies=full is not None)
+                                start.q, full is not None)
     propagator.start(q)
     if speeds:
         full = _set_speeds(propagator, speeds, [v_names.index(name) for name in speeds])

@@ -43,7 +43,7 @@ class StepLoop:
             progress: Progress | None) -> Trajectory:
         """Runs for a duration [s], in so many steps, the last of which may be shorter than dt."""
         moment = self._moment
-        begin = 0 if progress is None else moment.k
+        begin = moment.k
         try:
             with hear_ctrl_c():
                 stop = self._advance(duration, steps, recorder, progress)

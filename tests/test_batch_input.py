@@ -1,0 +1,164 @@
+"""What a batch takes, how it is cut into calls, and which steps are kept for the next one."""
+
+from __future__ import annotations
+
+import gc
+import logging
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support import shipped
+
+import nhmech
+from nhmech.compile.mapped_lanes import MappedLanes
+from nhmech.compile.status import Status
+from nhmech.errors import CompileError, InputError
+from nhmech.simulation import batch, batch_input
+from nhmech.simulation.batch_input import read_steps, stepper
+from nhmech.simulation.integration.integrators import advance_function
+from nhmech.simulation.integration.schemes import SCHEMES
+from nhmech.systems import load_system
+from nhmech.urdf.description import NO_LIMITS, JointLimits
+
+DT = 1e-3
+
+
+def cases(name: str, count: int, **start) -> np.ndarray:
+    return nhmech.start_states(shipped(name), [(0.1 * i, 0.0, 0.2 * i) for i in range(count)],
+                               **start)
+
+
+def with_limits(robot: nhmech.Vehicle, limits: dict[str, JointLimits]) -> nhmech.Vehicle:
+    return replace(robot, description=replace(robot.description, limits=limits))
+
+
+# -- arrays ----------------------------------------------------------------------------------------
+def test_nothing_may_be_given_where_nothing_is_taken():
+    """A disc has no inputs, and no parameters that are symbols."""
+    x0 = cases("disc", 2, xi={"spin_joint": 2.0})
+    given = nhmech.simulate_batch(shipped("disc"), x0, [], dt=DT, duration=0.003, theta=[])
+    assert given.u.shape == (2, 4, 0)
+    np.testing.assert_array_equal(
+        given.x, nhmech.simulate_batch(shipped("disc"), x0, dt=DT, duration=0.003).x)
+
+
+@pytest.mark.parametrize("kinds, shape", [
+    ([("beside", "i4"), ("u", "f8", (2,))], (3,)), ([("u", "f8"), ("beside", "i1")], (2,))],
+    ids=["rows of 20 bytes", "numbers of 9 bytes"])
+def test_inputs_may_be_columns_of_a_table(kinds, shape):
+    """Their numbers lie at distances in memory that are no whole numbers of floats."""
+    table = np.zeros(shape, dtype=kinds)
+    table["u"] = np.linspace(-0.2, 0.3, table["u"].size).reshape(table["u"].shape)
+    x0 = cases("differential_drive", 3)
+    runs = [nhmech.simulate_batch(shipped("differential_drive"), x0, u, dt=DT, duration=0.01)
+            for u in (table["u"], table["u"].copy())]
+    np.testing.assert_array_equal(runs[0].x, runs[1].x)
+    assert np.abs(runs[0].u).max() == 0.3
+
+
+@pytest.mark.parametrize("duration, steps", [
+    (DT, 1), (20 * DT, 20), (20 * DT * (1 + 5e-10), 20), (20 * DT * (1 - 5e-10), 20),
+    (20 * DT * (1 + 2e-9), None), (20 * DT * (1 - 2e-9), None), (0.4 * DT, None), (1.5 * DT, None),
+    (2e5 * DT * (1 + 2e-9), None)])
+def test_a_duration_is_a_number_of_steps_to_nine_digits(duration, steps):
+    if steps is None:
+        with pytest.raises(InputError, match="must be a multiple of dt = 0.001 s"):
+            read_steps(duration, DT)
+    else:
+        assert read_steps(duration, DT) == steps
+
+
+@pytest.mark.parametrize("words, message", [
+    (dict(on_limit="warn"), "on_limit"), (dict(on_fall="go-on"), "on_fall"),
+    (dict(integrator="dop853"), "integrator"), (dict(integrator="auto"), "integrator")])
+def test_words_of_a_simulator_alone_are_refused(words, message):
+    with pytest.raises(InputError, match=message):
+        nhmech.simulate_batch(shipped("differential_drive"), cases("differential_drive", 1), dt=DT,
+                              duration=DT, **words)
+
+
+def test_one_joint_with_a_limit_is_enough_to_be_cut():
+    """Beside joints that have none."""
+    robot = shipped("differential_drive")
+    most = robot.limits["left_wheel_joint"].effort
+    robot = with_limits(robot, {**robot.limits, "right_wheel_joint": NO_LIMITS})
+    found = nhmech.simulate_batch(robot, cases("differential_drive", 2), [50.0, -40.0], dt=DT,
+                                  duration=2 * DT)
+    np.testing.assert_array_equal(found.u, np.broadcast_to((most, -40.0), found.u.shape))
+
+
+# -- calls -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("share, most", [(0, 1), (4, 5), (19, 20), (10 ** 6, 20)])
+def test_a_run_is_cut_into_calls_that_let_ctrl_c_through(share, most, monkeypatch):
+    """Each takes no more instructions than `SLICE` before its last step. A case that fails on the
+    way stops alone."""
+    robot, count, steps = shipped("differential_drive"), 3, []
+    made = stepper(robot)
+    run = type(made.runner).run
+    x0, u = cases("differential_drive", count), np.zeros((count, 20, 2))
+    u[1, 7] = 1e300
+    robot = with_limits(robot, {})
+    whole = nhmech.simulate_batch(robot, x0, u, dt=DT, duration=0.02, every=3)
+    monkeypatch.setattr(batch, "SLICE", share * made.cost * count)
+    monkeypatch.setattr(type(made.runner), "run", lambda runner, *words, **named: (
+        steps.append(named["steps"]), run(runner, *words, **named))[1])
+    cut = nhmech.simulate_batch(robot, x0, u, dt=DT, duration=0.02, every=3)
+    assert sum(steps[1:]) == 20 and max(steps[1:]) == most      # the first call only projects
+    for part in ("x", "u", "status", "stopped_at"):
+        np.testing.assert_array_equal(getattr(cut, part), getattr(whole, part))
+    assert cut.status.tolist() == [0, Status.NOT_FINITE, 0] and cut.stopped_at[1] == 7 * DT
+
+
+def test_the_memory_of_a_record_is_known_before_it_is_made(monkeypatch):
+    asked = []
+    monkeypatch.setattr(batch, "check_size", lambda rows, each: asked.append(rows * each))
+    found = nhmech.simulate_batch(shipped("differential_drive"), cases("differential_drive", 3),
+                                  dt=DT, duration=0.02, every=6)
+    assert asked == [found.x.nbytes]
+
+
+@pytest.mark.parametrize("name", ["differential_drive", "bicycle"])
+def test_the_cost_of_a_step_is_about_that_of_one_expression(name):
+    """Of which a large step has none: it is counted by its parts."""
+    made = stepper(shipped(name))
+    whole = advance_function(made.equations, SCHEMES["rk4"].method).expand().n_instructions()
+    assert 0.5 < made.cost / whole < 2
+
+
+# -- steps that are kept ---------------------------------------------------------------------------
+class Wrapper:
+    """Something with `.constrained` that nothing else holds."""
+
+    def __init__(self):
+        self.constrained = load_system("sled").constrained
+
+
+def test_steps_go_with_their_system(monkeypatch):
+    """Once for all of its steps; another one's stay."""
+    monkeypatch.setattr(batch_input, "_kept", {})
+    monkeypatch.setattr(batch_input, "_watched", set())
+    monkeypatch.setattr(batch_input, "_runner", lambda *steps: MappedLanes(steps[0]))
+    one, other = Wrapper(), Wrapper()
+    made = [stepper(system, on_limit=word) for system in (one, other)
+            for word in ("stop", "ignore")]
+    assert stepper(one) is made[0] and len(batch_input._kept) == 4
+    assert batch_input._watched == {id(one), id(other)}
+    gone = id(one)
+    del one
+    gc.collect()
+    assert batch_input._watched == {id(other)} and gone not in {key[0] for key in batch_input._kept}
+    assert stepper(other) is made[2] and len(batch_input._kept) == 2
+
+
+def test_what_a_compiler_says_is_shown_up_to_300_characters(monkeypatch, caplog):
+    def fail(step, swift=None):
+        raise CompileError("x" * 1000)
+
+    monkeypatch.setattr(batch_input, "compile_lanes", fail)
+    with caplog.at_level(logging.WARNING, logger="nhmech"):
+        found = batch_input._runner(stepper(shipped("differential_drive")).step)
+    assert isinstance(found, MappedLanes)
+    (line,) = caplog.messages
+    assert line.startswith("no C++ on vectors: batches run in CasADi's virtual machine")
+    assert line.count("x" * 300) == 1 and "x" * 301 not in line
