@@ -65,6 +65,23 @@ RULES = [
      "how many are written at once or looked at, about"),
     ("simulation/contact/", r"StateVector\(.*algebroid, 0\)$", r"^0 -> 1$",
      "its configuration alone is read"),
+    ("compile/|simulation/(integration/)?[a-z_]+$", r"^(BLOCK|LAUNCH|RECORD|SLICE|SHARE|WIDTHS|LOOK, BUILD|LONG"
+     r"|FLAT, SHORT|LARGE|COMPILERS|PROGRESS|TURNS|CHUNK|self\.steps = CHUNK"
+     r"|TRIALS|ESTIMATE_EVERY|AT_ONCE|GROUP)\b",
+     r"^\d+ -> \d+$", "how much work is done at once, and from how much on code is written or "
+     "compiled in another way: how fast, not what"),
+    ("compile/", r"^(SECONDS|ANSWER_SECONDS|PATIENCE) = ", r"",
+     "how long one waits for a compiler"),
+    ("compile/", r"hexdigest\(\)\[:", r"^(16 -> 17|32 -> 33)$", "how many digits of a hash"),
+    ("compile/loop$", r"^flat = |^lines = |functions\[0\]\.n", r"^(0 -> 1|2 -> 3)$| < .* >= "
+     r"|^functions.* \+ .* - ", "how hard the compiler tries; its code does the same"),
+    ("compile/(lanes|gpu|mapped_lanes)$", r"^steps: int, hold: int = 1|^spread: Callable = map",
+     r"^1 -> 2$", "counts where u has periods or where there is a record: who has says both; and "
+     "in how many parts the work is done"),
+    ("simulation/batch$", r"^(stretch|parts|spread|cores|threads) = |^return min\(threads",
+     r"", "how many threads"),
+    ("simulation/integration/", r"^USUAL = |^return (10|2|USUAL \* self\.stages)$", r"",
+     "whether a step is written as one expression or as calls"),
     ("urdf/text/", r"^_(MOST|MOST_INCLUDES|PATIENCE|SHOWN|LARGEST)\b", r"^\d+ -> \d+$",
      "how much is searched for what a message proposes, and how much of it is shown"),
     ("urdf/", r"to_triple\(.*, \d+\)", r"^(6 -> 7|12 -> 13|15 -> 16)$", "how many digits are kept"),
@@ -180,11 +197,6 @@ EQUIVALENT = {
         "either one of a conjugate pair",
     ("simulation/integration/flow", "found = repeated(once, CORRECTIONS)(ca.vertcat(z, nan, 1), "
      "*held)", "1 -> 2"): "any number but zero",
-    ("compile/mapped_lanes", "steps: int, hold: int = 1, every: int = 1, record: np.ndarray | None "
-     "= None,", "1 -> 2"):
-        "counts where u has periods or where there is a record: who has says both",
-    ("compile/mapped_lanes", "spread: Callable = map, parts: int = 1, mended: int = 1) -> None:",
-     "1 -> 2"): "how many threads; every step is thorough",
     ("compile/mapped_lanes", "how = (\"thread\", threads) if threads > 1 else ()",
      "threads > 1 -> threads <= 1"): "how many threads",
     ("compile/pointwise", "self._cost = max(function.n_instructions(), 1)", "1 -> 2"):
@@ -229,8 +241,29 @@ EQUIVALENT = {
         "no margin shrinks so slowly",
     ("symbolic/rational", "rest = monomial[:i - 1] + (0, 0) + monomial[i + 1:]", "0 -> 1"):
         "a key: any two numbers stand for the sine and the cosine that it leaves out",
-    ("compile/lanes", "steps: int, hold: int = 1, every: int = 1, record: np.ndarray | None = "
-     "None,", "1 -> 2"): "counts where u has periods or where there is a record: who has says both",
+    ("compile/loop", "NEWTON = 5", "5 -> 6"): "a step more onto the constraints",
+    ("compile/loop", "work: int = 0", "0 -> 1"): "memory to spare",
+    ("compile/loop", "def loop_of(library: Library, path: Callable[..., int] | None = None, work: "
+     "int = 0) -> Loop:", "0 -> 1"): "memory to spare",
+    ("compile/gpu", "max((part.nbytes for part in rows), default=0))", "0 -> 1"): "memory to spare",
+    ("compile/adaptive", "angles: int = 0, bounds: Bounding = (None, None)) -> Adaptive | None:",
+     "0 -> 1"): "counts where there is a projection: who has one says it",
+    ("compile/adaptive", "ATTEMPTS = 2000", "2000 -> 2001"): "a step more before Ctrl-C is heard",
+    ("compile/sliding_loop", 'rows=", ".join(map(str, (*layout.rows, 0))), enter=enter.name(), '
+     'leave=leave.name(),', "0 -> 1"): "ends a list and is not read",
+    ("compile/lane_function", "pointers = [(ctypes.c_void_p * max(len(arrays), 1))"
+     "(*(array.ctypes.data for array in arrays))", "1 -> 2"): "memory to spare",
+    ("compile/contact_step", 'at_once=min(len(lists["along"]), AT_ONCE),',
+     "min(len(lists['along']), AT_ONCE) -> max(len(lists['along']), AT_ONCE)"): "memory to spare",
+    ("compile/contact_step", '**{name: ", ".join(map(str, [*values, 0])) for name, values in '
+     'lists.items()})', "0 -> 1"): "ends a list and is not read",
+    ("simulation/batch_input", "made.runner.run(state, u, theta, dt=0.0, k0=0, steps=1, mended=1)",
+     "0 -> 1"): "a step of no length is at time zero, whatever its number",
+    ("simulation/batch", "self._commanded = 0", "0 -> 1"): "before the first command there is none",
+    ("simulation/simulator", "self._by_hand.recorder = self._open_record(1, every, save)",
+     "1 -> 2"): "how many rows are expected",
+    ("simulation/simulator", "recorder = self._open_record(steps // every + 3, every, save)",
+     "3 -> 4"): "how many rows are expected",
     ("urdf/text/slips", "def drop_declaration(text: str, indented: bool = False) -> tuple[str, "
      "list[Slip]]:", "False -> True"): "who leaves it out takes the text alone",
     ("analysis/integrable", "twists[k, -1, 3:6, 3:6] = -pin.skew(n)",
