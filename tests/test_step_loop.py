@@ -12,7 +12,8 @@ import pytest
 from nhmech.compile.loop_error import steps_to_estimate
 from nhmech.errors import CompileError, Remedy, SimulationError
 from nhmech.simulation import step_loop
-from nhmech.simulation.step_loop import PROGRESS, TURNS, StepLoop
+from nhmech.simulation.contact.coulomb import ROLL, SLIP
+from nhmech.simulation.step_loop import PROGRESS, TURNS, StepLoop, StepsByHand
 
 DT = 0.01
 
@@ -262,3 +263,64 @@ def test_steps_that_are_too_long_are_noted(fails, coarse, notice, said, monkeypa
         else:
             world.run(monkeypatch, 3 * DT, 3)
     assert world.notices == said == caplog.messages
+
+
+# -- steps by hand ---------------------------------------------------------------------------------
+class Noting:
+    """A watch that has something to say of each step, and of the start."""
+
+    def __init__(self, said):
+        self.noted, self.asked, self.said = [], [], iter(said)
+
+    def begin(self):
+        return self.answer("begin")
+
+    def step(self, length):
+        return self.answer(length)
+
+    def answer(self, what):
+        self.asked.append(what)
+        notes, terminal = next(self.said)
+        self.noted += [(2.5, name) for name in notes]
+        return terminal
+
+
+def by_hand(monkeypatch, *said):
+    watch = Noting(said)
+    monkeypatch.setattr(step_loop, "Watch", lambda events, bounds, propagator, noted: watch)
+    return watch, StepsByHand(World(), None)
+
+
+def test_steps_by_hand_say_what_they_come_to_once(monkeypatch, caplog):
+    """Where wheels begin and end to slide is no warning."""
+    watch, steps = by_hand(monkeypatch, (["low"], None), ([SLIP], None), (["fast", ROLL], None),
+                           ([], None))
+    assert steps.is_first
+    with caplog.at_level(logging.WARNING, logger="nhmech"):
+        for _ in range(3):
+            steps.step()
+            assert not steps.is_first and not watch.noted
+    assert watch.asked == ["begin", DT, DT, DT]
+    assert caplog.messages == ["t = 2.5 s: low", "t = 2.5 s: fast"]
+
+
+@pytest.mark.parametrize("said, asked", [
+    ([(["low", "over"], "over")], ["begin"]),
+    ([(["low"], None), (["over"], "over")], ["begin", DT])])
+def test_steps_by_hand_end_with_an_error(said, asked, monkeypatch, caplog):
+    """That says how to go on; at a bound that is passed at the start no step is taken."""
+    watch, steps = by_hand(monkeypatch, *said)
+    with pytest.raises(SimulationError, match=r"^stopped at t = 2 s: over") as error, (
+            caplog.at_level(logging.WARNING, logger="nhmech")):
+        steps.step()
+    assert 'on_fall="warn"' in str(error.value.remedy) and watch.asked == asked
+    assert caplog.messages == ["t = 2.5 s: low"] and not watch.noted
+
+
+def test_a_record_of_steps_ends_once(monkeypatch):
+    _, steps = by_hand(monkeypatch)
+    with pytest.raises(SimulationError, match=r"nothing is recorded: call record\(\) first"):
+        steps.end_record("ended")
+    steps.recorder = recorder = World()
+    assert steps.end_record("mine") == ("mine", 0) and recorder.all("add") == [("add", 0)]
+    assert steps.recorder is None
