@@ -23,6 +23,7 @@ from nhmech import (
 )
 from nhmech.control import Feedback
 from nhmech.simulation import batch_input
+from nhmech.simulation.simulated import Simulated
 from nhmech.urdf.notice import NoticeKind
 
 
@@ -144,6 +145,31 @@ def test_a_servo_is_exact():
     assert len(wanted) >= 1
     np.testing.assert_allclose(runs[0].q, runs[1].q, rtol=0, atol=1e-10)
     np.testing.assert_allclose(runs[0].u, runs[1].u, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("links", [(), ("base_link",)], ids=["plain", "with a wrench beside"])
+def test_a_servo_gives_as_many_joints_their_accelerations_as_there_are_speeds(links):
+    """In whatever order, beside joints that get no effort; by the equations of motion."""
+    vehicle = shipped("mecanum").with_wrench(*links)
+    made = Simulated.of(vehicle)
+    equations, v_names = made.equations, made.constrained.system.algebroid.v_names
+    order = [vehicle.driven[i] for i in (2, 0, 3)]
+    wanted = dict(zip(order, (3.0, -2.0, 1.0)))
+    law = Feedback(vehicle, lambda t, state, references: [
+        1e-2 * one for one in ca.vertsplit(state.servo(wanted))])
+    simulator = Simulator(vehicle)
+    state = simulator.reset((0.3, -0.2, 0.7), xi={"forward_speed": 0.4, "yaw_rate": -0.5})
+    u = 1e2 * law(0.0, state)
+    found = equations.acceleration(0.0, state.q, state.v[list(equations.frame.speeds)],
+                                   np.r_[u, np.zeros(6 * len(links))],
+                                   made.theta).full().ravel()
+    np.testing.assert_allclose([found[v_names.index(name)] for name in order], [3.0, -2.0, 1.0],
+                               rtol=1e-9)
+    assert u.shape == (4,) and u[1] == 0.0 and np.abs(u[[0, 2, 3]]).min() > 1e-6
+    for joints, message in ((vehicle.driven, "of up to 3 of the driven joints"),
+                            (["yaw_rate"], r"servo\(yaw_rate\)"), (["nose"], r"servo\(nose\)")):
+        with pytest.raises(InputError, match=message):
+            Feedback(vehicle, lambda t, state, references: state.servo(dict.fromkeys(joints, 1.0)))
 
 
 def test_a_law_sees_the_pose_of_a_state():

@@ -10,6 +10,8 @@ import pytest
 from support import needs_compiler, shipped
 
 from nhmech import Simulator
+from nhmech.compile.status import Status
+from nhmech.errors import MechanicsError, NhmechError, SimulationError
 from nhmech.simulation import propagator as propagators
 from nhmech.simulation.pacing import CHUNK
 
@@ -142,3 +144,139 @@ def test_the_clock_after_a_step_of_any_length(dt, clock):
     simulator.propagator.advance(1e-3)
     assert simulator.moment.clock == pytest.approx((clock[0] + 1e-3, 13, clock[2]), rel=1e-12,
                                                    abs=1e-16)
+
+
+# -- steps that are judged -------------------------------------------------------------------------
+@pytest.mark.parametrize("dt, integrator, asked", [
+    (1e-3, "rk4", 1), (4e-4, "rk4", 0), (1e-3, "dop853", 0)])
+def test_whole_steps_of_fixed_length_are_judged(dt, integrator, asked):
+    """And one without any correct digit is refused with its speeds."""
+    simulator, judged = Simulator(shipped("carriage"), integrator=integrator), []
+    simulator.reset(xi={"left_wheel_joint": 3.0})
+    propagator = simulator.propagator
+    propagator.gauge.judge = lambda moment, x, nconf, retake: judged.append(nconf)
+    if asked:
+        with pytest.raises(SimulationError, match="so long that its result has no correct digit; "
+                                                  "speeds before it were {left_wheel_joint: 3, "):
+            propagator.advance(dt)
+        assert propagator.moment.k == 0 and judged == [simulator.moment.x.size - 2]
+        propagator.gauge.judge = lambda *words: judged.append(words) or True
+    propagator.advance(dt)
+    assert propagator.moment.k == 1 and len(judged) == 2 * asked
+
+
+def test_a_spare_scheme_takes_the_step_that_the_first_cannot():
+    simulator = Simulator(shipped("carriage"), integrator="auto")
+    simulator.reset(xi={"left_wheel_joint": 3.0})
+    propagator = simulator.propagator
+    propagator.gauge.judge = lambda *words: False
+    propagator.advance(1e-3)
+    assert simulator.atlas.primary.scheme.name == "dop853" and simulator.moment.k == 1
+    simulator.reset()
+    assert simulator.atlas.primary.scheme.name == "rk4"
+
+
+@pytest.mark.parametrize("guard, message", [(0.09, "^stopped at t = 0 s: the axle of"),
+                                            (0.11, "^no chart$")])
+def test_where_no_chart_is_found_a_wheel_may_lie_down(guard, message, monkeypatch):
+    simulator = Simulator(shipped("disc"))
+    simulator.reset()
+    propagator = simulator.propagator
+
+    def fail(moment, end):
+        raise MechanicsError("no chart")
+    monkeypatch.setattr(propagator.atlas, "change", fail)
+    monkeypatch.setattr(propagator, "_try", lambda dt: SimpleNamespace(
+        status=Status.SINGULAR, t=1e-3, q=simulator.moment.q))
+    simulator.moment.health[2] = guard
+    with pytest.raises(NhmechError, match=message):
+        propagator.advance(1e-3)
+
+
+# -- wheels that slide -----------------------------------------------------------------------------
+def sliding(**options) -> Simulator:
+    simulator = Simulator(shipped("differential_drive"), contact="coulomb", mu=0.5, **options)
+    simulator.reset(v={"forward_speed": 1.0})
+    return simulator
+
+
+@pytest.mark.parametrize("slides, count, asked", [
+    (False, 1, False), (False, 2, False), (False, 3, True), (True, 0, True), (True, 2, True)])
+def test_sliding_wheels_find_their_own_efforts(slides, count, asked, monkeypatch):
+    """And so do more commands than there are speeds, which no rolling wheels could follow. The
+    inputs of the moment stay."""
+    simulator = sliding()
+    propagator, said = simulator.propagator, []
+    propagator.slides = slides
+    simulator.moment.u[:] = [7.0, 8.0]
+    monkeypatch.setattr(propagator.coulomb, "efforts", lambda moment, inputs, *words: (
+        said.append((inputs.tolist(), *words)), np.array([3.0]))[1])
+    found = propagator.efforts([0.1, 0.2], range(count), range(count), [1.0] * count)
+    assert (found is not None) is asked
+    assert said == [([0.1, 0.2], range(count), range(count), [1.0] * count, 1e-3)] * asked
+    assert simulator.moment.u.tolist() == [7.0, 8.0]
+    rolling = Simulator(shipped("differential_drive")).propagator
+    assert rolling.efforts([0.1, 0.2], range(3), range(3), [1.0] * 3) is None
+
+
+def test_rolling_begins_again_where_friction_says_so(monkeypatch):
+    simulator = sliding()
+    propagator, moment = simulator.propagator, simulator.moment
+    for _ in range(5):
+        simulator.step()
+    compiled = propagator.prepare(propagator.loop())
+    propagator.gauge.values[:3] = 1e-4, 1e-5, 2
+    assert propagator.slides and propagator._compiled is compiled
+    for answers in (dict(may_roll=False), dict(stiff=True)):
+        with monkeypatch.context() as patch:
+            patch.setattr(propagator.coulomb, "may_roll", lambda moment, answers=answers: (
+                answers.get("may_roll", True)))
+            propagator.__dict__["_is_too_stiff"] = answers.get("stiff", False)
+            assert not propagator.roll() and propagator.slides
+    propagator.__dict__["_is_too_stiff"] = False
+    monkeypatch.setattr(propagator.coulomb, "may_roll", lambda moment: True)
+    moment.q[2] += 1e-8
+    assert propagator.roll() and not propagator.slides and propagator._compiled is None
+    assert propagator.gauge.values[:2].tolist() == [pytest.approx(1e-4 + 3e-5), 0.0]
+    # the moment is one of rolling wheels on the ground
+    rows, phi = shipped("differential_drive").constraint_error(moment.t, moment.q, moment.v)
+    assert np.abs(rows).max() < 1e-12 and np.abs(phi).max() < 1e-13
+    assert not propagator.roll()
+    assert not Simulator(shipped("differential_drive")).propagator.roll()
+
+
+@pytest.mark.parametrize("damping, is_too_stiff", [(0.0, False), (1e9, True)])
+@pytest.mark.parametrize("integrator", ["rk4", "dop853"])
+def test_brakes_that_are_too_stiff_for_a_scheme_keep_wheels_sliding(damping, is_too_stiff,
+                                                                    integrator):
+    """For one whose steps have a limit."""
+    robot = shipped("differential_drive").with_parameters({"left_wheel_joint.damping": damping})
+    made = Simulator(robot, contact="coulomb", mu=0.5, integrator=integrator)
+    assert made.propagator._is_too_stiff is (is_too_stiff and integrator == "rk4")
+
+
+def test_a_new_start_forgets_what_slid():
+    simulator = sliding()
+    simulator.step()
+    simulator.propagator.gauge.values[:] = 1.0
+    simulator.reset((1.0, 2.0, 0.5))
+    moment = simulator.moment
+    assert not simulator.propagator.slides and not simulator.propagator.gauge.values.any()
+    assert (moment.t, moment.k, moment.t0) == (0.0, 0, 0.0) and not moment.v.any()
+    assert moment.q[:2].tolist() == [1.0, 2.0]
+
+
+def test_the_side_of_a_start_reaches_the_code_that_is_there(monkeypatch):
+    """The frame's margin may have another sign at another start."""
+    simulator = rolling()
+    propagator = simulator.propagator
+    code = propagator.prepare(propagator.loop())
+    assert code.setup.side == propagator.atlas.side != 0
+    begin = propagator.atlas.start
+
+    def turned(moment):
+        begin(moment)
+        propagator.atlas.side = -7.0
+    monkeypatch.setattr(propagator.atlas, "start", turned)
+    simulator.reset()
+    assert propagator._compiled is code and code.setup.side == -7.0
