@@ -65,7 +65,8 @@ RULES = [
      "how many are written at once or looked at, about"),
     ("simulation/contact/", r"StateVector\(.*algebroid, 0\)$", r"^0 -> 1$",
      "its configuration alone is read"),
-    ("compile/|simulation/(integration/)?[a-z_]+$", r"^(BLOCK|LAUNCH|RECORD|SLICE|SHARE|WIDTHS|LOOK, BUILD|LONG"
+    ("compile/|simulation/(integration/)?[a-z_]+$", r"^(BLOCK|LAUNCH|RECORD|SLICE|SHARE|WIDTHS"
+     r"|LOOK, BUILD|LONG"
      r"|FLAT, SHORT|LARGE|COMPILERS|PROGRESS|TURNS|CHUNK|self\.steps = CHUNK"
      r"|TRIALS|ESTIMATE_EVERY|AT_ONCE|GROUP)\b",
      r"^\d+ -> \d+$", "how much work is done at once, and from how much on code is written or "
