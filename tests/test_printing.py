@@ -5,9 +5,7 @@ import shutil
 import subprocess
 
 import casadi as ca
-import numpy as np
 import pytest
-import sympy
 from support import sampled
 
 from nhmech.mechanics import constrain, euclidean, gibbs_appell, lagrangian_system
@@ -84,27 +82,6 @@ def test_terms_are_collected_by_speeds_that_share_a_coefficient(expression, plai
     ("tau_phi'", r"\tau_{\dot{\phi}}"), ("I_xx", "I_{xx}")])
 def test_names_in_latex(name, latex):
     assert latex_name(name) == latex
-
-
-def test_random_expressions_keep_their_value():
-    """What is read back by SymPy is what CasADi computes."""
-    rng = np.random.default_rng(3)
-    symbols = [x, y, z, a, b]
-    for _ in range(25):
-        pool = [*symbols, ca.sin(y), ca.cos(y), ca.sin(y - z), ca.tan(z / 2), ca.sqrt(2 + a * a),
-                ca.SX(0.3), ca.SX(float(rng.integers(1, 9)) / 7)]
-        for _ in range(9):
-            i, j = rng.integers(len(pool), size=2)
-            pool.append([pool[i] + pool[j], pool[i] - pool[j], pool[i] * pool[j],
-                         pool[i] / (3 + ca.sin(y) ** 2), pool[i] / (2 + ca.cos(z))][
-                             rng.integers(5)])
-        written, = Writer(speeds=["x"]).write(pool[-1])
-        words = re.sub(r"\b(sin|cos|tan)\^(\d+)(\((?:[^()]|\([^()]*\))*\))", r"\1\3^\2", written)
-        words = re.sub(r"(?<=[\w)]) (?=[\w(])", "*", words).replace("^", "**")
-        at = rng.uniform(0.3, 1.2, 5)
-        expected = float(ca.Function("f", symbols, [pool[-1]])(*at))
-        found = sympy.sympify(words).evalf(subs=dict(zip("xyzab", at)))
-        assert float(found) == pytest.approx(expected, rel=1e-10, abs=1e-11), written
 
 
 def test_the_equations_of_the_falling_disc_are_those_of_its_docstring():

@@ -28,10 +28,7 @@ def linear_forms(steps: Sequence, names: Sequence[str]) -> list[Linear | None]:
         if step.op == ca.OP_INPUT:
             known[step.output] = {names[step.place]: Fraction(1)}
         elif step.op == ca.OP_CONST:
-            found_pi = irrational(step.number)
-            value = exact(step.number)
-            known[step.output] = ({found_pi[1]: found_pi[0]} if found_pi and found_pi[1] == "pi"
-                                  else {"": value} if value else {})
+            known[step.output] = _number(step.number)
         elif step.op != ca.OP_OUTPUT:
             x = [known[i] for i in step.inputs]
             if step.op in (ca.OP_SIN, ca.OP_COS, ca.OP_TAN):
@@ -42,20 +39,29 @@ def linear_forms(steps: Sequence, names: Sequence[str]) -> list[Linear | None]:
     return found
 
 
+def _number(number: float) -> Linear | None:
+    """A number as a form; a root is none."""
+    found = irrational(number)
+    if found is None:
+        return {"": value} if (value := exact(number)) else {}
+    share, what, _ = found
+    return {what: share} if what == "pi" else None
+
+
 def _combine(op: int, x: list[Linear | None]) -> Linear | None:
-    if any(part is None for part in x):
+    given = [part for part in x if part is not None]
+    if len(given) < len(x):
         return None
-    a, b = (x + [None])[:2]
-    assert a is not None
+    a, b = given[0], given[-1]
     if op in (ca.OP_ADD, ca.OP_SUB):
-        return _sum(a, b or {}, 1 if op == ca.OP_ADD else -1)
+        return _sum(a, b, 1 if op == ca.OP_ADD else -1)
     if op in (ca.OP_NEG, ca.OP_TWICE):
         return {name: share * (-1 if op == ca.OP_NEG else 2) for name, share in a.items()}
-    if op == ca.OP_MUL and b is not None:
+    if op == ca.OP_MUL:
         number, form = (a, b) if set(a) <= {""} else (b, a)
-        return ({name: share * number.get("", Fraction(0)) for name, share in form.items()
-                 if number} if set(number) <= {""} else None)
-    if op == ca.OP_DIV and b and set(b) == {""}:
+        if set(number) <= {""}:
+            return {name: share * number[""] for name, share in form.items() if number}
+    if op == ca.OP_DIV and set(b) == {""}:
         return {name: share / b[""] for name, share in a.items()}
     return None
 

@@ -32,25 +32,28 @@ _CALLS = {ca.OP_SIN: "sin", ca.OP_COS: "cos", ca.OP_TAN: "tan", ca.OP_ASIN: "asi
 
 def text(expression: ca.SX, most: float = inf) -> str:
     """One expression, e.g. `m (x'^2 + y'^2) / 2`. Raises `OverflowError` if it gets longer."""
-    return _write(ca.SX(expression), {}, most)[0]
-
-
-def _write(e: ca.SX, known: dict[int, tuple[str, int]], most: float) -> tuple[str, int]:
-    """Text and how strongly it binds; shared parts are written once."""
-    key = e.element_hash()
-    if key not in known:
-        known[key] = _node(e, known, most)
-        if len(known[key][0]) > most:
+    known: dict[int, tuple[str, int]] = {}      # text and how strongly it binds
+    stack = [ca.SX(expression)]
+    while stack:  # deeper than Python's recursion goes
+        parts = [stack[-1].dep(i) for i in range(stack[-1].n_dep())]
+        if missing := [part for part in parts if part.element_hash() not in known]:
+            stack += missing
+            continue
+        e = stack.pop()
+        written = _node(e, [known[part.element_hash()] for part in parts])
+        if len(written[0]) > most:
             raise OverflowError
-    return known[key]
+        known[e.element_hash()] = written
+    return written[0]
 
 
-def _node(e: ca.SX, known, most: float) -> tuple[str, int]:
+def _node(e: ca.SX, parts: list[tuple[str, int]]) -> tuple[str, int]:
+    """Text and how strongly it binds, of an expression whose parts are written."""
     if e.is_constant():
         return _number(float(e))
     if e.is_symbolic():
         return e.name(), _ATOM
-    op, parts = e.op(), [_write(e.dep(i), known, most) for i in range(e.n_dep())]
+    op = e.op()
 
     def at(i: int, level: int) -> str:
         return parts[i][0] if parts[i][1] >= level else f"({parts[i][0]})"

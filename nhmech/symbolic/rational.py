@@ -9,11 +9,12 @@ is zero where its numerator is.
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from ..errors import MechanicsError
 
@@ -60,8 +61,7 @@ class Field:
         self.place = place
         self.sines = sines
         self._work = 0
-        rng = random.Random(0)
-        self._point = [rng.randrange(1, PRIME) for _ in ring.gens]
+        self._point = np.random.default_rng(0).integers(PRIME, size=ring.ngens).tolist()
 
     # -- arithmetic ----------------------------------------------------------------------------
 
@@ -97,41 +97,16 @@ class Field:
         """The numerator without factors of the denominator."""
         kept = {}
         for factor, power in denominator.items():
-            while power and numerator and self._may_divide(factor, numerator):
+            while power and numerator and may_divide(factor, numerator, self._point):
                 self._work += len(numerator) * len(factor)
                 quotient, rest = numerator.div(factor)
                 if rest:
                     break
-                numerator, power = quotient, power - 1
+                # a copy: SymPy's quotient has the hash that it had while it was made
+                numerator, power = quotient.copy(), power - 1
             if power and numerator:
                 kept[factor] = power
         return Ratio(numerator, kept)
-
-    def _may_divide(self, factor: Any, p: Any) -> bool:
-        """Whether the factor divides the polynomial where all variables but one have some value,
-        modulo a prime; where it does not, it does not divide it at all."""
-        main = next(i for i in range(self.ring.ngens) if any(monomial[i] for monomial in factor))
-        divisor, rest = self._along(main, factor), self._along(main, p)
-        if not divisor[-1]:
-            return True
-        inverse = pow(divisor[-1], -1, PRIME)
-        while len(rest) >= len(divisor):
-            share = rest.pop() * inverse % PRIME
-            for k, value in enumerate(divisor[:-1], len(rest) - len(divisor) + 1):
-                rest[k] = (rest[k] - share * value) % PRIME
-        return not any(rest)
-
-    def _along(self, main: int, p: Any) -> list[int]:
-        """Coefficients of a polynomial in one variable, modulo a prime."""
-        self._work += len(p)
-        made = [0] * (1 + max(monomial[main] for monomial in p))
-        for monomial, coefficient in p.terms():
-            value = int(coefficient.numerator) * pow(int(coefficient.denominator), -1, PRIME)
-            for i, power in enumerate(monomial):
-                if power and i != main:
-                    value = value * pow(self._point[i], power, PRIME) % PRIME
-            made[monomial[main]] = (made[monomial[main]] + value) % PRIME
-        return made
 
     def add(self, a: Ratio, b: Ratio, sign: int = 1) -> Ratio:
         common = Counter(a.denominator) | Counter(b.denominator)
@@ -222,3 +197,28 @@ class Field:
         for factor, power in a.denominator.items():
             value = value / factor.as_expr(*self.meanings()) ** power
         return value
+
+
+def may_divide(factor: Any, p: Any, point: Sequence[int]) -> bool:
+    """Whether the factor divides the polynomial where all variables but one are those of a `point`,
+    modulo a prime; where it does not, it does not divide it at all."""
+    main = next(i for i in range(len(point)) if any(monomial[i] for monomial in factor))
+    divisor, rest = _along(main, factor, point), _along(main, p, point)
+    inverse = pow(divisor[-1], -1, PRIME)
+    while len(rest) >= len(divisor):
+        share = rest.pop() * inverse % PRIME
+        for k, value in enumerate(divisor[:-1], len(rest) - len(divisor) + 1):
+            rest[k] = (rest[k] - share * value) % PRIME
+    return not any(rest)
+
+
+def _along(main: int, p: Any, point: Sequence[int]) -> list[int]:
+    """Coefficients of a polynomial in one variable, modulo a prime."""
+    made = [0] * (1 + max(monomial[main] for monomial in p))
+    for monomial, coefficient in p.terms():
+        value = int(coefficient.numerator) * pow(int(coefficient.denominator), -1, PRIME)
+        for i, power in enumerate(monomial):
+            if power and i != main:
+                value = value * pow(point[i], power, PRIME) % PRIME
+        made[monomial[main]] = (made[monomial[main]] + value) % PRIME
+    return made

@@ -22,13 +22,12 @@ GREEK = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "
          "lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi",
          "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi",
          "Omega")
-_LETTER = "|".join(sorted(GREEK, key=len, reverse=True)) + "|[A-Za-z]"
-_NAME = re.compile(rf"({_LETTER})_?(\d+|[xyzw]{{1,3}})?")
+_NAME = re.compile(rf"({'|'.join(GREEK)}|[A-Za-z])_?(\d+|[xyzw]{{1,3}})?")
 
 
 def latex_name(name: str) -> str:
     r"""A name in LaTeX: phi' is \dot{\phi}, psi1'' is \ddot{\psi}_{1}, lean is \mathrm{lean}."""
-    prefix = re.fullmatch(r"(e|E|tau|u)_(.{2,})", name)
+    prefix = re.fullmatch(r"(e|E|tau|u)_(.+)", name)
     if prefix and not _NAME.fullmatch(name):
         return f"{latex_name(prefix[1])}_{{{latex_name(prefix[2])}}}"
     stem, primes = name.rstrip("'"), len(name) - len(name.rstrip("'"))
