@@ -1,0 +1,150 @@
+"""What analysis refuses, and what it says then."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from support import joint, link, robot, shipped
+
+import nhmech
+from nhmech import InputError, MechanicsError, SimulationError
+from nhmech.analysis.demand import Demand, steady_turn
+from nhmech.analysis.equilibria import SteadyMotions
+from nhmech.analysis.linearise import linearise
+from nhmech.analysis.motions import kernel, motions
+from nhmech.analysis.rolling_limits import friction_limit, run_validity
+from nhmech.analysis.sensitivity import eigenvalue_sensitivities
+from nhmech.analysis.stability import speed_sweep
+from nhmech.control.twist import TwistDrive
+from nhmech.systems import load_system
+
+DIFF = "differential_drive"
+
+
+@pytest.mark.parametrize("find", [linearise, lambda vehicle, q, xi: motions(vehicle, q=q)],
+                         ids=["linearise", "motions"])
+def test_a_place_off_the_ground_by_more_than_a_micrometre_is_refused(find):
+    vehicle = shipped(DIFF)
+    for height, lies in ((0.99e-6, True), (-0.99e-6, True), (1.01e-6, False), (-1.01e-6, False)):
+        q = vehicle.configuration()
+        q[2] += height
+        if lies:
+            find(vehicle, q, np.zeros(2))
+        else:
+            with pytest.raises(MechanicsError, match=r"not on the holonomic manifold: \|phi\| = "
+                                                     "1.01e-06"):
+                find(vehicle, q, np.zeros(2))
+
+
+def test_only_vehicles_run_straight():
+    sled = load_system("sled").constrained
+    for ask in (lambda: SteadyMotions(sled).straight(1.0), lambda: SteadyMotions(sled).standing(),
+                lambda: speed_sweep(sled, [1.0])):
+        with pytest.raises(InputError, match="only a vehicle can stand or run straight; give "
+                                             "`find` a guess"):
+            ask()
+
+
+def test_sensitivities_are_those_by_symbols():
+    found = SteadyMotions(shipped("disc"))
+    with pytest.raises(MechanicsError, match="no parameter is symbolic: name some in"):
+        eigenvalue_sensitivities(found, found.straight(1.0))
+
+
+def test_a_state_space_without_its_package(monkeypatch):
+    linear = linearise(shipped(DIFF), shipped(DIFF).configuration(), np.zeros(2))
+    monkeypatch.setitem(sys.modules, "control", None)
+    with pytest.raises(MechanicsError, match="needs the package control: pip install control"):
+        linear.state_space()
+
+
+def test_runs_without_wheels_or_forces_are_not_judged():
+    simulator = nhmech.Simulator(load_system("sled").constrained, dt=0.01)
+    simulator.reset(q=np.zeros(3))
+    with pytest.raises(InputError, match="only the run of a vehicle has wheels to judge"):
+        run_validity(simulator.run(0.02))
+    vehicle = shipped(DIFF)
+    drive = TwistDrive(vehicle, lambda t, state: (0.1, 0.0, 0.0))
+    kinematic = nhmech.Simulator(vehicle, drive, dt=0.01, mode="kinematic").run(0.02)
+    with pytest.raises(InputError, match="a kinematic run has no forces: its speeds"):
+        run_validity(kinematic, 0.5)
+    run = nhmech.Simulator(vehicle, dt=0.01).run(0.05)
+    judged = run_validity(run, 0.5, every=2)
+    assert judged.states.t == pytest.approx([0.0, 0.02, 0.04, 0.05]) and judged.states.rolls
+    assert len(run_validity(run, 0.5)) == len(run) == 6
+    assert repr(judged.states) == "<Judged 4 states>"
+    assert [one.t for one in judged.states[1:3]] == judged.states.t[1:3]
+    assert judged.states[-1] is judged.states[3]
+    with pytest.raises(IndexError):
+        judged.states[4]
+    for every in (0, -1, 1.5):
+        with pytest.raises(InputError, match="every"):
+            run_validity(run, 0.5, every=every)
+
+
+def test_events_of_another_vehicle_are_refused():
+    event, other = friction_limit(shipped(DIFF), 0.5), shipped("ackermann_car")
+    simulator = nhmech.Simulator(other, dt=0.01, events=[event])
+    with pytest.raises(SimulationError, match="the state has 3 inputs, 'differential_drive' has 2: "
+                                         "create the event with the vehicle that runs"):
+        simulator.run(0.02)
+
+
+@pytest.mark.parametrize("name", ["q", "xi", "u"])
+def test_a_point_has_a_finite_number_for_each_coordinate(name):
+    vehicle = shipped(DIFF)
+    right = {"q": vehicle.configuration(), "xi": np.zeros(2), "u": np.zeros(2)}
+    size = len(right[name])
+    with pytest.raises(InputError, match=rf"{name} has shape \({size + 1},\), expected \({size},\)"):
+        linearise(vehicle, **right | {name: np.zeros(size + 1)})
+    with pytest.raises(InputError, match=f"{name} = .*nan.* must be finite"):
+        linearise(vehicle, **right | {name: np.r_[np.zeros(size - 1), np.nan]})
+
+
+# -- steady turns ----------------------------------------------------------------------------------
+def test_a_circle_that_a_trailer_cannot_follow_is_refused():
+    """About a point nearer to the hitch than its drawbar is long nothing settles."""
+    tractor = robot(
+        link("base", 5.0), link("left"), link("right"), link("bar", 2.0), link("one"), link("two"),
+        joint("l", "base", "left", (0, 0.3, 0)), joint("r", "base", "right", (0, -0.3, 0)),
+        joint("hitch", "base", "bar", (-0.5, 0, 0), axis=(0, 0, 1)),
+        *(joint(side, "bar", child, (-1.0, y, 0)) for side, child, y in (
+            ("a", "one", 0.3), ("b", "two", -0.3))))
+    vehicle = nhmech.load(tractor, wheels=[
+        *(nhmech.Wheel(name, "disc", 0.1, driven=True) for name in "lr"),
+        *(nhmech.Wheel(name, "disc", 0.1, driven=False) for name in "ab")])
+    nearest = np.sqrt(1.0 ** 2 - 0.5 ** 2)        # of the middle of the axle to the centre
+    hitch = vehicle.joint_positions(steady_turn(vehicle, 0.999 / nearest).q)["hitch"]
+    assert abs(hitch) < np.pi
+    with pytest.raises(MechanicsError, match="hitch does not settle: the circle is too tight for "
+                                             "the trailing bodies"):
+        steady_turn(vehicle, 1.001 / nearest)
+
+
+def test_joints_that_do_not_fit_the_circle_are_said():
+    vehicle = shipped("ackermann_car")
+    straight = Demand(vehicle, vehicle.configuration(), 0.3, np.array([1.0, 0.0, 0.3]))
+    with pytest.raises(MechanicsError, match="no position of its joints was found at which its "
+                                             "axles allow this motion"):
+        straight.load(speed=1.0)
+
+
+def test_a_pose_that_no_drive_holds_names_what_would_move():
+    """A two-wheeled pendulum that leans falls over: no wheel holds it upright and still."""
+    vehicle = shipped("pendulum")
+    leaning = Demand(vehicle, vehicle.configuration(pose=(0, 0, 0, 0, 0.1, 0)), 0.0,
+                     np.array([1.0, 0.0, 0.0]))
+    with pytest.raises(MechanicsError, match=r"no driven joint holds it in this pose: \w+ would "
+                                             r"change by -?[\d.]+ in a second"):
+        leaning.load()
+
+
+def test_forms_of_axles_that_coincide_have_no_kernel():
+    with pytest.raises(MechanicsError, match="the allowed motions are not finite here because the "
+                                             "constraints lose rank"):
+        kernel(np.array([[1.0, np.nan]]))
+    assert kernel(np.zeros((0, 3))).tolist() == np.eye(3).tolist()
+    for size, left in ((2.1e-9, 1), (1.9e-9, 2)):
+        assert kernel(np.array([[2.0, 0, 0], [0, size, 0]])).shape == (3, left)
