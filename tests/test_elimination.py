@@ -120,3 +120,62 @@ def test_smaller_than_the_general_solver(name):
     values = [f(0.0, q, np.ones(frame.nxi), []).full().ravel() for f in (ours, theirs)]
     assert values[0] == pytest.approx(values[1], rel=1e-9, abs=1e-12)
     assert ours.n_instructions() < 0.5 * theirs.n_instructions()
+
+
+@pytest.mark.parametrize("size, first", [(0.201, (0, 0)), (0.199, (0, 1)), (-0.201, (0, 0))])
+def test_from_a_fifth_of_its_row_on_a_pivot_is_good(size, first):
+    """Then the one that fills in least is taken: column 0 has no other entry."""
+    samples = np.tile([[size, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, -0.9, 1.0]], (2, 1, 1))
+    order = pivot_order(samples, samples[0] != 0)
+    assert ((0, 0) == order[0]) == (first == (0, 0))
+
+
+@pytest.mark.parametrize("small, first", [(2e-9, (0, 0)), (0.5e-9, (0, 1))])
+def test_an_entry_of_one_sign_goes_before_larger_ones_that_change_it(small, first):
+    """Unless it is rounding beside its row."""
+    samples = np.array([[[small, 1.0], [1.0, small / 9]], [[small, -1.0], [-1.0, small / 9]]])
+    assert pivot_order(samples, np.ones((2, 2)))[0][1] == first[1]
+
+
+@pytest.mark.parametrize("small, is_regular", [(1.1e-9, True), (0.9e-9, False)])
+def test_a_pivot_must_not_be_rounding_at_any_sample(small, is_regular):
+    """Of two entries in each row, either is small beside the other at one sample, with any sign."""
+    samples = np.array([[[1, small], [small, 1]], [[-small, 1], [1, -small]],
+                        [[small, 1], [1, small]], [[1, -small], [-small, 1]]])
+    if is_regular:
+        assert len(pivot_order(samples, np.ones((2, 2)))) == 2
+    else:
+        with pytest.raises(MechanicsError, match=r"no pivot left in rows \[0, 1\], columns "
+                                                 r"\[0, 1\]"):
+            pivot_order(samples, np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("pattern, first", [
+    # a row of one entry, a column of one entry, an arrow whose head comes last
+    ([[1, 1, 1], [0, 1, 0], [1, 1, 1]], (1, 1)), ([[1, 0, 1], [1, 0, 1], [1, 1, 1]], (2, 1)),
+    ([[1, 1, 1, 1], [1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1]], None)])
+def test_what_fills_in_nowhere_goes_first(pattern, first):
+    pattern = np.array(pattern)
+    rng = np.random.default_rng(3)
+    samples = pattern * rng.uniform(0.8, 1.2, (3, *pattern.shape)) * np.where(
+        rng.uniform(size=pattern.shape) < 0.5, 1, -1)
+    order = pivot_order(samples, pattern)
+    assert first in (None, order[0])
+    factors = factorise(symbolic(pattern != 0), order)
+    made = sum(map(len, factors.upper)) + sum(map(len, factors.lower)) + len(pattern)
+    assert made == pattern.sum()
+
+
+def test_of_equal_costs_the_larger_pivot_is_taken():
+    samples = np.array([[[0.9, 1.0], [1.0, 0.5]]])
+    assert pivot_order(samples, np.ones((2, 2)))[0] == (0, 1)
+    assert pivot_order(samples[:, ::-1], np.ones((2, 2)))[0] == (0, 0)
+
+
+def test_zero_pivots_and_numbers():
+    """A number of zero is no product; entries that the order needs and the matrix lacks are 0."""
+    x = ca.SX.sym("x")
+    factors = factorise(ca.blockcat([[x, 1], [0, ca.SX(1, 1)]]), [(0, 0), (1, 1)])
+    assert float(factors.pivots[1]) == 0 and factors.pivots.shape == (2, 1)
+    right = ca.Function("f", [x], [factors.solve(ca.SX([1, 2]))])(2.0).full()
+    assert np.isinf(right[1, 0])

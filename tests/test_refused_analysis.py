@@ -97,7 +97,8 @@ def test_a_point_has_a_finite_number_for_each_coordinate(name):
     vehicle = shipped(DIFF)
     right = {"q": vehicle.configuration(), "xi": np.zeros(2), "u": np.zeros(2)}
     size = len(right[name])
-    with pytest.raises(InputError, match=rf"{name} has shape \({size + 1},\), expected \({size},\)"):
+    says = rf"{name} has shape \({size + 1},\), expected \({size},\)"
+    with pytest.raises(InputError, match=says):
         linearise(vehicle, **right | {name: np.zeros(size + 1)})
     with pytest.raises(InputError, match=f"{name} = .*nan.* must be finite"):
         linearise(vehicle, **right | {name: np.r_[np.zeros(size - 1), np.nan]})
