@@ -127,7 +127,7 @@ def test_from_a_fifth_of_its_row_on_a_pivot_is_good(size, first):
     """Then the one that fills in least is taken: column 0 has no other entry."""
     samples = np.tile([[size, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, -0.9, 1.0]], (2, 1, 1))
     order = pivot_order(samples, samples[0] != 0)
-    assert ((0, 0) == order[0]) == (first == (0, 0))
+    assert (order[0] == (0, 0)) == (first == (0, 0))
 
 
 @pytest.mark.parametrize("small, first", [(2e-9, (0, 0)), (0.5e-9, (0, 1))])
