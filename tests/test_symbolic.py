@@ -216,6 +216,27 @@ def test_pivots_are_constant_where_they_can_be_and_never_small():
     assert {*flat} == {(0, 1), (1, 2)}
 
 
+@pytest.mark.parametrize("number, column", [(0.1005, 1), (-0.1005, 1), (0.0995, 0)])
+def test_a_constant_pivot_is_at_least_a_tenth_of_the_largest(number, column):
+    matrix = ca.horzcat(1 + 1e-6 * q[0], number)
+    reduced = row_reduce(matrix, ca.SX(1, 1), at_points(matrix), 1)
+    assert reduced.pivots == [(0, column)] and reduced.free == (1 - column,)
+
+
+@pytest.mark.parametrize("entry, rank", [(1.1e-9, 2), (0.9e-9, 1)])
+def test_an_entry_below_a_billionth_of_its_row_is_rounding(entry, rank):
+    """Also one that is left by the elimination; what remains of its row is a condition."""
+    given = ca.blockcat([[1, 1], [1, 1 + entry]]), ca.vertcat(q[0], q[1])
+    reduced = row_reduce_avoiding(*given, at_points(given[0]), 2, ())
+    assert (reduced is not None) == (rank == 2)
+    single = row_reduce(*given, at_points(given[0]), 1)
+    conditions = at_points(ca.vertcat(*single.conditions))[:, 0, 0]
+    np.testing.assert_allclose(conditions, POINTS[:, 1] - POINTS[:, 0], rtol=1e-12)
+    diagonal = ca.diag(ca.vertcat(1, entry)) + ca.DM([[0, 0], [1, 0]])
+    found = row_reduce_avoiding(diagonal, ca.SX(2, 1), at_points(diagonal), 2, ())
+    assert (found is not None) == (rank == 2)
+
+
 def test_rank_that_rounding_hides_is_said():
     with pytest.raises(MechanicsError, match="not all of 3 equations .* from rounding: their "
                                              r"coefficients are 0\.\d+ to \d\.\d+ in size"):
