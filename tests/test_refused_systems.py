@@ -60,6 +60,27 @@ def test_two_rows_of_one_name_are_refused(particle):
         constrain(particle, rows={"level": lambda s: s.v.z}, holonomic={"level": lambda s: s.q.y})
 
 
+@pytest.mark.parametrize("power", (2, 3, 4))
+@pytest.mark.parametrize("samples", (None, np.array([[0.6, 0.8, 0.0], [0.0, -0.6, 0.8]])))
+def test_a_holonomic_function_with_a_multiple_zero_is_refused(particle, power, samples):
+    """Its row is zero wherever it holds; that of the function itself is not."""
+    def sphere(s, power=1):
+        return (s.q.x ** 2 + s.q.y ** 2 + s.q.z ** 2 - 1) ** power
+
+    assert len(gibbs_appell(constrain(particle, holonomic={"sphere": sphere},
+                                      samples=samples)).names) == 2
+    with pytest.raises(MechanicsError, match="derivatives of 'sphere' vanish .* simple zeros"):
+        gibbs_appell(constrain(particle, samples=samples,
+                               holonomic={"sphere": lambda s: sphere(s, power)}))
+
+
+@pytest.mark.parametrize("scale", (1e-9, 1e9))
+def test_the_unit_of_a_holonomic_function_is_any(particle, scale):
+    """It vanishes to rounding of its own unit."""
+    flat = constrain(particle, holonomic={"flat": lambda s: scale * (s.q.z - s.q.x ** 2)})
+    assert len(gibbs_appell(flat).names) == 2
+
+
 FOREIGN = ca.SX.sym("mass")
 REFUSED_ROWS = {
     "a symbol of one's own": ({"rows": {"r": lambda s: FOREIGN * s.v.x}},

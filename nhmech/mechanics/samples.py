@@ -14,7 +14,8 @@ _OFF = 1e-6      # of a sample from the holonomic manifold, relative; more is no
 def samples_beside(constrained: ConstrainedSystem, samples: np.ndarray) -> np.ndarray:
     """The samples (k, nq), then random configurations near them: what holds at special ones
     alone, such as a symmetry of the forces at one heading, does not hold for the system. Raises
-    `MechanicsError` for a sample that is not on the holonomic manifold."""
+    `MechanicsError` for a sample that is not on the holonomic manifold, and for a holonomic
+    function without simple zeros."""
     system, distribution = constrained.system, constrained.distribution
     algebroid, rng = system.algebroid, np.random.default_rng(0)
     rows, speeds = constrained.constraint_function(), np.zeros(algebroid.nv)
@@ -27,14 +28,16 @@ def samples_beside(constrained: ConstrainedSystem, samples: np.ndarray) -> np.nd
                                  f"which is {phi.max():.3g} there")
     sizes = np.abs(samples).max(axis=0)
     found: list[np.ndarray] = []
-    for k in range(2 * RANDOM):
-        if len(found) == RANDOM:
-            break
-        near = constrained.nearest(algebroid.normalise(
-            samples[k % len(samples)] + _NEAR * np.where(sizes > 0, sizes, 1.0)
+    starts: list[np.ndarray] = []
+    while len(found) < RANDOM and len(starts) < 2 * RANDOM:
+        starts.append(algebroid.normalise(
+            samples[len(starts) % len(samples)] + _NEAR * np.where(sizes > 0, sizes, 1.0)
             * rng.normal(size=algebroid.nq)))
+        near = constrained.nearest(starts[-1])
         if near is not None and all(np.isfinite(value.full()).all() for value in (
                 *rows(constrained.moment, near, constrained.parameters),
                 system.energy_function(constrained.moment, near, speeds, constrained.parameters))):
             found.append(near)
+    if found:
+        constrained.require_simple_zeros(found, starts)
     return np.array([*samples, *found])

@@ -18,6 +18,7 @@ from .newton import nearest_zero
 from .printing import Display, constraint_sections, system_sections
 
 RANDOM = 8      # configurations at which ranks are determined if the user gives none
+MULTIPLE = 1e-6    # slope of a function where it vanishes, of that elsewhere: less is none
 
 
 @dataclass(frozen=True)
@@ -315,7 +316,22 @@ class ConstrainedSystem:
             names = [self.distribution.names[row] for row in self.distribution.phi_rows]
             raise MechanicsError(f"no configuration was found that satisfies {listed(names)}, from "
                                  f"{RANDOM} random ones; if any exist, give some as `samples`")
+        self.require_simple_zeros(found, starts)
         return np.array(found)
+
+    def require_simple_zeros(self, on: Sequence[np.ndarray], off: Sequence[np.ndarray]) -> None:
+        """Raises `MechanicsError` for a holonomic function whose derivatives all vanish with it, as
+        those of a square do: its row is zero wherever it holds. Compares configurations on the
+        holonomic manifold with others."""
+        there, elsewhere = (np.array([np.linalg.norm(
+            self._holonomic(self.moment, q, self.parameters)[1].full(), axis=1) for q in points])
+            for points in (on, off))
+        for k, row in enumerate(self.distribution.phi_rows):
+            if there[:, k].max() < MULTIPLE * elsewhere[:, k].min():
+                raise MechanicsError(
+                    f"the derivatives of {self.distribution.names[row]!r} vanish wherever it does, "
+                    "as those of a square do, so that it constrains no velocity: give a function "
+                    "with simple zeros instead, such as x in place of x**2")
 
     def nearest(self, q: np.ndarray, t: float = 0.0) -> np.ndarray | None:
         """The configuration (nq,) on the holonomic manifold that Newton's method reaches from q by
