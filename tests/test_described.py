@@ -138,3 +138,29 @@ def test_a_root_that_lies_on_its_side_is_told_which_axis_is_up(rpy, up):
     with pytest.raises(ModelError) as caught:
         describe(text, repair=True)
     assert "It stands if" not in caught.value.text
+
+
+def test_only_joints_that_carry_wheels_have_their_angles_rounded():
+    """Those that were given, on a joint or a link, or else those that could roll."""
+    text = cart().replace('rpy="0 0 0"', 'rpy="0 0 3.14"')
+
+    def rounded(**words) -> set[str]:
+        found = [n.text for n in describe(text, **words).notices
+                 if n.kind is NoticeKind.ROUNDED_ANGLES]
+        return {name for said in found for name in said.partition(":")[0].split(", ")}
+    ball = Wheel(None, "caster_ball", 0.03, link="foot")
+    assert rounded() == {"l", "r"}
+    assert rounded(wheels=[Wheel("l", "disc", 0.1), ball], locked={"r": 0.0}) == {"l", "f"}
+    assert rounded(wheels=[Wheel("r", "disc", 0.1)], locked={"l": 0.0}) == {"r"}
+
+
+@pytest.mark.parametrize("wheels, upright", [
+    (("front", "l", "r"), True), (("front", "l"), False)])
+def test_steering_that_leans_is_made_upright_from_three_contacts_on(wheels, upright):
+    fork = (link("fork") + joint("steer", "base", "fork", (0.5, 0, 0.1), kind="revolute",
+                                 axis=(-0.1, 0, 1), more=limits(-1, 1))
+            + link("front_wheel", body=TYRE) + joint("front", "fork", "front_wheel", (0, 0, -0.1)))
+    description = describe(cart(fork, ball=False), wheels=[Wheel(n, "disc", 0.1) for n in wheels],
+                           locked={} if upright else {"r": 0.0})
+    assert "steer" in description.steering
+    assert (NoticeKind.LEANING_STEERING in {n.kind for n in description.notices}) == upright

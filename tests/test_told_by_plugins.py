@@ -120,3 +120,54 @@ def test_who_commands_a_joint():
     words = read("<gazebo><plugin><parameters>a.yaml</parameters></plugin></gazebo>",
                  "<gazebo><plugin><parameters> </parameters></plugin></gazebo>").words
     assert words == ("a.yaml",)
+
+
+JOINTS = '<joint name="l"/><joint name="m"/><joint name="r"/>'
+
+
+@pytest.mark.parametrize("inside, left, right, separation", [
+    ("<left_joint>l</left_joint><right_joint>r</right_joint>", ("l",), ("r",), None),
+    ("<left_joint>l m</left_joint>\n<wheel_separation>0.4</wheel_separation>"
+     "<right_joint>r x</right_joint><wheel_track>0.5</wheel_track>", ("l", "m"), ("r",), (2, 0.4)),
+    ("<track_width>0</track_width>\n<rightJoint>r</rightJoint><trackWidth>3</trackWidth>"
+     "<leftJoint>l</leftJoint>", ("l",), ("r",), (2, 3.0)),
+    ("<left_joint>l</left_joint><right_joint>x</right_joint>", None, None, None),
+    ("<left_joint>l</left_joint><left_right_joint>r</left_right_joint>", None, None, None)])
+def test_sides_are_joints_of_the_robot_that_names_tell(inside, left, right, separation):
+    """With the first separation above zero that an element tells, and where it stands."""
+    as_param = inside
+    for tag in ("left_joint", "right_joint", "left_right_joint", "rightJoint", "leftJoint",
+                "wheel_separation", "wheel_track", "track_width", "trackWidth"):
+        as_param = as_param.replace(f"<{tag}>", f'<param name="{tag}">').replace(
+            f"</{tag}>", "</param>")
+    for text in (plugin(inside), f"<ros2_control><hardware>{as_param}</hardware></ros2_control>"):
+        found = read(JOINTS, text).sides
+        if left is None:
+            assert found == ()
+            continue
+        (one,) = found
+        assert (one.left, one.right) == (left, right)
+        assert one.element.text.split()[0] == ("r" if "3<" in inside else "l")
+        told = None if one.apart is None else (one.apart.sourceline, one.separation)
+        assert told == separation and (one.separation is None) == (separation is None)
+    drawn = "".join(f'<transmission name="{side}_motor"><joint name="{name}"/></transmission>'
+                    for side, name in (("right", "r"), ("left", "l"), ("left", "x")))
+    (one,) = read(JOINTS, drawn).sides
+    assert (one.left, one.right, one.element.get("name")) == (("l",), ("r",), "right_motor")
+
+
+def test_a_controller_s_radius_is_for_all_joints_of_its_block():
+    """Unless its parameters tell several; the first line counts."""
+    def block(*radii: str, joints: str) -> str:
+        names = "".join(f'<joint name="{name}"/>' for name in joints)
+        return "<ros2_control>" + "".join(radii) + names + "</ros2_control>"
+
+    def param(name: str, value: float) -> str:
+        return f'\n<param name="{name}">{value}</param>'
+    one = block(param("wheel_radius", 0.2), param("left_wheel_diameter", 0.4), joints="ab")
+    two = block(param("wheel_radius", 0.2), param("rear_wheel_radius", 0.3), joints="c")
+    found = read(one, two, block(param("radius", 0.2), joints="d"),
+                 block(param("wheel_radius", 0.0), joints="e"))
+    assert found.controlled == {"a": (2, 0.2), "b": (2, 0.2)}
+    assert found.wheel_radii("a") == {"<ros2_control> (line 2)": 0.2}
+    assert found.wheel_radii("c") == found.wheel_radii("d") == {}
