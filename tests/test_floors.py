@@ -10,7 +10,13 @@ import pytest
 from placed import laid, limits, mesh, shape
 from support import joint, link
 
-from nhmech.urdf.wheels.evidence import Findings, JointVerdict, is_ball_joint, turn_about_root, weigh
+from nhmech.urdf.wheels.evidence import (
+    Findings,
+    JointVerdict,
+    is_ball_joint,
+    turn_about_root,
+    weigh,
+)
 
 R = 0.1
 
