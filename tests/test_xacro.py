@@ -1,18 +1,24 @@
 """xacro in all its dress: in a .urdf or a string, without prefixes, uncalled, with packages that
 are missing."""
 
+import importlib.util
+import json
 import re
 import subprocess
+import sys
 from functools import cache
 
 import pytest
+from lxml import etree
 from support import command_line, joint, link
 
 import nhmech
 from nhmech.errors import ModelError
 from nhmech.urdf.describe import describe
-from nhmech.urdf.text.source import read_source
+from nhmech.urdf.text.macros import uncalled_error
+from nhmech.urdf.text.source import Source, read_source
 from nhmech.urdf.text.validate import validate
+from nhmech.urdf.text.xacro_file import expand_xacro, find_uncalled
 
 pytest.importorskip("xacro")
 SPACE = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
@@ -168,3 +174,132 @@ def test_a_file_that_includes_itself_ends(tmp_path):
     file.write_text(f'<robot name="x" {SPACE}><xacro:include filename="a.xacro"/></robot>')
     with pytest.raises(ModelError, match="xacro could not expand it"):
         describe(file)
+
+
+# -- what another process answers ------------------------------------------------------------------
+
+@pytest.fixture
+def answering(monkeypatch):
+    """Answers in the place of the process that expands; gives back what it was asked."""
+    def answer(stdout: object, code: int = 0, stderr: str = "") -> dict:
+        asked: dict = {}
+
+        def run(words, input, timeout, **_):
+            asked.update(json.loads(input), timeout=timeout)
+            return subprocess.CompletedProcess(words, code, json.dumps(stdout), stderr)
+        monkeypatch.setattr(subprocess, "run", run)
+        return asked
+    return answer
+
+
+TWO = "<robot>\n\n<link name='${zz + 1}'/></robot>"
+
+
+@pytest.mark.parametrize("answer, said, remedy", [
+    (dict(stdout=None, code=1, stderr=" odd \n"), ": xacro could not expand it: odd", None),
+    (dict(stdout=None, code=3), ": xacro could not expand it: exit code 3", None),
+    (dict(stdout={"text": "<a/>"}, code=1, stderr="odd"), ": xacro could not expand it: odd", None),
+    (dict(stdout={"packages": ["a"]}), ": $(find a): no such ROS package",
+     "Say where it is: --package a=FOLDER"),
+    (dict(stdout={"packages": ["a", "b"]}), ": $(find a), $(find b): no such ROS packages",
+     "Say where they are: --package a=FOLDER --package b=FOLDER"),
+    (dict(stdout={"error": "when evaluating expression 'zz + 1'"}),
+     ", line 3: xacro could not expand it: when evaluating expression 'zz + 1'", None),
+    (dict(stdout={"error": "when evaluating expression 'of another file'"}),
+     ": xacro could not expand it: when evaluating expression 'of another file'", None),
+    (dict(stdout={"error": "Undefined substitution argument 'side'"}),
+     ": xacro could not expand it: Undefined substitution argument 'side'",
+     "It is an argument without a default: pass --arg side:=VALUE")])
+def test_what_went_wrong_elsewhere_is_told_with_what_to_do(answering, tmp_path, answer, said,
+                                                           remedy):
+    for path, label in ((tmp_path / "r.xacro", "r.xacro"), (None, "<string>")):
+        answering(**answer)
+        with pytest.raises(ModelError) as caught:
+            expand_xacro(TWO, path, {})
+        assert caught.value.text == label + said
+        assert (caught.value.remedy and caught.value.remedy.command) == remedy
+
+
+def test_another_process_is_told_all_that_it_needs(answering, tmp_path, monkeypatch):
+    """And has a minute, which is longer than any robot takes."""
+    asked = answering({"text": "<a/>"})
+    assert expand_xacro(TWO, tmp_path / "r.xacro", {"p": tmp_path}, {"n": 3}) == "<a/>"
+    assert asked == {"modules": sys.path, "text": TWO, "file": str(tmp_path / "r.xacro"),
+                     "packages": {"p": str(tmp_path)}, "arguments": {"n": "3"},
+                     "timeout": pytest.approx(60, abs=5)}
+    expand_xacro(TWO, None, {})
+    assert (asked["file"], asked["packages"], asked["arguments"]) == (None, {}, {})
+
+    def hang(words, timeout, **_):
+        raise subprocess.TimeoutExpired(words, timeout)
+    monkeypatch.setattr(subprocess, "run", hang)
+    with pytest.raises(ModelError, match="^<string>: xacro did not finish within .* recursion"):
+        expand_xacro(TWO, None, {})
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ModelError, match="is not installed: pip install xacro"):
+        expand_xacro(TWO, None, {})
+
+
+# -- macros that nothing calls ---------------------------------------------------------------------
+
+def uncalled(*macros: str, path=None, works=lambda source: True) -> str:
+    """The error about these macros; every call of a macro is a link of its name."""
+    text = f'<robot {SPACE}>{"".join(macros)}</robot>'
+    source = Source(etree.fromstring(text), "label", path,
+                    macros=find_uncalled(etree.fromstring(text)))
+    return str(uncalled_error(source, works))
+
+
+BIG = f'<xacro:macro name="big" params="a b *c **d">{"<link/>" * 5}</xacro:macro>'
+SMALL = '<xacro:macro name="small"><link/></xacro:macro>'
+
+
+def test_the_longest_macro_is_the_one_to_call(answering, tmp_path):
+    """With as many blocks as it takes; the first whose robot is sound."""
+    said = uncalled(SMALL, BIG)
+    block = '<origin xyz="0 0 0" rpy="0 0 0"/>'
+    assert said.startswith("label: there is no <link> in it: it defines the macros big(a, b), "
+                           "small() and calls none")
+    assert f'such as <xacro:big a="" b="">{block}{block}</xacro:big>' in said
+    assert "such as <xacro:small/>" in uncalled(SMALL)
+    file = tmp_path / "parts.xacro"
+    for name in ("big", "small"):
+        answering({"text": f'<robot name="{name}"/>'})
+        said = uncalled(BIG, SMALL, path=file, works=lambda source: True)
+        assert "<xacro:big" in said and f"{tmp_path}/parts_robot.urdf.xacro" in said
+    calls = []
+    said = uncalled(BIG, SMALL, path=file, works=lambda source: bool(calls.append(source) or
+                                                                     len(calls) > 1))
+    assert len(calls) == 2 and "<xacro:small/>" in said and "<xacro:big" not in said
+    said = uncalled(BIG, SMALL, path=file, works=lambda source: False)
+    assert f'<xacro:big a="A" b="B">{block}{block}</xacro:big>' in said
+    assert said.endswith("with the values of A, B")
+
+
+@pytest.mark.parametrize("taken, name", [
+    ([], "parts_robot.urdf.xacro"), ([""], "parts_robot2.urdf.xacro"),
+    (["", 2, 4], "parts_robot3.urdf.xacro"), (["", *range(2, 99)], "parts_robot99.urdf.xacro"),
+    (["", *range(2, 100)], "robot.urdf.xacro")])
+def test_a_file_to_write_takes_no_name_that_is_taken(answering, tmp_path, taken, name):
+    answering({"text": "<robot/>"})
+    for count in taken:
+        (tmp_path / f"parts_robot{count}.urdf.xacro").touch()
+    said = uncalled(SMALL, path=tmp_path / "parts.urdf.xacro")
+    assert f"Write this file and load it, {tmp_path / name}:\n" in said
+
+
+@pytest.mark.parametrize("where, include, size, is_caller", [
+    ("a", "parts.xacro", 1 << 20, True), ("a", "parts.xacro", (1 << 20) + 1, False),
+    ("b", "a/parts.xacro", 0, True), ("b", "parts.xacro", 0, False), ("a", "other.xacro", 0, False),
+    ("a/c", "parts.xacro", 0, False)])
+def test_who_calls_a_macro_is_looked_for_beside_its_file(answering, tmp_path, where, include, size,
+                                                         is_caller):
+    """And in the folders beside, up to a MiB."""
+    answering({"text": "<robot/>"})
+    (tmp_path / "a").mkdir()
+    (tmp_path / where).mkdir(exist_ok=True, parents=True)
+    text = f'<robot {SPACE}><xacro:include filename="{include}"/><xacro:small/></robot>'
+    caller = tmp_path / where / "caller.xacro"
+    caller.write_text(text + " " * (size - len(text)))
+    said = uncalled(SMALL, path=tmp_path / "a" / "parts.xacro")
+    assert (f"caller.xacro calls it; load that: {caller}" in said) == is_caller
