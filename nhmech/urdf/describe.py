@@ -73,7 +73,7 @@ def describe(source: str | bytes | PathLike, *, wheels: Sequence[Wheel] | None =
             raise faulty_file(document.label, guessed if repair else faults) from error
         further = error
         if isinstance(error, NothingStands):
-            advice = "" if wheels is not None or repair else advise_upright(
+            advice = "" if repair else advise_upright(
                 Layout(document).root, partial(_read_carried, document, said))
             further = ModelError(error.text + advice, None if advice else error.remedy)
         if repair or not faults:

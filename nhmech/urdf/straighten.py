@@ -32,7 +32,6 @@ _UPRIGHT = cos(radians(5))     # a bicycle's fork leans by more, and its trail i
 _ROUNDING = 1e-12      # rad, m; sines and cosines are not exact
 _WORTH_SAYING = 1e-5   # rad
 _SHIFT, _TURN = 1e-3, 1e-4     # of the radius, and rad: changes that are visible
-_VISIBLE = 1e-4        # m, of a blade, which has no radius
 
 
 def snap_joints(source: Source, names: Iterable[str]) -> list[Notice]:
@@ -83,8 +82,8 @@ def straighten_axles(layout: Layout, contacts: Sequence[FoundWheel], steering: C
                 if max(turn, shift) > _ROUNDING:
                     contact = next(c for c in contacts if c.wheel is wheel)
                     moved[wheel.name] = _move(layout, contact, X, radius)
-            least = _SHIFT * max(w.radius for w in line) or _VISIBLE
-            by = [f"{1e3 * shift:.2g} mm"] * bool(shift >= least)
+            least = _SHIFT * max(w.radius for w in line)     # blades are only turned
+            by = [f"{1e3 * shift:.2g} mm"] * bool(shift >= least > 0)
             by += [f"{np.degrees(turn):.2g} degrees"] * bool(turn >= _TURN)
             if by:
                 said.append(f"{listed(w.name for w in line)} (by up to {' and '.join(by)})")
