@@ -380,30 +380,43 @@ def test_leaning_steering_is_made_upright_up_to_twenty_degrees():
         assert not upright or f"fork_joint ({lean:.2g} deg)" in notices[0].text
 
 
-@pytest.mark.parametrize("rpy", [(0, 0, 0), (0.2, 0.1, 0.7)])
+@pytest.mark.parametrize("rpy, up, twins", [
+    ((0, 0, 0), 1, False), ((0.2, 0.1, 0.7), 1, False), ((0.2, 0.1, 0.7), -1, True)])
 @pytest.mark.parametrize("lean", [0.2, -0.2])
 @pytest.mark.parametrize("leads", [-0.3, 0.0, 0.4, 1.0, 1.7])
-def test_a_leaning_axis_becomes_the_vertical_that_trails_its_wheel_least(lean, leads, rpy):
+def test_a_leaning_axis_becomes_the_vertical_that_trails_its_wheel_least(lean, leads, rpy, up,
+                                                                         twins):
     """Of those through a point of it beside the lower half of the wheel: `leads` is how far it is
     before the centre at the height of the axle, in units of what it gains from there to the ground.
-    The wheel stays where it is."""
+    The wheel stays where it is. Of two it is their middle, and the larger one's radius."""
     radius, R = 0.3, pin.rpy.rpyToMatrix(*rpy)
     axis, gains = np.array((sin(lean), 0, cos(lean))), 0.3 * np.tan(lean)
     centre = SHIFT + (1, 0.1, 0.3)
     at = centre + (leads * gains + 0.2 * np.tan(lean), -0.05, 0.2)         # 0.2 above the axle
-    text = joint("steer", "base", "fork", at, rpy, R.T @ axis, "revolute", LIMITED)
-    layout = laid(link("base"), link("fork"), text, link("w"),
-                  joint("roll", "fork", "w", R.T @ (centre - at), pin.rpy.matrixToRpy(R.T)))
-    wheel = Wheel("roll", radius=radius, axis=(0, 1, 0), point=(0, 0, 0))
-    notices = straighten_steering(layout, [wheel], ["steer"])
+    parts = [link("base"), link("fork"), link("far"), joint("other", "base", "far"),
+             joint("steer", "base", "fork", at, rpy, up * R.T @ axis, "revolute", LIMITED)]
+    wheels = [Wheel("other", radius=9.0, axis=(0, 1, 0), point=(0, 0, 0)),
+              Wheel(None, "caster_ball", 9.0, link="fork", point=(9, 9, 9))]
+    for name, off in (("w", 0.02), ("v", -0.02)) if twins else (("w", 0.0),):
+        place = R.T @ (centre + (off, off, 0) - at)
+        parts += [link(name), joint(f"roll_{name}", "fork", name, place,
+                                    pin.rpy.matrixToRpy(R.T))]
+        wheels.append(Wheel(f"roll_{name}", radius=radius - (off < 0) * 0.1, axis=(0, 1, 0),
+                            point=(0, 0, 0)))
+    layout = laid(*parts)
+    notices = straighten_steering(layout, wheels, ["steer"])
     assert len(notices) == 1 and f"steer ({np.degrees(abs(lean)):.2g} deg)" in notices[0].text
     again = Layout(layout.source)
-    np.testing.assert_allclose(again.X_RL["w"], layout.X_RL["w"], atol=1e-12)
+    for name in ("w", "v") if twins else ("w",):
+        np.testing.assert_allclose(again.X_RL[name], layout.X_RL[name], atol=1e-12)
     steer = again.joints["steer"]
-    np.testing.assert_allclose(again.axis_R(steer), (0, 0, 1), atol=1e-12)
+    np.testing.assert_allclose(again.axis_R(steer), (0, 0, up), atol=1e-12)
     share = np.clip(leads, 0.0, 1.0)
     np.testing.assert_allclose(again.X_RL[steer.child][:2, 3] - centre[:2],
                                ((leads - share) * gains, -0.05), atol=1e-12)
+    # once it is upright, nothing is left to do
+    assert straighten_steering(again, wheels, ["steer"]) == []
+    assert Layout(layout.source).joints.keys() == again.joints.keys()
 
 
 @pytest.mark.parametrize("given, expected", [

@@ -152,6 +152,22 @@ def test_which_of_several_packages_is_the_one(bare, tmp_path):
     assert find_package("q", {}) is None
 
 
+@pytest.mark.parametrize("what", ["read_text", "iterdir"])
+def test_packages_that_cannot_be_read_are_passed_over(bare, tmp_path, what):
+    """A manifest, or a folder, of somebody else."""
+    made(tmp_path / "a_closed" / "own", "p"), made(tmp_path / "b_open" / "own", "p")
+    bare.setenv("ROS_PACKAGE_PATH", str(tmp_path))
+    assert find_package("p", {}) == tmp_path / "a_closed" / "own"
+    real = getattr(Path, what)
+
+    def refuse(path, *words, **more):
+        if "a_closed" in str(path):
+            raise PermissionError(path)
+        return real(path, *words, **more)
+    bare.setattr(Path, what, refuse)
+    assert find_package("p", {}) == tmp_path / "b_open" / "own"
+
+
 def test_a_mesh_is_looked_for_in_packages_and_above_the_file(bare, tmp_path):
     urdf = tmp_path / "robot" / "urdf" / "r.urdf"
     urdf.parent.mkdir(parents=True)

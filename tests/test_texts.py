@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from xml.dom.minidom import parseString
 
 import numpy as np
@@ -215,6 +216,11 @@ def test_a_file_is_as_large_as_a_robot_can_be(tmp_path):
     os.truncate(file, (1 << 26) + 1)
     with pytest.raises(ModelError, match=f"has {(1 << 26) + 1} bytes; a robot description has at"):
         read_source(file)
+
+
+def test_a_name_that_no_file_can_have_cannot_be_read():
+    with pytest.raises(ModelError, match="cannot be read: embedded null byte"):
+        read_source(Path("a\0b.urdf"))
 
 
 @pytest.mark.parametrize("text, words", [
