@@ -152,3 +152,21 @@ def test_forces_of_several_tyres_stand_at_their_rows():
     np.testing.assert_allclose(force.full(), -np.array([
         [2000 * k * 0.6, 3e4 * 0.1, 500 * k * 0.1], [-2000 * c * 0.2, -2e4 * 0.2, 500 * c * 0.3]]),
         rtol=1e-12)
+
+
+@pytest.mark.parametrize("load", [800.0, 2500.0, 4000.0, 8000.0])
+def test_a_passenger_car_s_tyre_is_the_published_one(load):
+    """205/60R15 91V: Pacejka, Tyre and Vehicle Dynamics, 2nd ed. 2006, table A3.1, in equations
+    (4.E11) to (4.E30); C_x = 1.685, C_y = 1.193."""
+    f, nominal = load / 4000 - 1, Tyre.read("passenger_car")
+    found = find_load_terms("passenger_car").at(load)
+    assert found == pytest.approx({
+        "load": load, "longitudinal.stiffness": load * (21.51 - 0.163 * f) * np.exp(0.245 * f),
+        "longitudinal.friction": 1.21 - 0.037 * f,
+        "longitudinal.curvature": 0.344 + 0.095 * f - 0.02 * f ** 2,
+        "lateral.stiffness": 14.95 * 4000 * np.sin(2 * np.arctan(load / (2.13 * 4000))),
+        "lateral.friction": 0.99 - 0.145 * f, "lateral.curvature": -1.003 - 0.537 * f}, rel=1e-12)
+    assert (nominal.longitudinal.shape, nominal.lateral.shape) == (1.685, 1.193)
+    if load == nominal.load:
+        assert {name: number for name, number in nominal.numbers().items() if name in found} == (
+            pytest.approx(found, rel=1e-4))
