@@ -45,6 +45,16 @@ def test_parts_of_a_mesh_are_unions_of_triangles_that_share_places(seed):
     assert {frozenset(part.tolist()) for part in found} == joined(lattice, faces)
 
 
+@pytest.mark.parametrize("first, second, count", [
+    ((0, 0.001, 0), (0, 0, 0.999), 2), ((0, 0, 0), (0, 0, 0.0006), 2), ((0, 0, 0), (0, 0, 4e-4), 1),
+    ((0, 0, 0), (6e-4, 0, 0), 2), ((0, 0, 0), (0, 4e-4, 4e-4), 1)])
+def test_places_are_told_apart_along_every_axis(first, second, count):
+    """By a grid of a thousandth of the longest side, of triangles that are elsewhere."""
+    faces = [first, (1, 1, 1), (0.5, 0.7, 0.3), second, (0.2, 0.6, 0.6), (0.3, 0.1, 0.8)]
+    found = Mesh(np.array(faces) + (5, 0, 0), np.array([(0, 1, 2), (3, 4, 5)])).parts
+    assert len(found) == count
+
+
 def test_the_surface_around_a_vertex_is_a_third_of_its_triangles():
     """By Heron's formula."""
     rng = np.random.default_rng(7)
@@ -85,6 +95,74 @@ def test_a_circle_beside_the_axle_has_its_own_radius_and_its_distance(centre, lu
     assert (solid.along, solid.width) == pytest.approx((0.4, 0.2), rel=1e-9)
 
 
+@pytest.mark.parametrize("side", range(4))
+def test_a_tread_that_is_rough_within_a_hundredth_is_where_its_axle_is(side):
+    """On a third of it lugs stand out by four thousandths: in more than a tenth of the sectors."""
+    a = 2 * pi * (np.arange(144) + 0.5) / 144
+    rough = 1 + 0.004 * (np.abs((a - side * pi / 2 + pi) % (2 * pi) - pi) < pi / 3)
+    flat = rough[:, None] * np.column_stack([np.cos(a), np.sin(a)])
+    assert find_solid(placed(flat), AXLE).radius == pytest.approx(1.004, rel=1e-12)
+    # what stands out farther is no tread, in however many sectors
+    out = 1.5 * np.column_stack([np.cos(a), np.sin(a)])[3::36]
+    assert find_solid(placed(np.concatenate([circle(), out])), AXLE).radius == pytest.approx(1.0)
+    # nor are points below the outermost ones
+    inner = np.concatenate([circle(), 0.96 * circle()])
+    assert find_solid(placed(inner), AXLE).radius == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("off, is_found", [(0.0255, True), (0.0258, False)])
+def test_eight_points_beside_the_axle_are_a_circle_within_a_twentieth(off, is_found):
+    """The nearest is at 1 - off, of more than 0.95 (1 + off)."""
+    a = np.arange(8) * pi / 4
+    solid = find_solid(placed(np.column_stack([np.cos(a) + off, np.sin(a)])), AXLE)
+    assert (solid is not None) == is_found
+    assert not is_found or solid.radius == pytest.approx(1 + off, rel=1e-9)
+
+
+@pytest.mark.parametrize("far, is_found", [(1 / 0.01995, True), (1 / 0.0197, False)])
+def test_a_circle_is_looked_for_down_to_a_fiftieth_of_the_largest_distance(far, is_found):
+    cloud = placed(np.concatenate([circle(), [(far, 0.0)]]))
+    assert (find_solid(cloud, AXLE) is not None) == is_found
+
+
+@pytest.mark.parametrize("count, is_found", [(120, True), (121, False)])
+def test_a_quarter_of_the_surface_may_stick_out(count, is_found):
+    """Of 360 on the circle and so many that stand 1.5 out, as many in number."""
+    cloud = placed(np.concatenate([circle(), np.tile([(1.5, 0.0)], (count, 1))]))
+    assert (find_solid(cloud, AXLE) is not None) == is_found
+
+
+def test_a_tenth_of_the_sectors_counts_for_neither_radius_nor_width():
+    """One point of each end in each of 24: quantiles of what these reach."""
+    rng = np.random.default_rng(4)
+    radii, low, high = (rng.permutation(24) * step for step in (4e-4, -0.01, 0.02))
+    a = (np.arange(24) + 0.37) * pi / 12
+    flat = (1 + radii)[:, None] * np.column_stack([np.cos(a), np.sin(a)])
+    ends = [point @ ACROSS + y * AXLE for side in (low - 0.1, high) for point, y in zip(flat, side)]
+    solid = find_solid(np.array(ends), AXLE)
+    assert solid.radius == pytest.approx(1 + 4e-4 * 20.7, rel=1e-9)
+    first, last = -0.1 - 0.01 * 20.7, 0.02 * 20.7
+    assert (solid.along, solid.width) == pytest.approx(((first + last) / 2, last - first), rel=1e-9)
+
+
+@pytest.mark.parametrize("far, is_round", [(1.0, True), (1.009, True), (1.011, False)])
+def test_eight_points_are_a_circle_of_which_one_may_be_a_little_farther(far, is_round):
+    flat = circle(count=8)
+    flat[3] *= far
+    assert (find_solid(placed(flat), AXLE) is not None) == is_round
+    assert find_solid(placed(flat[:1]), AXLE) is None
+
+
+@pytest.mark.parametrize("turn", np.arange(6) * pi / 3)
+def test_a_circle_with_a_gap_beside_its_axle_does_not_count_its_hub(turn):
+    """In a gap of three sectors the hub is the outermost part."""
+    a = np.arange(360) * pi / 180 + turn
+    radii = np.where(np.arange(360) < 45, 0.5, 1.0)
+    flat = np.column_stack([radii * np.cos(a), radii * np.sin(a)])
+    solid = find_solid(placed(flat + (0.015, 0.01)), AXLE)
+    assert solid.radius == pytest.approx(1 + np.hypot(0.015, 0.01), rel=1e-9)
+
+
 @pytest.mark.parametrize("size", [1e-3, 1.0, 30.0])
 def test_nothing_is_round_that_lies_on_the_axle_or_is_a_crank(size):
     assert find_solid(np.outer(np.linspace(0, 1, 20), AXLE) * 0.0, AXLE) is None
@@ -107,7 +185,10 @@ def write(file: Path, parts) -> str:
 
 
 def on_joint(body: str) -> tuple[Layout, Joint]:
-    layout = laid(link("base"), link("w", body=body), joint("j", "base", "w", (1, 2, 3)))
+    """A wheel with a hub that is no mesh, and one that is missing."""
+    hub = shape("box", size="0.1 0.1 0.1") + shape("mesh", filename="nowhere.stl")
+    layout = laid(link("base"), link("w", body=body + hub + hub.replace("collision", "visual")),
+                  joint("j", "base", "w", (1, 2, 3)))
     return layout, layout.joints["j"]
 
 
@@ -122,7 +203,7 @@ def roller(k: int, far=0.08, half=0.02, long=2.0, thin=1.0, angle=0.7, lean=0.0,
     along = np.sqrt(1 - lean ** 2) * way + lean * outward
     up = np.cross(across, along)
     axes = half * np.array([up, thin * across, long * along])
-    return far * outward + np.concatenate([axes, -axes])
+    return far * outward + 0.013 * Y + np.concatenate([axes, -axes])
 
 
 @pytest.mark.parametrize("first, count", [

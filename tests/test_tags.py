@@ -243,7 +243,7 @@ TRIANGLE = np.array([[(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(1, 0, 0), (1, 1, 0), (
 
 def stl(file, faces, count=None) -> None:
     made_of = np.zeros(len(faces), [("n", "<f4", 3), ("c", "<f4", (3, 3)), ("m", "<u2")])
-    made_of["c"] = faces
+    made_of["c"], made_of["n"], made_of["m"] = faces, 1.1, 7        # which nobody reads
     count = len(faces) if count is None else count
     file.write_bytes(bytes(80) + count.to_bytes(4, "little") + made_of.tobytes())
 

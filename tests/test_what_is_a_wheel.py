@@ -329,7 +329,7 @@ def test_an_octagon_is_round_and_a_square_is_not(count, is_round):
 
 
 def test_a_gap_of_fifty_degrees_ends_a_circle():
-    for degrees, is_round in ((49.5, True), (50.5, False)):
+    for degrees, is_round in ((49.9, True), (50.1, False)):
         part = 1 - np.radians(degrees) / 2 / pi
         points = np.concatenate([ring(720, part=part * 720 / 719), ring(72, radius=0.4)])
         solid = find_solid(points, Y)

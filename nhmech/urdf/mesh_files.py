@@ -122,8 +122,6 @@ def _read_stl(path: Path) -> Mesh | None:
     """A binary STL file with equal corners as one vertex; None of one in text. The same as coal
     reads, many times faster."""
     content = path.read_bytes()
-    if len(content) < _STL_HEAD + 4:
-        return None
     count = int.from_bytes(content[_STL_HEAD:_STL_HEAD + 4], "little")
     if len(content) != _STL_HEAD + 4 + count * _STL_FACE.itemsize:
         return None
@@ -132,7 +130,7 @@ def _read_stl(path: Path) -> Mesh | None:
     # one number for each corner sorts faster than three
     keys = corners.view("<u4").astype(np.uint64) @ np.array(_MIX, dtype=np.uint64)
     _, first, same = np.unique(keys, return_index=True, return_inverse=True)
-    if not np.array_equal(corners[first][same], corners, equal_nan=True):
+    if not np.array_equal(corners[first][same], corners):
         first = same = np.arange(len(corners))
     return Mesh(corners[first].astype(float), same.reshape(-1, 3))
 

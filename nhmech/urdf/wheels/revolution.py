@@ -78,7 +78,7 @@ def _plane(axis: np.ndarray) -> np.ndarray:
 
 def _sector(flat: np.ndarray) -> np.ndarray:
     angle = np.arctan2(flat[:, 1], flat[:, 0])
-    return np.floor((angle / (2 * np.pi) + 0.5) * _SECTORS).astype(int) % _SECTORS
+    return np.floor(angle / (2 * np.pi) * _SECTORS).astype(int) % _SECTORS
 
 
 def _outer_circle(flat: np.ndarray, window: float) -> float | None:
@@ -87,8 +87,6 @@ def _outer_circle(flat: np.ndarray, window: float) -> float | None:
     order = np.argsort(-distance)
     distance = distance[order]
     angle = np.arctan2(flat[order, 1], flat[order, 0])
-    if distance[0] <= 0:
-        return None
     steps = int(np.log(_SMALLEST) / np.log1p(-window / 4))
     edges = distance[0] * (1 - window / 4) ** np.arange(steps)
     # `distance` falls, so that a ring is one slice
