@@ -426,4 +426,30 @@ EQUIVALENT = {
         "a scale of a tolerance, of coordinates that no sample moves",
     ("mechanics/invariants", "if len(kept) == V.shape[0]:", "0 -> 1"):
         "only ends later: as many columns as there are rows span them all",
+    ("urdf/text/slips", 'return token[0] == "<" and len(token) > 1 and token[1] not in "!?"',
+     "1 -> 2"): "a tag has three characters at least",
+    ("urdf/text/slips", "for at, stray in ((0, head), (end, tail)) if stray.strip()]", "0 -> 1"):
+        "what is found there begins with a letter that ends no line",
+    ("urdf/text/validate_joint", "meant = get_close_matches(kind.strip().lower(), _TYPES, 1, "
+     "_ALIKE)", "1 -> 2"): "the best of them goes first",
+    ("urdf/wheels/rollers", "_CELLS = 1 << 20", "1 -> 2"): "a key: any larger number",
+    ("urdf/wheels/rollers", "_CELLS = 1 << 20", "20 -> 21"): "a key: any larger number",
+    ("urdf/wheels/rollers", "outline = np.unique(cells @ (_CELLS, 1))", "1 -> 2"):
+        "a key: the other number is larger by far",
+    ("urdf/wheels/rollers", "seen.add(shape.mesh)", "seen.add(shape.mesh) -> pass"):
+        "is looked into once more",
+    ("urdf/mesh_files", "_DIGITS = 9", "9 -> 10"): "is looked for once more",
+    ("urdf/mesh_files", "key = (path, *np.round(np.concatenate([placed.ravel(), X[:3, 3], axis]), "
+     "_DIGITS))", "3 -> 4"): "a key: one more number, which is 1",
+    ("urdf/mesh_files", "/ (_WELD * np.ptp(self.vertices, axis=0).max() or 1.0)).astype(np.int64)",
+     "1.0 -> 1.01"): "divides zeros",
+    ("urdf/mesh_files", "side = int(cells.max()) + 1", "1 -> 2"): "a key: any larger number",
+    ("urdf/mesh_files", "same = np.unique(cells @ (side * side, side, 1), "
+     "return_inverse=True)[1].ravel()", "1 -> 2"): "a key: 2 z differs from an odd side as well",
+    ("urdf/mesh_files", "corners, count = same[self.faces], int(same.max()) + 1", "1 -> 2"):
+        "a place that no triangle has",
+    ("urdf/wheels/revolution", "for k in np.flatnonzero(stops - starts >= 2 * np.pi / _GAP):",
+     "2 * np.pi / _GAP -> 2 * np.pi * _GAP"): "fewer points leave a larger gap all the same",
+    ("urdf/wheels/revolution", "for _ in range(3):", "3 -> 4"):
+        "how many fits: one more does as well",
 }

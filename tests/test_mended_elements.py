@@ -49,6 +49,8 @@ def made(more="", kind="continuous", name="j", axis=None, rpy=None, mass=True) -
                                           "a misspelt joint type"]),
     (dict(kind="continous"), ["'continous' does not exist", "a misspelt joint type"]),
     (dict(kind="contin"), ["'contin' does not exist", ""]),
+    (dict(kind="evolut", more=LIMIT), ["'evolut' does not exist", "a misspelt joint type"]),
+    (dict(kind="my_revolute"), ["'my_revolute' does not exist", ""]),
     (dict(kind="ball"), ["joint type 'ball' does not exist", ""]),
     (dict(kind="floating", mass=False), ["floating joints are not supported",
                                          "a joint that lets the base float is fixed"]),

@@ -446,6 +446,15 @@ def test_what_xacro_says_is_kept(modules, tmp_path, inside, words):
     assert [*answer] == ["error"] and words in answer["error"]
 
 
+@pytest.mark.parametrize("name, why", [
+    ("nowhere.xacro", "No such file or directory"),
+    (".", "it is no file, but a folder, a pipe or a device")])
+def test_what_cannot_be_included_is_told_with_its_place(modules, tmp_path, name, why):
+    text = f'<robot name="r" {SPACE}><xacro:include filename="{name}"/></robot>'
+    answer = expand(text, str(tmp_path / "m"), {}, {})
+    assert answer["error"].startswith(f"{why}: {tmp_path}")
+
+
 def test_an_argument_without_a_default_is_asked_for(at_hand, tmp_path):
     """And an expression that fails has a line."""
     text = f'<robot name="r" {SPACE}>\n<link name="$(arg a)"/></robot>'

@@ -114,8 +114,8 @@ def expand_xacro(text: str, path: Path | None, packages: Mapping[str, Path],
            "arguments": {name: str(value) for name, value in (arguments or {}).items()}}
     try:
         child = subprocess.run([sys.executable, "-c", _CHILD], input=json.dumps(job),
-                               capture_output=True, text=True, encoding="utf-8",
-                               errors="replace", timeout=_PATIENCE)
+                               capture_output=True, encoding="utf-8", errors="replace",
+                               timeout=_PATIENCE)
     except subprocess.TimeoutExpired:
         raise ModelError(f"{label}: xacro did not finish within {_PATIENCE} s; look for endless "
                          "recursion in a macro or an expression") from None
