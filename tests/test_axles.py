@@ -78,6 +78,10 @@ def test_a_wheel_trails_behind_an_upright_axis_or_is_steered_by_it(trail, lean, 
             np.testing.assert_allclose(axle.at(angle), row(0.9, 0.2, angle, steering.length, trail),
                                        atol=1e-12)
         assert axle.trail == pytest.approx(-trail / steering.length, abs=1e-15)
+        expression = ca.Function("row", [made.algebroid.q], [axle.row])
+        for angle in (-0.4, 1.1):
+            q = made.posing.in_the_air(None, {"a_steer": angle})
+            np.testing.assert_allclose(expression(q).full().ravel(), axle.at(angle), atol=1e-12)
 
 
 @pytest.mark.parametrize("part, found", [(0.99e-6, "steered"), (1.01e-6, "trailing")])

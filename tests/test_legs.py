@@ -259,6 +259,15 @@ def test_a_base_far_away_stands_to_the_rounding_of_its_place(far):
     np.testing.assert_allclose(placed[3:7], near[3:7], atol=1e-15 * far + 1e-12)
 
 
+@pytest.mark.parametrize("size", [1e-3, 1e3, 1e6])
+def test_a_base_of_any_size_stands_to_its_rounding(size):
+    """As in millimetres, or in kilometres."""
+    made = placer(size * THREE, SLOPE)
+    q = made.upright(pose((1, 2, 3), (0.1, 0.2, 0.7)))
+    placed = made.place(q, made.support(q, np.ones(3, bool), 0.0))
+    assert np.abs(made.evaluate(placed)[0]).max() <= 1e-12 * max(size, 1)
+
+
 @pytest.mark.parametrize("apart, stands", [(0.99e-6, False), (1.01e-6, True)])
 def test_a_turn_that_hardly_moves_the_feet_is_none(apart, stands):
     """Singular values sqrt(2) and sqrt(2) d of the heights of feet at d and -d in height and

@@ -95,7 +95,8 @@ def test_the_vehicle_tips_where_the_ground_has_to_pull(name):
 
 def test_any_heading_and_place_gives_the_same():
     """Proportions are those of the vehicle, on whatever ground it stands."""
-    level, sloped = shipped("tricycle"), shipped("tricycle", nhmech.Ground((0.3, -0.2, 1.0)))
+    level, sloped = shipped("tricycle"), shipped("tricycle", nhmech.Ground(
+        (0.3, -0.2, 1.0), (0.3, 0.2, -0.4)))
     one, other = proportions(level), proportions(sloped)
     np.testing.assert_allclose(one.centre_of_mass, other.centre_of_mass, atol=1e-12)
     np.testing.assert_allclose(one.contacts, other.contacts, atol=1e-12)

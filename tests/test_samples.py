@@ -58,6 +58,7 @@ def test_samples_stand_anywhere_on_the_ground_and_wheels_at_any_angle():
         assert np.ptp(samples[1:, :2], axis=0).min() > 0.8 and np.abs(samples[:, :2]).max() <= 1
         yaws = [pin.rpy.matrixToRpy(pin.Quaternion(q[3:7]).toRotationMatrix())[2] for q in samples]
         assert np.ptp(yaws) > 3 and yaws[0] == pytest.approx(0, abs=1e-12)
+        assert min(yaws) < -0.5 and max(yaws) > 0.5 and np.ptp(np.abs(yaws[1:])) > 1
         for wheel in vehicle.description.rolling:
             assert np.ptp(angles(vehicle, samples[1:], wheel)) > 3
 
@@ -91,6 +92,25 @@ def test_leaders_are_sampled_at_all_combinations_of_their_ends():
         made = swerve.posing.follow({name: swerve.joint_positions(q)[name] for name in pair})
         assert made == pytest.approx({name: swerve.joint_positions(q)[name] for name in made},
                                      abs=1e-9)
+
+
+def test_of_swivels_the_ends_of_two_are_combined():
+    """All of them are at random angles after that."""
+    parts, wheels = [link("base", 9.0)], []
+    for i, (x, y) in enumerate([(0, 0.3), (0, -0.3), (0.5, 0.2), (0.5, -0.2), (-0.5, 0.0)]):
+        above, at = "base", (x, y, 0)
+        if i > 1:
+            parts += [link(f"fork{i}", 0.1), joint(f"turn{i}", "base", f"fork{i}", at,
+                                                   axis=(0, 0, 1))]
+            above, at = f"fork{i}", (-0.05, 0, 0)
+        parts += [link(f"w{i}", 0.1), joint(f"j{i}", above, f"w{i}", at)]
+        wheels.append(Wheel(f"j{i}", "disc", 0.1))
+    trolley = nhmech.load(robot(*parts), wheels=wheels)
+    samples = sampled(trolley)
+    found = np.column_stack([angles(trolley, samples, f"turn{i}") for i in (2, 3, 4)])
+    np.testing.assert_allclose(found[1:10, :2], [*product((0, -WIDEST, WIDEST), repeat=2)],
+                               atol=1e-12)
+    assert len(samples) == 22 and not found[:10, 2].any() and found[10:, 2].all()
 
 
 def test_joints_that_were_released_are_sampled_within_their_limits():

@@ -157,10 +157,17 @@ def test_the_nearest_pair_of_axles_is_the_aligned_one():
     assert steering.find_aligned({"b": 0.5, "c": 0.5}) == ()
 
 
-@pytest.mark.parametrize("third, moves", [(1e-9, True), (1e-3, False)])
-def test_three_fixed_axles_meet_up_to_rounding(third, moves):
-    """In (0, 1): rows (0, 1, 0), (1, 0, -1) and (1, 1, -1 + third)."""
-    axles = (REAR, fixed("b", 1.0, 0.0, -1.0), fixed("c", 1.0, 1.0, third - 1))
+@pytest.mark.parametrize("part, moves", [(1e-9, True), (0.99e-6, True), (1.01e-6, False)])
+@pytest.mark.parametrize("size", [1.0, 1e3])
+def test_three_fixed_axles_meet_up_to_rounding(part, moves, size):
+    """In (0, 1): rows (0, 1, 0), (1, 0, -1) and (1, 1, -1 + third), whose least singular value is
+    this part of the largest one."""
+    def rows(third):
+        return size * np.array([(0.0, 1.0, 0.0), (1.0, 0.0, -1.0), (1.0, 1.0, third - 1)])
+
+    values = np.linalg.svd(rows(1e-5), compute_uv=False)
+    third = 1e-5 * part * values[0] / values[2]
+    axles = tuple(fixed(name, *row) for name, row in zip(("rear", "b", "c"), rows(third)))
     check_can_move(Steering(axles[:2], (), 1.0))
     if moves:
         return check_can_move(Steering(axles, (), 1.0))
@@ -198,6 +205,15 @@ def test_a_follower_turns_as_far_as_its_leader_moves_it():
     assert right.upper == pytest.approx(acot(1 / tan(0.2) + 0.6), abs=2e-9)
     assert right.lower == pytest.approx(-acot(1 / tan(0.3) - 0.6), abs=2e-9)
     assert right.upper > acot(1 / tan(0.2) + 0.6)         # by a margin above bisection's error
+
+
+def test_a_leader_whose_follower_may_turn_fully_turns_across_at_most():
+    """Its own limits hold, and a quarter of a turn where it has none."""
+    wide = JointLimits(-4.0, 4.0)
+    assert ackermann(JointLimits(-1.3, 1.2), wide)["left"] == JointLimits(-1.3, 1.2)
+    free = ackermann(JointLimits(), wide)
+    assert (free["left"].lower, free["left"].upper) == pytest.approx((-pi / 2, pi / 2))
+    assert free["right"] == wide
 
 
 def test_limits_stay_where_a_leader_turns_on_or_there_are_two():

@@ -224,8 +224,8 @@ def narrow_limits(limits: dict[str, JointLimits], steering: Steering) -> dict[st
                                       upper=min(own.upper, reached[1]))}
     led = [steering.followers({leader.steering: angle}, pair) for angle in reached]
     # a leader that can turn fully may exceed the ends
-    names = [name for name in led[0] if name in limits and name != leader.steering
-             and np.isfinite([own.lower, own.upper]).all()]
+    names = [axle.steering for axle in steering.steered if axle not in pair
+             and axle.steering in limits and np.isfinite([own.lower, own.upper]).all()]
     for name in names:
         (lower, upper), its = sorted(float(angles[name]) for angles in led), limits[name]
         # the ends are no bounds for a follower that passes the sideways position on the way

@@ -208,7 +208,8 @@ def inertia_box(body: pin.Inertia, reach: float) -> tuple[np.ndarray, np.ndarray
         return None
     sides = np.maximum(sides, THINNEST * sides.max())
     sides *= min(1.0, reach / sides.max(), np.cbrt(body.mass / LIGHTEST / np.prod(sides)))
-    axes[:, 0] *= np.sign(np.linalg.det(axes))
+    if np.linalg.det(axes) < 0:
+        axes[:, 0] = -axes[:, 0]
     return sides, axes
 
 

@@ -126,8 +126,8 @@ class Placer:
         for _ in range(ITERATIONS):
             defect = height - offsets
             before = np.abs(defect).max()
-            scale = max(1.0, float(np.abs(q[:3]).max()))
-            if before <= CLOSED * scale:
+            # the place and the levers of the contacts, of which heights are differences
+            if before <= CLOSED * np.abs([1.0, *q[:3], *forms[:, :6].ravel()]).max():
                 return q
             moves = self._moves(q, turns)
             step, _, rank, sizes = np.linalg.lstsq(forms[:, :6] @ moves, -defect, rcond=None)
@@ -142,8 +142,8 @@ class Placer:
             q[:3] += step[0] * self.normal
             height, forms = self.evaluate(q, t)
             after = np.abs(height - offsets).max()
-            if not np.isfinite(after) or after >= before:
-                return q if after <= 10 * CLOSED * scale else None
+            if not after < before:
+                return None
         return None
 
     def _moves(self, q: np.ndarray, turns: tuple[int, ...]) -> np.ndarray:

@@ -6,13 +6,14 @@ import numpy as np
 
 from ..urdf.notice import Notice, NoticeKind
 from .couplings import PLANAR
+from .least_norm import solve_shortest
 from .plausibility import implausible
 from .stiffness import describe_stiffness
 from .vehicle import Vehicle
 
 USUAL_STEP = 1e-3   # [s] of the simulator
 PERFECT = 5e-6      # [m] smaller offsets are rounding errors of numbers in the file
-RANK = 1e-9         # relative: singular values below it are rounding
+RANK = 1e-9         # smaller singular values of a part of an orthonormal basis are rounding
 
 
 def remarks(vehicle: Vehicle) -> tuple[Notice, ...]:
@@ -62,6 +63,5 @@ def _rank_of_rates(vehicle: Vehicle, rates: list[int]) -> int:
     """Rank of some coordinates of v, such as wheel rates, on the distribution, in the neutral
     pose."""
     A = vehicle.constraint_matrix(vehicle.constrained.configurations[0])
-    _, s, vt = np.linalg.svd(A / vehicle.constrained.scales)
-    kernel = vt[int(np.sum(s > RANK * s[0])):]
-    return int(np.linalg.matrix_rank(kernel[:, rates], tol=RANK))
+    _, kernel = solve_shortest(A, np.zeros(len(A)))
+    return int(np.linalg.matrix_rank(kernel[rates], tol=RANK))

@@ -8,6 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from ..errors import ModelError
+from .least_norm import solve_shortest
 
 if TYPE_CHECKING:
     from .vehicle import Vehicle
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 RK4_LIMIT = 2.785     # Runge-Kutta 4 is stable for smaller |rate| dt on the negative real axis
 MARGIN = 0.9          # of that limit, because inertias change with the pose
 MASSLESS = 1e-14      # relative to the largest reduced inertia: smaller ones are zero
-RANK = 1e-9           # relative: singular values of the rows below it are rounding
 # joints in messages: those with at least this part of the fastest rate, four at most
 SHARE, MOST = 0.3, 4
 
@@ -81,8 +81,8 @@ def _reduce(vehicle: Vehicle, q: np.ndarray | None) -> tuple[np.ndarray, np.ndar
     """An orthonormal basis E (nv, nxi) of the velocities that the constraints allow, and E^T M E.
     Raises `MasslessMotion` if that is singular."""
     q = vehicle.configuration() if q is None else np.asarray(q, dtype=float)
-    _, s, vt = np.linalg.svd(vehicle.constraint_matrix(q))
-    E = vt[int(np.sum(s > RANK * s.max(initial=0.0))):].T
+    A = vehicle.constraint_matrix(q)
+    _, E = solve_shortest(A, np.zeros(len(A)))
     mass = E.T @ pin.crba(vehicle.model, vehicle.data, q) @ E
     inertias, motions = np.linalg.eigh(mass)
     if len(mass) and not inertias[0] > MASSLESS * inertias[-1]:
