@@ -45,6 +45,8 @@ RULES = [
      r"|configurations\[:5\]|arange\(5\)|^n, rng = 5|\(0\.0, 150\.0\)|^for q in \(\(",
      r"^-?[\d.]+ -> -?[\d.]+$",
      "a check may look at any moments and states"),
+    ("systems/rattleback", r"rtol=1e-9|\.max\(\) > 0\.5", r"^(1e-09|0\.5|1\.0) -> ",
+     "a check that turns on a sign"),
     ("systems/falling_disc", r"for u[23] in \(3", r"^(3|4|6|10) -> ", "a speed is any"),
     ("systems/sled", r"np\.sin\(q\[2\]\), -0\.8\]\)$", r"^-?0\.8 -> ", "a speed is any"),
     ("systems/(?!_checks|example)", r"\.max\(", r"\.max\(.* -> .*\.min\(|^max\(.* -> min\(",
@@ -121,6 +123,8 @@ EQUIVALENT = {
     ("systems/falling_disc", "J = jacobian((0, 0, 0, lean, 0), (u1, u2, u3), "
      "example.constrained.parameters).full()", "0 -> 1"):
         "its motion depends on no place, heading or spin",
+    ("systems/connection_curvature", "if np.abs(term).max() < 1e-3:", "0.001 -> 0.00101"):
+        "how small a term counts as missing",
     ("systems/areal_velocity", "for _ in range(20):", "20 -> 21"): "one more does as well",
     ("control/teleoperation", "force_reader(vehicle).function.compile()",
      "force_reader(vehicle).function.compile() -> pass"):
