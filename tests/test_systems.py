@@ -166,6 +166,7 @@ def test_the_carriage_is_written_out():
     ("vertical_disk", "Gibbs", "I1 theta1''^2/2 + (I2 + R^2 m) theta2''^2/2"),
     ("vertical_disk", "Hamel", "-R sin(theta1) e_rolling_x + R cos(theta1) e_rolling_y"),
     ("nonholonomic_particle", "Hamel", "-e_slope"),
+    ("falling_disc", "Hamel", "-e_u2 + tan(lean) e_u3"),
     ("carriage", "reduced 2-form",
      "omega_L* - a^3 l m0 (psi1' dpsi1 ^ dpsi2 - psi2' dpsi1 ^ dpsi2)/(4 r^2)"),
     ("carriage", "Lagrangian on the base", "(4 C r^2 + I a^2 + a^2 m r^2) (psi1'^2 + psi2'^2)"
@@ -174,7 +175,8 @@ def test_the_carriage_is_written_out():
      "omega_L* - m tan(phi) x' dx ^ dphi/cos^2(phi)")])
 def test_what_is_written_is_what_is_derived_by_hand(name, heading, expected):
     """S = |a|^2 m / 2 on the constraints; [e_x, e_y] = -d/dz for z' = y x'; of the carriage, kappa
-    of its docstring; of the knife edge, p . [E_x, E_phi]."""
+    of its docstring; of the knife edge, p . [E_x, E_phi]; of the disc, [d/dlean, (d/dyaw - sin(lean)
+    d/dspin) / cos(lean)]."""
     section, = (one for one in sections(load_system(name)) if heading in one.heading)
     assert section.formulas[0][1] == expected
 
