@@ -175,8 +175,8 @@ def test_the_carriage_is_written_out():
      "omega_L* - m tan(phi) x' dx ^ dphi/cos^2(phi)")])
 def test_what_is_written_is_what_is_derived_by_hand(name, heading, expected):
     """S = |a|^2 m / 2 on the constraints; [e_x, e_y] = -d/dz for z' = y x'; of the carriage, kappa
-    of its docstring; of the knife edge, p . [E_x, E_phi]; of the disc, [d/dlean, (d/dyaw - sin(lean)
-    d/dspin) / cos(lean)]."""
+    of its docstring; of the knife edge, p . [E_x, E_phi]; of the disc, that of d/dlean with
+    (d/dyaw - sin(lean) d/dspin) / cos(lean)."""
     section, = (one for one in sections(load_system(name)) if heading in one.heading)
     assert section.formulas[0][1] == expected
 

@@ -28,8 +28,8 @@ def ball_with_a_weight(q, p, t):
 
 
 def disc(q, p, t):
-    """In the leaning frame, at the contact's speed and r off it: m |v_C|^2, with u1 = lean' alone
-    above x', y'."""
+    """m |v_C|^2 along the heading, across it and upwards: the contact moves with (x', y'), and the
+    middle is r away from it, up the disc."""
     c, s, tan = np.cos(q.yaw), np.sin(q.yaw), np.tan(q.lean)
     J = np.array([[c, s, 0, 0, p.r * tan], [-s, c, -p.r * np.cos(q.lean), 0, 0],
                   [0, 0, -p.r * np.sin(q.lean), 0, 0]])

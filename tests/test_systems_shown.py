@@ -72,12 +72,11 @@ def test_drawn_wheels_stand_and_do_not_slide_along_their_axle(name):
 
 @pytest.mark.parametrize("name", WHEELED)
 def test_drawn_wheels_are_under_what_they_carry(name):
-    """Along some box; wheels stand as many as there are axles, or twice as many."""
+    """Each somewhere along the length of a box."""
     example = load_system(name)
     q = example.constrained.configurations[0]
     boxes = [(shape.pose(q), shape.size[0] / 2) for shape in example.shapes if shape.kind == "box"]
     wheels = [shape.pose(q)[:3, 3] for shape in example.shapes if shape.kind == "cylinder"]
-    assert len(wheels) >= 2
     for wheel in wheels:
         assert any(abs(T[:3, 0] @ (wheel - T[:3, 3])) <= half for T, half in boxes)
 

@@ -52,7 +52,7 @@ def example(m: float = 0.5, r: float = 0.06, I: float = 0.00072, Omega: float = 
     def path() -> float:
         """x, y for 10 s."""
         t, u = np.linspace(0, 10, 21), v0 - drift
-        q, _ = solve(made, t, rtol=1e-13)
+        q, _ = solve(made, t)
         c, s = np.cos(rate * t), np.sin(rate * t)
         circle = np.stack([s * u[0] - (1 - c) * u[1], (1 - c) * u[0] + s * u[1]], axis=1)
         exact = x0 + np.outer(t, drift) + circle / rate

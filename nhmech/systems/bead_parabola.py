@@ -29,7 +29,7 @@ def example(m: float = 0.8, g: float = 9.81, x1: float = 0.9) -> Example:
     times = np.linspace(0, 2, 9)
 
     def multiplier() -> float:
-        q, xi = solve(made, times, rtol=1e-13)
+        q, xi = solve(made, times)
         x, speed, acceleration = q[:, 0], xi[:, 0], along(made, "acceleration", times, q, xi)[:, 0]
         lam = along(made, "multipliers", times, q, xi)[:, 0]
         forms = -m * acceleration / (2 * x), m * (g + 2 * speed ** 2) / (1 + 4 * x ** 2)
