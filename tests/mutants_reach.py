@@ -215,9 +215,6 @@ class Recorder:
         functools.cache = self.cache                                  # type: ignore[assignment]
         functools.lru_cache = lambda maxsize=128, typed=False: (      # type: ignore[assignment]
             self.cache(maxsize) if callable(maxsize) else self.cache)
-        importlib.import_module("nhmech.once").once = (   # type: ignore[attr-defined]
-            lambda make: self.keep(make, WeakKeyDictionary(), lambda args: args[:1]))
-
         class Property(plain):
             """It is asked for what is there already too, since it has `__set__`."""
 
@@ -238,6 +235,9 @@ class Recorder:
                 vars(instance)[self.attrname] = value
 
         functools.cached_property = Property                          # type: ignore[misc]
+        # not before, since its `cached_property` is made from that of `functools`
+        importlib.import_module("nhmech.once").once = (   # type: ignore[attr-defined]
+            lambda make: self.keep(make, WeakKeyDictionary(), lambda args: args[:1]))
 
     def cache(self, function: Callable) -> Callable:
         """`functools.cache`."""

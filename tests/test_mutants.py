@@ -114,6 +114,47 @@ print("SAID", said.noticed, sorted(said.failing), choice.tried)
 """
 
 
+RECORDER = """
+import sys
+sys.path.insert(0, {tests!r})
+from mutants_reach import Recorder
+recorder = Recorder.__new__(Recorder)
+vars(recorder).update(marks=bytearray(4), known=0.0, made={{}}, added=set())
+recorder.install()
+from functools import cache
+from nhmech.once import cached_property, once
+
+class Wheel:
+    @cached_property
+    def radius(self):
+        recorder.marks[1] = 1
+
+@once
+def turn(wheel):
+    wheel.radius
+    recorder.marks[2] = 1
+
+@cache
+def wheel():
+    recorder.marks[3] = 1
+    return Wheel()
+
+for _ in range(2):
+    for use in (lambda: wheel(), lambda: wheel().radius, lambda: turn(wheel()), lambda: 0):
+        recorder.forget()
+        use()
+        print("SAID", *recorder.marks)
+"""
+
+
+def test_who_finds_a_thing_made_has_come_to_what_made_it():
+    """The first time and every time after, of `functools` and of the package."""
+    script = RECORDER.format(tests=str(Path(__file__).parent))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.splitlines() == [
+        "SAID 0 0 0 1", "SAID 0 1 0 1", "SAID 0 1 1 1", "SAID 0 0 0 0"] * 2, done.stderr
+
+
 def check_said(folder: Path, said: str):
     script = TRIAL.format(tests=str(Path(__file__).parent), folder=str(folder))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
