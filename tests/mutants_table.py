@@ -295,6 +295,8 @@ EQUIVALENT = {
     ("simulation/contact/contact_problem", "if np.abs(P - before).max(initial=0.0) <= 1e-15 * "
      "np.abs(P).max(initial=0.0):", "np.abs(P).max(initial=0.0) -> np.abs(P).min(initial=0.0)"):
         "only ends later",
+    ("simulation/contact/nonsmooth_terms", "return float(1 / self.per_metre[3])", "3 -> 4"):
+        "turns have one scale",
     ("simulation/runs/trajectory", "ideal = np.flatnonzero(~known) if (~known).any() else "
      "np.zeros(1, dtype=int)", "1 -> 2"): "any states: their forces are overwritten",
     ("simulation/runs/trajectory", "return np.isnan(self._contact_parts[0]).any(axis=1)",

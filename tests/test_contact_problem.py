@@ -70,6 +70,11 @@ def test_the_residual_is_relative_to_the_velocities(floor, error, monkeypatch):
     approaches by 1 m/s. Where all are zero it is absolute."""
     nothing = ContactProblem(np.eye(1), np.zeros(1), [Cone(0, (), 0.0)])
     assert nothing.solve(np.array([0.7]))[1] <= 1e-13
+    scales = []
+    monkeypatch.setattr(ContactProblem, "newton", lambda self, P, scale: (
+        P, scales.append(scale) or 0.0))
+    nothing.solve(np.array([0.7]))
+    assert scales == [1.0]
     monkeypatch.setattr(ContactProblem, "newton", lambda self, P, scale: (
         0 * P, self._size(self._residual(0 * P)[0]) / scale))
     problem = ContactProblem(np.eye(1), np.array([-1.0]), [Cone(0, (), 0.0)])
@@ -156,6 +161,44 @@ def test_a_sweep_finds_the_impulses_of_one_contact():
     np.testing.assert_allclose(P, [1.5, 1, -0.1, -0.1, 1, -0.18, 0.24, 0, 0, 0], rtol=1e-12)
 
 
+@pytest.mark.parametrize("unit", [1e-7, 1e7])
+@pytest.mark.parametrize("seed", range(3))
+def test_several_contacts_are_solved_in_any_unit(seed, unit):
+    problem = random_problem(seed)
+    wanted, _ = problem.solve(np.zeros(12))
+    P, error = ContactProblem(problem.W, unit * problem.g, problem.cones).solve(np.zeros(12))
+    assert error <= 1e-12
+    np.testing.assert_allclose(P / unit, wanted, atol=1e-8 * np.abs(wanted).max())
+
+
+def test_a_step_that_is_too_long_is_halved(monkeypatch):
+    """Until the residual falls: of atan, from where Newton's method diverges."""
+    seen = []
+
+    def residual(self, P):
+        seen.append(P[0])
+        return np.arctan(P), np.array([[1 / (1 + P[0] ** 2)]])
+
+    monkeypatch.setattr(ContactProblem, "_residual", residual)
+    problem = ContactProblem(np.eye(1), np.zeros(1), [Cone(0, (), 0.0)])
+    P, size = problem.newton(np.array([4.0]), 1.0)
+    full = -17 * np.arctan(4.0)
+    np.testing.assert_allclose(seen[:4], [4, 4 + full, 4 + full / 2, 4 + full / 4], rtol=1e-12)
+    assert abs(P[0]) <= 1e-13 and size == abs(P[0])
+    with monkeypatch.context() as patch:           # what does not fall is handed back
+        patch.setattr(ContactProblem, "_residual", lambda self, P: (np.ones(1), np.eye(1)))
+        P, size = problem.newton(np.array([4.0]), 2.0)
+        assert P[0] == 4.0 and size == 0.5
+
+
+@pytest.mark.parametrize("along", [(1.0, 4.0), (4.0, 1.0)])
+def test_sweeps_find_what_sticks_on_ground_of_two_compliances(along):
+    """Each step is as long as the softer direction allows."""
+    W, g = np.diag([1.0, *along]), np.array([-5.0, 1.0, -1.0])
+    P = ContactProblem(W, g, [Cone(0, (1, 2), 0.5)]).sweep(np.zeros(3))
+    np.testing.assert_allclose(P, -g / np.diag(W), rtol=1e-12)
+
+
 @pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
 def test_sweeps_go_on_until_nothing_changes(unit):
     """Two contacts that push each other, of which one sticks on ground that gives way by different
@@ -179,8 +222,8 @@ def test_the_ground_gets_a_compliance_as_large_as_the_largest_and_loses_it(size,
     W, grounds, swept = size * np.diag([1.0, 4.0, 2.0]), [], []
 
     def newton(self, P, scale):
-        grounds.append(np.diag(self.W - W) / (4 * size))
-        fails = round(np.log2(grounds[-1][0])) % 2
+        grounds.append((self.W - W) / (4 * size))
+        fails = round(np.log2(grounds[-1][0, 0])) % 2
         return P + 1, (1.1e-10 if fails else 0.9e-10) * scale
 
     monkeypatch.setattr(ContactProblem, "newton", newton)
@@ -188,7 +231,7 @@ def test_the_ground_gets_a_compliance_as_large_as_the_largest_and_loses_it(size,
     problem = ContactProblem(W, np.ones(3), [Cone(0, (1, 2), 0.4)])
     P = problem._harden(np.zeros(3), 2.0, 1.0)
     wanted = np.repeat(0.5 ** np.arange(34), [1, 2] * 17)
-    np.testing.assert_allclose(grounds, wanted[:, None] * np.ones(3), rtol=1e-5)
+    np.testing.assert_allclose(grounds, wanted[:, None, None] * np.eye(3), rtol=1e-5, atol=1e-16)
     assert len(swept) == 17 and P.tolist() == [34 + 17 + 170] * 3
 
 

@@ -99,7 +99,6 @@ class RowLayout:
     @cached_property
     def _which(self) -> slice | np.ndarray:
         """Indices of the independent speeds in v, as a slice if they are adjacent."""
-        first = int(self.speeds[0]) if len(self.speeds) else 0
-        beside = np.arange(first, first + len(self.speeds))
-        return (slice(first, first + len(beside)) if np.array_equal(self.speeds, beside)
-                else self.speeds)
+        if len(self.speeds) and (np.diff(self.speeds) == 1).all():
+            return slice(int(self.speeds[0]), int(self.speeds[-1]) + 1)
+        return self.speeds
