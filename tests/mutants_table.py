@@ -91,6 +91,7 @@ RULES = [
     ("urdf/", r"to_triple\(.*, \d+\)", r"^(6 -> 7|12 -> 13|15 -> 16)$", "how many digits are kept"),
     ("urdf/mesh_files", r"^_MIX = ", r"^\d+ -> \d+$", "any numbers without a pattern"),
     ("urdf/tyre$", r"Grip\(", r"^(1\.3|0\.1) -> ", "nobody measured it: any of usual size"),
+    ("mechanics/selection", r" = -1$|, -1\)\)\)?$", r"^1 -> 2$", "any number below zero"),
     ("control/", r"^(WEIGHTS|SPEED, EFFORT|PREVIEW) = ", r"^[\d.]+ -> [\d.]+$",
      "a weight, and how far one looks ahead, is a choice"),
 ]
@@ -431,6 +432,10 @@ EQUIVALENT = {
         "divides a way of no length",
     ("mechanics/invariant_measure", "spread[spread == 0] = 1.0", "1.0 -> 1.01"):
         "a scale of a tolerance, of coordinates that no sample moves",
+    ("mechanics/selection", "level = 2 * np.asarray(priority) + changes", "2 -> 3"):
+        "any number above one",
+    ("mechanics/selection", "for _ in range(6):", "6 -> 7"): "one round more does as well",
+    ("mechanics/algebroid", "q = q + 0", "q + 0 -> q - 0"): "a copy",
     ("mechanics/invariants", "if len(kept) == V.shape[0]:", "0 -> 1"):
         "only ends later: as many columns as there are rows span them all",
     ("urdf/text/slips", 'return token[0] == "<" and len(token) > 1 and token[1] not in "!?"',

@@ -92,13 +92,28 @@ def test_of_speeds_that_serve_nearly_alike_the_first_is_chosen(share, first):
 
 
 @pytest.mark.parametrize("size", [9.95e-4, 1e-4, 1e-5, 1e-7, 1.1e-9])
-def test_nearly_dependent_rows_are_an_error(size):
-    """Between 1e-9 and 1e-3: neither the same axle nor two axles, but a model with a typing
-    error."""
-    A = np.tile(np.array([[1.0, 0, 0], [1, size, 0]]), (4, 1, 1))
+@pytest.mark.parametrize("samples", [1, 4])
+def test_nearly_dependent_rows_are_an_error(size, samples):
+    """Between 1e-9 and 1e-3, at one sample or at all of them: neither the same axle nor two axles,
+    but a model with a typing error."""
+    A = np.tile(np.array([[0.0, 0, 1], [1, 0, 0], [1, 0, 0]]), (4, 1, 1))
+    A[:samples, 2, 1] = size
     with pytest.raises(MechanicsError,
-                       match=r"nearly dependent rows: 'row [01]'.*should be parallel"):
-        independent_rows(A, np.ones(3), [0, 0], names(2))
+                       match=r"nearly dependent rows: 'row [12]'.*should be parallel"):
+        independent_rows(A, np.ones(3), [0, 0, 0], names(3))
+
+
+@pytest.mark.parametrize("radius, kept", [(0.01, 2), (1.0, None)])
+def test_rows_are_compared_in_the_common_unit(radius, kept):
+    """Rows that differ by 0.01 (m/s)/(rad/s) of a small wheel's rate are two, and nearly one where
+    1 rad/s would count 100 m/s."""
+    A = np.tile(np.array([[1.0, 0.0], [1.0, 0.01 * radius]]), (2, 1, 1))
+    scales = np.array([1.0, 0.01 * radius if kept else 100.0])
+    if kept:
+        assert len(independent_rows(A, scales, [0, 0], names(2))) == kept
+    else:
+        with pytest.raises(MechanicsError, match="nearly dependent"):
+            independent_rows(A, scales, [0, 0], names(2))
 
 
 @pytest.mark.parametrize("size, rank", [(0.9e-9, 1), (0.0, 1), (1.005e-3, 2), (0.1, 2)])
@@ -152,6 +167,9 @@ def test_where_no_speed_serves_every_sample_each_is_chosen_once():
     """e2 is free at both samples, e0 at the first alone and e1 at the second."""
     A = np.array([[[0.0, 1, 0]], [[1.0, 0, 0]]])
     assert independent_speeds(A, np.ones(3), ["e0", "e1", "e2"], []) == (2, 0)
+    first = [[[0.8, -0.6, 0]]]      # e1 is the freer one at the first sample
+    assert independent_speeds(np.concatenate([first, A]), np.ones(3), ["e0", "e1", "e2"],
+                              []) == (2, 1)
 
 
 def test_preferred_groups_come_first():
@@ -252,5 +270,7 @@ def test_wanted_speeds_are_free_above_a_millionth(share):
 @pytest.mark.parametrize("gap, rank", [(3e-10, 2), (1e-11, 1)])
 def test_dependent_rows_of_an_inertia(gap, rank):
     assert rank_in_any_units(np.array([[1.0, 1.0], [1.0, 1.0 + gap]])) == rank
-    assert rank_in_any_units(np.diag([1.0, 2e-15])) == 2
+    for scale in (1e-9, 1.0, 1e9):
+        assert rank_in_any_units(scale * np.diag([1.0, 2e-15])) == 2
+        assert rank_in_any_units(scale * np.diag([1.0, 0.9e-15])) == 1
     assert rank_in_any_units(np.zeros((2, 2))) == rank_in_any_units(np.zeros((0, 0))) == 0

@@ -44,7 +44,7 @@ def independent_rows(A: np.ndarray, scales: np.ndarray, priority: Sequence[int],
     rest = rest / size.max(axis=0)[None, :, None]
     changes = (np.abs(rest - rest[:1]) > SAME).any(axis=(0, 2))
     level = 2 * np.asarray(priority) + changes
-    rank = max((int(np.linalg.matrix_rank(sample, tol=1e-6)) for sample in rest), default=0)
+    rank = max(int(np.linalg.matrix_rank(sample, tol=1e-6)) for sample in rest)
     kept: list[int] = []
     while len(kept) < rank:
         remainder = np.linalg.norm(rest, axis=2)
