@@ -55,9 +55,11 @@ def lagrange_multipliers(constrained: HasConstrained, speeds: Sequence[str] | No
     pattern = np.array(ca.DM(ideal.sparsity(), 1).full(), dtype=bool)
     mass = np.abs(samples[:, :nv, :nv]).max(initial=0.0)
     units = np.repeat([mass, 1 / mass] if mass > 0 else [1.0, 1.0], [nv, r]) ** 0.5   # M is then 1
-    if not any(rank_in_any_units(sample / np.outer(units, units)) == nv + r for sample in samples):
+    regular = samples[[rank_in_any_units(sample / np.outer(units, units)) == nv + r
+                       for sample in samples]]
+    if not len(regular):
         raise singular_error("lagrange_multipliers", constrained)
-    solution = factorise(matrix, pivot_order(samples, pattern)).solve(right)
+    solution = factorise(matrix, pivot_order(regular, pattern)).solve(right)
     return equations_of("lagrange_multipliers", frame, speed_symbols(frame), solution[:nv],
                         solution[nv:])
 
