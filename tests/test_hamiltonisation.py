@@ -14,6 +14,7 @@ from nhmech.mechanics import (
     hamiltonise,
     lagrangian_system,
     lie_algebra,
+    nonholonomic_bracket,
     symmetry,
 )
 
@@ -97,3 +98,18 @@ def test_forces_are_refused_unless_they_are_inputs(words, refused):
             hamiltonise(made)
     else:
         assert hamiltonise(made).is_hamiltonian
+
+
+@pytest.mark.parametrize("share, refused", [(1e-11, False), (1e-7, True)])
+@pytest.mark.parametrize("method", [hamiltonise, nonholonomic_bracket])
+def test_a_gyroscopic_force_is_all_that_acts(method, share, refused):
+    """To a billionth of it."""
+    reduced, _ = phi_simple(3)
+    system = reduced.base.system
+    stronger = replace(reduced, base=replace(reduced.base, system=replace(
+        system, force=(1 + share) * system.force)))
+    if refused:
+        with pytest.raises(MechanicsError, match="needs a system without forces"):
+            method(stronger)
+    else:
+        method(stronger)

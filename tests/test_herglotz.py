@@ -81,3 +81,20 @@ def test_the_action_is_a_factor_of_its_own():
     sheared = change_of_basis(euclidean("x", "z"), ca.SX(ca.DM([[1, 0], [1, 1]])), ("x'", "z'"))
     with pytest.raises(InputError, match="z' is not the rate of the action 'z' alone"):
         herglotz(lagrangian_system(sheared, lambda s: s.v.x ** 2 / 2 - K * s.q.z), "z")
+
+
+@pytest.mark.parametrize("basis", [
+    lambda z: [[1, 1], [0, 1]], lambda z: [[1, 0], [0, 2]], lambda z: [[ca.exp(z), 0], [0, 1]]],
+    ids=["it moves x", "it is not z'", "it has a bracket"])
+def test_other_bases_in_which_the_action_is_no_factor(basis):
+    plane = euclidean("x", "z")
+    other = change_of_basis(plane, ca.blockcat(basis(plane.q[1])), ("x'", "z'"))
+    with pytest.raises(InputError, match="is not the rate of the action 'z' alone"):
+        herglotz(lagrangian_system(other, lambda s: s.v.x ** 2 / 2 - K * s.q.z), "z")
+
+
+def test_a_row_that_holds_the_action_is_refused():
+    tied = constrain(lagrangian_system(euclidean("x", "z"), lambda s: s.v.x ** 2 / 2 - K * s.q.z),
+                     rows={"tie": lambda s: s.v.z - s.v.x})
+    with pytest.raises(InputError, match="the rate of the action 'z' occurs in the Lagrangian or"):
+        herglotz(tied, "z")

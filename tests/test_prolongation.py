@@ -210,3 +210,24 @@ def test_a_symmetry_that_is_divided_out_in_part():
     part = symmetry(carriage, {name: turn.generators[:, i] for i, name in enumerate(turn.names)
                                if "psi" not in name})
     quotient(part).projection.check_reduction(carriage, quotient(part).base)
+
+
+@pytest.mark.parametrize("off, holds", [(0.9e-9, True), (1.1e-9, False), (1e-5, False)])
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_a_morphism_holds_to_a_billionth_of_its_terms(off, holds, size):
+    """x -> size x with the rate size (1 + off) x', and a Lagrangian that is off by as much."""
+    line, scaled = (lagrangian_system(
+        euclidean("x"), lambda s, unit=unit: s.v.x ** 2 / 2 / unit ** 2) for unit in (1.0, size))
+    given, other = constrain(line), constrain(scaled)
+    made = Morphism(line.algebroid, scaled.algebroid, size * line.q, ca.SX(size * (1 + off)))
+    exact = replace(made, fibre=ca.SX(size))
+    heavier = replace(other, system=replace(scaled, lagrangian=(1 + off) * scaled.lagrangian))
+    if holds:
+        made.check(given)
+        exact.check_reduction(given, heavier)
+    else:
+        with pytest.raises(MechanicsError, match="not a morphism: the rate of 'x' is not pre"):
+            made.check(given)
+        with pytest.raises(MechanicsError, match="the Lagrangian is not preserved .* differs by"):
+            exact.check_reduction(given, heavier)
+    exact.check_reduction(given, other)

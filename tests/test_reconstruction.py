@@ -1,5 +1,8 @@
 """Runs of reduced systems and their reconstruction: starts, times, tolerances, inputs."""
 
+from dataclasses import replace
+
+import casadi as ca
 import numpy as np
 import pytest
 from symmetric_systems import carriage_in_body_speeds
@@ -15,6 +18,7 @@ from nhmech.mechanics import (
     run_reduced,
     symmetry,
 )
+from nhmech.mechanics.base_space import base_coordinates, onto_base
 
 TIMES = np.linspace(0.0, 2.0, 5)
 
@@ -121,3 +125,24 @@ def test_angles_stay_angles_on_the_base():
     base = quotient(symmetry(carriage, across)).base.system.algebroid
     assert base.circles == ((0, 2), (2, 3), (4, 4)) and base.v_names[:2] == ("forward", "lateral")
     assert base.v_units == carriage.system.algebroid.v_units
+
+
+@pytest.mark.parametrize("size, slope, holds", [
+    (1.0, 1.95e-9, True), (1.0, 2.05e-9, False), (1e3, 0.99e-9, True), (1e3, 1.02e-9, False),
+    (0.0, 0.0, True), (1.0, np.nan, False)])
+def test_what_depends_on_the_group_to_a_billionth_does_not(size, slope, holds):
+    """Of one and its size: size (1 + slope z) at z = 1, against z = 0."""
+    free = lagrangian_system(euclidean("x", "z"), lambda s: s.v.x ** 2 + s.v.z ** 2)
+    tied = constrain(free, rows={"slope": lambda s: s.v.z - 3 * s.v.x})
+    made = symmetry(replace(tied, samples=np.array([[0.5, 1.0], [0.7, -1.0]])),
+                    {"z": lambda s: {"z": 1}})
+    assert base_coordinates(made) == (0,)
+    value = size * (1 + slope * ca.SX(free.q[1])) + free.q[0] * 0
+    given = {"good": free.q[0] ** 2, "the value": value}
+    if holds:
+        found = onto_base(made, (0,), given, ca.SX(0, 1))
+        assert not any(ca.depends_on(part, free.q[1]) for part in found)
+        assert float(ca.substitute(found[0], free.q, ca.DM([3, 7]))) == 9
+    else:
+        with pytest.raises(MechanicsError, match=r"the value still depends on z \(by (1.0|inf)"):
+            onto_base(made, (0,), given, ca.SX(0, 1))

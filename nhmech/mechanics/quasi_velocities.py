@@ -40,7 +40,7 @@ def change_of_basis(algebroid: LieAlgebroid, basis: ca.SX, names: Sequence[str],
     MechanicsError
         For a basis or names of the wrong size, and for columns that depend on each other.
     """
-    nv = algebroid.nv
+    nv, basis = algebroid.nv, ca.SX(basis)
     if basis.shape != (nv, nv) or len(names) != nv:
         raise MechanicsError(f"a basis of this fibre is ({nv}, {nv}) with {nv} names; given are "
                              f"{basis.shape} and {len(names)}")
