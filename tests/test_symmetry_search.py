@@ -170,6 +170,35 @@ def test_random_states_of_what_moves_are_at_the_time_of_the_samples():
     assert np.mean(energies) == pytest.approx(1, rel=0.2)      # one, where no potential differs
 
 
+@pytest.mark.parametrize("potential, size", [
+    (lambda x: 1e6 * ca.exp(x) * ca.exp(-x), 1.0), (lambda x: 1e6 + 1e-3 * x, 7e-3),
+    (lambda x: 5.0 * x + 1e-6 * ca.log((x - 4) ** 2), 35.0), (lambda x: 1e6 + 1e-7 * x, 1.0)])
+def test_potentials_that_differ_by_rounding_do_not(potential, size):
+    """Below a millionth of a millionth of them; places where one is infinite do not count."""
+    free = lagrangian_system(euclidean("x", "y"), lambda s: kinetic(s) - potential(s.q.x))
+    made = constrain(free)
+    made = type(made)(free, made.distribution, samples=np.arange(1.0, 9.0)[:, None] * [1, 0])
+    energies = [(v[0] ** 2 + 2 * v[1] ** 2) / 2 for _, _, v, _ in random_states(made, 400)]
+    assert np.mean(energies) == pytest.approx(size, rel=0.2)
+
+
+def test_rows_are_invariant_where_they_hold_and_lagrangians_everywhere():
+    """(1 + x^2) (z' - y x') changes along x by a multiple of itself; x (z' - y x') in L is zero on
+    the row, and changes off it."""
+    def row(s):
+        return s.v.z - s.q.y * s.v.x
+
+    for bend, kept in ((0.0, True), (1.0, False)):
+        free = lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+            kinetic(s) + bend * s.q.x * row(s)))
+        tied = constrain(free, rows={"row": lambda s: (1 + s.q.x ** 2) * row(s)})
+        if kept:
+            assert symmetry(tied, {"x": lambda s: {"x": 1}}).kind == "purely kinematic"
+        else:
+            with pytest.raises(MechanicsError, match="the Lagrangian changes along it"):
+                symmetry(tied, {"x": lambda s: {"x": 1}})
+
+
 @pytest.mark.parametrize("values, solves", [
     ((0.9e-9, 0.9e-9, 1.0), True), ((1.1e-9, 0.0, 0.0), False), ((0.0, 1.1e-9, 0.0), False)])
 def test_a_solution_of_hamilton_and_jacobi_is_one_to_a_billionth(values, solves):
