@@ -91,6 +91,7 @@ RULES = [
     ("urdf/", r"to_triple\(.*, \d+\)", r"^(6 -> 7|12 -> 13|15 -> 16)$", "how many digits are kept"),
     ("urdf/mesh_files", r"^_MIX = ", r"^\d+ -> \d+$", "any numbers without a pattern"),
     ("urdf/tyre$", r"Grip\(", r"^(1\.3|0\.1) -> ", "nobody measured it: any of usual size"),
+    ("mechanics/", r"\.sparsity\(\), 1\)", r"^1 -> 2$", "any number but zero"),
     ("mechanics/selection", r" = -1$|, -1\)\)\)?$", r"^1 -> 2$", "any number below zero"),
     ("control/", r"^(WEIGHTS|SPEED, EFFORT|PREVIEW) = ", r"^[\d.]+ -> [\d.]+$",
      "a weight, and how far one looks ahead, is a choice"),
@@ -435,6 +436,19 @@ EQUIVALENT = {
     ("mechanics/selection", "level = 2 * np.asarray(priority) + changes", "2 -> 3"):
         "any number above one",
     ("mechanics/selection", "for _ in range(6):", "6 -> 7"): "one round more does as well",
+    ("mechanics/lagrange_multipliers", "_LATER = tuple(1.37 * 10.0 ** k for k in range(-3, 3))",
+     "1.37 -> 1.3837000000000002"): "any times",
+    ("mechanics/lagrange_multipliers", "_LATER = tuple(1.37 * 10.0 ** k for k in range(-3, 3))",
+     "10.0 -> 10.1"): "any times",
+    ("mechanics/lagrange_multipliers", "_LATER = tuple(1.37 * 10.0 ** k for k in range(-3, 3))",
+     "3 -> 4"): "one time more",
+    ("mechanics/frame", "_LATER = (0.73,)", "0.73 -> 0.7373"): "any time",
+    ("mechanics/hamel", "w, w_rate = ca.SX.sym(\"w\", X.shape[0]), "
+     "ca.SX.sym(\"w_rate\", X.shape[0])", "0 -> 1"): "the matrix is square",
+    ("mechanics/invariant_measure", "LENGTH = 36.0", "36.0 -> 36.36"):
+        "how long the way to an end is followed: by then it is left by rounding",
+    ("mechanics/kept_equations", "WORTH_KEEPING = 500", "500 -> 501"):
+        "how long derivations are that are kept",
     ("mechanics/algebroid", "q = q + 0", "q + 0 -> q - 0"): "a copy",
     ("mechanics/invariants", "if len(kept) == V.shape[0]:", "0 -> 1"):
         "only ends later: as many columns as there are rows span them all",

@@ -1,6 +1,8 @@
 """What a nonholonomic motion keeps: gauge momenta and moving energies, Casimirs, measures, and
 solutions of the Hamilton-Jacobi equation, against published ones."""
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -368,3 +370,14 @@ def test_a_field_that_is_no_number_is_no_solution():
                         {"x1'": lambda s: ca.sqrt(-1 - s.q.x1 ** 2)})
     found = HamiltonJacobi(0.0, float("nan"), 0.0)
     assert not found.is_solution and "no solution" in repr(found)
+
+
+def test_how_far_a_field_is_from_a_solution():
+    """gamma = (y, 3 x): d gamma = 2 dx dy, H = (y^2 + 9 x^2) / 2, and X moves along itself by
+    (3 x, 3 y); at the worst of the samples."""
+    plane = constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2) / 2))
+    made = replace(plane, samples=np.array([[0.1, 0.2], [1.0, -2.0], [0.3, 0.4]]))
+    found = hamilton_jacobi(made, {"y'": lambda s: 3 * s.q.x, "x'": lambda s: s.q.y})
+    np.testing.assert_allclose([found.closed, found.energy, found.motion], [2, 9, 6], rtol=1e-14)
+    assert not found.is_solution and "no solution; closed 2, energy 9, motion 6" in repr(found)

@@ -23,7 +23,7 @@ from symmetric_systems import (
     vertical_disk,
 )
 
-from nhmech import MechanicsError
+from nhmech import InputError, MechanicsError
 from nhmech.mechanics.gibbs_appell import gibbs_appell
 from nhmech.mechanics.lagrange_multipliers import lagrange_multipliers
 from nhmech.mechanics.momentum import momentum_map, nonholonomic_momentum
@@ -218,3 +218,24 @@ def test_wrong_sections_are_named(samples):
     with pytest.raises(MechanicsError, match="no momentum equation: no combination of x, y, "
                                              "turn lies in the .*purely kinematic"):
         nonholonomic_momentum(symmetry(carriage(), SE2))
+
+
+def test_a_basis_of_sections_has_ones_and_sections_may_be_large():
+    """Coefficient 1 on the free generators, 0 on the others; a section may have any unit, and is
+    held to a billionth of it and of one."""
+    made = symmetry(sleigh(), SE2)
+    found, s = nonholonomic_momentum(made), made.constrained.system
+    free = [made.names.index(name) for name in found.names]
+    values = ca.Function("f", [s.q], [ca.densify(found.coefficients)])([0.3, -0.2, 0.7]).full()
+    np.testing.assert_allclose(values[free], np.eye(len(free)), atol=1e-14)
+    for size in (1e-9, 1.0, 1e9):
+        for off in (1e-11, 1e-7, 1e-3):
+            given = {"along": lambda s, size=size, off=off: {
+                "x": size * ca.cos(s.q.phi), "y": size * ca.sin(s.q.phi) * (1 + off)}}
+            if min(size, 1.0) * off < 1e-9:
+                assert nonholonomic_momentum(made, given).names == ("along",)
+            else:
+                with pytest.raises(MechanicsError, match="'along' is not in the distribution"):
+                    nonholonomic_momentum(made, given)
+    with pytest.raises(InputError, match="must have one section or more"):
+        nonholonomic_momentum(made, {})

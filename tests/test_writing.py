@@ -1,5 +1,7 @@
 """Systems written by hand: names, forces, samples, and what is said where they are wrong."""
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -7,6 +9,8 @@ import pytest
 from nhmech.errors import InputError, MechanicsError
 from nhmech.mechanics import constrain, euclidean, gibbs_appell, lagrangian_system, product
 from nhmech.mechanics.algebroid import circle
+from nhmech.mechanics.distribution import Component, Row, assemble
+from nhmech.mechanics.system import ConstrainedSystem, LagrangianSystem
 from nhmech.mechanics.writing import symbols
 
 
@@ -129,3 +133,42 @@ def test_samples_lie_on_the_manifold_to_a_millionth(off, place, holds):
     else:
         with pytest.raises(MechanicsError, match="'wall', which is (1.01e-06|0.00101) there"):
             constrain(PLANE, holonomic=walls, samples=samples)
+
+
+# -- what is left out ------------------------------------------------------------------------------
+def test_what_a_system_does_not_have_is_empty():
+    plane = euclidean("x", "y")
+    v, a = ca.SX.sym("v", 2), ca.SX.sym("a", 2)
+    made = LagrangianSystem.from_lagrangian(plane, v, a, ca.sumsqr(v) / 2)
+    assert made.u.shape == made.theta.shape == (0, 1) and made.force.shape == (2, 1)
+    assert made.force.is_zero() and made.t.shape == (1, 1)
+    whole = ConstrainedSystem(made, assemble([], 2))
+    assert whole.guards.shape == whole.invariant.shape == (0, 1)
+    assert whole.parameters.shape == (0,) and whole.moment == 0 and whole.rubbing == ()
+    assert whole.distribution.A.shape == (0, 2) and whole.distribution.b.shape == (0, 1)
+    assert whole.fibre_scales.tolist() == [1, 1]
+    assert replace(whole, scales=np.array([2.0, 3.0])).fibre_scales.tolist() == [2, 3]
+    assert whole.flow_function()(0, [1, 2], [3, 4], []).shape == (0, 1)
+    assert LagrangianSystem(plane, v, a, ca.SX(0), ca.SX(0), ca.SX(2, 1)).u.shape == (0, 1)
+    with pytest.raises(MechanicsError, match=r"force has shape \(3, 1\), .* fibre has dimension 2"):
+        LagrangianSystem(plane, v, a, ca.SX(0), ca.SX(0), ca.SX(3, 1))
+
+
+def test_rows_are_stacked_with_what_each_of_them_has():
+    x = ca.SX.sym("x")
+    rows = [Row("a", ca.SX([[1, 0, 2]]), ca.SX(3), x ** 2, 5),
+            Row("b", ca.SX([[0, 1, 0]]), ca.SX(0), follower=1, flow=ca.SX(7)),
+            Row("c", ca.SX([[0, 0, 1]]), x, priority=-1, component=Component("wheel", "normal"))]
+    made = assemble(rows, 3)
+    assert made.names == ("a", "b", "c") and made.priority == (5, 0, -1) and made.m == 3
+    assert ca.DM(made.A).full().tolist() == [[1, 0, 2], [0, 1, 0], [0, 0, 1]]
+    assert made.phi.shape == (1, 1) and made.phi_rows == (0,) and made.followers == {1: 1}
+    assert ca.DM(made.flow).full().ravel().tolist() == [0, 7, 0]
+    assert made.components == (None, None, ("wheel", "normal")) and made.components[2].is_normal
+    assert str(made.components[2]) == "wheel/normal"
+    assert not Component("wheel", "lateral").is_normal
+    assert assemble(rows[:1], 3).flow is None and assemble(rows[:1], 3).followers == {}
+    with pytest.raises(MechanicsError, match=r"'a' has shape \(1, 3\), expected \(1, 2\)"):
+        assemble(rows, 2)
+    with pytest.raises(MechanicsError, match="two constraints are called 'a'"):
+        assemble([rows[0], rows[2], rows[0]], 3)

@@ -174,7 +174,7 @@ def constraint_forms(constrained: HasConstrained, *, base: Sequence[str] | None 
                          ca.substitute(system.force, system.v, V))
     dt, kept = space.one_form(1), list(frame.kept)
     reaction = space.one_form(ca.dot(lam, d.b[kept]), d.A[kept, :].T @ lam)
-    omega_bar = cartan - wedge(dt, reaction + space.one_form(0, tau))
+    omega_bar = cartan - wedge(dt, reaction + space.one_form(e=tau))
     omega_M = _fibred_form(connection, space, xi, V, tau)
     sode = ca.vertcat(1, V, xi_rate)
 

@@ -73,7 +73,7 @@ def herglotz(constrained: HasConstrained, action: str) -> ConstrainedSystem:
     unit[i] = 1
     rows = replace(d, A=ca.vertcat(d.A, unit), b=ca.vertcat(d.b, ca.SX(1, 1)),
                    names=(*d.names, action), priority=(*d.priority, 0),
-                   components=(*(d.components or (None,) * d.m), None),
+                   components=(*d.components, None),
                    flow=ca.vertcat(ca.SX(d.m, 1), -lagrangian), followers={d.m: i})
     return replace(given, system=moved, distribution=rows)
 
