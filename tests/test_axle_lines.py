@@ -302,7 +302,7 @@ def test_wheels_of_one_axle_are_put_on_their_middle_line(inferred):
 
 
 @pytest.mark.parametrize("radius, height, levels, same", [
-    (0.10099, 0.1, True, True), (0.10102, 0.1, False, False), (0.1, 0.10499, True, True),
+    (0.1010049, 0.1, True, True), (0.1010052, 0.1, False, False), (0.1, 0.10499, True, True),
     (0.1, 0.10501, False, True)])
 def test_what_differs_by_more_stays_at_its_height(radius, height, levels, same):
     """A hundredth of the radius, and a twentieth of it in height."""
@@ -312,6 +312,15 @@ def test_what_differs_by_more_stays_at_its_height(radius, height, levels, same):
         [(0.1 + height) / 2] * 2 if levels else [0.1, height], abs=1e-12)
     assert [one.wheel.radius for one in contacts] == pytest.approx(
         [(0.1 + radius) / 2] * 2 if same else [0.1, radius], abs=1e-12)
+
+
+@pytest.mark.parametrize("shift, said", [(3.98e-4, False), (4.02e-4, True)])
+def test_a_shift_is_told_in_parts_of_the_larger_radius(shift, said):
+    """Half of it, to the middle, of a radius of 0.2 m."""
+    layout, wheels = stand((0, 1, 0.1, 0.1), (shift, -1, 0.2, 0.2))
+    contacts, notices = straighten_axles(layout, found(*wheels), (), inferred=True)
+    assert bool(notices) == said
+    assert [pose(layout, one.wheel)[0][0] for one in contacts] == pytest.approx([shift / 2] * 2)
 
 
 @pytest.mark.parametrize("shift, angle, words", [

@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import inf, pi
 
 import numpy as np
+import own_robots
 import pytest
 from placed import limits, shape
 from support import joint, link, robot
@@ -120,7 +121,8 @@ def test_missing_meshes_are_told_once_and_links_have_their_file(tmp_path):
 
 
 @pytest.mark.parametrize("rpy, up", [((pi / 2, 0, 0), "-y"), ((-pi / 2, 0, 0), "y"),
-                                     ((0, 0, 0.3), None)])
+                                     ((pi / 2, 0, pi / 2), "x"),
+                                     ((pi / 2, 0, -pi / 2), "-x"), ((0, 0, 0.3), None)])
 def test_a_root_that_lies_on_its_side_is_told_which_axis_is_up(rpy, up):
     """With the line that cures it; not to who has the file mended."""
     text = robot('<link name="map"/>', joint("up", "map", "base", rpy=rpy, kind="fixed"),
@@ -138,6 +140,15 @@ def test_a_root_that_lies_on_its_side_is_told_which_axis_is_up(rpy, up):
     with pytest.raises(ModelError) as caught:
         describe(text, repair=True)
     assert "It stands if" not in caught.value.text
+
+
+def test_only_wheels_that_were_found_may_change_their_kind():
+    """Into those that friction in the file tells of."""
+    robot_ = own_robots.text("mecanum")
+    found = describe(robot_)
+    assert {w.kind for w in found.wheels} == {"mecanum"}
+    listed = [Wheel(w.joint, "disc", w.radius) for w in found.wheels]
+    assert {w.kind for w in describe(robot_, wheels=listed).wheels} == {"disc"}
 
 
 def test_only_joints_that_carry_wheels_have_their_angles_rounded():

@@ -20,6 +20,7 @@ from nhmech.urdf.joint_properties import (
     read_limits,
     read_mu,
     read_stiffness,
+    report_light_base,
 )
 from nhmech.urdf.layout import Layout
 from nhmech.urdf.notice import NoticeKind
@@ -154,6 +155,32 @@ def test_a_base_of_water_has_the_box_about_a_mesh(tmp_path):
     np.testing.assert_allclose(inertia, mass / 12 * np.diag([1 + 9, 4 + 9, 1 + 4]), rtol=1e-6,
                                atol=1e-3)
     assert give_mass(laid(f'<link name="base">{none}</link>'), []) == []
+
+
+@pytest.mark.parametrize("part, links, told", [
+    (0.0, "v", "0.5"), (0.0, "c", "0.5"), (0.0, "", None), (0.1, "v", None), (0.11, "c", None),
+    (-0.5, "c", None), (0.0, "cv", "0.5")])
+def test_a_base_lighter_than_a_wheel_is_told_where_a_part_has_no_mass(part, links, told):
+    """One that has a shape; the heaviest wheel counts, and a base without any mass is told
+    elsewhere."""
+    body = "".join(shape("sphere", tag={"c": "collision", "v": "visual"}[one], radius=1)
+                   for one in links)
+    parts = [link("base", max(0.5 + min(part, 0), 0) or 0.0), f'<link name="top">{body}</link>',
+             joint("f", "base", "top", kind="fixed"), link("w", 0.6), joint("j", "base", "w"),
+             link("v", 0.4), joint("k", "base", "v")]
+    if part > 0:
+        parts[1] = link("top", part, body=body)
+    found = report_light_base(laid(*parts), ("j", "k"))
+    assert [one.text for one in found] == [
+        f"top: no mass in the file, so that the base weighs {told} kg, less than a wheel with its "
+        "0.6 kg; give it an <inertial>"] * (told is not None)
+    assert report_light_base(laid(*parts), ()) == report_light_base(laid(*parts), ("k",)) == []
+
+
+def test_a_small_base_of_water_is_light():
+    layout = laid(f'<link name="base">{shape("box", size="0.05 0.1 0.02")}</link>')
+    (notice,) = give_mass(layout, [])
+    assert "0 -> 0.1 kg" in notice.text
 
 
 def test_masses_of_parts_of_a_wheel_count():

@@ -67,6 +67,14 @@ def test_all_that_a_description_says_is_printed_and_read_again(skid, line):
     assert tag.wheels == (Wheel("j", "disc", 0.1),)
 
 
+def test_numbers_are_printed_with_all_digits_and_no_negative_zero():
+    wheel = Wheel(None, "blade", link="w", axis=(-0.0, 1, 0), point=(1 / 3, -0.0, -0.1), mu=1)
+    printed = format_tag(Description("", "r", "base", (wheel,), ()))
+    assert ('mu="1.0" axis="0.0 1.0 0.0" point="0.3333333333333333 0.0 -0.1"/>') in printed
+    odd = Description("", 'r', "base", (Wheel(None, "sphere", 0.1, link='a"<&'),), ())
+    assert 'link="a&quot;&lt;&amp;"' in format_tag(odd)
+
+
 def test_what_is_not_said_is_none():
     assert parse_tag(read_source(f'<robot name="r">{BASE}</robot>')) == Tag()
     assert parse() == Tag() == parse("<!-- nothing -->")

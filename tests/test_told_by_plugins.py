@@ -34,6 +34,7 @@ def test_drives_are_recognised_by_their_letters(name, drive):
     (0.0, 0.6, None, None, False), (None, None, None, None, False),
     (0.8, 0.0799, (1, 1, 0), 0.8, True), (0.8, 0.0801, (1, 1, 0), 0.0801, False),
     (0.8, 0.0, (1, -0.301, 0), 0.8, True), (0.8, 0.0, (-0.299, 1, 0), None, False),
+    (0.8, 0.0, (10, 1, 0), None, False), (0.8, 0.0, (0.1, 0.04, 9), 0.8, True),
     (0.0, 0.0, (1, 1, 0), None, False), (0.8, None, (1, 1, 0), 0.8, False)])
 def test_friction_holds_along_one_direction_or_all(mu1, mu2, way, mu, is_oblique):
     """Below a tenth of the other a wheel slips that way; from 0.3 of a component on a way is no
@@ -48,9 +49,13 @@ def test_friction_and_stiffness_of_links():
                  "<kp> 1e6 </kp></gazebo>",
                  '<gazebo reference="b"><mu>0.3</mu><kp>0</kp></gazebo>',
                  '<gazebo reference="c"><fdir1 other="a">0 0 0</fdir1><kp>-1</kp></gazebo>',
+                 '<gazebo reference="e"><fdir1 other="a">1 0 0</fdir1></gazebo>',
+                 '<gazebo reference="f"><fdir1 expressed_in=" " other="a">0 1 0</fdir1></gazebo>',
                  '<gazebo reference="d"/>', "<gazebo><mu1>1</mu1><kp>1</kp></gazebo>")
     assert found.friction == {"a": LinkFriction(0.8, 0.5, (1.0, 2.0, 0.0), "base"),
-                              "b": LinkFriction(0.3, None), "c": LinkFriction(None, None)}
+                              "b": LinkFriction(0.3, None), "c": LinkFriction(None, None),
+                              "e": LinkFriction(None, None, (1.0, 0.0, 0.0)),
+                              "f": LinkFriction(None, None, (0.0, 1.0, 0.0))}
     assert found.stiffness == {"a": 1e6}
 
 

@@ -245,7 +245,7 @@ def _head(layout: Layout, link: str, heads: Collection[str]) -> str:
 def _inertials(source: Source) -> list[tuple[str, Element]]:
     """Links with an `<inertial>`, by name."""
     return [(name_of(link), inertial) for link in source.root.findall("link")
-            for inertial in link.findall("inertial")[:1]]
+            for inertial in link.iterfind("inertial")]
 
 
 def _show(moments: np.ndarray) -> str:

@@ -92,7 +92,7 @@ def centre_of_mass(layout: Layout) -> np.ndarray:
     """Centre of mass of the robot, (3,) in the root's frame [m]; its origin without masses."""
     total, moment = 0.0, np.zeros(3)
     for link, element in layout.links.items():
-        for inertial in element.findall("inertial")[:1]:
+        for inertial in element.iterfind("inertial"):
             m = layout.mass(link)
             total += m
             moment += m * (layout.X_RL[link] @ placement(layout.source, inertial))[:3, 3]
