@@ -478,4 +478,19 @@ EQUIVALENT = {
      "2 * np.pi / _GAP -> 2 * np.pi * _GAP"): "fewer points leave a larger gap all the same",
     ("urdf/wheels/revolution", "for _ in range(3):", "3 -> 4"):
         "how many fits: one more does as well",
+    ("urdf/tyre", "near = difflib.get_close_matches(name, names, 1, 0.5)", "1 -> 2"):
+        "the best of them goes first",
+    ("urdf/wheels/unrolled", "lateral = X[:3, :3].T @ standing.axle * "
+     "(np.sign(standing.axle[1]) or 1.0)", "X[:3, :3].T @ standing.axle * "
+     "(np.sign(standing.axle[1]) ... -> X[:3, :3].T @ standing.axle / "
+     "(np.sign(standing.axle[1]) ..."): "signs are 1 and -1",
+    ("urdf/wheels/unrolled", "if all(abs(axle @ other) < 1 - PARALLEL ** 2 for other in axles):",
+     "1 - PARALLEL ** 2 -> 1 + PARALLEL ** 2"): "each direction is tried once more",
+    ("urdf/wheels/axle_lines", "size = float(np.linalg.norm(arms, axis=1).max()) or 1.0",
+     "1.0 -> 1.01"): "divides zeros",
+    ("urdf/wheels/axle_lines", "across /= np.linalg.norm(across) or 1.0", "1.0 -> 1.01"):
+        "divides zeros",
+    ("urdf/wheels/axle_lines", "return axle / (np.linalg.norm(axle) or 1.0)", "1.0 -> 1.01"):
+        "divides zeros",
+    ("urdf/straighten", "along /= np.linalg.norm(along) or 1.0", "1.0 -> 1.01"): "divides zeros",
 }

@@ -82,6 +82,28 @@ def test_a_table_along_z_is_recognised(moments, rpy, is_turned):
     assert notice.text.endswith("correct the numbers")
 
 
+@pytest.mark.parametrize("body", [
+    shape("sphere", radius=0.5), shape("cylinder", rpy=ALONG, tag="visual", radius=0.5, length=0.1),
+    shape("cylinder", radius=0.5, length=0.1), ""])
+def test_only_a_cylinder_that_collides_tells_how_a_wheel_is_turned(body):
+    layout = laid(link("base"), f'<link name="w">{inertial(1, 3, 0.5)}{body}</link>',
+                  joint("j", "base", "w"))
+    wheel = Wheel("j", radius=0.5, axis=(0, 1, 0), point=(0, 0, 0))
+    assert check_wheel_inertia(layout, found(wheel)) == []
+
+
+@pytest.mark.parametrize("hub, tyre, said", [
+    ((0, 0, 0), (1, 2, 1), False), ((1, 2, 1), (0, 0, 0), False), ((0, 0, 0), (0, 0, 0), True)])
+def test_the_inertia_of_a_part_is_that_of_the_wheel(hub, tyre, said):
+    layout = laid(link("base"), link("w", 2.0, hub), joint("j", "base", "w"), link("t", 1.0, tyre),
+                  joint("f", "w", "t", kind="fixed"))
+    wheel = Wheel("j", radius=0.5, axis=(0, 1, 0), point=(0, 0, 0))
+    notices = check_wheel_inertia(layout, found(wheel))
+    assert [n.text for n in notices] == [
+        "j: the inertia is zero although the mass is 3 kg, so that spinning it up takes no effort; "
+        "a solid disc of this mass and radius has 0.375 kg m^2 about its axle"] * said
+
+
 def test_a_wheel_with_mass_and_without_inertia():
     for mass, is_said in ((2.0, True), (0.0, False)):
         notices = check_wheel_inertia(*map_one(rotor(inertial(0, 0, 0, mass))))
@@ -247,15 +269,19 @@ def test_a_footprint_contradicts_one_shape_alone(above, witnesses, refused):
         check_heights(layout, contacts)
 
 
-@pytest.mark.parametrize("radius, refused", [(0.99e-3, False), (1.01e-3, True), (0.99, True),
-                                             (1.01, False)])
+@pytest.mark.parametrize("radius, refused", [
+    (0.9999e-3, False), (1.0001e-3, True), (0.9999, True), (1.0001, False)])
 def test_radii_are_no_larger_than_a_hundred_distances(radius, refused):
     """Up to a thousand times that they are in millimetres; two at one place may have any."""
     layout, wheels = stand((0, 0, 0.1, radius / 2), (1e-5, 0, 0.1, radius))
     if not refused:
         return check_distances(layout, found(*wheels))
-    with pytest.raises(ModelError, match="'j1' would have radius .* though all wheels are within"):
+    with pytest.raises(ModelError, match="'j1' would have radius .* though all wheels are within"
+                       ) as caught:
         check_distances(layout, found(*wheels))
+    assert caught.value.remedy.python == (
+        f"If radii are in millimetres: wheels=[Wheel('j0', 'disc', {radius / 2000:.6g}), "
+        f"Wheel('j1', 'disc', {radius / 1000:.6g})]")
 
 
 @pytest.mark.parametrize("x, is_far", [(49.9, False), (50.1, True)])
@@ -463,6 +489,8 @@ def test_a_support_is_no_wider_or_longer_than_a_wheel(body, count):
     assert (len(balls), missed) == (count, {})
     gone = shape("mesh", filename="gone.stl")
     assert [*casters(gone, at=(0.5, 0, 0.1999), wheels=two)[1]] == ["part"]
+    # below the axle it supports nothing
+    assert casters(body, at=(0.3 * 0.6, 0.3 * 0.8, length / 2), wheels=two)[0] == []
 
 
 def test_a_bracket_of_a_caster_that_was_found_is_none_itself():
@@ -635,6 +663,13 @@ def test_a_steered_wheel_in_one_piece_is_a_blade_where_it_stands(turn):
     (dict(body=shape("box", size="0.1 0.1 0.2")), 0)])
 def test_what_is_a_blade(words, count):
     assert len(fork(**words)[0]) == count
+
+
+def test_wheels_in_one_piece_are_looked_for_up_to_two_of_the_largest_radii():
+    two = ((0, 1, 0.1, 0.1), (0, -1, 0.2, 0.2))
+    for z, count in ((0.399, 1), (0.401, 0)):
+        blades, _ = fork(drum((0, 0, 0.1 - z)), at=(1, 0, z), wheels=two)
+        assert len(blades) == count
 
 
 def test_what_is_held_fast_and_as_large_as_a_wheel_is_refused():

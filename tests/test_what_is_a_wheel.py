@@ -9,7 +9,7 @@ from math import pi
 import numpy as np
 import pinocchio as pin
 import pytest
-from placed import SHIFT, laid, place, shape, stand
+from placed import SHIFT, laid, limits, place, shape, stand
 from support import joint, link
 
 from nhmech.urdf.description import Reason, Witness
@@ -109,6 +109,44 @@ def test_a_drum_is_wider_than_one_and_a_half_diameters_beside_wheels_by_name(
     wide = replace(other, rim=replace(RIM, width=width))
     assert judge_joint(one, FLOOR, [one, wide], layout) is (
         DRUM if verdict is DRUM and width <= 0.3 else WHEEL)
+
+
+@pytest.mark.parametrize("others, verdict", [
+    ((("j1", 0.4), ("j2", 0.4)), DRUM), ((("j2", 0.4), ("j1", 0.4)), DRUM),
+    ((("j1", 0.4), ("j3", 0.4)), WHEEL), ((("j1", 0.4),), WHEEL), ((), WHEEL),
+    ((("j1", 0.4), ("j2", 0.4099)), DRUM), ((("j1", 0.4), ("j2", 0.4101)), WHEEL),
+    ((("j1", 0.4101), ("j2", 0.4)), WHEEL)])
+def test_a_drum_is_left_out_where_wheels_of_several_axles_stand_without_it(others, verdict):
+    """Up to a tenth of their radius in one plane with it."""
+    layout, _ = stand((0, 1, 0.1, 0.1), (0, -1, 0.1, 0.1), (1, 0, 0.1, 0.1), (0, 0.5, 0.1, 0.1))
+    one = axle(layout, rim=replace(RIM, width=0.3001))
+    beside = [axle(layout, name, height=height) for name, height in others]
+    assert judge_joint(one, FLOOR, [one, *beside], layout) is verdict
+    # who carries something, has no shape or is a drum as well bears nothing
+    for words in (dict(carries=True), dict(rim=None), dict(rim=one.rim)):
+        changed = [replace(a, **words) for a in beside]
+        assert judge_joint(one, FLOOR, [one, *changed], layout) is WHEEL
+
+
+@pytest.mark.parametrize("axis, kind, verdict", [
+    ((0, 1, 0), "revolute", DRUM), ((0, 0, 1), "fixed", DRUM), ((0, 0, 1), "revolute", WHEEL),
+    ((0, 0, 1), "prismatic", DRUM)])
+def test_a_drum_on_an_arm_is_of_the_body_that_carries_it(axis, kind, verdict):
+    """What steers it makes another body."""
+    layout, _ = stand((0, 1, 0.1, 0.1), links=(
+        link("arm"), place("arm", (0.5, 0, 0.1), axis=axis, kind=kind, more=limits(-1, 1)),
+        link("brush"), joint("spin", "arm", "brush")))
+    one = axle(layout, "spin", rim=replace(RIM, width=0.3001))
+    assert judge_joint(one, FLOOR, [one, axle(layout, is_named=True)], layout) is verdict
+
+
+@pytest.mark.parametrize("height, verdict", [(0.5999, NO_RADIUS), (0.6001, AIR)])
+def test_a_named_wheel_without_a_shape_hangs_from_one_and_a_half_of_the_largest_radius(
+        layout, height, verdict):
+    one = axle(layout, rim=None, is_named=True, height=height)
+    others = [axle(layout, "j1"), axle(layout, "j2", rim=replace(RIM, radius=0.2), height=0.5)]
+    assert judge_joint(one, FLOOR, [one, *others], layout) is verdict
+    assert judge_joint(one, FLOOR, [one, *others[::-1]], layout) is verdict
 
 
 def test_a_gear_beside_something_larger_is_no_wheel(layout):
@@ -240,6 +278,12 @@ def test_words_balls_and_handles():
                   joint("lead", "base", "a"), joint("follow", "base", "b", more=lead),
                   joint("other", "base", "c"))
     assert [is_handle(layout, one) for one in layout.joints.values()] == [True, False, False]
+    # a shape on a part that is fixed to either counts
+    for on, handle in (("b", True), ("a", False)):
+        layout = laid(link("base"), link("a"), link("b", body=ball * (on == "a")),
+                      joint("lead", "base", "a"), joint("follow", "base", "b", more=lead),
+                      link("part", body=ball), joint("f", on, "part", kind="fixed"))
+        assert is_handle(layout, layout.joints["lead"]) == handle
 
 
 # -- radii -----------------------------------------------------------------------------------------
@@ -262,6 +306,7 @@ def test_two_that_agree_overrule_the_rim():
         assert choose_radius(two, rim) is first
     assert choose_radius([first, second, source(0.25)], rim) is first
     assert choose_radius([first, source(0.2), third], rim) is first          # no shape
+    assert choose_radius([second, third], rim) is None
     assert choose_radius([third, first], None) is third and choose_radius([], None) is None
 
 

@@ -20,8 +20,7 @@ _ASIDE = 0.5      # of the distance of two sides: what is less to the left is no
 
 def report_sides(layout: Layout, wheels: Sequence[Wheel]) -> list[Notice]:
     """Notices about elements whose sides are not where the wheels are."""
-    rolling = {wheel.name: wheel for wheel in wheels
-               if wheel.joint is not None and wheel.axis is not None}
+    rolling = {wheel.name: wheel for wheel in wheels if wheel.joint is not None}
     return [notice for sides in layout.elements.sides
             for notice in _report(layout, sides, *([rolling[name] for name in side
                                                     if name in rolling]
