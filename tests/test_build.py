@@ -91,6 +91,19 @@ def test_leaders_and_driven_joints_are_preferred_to_wheels_and_these_to_the_base
         assert build(followers, vehicle.ground).constrained.preferred[0] == first
 
 
+def test_positions_are_angles_of_joints_that_neither_roll_nor_slide():
+    """Those that may be given in degrees by mistake."""
+    assert shipped("tricycle").posing.turned == {*shipped("tricycle").description.steering}
+    parts = [link("base", 9.0), link("slider", 1.0), joint(
+        "rail", "base", "slider", axis=(0, 0, 1), kind="prismatic",
+        more='<limit lower="-1" upper="1" effort="9" velocity="9"/>')]
+    for side, y in (("left", 0.3), ("right", -0.3)):
+        parts += [link(f"{side}_wheel", 0.4), joint(side, "base", f"{side}_wheel", (0, y, 0))]
+    made = nhmech.load(robot(*parts), free=("rail",), wheels=[
+        Wheel("left", "disc", 0.1), Wheel("right", "disc", 0.1)])
+    assert made.posing.turned == frozenset()
+
+
 def test_speeds_that_were_named_hold_where_it_was_built_and_not_elsewhere():
     named = ("right_wheel_joint", "left_wheel_joint")
     vehicle = shipped("differential_drive", speeds=named)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import casadi as ca
@@ -173,6 +174,16 @@ def test_contacts_are_in_one_plane_up_to_what_their_kind_allows(odd, off, refuse
     allowed = "10.00" if odd is DISC else "30.00"
     assert f"{allowed} mm accepted" in str(caught.value)
     assert f"{odd.radius + off:.4g}" in caught.value.remedy.python
+
+
+@pytest.mark.parametrize("off, is_level", [(1.99e-3, True), (2.01e-3, False)])
+def test_three_contacts_stand_level_up_to_a_hundredth_of_the_smallest_radius(off, is_level):
+    """Of those that hold, whose mean is the plane; balls and blades do not count."""
+    feet = np.array([(1, 0, -0.5 + 2 * off), (-1, 1, -0.5), (-1, -1, -0.5)])
+    wheels = DISC, replace(DISC, radius=0.5), replace(BALL, radius=0.01)
+    support = find_support(placer(feet), contacts(*wheels))
+    assert support.level == is_level
+    np.testing.assert_allclose(support.offsets, is_level * off * np.array([1, -1, -1]), atol=1e-12)
 
 
 def test_blades_are_in_one_plane_up_to_a_twentieth_of_a_tenth_of_a_metre():
