@@ -124,6 +124,22 @@ def test_a_link_that_is_no_wheel_with_a_radius_is_a_box(wheel, drawn, tmp_path):
                                frame.placement.translation, atol=1e-12)
 
 
+@pytest.mark.parametrize("joints, size, centre", [
+    ([], (0.03, 0.03, 0.03), (0, 0, 0)), (["0.2 0.1 0"], (0.16, 0.08, 0.03), (0.1, 0.05, 0)),
+    (["1 0 0", "-0.5 0.25 0.1", None], (1.2, 0.2, 0.15), (0.25, 0.125, 0.05))])
+def test_a_link_without_mass_is_a_box_that_reaches_to_its_joints(joints, size, centre):
+    """Four fifths of the way, at least a tenth of the longest, and 30 mm."""
+    text = f'<link name="base">{shape(GONE)}</link>' + "".join(
+        link(f"l{k}") + f'<joint name="j{k}" type="fixed"><parent link="base"/><child link="l{k}"/>'
+        + (f'<origin xyz="{xyz}"/>' if xyz else "") + "</joint>" for k, xyz in enumerate(joints))
+    model = pin.buildModelFromXML(robot(text), pin.JointModelFreeFlyer())
+    found = load_geometry(Description(xml=robot(text), name="r", root="base", wheels=(),
+                                      rolling=()), model)
+    box, = (one for one in found.visual.geometryObjects if one.name == "base_0")
+    assert 2 * box.geometry.halfSide == pytest.approx(size)
+    np.testing.assert_allclose(box.placement.translation, centre, atol=1e-12)
+
+
 def test_no_file_is_read_through_an_entity(tmp_path):
     (tmp_path / "inner.xml").write_text(BALL)
     text = robot(link("base", body=shape("&inner;")))

@@ -216,6 +216,16 @@ def test_a_leader_whose_follower_may_turn_fully_turns_across_at_most():
     assert free["right"] == wide
 
 
+def test_a_follower_that_passes_sideways_on_the_way_keeps_its_limits():
+    """Where the leader turns by -1.3 rad it is at 1.26 rad, and has not been between."""
+    found = ackermann(JointLimits(-1.3, 0.2), JointLimits(-4.0, 4.0))
+    assert found["right"] == JointLimits(-4.0, 4.0) and found["left"] == JointLimits(-1.3, 0.2)
+    # one that may turn to one side alone draws its leader in to that side
+    found = ackermann(JointLimits(-0.3, 0.2), JointLimits(0.0, 1.0))
+    assert found["left"] == JointLimits(0.0, 0.2) and found["right"].lower == 0
+    assert found["right"].upper == pytest.approx(acot(1 / tan(0.2) + 0.6), abs=2e-9)
+
+
 def test_limits_stay_where_a_leader_turns_on_or_there_are_two():
     own, its = JointLimits(-inf, inf), JointLimits(-0.5, 0.5)
     found = ackermann(own, its)

@@ -236,8 +236,7 @@ def reach(model: pin.Model) -> float:
     data = model.createData()
     pin.forwardKinematics(model, data, pin.neutral(model))
     points = np.array([data.oMi[j].translation for j in range(1, model.njoints)])
-    size = float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
-    return size or np.inf
+    return float(np.linalg.norm(np.ptp(points, axis=0))) or np.inf
 
 
 def _stripe(visual: Element, radius: float, length: float) -> Element:
