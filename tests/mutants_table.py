@@ -58,6 +58,8 @@ RULES = [
      "a first guess, and the slopes of a Newton iteration, which ends at the same point"),
     ("control/measurement", r"\+= size", r" -> .* -= ", "noise has no sign"),
     ("", r"rng(\(\d\))?\.(uniform|normal)\(", r"^-?[\d.]+ -> | \* 5 -> .* / 5$", "a sample is any"),
+    ("", r"\* \(1(\.0)? if .* else -1(\.0)?\)", r"^.* \* \(1.*-1(\.0)?\)( \* .*)? -> .* / \(1",
+     "divides by 1 or -1"),
     ("", r"\(-1\) \*\* \(", r"^(\w) \+ (\w) -> \1 - \2$", "of one parity"),
     ("", r"\bseed: int = 0\b", r"^0 -> 1$", "a seed is any"),
     ("", r"^_?(BISECTIONS|HALVES|ROUNDS|STEPS|SWEEPS|TRIES|STATES|SPARE|GRID|STRIDE|NODES|PIECES"
@@ -423,6 +425,12 @@ EQUIVALENT = {
         "from how many quotients a reciprocal pays: the test has the number from here",
     ("symbolic/rational", "self._work += 20 * len(p)", "20 * len(p) -> 20 / len(p)"):
         "an estimate of work, of which most is counted elsewhere",
+    ("symbolic/linear_forms", "place: tuple[int, int] = (0, 0)",
+     "0 -> 1"): "of a node that is no input: it is not read",
+    ("control/twist_rule", "starts = ca.logic_and(starts, ca.mmin(side * before) >= -ROUNDING)",
+     "side * before -> side / before"): "of one sign",
+    ("analysis/cone_programme", "scale = 1 / np.sqrt(hessian.diagonal())", "1 -> 2"):
+        "a unit of the unknowns, which leaves the step as it is",
     ("symbolic/rational", "return not any(rest)", "any(rest) -> all(rest)"):
         "more divisions are tried in vain",
     ("symbolic/elimination", "choice = np.where(allowed & (sub > 0), cost - 1e-3 * relative, "

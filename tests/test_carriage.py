@@ -70,6 +70,15 @@ def test_dropped_rows_are_among_those_that_are_checked(vehicle):
             and summary["dropped_rows"][0].endswith("/lateral"))
 
 
+@pytest.mark.parametrize("name, count", [("ackermann_car", 1), ("rover", 3), ("swerve", 2)])
+def test_followers_are_the_steering_joints_that_do_not_lead(vehicle, name, count):
+    robot = vehicle(name)
+    found, leaders = mechanics_summary(robot)["followers"], robot.steering.pair()
+    assert len(found) == count
+    assert {*found} == ({axle.steering for axle in robot.steering.steered}
+                        - {axle.steering for axle in leaders})
+
+
 @pytest.mark.parametrize("steps", [100_000, pytest.param(1_000_000, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("left, right", [(10.0, 10.0), (10.0, -10.0)])
 def test_rows_hold_after_each_of_many_steps(vehicle, steps, left, right):

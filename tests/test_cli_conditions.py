@@ -247,8 +247,11 @@ def test_phases_of_a_run_with_friction_are_in_its_summary():
     vehicle = load()
     simulator = nhmech.Simulator(vehicle, lambda t, state: np.array([5.0, 5.0]), contact="coulomb",
                                  mu=0.05)
-    found = run_summary(simulator.run(0.2))
+    run = simulator.run(0.2)
+    found = run_summary(run)
     json.dumps(found)
+    for name in ("slid", "friction_loss"):
+        assert found[name] == {wheel: way[-1] for wheel, way in getattr(run, name).items()}
     assert any("sliding" in span["wheels"].values() for span in found["phases"])
     assert found["slid"]["left_wheel_joint"] > 0 and found["friction_loss"]["left_wheel_joint"] > 0
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import IntEnum, unique
 
 
+@unique
 class Status(IntEnum):
     """Code of an ending, with its sentence. DONE is 0; where several apply, the highest counts."""
 

@@ -158,9 +158,9 @@ class TwistDrive:
         shown = ["(" + ", ".join(f"{value:.3g} {unit}" for value, unit in zip(twist, UNITS)) + ")"
                  for twist in (asked, possible)]
         if len(self._undriven) and asked.any():
-            forward, lateral, yaw = np.round(self._undriven[0], 9) + 0.0
+            forward, lateral, yaw = np.round(self._undriven[0], 9)
             x, y = (-lateral / yaw, forward / yaw) if yaw else (forward, lateral)
-            how = f"{'turn about' if yaw else 'move along'} ({x + 0.0:.3g}, {y:.3g}) m"
+            how = f"{'turn about' if yaw else 'move along'} ({x + 0.0:.3g}, {y + 0.0:.3g}) m"
             return f"{shown[0]} is not all driven: the motors of {self.vehicle.name} leave the " \
                    f"robot free to {how}"
         part = following_part(self.vehicle)
