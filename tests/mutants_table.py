@@ -299,6 +299,10 @@ EQUIVALENT = {
     ("simulation/contact/contact_problem", "if np.abs(P - before).max(initial=0.0) <= 1e-15 * "
      "np.abs(P).max(initial=0.0):", "np.abs(P).max(initial=0.0) -> np.abs(P).min(initial=0.0)"):
         "only ends later",
+    ("simulation/contact/force_reader", "pulled = least < 0", "0 -> 1"):
+        "signs that hold are imposed in vain",
+    ("simulation/contact/lift_off", "forces, kernel, _, _ = function(system.t, q, v, system.u, "
+     "system.theta, 0)", "0 -> 1"): "friction changes no force",
     ("simulation/contact/nonsmooth_terms", "return float(1 / self.per_metre[3])", "3 -> 4"):
         "turns have one scale",
     ("simulation/runs/trajectory", "ideal = np.flatnonzero(~known) if (~known).any() else "

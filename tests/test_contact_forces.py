@@ -17,6 +17,7 @@ from nhmech.simulation.contact.force_reader import (
     ContactForces,
     ForceReader,
     force_reader,
+    reactions_at,
     world_forces,
 )
 from nhmech.vehicle.least_norm import impose_signs, solve_shortest
@@ -50,6 +51,7 @@ def test_forces_of_many_states_are_those_of_each(name):
         np.testing.assert_array_equal(single.shortest[0], found.shortest[k])
         named = found.at(k, vehicle, t[k], q[k])
         assert named.undetermined == expected.undetermined
+        assert reactions_at(vehicle, *(part[k] for part in few)).components == named.components
         world = world_forces(vehicle, t[k:k + 1], q[k:k + 1], single)
         np.testing.assert_allclose(world[0], list(expected.world.values()), rtol=0,
                                    atol=1e-11 * size)

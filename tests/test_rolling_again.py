@@ -75,6 +75,15 @@ def test_a_phase_that_ends_is_recorded_as_rolling():
     assert not is_sliding(now) and not is_sliding(SimpleNamespace(contact=np.zeros(0)))
 
 
+def test_a_robot_with_one_force_slides_where_that_is_recorded():
+    """Its first number: the others are never missing."""
+    contact = contact_of()
+    for force, slides in ((np.nan, False), (0.0, True)):
+        numbers = np.array([force, 2.0, 0.0, 0.0])
+        contact.numbers = lambda state, numbers=numbers: numbers
+        assert contact.slides(None) == is_sliding(SimpleNamespace(contact=numbers)) == slides
+
+
 @cache
 def of_two_laws():
     """The left wheel rolls, the right one may slide."""

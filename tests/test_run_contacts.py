@@ -211,7 +211,8 @@ def test_arrays_of_a_run_do_not_change():
     run = replace(run, commanded_twist=np.zeros((7, 3)))
     for part in ("t", "q", "v", "xi", "u", "angles", "commanded_twist", "contact"):
         assert not getattr(run, part).flags.writeable
-    assert not run.kinematic and run.events == ()
+    bare = Trajectory(*[np.zeros((1, 1))] * 6, stop="duration", names={})
+    assert bare.kinematic is False and (bare.events, bare.settings, bare.source) == ((), {}, {})
 
 
 @pytest.mark.parametrize("held, source, other, words", [

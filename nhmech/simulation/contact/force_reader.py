@@ -97,7 +97,8 @@ class ContactForces:
     def split(self) -> tuple[np.ndarray, np.ndarray]:
         """The distribution of least norm with normal forces >= 0 (N, n), or `shortest` where there
         is none; and whether there is one (N,)."""
-        pulled = self.room[:, 0] < 0
+        least, _ = self.room.T
+        pulled = least < 0
         forces, supported = self.shortest.copy(), np.ones(len(pulled), dtype=bool)
         if pulled.any():
             forces[pulled], supported[pulled] = impose_signs(
