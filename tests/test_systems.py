@@ -275,6 +275,11 @@ def test_a_file_that_is_no_system_is_refused_by_its_line(code, said, tmp_path):
         load_system(tmp_path / "own.py")
 
 
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(nhmech.InputError, match="gone.py does not exist; a system of one's own"):
+        load_system(tmp_path / "gone.py")
+
+
 def test_a_file_finds_what_lies_beside_it(tmp_path, monkeypatch):
     """Before what is found elsewhere under the same name; the way there is forgotten afterwards."""
     (tmp_path / "elsewhere").mkdir()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nhmech.systems import load_system
-from nhmech.systems._checks import imbalance, wander
+from nhmech.systems._checks import imbalance, random_motions, wander
 from nhmech.systems.example import AGREEMENT, METHODS, apart, disagreement
 
 # name, what a check is about, numbers for which it does not hold
@@ -53,6 +53,16 @@ def test_what_checks_measure():
     assert imbalance(made, lambda s: 5 * s.t, lambda s: -3) == pytest.approx(8 / 3, rel=1e-12)
     assert imbalance(made, lambda s: ca.vertcat(s.t, s.t), lambda s: ca.vertcat(1, 3)) == (
         pytest.approx(2 / 3, rel=1e-12))
+
+
+def test_random_motions_are_as_many_as_asked_for_and_obey_the_constraint():
+    """z' = y x', x'' = -y lambda and lambda = x' y' / (1 + y^2)."""
+    motions = [*random_motions(load_system("nonholonomic_particle"), 3)]
+    assert len(motions) == 3
+    for q, v, a, (lam,) in motions:
+        assert v[2] == pytest.approx(q[1] * v[0], rel=1e-12)
+        assert lam == pytest.approx(v[0] * v[1] / (1 + q[1] ** 2), rel=1e-12)
+        np.testing.assert_allclose(a, lam * np.array([-q[1], 0, 1]), rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("part", ["acceleration", "multipliers"])
