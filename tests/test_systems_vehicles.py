@@ -208,10 +208,14 @@ def test_rattleback_by_newton_and_euler():
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-11 * np.abs(wanted).max())
 
 
-def test_rattleback_without_skew_does_not_turn_round():
-    example = rattleback.example(Ixy=0.0)
+def test_rattleback_without_skew_does_not_turn_round(monkeypatch):
+    """So that it fails its own check, which asks for both: one spin that turns, one that lasts."""
+    monkeypatch.setitem(rattleback.NUMBERS, "Ixy", 0.0)
+    example = rattleback.example()
     _, xi = solve(example, np.linspace(0, 4, 41), rtol=1e-9)
     assert (xi[:, 2] < -3).all()
+    check, = (check for check in example.checks if "reverses" in check.what)
+    assert check.error() == 1.0
 
 
 # -- snakeboard ------------------------------------------------------------------------------------
