@@ -56,7 +56,7 @@ def example() -> Example:
 
     def attitude() -> float:
         q, _ = solve(made, (0, 5), rtol=1e-13)
-        return largest(Rotation.from_quat(q[-1]).as_matrix() - ATTITUDE)
+        return largest(Rotation.from_quat(q[1]).as_matrix() - ATTITUDE)
 
     def reduced() -> float:
         """Acceleration on so(3), where there is no attitude, against the one on SO(3) at a random

@@ -73,7 +73,7 @@ def example(r: float = 0.1, k2: float = 0.004, fx: float = 0.3, fy: float = -0.2
 
     def attitude() -> float:
         q, _ = solve(with_attitude(), (0, 2), rtol=1e-13)
-        return largest(Rotation.from_quat(q[-1, 2:]).as_matrix() - ATTITUDE)
+        return largest(Rotation.from_quat(q[1, 2:]).as_matrix() - ATTITUDE)
 
     def reconstructed() -> float:
         """x, y of the motion with attitude against those without."""

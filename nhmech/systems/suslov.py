@@ -49,7 +49,7 @@ def example(I1: float = 1.0, I2: float = 1.4, I3: float = 2.0, I13: float = 0.3,
         along = np.array([I23, -I13])
         size = np.sqrt((I1 * start[0] ** 2 + I2 * start[1] ** 2)
                        / (I1 * along[0] ** 2 + I2 * along[1] ** 2))
-        return largest(w[-1] + size * along)
+        return largest(w[1] + size * along)
 
     made = Example(
         "suslov", "Suslov's problem on SO(3)", SOURCE, constrained,
