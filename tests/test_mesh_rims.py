@@ -61,12 +61,12 @@ BEYOND = 0.1 / (1 - 0.07)          # a hub of 0.1 is the rim of no larger mesh
 
 
 @pytest.mark.parametrize("hub, tyre, radius, source", [
-    (("c", 0.1), ("m", 0.99 * BEYOND), 0.1, RimSource.COLLISION_PRIMITIVE),
-    (("c", 0.1), ("m", 1.01 * BEYOND), 1.01 * BEYOND, RimSource.COLLISION_MESH),
-    (("c", 0.1), ("vm", 0.99 * BEYOND), 0.1, RimSource.COLLISION_PRIMITIVE),
-    (("c", 0.1), ("vm", 1.01 * BEYOND), 1.01 * BEYOND, RimSource.VISUAL_MESH),
-    (("m", 0.1), ("vm", 0.99 * BEYOND), 0.1, RimSource.COLLISION_MESH),
-    (("m", 0.1), ("vc", 1.01 * BEYOND), 1.01 * BEYOND, RimSource.VISUAL_PRIMITIVE),
+    (("c", 0.1), ("m", 0.9995 * BEYOND), 0.1, RimSource.COLLISION_PRIMITIVE),
+    (("c", 0.1), ("m", 1.0005 * BEYOND), 1.0005 * BEYOND, RimSource.COLLISION_MESH),
+    (("c", 0.1), ("vm", 0.9995 * BEYOND), 0.1, RimSource.COLLISION_PRIMITIVE),
+    (("c", 0.1), ("vm", 1.0005 * BEYOND), 1.0005 * BEYOND, RimSource.VISUAL_MESH),
+    (("m", 0.1), ("vm", 0.9995 * BEYOND), 0.1, RimSource.COLLISION_MESH),
+    (("m", 0.1), ("vc", 1.0005 * BEYOND), 1.0005 * BEYOND, RimSource.VISUAL_PRIMITIVE),
     (("m", 0.1), ("m", 0.101), 0.101, RimSource.COLLISION_MESH),
     (("vm", 0.1), ("vc", 0.101), 0.101, RimSource.VISUAL_PRIMITIVE),
     (("vc", 0.1), ("vm", 0.101), 0.101, RimSource.VISUAL_MESH),
@@ -103,7 +103,7 @@ def test_a_rim_in_a_mesh_is_where_it_is(wheel):
     assert find_reach(layout, axle, rim) == 0.1235                     # no primitive is beside it
 
 
-@pytest.mark.parametrize("more, count", [(0.0069, 2), (0.0071, 1), (-0.0069, 2), (-0.0071, 1)])
+@pytest.mark.parametrize("more, count", [(0.00698, 2), (0.00702, 1), (-0.00698, 2), (-0.00702, 1)])
 def test_rims_are_equal_up_to_seven_hundredths(wheel, more, count):
     layout, axle = rotor(cylinder(0.1), cylinder(0.1 + more))
     (first, *_) = rims = equal_rims(layout, axle, find_rim(rotor(cylinder(0.1))[0], axle))
@@ -165,7 +165,7 @@ def test_no_wheel_is_larger_than_three_metres(wheel, tmp_path):
         (None, "the mesh 'gone.stl' of link 'tyre' was not found")]
 
 
-@pytest.mark.parametrize("off, is_beside", [(0.0031, True), (0.0029, False), (0.5, True)])
+@pytest.mark.parametrize("off, is_beside", [(0.00301, True), (0.00299, False), (0.5, True)])
 @pytest.mark.parametrize("tag", ["collision", "visual"])
 def test_a_mesh_about_a_line_beside_the_axle(wheel, tag, off, is_beside):
     """By more than three hundredths of its radius."""

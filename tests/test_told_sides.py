@@ -65,6 +65,7 @@ def test_sides_that_are_exchanged_are_told(element, where):
 
 @pytest.mark.parametrize("left, right, axis, turn, count", [
     ("b", "a", (0, 1, 0), 0.0, 1), ("b", "a", (0, 1, 0), 0.5, 1), ("a", "b", (0, 1, 0), 0.5, 0),
+    ("b", "a", (0, 1, 0), np.radians(59.8), 1), ("b", "a", (0, 1, 0), np.radians(60.2), 0),
     # its axles say that its front is where -x of the base is
     ("a", "b", (0, 1, 0), np.pi, 0), ("b", "a", (0, -1, 0), 0.0, 0),
     # y tells no side
@@ -79,8 +80,8 @@ def test_a_front_that_is_not_x_is_no_exchange(left, right, axis, turn, count):
      "<wheel_separation>"),
     (lambda told: control("a", "b", f'<param name="wheel_separation">{told}</param>'),
      '<param name="wheel_separation">')])
-@pytest.mark.parametrize("factor, count", [(1.0, 0), (1.099, 0), (1.101, 1), (0.901, 0),
-                                           (0.899, 1), (2.0, 1), (0.5, 1)])
+@pytest.mark.parametrize("factor, count", [(1.0, 0), (1.099, 0), (1.1005, 1), (0.901, 0),
+                                           (0.8995, 1), (2.0, 1), (0.5, 1)])
 def test_another_separation_is_told_with_what_it_does(element, tag, factor, count):
     text = cart(element(2 * HALF * factor))
     found = told(text)

@@ -89,7 +89,7 @@ def test_the_rule(layout, words, verdict):
 
 def test_a_wheel_that_is_not_free_has_a_partner_of_its_size_on_its_line(layout):
     one = axle(layout, is_free=False)
-    for radius, name, verdict in ((0.1049, "j1", WHEEL), (0.1051, "j1", NONE),
+    for radius, name, verdict in ((0.1049, "j1", WHEEL), (0.10502, "j1", NONE),
                                   (0.0951, "j1", WHEEL), (0.1, "j2", NONE)):
         other = axle(layout, name, rim=replace(RIM, radius=radius))
         assert judge_joint(one, FLOOR, [one, other], layout) is verdict
@@ -264,7 +264,7 @@ def test_words_balls_and_handles():
     parts = [link("base"), link("x"), link("ball", body=ball), link("Rueda"),
              joint("roll", "base", "x", (1, 2, 3), axis=(1, 0, 0)),
              joint("f", "x", "Rueda", kind="fixed")]
-    for off, is_ball in ((0.0099, True), (0.0101, False)):
+    for off, is_ball in ((0.0099, True), (0.01005, False)):
         layout = laid(*parts, joint("pitch", "x", "ball", (0, 0, off)))
         assert is_ball_joint(layout, "ball") == is_ball
         assert has_word(layout, "x") and not has_word(layout, "base")

@@ -99,12 +99,12 @@ SLANTED = (sin(0.8), 0, cos(0.8))          # neither upright nor level
 @pytest.mark.parametrize("above, at, expected", [
     ([], (1, 2, 0), True), ([((0, 1, 0), HELD)], (0.3, 0, 0), True),
     ([((0, 1, 0), FREE)], (0.3, 0, 0), False), ([(UP, FREE)], (0, 0, 0), True),
-    ([(UP, FREE)], (0, 0, 0.7), True), ([(UP, FREE)], (0.0024, 0, 0), True),
-    ([(UP, FREE)], (0.0026, 0, 0), False), ([(UP, HELD)], (0, 0, 0), False),
+    ([(UP, FREE)], (0, 0, 0.7), True), ([(UP, FREE)], (0.00249, 0, 0), True),
+    ([(UP, FREE)], (0.00251, 0, 0), False), ([(UP, HELD)], (0, 0, 0), False),
     ([(SLANTED, HELD)], (0.3, 0, 0), True), ([(SLANTED, FREE)], (0.3, 0, 0), True),
     ([(UP, dict(kind="fixed"))], (0.3, 0, 0), True),
     ([(UP, dict(kind="prismatic", more=limits(-1, 1)))], (0.3, 0, 0), True),
-    ([(UP, FREE), ((0, 1, 0), HELD)], (0.0026, 0, 0), False)])
+    ([(UP, FREE), ((0, 1, 0), HELD)], (0.00251, 0, 0), False)])
 def test_a_ball_is_loose_where_nothing_above_steers_it_or_rolls_with_it(above, at, expected):
     """An upright joint that swings about its centre does neither, up to a twentieth of the
     radius."""
@@ -131,7 +131,7 @@ def test_a_ball_is_loose_beside_wheels_that_have_rims_or_motors(kind, others, ex
     (shape("sphere", radius=0.05) + shape("box", size="1 1 1", tag="visual"), True),
     (shape("sphere", radius=0.05) + shape("box", size="1 1 1"), False),
     (shape("sphere", (0, 1, 0), radius=0.05) * 2, True), (shape("sphere", radius=0), False),
-    (shape("sphere", (0.0026, 0, 0), radius=0.05), False), ("", False)])
+    (shape("sphere", (0.00251, 0, 0), radius=0.05), False), ("", False)])
 def test_all_that_a_loose_joint_turns_are_balls_on_its_axis(shapes, expected):
     layout = laid(link("base"), link("caster", body=shapes), joint("j", "base", "caster"))
     assert is_loose_ball(layout, layout.joints["j"]) == expected
