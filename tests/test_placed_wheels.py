@@ -358,6 +358,42 @@ def test_limits_of_what_moves(kind, limit, rolls, expected, words):
     assert len(quiet) == (bool(words) and "0 or -1" not in words)
 
 
+ROUND, WIDE = 'lower="-3.2" upper="3.2"', 'lower="-90" upper="45"'
+DEGREES = ('j: its limits are -90 and 45 rad, more than a turn; if degrees were meant: '
+           'lower="-1.571" ')
+
+
+@pytest.mark.parametrize("kind, limit, steers, driven, ends, words", [
+    ("revolute", WIDE, True, True, (-90, 45), DEGREES + 'upper="0.7854"'),
+    ("revolute", WIDE, False, True, (-90, 45), None),
+    ("revolute", WIDE, True, False, (-inf, inf), "j: swings all the way round; limits on its angle "
+                                                 "are ignored"),
+    ("revolute", ROUND, True, False, (-inf, inf), "j: swings all the way round; limits on its angle"
+                                                  " are ignored"),
+    ("revolute", ROUND, True, True, (-3.2, 3.2), None),
+    ("revolute", ROUND, False, False, (-3.2, 3.2), None),
+    ("prismatic", ROUND, True, False, (-3.2, 3.2), None),
+    ("revolute", 'lower="-3.1" upper="3.1"', True, False, (-3.1, 3.1), None)])
+def test_limits_of_what_steers(kind, limit, steers, driven, ends, words):
+    """A swivel without a motor that can turn round and round does; degrees are told where they
+    matter."""
+    more = f'<limit {limit} effort="1" velocity="1"/>'
+    layout = laid(link("a"), link("b"), joint("j", "a", "b", kind=kind, more=more))
+    roles = SimpleNamespace(moving=("j",), rolling=(), steering=("j",) * steers)
+    limits_, notices = read_limits(layout, roles, ("j",) * driven)
+    assert (limits_["j"].lower, limits_["j"].upper) == ends
+    assert [n.text for n in notices] == [words] * (words is not None)
+
+
+def test_of_several_links_the_nearest_tells_friction_and_stiffness():
+    gazebo = "".join(f'<gazebo reference="{name}"><mu1>{mu}</mu1><kp>{kp}</kp></gazebo>'
+                     for name, mu, kp in (("tyre", 0.9, 2e5), ("w", 0.5, 1e5)))
+    layout = laid(link("a"), link("w"), link("tyre"), gazebo, joint("j", "a", "w"),
+                  joint("f", "w", "tyre", kind="fixed"))
+    wheel = Wheel("j", radius=1.0)
+    assert read_mu(layout, [wheel]) == {"j": 0.5} and read_stiffness(layout, [wheel]) == {"j": 1e5}
+
+
 def test_damping_friction_and_stiffness_of_what_moves():
     gazebo = ('<gazebo reference="w"><mu1>0.7</mu1><mu2>0.5</mu2><kp>1e5</kp></gazebo>')
     layout = laid(link("a"), link("w"), link("v"), link("x"), gazebo,
