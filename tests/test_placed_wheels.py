@@ -562,6 +562,50 @@ def test_a_robot_that_would_tip_is_refused_with_a_caster_where_one_is_named():
 
 
 
+@pytest.mark.parametrize("mesh_name, x, remedy", [
+    ("package://lost/a.stl", 0.5, "Say where the meshes are: packages={'lost': 'FOLDER'}, FOLDER "
+     "being the package's. Or: List what supports it: wheels=["),
+    ("a.stl", 0.5, "List what supports it: wheels=["), ("a.stl", -0.00502, "List what supports"),
+    ("a.stl", 0.00498, "List the wheels alone to let it balance: wheels=[")])
+def test_what_would_tip_is_offered_what_supports_it_beside_its_axle(mesh_name, x, remedy):
+    layout, made = stand(*TWO, links=(link("foot", body=shape("mesh", filename=mesh_name)),
+                                      place("foot", (x, 0.3, 0.1))))
+    with pytest.raises(ModelError, match="'foot', line 1: its shape is the mesh '.*a.stl', which"
+                       ) as caught:
+        infer_casters(layout, found(*made))
+    assert caught.value.remedy.python.startswith(remedy)
+    balls = caught.value.remedy.python.count("'caster_ball', 0.02, link='foot', point=(0, 0, -0.08")
+    assert balls == ("supports" in remedy)
+    assert caught.value.remedy.python.endswith("let it balance") == bool(balls)
+
+
+@pytest.mark.parametrize("axis, kind, is_unread", [
+    ((0, 0, 1), "revolute", True), ((0, 1, 0), "revolute", False), ((0, 0, 1), "prismatic", True),
+    ((0, 1, 0), "prismatic", False), ((0, 0, 1), "fixed", True)])
+def test_a_mesh_that_is_missing_may_be_a_support_where_it_cannot_roll_away(axis, kind, is_unread):
+    """On the base, on what springs under it, and on what is turned about an upright axis."""
+    layout, made = stand(*TWO, links=(
+        link("part", body=shape("mesh", filename="gone.stl")),
+        place("part", (0.5, 0, 0.1), axis=axis, kind=kind, more='<limit lower="-1" upper="1" '
+              'effort="1" velocity="1"/>')))
+    assert [*find_casters(layout, found(*made))[1]] == ["part"] * is_unread
+
+
+@pytest.mark.parametrize("away, held, missed", [
+    (0.3, True, False), (0.3, False, True), (0.0999, False, False), (0.1001, False, True)])
+def test_a_fork_above_a_caster_that_was_found_is_not_missed(away, held, missed):
+    """Which hangs on it, or is as near as a usual radius in plan."""
+    layout, made = stand(*TWO, links=(
+        link("caster_arm", body=shape("box", size="0.1 0.1 0.1")),
+        place("caster_arm", (0.5, 0.2, 0.3)),
+        link("caster", body=shape("sphere", radius=0.05)),
+        joint("hold", "caster_arm", "caster", (0, away, -0.25), kind="fixed") if held else
+        place("caster", (0.5, 0.2 + away, 0.05))))
+    balls, lost, _ = find_casters(layout, found(*made))
+    assert [ball.wheel.link for ball in balls] == ["caster"]
+    assert [*lost] == ["caster_arm"] * missed
+
+
 FEET = [(0.4, 0.3, 0.0), (0.4, -0.1, 0.0), (0.5, 0.1, 0.0019), (0.45, 0.2, 0.00201),
         (-0.3, 0.7, 0.0), (0.0049, -0.9, 0.0), (0.5, 0.5, 0.6)]
 
