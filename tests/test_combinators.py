@@ -521,3 +521,62 @@ def test_wrenches_and_events_that_are_no_numbers_are_named(given):
     with pytest.raises(SimulationError, match="event 'odd'") as caught:
         simulator.run(0.1)
     assert len(caught.value.trajectory) >= 50
+
+
+def test_plain_numbers_have_their_own_bound():
+    """One for plain numbers beside one for efforts by name; what is not a command passes."""
+    answer = [np.array([5.0, -5.0])]
+    cut = Saturation(lambda t, state: answer[0], effort=1.0, plain=2.0)
+    assert cut(0.0, None).tolist() == [2.0, -2.0]
+    answer[0] = JointTorque({"a": 5.0})
+    assert cut(0.0, None).values == {"a": 1.0}
+    answer[0] = [JointTorque({"a": 5.0}), "word"]
+    assert cut(0.0, None) == [JointTorque({"a": 1.0}), "word"]
+    for other in ("word", None, np.array(["a"]), np.zeros(2, dtype=complex)):
+        answer[0] = other
+        assert cut(0.0, None) is other
+    free = Saturation(lambda t, state: answer[0], velocity=1.0)
+    answer[0] = np.array([5.0])
+    assert free(0.0, None) is answer[0]
+    for bad in (dict(plain=-1.0), dict(plain=(1.0, -1.0)), dict(plain="a"), dict(effort="a"),
+                dict(velocity={"a": -1.0})):
+        with pytest.raises(InputError, match="must be (a )?bound"):
+            Saturation(lambda t, state: None, **bad)
+
+
+def test_lists_of_numbers_are_added_as_arrays():
+    found = Sum(lambda t, state: [1.0, 2.0], lambda t, state: (3, 4), lambda t, state: None)
+    assert found(0.0, None).tolist() == [4.0, 6.0]
+    with pytest.raises(SimulationError, match="cannot add list.2. of <lambda>, str of <lambda>"):
+        Sum(lambda t, state: [1.0, 2.0], lambda t, state: "word")(0.0, None)
+
+
+@pytest.mark.parametrize("make", [lambda a, b: Exchange({"a": a, "b": b}),
+                                  lambda a, b: Switch(a, b, 1.0)])
+def test_the_twist_of_whom_it_leaves_to_others_is_unknown(make):
+    """Where the one that commands has no twist, but another has."""
+    state = Simulator(shipped("carriage")).state
+    for kinds, wanted in (("td", [0.1, 0, 0.2]), ("dt", [np.nan] * 3), ("dd", None)):
+        both = make(*(TwistDrive(shipped("carriage"), (0.1, 0.0, 0.2)) if kind == "t" else
+                      lambda t, state: None for kind in kinds))
+        both(0.0, state)
+        found = both.commanded_twist
+        assert found is wanted is None or np.array_equal(found, wanted, equal_nan=True)
+
+
+def test_noise_of_a_joint_is_in_every_reading_of_it():
+    """Of one that turns to and fro as of one that turns right round; about W's axes of a base that
+    is turned."""
+    vehicle, steer = shipped("ackermann_car"), "front_left_steering_joint"
+    state = Simulator(vehicle).reset(pose=(0, 0, 1.2), joints={steer: 0.2})
+    seen = MeasurementNoise(lambda t, state: None, joint_position=0.1).measure(state)
+    model = vehicle.model
+    for name in (steer, "rear_left_wheel_joint"):
+        joint, angle = model.joints[model.getJointId(name)], seen.joint_position[name]
+        q = seen.q[joint.idx_q:joint.idx_q + joint.nq]
+        expected = [angle] if joint.nq == 1 else [np.cos(angle), np.sin(angle)]
+        np.testing.assert_allclose(q, expected, rtol=0, atol=1e-14)
+        assert abs(angle - state.joint_position[name]) > 1e-4
+    tilted = MeasurementNoise(lambda t, state: None, heading=0.1).measure(state)
+    np.testing.assert_allclose(tilted.T_WB[:3, 2], state.T_WB[:3, 2], rtol=0, atol=1e-14)
+    assert abs(tilted.pose[2] - 1.2) > 1e-4

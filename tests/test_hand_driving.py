@@ -218,3 +218,22 @@ def test_what_goes_straight_is_pushed_off_straight(name):
     assert not vehicle.driven and "yaw_rate" not in vehicle.speeds
     assert DemoDrive(vehicle).start == {"xi": {
         "forward_speed": pytest.approx(speed, rel=1e-12), "yaw_rate": 0.0}}
+
+
+@pytest.mark.parametrize("name", ["carriage", "ball"])
+def test_a_push_is_along_the_ground(name):
+    """On a slope too: a vehicle's heading and a hand's are as seen along the ground, and a turn is
+    about the normal."""
+    ground = nhmech.Ground(normal=(-0.3, 0.2, 1.0))
+    vehicle, n = shipped(name, ground), np.array(ground.normal)
+    state = Simulator(vehicle).reset(pose=(0.0, 0.0, 0.7))
+    push = Push(vehicle, lambda t, state: (0.02, 0.01, 0.1))
+    push._heading = 0.4
+    wrench, mass = push(0.0, state), pin.computeTotalMass(vehicle.model)
+    x = state.T_WB[:3, 0] if name == "carriage" else np.array([np.cos(0.4), np.sin(0.4), 0.0])
+    ahead = x - n * (n @ x)
+    ahead /= np.linalg.norm(ahead)
+    np.testing.assert_allclose(wrench[:3], mass / 0.3 * (0.02 * ahead + 0.01 * np.cross(n, ahead)),
+                               rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(np.cross(wrench[3:], n), 0, atol=1e-12)
+    assert (wrench[3:] @ n > 0) == (name == "carriage")

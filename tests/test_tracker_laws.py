@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tracking_table as table
 from scipy.integrate import solve_ivp
-from support import askew, shipped
+from support import askew, joint, link, robot, shipped
 
 import nhmech
 from nhmech import InputError, ModelError
@@ -133,11 +133,11 @@ MIRRORED = [(line(6.0), line(6.0)), (lane_change(4.0, 1.0), lane_change(4.0, -1.
             (circle(2.0), circle(2.0, left=False))]
 
 
-@pytest.mark.parametrize("robot", ["differential_drive", "ackermann_car"])
+@pytest.mark.parametrize("chosen", ["differential_drive", "ackermann_car"])
 @pytest.mark.parametrize("name", TRACKERS)
-def test_a_law_is_the_same_anywhere_and_in_a_mirror(name, robot):
+def test_a_law_is_the_same_anywhere_and_in_a_mirror(name, chosen):
     """Path and pose moved and turned: the same twist; both reflected: the other turn and side."""
-    vehicle, law, (x0, y0, turn) = shipped(robot), controller_class(name), (3.0, -2.0, 2.5)
+    vehicle, law, (x0, y0, turn) = shipped(chosen), controller_class(name), (3.0, -2.0, 2.5)
     rng = np.random.default_rng(8)
     for path, mirror in MIRRORED[:2] if name == "polar" else MIRRORED:
         own, other, moved = (law(vehicle, one, speed=0.4)
@@ -210,6 +210,27 @@ def test_what_rolls_across_its_base_goes_to_the_left(turn, aside):
     assert point.offset == pytest.approx((0, aside), abs=1e-9) and not point.free
 
 
+def test_what_turns_about_one_point_alone_follows_no_path():
+    """Two fixed axles that cross: neither forward without a turn nor a turn without a way."""
+    parts, wheels = [link("base", 5.0)], []
+    for name, place, axis in (("front", (0.3, 0.0, 0.0), (0, 1, 0)),
+                              ("left", (0.0, 0.3, 0.0), (1, 0, 0))):
+        parts += [link(name, 0.3), joint(f"{name}_joint", "base", name, place, axis=axis)]
+        wheels.append(nhmech.Wheel(f"{name}_joint", "disc", 0.05))
+    for name, place in (("ball", (-0.2, 0.1, -0.03)), ("other", (-0.2, -0.1, -0.03))):
+        parts += [link(name, 0.1), joint(f"{name}_joint", "base", name, place, kind="fixed")]
+        wheels.append(nhmech.Wheel(None, "caster_ball", 0.02, link=name))
+    with pytest.raises(ModelError, match="'rig' cannot both drive forward and turn"):
+        unicycle(nhmech.load(robot(*parts), wheels=wheels))
+
+
+def test_a_vehicle_without_steering_is_its_own_wheelbase():
+    for name, free in (("differential_drive", False), ("skid_steer", False), ("mecanum", True)):
+        point, length = unicycle(shipped(name)), shipped(name).steering.length
+        assert (point.wheelbase, point.length, point.turning_radius) == (length, length, 0.0)
+        assert point.free == free and point.yaw == 0.0
+
+
 @pytest.mark.parametrize("zero", [0.0, 0.5, -0.6])
 def test_the_wheelbase_does_not_depend_on_where_steering_is_zero(zero):
     """The same tricycle, its steering joint mounted turned."""
@@ -243,8 +264,6 @@ def test_a_point_of_the_base_goes_where_its_heading_points():
 def test_tracked_point_beside_the_base_origin(x):
     """A differential drive whose base frame stands beside the axle: the axle's middle follows the
     path."""
-    from support import joint, link, robot
-
     def wheel(name, y):
         shape = ('<collision><origin rpy="1.5707963267948966 0 0"/>'
                  '<geometry><cylinder radius="0.1" length="0.02"/></geometry></collision>')

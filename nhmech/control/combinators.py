@@ -221,7 +221,7 @@ class Saturation(Combinator):
             return self._cut_named(command)
         if isinstance(command, (list, tuple)) and any(isinstance(part, NAMED) for part in command):
             return [self._cut_named(part) if isinstance(part, NAMED) else part for part in command]
-        if command is None or self._plain is None:
+        if self._plain is None:
             return command
         value = np.asarray(command)
         if value.dtype.kind not in "fiu" or self._plain.shape not in ((), value.shape):
