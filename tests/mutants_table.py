@@ -97,6 +97,13 @@ RULES = [
     ("mechanics/selection", r" = -1$|, -1\)\)\)?$", r"^1 -> 2$", "any number below zero"),
     ("control/", r"^(WEIGHTS|SPEED, EFFORT|PREVIEW) = ", r"^[\d.]+ -> [\d.]+$",
      "a weight, and how far one looks ahead, is a choice"),
+    ("control/", r"^(TURNS|WIDEST|BENT|GAUSS) = ", r"^[\d.]+ -> [\d.]+$",
+     "how finely a search or a quadrature goes: one more does as well"),
+    ("control/trailer_flatness", r"^DEGREE, POINTS = ", r"^1200 -> ", "one point more"),
+    ("control/path_choice", r'^SIZES = |^"slalom": ', r"^[\d.]+ -> [\d.]+$",
+     "how large a path is for which nobody said it is a choice"),
+    ("control/path_regulator", r"self\._half_turn", r"[+-] self\._half_turn -> ",
+     "half a turn either way"),
 ]
 
 
@@ -505,4 +512,42 @@ EQUIVALENT = {
     ("urdf/wheels/axle_lines", "return axle / (np.linalg.norm(axle) or 1.0)", "1.0 -> 1.01"):
         "divides zeros",
     ("urdf/straighten", "along /= np.linalg.norm(along) or 1.0", "1.0 -> 1.01"): "divides zeros",
+    ("control/trailer_flatness", "for k in range(len(self.links) + 3)]", "3 -> 4"):
+        "a derivative more than are used",
+    ("control/trailer_flatness", "return np.linalg.lstsq(rows, wanted, rcond=1e-9)[0]",
+     "1e-09 -> 0.001"): "a tolerance, between rounding and dependent rows",
+    ("control/balance", "point=to_triple(point, 6))", "6 -> 7"): "how many digits are kept",
+    ("control/mpc", "def __init__(self, vehicle: Vehicle, path: Path, *, speed: float = 0.5, "
+     "stages: int = 20,", "20 -> 21"): "into how many parts a horizon goes is a choice",
+    ("control/unicycle", "if across[1] < -1e-9 or (abs(across[1]) <= 1e-9 and across[0] > 0):",
+     "1e-09 -> 0.001"): "a tolerance, between rounding and the axles that loading straightens",
+    ("control/unicycle", "if abs(axle.straight[:2] @ across[:2]) > 0.5]", "0.5 -> 0.505"):
+        "between axles along and across",
+    ("control/unicycle", "yaw = float(np.arctan2(*_clean(along[::-1], 1.0)))", "1.0 -> 1.01"):
+        "a scale of a tolerance",
+    ("control/unicycle", "SAME = 1e-9",
+     "1e-09 -> 0.001"): "a tolerance, between rounding and poses that lean",
+    ("control/pure_pursuit", "slope = (dx * math.cos(heading) + dy * math.sin(heading)) / far "
+     "if far else 1.0", "1.0 -> 1.01"): "a slope where there is none",
+    ("control/pure_pursuit", "for _ in range(20):", "20 -> 21"):
+        "how many rounds: one more does as well",
+    ("control/pure_pursuit", "low, high = high, high + lookahead / 4", "4 -> 5"):
+        "how finely the way ahead is searched",
+    ("control/pure_pursuit", "if abs(following - at) <= 1e-12 * lookahead:",
+     "following - at -> following + at"): "only ends later",
+    ("control/lqr", "guess = np.linalg.lstsq(point.E[rows], straight - point.v[rows], "
+     "rcond=1e-9)[0]", "1e-09 -> 0.001"): "where a search begins",
+    ("control/lqr", "guess = np.linalg.lstsq(point.E[rows], straight - point.v[rows], "
+     "rcond=1e-9)[0]", "straight - point.v[rows] -> straight + point.v[rows]"):
+        "where a search begins",
+    ("control/path_library", "middle = np.linspace(before, before + length, 5)", "5 -> 6"):
+        "between how many points of a smooth curve arc length is interpolated",
+    ("control/teleoperation", "self.choose(name)", "self.choose(name) -> pass"):
+        "warms up what is built at the first use all the same",
+    ("control/teleoperation", "why_not(self.vehicle, contact_load(self.vehicle, state.t, state.q, "
+     "state.v, state.u),", "why_not(self.vehicle, contact_load(self.vehicle, state.t,... -> pass"):
+        "warms up what is built at the first use all the same",
+    ("control/teleoperation",
+     "if self.timeout and t - self._heard > self.timeout + 0.5 * self.simulator.dt:",
+     "0.5 -> 0.505"): "a part of a step, between none and all",
 }

@@ -10,6 +10,7 @@ import pytest
 from support import shipped
 
 import nhmech
+from nhmech.control import riccati
 from nhmech.control.bicycle import BicycleBalance
 from nhmech.control.path_library import circle, line
 from nhmech.control.path_reference import TrackedAxle, path_error
@@ -137,6 +138,22 @@ def test_no_path_is_known_for_ever():
         BicycleBalance(shipped("bicycle"), period=1.0, preview=MOST_PREVIEWED + 1.0)
 
 
+@pytest.mark.parametrize("name, speed", [("bicycle", 0.9), ("bicycle", -0.9), ("trailers", 0.9)])
+def test_what_its_regulator_is_called_by(name, speed, monkeypatch):
+    """In messages: its states and inputs, steering alone; and which way it goes."""
+    given = {}
+
+    def regulator(*matrices, **words):
+        given.update(words)
+        return riccati.regulator(*matrices, **words)
+
+    monkeypatch.setattr("nhmech.control.path_regulator.regulator", regulator)
+    made_now = (BicycleBalance if name == "bicycle" else TrailerBacking)(shipped(name), speed=speed)
+    assert given == {"names": made_now.regulator.names, "inputs": (made_now.steer,),
+                     "of": repr(name), "period": made_now.regulator.period}
+    assert made_now.regulator.backwards == (speed < 0 or name == "trailers")
+
+
 def test_steady_turns_are_those_of_the_model():
     """No lateral error, and nothing changes: A z + B u + bend = 0."""
     for name in ("bicycle", "trailers"):
@@ -184,6 +201,21 @@ def test_rows_of_an_axle_are_the_slope_of_its_pose(yaw):
         x, y = (ahead - behind) / 2e-6
         np.testing.assert_allclose(rows[:, k], [c * x + s * y, c * y - s * x,
                                                 (after - before) / 2e-6], rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["bicycle", "trailers"])
+def test_nothing_is_wrong_at_the_start(name):
+    """Of a path that lies askew: the tracked axle at its beginning, along it or its tail ahead."""
+    controller, path = made(name), circle(9.0).place(0.3, -0.2, 0.7)
+    pose = controller.regulator.start_pose(path)
+    state = nhmech.Simulator(controller.vehicle).reset(pose)
+    place, heading = controller.regulator.tracked.pose(
+        controller.vehicle, controller.vehicle.model.createData(), state.q)
+    assert place == pytest.approx((0.3, -0.2), abs=1e-9)
+    assert heading == pytest.approx(0.7 if name == "bicycle" else 0.7 - np.pi, abs=1e-9)
+    z, s = controller.regulator.error(0.0, state, path, None)
+    np.testing.assert_allclose(z[[0, controller.regulator.names.index("yaw")]], 0, atol=1e-9)
+    assert min(s, path.length - s) < 1e-9
 
 
 def test_a_body_without_wheels_has_no_axle():

@@ -18,7 +18,7 @@ from nhmech.control.teleoperation import OWN, Teleoperation
 from nhmech.control.twist_limits import TwistLimits
 
 DT, PERIOD = 1e-3, 0.01
-SLOPE = nhmech.Ground.inclined(0.5)
+SLOPE = nhmech.Ground(normal=(-0.4, 0.3, 1.0))
 
 
 def made(vehicle, **words) -> tuple[Teleoperation, list[tuple[str, str]]]:
@@ -220,9 +220,22 @@ def test_controllers_are_chosen_by_name():
     assert drive.twist == pytest.approx(
         [state.xi[name] for name in ("forward_speed", "lateral_speed", "yaw_rate")], abs=1e-12)
     assert abs(drive.twist[2]) > 0.01
+    drive.take(0.3, 0.0, 0.0)
+    for _ in range(10):
+        state = drive.advance(0.1)
+    assert state.xi["forward_speed"] == pytest.approx(0.3, abs=0.01)
     drive.twist = (1.0, 2.0, 3.0)
     drive.choose(OWN)                                  # it commands already
     assert drive.twist == (1.0, 2.0, 3.0) and not said
+
+
+def test_what_coasts_can_hand_over_too():
+    vehicle, pushed = shipped("sled"), []
+    drive, _ = made(vehicle, others={"other": lambda t, state: pushed.append(t)})
+    speed = drive.advance(0.05).xi["forward_speed"]
+    drive.choose("other")
+    drive.advance(0.05)
+    assert speed > 1.0 and pushed and drive.chosen == "other"
 
 
 def test_one_controller_is_one_name(driven):
@@ -264,6 +277,17 @@ def test_a_pose_on_a_slope_is_met_as_seen_from_above():
         assert drive.simulator.state.pose == pytest.approx(pose, abs=1e-9)
 
 
+@pytest.mark.parametrize("begin, roll", [((0.0, 0.0, 0.0, 0.1, 0.0, 0.3), 0.1),
+                                         ((0.3, 0.1, 0.4), 0.0)])
+def test_a_lean_that_it_began_with_is_kept(begin, roll):
+    drive, _ = made(shipped("bicycle"), start={"pose": begin})
+    for pose in (None, (1.0, 2.0, 0.5)):
+        drive.restart(pose)
+        state = drive.simulator.state
+        assert state.pose == pytest.approx(pose or (*begin[:2], begin[-1]), abs=1e-9)
+        assert state.T_WB[2, 1] == pytest.approx(np.sin(roll), abs=1e-9)
+
+
 @pytest.mark.parametrize("off, is_met", [(0.9e-9, True), (1.1e-9, False)])
 def test_a_pose_that_is_not_met_is_said(driven, monkeypatch, off, is_met):
     """After 20 times, each from where the last one led; then it is where it began."""
@@ -292,7 +316,7 @@ def test_a_pose_that_is_not_met_is_said(driven, monkeypatch, off, is_met):
 def test_it_is_looked_at_now_and_then_whether_the_wheels_roll(driven, monkeypatch):
     """Every 0.1 s, and once a second where they do not: then the reason is kept from the first."""
     drive, _ = driven
-    looks, room, rolls = [], [1.0], [False]
+    looks, room, rolls = [], [1.0, 1.0], [False]
     monkeypatch.setattr(teleoperation, "force_reader", lambda vehicle: SimpleNamespace(
         room=lambda t, q, v, u, grip: looks.append(t) or room))
     monkeypatch.setattr(teleoperation, "contact_load", lambda vehicle, t, q, v, u: t)

@@ -14,6 +14,7 @@ import nhmech
 from nhmech.control.twist import TwistDrive
 from nhmech.control.twist_rule import (
     driven_steering,
+    find_undriven,
     guiding_axles,
     planar_twist_function,
     twist_function,
@@ -366,6 +367,23 @@ def test_forward_and_yaw_are_met_from_any_base_frame(name):
     assert (forward, yaw) == pytest.approx((0.5, turn), rel=1e-6)
     # the velocity of the new origin is v - w x r, for r from the new origin to the old one
     assert lateral == pytest.approx(drive(own, 0.5 + 0.07 * turn)[1] - 0.1 * turn, rel=1e-6)
+
+
+def test_twists_that_motors_leave_free():
+    """None of what all wheels drive; of a sled to go ahead and to turn, about its runner; nothing
+    is known of wheels with tyres, which slip."""
+    for name in ("differential_drive", "ackermann_car", "mecanum", "swerve", "tricycle"):
+        assert find_undriven(shipped(name)).shape == (0, 3)
+    sled = find_undriven(shipped("sled"))
+    np.testing.assert_allclose(sled @ sled.T, np.eye(2), atol=1e-12)
+    np.testing.assert_allclose(sled[:, 1], 0, atol=1e-12)
+    wheels = shipped("differential_drive").description.wheels
+    tyre = dict(law="tyre", tyre="longitudinal.stiffness=1e4 lateral.stiffness=1e4")
+    one = [nhmech.Wheel(wheel.joint, "disc", wheel.radius, driven=wheel is wheels[0], **tyre)
+           if wheel.joint else wheel for wheel in wheels]
+    slips = nhmech.load(nhmech.urdf_path("differential_drive").read_text().replace(
+        '<drive joint="right_wheel_joint"/>', ""), wheels=one)
+    assert slips.driven == ("left_wheel_joint",) and find_undriven(slips).shape == (0, 3)
 
 
 def test_a_fork_that_no_twist_steers_is_told():
