@@ -169,3 +169,18 @@ def test_weights_are_those_of_pitch_and_wheels(round_):
 def test_speeds_have_a_weight(weight):
     with pytest.raises(nhmech.InputError, match="speed_weight = .* must be a"):
         Balance(shipped("pendulum"), speed_weight=weight)
+
+
+@pytest.mark.parametrize("twist", [(0.0, 0.0, 0.0), (0.1, 0.0, 0.0)])
+def test_on_a_belt_it_drives_as_seen_from_beside_it(twist):
+    """Wheels turn by what the robot is faster than the ground."""
+    vehicle = shipped("pendulum", nhmech.Ground(velocity=(0.2, 0.0, 0.0)))
+    controller = Balance(vehicle, twist, period=PERIOD)
+    simulator = nhmech.Simulator(vehicle, controller, dt=STEP, control_period=PERIOD)
+    state = simulator.reset(**controller.start)
+    assert state.xi["left_wheel_joint"] == pytest.approx(-0.2 / 0.04, rel=1e-9)
+    if not any(twist):
+        np.testing.assert_allclose(controller(0.0, state), controller.lqr.reference_input, rtol=0,
+                                   atol=1e-9)
+    run = simulator.run(4.0, every=50)
+    assert rate(run, "forward_speed")[-1] == pytest.approx(twist[0], abs=1e-3)

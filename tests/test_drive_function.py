@@ -61,7 +61,8 @@ def test_efforts_are_those_of_the_simulator(name, most):
         simulator = nhmech.Simulator(vehicle, drive, **WATCHED)
         state = simulator.reset(pose=(0.3, -0.2, 0.7), xi={
             speed: float(value) for speed, value in zip(
-                vehicle.speeds, rng.uniform(-0.05, 0.05, len(vehicle.speeds)))})
+                vehicle.speeds, rng.uniform(-0.05, 0.05, len(vehicle.speeds)))}
+            | {speed: 0.5 for speed in vehicle.speeds if "steering" in speed})
         found = efforts(vehicle, state, twist, drive.acceleration)
         expected = simulator.run(1e-3).u[0]
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())

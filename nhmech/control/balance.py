@@ -95,7 +95,7 @@ class Balance:
         wanted = self.drive(t, state)[1].values
         z = self.lqr.error(t, state)
         for i, name in self._rates:
-            z[i] -= wanted[name]
+            z[i] = state.xi[name] - wanted[name]
         pitch, z[self._pitch] = z[self._pitch], 0.0
         u, toward = -self.K @ z, self.K[:, self._pitch]
         # the lean that would take the same effort

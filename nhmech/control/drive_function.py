@@ -90,10 +90,8 @@ def balance_function(vehicle: Vehicle, equations: Equations) -> ca.Function:
     twist, most = ca.SX.sym("twist", 3), ca.SX.sym("most")
     _, rates, _, _, _ = twist_function(vehicle)(t, q, v, theta, ca.SX(0, 1), twist, most)
     wanted = {rolled.joint: rates[i] for i, rolled in enumerate(rolled_joints(vehicle))}
-    upright = dict(zip(vehicle.speeds, regulator.motion.xi.tolist()))
     lean = _pitch(vehicle, q) - _pitch(vehicle, ca.SX(ca.DM(regulator.motion.q)))
-    rest = ca.vertcat(*(0 if name == "pitch" else
-                        v[names.index(name)] - upright[name] - wanted.get(name, 0)
+    rest = ca.vertcat(*(0 if name == "pitch" else v[names.index(name)] - wanted.get(name, 0)
                         for name in states))
     u, toward = -ca.DM(balance.K) @ rest, ca.DM(balance.K[:, balance.names.index("pitch")])
     # the lean that would take the same effort
