@@ -102,6 +102,8 @@ RULES = [
     ("control/trailer_flatness", r"^DEGREE, POINTS = ", r"^1200 -> ", "one point more"),
     ("control/path_choice", r'^SIZES = |^"slalom": ', r"^[\d.]+ -> [\d.]+$",
      "how large a path is for which nobody said it is a choice"),
+    ("control/path_reference", r"^(SAMPLES|DIGITS) = ", r"^\d+ -> \d+$",
+     "how finely a path is kept: one more does as well"),
     ("control/path_regulator", r"self\._half_turn", r"[+-] self\._half_turn -> ",
      "half a turn either way"),
 ]
@@ -550,4 +552,5 @@ EQUIVALENT = {
     ("control/teleoperation",
      "if self.timeout and t - self._heard > self.timeout + 0.5 * self.simulator.dt:",
      "0.5 -> 0.505"): "a part of a step, between none and all",
+    ("control/twist_limits", "SLOW = 1e-3", "0.001 -> 0.00101"): "rates grow with the speed",
 }

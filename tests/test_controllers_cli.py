@@ -234,6 +234,11 @@ def test_sizes_and_files(nhmech):
     s = way.nearest((2, 0.5))
     assert s > 2 and np.linalg.norm(way.point(s) - (2, 0.5)) < 1e-9, "through every waypoint"
     assert read_path("lap.csv", 1.0).closed
+    File("triangle.csv").write_text("0,0\n2,0\n2,2\n0,0\n")
+    File("there_and_back.csv").write_text("0,0\n2,0\n0,0\n")
+    assert read_path("triangle.csv", 1.0).closed
+    with pytest.raises(InputError, match="there_and_back.csv: the curve stands still"):
+        read_path("there_and_back.csv", 1.0)
     assert read_path("high.csv", 1.0).length == way.length, "columns beyond x and y are left out"
     File("image.csv").write_bytes(b"\xff\xfe\x00")
     File("folder.csv").mkdir()

@@ -210,6 +210,9 @@ def test_states_that_others_depend_on():
     A = np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [1, 0, 0, 0]], dtype=float)
     assert (depends_on(A, [0]) == [0, 1, 2] and depends_on(A, [3]) == [0, 1, 2, 3]
             and depends_on(A, [0], without=[2]) == [0, 1])
+    for small, found in ((0.9e-9, [0]), (1.1e-9, [0, 1])):       # of the largest
+        assert depends_on(np.array([[0, small], [0, 1]]) * 50, [0]) == found
+    assert depends_on(np.zeros((2, 2)), [1]) == [1]
 
 
 @pytest.mark.parametrize("name, twist, keep", [

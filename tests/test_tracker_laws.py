@@ -224,6 +224,25 @@ def test_what_turns_about_one_point_alone_follows_no_path():
         unicycle(nhmech.load(robot(*parts), wheels=wheels))
 
 
+@pytest.mark.parametrize("rows, follows, slides", [
+    ([(0, 0, 1)], False, True), ([(0.9e-6, 0, 1)], False, True), ([(1.1e-6, 0, 1)], True, False),
+    ([(0, 1, 0)], True, False), ([(0, 1, 0), (1, 0, 0)], False, False),
+    ([(0, 1, 0), (0, 0, 1)], False, False), ([], True, False)])
+def test_one_barred_twist_makes_a_unicycle_unless_it_is_a_turn(rows, follows, slides, monkeypatch):
+    """A base that never turns goes in every direction, aslant."""
+    from nhmech.control import unicycle as module
+
+    monkeypatch.setattr(module, "barred_twists",
+                        lambda vehicle: np.reshape(np.array(rows, dtype=float), (-1, 3)))
+    vehicle = shipped("differential_drive")
+    assert module.goes_aslant(vehicle) == slides
+    if follows:
+        assert module.unicycle.__wrapped__(vehicle).free == (not rows)
+        return
+    with pytest.raises(ModelError, match="cannot both drive forward and turn"):
+        module.unicycle.__wrapped__(vehicle)
+
+
 def test_a_vehicle_without_steering_is_its_own_wheelbase():
     for name, free in (("differential_drive", False), ("skid_steer", False), ("mecanum", True)):
         point, length = unicycle(shipped(name)), shipped(name).steering.length

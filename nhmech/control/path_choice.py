@@ -49,7 +49,7 @@ def read_path(text: str, length: float) -> Path:
     name, colon, size = text.partition(":")
     if name in PATHS:
         try:
-            scaled = float(size) if colon else SIZES.get(name, 4.0) * length
+            scaled = float(size) if colon else SIZES[name] * length
         except ValueError as error:
             meant = PATHS[name][0]
             raise InputError(f"path {text!r}: {size!r} is no number; the size of {name} [m] is "
