@@ -44,8 +44,9 @@ def test_multiples_of_pi_and_roots_are_seen(number, share, what, radicand):
     assert irrational(number) == (Fraction(share), what, Fraction(radicand))
 
 
-@pytest.mark.parametrize("number", [0.5, 1 / 5040, pi / 361, sqrt(7 / 361.0001), pi * (1 + 1e-15),
-                                    sqrt(2) * (1 + 1e-15), 3.2e-9, 1.2345678901234])
+@pytest.mark.parametrize("number", [0.5, 1 / 5040, pi / 361, sqrt(7 / 361), pi * (1 + 1e-15),
+                                    sqrt(2) * (1 + 1e-15), pi / 360 * (1 + 1e-15),
+                                    sqrt(1 / 300) * (1 + 1e-15), 3.2e-9, 1.2345678901234])
 def test_what_is_neither_is_left_alone(number):
     """Denominators up to 360, and no rounding but the last digit's."""
     assert irrational(number) is None

@@ -133,7 +133,7 @@ class Field:
                 numerator = self.times(numerator, factor)
         for i in range(len(self.generators) - 1, -1, -1):
             while self.generators[i].square is not None and any(m[i] for m in norm):
-                other = self.ring({m: -c if m[i] % 2 else c for m, c in norm.terms()})
+                other = self.ring({m: -c if m[i] else c for m, c in norm.terms()})
                 numerator = self.reduce(self.times(numerator, other))
                 norm = self.reduce(self.times(norm, other))
         number, factors = self.factor(norm)
@@ -213,12 +213,12 @@ def may_divide(factor: Any, p: Any, point: Sequence[int]) -> bool:
 
 
 def _along(main: int, p: Any, point: Sequence[int]) -> list[int]:
-    """Coefficients of a polynomial in one variable, modulo a prime."""
+    """Coefficients of a polynomial in one variable, in units of the point's, modulo a prime."""
     made = [0] * (1 + max(monomial[main] for monomial in p))
     for monomial, coefficient in p.terms():
         value = int(coefficient.numerator) * pow(int(coefficient.denominator), -1, PRIME)
         for i, power in enumerate(monomial):
-            if power and i != main:
+            if power:
                 value = value * pow(point[i], power, PRIME) % PRIME
         made[monomial[main]] = (made[monomial[main]] + value) % PRIME
     return made
