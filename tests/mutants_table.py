@@ -444,6 +444,15 @@ EQUIVALENT = {
      "side * before -> side / before"): "of one sign",
     ("analysis/cone_programme", "scale = 1 / np.sqrt(hessian.diagonal())", "1 -> 2"):
         "a unit of the unknowns, which leaves the step as it is",
+    ("symbolic/written", "SWAPPED = 40", "40 -> 41"): "up to how many terms a form is looked for",
+    ("symbolic/written", "number *= _square_sines(field, top) * _square_sines(field, bottom)",
+     "number *= _square_sines(field, top) * _square_sines(field... -> "
+     "number /= _square_sines(field, top) * _square_sines(field..."): "signs are 1 and -1",
+    ("symbolic/written", "number *= _square_sines(field, top) * _square_sines(field, bottom)",
+     "_square_sines(field, top) * _square_sines(field, bottom) -> "
+     "_square_sines(field, top) / _square_sines(field, bottom)"): "signs are 1 and -1",
+    ("symbolic/written", "terms.append((product.number < 0, product.over, "
+     "self._product(product, \"\", False)))", "0 -> 1"): "a whole number other than 0",
     ("symbolic/rational", "made[monomial[main]] = (made[monomial[main]] + value) % PRIME",
      "made[monomial[main]] + value -> made[monomial[main]] - value"):
         "what divides a polynomial divides its negative",

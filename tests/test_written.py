@@ -9,7 +9,7 @@ import sympy
 
 from nhmech.symbolic.document import Section, to_latex, to_notebook, to_text
 from nhmech.symbolic.plain_text import text
-from nhmech.symbolic.written import GREEK, SWAPPED, Writer, latex_name
+from nhmech.symbolic.written import GREEK, Writer, latex_name
 
 x, y, z, w, a, b, c = (ca.SX.sym(name) for name in "xyzwabc")
 phi, psi, mass, lean, m1 = (ca.SX.sym(name) for name in ("phi", "psi", "mass", "lean", "m_1"))
@@ -44,6 +44,8 @@ def read_back(words: str, at) -> float:
     # terms with one coefficient
     (x / a + y / a, "(x + y)/a", r"\frac{1}{a} \left(x + y\right)"),
     (2 * x + 2 * y, "2 (x + y)", r"2 \left(x + y\right)"), (-x - y, "-x - y", "-x - y"),
+    (x / 2 - y / 2, "(x - y)/2", r"\frac{1}{2} \left(x - y\right)"),
+    (-x / 3 - 1 / ca.SX(3), "-(x + 1)/3", r"-\frac{1}{3} \left(x + 1\right)"),
     (a * x ** 2 * y - a * x, "a (x^2 y - x)", r"a \left(x^{2} y - x\right)"),
     (a * x - a * y - a, "a (x - y - 1)", r"a \left(x - y - 1\right)"),
     (a * x ** 2 + b * x * y + c * y ** 2, "a x^2 + b x y + c y^2", "a x^{2} + b x y + c y^{2}"),
@@ -85,6 +87,11 @@ def read_back(words: str, at) -> float:
      r"a \left(\cos^{2} w \, \cos^{2} z + \sin^{2} w\right)"),
     (sin(z) ** 4, "sin^4(z)", r"\sin^{4} z"), (2 - sin(z) ** 2, "1 + cos^2(z)",
                                                r"1 + \cos^{2} z"),
+    (1 / (a + sin(z)), "1/(a + sin(z))", r"\frac{1}{\sin z + a}"),
+    (b / (a - 2 * sin(z)) ** 2, "b/(a - 2 sin(z))^2",
+     r"\frac{b}{\left(a - 2 \sin z\right)^{2}}"),
+    ((sin(w) - 2) / (a + sin(z)), "(sin(w) - 2)/(a + sin(z))",
+     r"\frac{\sin w - 2}{\sin z + a}"),
     # tangents
     (sin(z) ** 3 / cos(z) ** 2, "sin(z) tan^2(z)", r"\sin z \, \tan^{2} z"),
     (sin(z) / cos(z) ** 2, "tan(z)/cos(z)", r"\frac{\tan z}{\cos z}"),
@@ -159,13 +166,12 @@ def test_squares_of_known_sum_are_used():
     assert Writer().write() == []
 
 
-def test_long_factors_keep_their_cosines():
-    """Where another form is not looked for."""
-    def factor(terms):
-        names = ca.vertcat(*[ca.SX.sym(f"k{i}") for i in range(terms - 2)])
-        return Writer().write((cos(z) ** 2 + ca.sum1(names) - 1) * x)[0]
-
-    assert "sin^2(z)" in factor(SWAPPED) and "sin^2(z)" in factor(SWAPPED + 1)
+def test_long_quotients_keep_their_cosines():
+    """(k0 + ...)/(a + sin) is (k0 + ...)(a - sin)/(a^2 - 1 + cos^2) at first: twice as many terms
+    over three. Up to forty in all the first form is found again."""
+    names = ca.vertcat(*[ca.SX.sym(f"k{i}") for i in range(19)])
+    short, long = Writer().write(*(ca.sum1(names[:k]) / (a + sin(z)) for k in (18, 19)))
+    assert short.endswith("/(a + sin(z))") and "/(a + sin(z))" not in long
 
 
 @pytest.mark.parametrize("name, latex", [

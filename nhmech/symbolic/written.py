@@ -118,7 +118,7 @@ class Writer:
                 yield minus, self._product(first, monomial, False)
             return
         if not first.over and not first.under and abs(first.number) == 1:
-            yield from ((product.number < 0, monomial or "1") for product, monomial in members)
+            yield from ((product.number == -1, monomial or "1") for product, monomial in members)
             return
         inner = _join([((product.number < 0) != minus, monomial or "1")
                        for product, monomial in members])
@@ -177,11 +177,8 @@ class Writer:
         return best
 
     def _factor(self, field: Field, a: Ratio) -> Product:
-        number, over = Fraction(0), list[tuple[Any, int]]()
-        if a.numerator:
-            leading, over = field.factor(a.numerator)
-            number = Fraction(str(leading))
-        number, top = _whole(field, number, dict(over), 1)
+        leading, over = field.factor(a.numerator)
+        number, top = _whole(field, Fraction(str(leading)), dict(over), 1)
         number, bottom = _whole(field, number, a.denominator, -1)
         _turn_roots(field, top, bottom)
         number *= _square_sines(field, top) * _square_sines(field, bottom)
@@ -257,7 +254,7 @@ def _fold(field: Field, p: Any) -> list[tuple[tuple[int, ...], Any, Any]]:
             coefficient = left.pop(monomial)
             del left[other]
             if argument.could_extract_minus_sign():
-                argument, coefficient = -argument, coefficient * (-1) ** (name == "sin")
+                argument, coefficient = -argument, -coefficient if name == "sin" else coefficient
             found.append((rest, coefficient, (name, argument)))
     return found + [(monomial, coefficient, None) for monomial, coefficient in left.items()]
 
@@ -357,7 +354,6 @@ def _order(powers: tuple[int, ...]) -> tuple:
 
 
 def _join(terms: Sequence[tuple[bool, str]]) -> str:
-    terms = [term for term in terms if term[1] != "0"]
     if not terms:
         return "0"
     text = ("-" if terms[0][0] else "") + terms[0][1]
