@@ -343,7 +343,8 @@ def test_cosines_or_sines():
     field, rng = a_field(), np.random.default_rng(6)
     p, c, s, r, t = field.ring.gens
     for _ in range(8):
-        one = Ratio(field.reduce(polynomial(field, rng, 4, 3)), {c ** 2 + 3 * c + p: 2, c + 2: 1, t + 3: 1})
+        denominator = {c ** 2 + 3 * c + p: 2, c + 2: 1, t + 3: 1}
+        one = Ratio(field.reduce(polynomial(field, rng, 4, 3)), denominator)
         swapped, fewer = field.with_sines(one, 2), field.with_fewer_terms(one.numerator)
         assert all(m[1] < 2 for f in (swapped.numerator, *swapped.denominator) for m in f)
         assert all(factor.LC == 1 for factor in swapped.denominator)
