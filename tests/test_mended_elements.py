@@ -11,7 +11,14 @@ from support import joint, link, robot
 
 from nhmech import ModelError
 from nhmech.errors import Remedy
-from nhmech.urdf.text.fault import Fault, FaultyFile, faulty_file, from_slip, pass_faults
+from nhmech.urdf.text.fault import (
+    Fault,
+    FaultyFile,
+    faulty_file,
+    from_slip,
+    mend,
+    pass_faults,
+)
 from nhmech.urdf.text.slips import Slip
 from nhmech.urdf.text.source import Source, read_source
 from nhmech.urdf.text.validate_joint import check_joint
@@ -301,6 +308,38 @@ def test_inertias_that_no_body_has(moments, why):
                                    atol=1e-9 * max(map(abs, moments)))
         size = np.linalg.norm(second)
         assert moved == pytest.approx(np.linalg.norm(clipped - second) / (size or 1), abs=1e-9)
+
+
+def test_a_fault_says_whether_it_is_of_a_joint_or_of_what_is_seen():
+    seen = '<visual><origin/><geometry><box size="1 1 1"/></geometry><material name="m"/></visual>'
+    source = read_source(robot(link("a", body=seen + seen.replace("visual", "collision")),
+                               link("b"), joint("j", "a", "b", more=LIMIT),
+                               '<material name="m"><color rgba="1 1 1 1"/></material>'))
+    for path, looks, name in (("link/visual/origin", True, ""), ("link/visual", True, ""),
+                              ("link/collision/geometry/box", True, ""),
+                              ("link/inertial", False, ""), ("material/color", True, ""),
+                              ("joint", False, "j"),
+                              ("joint/limit", False, "j"), ("link", False, "")):
+        fault = source.error(source.root.find(path), "odd").fault
+        assert (fault.looks, fault.joint, fault.is_mended) == (looks, name, False)
+        assert fault.is_harmless(["j"]) is fault.is_harmless([]) is False
+
+
+def test_what_is_mended_is_shown_before_and_after():
+    """Of what was edited inside, what is inside; of what is gone, nothing."""
+    text = robot('<link name="a"><inertial><mass value="2"/></inertial></link>', link("b"),
+                 joint("j", "a", "b", more='<dynamics/><limit effort="-2" velocity="1"/>'))
+    source = read_source(text)
+    (error,) = check_inertial(source, source.root.find("link/inertial"))
+    fault = mend(error)
+    inertia = " ".join(f'{name}="0.0"' for name in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+    assert (fault.before, fault.after) == ("<inertial>", f'<mass value="2"> <inertia {inertia}>')
+    assert (fault.what, fault.name) == ("a mass without <inertia> is a point mass",
+                                        '<inertial> of <link name="a">')
+    found = [mend(error) for error in check(source)]
+    assert [(one.before, one.after, one.joint, one.certain) for one in found] == [
+        ('<limit effort="-2" velocity="1">', '<limit effort="0" velocity="1">', "j", True),
+        ("<dynamics>", "nothing", "j", True)]
 
 
 # -- what is said of faults ------------------------------------------------------------------------

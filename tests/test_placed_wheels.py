@@ -233,6 +233,27 @@ def test_wheels_stand_in_one_plane_up_to_a_tenth_of_the_radius(off, is_off):
     assert f"Wheel('j3', 'disc', {0.1 + off:.4g})" in caught.value.remedy.python
 
 
+@pytest.mark.parametrize("heights, radii", [
+    ((0.13, 0.1), (0.13,)), ((0.07, 0.1), (0.07,)), ((0.13, 0.12), (0.13, 0.12)),
+    ((-0.05, 0.1), (0.1,)), ((0.0, 0.1), (0.1,)), ((0.123456, 0.1), (0.1235,))])
+def test_wheels_off_the_plane_are_offered_the_radius_of_their_height_or_to_be_left_out(heights,
+                                                                                       radii):
+    """Unless they are below the ground: no radius would make them touch it."""
+    layout, wheels = stand(*FOUR, *((x, -1, z, 0.1) for x, z in zip((1, 2), heights)))
+    with pytest.raises(ModelError) as caught:
+        check_heights(layout, found(*wheels))
+    off = [f"j{k}" for k in (3, 4)][:len(radii)]
+    every = [0.1] * 3 + list(radii) + [0.1] * (2 - len(radii))
+    listing = ", ".join(f"Wheel('j{k}', 'disc', {radius:g})" for k, radius in enumerate(every))
+    rest = ", ".join(f"Wheel('j{k}', 'disc', 0.1)" for k in range(5) if f"j{k}" not in off)
+    assert caught.value.remedy.python == (
+        f"If {', '.join(off)} should touch the ground: wheels=[{listing}]; if not: wheels=[{rest}]"
+        "; or correct the collision shape or the joint's origin")
+    lines = "".join(f", j{k}: axle at {0.3 + z:.4f}, radius 0.1, bottom at {0.2 + z:.4f}"
+                    for k, z in zip((3, 4), heights))
+    assert f"{lines})" in caught.value.text
+
+
 @pytest.mark.parametrize("height, name", [(0.0, "j1 50.0 mm above"), (0.05, "j0 50.0 mm below")])
 def test_of_two_planes_that_counts_which_a_caster_reaches(height, name):
     """Where as many wheels stand on each."""

@@ -188,6 +188,15 @@ def test_what_has_no_plain_meaning_is_left(text):
     assert mend_slips(text, fails) == (text, [])
 
 
+def test_several_prefixes_are_declared_at_once():
+    """Each is a slip where it is used first; in the order of their names, after those there are."""
+    text = '<a xmlns:b="c">\n<z:b b:y="1"/>\n<y:c z:d="2"/><z:e/></a>'
+    found, slips = mend_slips(text, fails)
+    assert found == text.replace("<a", '<a xmlns:y="y" xmlns:z="z"', 1) and fails(found) is None
+    assert [(one.line, one.before, one.after) for one in slips] == [
+        (3, "y:", '<a xmlns:y="y" ...>'), (2, "z:", '<a xmlns:z="z" ...>')]
+
+
 def test_slips_of_several_kinds_are_mended_one_after_the_other():
     """As far as the parser gets; what it does not stop at is left as it is."""
     text = '<a b=c>\n<!-- d -- -->\n<e f="1"f="1" g="x & y"/>\n</a>'
