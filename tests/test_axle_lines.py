@@ -324,7 +324,8 @@ def test_a_shift_is_told_in_parts_of_the_larger_radius(shift, said):
 
 
 @pytest.mark.parametrize("shift, angle, words", [
-    (1.99e-4, 0.0, ""), (2.01e-4, 0.0, "0.1 mm)"), (0.0, 1.99e-4, ""),
+    (1e-8, 0.0, ""), (0.0, 1e-8, ""), (1.99e-4, 0.0, ""), (2.01e-4, 0.0, "0.1 mm)"),
+    (0.0, 1.99e-4, ""),
     (0.0, 2.01e-4, "0.0058 degrees)")])
 def test_changes_are_told_from_a_thousandth_of_the_radius_and_a_ten_thousandth_of_a_turn(
         shift, angle, words):
@@ -380,7 +381,7 @@ def test_a_steered_wheel_is_put_beside_its_pivot(trail, moved):
 
 
 def test_leaning_steering_is_made_upright_up_to_twenty_degrees():
-    for lean, upright in ((19.9, True), (20.1, False), (0.0, False)):
+    for lean, upright in ((19.9, True), (20.1, False), (0.0, False), (1e-5, True)):
         layout, wheels = swivel(lean=radians(lean))
         notices = straighten_steering(layout, wheels, ["fork_joint"])
         axis = Layout(layout.source).joints["fork_joint"].axis

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import inf, pi
+from types import SimpleNamespace
 
 import numpy as np
 import own_robots
+import pinocchio as pin
 import pytest
 from placed import limits, shape
 from support import joint, link, robot
@@ -16,6 +18,7 @@ from nhmech import InputError, ModelError, Wheel
 from nhmech.urdf.describe import describe
 from nhmech.urdf.description import MidAxle, Released
 from nhmech.urdf.notice import NoticeKind
+from nhmech.urdf.upright import advise_upright
 
 TYRE = shape("cylinder", rpy=(pi / 2, 0, 0), radius=0.1, length=0.02)
 ARM = link("arm") + joint("a", "base", "arm", (0, 0, 0.3), kind="revolute", more=limits(-1, 1))
@@ -175,3 +178,40 @@ def test_steering_that_leans_is_made_upright_from_three_contacts_on(wheels, upri
                            locked={} if upright else {"r": 0.0})
     assert "steer" in description.steering
     assert (NoticeKind.LEANING_STEERING in {n.kind for n in description.notices}) == upright
+
+
+def advise(*stands: str, notices=(), error=None) -> tuple[str, list[str]]:
+    """The advice about a root that stands with these of its axes up, and all that was tried."""
+    tried = []
+
+    def attempt(rpy: str):
+        R = pin.rpy.rpyToMatrix(*map(float, rpy.split()))
+        up = np.round(R.T @ (0, 0, 1), 3)             # which of the root's axes
+        k = int(np.argmax(np.abs(up)))
+        tried.append("-" * bool(up[k] < 0) + "xyz"[k])
+        np.testing.assert_allclose(np.abs(up), np.eye(3)[k], atol=1e-3)
+        if tried[-1] not in stands:
+            raise error or ModelError("odd")
+        return SimpleNamespace(notices=[SimpleNamespace(kind=kind) for kind in notices])
+    return advise_upright("r", attempt), tried
+
+
+@pytest.mark.parametrize("up", ["x", "-x", "y", "-y", "-z"])
+def test_the_axis_with_which_alone_a_root_stands_is_told_with_its_rpy(up):
+    """Each other axis is tried, with either of the two positive ones across it ahead."""
+    text, tried = advise(up)
+    assert text.startswith(f". It stands if {up} of 'r' is up, and z of a root has to be: let a ")
+    assert sorted(tried) == sorted(2 * ["x", "-x", "y", "-y", "-z"])
+    R = pin.rpy.rpyToMatrix(*map(float, text.partition('rpy="')[2].partition('"')[0].split()))
+    axis = np.eye(3)["xyz".index(up[-1])] * (-1 if "-" in up else 1)
+    np.testing.assert_allclose(R @ axis, (0, 0, 1), atol=1e-3)
+    assert advise(up, notices=[NoticeKind.SKID])[0] == text
+    for doubt in (NoticeKind.FREE_PITCH, NoticeKind.ROLLS_SIDEWAYS, NoticeKind.NO_SUPPORT,
+                  NoticeKind.NO_ROLLING, NoticeKind.HANDLE, NoticeKind.UPSIDE_DOWN):
+        assert advise(up, notices=[NoticeKind.SKID, doubt])[0] == ""
+
+
+def test_a_root_that_stands_with_several_axes_or_none_gets_no_advice():
+    assert advise()[0] == advise("x", "-x")[0] == advise("z")[0] == ""
+    with pytest.raises(KeyError):
+        advise(error=KeyError("a mistake of ours"))

@@ -339,6 +339,23 @@ def test_wheels_roll_sideways_where_their_axles_are_nearer_to_x(angle, sideways)
     assert list(report_bearing(layout, wheels, ("j0", "j1"))) == []
 
 
+@pytest.mark.parametrize("kinds, steering, sideways", [
+    (("disc", "disc", "omni"), (), True), (("disc", "disc", "mecanum"), (), True),
+    (("disc", "omni", "omni"), (), False), (("disc", "caster_ball", "caster_ball"), (), False),
+    (("disc", "sphere", "caster_ball"), (), True), (("disc", "disc", "disc"), (), False),
+    (("disc", "disc", "disc"), ("j2",), True), (("disc", "disc", "omni"), ("j1",), False)])
+def test_wheels_that_roll_one_way_tell_where_ahead_is(kinds, steering, sideways):
+    """Two and more that nothing steers, without rollers; the third of these rolls along x."""
+    X = (1.0, 0.0, 0.0)
+    layout, wheels = stand((0, 1, 0.1, 0.1, X), (1, -1, 0.1, 0.1, X), (2, 0, 0.1, 0.1))
+    made = [Wheel(w.joint, kind, 0.1, axis=w.axis, point=w.point, link=f"w{k}",
+                  roller_angle=0.7 if kind == "mecanum" else None)
+            for k, (w, kind) in enumerate(zip(wheels, kinds))]
+    made.append(Wheel(None, "caster_ball", 0.1, link="base", point=(0, 0, 0)))
+    said = [n.kind for n in report_bearing(layout, made, steering)]
+    assert (NoticeKind.ROLLS_SIDEWAYS in said) == sideways
+
+
 def test_robots_side_by_side_are_not_one():
     def world(name, second=True):
         parts = [f'<link name="{name}"/>', link("a"), joint("ja", name, "a", kind="fixed")]
