@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from meshes import TRIANGLES, write_dae
 from placed import laid
 from support import joint, link
 
@@ -298,6 +299,13 @@ def test_the_unit_of_a_mesh(tmp_path, name, text, unit):
     """COLLADA tells it in its head."""
     (tmp_path / name).write_text(text)
     assert length_unit(tmp_path / name) == unit
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.0254])
+def test_a_mesh_of_another_unit_is_in_metres(tmp_path, unit):
+    found = MeshFiles().mesh(write_dae(tmp_path / "a.dae", unit=unit))
+    expected = sorted((unit * TRIANGLES.reshape(-1, 3)).tolist())
+    np.testing.assert_allclose(sorted(found.vertices.tolist()), expected, rtol=1e-9)
 
 
 def test_a_wheel_in_a_mesh_is_found_for_each_scale_and_place(tmp_path):
