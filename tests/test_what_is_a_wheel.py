@@ -472,8 +472,8 @@ def test_rollers_on_joints_have_the_angle_at_the_ground(angle, is_oblique):
 
 
 @pytest.mark.parametrize("words, count", [
-    (dict(count=5), 5), (dict(count=4), 0), (dict(far=0.0079), 8), (dict(far=0.0081), 7),
-    (dict(far=-0.0081), 7), (dict(out=0.199), 8), (dict(out=0.201), 7)])
+    (dict(count=5), 5), (dict(count=4), 0), (dict(far=0.0079), 8), (dict(far=0.00804), 7),
+    (dict(far=-0.00804), 7), (dict(out=0.199), 8), (dict(out=0.201), 7)])
 def test_rollers_are_many_that_lie_alike(words, count):
     """Within a tenth of their distance, and across the way to the axle up to a fifth."""
     layout, wheel = with_rollers(**words)
