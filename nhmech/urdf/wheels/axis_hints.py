@@ -81,7 +81,7 @@ def axle_error(layout: Layout, joint: Joint, radius: float, along: np.ndarray,
     if axis is not None and _lies(layout, joint, along):
         return axis_error(layout, [joint])
     cylinder = to_words(positive(along))
-    upright = abs((layout.X_RL[joint.child][:3, :3] @ along)[2]) > _VERTICAL
+    upright = abs(layout.X_RL[joint.child][2, :3] @ along) > _VERTICAL
     turn = '<origin rpy="1.5707963 0 0"/>'
     text = (f"its cylinder (radius {radius:g} m) stands along ({cylinder}), across the "
             f"axle ({to_words(joint.axis)}) that the joint turns about. ")
@@ -109,4 +109,4 @@ def _meant(layout: Layout, joint: Joint) -> tuple[float, str, Element]:
 
 
 def _lies(layout: Layout, joint: Joint, along: np.ndarray) -> bool:
-    return bool(abs((layout.X_RL[joint.child][:3, :3] @ along)[2]) < PARALLEL)
+    return bool(abs(layout.X_RL[joint.child][2, :3] @ along) < PARALLEL)

@@ -163,7 +163,7 @@ def _is_turned(layout: Layout, joint: Joint, chosen: Radius) -> bool:
     if chosen.rim is not None:
         solid = any(map(layout.shapes, layout.rigid(joint.child)))
         return solid and chosen.rim.source is RimSource.VISUAL_PRIMITIVE
-    lies = abs((layout.X_RL[joint.child][:3, :3] @ along)[2]) < _LEANING[1]
+    lies = abs(layout.X_RL[joint.child][2, :3] @ along) < _LEANING[1]
     return lies or not chosen.agrees(radius)
 
 
