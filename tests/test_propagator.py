@@ -245,6 +245,30 @@ def test_rolling_begins_again_where_friction_says_so(monkeypatch):
     assert not Simulator(shipped("differential_drive")).propagator.roll()
 
 
+def test_wheels_that_slip_have_their_speeds_in_x():
+    """No error of steps before is carried on; and back where they rolled they roll."""
+    simulator = Simulator(shipped("differential_drive"), contact="coulomb", mu=0.5)
+    simulator.reset(xi={"forward_speed": 0.3, "yaw_rate": 0.1})
+    propagator, moment = simulator.propagator, simulator.moment
+    chart, before = propagator.atlas.chart, propagator.bookmark()
+    propagator.gauge.values[:3] = 1e-4, 1e-5, -2
+    moment.v[chart.speeds] += 1.0
+    propagator.slip()
+    assert propagator.slides and np.isfinite(moment.contact).all()
+    np.testing.assert_array_equal(moment.x[chart.state_vector.nconf:], moment.v[chart.speeds])
+    assert propagator.gauge.values[:2].tolist() == [pytest.approx(1.2e-4), 0.0]
+    propagator.restore(before)
+    assert not propagator.slides
+
+    def fail(moment):
+        moment.contact[:] = 1.0
+        raise KeyboardInterrupt
+    propagator.coulomb.begin = fail
+    with pytest.raises(KeyboardInterrupt):
+        propagator.slip()
+    assert propagator.slides      # as the moment says
+
+
 @pytest.mark.parametrize("damping, is_too_stiff", [(0.0, False), (1e9, True)])
 @pytest.mark.parametrize("integrator", ["rk4", "dop853"])
 def test_brakes_that_are_too_stiff_for_a_scheme_keep_wheels_sliding(damping, is_too_stiff,

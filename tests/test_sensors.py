@@ -199,6 +199,10 @@ def test_wheels_that_slide_brake_as_their_speeds_say(states):
     assert not run.rolled.any() and braking < -0.5
     np.testing.assert_allclose(found, [[braking, 0, G]] * len(found), rtol=0, atol=1e-6)
     assert len(found) == (len(run) if states is None else 3)
+    # in the loop the slope is that of the forces there
+    np.testing.assert_allclose(simulator.state.accelerometer(), [braking, 0, G], rtol=0, atol=1e-6)
+    assert simulator.state.contacts is not None
+    assert Simulator(shipped("differential_drive")).state.contacts is None
     alone = imu_along(simulator.run(0.0))
     np.testing.assert_allclose(alone.accelerometer, [[0, 0, G]], rtol=0, atol=1e-6)
 
