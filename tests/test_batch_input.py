@@ -13,8 +13,10 @@ from support import shipped
 import nhmech
 from nhmech.compile.mapped_lanes import MappedLanes
 from nhmech.compile.status import Status
-from nhmech.errors import CompileError, InputError
+from nhmech.control import Feedback
+from nhmech.errors import CompileError, InputError, SimulationError
 from nhmech.simulation import batch, batch_input
+from nhmech.simulation.batch import simulate_batch
 from nhmech.simulation.batch_input import read_steps, stepper
 from nhmech.simulation.integration.integrators import advance_function
 from nhmech.simulation.integration.schemes import SCHEMES
@@ -37,10 +39,10 @@ def with_limits(robot: nhmech.Vehicle, limits: dict[str, JointLimits]) -> nhmech
 def test_nothing_may_be_given_where_nothing_is_taken():
     """A disc has no inputs, and no parameters that are symbols."""
     x0 = cases("disc", 2, xi={"spin_joint": 2.0})
-    given = nhmech.simulate_batch(shipped("disc"), x0, [], dt=DT, duration=0.003, theta=[])
+    given = simulate_batch(shipped("disc"), x0, [], dt=DT, duration=0.003, theta=[])
     assert given.u.shape == (2, 4, 0)
     np.testing.assert_array_equal(
-        given.x, nhmech.simulate_batch(shipped("disc"), x0, dt=DT, duration=0.003).x)
+        given.x, simulate_batch(shipped("disc"), x0, dt=DT, duration=0.003).x)
 
 
 @pytest.mark.parametrize("kinds, shape", [
@@ -51,7 +53,7 @@ def test_inputs_may_be_columns_of_a_table(kinds, shape):
     table = np.zeros(shape, dtype=kinds)
     table["u"] = np.linspace(-0.2, 0.3, table["u"].size).reshape(table["u"].shape)
     x0 = cases("differential_drive", 3)
-    runs = [nhmech.simulate_batch(shipped("differential_drive"), x0, u, dt=DT, duration=0.01)
+    runs = [simulate_batch(shipped("differential_drive"), x0, u, dt=DT, duration=0.01)
             for u in (table["u"], table["u"].copy())]
     np.testing.assert_array_equal(runs[0].x, runs[1].x)
     assert np.abs(runs[0].u).max() == 0.3
@@ -74,7 +76,7 @@ def test_a_duration_is_a_number_of_steps_to_nine_digits(duration, steps):
     (dict(integrator="dop853"), "integrator"), (dict(integrator="auto"), "integrator")])
 def test_words_of_a_simulator_alone_are_refused(words, message):
     with pytest.raises(InputError, match=message):
-        nhmech.simulate_batch(shipped("differential_drive"), cases("differential_drive", 1), dt=DT,
+        simulate_batch(shipped("differential_drive"), cases("differential_drive", 1), dt=DT,
                               duration=DT, **words)
 
 
@@ -83,7 +85,7 @@ def test_one_joint_with_a_limit_is_enough_to_be_cut():
     robot = shipped("differential_drive")
     most = robot.limits["left_wheel_joint"].effort
     robot = with_limits(robot, {**robot.limits, "right_wheel_joint": NO_LIMITS})
-    found = nhmech.simulate_batch(robot, cases("differential_drive", 2), [50.0, -40.0], dt=DT,
+    found = simulate_batch(robot, cases("differential_drive", 2), [50.0, -40.0], dt=DT,
                                   duration=2 * DT)
     np.testing.assert_array_equal(found.u, np.broadcast_to((most, -40.0), found.u.shape))
 
@@ -99,11 +101,11 @@ def test_a_run_is_cut_into_calls_that_let_ctrl_c_through(share, most, monkeypatc
     x0, u = cases("differential_drive", count), np.zeros((count, 20, 2))
     u[1, 7] = 1e300
     robot = with_limits(robot, {})
-    whole = nhmech.simulate_batch(robot, x0, u, dt=DT, duration=0.02, every=3)
+    whole = simulate_batch(robot, x0, u, dt=DT, duration=0.02, every=3)
     monkeypatch.setattr(batch, "SLICE", share * made.cost * count)
     monkeypatch.setattr(type(made.runner), "run", lambda runner, *words, **named: (
         steps.append(named["steps"]), run(runner, *words, **named))[1])
-    cut = nhmech.simulate_batch(robot, x0, u, dt=DT, duration=0.02, every=3)
+    cut = simulate_batch(robot, x0, u, dt=DT, duration=0.02, every=3)
     assert sum(steps[1:]) == 20 and max(steps[1:]) == most      # the first call only projects
     for part in ("x", "u", "status", "stopped_at"):
         np.testing.assert_array_equal(getattr(cut, part), getattr(whole, part))
@@ -113,7 +115,7 @@ def test_a_run_is_cut_into_calls_that_let_ctrl_c_through(share, most, monkeypatc
 def test_the_memory_of_a_record_is_known_before_it_is_made(monkeypatch):
     asked = []
     monkeypatch.setattr(batch, "check_size", lambda rows, each: asked.append(rows * each))
-    found = nhmech.simulate_batch(shipped("differential_drive"), cases("differential_drive", 3),
+    found = simulate_batch(shipped("differential_drive"), cases("differential_drive", 3),
                                   dt=DT, duration=0.02, every=6)
     assert asked == [found.x.nbytes]
 
@@ -124,6 +126,60 @@ def test_the_cost_of_a_step_is_about_that_of_one_expression(name):
     made = stepper(shipped(name))
     whole = advance_function(made.equations, SCHEMES["rk4"].method).expand().n_instructions()
     assert 0.5 < made.cost / whole < 2
+
+
+# -- policies and laws -----------------------------------------------------------------------------
+@pytest.mark.parametrize("bad", [(np.nan, 0.1), (0.1, np.inf), (np.nan, np.nan)])
+def test_one_number_that_is_none_stops_its_case(bad):
+    """The others go on, with the inputs that the policy has for them."""
+    x0 = cases("differential_drive", 3)
+    found = simulate_batch(shipped("differential_drive"), x0, lambda t, x: np.where(
+        (t > 0.0015) & (np.arange(3) == 1)[:, None], bad, 0.1), dt=DT, duration=0.004)
+    assert found.status.tolist() == [0, Status.UNCOMMANDED, 0]
+    assert found.stopped_at.tolist() == [0.004, 0.002, 0.004]
+    np.testing.assert_array_equal(found.u[[0, 2]], np.full((2, 5, 2), 0.1))
+
+
+@pytest.mark.parametrize("policy, message", [
+    (lambda t, x: "fast", r"policy <lambda> at t = 0 s returned str, no array of numbers"),
+    (lambda t, x: 1 / 0, r"policy <lambda> raised ZeroDivisionError at t = 0 s: division by zero"),
+    (lambda t, x: np.zeros((3, 1)), r"gave shape \(3, 1\) at t = 0 s, expected \(3, 2\) or \(2,\)"),
+    (lambda t, x: read_steps(-1.0, DT), r"policy <lambda> at t = 0 s: duration = -1.0")])
+def test_a_policy_that_fails(policy, message):
+    with pytest.raises(SimulationError, match=message) as error:
+        simulate_batch(shipped("differential_drive"), cases("differential_drive", 3), policy,
+                       dt=DT, duration=0.004)
+    assert error.value.trajectory.t.tolist() == [0.0] and not error.value.trajectory.u.any()
+
+
+def test_a_law_is_evaluated_at_each_step(caplog):
+    """With its own references or others, those of each case; no other period, and no references
+    without one."""
+    robot, x0 = shipped("differential_drive"), cases("differential_drive", 2, xi={
+        "left_wheel_joint": 1.0})
+    law = Feedback(robot, lambda t, state, references: [
+        references["pull"] * (1 + t), -0.1 * state.joint_velocity["left_wheel_joint"]],
+        {"pull": 0.1})
+    options = dict(dt=DT, duration=0.004)
+    with caplog.at_level(logging.WARNING, logger="nhmech"):
+        own = simulate_batch(robot, x0, law, **options)
+        given = simulate_batch(robot, x0, law, references=[[0.1], [0.2]], **options)
+    assert not caplog.records and own.ok.all()
+    np.testing.assert_allclose(own.u[..., 0], np.tile(0.1 * (1 + own.t), (2, 1)), rtol=1e-14)
+    left = own.xi[..., list(own.names["xi"]).index("left_wheel_joint")]
+    np.testing.assert_allclose(own.u[..., 1], -0.1 * left, rtol=1e-14)
+    np.testing.assert_array_equal(given.x[0], own.x[0])
+    np.testing.assert_allclose(given.u[1, :, 0], 0.2 * (1 + own.t), rtol=1e-14)
+    for words, message in ((dict(control_period=2 * DT), "remove control_period"),
+                           (dict(references=[1.0, 2.0]), "u has shape")):
+        with pytest.raises(InputError, match=message):
+            simulate_batch(robot, x0, law, **options, **words)
+    with pytest.raises(InputError, match="references= belong to a Feedback"):
+        simulate_batch(robot, x0, dt=DT, duration=0.004, references=[1.0])
+    other = Feedback(robot.with_parameters({"payload.mass": 3.0}), lambda t, state, references: [
+        0.1, 0.1])
+    simulate_batch(robot, x0, other, **options)
+    assert not caplog.records
 
 
 # -- steps that are kept ---------------------------------------------------------------------------
