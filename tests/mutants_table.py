@@ -280,6 +280,8 @@ EQUIVALENT = {
      'lists.items()})', "0 -> 1"): "ends a list and is not read",
     ("simulation/batch_input", "made.runner.run(state, u, theta, dt=0.0, k0=0, steps=1, mended=1)",
      "0 -> 1"): "a step of no length is at time zero, whatever its number",
+    ("simulation/sensors", "return None if np.isnan(numbers[0]) else "
+     "self.coulomb.acceleration(state, numbers)", "0 -> 1"): "all are NaN where wheels roll",
     ("simulation/batch", "self._commanded = 0", "0 -> 1"): "before the first command there is none",
     ("simulation/simulator", "self._by_hand.recorder = self._open_record(1, every, save)",
      "1 -> 2"): "how many rows are expected",

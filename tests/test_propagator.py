@@ -35,6 +35,7 @@ def rolling(**options) -> Simulator:
     simulator = Simulator(shipped("carriage"), **options)
     simulator.reset(xi={"left_wheel_joint": 3.0, "right_wheel_joint": 2.0})
     simulator.compile()
+    assert simulator.propagator._compiled is not None
     return simulator
 
 
@@ -45,7 +46,7 @@ def rows_of(simulator: Simulator, every: int) -> Rows:
 
 
 CALLS = [(1, 0, 1), (7, 0, 1), (7, 0, 3), (7, 3, 3), (7, 4, 3), (7, 5, 3), (2, 5, 9), (9, 9, 9),
-         (10, 9, 9), (1, 8, 9)]
+         (10, 9, 9), (1, 8, 9), (2, 8, 9)]
 
 
 @needs_compiler
@@ -120,7 +121,8 @@ def test_a_bookmark_brings_all_of_a_moment_back():
     after = moment.block.copy()
     propagator.restore(before)
     np.testing.assert_array_equal(moment.block, kept)
-    assert propagator._compiled is code and propagator.step_in_c() and propagator.step_in_c()
+    assert propagator._compiled is code is propagator.prepare(propagator.loop())
+    assert propagator.step_in_c() and propagator.step_in_c()
     np.testing.assert_array_equal(moment.block, after)
     # in another chart its own code
     other = SimpleNamespace(kinematic=False)
@@ -170,8 +172,10 @@ def test_a_spare_scheme_takes_the_step_that_the_first_cannot():
     simulator.reset(xi={"left_wheel_joint": 3.0})
     propagator = simulator.propagator
     propagator.gauge.judge = lambda *words: False
+    propagator.gauge.values[:3] = 1e-4, 1e-5, -2
     propagator.advance(1e-3)
     assert simulator.atlas.primary.scheme.name == "dop853" and simulator.moment.k == 1
+    assert propagator.gauge.values[:2].tolist() == [pytest.approx(1.2e-4), 0.0]
     simulator.reset()
     assert simulator.atlas.primary.scheme.name == "rk4"
 
@@ -236,6 +240,9 @@ def test_rolling_begins_again_where_friction_says_so(monkeypatch):
     propagator.__dict__["_is_too_stiff"] = False
     monkeypatch.setattr(propagator.coulomb, "may_roll", lambda moment: True)
     moment.q[2] += 1e-8
+    side, propagator.atlas.side = propagator.atlas.side, 0.0
+    assert propagator.roll() and propagator.atlas.side == side
+    propagator.slides = True
     assert propagator.roll() and not propagator.slides and propagator._compiled is None
     assert propagator.gauge.values[:2].tolist() == [pytest.approx(1e-4 + 3e-5), 0.0]
     # the moment is one of rolling wheels on the ground

@@ -158,6 +158,16 @@ def test_sensors_go_on_where_the_equations_change():
     gyro, force = differentiated(vehicle, q, "base_link", k)
     assert state.gyro("base_link") == pytest.approx(gyro, rel=1e-8, abs=1e-8)
     assert state.accelerometer("base_link") == pytest.approx(force, rel=1e-7, abs=1e-7)
+    # at a record the equations are chosen anew
+    simulator.reset(joints={"steering_joint": 1.25},
+                    xi={"front_wheel_joint": 2.0, "steering_joint": 3.0})
+    run = simulator.run(0.2)
+    hardest = int(np.abs(run.q[:, run.names["q"].index("steering_joint")] - np.pi / 2).argmin())
+    around = run.q[hardest - 4 * STRIDE:hardest + 4 * STRIDE + 1]
+    gyro, force = differentiated(vehicle, around, "base_link", 4 * STRIDE)
+    found = imu_along(run, "base_link", [hardest])
+    assert found.gyro[0] == pytest.approx(gyro, rel=1e-8, abs=1e-8)
+    assert found.accelerometer[0] == pytest.approx(force, rel=1e-7, abs=1e-7)
 
 
 def test_encoders():

@@ -219,3 +219,19 @@ def test_a_motion_that_its_equations_do_not_determine(monkeypatch):
     with pytest.raises(MechanicsError, match="^singular$"):
         _ = Simulated(SimpleNamespace(), vehicle).equations
     assert asked == [vehicle]
+
+
+@pytest.mark.parametrize("t, q", [(0.0, (0.0, 0.3)), (2.0, (0.5, 0.1))])
+def test_where_rows_lose_rank_their_numbers_are_said(t, q):
+    """Of a moving row and of one that vanishes at x = 0."""
+    system = lagrangian_system(euclidean("x", "y", "s"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 + s.v.s ** 2) / 2)
+    made = Simulated.of(constrain(system, rows={
+        "slides": lambda s: s.v.x + 3, "turns": lambda s: (s.q.x - s.t / 4) * s.v.y}))
+    where = np.array([*q, -1.5])
+    assert str(made.rank_error(t, where, "here")) == (
+        f"the constraints lose rank here: the rows slides, turns have rank 1 at x = {q[0]:g}, "
+        f"y = {q[1]:g}, s = -1.5, elsewhere 2")
+    with pytest.raises(SimulationError, match="the constraints lose rank here: .* have rank 1"):
+        made.rechoose(t, where)
+    assert len(made.rechoose(t, where + 0.1).names) == 1

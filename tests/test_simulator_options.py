@@ -92,8 +92,12 @@ def test_a_record_that_cannot_be(arguments, message):
 
 
 # -- calls -----------------------------------------------------------------------------------------
+def record_at_pose(run):
+    assert np.linalg.norm(run.q[0, 3:7]) == pytest.approx(1.0, rel=1e-15)
+
+
 CALLS = {"state": lambda simulator: simulator.state, "step": Simulator.step,
-         "record": lambda simulator: (simulator.record(), simulator.end_record()),
+         "record": lambda simulator: (simulator.record(), record_at_pose(simulator.end_record())),
          "compile": lambda simulator: simulator.compile(wait=False),
          "run": lambda simulator: simulator.run(0.0)}
 

@@ -179,16 +179,16 @@ class Simulated:
         d = self.constrained.distribution
         q = self.constrained.system.algebroid.normalise(q)
         phi = self.constrained.constraint_function()(0.0, q, self.theta)[2].full().ravel()
-        held = [d.components[row] for row in d.phi_rows]
-        is_height = np.array([one is not None and one.is_normal for one in held],
-                             dtype=bool)
+        # of the contacts, those that are holonomic are heights
+        heights = [d.components[row] for row in d.phi_rows]
+        is_height = np.array([one is not None for one in heights], dtype=bool)
         off = np.flatnonzero((np.abs(phi) > OFF) & ~(flies & is_height & (phi > 0)))
         if len(off):
             worst = off[np.abs(phi[off]).argmax()]
             nearest = self.constrained.nearest(q)
             cure = ("no configuration near it does" if nearest is None else
                     f"the nearest that does is q = {(np.round(nearest, 12) + 0.0).tolist()}")
-            if (one := held[worst]) is not None and is_height[worst]:
+            if (one := heights[worst]) is not None:
                 what = (f"{one.contact!r} is {abs(phi[worst]):.6g} m "
                         f"{'below' if phi[worst] < 0 else 'above'} the ground at this q")
             else:
@@ -213,8 +213,9 @@ class Simulated:
         worst = int(np.abs(value).argmax())
         if not abs(value[worst]) <= OFF:
             nearest = constrained.nearest_state(q, v)
-            is_none = nearest is None or self._invariant_at(*nearest)[1] < count
-            cure = ("no state near it does" if nearest is None or is_none else
+            if nearest is not None and self._invariant_at(*nearest)[1] < count:
+                nearest = None
+            cure = ("no state near it does" if nearest is None else
                     f"the nearest that does is q = {(np.round(nearest[0], 12) + 0.0).tolist()}, "
                     f"v = {np.round(nearest[1], 12).tolist()}")
             raise InputError(f"{where} does not lie on the manifold of the motion: "
