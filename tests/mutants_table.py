@@ -282,6 +282,8 @@ EQUIVALENT = {
      "0 -> 1"): "a step of no length is at time zero, whatever its number",
     ("simulation/sensors", "return None if np.isnan(numbers[0]) else "
      "self.coulomb.acceleration(state, numbers)", "0 -> 1"): "all are NaN where wheels roll",
+    ("simulation/sensors", "accelerometer[i] = sensors.specific_force(link, state, change / "
+     "(span or 1.0))", "1.0 -> 1.01"): "divides zeros",
     ("simulation/batch", "self._commanded = 0", "0 -> 1"): "before the first command there is none",
     ("simulation/simulator", "self._by_hand.recorder = self._open_record(1, every, save)",
      "1 -> 2"): "how many rows are expected",

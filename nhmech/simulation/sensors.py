@@ -223,6 +223,6 @@ def imu_along(trajectory: Trajectory, link: str | None = None,
             continue
         before, after = max(k - 1, 0), min(k + 1, last)
         span = t[after] - t[before]
-        rate = (trajectory.v[after] - trajectory.v[before]) / span if span > 0 else 0.0 * v
-        accelerometer[i] = sensors.specific_force(link, state, rate)
+        change = trajectory.v[after] - trajectory.v[before]      # zero where there is no other
+        accelerometer[i] = sensors.specific_force(link, state, change / (span or 1.0))
     return ImuReadings(gyro, accelerometer)
