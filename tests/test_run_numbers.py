@@ -603,9 +603,9 @@ def test_lanes_of_the_virtual_machine_hold_record_and_stop():
 
 def test_independent_rows_are_kept_whatever_their_norms():
     rows = np.array([[0, 0, 0], [1, 0, 0], [1e-9, 0, 0], [1, 2e-9, 0], [0, 0, 1e12], [5, 0, 7]])
-    assert independent_rows(rows) == [1, 3, 4]
-    assert independent_rows(rows[:3]) == [1] and independent_rows(np.zeros((0, 3))) == []
-    assert independent_rows(np.array([[1, 0, 0], [1, 0.5e-9, 0]])) == [0]
+    assert independent_rows(rows, range(len(rows))) == [1, 3, 4]
+    assert independent_rows(rows, [0, 1, 2]) == [1] and independent_rows(rows, []) == []
+    assert independent_rows(np.array([[1, 0, 0], [1, 0.5e-9, 0]]), [0, 1]) == [0]
 
 
 # -- numbers of a batch ----------------------------------------------------------------------------

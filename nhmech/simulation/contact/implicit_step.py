@@ -86,8 +86,7 @@ class ImplicitStep:
         terms = self.terms
         A, _, _ = terms.read_rows(0.0, self._somewhere, np.zeros(terms.nv),
                                   np.ones(len(terms.contacts)))
-        bilateral = list(terms.bilateral)
-        held = tuple(bilateral[i] for i in independent_rows(A[bilateral] * terms.per_metre))
+        held = tuple(independent_rows(A * terms.per_metre, terms.bilateral))
         layout = ContactLayout(tuple(c.rows for c in terms.contacts),
                                tuple(terms.heights.tolist()), held, terms.bilateral_heights,
                                terms.forms,
@@ -120,7 +119,7 @@ class ImplicitStep:
         return x
 
     def take(self, now: Motion, u: np.ndarray, dt: float, closed: np.ndarray,
-             guess: np.ndarray, stays: bool = False) -> Motion:
+             guess: np.ndarray, stays: bool) -> Motion:
         """The motion after dt [s] with the inputs u (nu,).
 
         Parameters
@@ -146,7 +145,7 @@ class ImplicitStep:
         return found
 
     def take_in_c(self, now: Motion, u: np.ndarray, dt: float, closed: np.ndarray,
-                  guess: np.ndarray, stays: bool = False) -> Motion | None:
+                  guess: np.ndarray, stays: bool) -> Motion | None:
         """`take` in compiled code; None if there is none, or if it refuses the step."""
         if self.code is None:
             return None

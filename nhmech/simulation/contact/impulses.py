@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -97,8 +97,7 @@ class Impulses:
         """
         A, b, _ = rows
         nv, J = len(momentum), A[self._rows]
-        held = [self._bilateral[i]
-                for i in independent_rows(A[self._bilateral] * self._per_metre)]
+        held = independent_rows(A * self._per_metre, self._bilateral)
         ways: np.ndarray = A[held]
         aims: np.ndarray = -b[held]
         pulls: np.ndarray = forces[held]
@@ -241,12 +240,12 @@ class Impulses:
         return w
 
 
-def independent_rows(rows: np.ndarray) -> list[int]:
-    """Indices of linearly independent rows that span all rows, whatever their norms."""
+def independent_rows(A: np.ndarray, rows: Sequence[int]) -> list[int]:
+    """Those of some rows of A that are linearly independent and span them all, whatever their
+    norms."""
     kept: list[int] = []
-    sizes = np.linalg.norm(rows, axis=1, keepdims=True)
-    rows = rows / np.where(sizes > 0, sizes, 1.0)
-    for i in range(len(rows)):
-        if np.linalg.matrix_rank(rows[[*kept, i]], tol=1e-9) > len(kept):
+    units = {i: A[i] / (np.linalg.norm(A[i]) or 1.0) for i in rows}
+    for i in rows:
+        if np.linalg.matrix_rank([units[k] for k in (*kept, i)], tol=1e-9) > len(kept):
             kept.append(i)
     return kept
