@@ -68,8 +68,8 @@ RULES = [
      r"|PLACES|HALVINGS|RECENT|RANDOM|ITERATIONS|REWRITES|PLACED|FIRST|MOMENTS|WINDOW"
      r"|FEW, AHEAD|KEPT|OUTER|ONTO|IMPACT|LANDINGS|QUARTERS)\b", r"^\d+ -> \d+$",
      "how many points, rounds or trials: one more does as well"),
-    ("simulation/runs/", r"^(ROWS|HEAD|LOOKED_AT|JUDGED) = ", r"^\d+ -> \d+$",
-     "how many are written at once or looked at, about"),
+    ("simulation/runs/", r"^(ROWS|HEAD|LOOKED_AT|JUDGED|BLOCK|LARGEST|LONGEST) = ", r"^\d+ -> \d+$",
+     "how many are read or written at once, or looked at, about"),
     ("simulation/contact/", r"StateVector\(.*algebroid, 0\)$", r"^0 -> 1$",
      "its configuration alone is read"),
     ("compile/|simulation/(integration/)?[a-z_]+$", r"^(BLOCK|LAUNCH|RECORD|SLICE|SHARE|WIDTHS"

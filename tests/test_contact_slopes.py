@@ -13,9 +13,11 @@ from support import joint, link, robot, shipped
 import nhmech
 from nhmech import Ground, SimulationError
 from nhmech.simulation.contact.accelerations import accelerate
+from nhmech.simulation.contact.force_reader import force_reader
 from nhmech.simulation.contact.motion import Motion, to_body
 from nhmech.simulation.contact.nonsmooth_terms import NonsmoothTerms
 from nhmech.simulation.contact.phases import Phase
+from nhmech.simulation.runs.forces_along import TyresAlong
 from nhmech.vehicle.bodies import BodyContacts
 
 MOVING = Ground(normal=(0.1, 0.2, 1), velocity=(0.1, 0.2, 0.3), angular_velocity=(0.03, 0.06, 0.3))
@@ -231,6 +233,28 @@ def test_a_tyre_in_the_air_is_not_deflected_by_the_ground(closed):
              for row, own in followers.items()}
     for name, slip in zip((f"{LEFT}/longitudinal_deflection", f"{LEFT}/lateral_deflection"), slips):
         assert abs(rates[name]) == pytest.approx(closed * abs(slip), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("flies", [None, [False, False, False], [True, False, True]])
+def test_what_slip_takes_is_the_force_times_the_slip_over_the_ground(flies):
+    """Of a ground that moves; nothing in the air. The slip is that of another vehicle, whose wheels
+    have rigid rows in the same place."""
+    terms, plain = (with_tyres(*tyres, MOVING) for tyres in ((LINEAR, LINEAR), (None, None)))
+    x, w, u, *_ = anywhere(terms, 8)
+    q, vehicle = terms.configuration(x), terms.vehicle
+    v, t = to_body(q, w), np.array([0.3, 0.7])
+    both = np.array([q, q]), np.array([v, v])
+    forces = force_reader(vehicle).read(t, *both, np.array([u, u]))
+    found = TyresAlong.of(vehicle, t, *both, forces, flies and np.array([flies] * 2))
+    assert found.wheels == (LEFT, RIGHT)
+    up = np.array([not (flies or [False] * 3)[i] for i in range(2)])
+    for k in range(2):
+        rates, _ = plain.vehicle.constraint_error(t[k], q, v)
+        slips = np.array([rates[list(c.along)] for c in plain.contacts[:2]])
+        forces = -np.array([90.0, 60.0]) * found.slip[k]
+        np.testing.assert_allclose(found.force[k], up[:, None] * forces, rtol=1e-9)
+        np.testing.assert_allclose(found.touching_power[k], -(forces * slips).sum(1), rtol=1e-9)
+        np.testing.assert_allclose(found.power[k], up * found.touching_power[k], rtol=1e-12)
 
 
 # -- accelerations ---------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from nhmech import InputError, SimulationError
+from nhmech.errors import OutputError
 from nhmech.simulation.runs import recorder, run_file
 from nhmech.simulation.runs.recorder import Recorder, check_size, part_path
 from nhmech.simulation.runs.run_file import ALIGN, RunFile, read_run_file, split_events
@@ -51,11 +52,11 @@ def now(monkeypatch):
     return time
 
 
-def made(capacity: int = 4, **options) -> tuple[Recorder, Moment]:
+def made(capacity: int = 4, every: int = 1, **options) -> tuple[Recorder, Moment]:
     moment = Moment()
     info = SimpleNamespace(layout=SimpleNamespace(width=WIDTH, places=np.array([4, 0, 2])),
                            events=EVENTS, header=lambda: {"events": EVENTS})
-    return Recorder(moment, info, capacity, **options), moment
+    return Recorder(moment, info, capacity, every, **options), moment
 
 
 def written(held: Recorder, *moments: float) -> None:
@@ -146,7 +147,8 @@ def test_rows_go_to_the_file_twice_a_second(now, ends, tmp_path):
     held, moment = made(999, save=tmp_path / "run.npz")
     path = tmp_path / "run.npz.part"
     begin = path.stat().st_size
-    for k, (after, kept) in enumerate([(0.0, 0), (0.49, 0), (0.02, 1), (0.49, 1), (0.1, 3)]):
+    for k, (after, kept) in enumerate([(0.0, 0), (0.0, 0), (0.0, 0), (0.499, 0), (0.002, 3),
+                                          (0.499, 3), (0.002, 5)]):
         now[0] += after
         moment.set(k)
         held.add()
@@ -154,10 +156,27 @@ def test_rows_go_to_the_file_twice_a_second(now, ends, tmp_path):
         moment.block[0] = k
         held.add()
     whole, _, blocks = held.trajectory("end")
-    expected = rows(*range(5))
-    expected[:, 1] = range(5)
+    expected = rows(*range(7))
+    expected[:, 1] = range(7)
     np.testing.assert_array_equal(whole, expected)
     np.testing.assert_array_equal(np.concatenate(blocks), expected)
+
+
+def test_a_run_that_cannot_be_saved_stays_in_its_file(ends, monkeypatch, tmp_path):
+    held, moment = made(save=tmp_path / "run")
+    moment.set(1)
+    held.add()
+
+    def refuse(*of):
+        raise OutputError("the disk is full")
+
+    monkeypatch.setattr(recorder.Trajectory, "save_rows", refuse)
+    with pytest.raises(SimulationError, match=r"the disk is full; the run is in .*run\.npz\.part"
+                       ) as caught:
+        held.trajectory("end")
+    whole, stop, _ = caught.value.trajectory
+    np.testing.assert_array_equal(whole, rows(1))
+    assert stop == "end" and part_path(tmp_path / "run").exists()
 
 
 # -- the file itself -------------------------------------------------------------------------------

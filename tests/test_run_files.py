@@ -331,7 +331,7 @@ def test_without_locks_two_runs_of_one_name_stay_apart(rows, tmp_path, monkeypat
     def interrupted(t, state):
         if t > 0.02 and not second:
             other = carriage(None, dt=1e-3)
-            second.append(recording.Recorder(other.moment, other.info, rows, save=path))
+            second.append(recording.Recorder(other.moment, other.info, rows, 1, save=path))
             second[0].add()
             for _ in range(rows - 1):
                 other.step()

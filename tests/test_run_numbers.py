@@ -276,6 +276,9 @@ def test_a_part_of_a_command_that_is_never_driven_is_said():
     turn = 9 * np.column_stack([wave, 0 * wave, 0.5 * wave])
     notice = twist_notice(FLAT, driven(TIMES, turn * [1, 1, 0]), turn, [])
     assert f"yaw (up to {turn[:, 2].max():.4g} rad/s) was never" in notice.text
+    for made, is_said in ((0.0099, True), (0.0101, False)):
+        notice = twist_notice(FLAT, driven(TIMES, turn * [1, 1, made]), turn, [])
+        assert (notice is not None) == is_said
     # what is slower than a thousandth of the fastest is standstill
     for slow, is_said in ((0.00101, True), (0.00099, False)):
         wanted = np.zeros((201, 3))

@@ -54,7 +54,7 @@ class Recorder:
     that memory holds only the last ones; the finished run is written to `save`.
     """
 
-    def __init__(self, moment: Moment, info: RunInfo, capacity: int, every: int = 1,
+    def __init__(self, moment: Moment, info: RunInfo, capacity: int, every: int,
                  save: str | os.PathLike | None = None):
         width = info.layout.width
         self.every = every

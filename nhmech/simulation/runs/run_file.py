@@ -53,7 +53,7 @@ class RunFile:
                           "header": header}).encode()
             line += b" " * (-(len(line) + 1) % ALIGN) + b"\n"
             _keep_old(path)
-            self._file = open(path, "x+b", buffering=0)     # noqa: SIM115 (`close` closes it)
+            self._file = open(path, "x+b")     # noqa: SIM115 (`close` closes it)
             if not _lock(self._file.fileno()):
                 logging.getLogger("nhmech").warning(UNLOCKED, path)
             self.begin = self.write(0, line)
