@@ -482,6 +482,8 @@ EQUIVALENT = {
      "10.0 -> 10.1"): "any times",
     ("mechanics/lagrange_multipliers", "_LATER = tuple(1.37 * 10.0 ** k for k in range(-3, 3))",
      "3 -> 4"): "one time more",
+    ("mechanics/lagrange_multipliers", "units = np.repeat([mass, 1 / mass] if mass > 0 else "
+     "[1.0, 1.0], [nv, r]) ** 0.5", "1.0 -> 1.01"): "units where there is no inertia",
     ("mechanics/frame", "_LATER = (0.73,)", "0.73 -> 0.7373"): "any time",
     ("mechanics/hamel", "w, w_rate = ca.SX.sym(\"w\", X.shape[0]), "
      "ca.SX.sym(\"w_rate\", X.shape[0])", "0 -> 1"): "the matrix is square",

@@ -98,3 +98,18 @@ def test_a_row_that_holds_the_action_is_refused():
                      rows={"tie": lambda s: s.v.z - s.v.x})
     with pytest.raises(InputError, match="the rate of the action 'z' occurs in the Lagrangian or"):
         herglotz(tied, "z")
+
+
+def test_multipliers_know_the_row_of_the_action():
+    """z'' = dL/dt, by the saddle system too, with a row beside it."""
+    free = lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+        s.v.x ** 2 + 2 * s.v.y ** 2) / 2 + s.q.x * s.v.y - s.q.x ** 2 - K * s.q.z)
+    damped = herglotz(constrain(free, rows={"tie": lambda s: s.v.y - s.q.x * s.v.x}), "z")
+    one, other = (former(damped, ("x'",)) for former in (gibbs_appell, lagrange_multipliers))
+    for q, xi in zip(np.random.default_rng(2).normal(size=(3, 3)), (0.7, -1.2, 2.0)):
+        for part in ("acceleration", "multipliers"):
+            values = [getattr(made, part)(0, q, [xi], [], []).full() for made in (one, other)]
+            np.testing.assert_allclose(*values, rtol=1e-11, atol=1e-12)
+        v = one.velocity(0, q, [xi], []).full().ravel()
+        assert v[2] == pytest.approx((v[0] ** 2 + 2 * v[1] ** 2) / 2 + q[0] * v[1] - q[0] ** 2
+                                     - K * q[2], rel=1e-12)
