@@ -95,6 +95,10 @@ RULES = [
     ("urdf/", r"to_triple\(.*, \d+\)", r"^(6 -> 7|12 -> 13|15 -> 16)$", "how many digits are kept"),
     ("urdf/mesh_files", r"^_MIX = ", r"^\d+ -> \d+$", "any numbers without a pattern"),
     ("urdf/tyre$", r"Grip\(", r"^(1\.3|0\.1) -> ", "nobody measured it: any of usual size"),
+    ("mechanics/invariance", r"_DIGITS \* np\.cos", r"^(?!1 -> 2)", "any change of last digits"),
+    ("mechanics/first_integrals", r"^(AROUND|wanted, unit|t = constrained|q = space|spread\[|unit\["
+     r"|return unit)", r"^(0\.5|0\.4|1\.0|2) -> |moment \+ .* -> .*moment - |\] \+ AROUND",
+     "random states are any of usual size, and so is how many there are"),
     ("mechanics/", r"\.sparsity\(\), 1\)", r"^1 -> 2$", "any number but zero"),
     ("mechanics/selection", r" = -1$|, -1\)\)\)?$", r"^1 -> 2$", "any number below zero"),
     ("control/", r"^(WEIGHTS|SPEED, EFFORT|PREVIEW) = ", r"^[\d.]+ -> [\d.]+$",
@@ -482,6 +486,15 @@ EQUIVALENT = {
      "10.0 -> 10.1"): "any times",
     ("mechanics/lagrange_multipliers", "_LATER = tuple(1.37 * 10.0 ** k for k in range(-3, 3))",
      "3 -> 4"): "one time more",
+    ("mechanics/invariance", "states, others = ([np.concatenate([q, v]) for _, q, v, _ in "
+     "random_states(one, 8)]", "8 -> 9"): "how many states",
+    ("mechanics/invariance", "system.v.numel()), theta)) for q in constrained.configurations[:8]])",
+     "8 -> 9"): "how many places",
+    ("mechanics/invariance", "return float(np.sqrt(height)) if height > 1e-12 * "
+     "np.abs(found).max(initial=0.0) else 1.0", "1.0 -> 1.01"): "a scale of random speeds",
+    ("mechanics/invariance", "return np.where(found > 100 * moved, found, np.inf)", "100 -> 101"):
+        "a scale of a tolerance",
+    ("mechanics/printing", "READABLE = 3000", "3000 -> 3001"): "how much a page holds",
     ("mechanics/lagrange_multipliers", "units = np.repeat([mass, 1 / mass] if mass > 0 else "
      "[1.0, 1.0], [nv, r]) ** 0.5", "1.0 -> 1.01"): "units where there is no inertia",
     ("mechanics/frame", "_LATER = (0.73,)", "0.73 -> 0.7373"): "any time",
