@@ -99,6 +99,15 @@ RULES = [
     ("mechanics/first_integrals", r"^(AROUND|wanted, unit|t = constrained|q = space|spread\[|unit\["
      r"|return unit)", r"^(0\.5|0\.4|1\.0|2) -> |moment \+ .* -> .*moment - |\] \+ AROUND",
      "random states are any of usual size, and so is how many there are"),
+    ("mechanics/(brackets|symmetry_search|invariants)", r"for (_|k) in range\((48|8|12)\)|"
+     r"argsort\(size\)\[:24\]|2 \* len\(names\) \+ 8", r"^\d+ -> \d+$",
+     "how many points: one more does as well"),
+    ("mechanics/brackets", r"depth: int = 8\b", r"^8 -> 9$", "how many levels are tried"),
+    ("mechanics/brackets", r"\+ 0\.5 \* rng\.normal", r" \+ 0\.5 .* -> .* - 0\.5 ",
+     "noise has no sign"),
+    ("mechanics/invariants", r"^q\[moved\] = rng\.integers", r"^-?\d -> \d$|\) / 2 -> ",
+     "any simple fractions"),
+    ("mechanics/invariants", r"^q\[i:i \+ 4\] = units\[", r"^k \+ n |^n \* int", "any of the units"),
     ("mechanics/", r"\.sparsity\(\), 1\)", r"^1 -> 2$", "any number but zero"),
     ("mechanics/selection", r" = -1$|, -1\)\)\)?$", r"^1 -> 2$", "any number below zero"),
     ("control/", r"^(WEIGHTS|SPEED, EFFORT|PREVIEW) = ", r"^[\d.]+ -> [\d.]+$",
@@ -502,6 +511,8 @@ EQUIVALENT = {
      "ca.SX.sym(\"w_rate\", X.shape[0])", "0 -> 1"): "the matrix is square",
     ("mechanics/invariant_measure", "LENGTH = 36.0", "36.0 -> 36.36"):
         "how long the way to an end is followed: by then it is left by rounding",
+    ("mechanics/invariant_measure", "return ca.DM(np.median(at_samples(constrained, "
+     "ca.densify(ca.diag(metric))), axis=0) ** -0.5)", "0.5 -> 0.505"): "a scale of speeds",
     ("mechanics/kept_equations", "WORTH_KEEPING = 500", "500 -> 501"):
         "how long derivations are that are kept",
     ("mechanics/algebroid", "q = q + 0", "q + 0 -> q - 0"): "a copy",
