@@ -107,7 +107,7 @@ RULES = [
      "noise has no sign"),
     ("mechanics/invariants", r"^q\[moved\] = rng\.integers", r"^-?\d -> \d$|\) / 2 -> ",
      "any simple fractions"),
-    ("mechanics/invariants", r"^q\[i:i \+ 4\] = units\[", r"^k \+ n |^n \* int", "any of the units"),
+    ("mechanics/invariants", r"^q\[i:i \+ 4\] = units\[", r"^k \+ n ", "any of the units"),
     ("mechanics/", r"\.sparsity\(\), 1\)", r"^1 -> 2$", "any number but zero"),
     ("mechanics/selection", r" = -1$|, -1\)\)\)?$", r"^1 -> 2$", "any number below zero"),
     ("control/", r"^(WEIGHTS|SPEED, EFFORT|PREVIEW) = ", r"^[\d.]+ -> [\d.]+$",
