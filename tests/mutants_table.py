@@ -102,6 +102,13 @@ RULES = [
     ("mechanics/(brackets|symmetry_search|invariants)", r"for (_|k) in range\((48|8|12)\)|"
      r"argsort\(size\)\[:24\]|2 \* len\(names\) \+ 8", r"^\d+ -> \d+$",
      "how many points: one more does as well"),
+    ("mechanics/(brackets|invariants)", r"^for _ in range\(2\):", r"^2 -> 3$",
+     "one round more towards rounding"),
+    ("mechanics/invariants", r"^units = ", r"^n \+ 1 -> |^(2|3) -> \d$", "any of the units"),
+    ("mechanics/invariants", r"^circles = ", r"^(3|4) -> \d$", "how many points"),
+    ("mechanics/invariants", r"EXACT \* \(1 \+", r"^EXACT \* |^1 \+ |^1 -> 2$",
+     "a scale of a tolerance"),
+    ("mechanics/invariants", r"^LARGEST = ", r"", "how large denominators are tried"),
     ("mechanics/brackets", r"depth: int = 8\b", r"^8 -> 9$", "how many levels are tried"),
     ("mechanics/brackets", r"\+ 0\.5 \* rng\.normal", r" \+ 0\.5 .* -> .* - 0\.5 ",
      "noise has no sign"),
@@ -513,6 +520,8 @@ EQUIVALENT = {
         "how long the way to an end is followed: by then it is left by rounding",
     ("mechanics/invariant_measure", "return ca.DM(np.median(at_samples(constrained, "
      "ca.densify(ca.diag(metric))), axis=0) ** -0.5)", "0.5 -> 0.505"): "a scale of speeds",
+    ("mechanics/base_space", "outside = [[ca.SX(space.nv, 1) for _ in range(n)] for _ in range(n)]",
+     "1 -> 2"): "what is not above the diagonal is not read",
     ("mechanics/kept_equations", "WORTH_KEEPING = 500", "500 -> 501"):
         "how long derivations are that are kept",
     ("mechanics/algebroid", "q = q + 0", "q + 0 -> q - 0"): "a copy",

@@ -9,10 +9,14 @@ from symmetric_systems import carriage_in_body_speeds
 
 from nhmech.errors import InputError, MechanicsError
 from nhmech.mechanics import (
+    change_of_basis,
     chaplygin,
+    circle,
     constrain,
     euclidean,
+    gibbs_appell,
     lagrangian_system,
+    product,
     quotient,
     reconstruct,
     run_reduced,
@@ -146,3 +150,47 @@ def test_what_depends_on_the_group_to_a_billionth_does_not(size, slope, holds):
     else:
         with pytest.raises(MechanicsError, match=r"the value still depends on z \(by (1.0|inf)"):
             onto_base(made, (0,), given, ca.SX(0, 1))
+
+
+def moving_alike(given, reduced, speeds, count=4):
+    """Accelerations on the base are those of the whole."""
+    whole, base, rng = gibbs_appell(given, speeds), reduced.equations(), np.random.default_rng(3)
+    assert base.names == speeds
+    for q in given.configurations[:count]:
+        xi = rng.normal(size=len(speeds))
+        np.testing.assert_allclose(base.drift(0, reduced.place(q), xi, [], [])[1].full(),
+                                   whole.drift(0, q, xi, [], [])[1].full(), rtol=1e-11, atol=1e-12)
+
+
+def test_places_at_which_something_vanishes_are_no_others():
+    """w1 = x' / x moves nothing at x = 0, where the bracket of w2 = y' / (1 + x^2) and w1 is zero
+    too."""
+    plane = euclidean("x", "y", "z")
+    x = plane.q[0]
+    space = change_of_basis(plane, ca.diagcat(x, 1 + x ** 2, 1), ("w1", "w2", "z'"))
+    tied = constrain(lagrangian_system(space, lambda s: (
+        s.v.w1 ** 2 + s.v.w2 ** 2 * (2 + ca.sin(s.q.y)) + s.v.z ** 2) / 2),
+        rows={"slope": lambda s: s.v.z - s.q.y * s.v.w1})
+    given = replace(tied, samples=np.array([[0.0, 0.3, 0.1], [0.7, -0.4, 0.2], [1.0, 0.5, 0.0]]))
+    reduced = chaplygin(symmetry(given, {"z": lambda s: {"z": 1}}), ("w1", "w2"))
+    reduced.base.system.algebroid.check()
+    moving_alike(given, reduced, ("w1", "w2"), 3)
+
+
+def test_a_wire_beside_a_rolling_row():
+    """w = x^2 stays a function of the base."""
+    free = lagrangian_system(euclidean("x", "y", "w", "z"), lambda s: (
+        s.v.x ** 2 + 2 * s.v.y ** 2 + s.v.w ** 2 + s.v.z ** 2) / 2 - s.q.w)
+    given = constrain(free, rows={"slope": lambda s: s.v.z - s.q.y * s.v.x},
+                      holonomic={"wire": lambda s: s.q.w - s.q.x ** 2})
+    made = chaplygin(symmetry(given, {"z": lambda s: {"z": 1}}), ("x'", "y'"))
+    moving_alike(given, made, ("x'", "y'"))
+
+
+def test_angles_of_the_group_count_as_points_of_a_circle():
+    """A Lagrangian that depends on cos^2 + sin^2."""
+    space = product(circle("a"), euclidean("x"))
+    given = constrain(lagrangian_system(space, lambda s: (
+        (s.q._0 ** 2 + s.q._1 ** 2) * s.v.a ** 2 + s.v.x ** 2 * (1 + s.q.x ** 2)) / 2),
+        rows={"roll": lambda s: s.v.a - 3 * s.v.x})
+    moving_alike(given, chaplygin(symmetry(given, {"turn": lambda s: {"a": 1}}), ("x'",)), ("x'",))

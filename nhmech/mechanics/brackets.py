@@ -192,8 +192,8 @@ class _SectionSamples:
                                      "speeds")
             size = np.median(np.linalg.norm(value, axis=(1, 2)))
             rest = value.ravel() / size if size > 0 else value.ravel()
-            rest = rest - self.basis @ (self.basis.T @ rest)
-            rest = rest - self.basis @ (self.basis.T @ rest)
+            for _ in range(2):
+                rest = rest - self.basis @ (self.basis.T @ rest)
             if size > 1e-12 and np.linalg.norm(rest) > DEPENDENT * np.linalg.norm(value / size):
                 self.basis = np.column_stack([self.basis, rest / np.linalg.norm(rest)])
                 self.values = np.concatenate([self.values, value / size], axis=2)

@@ -72,7 +72,7 @@ def find_invariants(symmetry: Symmetry, moved: list[int]) -> Invariants:
         return Invariants.of((), ca.SX(0, 1))
     candidates = ca.vertcat(*entries)
     _, sizes, vt = np.linalg.svd(_changes(symmetry, candidates).T)
-    rank = int((sizes > ZERO * max(1.0, sizes.max(initial=0.0))).sum())
+    rank = int((sizes > ZERO * sizes.max()).sum())
     if rank == len(entries):
         return Invariants.of((), ca.SX(0, 1))
     rows = echelon(vt[rank:])
@@ -139,7 +139,7 @@ def _places(space: LieAlgebroid, moved: list[int]) -> list[np.ndarray]:
     rng, found = np.random.default_rng(4), []
     units = [np.array(u) / n for n in (1, 2, 3) for u in product(range(-n, n + 1), repeat=4)
              if sum(x * x for x in u) == n * n]
-    circles = [np.array(u) / 5 for u in ((5, 0), (0, 5), (-5, 0), (3, 4), (4, -3), (-3, 4))]
+    circles = [np.array([1 - m * m, 2 * m]) / (1 + m * m) for m in range(-3, 4)]
     for k in range(max(len(units), PLACES)):
         q = np.zeros(space.nq)
         q[moved] = rng.integers(-2, 3, len(moved)) / 2
@@ -156,8 +156,9 @@ def _independent(V: np.ndarray) -> list[int]:
     kept: list[int] = []
     basis = np.zeros((V.shape[0], 0))
     for j in range(V.shape[1]):
-        rest = V[:, j] - basis @ (basis.T @ V[:, j])
-        rest -= basis @ (basis.T @ rest)
+        rest = V[:, j]
+        for _ in range(2):
+            rest = rest - basis @ (basis.T @ rest)
         size = np.linalg.norm(rest)
         if size > 1e-6 * np.linalg.norm(V[:, j]):
             kept.append(j)
