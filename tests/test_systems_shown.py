@@ -208,13 +208,20 @@ def beside(q, ahead, left, height, turned=0.0):
     return (q[0] + ahead * c - left * s, q[1] + ahead * s + left * c, height), q[2] + turned
 
 
+def truck(q, ahead, turned):
+    """Two wheels of a snakeboard, and what holds them."""
+    return [*[beside(q, ahead - left * np.sin(turned), left * np.cos(turned), 0.03, turned)
+              for left in (-0.08, 0.08)], beside(q, ahead, 0, 0.05, turned)]
+
+
 @pytest.mark.parametrize("name, parts", [
     ("carriage", lambda q: [beside(q, 0.12, 0, 0.1), beside(q, 0, -0.25, 0.1),
                             beside(q, 0, 0.25, 0.1)]),
     ("chaplygin_sleigh", lambda q: [beside(q, 0.25, 0, 0.075), beside(q, 0, 0, 0.0375)]),
     ("elroys_beanie", lambda q: [beside(q, 0, 0, 0.05), beside(q, 0, 0, 0.1, q[3])]),
     ("sled", lambda q: [beside(q, 0, 0, 0.1), beside(q, 0, 0, 0.05)]),
-    ("snakeboard", lambda q: [beside(q, 0, 0, 0.09), beside(q, 0, 0, 0.14, q[3])]),
+    ("snakeboard", lambda q: [beside(q, 0, 0, 0.09), beside(q, 0, 0, 0.14, q[3]),
+                              *truck(q, 0.2, q[5]), *truck(q, -0.2, q[4])]),
     ("two_wheeled_pendulum", lambda q: [
         beside(q, 0, -0.07, 0.04), beside(q, 0, 0.07, 0.04),
         beside(q, 0.072 * np.sin(q[3]), 0, 0.04 + 0.072 * np.cos(q[3]))]),
