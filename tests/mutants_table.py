@@ -410,6 +410,9 @@ EQUIVALENT = {
         "other odd weights: who writes and who reads have the same",
     ("simulation/contact/contact_problem", "STIFFEN, SOFTEST = (10.0, 3.0, 1.5), 1e-10",
      "3.0 -> 3.0300000000000002"): "any factors that fall towards 1",
+    ("vehicle/model", "model.addBodyFrame(name, joint, pin.SE3.Identity(), 0)", "0 -> 1"):
+        "the frame from which it was measured: nobody asks",
+    ("vehicle/least_norm", "for _ in range(3 * k):", "3 -> 4"): "a bound that no problem comes to",
     ("mechanics/symmetry_search", "NOTHING = 1e-12", "1e-12 -> 1e-06"):
         "a tolerance, between rounding and what a symmetry leaves",
     ("symbolic/simplify", "return signs + sums + products + len(self.functions)",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import casadi as ca
 import numpy as np
@@ -21,7 +22,7 @@ from nhmech.control import WheelServo
 from nhmech.simulation.bounds import Bound, Bounds
 from nhmech.simulation.state_vector import StateVector
 from nhmech.urdf.notice import NoticeKind
-from nhmech.vehicle.clearance import clearance
+from nhmech.vehicle.clearance import clearance, on_ground
 
 LIMIT = 1.2
 BACKWARDS = {"forward_speed": -1.0}
@@ -244,6 +245,15 @@ def test_what_moves_by_rounding_cannot_fall(way, watched):
                        kind="prismatic", more=f'<limit lower="{-way}" upper="{way}" effort="1" '
                                               'velocity="1"/>')
     assert clearance(vehicle).links == watched
+
+
+@pytest.mark.parametrize("radii, height", [((0.2, 3.0, 0.0), 0.01), ((3.0, 4.0), 0.15),
+                                           ((0.0, 0.0), 0.005)])
+def test_what_is_low_at_the_start_stands_on_the_ground(radii, height):
+    """A twentieth of the smallest radius, or of a tenth of a metre for blades."""
+    contacts = [SimpleNamespace(mount=SimpleNamespace(wheel=SimpleNamespace(radius=radius)))
+                for radius in radii]
+    assert on_ground(SimpleNamespace(contacts=contacts)) == pytest.approx(height, rel=1e-12)
 
 
 def test_a_shape_below_the_ground_already_is_told_and_stops_nothing():

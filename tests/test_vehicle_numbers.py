@@ -36,6 +36,7 @@ from nhmech.vehicle.parameters import (
     gravity_vector,
     has_symbolic_inertia,
     is_present,
+    read_parameters,
     write_parameters,
 )
 from nhmech.vehicle.stiffness import (
@@ -266,6 +267,34 @@ def test_axes_that_were_meant_are_exact(yaw, off, rolls):
     np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-15)
 
 
+def test_the_axis_of_a_joint_has_no_rounding_errors():
+    """In any length; and a turn about it that rounds to none in its cosine is a rotation still."""
+    for axis, exact in (((1.8, 0, 2.4), [0.6, 0.0, 0.8]), ((0, 0.3, -0.4), [0.0, 0.6, -0.8]),
+                        ((0.7, -2.4, 0), [0.28, -0.96, 0.0]), ((0, 1e-3, 0), [0.0, 1.0, 0.0])):
+        text = robot(link("base"), link("w"), joint("spin", "base", "w", axis=axis))
+        model = pin.buildModelFromXML(text, pin.JointModelFreeFlyer())
+        assert joint_axis(model, 2).tolist() == exact
+    text = robot(link("base"), link("w"), joint("turn", "base", "w", (0, 0, 0), (0, 0, 1e-7),
+                                                (0, 0, 1)))
+    model = full_model(Description(xml=text, name="r", root="base", wheels=(), rolling=(),
+                                   steering=("turn",)))
+    R = model.jointPlacements[2].rotation
+    np.testing.assert_allclose(R @ R.T, np.eye(3), atol=2e-15)
+    assert R[1, 0] == pytest.approx(1e-7, rel=1e-9)
+
+
+@pytest.mark.parametrize("number, kept", [(1.01e-16, True), (0.99e-16, False), (-1.01e-16, True)])
+def test_inertial_numbers_that_round_to_nothing_are_nothing(number, kept):
+    model = pin.buildModelFromXML(robot(link("base")), pin.JointModelFreeFlyer())
+    matrix = np.eye(3)
+    matrix[0, 1] = matrix[1, 0] = number
+    model.inertias[1] = pin.Inertia(1e-3, np.array([number, 0, 0]), matrix)
+    made = read_parameters(model, body_names(model), Description(
+        xml="", name="r", root="base", wheels=(), rolling=()))
+    assert [made.values[f"base.{key}"] for key in ("mass", "com_x", "Ixy")] == [
+        1e-3, number * kept, number * kept]
+
+
 def test_where_wheels_are_mounted():
     """At the point of the axle that is nearest to theirs, on the body that carries the joint."""
     model, spin = tilted(round_about(3.0, 2.0), link("hub") + joint(
@@ -423,7 +452,7 @@ def test_colours_are_by_function():
     root = etree.fromstring('<robot><link name="base"/>' + "".join(
         f'<link name="{name}"/><joint name="{name}_joint" type="{kind}"><parent link="{above}"/>'
         f'<child link="{name}"/></joint>' for name, (above, kind) in joints.items())
-        + '<joint name="odd"/></robot>')
+        + '<joint name="odd"/><joint name="half"><parent link="base"/></joint></robot>')
     wheels = (Wheel("tyre_joint", radius=1.0), Wheel(None, "caster_ball", 1.0, link="ball"))
     found = link_colours(root, Description(xml="", name="r", root="base", wheels=wheels,
                                            rolling=("tyre_joint",), steering=("fork_joint",)))

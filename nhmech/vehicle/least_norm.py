@@ -54,8 +54,7 @@ def impose_signs(x0: np.ndarray, N: np.ndarray,
     size = np.abs(x).max(axis=1, initial=0.0)
     wrong = (x < -NEGATIVE * size[:, None]) & non_negative
     feasible = ~wrong.any(axis=1)
-    fixed = np.linalg.norm(N, axis=2) <= LOOSE
-    chosen = np.flatnonzero(~feasible & ~(wrong & fixed).any(axis=1))
+    chosen = np.flatnonzero(~feasible)
     if len(chosen):
         G, h = N[chosen][:, non_negative], -x[chosen][:, non_negative] / size[chosen, None]
         B = np.concatenate([G, h[:, :, None]], axis=2).swapaxes(1, 2)

@@ -94,7 +94,7 @@ def joint_axis(model: pin.Model, joint: int) -> np.ndarray:
     model.joints[joint].calc(data, pin.neutral(model))
     S = np.asarray(data.S).reshape(6)
     axis = S[:3] if is_prismatic(model, joint) else S[3:]
-    return np.round(axis / np.linalg.norm(axis), 15)
+    return np.round(axis, 15)
 
 
 def is_prismatic(model: pin.Model, joint: int) -> bool:

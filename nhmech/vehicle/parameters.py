@@ -21,8 +21,7 @@ from .ground import read_slope
 
 GRAVITY = 9.81      # [m/s^2]
 INERTIAL = ("mass", "com_x", "com_y", "com_z", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
-# relative to a body's mass (at least 1 g): smaller inertial numbers are rounding errors
-ROUNDING = 1e-16
+ROUNDING = 1e-16    # [kg, m, kg m^2]: smaller inertial numbers are rounding errors
 INDEFINITE = 1e-9   # of the largest principal moment: a more negative smallest one is not rounding
 
 # (`Tyre` checks those of tyres)
@@ -145,8 +144,7 @@ def _inertial_values(body: str, inertia: pin.Inertia) -> dict[str, float]:
     numbers = (inertia.mass, *inertia.lever, m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2], m[1, 2])
     values = {}
     for key, value in zip(INERTIAL, map(float, numbers)):
-        size = max(inertia.mass if key == "mass" else 1.0, 1e-3)
-        values[f"{body}.{key}"] = 0.0 if abs(value) < ROUNDING * size else value
+        values[f"{body}.{key}"] = 0.0 if abs(value) < ROUNDING else value
     return values
 
 
