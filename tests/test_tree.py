@@ -44,7 +44,7 @@ def test_bodies_move_as_pinocchio_has_them(spinning):
         for i, value in enumerate(found(q, rates, accelerations), start=1):
             R, own = data.oMi[i].rotation, data.v[i]
             turn = np.eye(3)
-            if i in held:      # seen from the arm, turned as the joint's frame is when it is at zero
+            if i in held:      # turned as the joint's frame is when it is at zero
                 turn = pin.exp3(np.array([0.6, 0.8, 0]) * np.arctan2(
                     *q[MODEL.joints[i].idx_q:][:2][::-1]))
             omega, speed, alpha, rate, place, g, of_point = value.full().T
