@@ -58,6 +58,17 @@ RULES = [
      "a check may measure a departure by any size"),
     ("simulation/integration/gauss", r"rate = flow\.rate\(t \+ dt / 2, place", r"",
      "a first guess, and the slopes of a Newton iteration, which ends at the same point"),
+    ("analysis/cone_programme", r"^(GROWTH|ROUGHLY) = |^decrement, part = |^if lower < value - 0\.1",
+     r"^[\d.]+ -> ", "how Newton's method goes, not where it ends"),
+    ("analysis/friction", r"^(ROUGH, EXACT|ENOUGH, NEAR|LIGHT) = ", r"^(0\.001|0\.2|10\.0) -> ",
+     "how far programmes on the way are solved"),
+    ("analysis/friction", r"^left = 1\.0|^rooms = \[|^\* \(mu\[wheel\] if along|^part=part, weight="
+     r"|^scale: float = 1\.0|^z = minimise\(np\.eye", r"^(1\.0|2\.0|max\(|along and|change is|NEAR /)",
+     "where a programme on the way begins, and in which units"),
+    ("analysis/friction", r"^is_last = ", r"^(left <= EXACT or|use \* \(|1 - EXACT|1 -> 2)",
+     "only ends later"),
+    ("analysis/friction", r"any\(_relieve\(load, corner\)\[0\] is None", r"^any|^0 -> 1",
+     "spares the programmes of other corners"),
     ("control/measurement", r"\+= size", r" -> .* -= ", "noise has no sign"),
     ("", r"rng(\(\d\))?\.(uniform|normal)\(", r"^-?[\d.]+ -> | \* 5 -> .* / 5$", "a sample is any"),
     ("", r"\* \(1(\.0)? if .* else -1(\.0)?\)", r"^.* \* \(1.*-1(\.0)?\)( \* .*)? -> .* / \(1",
@@ -272,6 +283,19 @@ EQUIVALENT = {
      "1.0 -> 1.01"): "any number but zero",
     ("simulation/command_function", "self._evaluate.bind((moment.clock[:1], moment.q, moment.v, "
      "moment.x, theta), results)", "1 -> 2"): "the memory is the same, and the function reads one",
+    ("analysis/cone_programme", "scale = 1 / np.sqrt(hessian.diagonal())",
+     "1 / np.sqrt(hessian.diagonal()) -> 1 * np.sqrt(hessian.diagonal())"):
+        "a unit of the unknowns, which leaves the step as it is",
+    ("analysis/cone_programme", "short, value = 4 * len(cones.s) / weight, float(c @ y)", "4 -> 5"):
+        "a bound of twice the distance from the optimum",
+    ("analysis/cone_programme", "if part < 1e-9:", "1e-09 -> 0.001"):
+        "steps so short lead nowhere",
+    ("analysis/contact_load", "return max(float(np.abs(self.split).max(initial=0.0)), 1e-300)",
+     "1e-300 -> 1e-294"): "no force is so small",
+    ("symbolic/elimination", "share = block / np.maximum(np.abs(block).max(axis=2, keepdims=True), "
+     "1e-300)", "1e-300 -> 1e-294"): "no entry is so small",
+    ("symbolic/elimination", "CONSTANT = 0.05", "0.05 -> 0.050499999999999996"):
+        "any cost between none and that of an expression",
     ("analysis/demand", "if np.abs(left).max(initial=0.0) > CLOSED * "
      "np.abs(needed).max(initial=1e-300):", "1e-300 -> 1e-294"): "no force is so small",
     ("compile/compiled_function",

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq, minimize_scalar
 from test_validity import random_load
 
 from nhmech.analysis import cone_programme
@@ -123,6 +124,50 @@ def test_a_determined_load():
     assert rough_use(away, mu) == (np.inf, np.inf)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_what_wheels_press_along_the_ground_by_one_number(seed):
+    """The least of the largest of some square roots of parabolas, against a search."""
+    rng = np.random.default_rng(seed)
+    names = [(wheel, way) for wheel in "abc" for way in ("normal", "longitudinal", "lateral")]
+    split, kernel = rng.normal(size=9), rng.normal(size=9)
+    split[::3], kernel[::3] = rng.uniform(2, 9, 3), 0
+    split[1:3] *= seed > 0         # of a wheel that nothing pushes at first
+    load, mu = load_of(names, split, [kernel]), dict(zip("abc", (0.3, 0.5, 0.8)))
+
+    def use(z):
+        f = split + z * kernel
+        return max(np.hypot(f[3 * k + 1], f[3 * k + 2]) / (mu[wheel] * f[3 * k])
+                   for k, wheel in enumerate("abc"))
+
+    wanted = minimize_scalar(use, bracket=(-1, 1), tol=1e-14).fun
+    found, best = least_use(load, mu)
+    assert found == pytest.approx(wanted, rel=1e-9) == most_use(load, mu)
+    z = kernel @ (best - split) / (kernel @ kernel)
+    np.testing.assert_allclose(best, split + z * kernel, atol=1e-12)
+    assert use(z) == pytest.approx(found, rel=1e-12)
+    left, widest = widest_split(load, mu)
+    assert left == pytest.approx(min(mu[wheel] * widest[3 * k] - np.hypot(
+        widest[3 * k + 1], widest[3 * k + 2]) for k, wheel in enumerate("abc")), rel=1e-9)
+    z = kernel @ (widest - split) / (kernel @ kernel)
+    np.testing.assert_allclose(widest, split + z * kernel, atol=1e-9)
+    assert rough_use(load, mu)[0] == pytest.approx(use(0), rel=1e-12)
+
+
+def test_wheels_of_different_friction_and_wheels_that_only_carry():
+    names = [("a", "normal"), ("a", "lateral"), ("b", "normal"), ("b", "lateral")]
+    load = load_of(names, [4, 1, 6, -3], [[1, 0, -1, 0], [0, 1, 0, -1]])
+    mu = {"a": 0.5, "b": 0.25}
+    assert least_use(load, mu)[0] == pytest.approx(2 / (0.5 * 10), rel=1e-9)      # all on a
+    assert most_use(load, mu) == pytest.approx(2 / (0.25 * 10), rel=1e-9)         # all on b
+    assert least_use(load_of(names, [0, 1, 10, -3], [[1, 0, -1, 0]]), dict(a=0.5, b=0.5))[
+        0] == pytest.approx(4 / (0.5 * 10), rel=1e-9)
+    assert least_use(load_of(names, [4, 1, 6, 0], []), mu)[0] == pytest.approx(0.5, rel=1e-14)
+    assert least_use(load_of(names, [4, 0, 6, 0], [[1, 0, -1, 0]]), mu)[0] == 0.0
+    assert most_use(load_of(names, [4, 0, 6, -3], [[1, 0, -1, 0]]), mu) == np.inf
+    ball = load_of(THREE, [10, 3, 4, 8, -2, 5], [])
+    assert slack(ball, {"a": np.inf, "b": np.inf, "ball": 0.5}) == pytest.approx(5, rel=1e-14)
+
+
 def test_a_load_on_two_wheels_and_what_they_press():
     """Normals 4 + z and 6 - z, laterals 1 + y and -3 - y... by hand: the least use is that of
     sharing -2 in the ratio of the loads."""
@@ -184,14 +229,14 @@ def test_a_normal_below_zero_by_rounding_is_admissible(normal, count):
 
 # -- cone programmes -------------------------------------------------------------------------------
 def discs(count: int, size: int, seed: int) -> tuple[np.ndarray, Cones]:
-    """|P_i y + p_i| <= 2: bounded, with 0 inside."""
+    """|P_i y + p_i| <= 2 + r_i y: bounded, with 0 inside."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=size), Cones(rng.normal(size=(count, 2, size)),
-                                        0.3 * rng.normal(size=(count, 2)), np.zeros((count, size)),
-                                        np.full(count, 2.0))
+                                        0.3 * rng.normal(size=(count, 2)),
+                                        0.2 * rng.normal(size=(count, size)), np.full(count, 2.0))
 
 
-@pytest.mark.parametrize("count, size, seed, most", [(4, 2, 0, 43), (6, 3, 1, 42), (9, 4, 2, 48)])
+@pytest.mark.parametrize("count, size, seed, most", [(4, 2, 0, 42), (6, 3, 1, 43), (9, 4, 2, 53)])
 def test_an_optimum_is_stationary_and_found_in_few_steps(count, size, seed, most, monkeypatch):
     """c = sum of multipliers times the slopes of the cones that are met, all of one sign; Newton's
     method takes a few steps for each of the weights."""
@@ -203,10 +248,14 @@ def test_an_optimum_is_stationary_and_found_in_few_steps(count, size, seed, most
     room = right - np.hypot(*left.T)
     assert room.min() > 0
     met = room < 1e-6
-    slopes = np.einsum("ni,nij->nj", left, cones.P)[met] / 2
+    slopes = (np.einsum("ni,nij->nj", left, cones.P) / right[:, None] - cones.r)[met]
     multipliers = np.linalg.lstsq(slopes.T, -c, rcond=None)[0]
     assert np.abs(slopes.T @ multipliers + c).max() < 1e-4 and multipliers.min() > 0
     assert len(steps) <= most
+    # from beside the edge of a cone
+    edge = brentq(lambda k: min(r - np.hypot(*part) for part, r in zip(*cones.parts(-k * c))), 0, 9)
+    assert c @ minimise(c, cones, 0.9999 * edge * -c) == pytest.approx(c @ y, abs=1e-9)
+    assert c @ minimise(c, cones, 0.99 * edge * -c) == pytest.approx(c @ y, abs=1e-9)
     # an end within a gap, and one that knows the sign alone
     rough = c @ minimise(c, cones, np.zeros(size), 0.1)
     assert 0 < rough - c @ y <= 0.1
