@@ -8,11 +8,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from nhmech.analysis.axles import Axles
 from nhmech.analysis.energy_balance import EnergyBalance
+from nhmech.analysis.equilibria import pitch_of
 from nhmech.analysis.limits import Cause, Limit, Limits
 from nhmech.analysis.linearise import Linearisation
+from nhmech.analysis.mobility import planar
 from nhmech.analysis.rolling_limits import RunValidity
 from nhmech.analysis.stability import Sweep, branches, critical_value, growth_rate
 from nhmech.analysis.validity import Validity, Verdict, WheelLoad
@@ -299,3 +302,30 @@ def test_the_remedy_finds_the_exact_moment():
 def test_the_reason_has_as_many_digits_as_tell_the_two_numbers_apart(kindest, mu, lifted, words):
     wheel = replace(WHEEL, kindest=kindest, mu=mu, normal=-12.3456)
     assert judged(wheels=(wheel,), lifted=lifted).reason() == words
+
+
+# -- the base's planar twist -----------------------------------------------------------------------
+@pytest.mark.parametrize("seed", range(3))
+def test_the_planar_twist_is_that_of_the_x_axis_laid_on_the_ground(seed):
+    """Forward, lateral and turning speed in W, of a base in any attitude on any slope."""
+    rng = np.random.default_rng(seed)
+    R, n = Rotation.random(random_state=seed).as_matrix(), rng.normal(size=3)
+    n = n / np.linalg.norm(n)
+    vehicle = SimpleNamespace(placer=SimpleNamespace(normal=n))
+    q = np.r_[0, 0, 0, Rotation.from_matrix(R).as_quat()]
+    velocity, omega = rng.normal(size=(2, 3))              # in the base's frame
+    forward = R[:, 0] - (R[:, 0] @ n) * n
+    forward /= np.linalg.norm(forward)
+    expected = [R @ velocity @ forward, R @ velocity @ np.cross(n, forward), R @ omega @ n]
+    np.testing.assert_allclose(planar(vehicle, q) @ np.r_[velocity, omega], expected, rtol=1e-12)
+    # standing on its nose: the y axis stands in for what has no direction on the ground
+    straight = SimpleNamespace(placer=SimpleNamespace(normal=np.array([1.0, 0, 0])))
+    rows = planar(straight, np.r_[np.zeros(6), 1.0])
+    assert rows.tolist() == [[0, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0]]
+
+
+def test_pitch_is_that_about_the_leaning_axis():
+    for yaw, roll, pitch in ((0.3, 0.2, -0.5), (-2.0, -1.1, 2.5), (1.0, 0.7, -3.0)):
+        attitude = Rotation.from_euler("z", yaw) * Rotation.from_euler("x", roll) \
+            * Rotation.from_euler("y", pitch)
+        assert pitch_of(np.r_[np.zeros(3), attitude.as_quat()]) == pytest.approx(pitch, rel=1e-12)
