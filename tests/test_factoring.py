@@ -315,8 +315,11 @@ def test_scaled_sums_have_the_same_values(seed):
 @pytest.mark.parametrize("outputs, least", [
     ([(x + y) + (x + z)], 3),
     ([(x + y) * z, (x + y) + w], 3),
-    ([x + y + z, (x + y + z) - z + w], 3),
+    ([x + y + z, (x + y + z) - z + w], 3), ([x + y + z, (x + y + z) - z - y + w], 3),
     ([x * (y + z) - x * y], 1),
+    # terms of sums that are used once meet where a factor is taken out of both
+    ([x * (y + z) + x * (w - y)], 2), ([x * (y + z) - x * (w + y) * 2 + x * w], 3),
+    ([(y + z) / x + (w - y) / x], 2), ([x * (y + z) + x * w, (y + z) * w], 4),
     ([x * y + x * z + w * z], 4),
     ([x / (y * z) + w / (y * z)], 3),
     ([x / y / z + w / y], 3),
