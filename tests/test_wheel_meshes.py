@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import meshes
 import numpy as np
 import pytest
 from metamorphic import write_stl
@@ -11,6 +12,7 @@ from nhmech.errors import ModelError, NhmechError
 from nhmech.urdf.describe import describe
 from nhmech.urdf.description import Witness
 from nhmech.urdf.layout import Layout
+from nhmech.urdf.mesh_files import MeshFiles
 from nhmech.urdf.notice import NoticeKind
 from nhmech.urdf.text.source import read_source
 from nhmech.urdf.wheel import Wheel
@@ -376,21 +378,41 @@ def test_each_file_is_read_once(write, tmp_path, monkeypatch):
     assert len(read) == 1
 
 
-def test_binary_stl_is_what_coal_reads(tmp_path):
-    import coal
+def in_materials(path, triangles, count):
+    """An OBJ file in which each triangle is of the next of so many materials."""
+    path.write_text("".join(
+        "".join("v {} {} {}\n".format(*corner) for corner in triangle)
+        + f"usemtl m{k % count}\nf {3 * k + 1} {3 * k + 2} {3 * k + 3}\n"
+        for k, triangle in enumerate(triangles)))
 
-    from nhmech.urdf.mesh_files import Mesh, MeshFiles
-    write_stl(tmp_path / "w.stl", spoked())
-    ours = MeshFiles().mesh(tmp_path / "w.stl")
-    theirs = coal.MeshLoader().load(str(tmp_path / "w.stl"), np.ones(3))
-    theirs = Mesh(np.array(theirs.vertices()), theirs)
+
+@pytest.mark.parametrize("count", (1, 2, 5))
+def test_a_binary_stl_file_and_one_of_several_materials_are_one_surface(tmp_path, count):
+    """The one is read here and the other by Assimp."""
+    triangles = spoked().astype(np.float32)
+    write_stl(tmp_path / "w.stl", triangles)
+    in_materials(tmp_path / "w.obj", triangles, count)
+    ours, theirs = (MeshFiles().mesh(tmp_path / name) for name in ("w.stl", "w.obj"))
+    a, b, c = triangles.astype(float).transpose(1, 0, 2)
     for mesh in (ours, theirs):
-        assert mesh.faces.max() < len(mesh.vertices)
-    assert np.allclose(np.unique(ours.vertices, axis=0), np.unique(theirs.vertices, axis=0),
-                       rtol=0, atol=1e-12)
-    assert len(ours.vertices) == len(np.unique(ours.vertices, axis=0))
-    assert ours.areas().sum() == pytest.approx(theirs.areas().sum(), rel=1e-12)
-    assert len(ours.parts) == len(theirs.parts)
+        assert len(mesh.faces) == len(triangles) and mesh.faces.max() < len(mesh.vertices)
+        assert len(mesh.vertices) == len(np.unique(mesh.vertices, axis=0))
+        assert mesh.areas().sum() == pytest.approx(
+            np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2, rel=1e-9)
+        assert len(mesh.parts) == 7
+    np.testing.assert_allclose(np.unique(ours.vertices, axis=0),
+                               np.unique(theirs.vertices, axis=0), rtol=0, atol=1e-12)
+    sizes = [np.sort(mesh.areas()) for mesh in (ours, theirs)]
+    np.testing.assert_allclose(*sizes, rtol=1e-9)
+
+
+@pytest.mark.parametrize("suffix", ("dae", "obj", "glb", "stl"))
+def test_each_triangle_has_its_own_corners(tmp_path, suffix):
+    mesh = MeshFiles().mesh(getattr(meshes, f"write_{suffix}")(tmp_path / f"two.{suffix}"))
+    np.testing.assert_allclose(np.sort(mesh.vertices[mesh.faces].reshape(2, -1), axis=0),
+                               np.sort(meshes.TRIANGLES.reshape(2, -1), axis=0), atol=1e-7)
+    np.testing.assert_allclose(mesh.areas(), np.full(6, 1 / 6), rtol=1e-7)
+    assert len(mesh.parts) == 2
 
 
 # --- real robots ----------------------------------------------------------------------------

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..once import cached_property
+from .mesh_scene import read_scene
 from .packages import find_file
 from .wheels.revolution import Solid, find_solid
-
-if TYPE_CHECKING:
-    import coal
 
 _LARGEST = 1 << 28             # bytes; a mesh of a wheel has a hundredth of it
 _HEAD = 1 << 16                # bytes in which a COLLADA file names its unit
@@ -30,19 +27,11 @@ _DIGITS = 9                    # of placements that are compared
 
 @dataclass(frozen=True)
 class Mesh:
-    """vertices (n, 3) [m] before the URDF's scale, and their triangles, as an array (m, 3) or as
-    coal has them."""
+    """vertices (n, 3) [m] before the URDF's scale, no two at one place, and of each triangle three
+    of them, faces (m, 3)."""
 
     vertices: np.ndarray
-    triangles: np.ndarray | coal.BVHModelBase
-
-    @cached_property
-    def faces(self) -> np.ndarray:
-        """Indices (m, 3) of the vertices of each triangle."""
-        if isinstance(self.triangles, np.ndarray):
-            return self.triangles
-        return np.array([[face[0], face[1], face[2]] for face in
-                         map(self.triangles.tri_indices, range(self.triangles.num_tris))])
+    faces: np.ndarray
 
     def areas(self) -> np.ndarray:
         """The surface (n,) [m^2] around each vertex: a third of its triangles."""
@@ -107,36 +96,44 @@ def _read_mesh(path: Path) -> Mesh | None:
     try:
         if path.stat().st_size > _LARGEST:
             return None
-        if path.suffix.lower() == ".stl" and (mesh := _read_stl(path)) is not None:
-            return mesh
-        # the simplest of its boxes: none is needed
-        import coal
-
-        triangles = coal.MeshLoader(coal.BV_AABB).load(str(path), np.ones(3))
-        return Mesh(np.array(triangles.vertices()) * length_unit(path), triangles)
-    except (OSError, ValueError, RuntimeError):
+        if path.suffix.lower() == ".stl" and (corners := _read_stl(path)) is not None:
+            return _weld(corners, np.arange(len(corners)).reshape(-1, 3))
+        scene = read_scene(path)
+        parts = [] if scene is None else [*scene.primitives()]
+        if not parts:
+            return None
+        firsts = np.cumsum([0, *(len(part.vertices) for part in parts[:-1])])
+        mesh = _weld(np.concatenate([part.vertices for part in parts]).astype(np.float32),
+                     np.concatenate([part.faces + k for k, part in zip(firsts, parts)]))
+        return replace(mesh, vertices=mesh.vertices * length_unit(path))
+    except (OSError, ValueError):
         return None
 
 
-def _read_stl(path: Path) -> Mesh | None:
-    """A binary STL file with equal corners as one vertex; None of one in text. The same as coal
-    reads, many times faster."""
+def _read_stl(path: Path) -> np.ndarray | None:
+    """The corners (3 m, 3) of a binary STL file; None of one in text. The same as Assimp reads,
+    many times faster."""
     content = path.read_bytes()
     count = int.from_bytes(content[_STL_HEAD:_STL_HEAD + 4], "little")
     if len(content) != _STL_HEAD + 4 + count * _STL_FACE.itemsize:
         return None
     faces = np.frombuffer(content, _STL_FACE, count, _STL_HEAD + 4)["corners"]
-    corners = faces.reshape(-1, 3) + np.float32(0)      # a negative zero becomes one
+    return faces.reshape(-1, 3)
+
+
+def _weld(corners: np.ndarray, faces: np.ndarray) -> Mesh:
+    """Triangles between corners (n, 3), in single precision, of which equal ones are one vertex."""
+    corners = corners + np.float32(0)      # a negative zero becomes one
     # one number for each corner sorts faster than three
     keys = corners.view("<u4").astype(np.uint64) @ np.array(_MIX, dtype=np.uint64)
     _, first, same = np.unique(keys, return_index=True, return_inverse=True)
     if not np.array_equal(corners[first][same], corners):
         first = same = np.arange(len(corners))
-    return Mesh(corners[first].astype(float), same.reshape(-1, 3))
+    return Mesh(corners[first].astype(float), same[faces])
 
 
 def length_unit(path: Path) -> float:
-    """Metres in a length of a COLLADA file, which coal takes as metres whatever the file says; 1
+    """Metres in a length of a COLLADA file, which Assimp takes as metres whatever the file says; 1
     for any other file. The file's up axis is not applied, as in RViz."""
     if path.suffix.lower() != ".dae":
         return 1.0
