@@ -555,6 +555,9 @@ EQUIVALENT = {
      "ca.densify(ca.diag(metric))), axis=0) ** -0.5)", "0.5 -> 0.505"): "a scale of speeds",
     ("mechanics/base_space", "outside = [[ca.SX(space.nv, 1) for _ in range(n)] for _ in range(n)]",
      "1 -> 2"): "what is not above the diagonal is not read",
+    ("mechanics/nonholonomic_connection", "l = ca.substitute(lagrangian, system.v, "
+     "ca.densify(X @ one[0] + Y @ one[1]))", "X @ one[0] + Y @ one[1] -> X @ one[0] - Y @ one[1]"):
+        "both parts are orthogonal by the kinetic energy, which has no sign",
     ("mechanics/kept_equations", "WORTH_KEEPING = 500", "500 -> 501"):
         "how long derivations are that are kept",
     ("mechanics/algebroid", "q = q + 0", "q + 0 -> q - 0"): "a copy",

@@ -17,9 +17,12 @@ from nhmech.mechanics import (
     lagrange_dalembert,
     lagrange_multipliers,
     lagrangian_system,
+    nonholonomic_bracket,
     projection,
+    prolongation,
 )
 from nhmech.mechanics.distribution import Row, assemble
+from nhmech.mechanics.forms import reaction_fields
 from nhmech.mechanics.system import ConstrainedSystem, LagrangianSystem
 
 FORMERS = (gibbs_appell, hamel, lagrange_dalembert, lagrange_multipliers, projection)
@@ -183,7 +186,8 @@ def test_a_row_that_turns_is_eliminated_at_any_time(rate):
         np.testing.assert_allclose(np.concatenate(found), expected, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("former", [*FORMERS, lambda c: closed_form_multipliers(c, {})])
+@pytest.mark.parametrize("former", [*FORMERS, lambda c: closed_form_multipliers(c, {}),
+                                    nonholonomic_bracket])
 def test_accelerations_are_determined_at_one_sample_at_least(former):
     """x y'^2: not at x = 0."""
     free = lagrangian_system(euclidean("x", "y"), lambda s: (s.v.x ** 2 + s.q.x * s.v.y ** 2) / 2)
@@ -201,3 +205,17 @@ def test_a_row_that_ends_is_eliminated_while_it_lasts():
     made = lagrange_multipliers(constrain(free, rows={
         "end": lambda s: ca.sqrt(1 - s.t) * s.v.x + s.v.y}), ("x'",))
     assert made.acceleration(0, [0, 0], [0], [], []).full().ravel() == pytest.approx([1, -1])
+
+
+@pytest.mark.parametrize("former", [*FORMERS, prolongation, reaction_fields])
+def test_a_lagrangian_is_finite_at_one_sample_at_least(former):
+    """log x is not, at x = 0."""
+    free = lagrangian_system(euclidean("x", "y"), lambda s: kinetic(s) * (2 + ca.log(s.q.x)))
+    given = constrain(free).distribution
+    for places, finite in (([[0.0, 1], [1, 1]], True), ([[0.0, 1]], False)):
+        made = ConstrainedSystem(free, given, samples=np.array(places))
+        if finite:
+            former(made)
+        else:
+            with pytest.raises(MechanicsError, match="not finite at any sample"):
+                former(made)

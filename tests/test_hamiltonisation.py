@@ -21,7 +21,7 @@ from nhmech.mechanics import (
 Z = {"z": lambda s: {"z": 1}}
 
 
-def phi_simple(n, kept=None):
+def phi_simple(n, kept=None, size=1.0):
     """A reduced system with G_ab^c = delta_a^c d_b phi - delta_b^c d_a phi on an unflat base of n
     dimensions, and phi."""
     names = [f"r{i}" for i in range(n)]
@@ -31,7 +31,7 @@ def phi_simple(n, kept=None):
     reduced = chaplygin(symmetry(tied, Z))
     system = reduced.base.system
     r, xi = system.q, system.v
-    mass = ca.diag(ca.vertcat(*[1 + (i + 1) * r[i - 1] ** 2 for i in range(n)]))
+    mass = size * ca.diag(ca.vertcat(*[1 + (i + 1) * r[i - 1] ** 2 for i in range(n)]))
     phi = 0.3 * ca.sin(r[0]) * r[n - 1] + 0.2 * r[1] ** 2
     slope, p = ca.gradient(phi, r), mass @ xi
     G = p @ slope.T - slope @ p.T
@@ -102,9 +102,10 @@ def test_forces_are_refused_unless_they_are_inputs(words, refused):
 
 @pytest.mark.parametrize("share, refused", [(1e-11, False), (1e-7, True)])
 @pytest.mark.parametrize("method", [hamiltonise, nonholonomic_bracket])
-def test_a_gyroscopic_force_is_all_that_acts(method, share, refused):
-    """To a billionth of it."""
-    reduced, _ = phi_simple(3)
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e6])
+def test_a_gyroscopic_force_is_all_that_acts(method, size, share, refused):
+    """To a billionth of it, in any unit of mass."""
+    reduced, _ = phi_simple(3, size=size)
     system = reduced.base.system
     stronger = replace(reduced, base=replace(reduced.base, system=replace(
         system, force=(1 + share) * system.force)))

@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 
 from nhmech.errors import InputError, MechanicsError
-from nhmech.mechanics import constrain, euclidean, gibbs_appell, lagrangian_system, product
+from nhmech.mechanics import (
+    constrain,
+    constraint_algorithm,
+    euclidean,
+    gibbs_appell,
+    herglotz,
+    lagrangian_system,
+    product,
+)
 from nhmech.mechanics.algebroid import circle
 from nhmech.mechanics.distribution import Component, Row, assemble
 from nhmech.mechanics.system import ConstrainedSystem, LagrangianSystem
@@ -172,3 +180,38 @@ def test_rows_are_stacked_with_what_each_of_them_has():
         assemble(rows, 2)
     with pytest.raises(MechanicsError, match="two constraints are called 'a'"):
         assemble([rows[0], rows[2], rows[0]], 3)
+
+
+# -- in words --------------------------------------------------------------------------------------
+def test_rows_are_printed_with_all_their_parts():
+    tied = constrain(lagrangian_system(euclidean("x", "y"), kinetic),
+                     rows={"belt": lambda s: s.v.x - 3, "other": lambda s: s.v.y - s.q.x * s.v.x},
+                     holonomic={"wire": lambda s: s.q.x - s.q.y ** 2})
+    assert str(tied).partition("constraints\n")[2].splitlines() == [
+        "  x' - 3 = 0", "  -x x' + y' = 0", "", "holonomic constraints", "  x - y^2 = 0"]
+    damped = herglotz(lagrangian_system(euclidean("x", "z"), lambda s: (
+        s.v.x ** 2 / 2 - 2 * s.q.z)), "z")
+    assert str(damped).partition("forces\n")[2].splitlines() == [
+        "  tau_x' = -2 x'", "", "constraints", "  -x'^2/2 + z' + 2 z = 0"]
+
+
+def test_the_constraint_algorithm_in_words():
+    """x'' = y / m and 0 = x: x, x', y and y' vanish. Rows that say the same share the reaction."""
+    singular = constrain(lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+        s.p.m * s.v.x ** 2 / 2 + s.q.y * s.q.x + s.v.z ** 2 / 2), parameters=("m",)), {"m": 2.0})
+    assert constraint_algorithm(singular).describe().splitlines() == [
+        "Hessian of rank 2 of 3: singular.",
+        "Step 0: rank 2 of 3; new: x = 0; dimension 5.",
+        "Step 1: rank 2 of 3; new: -x' = 0; dimension 4.",
+        "Step 2: rank 2 of 3; new: y = 0; dimension 3.",
+        "Step 3: rank 2 of 3; new: -y' = 0; dimension 2.",
+        "Step 4: rank 3 of 3; no new constraint.",
+        "Final manifold of dimension 2, 4 constraints.",
+        "On the momentum side 0 of first class, 4 of second class.",
+        "All accelerations are determined."]
+    twice = constrain(lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2 / 2), rows={
+        "one": lambda s: s.v.x, "again": lambda s: 2 * s.v.x})
+    assert constraint_algorithm(twice).describe().splitlines() == [
+        "Hessian of rank 1 of 2: singular.", "Given constraint: x' = 0.",
+        "Step 0: rank 2 of 4; no new constraint.", "Final manifold of dimension 3, 1 constraints.",
+        "Undetermined accelerations (gauge): 1.", "Undetermined reactions: 1."]

@@ -49,9 +49,8 @@ def lagrange_multipliers(constrained: HasConstrained, speeds: Sequence[str] | No
     samples = at_samples(constrained, ideal)
     # a pivot that is good at t = 0 may pass through zero later
     if ca.depends_on(ideal, system.t):
-        later = np.concatenate([at_samples(constrained, ideal, t) for t in _LATER])
-        later = later[np.isfinite(later).all(axis=(1, 2))]
-        samples = np.concatenate([samples, later[np.linalg.cond(later) < 1e8]])
+        samples = np.concatenate([samples, *(at_samples(constrained, ideal, t) for t in _LATER)])
+    samples = samples[np.isfinite(samples).all(axis=(1, 2))]
     pattern = np.array(ca.DM(ideal.sparsity(), 1).full(), dtype=bool)
     mass = np.abs(samples[:, :nv, :nv]).max(initial=0.0)
     units = np.repeat([mass, 1 / mass] if mass > 0 else [1.0, 1.0], [nv, r]) ** 0.5   # M is then 1

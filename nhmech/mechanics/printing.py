@@ -163,8 +163,7 @@ def bracket_section(heading: str, names: Sequence[str], structure: Sequence[ca.S
     """[e_a, e_b] = sum of c^g_ab e_g, for the brackets that are not zero."""
     n, basis = len(names), [f"e_{name}" for name in names]
     symbols = column(basis)
-    pairs = [(a, b) for a, b in combinations(range(n), 2)
-             if any(not ca.simplify(c[a, b]).is_zero() for c in structure)]
+    pairs = list(combinations(range(n), 2))
     brackets = [ca.vertcat(*[c[a, b] for c in structure]).T @ symbols for a, b in pairs]
     written = display.write(*brackets, also=[symbols])
     return Section(heading, tuple(

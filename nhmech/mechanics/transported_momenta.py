@@ -45,14 +45,15 @@ def shape_stability(symmetry: Symmetry, q: np.ndarray, v: np.ndarray) -> np.ndar
     n = xi.numel()
     first = [nabla(U, a) for a in range(n)]
     second = ca.SX(n, n)
-    turns = ca.SX(0, 1)
+    turns = []
     for a in range(n):
         for b in range(n):
             second[a, b] = nabla(first[b], a)
-            turns = ca.vertcat(turns, nabla(transport[b] @ p, a) - nabla(transport[a] @ p, b))
+            turns.append(nabla(transport[b] @ p, a) - nabla(transport[a] @ p, b))
     inputs = [system.q, xi, p, system.theta]
     check = ca.Function("check", inputs, [ca.densify(part) for part in (
-        rate - pure, rate, turns, ca.vertcat(*[transport[a] @ p for a in range(n)], p))])
+        rate - pure, rate, ca.vertcat(*turns),
+        ca.vertcat(*[transport[a] @ p for a in range(n)], p))])
     _require_transport(symmetry, check, n, p.numel())
     here = _momenta(symmetry, made, v, q)
     values = ca.Function("values", [system.q, p, system.theta], [ca.densify(part) for part in (
