@@ -399,6 +399,10 @@ EQUIVALENT = {
         "any configuration that is generic",
     ("simulation/contact/implicit_step", "is_rounding = before / 2 < worst < HIGH * terms.size",
      "before / 2 -> before * 2"): "only ends later",
+    ("simulation/contact/implicit_step", "for k in range(ONTO + 1):", "1 -> 2"):
+        "the last is left in any case",
+    ("simulation/contact/contact_columns", "impulses *= np.append(share, 1.0)[self._bearer]",
+     "1.0 -> 1.01"): "rows of no contact have no impulse",
     ("simulation/contact/implicit_step", "SLOWER = 0.03", "0.03 -> 0.0303"):
         "from which progress on factors are made anew",
     ("simulation/contact/implicit_step", "LEAP = 0.3", "0.3 -> 0.303"):

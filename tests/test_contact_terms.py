@@ -179,7 +179,7 @@ def test_efforts_give_joints_the_accelerations_that_are_wanted(phase, keeps):
 
 
 @pytest.mark.parametrize("free, aim", [((0, 0), 6.0), ((8.0, 3.0), 0.5), ((-6, 2), -3.0),
-                                       ((0, 7e3), 2e-3), ((-9, 1), -2.0)])
+                                       ((0, 7e3), 2e-3), ((-9, 1), -2.0), ((1, -5), 8.0)])
 @pytest.mark.parametrize("part, keeps", [(0.9e-9, True), (1.1e-9, False)])
 def test_accelerations_are_met_up_to_rounding(free, aim, part, keeps, monkeypatch):
     """Relative to the largest of those that are wanted and of those without efforts: one effort for
