@@ -337,10 +337,10 @@ def test_a_cart_has_the_jacobians_of_the_double_integrator():
 
 def cart_run(start: float = 0.0, size: float = 1.0, **words):
     """x'' = size cos(pi t) + thrust over ten steps of 0.1 s, and the cart of 1 kg."""
-    body = lagrangian_system(euclidean("x"), lambda s: s.v.x ** 2 / 2, inputs=("thrust",),
+    body = lagrangian_system(euclidean("x"), lambda s: s.v.x ** 2 / 2, inputs=("thrust", "idle"),
                              force=lambda s: {"x": s.u.thrust + size * ca.cos(np.pi * s.t)})
     cart = SimpleNamespace(constrained=constrain(body, {}, samples=np.array([[0.0], [1.0]])))
-    simulator = nhmech.Simulator(cart, lambda t, state: np.array([0.3]), dt=0.1)
+    simulator = nhmech.Simulator(cart, lambda t, state: np.array([0.3, 0.0]), dt=0.1)
     simulator.reset(q=np.array([start]))
     return cart, simulator.run(1.0, **words)
 
@@ -368,11 +368,12 @@ def test_a_record_of_several_steps_has_their_jacobians():
     assert len(tracker.K) == 5 and len(tracker.x) == 6
     for A, B in zip(tracker.A, tracker.B):
         np.testing.assert_allclose(A, [[1, 2 * h], [0, 1]], rtol=0, atol=1e-14)
-        np.testing.assert_allclose(B, [[2 * h * h], [2 * h]], rtol=0, atol=1e-14)
+        np.testing.assert_allclose(B, [[2 * h * h, 0], [2 * h, 0]], rtol=0, atol=1e-14)
     np.testing.assert_allclose(tracker.Q, 2 * h * np.eye(2), rtol=1e-12)
     np.testing.assert_allclose(tracker.final, 10 * np.eye(2), rtol=1e-12)
-    np.testing.assert_allclose(tracker.R, [[2 * h * 0.1]], rtol=1e-12)
-    for t, k in ((0.0, 0), (0.149, 0), (0.151, 1), (0.349, 1), (0.351, 2)):
+    # also of an input that moves nothing
+    np.testing.assert_allclose(tracker.R, 2 * h * 0.1 * np.eye(2), rtol=1e-12)
+    for t, k in ((-1.0, 0), (0.0, 0), (0.149, 0), (0.151, 1), (0.349, 1), (0.351, 2)):
         assert tracker.error(t, SimpleNamespace(q=run.q[0], xi={"x'": 0.0}))[0] == k
 
 
@@ -382,7 +383,10 @@ def test_what_comes_after_an_interval_that_is_no_step_is_left_out():
     assert run.t[-1] == pytest.approx(1.0)
     tracker = TrackingLQR(cart, run)
     assert (len(tracker.K), len(tracker.x), tracker.dt) == (3, 4, pytest.approx(0.3, rel=1e-12))
+    assert tracker.error(9.0, SimpleNamespace(q=run.q[0], xi={"x'": 0.0}))[0] == 3
     assert len(TrackingLQR(cart, run, dt=0.1).K) == 4
+    with pytest.raises(nhmech.InputError, match="lie 0.3 s apart, no multiple of dt = 0.2999 s"):
+        TrackingLQR(cart, run, dt=0.2999)
     with pytest.raises(nhmech.InputError, match="miss the next one"):
         TrackingLQR(*cart_run(every=3))          # as steps of 0.3 s
 

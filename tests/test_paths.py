@@ -249,6 +249,16 @@ def test_arc_length_of_an_uneven_curve_that_goes_round():
     assert np.abs(path.curvature(s) - 1).max() <= 1e-9
 
 
+def test_a_curve_that_stands_still_between_its_pieces_is_refused():
+    def derivatives(u):
+        moves = np.where((u > 0.376) & (u < 0.389), 0.0, 1.0)
+        along = np.stack([moves, 0 * u], -1)
+        return np.stack([u, 0 * u], -1), along, 0 * along
+
+    with pytest.raises(InputError, match="the curve stands still"):
+        Parametric(derivatives, (0.0, 1.0))
+
+
 def test_a_sampled_circle_turns_once_a_lap():
     """x + i y = i (1 - exp(i s)): 41 samples know it to the 4th order, (2 pi / 40)^4 / 384."""
     angle = np.linspace(0, 2 * pi, 41)
@@ -437,6 +447,7 @@ def test_dubins_detours_along_itself():
       for near in ([0.1, 0.2], float("nan"), "begin")),
     (lambda: line(1.0).nearest([(0.5, 0.1), (0.6, 0.1)], near=0.5), "arc length .m. for each poi"),
     (lambda: line(1.0).nearest((0.5, 0.1, 0.2)), "must be x and y, two finite numbers"),
+    (lambda: line(1.0).entry([(0, 0), (1, 0)], [0.0, float("nan")], 0.5), "heading = .* finite"),
     (lambda: line(1.0).nearest("here"), "must be x and y, two finite numbers"),
     (lambda: spline([(0, 0), (1, 0), (0, 0)]), r"stands still near \[1. +0.\]: its heading"),
 ])

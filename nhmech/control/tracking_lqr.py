@@ -73,7 +73,7 @@ class TrackingLQR:
                              "mode")
         if len(run) < 3:
             raise InputError(f"a run of {len(run)} records is too short to be tracked")
-        self.simulated, self._t = simulated, run.t
+        self.simulated = simulated
         self.dt = float(run.t[1] - run.t[0]) if dt is None else float(dt)
         counts = np.round(np.diff(run.t) / self.dt).astype(int)
         whole = np.abs(counts * self.dt - np.diff(run.t)) < 1e-9
@@ -85,7 +85,7 @@ class TrackingLQR:
         self.state_vector = StateVector(simulated.constrained.system.algebroid, run.xi.shape[1])
         self.names, self.inputs = jacobian.names, jacobian.inputs
         x = np.array([self.state_vector.assemble(q, xi) for q, xi in zip(run.q[:last + 1], run.xi)])
-        self.x, self.u = x, run.u[:last + 1]
+        self._t, self.x, self.u = run.t[:last + 1], x, run.u[:last + 1]
         nx, nu = x.shape[1], run.u.shape[1]
         self.A, self.B = np.empty((last, nx, nx)), np.empty((last, nx, nu))
         for k in range(last):
@@ -134,8 +134,7 @@ class TrackingLQR:
 
     def error(self, t: float, state: State) -> tuple[int, np.ndarray]:
         """Index of the record that holds now, and x - x* (nx,)."""
-        k = int(np.clip(np.searchsorted(self._t, t + self.dt / 2, side="right") - 1, 0,
-                        len(self.x) - 1))
+        k = max(int(np.searchsorted(self._t, t + self.dt / 2, side="right")) - 1, 0)
         xi = np.array([state.xi[name] for name in self._names])
         x = self.state_vector.assemble(state.q, xi, near=self.x[k])
         if self.simulated.vehicle is not None and x[3:7] @ self.x[k, 3:7] < 0:
