@@ -87,6 +87,23 @@ def test_hold_slower_than_the_control_period_takes_the_next_call():
     )
 
 
+def test_hold_keeps_its_beat_after_it_was_not_asked():
+    """From a moment in the middle of a run, without a reset."""
+    asked = []
+    held = Hold(lambda t, state: asked.append(t), 0.1)
+    for t in (3.0, 3.05, 3.57, 3.58, 3.6, 3.65, 4.2, 4.25, 4.3):
+        held(t, None)
+    assert asked == [3.0, 3.57, 3.6, 4.2, 4.3]
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_a_new_one_needs_no_reset(name):
+    state = Simulator(shipped("differential_drive")).state
+    seen = []
+    EACH[name](lambda t, state: seen.append(t))(0.3, state)
+    assert seen == [0.3]
+
+
 @pytest.mark.parametrize("steps", [1, 7, 50])
 def test_delay_shifts_exactly(steps):
     """The command is a function of time alone: that of the delayed run is the other's,

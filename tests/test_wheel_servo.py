@@ -238,7 +238,8 @@ def measured(vehicle, rate: float) -> SimpleNamespace:
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize("ahead, kept", [(-1.0, False), (3.0, True)], ids=["behind", "ahead"])
+@pytest.mark.parametrize("ahead, kept", [(-1.0, False), (-1e-3, False), (3.0, True)],
+                         ids=["behind", "just behind", "ahead"])
 def test_the_integral_is_held_at_the_limit_on_the_error_s_side_alone(sign, ahead, kept):
     """A far command holds the torque at its limit. Then a wheel behind its reference adds nothing
     to the integral, one ahead of it takes off: seen in J i / (4 T^2), all that is left of the
