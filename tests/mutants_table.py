@@ -562,6 +562,16 @@ EQUIVALENT = {
     ("mechanics/nonholonomic_connection", "l = ca.substitute(lagrangian, system.v, "
      "ca.densify(X @ one[0] + Y @ one[1]))", "X @ one[0] + Y @ one[1] -> X @ one[0] - Y @ one[1]"):
         "both parts are orthogonal by the kinetic energy, which has no sign",
+    ("mechanics/samples", "_NEAR = 0.1", "0.1 -> 0.101"): "any distance",
+    ("mechanics/kept_equations", "return found.hexdigest()[:32]", "32 -> 33"): "how long a name is",
+    ("mechanics/constrained_hamiltonian", "LARGEST = 20_000", "20000 -> 20001"):
+        "how long a search goes on",
+    ("mechanics/hamiltonisation", "base, Divergence(xi, unit, columns, terms, ca.SX(0, 1))), "
+     "simple / (size or 1.0))", "1.0 -> 1.01"): "divides zero",
+    ("mechanics/symplectic_reduction", "V = V / np.where(V.any(axis=0), np.abs(V).max(axis=0), "
+     "1.0)", "1.0 -> 1.01"): "divides zeros",
+    ("mechanics/symplectic_reduction", "basis = U @ null_space(vertical.T @ U, 1.0)",
+     "1.0 -> 1.01"): "a scale of a tolerance",
     ("mechanics/kept_equations", "WORTH_KEEPING = 500", "500 -> 501"):
         "how long derivations are that are kept",
     ("mechanics/algebroid", "q = q + 0", "q + 0 -> q - 0"): "a copy",

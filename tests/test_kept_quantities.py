@@ -219,6 +219,20 @@ def test_casimirs_of_other_brackets():
     assert casimirs(nonholonomic_bracket(load_system("chaplygin_sleigh"))) == ()
 
 
+def test_casimirs_of_any_degree():
+    """Of a commuting direction, in which every polynomial is one: up to the second degree, or as
+    asked for."""
+    charge = nonholonomic_bracket(lagrangian_system(lie_algebra("u(1)"), lambda s: s.v.charge ** 2))
+    words = ["p_charge", "p_charge^2", "p_charge^3"]
+    assert [c.name for c in casimirs(charge)] == words[:2]
+    for degree in (1, 2, 3):
+        found = casimirs(charge, degree)
+        assert [c.name for c in found] == words[:degree]
+        assert [float(c.value([], [3.0])) for c in found] == [3, 9, 27][:degree]
+    with pytest.raises(InputError, match="degree = 0 must be a whole number, 1 or more"):
+        casimirs(charge, 0)
+
+
 def test_a_bracket_that_is_hardly_anywhere_finite():
     free = lagrangian_system(euclidean("x", "y"), lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2)
     narrow = constrain(free, rows={"row": lambda s: s.v.y - ca.sqrt(1e-8 - s.q.x ** 2) * s.v.x},

@@ -48,3 +48,15 @@ def test_a_point_that_is_near_no_motion():
     with pytest.raises(MechanicsError, match="on_level needs the forms of F"):
         on_level(momentum_side(constrain(lagrangian_system(
             euclidean("x"), lambda s: s.v.x ** 2)), hinds=True), ca.SX(0, 1), [])
+
+
+def test_a_generator_that_vanishes_is_no_direction():
+    """Of a free particle in the plane, by d/dx and by nothing: p_y and its rate are left."""
+    model = momentum_side(constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + 2 * s.v.y ** 2) / 2)))
+    p = model.space.q[2:]
+    made = bates_sniatycki(model.solve(), ca.vertcat(p[0], 0), [0.1, 0.2, 3.0, 4.0])
+    assert made.vertical.shape == (4, 1) and made.omega.shape == (2, 2) and made.is_symplectic
+    np.testing.assert_allclose(np.abs(made.vertical.ravel()), [1, 0, 0, 0], atol=1e-14)
+    np.testing.assert_allclose(made.basis @ made.velocity, [0, 2, 0, 0], atol=1e-14)
+    np.testing.assert_allclose(made.omega.T @ made.velocity, made.slope, atol=1e-14)

@@ -129,8 +129,8 @@ def on_level(model: ConstrainedHamiltonian, momenta: ca.SX,
 
 
 def _common(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Orthonormal basis of the intersection of two column spaces."""
-    null = null_space(np.hstack([one, -other]))
+    """Orthonormal basis of the intersection of the spans of columns, those of `one` orthonormal."""
+    null = null_space(np.hstack([one, other]))
     found = one @ null[:one.shape[1]]
     left, values, _ = np.linalg.svd(found, full_matrices=False)
-    return left[:, values > 1e-9 * max(1.0, values.max(initial=0.0))]
+    return left[:, values > 1e-9]
