@@ -126,6 +126,8 @@ RULES = [
     ("mechanics/invariants", r"EXACT \* \(1 \+", r"^EXACT \* |^1 \+ |^1 -> 2$",
      "a scale of a tolerance"),
     ("mechanics/invariants", r"^LARGEST = ", r"", "how large denominators are tried"),
+    ("mechanics/newton", r"^if np\.linalg\.norm\(step\) <= 1e-14", r"^1e-14 \* |^1 \+ |^1 -> 2$",
+     "only ends later, or within rounding"),
     ("mechanics/brackets", r"depth: int = 8\b", r"^8 -> 9$", "how many levels are tried"),
     ("mechanics/brackets", r"\+ 0\.5 \* rng\.normal", r" \+ 0\.5 .* -> .* - 0\.5 ",
      "noise has no sign"),
