@@ -206,6 +206,14 @@ def test_the_pair_that_saves_most_is_shared_first():
     share_terms(sums, names_from(100))
     assert sums[100] == {2: 1.0, 3: 1.0} and sums[23] == {100: -2.0}
     assert sums[21] == {1: 3.0, 2: 3.0}
+    # twice one sum, and once a sum with a product: the first of both
+    sums = {20: {1: 1.0, 2: 1.0, 3: 2.0}, 21: {1: 1.0, 2: 1.0}, 22: {1: -1.0, 2: -1.0},
+            23: {2: 1.0, 3: 2.0}}
+    share_terms(sums, names_from(100))
+    assert sums[100] == {1: 1.0, 2: 1.0}
+    sums = {20: {1: 1.0, 2: 1.0, 3: 2.0}, 21: {1: 1.0, 2: 1.0}, 22: {2: 1.0, 3: 2.0}}
+    share_terms(sums, names_from(100))
+    assert sums[100] == {2: 1.0, 3: 2.0}
 
 
 def factors_of(products, given: int, p: int) -> Counter:
@@ -319,6 +327,7 @@ def test_scaled_sums_have_the_same_values(seed):
     ([x * (y + z) - x * y], 1),
     # terms of sums that are used once meet where a factor is taken out of both
     ([x * (y + z) + x * (w - y)], 2), ([x * (y + z) - x * (w + y) * 2 + x * w], 3),
+    ([x * (y + z) + x * w, z + w], 3), ([(y + z) / x + w / x, z + w], 3),
     ([(y + z) / x + (w - y) / x], 2), ([x * (y + z) + x * w, (y + z) * w], 4),
     ([x * y + x * z + w * z], 4),
     ([x / (y * z) + w / (y * z)], 3),

@@ -152,7 +152,8 @@ def test_a_function_on_fixed_memory():
 
 
 @pytest.mark.parametrize("given, made", [
-    (ca.SX.eye(2), lambda m: ca.sum1(ca.sum2(m))), (ca.SX(2, 2), lambda m: ca.SX.eye(2))])
+    (ca.SX.eye(2), lambda m: ca.sum1(ca.sum2(m))), (ca.SX(2, 2), lambda m: ca.SX.eye(2)),
+    (ca.SX(2, 2), lambda m: ca.SX(2, 2))])
 def test_sparse_memory_is_refused(given, made):
     matrix = ca.SX.sym("m", given.sparsity())
     with pytest.raises(ValueError, match="must be dense"):
@@ -215,6 +216,14 @@ def test_pivots_are_constant_where_they_can_be_and_never_small():
     assert pivots((10 * (q[0] - point), 0.5 + 0.01 * q[1])) == [(0, 1)]
     flat = pivots((q[0] - point, 1 + q[1], 0), (q[0], 0, 1 + q[0]))
     assert {*flat} == {(0, 1), (1, 2)}
+
+
+def test_a_column_of_its_own_goes_before_a_short_row():
+    """(2, 0) others in row and column of the first pivot, (1, 1) of the other: nothing fills in."""
+    matrix = ca.blockcat([[q[0], q[1], q[0] * q[1]], [0, q[1], q[0]]])
+    matrix[1, 0] = ca.SX(1, 1)
+    matrix = ca.sparsify(matrix)
+    assert row_reduce(matrix, ca.SX(2, 1), at_points(matrix), 2).pivots[0] == (0, 0)
 
 
 @pytest.mark.parametrize("number, column", [(0.1005, 1), (-0.1005, 1), (0.0995, 0)])

@@ -51,6 +51,10 @@ def read_back(words: str, at) -> float:
     (a * x ** 2 + b * x * y + c * y ** 2, "a x^2 + b x y + c y^2", "a x^{2} + b x y + c y^{2}"),
     (x ** 3 + x * y ** 2 + x + y ** 2 + 1, "x^3 + x y^2 + x + y^2 + 1",
      "x^{3} + x y^{2} + x + y^{2} + 1"),
+    # most terms of a factor are positive, or its first one
+    ((c - a - b) * x, "-(a + b - c) x", r"-\left(a + b - c\right) x"),
+    (1 / (c - a - b), "-1/(a + b - c)", r"-\frac{1}{a + b - c}"),
+    (a * c + x * (b - a), "-(a - b) x + a c", r"-\left(a - b\right) x + a c"),
     # numbers and fractions
     (a / 2 * x ** 2, "a x^2/2", r"\frac{a}{2} x^{2}"), (3 * a / (4 * b), "3 a/(4 b)",
                                                         r"\frac{3 a}{4 b}"),

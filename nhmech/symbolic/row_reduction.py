@@ -81,7 +81,6 @@ def row_reduce_avoiding(matrix: ca.SX, right: ca.SX, samples: np.ndarray, rank: 
         r, c = choice
         pivots.append((r, c))
         left.remove(r)
-        columns.remove(c)
         for k in left:
             if c not in rows[k]:
                 continue
