@@ -92,7 +92,7 @@ RULES = [
     ("compile/|simulation/(integration/)?[a-z_]+$", r"^(BLOCK|LAUNCH|RECORD|SLICE|SHARE|WIDTHS"
      r"|LOOK, BUILD|LONG"
      r"|FLAT, SHORT|LARGE|COMPILERS|PROGRESS|TURNS|CHUNK|self\.steps = CHUNK"
-     r"|TRIALS|ESTIMATE_EVERY|AT_ONCE|GROUP)\b",
+     r"|TRIALS|ESTIMATE_EVERY|AT_ONCE|GROUP|PART)\b",
      r"^\d+ -> \d+$", "how much work is done at once, and from how much on code is written or "
      "compiled in another way: how fast, not what"),
     ("compile/", r"^(SECONDS|ANSWER_SECONDS|PATIENCE) = ", r"",
@@ -336,6 +336,8 @@ EQUIVALENT = {
      "self.coulomb.acceleration(state, numbers)", "0 -> 1"): "all are NaN where wheels roll",
     ("simulation/sensors", "accelerometer[i] = sensors.specific_force(link, state, change / "
      "(span or 1.0))", "1.0 -> 1.01"): "divides zeros",
+    ("compile/pointwise", "self._count(BUILD // self._cost + 1)", "1 -> 2"):
+        "any work that is enough",
     ("simulation/batch", "self._commanded = 0", "0 -> 1"): "before the first command there is none",
     ("simulation/simulator", "self._by_hand.recorder = self._open_record(1, every, save)",
      "1 -> 2"): "how many rows are expected",

@@ -9,7 +9,9 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 from support import needs_compiler
@@ -166,6 +168,7 @@ class Slow(Compiler):
 
     def build(self, source, library, instructions):
         run_compiler(SLEEPS, 600.0)
+        time.sleep(0.05)      # to clean up
         raise CompileError("ended")
 
     def flags(self, instructions):
@@ -189,6 +192,19 @@ def test_builds_end_with_the_process_without_a_word(private, ending, caplog):
     late.begin()
     late.wait(WAIT)
     assert late.is_done and late.library is None and not caplog.records
+
+
+def test_a_fork_begins_what_is_not_done(monkeypatch):
+    """With locks of its own, which no thread of the parent's holds."""
+    begun = []
+    builds = {k: SimpleNamespace(is_done=k > 1, begin=lambda k=k: begun.append(k))
+              for k in range(4)}
+    held = background._Builds.lock, background._Builds.turn
+    for name, value in zip(("begun", "lock", "turn"), (builds, *held)):
+        monkeypatch.setattr(background._Builds, name, value)
+    background._begin_again()
+    assert begun == [0, 1]
+    assert background._Builds.lock is not held[0] and background._Builds.turn is not held[1]
 
 
 # -- the cache beside others -----------------------------------------------------------------------

@@ -73,16 +73,16 @@ def compile_function(function: ca.Function, matrices: Collection[int] = ()) -> B
 
 def in_c(function: ca.Function, build: bool = True) -> ca.Function | None:
     """The same function in C; None and errors as `library_of`."""
-    library = library_in_c(function, build)
+    library = library_of(_source(function), build)
     if library is None:
         return None
     library.function(function.name())
     return ca.external(function.name(), str(library.path))
 
 
-def library_in_c(function: ca.Function, build: bool = True) -> Library | None:
+def library_in_c(function: ca.Function) -> Library | None:
     """`library_of` the function."""
-    return library_of(_source(function), build)
+    return library_of(_source(function))
 
 
 def begin_function(function: ca.Function) -> Build | None:
