@@ -338,6 +338,8 @@ EQUIVALENT = {
      "(span or 1.0))", "1.0 -> 1.01"): "divides zeros",
     ("compile/pointwise", "self._count(BUILD // self._cost + 1)", "1 -> 2"):
         "any work that is enough",
+    ("simulation/integration/integrators", "raw = RK4.advance(lambda t, x, u=u: rate(t, x, u, "
+     "theta), t, x, 0.3)", "0.3 -> 0.303"): "a step of any length",
     ("simulation/batch", "self._commanded = 0", "0 -> 1"): "before the first command there is none",
     ("simulation/simulator", "self._by_hand.recorder = self._open_record(1, every, save)",
      "1 -> 2"): "how many rows are expected",

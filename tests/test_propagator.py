@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from support import needs_compiler, shipped
 
-from nhmech import Simulator
+from nhmech import JointVelocity, Simulator
 from nhmech.compile.status import Status
 from nhmech.errors import MechanicsError, NhmechError, SimulationError
 from nhmech.simulation import propagator as propagators
+from nhmech.simulation.inputs import Inputs
 from nhmech.simulation.pacing import CHUNK
 
 
@@ -311,3 +312,21 @@ def test_the_side_of_a_start_reaches_the_code_that_is_there(monkeypatch):
     monkeypatch.setattr(propagator.atlas, "start", turned)
     simulator.reset()
     assert propagator._compiled is code and code.setup.side == -7.0
+
+
+def test_commands_reach_sliding_wheels_by_their_own_equations(monkeypatch):
+    """Those of joints, where wheels may slide; and nobody is asked where they cannot."""
+    command = JointVelocity({"left_wheel_joint": 2.0})
+    asked = []
+    for options, count in (({"contact": "coulomb", "mu": 0.5}, 3), ({}, 0)):
+        simulator = Simulator(shipped("differential_drive"), lambda t, state: command, **options)
+        assert isinstance(simulator.inputs, Inputs)
+        simulator.reset(**({"v": {"forward_speed": 1.0}} if options else {}))
+        propagator = simulator.propagator
+        inner = propagator.efforts if not options else propagator.coulomb.efforts
+        monkeypatch.setattr(propagator if not options else propagator.coulomb, "efforts",
+                            lambda *words, inner=inner: asked.append(words) or inner(*words))
+        asked.clear()
+        for _ in range(3):
+            simulator.step()
+        assert len(asked) == count

@@ -11,19 +11,23 @@ import numpy as np
 import pytest
 from support import shipped
 
-from nhmech import InputError
+from nhmech import Ground, InputError
+from nhmech.compile.status import Status
 from nhmech.mechanics import constrain, euclidean, lagrangian_system
 from nhmech.simulation.integration.conservation import changes_of_energy, check_scheme
 from nhmech.simulation.integration.flow import CORRECTIONS, INLINE, Flow, solve_by_iteration
 from nhmech.simulation.integration.gauss import Gauss
 from nhmech.simulation.integration.integrators import (
     advance_function,
+    keeping_advance_function,
     lift_function,
     projection_function,
+    python_step,
     rate_function,
 )
 from nhmech.simulation.integration.schemes import RK4, SCHEMES
 from nhmech.simulation.simulated import Simulated
+from nhmech.simulation.state_vector import StateVector
 from nhmech.systems import load_system
 
 
@@ -259,3 +263,71 @@ def test_a_force_of_the_third_degree_in_the_speeds_is_not_quadratic(share, is_qu
     else:
         with pytest.raises(InputError, match="'kahan' needs accelerations that are quadratic"):
             check_scheme(SCHEMES["kahan"], moved, driven=False, kinematic=False)
+
+
+# -- what moves with time --------------------------------------------------------------------------
+MOVING = [name for name in SCHEMES if not SCHEMES[name].is_conservative]
+
+
+@pytest.mark.parametrize("name", MOVING)
+def test_a_step_ends_where_and_as_fast_as_constraints_are_then(name):
+    """y = t^3 / 3 and s' = t^2, of the end of a step from t = 0.5, in which x moves freely; of the
+    schemes of fixed steps also where a step ends off the constraints."""
+    system = lagrangian_system(euclidean("x", "y", "s"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 + s.v.s ** 2) / 2)
+    places = np.column_stack([np.linspace(-1, 1, 8), np.zeros(8), np.linspace(2, 3, 8)])
+    equations = Simulated.of(constrain(system, rows={"turns": lambda s: s.v.s - s.t ** 2},
+                                       holonomic={"lifts": lambda s: s.q.y - s.t ** 3 / 3},
+                                       samples=places)).equations
+    assert equations.names == ("x'",)
+    t, dt = 0.5, 0.25
+    start = np.array([1.0, t ** 3 / 3, 0.0, 2.0])
+    step = python_step(equations, SCHEMES[name], False, None)
+    found = step(t, start, np.zeros(0), np.zeros(0), dt, np.nan, np.nan)
+    assert found.t == t + dt and found.status is Status.DONE
+    places = [1.5, 0.75 ** 3 / 3, (0.75 ** 3 - 0.5 ** 3) / 3]
+    np.testing.assert_allclose(found.q, places, rtol=0, atol=3e-3 if name == "kahan" else 1e-12)
+    np.testing.assert_allclose(found.q[1], places[1], rtol=1e-14)
+    np.testing.assert_allclose(found.v, [2.0, 0.75 ** 2, 0.75 ** 2], rtol=1e-13)
+    if SCHEMES[name].method is not None:
+        off = step(t, start + [0, 1e-7, 0, 0], np.zeros(0), np.zeros(0), dt, np.nan, np.nan)
+        np.testing.assert_allclose(off.q[1], places[1], rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["disc", "bicycle", "trailers"])
+def test_a_projection_leads_to_the_ground_at_once(name):
+    """By Newton's method, whose error is quadratic, without a change of the speeds; what it tells
+    is the error before."""
+    vehicle = shipped(name, Ground(normal=(0.2, -0.1, 1.0)))
+    equations = Simulated.of(vehicle).equations
+    vector, project = StateVector.of(equations), projection_function(equations)
+    rng = np.random.default_rng(7)
+    for q in vehicle.constrained.configurations[:3]:
+        x = vector.assemble(q, rng.normal(size=vector.nxi))
+        x = project(0.0, x, vehicle.theta)[0].full().ravel()
+        off = x + np.r_[1e-5 * rng.normal(size=vector.nconf), np.zeros(vector.nxi)]
+        moved, q, v, health = (part.full().ravel() for part in project(0.0, off, vehicle.theta))
+        before, after = (np.abs(vehicle.constraint_error(0.0, vector.configuration(
+            one[:vector.nconf]), v)[1]).max() for one in (unit(off), moved))
+        assert before == pytest.approx(health[0], rel=1e-9) and before > 1e-6
+        assert after < before * 1e-3 and np.abs(moved - off).max() < 20 * before + 1e-4
+        np.testing.assert_array_equal(moved[vector.nconf:], off[vector.nconf:])
+        np.testing.assert_allclose(q, vector.configuration(moved[:vector.nconf]), rtol=1e-14)
+        assert np.linalg.norm(q[3:7]) == pytest.approx(1.0, rel=1e-15)
+        rates, _ = vehicle.constraint_error(0.0, q, v)
+        assert np.abs(rates).max() < 1e-12
+
+
+def unit(x: np.ndarray) -> np.ndarray:
+    x = x.copy()
+    x[3:7] /= np.linalg.norm(x[3:7])
+    return x
+
+
+@pytest.mark.parametrize("slope, is_kept", [(0.0, True), (1e-6, False), (0.3, False)])
+def test_only_on_level_ground_are_constraints_kept_without_a_projection(slope, is_kept):
+    """A slope of a micrometre in a metre is none."""
+    vehicle = shipped("differential_drive", Ground(normal=(slope, 0.0, 1.0)))
+    for kinematic in (False, True):
+        step = keeping_advance_function(vehicle.equations, RK4, kinematic)
+        assert (step is not None) is is_kept
