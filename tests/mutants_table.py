@@ -556,6 +556,8 @@ EQUIVALENT = {
     ("mechanics/printing", "READABLE = 3000", "3000 -> 3001"): "how much a page holds",
     ("mechanics/lagrange_multipliers", "units = np.repeat([mass, 1 / mass] if mass > 0 else "
      "[1.0, 1.0], [nv, r]) ** 0.5", "1.0 -> 1.01"): "units where there is no inertia",
+    ("mechanics/frame", "determinant = determinant * pivot",
+     "determinant * pivot -> determinant / pivot"): "its sign alone is read",
     ("mechanics/frame", "_LATER = (0.73,)", "0.73 -> 0.7373"): "any time",
     ("mechanics/hamel", "w, w_rate = ca.SX.sym(\"w\", X.shape[0]), "
      "ca.SX.sym(\"w_rate\", X.shape[0])", "0 -> 1"): "the matrix is square",

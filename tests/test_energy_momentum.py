@@ -213,3 +213,16 @@ def test_momenta_that_a_shape_carries_along_or_does_not(bend, pull, why):
     else:
         with pytest.raises(MechanicsError, match=why):
             shape_stability(tied, *at)
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.7])
+def test_a_circular_orbit_in_coordinates_that_the_turn_moves(angle):
+    """V = r^4 / 4 at r = 1 with the speed 1: of (x, y, x', y') ker dJ has the turn (0, 1, -1, 0),
+    where E - J does not change, and (1, 0, 0, -1) and (0, 1, 1, 0), with 6 / 2 and 4 / 2."""
+    point = constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2) / 2 - (s.q.x ** 2 + s.q.y ** 2) ** 2 / 4))
+    c, s = np.cos(angle), np.sin(angle)
+    found = energy_momentum(point, [c, s], [-s, c], ("x'", "y'"))
+    np.testing.assert_allclose(found.eigenvalues, [2, 3], rtol=1e-12)
+    assert found.neutral == 1 and found.is_stable
+    assert np.abs(list(found.coefficients.values())) == pytest.approx([1], rel=1e-12)
