@@ -3,17 +3,19 @@ laws."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from math import inf, nan
 
+import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
 from support import joint, link, robot, shipped
 
 import nhmech
-from nhmech import InputError, MechanicsError, ModelError, Wheel
-from nhmech.urdf import MidAxle
+from nhmech import Ground, InputError, MechanicsError, ModelError, Wheel
+from nhmech.urdf import MidAxle, Released
 from nhmech.urdf.description import Description, Scrubbing
 from nhmech.urdf.notice import NoticeKind
 from nhmech.vehicle.build import build
@@ -28,6 +30,7 @@ from nhmech.vehicle.friction import (
 )
 from nhmech.vehicle.model import full_model
 from nhmech.vehicle.reactions import solve_saddle
+from nhmech.vehicle.record import record, restore
 
 CART = "differential_drive"
 
@@ -103,6 +106,38 @@ def test_a_vehicle_on_tyres_has_one_that_rolls():
     assert [(wheel.law, wheel.tyre, wheel.mu) for wheel in rolling.description.wheels] == [
         ("rolling", None, left.mu), ("coulomb", None, 0.5), ("rolling", None, others[1].mu)]
     assert as_rolling(tyred) is rolling and rolling.ground == tyred.ground
+
+
+@pytest.mark.parametrize("skid", [None, MidAxle(), MidAxle(1.7), Scrubbing(),
+                                  Released(("front_left_wheel_joint", "rear_left_wheel_joint"))])
+def test_what_gives_way_is_recorded_with_a_vehicle(skid):
+    """As JSON, with its ground and its numbers."""
+    vehicle = shipped("skid_steer", Ground(normal=(0.0, 0.6, 0.8))).with_wrench("base_link")
+    changed = replace(vehicle, description=replace(vehicle.description, skid=skid)) if skid else (
+        shipped(CART))
+    made = restore(json.loads(json.dumps(record(changed))))
+    assert made.description.skid == skid and made.ground == changed.ground
+    assert made.description.wheels == changed.description.wheels
+    assert made.wrench_bodies == changed.wrench_bodies
+    assert made.parameters.values == changed.parameters.values
+    assert made.description == replace(changed.description, confined=True)
+
+
+def test_slip_speeds_are_those_of_wheels_on_tyres_alone():
+    """S v + s, longitudinal and lateral, of the contacts' velocities over the ground."""
+    drive = shipped("tricycle")
+    slipping = replace(drive.description.wheels[1], law="tyre",
+                       tyre="longitudinal.stiffness=1e4 lateral.stiffness=1e4")
+    tyred = build(replace(drive.description, wheels=(
+        drive.description.wheels[0], slipping, drive.description.wheels[2])),
+        Ground(velocity=(0.3, -0.2, 0.0)))
+    q, v = tyred.configuration(), np.arange(1.0, tyred.algebroid.nv + 1)
+    S, s = (part.full() for part in tyred.functions.slip(0.0, q, tyred.theta))
+    contact, system = tyred.contacts[1], tyred.constrained.system
+    speeds = ca.Function("speeds", [system.t, system.q, system.v], [ca.vertcat(
+        contact.speed("longitudinal"), contact.speed("lateral"))])(0.0, q, v).full()
+    np.testing.assert_allclose(S @ v[:, None] + s, speeds, atol=1e-12)
+    assert drive.functions.slip(0.0, q, drive.theta)[0].shape == (0, tyred.algebroid.nv)
 
 
 # -- what cannot be built or solved ----------------------------------------------------------------

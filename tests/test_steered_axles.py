@@ -9,10 +9,18 @@ from math import atan, inf, pi, tan
 import casadi as ca
 import numpy as np
 import pytest
+from support import shipped
 
 from nhmech import ModelError
 from nhmech.urdf.description import JointLimits
-from nhmech.vehicle.couplings import Axle, Steering, check_can_move, narrow_limits, rank_error
+from nhmech.vehicle.couplings import (
+    PLANAR,
+    Axle,
+    Steering,
+    check_can_move,
+    narrow_limits,
+    rank_error,
+)
 
 
 def steered(name: str, x: float, y: float, trail: float = 0.0) -> Axle:
@@ -28,6 +36,11 @@ def fixed(name: str, *row: float) -> Axle:
 
 
 REAR = fixed("rear", 0.0, 1.0, 0.0)
+
+
+def test_a_base_moves_forward_sideways_and_turns_in_the_plane():
+    names = shipped("tricycle").algebroid.v_names
+    assert [names[i] for i in PLANAR] == ["forward_speed", "lateral_speed", "yaw_rate"]
 
 
 @pytest.mark.parametrize("near", [0.0, 1.4, -3.0, 20.0])
