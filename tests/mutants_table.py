@@ -407,6 +407,9 @@ EQUIVALENT = {
      "before / 2 -> before * 2"): "only ends later",
     ("simulation/contact/implicit_step", "for k in range(ONTO + 1):", "1 -> 2"):
         "the last is left in any case",
+    ("simulation/contact/contact_columns", "known, rows = not np.isnan(forces).any(), "
+     "len(vehicle.contact_rows)", "np.isnan(forces).any() -> np.isnan(forces).all()"):
+        "all forces of a state are known, or none is",
     ("simulation/contact/contact_columns", "impulses *= np.append(share, 1.0)[self._bearer]",
      "1.0 -> 1.01"): "rows of no contact have no impulse",
     ("simulation/contact/implicit_step", "SLOWER = 0.03", "0.03 -> 0.0303"):

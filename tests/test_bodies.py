@@ -351,7 +351,7 @@ def test_no_step_ends_below_the_ground():
         now = Motion(0.0, x, w, np.zeros(4, int), np.zeros(terms.m), np.zeros(4), np.zeros(4),
                      rows[2][terms.heights])
         for moved in (glide.take_in_c(now, none, 2e-4, closed, now.impulses, False),
-                      glide.take_in_python(now, none, 2e-4, np.arange(4))):
+                      glide.take_in_python(now, none, 2e-4, np.arange(4), False)):
             assert moved is None or moved.heights.min() > -1e-12
 
 

@@ -173,7 +173,7 @@ def test_efforts_give_joints_the_accelerations_that_are_wanted(phase, keeps):
     if keeps:
         np.testing.assert_allclose(accelerate(terms, motion, u)[0][rows], wanted, rtol=1e-9)
         return
-    end = ImplicitStep(terms, share).take_in_python(motion, u, h, np.arange(len(share)))
+    end = ImplicitStep(terms, share).take_in_python(motion, u, h, np.arange(len(share)), False)
     np.testing.assert_allclose(end.w[rows], h * wanted, rtol=1e-4)
     assert (end.phases == SLIDES).sum() >= 2
 

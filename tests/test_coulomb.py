@@ -273,7 +273,8 @@ def test_compiled_steps_are_those_of_python(name):
         for _ in range(3):
             found = step.implicit.take_in_c(motion, u, 1e-3, motion.closed, motion.impulses,
                                                  False)
-            plain = step.implicit.take_in_python(motion, u, 1e-3, np.flatnonzero(motion.closed))
+            plain = step.implicit.take_in_python(motion, u, 1e-3, np.flatnonzero(motion.closed),
+                                                 False)
             motion = step.advance(motion, u, 1e-3)
             if found is None:                       # Python is for what is hard
                 continue
@@ -294,7 +295,7 @@ def leaning_step(lean: float):
     x[3:7] = [0.6 * np.sin(lean / 2), 0.8 * np.sin(lean / 2), 0.0, np.cos(lean / 2)]
     return step.implicit.take_in_python(step.start(0.0, x, np.zeros(terms.nv)),
                                      np.zeros(len(vehicle.driven)), 1e-3,
-                                     np.arange(len(terms.contacts)))
+                                     np.arange(len(terms.contacts)), False)
 
 
 @pytest.mark.parametrize("lean", [0.4, 1.15])

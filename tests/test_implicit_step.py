@@ -66,7 +66,7 @@ def test_a_step_solves_the_scheme_and_balances_its_energy(name, dt):
     for seed in range(3):
         now = start(step, seed)
         u = rng.normal(size=terms.vehicle.constrained.system.u.numel())
-        end = step.take_in_python(now, u, dt, closed)
+        end = step.take_in_python(now, u, dt, closed, False)
         P, mean = end.impulses, (now.w + end.w) / 2
         there = terms.mover(now.x, dt / 2, mean)[0].copy()
         M, F, _, G, power = terms.momentum(now.t + dt / 2, there, mean, u, P / dt, ones, dt / 2)
@@ -99,7 +99,7 @@ def test_a_step_solves_the_scheme_and_balances_its_energy(name, dt):
             assert phase == Phase.AIRBORNE or abs(phi[c.height]) < 1e-14
             assert phase == Phase.AIRBORNE or abs(slips[c.normal]) <= tiny
             assert phase != Phase.ROLLING or np.abs(slips[list(c.rows)]).max() <= tiny
-        again = step.take_in_python(now, u, dt, closed)
+        again = step.take_in_python(now, u, dt, closed, False)
         assert np.array_equal(again.w, end.w)
 
 
@@ -128,7 +128,8 @@ def test_a_usual_step_takes_few_iterations(name, monkeypatch):
     u = np.zeros(step.terms.vehicle.constrained.system.u.numel())
     for seed in range(3):
         seen.clear()
-        step.take_in_python(start(step, seed), u, 1e-3, np.arange(len(step.terms.contacts)))
+        step.take_in_python(start(step, seed), u, 1e-3, np.arange(len(step.terms.contacts)),
+                            False)
         assert 3 <= len(seen) <= 5
     ball, reads, rows = step_of("ball").terms, [], NonsmoothTerms.read_rows
     monkeypatch.setattr(NonsmoothTerms, "read_rows", lambda *at: reads.append(at) or rows(*at))
@@ -166,7 +167,7 @@ def test_what_stands_still_stays_so():
     step = step_of("differential_drive")
     terms = step.terms
     now = start(step, 0, 0.0)
-    end = step.take_in_python(now, np.zeros(2), 1e-3, np.arange(len(terms.contacts)))
+    end = step.take_in_python(now, np.zeros(2), 1e-3, np.arange(len(terms.contacts)), False)
     assert np.abs(end.w).max() < 1e-12 and np.abs(end.x - now.x).max() < 1e-14
     assert (end.phases == Phase.ROLLING).all()
     weight = sum(end.impulses[c.normal] for c in terms.contacts) / 1e-3
@@ -198,7 +199,7 @@ def test_a_contact_problem_that_is_not_solved_refuses_the_step(error, is_solved,
     monkeypatch.setattr(ContactProblem, "solve", lambda self, *given: (solve(self, *given)[0],
                                                                        error))
     def take():
-        return step.take_in_python(start(step, 0), np.zeros(0), 1e-3, np.arange(1))
+        return step.take_in_python(start(step, 0), np.zeros(0), 1e-3, np.arange(1), False)
 
     if is_solved:
         assert take().t == pytest.approx(0.701)
@@ -214,7 +215,7 @@ def test_iterations_that_do_not_converge_refuse_the_step(change, is_near, monkey
     monkeypatch.setattr(NonsmoothTerms, "change", lambda self, before, w: change)
 
     def take():
-        return step.take_in_python(start(step, 0), np.zeros(0), 1e-3, np.arange(1))
+        return step.take_in_python(start(step, 0), np.zeros(0), 1e-3, np.arange(1), False)
 
     if is_near:
         assert take().t == pytest.approx(0.701)

@@ -177,7 +177,7 @@ class ImplicitStep:
         return (P, error) if np.isfinite(error) else None
 
     def take_in_python(self, now: Motion, u: np.ndarray, dt: float, closed: np.ndarray,
-                       stays: bool = False) -> Motion:
+                       stays: bool) -> Motion:
         """`take` in Python; `closed`: indices of the contacts on the ground."""
         terms = self.terms
         middle, end, w0, w1 = now.t + dt / 2, now.t + dt, now.w, now.w
