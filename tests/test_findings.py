@@ -14,7 +14,7 @@ from nhmech.analysis.axles import Axles
 from nhmech.analysis.energy_balance import EnergyBalance
 from nhmech.analysis.equilibria import pitch_of
 from nhmech.analysis.limits import Cause, Limit, Limits
-from nhmech.analysis.linearise import Linearisation
+from nhmech.analysis.linearise import Linearisation, _displacement_unit
 from nhmech.analysis.mobility import planar
 from nhmech.analysis.rolling_limits import RunValidity
 from nhmech.analysis.stability import Sweep, branches, critical_value, growth_rate
@@ -329,3 +329,9 @@ def test_pitch_is_that_about_the_leaning_axis():
         attitude = Rotation.from_euler("z", yaw) * Rotation.from_euler("x", roll) \
             * Rotation.from_euler("y", pitch)
         assert pitch_of(np.r_[np.zeros(3), attitude.as_quat()]) == pytest.approx(pitch, rel=1e-12)
+
+
+@pytest.mark.parametrize("rate, displacement", [("m/s", "m"), ("rad/s", "rad"), ("1/s", "1"),
+                                                ("", "s"), ("N", "N s")])
+def test_the_unit_of_a_displacement_is_that_of_its_rate_times_a_second(rate, displacement):
+    assert _displacement_unit(rate) == displacement
