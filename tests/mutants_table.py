@@ -291,6 +291,14 @@ EQUIVALENT = {
      "1.0 -> 1.01"): "any number but zero",
     ("simulation/command_function", "self._evaluate.bind((moment.clock[:1], moment.q, moment.v, "
      "moment.x, theta), results)", "1 -> 2"): "the memory is the same, and the function reads one",
+    ("analysis/limits", "middle = min(max(secant, low + near / 2), high - near / 2)",
+     "high - near / 2 -> high + near / 2"): "how near to an end is looked, not where the zero is",
+    ("analysis/limits", "middle = min(max(secant, low + near / 2), high - near / 2)", "2 -> 3"):
+        "how near to an end is looked, not where the zero is",
+    ("analysis/rolling_limits", "doubtful = np.flatnonzero(~(values > 0))", "0 -> 1"):
+        "more states are judged by a programme, which finds the same sign",
+    ("analysis/demand", "return vt[int(np.sum(s > CLOSED * s.max(initial=1e-300))):].T",
+     "1e-300 -> 1e-294"): "no matrix is so small",
     ("analysis/cone_programme", "scale = 1 / np.sqrt(hessian.diagonal())",
      "1 / np.sqrt(hessian.diagonal()) -> 1 * np.sqrt(hessian.diagonal())"):
         "a unit of the unknowns, which leaves the step as it is",

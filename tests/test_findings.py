@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from nhmech.analysis.axles import Axles
+from nhmech.analysis.axles import Axles, _meet
 from nhmech.analysis.energy_balance import EnergyBalance
 from nhmech.analysis.equilibria import pitch_of
 from nhmech.analysis.limits import Cause, Limit, Limits
@@ -112,6 +112,37 @@ def test_the_smallest_sets_of_wheels_to_free(found, free):
 def test_where_axles_meet_in_words(found, words):
     assert found.describe() == words
     assert repr(found) == f"Axles({', '.join(found.wheels) or 'none'}: {words})"
+
+
+@pytest.mark.parametrize("length", [1.0, 0.4, 3.0])
+def test_where_axles_meet(length):
+    """In a point, on the line that they share, at infinity, everywhere, or nowhere: of wheels at
+    random places."""
+    rng = np.random.default_rng(7)
+
+    def meet(*wheels):
+        rows = rows_of(*wheels) * (1, 1, 1 / length)
+        return _meet(rows / np.linalg.norm(rows, axis=1, keepdims=True), length)
+
+    for _ in range(4):
+        centre, places = rng.normal(size=2), rng.normal(size=(3, 2))
+        towards = [np.arctan2(*(place - centre)[::-1]) - np.pi / 2 for place in places]
+        kind, found, direction = meet(*((*place, angle) for place, angle in zip(places, towards)))
+        assert kind == "point" and direction is None
+        np.testing.assert_allclose(found, centre, rtol=0, atol=1e-9)
+        assert meet(*((*place, angle + 0.1 * k) for k, (place, angle) in enumerate(
+            zip(places, towards))))[0] == "locked"
+        angle = rng.uniform(-1.5, 1.5)
+        along, ahead = np.array([-np.sin(angle), np.cos(angle)]), rng.uniform(-2, 2)
+        middle = ahead * np.array([along[1], -along[0]])
+        kind, found, direction = meet(*((*(middle + k * along), angle) for k in (-1, 0.5, 2)))
+        assert kind == "line"
+        np.testing.assert_allclose(found, middle, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(direction, along, rtol=0, atol=1e-12)
+        kind, found, direction = meet(*((*place, angle) for place in places))
+        assert kind == "parallel" and found is None
+        assert abs(direction @ along) == pytest.approx(1, rel=1e-9)
+    assert _meet(np.zeros((0, 3)), length) == ("anywhere", None, None)
 
 
 # -- loads -----------------------------------------------------------------------------------------

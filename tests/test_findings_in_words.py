@@ -10,7 +10,7 @@ import pytest
 
 from nhmech.analysis.curvature import Curvature, describe_curvature
 from nhmech.analysis.integrable import Combination
-from nhmech.analysis.mobility import CLASSES, Dependence, Mobility
+from nhmech.analysis.mobility import CLASSES, Dependence, Mobility, _dependence
 from nhmech.analysis.structure import Structure
 from nhmech.analysis.summary import controllability, geometry_lines, mobility_lines, size_lines
 from nhmech.errors import InputError
@@ -81,6 +81,17 @@ def test_a_combination_in_words(coefficients, words):
                             "row = 1 a - 2 b (in the zero pose)")])
 def test_a_dependent_row_in_words(coefficients, constant, words):
     assert str(Dependence("row", coefficients, constant)) == words
+
+
+@pytest.mark.parametrize("change, constant", [(1.8e-8, True), (2.2e-8, False)])
+def test_coefficients_of_a_dependent_row_are_constant_but_for_rounding(change, constant):
+    """2 a - 0.5 b at the first sample, which counts where they change."""
+    forms = np.array([[[1, 0, 0], [0, 1, 0], [2 + k * change, -0.5, 0]] for k in range(2)])
+    found = _dependence(forms, (0, 1), 2, ("a", "b", "c"))
+    assert found.row == "c" and found.constant is constant
+    assert found.coefficients == pytest.approx({"a": 2, "b": -0.5}, rel=1e-14)
+    large = _dependence(forms * np.array([[[1.0], [1], [10]]]), (0, 1), 2, ("a", "b", "c"))
+    assert large.constant is constant
 
 
 def mobility_of(**changes):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,14 +11,18 @@ from support import joint, link, robot, shipped
 
 import nhmech
 from nhmech import InputError, MechanicsError, SimulationError
+from nhmech.analysis.contact_load import ContactLoad, contact_load
 from nhmech.analysis.demand import Demand, steady_turn
 from nhmech.analysis.equilibria import SteadyMotions
 from nhmech.analysis.linearise import linearise
 from nhmech.analysis.motions import kernel, motions
-from nhmech.analysis.rolling_limits import friction_limit, run_validity
+from nhmech.analysis.rolling_limits import friction_limit, lift_off, run_validity
 from nhmech.analysis.sensitivity import eigenvalue_sensitivities
 from nhmech.analysis.stability import speed_sweep
+from nhmech.analysis.summary import mobility_summary
+from nhmech.analysis.validity import _wheels, judge_load, why_not
 from nhmech.control.twist import TwistDrive
+from nhmech.mechanics.distribution import Component
 from nhmech.systems import load_system
 
 DIFF = "differential_drive"
@@ -124,6 +129,13 @@ def test_a_circle_that_a_trailer_cannot_follow_is_refused():
         steady_turn(vehicle, 1.001 / nearest)
 
 
+def test_a_steering_angle_beyond_its_limit_names_the_nearer_one():
+    for curvature, angle, limit in ((1 / 3, "0.844", "0.750"), (-1 / 3, "-0.614", "-0.557")):
+        with pytest.raises(MechanicsError, match="front_left_steering_joint would have to be at "
+                                                 f"{angle} rad, its limit is {limit} rad"):
+            steady_turn(shipped("ackermann_car"), curvature)
+
+
 def test_joints_that_do_not_fit_the_circle_are_said():
     vehicle = shipped("ackermann_car")
     straight = Demand(vehicle, vehicle.configuration(), 0.3, np.array([1.0, 0.0, 0.3]))
@@ -140,6 +152,54 @@ def test_a_pose_that_no_drive_holds_names_what_would_move():
     with pytest.raises(MechanicsError, match=r"no driven joint holds it in this pose: \w+ would "
                                              r"change by -?[\d.]+ in a second"):
         leaning.load()
+
+
+def test_what_a_skid_steered_robot_would_be_locked_by_is_said():
+    assert mobility_summary(shipped("skid_steer"))["why_locked"].startswith("none, straight only")
+    assert mobility_summary(shipped(DIFF))["why_locked"] is None
+
+
+@pytest.mark.parametrize("event", [
+    lambda vehicle: friction_limit(vehicle, 0.5),
+    lambda vehicle: friction_limit(vehicle, 0.5, doubt=True)], ids=["slip", "doubt"])
+def test_what_is_so_at_the_start_ends_a_run_there(event):
+    """A robot whose wheels are driven, or brake, far too hard."""
+    vehicle = shipped(DIFF)
+    simulator = nhmech.Simulator(vehicle, lambda t, state: np.full(2, -40.0), dt=1e-3,
+                                 events=[event(vehicle)], on_lift="ignore")
+    simulator.reset(xi=[30.0, 30.0])
+    run = simulator.run(0.01)
+    assert run.stop.startswith("event: ") and run.t[-1] == 0.0
+
+
+@pytest.mark.parametrize("torque", [40.0, -40.0])
+def test_a_wheel_that_lifts_at_the_start_ends_a_run_there(torque):
+    """The caster, or both of those that drive."""
+    vehicle = shipped(DIFF)
+    simulator = nhmech.Simulator(vehicle, lambda t, state: np.full(2, torque), dt=1e-3,
+                                 events=[lift_off(vehicle)], on_lift="ignore")
+    run = simulator.run(0.01)
+    assert run.stop == "event: lift-off" and run.t[-1] == 0.0
+
+
+@pytest.mark.parametrize("angle", [0.3, -1.1])
+def test_the_force_of_a_roller_is_told_along_and_across_its_wheel(angle):
+    """A roller's axis is turned from its wheel's axle by the angle."""
+    names = (Component("a", "normal"), Component("a", "roller"))
+    load = ContactLoad(names, None, 0.0, np.zeros(0), np.array([10.0, 3.0]), np.zeros((2, 0)), True)
+    contact = SimpleNamespace(name="a", mount=SimpleNamespace(wheel=SimpleNamespace(
+        roller_angle=angle)))
+    wheel, = _wheels(SimpleNamespace(contacts=[contact]), load, load.split, {"a": 0.5})
+    assert (wheel.normal, wheel.longitudinal, wheel.lateral) == pytest.approx(
+        (10, 3 * np.sin(angle), 3 * np.cos(angle)), rel=1e-14)
+    assert wheel.needed == wheel.kindest == pytest.approx(0.3, rel=1e-14)
+
+
+def test_why_rolling_fails_is_told_by_the_kindest_split():
+    vehicle = shipped(DIFF)
+    load = contact_load(vehicle, 0.0, vehicle.configuration(), np.zeros(8), np.full(2, 30.0))
+    mu = dict.fromkeys(vehicle.contact_names, 0.5)
+    assert why_not(vehicle, load, mu) == judge_load(vehicle, load, 0.0, mu).reason()
 
 
 def test_forms_of_axles_that_coincide_have_no_kernel():

@@ -39,7 +39,7 @@ def minimise(c: np.ndarray, cones: Cones, y: np.ndarray, gap: float = 1e-11, *,
     while True:
         y = _centre(c * weight, cones, y)
         short, value = 4 * len(cones.s) / weight, float(c @ y)
-        if short <= gap or (part and (value > short or value < 0 and short <= -part * value)):
+        if short <= gap or (part and (value > short or short <= -part * value)):
             return y
         weight *= GROWTH
 
