@@ -591,6 +591,8 @@ EQUIVALENT = {
      "1.0)", "1.0 -> 1.01"): "divides zeros",
     ("mechanics/symplectic_reduction", "basis = U @ null_space(vertical.T @ U, 1.0)",
      "1.0 -> 1.01"): "a scale of a tolerance",
+    ("mechanics/reconstruction", "rtol=rtol, atol=1e-2 * rtol, dense_output=True)",
+     "0.01 -> 0.0101"): "a scale of a tolerance",
     ("mechanics/kept_equations", "WORTH_KEEPING = 500", "500 -> 501"):
         "how long derivations are that are kept",
     ("mechanics/algebroid", "q = q + 0", "q + 0 -> q - 0"): "a copy",

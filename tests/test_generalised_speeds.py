@@ -1,5 +1,7 @@
 """Speeds of one's own choice, moving frames, and names that are wrong."""
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -219,3 +221,14 @@ def test_speeds_are_one_at_least_and_a_basis_at_most():
     with pytest.raises(nhmech.MechanicsError, match="cannot be completed to a basis at all"):
         generalised_speeds(turning, {"v": lambda s: (
             ca.cos(s.q.x) * s.v.x + ca.sin(s.q.x) * s.v.y)})
+
+
+def test_samples_at_which_a_speed_is_not_finite_do_not_count():
+    """log(x) x' at x = 0."""
+    free = lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2 + s.v.y ** 2)
+    given = replace(constrain(free), samples=np.array([[0.0, 1.0], [2.0, 3.0]]))
+    made = generalised_speeds(given, {"v": lambda s: ca.log(s.q.x) * s.v.x + s.v.y})
+    assert made.system.algebroid.v_names == ("v", "x'")
+    with pytest.raises(nhmech.InputError, match="v depend on each other: rank 0 of 1"):
+        generalised_speeds(replace(given, samples=given.samples[:1]), {
+            "v": lambda s: ca.log(s.q.x) * s.v.x + s.v.y})

@@ -235,5 +235,5 @@ class PhaseSpaceMotion:
     def _solve(self, matrix: ca.SX, right: ca.SX) -> ca.SX:
         matrix = ca.densify(matrix)
         samples = self.manifold.at_points(matrix)
-        pattern = np.abs(samples).max(axis=0, initial=0.0) > 0
-        return factorise(matrix, pivot_order(samples, pattern)).solve(ca.densify(right))
+        pivots = pivot_order(samples, (samples != 0).max(axis=0))
+        return factorise(matrix, pivots).solve(ca.densify(right))

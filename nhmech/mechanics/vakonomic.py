@@ -74,5 +74,5 @@ def vakonomic(constrained: HasConstrained) -> ConstrainedSystem:
     matrix, bias = made.mass_and_bias()
     matrix = ca.densify(matrix)
     samples = manifold.at_points(matrix)
-    factors = factorise(matrix, pivot_order(samples, np.abs(samples).max(axis=0) > 0))
+    factors = factorise(matrix, pivot_order(samples, (samples != 0).max(axis=0)))
     return moving_by(free, factors.solve(made.force - bias), manifold)
