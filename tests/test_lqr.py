@@ -170,6 +170,10 @@ def test_along_a_steady_motion_nothing_is_displaced(name, twist):
         t, state = simulator.t, simulator.state
         np.testing.assert_allclose(reference.displacement(t, state, lambda name: True), 0.0,
                                    atol=1e-7)
+        for heading, place in ((True, False), (False, True), (False, False)):
+            other = SteadyReference(vehicle, motion.q, v, heading=heading, place=place)
+            np.testing.assert_allclose(other.displacement(t, state, lambda name: True), 0.0,
+                                       atol=1e-7)
         later = reference.displacement(t + 0.01, state, lambda name: True)
         np.testing.assert_allclose(later, -0.01 * v, rtol=0.02, atol=1e-4)
 
