@@ -664,6 +664,8 @@ EQUIVALENT = {
      "following - at -> following + at"): "only ends later",
     ("control/lqr", "guess = np.linalg.lstsq(point.E[rows], straight - point.v[rows], "
      "rcond=1e-9)[0]", "1e-09 -> 0.001"): "where a search begins",
+    ("control/lqr", "turns = np.linspace(0.0, wanted[\"yaw_rate\"], TURNS + 1)[1:] if "
+     "wanted[\"yaw_rate\"] else [0.0]", "1 -> 2"): "a member more or less on the way into a turn",
     ("control/lqr", "guess = np.linalg.lstsq(point.E[rows], straight - point.v[rows], "
      "rcond=1e-9)[0]", "straight - point.v[rows] -> straight + point.v[rows]"):
         "where a search begins",

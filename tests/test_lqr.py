@@ -197,6 +197,21 @@ def test_a_reference_without_a_place_turns_and_moves_with_the_vehicle(ground):
             state.T_WB[:3, 3] - base_pose(q)[:3, 3]), atol=1e-12)
 
 
+def test_whole_turns_count_where_they_are_asked_for():
+    """Of a wheel that turns right round; those of a steering joint always do."""
+    vehicle, angle = shipped("ackermann_car"), 7.0
+    q = vehicle.configuration()
+    reference = SteadyReference(vehicle, q, np.zeros(vehicle.algebroid.nv))
+    state = SimpleNamespace(T_WB=base_pose(q), joint_position=dict.fromkeys(vehicle.joint_names,
+                                                                            angle))
+    for counts in (True, False):
+        found = reference.displacement(0.0, state, lambda name, counts=counts: counts)
+        for name, value in zip(vehicle.joint_names, found[6:]):
+            once = counts or "steering" in name
+            assert value == pytest.approx(angle if once else angle - 2 * np.pi, abs=1e-12)
+    assert reference.displacement(0.0, state)[-1] == pytest.approx(angle - 2 * np.pi, abs=1e-12)
+
+
 def test_a_lean_is_kept_while_a_reference_turns():
     """Of a disc on a slope, about the normal, whose axle is not level there."""
     vehicle = shipped("disc", nhmech.Ground(normal=(-0.3, 0.2, 1.0)))

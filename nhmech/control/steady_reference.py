@@ -34,10 +34,9 @@ class SteadyReference:
 
     @cached_property
     def _level(self) -> np.ndarray:
-        """Two unit vectors along the ground, the first closest to the x axis, (2, 3)."""
+        """Two vectors of one length along the ground, at right angles, (2, 3)."""
         n = self.vehicle.placer.normal
         one = np.array([1.0, 0.0, 0.0]) - n * n[0]
-        one /= np.linalg.norm(one)
         return np.array([one, np.cross(n, one)])
 
     @cached_property
