@@ -658,6 +658,8 @@ EQUIVALENT = {
      "if far else 1.0", "1.0 -> 1.01"): "a slope where there is none",
     ("control/pure_pursuit", "for _ in range(20):", "20 -> 21"):
         "how many rounds: one more does as well",
+    ("control/pure_pursuit", "if high > s + 4 * lookahead:", "4 -> 5"):
+        "how far the way ahead is searched",
     ("control/pure_pursuit", "low, high = high, high + lookahead / 4", "4 -> 5"):
         "how finely the way ahead is searched",
     ("control/pure_pursuit", "if abs(following - at) <= 1e-12 * lookahead:",

@@ -663,7 +663,9 @@ def test_pure_pursuit_far_from_the_path_and_at_its_end():
     """Farther than the lookahead the goal is the nearest point; beyond the end of an open path it
     is on the tangent."""
     path = line(5.0)
-    assert pure_pursuit.goal(path, (2.0, 3.0), 2.0, 1.0) == 2.0
+    for off in (3.0, 1.5, 1.0):
+        assert pure_pursuit.goal(path, (2.0, off), 2.0, 1.0) == 2.0
+    assert pure_pursuit.goal(path, (2.0, 0.6), 2.0, 1.0) == pytest.approx(2.8, rel=1e-12)
     assert pure_pursuit.goal(path, (4.8, 0.0), 4.8, 1.0) == pytest.approx(5.8, rel=1e-12)
     # nowhere on the circle is that far: no hang
     assert pure_pursuit.goal(circle(0.2), (0.0, 0.0), 0.0, 1.0) > 0
