@@ -16,7 +16,7 @@ from nhmech import Simulator
 from nhmech.control.demo import DemoDrive, easy_speed
 from nhmech.control.push import Push
 from nhmech.control.speed_limits import SpeedLimits
-from nhmech.control.twist_limits import easy_limits, turning_radius
+from nhmech.control.twist_limits import coasts, easy_limits, moves_sideways, turning_radius
 
 DRIVE = "differential_drive"
 
@@ -96,6 +96,13 @@ def test_what_coasts_has_the_limits_of_its_size(name):
     found = easy_limits(vehicle)
     assert found.forward.max_velocity == easy_speed(vehicle)
     assert found.yaw.max_velocity == pytest.approx(1.5, rel=1e-12)     # that speed over its length
+
+
+@pytest.mark.parametrize("name, is_pushed, sideways", [
+    ("sled", True, False), ("bicycle", True, False), ("ball", True, True),
+    ("carriage", False, False), ("pendulum", False, False), ("mecanum", False, True)])
+def test_what_falls_over_or_has_no_motor_coasts(name, is_pushed, sideways):
+    assert coasts(shipped(name)) == is_pushed and moves_sideways(shipped(name)) == sideways
 
 
 def test_nobody_is_thrown_over_in_a_turn():
