@@ -593,6 +593,8 @@ EQUIVALENT = {
      "1.0 -> 1.01"): "a scale of a tolerance",
     ("mechanics/reconstruction", "rtol=rtol, atol=1e-2 * rtol, dense_output=True)",
      "0.01 -> 0.0101"): "a scale of a tolerance",
+    ("mechanics/transported_momenta", "if not other <= PURE * size + PURE * PURE * scale:",
+     "PURE * PURE * scale -> PURE * PURE / scale"): "a scale of rounding where nothing is carried",
     ("mechanics/kept_equations", "WORTH_KEEPING = 500", "500 -> 501"):
         "how long derivations are that are kept",
     ("mechanics/algebroid", "q = q + 0", "q + 0 -> q - 0"): "a copy",

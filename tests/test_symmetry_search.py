@@ -39,13 +39,13 @@ def turned(q, axis, of_space, angle):
 
 
 def test_candidates_are_the_fields_that_they_are_called():
-    """Of a body in the plane beside a ball: rho s = the field, by the turn itself."""
-    space = product(euclidean("h"), special_euclidean_2(embedded=True), special_orthogonal())
+    """Of a ball beside a body in the plane and a height: rho s = the field, by the turn itself."""
+    space = product(special_orthogonal(), special_euclidean_2(embedded=True), euclidean("h"))
     system = lagrangian_system(space, kinetic)
     names, sections = candidates(system)
-    assert names[:7] == ["d/dh", "d/dforward_speed", "d/dlateral_speed", "d/dyaw_rate", "d/dwx",
-                         "d/dwy", "d/dwz"]
-    flat = ("h", "x", "y")
+    assert names[:7] == ["d/dwx", "d/dwy", "d/dwz", "d/dforward_speed", "d/dlateral_speed",
+                         "d/dyaw_rate", "d/dh"]
+    flat = ("x", "y", "h")
     assert names[7:] == [name for j in flat for name in (f"d/d{j} ", *(
         f"{i} d/d{j}" for i in flat))] + [f"turn of qx.. about {axis}{prime}" for prime in ("", "'")
                                           for axis in "xyz"]
@@ -60,10 +60,10 @@ def test_candidates_are_the_fields_that_they_are_called():
             expected = size * np.eye(9)[space.q_names.index(of.strip().removeprefix("d/d"))]
             np.testing.assert_allclose(field[:, 7 + k], expected, atol=1e-14)
         for k in range(6):
-            ends = [turned(q[5:], k % 3, k < 3, angle) for angle in (1e-6, -1e-6)]
-            ends = [end * np.sign(end @ q[5:]) for end in ends]
-            np.testing.assert_allclose(field[5:, 19 + k], (ends[0] - ends[1]) / 2e-6, atol=1e-9)
-            np.testing.assert_allclose(field[:5, 19 + k], 0, atol=1e-15)
+            ends = [turned(q[:4], k % 3, k < 3, angle) for angle in (1e-6, -1e-6)]
+            ends = [end * np.sign(end @ q[:4]) for end in ends]
+            np.testing.assert_allclose(field[:4, 19 + k], (ends[0] - ends[1]) / 2e-6, atol=1e-9)
+            np.testing.assert_allclose(field[4:, 19 + k], 0, atol=1e-15)
 
 
 def test_where_the_anchor_is_none_only_the_fibre_is_tried():
