@@ -413,6 +413,8 @@ EQUIVALENT = {
         "any configuration that is generic",
     ("simulation/contact/implicit_step", "is_rounding = before / 2 < worst < HIGH * terms.size",
      "before / 2 -> before * 2"): "only ends later",
+    ("simulation/contact/implicit_step", "is_rounding = before / 2 < worst < HIGH * terms.size",
+     "2 -> 3"): "any part: how little progress is none",
     ("simulation/contact/implicit_step", "for k in range(ONTO + 1):", "1 -> 2"):
         "the last is left in any case",
     ("simulation/contact/contact_columns", "known, rows = not np.isnan(forces).any(), "

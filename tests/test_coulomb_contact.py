@@ -68,6 +68,17 @@ def test_the_height_of_the_lowest_body_is_a_margin_too(height):
     assert t == state.t and (q == state.q).all() and (theta == contact.vehicle.theta).all()
 
 
+@pytest.mark.parametrize("bodies", [False, True])
+def test_compiled_code_has_the_margin_of_python(bodies):
+    contact, simulator = choose(bodies=bodies), Simulator(shipped(NAME))
+    state = simulator.reset(xi={"forward_speed": 0.3, "yaw_rate": 0.5})
+    watch, vehicle = contact.watch, contact.vehicle
+    found = watch.along(vehicle.equations)(state.t, simulator.moment.x, state.u, vehicle.theta,
+                                           watch.split)
+    assert float(found) == pytest.approx(contact.room(state), rel=1e-12)
+    assert not bodies or contact.room(state) < choose().room(state)
+
+
 def test_a_bound_is_watched_until_rolling_ends():
     contact = choose()
     watch, state = contact.watch, Simulator(shipped(NAME)).reset()

@@ -131,6 +131,7 @@ def test_a_usual_step_takes_few_iterations(name, monkeypatch):
         step.take_in_python(start(step, seed), u, 1e-3, np.arange(len(step.terms.contacts)),
                             False)
         assert 3 <= len(seen) <= 5
+        assert [at[1] for at in seen] == pytest.approx([0.7 + 5e-4] * len(seen), rel=1e-14)
     ball, reads, rows = step_of("ball").terms, [], NonsmoothTerms.read_rows
     monkeypatch.setattr(NonsmoothTerms, "read_rows", lambda *at: reads.append(at) or rows(*at))
     x = ball.vehicle.configuration()
@@ -175,20 +176,42 @@ def test_what_stands_still_stays_so():
                                    rel=1e-9)
 
 
+@pytest.mark.parametrize("part, is_there", [(0.9, True), (1.1, False)])
+def test_a_wheel_that_no_step_moves_is_off_the_ground(part, is_there):
+    """By more than 1e-9 of the size of the vehicle."""
+    terms = NonsmoothTerms.of(shipped("ball"), 0.3)
+    terms.__dict__["mover"] = lambda x, factor, w: [x]
+    x, off = terms.vehicle.configuration(), part * 1e-9 * terms.size
+
+    def work():
+        return ImplicitStep(terms, np.ones(1))._onto_ground(
+            0.0, x + off * np.eye(7)[2], np.zeros(6), np.array([0]), np.array([True]), np.ones(1),
+            0.0)
+
+    if is_there:
+        assert work()[1][2][0] == pytest.approx(off, rel=1e-6)
+        return
+    with pytest.raises(Unsolved, match="m off it at t = 0 s"):
+        work()
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("gap, left", [(0.9 * 8e-14, 0.0), (3 * 8e-14, 2 * 8e-14), (0.06, 0.06),
                                        (0.4, 0.3), (1e9, 0.3)])
 def test_energy_is_corrected_beyond_rounding_and_by_little(gap, left, sign, monkeypatch):
     """Rounding is 1e-14 of both energies, 1 J each, and of w M w = 6 J; the velocities change by a
-    twentieth at most. Here all that is missing is a change of the potential energy."""
-    energy, w = EnergyTerms(SimpleNamespace(contacts=())), np.array([1.0, 1.0])
-    energy.__dict__["pulls"] = np.zeros(0, bool)
+    twentieth at most. Here all that is missing is a change of the potential energy: what tyres do,
+    and impulses along the rows at the end, is no friction's."""
+    contacts = ContactRows("tyre", 0, (), 0, 0.0), ContactRows("leaps", 1, (), 1, 0.5)
+    energy, w = EnergyTerms(SimpleNamespace(contacts=contacts)), np.array([1.0, 1.0])
+    energy.__dict__["pulls"] = np.array([True, False])
     energies = {"x0": -1.0, "x1": -1.0 - sign * gap}
     monkeypatch.setattr(EnergyTerms, "at", lambda self, t, x, w: energies[x])
-    rows = np.zeros((1, 2)), np.zeros(1), None
-    impulses = SimpleNamespace(closed=[], impulses=np.zeros(1), bilateral=([], np.zeros(0)))
+    rows = np.ones((2, 2)), np.zeros(2), None
+    impulses = SimpleNamespace(closed=[0, 1], impulses=np.array([-7.0, -9.0]),
+                               bilateral=([], np.zeros(0)))
     found = energy.nudge(StepEnds(SimpleNamespace(t=0.3, x="x0", w=w), rows, 0.5, "x1", w, rows),
-                         impulses, 3 * np.eye(2), 0.0, rows[0], set())
+                         impulses, 3 * np.eye(2), 0.0, 0 * rows[0], {1})
     assert found == pytest.approx(sign * left / 6, rel=1e-2, abs=0)
 
 
