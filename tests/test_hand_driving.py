@@ -201,6 +201,7 @@ def test_what_has_no_motor_is_pushed_off(name, wanted):
     if name == "coin":
         expected[vehicle.gauge.joint] = np.sqrt(7.5 * 9.81 / (3 * radius))
         assert abs(state.T_WB[2, 2]) == pytest.approx(np.cos(np.deg2rad(12)), rel=1e-9)
+    assert state.pose == pytest.approx((0.0, 0.0, 0.0), abs=1e-9)
     assert {key: state.xi[key] for key in expected} == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
