@@ -310,6 +310,7 @@ EQUIVALENT = {
      "1e-300 -> 1e-294"): "no force is so small",
     ("symbolic/elimination", "share = block / np.maximum(np.abs(block).max(axis=2, keepdims=True), "
      "1e-300)", "1e-300 -> 1e-294"): "no entry is so small",
+    ("symbolic/elimination", "n = matrix.shape[0]", "0 -> 1"): "the matrix is square",
     ("symbolic/elimination", "CONSTANT = 0.05", "0.05 -> 0.0505"):
         "any cost between none and that of an expression",
     ("analysis/demand", "if np.abs(left).max(initial=0.0) > CLOSED * "

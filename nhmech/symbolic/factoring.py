@@ -179,7 +179,7 @@ def share_terms(sums: dict[int, Terms], name: Callable[[], int]) -> None:
 
 def share_factors(products: dict[int, Factors], name: Callable[[], int]) -> None:
     """Replaces pairs of factors that several products contain by a new product called name()."""
-    pairs = _Pairs(products, _pairs_of_factors, lambda pair, n: n - 1)
+    pairs = _Pairs(products, _pairs_of_factors, lambda pair, n: n)
     while (found := pairs.best()) is not None:
         pair, holders = found
         made = name()
