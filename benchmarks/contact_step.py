@@ -84,7 +84,7 @@ def cost(name: str) -> tuple:
         compiled.append(seconds(partial(step.advance, motion, u, DT), EACH))
         if i % 50 == 10:
             in_python = partial(step.implicit.take_in_python, motion, u, DT,
-                                np.flatnonzero(motion.closed))
+                                np.flatnonzero(motion.closed), False)
             plain.append(seconds(in_python, EACH))
     return (name, in_a_run(name), *(1e6 * part(compiled) for part in (median, np.mean)),
             1e6 * np.percentile(compiled, 99), 1e6 * median(plain))
@@ -130,7 +130,7 @@ def problems(name: str) -> list[tuple[np.ndarray, np.ndarray, list]]:
     try:
         for i, (step, motion, u) in enumerate(runs(name, take=True)):
             if i % 25 == 5:
-                step.implicit.take_in_python(motion, u, DT, np.flatnonzero(motion.closed))
+                step.implicit.take_in_python(motion, u, DT, np.flatnonzero(motion.closed), False)
     finally:
         ContactProblem.solve = solve
     return found

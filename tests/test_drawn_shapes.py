@@ -86,9 +86,10 @@ def test_a_broken_shape_hides_no_other(broken, tag, tmp_path):
 
 def test_shapes_on_another_robot_are_no_shapes():
     text = robot(link("base", body=shape(BOX)))
+    other = pin.Model()
+    other.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "spin")
     with pytest.raises(ModelError, match="^r: shapes cannot be read: No link base in model$"):
-        load_geometry(Description(xml=text, name="r", root="base", wheels=(), rolling=()),
-                      pin.Model())
+        load_geometry(Description(xml=text, name="r", root="base", wheels=(), rolling=()), other)
 
 
 @pytest.mark.parametrize("scale, factors", [

@@ -44,11 +44,8 @@ def read_speeds(xi: object, names: Sequence[str], v_names: Sequence[str]) -> dic
     return {name: float(value) for name, value in xi.items()}
 
 
-def check_record(every: object, save: object) -> None:
-    """Raises `InputError` for invalid arguments of `Simulator.record`."""
-    read_count("every", every)
-    if save is None:
-        return
+def check_save(save: object) -> None:
+    """Raises `InputError` for what is no path of a file."""
     path = os.fspath(save) if isinstance(save, (str, os.PathLike)) else None
     if not (isinstance(path, str) and path):
         raise InputError(f"save = {save!r} must be the path of a file")
@@ -61,5 +58,8 @@ def check_run(duration: object, dt: float, every: object, progress: object, save
     if steps > MOST_STEPS:
         raise InputError(f"duration = {duration!r} takes {steps:.3g} steps of {dt:g} s, and a run "
                          f"has at most {MOST_STEPS:.0e}: take a longer dt or a shorter duration")
-    check_callable("progress", progress, "(t, state)")
-    check_record(every, save)
+    read_count("every", every)
+    if progress is not None:
+        check_callable("progress", progress, "(t, state)")
+    if save is not None:
+        check_save(save)

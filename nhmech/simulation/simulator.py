@@ -9,7 +9,7 @@ from threading import Lock
 
 import numpy as np
 
-from ..checks import read_mapping, read_word
+from ..checks import read_count, read_mapping, read_word
 from ..ctrl_c import hear_ctrl_c
 from ..errors import SimulationError
 from ..mechanics.system import HasConstrained
@@ -17,7 +17,7 @@ from ..once import cached_property
 from ..vehicle.friction import with_scrubbing
 from ..vehicle.posing import Pose
 from ..vehicle.vehicle import Vehicle
-from .arguments import check_record, check_run, read_period
+from .arguments import check_run, check_save, read_period
 from .atlas import Atlas
 from .bounds import ON_BOUND, ON_FALL, Bounds
 from .callbacks import check_callable
@@ -312,7 +312,9 @@ class Simulator:
         SimulationError
             If it is already recording, and if the file cannot be made.
         """
-        check_record(every, save)
+        read_count("every", every)
+        if save is not None:
+            check_save(save)
         if self._by_hand.recorder is not None:
             raise SimulationError("this Simulator is already recording; call end_record() first")
         if not self._is_started:
