@@ -349,6 +349,12 @@ EQUIVALENT = {
         "any work that is enough",
     ("simulation/integration/integrators", "raw = RK4.advance(lambda t, x, u=u: rate(t, x, u, "
      "theta), t, x, 0.3)", "0.3 -> 0.303"): "a step of any length",
+    ("simulation/integration/gauss", "moved = ca.vertcat(ca.vec(dt * correction / "
+     "ca.repmat(1 + ca.fabs(x), 1, s)), phi)", "dt * correction / ca.repmat(1 + ca.fabs(x), 1, s) "
+     "-> dt * correction * ca.repmat(1 + ca.fabs(x), 1, s)"):
+        "a scale of a tolerance far below the error of a step",
+    ("simulation/bounds", "self.signs[...] = [1.0 if margin > 0 else -1.0 for margin in margins]",
+     "1.0 -> 1.01"): "the sign alone counts",
     ("simulation/batch", "self._commanded = 0", "0 -> 1"): "before the first command there is none",
     ("simulation/simulator", "self._by_hand.recorder = self._open_record(1, every, save)",
      "1 -> 2"): "how many rows are expected",

@@ -6,7 +6,9 @@ import re
 import casadi as ca
 import numpy as np
 import pytest
+from support import shipped
 
+from nhmech import Simulator
 from nhmech.compile import loop as loops, pieces
 from nhmech.compile.cache import default_cache
 from nhmech.compile.compiled_function import Source
@@ -134,3 +136,25 @@ def test_code_that_is_nowhere_is_sought_once(monkeypatch):
     code = loops.LoopCode(Source("", 1))
     assert [code.loop(build=False) for _ in range(3)] == [None] * 3 and asked == [False]
     assert code.loop(build=True) is None and asked == [False, True]
+
+
+@pytest.mark.parametrize("name", ["ackermann_car", "trailers"])
+def test_a_loop_knows_which_positions_loads_depend_on(name):
+    """Attitude and joints, found by trying each; not the place, nor any speed."""
+    chart = Simulator(shipped(name)).atlas.primary
+    support, equations = chart.bounds.support, chart.equations
+    vector, normals = chart.state_vector, support.along(equations)
+    felt = re.search(r"felt\[\] = \{ (.*?) \}", chart._code._source.code)[1].split(", ")
+    rng = np.random.default_rng(0)
+    u, theta = rng.normal(size=normals.size1_in(2)), shipped(name).theta
+    moved = set()
+    for q in equations.constrained.configurations[:3]:
+        x = vector.assemble(q, rng.normal(size=vector.nxi))
+        before = normals(0.0, x, u, theta, support.split).full()
+        for j in range(vector.nconf):
+            other = x.copy()
+            other[j] += 0.1
+            if np.abs(normals(0.0, other, u, theta, support.split).full() - before).max() > 1e-9:
+                moved.add(j)
+    assert felt[-1] == "-1" and moved <= {*map(int, felt[:-1])} <= {*range(vector.nconf)}
+    assert max(moved) >= 7 and not moved & {0, 1}

@@ -10,7 +10,9 @@ import nhmech
 from nhmech import Event, Simulator
 from nhmech.control import Feedback
 from nhmech.errors import InputError, SimulationError
+from nhmech.simulation.arguments import read_period
 from nhmech.simulation.contact.coulomb import ROLL
+from nhmech.simulation.inputs import Inputs
 from nhmech.simulation.simulator import BUSY, RECORDS
 
 FAST = {"left_wheel_joint": 3.0, "right_wheel_joint": 2.0}
@@ -198,3 +200,27 @@ def test_a_start_tells_its_controller():
         simulator.reset(xi={"no such speed": 1.0})
     simulator.reset()
     assert told == ["reset"] * 2
+
+
+@pytest.mark.parametrize("period, every", [
+    (None, 1), (1e-3, 1), (0.01, 10), (0.01 * (1 + 5e-10), 10), (0.01 * (1 - 5e-10), 10),
+    (0.01 * (1 + 2e-9), None), (0.01 * (1 - 2e-9), None), (100.0 * (1 + 2e-9), None),
+    (4e-4, None), (1.5e-3, None), (0.0, None), (-1e-3, None), (float("nan"), None),
+    (float("inf"), None)])
+def test_a_control_period_is_a_number_of_steps_to_nine_digits(period, every):
+    if every is None:
+        with pytest.raises(InputError, match="must be a multiple of dt = 0.001 s"):
+            read_period(1e-3, period)
+    else:
+        assert read_period(1e-3, period) == (1e-3, every)
+
+
+def test_inputs_say_where_a_period_begins():
+    simulator = drive(lambda t, state: None, control_period=3e-3)
+    simulator.reset()
+    assert isinstance(simulator.inputs, Inputs)
+    begins = []
+    for _ in range(7):
+        begins.append(simulator.inputs.update())
+        simulator.propagator.advance(1e-3)
+    assert begins == [True, False, False, True, False, False, True]

@@ -125,11 +125,10 @@ class Sensors:
 
     def _serving_chart(self, state: State) -> int:
         """Index of a chart that is regular at this state."""
-        if len(self.charts) == 1:
-            return 0
-        margins = [abs(chart.margin(state.t, chart.at_rest(state.q), self.simulated.theta))
-                   for chart in self.charts]
-        return 0 if margins[0] > POOR else int(np.argmax(margins))
+        def margin(chart: Chart) -> float:
+            return abs(chart.margin(state.t, chart.at_rest(state.q), self.simulated.theta))
+
+        return 0 if margin(self.charts[0]) > POOR else int(np.argmax([*map(margin, self.charts)]))
 
     def _acceleration(self, chart: Chart, t: ca.SX, q: ca.SX, v: ca.SX, u: ca.SX,
                       theta: ca.SX) -> ca.SX:
