@@ -20,7 +20,7 @@ from nhmech.analysis.rolling_limits import friction_limit, lift_off, run_validit
 from nhmech.analysis.sensitivity import eigenvalue_sensitivities
 from nhmech.analysis.stability import speed_sweep
 from nhmech.analysis.summary import mobility_summary
-from nhmech.analysis.validity import _wheels, judge_load, why_not
+from nhmech.analysis.validity import JudgedStates, _wheels, judge_load, why_not
 from nhmech.control.twist import TwistDrive
 from nhmech.mechanics.distribution import Component
 from nhmech.systems import load_system
@@ -78,6 +78,8 @@ def test_runs_without_wheels_or_forces_are_not_judged():
     run = nhmech.Simulator(vehicle, dt=0.01).run(0.05)
     judged = run_validity(run, 0.5, every=2)
     assert judged.states.t == pytest.approx([0.0, 0.02, 0.04, 0.05]) and judged.states.rolls
+    on_tyres = nhmech.load(nhmech.urdf_path(DIFF), tyres="robot_rubber")
+    assert not JudgedStates(on_tyres, [], {}).rolls      # its wheels are held up and not along
     assert len(run_validity(run, 0.5)) == len(run) == 6
     assert repr(judged.states) == "<Judged 4 states>"
     assert [one.t for one in judged.states[1:3]] == judged.states.t[1:3]

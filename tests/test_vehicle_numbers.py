@@ -219,6 +219,18 @@ def test_axes_that_were_meant_are_exact(yaw, off, rolls):
     np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-15)
 
 
+@pytest.mark.parametrize("yaw, off", [(5e-10, 0.0), (-5e-10, 4e-10)])
+def test_an_axis_nearly_along_a_coordinate_axis_is_along_it(yaw, off):
+    """In whichever direction it is off, also where it is level."""
+    text = robot(link("base", 1.0), link("w", 1.0),
+                 joint("spin", "base", "w", (0, 1, 0), (pi / 2 + off, 0, yaw), (0, 0, 1)))
+    model = full_model(Description(xml=text, name="r", root="base", wheels=(), path=None,
+                                   rolling=("spin",)))
+    data = model.createData()
+    pin.forwardKinematics(model, data, pin.neutral(model))
+    assert data.oMi[model.getJointId("spin")].rotation[:, 2].tolist() == [0.0, -1.0, 0.0]
+
+
 def test_the_axis_of_a_joint_has_no_rounding_errors():
     """In any length; and a turn about it that rounds to none in its cosine is a rotation still."""
     for axis, exact in (((1.8, 0, 2.4), [0.6, 0.0, 0.8]), ((0, 0.3, -0.4), [0.0, 0.6, -0.8]),
