@@ -230,3 +230,11 @@ def case():
 def vehicle():
     """(name, ground, speeds) -> a shipped robot, loaded once."""
     return shipped
+
+
+@pytest.fixture
+def private(tmp_path, monkeypatch):
+    """A cache folder of this test's own."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("NHMECH_CACHE", str(folder))
+    return folder

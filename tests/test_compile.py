@@ -45,14 +45,6 @@ CODE = "int answer(void) { return 42; }\n"
 
 
 @pytest.fixture
-def private(tmp_path, monkeypatch):
-    """A cache folder of this test's own."""
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("NHMECH_CACHE", str(folder))
-    return folder
-
-
-@pytest.fixture
 def compiler_of(monkeypatch):
     """Finds the compiler anew with another `CC`."""
     def find(value: str | None) -> Compiler | None:

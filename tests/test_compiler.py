@@ -35,14 +35,6 @@ SLEEPS = "sh", "-c", "echo begun; exec sleep 600"
 
 
 @pytest.fixture
-def private(tmp_path, monkeypatch):
-    """A cache folder of this test's own."""
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("NHMECH_CACHE", str(folder))
-    return folder
-
-
-@pytest.fixture
 def ending(monkeypatch):
     """What is set when the process ends is taken back."""
     monkeypatch.setattr(compilers._Ending, "has_begun", False)

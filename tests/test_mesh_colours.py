@@ -14,6 +14,7 @@ from support import joint, link, robot
 
 import nhmech
 from nhmech.urdf.describe import describe
+from nhmech.urdf.mesh_files import MeshFiles
 from nhmech.urdf.notice import NoticeKind
 from nhmech.urdf.wheel import Wheel
 from nhmech.vehicle.palette import ARMS, BODY, PART, WHEEL
@@ -225,3 +226,13 @@ def test_the_page_says_what_an_outline_means(tmp_path):
         sent = LiveScene(vehicle, (), True, None).messages(Snapshot(pin.neutral(vehicle.model)))
         view, = (m for m in sent if m["type"] == "view")
         assert [entry["name"] for entry in view["contacts"]][2:] == words
+
+
+def test_a_material_may_have_a_name_in_any_encoding(tmp_path):
+    """ISO 8859-1, of which `\xe4` alone is no UTF-8."""
+    (tmp_path / "a.mtl").write_bytes(b"newmtl R\xe4der\nKd 0.9 0.4 0.1\n")
+    (tmp_path / "a.obj").write_bytes(b"mtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\n"
+                                     b"usemtl R\xe4der\nf 1 2 3\n")
+    part, = read_parts(tmp_path / "a.obj")
+    assert part.colour == pytest.approx((*ORANGE, 1.0), rel=0, abs=1e-6)
+    assert len(MeshFiles().mesh(tmp_path / "a.obj").faces) == 1

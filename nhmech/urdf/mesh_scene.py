@@ -39,7 +39,8 @@ class MeshScene:
 
     def __init__(self, data: bytes):
         length, = struct.unpack_from("<I", data, 12)
-        self.said: dict[str, Any] = json.loads(data[20:20 + length])
+        # names of materials are as the file has them, in whatever encoding
+        self.said: dict[str, Any] = json.loads(data[20:20 + length].decode(errors="replace"))
         self._binary = data[20 + length + 8:]
 
     def primitives(self) -> Iterator[Primitive]:

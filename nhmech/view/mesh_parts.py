@@ -44,7 +44,7 @@ class _Paints:
     """The materials of a scene, of which the colours are read and all finer points left."""
 
     def __init__(self, scene: MeshScene, folder: Path):
-        self._scene, self._json, self._folder = scene, scene.said, folder
+        self._scene, self._folder = scene, folder
         self._textures: dict[int, str | None] = {}
 
     def put_on(self, primitive: Primitive) -> MeshPart:
@@ -59,7 +59,7 @@ class _Paints:
 
     def _paint(self, index: int | None) -> tuple[tuple[float, ...] | None, str | None]:
         """Colour and texture of a material."""
-        material = {} if index is None else self._json["materials"][index]
+        material = {} if index is None else self._scene.said["materials"][index]
         painted = material.get("pbrMetallicRoughness", {})
         texture = self._texture(painted.get("baseColorTexture", {}).get("index"))
         colour = tuple(round(part, 6) for part in painted.get("baseColorFactor", (1.0,) * 4))
@@ -80,7 +80,8 @@ class _Paints:
     def _read_texture(self, index: int) -> str | None:
         from PIL import Image
 
-        image = self._json["images"][self._json["textures"][index]["source"]]
+        said = self._scene.said
+        image = said["images"][said["textures"][index]["source"]]
         try:
             if "bufferView" in image:
                 file: Any = io.BytesIO(self._scene.view(image["bufferView"]))

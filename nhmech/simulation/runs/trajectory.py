@@ -214,9 +214,7 @@ class Trajectory(History):
     @cached_property
     def _contact_parts(self) -> list[np.ndarray]:
         """Forces, phases, slid and lost of a run with Coulomb friction."""
-        columns = self._contact_columns
-        assert self.contact is not None, "it has columns"
-        return columns.split(self.contact)
+        return self._contact_columns.split(np.asarray(self.contact))
 
     def contacts_at(self, t: float) -> ContactMoment | None:
         """The contacts at a time [s], in the recorded step that ends at or spans it; None for a run
