@@ -182,18 +182,19 @@ def test_efforts_give_joints_the_accelerations_that_are_wanted(phase, keeps):
                                        ((0, 7e3), 2e-3), ((-9, 1), -2.0), ((1, -5), 8.0)])
 @pytest.mark.parametrize("part, keeps", [(0.9e-9, True), (1.1e-9, False)])
 def test_accelerations_are_met_up_to_rounding(free, aim, part, keeps, monkeypatch):
-    """Relative to the largest of those that are wanted and of those without efforts: one effort for
-    two joints leaves half of their difference."""
-    free, aims = np.array(free, float), np.array([aim, free[1] + aim - free[0]])
+    """Relative to the largest of those that are wanted and of those without efforts. One effort
+    gives two joints accelerations of 2 to 1, and leaves what is perpendicular to these."""
+    free = np.array(free, float)
+    aims = free + (aim - free[0]) / 2 * np.array([2.0, 1.0])
     size = max(np.abs(free).max(), np.abs(aims).max())
-    aims[1] += 2 * part * size
+    aims += part * size * np.array([-0.5, 1.0])
     monkeypatch.setattr(contact_inverse_dynamics, "accelerate", lambda terms, motion, u: (
-        np.r_[9.0, free], np.array([[5.0, 0], [3.0, 2.0], [4.0, 2.0]]), None))
+        np.r_[9.0, free], np.array([[5.0, 0], [3.0, 2.0], [4.0, 1.0]]), None))
     monkeypatch.setattr(ContactInverseDynamics, "_against_friction", lambda *of: of[-2:])
     found, kept = ContactInverseDynamics(None, None).efforts(None, None, [1, 2], [1], aims, 0.1)
     assert kept == keeps
     if keeps:
-        np.testing.assert_allclose(found, [(aims - free).mean() / 2], rtol=1e-9, atol=1e-12 * size)
+        np.testing.assert_allclose(found, [(aim - free[0]) / 2], rtol=1e-9, atol=1e-12 * size)
     else:
         assert found[1] == 0.1 and (found[0] == aims).all()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import casadi as ca
 import numpy as np
@@ -163,14 +164,20 @@ def function_of_three() -> ca.Function:
     return ca.Function("nhmech_three", [a, b, c], [ca.vertcat(a[1] - c, a[0] * c, c / 3), a[0]])
 
 
-@pytest.mark.parametrize("compiler, room", [(True, 16), (True, 3), (False, 16)],
-                         ids=["lanes", "no whole number of packs", "no compiler"])
-def test_a_function_of_columns(compiler, room, monkeypatch):
+def no_library(functions, text):
+    return None
+
+
+def no_code(functions, text):
+    raise CompileError("none here")
+
+
+@pytest.mark.parametrize("library, room", [(None, 16), (None, 3), (no_library, 16), (no_code, 16)],
+                         ids=["lanes", "no whole number of packs", "no compiler", "a failing one"])
+def test_a_function_of_columns(library, room, monkeypatch):
     """On its memory, however often that changes."""
-    if not compiler:
-        def fail(functions, text):
-            raise CompileError("none here")
-        monkeypatch.setattr(lane_function, "library_in_lanes", fail)
+    if library is not None:
+        monkeypatch.setattr(lane_function, "library_in_lanes", library)
     random, inputs = np.random.default_rng(room), [np.empty((n, room)) for n in (2, 0, 1)]
     made = compile_lane_function(function_of_three(), inputs)
     assert [output.shape for output in made.outputs] == [(3, room), (1, room)]
@@ -182,3 +189,22 @@ def test_a_function_of_columns(compiler, room, monkeypatch):
         np.testing.assert_allclose(made.outputs[0], [a[1] - c[0], a[0] * c[0], c[0] / 3],
                                    rtol=1e-15)
         np.testing.assert_array_equal(made.outputs[1], a[:1])
+
+
+@pytest.mark.parametrize("room, is_called", [(12, True), (4, True), (10, False), (3, False)])
+def test_a_compiled_function_is_called_for_whole_packs(room, is_called, monkeypatch):
+    """With the number of columns and the addresses of its memory."""
+    calls = []
+
+    def called(room, inputs, outputs):
+        calls.append((room.value, *(address for one in (inputs, outputs)
+                                    for address in one._obj)))
+
+    made_of = {"nhmech_lane_count": lambda: 4, "nhmech_lane_function": called}
+    monkeypatch.setattr(lane_function, "library_in_lanes",
+                        lambda functions, text: SimpleNamespace(function=made_of.__getitem__))
+    inputs = [np.ones((n, room)) for n in (2, 0, 1)]
+    made = compile_lane_function(function_of_three(), inputs)
+    made.run()
+    assert calls == [(room, *(one.ctypes.data for one in (*inputs, *made.outputs)))] * is_called
+    assert bool(made.outputs[1].all()) is not is_called

@@ -2,6 +2,7 @@
 
 import ctypes
 import re
+from types import SimpleNamespace
 
 import casadi as ca
 import numpy as np
@@ -136,6 +137,36 @@ def test_code_that_is_nowhere_is_sought_once(monkeypatch):
     code = loops.LoopCode(Source("", 1))
     assert [code.loop(build=False) for _ in range(3)] == [None] * 3 and asked == [False]
     assert code.loop(build=True) is None and asked == [False, True]
+
+
+def code_of(monkeypatch, kept: str | None) -> tuple[loops.LoopCode, list]:
+    """The code of a loop whose library is kept from an earlier run or not, beside a compiler that
+    builds one; and what is built in the background."""
+    builds = []
+    monkeypatch.setattr(loops, "library_of", lambda source, wait: "built" if wait else kept)
+    monkeypatch.setattr(loops, "begin_library", lambda source: (
+        builds.append(SimpleNamespace(source=source, library=None)), builds[-1])[1])
+    monkeypatch.setattr(loops, "path_function", lambda library: f"path of {library}")
+    monkeypatch.setattr(loops, "loop_of", lambda library, path: (library, path))
+    return loops.LoopCode(Source("text", 1)), builds
+
+
+def test_code_that_is_kept_is_not_built_again(monkeypatch):
+    code, builds = code_of(monkeypatch, "kept")
+    for build in (False, True):
+        assert code.loop(build) == ("kept", "path of kept") and not builds
+
+
+def test_code_that_is_not_kept_is_built_once_beside_the_run(monkeypatch):
+    """Until it is there, there is no loop; who waits has it at once."""
+    code, builds = code_of(monkeypatch, None)
+    assert code.loop(build=False) is None and code.loop(build=False) is None
+    (one,) = builds
+    assert one.source == Source("text", 1)
+    one.library = "ready"
+    assert code.loop(build=False) == ("ready", "path of ready") == code.loop(build=True)
+    code, builds = code_of(monkeypatch, None)
+    assert code.loop(build=True) == ("built", "path of built") and not builds
 
 
 @pytest.mark.parametrize("name", ["ackermann_car", "trailers"])

@@ -3,6 +3,7 @@ matrices of Newton's method, the rule by which iterations end, and what schemes 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import factorial
 from types import SimpleNamespace
 
@@ -236,6 +237,7 @@ def mass(force=lambda s: 0.0, potential=lambda s: 0.0, **options) -> Simulated:
     (lambda: mass(lambda s: -1e-7 * s.v.x), False, False, ["forces do work"]),
     (lambda: mass(lambda s: 1e-7 * s.v.x), False, False, ["forces do work"]),
     (lambda: mass(lambda s: -1e-11 * s.v.x), False, False, []),
+    (lambda: mass(lambda s: -ca.fmax(s.v.x, 0)), False, False, ["forces do work"]),  # one way only
     (lambda: mass(lambda s: -1e-7 * s.v.x, lambda s: 1e4), False, False, []),   # of much energy
     (lambda: mass(potential=lambda s: s.t), False, False, ["the energy depends on time"]),
     (lambda: mass(rows={"drift": lambda s: s.v.y - 1}), False, False, ["constraints are affine"]),
@@ -329,3 +331,16 @@ def test_only_on_level_ground_are_constraints_kept_without_a_projection(slope, i
     """A slope of a micrometre in a metre is none."""
     vehicle = shipped("differential_drive", Ground(normal=(slope, 0.0, 1.0)))
     assert (keeping_advance_function(vehicle.equations, RK4) is not None) is is_kept
+
+
+@pytest.mark.parametrize("wave, tilt, is_kept", [
+    (0.0, 0.0, True), (1e-5, 0.0, False), (0.0, 1e-10, False), (1e-5, 1e-10, False)])
+def test_steps_without_a_projection_change_neither_constraints_nor_guards(wave, tilt, is_kept):
+    """A track z = wave sin(x), which a step of 0.3 s leaves by picometres; a guard of a slope."""
+    system = lagrangian_system(euclidean("x", "z"), lambda s: (s.v.x ** 2 + s.v.z ** 2) / 2)
+    x = np.linspace(-1, 2, 8)
+    made = constrain(system, holonomic={"track": lambda s: s.q.z - wave * ca.sin(s.q.x)},
+                     samples=np.column_stack([x, wave * np.sin(x)]))
+    made = replace(made, guards=1 + tilt * system.q[0], guard_names=("it is too steep",))
+    equations = Simulated.of(made).equations
+    assert (keeping_advance_function(equations, RK4) is not None) is is_kept

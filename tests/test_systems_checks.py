@@ -7,7 +7,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from nhmech.systems import load_system
+from nhmech.systems import load_system, sled
 from nhmech.systems._checks import imbalance, random_motions, wander
 from nhmech.systems.example import AGREEMENT, METHODS, apart, disagreement
 
@@ -79,3 +79,21 @@ def test_methods_that_disagree_are_seen(monkeypatch, method, part):
 
         monkeypatch.setitem(METHODS, method, wrong)
         assert AGREEMENT < size / 20 < disagreement(made) <= size * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("fibration, other", [("x", "y"), ("y", "x")])
+def test_a_sled_is_held_against_its_other_fibration(monkeypatch, fibration, other):
+    """The check measures by how much accelerations differ there."""
+    right, made = sled.example, sled.example(1.3, 0.4, fibration)
+    check, = (check for check in made.checks if "fibration" in check.what)
+    assert check.error() < 1e-12
+
+    def wrong(m, J, named):
+        assert (m, J, named) == (1.3, 0.4, other)
+        form = right(m, J, named).equations()
+        found = SimpleNamespace(frame=form.frame, acceleration=lambda *at: (
+            form.acceleration(*at) + np.array([0.0, -1e-6, 0.0])))
+        return SimpleNamespace(equations=lambda: found)
+
+    monkeypatch.setattr(sled, "example", wrong)
+    assert check.error() == pytest.approx(1e-6, rel=1e-5)
