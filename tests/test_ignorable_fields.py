@@ -13,7 +13,7 @@ import nhmech
 from nhmech import MechanicsError
 from nhmech.analysis import SteadyMotions, linearise
 from nhmech.analysis.variations import Variations
-from nhmech.mechanics import constrain, euclidean, lagrangian_system
+from nhmech.mechanics import constrain, euclidean, lagrangian_system, lie_algebra
 from nhmech.systems import car_with_trailers, load_system, sled
 from nhmech.vehicle.ground import Ground
 
@@ -155,3 +155,76 @@ def test_a_slope_takes_the_heading_out_of_the_symmetries():
     sloping = nhmech.load(nhmech.urdf_path("differential_drive"), ground=Ground((0.1, 0.0, 1.0)))
     point = Variations(sloping).at(sloping.configuration(), [1.0, 0.5])
     assert [sloping.algebroid.v_names[i] for i in point.names] == ["yaw_rate"]
+
+
+@pytest.mark.parametrize("speed", [(0.0, 0.0), (0.5, 0.4), (-1.2, 0.7)])
+def test_where_motions_of_all_places_are_symmetries_the_speeds_alone_are_left(speed):
+    """In the hyperbolic plane, ds^2 = dx^2 + e^2x dy^2, a particle has the speeds a = x' and b =
+    e^x y' of a frame that its motions keep, with a' = b^2 and b' = -a b."""
+    plane = constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + ca.exp(2 * s.q.x) * s.v.y ** 2) / 2))
+    point = Variations(plane).at([0.3, -0.2], speed)
+    a, b = speed[0], np.exp(0.3) * speed[1]
+    assert point.names == ()
+    expected = np.array([[0, 2 * b], [-b, -a]])
+    frame = np.diag([1.0, np.exp(0.3)])
+    np.testing.assert_allclose(frame @ point.A @ np.linalg.inv(frame), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("place", [(0.3, -0.2), (2e8, -1e8)])
+def test_a_free_particle_moves_on_unchanged_wherever_it_is(place):
+    """Also where a turn about the origin is hardly another motion than a shift."""
+    free = constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2) / 2))
+    point = Variations(free).at(place, [0.7, -0.4])
+    assert point.names == () and np.abs(point.A).max() < 1e-12
+
+
+def test_a_turn_about_a_stiff_centre_is_a_symmetry():
+    """In the presence of forces beside which rounding of its own is large."""
+    spring = constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 - 1e12 * (s.q.x ** 2 + s.q.y ** 2 - 1) ** 2) / 2))
+    assert len(Variations(spring).at([0.6, 0.8], [0.0, 0.0]).names) == 1
+
+
+def test_what_one_sample_alone_sees_is_no_symmetry():
+    """A wall behind the first six of the samples."""
+    wall = lagrangian_system(euclidean("x"), lambda s: s.v.x ** 2 / 2, force=lambda s: {
+        "x": -ca.fmax(s.q.x - 1, 0)})
+    samples = np.array([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 2.0, 0.7]]).T
+    for seen, names in ((samples, (0,)), (np.delete(samples, 6, axis=0), ())):
+        assert Variations(constrain(wall, samples=seen)).at([0.3], [0.1]).names == names
+
+
+@pytest.mark.parametrize("other", [(1.0, 0.0), (-1.0, 0.0)])
+def test_a_sample_at_which_the_speeds_say_nothing_decides_nothing(other):
+    """x' tells how a pendulum moves at its lowest point, and not where its rod is level."""
+    point = lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2) / 2 - 9.81 * s.q.y)
+    swing = constrain(point, samples=[[0.0, -1.0], other],
+                      holonomic={"rod": lambda s: s.q.x ** 2 + s.q.y ** 2 - 1})
+    linear = linearise(swing, [0.0, -1.0], [0.0])
+    assert linear.names == ("x", "x'")
+    np.testing.assert_allclose(linear.eigenvalues ** 2, -9.81, rtol=1e-12)
+
+
+def test_euler_s_top_in_its_body_alone():
+    """Without an attitude: I w' = I w x w. About its middle axis the growth is
+    w sqrt((I3 - I2) (I2 - I1) / (I1 I3))."""
+    inertia, w = (0.4, 0.7, 0.9), 3.0
+    top = constrain(lagrangian_system(lie_algebra("so(3)"), lambda s: sum(
+        one * getattr(s.v, name) ** 2 for one, name in zip(inertia, vars(s.v))) / 2))
+    linear = linearise(top, [], [0.0, w, 0.0])
+    one, two, three = inertia
+    growth = w * np.sqrt((three - two) * (two - one) / (one * three))
+    np.testing.assert_allclose(linear.eigenvalues, [growth, 0, -growth], atol=1e-12)
+    assert linear.A.shape == (3, 3)
+
+
+def test_names_are_the_last_coordinates_that_tell_half_as_much_as_the_best():
+    """Along a x + b y = 0, a bead moves by (b, -a)."""
+    for a, name in ((0.5025, "y"), (0.4975, "x")):
+        bead = constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+            s.v.x ** 2 + s.v.y ** 2 - s.q.x ** 2 - s.q.x ** 4) / 2),
+            holonomic={"line": lambda s, a=a: a * s.q.x + s.q.y})
+        assert linearise(bead, [0.0, 0.0], [0.0]).names[0] == name

@@ -208,7 +208,7 @@ def _with_jacobian(function: ca.Function) -> ca.Function:
     """First output and its sparse Jacobian with respect to all inputs but t, one function with
     common parts shared."""
     inputs = function.sx_in()
-    value = function.call(inputs, True, False)[0]
+    value = function.call(inputs)[0]
     return ca.Function(f"{function.name()}_jacobian", inputs,
                        [value, ca.jacobian(value, ca.vertcat(*inputs[1:]))], {"cse": True})
 

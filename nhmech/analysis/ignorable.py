@@ -12,7 +12,7 @@ from ..vehicle.vehicle import Vehicle
 Move = Callable[[np.ndarray], np.ndarray]      # q -> q moved
 
 SAME = 1e-9       # relative: accelerations that agree so are the same
-HELD = 1e-9       # what may be left of a unit form outside the span of the holonomic ones
+HELD = 1e-9       # what may be left of a form outside the span of the holonomic ones
 SHIFT, TURN, SPIN = 0.7, 0.9, 0.8      # [m, rad, rad] far from any symmetry of a wheel
 
 
@@ -53,16 +53,12 @@ def _moves(vehicle: Vehicle) -> Iterator[tuple[str, Move]]:
         attitude = (pin.Quaternion(turn) * pin.Quaternion(q[3:7])).coeffs()
         return np.concatenate([turn @ q[:3], attitude, q[7:]])
 
-    def spin(i: int) -> Move:
-        def move(q: np.ndarray) -> np.ndarray:
-            moved, c, s = q.copy(), np.cos(SPIN), np.sin(SPIN)
-            moved[i:i + 2] = c * q[i] - s * q[i + 1], s * q[i] + c * q[i + 1]
-            return moved
-        return move
+    def spin(a: int) -> Move:
+        return lambda q: pin.integrate(vehicle.model, q, SPIN * np.eye(vehicle.model.nv)[a])
 
     yield from (("x", shift(t1)), ("y", shift(t2)), ("yaw", turn_about_normal))
-    for i, a in vehicle.algebroid.circles:
-        yield vehicle.algebroid.v_names[a], spin(i)
+    for _, a in vehicle.algebroid.circles:
+        yield vehicle.algebroid.v_names[a], spin(a)
 
 
 def _is_ignorable(vehicle: Vehicle, move: Move) -> bool:
@@ -83,13 +79,12 @@ def _is_held(vehicle: Vehicle, name: str, q: np.ndarray) -> bool:
     holonomic rows."""
     A = vehicle.constraint_matrix(q)[list(vehicle.constrained.distribution.phi_rows)]
     n = pin.Quaternion(q[3:7]).toRotationMatrix().T @ vehicle.placer.normal
-    # level, across the base's x axis
-    lateral = np.cross(n, [1.0, 0.0, 0.0]) / max(np.hypot(n[1], n[2]), 1e-9)
+    lateral = np.array([0.0, n[2], -n[1]])      # level, across the base's x axis
     form = np.zeros(A.shape[1])
     part, direction = {"height": (0, n), "pitch": (3, lateral),
                        "roll": (3, np.cross(lateral, n))}[name]
     form[part:part + 3] = direction
-    rest = form - A.T @ np.linalg.lstsq(A.T, form, rcond=1e-10)[0] if len(A) else form
+    rest = form - A.T @ np.linalg.lstsq(A.T, form, rcond=1e-10)[0]
     return bool(np.linalg.norm(rest) < HELD)
 
 

@@ -52,14 +52,14 @@ def ignorable_fields(constrained: ConstrainedSystem, equations: Equations,
     rows = [np.zeros((1, sections.shape[1]))]
     for t, place, xi, u in _states(constrained, len(speeds), sections.shape[1]):
         velocity, whole, forms = variation(t, place, xi, u)
+        # the speeds may determine nothing at a special configuration
+        if not (np.isfinite(velocity).all() and np.isfinite(whole).all()):
+            continue
         rate = equations.acceleration(t, place, xi, u, constrained.parameters)
         value, change, gain = (x.full() for x in lifted(t, place, velocity, rate,
                                                         constrained.parameters))
-        found = [_scale(whole @ value - change, np.abs(whole) @ np.abs(value) + np.abs(change)),
+        rows += [_scale(whole @ value - change, np.abs(whole) @ np.abs(value) + np.abs(change)),
                  _scale(forms @ value[:len(velocity)], forms), _scale(gain, gain)]
-        # the speeds may determine nothing at a special configuration
-        if all(np.isfinite(part).all() for part in found):
-            rows += found
     _, s, vt = np.linalg.svd(np.concatenate(rows))
     basis = ca.DM(echelon(vt[int((s > ZERO).sum()):]).T)
     Z, _ = _lift_sections(system, speeds, sections @ basis)

@@ -87,7 +87,7 @@ def integrable_combinations(constrained: HasConstrained,
     made = []
     for row in rows:
         used = np.flatnonzero(np.abs(row) > ZERO)
-        row = row / abs(row[used[0]]) * candidates.scales[used[0]]
+        row = row * candidates.scales[used[0]]
         row = -row if row[used[-1]] > 0 else row
         made.append(Combination({candidates.names[i]: float(row[i]) for i in used}))
     return tuple(made)
@@ -125,10 +125,7 @@ def _of_vehicle(found: Motions, vehicle: Vehicle) -> Candidates:
 
 def _beyond(rows: np.ndarray, fixed: np.ndarray) -> np.ndarray:
     """Echelon form of the span of `rows` modulo that of `fixed`."""
-    if len(fixed):
-        fixed = echelon(fixed)
-        pivots = [int(np.flatnonzero(row)[0]) for row in fixed]
-        rows = rows - rows[:, pivots] @ fixed
-    _, s, vt = np.linalg.svd(rows) if len(rows) else (None, np.zeros(0), rows)
-    kept = vt[:int(np.sum(s > 1e-8))]
-    return echelon(kept) if len(kept) else np.zeros((0, rows.shape[1]))
+    fixed = echelon(fixed)
+    pivots = [int(np.flatnonzero(row)[0]) for row in fixed]
+    _, s, vt = np.linalg.svd(rows - rows[:, pivots] @ fixed)
+    return echelon(vt[:int(np.sum(s > 1e-8))])

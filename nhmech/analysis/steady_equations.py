@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 import casadi as ca
@@ -13,7 +14,7 @@ from ..errors import MechanicsError
 from ..mechanics.algebroid import rotation
 from ..mechanics.system import HasConstrained
 from ..once import cached_property
-from .variations import Point, Variations
+from .variations import NotFiniteError, Point, Variations
 
 # relative to the largest entry of the Jacobian
 ITERATIONS, CONVERGED, ACCEPTED = 40, 1e-15, 1e-11
@@ -32,13 +33,12 @@ class Iterate:
 
     @property
     def residual(self) -> float:
-        finite = np.all(np.isfinite(self.defect))
-        return float(np.abs(self.defect).max(initial=0.0)) if finite else np.inf
+        return float(np.abs(self.defect).max(initial=0.0))
 
     @property
     def merit(self) -> float:
         """The quantity that the shortest step reduces."""
-        return float(np.linalg.norm(self.defect)) if np.all(np.isfinite(self.defect)) else np.inf
+        return float(np.linalg.norm(self.defect))
 
     @property
     def scale(self) -> float:
@@ -125,22 +125,21 @@ class SteadyEquations:
                 jacobian, defect = np.vstack([jacobian,
                                               self.local(state.point, across)]), np.r_[defect, 0.0]
             step = -np.linalg.lstsq(jacobian, defect, rcond=SINGULAR)[0]
+            k, nxi = len(state.point.names), len(xi)
             while fraction > 1e-3:
-                k, nxi = len(state.point.names), len(xi)
-                moved = u.copy()
-                moved[self.free] += fraction * step[k + nxi:]
-                q_next = self._on_the_ground(
-                    t, self.displace(t, q, state.point.basis @ (fraction * step[:k]))
-                )
-                following = self.iterate(t, q_next, xi + fraction * step[k:k + nxi], moved,
-                                        conditions)
-                if following.merit < state.merit:
-                    break
+                part, moved = fraction * step, u.copy()
+                moved[self.free] += part[k + nxi:]
+                with suppress(NotFiniteError):        # a step beyond what is defined is too long
+                    q_next = self._on_the_ground(t, self.displace(t, q,
+                                                                  state.point.basis @ part[:k]))
+                    following = self.iterate(t, q_next, xi + part[k:k + nxi], moved, conditions)
+                    if following.merit < state.merit:
+                        break
                 fraction /= 2
-            if following.merit >= state.merit:              # rounding: no step makes it better
+            else:                                     # rounding: no step makes it better
                 break
-            q, xi, u, state = q_next, xi + fraction * step[k:k + nxi], moved, following
-            gone += fraction * float(np.linalg.norm(step))
+            q, xi, u, state = q_next, xi + part[k:k + nxi], moved, following
+            gone += float(np.linalg.norm(part))
         if not state.residual <= ACCEPTED * state.scale:
             raise MechanicsError(f"no steady motion found near the guess: {state.worst}; change "
                                  "the guess or the conditions "
@@ -200,4 +199,6 @@ class SteadyEquations:
             if np.abs(phi.full()).max(initial=0.0) <= 1e-15:
                 break
             q = self.variations.space.normalise(lifted.full().ravel())
+            if not np.isfinite(q).all():
+                raise NotFiniteError("no configuration next to the guess fulfils the constraints")
         return q

@@ -9,7 +9,6 @@ import casadi as ca
 import numpy as np
 
 from ..errors import InputError, MechanicsError, listed
-from ..mechanics.selection import COMFORT
 from ..mechanics.system import HasConstrained
 from ..once import cached_property
 from ..simulation.simulated import Simulated
@@ -17,6 +16,10 @@ from .ignorable_fields import IgnorableFields, ignorable_fields
 from .motions import ZERO, kernel
 
 RECENT = 4      # points that are kept: who finds a steady motion linearises there next
+
+
+class NotFiniteError(MechanicsError):
+    """A state at which the variational equation has no finite value."""
 
 
 @dataclass(frozen=True)
@@ -139,17 +142,20 @@ class Variations:
 
     def _values(self, t: float, q: np.ndarray, xi: np.ndarray, u: np.ndarray) -> list[np.ndarray]:
         values = [value.full() for value in self._evaluate(t, q, xi, u, self.theta)]
-        if not all(np.isfinite(value).all() for value in values[:4]):
-            self._raise_singular(q)
         v, structure = values[0][:, 0], np.array(values[10:])
         return [v, values[1][:, 0], values[2], values[2] - _bracket(structure, v), *values[3:8],
                 values[8].ravel(), values[9], structure]
 
-    def _raise_singular(self, q: np.ndarray) -> None:
-        raise MechanicsError(f"the speeds {listed(self.equations.names)} do not determine the "
-                             f"motion at q = {listed(f'{x:.4g}' for x in q)}; those that "
-                             "constrain(..., samples=[q]) or nhmech.load(..., speeds=...) chooses "
-                             "do")
+    def _require_finite(self, q: np.ndarray, motion: list[np.ndarray],
+                        derivatives: list[np.ndarray]) -> None:
+        place = f"q = {listed(f'{x:.4g}' for x in q)}"
+        if not all(np.isfinite(value).all() for value in motion):
+            raise NotFiniteError(f"the speeds {listed(self.equations.names)} do not determine the "
+                                 f"motion at {place}; those that constrain(..., samples=[q]) or "
+                                 "nhmech.load(..., speeds=...) chooses do")
+        if not all(np.isfinite(value).all() for value in derivatives):
+            raise NotFiniteError("the accelerations, or their derivatives, are not finite at "
+                                 f"{place}")
 
     def at(self, q: np.ndarray, xi: np.ndarray, u: np.ndarray | None = None, t: float = 0.0, *,
            ignorable: bool = False) -> Point:
@@ -174,6 +180,7 @@ class Variations:
                   ignorable: bool) -> Point:
         (v, rate, slope, transport, E, f_eta, f_xi, f_u, H, phi, rho,
          structure) = self._values(t, q, xi, u)
+        self._require_finite(q, [v, slope, E], [rate, f_eta, f_xi, f_u])
         tangent, n = kernel(H), self.space.nv + len(xi)
         Z, drag = np.zeros((n, 0)), np.zeros((n, n))
         if not ignorable:
@@ -240,9 +247,8 @@ def _named_coordinates(basis: np.ndarray) -> list[int]:
     rest = basis.copy()
     for _ in range(basis.shape[1]):
         size = np.linalg.norm(rest, axis=1)
-        good = np.flatnonzero(size > max(COMFORT, 0.5 * size.max()))
         # joints come after the base: prefer them
-        choice = int(good[-1]) if len(good) else int(np.argmax(size))
+        choice = int(np.flatnonzero(size > 0.5 * size.max())[-1])
         chosen.append(choice)
         direction = rest[choice] / np.linalg.norm(rest[choice])
         rest = rest - np.outer(rest @ direction, direction)
