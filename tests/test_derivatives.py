@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from functools import cache
 
+import casadi as ca
 import numpy as np
 import pytest
 from support import at_length, shipped
@@ -12,6 +13,7 @@ from support import at_length, shipped
 from nhmech import InputError, Simulator
 from nhmech.analysis.derivatives import step_adjoint, step_jacobian
 from nhmech.analysis.linearise import linearise
+from nhmech.mechanics import constrain, euclidean, lagrangian_system
 
 DT = 5e-3
 MOTIONS = {
@@ -119,6 +121,33 @@ def test_bicycle_riding_straight_has_the_eigenvalues_of_its_linearisation(speed)
     found = np.linalg.eigvals(A)
     for value in np.exp(lam[np.abs(lam) > 1e-3] * dt):
         assert np.abs(found - value).min() < 1e-10
+
+
+def test_a_step_of_what_moves_by_itself_is_differentiated_at_its_own_times():
+    """A pendulum on a rod whose length changes, under a force that changes: the constraints at the
+    step's end are those of its end."""
+    system = lagrangian_system(
+        euclidean("x", "y"), lambda s: s.p.m * ((s.v.x ** 2 + s.v.y ** 2) / 2 - 9.81 * s.q.y),
+        parameters=("m", "k"), inputs=("push",),
+        force=lambda s: {"x": s.u.push - s.p.k * s.q.x * ca.cos(2 * s.t), "y": -s.v.y})
+    made = constrain(system, {"m": 1.3, "k": 2.0}, samples=[[0.6, -0.8]], holonomic={
+        "rod": lambda s: s.q.x ** 2 + s.q.y ** 2 - (1 + 0.3 * ca.sin(5 * s.t)) ** 2})
+    t, dt, own = 0.4, DT, Simulator(made).atlas.primary
+    length = 1 + 0.3 * np.sin(5 * t)
+    x, u, theta = np.array([0.6 * length, -0.8 * length, 0.7]), np.array([0.9]), made.parameters
+
+    def end(x, u, theta):
+        return own.advance(t, x, u, theta, dt, np.nan, np.nan).x
+
+    after, *found = step_jacobian(made, dt).with_step(t, x, u, theta)
+    np.testing.assert_allclose(after, end(x, u, theta), rtol=1e-13)
+    assert np.linalg.norm(after[:2]) == pytest.approx(1 + 0.3 * np.sin(5 * (t + dt)), rel=1e-9)
+    w = np.array([0.3, -1.1, 0.8])
+    for A, product, expected in zip(found, step_adjoint(made, dt)(t, x, u, theta, w), (
+            differences(lambda y: end(y, u, theta), x), differences(lambda y: end(x, y, theta), u),
+            differences(lambda y: end(x, u, y), theta))):
+        np.testing.assert_allclose(A, expected, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(product, w @ A, rtol=1e-12, atol=1e-14)
 
 
 def test_wrong_arguments_are_named():

@@ -19,6 +19,7 @@ from nhmech.control.path_library import circle, make_path
 from nhmech.control.twist_rule import planar_twist_function
 from nhmech.mechanics.algebroid import euclidean
 from nhmech.mechanics.writing import constrain, lagrangian_system
+from nhmech.vehicle.build import build
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
@@ -309,6 +310,16 @@ def test_mpc_finds_the_least_of_what_it_says(radius):
     free = (np.abs(best) < most).ravel()
     assert np.abs(found[free]).max() <= 1e-5 * apart and free.sum() >= 5
     assert np.all(found[~free] * best.ravel()[~free] < 0) and np.all(np.abs(best) <= most)
+
+
+def test_mpc_drives_a_robot_with_one_motor():
+    """On ahead, at first; the other wheel is idle."""
+    plain = shipped("differential_drive").description
+    vehicle = build(replace(plain, driven=plain.driven[:1]), nhmech.Ground())
+    controller = MPC(vehicle, make_path("line", 9.0), speed=0.4, stages=3, horizon=0.3)
+    run = nhmech.Simulator(vehicle, controller, dt=1e-2).run(0.05)
+    assert run.u.shape[1] == 1 and run.u[0, 0] > 0
+    assert np.all(np.diff(run.v[:, 0]) > 0) and 0 < run.v[-1, 0] < 0.4
 
 
 def test_mpc_goes_on_from_its_last_plan():

@@ -114,7 +114,8 @@ def step_jacobian(constrained: HasConstrained, dt: float) -> StepJacobian:
         If the compiler refuses.
     """
     parts = _Parts(Simulated.of(constrained))
-    return StepJacobian(compile_function(parts.jacobian()), read_time("dt", dt), *parts.names)
+    return StepJacobian(compile_function(parts.jacobian(), matrices=(1, 2, 3)),
+                        read_time("dt", dt), *parts.names)
 
 
 @check_arguments

@@ -115,7 +115,7 @@ class TrackingLQR:
         for i in range(count):
             x, a, b, _ = jacobian.with_step(self._t[k] + i * self.dt, x, self.u[k],
                                             self.simulated.theta)
-            A, B = a @ A, a @ B + b.reshape(B.shape)                  # one column comes as a vector
+            A, B = a @ A, a @ B + b
         missed = x - self.x[k + 1]
         for slot in self.state_vector.angle_slots():
             missed[slot] = wrap(missed[slot])
