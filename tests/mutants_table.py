@@ -693,4 +693,7 @@ EQUIVALENT = {
      "if self.timeout and t - self._heard > self.timeout + 0.5 * self.simulator.dt:",
      "0.5 -> 0.505"): "a part of a step, between none and all",
     ("control/twist_limits", "SLOW = 1e-3", "0.001 -> 0.00101"): "rates grow with the speed",
+    ("urdf/elements", 'return str(element.tag).rsplit("}", 1)[-1]', "1 -> 2"):
+        "what is behind the last one is the same",
+    ("urdf/wheels/rims", "points = np.zeros((1, 3))", "1 -> 2"): "the same point once more",
 }

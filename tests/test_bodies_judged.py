@@ -76,6 +76,21 @@ def test_a_part_that_moves_alone_is_a_body_of_its_own():
     assert check_bodies(laid(link("base", 0.0, (0, 0, 0))), (), []) == ([], [])
 
 
+def test_of_several_bodies_the_largest_change_is_told():
+    """Two that move alone, each with a sound link and a small impossible one; in either order."""
+    nearest = np.diag(nearest_possible(np.diag(ODD * 0.2))[0])
+    most = np.linalg.norm(nearest - ODD * 0.2) / np.linalg.norm(3.0 + nearest)
+    for sizes in ((0.2, 0.05), (0.05, 0.2)):
+        parts = [base()]
+        for name, size in zip("ab", sizes):
+            parts += [link(name, 1.0, (3.0, 3.0, 3.0)), link(f"odd_{name}", 0.0, ODD * size),
+                      joint(name, "base", name), joint(f"to_odd_{name}", name, f"odd_{name}",
+                                                       kind="fixed")]
+        faults, [said] = check_bodies(laid(*parts), ("a", "b"), [])
+        assert faults == [] and said.text.startswith("odd_a, odd_b: no body")
+        assert f"by {100 * most:.1g} % only" in said.text
+
+
 def test_a_sum_may_be_impossible_although_its_links_are_nearly_sound():
     """Up to a tenth each: of the same plane, they are together what each of them is."""
     thin = (1.0, 1.0, 2.2)

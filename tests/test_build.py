@@ -7,16 +7,35 @@ from dataclasses import replace
 
 import casadi as ca
 import numpy as np
+import pinocchio as pin
 import pytest
 from support import joint, link, robot, shipped
 
 import nhmech
-from nhmech import ModelError, Wheel
+from nhmech import Ground, ModelError, Wheel
 from nhmech.urdf.description import JointLimits
 from nhmech.urdf.notice import NoticeKind
 from nhmech.vehicle.build import build, parameters_of
 from nhmech.vehicle.remarks import remarks
 from nhmech.vehicle.stiffness import fastest_decay
+
+
+# -- what bodies see of the world -------------------------------------------------------------------
+def test_a_ball_rolls_down_with_five_sevenths_of_gravity_along_the_ground():
+    """A solid one in any attitude, on a slope, with gravity that leans another way."""
+    mass, radius, ground = 2.0, 0.3, Ground.inclined(0.2, 0.3)
+    ball = nhmech.load(robot(link("ball", mass, (0.4 * mass * radius ** 2,) * 3)), ground=ground,
+                       wheels=[Wheel(None, "sphere", radius, link="ball", point=(0, 0, 0))])
+    ball = ball.with_parameters(gravity=9.0, slope=0.3, slope_direction=2.5)
+    n, up = np.array(ground.normal), np.array(Ground.inclined(0.3, 2.5).normal) * (-1, -1, 1)
+    q, rng = ball.configuration(), np.random.default_rng(0)
+    q[3:7] = rng.normal(size=4)
+    q[3:7] /= np.linalg.norm(q[3:7])
+    xi = rng.normal(size=3)
+    v = ball.equations.velocity(0, q, xi, []).full().ravel()
+    dv = ball.equations.acceleration(0, q, xi, [], []).full().ravel()
+    found = pin.Quaternion(q[3:7]).toRotationMatrix() @ (dv[:3] + np.cross(v[3:6], v[:3]))
+    np.testing.assert_allclose(found, -5 / 7 * 9.0 * (up - n * (n @ up)), rtol=1e-12, atol=1e-12)
 
 
 # -- a root without mass ---------------------------------------------------------------------------
@@ -198,6 +217,19 @@ def platform(angles, kind="mecanum"):
         wheels.append(Wheel(f"j{i}", kind, 0.1, **(
             {"roller_angle": angle} if kind == "mecanum" else {})))
     return nhmech.load(robot(*parts), wheels=wheels)
+
+
+def test_wheels_without_rollers_need_not_determine_the_motion():
+    """Three swivel casters leave the platform three motions; where all of them trail, two of these
+    turn wheels."""
+    parts, wheels = [link("base", 9.0)], []
+    for k, (x, y) in enumerate(((0.3, 0.2), (0.3, -0.2), (-0.3, 0.0))):
+        parts += [link(f"f{k}", 0.3), joint(f"s{k}", "base", f"f{k}", (x, y, 0), axis=(0, 0, 1)),
+                  link(f"w{k}", 0.2), joint(f"j{k}", f"f{k}", f"w{k}", (-0.05, 0, 0))]
+        wheels.append(Wheel(f"j{k}", "disc", 0.1, driven=False))
+    vehicle = nhmech.load(robot(*parts), wheels=wheels)
+    assert vehicle.frame.nxi == 3
+    assert NoticeKind.ROLLER_RANK not in {notice.kind for notice in vehicle.notices}
 
 
 @pytest.mark.parametrize("signs, rank", [((1, -1, -1, 1), 3), ((1, 1, 1, 1), 2),

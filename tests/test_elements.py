@@ -146,6 +146,17 @@ def test_friction_in_both_ways_of_writing_it():
     assert elements.friction["c"].mu == 0.7     # the smaller one
 
 
+@pytest.mark.parametrize("mu2, direction, is_oblique", [
+    (0.0499, "1 -1 0", True), (0.0501, "1 -1 0", False), (0.0, "0.301 -1 7", True),
+    (0.0, "0.299 -1 0", False), (0.0, "1 0.301 0", True), (0.0, "1 0.299 0", False)])
+def test_rollers_hold_along_one_oblique_direction(mu2, direction, is_oblique):
+    """With less than a tenth across it; the smaller component is three tenths of the larger."""
+    text = f"<mu1>0.5</mu1><mu2>{mu2}</mu2><fdir1>{direction}</fdir1>"
+    found = read(f'<gazebo reference="w">{text}</gazebo>').friction["w"]
+    assert found.is_oblique == is_oblique
+    assert found.mu == (0.5 if is_oblique else mu2 or None)
+
+
 def test_the_radius_of_a_wheel_is_told_by_plugins_and_by_wheel_slip():
     elements = read("""
       <gazebo><plugin filename="libgazebo_ros_diff_drive.so" name="x"><leftJoint>j</leftJoint>

@@ -826,3 +826,12 @@ def test_a_round_mesh_on_a_fork_is_a_blade(tmp_path):
             assert blades[0].wheel.axis == pytest.approx((0, 1, 0), abs=1e-6)
     # what nothing steers is not looked into
     assert fork(mesh(tmp_path / "fixed.stl", tyre), kind="fixed") == ([], [])
+
+
+def test_a_blade_stands_below_the_tread_of_its_mesh(tmp_path):
+    """Not below the middle of the mesh, which has a shaft on one side."""
+    angles = np.arange(24) * pi / 12
+    points = [(r * sin(a), y, r * cos(a)) for a in angles
+              for r, y in ((0.1, 0.03), (0.1, 0.05), (0.02, 0.01), (0.02, 0.19))]
+    (blade,), _ = fork(mesh(tmp_path / "tyre.stl", points, xyz=(0.0, 0.1, 0.0)))
+    assert blade.wheel.point == pytest.approx((0, 0.14, -0.1), abs=1e-6)

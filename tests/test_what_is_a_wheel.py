@@ -471,6 +471,13 @@ def test_rollers_on_joints_have_the_angle_at_the_ground(angle, is_oblique):
     assert rim.radius == pytest.approx(0.1) and rim.centre == pytest.approx((0, 0.01, 0), abs=1e-6)
 
 
+@pytest.mark.parametrize("far, reach", [(0.004, 0.104), (-0.004, 0.1)])
+def test_rollers_reach_as_far_as_the_outermost(far, reach):
+    layout, wheel = with_rollers(far=far)
+    rim = find_wheel_rim(layout, wheel)
+    assert rim.radius == pytest.approx(reach) and rim.centre == pytest.approx((0, 0.01, 0))
+
+
 @pytest.mark.parametrize("words, count", [
     (dict(count=5), 5), (dict(count=4), 0), (dict(far=0.0079), 8), (dict(far=0.00804), 7),
     (dict(far=-0.00804), 7), (dict(out=0.199), 8), (dict(out=0.201), 7)])
