@@ -20,7 +20,7 @@ from nhmech.vehicle.remarks import remarks
 from nhmech.vehicle.stiffness import fastest_decay
 
 
-# -- what bodies see of the world -------------------------------------------------------------------
+# -- what bodies see of the world ------------------------------------------------------------------
 def test_a_ball_rolls_down_with_five_sevenths_of_gravity_along_the_ground():
     """A solid one in any attitude, on a slope, with gravity that leans another way."""
     mass, radius, ground = 2.0, 0.3, Ground.inclined(0.2, 0.3)
