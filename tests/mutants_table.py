@@ -696,4 +696,12 @@ EQUIVALENT = {
     ("urdf/elements", 'return str(element.tag).rsplit("}", 1)[-1]', "1 -> 2"):
         "what is behind the last one is the same",
     ("urdf/wheels/rims", "points = np.zeros((1, 3))", "1 -> 2"): "the same point once more",
+    ("urdf/mesh_scene", "_JOIN, _TRIANGULATE, _SORT = 0x2, 0x8, 0x8000", "2 -> 3"):
+        "one more of Assimp's steps adds tangents, which nobody reads",
+    ("urdf/mesh_scene", "_JOIN, _TRIANGULATE, _SORT = 0x2, 0x8, 0x8000", "8 -> 9"):
+        "one more of Assimp's steps adds tangents, which nobody reads",
+    ("urdf/mesh_scene", "_JOIN, _TRIANGULATE, _SORT = 0x2, 0x8, 0x8000", "32768 -> 32769"):
+        "one more of Assimp's steps adds tangents, which nobody reads",
+    ("urdf/mesh_scene", 'blob = assimp.aiExportSceneToBlob(scene, b"glb2", 0)', "0 -> 1"):
+        "one more of Assimp's steps adds tangents, which nobody reads",
 }
