@@ -448,13 +448,6 @@ EQUIVALENT = {
     ("mechanics/newton", "return z if np.abs(value).max() <= 1e-12 * "
      "(1 + np.abs(z).max()) else None", "np.abs(z).max() -> np.abs(z).min()"):
         "a scale of a tolerance, which the 1 beside it bounds below",
-    ("analysis/mobility", "<= 1e-8 * max(1.0, np.abs(found).max(initial=0.0)))",
-     "1e-08 * max(1.0, np.abs(found).max(initial=0.0)) -> "
-     "1e-08 / max(1.0, np.abs(found).max(initial=0.0))"):
-        "a scale of a tolerance, between rounding and what varies",
-    ("analysis/mobility", "<= 1e-8 * max(1.0, np.abs(found).max(initial=0.0)))",
-     "max(1.0, np.abs(found).max(initial=0.0)) -> min(1.0, np.abs(found).max(initial=0.0))"):
-        "a scale of a tolerance, between rounding and what varies",
     ("mechanics/morphism", "if any((side != sides[0]).any() for side in sides):",
      "(side != sides[0]).any() -> (side != sides[0]).all()"):
         "at random configurations rows have one rank",

@@ -328,6 +328,10 @@ def test_the_remedy_finds_the_exact_moment():
     (0.40004, 0.4, False, "left, needs mu = 0.40004 > 0.4"),
     (0.4004, 0.4, False, "left, needs mu = 0.4004 > 0.4"),
     (0.4 - 1e-8, 0.4, False, "left, needs mu = 0.39999999 <= 0.4"),
+    (0.123456789, 0.4, False, "left, needs mu = 0.123 <= 0.4"),
+    (0.400123456789, 0.4, False, "left, needs mu = 0.4001 > 0.4"),
+    (0.400012345678, 0.4, False, "left, needs mu = 0.400012 > 0.4"),
+    (0.400000012345, 0.4, False, "left, needs mu = 0.400000012 > 0.4"),
     (0.4 + 1e-12, 0.4, False, "left, needs all of mu = 0.4"),
     (0.5, 0.4, True, "left lifts off: the ground would have to pull it with 12.3 N")])
 def test_the_reason_has_as_many_digits_as_tell_the_two_numbers_apart(kindest, mu, lifted, words):

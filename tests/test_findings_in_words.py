@@ -92,6 +92,16 @@ def test_coefficients_of_a_dependent_row_are_constant_but_for_rounding(change, c
     assert found.coefficients == pytest.approx({"a": 2, "b": -0.5}, rel=1e-14)
     large = _dependence(forms * np.array([[[1.0], [1], [10]]]), (0, 1), 2, ("a", "b", "c"))
     assert large.constant is constant
+    # of coefficients below one it is the same for all
+    for part in (0.995e-8, 1.005e-8):
+        forms = np.array([[[1, 0], [0.5 + k * part, 0]] for k in range(2)])
+        assert _dependence(forms, (0,), 1, ("a", "b")).constant is (part < 1e-8)
+
+
+def test_small_coefficients_of_a_dependent_row_are_told_and_rounding_is_not():
+    forms = np.array([[[1, 0, 0], [0, 1, 0], [0, 0, 1], [5e-4, 1.1e-9, 0.9e-9]]])
+    found = _dependence(forms, (0, 1, 2), 3, ("a", "b", "c", "d"))
+    assert found.coefficients == pytest.approx({"a": 5e-4, "b": 1.1e-9}, rel=1e-12)
 
 
 def mobility_of(**changes):

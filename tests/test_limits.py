@@ -25,14 +25,14 @@ X, H, M = 0.2, 0.12, 10.0              # [m], [kg] centre of mass before the rea
 WITHIN = 2e-3                          # what the wheels' mass of 2e-4 of the whole can change
 
 
-def wheeled(*front: str, com=(X, 0.0, H), effort: float = inf) -> nhmech.Vehicle:
-    """Two driven wheels at the base's origin; in front two that steer, or one ball without
-    friction. All the mass is in the base."""
-    rim, limit = (1e-7, 1e-7, 1e-7), f'<limit effort="{effort}" velocity="1e9"/>'
-    parts = [link("base", M, (0.05, 0.05, 0.05), com), link("left", 1e-4, rim),
-             link("right", 1e-4, rim),
-             joint("l", "base", "left", (0, B, R), more=limit if effort < inf else ""),
-             joint("r", "base", "right", (0, -B, R), more=limit if effort < inf else "")]
+def wheeled(*front: str, com=(X, 0.0, H), efforts=(inf, inf), mass=M) -> nhmech.Vehicle:
+    """Two driven wheels at the base's origin, the left one first; in front two that steer, or one
+    ball without friction. All the mass is in the base."""
+    rim, (left, right) = (1e-7, 1e-7, 1e-7), (
+        f'<limit effort="{effort}" velocity="1e9"/>' if effort < inf else "" for effort in efforts)
+    parts = [link("base", mass, (0.05, 0.05, 0.05), com), link("left", 1e-4, rim),
+             link("right", 1e-4, rim), joint("l", "base", "left", (0, B, R), more=left),
+             joint("r", "base", "right", (0, -B, R), more=right)]
     wheels = [Wheel("l", "disc", R, driven=True), Wheel("r", "disc", R, driven=True)]
     for name, side in zip(front, (B, -B) if front else (), strict=True):
         parts += [link(f"{name}_fork", 1e-4, rim), link(name, 1e-4, rim),
@@ -127,7 +127,7 @@ def test_a_car_by_hand():
 
 def test_effort_limits_come_first_where_they_are_small():
     """Two wheels of 1 N m: m a = 2 tau / r."""
-    found = limits(wheeled(effort=1.0), MU)
+    found = limits(wheeled(efforts=(1.0, 1.0)), MU)
     assert found.acceleration.value == pytest.approx(2 * 1.0 / R / M, rel=WITHIN)
     assert found.acceleration.cause is Cause.EFFORT and set(found.acceleration.names) == {"l", "r"}
     assert sin(found.up.value) == pytest.approx(2 * 1.0 / R / M / G, rel=WITHIN)

@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_table import real
-from support import SHIPPED, shipped, velocity
+from support import SHIPPED, joint, link, robot, shipped, velocity
 
 import nhmech
 from nhmech.analysis.axles import AxleReader, axles, rotation_centre
@@ -93,6 +93,22 @@ def test_a_system_without_wheels_has_rows_but_no_class():
     found = mobility(differential_drive().constrained)
     assert (found.rows, found.rank, found.speeds, found.type,
             found.manoeuvrability, found.leaning) == (3, 3, 2, None, None, False)
+    assert (found.undetermined, found.splits, found.fixed, found.trailing) == ((), 0, 0, ())
+
+
+@pytest.mark.parametrize("trail, steered", [(0.0, 1), (0.06, 0)])
+def test_the_class_of_what_leans_is_that_of_its_axles_upright(trail, steered):
+    """A bicycle whose fork points at the contact of its wheel is a car of one steering; where the
+    contact trails the fork is a caster."""
+    parts = [link("rear", 8.0, com=(0.4, 0, 0.6)), link("fork", 1.0),
+             joint("steer", "rear", "fork", (1.0 + trail, 0, 0.3), axis=(0, 0, 1))]
+    for name, parent, at in (("back", "rear", (0, 0, 0.3)), ("front", "fork", (-trail, 0, 0))):
+        parts += [link(f"{name}_wheel", 1.0), joint(name, parent, f"{name}_wheel", at)]
+    vehicle = nhmech.load(robot(*parts), wheels=[
+        nhmech.Wheel("back", "disc", 0.3, driven=True), nhmech.Wheel("front", "disc", 0.3)])
+    found = mobility(vehicle)
+    assert found.leaning and found.type == (2 - steered, steered)
+    assert found.fixed == 1 and found.trailing == (() if steered else ("steer",))
 
 
 @pytest.mark.parametrize("name, leaders", [

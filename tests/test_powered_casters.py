@@ -11,6 +11,7 @@ from support import joint, link, robot
 from test_idle_casters import below, turntable
 
 import nhmech
+from nhmech.analysis.demand import steady_turn
 from nhmech.analysis.mobility import mobility
 from nhmech.control.twist import TwistDrive
 from nhmech.simulation.runs.driven_twist import measure_twist
@@ -42,6 +43,20 @@ def random_command(vehicle, rng):
     twist = rng.normal(size=3)
     angles = {name: rng.uniform(-3, 3) for name in vehicle.description.steering}
     return twist, angles, *command(vehicle, twist, angles)
+
+
+@pytest.mark.parametrize("curvature", [0.0, 0.8, -1.7])
+def test_on_a_circle_each_stands_along_its_way_by_the_smaller_turn(curvature):
+    """Its hub moves along the wheel, ahead rather than behind."""
+    vehicle = casters()
+    angles = vehicle.joint_positions(steady_turn(vehicle, curvature).q)
+    for i, (x, y) in enumerate(PLACES):
+        delta = angles[f"module_{i}_swivel"]
+        assert abs(delta) < np.pi / 2
+        R = np.array([[np.cos(delta), -np.sin(delta)], [np.sin(delta), np.cos(delta)]])
+        hub = (x, y) + R @ (-TRAIL, ACROSS)
+        along, across = R.T @ (1 - curvature * hub[1], curvature * hub[0])
+        assert across == pytest.approx(0, abs=1e-12) and along > 0.5
 
 
 def test_rates_are_those_of_the_hub_along_and_across_the_wheel():

@@ -112,23 +112,62 @@ def test_a_point_has_a_finite_number_for_each_coordinate(name):
 
 
 # -- steady turns ----------------------------------------------------------------------------------
-def test_a_circle_that_a_trailer_cannot_follow_is_refused():
-    """About a point nearer to the hitch than its drawbar is long nothing settles."""
-    tractor = robot(
+def tractor(limit: float = np.pi):
+    """Two driven wheels at the base's origin, and behind them, on a hitch, an axle on a drawbar of
+    one metre."""
+    bound = f'<limit lower="{-limit}" upper="{limit}" effort="1" velocity="1"/>'
+    text = robot(
         link("base", 5.0), link("left"), link("right"), link("bar", 2.0), link("one"), link("two"),
         joint("l", "base", "left", (0, 0.3, 0)), joint("r", "base", "right", (0, -0.3, 0)),
-        joint("hitch", "base", "bar", (-0.5, 0, 0), axis=(0, 0, 1)),
+        joint("hitch", "base", "bar", (-0.5, 0, 0), axis=(0, 0, 1), more=bound if limit < 3 else "",
+              kind="revolute" if limit < 3 else "continuous"),
         *(joint(side, "bar", child, (-1.0, y, 0)) for side, child, y in (
             ("a", "one", 0.3), ("b", "two", -0.3))))
-    vehicle = nhmech.load(tractor, wheels=[
+    return nhmech.load(text, wheels=[
         *(nhmech.Wheel(name, "disc", 0.1, driven=True) for name in "lr"),
         *(nhmech.Wheel(name, "disc", 0.1, driven=False) for name in "ab")])
+
+
+def test_a_circle_that_a_trailer_cannot_follow_is_refused():
+    """About a point nearer to the hitch than its drawbar is long nothing settles."""
+    vehicle = tractor()
     nearest = np.sqrt(1.0 ** 2 - 0.5 ** 2)        # of the middle of the axle to the centre
     hitch = vehicle.joint_positions(steady_turn(vehicle, 0.999 / nearest).q)["hitch"]
     assert abs(hitch) < np.pi
     with pytest.raises(MechanicsError, match="hitch does not settle: the circle is too tight for "
                                              "the trailing bodies"):
         steady_turn(vehicle, 1.001 / nearest)
+
+
+def test_a_trailer_comes_to_rest_behind_its_hitch_as_far_as_that_turns():
+    """Its axle and the tractor's meet in the centre: triangles with right angles there."""
+    free, held = tractor(), tractor(0.5)
+    for radius, reaches in ((1.5, False), (-1.5, False), (4.0, True), (-4.0, True)):
+        angle = -np.sign(radius) * (np.arctan2(0.5, abs(radius))
+                                    + np.arctan2(1.0, np.sqrt(radius ** 2 + 0.5 ** 2 - 1)))
+        found = free.joint_positions(steady_turn(free, 1 / radius).q)["hitch"]
+        assert found == pytest.approx(angle, rel=1e-9) and (abs(angle) < 0.5) == reaches
+        if reaches:
+            assert held.joint_positions(steady_turn(held, 1 / radius).q)["hitch"] == (
+                pytest.approx(angle, rel=1e-9))
+            continue
+        with pytest.raises(MechanicsError, match=f"hitch would have to be at {angle:.3f} rad, its "
+                                                 f"limit is {np.copysign(0.5, angle):.3f} rad"):
+            steady_turn(held, 1 / radius)
+
+
+def test_a_fixed_axle_that_points_forward_lets_the_base_go_nowhere():
+    sideways = robot(
+        link("base", 6.0, com=(0.0, 0.1, 0.1)), link("a"), link("b"), link("ball", 0.1),
+        joint("ja", "base", "a", (0.2, 0, 0.1), axis=(1, 0, 0)),
+        joint("jb", "base", "b", (-0.2, 0, 0.1), axis=(1, 0, 0)),
+        joint("fixed", "base", "ball", (0, 0.3, 0.05), kind="fixed"))
+    vehicle = nhmech.load(sideways, wheels=[
+        *(nhmech.Wheel(name, "disc", 0.1) for name in ("ja", "jb")),
+        nhmech.Wheel(None, "caster_ball", 0.05, link="ball", point=(0, 0, 0))])
+    for curvature in (0.0, 0.3):
+        with pytest.raises(MechanicsError, match="its fixed axle points forward"):
+            steady_turn(vehicle, curvature)
 
 
 def test_a_steering_angle_beyond_its_limit_names_the_nearer_one():
@@ -146,14 +185,44 @@ def test_joints_that_do_not_fit_the_circle_are_said():
         straight.load(speed=1.0)
 
 
-def test_a_pose_that_no_drive_holds_names_what_would_move():
-    """A two-wheeled pendulum that leans falls over: no wheel holds it upright and still."""
+@pytest.mark.parametrize("part, holds", [(0.99, True), (1.01, False)])
+def test_a_motion_satisfies_the_constraints_to_eight_digits_of_its_fastest_part(part, holds):
+    """A differential drive that would also slide sideways; its wheels turn ten times as fast as it
+    goes."""
+    vehicle = shipped(DIFF)
+    sliding = Demand(vehicle, vehicle.configuration(), 0.0, np.array([1.0, part * 1e-7, 0.0]))
+    if holds:
+        assert np.abs(sliding.velocity).max() == pytest.approx(10.0, rel=1e-12)
+        return
+    with pytest.raises(MechanicsError, match="no position of its joints was found"):
+        sliding.load()
+
+
+def leaning(angle: float) -> Demand:
     vehicle = shipped("pendulum")
-    leaning = Demand(vehicle, vehicle.configuration(pose=(0, 0, 0, 0, 0.1, 0)), 0.0,
-                     np.array([1.0, 0.0, 0.0]))
-    with pytest.raises(MechanicsError, match=r"no driven joint holds it in this pose: \w+ would "
-                                             r"change by -?[\d.]+ in a second"):
-        leaning.load()
+    return Demand(vehicle, vehicle.configuration(pose=(0, 0, 0, 0, angle, 0)), 0.0,
+                  np.array([1.0, 0.0, 0.0]))
+
+
+@pytest.mark.parametrize("angle", [0.1, -0.1, 1e-5])
+def test_a_pose_that_no_drive_holds_names_what_would_move(angle):
+    """A two-wheeled pendulum that leans falls over: no wheel holds it upright and still. Its
+    wheels, which turn fastest, run away from under it."""
+    found = leaning(angle)
+    with pytest.raises(MechanicsError, match=r"no driven joint holds it in this pose: (left|right)_"
+                                             r"wheel_joint would change by -?[\d.e-]+ in a "
+                                             "second") as caught:
+        found.load()
+    change = float(str(caught.value).split(" change by ")[1].split()[0])
+    moves = shipped("pendulum").equations.acceleration(
+        0.0, found.q, np.zeros(3), np.zeros(2), shipped("pendulum").theta).full().ravel()
+    wheel = shipped("pendulum").algebroid.v_names.index("left_wheel_joint")
+    assert change == pytest.approx(moves[wheel], rel=1e-2) and np.sign(change) == -np.sign(angle)
+
+
+def test_a_lean_by_rounding_is_held():
+    _, efforts = leaning(1e-8).load()
+    np.testing.assert_allclose(efforts, 0.0, atol=1e-6)
 
 
 def test_what_a_skid_steered_robot_would_be_locked_by_is_said():

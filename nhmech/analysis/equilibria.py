@@ -192,7 +192,7 @@ class SteadyMotions:
                 _, along, by_speed, _ = (x.full() for x in found)
                 grows = np.r_[along[0] @ state.point.basis, by_speed[0],
                               np.zeros(len(self.equations.free))] @ free[0]
-                local = free[0] * (1.0 if grows >= 0 else -1.0) * np.sign(step)
+                local = free[0] * (1.0 if (grows >= 0) == (step > 0) else -1.0)
             else:
                 local = free[0] * (1.0 if free[0] @ self.equations.local(state.point, tangent) >= 0
                                    else -1.0)

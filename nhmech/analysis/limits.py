@@ -71,7 +71,7 @@ class Limit:
 
     def describe(self, unit: str, factor: float = 1.0) -> str:
         """The limit in words, such as "2.31 m/s: left_wheel_joint slips"."""
-        if self.value is None or self.cause is None:
+        if self.value is None:
             return f"none: {self.reason}"
         text = f"{factor * self.value:.4g} {unit}: {self.event}"
         return f"{text}, {self.when}" if self.when else text
@@ -376,7 +376,7 @@ def _zero(function: Callable[[float], float], low: float, high: float, left: flo
           over: float) -> float:
     """Where a function that is `left` >= 0 at `low` and `over` < 0 at `high` vanishes: secants that
     keep both ends (the Illinois method; Dowell and Jarratt, BIT 11, 1971, 168-174)."""
-    side = 0
+    held = None
     for _ in range(STEPS):
         near = CLOSE * high
         if high - low <= near:
@@ -385,12 +385,12 @@ def _zero(function: Callable[[float], float], low: float, high: float, left: flo
         secant = (low * over - high * left) / (over - left)
         middle = min(max(secant, low + near / 2), high - near / 2)
         value = function(middle)
-        if value >= 0:
-            over, side = (over / 2 if side > 0 else over), 1
-            low, left = middle, value
+        # what stays where it is twice counts half
+        weight = 2 if held == (value >= 0) else 1
+        if held := value >= 0:
+            low, left, over = middle, value, over / weight
         else:
-            left, side = (left / 2 if side < 0 else left), -1
-            high, over = middle, value
+            high, over, left = middle, value, left / weight
     return low
 
 

@@ -175,7 +175,7 @@ def _level(vehicle: Vehicle) -> bool:
 
 
 def _rank(matrix: np.ndarray) -> int:
-    return matrix.shape[1] - kernel(matrix).shape[1] if matrix.size and matrix.any() else 0
+    return matrix.shape[1] - kernel(matrix).shape[1]
 
 
 def planar(vehicle: Vehicle, q: np.ndarray) -> np.ndarray:
@@ -196,7 +196,7 @@ def _dependence(forms: np.ndarray, kept: tuple[int, ...], row: int,
                 names: tuple[str, ...]) -> Dependence:
     """Least squares at every sample; where the coefficients differ, those of the first sample
     (straight ahead)."""
-    found = np.array([np.linalg.lstsq(A[list(kept)].T, A[row], rcond=1e-10)[0] for A in forms])
+    found = np.array([np.linalg.lstsq(A[list(kept)].T, A[row], rcond=None)[0] for A in forms])
     constant = bool(np.ptp(found, axis=0).max(initial=0.0)
                     <= 1e-8 * max(1.0, np.abs(found).max(initial=0.0)))
     coefficients = {names[k]: float(value) for k, value in zip(kept, found[0]) if abs(value) > 1e-9}

@@ -181,8 +181,8 @@ class _Margin:
             left, split = widest_split(load, self._mu, sign=True)
             if left > 0:
                 values[k] = left
-                self._change = np.linalg.lstsq(found.kernel[k], split - found.shortest[k],
-                                               rcond=None)[0]
+                # the shortest split has no part along the kernel
+                self._change = np.linalg.lstsq(found.kernel[k], split, rcond=None)[0]
                 doubtful = doubtful[1:]
             else:
                 values[doubtful[:STRIDE]] = min(left, 0.0)

@@ -300,11 +300,12 @@ class JudgedStates(Sequence[Validity]):
     @cached_property
     def hardest(self) -> Validity:
         """The first of those that use most of their friction."""
-        found = -1
-        for k in sorted(range(len(self)), key=lambda k: -self._rough[k][0]):
-            if found >= 0 and self._rough[k][0] < self[found].use[0]:
+        order = sorted(range(len(self)), key=lambda k: -self._rough[k][0])
+        found = order[0]
+        for k in order:
+            if self._rough[k][0] < self[found].use[0]:
                 break
-            if found < 0 or (-self[k].use[0], k) < (-self[found].use[0], found):
+            if (-self[k].use[0], k) < (-self[found].use[0], found):
                 found = k
         return self[found]
 
@@ -316,7 +317,7 @@ def _wheels(vehicle: Vehicle, load: ContactLoad, kindest: np.ndarray,
         force = {direction: float(f) for (wheel, direction),
                  f in zip(load.names, load.split) if wheel == c.name}
         angle = c.mount.wheel.roller_angle
-        if "roller" in force and angle is not None:
+        if angle is not None:
             force |= {"longitudinal": np.sin(angle) * force["roller"],
                       "lateral": np.cos(angle) * force["roller"]}
         loose = {component.direction: bounds for component, bounds in load.intervals.items()
