@@ -525,8 +525,8 @@ EQUIVALENT = {
         "from how many quotients a reciprocal pays: the test has the number from here",
     ("symbolic/linear_forms", "place: tuple[int, int] = (0, 0)",
      "0 -> 1"): "of a node that is no input: it is not read",
-    ("control/twist_rule", "starts = ca.logic_and(starts, ca.mmin(side * before) >= -ROUNDING)",
-     "side * before -> side / before"): "of one sign",
+    ("control/twist_rule", "starts = ca.logic_and(starts, both(*ca.vertsplit(side * before)) >= "
+     "-ROUNDING)", "side * before -> side / before"): "of one sign",
     ("analysis/cone_programme", "scale = 1 / np.sqrt(hessian.diagonal())", "1 -> 2"):
         "a unit of the unknowns, which leaves the step as it is",
     ("symbolic/written", "SWAPPED = 40", "40 -> 41"): "up to how many terms a form is looked for",

@@ -47,7 +47,8 @@ class TwistDrive:
     limit of its angle, the vehicle goes forward as commanded and turns less (and moves less to the
     side, where that is free), so that no part of the command is exceeded once the steering is
     there; a car that is to turn on the spot stands still. Each driven steering joint goes to the
-    angle at which its wheel's lateral row lets that twist pass. What the axles allow of it at their
+    angle at which its wheel's lateral row lets that twist pass; where axles have to meet in one
+    point, by a way on which they do, within their limits. What the axles allow of it at their
     present angles (least squares onto the kernel of the lateral rows, but forward no faster than
     commanded, or than half the twist's size) then gives each driven wheel the rate that solves its
     own rolling row A v + b = 0, steering rates included. Where a driven joint would pass its

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import casadi as ca
@@ -20,7 +20,6 @@ from ..vehicle.vehicle import Vehicle
 REACH = 0.4
 PARALLEL = 1e-3   # of the largest row: axles that differ by less are one
 STILL = 1e-6      # a twist smaller than this [m/s] holds the steering where it is
-AT_LIMIT = 0.01   # [rad] from a limit: a steering joint is at it
 ROUNDING = 1e-9   # of a limit [rad], and of the speed [m/s] at which an axle is just at it
 
 
@@ -104,16 +103,17 @@ def twist_function(vehicle: Vehicle) -> ca.Function:
     angles = ca.SX.sym("angles", len(guiding))
     twist, most = ca.SX.sym("twist", 3), ca.SX.sym("most")
     unit = ca.DM([1, 1, steering.length])
-    now = {axle.steering: angles[i] for i, axle in enumerate(guiding)}
-    scaled = possible = _within_limits(vehicle, twist * unit, now)
     held = _axle_rows(vehicle, angles, v)
+    start = ca.cross(*(row[:3] for row in held)) if steering.coupled else None
+    possible, way = _within_limits(vehicle, twist * unit, angles, start)
+    scaled = possible
     moving = ca.norm_2(scaled) > STILL
-    way = scaled
-    if steering.coupled and len(held) == 2:
-        is_bound = ca.dot(held[1], held[1]) > 0
-        pair = (row[:3] for row in held)
-        way = ca.if_else(is_bound, _reachable(scaled, ca.cross(*pair)), scaled)
-    targets = [_angle(vehicle, axle, way, now[axle.steering]) for axle in driven_steering(vehicle)]
+    turned = [_angle(vehicle, axle, scaled, angles[i]) for i, axle in enumerate(guiding)]
+    if start is not None:
+        met = _turn(vehicle, angles, start, _step(vehicle, angles, start, way))[0]
+        turned[:met.numel()] = ca.vertsplit(met)
+    driven = driven_steering(vehicle)
+    targets = [angle for axle, angle in zip(guiding, turned) if axle in driven]
     for row in held:
         scaled = scaled - row[:3] * (ca.dot(row[:3], scaled) + row[3])
     if len(held) == 2:
@@ -232,39 +232,115 @@ def _pass_fixed(vehicle: Vehicle, scaled: ca.SX) -> ca.SX:
     return ca.vertcat(*passing)
 
 
-def _within_limits(vehicle: Vehicle, scaled: ca.SX, now: Mapping[str, ca.SX]) -> ca.SX:
-    """What steering joints can let pass within their limits: the whole twist, or forward with less
-    turning, and less lateral speed where that is free, by the one factor at which the first joint
-    comes to its limit. Where that is not possible either, nothing: no part becomes faster.
+def _within_limits(vehicle: Vehicle, scaled: ca.SX, angles: ca.SX,
+                   start: ca.SX | None) -> tuple[ca.SX, ca.SX]:
+    """What steering joints can let pass within their limits, and the twist for which they are to
+    turn: the whole twist, or forward with less turning, and less lateral speed where that is free,
+    by the one factor at which the first joint comes to its limit. Where that is not possible
+    either, nothing: no part becomes faster.
 
     Of a guiding axle the speed across its wheel, which is linear in the twist, has one sign at the
-    one limit and the other at the other, just where an angle between them lets the twist pass.
-    A leader at a limit that has to go on beyond it to get there (`now` is where it is) does not.
+    one limit and the other at the other, just where an angle between them lets the twist pass; an
+    axle with a range of more than half a turn is beyond its limits where both have the other sign.
+    Axles that meet in one point, at `start` now, also have to get there.
     """
-    wanted = _pass_fixed(vehicle, scaled)
-    is_fixed = bool(vehicle.steering.fixed)
+    wanted, steering = _pass_fixed(vehicle, scaled), vehicle.steering
+    is_fixed = bool(steering.fixed)
     ahead = _pass_fixed(vehicle, ca.vertcat(scaled[0], scaled[1] if is_fixed else 0, 0))
     fits, starts, share = ca.SX(1), ca.SX(1), ca.SX(1)
     for axle in guiding_axles(vehicle):
         limit = vehicle.limits.get(axle.steering, NO_LIMITS)
-        if limit.upper - limit.lower >= np.pi - ROUNDING:
+        meets, span = steering.coupled and axle in steering.steered, limit.upper - limit.lower
+        if span >= (2 if meets else 1) * np.pi - ROUNDING:
             continue
+        both = ca.fmin if span < np.pi else ca.fmax
         rows = ca.DM(np.array([axle.at(limit.lower), -axle.at(limit.upper)]))
         before, after = rows @ ahead, rows @ wanted
         side = ca.if_else(ca.sum1(before) >= 0, 1, -1)
-        fits = ca.logic_and(fits, ca.fmax(ca.mmin(after), -ca.mmax(after)) >= -ROUNDING)
-        if vehicle.steering.coupled and axle in vehicle.steering.pair():
-            here = now[axle.steering]
-            there = axle.angle_for(wanted, here)
-            is_stuck = ca.logic_or(
-                ca.logic_and(here < limit.lower + AT_LIMIT, there < limit.lower - ROUNDING),
-                ca.logic_and(here > limit.upper - AT_LIMIT, there > limit.upper + ROUNDING))
-            fits = ca.logic_and(fits, 1 - is_stuck)
-        starts = ca.logic_and(starts, ca.mmin(side * before) >= -ROUNDING)
+        if not meets:
+            fits = ca.logic_and(fits, ca.fmax(ca.mmin(after), -ca.mmax(after)) >= -ROUNDING)
+        starts = ca.logic_and(starts, both(*ca.vertsplit(side * before)) >= -ROUNDING)
+        parts = []
         for near, far in zip(ca.vertsplit(side * before), ca.vertsplit(side * after)):
             near = ca.fmax(near, 0)
-            share = ca.fmin(share, ca.if_else(far < 0, near / (near - far), 1))
-    return ca.if_else(fits, wanted, ca.if_else(starts, ahead + share * (wanted - ahead), 0))
+            parts.append(ca.if_else(far < 0, near / (near - far), 1))
+        share = ca.fmin(share, both(*parts))
+    less = ahead + share * (wanted - ahead)
+    way = other = scaled
+    if start is not None:
+        way, is_open = _route(vehicle, angles, start, wanted)
+        other, leads = _route(vehicle, angles, start, less)
+        fits, starts = ca.logic_and(fits, is_open), ca.logic_and(starts, leads)
+    return ca.if_else(fits, wanted, ca.if_else(starts, less, 0)), ca.if_else(fits, way, other)
+
+
+def _route(vehicle: Vehicle, angles: ca.SX, start: ca.SX, goal: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """The twist, of unit size, to which axles that meet in one point are to go for a `goal`, and
+    whether they get there within their limits.
+
+    Such axles get to a far twist only through those between: straight ahead and turning on the spot
+    are a quarter of a circle apart, and a wheel that went to its nearest angle on its own would
+    block the others. Both ways round the circle lead there; the shorter one is taken unless it
+    leads through a limit. Where no axle is fixed, neither may do until the wheels are straight.
+    """
+    def both(end: ca.SX) -> tuple[ca.SX, ca.SX]:
+        shorter = ca.if_else(ca.dot(start, end) >= 0, end, -end)
+        return -shorter, shorter
+
+    goal = goal / ca.norm_2(goal)
+    way, is_open = goal, ca.SX(0)
+    for straight in () if vehicle.steering.binding else both(ca.SX(ca.DM([1, 0, 0]))):
+        there, fits = _turn(vehicle, angles, start, straight)
+        onward = (_turn(vehicle, there, straight, end)[1] for end in (goal, -goal))
+        fits = ca.logic_and(fits, ca.logic_or(*onward))
+        way, is_open = ca.if_else(fits, straight, way), ca.logic_or(is_open, fits)
+    for end in both(goal):
+        fits = _turn(vehicle, angles, start, end)[1]
+        way, is_open = ca.if_else(fits, end, way), ca.logic_or(is_open, fits)
+    return way, is_open
+
+
+def _turn(vehicle: Vehicle, angles: ca.SX, start: ca.SX, end: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """The steering angles at the end of an arc of twists, and whether they are within their limits,
+    and within half a turn of the middle, so that wheels are not wound up: axles meet in one point,
+    at first at `angles`, and each wheel goes on rolling as it does."""
+    turned, fits = [], ca.SX(1)
+    for i, axle in enumerate(vehicle.steering.steered):
+        way = _sign(_speeds(axle, angles[i], start)[0])
+        along, aside = _speeds(axle, angles[i], end)
+        turned.append(angles[i] + ca.atan2(-way * aside, way * along))
+        limit = vehicle.limits.get(axle.steering, NO_LIMITS)
+        if (span := limit.upper - limit.lower) < np.inf:
+            off = ca.fabs(turned[-1] - (limit.lower + limit.upper) / 2)
+            fits = ca.logic_and(fits, off <= min(span / 2, np.pi) + ROUNDING)
+    return ca.vertcat(*turned), fits
+
+
+def _step(vehicle: Vehicle, angles: ca.SX, start: ca.SX, end: ca.SX) -> ca.SX:
+    """On an arc of twists, the one to which axles that meet in one point are sent: `REACH` away at
+    most, and no wheel by more than an eighth of a turn. So one that is nearly in that point, which
+    has to turn before the others do, keeps it on this arc."""
+    near = ca.dot(start, end)
+    across = end - near * start
+    across, reach = across / ca.norm_2(across), ca.SX(REACH)
+    for i, axle in enumerate(vehicle.steering.steered):
+        rolling, _ = _speeds(axle, angles[i], start)
+        along, aside = _speeds(axle, angles[i], across)
+        reach = ca.fmin(reach, ca.atan2(ca.fabs(rolling),
+                                        ca.fabs(aside) - _sign(rolling) * along))
+    turned = start * ca.cos(reach) + across * ca.sin(reach)
+    return ca.if_else(near >= ca.cos(reach), end, turned)
+
+
+def _speeds(axle: Axle, angle: ca.SX, twist: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Of a wheel's steering axis, along the wheel and across it, at a steering angle."""
+    straight, across = ca.dot(axle.straight, twist), ca.dot(axle.across, twist)
+    return (across * ca.cos(angle) - straight * ca.sin(angle),
+            straight * ca.cos(angle) + across * ca.sin(angle))
+
+
+def _sign(speed: ca.SX) -> ca.SX:
+    return ca.if_else(speed < 0, -1, 1)
 
 
 def _no_faster(nearest: ca.SX, along: ca.SX, wanted: ca.SX) -> ca.SX:
@@ -284,7 +360,7 @@ def _angle(vehicle: Vehicle, axle: Axle, twist: ca.SX, now: ca.SX) -> ca.SX:
     """The steering angle that lets the twist pass: the nearest, or, if a limit is in the way, the
     one half a turn away."""
     found, limit = axle.angle_for(twist, now), vehicle.limits.get(axle.steering)
-    if limit is None or vehicle.steering.coupled:
+    if limit is None:
         return found
     for near in (now + np.pi, now - np.pi, now):     # the last one that fits counts
         other = axle.angle_for(twist, near)
@@ -317,19 +393,3 @@ def _axle_rows(vehicle: Vehicle, angles: ca.SX, v: ca.SX) -> list[ca.SX]:
         least = PARALLEL * size
         axles = [row - held[-1] * ca.dot(held[-1][:3], row[:3]) for row in axles]
     return held
-
-
-def _reachable(twist: ca.SX, now: ca.SX) -> ca.SX:
-    """A twist between `now`, which coupled axles allow, and the wanted one: on their circle,
-    `REACH` away at most.
-
-    Axles that must meet in one point get to a far one only through those between: straight ahead
-    and turning on the spot are a quarter of a circle apart, and a wheel that went to its nearest
-    angle on its own would block the others.
-    """
-    wanted = twist / ca.norm_2(twist)
-    near = ca.dot(now, wanted)
-    now, near = ca.if_else(near >= 0, now, -now), ca.fabs(near)
-    across = wanted - near * now
-    turned = now * np.cos(REACH) + across / ca.norm_2(across) * np.sin(REACH)
-    return ca.if_else(near >= np.cos(REACH), twist, turned)

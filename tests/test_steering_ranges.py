@@ -1,0 +1,169 @@
+"""Axles that meet in one point get to every twist that their limits let them reach, whichever way
+round, and of others it is said that they are not driven."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import atan2, inf, pi
+
+import numpy as np
+import pytest
+from support import shipped
+
+import nhmech
+from nhmech.control.twist import TwistDrive
+from nhmech.control.twist_rule import driven_steering, guiding_axles, twist_function
+from nhmech.simulation.runs.driven_twist import measure_twist
+from nhmech.vehicle.vehicle import Vehicle
+
+
+def ranged(name: str, *ranges: tuple[float, float]) -> Vehicle:
+    """A shipped robot with these limits of its steering joints."""
+    own = shipped(name)
+    limits = dict(own.description.limits)
+    for axle, (lower, upper) in zip(own.steering.steered, ranges):
+        limits[axle.steering] = replace(limits[axle.steering], lower=lower, upper=upper)
+    return replace(own, description=replace(own.description, limits=limits))
+
+
+class Steered:
+    """Steering joints that go where the rule of `TwistDrive` sends them, in small steps."""
+
+    def __init__(self, name: str, *ranges: tuple[float, float]) -> None:
+        self.vehicle = ranged(name, *ranges)
+        self.steering, self.rule = self.vehicle.steering, twist_function(self.vehicle)
+        self.names = [axle.steering for axle in guiding_axles(self.vehicle)]
+        self.limits = [self.vehicle.limits[name] for name in self.names]
+        self.driven = [axle.steering for axle in driven_steering(self.vehicle)]
+        self.unit = np.array([1.0, 1.0, self.steering.length])
+        self.state = nhmech.Simulator(shipped(name)).state
+        self.angles = dict.fromkeys(self.names, 0.0)
+
+    def ask(self, twist) -> tuple[dict[str, float], np.ndarray]:
+        """Where the joints are sent, and what is possible of a twist."""
+        angles = [self.angles[name] for name in self.names]
+        targets, _, _, _, possible = self.rule(0.0, self.state.q, self.state.v, self.vehicle.theta,
+                                               angles, twist, inf)
+        return dict(zip(self.driven, targets.full().ravel())), possible.full().ravel()
+
+    def place(self, leader: float) -> None:
+        """Turns the one leader to an angle, by way of those between."""
+        name = self.steering.pair()[1].steering
+        for angle in np.linspace(self.angles[name], leader, 200):
+            self._set({name: angle}, self.steering.pair())
+
+    def go(self, twist, step: float = 0.04) -> None:
+        """Steps until the joints are where they are sent; none of them passes a limit on the way.
+        """
+        for _ in range(600):
+            targets, possible = self.ask(twist)
+            if not possible.any():
+                return
+            pair = self.steering.pair(self.angles)
+            leaders = [axle.steering for axle in pair if axle.steering]
+            more = {name: targets[name] - self.angles[name] for name in leaders}
+            if max(map(abs, more.values())) < 1e-9:
+                return
+            share = min(1.0, step / max(map(abs, more.values())))
+            self._set({name: self.angles[name] + share * by for name, by in more.items()}, pair)
+            for name, limit in zip(self.names, self.limits):
+                assert limit.lower - 1e-6 <= self.angles[name] <= limit.upper + 1e-6
+
+    def _set(self, leaders: dict[str, float], pair) -> None:
+        self.angles = {name: float(angle) for name, angle in
+                       self.steering.followers(self.angles | leaders, pair).items()}
+
+    def slip(self, twist) -> float:
+        """How much of a twist the axles bar at the present angles."""
+        scaled = twist * self.unit
+        rows = [axle.at(self.angles.get(axle.steering, 0.0))
+                for axle in (*self.steering.binding, *self.steering.steered)]
+        return max(abs(row @ scaled) / np.linalg.norm(row) for row in rows) / (
+            np.linalg.norm(scaled) or 1.0)
+
+
+@pytest.mark.parametrize("yaw", [0.26, 0.034])
+def test_a_car_at_one_limit_goes_the_long_way_round_to_the_other(yaw):
+    """More than a quarter of a turn away: it stayed at its limit, and the twist was said to be
+    driven. Of one that turns about a point between its front wheels it drives what it can."""
+    vehicle = ranged("ackermann_car", (-1.3, 1.3), (-1.3, 1.3))
+    leader = vehicle.steering.pair()[1].steering
+    drive = TwistDrive(vehicle, (0.05, 0.0, yaw))
+    simulator = nhmech.Simulator(vehicle, drive, mode="kinematic", dt=5e-3, control_period=0.01)
+    simulator.reset(joints={leader: vehicle.limits[leader].lower})
+    found = measure_twist(vehicle, simulator.run(4.0))[-1]
+    # its left kingpin is 2.6 m before the rear axle, and 0.69 m to the left
+    most = 0.05 / (2.6 / np.tan(1.3) + 0.69)
+    assert found == pytest.approx((0.05, 0.0, min(yaw, most)), abs=1e-9)
+    assert found == pytest.approx(drive.possible_twist, abs=1e-9)
+    assert bool(drive.shortfall) == (yaw > most)
+    assert simulator.state.joint_position[leader] == pytest.approx(
+        np.arctan(2.6 / (0.05 / min(yaw, most) - 0.69)), abs=1e-6)
+
+
+def reached(car: Steered, k: float) -> list[float]:
+    """The first and the last angle to which the leader of a car may turn from where it is: its own
+    limits, and those of the follower, whose cotangent is that of the leader and `k` (more)."""
+    leader, follower = car.limits
+    ends = []
+    for way in (-1, 1):
+        angle, its = (car.angles[name] for name in car.names)
+        while True:
+            on = angle + way * 1e-3
+            # turning with the leader, by less than half a turn
+            heading = atan2(np.sin(on), np.cos(on) + k * np.sin(on))
+            after = its + np.remainder(heading - its + pi / 2, pi) - pi / 2
+            if not (leader.lower <= on <= leader.upper and follower.lower <= after <= follower.upper
+                    ) or abs(on - car.angles[car.names[0]]) > pi:
+                break
+            angle, its = on, after
+        ends.append(angle)
+    return ends
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_car_goes_wherever_its_limits_let_it(seed):
+    """Limits, starts and twists at random: what can be reached, one way or the other, is driven,
+    and of the rest it is said that less is."""
+    rng = np.random.default_rng(seed)
+    ranges = [(rng.uniform(-2.2, -0.2), rng.uniform(0.2, 2.2)) for _ in range(2)]
+    car, told = Steered("ackermann_car", *ranges), set()
+    a, b = (axle.straight for axle in car.steering.steered)
+    left, right = (axle.across for axle in car.steering.steered)
+    k = (left[2] - right[2]) / a[2]
+    assert a == pytest.approx(b, abs=1e-12)
+    for _ in range(12):
+        lowest, highest = reached(car, k)
+        car.place(rng.uniform(lowest, highest))
+        angle = rng.uniform(-pi / 2, pi / 2)
+        way = np.array([np.cos(angle), 0.0, np.sin(angle)]) * rng.choice([-1, 1])
+        wanted = car.steering.steered[0].angle_for(way, 0.0)
+        near = [abs(wanted + turns * pi - end) for turns in (-1, 0, 1) for end in (lowest, highest)]
+        if min(near) < 5e-3:
+            continue
+        twist = 0.1 * way / car.unit
+        can = any(lowest < wanted + turns * pi < highest for turns in (-1, 0, 1))
+        _, possible = car.ask(twist)
+        assert (np.abs(possible - twist).max() < 1e-9) == can
+        told.add(can)
+        assert possible[0] == pytest.approx(twist[0], abs=1e-12) or not possible.any()
+        car.go(twist)
+        assert car.slip(possible) < 1e-6
+    assert True in told
+
+
+@pytest.mark.parametrize("most", [1.3, 1.9, 2.4, 3.2])
+def test_wheels_that_all_steer_get_to_what_is_said_to_be_possible(most):
+    """One twist after the other, whichever: most of them were not driven by a swerve drive whose
+    wheels were wound up by those before, and nothing said so."""
+    swerve, rng = Steered("swerve", *[(-most, most)] * 4), np.random.default_rng(8)
+    driven = []
+    for _ in range(25):
+        twist = rng.normal(size=3) * (0.2, 0.2, 0.5)
+        _, possible = swerve.ask(twist)
+        driven.append(np.abs(possible - twist).max() < 1e-12)
+        swerve.go(twist)
+        _, still = swerve.ask(twist)
+        assert still == pytest.approx(possible, abs=1e-9)
+        assert swerve.slip(possible) < 1e-6
+    assert sum(driven) > (20 if most > 2 else 5)
