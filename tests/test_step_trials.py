@@ -3,6 +3,7 @@ add up, and which step would do."""
 
 from __future__ import annotations
 
+import ctypes
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from nhmech.compile.loop_error import GAUGE
 from nhmech.compile.status import Status
 from nhmech.simulation import step_error
-from nhmech.simulation.step_error import DIVISORS, TOLERANCE, WINDOW, Trial, retake, step_notice
+from nhmech.simulation.step_error import TOLERANCE, WINDOW, Trial, retake, step_notice
 
 H, T0, DECAY = 0.01, 0.7, 3.0
 THETA = np.array([1.5])
@@ -22,7 +23,7 @@ class Pushed:
     is pushed by `push` dt^2 in steps that begin before `until`, which is their error: the pushes
     of two halves are half as far."""
 
-    speeds = [1]
+    speeds, code = [1], None
 
     def __init__(self, push: float = 0.0, until: float = np.inf, margin: float = -0.5,
                  fails=lambda t, x, dt: False):
@@ -31,6 +32,7 @@ class Pushed:
 
     def loop(self, build):
         assert not build
+        return self.code
 
     def at_rest(self, q):
         return np.concatenate([q, [0.0]])
@@ -94,14 +96,30 @@ def test_a_step_that_cannot_be_taken_has_any_error(fails, is_known):
     assert np.isfinite(trial(Pushed(30.0, fails=fails)).error(H)) == is_known
 
 
+@pytest.mark.parametrize("most, is_known", [(0, False), (1, False), (2, True)])
+def test_a_step_that_code_cannot_take_has_any_error_either(most, is_known):
+    """Code says how many of its steps succeed; the rows behind them are none."""
+    def path(setup, t, dt, steps, address):
+        rows = (ctypes.c_double * (2 * (1 + steps))).from_address(address)
+        rows[2:] = [7.0] * (2 * steps)
+        return min(steps, most)
+
+    chart = Pushed()
+    chart.code = SimpleNamespace(path=path)
+    assert trial(chart).error(H) == (0.0 if is_known else np.inf)
+
+
 @pytest.mark.parametrize("pushes", [1, 10, 47])
 def test_what_decays_does_not_persist(pushes):
     """The errors of so many steps, which each further step leaves e^(-3 dt) of, until a quarter of
     the window is left: relative to their sum."""
     push, r = 1e-9, np.exp(-DECAY * H)
-    made = trial(Pushed(push, until=T0 + pushes * H))
+    chart = Pushed(push, until=T0 + pushes * H)
+    made = trial(chart)
     left = (1 - r ** pushes) / (1 - r) * r ** (3 * WINDOW // 4 + 1 - pushes)
     assert made.persistence(H) == pytest.approx(left / pushes, rel=1e-8)
+    # each step of the window, all its halves in a row, and those of each step: none in vain
+    assert len(chart.guards) == 5 * WINDOW
 
 
 def test_without_errors_or_without_steps_they_are_said_to_persist():
@@ -113,12 +131,14 @@ def test_without_errors_or_without_steps_they_are_said_to_persist():
         assert trial(Pushed(30.0, fails=fails)).persistence(H) == 1.0
 
 
-@pytest.mark.parametrize("below, needed", [*zip(DIVISORS[:9], DIVISORS[1:10])])
+BETTER = (2, 4, 5, 10, 20, 40, 50, 100, 200, 400)
+
+
+@pytest.mark.parametrize("below, needed", [*zip(BETTER, BETTER[1:])])
 def test_a_better_step_is_the_longest_with_a_quarter_of_what_is_allowed(below, needed):
     """Of order one, where n steps in place of one have an n-th of its error: dt over 2, 4, 5, 10,
     20 and so on."""
     made, dt = SimpleNamespace(error=lambda dt: dt ** 2), 0.3
-    assert DIVISORS[:9] == (2, 4, 5, 10, 20, 40, 50, 100, 200)
     for part, divisor in ((0.997, below), (1.003, needed)):
         total = part * below * TOLERANCE / 4
         assert Trial.better_step(made, dt, total) == dt / divisor
