@@ -193,26 +193,41 @@ def test_rest_where_nothing_is_symmetric():
     np.testing.assert_allclose(found.eigenvalues, [1, 2, 2, 4], rtol=1e-12)
 
 
-@pytest.mark.parametrize("bend, pull, why", [
-    (0.0, 0.0, ""), (1e-12, 1e-12, ""), (1e-7, 0.0, "depend on the path of the shape, by "),
-    (1.0, 0.0, "depend on the path"), (0.0, 1e-7, "not merely transported: .* other than xi p"),
-    (0.0, 0.3, "not merely transported")])
-def test_momenta_that_a_shape_carries_along_or_does_not(bend, pull, why):
+@pytest.mark.parametrize("unit, bend, pull, why", [
+    (1.0, 0.0, 0.0, ""), (1.0, 1e-12, 1e-12, ""), (1e-3, 1e-13, 0.0, ""),
+    (1.0, 1e-7, 0.0, "depend on the path of the shape, by "),
+    (1.0, 1.0, 0.0, "depend on the path"), (1e-3, 1e-7, 0.0, "depend on the path"),
+    (1.0, 0.0, 1e-7, "not merely transported: .* other than xi p"),
+    (1.0, 0.0, 0.3, "not merely transported")])
+def test_momenta_that_a_shape_carries_along_or_does_not(unit, bend, pull, why):
     """z' = y x' has d ln p = y dy / (m + y^2), which is closed unless m depends on w; a momentum
     of w' beside x' has a rate y' w'."""
     free = lagrangian_system(euclidean("x", "z", "y", "w"), lambda s: (
-        (1 + bend * s.q.w ** 2) * s.v.x ** 2 + s.v.z ** 2 + s.v.y ** 2 + s.v.w ** 2) / 2
-        + pull * s.v.x * s.v.w - s.q.w ** 2 - s.q.y ** 2)
-    tied = symmetry(constrain(free, rows={"slope": lambda s: s.v.z - s.q.y * s.v.x}), {
-        "x": lambda s: {"x": 1}, "z": lambda s: {"z": 1}})
-    at = np.array([0, 0, 1e-9, 0]), np.array([0.7, 0.7e-9, 0, 0])
+        (1 + bend * (s.q.w / unit) ** 2) * s.v.x ** 2 + s.v.z ** 2 + s.v.y ** 2 + s.v.w ** 2
+        + 2 * pull * s.v.x * s.v.w - 2 * s.q.w ** 2 - 2 * s.q.y ** 2) / 2 / unit ** 2)
+    made = constrain(free, rows={"slope": lambda s: s.v.z - s.q.y / unit * s.v.x},
+                     samples=unit * np.random.default_rng(0).normal(size=(8, 4)))
+    tied = symmetry(made, {"x": lambda s: {"x": 1}, "z": lambda s: {"z": 1}})
+    at = unit * np.array([0, 0, 1e-9, 0]), unit * np.array([0.7, 0.7e-9, 0, 0])
     if not why:
         # U = p^2 / (2 (1 + y^2)) + w^2 + y^2 with p = c sqrt(1 + y^2) is flat in y but for y^2
         second = shape_stability(tied, *at)
-        np.testing.assert_allclose(np.linalg.eigvalsh(second), [1, 1, 2, 2], rtol=1e-12)
+        np.testing.assert_allclose(np.linalg.eigvalsh(second) * unit ** 2, [1, 1, 2, 2],
+                                   rtol=1e-12)
     else:
         with pytest.raises(MechanicsError, match=why):
             shape_stability(tied, *at)
+
+
+@pytest.mark.parametrize("speed", [0.7, 1.3])
+def test_momenta_that_are_constant_are_carried_along_too(speed):
+    """Routh: a bead that runs at x' = p over (1 + y^2) x'^2 - y^2 has U = p^2 / (2 (1 + y^2)) +
+    y^2 / 2, and U'' = 1 - p^2."""
+    free = lagrangian_system(euclidean("x", "y"), lambda s: (
+        (1 + s.q.y ** 2) * s.v.x ** 2 + 3 * s.v.y ** 2 - s.q.y ** 2) / 2)
+    along = symmetry(constrain(free), {"x": lambda s: {"x": 1}})
+    np.testing.assert_allclose(shape_stability(along, np.zeros(2), np.array([speed, 0.0])),
+                               np.diag([3, 1 - speed ** 2]), rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.7])

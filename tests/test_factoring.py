@@ -283,7 +283,8 @@ def constants(sums, loose) -> int:
     ({10: {1: 3.0, 2: 3.0}, 11: {1: 1.0, 20: 3.0}}, [Value(1.0, 11)], {20: ((3, 1), (10, -1))}, 0),
     ({10: {1: 3.0, 2: 3.0}}, [Value(9.0, 20)], {20: ((10, -2),)}, 0),
     ({10: {1: 2.0, 2: -2.0, ONE: 5.0}}, [Value(-0.5, 10)], {}, 0),
-    ({10: {1: 3.0, 2: -3.0}}, [Value(5.0, 3)], {}, 1)], ids=str)
+    ({10: {1: 3.0, 2: -3.0}}, [Value(5.0, 3)], {}, 1),
+    ({10: {1: 6.0, 2: 6.0, 3: 1.0}, 11: {2: 4.0, 10: 3.0}}, [Value(0.5, 11)], {}, 3)], ids=str)
 def test_scales_of_sums_leave_few_products_with_a_constant(sums, loose, products, left):
     scales, made, values = scaled(sums, loose, products)
     assert constants(made, values) == left

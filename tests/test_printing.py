@@ -165,6 +165,16 @@ def test_what_takes_too_long_is_refused_and_said():
     assert re.search(r"= \(an expression of \d+ operations, too long to print\)", text)
 
 
+def test_what_takes_too_long_stands_as_it_is_if_that_is_short():
+    """In plain text; as LaTeX it is left out."""
+    made = constrain(lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2 / 2 - sum(
+        (s.v.x * ca.sin(k * s.q.x) + ca.cos(s.q.y) / (k + s.q.x)) ** 3 for k in range(1, 6)) ** 4))
+    words = " ".join(str(made).split())
+    assert words.startswith("Lagrangian L = x'^2 / 2 - (((x' sin(x) + cos(y) / (1 + x))")
+    assert words.endswith("(x' sin(5 x) + cos(y) / (5 + x))^2)^2)^2")
+    assert re.search(r"L &= \\text\{\(an expression of \d\d operations, too long to", made.latex())
+
+
 def test_terms_count_over_and_under_the_line():
     """A long denominator is as hard to read as a long numerator."""
     long = sum(x ** k * y ** j for k in range(20) for j in range(10))

@@ -26,7 +26,8 @@ from symmetric_systems import (
 )
 
 from nhmech import MechanicsError
-from nhmech.mechanics.algebroid import euclidean
+from nhmech.mechanics.algebroid import euclidean, product
+from nhmech.mechanics.algebroid_makers import lie_algebra
 from nhmech.mechanics.frame import adapted_frame
 from nhmech.mechanics.gibbs_appell import gibbs_appell
 from nhmech.mechanics.invariance import complete_lift
@@ -100,6 +101,25 @@ def test_structure_constants_of_generators_in_any_unit(sizes):
                                atol=0)
     assert (made.dim_vertical, made.dim_horizontal, made.dim_motion, made.dim_tangent) == (
         3, 0, 2, 5)
+
+
+@pytest.mark.parametrize("order", ["XY", "YX"])
+@pytest.mark.parametrize("share, closes", [(0.0, True), (0.99, True), (1.01, False)])
+@pytest.mark.parametrize("rate", [1.0, 3.0])
+def test_brackets_close_to_a_billionth_of_their_terms(order, share, closes, rate):
+    """X = d/dx + a e1 and Y = cos(b x) e2 - sin(b x) e3 beside so(3) have [X, Y] = 0 for a = b: at
+    x = 0 the terms -b e3 and a e3 cancel."""
+    space = product(lie_algebra("so(3)"), euclidean("x"))
+    alone = constrain(lagrangian_system(space, lambda s: s.v.x ** 2 / 2),
+                      samples=np.array([[0.0], [np.pi / 2 / rate]]))
+    b = rate + share * 1e-9 * 2 * rate
+    fields = {"X": lambda s: {"x": 1, "wx": rate},
+              "Y": lambda s: {"wy": ca.cos(b * s.q.x), "wz": -ca.sin(b * s.q.x)}}
+    if closes:
+        assert symmetry(alone, {name: fields[name] for name in order}).abelian
+    else:
+        with pytest.raises(MechanicsError, match="is not a combination of .* with constant"):
+            symmetry(alone, {name: fields[name] for name in order})
 
 
 FOUND = {

@@ -110,9 +110,10 @@ def test_a_rate_vanishes_at_a_billionth_of_its_terms(rate, count):
     (1.9e-12, 2.0, 1e-12, 1), (1e-20, 1.0, 0.0, 0), (0.9e-12, 0.0, 1e-12, 1)])
 def test_terms_that_are_rounding_beside_others_count_as_none(share, extent, nothing, count):
     """Each relative to the extent of its candidate, of which zero is none."""
-    rates = np.diag([1.0, share])
-    found = null_combinations(rates, np.abs(rates), nothing, np.array([1.0, extent]))
-    assert len(found) == count and (not count or found.tolist() == [[0.0, 1.0]])
+    for unit in (1e-9, 1.0, 1e9):
+        rates = unit * np.diag([1.0, share])
+        found = null_combinations(rates, np.abs(rates), nothing, np.array([1.0, extent]))
+        assert len(found) == count and (not count or found.tolist() == [[0.0, 1.0]])
 
 
 def test_names_of_combinations_have_signs_and_sizes():
