@@ -220,6 +220,24 @@ def test_wrong_sections_are_named(samples):
         nonholonomic_momentum(symmetry(carriage(), SE2))
 
 
+@pytest.mark.parametrize("row", [1e-10, 1.0, 1e10])
+@pytest.mark.parametrize("generator", [1e-10, 1.0, 1e10])
+def test_the_units_of_rows_and_generators_decide_nothing(row, generator):
+    """Momenta scale as their sections do."""
+    tied, at = sleigh(), ([0.1, 0.2, 0.3], [0.4 * np.cos(0.3), 0.4 * np.sin(0.3), 0.7])
+    scaled = replace(tied, distribution=replace(tied.distribution, A=row * tied.distribution.A))
+    made = symmetry(scaled, {name: lambda s, of=of: {
+        key: generator * value for key, value in of(s).items()} for name, of in SE2.items()})
+    found, expected = nonholonomic_momentum(made), nonholonomic_momentum(symmetry(tied, SE2))
+    assert found.names == expected.names == ("x", "turn")
+    for one, other, rest in ((found.momentum, expected.momentum, [[]]),
+                             (found.rate, expected.rate, [[], []])):
+        np.testing.assert_allclose(one(0, *at, *rest), generator * other(0, *at, *rest).full(),
+                                   rtol=1e-12)
+    with pytest.raises(MechanicsError, match="section 'sideways' is not in the distribution"):
+        nonholonomic_momentum(made, {"sideways": lambda s: {"y": 1 / generator}})
+
+
 def test_a_basis_of_sections_has_ones_and_sections_may_be_large():
     """Coefficient 1 on the free generators, 0 on the others; a section may have any unit, and is
     held to a billionth of it and of one."""

@@ -126,8 +126,9 @@ def nonholonomic_momentum(symmetry: Symmetry,
                              f"lies in the distribution ({symmetry.kind} symmetry)")
     names, f = _basis(symmetry) if sections is None else _write_coefficients(symmetry, sections)
     leaving = at_samples(constrained, ca.densify(d.A @ S @ f))
-    size = 1 + at_samples(constrained, ca.densify(ca.fabs(d.A) @ ca.fabs(S) @ ca.fabs(f)))
-    wrong = np.argwhere(~(np.abs(leaving) <= ZERO * size))
+    size = np.abs(at_samples(constrained, d.A)).max(axis=(0, 2), initial=0.0)[:, None]
+    terms = at_samples(constrained, ca.densify(ca.fabs(d.A) @ ca.fabs(S) @ ca.fabs(f)))
+    wrong = np.argwhere(~(np.abs(leaving) <= ZERO * (size + terms)))
     if len(wrong):
         k, row, column = (int(n) for n in wrong[0])
         raise MechanicsError(f"section {names[column]!r} is not in the distribution: "
@@ -162,9 +163,10 @@ def _write_coefficients(symmetry: Symmetry,
 def _basis(symmetry: Symmetry) -> tuple[tuple[str, ...], ca.SX]:
     """Solutions of (A S) f = 0, for the generators that are well determined at every sample."""
     constrained, S, k = symmetry.constrained, symmetry.generators, len(symmetry.names)
-    forms = at_samples(constrained, ca.densify(constrained.distribution.A @ S))
-    binding = [i for i in range(forms.shape[1]) if np.abs(forms[:, i]).max(initial=0.0) > ZERO]
     d, ones = constrained.distribution, np.ones(k)
+    forms, terms = (at_samples(constrained, ca.densify(part))
+                    for part in (d.A @ S, ca.fabs(d.A) @ ca.fabs(S)))
+    binding = [i for i in range(d.m) if (np.abs(forms[:, i]) > ZERO * terms[:, i]).any()]
     named = [d.names[i] for i in binding]
     rows = ([binding[i] for i in independent_rows(forms[:, binding], ones, [0] * len(binding),
                                                   named)] if binding else [])
