@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from support import sampled
+from symmetric_systems import SE2, carriage
 
 from nhmech.errors import MechanicsError
 from nhmech.mechanics import (
@@ -204,6 +205,38 @@ def test_what_hardly_changes_is_no_invariant_and_the_generator_is_named():
         given = {axis: found.generators[:, "xyz".index(axis)] for axis in order}
         with pytest.raises(MechanicsError, match="'z_x' is no invariant: the generator '[xy]'"):
             quotient(symmetry(body, given), {"z_x": lambda s: turn(s)["wx"]})
+
+
+@pytest.mark.parametrize("unit", [1e-10, 1.0, 1e10])
+def test_the_unit_of_a_generator_decides_nothing(unit):
+    """Neither which basis it leaves alone, nor which functions, nor those that are found."""
+    point = constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2) / 2))
+    along = {"x": lambda s: {"x": unit}}
+    with pytest.raises(MechanicsError, match="'east' is no invariant: the generator 'x' changes"):
+        quotient(symmetry(point, along), {"east": lambda s: s.q.x})
+    with pytest.raises(MechanicsError, match="generator 'turn' changes \"x'\"; use body-fixed"):
+        quotient(symmetry(point, {"turn": lambda s: {"x": -unit * s.q.y, "y": unit * s.q.x}}))
+    body = constrain(lagrangian_system(special_orthogonal(), lambda s: (
+        s.v.wx ** 2 + 2 * s.v.wy ** 2 + 3 * s.v.wz ** 2) / 2))
+    turns = find_symmetry(body).generators
+    found = symmetry(body, {"x": turns[:, 0], "y": turns[:, 1], "z": unit * turns[:, 2]})
+    assert quotient(found).invariants.names == ()
+    assert quotient(symmetry(body, {"z": unit * turns[:, 2]})).invariants.names == (
+        "z_x", "z_y", "z_z")
+
+
+@pytest.mark.parametrize("unit", [1e-10, 1e10])
+def test_the_base_is_found_with_generators_in_any_unit(unit):
+    """Of Chaplygin's reduction, with speeds that nobody named."""
+    made = chaplygin(symmetry(carriage(), {name: lambda s, of=of: {
+        key: unit * value for key, value in of(s).items()} for name, of in SE2.items()}))
+    assert made.base.system.algebroid.q_names == ("psi1", "psi2")
+    assert made.base.system.algebroid.v_names == ("psi1'", "psi2'")
+    np.testing.assert_allclose(
+        made.equations().drift(0, [0.1, 0.2], [0.7, -0.4], [], made.base.parameters)[1],
+        gibbs_appell(carriage(), ("psi1'", "psi2'")).drift(
+            0, np.zeros(5), [0.7, -0.4], [], made.base.parameters)[1], rtol=1e-10, atol=1e-13)
 
 
 def test_invariants_are_named_after_their_body():

@@ -7,12 +7,15 @@ import pytest
 
 from nhmech.errors import MechanicsError
 from nhmech.mechanics import (
+    change_of_basis,
     chaplygin,
     constrain,
     euclidean,
     gibbs_appell,
     lagrangian_system,
+    lie_algebra,
     nonholonomic_bracket,
+    special_orthogonal,
     symmetry,
 )
 from nhmech.systems import load_system
@@ -112,6 +115,24 @@ def test_rank_and_refusals():
     quartic = lagrangian_system(euclidean("x"), lambda s: s.v.x ** 4 + s.v.x ** 2)
     with pytest.raises(MechanicsError, match="quadratic"):
         nonholonomic_bracket(quartic)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-6, 1.0, 1e3])
+def test_the_rank_is_the_same_in_any_unit_of_the_speeds(unit):
+    """4 of the particle; 6 of a body that turns, whose momenta rotate into each other; 2 of the
+    reduced one."""
+    space = change_of_basis(euclidean("x", "y", "z"), unit * ca.SX.eye(3), ("a", "b", "c"))
+    tied = constrain(lagrangian_system(space, kinetic), rows={"r": lambda s: s.v.c - s.q.y * s.v.a})
+    assert nonholonomic_bracket(tied, ("a", "b")).rank([0.1, 0.2, 0.3], [1.0, 0.5]) == 4
+    for algebra, q, rank in (
+            (lie_algebra("so(3)"), [], 2), (special_orthogonal(), [0, 0, 0, 1], 6)):
+        turned = change_of_basis(algebra, unit * ca.SX.eye(3), ("a", "b", "c"))
+        body = nonholonomic_bracket(constrain(lagrangian_system(turned, kinetic)))
+        assert body.rank(q, [1.0, 0.5, 0.3]) == rank
+
+
+def kinetic(s):
+    return (s.v.a ** 2 + 2 * s.v.b ** 2 + 3 * s.v.c ** 2) / 2
 
 
 def test_forces_are_refused():

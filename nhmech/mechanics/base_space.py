@@ -22,24 +22,31 @@ from .system import ConstrainedSystem, LagrangianSystem
 def base_coordinates(symmetry: Symmetry) -> tuple[int, ...]:
     """Indices of the entries of q that no generator changes."""
     anchor = symmetry.constrained.system.algebroid.anchor
-    moved = at_samples(symmetry.constrained, ca.densify(anchor @ symmetry.generators))
-    return tuple(i for i in range(moved.shape[1]) if np.abs(moved[:, i]).max(initial=0.0) <= ZERO)
+    moved = _in_own_units(symmetry, anchor @ symmetry.generators)
+    return tuple(i for i in range(moved.shape[1]) if moved[:, i].max(initial=0.0) <= ZERO)
 
 
 def fixed_speeds(symmetry: Symmetry, count: int) -> tuple[str, ...] | None:
     """Names of the fibre coordinates that are not constant on D and along which no generator has a
     component; None unless there are `count` of them."""
     constrained = symmetry.constrained
-    generators = at_samples(constrained, ca.densify(symmetry.generators))
+    generators = _in_own_units(symmetry, symmetry.generators)
     forms = at_samples(constrained, constrained.distribution.A)
     names, found = constrained.system.algebroid.v_names, []
     for i, unit in enumerate(np.eye(len(names))):
         moves = any(np.linalg.matrix_rank(np.vstack([A, unit]),
                                           tol=ZERO) > np.linalg.matrix_rank(A, tol=ZERO)
                     for A in forms)
-        if moves and np.abs(generators[:, i]).max() <= ZERO:
+        if moves and generators[:, i].max() <= ZERO:
             found.append(names[i])
     return tuple(found) if len(found) == count else None
+
+
+def _in_own_units(symmetry: Symmetry, columns: ca.SX) -> np.ndarray:
+    """Sizes of entries of columns at the samples, relative to the largest of each column."""
+    sizes = np.abs(at_samples(symmetry.constrained, ca.densify(columns)))
+    largest = sizes.max(axis=(0, 1), initial=0.0)
+    return sizes / np.where(largest > 0, largest, 1.0)
 
 
 @dataclass(frozen=True)

@@ -81,14 +81,18 @@ def find_invariants(symmetry: Symmetry, moved: list[int]) -> Invariants:
 
 
 def _changes(symmetry: Symmetry, functions: ca.SX) -> np.ndarray:
-    """Rates (k, points * generators) of functions along the generators, at random configurations
-    of the whole space."""
+    """Rates (k, points * generators) of functions along the generators, each in its own unit, at
+    random configurations of the whole space."""
     system = symmetry.constrained.system
     space, rng = system.algebroid, np.random.default_rng(3)
-    rate = ca.Function("rate", [system.q, system.theta], [ca.densify(
-        ca.jacobian(functions, system.q) @ space.anchor @ symmetry.generators)])
-    return np.hstack([rate(space.normalise(rng.normal(size=space.nq)),
-                           symmetry.constrained.parameters).full() for _ in range(12)])
+    fields = space.anchor @ symmetry.generators
+    evaluate = ca.Function("rate", [system.q, system.theta], [
+        ca.densify(part) for part in (ca.jacobian(functions, system.q) @ fields, fields)])
+    rates, moved = zip(*([part.full() for part in evaluate(
+        space.normalise(rng.normal(size=space.nq)), symmetry.constrained.parameters)]
+                         for _ in range(12)))
+    units = np.abs(moved).max(axis=(0, 1))
+    return np.hstack(rates / np.where(units > 0, units, 1.0))
 
 
 def express_in(constrained: ConstrainedSystem, invariants: Invariants, moved: list[int],

@@ -64,7 +64,7 @@ class NonholonomicBracket:
 
     def rank(self, q: ArrayLike, p: ArrayLike) -> int:
         """The rank of Pi at (q, p)."""
-        return int(np.linalg.matrix_rank(self.tensor(q, p, self.parameters).full(), tol=1e-9))
+        return rank_in_any_units(self.tensor(q, p, self.parameters).full())
 
 
 @check_arguments

@@ -103,10 +103,12 @@ def quotient(symmetry: Symmetry,
     system, d, space = constrained.system, constrained.distribution, constrained.system.algebroid
     one = ca.SX.eye(space.nv)
     for i, name in enumerate(symmetry.names):
+        section = symmetry.generators[:, i]
+        size = np.abs(at_samples(constrained, section)).max()
         for a in range(space.nv):
-            along = bracket(space, symmetry.generators[:, i], ca.densify(one[:, a]))
+            along = bracket(space, section, ca.densify(one[:, a]))
             change = at_samples(constrained, ca.densify(along))
-            if not np.abs(change).max() <= ZERO:
+            if not np.abs(change).max() <= ZERO * size:
                 raise MechanicsError("the quotient needs an invariant basis of the fibre: "
                                      f"generator {name!r} changes {space.v_names[a]!r}; use "
                                      "body-fixed speeds (generalised_speeds)")
