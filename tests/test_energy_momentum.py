@@ -219,15 +219,35 @@ def test_momenta_that_a_shape_carries_along_or_does_not(unit, bend, pull, why):
             shape_stability(tied, *at)
 
 
-@pytest.mark.parametrize("speed", [0.7, 1.3])
-def test_momenta_that_are_constant_are_carried_along_too(speed):
-    """Routh: a bead that runs at x' = p over (1 + y^2) x'^2 - y^2 has U = p^2 / (2 (1 + y^2)) +
-    y^2 / 2, and U'' = 1 - p^2."""
-    free = lagrangian_system(euclidean("x", "y"), lambda s: (
+def hollow(mass):
+    """A bead that runs along x in a hollow whose depth does not depend on it, with its shift."""
+    free = lagrangian_system(euclidean("x", "y"), lambda s: mass * (
         (1 + s.q.y ** 2) * s.v.x ** 2 + 3 * s.v.y ** 2 - s.q.y ** 2) / 2)
-    along = symmetry(constrain(free), {"x": lambda s: {"x": 1}})
-    np.testing.assert_allclose(shape_stability(along, np.zeros(2), np.array([speed, 0.0])),
-                               np.diag([3, 1 - speed ** 2]), rtol=1e-12, atol=1e-15)
+    return symmetry(constrain(free), {"x": lambda s: {"x": 1}})
+
+
+@pytest.mark.parametrize("mass", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("speed", [0.7, 1.3, 20.0])
+def test_momenta_that_are_constant_are_carried_along_too(mass, speed):
+    """Routh: with the momentum p, U = p^2 / (2 (1 + y^2)) + y^2 / 2 has U'' = 1 - p^2 at y = 0."""
+    np.testing.assert_allclose(
+        shape_stability(hollow(mass), np.zeros(2), np.array([speed, 0.0])),
+        mass * np.diag([3, 1 - speed ** 2]), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("mass, speed", [(1e-3, 0.7), (1e3, 0.7), (1.0, 20.0)])
+@pytest.mark.parametrize("share, steady", [(0.99, True), (-0.99, True), (1.01, False),
+                                           (-1.01, False)])
+def test_a_motion_is_steady_to_a_hundred_millionth(mass, speed, share, steady):
+    """Of its speed, and of what the force on the shape grows to over a length of one."""
+    for y, w, message in ((share * 1e-8, 0.0, "the force on the shape"),
+                          (0.0, share * 1e-8 * speed, "its shape moves")):
+        at = np.array([0.3, y]), np.array([speed, w])
+        if steady:
+            assert shape_stability(hollow(mass), *at).shape == (2, 2)
+        else:
+            with pytest.raises(MechanicsError, match=f"relative equilibrium: {message}"):
+                shape_stability(hollow(mass), *at)
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.7])
