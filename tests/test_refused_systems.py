@@ -74,6 +74,26 @@ def test_a_holonomic_function_with_a_multiple_zero_is_refused(particle, power, s
                                holonomic={"sphere": lambda s: sphere(s, power)}))
 
 
+@pytest.mark.parametrize("away", (1.0, 100.0))
+@pytest.mark.parametrize("share, simple", ((0.99, False), (1.01, True)))
+def test_a_zero_is_simple_above_a_millionth_of_the_slope_elsewhere(particle, away, share, simple):
+    """x^2 / 2 + c x has the slope c where it vanishes, and x + c at x."""
+    c = 1e-6 * share * away
+    bent = constrain(particle, holonomic={"bent": lambda s: s.q.x ** 2 / 2 + c * s.q.x})
+    on, off = np.zeros((1, 3)), np.array([[away, 0.0, 0.0], [3 * away, 1.0, 2.0]])
+    if simple:
+        bent.require_simple_zeros(on, off)
+    else:
+        with pytest.raises(MechanicsError, match="'bent' vanish wherever it does"):
+            bent.require_simple_zeros(on, off)
+
+
+def test_a_slope_that_vanishes_at_one_place_of_many_is_none_everywhere(particle):
+    """x y has no slope where both its zeros meet."""
+    cross = constrain(particle, holonomic={"cross": lambda s: s.q.x * s.q.y})
+    cross.require_simple_zeros([np.zeros(3), np.array([0.0, 2.0, 1.0])], [np.ones(3)])
+
+
 @pytest.mark.parametrize("scale", (1e-9, 1e9))
 def test_the_unit_of_a_holonomic_function_is_any(particle, scale):
     """It vanishes to rounding of its own unit."""
@@ -308,3 +328,22 @@ def test_the_nearest_zero_is_that_of_shortest_steps():
     assert zero(lambda z: [z[0]], lambda z: np.array([[1.0, np.inf]]), [0.9, 0.8]) is None
     assert zero(lambda z: np.zeros((0, 1)), lambda z: np.zeros((0, 2)), [0.9, 0.8]).tolist() == [
         0.9, 0.8]
+
+
+@pytest.mark.parametrize("place", (0.0, -3.0, 1e4))
+@pytest.mark.parametrize("share, found", ((0.99, True), (1.01, False)))
+def test_a_zero_is_one_to_a_millionth_of_a_millionth(place, share, found):
+    """Of the place, and of one."""
+    value = share * 1e-12 * (1 + abs(place))
+    at = nearest_zero(lambda z: (ca.DM([value]), ca.DM(1, 2)), np.array([place, 0.0]))
+    assert (at is not None) is found
+
+
+@pytest.mark.parametrize("slope, moves", ((1e-8, True), (1e-14, False)))
+def test_a_slope_within_rounding_of_another_is_none(slope, moves):
+    """A zero far away along it is not looked for: x = 1 and x + slope (y - 5) = 1."""
+    def rows(z):
+        return ca.DM([z[0] - 1, z[0] + slope * (z[1] - 5) - 1]), ca.DM([[1, 0], [1, slope]])
+
+    at = nearest_zero(rows, np.array([0.3, 4.9]))
+    np.testing.assert_allclose(at, [1, 5 if moves else 4.9], rtol=1e-6)
