@@ -170,6 +170,16 @@ def test_a_basis_whose_columns_depend_on_each_other_is_refused():
         change_of_basis(plane, basis, ("a", "b"))
 
 
+@pytest.mark.parametrize("where", (lambda x: ca.sqrt(1 - x), lambda x: ca.sqrt(x - 2)))
+def test_a_basis_is_judged_where_it_is_finite(where):
+    """That is near one, on one side or on neither."""
+    plane = euclidean("x", "y")
+    basis = ca.diagcat(where(plane.q[0]), 2)
+    made = change_of_basis(plane, basis, ("a", "b"))
+    np.testing.assert_allclose(ca.Function("rho", [plane.q], [made.anchor])([0.5, 0.1]),
+                               ca.Function("X", [plane.q], [basis])([0.5, 0.1]))
+
+
 WRITTEN = {
     "a generator": lambda c: symmetry(c, {"z": lambda s: {"z": FOREIGN}}),
     "a section": lambda c: nonholonomic_momentum(symmetry(c, {
@@ -263,6 +273,17 @@ def test_singular_lagrangians_point_to_the_constraint_algorithm(former):
     system = lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2 / 2 + s.q.y * s.v.x)
     with pytest.raises(MechanicsError, match="constraint_algorithm"):
         former(constrain(system))
+
+
+@pytest.mark.parametrize("energy, rate", (
+    (lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2 + 1 / s.q.x, -0.25),
+    (lambda s: (s.q.x ** 2 * s.v.x ** 2 + s.v.y ** 2) / 2 - s.q.x, -0.295)))
+def test_one_sample_at_which_all_is_regular_is_enough(energy, rate):
+    """At x = 0 a force is infinite, or a mass is none: x'' = -1 / x^2, and x^2 x'' = -x x'^2 - 1."""
+    made = constrain(lagrangian_system(euclidean("x", "y"), energy),
+                     samples=np.array([[0.0, 0.0], [2.0, 1.0]]))
+    found = projection(made, ("x'", "y'")).drift(0, [2.0, 1.0], [0.3, 0.4], [], [])[1].full()
+    np.testing.assert_allclose(found.ravel(), [rate, 0], rtol=1e-12)
 
 
 @pytest.mark.parametrize("former", FORMERS)
