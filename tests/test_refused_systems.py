@@ -279,7 +279,7 @@ def test_singular_lagrangians_point_to_the_constraint_algorithm(former):
     (lambda s: (s.v.x ** 2 + s.v.y ** 2) / 2 + 1 / s.q.x, -0.25),
     (lambda s: (s.q.x ** 2 * s.v.x ** 2 + s.v.y ** 2) / 2 - s.q.x, -0.295)))
 def test_one_sample_at_which_all_is_regular_is_enough(energy, rate):
-    """At x = 0 a force is infinite, or a mass is none: x'' = -1 / x^2, and x^2 x'' = -x x'^2 - 1."""
+    """At x = 0 a force is infinite, or a mass is none: x'' = -1 / x^2, x^2 x'' = -x x'^2 - 1."""
     made = constrain(lagrangian_system(euclidean("x", "y"), energy),
                      samples=np.array([[0.0, 0.0], [2.0, 1.0]]))
     found = projection(made, ("x'", "y'")).drift(0, [2.0, 1.0], [0.3, 0.4], [], [])[1].full()
