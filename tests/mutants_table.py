@@ -286,6 +286,14 @@ EQUIVALENT = {
         "memory to spare",
     ("simulation/step_error", "DIVISORS = tuple(n * 10 ** k for k in range(5) for n in "
      "(2, 4, 5, 10))", "5 -> 6"): "steps shorter than a hundred-thousandth of the given one",
+    ("simulation/bounds", 'return cls((), ca.Function("nhmech_margins", [system.t, system.q], '
+     '[ca.DM(0, 1)]))', "1 -> 2"): "the width of a matrix without rows",
+    ("simulation/integration/conservation", "SPEED = 3.0", "3.0 -> 3.0300000000000002"):
+        "random states of any usual speed",
+    ("simulation/integration/conservation",
+     "states = (vector.assemble(q, SPEED * random.normal(size=vector.nxi))",
+     "SPEED * random.normal(size=vector.nxi) -> SPEED / random.normal(size=vector.nxi)"):
+        "random states of any usual speed",
     ("simulation/command_function", "return -1.0", "1.0 -> 1.01"): "any negative number",
     ("simulation/command_function", "self._given[...], self._is_given[...] = y, 1.0",
      "1.0 -> 1.01"): "any number but zero",

@@ -19,8 +19,11 @@ from nhmech import InputError, SimulationError, Simulator
 from nhmech.compile.compiler import find_compiler
 from nhmech.compile.status import Status
 from nhmech.control import WheelServo
+from nhmech.simulation import bounds
 from nhmech.simulation.bounds import Bound, Bounds
+from nhmech.simulation.simulated import Simulated
 from nhmech.simulation.state_vector import StateVector
+from nhmech.systems import load_system
 from nhmech.urdf.notice import NoticeKind
 from nhmech.vehicle.clearance import clearance, on_ground
 
@@ -284,6 +287,40 @@ def test_shipped_robots_watch_what_can_fall_and_no_more(name):
 def test_a_word_that_is_none_is_refused(options):
     with pytest.raises(InputError, match="stop"):
         Simulator(shipped("differential_drive"), **options)
+
+
+@pytest.mark.parametrize("name", ["on_limit", "on_fall", "on_lift"])
+def test_bounds_know_three_words(name):
+    """Going on after a fall is none of them: it is a run without that bound."""
+    simulated = Simulated.of(shipped("differential_drive"))
+    for word in ("stop", "warn", "ignore"):
+        assert len(Bounds.of(simulated, **{name: word})) == 3 * (name == "on_lift"
+                                                                 and word != "ignore")
+    for word in ("halt", "go-on", None):
+        with pytest.raises(InputError, match="stop"):
+            Bounds.of(simulated, **{name: word})
+
+
+@pytest.mark.parametrize("names", [(), ("lift-off: left", "lift-off: right")])
+def test_a_bound_on_forces_is_there_where_a_wheel_is_watched(names, monkeypatch):
+    """What is said of the others is told in any case."""
+    told, split = SimpleNamespace(), np.ones(5)
+    support = SimpleNamespace(names=names, notices=(told,), split=split)
+    monkeypatch.setattr(bounds.LiftOffBound, "of", lambda vehicle: support)
+    found = Bounds.of(Simulated.of(shipped("differential_drive")), on_lift="warn")
+    assert found.support is (support if names else None) and found.notices[-1] is told
+    assert found.split is split if names else found.split.shape == (0,)
+    assert [(one.name, one.terminal, one.status) for one in found.found] == [
+        (name, False, Status.LIFTED) for name in names]
+    sliding = Bounds.of(Simulated.of(shipped("differential_drive")), grip=support)
+    assert [one.terminal for one in sliding.found] == [True] * len(names)
+
+
+def test_a_system_by_hand_has_no_bounds():
+    found = Bounds.of(Simulated.of(load_system("chaplygin_sleigh")))
+    assert len(found) == 0 and found.along(Simulated.of(
+        load_system("chaplygin_sleigh")).equations) is None
+    assert found.read(SimpleNamespace(t=0.0, q=np.zeros(3))) == []
 
 
 # -- batches and environments ----------------------------------------------------------------------

@@ -253,10 +253,12 @@ def test_why_energy_changes(made, driven, kinematic, reasons):
     assert changes_of_energy(made(), driven=driven, kinematic=kinematic) == reasons
 
 
-@pytest.mark.parametrize("share, is_quadratic", [(0.0, True), (1e-10, True), (1e-6, False)])
-def test_a_force_of_the_third_degree_in_the_speeds_is_not_quadratic(share, is_quadratic):
-    """Beside one of the second degree, which is large."""
-    moved = mass(lambda s: -3 * s.v.y ** 2 + share * s.v.x ** 3)
+@pytest.mark.parametrize("size, share, is_quadratic", [
+    (3.0, 0.0, True), (3.0, 1e-10, True), (3.0, 1e-6, False), (1e10, 0.0, True),
+    (1e10, 1e3, False)])
+def test_a_force_of_the_third_degree_in_the_speeds_is_not_quadratic(size, share, is_quadratic):
+    """Beside one of the second degree, whose rounding is none."""
+    moved = mass(lambda s: -size * s.v.y ** 2 + share * s.v.x ** 3)
     assert check_scheme(SCHEMES["kahan"], moved, driven=False, kinematic=True) is not None
     for name in ("rk4", "gauss"):
         check_scheme(SCHEMES[name], moved, driven=False, kinematic=False)
