@@ -15,6 +15,7 @@ from nhmech.simulation.command_reader import CommandReader
 from nhmech.simulation.inverse_dynamics import InverseDynamics, Target
 from nhmech.simulation.least_squares import WELL, LeastSquares, closed_form
 from nhmech.simulation.simulated import Simulated
+from nhmech.simulation.state_vector import StateVector
 from nhmech.systems import load_system
 from nhmech.urdf.description import JointLimits
 
@@ -100,6 +101,23 @@ def test_how_a_joint_is_brought_to_what_is_commanded(is_position, position, want
     if not is_position:
         assert float(Target(1, None, free.limits, False).acceleration(wanted, v, x)) == (
             pytest.approx((wanted - 0.3) / 0.05))
+
+
+@pytest.mark.parametrize("lower, upper", [(-1.0, 2.0), (-1.0, np.inf), (-np.inf, 2.0),
+                                          (-np.inf, np.inf)])
+def test_a_limit_on_one_side_is_one(lower, upper):
+    """Commanded speeds look at the position of a joint that has one; commanded positions always."""
+    vehicle, name = shipped("ackermann_car"), "front_left_steering_joint"
+    vector, q = StateVector.of(vehicle.equations), vehicle.configuration(None, {name: 0.2})
+    (place,) = np.flatnonzero(np.isclose(vector.assemble(q, np.zeros(vector.nxi)), 0.2, atol=1e-12))
+    made = InverseDynamics(vehicle.equations, {name: JointLimits(lower, upper, 4.0, 9.0)}, 3)
+    for is_position in (False, True):
+        target = made.target(name, is_position)
+        is_watched = is_position or lower > -np.inf or upper < np.inf
+        assert target.position == (place if is_watched else None)
+        assert target.limits.upper == upper and target.is_position is is_position
+        assert target.rate == vehicle.algebroid.v_names.index(name)
+    assert made.target("rear_left_wheel_joint", False).position is None
 
 
 # -- reading ---------------------------------------------------------------------------------------
