@@ -181,6 +181,63 @@ def test_a_spare_scheme_takes_the_step_that_the_first_cannot():
     assert simulator.atlas.primary.scheme.name == "rk4"
 
 
+def suspicious(monkeypatch, left: float, integrator: str = "auto"):
+    """A propagator after step 64, whose latest error was 1e-5 and the worst 2e-5, of which `left`
+    persists; and how often that is asked."""
+    asked = []
+    monkeypatch.setattr(propagators, "Trial", lambda *of: SimpleNamespace(
+        persistence=lambda dt: (asked.append(dt), left)[1]))
+    simulator = Simulator(shipped("carriage"), integrator=integrator)
+    simulator.reset(xi={"left_wheel_joint": 3.0})
+    simulator.propagator.gauge.values[:5] = 0.5, 1e-5, 64, 1.0, 2e-5
+    return simulator.propagator, asked
+
+
+@pytest.mark.parametrize("steps, left, asks, changes", [
+    (99, 1.0, 0, False), (101, 1.0, 1, True), (101, 0.98, 1, False), (200, 0.49, 1, False),
+    (200, 0.51, 1, True), (200, np.nan, 1, True), (2000, 0.049, 1, False), (2000, 0.051, 1, True)])
+def test_a_scheme_is_changed_where_errors_that_persist_would_add_up(steps, left, asks, changes,
+                                                                    monkeypatch):
+    """To more than a thousandth in the steps that are left, each of which has the latest error."""
+    propagator, asked = suspicious(monkeypatch, left)
+    propagator.choose_scheme(steps)
+    assert asked == [1e-3] * asks
+    assert propagator.atlas.primary.scheme.name == ("dop853" if changes else "rk4")
+    if changes:      # for good
+        propagator.gauge.values[1:5] = 1e-5, 64, 1.0, 2e-5
+        propagator.choose_scheme(steps)
+        assert len(asked) == asks
+
+
+def test_what_persists_is_asked_again_where_errors_have_grown(monkeypatch):
+    """And not where wheels slide, whose steps are others, nor without a scheme to change to."""
+    propagator, asked = suspicious(monkeypatch, 1e-3)
+    for worst, count in ((2e-5, 1), (2e-5, 1), (1.9e-5, 1), (2.1e-5, 2), (2.1e-5, 2)):
+        propagator.gauge.values[4] = worst
+        propagator.choose_scheme(1000)
+        assert len(asked) == count
+    propagator.slides, propagator.gauge.values[4] = True, 1.0
+    propagator.choose_scheme(1000)
+    assert len(asked) == 2
+    propagator, asked = suspicious(monkeypatch, 1.0, "rk4")
+    propagator.choose_scheme(1000)
+    assert not asked and propagator.atlas.primary.scheme.name == "rk4"
+
+
+@pytest.mark.parametrize("judged, changes", [(0, True), (1, False)])
+def test_before_the_first_step_its_error_is_found(judged, changes):
+    """By a step that is gone back on; after it, the latest error is known, here that there is
+    none."""
+    simulator = Simulator(shipped("differential_drive"), dt=0.02, integrator="auto",
+                          on_lift="ignore")
+    simulator.reset(xi={"forward_speed": 1.0, "yaw_rate": 100.0})
+    propagator, before = simulator.propagator, simulator.moment.block.copy()
+    propagator.gauge.values[2] = judged
+    propagator.choose_scheme(100)
+    np.testing.assert_array_equal(simulator.moment.block, before)
+    assert propagator.atlas.primary.scheme.name == ("dop853" if changes else "rk4")
+
+
 @pytest.mark.parametrize("guard, message", [(0.09, "^stopped at t = 0 s: the axle of"),
                                             (0.11, "^no chart$")])
 def test_where_no_chart_is_found_a_wheel_may_lie_down(guard, message, monkeypatch):
