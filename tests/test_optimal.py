@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from math import factorial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -199,6 +200,19 @@ def test_intervals_run_at_their_own_time(degree):
     assert plan.u.shape == (3, 1)
 
 
+@pytest.mark.parametrize("words, d", [({}, 3), (dict(degree=2), 2), (dict(degree=1), 1)])
+def test_each_interval_is_gauss_s_quadrature(words, d):
+    """Of three points where nothing is said: of t^(2 d) over [0, 1] it misses
+    (d!)^4 / ((2 d + 1) (2 d)!^2), and over h so many times h^(2 d + 1)."""
+    force, h = 2 * d, 0.5
+    problem = Collocation(mass_on_a_line(lambda s: s.t ** force), 1, h, **words)
+    problem.opti.subject_to(problem.x[:, 0] == 0)
+    problem.opti.subject_to(problem.u == 0)
+    missed = factorial(d) ** 4 / ((2 * d + 1) * factorial(2 * d) ** 2)
+    assert problem.solve(tolerance=1e-12).x[1, 1] == pytest.approx(
+        h ** (2 * d + 1) * (1 / (2 * d + 1) - missed), rel=1e-9)
+
+
 def test_a_duration_that_is_open_stays_positive(capfd):
     """Nothing is printed but where it is asked for."""
     def least(low: float):
@@ -320,6 +334,35 @@ def test_mpc_drives_a_robot_with_one_motor():
     run = nhmech.Simulator(vehicle, controller, dt=1e-2).run(0.05)
     assert run.u.shape[1] == 1 and run.u[0, 0] > 0
     assert np.all(np.diff(run.v[:, 0]) > 0) and 0 < run.v[-1, 0] < 0.4
+
+
+def test_mpc_of_one_stage_is_linear_least_squares_near_its_way():
+    """What is left to correct beside a line, in heading, turning rate, along and in speed, is moved
+    by one step of the Runge-Kutta method of a linear system; the efforts and their change count
+    too."""
+    vehicle = shipped("differential_drive", speeds=("forward_speed", "yaw_rate"))
+    v, h, small = 0.4, 0.3, 1e-7
+    controller = MPC(vehicle, make_path("line", 9.0), speed=v, stages=1, horizon=h)
+    f, unit, effort = controller.dynamics, controller.unit, controller.unit_effort
+    held = 2 * small * effort * (3.0, -1.0)
+    simulator = nhmech.Simulator(vehicle, lambda t, state: held, dt=1e-3)
+    simulator.reset(pose=(2.0, 2 * small, -3 * small), xi={"forward_speed": v - 5 * small,
+                                                           "yaw_rate": 4 * small})
+    state = simulator.step()
+    turn, slow = state.xi["yaw_rate"], state.xi["forward_speed"] - v
+    coasting, *pushed = (f(0.0, f.of(state), u).full()[-2:, 0]
+                         for u in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0)))
+    A = np.zeros((7, 7))
+    A[0, 1], A[1, 2], A[2, 2], A[3, 4] = v, 1.0, coasting[1] / turn, 1.0
+    A[[4, 2], 5:] = np.transpose(pushed - coasting)
+    moved = np.eye(7) + sum(np.linalg.matrix_power(h * A, k) / factorial(k) for k in (1, 2, 3, 4))
+    weights = np.array([20 / unit, 5.0, 0.5 * unit / v, 4 / unit, 2 / v])
+    J = np.vstack([(weights[:, None] * moved[:5])[:, 5:], np.diag(0.02 / effort),
+                   np.diag(0.05 / effort)])
+    begin = [state.pose[1], state.pose[2], turn, 0.0, slow, 0.0, 0.0]
+    r = np.concatenate([weights * (moved @ begin)[:5], [0.0, 0.0], -0.05 * held / effort])
+    np.testing.assert_allclose(controller.efforts(0.0, state),
+                               -np.linalg.lstsq(J, r, rcond=None)[0], rtol=1e-5)
 
 
 def test_mpc_goes_on_from_its_last_plan():

@@ -7,7 +7,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from support import shipped
+from support import joint, link, robot, shipped
+from trains import train
 
 import nhmech
 from nhmech.control import riccati
@@ -224,6 +225,67 @@ def test_a_body_without_wheels_has_no_axle():
     with pytest.raises(nhmech.ModelError, match="no wheel is mounted directly on body "
                                                 "'front_left_wheel_joint' of 'trailers'"):
         TrackedAxle.of(vehicle, vehicle.configuration(), joint)
+
+
+@pytest.mark.parametrize("ways", [(1, 1), (-1, -1), (1, -1)])
+def test_an_axle_is_to_the_left_however_its_wheels_are_mounted(ways):
+    """About their own z axes, that way or the other; below the middle of both, which the pose at
+    which it is found does not move."""
+    parts = [link("base", 5.0), link("ball", 0.1), joint("foot", "base", "ball", (-0.3, 0.1, -0.05),
+                                                         kind="fixed")]
+    wheels = [nhmech.Wheel(None, "caster_ball", 0.05, link="ball")]
+    for name, y, way in zip(("left", "right"), (0.3, -0.1), ways):
+        parts += [link(name, 0.5), joint(f"{name}_joint", "base", name, (0.2, y, 0.0),
+                                         (-np.pi / 2, 0, 0), (0, 0, way))]
+        wheels.append(nhmech.Wheel(f"{name}_joint", "disc", 0.1))
+    vehicle = nhmech.load(robot(*parts), wheels=wheels)
+    for yaw in (0.0, 2.0):
+        q = vehicle.configuration((1.0, -2.0, yaw), {"left_joint": 0.7, "right_joint": -3.0})
+        tracked = TrackedAxle.of(vehicle, q, 1)
+        np.testing.assert_allclose(tracked.axle, [0, 1, 0], atol=1e-12)
+        np.testing.assert_allclose(tracked.point, [0.2, 0.1, -0.1], atol=1e-12)
+        c, s = np.cos(yaw), np.sin(yaw)
+        place, heading = tracked.pose(vehicle, vehicle.model.createData(), q)
+        assert place == pytest.approx((1.0 + 0.2 * c - 0.1 * s, -2.0 + 0.2 * s + 0.1 * c),
+                                      abs=1e-12)
+        assert heading == pytest.approx(yaw, abs=1e-12)
+
+
+def test_the_distance_of_a_run_that_tells_no_path_is_that_of_its_base():
+    """Its origin, along its x axis, at every moment; without any path there is none."""
+    vehicle = shipped("carriage")
+    turns = dict(zip(vehicle.driven, (2.0, 3.0)))
+    simulator = nhmech.Simulator(vehicle, lambda t, state: nhmech.JointVelocity(turns), dt=1e-2,
+                                 mode="kinematic")
+    simulator.reset(pose=(0.3, 0.2, 0.4))
+    run = simulator.run(0.1)
+    assert path_error(vehicle, run) is None
+    found = path_error(vehicle, run, line(5.0).place(0.0, 0.1, 0.4))
+    np.testing.assert_array_equal(found.t, run.t)
+    np.testing.assert_allclose(found.point, run.q[:, :2], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.lateral, (found.point - (0.0, 0.1)) @ (-np.sin(0.4),
+                                                                            np.cos(0.4)), atol=1e-9)
+    yaw = 2 * np.arctan2(run.q[:, 5], run.q[:, 6])
+    np.testing.assert_allclose(found.heading, yaw - 0.4, atol=1e-9)
+    assert abs(yaw[-1] - yaw[0]) > 1e-3
+
+
+def test_a_train_starts_on_its_path_wherever_its_base_is():
+    """The last axle at the path's beginning, its tail along it; and the car rolls from there, about
+    the point that its steering says."""
+    backing = TrailerBacking(train(2, ahead=0.3, aside=0.2), circle(9.0).place(0.3, -0.2, 0.7))
+    vehicle, regulator = backing.vehicle, backing.regulator
+    state = nhmech.Simulator(vehicle).reset(**backing.start, joints={backing.steer: 0.1})
+    place, heading = regulator.tracked.pose(vehicle, vehicle.model.createData(), state.q)
+    assert (*place, heading) == pytest.approx((0.3, -0.2, 0.7 - np.pi), abs=1e-9)
+    command = backing(0.0, state).values
+    forward, lateral, turn = backing.commanded_twist
+    assert forward == pytest.approx(-0.5, rel=1e-12)
+    # of the middle of the rear axle; the left kingpin is 1.1 m before it and 0.42 m beside it
+    ahead, left = forward + 0.2 * turn, lateral - 0.3 * turn
+    assert left == pytest.approx(0.0, abs=1e-9)
+    assert np.tan(0.1) == pytest.approx(1.1 * turn / (ahead - 0.42 * turn), rel=1e-9)
+    assert command["rear_left_wheel_joint"] == pytest.approx((ahead - 0.46 * turn) / 0.2, rel=1e-9)
 
 
 def test_a_train_backs_as_its_regulator_says():

@@ -79,12 +79,33 @@ def test_taylor_series():
     np.testing.assert_allclose(derivative(found), np.column_stack([-sin, cos])[:-1], atol=1e-14)
 
 
+def test_series_at_several_places_are_those_of_each():
+    """a a^-2.5 a^1.5 = 1 of any a with a_0 > 0, as long as the shorter factor; unit vectors have
+    length 1 and the direction of what they are made from."""
+    rng = np.random.default_rng(7)
+    a, b = rng.normal(size=(6, 4)), rng.normal(size=(6, 4, 2))
+    a[0] = 0.4, 1.7, 2.0, 3.1
+    one = multiply_series(multiply_series(power(a, -2.5), a), power(a[:5], 1.5))
+    np.testing.assert_allclose(one, np.eye(5)[0][:, None] * np.ones(4), rtol=0, atol=1e-9)
+    e = unit_series(b)
+    (x, y), (along, across) = np.moveaxis(b, -1, 0), np.moveaxis(e, -1, 0)
+    length = multiply_series(along, along) + multiply_series(across, across)
+    np.testing.assert_allclose(length, np.eye(6)[0][:, None] * np.ones(4), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(multiply_series(x, across), multiply_series(y, along), rtol=0,
+                               atol=1e-9)
+    assert np.all(np.sum(b[0] * e[0], axis=-1) > 0)
+    for k in range(4):
+        np.testing.assert_allclose(power(a, -2.5)[:, k], power(a[:, k], -2.5), rtol=1e-13)
+        np.testing.assert_allclose(e[:, k], unit_series(b[:, k]), rtol=1e-13)
+        np.testing.assert_allclose(derivative(b)[:, k], derivative(b[:, k]), rtol=1e-15)
+
+
 # -- flatness --------------------------------------------------------------------------------------
-@pytest.mark.parametrize("count, before", [(1, 0.0), (2, 0.0), (2, 0.4)])
-def test_the_flat_state_is_one_that_rolls(count, before):
+@pytest.mark.parametrize("count, before, aside", [(1, 0.0, 0.0), (2, 0.0, 0.0), (2, 0.4, -0.3)])
+def test_the_flat_state_is_one_that_rolls(count, before, aside):
     """Pose, hitches and speeds that the curve gives satisfy every row of every wheel,
     with the last axle moving along the path; wherever the base's origin is."""
-    vehicle, path, speed = train(count, ahead=before), FigureEight(7.0), 0.8
+    vehicle, path, speed = train(count, ahead=before, aside=aside), FigureEight(7.0), 0.8
     controller = TrailerFlatness(vehicle, path, speed=speed, period=1e-6)
     for place in (0.3, 4.0, 9.1, 13.0):
         p, headings = controller.chain(place)
@@ -96,7 +117,8 @@ def test_the_flat_state_is_one_that_rolls(count, before):
             np.arctan2(np.sin(path.heading(place)), np.cos(path.heading(place))), abs=1e-10
         )
         joints = dict(zip(HITCHES, np.diff(headings))) | {STEER: controller.steering(place)[0][0]}
-        origin = p[0] + before * np.array([np.cos(headings[0]), np.sin(headings[0])])
+        c, s = np.cos(headings[0]), np.sin(headings[0])
+        origin = p[0] + before * np.array([c, s]) + aside * np.array([-s, c])
         q = vehicle.configuration((*origin, headings[0]), joints)
         xi = controller._mean_speeds(place / speed)
         v = vehicle.equations.velocity(0.0, q, xi, vehicle.theta).full().ravel()
@@ -114,7 +136,7 @@ def test_the_flat_state_is_one_that_rolls(count, before):
         assert v[1] == pytest.approx(before * v[5], abs=1e-9)
     start = controller.start
     state = nhmech.Simulator(vehicle).reset(**start)
-    tips, (_, headings) = state.T_WB[:2, 3], controller.chain(0.0)
+    tips, (_, headings) = state.T_WB[:2, 3] - aside * state.T_WB[:2, 1], controller.chain(0.0)
     for heading, step in zip(headings, (-before, *(-drawbar for drawbar in DRAWBARS))):
         tips = tips + step * np.array([np.cos(heading), np.sin(heading)])
     np.testing.assert_allclose(tips, path.point(0.0), rtol=0, atol=1e-9)
@@ -155,8 +177,8 @@ def test_feed_forward_of_a_wheel_rate():
 def test_feed_forward_of_a_base_frame_that_stands_askew():
     """Hitches are measured, and the train is driven, along its own way, not along the frame's x
     axis."""
-    vehicle, path = train(2, speeds=("rear_left_wheel_joint", STEER), ahead=0.3,
-                          turned=1.2), FigureEight(6.0)
+    vehicle, path = train(2, speeds=("rear_left_wheel_joint", STEER), ahead=0.3, turned=1.2,
+                          aside=0.2), FigureEight(6.0)
     links = trailer_links(vehicle, trailer_joints(vehicle))
     np.testing.assert_allclose([(link.hitch, link.drawbar) for link in links],
                                [(0.0, drawbar) for drawbar in DRAWBARS], rtol=0, atol=1e-12)
