@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path as File
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -226,6 +227,13 @@ def test_the_scale_is_that_of_the_axles_or_of_the_speed():
                  2.0) == 4.0 and scale(shipped("carriage")) == shipped("carriage").steering.length
 
 
+def test_fast_vehicles_have_wide_paths():
+    """From where speed^2 over the length is 1 m/s^2 on."""
+    vehicle = SimpleNamespace(steering=SimpleNamespace(length=1.5))
+    for speed, length in ((None, 1.5), (0.0, 1.5), (1.2, 1.5), (1.23, 1.5129), (3.0, 9.0)):
+        assert scale(vehicle, speed) == pytest.approx(length, rel=1e-14)
+
+
 def test_sizes_and_files(nhmech):
     assert read_path("circle:3", 1.0).length == pytest.approx(6 * np.pi, rel=1e-12)
     way = read_path("way.csv", 1.0)
@@ -244,7 +252,7 @@ def test_sizes_and_files(nhmech):
     File("folder.csv").mkdir()
     for text, message in (("bad.csv", "bad.csv, line 3: 'one,2'"),
                           ("image.csv", "image.csv is not a text file; write one waypoint"),
-                          ("folder.csv", "folder.csv"),
+                          ("folder.csv", "folder.csv: it is no file, but a folder"),
                           ("short.csv", "short.csv: waypoints must be 2 or more"),
                           ("none.csv", "none.csv: No such file"),
                           ("spiral", "no path 'spiral'; there are line, circle"),

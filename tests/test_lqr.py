@@ -129,6 +129,32 @@ def test_a_mode_is_told_by_what_has_most_of_it(share, parts, sign):
         solve(still, np.eye(2), np.zeros((2, 2)), np.eye(2))
 
 
+@pytest.mark.parametrize("growth", [0.0, 0.3])
+def test_an_oscillation_that_a_control_period_hides_is_told(growth):
+    """What is held for the period of an oscillation, or twice as long, moves it out and back."""
+    A, B = np.array([[growth, 3.0], [-3.0, growth]]), np.array([[0.0], [1.0]])
+    for turns in (1, 2):
+        with pytest.raises(nhmech.ModelError, match="no regulator was found for the swing: the "
+                                                    "Riccati equation of x0, x1 .* the period"):
+            solve(A, B, np.eye(2), np.eye(1), period=turns * 2 * np.pi / 3, of="the swing")
+        h = 0.99 * turns * 2 * np.pi / 3
+        K, _ = solve(A, B, np.eye(2), np.eye(1), period=h)
+        Ad, Bd, *_ = discretise(A, B, np.eye(2), np.eye(1), h)
+        assert np.abs(np.linalg.eigvals(Ad - Bd @ K)).max() < 1
+
+
+@pytest.mark.parametrize("period", [1e-6, 1e-3, 1.0])
+def test_what_is_slow_to_control_is_held_at_any_period(period):
+    """x' = b u beside a state that is moved fast: what has decayed after a period is little, not
+    nothing."""
+    b = 2e-5
+    A, B = np.diag([0.0, -1.0]), np.array([[b], [1.0]])
+    K, _ = solve(A, B, np.eye(2), np.eye(1), period=period)
+    Ad, Bd, *_ = discretise(A, B, np.eye(2), np.eye(1), period)
+    slowest = 1 - np.abs(np.linalg.eigvals(Ad - Bd @ K)).max()
+    assert 0.5 * b < slowest / period < b
+
+
 @pytest.mark.parametrize("second", [1e-9, 1e9])
 def test_another_unit_of_time_changes_no_gain(second):
     """A, B, Q and R are all per second; nor is a mode lost that nothing reaches."""

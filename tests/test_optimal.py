@@ -121,9 +121,11 @@ def test_least_time_is_full_effort_one_way_then_the_other():
     (0.0, 1), (0.0999, 1), (0.1 - 1e-12, 2), (0.1, 2), (0.19, 2), (0.2, 3), (0.2999, 3), (0.3, 0),
     (7.0, 0)])
 def test_a_plan_is_played_interval_by_interval_and_ends_in_nothing(t, u):
-    """Rounding of the time does not delay an interval."""
-    plan = Plan(np.linspace(0.0, 0.3, 4), np.zeros((4, 2)), np.array([[1.0, -1], [2, -2], [3, -3]]))
-    np.testing.assert_array_equal(plan(t, None), [u, -u])
+    """Rounding of the time does not delay an interval, be it of a moment or of days."""
+    for unit in (1.0, 1e-6, 1e6):
+        plan = Plan(unit * np.linspace(0.0, 0.3, 4), np.zeros((4, 2)),
+                    np.array([[1.0, -1], [2, -2], [3, -3]]))
+        np.testing.assert_array_equal(plan(unit * t, None), [u, -u])
 
 
 def test_a_turning_plan_is_what_the_simulator_does():

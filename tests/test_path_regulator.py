@@ -219,6 +219,25 @@ def test_nothing_is_wrong_at_the_start(name):
     assert min(s, path.length - s) < 1e-9
 
 
+def test_speeds_are_those_beside_the_steady_motion():
+    """A rider sits aside on a bicycle whose rear wheel rubs, so that its way depends on the speed
+    too."""
+    text = nhmech.urdf_path("bicycle").read_text()
+    at = text.index("</joint>", text.index('<joint name="rear_wheel_joint"'))
+    text = f'{text[:at]}<dynamics damping="5"/>{text[at:]}'
+    rider = BicycleBalance(nhmech.load(text.replace('<origin xyz="0.3 0 0.6"/>',
+                                                    '<origin xyz="0.3 0.02 0.6"/>', 1)), speed=4.0)
+    vehicle, regulator, simulator = rider.vehicle, rider.regulator, nhmech.Simulator(rider.vehicle)
+    for changes in ((0.0, 0.0, 0.0), (0.1, -0.3, 0.02)):
+        xi = dict(zip(vehicle.speeds, rider.motion.xi + changes))
+        z, _ = regulator.error(0.0, simulator.reset(regulator.start_pose(rider.path), xi=xi),
+                               rider.path, None)
+        found = dict(zip(regulator.names, z))
+        for name, change in zip(("steering_joint'", "rear_wheel_joint'", "roll_rate"), changes):
+            assert found[name] == pytest.approx(change, abs=1e-12)
+    assert dict(zip(vehicle.speeds, rider.motion.xi))["rear_wheel_joint"] > 10
+
+
 def test_a_body_without_wheels_has_no_axle():
     vehicle = shipped("trailers")
     joint = vehicle.model.getJointId("front_left_wheel_joint")

@@ -179,6 +179,34 @@ def test_a_closed_path_of_several_arcs_turns_on_from_lap_to_lap():
             assert (x, y) == pytest.approx(track.station(s)[:2], abs=1e-12)
 
 
+def test_an_open_path_goes_on_straight_from_its_very_ends():
+    """Also at one metre beyond an end, whatever the units."""
+    path = make_path("dubins", 1.3)
+    (x, y, heading), (x0, y0, heading0) = path.end(), path.start()
+    for beyond in (1.0, 1e-3, 1e3):
+        assert path.station(path.length + beyond) == pytest.approx(
+            (x + beyond * np.cos(heading), y + beyond * np.sin(heading), heading, 0.0), abs=1e-11)
+        assert path.station(-beyond) == pytest.approx(
+            (x0 - beyond * np.cos(heading0), y0 - beyond * np.sin(heading0), heading0, 0.0),
+            abs=1e-11)
+    assert path.curvature(0.0) == path.curvature(-0.0) == 1 / 1.3
+
+
+@pytest.mark.parametrize("radius", [1.0, 20.0])
+@pytest.mark.parametrize("away", [0.85, 0.3, -3.0])
+def test_nearest_to_a_circle_is_on_the_ray_from_its_centre(radius, away):
+    """Near the centre too, where a Newton step would lead far away; from a `near` a good way
+    off s counts on, and it is never a lap too far."""
+    path, angle = circle(radius), np.linspace(0.3, 5.9, 9)
+    points = radius * np.stack([(1 - away) * np.sin(angle), 1 - (1 - away) * np.cos(angle)], -1)
+    for off in (0.0, 0.02, -0.3, 1.0, -1.2):
+        found = path.nearest(points, near=radius * (angle + off + 2 * pi))
+        np.testing.assert_allclose(found, radius * (angle + 2 * pi), rtol=0, atol=1e-9 * radius)
+        assert [path.nearest(p, near=radius * (a + off)) for p, a in zip(points, angle)
+                ] == pytest.approx(radius * angle, abs=1e-9 * radius)
+    np.testing.assert_allclose(path.nearest(points), radius * angle, rtol=0, atol=1e-9 * radius)
+
+
 def test_nearest_stays_on_an_open_path():
     path = lane_change(4.0, 1.0, before=1.0, after=2.0)
     beyond = np.array([(-3.0, 0.5), (20.0, 1.0)])
@@ -257,6 +285,36 @@ def test_a_curve_that_stands_still_between_its_pieces_is_refused():
 
     with pytest.raises(InputError, match="the curve stands still"):
         Parametric(derivatives, (0.0, 1.0))
+
+
+@pytest.mark.parametrize("size", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("share, stands", [(0.97, True), (1.03, False)])
+def test_a_curve_stands_still_at_a_millionth_of_its_mean_speed(size, share, stands):
+    """x' = c + 3 u^2 on (-1, 1), whose mean is 1 + c; slowest at a knot, or between two."""
+    slow = share * 1e-6
+
+    def derivatives(u):
+        return tuple(np.stack([size * one, 0 * u], -1) for one in (slow * u + u ** 3,
+                                                                   slow + 3 * u * u, 6 * u))
+
+    if stands:
+        with pytest.raises(InputError, match="the curve stands still near"):
+            Parametric(derivatives, (-1.0, 0.0, 1.0))
+        return
+    path = Parametric(derivatives, (-1.0, 0.0, 1.0))
+    assert path.length == pytest.approx(2 * size * (1 + slow), rel=1e-12)
+    assert path.point(path.length / 2) == pytest.approx((0, 0), abs=1e-9 * size)
+
+
+@pytest.mark.parametrize("size", [0.01, 1.0, 100.0])
+def test_waypoints_coincide_at_a_billionth_of_the_longest_chord(size):
+    for share in (0.99, 1.01):
+        points = size * np.array([(0.0, 0.0), (share * 1e-9, 0.0), (1.0, 0.0)])
+        if share < 1:
+            with pytest.raises(InputError, match="waypoints 0 and 1 coincide"):
+                spline(points)
+        else:
+            assert spline(points).length == pytest.approx(size, rel=1e-9)
 
 
 def test_a_sampled_circle_turns_once_a_lap():

@@ -75,8 +75,8 @@ def test_lag_is_the_mean_delay_of_a_servo(name, lag):
 
 def test_start_fits_a_bent_path():
     """Steered, turned and moving as the path asks, so that the first moment has no error."""
-    for name in ("ackermann_car", "tricycle", "swerve", "rover", "differential_drive"):
-        vehicle = shipped(name)
+    for vehicle in (*map(shipped, ("ackermann_car", "tricycle", "swerve", "rover",
+                                   "differential_drive")), askew("ackermann_car")):
         radius = table.tightest(vehicle)
         tracker = kanayama.Kanayama(vehicle, circle(radius), speed=0.5)
         simulator = nhmech.Simulator(vehicle, tracker)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from runs import angle, rate
-from support import at_length, shipped
+from support import at_length, joint, link, robot, shipped
 from trains import DRAWBARS, HITCHES, train
 
 import nhmech
@@ -24,9 +26,9 @@ STEER = "front_left_steering_joint"
 FOLDS = np.deg2rad(45)          # no hitch may ever pass this
 
 
-def last_axle(vehicle, run, joint: str) -> np.ndarray:
+def last_axle(vehicle, run, hitch: str) -> np.ndarray:
     """Ground point below the middle of a trailer's axle at each record, (N, 2)."""
-    on = [i for i, c in enumerate(vehicle.contacts) if vehicle.model.names[c.mount.body] == joint]
+    on = [i for i, c in enumerate(vehicle.contacts) if vehicle.model.names[c.mount.body] == hitch]
     assert len(on) == 2
     return np.array([vehicle.contact_points(q)[on].mean(axis=0)[:2] for q in run.q])
 
@@ -61,6 +63,81 @@ def test_of_two_trailers_beside_each_other_one_is_chosen():
     with pytest.raises(nhmech.ModelError, match="hitch_1_joint, hitch_2_joint are equally far back"
                                                 "; choose one with trailer="):
         trailer_joints(vehicle)
+
+
+def train_of(hitches: dict[str, tuple[str, bool]], driven=(), steered=()):
+    """What a chain of trailers is read off: hitches with what they hang on, and whether there is an
+    axle."""
+    model, ids = pin.Model(), {"base": 1}
+    model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
+    for name, (before, _) in hitches.items():
+        ids[name] = model.addJoint(ids[before], pin.JointModelRZ(), pin.SE3.Identity(), name)
+    mounts = [SimpleNamespace(body=1, axle=np.array([0.0, 1.0, 0.0]))]
+    mounts += [SimpleNamespace(body=ids[name], axle=mounts[0].axle if has_axle else None)
+               for name, (_, has_axle) in hitches.items()]
+    return SimpleNamespace(
+        model=model, driven=driven, name="train", description=SimpleNamespace(steering=[*hitches]),
+        steering=SimpleNamespace(steered=[SimpleNamespace(steering=name) for name in steered]),
+        contacts=[SimpleNamespace(mount=mount) for mount in mounts])
+
+
+def test_a_chain_of_trailers_leads_to_the_last_one():
+    """Of those with the most before them, or the one that is named, if none is behind it."""
+    three = {"a": ("base", True), "b": ("a", True), "c": ("b", True)}
+    branch = three | {"d": ("a", True), "e": ("base", True)}
+    for hitches, words, last, chain in (
+            (three, {}, "", "abc"), (three, {}, "c", "abc"), (branch, {}, "", "abc"),
+            (branch, {}, "d", "ad"), (branch, {}, "e", "e"),
+            (three, {"driven": ("c",)}, "", "ab"), (three, {"driven": ("b",)}, "", "a"),
+            (three | {"b": ("a", False)}, {}, "", "abc"),
+            (three | {"c": ("b", False)}, {}, "", "ab"),
+            (three | {"f": ("base", True)}, {"steered": ("f",), "driven": ("f",)}, "", "abc"),
+            (branch, {"steered": ("a",)}, "", "e")):
+        assert trailer_joints(train_of(hitches, **words), last) == tuple(chain)
+    for hitches, last, others in ((three, "a", "c"), (three, "b", "c"), (branch, "a", "c, d, e"),
+                                  (branch, "f", "c, d, e")):
+        with pytest.raises(nhmech.InputError, match=f"'{last}' is no last hitch of 'train'; last "
+                                                    f"hitches are {others}$"):
+            trailer_joints(train_of(hitches), last)
+    with pytest.raises(nhmech.ModelError, match="c, d are equally far back"):
+        trailer_joints(train_of(branch | {"d": ("b", True)}))
+    with pytest.raises(nhmech.ModelError, match="and there is none"):
+        trailer_joints(train_of(three, steered=("a",)))
+
+
+def two_wheeled(**options):
+    """A robot on two driven wheels, whose own frames are turned, that draws a trailer from above
+    its axle; a caster in front of it."""
+    parts = [link("base", 8.0), link("caster", 0.1), link("cart", 3.0),
+             joint("foot", "base", "caster", (0.3, 0.05, -0.05), kind="fixed"),
+             joint("hitch", "base", "cart", (0.1, 0.02, 0.03), axis=(0, 0, 1))]
+    wheels = [nhmech.Wheel(None, "caster_ball", 0.05, link="caster")]
+    for name, parent, place in (("left", "base", (0.1, 0.22, 0.0)),
+                                ("right", "base", (0.1, -0.18, 0.0)),
+                                ("cart_left", "cart", (-0.5, 0.2, -0.03)),
+                                ("cart_right", "cart", (-0.5, -0.2, -0.03))):
+        parts += [link(name, 0.4), joint(f"{name}_joint", parent, name, place,
+                                         (-np.pi / 2, 0.6, 0), (0, 0, 1))]
+        wheels.append(nhmech.Wheel(f"{name}_joint", "disc", 0.1, driven=parent == "base"))
+    return nhmech.load(robot(*parts), wheels=wheels, **options)
+
+
+@pytest.mark.parametrize("speeds", [None, ("forward_speed", "yaw_rate")])
+def test_feed_forward_of_two_driven_wheels(speeds):
+    """Their rates, or speed and turning rate, held for a step: second order."""
+    vehicle, path, errors = two_wheeled(speeds=speeds), FigureEight(2.0), []
+    links = trailer_links(vehicle, trailer_joints(vehicle))
+    assert (links[0].joint, links[0].hitch, links[0].drawbar) == (
+        "hitch", pytest.approx(0, abs=1e-12), pytest.approx(0.5, rel=1e-12))
+    for step in (2e-2, 1e-2):
+        controller = TrailerFlatness(vehicle, path, speed=0.5, period=step)
+        simulator = nhmech.Simulator(vehicle, controller, dt=step, mode="kinematic")
+        simulator.reset(**controller.start)
+        run = simulator.run(3.0, every=round(0.2 / step))
+        errors.append(np.linalg.norm(last_axle(vehicle, run, "hitch") - path.point(0.5 * run.t),
+                                     axis=1).max())
+    assert errors[0] < 3e-5 and errors[0] / errors[1] == pytest.approx(4, abs=0.1)
+    assert np.ptp(angle(run, "hitch")) > 0.1
 
 
 def test_taylor_series():

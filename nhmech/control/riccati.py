@@ -54,10 +54,14 @@ def regulator(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, *, nam
             A, B, Q, N, R = discretise(A, B, Q, np.eye(len(u)), pace * period)
             P = solve_discrete_are(A, B, Q, R, s=N)
             K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A + N.T)
+            # an oscillation that has gone round when the input changes is not moved by it
+            slowest = np.abs(np.linalg.eigvals(A - B @ K)).max()
+            if not slowest < np.exp(-UNREACHED * pace * period):
+                raise np.linalg.LinAlgError("what is held for this period does not reach a mode")
     except (np.linalg.LinAlgError, ValueError) as error:
         raise ModelError(f"no regulator was found for {of}: the Riccati equation of "
                          f"{', '.join(names)} has no stabilising solution ({error}); change the "
-                         "weights, or remove a state with drop=") from error
+                         "weights or the period, or remove a state with drop=") from error
     return u[:, None] * K / x, P / x[:, None] / x / pace
 
 

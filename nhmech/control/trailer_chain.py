@@ -65,13 +65,14 @@ def trailer_links(vehicle: Vehicle, joints: tuple[str, ...]) -> tuple[TrailerLin
     """Hitch and drawbar of each trailer, measured at the straight configuration."""
     q, data = vehicle.configuration(), vehicle.model.createData()
     pin.forwardKinematics(vehicle.model, data, q)
-    points, bodies = vehicle.contact_points(q), [c.mount.body for c in vehicle.contacts]
+    # a ball is on no axle
+    points = [(c.mount.body, point) for c, point in zip(vehicle.contacts, vehicle.contact_points(q))
+              if c.mount.axle is not None]
     yaw = unicycle(vehicle).yaw
     ahead = data.oMi[1].rotation @ [np.cos(yaw), np.sin(yaw), 0.0]
 
     def axle(joint: int) -> float:
-        return float(np.mean([point @ ahead for point, body in zip(points, bodies)
-                              if body == joint]))
+        return float(np.mean([point @ ahead for body, point in points if body == joint]))
 
     links, before = [], 1
     for name in joints:
