@@ -11,7 +11,7 @@ from support import shipped
 
 from nhmech import InputError
 from nhmech.control.dubins import dubins, dubins_words
-from nhmech.control.path import Arcs
+from nhmech.control.path import Arcs, relative_pose
 from nhmech.control.path_library import (
     PATHS,
     Parametric,
@@ -177,6 +177,20 @@ def test_a_closed_path_of_several_arcs_turns_on_from_lap_to_lap():
             x, y, found, curvature = track.station(s + lap * track.length)
             assert (found, curvature) == pytest.approx((heading + 2 * pi * lap, bend), abs=1e-12)
             assert (x, y) == pytest.approx(track.station(s)[:2], abs=1e-12)
+
+
+def test_from_a_frame_a_relative_pose_leads_back():
+    """Numbers and arrays of them; the turn is the one below half a turn."""
+    rng = np.random.default_rng(2)
+    poses, frames = rng.uniform(-4, 4, (2, 3, 30))
+    x, y, turn = relative_pose(tuple(poses), tuple(frames))
+    back = (frames[0] + 1j * frames[1]) + np.exp(1j * frames[2]) * (x + 1j * y)
+    np.testing.assert_allclose(back, poses[0] + 1j * poses[1], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(np.exp(1j * (frames[2] + turn)), np.exp(1j * poses[2]), atol=1e-14)
+    assert np.all((turn >= -pi) & (turn < pi))
+    for k in range(30):
+        one = relative_pose(tuple(map(float, poses[:, k])), tuple(map(float, frames[:, k])))
+        assert one == pytest.approx((x[k], y[k], turn[k]), abs=1e-14)
 
 
 def test_an_open_path_goes_on_straight_from_its_very_ends():
@@ -503,7 +517,8 @@ def test_dubins_detours_along_itself():
     *((lambda near=near: line(1.0).nearest((0.5, 0.1), near=near),
        r"near = .* must be an arc length \[m\] for each point")
       for near in ([0.1, 0.2], float("nan"), "begin")),
-    (lambda: line(1.0).nearest([(0.5, 0.1), (0.6, 0.1)], near=0.5), "arc length .m. for each poi"),
+    *((lambda near=near: line(1.0).nearest([(0.5, 0.1), (0.6, 0.1)], near=near),
+       "arc length .m. for each poi") for near in (0.5, [0.5, float("nan")])),
     (lambda: line(1.0).nearest((0.5, 0.1, 0.2)), "must be x and y, two finite numbers"),
     (lambda: line(1.0).entry([(0, 0), (1, 0)], [0.0, float("nan")], 0.5), "heading = .* finite"),
     (lambda: line(1.0).nearest("here"), "must be x and y, two finite numbers"),
