@@ -127,9 +127,9 @@ def test_balance_says_what_to_do():
 def test_what_cannot_balance_is_given_a_caster():
     """Where the centre of mass is on the axle no torque turns the body back; the line that is
     advised makes a vehicle of it."""
-    text = write_robot(link("base", 3.0), *(
-        link(side, 0.3) + joint(f"{side}_joint", "base", side, xyz=(0, y, 0))
-        for side, y in (("left", 0.1), ("right", -0.1))))
+    text = write_robot(link("base", 3.0, com=(0.03, 0.01, 0.02)), *(
+        link(side, 0.3) + joint(f"{side}_joint", "base", side, xyz=(0.03, y, 0.02))
+        for side, y in (("left", 0.12), ("right", -0.08))))
     wheels = [nhmech.Wheel(f"{side}_joint", "disc", 0.05) for side in ("left", "right")]
     with pytest.raises(nhmech.errors.ModelError, match="they do not affect its pitch") as caught:
         Balance(nhmech.load(text, wheels=wheels))
@@ -138,7 +138,7 @@ def test_what_cannot_balance_is_given_a_caster():
     assert "pitch_rate" not in stands.speeds and len(stands.contacts) == 3
     # half a track ahead of the middle of the axle, on the ground
     ball = stands.description.wheels[-1]
-    np.testing.assert_allclose(np.array(ball.point) - (0, 0, ball.radius), (0.1, 0, -0.05),
+    np.testing.assert_allclose(np.array(ball.point) - (0, 0, ball.radius), (0.13, 0.02, -0.03),
                                rtol=0, atol=1e-6)
 
 

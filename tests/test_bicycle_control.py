@@ -11,7 +11,7 @@ from support import shipped
 
 import nhmech
 from nhmech.control.bicycle import BicycleBalance
-from nhmech.control.path_library import circle, lane_change
+from nhmech.control.path_library import circle, lane_change, line
 from nhmech.control.riccati import discretise
 
 SPEED, STEP, PERIOD = 3.0, 2e-3, 1e-2           # unstable by itself below 4.29 m/s
@@ -96,7 +96,7 @@ def test_holds_a_circle():
     assert rolls(run)[-1] < -0.09
 
 
-@pytest.mark.parametrize("speed", [SPEED, -SPEED])
+@pytest.mark.parametrize("speed", [SPEED, -SPEED, 0.9])
 def test_it_starts_on_its_path_in_either_direction(speed):
     """Nothing is wrong at the start: the rear contact on the path, its axle across it, the steady
     speeds."""
@@ -105,7 +105,43 @@ def test_it_starts_on_its_path_in_either_direction(speed):
     simulator = nhmech.Simulator(vehicle, controller, dt=STEP, control_period=PERIOD)
     z, s = controller.regulator.error(0.0, simulator.reset(**controller.start), path, None)
     assert np.abs(z).max() <= 1e-12 and min(s, path.length - s) <= 1e-9
+    rear = vehicle.contact_points(simulator.state.q)[vehicle.contact_names.index(REAR)]
+    np.testing.assert_allclose(rear[:2], (0.3, -0.2), rtol=0, atol=1e-9)
     assert simulator.state.xi["forward_speed"] == pytest.approx(speed, rel=1e-9)
+
+
+def test_as_it_is_made_it_rides_along_the_x_axis():
+    """At 3 m/s, with a unit weight of the effort, a period of 1 ms and 2.5 s of the path ahead; the
+    rear wheel is told to roll at that speed, and nothing to be reset before."""
+    vehicle = shipped("bicycle")
+    made, given = BicycleBalance(vehicle), BicycleBalance(
+        vehicle, line(7.0), speed=3.0, coast=False, effort=1.0, period=1e-3, preview=2.5)
+    np.testing.assert_allclose(made.regulator.K, given.regulator.K, rtol=1e-12)
+    np.testing.assert_allclose(made.regulator.G, given.regulator.G, rtol=1e-12)
+    assert made.path.station(0.4)[:3] == pytest.approx((0.4, 0.0, 0.0), abs=1e-12)
+    state = nhmech.Simulator(vehicle).reset(**made.start)
+    torque, rates = made(0.0, state)
+    assert torque.values == pytest.approx({STEER: 0.0}, abs=1e-9)
+    radius = next(c.mount.wheel.radius for c in vehicle.contacts if c.name == REAR)
+    assert rates.values == pytest.approx({REAR: 3.0 / radius}, rel=1e-9)
+
+
+def test_a_load_on_one_side_is_steered_against():
+    """In the steady motion, which leans, by the torque that holds it: no acceleration."""
+    vehicle = shipped("bicycle").with_parameters(
+        {"payload.mass": 12.0, "payload.x": 0.2, "payload.y": 0.06, "payload.z": 0.4})
+    controller = BicycleBalance(vehicle, speed=SPEED, period=PERIOD)
+    steady = controller.motion
+    state = nhmech.Simulator(vehicle).reset(q=steady.q, xi=dict(zip(vehicle.speeds, steady.xi)))
+    x, y, _ = vehicle.contact_points(state.q)[vehicle.contact_names.index(REAR)]
+    controller.path = line(1.0).place(x, y, attitude(state.q)[0])
+    torque, _ = controller(0.0, state)
+    assert abs(torque.values[STEER]) > 0.02 and abs(attitude(state.q)[1]) > 0.005
+    u = np.array(controller.motion.u)
+    u[vehicle.driven.index(STEER)] = torque.values[STEER]
+    xi = [state.xi[name] for name in vehicle.speeds]
+    found = vehicle.equations.acceleration(0.0, state.q, xi, u, vehicle.theta).full()
+    np.testing.assert_allclose(found, 0.0, rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize("changes", [{"payload.mass": 15.0, "payload.x": 0.1, "payload.z": 0.6},

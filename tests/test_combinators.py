@@ -365,6 +365,8 @@ def test_quantised_encoders():
     (lambda: Saturation(Counting(), velocity={"a": "b"}), "velocity = "),
     (lambda: Switch(Counting(), Counting(), -1.0), "when = -1.0"),
     (lambda: Sum(), "Sum needs at least one controller"),
+    (lambda: MeasurementNoise(Counting(), seed=-1), "seed = -1 must be a whole number, 0 or more"),
+    (lambda: Quantise(Counting(), -64), "ticks = -64 must be"),
 ])
 def test_what_cannot_be_is_refused(make, message):
     with pytest.raises(InputError, match=message):

@@ -154,7 +154,7 @@ def test_an_unknown_name_is_told_the_known_ones():
     ("a", "", "1", "1"),
     ((1.0, 2.0), "", "3,4,5", (3.0, 4.0, 5.0)), (np.zeros(2), "", "3 4", (3.0, 4.0)),
     (None, "float | None", "1e-3", 1e-3), (None, "Sequence[float] | None", "1", (1.0,)),
-    (None, "", "1,2", (1.0, 2.0)),
+    (None, "", "1,2", (1.0, 2.0)), (None, "", "2.5", 2.5),
     (None, "", "fast", "fast"),
 ])
 def test_words_become_values_of_the_right_type(default, annotation, text, value):

@@ -152,18 +152,85 @@ def test_a_car_goes_wherever_its_limits_let_it(seed):
     assert True in told
 
 
-@pytest.mark.parametrize("most", [1.3, 1.9, 2.4, 3.2])
-def test_wheels_that_all_steer_get_to_what_is_said_to_be_possible(most):
+@pytest.mark.parametrize("most, least", [(1.3, 3), (1.9, 6), (2.4, 10), (pi, 14), (4.0, 14)])
+def test_wheels_that_all_steer_get_to_what_is_said_to_be_possible(most, least):
     """One twist after the other, whichever: most of them were not driven by a swerve drive whose
-    wheels were wound up by those before, and nothing said so."""
+    wheels were wound up by those before, and nothing said so. Half a turn to either side is enough
+    for all."""
     swerve, rng = Steered("swerve", *[(-most, most)] * 4), np.random.default_rng(8)
-    driven = []
-    for _ in range(25):
+    driven = 0
+    for _ in range(14):
         twist = rng.normal(size=3) * (0.2, 0.2, 0.5)
         _, possible = swerve.ask(twist)
-        driven.append(np.abs(possible - twist).max() < 1e-12)
         swerve.go(twist)
         _, still = swerve.ask(twist)
         assert still == pytest.approx(possible, abs=1e-9)
         assert swerve.slip(possible) < 1e-6
-    assert sum(driven) > (20 if most > 2 else 5)
+        part = possible[2] / twist[2]
+        if abs(part - 1) < 1e-9:
+            driven += 1
+        elif possible.any():       # as much of it as the first wheel to come to its limit lets pass
+            assert possible == pytest.approx(twist * (1, part, part), abs=1e-12) and 0 < part < 1
+            assert max(map(abs, swerve.angles.values())) == pytest.approx(most, abs=1e-6)
+    assert driven >= least
+
+
+def test_axles_are_sent_ahead_by_no_more_than_a_step():
+    """0.4 rad of the circle of twists, or an eighth of a turn of the first wheel to turn so far,
+    which is one that the base nearly turns about."""
+    swerve, rng, kinds = Steered("swerve", *[(-inf, inf)] * 4), np.random.default_rng(3), set()
+    axles = swerve.steering.steered
+    for _ in range(60):
+        axle, off = axles[rng.integers(4)], rng.choice([0.03, 0.6]) * rng.normal(size=2)
+        now = np.array([axle.across[2] + off[1], -axle.straight[2] - off[0], 1.0])
+        now *= rng.choice([-1, 1]) / np.linalg.norm(now)      # about a point beside a wheel
+        swerve.angles = {one.steering: float(one.angle_for(now)) for one in axles}
+        to = rng.normal(size=3)
+        to /= np.linalg.norm(to)
+        targets, _ = swerve.ask(0.1 * to / swerve.unit)
+        found = swerve.steering.twist(targets, swerve.steering.pair(targets))
+        most = max(abs(targets[name] - swerve.angles[name]) for name in targets)
+        gone = np.arccos(min(1.0, abs(found @ now)))
+        ways = np.array([now, to, found])
+        assert abs(np.linalg.det(ways)) < 1e-9        # on the circle, and nearer
+        assert abs(found @ to) >= abs(now @ to) - 1e-9
+        assert most <= pi / 4 + 1e-9 and gone <= 0.4 + 1e-9
+        kind = (abs(most - pi / 4) < 1e-9, abs(gone - 0.4) < 1e-9, abs(found @ to) > 1 - 1e-12)
+        assert any(kind)
+        kinds.add(kind)
+    assert {(True, False, False), (False, True, False), (False, False, True)} <= kinds
+
+
+@pytest.mark.parametrize("part", [1 - 1e-7, 1 + 1e-7])
+@pytest.mark.parametrize("name", ["ackermann_car", "tricycle"])
+def test_a_limit_is_one_to_rounding(name, part):
+    """Just within it all is driven, just beyond just what the limit lets pass."""
+    car = Steered(name)
+    leader = car.steering.pair()[1] if car.steering.coupled else car.steering.steered[0]
+    way = np.cross(car.steering.binding[0].straight,
+                   leader.at(car.vehicle.limits[leader.steering].upper))
+    twist = way / way[0] / car.unit
+    _, possible = car.ask(twist * (1, 1, part))
+    assert possible == pytest.approx(twist * (1, 1, min(part, 1)), rel=1e-9, abs=1e-12)
+
+
+def test_a_wheel_that_turns_to_one_side_alone_also_goes_straight():
+    """From its limit, and where it is to turn to the other side."""
+    tricycle = Steered("tricycle", (0.0, 0.8))
+    for twist, possible in (((0.3, 0.0, 0.1), (0.3, 0.0, 0.1)),
+                            ((0.3, 0.0, -0.1), (0.3, 0.0, 0.0)), ((0.3, 0, 0), (0.3, 0, 0)),
+                            ((-0.3, 0.0, -0.1), (-0.3, 0.0, -0.1)), ((0, 0, 0.1), (0, 0, 0))):
+        assert tricycle.ask(twist)[1] == pytest.approx(possible, abs=1e-12)
+
+
+@pytest.mark.parametrize("lower, upper", [(-1.65, 1.65), (-0.2, 3.0), (-pi / 2, pi / 2)])
+def test_a_wheel_that_turns_by_half_a_turn_lets_every_twist_pass(lower, upper):
+    tricycle = Steered("tricycle", (lower, upper))
+    for angle in np.linspace(-pi, pi, 50):
+        twist = 0.1 * np.array([np.cos(angle), 0.0, np.sin(angle)]) / tricycle.unit
+        targets, possible = tricycle.ask(twist)
+        assert possible == pytest.approx(twist, abs=1e-12)
+        (target,) = targets.values()
+        assert lower - 1e-9 <= target <= upper + 1e-9
+        tricycle.angles = targets
+        assert tricycle.slip(twist) < 1e-9

@@ -123,9 +123,9 @@ def _unsupported(vehicle: Vehicle) -> ModelError:
     """The error for a vehicle whose motors do not affect its pitch; its remedy adds a caster ball
     half a track ahead of the axle."""
     mounts = [contact.mount for contact in vehicle.contacts]
-    left, right = mounts[0].centre, mounts[-1].centre
-    radius = mounts[0].wheel.radius / 4
-    point = (left + right) / 2 + [np.linalg.norm(left - right) / 2, 0.0, -3 * radius]
+    one, *_, other = mounts
+    half, radius = (one.centre - other.centre) / 2, one.wheel.radius / 4
+    point = other.centre + half + [np.linalg.norm(half), 0.0, -3 * radius]
     ball = Wheel(None, "caster_ball", radius, link=vehicle.description.root,
                  point=to_triple(point, 6))
     return ModelError(

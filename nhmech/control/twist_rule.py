@@ -247,23 +247,23 @@ def _within_limits(vehicle: Vehicle, scaled: ca.SX, angles: ca.SX,
     wanted, steering = _pass_fixed(vehicle, scaled), vehicle.steering
     is_fixed = bool(steering.fixed)
     ahead = _pass_fixed(vehicle, ca.vertcat(scaled[0], scaled[1] if is_fixed else 0, 0))
-    fits, starts, share = ca.SX(1), ca.SX(1), ca.SX(1)
+    fits, starts, share = ca.SX(True), ca.SX(True), ca.SX(1)
     for axle in guiding_axles(vehicle):
         limit = vehicle.limits.get(axle.steering, NO_LIMITS)
         meets, span = steering.coupled and axle in steering.steered, limit.upper - limit.lower
-        if span >= (2 if meets else 1) * np.pi - ROUNDING:
+        if span >= (np.inf if meets else np.pi):
             continue
         both = ca.fmin if span < np.pi else ca.fmax
         rows = ca.DM(np.array([axle.at(limit.lower), -axle.at(limit.upper)]))
         before, after = rows @ ahead, rows @ wanted
-        side = ca.if_else(ca.sum1(before) >= 0, 1, -1)
+        side = _sign(ca.sum1(before))
         if not meets:
             fits = ca.logic_and(fits, ca.fmax(ca.mmin(after), -ca.mmax(after)) >= -ROUNDING)
         starts = ca.logic_and(starts, both(*ca.vertsplit(side * before)) >= -ROUNDING)
         parts = []
         for near, far in zip(ca.vertsplit(side * before), ca.vertsplit(side * after)):
             near = ca.fmax(near, 0)
-            parts.append(ca.if_else(far < 0, near / (near - far), 1))
+            parts.append(ca.if_else(far < 0, near / (near - far), ca.inf))
         share = ca.fmin(share, both(*parts))
     less = ahead + share * (wanted - ahead)
     way = other = scaled
@@ -288,7 +288,7 @@ def _route(vehicle: Vehicle, angles: ca.SX, start: ca.SX, goal: ca.SX) -> tuple[
         return -shorter, shorter
 
     goal = goal / ca.norm_2(goal)
-    way, is_open = goal, ca.SX(0)
+    way, is_open = goal, ca.SX(False)
     for straight in () if vehicle.steering.binding else both(ca.SX(ca.DM([1, 0, 0]))):
         there, fits = _turn(vehicle, angles, start, straight)
         onward = (_turn(vehicle, there, straight, end)[1] for end in (goal, -goal))
@@ -304,7 +304,7 @@ def _turn(vehicle: Vehicle, angles: ca.SX, start: ca.SX, end: ca.SX) -> tuple[ca
     """The steering angles at the end of an arc of twists, and whether they are within their limits,
     and within half a turn of the middle, so that wheels are not wound up: axles meet in one point,
     at first at `angles`, and each wheel goes on rolling as it does."""
-    turned, fits = [], ca.SX(1)
+    turned, fits = [], ca.SX(True)
     for i, axle in enumerate(vehicle.steering.steered):
         way = _sign(_speeds(axle, angles[i], start)[0])
         along, aside = _speeds(axle, angles[i], end)

@@ -145,7 +145,7 @@ def _normal(vehicle: Vehicle, q: np.ndarray) -> np.ndarray:
 def _planar(n: np.ndarray, nv: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows (3, nv) from v to forward, lateral and yaw rate in the ground plane, and (2, nv) to roll
     and pitch rate."""
-    forward = np.cross([0.0, 1.0, 0.0], n)
+    forward = np.array([n[2], 0.0, -n[0]])      # across y
     forward /= np.linalg.norm(forward)
     lateral = np.cross(n, forward)
     rows, tilting = np.zeros((3, nv)), np.zeros((2, nv))
