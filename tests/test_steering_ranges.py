@@ -13,6 +13,7 @@ from support import shipped
 import nhmech
 from nhmech.control.twist import TwistDrive
 from nhmech.control.twist_rule import driven_steering, guiding_axles, twist_function
+from nhmech.control.unicycle import unicycle
 from nhmech.simulation.runs.driven_twist import measure_twist
 from nhmech.vehicle.vehicle import Vehicle
 
@@ -234,3 +235,15 @@ def test_a_wheel_that_turns_by_half_a_turn_lets_every_twist_pass(lower, upper):
         assert lower - 1e-9 <= target <= upper + 1e-9
         tricycle.angles = targets
         assert tricycle.slip(twist) < 1e-9
+
+
+@pytest.mark.parametrize("lower, upper, steer", [
+    (-0.5, 1.0, 0.5), (-1.0, 0.4, 0.4), (-1.65, 1.0, 1.0), (-1.65, 1.65, None), (0.0, 0.8, 0.0)])
+def test_the_turning_radius_is_that_of_the_wider_circle(lower, upper, steer):
+    """Of the base's middle, behind the steered wheel; none where that may stand across, and none
+    that is finite where it turns to one side alone."""
+    tricycle = ranged("tricycle", (lower, upper))
+    axle = tricycle.steering.steered[0]
+    ahead = (axle.straight[2] - tricycle.steering.fixed[0].straight[2]) * tricycle.steering.length
+    expected = 0.0 if steer is None else ahead / np.tan(steer) if steer else inf
+    assert unicycle(tricycle).turning_radius == pytest.approx(expected, rel=1e-9)
