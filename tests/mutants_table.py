@@ -111,6 +111,8 @@ RULES = [
      "how much is searched for what a message proposes, and how much of it is shown"),
     ("urdf/", r"to_triple\(.*, \d+\)", r"^(6 -> 7|12 -> 13|15 -> 16)$", "how many digits are kept"),
     ("urdf/mesh_files", r"^_MIX = ", r"^\d+ -> \d+$", "any numbers without a pattern"),
+    ("urdf/mesh_files", r"^if len\(content\) != _STL_HEAD", r"^(?!len\(content\))",
+     "Assimp reads the same, only slower"),
     ("urdf/tyre$", r"Grip\(", r"^(1\.3|0\.1) -> ", "nobody measured it: any of usual size"),
     ("mechanics/invariance", r"_DIGITS \* np\.cos", r"^(?!1 -> 2)", "any change of last digits"),
     ("mechanics/first_integrals", r"^(AROUND|wanted, unit|t = constrained|q = space|spread\[|unit\["
@@ -705,4 +707,12 @@ EQUIVALENT = {
         "one more of Assimp's steps adds tangents, which nobody reads",
     ("urdf/mesh_scene", 'blob = assimp.aiExportSceneToBlob(scene, b"glb2", 0)', "0 -> 1"):
         "one more of Assimp's steps adds tangents, which nobody reads",
+    ("urdf/mesh_scene", 'pending = [(index, np.eye(4), True) for index in scene.get("nodes", ())]',
+     "4 -> 5"): "the placement of a root is not applied",
+    ("urdf/wheels/revolution", "centre = np.zeros(2)", "2 -> 3"): "the first fit replaces it",
+    ("urdf/wheels/heights", "joint = max(path, key=lambda joint: "
+     "float(np.linalg.norm(joint.X_PC[:3, 3])))", "3 -> 4"): "adds 1 to each square",
+    ("urdf/mesh_files", 'if path.suffix.lower() == ".stl" and (corners := _read_stl(path)) is not '
+     'None:', "path.suffix.lower() == '.stl' -> path.suffix.lower() != '.stl'"):
+        "Assimp reads the same, only slower",
 }

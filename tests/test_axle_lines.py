@@ -106,6 +106,13 @@ def test_one_line_is_as_wide_as_a_twentieth_of_a_radius(x, expected):
     assert meet(layout, wheels) == (expected, None)
 
 
+@pytest.mark.parametrize("x, count", [(0.00499, 1), (0.00501, 2)])
+def test_one_line_is_as_wide_where_wheels_have_camber(x, count):
+    axle = (0, cos(0.2), sin(0.2))
+    layout, wheels = stand((0, 1, 0.1, 0.1, axle), (x, -1, 0.1, 0.1, axle))
+    assert len(group_by_axle(layout, wheels)) == count
+
+
 def test_rectangles_are_two_wheels_on_each_of_two_axles():
     layout, wheels = stand(*((x, y, 0.1, 0.1) for x in (0, 1) for y in (-1, 1)), (2, 0, 0.1, 0.1),
                            (0, 0, 0.1, 0.1, (1, 0, 0)))

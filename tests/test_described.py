@@ -56,6 +56,18 @@ def test_arguments_go_before_what_the_file_says(more, words, free, locked):
     assert len(held) == (not more and not words.get("locked"))
 
 
+def test_angles_above_given_wheels_are_right_ones():
+    """Also above a ball that no joint rolls, and not above what was left out."""
+    rounded = [link(name, body=shape("sphere", radius=0.03)) + joint(
+        f"{name}_joint", "base", name, (-0.3, y, -0.07), (1.57, 0, 0), kind="fixed")
+        for name, y in (("near", 0.1), ("far", -0.1))]
+    wheels = [Wheel("l", "disc", 0.1), Wheel("r", "disc", 0.1),
+              Wheel(None, "caster_ball", 0.03, link="near")]
+    description = describe(cart(*rounded, ball=False), wheels=wheels)
+    (said,) = [n.text for n in description.notices if n.kind is NoticeKind.ROUNDED_ANGLES]
+    assert said.startswith("near_joint: angles rounded")
+
+
 @pytest.mark.parametrize("words, kind, match", [
     ({"repair": 1}, InputError, "repair = 1 must be True or False"),
     ({"locked": ["a"]}, InputError, "must map joint names to positions"),

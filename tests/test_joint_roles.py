@@ -12,7 +12,14 @@ from nhmech import InputError, ModelError, Wheel
 from nhmech.urdf.description import Mimic
 from nhmech.urdf.joint_properties import read_limits
 from nhmech.urdf.notice import NoticeKind
-from nhmech.urdf.wheels.roles import Roles, assign_roles, choose_driven, couple, report_held
+from nhmech.urdf.wheels.roles import (
+    Roles,
+    assign_roles,
+    choose_driven,
+    couple,
+    report_held,
+    report_leaning,
+)
 
 RANGE = limits(-1, 1)
 OTHERS = link("left"), link("right"), joint("l", "base", "left", (0, 0.2, 0)), joint(
@@ -91,6 +98,28 @@ def test_what_cannot_be_free_or_locked_is_an_error_of_who_says_it(free, locked, 
      "where <mimic> puts them): a, b")])
 def test_what_is_held_without_a_word_of_the_user_is_told(locked, given, said):
     assert [n.text for n in report_held(Roles((), (), (), locked), given)] == [said] * bool(said)
+
+
+@pytest.mark.parametrize("given, said", [
+    ((), "front, rear: held"), (("front",), "rear: held"), (("front", "rear"), None)])
+def test_trucks_that_lean_and_are_held_are_told(given, said):
+    """Unless the user holds them, or all wheels are above."""
+    parts, wheels = [link("base"), link("deck")], []
+    parts.append(joint("tilt", "base", "deck", axis=(1, 0, 0), kind="revolute", more=RANGE))
+    for name, x in (("front", 0.3), ("rear", -0.3)):
+        parts += [link(f"{name}_truck"), link(f"{name}_wheel"),
+                  joint(name, "deck", f"{name}_truck", (x, 0, 0), axis=(0.8, 0, 0.6),
+                        kind="revolute", more=RANGE),
+                  joint(f"{name}_roll", f"{name}_truck", f"{name}_wheel")]
+        wheels.append(wheel(f"{name}_roll"))
+    layout = laid(*parts)
+    roles = Roles(("front_roll", "rear_roll"), (), (), {"front": 0.0, "rear": 0.0, "tilt": 0.0})
+    notices = report_leaning(layout, wheels, roles, given)
+    assert [n.kind for n in notices] == [NoticeKind.LEANING_STEERING] * (said is not None)
+    assert all(n.text.startswith(said) for n in notices)
+    # what is not held steers
+    steering = Roles(roles.rolling, ("front", "rear"), (), {"tilt": 0.0})
+    assert report_leaning(layout, wheels, steering, given) == []
 
 
 # --- <mimic> --------------------------------------------------------------------------------------

@@ -107,6 +107,9 @@ def test_axes_are_along_x_where_the_file_says_nothing():
     plain = joint("j", "a", "b").replace('<axis xyz="0 1 0"/>', "")
     one = laid(link("a"), link("b"), plain).joints["j"]
     np.testing.assert_array_equal(one.axis, [1, 0, 0])
+    for length in (0.3, 2.0):
+        long = laid(link("a"), link("b"), joint("j", "a", "b", axis=(0, 0, -length))).joints["j"]
+        np.testing.assert_array_equal(long.axis, [0, 0, -1])
     none = laid(link("a"), link("b"), joint("j", "a", "b", axis=(0, 0, 0))).joints["j"]
     np.testing.assert_array_equal(none.axis, [0, 0, 0])
     np.testing.assert_array_equal(displacement(one, 0.0), np.eye(4))

@@ -67,6 +67,13 @@ def test_moments_that_no_wheel_has(moments, length, why):
                 f"about the axle and {across:.4g} across it") in text
 
 
+@pytest.mark.parametrize("size", [1e-5, 1e2])
+def test_moments_of_any_size_are_compared(size):
+    for spread, said in ((0.801, False), (0.799, True)):
+        moments = np.array((1, 3, spread)) * size
+        assert bool(check_wheel_inertia(*map_one(rotor(inertial(*moments))))) == said
+
+
 def map_one(made: tuple[Layout, FoundWheel]) -> tuple[Layout, list[FoundWheel]]:
     return made[0], [made[1]]
 
@@ -263,6 +270,15 @@ def test_of_two_planes_that_counts_which_a_caster_reaches(height, name):
     assert name in report_heights(layout, wheels)[0].text
 
 
+def test_of_wheels_in_one_plane_the_first_tells_its_height():
+    """Whatever casters there are: they reach either."""
+    ball = shape("sphere", (0.5, 0, 0.02 + 0.03), radius=0.03)
+    layout, wheels = stand((0, 1, 0.1, 0.1), (0, -1, 0.109, 0.1), (1, 0, 0.2, 0.1), links=(
+        link("foot", body=ball), place("foot", (0, 0, 0))))
+    (said,) = report_heights(layout, wheels)
+    assert said.text.endswith(": j2 100.0 mm above")
+
+
 def test_of_two_planes_that_of_the_footprint_counts():
     mark = (link("base_footprint"), place("base_footprint", (0, 0, 0.05)))
     two = ((0, 1, 0.1, 0.1), (0, -1, 0.15, 0.1))
@@ -288,6 +304,18 @@ def test_a_footprint_contradicts_one_shape_alone(above, witnesses, refused):
         return check_heights(layout, contacts)
     with pytest.raises(ModelError, match=f"axle {above:.4f} m above 'base_footprint'.*radius 0.1"):
         check_heights(layout, contacts)
+
+
+def test_the_wheel_that_the_footprint_contradicts_is_named():
+    """Of two, that of which one shape alone tells the radius."""
+    mark = (link("base_footprint"), place("base_footprint", (0, 0, -0.1)))
+    layout, wheels = stand(*FOUR[:2], links=mark)
+    told = [(Witness.PRIMITIVE, Witness.DRAWN), (Witness.PRIMITIVE,)]
+    contacts = [FoundWheel(wheel, Reason("", facts=tuple(Fact(w, True) for w in its)))
+                for wheel, its in zip(wheels, told)]
+    with pytest.raises(ModelError, match="of their axles: j1 has its axle 0.2000 m above") as no:
+        check_heights(layout, contacts)
+    assert "Wheel('j0', 'disc', 0.1), Wheel('j1', 'disc', 0.2)" in no.value.remedy.python
 
 
 @pytest.mark.parametrize("radius, refused", [
@@ -835,3 +863,23 @@ def test_a_blade_stands_below_the_tread_of_its_mesh(tmp_path):
               for r, y in ((0.1, 0.03), (0.1, 0.05), (0.02, 0.01), (0.02, 0.19))]
     (blade,), _ = fork(mesh(tmp_path / "tyre.stl", points, xyz=(0.0, 0.1, 0.0)))
     assert blade.wheel.point == pytest.approx((0, 0.14, -0.1), abs=1e-6)
+
+
+@pytest.mark.parametrize("low, count", [(0.0148, 1), (0.0152, 0)])
+def test_a_mesh_on_a_fork_stands_on_its_tread(low, count, tmp_path):
+    """Up to 0.15 radii above the lowest of what is drawn beside it."""
+    points = [(0.1 * sin(a), y, 0.1 * cos(a)) for a in np.arange(24) * pi / 12
+              for y in (-0.01, 0.01)]
+    points += [(0, 0, 0.1 + low), (0, 0, -0.1 - low)]
+    blades, _ = fork(mesh(tmp_path / "tyre.stl", points), at=(1, 0, 0.1 + low))
+    assert len(blades) == count
+
+
+def test_a_mesh_on_a_fork_may_be_round_about_any_of_the_axles(tmp_path):
+    """Here that of a third wheel, which is turned."""
+    turned, angles = (-sin(0.6), cos(0.6), 0.0), np.arange(24) * pi / 12
+    points = [(0.1 * sin(a), y, 0.1 * cos(a)) for a in angles for y in (-0.01, 0.01)]
+    tyre = mesh(tmp_path / "tyre.stl", points, rpy=(0, 0, 0.6))
+    assert fork(tyre) == ([], [])
+    (blade,), _ = fork(tyre, wheels=(*TWO, (-1, 0, 0.1, 0.1, turned)))
+    assert blade.wheel.axis == pytest.approx(turned, abs=1e-6)

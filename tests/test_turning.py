@@ -230,6 +230,27 @@ def test_four_parallel_wheels_get_the_rollers_that_the_file_has(links, expected,
     assert fit_rollers(layout, found(*wheels), ("j0", "j1", "j2"))[1] == []
 
 
+@pytest.mark.parametrize("radius, degrees, links, expected", [
+    (0.049, 90, (), "omni"), (0.051, 90, (), "disc"), (0.049, 30.1, (), "omni"),
+    (0.049, 29.9, (), "disc"), (0.049, 90, (plugin("diff", "j2"),), "disc"),
+    (0.049, 90, (plugin("planar"),), "omni")])
+def test_small_wheels_across_large_ones_measure(radius, degrees, links, expected):
+    """Less than half as large as two on parallel axles, and at 30 degrees and more to these."""
+    angle = np.radians(degrees)
+    small = (-0.1, 0, radius, radius, (np.sin(angle), np.cos(angle), 0))
+    layout, wheels = stand((0, 0.2, 0.1, 0.1), (0, -0.2, 0.1, 0.1), small, links=links)
+    contacts, notices = fit_rollers(layout, found(*wheels), ())
+    assert kinds_of(contacts) == f"disc disc {expected}"
+    assert [n.text.startswith("j2: taken as omni wheels, because they are less than half as large "
+                              "as the wheels whose axles they cross") for n in notices] == [
+        True] * (expected == "omni")
+    # beside one large wheel, or two that cross each other, they may be meant as they are
+    assert kinds_of(fit_rollers(layout, found(*wheels[1:]), ())[0]) == "disc disc"
+    layout, wheels = stand((0, 0.2, 0.1, 0.1), (0.5, -0.2, 0.1, 0.1, (0.6, 0.8, 0)), small,
+                           links=links)
+    assert kinds_of(fit_rollers(layout, found(*wheels[:2], wheels[2]), ())[0]).startswith("disc d")
+
+
 @pytest.mark.parametrize("small, links, expected", [
     (0.049, (), "omni"), (0.051, (), "disc"), (0.049, (plugin("diff", "j4"),), "disc")])
 def test_small_wheels_beside_rollers_measure_and_have_some(small, links, expected):

@@ -121,6 +121,25 @@ def test_a_ball_at_an_end_of_a_shaft_bears(off, bears):
     assert bool(notices) != bears
 
 
+# --- wheels within each other ---------------------------------------------------------------------
+
+@pytest.mark.parametrize("apart, body, said", [
+    (0.0249, "cylinder", True), (0.0251, "cylinder", False), (0.0249, "sphere", False)])
+def test_wheels_of_an_axle_nearer_than_half_the_narrower_width_are_told(apart, body, said):
+    parts, wheels = [link("base")], []
+    for k, (y, width) in enumerate(((1.0, 0.07), (1.0 + apart, 0.05))):
+        words = {"cylinder": dict(rpy=(pi / 2, 0, 0), radius=0.1, length=width),
+                 "sphere": dict(radius=0.1)}[body]
+        parts += [link(f"w{k}", body=shape(body, **words)),
+                  joint(f"j{k}", "base", f"w{k}", SHIFT + (0, y, 0.1))]
+        wheels.append(Wheel(f"j{k}", radius=0.1, axis=(0, 1, 0), point=(0, 0, 0)))
+    found = [n.text for n in report_bearing(laid(*parts), wheels, ())
+             if n.kind is NoticeKind.OVERLAP]
+    assert len(found) == said
+    assert all(f"j0 and j1 are one within the other: on one axle, {apart:g} m apart and 0.05 m wide"
+               in text for text in found)
+
+
 # --- a ball that is the root ----------------------------------------------------------------------
 
 @pytest.mark.parametrize("off, angle, count", [(0.0, 1.0, 2), (0.0299, 1.0, 2), (0.0301, 1.0, 0),

@@ -397,6 +397,16 @@ def test_a_circle_beside_the_axle_reaches_farther(off, is_found):
     assert not is_found or solid.radius == pytest.approx(1 + off, rel=2e-3)
 
 
+@pytest.mark.parametrize("count, radius, strays", [
+    (9, 0.93, (0.3, 0.9)), (9, 0.925, (2.2,)), (8, 0.94, (0.3, 0.8, 1.4)), (8, 0.93, (0.3, 0.9))])
+def test_neither_a_hub_nor_stray_vertices_move_the_centre_of_a_circle(count, radius, strays):
+    """Of a tyre with few corners, beside its axle."""
+    off = np.array([0.02, 0.0, 0.01])
+    parts = [ring(count) + off, ring(40, 0.3), *(ring(1, radius, start=a) for a in strays)]
+    solid = find_solid(np.concatenate(parts), Y)
+    assert solid.radius == pytest.approx(1 + np.linalg.norm(off), rel=1e-12)
+
+
 @pytest.mark.parametrize("count, is_found", [(45, True), (51, False)])
 def test_a_quarter_of_the_surface_may_stick_out(count, is_found):
     """By number where no areas are given: of 144 on the ring, so many stand 1.5 out."""

@@ -235,5 +235,7 @@ def test_a_star_of_axles_points_out_of_its_middle(angle, said):
     """Axles on different lines, that cross by a tenth and more, all point out or in."""
     star = ((0, 1, Y), (0, -1, BACK), (1, 0.1, (np.sin(angle), np.cos(angle), 0)))
     assert bool(opposed(*star)) == said
+    far = tuple((x - 5, y - 7, axis) for x, y, axis in star)       # wherever the root is
+    assert bool(opposed(*far)) == said
     inward = tuple((x, y, tuple(-c for c in axis)) for x, y, axis in star)
     assert bool(opposed(*inward)) == said
