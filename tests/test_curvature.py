@@ -3,6 +3,7 @@ leaves."""
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -11,6 +12,7 @@ from support import shipped
 from nhmech.analysis.curvature import Curvature, connection_curvature, describe_curvature
 from nhmech.analysis.structure import structure
 from nhmech.errors import InputError
+from nhmech.mechanics import LieAlgebroid, constrain, euclidean, lagrangian_system
 from nhmech.systems import load_system
 from nhmech.systems.vertical_disk import example as vertical_disk
 
@@ -141,3 +143,91 @@ def test_of_equal_shifts_the_first_pair_comes_first(rounding):
     units = dict.fromkeys("abcx", "rad/s")
     text = describe_curvature(Curvature(("a", "b", "c"), ("x",), units, values, False), most=1)
     assert text.startswith("a small loop in a and b shifts x 0.3")
+
+
+# -- z' = f x' + g y' over x and y: B is dg/dx - df/dy, up to a sign ------------------------------
+def over_the_plane(f, g=lambda q: 0, **options):
+    space = lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2)
+    return constrain(space, **options, rows={
+        "row": lambda s: s.v.z - f(s.q) * s.v.x - g(s.q) * s.v.y})
+
+
+def test_curvature_counts_from_a_billionth_on():
+    """Of f = c y: c, where no lift is larger than 1."""
+    for c, is_flat in ((0.995e-9, True), (1.005e-9, False)):
+        found = connection_curvature(over_the_plane(lambda q, c=c: c * q.y), np.zeros(3),
+                                     base=("x", "y"))
+        assert found.flat is is_flat
+        assert abs(found.component("z'", "x'", "y'")) == pytest.approx(c, rel=1e-12)
+
+
+def test_components_count_relative_to_the_largest_above_one():
+    for large, small in ((0.5, 1e-9), (4.0, 4e-9), (1e7, 1e-2)):
+        for factor, is_seen in ((0.995, False), (1.005, True)):
+            values = np.zeros((2, 2, 2))
+            for i, value in enumerate((large, -factor * small)):
+                values[i] = [[0, value], [-value, 0]]
+            found = Curvature(("a", "b"), ("x", "y"), dict.fromkeys("abxy", "m/s"), values, False)
+            assert found.components == {("x", "a", "b"): large} | (
+                {("y", "a", "b"): -factor * small} if is_seen else {})
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e5])
+def test_flat_is_what_is_so_everywhere_up_to_rounding_of_the_lifts(size):
+    """f dx + g dy = size dF, and size y dx, which is none at y = 0, the first sample."""
+    def slope(x, y):
+        return size * ca.exp(ca.sin(x * y)) * ca.cos(x * y)
+
+    exact = connection_curvature(over_the_plane(lambda q: slope(q.x, q.y) * q.y,
+                                                lambda q: slope(q.x, q.y) * q.x), base=("x", "y"))
+    assert exact.flat and np.abs(exact.values).max() < 1e-12 * size
+    samples = np.random.default_rng(0).normal(size=(8, 3))
+    samples[0, 1] = 0.0
+    bent = connection_curvature(over_the_plane(lambda q: size * q.y ** 2, samples=samples),
+                                base=("x", "y"))
+    assert not bent.flat and not bent.components
+    assert describe_curvature(bent) == "zero here, not elsewhere"
+
+
+def test_the_fibre_is_asked_at_all_samples_whether_brackets_leave_it():
+    """[e_y, e_z] = 2 y e_x, which is none where y = 0: e_x = d/dx, e_y = d/dy and
+    e_z = y^2 d/dx + d/dz."""
+    q = ca.vertcat(*map(ca.SX.sym, "xyz"))
+    structure = [ca.SX(3, 3) for _ in range(3)]
+    structure[0][1, 2], structure[0][2, 1] = 2 * q[1], -2 * q[1]
+    anchor = ca.SX.eye(3)
+    anchor[0, 2] = q[1] ** 2
+    space = LieAlgebroid(q, tuple("xyz"), ("a", "b", "c"), ("",) * 3, anchor, tuple(structure))
+    system = lagrangian_system(space, lambda s: (s.v.a ** 2 + s.v.b ** 2 + s.v.c ** 2) / 2)
+    samples = np.random.default_rng(0).normal(size=(8, 3))
+    samples[0, 1] = 0.0
+    rows = {"b": lambda s: s.v.b - s.q.z * s.v.a, "c": lambda s: s.v.c - s.q.y * s.v.a}
+    assert connection_curvature(constrain(system, rows=rows, samples=samples), base=("a",)) is None
+    rows = {"a": lambda s: s.v.a - s.q.z * s.v.b}
+    assert connection_curvature(constrain(system, rows=rows, samples=samples),
+                                base=("b", "c")) is not None
+
+
+def test_the_base_is_that_of_the_speeds_unless_it_is_named():
+    """A tricycle over its steering and one of its rear wheels, at (0, y): X_w = (1, 0,
+    tan(angle) / L) r / (1 - y tan(angle) / L)."""
+    vehicle, angle = shipped("tricycle"), 0.4
+    q = vehicle.configuration(None, {"steering_joint": angle})
+    assert connection_curvature(vehicle, q).base == vehicle.speeds
+    base = ("rear_left_wheel_joint", "steering_joint")
+    found = connection_curvature(vehicle, q, base=base)
+    assert set(found.base) == set(base)
+    wheel = next(c for c in vehicle.contacts if c.name == base[0])
+    r, y = wheel.mount.wheel.radius, vehicle.contact_points(vehicle.configuration())[
+        vehicle.contact_names.index(base[0])][1]
+    straight = vehicle.steering.steered[0].straight
+    wheelbase = straight[2] / straight[1] * vehicle.steering.length
+    slope, change = np.tan(angle) / wheelbase, 1 / np.cos(angle) ** 2 / wheelbase
+    part = 1 - y * slope
+    for name, rate in (("forward_speed", r * y * change / part ** 2),
+                       ("yaw_rate", r * change / part ** 2)):
+        assert found.component(name, "steering_joint", base[0]) == pytest.approx(rate, rel=1e-9)
+    chosen = shipped("tricycle", speeds=("steering_joint", "rear_right_wheel_joint"))
+    assert set(connection_curvature(chosen).base) == set(chosen.speeds) == {
+        "steering_joint", "rear_right_wheel_joint"}

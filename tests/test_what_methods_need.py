@@ -8,7 +8,8 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from nhmech.analysis import linearise
+from nhmech.analysis import connection_curvature, linearise
+from nhmech.analysis.motions import motions
 from nhmech.errors import MechanicsError
 from nhmech.mechanics import (
     chaplygin,
@@ -99,7 +100,8 @@ IDEAL = {"projection": projection, "lagrange_dalembert": lagrange_dalembert, "ha
          "Chaplygin reduction": lambda c: with_translations(chaplygin, c)}
 # a row that is no sum of the velocities and is solved for one of them
 CURVED = {"growth_vector": growth_vector, "invariant_measure": invariant_measure,
-          "hamel": hamel, "nonholonomic_bracket": nonholonomic_bracket, "projection": projection}
+          "hamel": hamel, "nonholonomic_bracket": nonholonomic_bracket, "projection": projection,
+          "motions": motions, "connection_curvature": connection_curvature}
 
 
 def with_action():
