@@ -3,16 +3,21 @@ rotation centres, and what to free."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_table import real
-from support import SHIPPED, joint, link, robot, shipped, velocity
+from support import SHIPPED, askew, joint, link, robot, shipped, velocity
+from test_axles import wagon
 
 import nhmech
+from nhmech import Wheel
 from nhmech.analysis.axles import AxleReader, axles, rotation_centre
 from nhmech.analysis.mobility import CLASSES, mobility
 from nhmech.systems.differential_drive import example as differential_drive
+from nhmech.vehicle.build import build
 
 FREE, SPOT, CAR, SWERVE = (3, 0), (2, 0), (1, 1), (1, 2)
 
@@ -240,6 +245,49 @@ def test_what_no_axle_binds_turns_where_it_stands_still(turn):
                                atol=1e-12)
     v[5] = 0
     assert reader.centre(q, v) is None and reader.centre(q) is None
+
+
+@pytest.mark.parametrize("twist", [(0.8, -0.5, 0.7), (-0.2, 0.1, -1.3)])
+def test_a_common_axle_is_a_line_on_which_the_base_turns_about_one_point(twist):
+    """Of a frame that is beside the axle and turned against it; where wheels slip along it, about
+    the point of the axle that is nearest to where nothing moves."""
+    vehicle = askew("differential_drive")
+    q, middle, along = (vehicle.configuration((0.4, -1.2, 0.9)), np.array([0.3, 0.07]),
+                        np.array([-np.sin(0.4), np.cos(0.4)]))
+    reader, foot = AxleReader(vehicle), middle - middle @ along * along
+    found = reader.at(q)
+    assert found.kind == "line" and found.turns and found.to_free() == ()
+    np.testing.assert_allclose(found.centre, foot, rtol=1e-9)
+    np.testing.assert_allclose(found.direction, along, rtol=1e-9)
+    assert found.describe() == (
+        f"any point of the common axle, which passes at ({foot[0]:.4g}, {foot[1]:.4g}) m of the "
+        f"base along ({along[0]:.3g}, {along[1]:.3g})")
+    v = np.zeros(vehicle.algebroid.nv)
+    v[[0, 1, 5]] = twist
+    still = np.array([-twist[1], twist[0]]) / twist[2]
+    place = q[:3] + pin.Quaternion(q[3:7]).toRotationMatrix() @ np.r_[
+        middle + (still - middle) @ along * along, 0]
+    np.testing.assert_allclose(reader.centre(q, v), place, rtol=1e-9)
+
+
+@pytest.mark.parametrize("size", [1e-4, 1.0])
+def test_a_wheel_trails_from_a_millionth_of_the_length_on(size):
+    made = wagon({"left": (0, 0)}, {"a": (0.8 * size, 0, 0.1 * size, 0)}, free=("a_steer",),
+                 radius=0.1 * size)
+    for part, wheels in ((0.99e-6, ("left", "a")), (1.01e-6, ("left",))):
+        before, after = (f'xyz="{-trail * size} 0 0"' for trail in (0.1, 0.4 * part))
+        xml = made.description.xml.replace(before, after)
+        assert axles(build(replace(made.description, xml=xml), made.ground)).wheels == wheels
+
+
+def test_a_ball_that_rolls_and_wheels_that_slip_are_no_axles():
+    parts = [link("ball", 0.1), joint("to_ball", "base", "ball", (0.5, 0.1, -0.05), kind="fixed")]
+    text = wagon(more=parts).description.xml
+    made = nhmech.load(text, wheels=[
+        Wheel("left", "disc", 0.1), Wheel("right", "omni", 0.1),
+        Wheel(None, "sphere", 0.05, link="ball")])
+    found = axles(made)
+    assert found.wheels == ("left",) and found.kind == "line"
 
 
 def test_why_a_steering_command_locks_a_car_and_what_to_free():

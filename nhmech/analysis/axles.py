@@ -126,7 +126,7 @@ class AxleReader:
         vehicle, length = self.vehicle, self.vehicle.steering.length
         values = self._forms(0.0, q,
                              vehicle.theta).full().reshape(len(self.contacts), vehicle.algebroid.nv)
-        trailing = np.abs(values[:, 6:]).max(axis=1, initial=0.0) > 1e-6 * max(length, 1e-3)
+        trailing = np.abs(values[:, 6:]).max(axis=1, initial=0.0) > 1e-6 * length
         rows = values[~trailing, :6] @ planar(vehicle, q).T / np.array([1.0, 1.0, length])
         rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         wheels = tuple(c.name for c, trails in zip(self.contacts, trailing) if not trails)
@@ -147,7 +147,7 @@ class AxleReader:
                 return None
             point = np.array([-lateral, forward]) / turn
             if found.kind == "line":
-                point = found.centre + (point - found.centre) @ found.direction * found.direction
+                point = found.centre + point @ found.direction * found.direction
         if point is None:
             return None
         return q[:3] + pin.Quaternion(np.asarray(q, dtype=float)[3:7]).toRotationMatrix() @ (
