@@ -105,6 +105,8 @@ RULES = [
      "in how many parts the work is done"),
     ("simulation/batch$", r"^(stretch|parts|spread|cores|threads) = |^return min\(threads",
      r"", "how many threads"),
+    ("analysis/derivatives", r"^inline = |^INLINE = ", r"",
+     "whether a step is written as one expression or as calls"),
     ("simulation/integration/", r"^USUAL = |^return (10|2|USUAL \* self\.stages)$", r"",
      "whether a step is written as one expression or as calls"),
     ("urdf/text/", r"^_(MOST|MOST_INCLUDES|PATIENCE|SHOWN|LARGEST)\b", r"^\d+ -> \d+$",
@@ -458,6 +460,36 @@ EQUIVALENT = {
     ("mechanics/newton", "return z if np.abs(value).max() <= 1e-12 * "
      "(1 + np.abs(z).max()) else None", "np.abs(z).max() -> np.abs(z).min()"):
         "a scale of a tolerance, which the 1 beside it bounds below",
+    ("analysis/integrable", "twists = np.array([[-value.full() for value in "
+     "structure.call([ca.DM(q)])]", "-value.full() -> value.full()"):
+        "vanishes with its negative",
+    ("analysis/integrable", "return echelon(vt[:int(np.sum(s > 1e-8))])", "1e-08 -> 0.01"):
+        "the rows span the fixed ones: without them, singular values are 0 or 1 at least",
+    ("analysis/ignorable", "return lambda q: np.concatenate([q[:3] + SHIFT * direction, q[3:]])",
+     "q[:3] + SHIFT * direction -> q[:3] - SHIFT * direction"): "a shift either way",
+    ("analysis/ignorable", "SHIFT, TURN, SPIN = 0.7, 0.9, 0.8", "0.7 -> 0.707"): "any shift",
+    ("analysis/ignorable", "SHIFT, TURN, SPIN = 0.7, 0.9, 0.8", "0.9 -> 0.909"): "any angle",
+    ("analysis/ignorable", "SHIFT, TURN, SPIN = 0.7, 0.9, 0.8", "0.8 -> 0.808"): "any angle",
+    ("analysis/ignorable", "for q in vehicle.constrained.configurations[1:4]:", "1 -> 2"):
+        "how many samples: two are enough",
+    ("analysis/ignorable", "for q in vehicle.constrained.configurations[1:4]:", "4 -> 5"):
+        "how many samples: one more does as well",
+    ("analysis/ignorable", "if all(_is_held(vehicle, name, q) for q in "
+     "vehicle.constrained.configurations[:4])]", "4 -> 5"):
+        "how many samples: one more does as well",
+    ("analysis/ignorable", "size = max(1.0, np.abs(before).max(initial=0.0))", "1.0 -> 1.01"):
+        "a scale of a tolerance",
+    ("analysis/ignorable_fields", "return rows / max(1.0, np.abs(terms).max(initial=0.0))",
+     "1.0 -> 1.01"): "a scale of a tolerance",
+    ("analysis/steady_equations", "if state.residual <= CONVERGED * state.scale:",
+     "CONVERGED * state.scale -> CONVERGED / state.scale"): "only ends later",
+    ("analysis/steady_equations", "while fraction > 1e-3:", "0.001 -> 0.00101"):
+        "between two powers of 1 / 2",
+    ("analysis/steady_equations", "fraction /= 2", "2 -> 3"):
+        "how fast a step that is too long shrinks",
+    ("analysis/steady_equations", "for _ in range(8):", "8 -> 9"): "one step more does as well",
+    ("analysis/curvature", "parts = ca.vertcat(ca.SX(0, len(above)),", "0 -> 1"):
+        "a row of zeros more",
     ("mechanics/morphism", "if any((side != sides[0]).any() for side in sides):",
      "(side != sides[0]).any() -> (side != sides[0]).all()"):
         "at random configurations rows have one rank",
@@ -519,8 +551,8 @@ EQUIVALENT = {
      "np.abs(terms).max(initial=0.0) -> np.abs(terms).min(initial=0.0)"): "a scale of a tolerance",
     ("simulation/integration/conservation", "if np.abs(third).max(initial=0.0) > CUBIC * (1 + "
      "np.abs(values).max(initial=0.0)):", "1 -> 2"): "a scale of a tolerance",
-    ("analysis/ignorable", "rest = form - A.T @ np.linalg.lstsq(A.T, form, rcond=1e-10)[0] if "
-     "len(A) else form", "1e-10 -> 0.0001"): "a tolerance, between rounding and dependent rows",
+    ("analysis/ignorable", "rest = form - A.T @ np.linalg.lstsq(A.T, form, rcond=1e-10)[0]",
+     "1e-10 -> 0.0001"): "a tolerance, between rounding and dependent rows",
     ("control/path", "step = np.clip(along / np.maximum(1 - curvature * left, BENT), -widest, "
      "widest)", "1 -> 2"): "another slope: Newton's method ends at the same point",
     ("control/path", "step = min(max(along / max(1 - curvature * left, BENT), -widest), widest)",

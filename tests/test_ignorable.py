@@ -57,6 +57,12 @@ def test_wheels_in_balance_are_ignorable_in_any_size(mass, size):
     assert uneven == ["x", "y", "yaw"]
 
 
+def test_accelerations_agree_relative_to_the_largest():
+    """Of a leaning disc under a weight beside which its turning about the vertical is nothing."""
+    heavy = shipped("disc").with_parameters({"gravity": 1e12})
+    assert ignorable(heavy) == ["x", "y", "yaw", "spin_joint"]
+
+
 def test_what_contacts_hold_does_not_depend_on_the_frame_of_the_base():
     assert describe_symmetry(cart(tilt=(0.2, 0.1, 0.5))) == ALL
 

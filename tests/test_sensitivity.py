@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 import pytest
+from support import shipped
 
+from nhmech import MechanicsError
 from nhmech.analysis import SteadyMotions, eigenvalue_sensitivities
-from nhmech.mechanics import constrain, euclidean, lagrangian_system
+from nhmech.mechanics import (
+    constrain,
+    euclidean,
+    lagrangian_system,
+    rotation,
+    special_orthogonal,
+)
 
 
 def oscillators(force, names: str, **numbers):
@@ -17,11 +26,11 @@ def oscillators(force, names: str, **numbers):
 
 
 def match(found, expected):
-    """Eigenvalues by falling real part, and rows of derivatives, in the order of their imaginary
-    parts where real parts are equal."""
+    """Eigenvalues by falling real part, and rows of derivatives; in the order of their imaginary
+    parts, where real parts are equal."""
     values, slopes = found
     order = np.lexsort((values.imag, -values.real.round(9)))
-    np.testing.assert_array_equal(order // 2, np.arange(len(values)) // 2)
+    assert np.all(np.diff(values.real) <= 1e-12)
     np.testing.assert_allclose(values[order], expected[:, 0], rtol=1e-12)
     np.testing.assert_allclose(slopes[order], expected[:, 1:], rtol=1e-10)
 
@@ -67,12 +76,53 @@ def test_what_is_kept_is_kept():
 
 @pytest.mark.parametrize("rate", [0.1, 30.0, 1e3])
 def test_eigenvalues_that_are_nearly_one_have_no_derivative(rate):
-    """Nearer than 1e-5 of the largest, or of 1 / s: beside one that stands apart."""
+    """Nearer than 1e-5 of the largest, or of 1 / s: particles with friction, one of which stands
+    apart."""
     for apart in (0.0, 0.99 * 1e-5 * max(1.0, rate), 1.005 * 1e-5 * max(1.0, rate)):
-        motions = oscillators(lambda s: {"x": -s.p.rate ** 2 * s.q.x, "y": -s.p.other ** 2 * s.q.y,
-                                         "z": -s.p.third ** 2 * s.q.z}, "xyz", rate=rate,
+        motions = oscillators(lambda s: {"x": -s.p.rate * s.v.x, "y": -s.p.other * s.v.y,
+                                         "z": -s.p.third * s.v.z}, "xyz", rate=rate,
                               other=rate + apart, third=rate / 2)
         values, slopes = eigenvalue_sensitivities(motions, motions.find([0.0] * 3, [0.0] * 3))
-        alone = np.abs(np.abs(values) - rate / 2) < 1e-3 * rate
-        assert alone.sum() == 2 and np.isfinite(slopes[alone]).all()
-        assert np.isnan(slopes[~alone]).all() == (apart < 1e-5 * max(1.0, rate))
+        np.testing.assert_allclose(values, [-rate / 2, -rate, -rate - apart], rtol=1e-12)
+        np.testing.assert_allclose(slopes[0], [0, 0, -1], rtol=1e-9, atol=1e-12)
+        if apart < 1e-5 * max(1.0, rate):
+            assert np.isnan(slopes[1:]).all()
+        else:
+            np.testing.assert_allclose(slopes[1:], [[-1, 0, 0], [0, -1, 0]], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("speed", [0.8, 3.0])
+def test_a_disc_that_rolls_upright(speed):
+    """With the lean phi and its moments A and C about a diameter and its axle,
+    (A + m r^2) phi'' = (m g r - C (C + m r^2) (v / r)^2 / A) phi; it falls at the lower speed."""
+    disc = shipped("disc")
+    body = next(name.removesuffix(".mass") for name, value in disc.parameters.values.items()
+                if name.endswith(".mass") and value > 1)
+    names = ("gravity", "spin_joint.radius", f"{body}.mass", f"{body}.Iyy")
+    p = ca.SX.sym("p", len(names))
+    g, r, m, C = ca.vertsplit(p)
+    numbers = [disc.parameters.values[name] for name in names]
+    A = disc.parameters.values[f"{body}.Ixx"]
+    square = (m * g * r - C * (C + m * r ** 2) * (speed / r) ** 2 / A) / (A + m * r ** 2)
+    value, slope = (part.full().ravel() for part in ca.Function("square", [p], [
+        square, ca.gradient(square, p)])(numbers))
+    motions = SteadyMotions(disc.with_parameters(symbolic=names))
+    kept = {"forward_speed": speed, "lateral_speed": 0.0, "yaw_rate": 0.0}
+    values, slopes = eigenvalue_sensitivities(motions, motions.straight(speed), kept)
+    leaning = np.abs(values) > 1e-6
+    assert leaning.sum() == 2 and np.isnan(slopes[~leaning]).all()
+    np.testing.assert_allclose(values[leaning] ** 2, value.repeat(2), rtol=1e-9)
+    np.testing.assert_allclose(2 * values[leaning, None] * slopes[leaning], [slope] * 2, rtol=1e-9)
+
+
+def test_axes_that_turn_against_the_motion_are_refused():
+    """A sleeping top, whose turn about its axis moves the axes in which its speeds are told."""
+    space = special_orthogonal()
+    names = [name.removesuffix("'") for name in space.v_names]
+    system = lagrangian_system(space, lambda s: sum(
+        one * getattr(s.v, name) ** 2 for one, name in zip((0.7, 0.7, 0.4), names)) / 2
+        - s.p.weight * rotation(space.q)[2, 2], parameters=("weight",))
+    motions = SteadyMotions(constrain(system, {"weight": 2.0}))
+    member = motions.find([0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 3.0])
+    with pytest.raises(MechanicsError, match="axes that its symmetry carries along"):
+        eigenvalue_sensitivities(motions, member)

@@ -78,11 +78,12 @@ def test_what_is_left_counts_relative_to_the_largest_derivative(stiffness):
                 motions.find([0.0, 0.0], [0.0, 0.0])
 
 
-def test_directions_count_as_free_up_to_a_billionth_of_the_stiffest():
-    """x'' = -k x - x^3 at 0 beside y'' = -y: singular values 1, 1, 1 and k."""
-    for k, family in ((1.01e-9, 0), (0.99e-9, 1)):
-        motions = SteadyMotions(particle(lambda q: {"x": -k * q.x - q.x ** 3, "y": -q.y},
-                                         "x", "y"))
+@pytest.mark.parametrize("stiffness", [1.0, 1e4])
+def test_directions_count_as_free_up_to_a_billionth_of_the_stiffest(stiffness):
+    """x'' = -k x - x^3 at 0 beside y'' = -stiffness y: singular values 1, 1, stiffness and k."""
+    for k, family in ((1.01e-9 * stiffness, 0), (0.99e-9 * stiffness, 1)):
+        motions = SteadyMotions(particle(
+            lambda q: {"x": -k * q.x - q.x ** 3, "y": -stiffness * q.y}, "x", "y"))
         assert motions.find([0.0, 0.0], [0.0, 0.0]).family == family
 
 
@@ -99,3 +100,21 @@ def test_all_constraints_hold_to_rounding_where_it_ends(off):
     for start in ([0.0, -1.0 - off, 0.0], [0.0, -np.sqrt(1 - off ** 2), off]):
         found = motions.find(start, [0.0])
         np.testing.assert_allclose(found.q, [0.0, -1.0, 0.0], rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("step", [0.3, 2.0, 6.0])
+def test_a_branch_goes_on_along_itself_however_long_its_steps(step):
+    """Of x'' = push - (x^3 - 3 x): from one member to the next it leads aside by less than half of
+    the way ahead."""
+    system = lagrangian_system(euclidean("x"), lambda s: s.v.x ** 2 / 2, inputs=("push",),
+                               force=lambda s: {"x": s.u.push - s.q.x ** 3 + 3 * s.q.x})
+    motions = SteadyMotions(constrain(system), inputs=["push"])
+    start = motions.find([-2.2], [0.0], [-4.0], {"q x": -2.2})
+    members = [start, *motions.branch(start, "q x", step, 6)]
+    x, push = (np.array([getattr(one, name)[0] for one in members]) for name in ("q", "u"))
+    np.testing.assert_allclose(push, x ** 3 - 3 * x, rtol=0, atol=1e-9)
+    tangent = np.array([np.ones_like(x), 3 * x ** 2 - 3])[:, :-1]
+    ahead, aside = tangent / np.linalg.norm(tangent, axis=0), np.array([np.diff(x), np.diff(push)])
+    along = (ahead * aside).sum(axis=0)
+    assert np.all(along > 0) and np.all(along <= step * (1 + 1e-9)) and np.all(np.diff(x) > 0)
+    assert np.all(np.linalg.norm(aside - along * ahead, axis=0) < along / 2)

@@ -49,7 +49,7 @@ def ignorable_fields(constrained: ConstrainedSystem, equations: Equations,
     lifted = ca.Function("lifted", [*inputs, system.a, system.theta], [ca.densify(e) for e in (
         Z, _along(Z, ca.vertcat(q, v), ca.vertcat(system.q_rate, system.a)),
         _gain(system, sections, lift))])
-    rows = [np.zeros((1, sections.shape[1]))]
+    rows: list[np.ndarray] = []
     for t, place, xi, u in _states(constrained, len(speeds), sections.shape[1]):
         velocity, whole, forms = variation(t, place, xi, u)
         # the speeds may determine nothing at a special configuration

@@ -54,13 +54,18 @@ def eigenvalue_sensitivities(motions: SteadyMotions, motion: Equilibrium,
     Raises
     ------
     MechanicsError
-        If no parameter is symbolic (`vehicle.with_parameters(symbolic=[...])`).
+        If no parameter is symbolic (`vehicle.with_parameters(symbolic=[...])`), and where the
+        motion follows a symmetry that changes the speeds, such as the turn of a ball's axes.
     """
     variations, s = motions.variations, motions.variations.system
     if not s.theta.numel():
         raise MechanicsError("no parameter is symbolic: name some in "
                              "vehicle.with_parameters(symbolic=[...])")
     point = variations.at(motion.q, motion.xi, motion.u, t)
+    if np.abs(point.reduce @ point.drag).max(initial=0.0) > SIMPLE:
+        raise MechanicsError("the eigenvalues of this motion are those in axes that its symmetry "
+                             "carries along, and their derivatives are not known; take speeds in "
+                             "axes that move with it")
     at = t, motion.q, motion.xi, motion.u, variations.theta
     moved = _path(motions, point, at, tuple(conditions or {}))
     values = np.linalg.eigvals(point.A)
