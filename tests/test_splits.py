@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import brentq, minimize_scalar
 from test_validity import random_load
 
-from nhmech.analysis import cone_programme
+from nhmech.analysis import cone_programme, friction
 from nhmech.analysis.cone_programme import Cones, minimise
 from nhmech.analysis.contact_load import NOTHING, ContactLoad
 from nhmech.analysis.friction import (
@@ -225,6 +225,34 @@ def test_a_normal_below_zero_by_rounding_is_admissible(normal, count):
     """Three normals, of which the first does not change."""
     load = load_of([(wheel, "normal") for wheel in "abc"], [normal * 5, 5, 5], [[0, 1, -1]])
     assert len(load.corners) == count and load.supported
+
+
+def test_the_least_normal_is_not_that_of_a_wheel_which_bears_a_little_more():
+    """Two normals that balance each other, and a third one that is smaller by 2e-8 of them."""
+    load = load_of([(wheel, "normal") for wheel in "abc"], [7, 3, 5 - 1e-7], [[1, -1, 0]])
+    assert load.least_normal == pytest.approx(5 - 1e-7, rel=1e-12)
+
+
+def test_normals_that_cannot_all_be_positive_have_no_corners():
+    load = load_of([(wheel, "normal") for wheel in "ab"], [-6, 2], [[1, -1]], supported=False)
+    assert load.corners.shape == (0, 2) and load.least_normal == pytest.approx(-2, rel=1e-14)
+    assert load.intervals == {} and load.sums == (("a/normal + b/normal", -4.0),)
+
+
+def test_determined_normals_take_one_programme(monkeypatch):
+    """None where forces along the ground are determined too, or have one freedom."""
+    names = [(wheel, way) for wheel in "abc" for way in ("normal", "longitudinal", "lateral")]
+    rng, solved, programme = np.random.default_rng(2), [], friction.minimise
+    monkeypatch.setattr(friction, "minimise",
+                        lambda *given, **more: solved.append(1) or programme(*given, **more))
+    split = rng.uniform(1, 2, 9)
+    for free, count in ((0, 0), (1, 0), (2, 1), (4, 1)):
+        kernel = rng.normal(size=(free, 9))
+        kernel[:, ::3] = 0
+        load = replace(load_of(names, split, []), kernel=np.linalg.qr(kernel.T)[0])
+        solved.clear()
+        least_use(load, dict.fromkeys("abc", 0.5))
+        assert len(solved) == count
 
 
 # -- cone programmes -------------------------------------------------------------------------------
