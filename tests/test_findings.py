@@ -315,6 +315,7 @@ def test_the_remedy_finds_the_exact_moment():
     assert known.describe(command_line=True).endswith(
         "; run with --on-slip warn for the exact moment")
     assert unknown.remedy.command == "run with --mu 0.8 --on-slip warn for the exact moment"
+    assert run_of(F).remedy.command == "run with --on-slip warn for the exact moment"
     assert run_of(H, P).remedy is None and run_of(F, events=((0.0, "lift-off"),)).remedy is None
     assert run_of(H, P, F, P).first(P).t == 1 and run_of(H).first(P) is None
     named = known.failure(lambda wheel: wheel.upper())

@@ -12,10 +12,12 @@ from test_findings import BALL, WHEEL, F, H, judged, run_of
 from test_validity import G, cart, state
 
 import nhmech
+from nhmech import InputError
 from nhmech.analysis import rolling_limits
 from nhmech.analysis.contact_load import contact_loads
 from nhmech.analysis.friction import known_coefficients, slack
 from nhmech.analysis.rolling_limits import RunValidity, friction_limit, lift_off, rolling_events
+from nhmech.simulation.contact.force_reader import ForceReader
 
 MASSES = ("mass", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
 
@@ -84,3 +86,34 @@ def test_an_event_after_the_last_judged_state_is_told_by_that_state():
                              f"{judged(wheels=(replace(WHEEL, wheel='wheel 2'), BALL)).reason()}")
     assert "wheel 1" in RunValidity(states, ((1.0, "lift-off"),)).failure()
     assert "wheel 0" in RunValidity(states, ((0.0, "lift-off"),)).failure()
+
+
+def test_an_event_looks_at_one_state_as_at_many(monkeypatch):
+    """Both events of rolling share one look at a state, and one at many."""
+    vehicle, looks = cart(mu=0.4, com=-0.08), []
+    events = rolling_events(vehicle)
+    coasting = [state(vehicle, *motion) for motion in ((0.5, 0.8), (1.8, 2.2), (4.0, 3.0))]
+    for name in ("read", "room"):
+        look = getattr(ForceReader, name)
+        monkeypatch.setattr(ForceReader, name, lambda *given, look=look, name=name, **more: (
+            looks.append(name) or look(*given, **more)))
+    rows = [np.array([getattr(now, part) for now in coasting]) for part in "qvu"]
+    slips, lifts = (event.along(np.zeros(3), *rows) for event in events)
+    assert looks == ["read"] and np.sign(slips).tolist() == [1, -1, -1]
+    assert np.sign(lifts).tolist() == [1, 1, -1]
+    for k in (0, 1, 0, 2):
+        looks.clear()
+        found = [event.function(0.0, coasting[k]) for event in events]
+        assert np.sign(found).tolist() == [np.sign(slips[k]), np.sign(lifts[k])]
+        assert looks.count("room") == 1 and len(looks) <= 2
+
+
+def test_states_of_another_vehicle_are_refused():
+    events = rolling_events(cart(mu=0.4))
+    now = nhmech.Simulator(shipped("ackermann_car")).reset()
+    rows = [np.array([getattr(now, part)]) for part in "qvu"]
+    for event in events:
+        for look in (lambda: event.function(0.0, now), lambda: event.along(np.zeros(1), *rows)):
+            with pytest.raises(InputError, match="the state has 3 inputs, 'rig' has 2: create the "
+                                                 "event with the vehicle that runs"):
+                look()

@@ -267,11 +267,13 @@ def test_the_force_of_a_roller_is_told_along_and_across_its_wheel(angle):
     assert wheel.needed == wheel.kindest == pytest.approx(0.3, rel=1e-14)
 
 
-def test_why_rolling_fails_is_told_by_the_kindest_split():
+@pytest.mark.parametrize("torque, says", [(-3.0, "needs mu = "), (30.0, "caster_link lifts off")])
+def test_why_rolling_fails_is_told_by_the_kindest_split(torque, says):
     vehicle = shipped(DIFF)
-    load = contact_load(vehicle, 0.0, vehicle.configuration(), np.zeros(8), np.full(2, 30.0))
+    load = contact_load(vehicle, 0.0, vehicle.configuration(), np.zeros(8), np.full(2, torque))
     mu = dict.fromkeys(vehicle.contact_names, 0.5)
-    assert why_not(vehicle, load, mu) == judge_load(vehicle, load, 0.0, mu).reason()
+    reason = why_not(vehicle, load, mu)
+    assert reason == judge_load(vehicle, load, 0.0, mu).reason() and says in reason
 
 
 def test_forms_of_axles_that_coincide_have_no_kernel():

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support import shipped
+from test_herglotz import knife_edge
 
 import nhmech
 from nhmech import InputError
@@ -17,6 +18,7 @@ from nhmech.analysis.tyre_slip import tyre_slip
 from nhmech.compile.pointwise import Pointwise
 from nhmech.mechanics.algebroid import euclidean
 from nhmech.mechanics.writing import constrain, lagrangian_system
+from nhmech.simulation import Phase
 from nhmech.simulation.contact.contact_columns import ContactColumns
 from nhmech.simulation.state import planar_pose
 from nhmech.systems import load_system
@@ -99,6 +101,19 @@ def test_moments_at_which_wheels_slide_are_left_out(run):
         [0.0, 0.011, 0.3, 0.6, 0.7], rel=1e-9)
 
 
+@pytest.mark.parametrize("make", [
+    lambda: (shipped(DIFF, nhmech.Ground(velocity=(0.3, -0.2, 0), angular_velocity=(0, 0, 0.4))),
+             None), lambda: (knife_edge(), np.array([0.3, 0.2, 0.5, 0.1]))],
+    ids=["ground that moves", "rows that are not linear"])
+def test_rows_have_all_their_parts(make):
+    """A v + b + flow, of which b is the ground's and flow that of an action."""
+    system, q = make()
+    simulator = nhmech.Simulator(system, dt=1e-3)
+    simulator.reset(xi=[0.4, 0.7]) if q is None else simulator.reset(q=q, xi=[0.4, 0.7])
+    made = simulator.run(0.05)
+    assert np.abs(made.v).max() > 0.3 and residuals(made)[0] < 1e-11
+
+
 def test_another_system_may_be_asked(run):
     """The residual of a run by the constraints of a robot with a wider track."""
     own = residuals(run)
@@ -127,6 +142,23 @@ def test_the_summary_of_a_vehicles_run_begins_and_ends_with_its_pose(run):
     assert (found["start"]["x"], found["start"]["yaw"]) == pytest.approx((0.4, 0.5), rel=1e-12)
     assert found["end"]["yaw"] > 0.6 and "phases" not in found
     assert found["residuals"] == dict(zip(("rows", "heights"), residuals(run)))
+
+
+def test_the_summary_of_a_run_with_friction_has_what_slid_until_its_end(run):
+    slides = sliding(run, range(100, 300))
+    columns, contact = slides.names["contact"], slides.contact.copy()
+    wheels = run.simulated.vehicle.contact_names
+    for what, slope in (("slid", 0.1), ("lost", 3.0)):
+        for i, wheel in enumerate(wheels, 1):
+            contact[:, columns.index(f"{what}.{wheel}")] = i * slope * run.t
+            contact[100:300, columns.index(f"phase.{wheel}")] = Phase.SLIDING
+    found = run_summary(replace(slides, contact=contact))
+    assert [*found["slid"].values()] == pytest.approx([0.07, 0.14, 0.21], rel=1e-12)
+    assert [*found["friction_loss"].values()] == pytest.approx([2.1, 4.2, 6.3], rel=1e-12)
+    assert found["slid"].keys() == found["friction_loss"].keys() == dict.fromkeys(wheels).keys()
+    assert [{*span["wheels"].values()} for span in found["phases"]] == [
+        {"rolling"}, {"sliding"}, {"rolling"}]
+    assert found["phases"][1]["start"] == pytest.approx(0.1, abs=1.1e-3)
 
 
 def test_the_summary_of_what_is_no_vehicle_has_its_columns():

@@ -93,8 +93,56 @@ def test_a_step_of_a_branch_is_halved_where_newtons_method_fails(halved, monkeyp
     assert member.q[0] == pytest.approx(0.4 + 0.2 / 2 ** halved / np.sqrt(2), rel=1e-12)
 
 
-@pytest.mark.parametrize("bent, halved", [(2.49, 0), (2.51, 1), (4.9, 1), (5.1, 2),
-                                          (np.inf, None)])
+def damped(drag: float) -> SteadyMotions:
+    """x'' = push - drag x': any speed is steady, wherever it is."""
+    return SteadyMotions(constrain(lagrangian_system(
+        euclidean("x"), lambda s: s.v.x ** 2 / 2, inputs=("push",),
+        force=lambda s: {"x": s.u.push - drag * s.v.x})), inputs=["push"])
+
+
+@pytest.mark.parametrize("step", [0.3, -0.3])
+def test_a_branch_of_speeds(step):
+    motions = damped(0.75)
+    first = motions.find([2.0], [0.4], [0.3], {"x'": 0.4})
+    for k, member in enumerate(motions.branch(first, "x'", step, 4), 1):
+        speed = 0.4 + k * step / np.sqrt(1 + 0.75 ** 2)
+        assert member.xi == pytest.approx([speed], rel=1e-12) == member.v
+        assert member.u == pytest.approx([0.75 * speed], rel=1e-12) and member.q == [2.0]
+
+
+@pytest.mark.parametrize("start, step", [(-0.6, 0.15), (0.6, -0.15)])
+def test_a_branch_goes_on_past_the_bottom_of_a_parabola(start, step):
+    """push = x^2: the next member is at right angles to the tangent, one step along it."""
+    motions = SteadyMotions(constrain(lagrangian_system(
+        euclidean("x"), lambda s: s.v.x ** 2 / 2 - s.q.x ** 3 / 3, inputs=("push",),
+        force=lambda s: {"x": s.u.push})), inputs=["push"])
+    members = [motions.find([start], [0.0], [start ** 2], {"q x": start})]
+    members += motions.branch(members[0], "q x", step, 8)
+    x, push = (np.array([getattr(member, name)[0] for member in members]) for name in "qu")
+    np.testing.assert_allclose(push, x ** 2, rtol=0, atol=1e-12)
+    assert np.sign(x[-1]) == np.sign(step) and np.all(np.sign(np.diff(x)) == np.sign(step))
+    tangents = np.column_stack([np.ones(8), 2 * x[:-1]]) / np.hypot(1, 2 * x[:-1])[:, None]
+    along = np.sum(tangents * np.column_stack([np.diff(x), np.diff(push)]), axis=1)
+    np.testing.assert_allclose(along, step, rtol=1e-9)
+
+
+@pytest.mark.parametrize("inputs, conditions, says", [
+    ((), {}, "of dimension 0, not 1: leave out a condition, or free an input"),
+    (("a", "b"), {"q x": 0.0}, "of dimension 0, not 1: leave out a condition, or free an input"),
+    (("a", "b"), {}, "of dimension 2, not 1: give further conditions")])
+def test_what_is_no_branch_says_how_it_becomes_one(inputs, conditions, says):
+    motions = SteadyMotions(constrain(lagrangian_system(
+        euclidean("x", "y"), lambda s: (s.v.x ** 2 + s.v.y ** 2 - s.q.x ** 2 - s.q.y ** 2) / 2,
+        inputs=("a", "b"), force=lambda s: {"x": s.u.a, "y": s.u.b})), inputs=inputs)
+    start = motions.find([0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
+    held = conditions | ({"q y": 0.0} if conditions else {})
+    with pytest.raises(MechanicsError, match=f"under these conditions form a family {says}"):
+        motions.branch(start, "q x", 0.1, 1, held)
+
+
+@pytest.mark.parametrize("bent, halved", [
+    (2.49, 0), (2.51, 1), (4.9, 1), (5.1, 2), (2.5 * FAR * 0.99, 6), (2.5 * FAR * 1.01, None),
+    (np.inf, None)])
 def test_a_step_that_newtons_method_leaves_by_half_is_halved(bent, halved, monkeypatch):
     """It may have come to another branch. What it goes grows with the square of the step."""
     motions = spring()

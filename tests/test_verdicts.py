@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -46,6 +47,32 @@ def test_a_verdict_without_coefficients_says_what_is_needed():
     found = judge_load(NOBODY, SHARED, 0.0, free)
     assert found.verdict is HOLDS and found.use[0] == pytest.approx(0.2, rel=1e-9) == found.use[1]
     assert can_roll(SHARED, free) and JudgedStates(NOBODY, [SHARED], free).verdicts == [HOLDS]
+
+
+@pytest.mark.parametrize("factor, verdict", [(0.9, FAILS), (1 / 1.5, FAILS), (1.1, HOLDS)])
+def test_the_verdict_of_a_determined_load_takes_no_programme_where_it_holds(factor, verdict,
+                                                                           monkeypatch):
+    """Nothing is shared: the use is 0.4, and the least and the largest are one."""
+    load = load_of([("a", "normal"), ("a", "lateral"), ("ball", "normal")], [5, 2, 3], [])
+    mu = {"a": 0.4 * factor, "ball": np.inf}
+    assert judge_load(NOBODY, load, 0.0, mu).verdict is verdict
+    if verdict is HOLDS:
+        for name in ("most_use", "least_use", "can_roll"):
+            monkeypatch.setattr(sys.modules[JudgedStates.__module__], name, None)
+    states = JudgedStates(NOBODY, [load], mu)
+    assert states.verdicts == [verdict]
+
+
+def test_one_state_is_the_hardest_of_itself():
+    states = JudgedStates(NOBODY, [SHARED], friction(1.0))
+    assert states.hardest is states[0]
+
+
+def test_no_programme_says_whether_it_rolls_where_loads_alone_do(monkeypatch):
+    monkeypatch.setattr(sys.modules[JudgedStates.__module__], "widest_split", None)
+    assert can_roll(SHARED, dict.fromkeys("ab", np.inf))
+    lifted = replace(SHARED, supported=False)
+    assert not can_roll(lifted, friction(1.0)) and not can_roll(lifted, dict.fromkeys("ab", np.inf))
 
 
 @pytest.mark.parametrize("seed", range(4))

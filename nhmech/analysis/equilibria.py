@@ -241,11 +241,11 @@ class SteadyMotions:
                                  f"{', '.join(uneven)} is not symmetric about the axle, so the "
                                  "speed is not steady; set com and products of inertia of these "
                                  "links to zero with with_parameters")
+        # a first guess: the base moves ahead, and no tyre slips
         S, slip = (part.full() for part in vehicle.functions.slip(0.0, q, self.variations.theta))
-        sliding = slip.ravel() + S @ point.v
-        xi = np.linalg.lstsq(np.vstack([point.E[:6], S @ point.E]),
-                             np.r_[speed, np.zeros(5), -sliding] - np.r_[point.v[:6], 0 * sliding],
-                             rcond=SINGULAR)[0]
+        rows = np.vstack([np.eye(len(point.v))[:6], S])
+        wanted = np.r_[speed, np.zeros(5), -slip.ravel()]
+        xi = np.linalg.lstsq(rows @ point.E, wanted - rows @ point.v, rcond=SINGULAR)[0]
         return self.find(q, xi, conditions={"forward_speed": speed, "lateral_speed": 0.0,
                                             "yaw_rate": 0.0})
 

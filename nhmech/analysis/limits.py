@@ -361,7 +361,7 @@ class _Judge:
         """The wheels or joints that fail in a state beyond the limit."""
         if cause is Cause.EFFORT:
             uses = dict(zip(self.vehicle.driven, self._uses(efforts)))
-        elif cause is Cause.LIFT_OFF or not load.supported:
+        elif cause is Cause.LIFT_OFF:
             normals = {wheel: -float(force) for (wheel, direction), force
                        in zip(load.names, load.split) if direction == "normal"}
             return (max(normals, key=lambda wheel: normals[wheel]),)
