@@ -284,14 +284,19 @@ def blocks_of(module: str) -> list[Block]:
 
 
 def blocks_with(module: str, names: frozenset[str]) -> set[int]:
-    """Blocks of a module that have one of the names in them."""
+    """Blocks of a module that have one of the names in them, or are those of a function that has
+    it: a default counts for who calls it."""
     text = text_of(module)
     if not any(re.search(rf"\b{name}\b", text) for name in names):
         return set()
-    found = defaultdict(set)
-    for node, k in block_of_nodes(ast.parse(text)).items():
+    found, tree = defaultdict(set), ast.parse(text)
+    of = block_of_nodes(tree)
+    for node, k in of.items():
         if isinstance(node, (ast.Name, ast.Attribute)):
             found[node.id if isinstance(node, ast.Name) else node.attr].add(k)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            found[node.name].update(of[one] for one in node.body if one in of)
     return set().union(*(found[name] for name in names))
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import mutants_places
 import numpy as np
 import pytest
 from mutants import Choice
@@ -59,6 +60,23 @@ match LIMIT:
 """))}
     assert found == {"1": {"LIMIT"}, "2.0": {"Drive", "gain"}, "3": {"speed"}, "4": None,
                      "LIMIT + 4": None}
+
+
+def test_a_default_is_tried_by_those_who_come_to_its_function(monkeypatch):
+    monkeypatch.setattr(mutants_places, "text_of", lambda module: """
+def speed(twist=3):
+    "Of a drive."
+    if twist:
+        return 1
+    return 2
+def drive():
+    return speed()
+def other():
+    return 4
+""")
+    assert mutants_places.blocks_with("", frozenset({"speed"})) == {0, 2, 3}
+    assert mutants_places.blocks_with("", frozenset({"other"})) == {4}
+    assert mutants_places.blocks_with("", frozenset({"nobody"})) == set()
 
 
 def test_blocks_begin_where_a_way_through_a_function_may_end():
