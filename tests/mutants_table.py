@@ -281,8 +281,13 @@ EQUIVALENT = {
         "symbols that are expanded or called: how fast, not what",
     ("simulation/inverse_dynamics", "is_short = all(isinstance(symbols_of(function)[0], ca.SX) "
      "for function in functions)", "0 -> 1"): "all symbols of a function are of one type",
+    ("simulation/inverse_dynamics", "is_short = all(isinstance(symbols_of(function)[0], ca.SX) "
+     "for function in functions)", "all((isinstance(symbols_of(function)[0], ca.SX) for funct... -> "
+     "any((isinstance(symbols_of(function)[0], ca.SX) for funct..."):
+        "symbols that are expanded or called: how fast, not what",
     ("simulation/inverse_dynamics", "if quality < 0:", "0 -> 1"):
         "the same numbers, checked once more",
+    ("simulation/watch", "self.n = 0", "0 -> 1"): "set again before each use",
     ("simulation/watch", "while high - low > LOCATED * max(1.0, abs(t)):", "1.0 -> 1.01"):
         "a scale of a tolerance",
     ("simulation/watch", "self.rows = np.empty((AHEAD + 1, width))", "1 -> 2"): "memory to spare",
@@ -290,6 +295,11 @@ EQUIVALENT = {
         "memory to spare",
     ("simulation/step_error", "DIVISORS = tuple(n * 10 ** k for k in range(5) for n in "
      "(2, 4, 5, 10))", "5 -> 6"): "steps shorter than a hundred-thousandth of the given one",
+    ("simulation/integration/conservation",
+     "values = [equations.drift(constrained.moment, q, xi + k * step, u,",
+     "k * step -> k / step"): "states at equal distances all the same",
+    ("systems/areal_velocity", 'return largest(xi[:, 1] - start["xi"][1], energy - energy[0])',
+     "0 -> 1"): "what is constant may be compared with any moment",
     ("simulation/bounds", 'return cls((), ca.Function("nhmech_margins", [system.t, system.q], '
      '[ca.DM(0, 1)]))', "1 -> 2"): "the width of a matrix without rows",
     ("simulation/integration/conservation", "SPEED = 3.0", "3.0 -> 3.0300000000000002"):

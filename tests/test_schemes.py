@@ -298,6 +298,28 @@ def test_a_step_ends_where_and_as_fast_as_constraints_are_then(name):
         np.testing.assert_allclose(off.q[1], places[1], rtol=1e-14)
 
 
+@pytest.mark.parametrize("dt", [0.1, -0.05])
+@pytest.mark.parametrize("name", [name for name in MOVING if SCHEMES[name].symmetric])
+def test_a_step_back_in_time_leads_back_where_constraints_move(name, dt):
+    """To rounding: a bead on a wire that swings and grows, beside a turntable that speeds up."""
+    system = lagrangian_system(euclidean("x", "y", "s"), lambda s: (
+        s.v.x ** 2 + 2 * s.v.y ** 2 + 3 * s.v.s ** 2) / 2 - s.q.y * (1 + s.t ** 2))
+    x = np.linspace(-1, 1, 8)
+    equations = Simulated.of(constrain(
+        system, rows={"turns": lambda s: s.v.s - s.q.x * s.v.x - s.t ** 2},
+        holonomic={"wire": lambda s: s.q.y - (1 + s.t) * ca.sin(s.q.x + 3 * s.t)},
+        samples=np.column_stack([x, np.sin(x), x]))).equations
+    t, step = 0.4, advance_function(equations, SCHEMES[name].method)
+    start = projection_function(equations)(t, [0.3, 1.4, 0.2, 0.9], [])[0].full().ravel()
+    end, _, is_solved = (part.full().ravel() for part in step(t, start, [], [], dt))
+    back, _, is_solved_too = (part.full().ravel() for part in step(t + dt, end, [], [], -dt))
+    assert is_solved and is_solved_too
+    np.testing.assert_allclose(back, start, rtol=0, atol=2e-14)
+    assert np.abs(end - start)[:2].min() > 0.02
+    phi = projection_function(equations)(t + dt, end, [])[3][0]
+    assert float(phi) < 1e-14
+
+
 @pytest.mark.parametrize("name", ["disc", "bicycle", "trailers"])
 def test_a_projection_leads_to_the_ground_at_once(name):
     """By Newton's method, whose error is quadratic, without a change of the speeds; what it tells
