@@ -282,8 +282,8 @@ EQUIVALENT = {
     ("simulation/inverse_dynamics", "is_short = all(isinstance(symbols_of(function)[0], ca.SX) "
      "for function in functions)", "0 -> 1"): "all symbols of a function are of one type",
     ("simulation/inverse_dynamics", "is_short = all(isinstance(symbols_of(function)[0], ca.SX) "
-     "for function in functions)", "all((isinstance(symbols_of(function)[0], ca.SX) for funct... -> "
-     "any((isinstance(symbols_of(function)[0], ca.SX) for funct..."):
+     "for function in functions)", "all((isinstance(symbols_of(function)[0], ca.SX) for funct... "
+     "-> any((isinstance(symbols_of(function)[0], ca.SX) for funct..."):
         "symbols that are expanded or called: how fast, not what",
     ("simulation/inverse_dynamics", "if quality < 0:", "0 -> 1"):
         "the same numbers, checked once more",
@@ -298,6 +298,9 @@ EQUIVALENT = {
     ("simulation/integration/conservation",
      "values = [equations.drift(constrained.moment, q, xi + k * step, u,",
      "k * step -> k / step"): "states at equal distances all the same",
+    ("simulation/integration/conservation",
+     "values = [equations.drift(constrained.moment, q, xi + k * step, u,",
+     "xi + k * step -> xi - k * step"): "states at equal distances all the same",
     ("systems/areal_velocity", 'return largest(xi[:, 1] - start["xi"][1], energy - energy[0])',
      "0 -> 1"): "what is constant may be compared with any moment",
     ("simulation/bounds", 'return cls((), ca.Function("nhmech_margins", [system.t, system.q], '
