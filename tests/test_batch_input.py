@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from nhmech.control import Feedback
 from nhmech.errors import CompileError, InputError, SimulationError
 from nhmech.simulation import batch, batch_input
 from nhmech.simulation.batch import simulate_batch
-from nhmech.simulation.batch_input import read_steps, stepper
+from nhmech.simulation.batch_input import read_steps, start_cases, stepper
 from nhmech.simulation.integration.integrators import advance_function
 from nhmech.simulation.integration.schemes import SCHEMES
 from nhmech.systems import load_system
@@ -88,6 +89,50 @@ def test_one_joint_with_a_limit_is_enough_to_be_cut():
     found = simulate_batch(robot, cases("differential_drive", 2), [50.0, -40.0], dt=DT,
                                   duration=2 * DT)
     np.testing.assert_array_equal(found.u, np.broadcast_to((most, -40.0), found.u.shape))
+
+
+# -- starts ----------------------------------------------------------------------------------------
+def judged(margins, statuses, u=None):
+    """Five cases of two numbers in packs of four, after a step of no length that says so of them,
+    and of what fills the last pack; and what that step was given."""
+    given = []
+
+    def run(state, *words, **named):
+        given.append((words, named))
+        state.health[:] = np.array([[1, 2, 3, 4, 5, 6, 7, 8], margins, np.ones(8)]) * [[1e-3], [1],
+                                                                                      [1]]
+        state.status[:] = statuses
+
+    made = SimpleNamespace(runner=SimpleNamespace(width=4, run=run),
+                           step=SimpleNamespace(size1_in=lambda i: {2: 3}[i]))
+    return start_cases(made, np.arange(10.0).reshape(5, 2), "theta", u), given
+
+
+def test_a_start_is_judged_by_a_step_of_no_length():
+    """Where the independent speeds determine too little, a case has stopped, unless it is at a
+    bound; what fills the last pack is no case."""
+    margins = [0.5, -0.5, 0.101, -0.099, 0.05, 0.05, -0.3, 0.01]
+    state, given = judged(margins, [0, 0, 0, 0, Status.LIMIT, Status.OFF, Status.GROUNDED,
+                                    Status.NOT_FINITE])
+    assert state.side.tolist() == [1, -1, 1, -1, 1, 1, -1, 1] and state.count == 5
+    assert state.status[:5].tolist() == [0, 0, 0, Status.SINGULAR, Status.LIMIT]
+    ((u, theta), named), = given
+    assert u.shape == (5, 3) and not u.any() and theta == "theta"
+    assert named == dict(dt=0.0, k0=0, steps=1, mended=1)
+    ((u, _), _), = judged(margins, [0] * 8, "inputs")[1]
+    assert u == "inputs"
+    grounded, _ = judged([0.05] * 8, [Status.GROUNDED] * 8)
+    assert (grounded.status == Status.GROUNDED).all()
+
+
+@pytest.mark.parametrize("statuses, message", [
+    ((0, 0, Status.OFF, 0, Status.NOT_FINITE, 0, 0, Status.OFF),
+     r"case 2 \(one of 2\) violates the constraints: \|phi\| = 0.003 m. start_states"),
+    ((Status.LIMIT, Status.NOT_FINITE, Status.OFF, 0, Status.OFF, 0, 0, 0),
+     r"case 1 \(one of 3\) violates the constraints: numbers that are not finite")])
+def test_the_first_case_off_its_constraints_is_named(statuses, message):
+    with pytest.raises(InputError, match=message):
+        judged([1.0] * 8, statuses)
 
 
 # -- calls -----------------------------------------------------------------------------------------
