@@ -239,6 +239,32 @@ def test_a_follower_that_passes_sideways_on_the_way_keeps_its_limits():
     assert found["right"].upper == pytest.approx(acot(1 / tan(0.2) + 0.6), abs=2e-9)
 
 
+def test_a_leader_does_not_take_its_follower_through_its_limits():
+    """To 1.4 rad, where the other wheel would be at 1.16 rad again, on the other side of its range;
+    a wider range takes it past the sideways position, as far as it goes."""
+    one = JointLimits(-1.4, 1.4)
+    found = ackermann(one, one)
+    assert found["left"].upper == 1.4 and found["right"].lower == -1.4
+    assert found["left"].lower == pytest.approx(-acot(1 / tan(1.4) + 0.6), rel=1e-11)
+    found = ackermann(one, JointLimits(-1.8, 1.4))
+    assert found["left"].lower == pytest.approx(-acot(1 / tan(1.8) + 0.6), rel=1e-11)
+
+
+@pytest.mark.parametrize("off", [0.0, 0.4, -0.4])
+def test_limits_turn_with_the_place_of_zero(off):
+    """A follower whose zero is where it stands at `off`."""
+    left, right = steered("left", 1, 0.3), steered("right", 1, -0.3)
+    c, s = np.cos(off), np.sin(off)
+    moved = replace(right, straight=c * right.straight + s * right.across,
+                    across=c * right.across - s * right.straight)
+    found = [narrow_limits({"left": JointLimits(-1.4, 1.4),
+                            "right": JointLimits(-1.4 - turn, 1.4 - turn)},
+                           Steering((REAR,), (left, other), 1.0))["left"]
+             for other, turn in ((right, 0.0), (moved, off))]
+    assert (found[1].lower, found[1].upper) == pytest.approx((found[0].lower, found[0].upper),
+                                                             rel=1e-11)
+
+
 def test_limits_stay_where_a_leader_turns_on_or_there_are_two():
     own, its = JointLimits(-inf, inf), JointLimits(-0.5, 0.5)
     found = ackermann(own, its)

@@ -51,7 +51,8 @@ def test_the_controller_is_asked_once_in_ten_milliseconds_of_whole_steps(dt, eve
 
 
 @pytest.mark.parametrize("passed, factor, steps", [
-    (0.0034, 1.0, 3), (0.0036, 1.0, 4), (0.0017, 2.0, 3), (0.1, 0.5, 50), (0.0004, 1.0, 0)])
+    (0.0034, 1.0, 3), (0.0036, 1.0, 4), (0.0017, 2.0, 3), (0.1, 0.5, 50), (0.0004, 1.0, 0),
+    (0.003502, 1.0, 4)])
 def test_time_goes_on_in_whole_steps_and_what_is_left_stays(driven, passed, factor, steps):
     """The nearest number of them: half a step is the most that it is behind, or ahead."""
     drive, said = driven

@@ -28,6 +28,7 @@ TURNLESS = 1e-6           # axles that meet farther away than 1 / TURNLESS lengt
 ALIGNED = 0.03            # axles with a smaller sine between them are reported as one line
 STEEP = 0.8               # of the best pair's independence: the first pair is used above it
 BISECTIONS = 40           # of a quarter turn, finer than any encoder
+START = 1e-3              # of a leader's way: where followers show to which side they turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,10 +240,18 @@ def _reach(steering: Steering, pair: tuple[Axle, Axle], leader: Axle,
            limits: dict[str, JointLimits], end: float) -> float:
     """The angle nearest to `end`, between zero and `end`, at which all followers are within their
     limits."""
+    still, begun = (steering.followers({leader.steering: part * end}, pair) for part in (0, START))
+
+    def turned(name: str, angle: float) -> float:
+        """The angle of a follower, which may pass the sideways position on its way."""
+        back = (angle - still[name]) * (begun[name] - still[name]) < 0
+        return angle + back * np.pi * np.sign(begun[name] - still[name])
+
     def fits(angle: float) -> bool:
         angles = steering.followers({leader.steering: angle}, pair)
         bounded = [name for name in angles if name in limits and name != leader.steering]
-        return all(limits[name].lower <= angles[name] <= limits[name].upper for name in bounded)
+        return all(limits[name].lower <= turned(name, angles[name]) <= limits[name].upper
+                   for name in bounded)
 
     if not fits(0.0) or fits(end):
         return end
