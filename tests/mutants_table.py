@@ -760,4 +760,7 @@ EQUIVALENT = {
     ("urdf/mesh_files", 'if path.suffix.lower() == ".stl" and (corners := _read_stl(path)) is not '
      'None:', "path.suffix.lower() == '.stl' -> path.suffix.lower() != '.stl'"):
         "Assimp reads the same, only slower",
+    ("urdf/wheels/rims", "placed = points @ shape.X_LS[:3, :3].T + shape.centre",
+     "points @ shape.X_LS[:3, :3].T + shape.centre -> points @ shape.X_LS[:3, :3].T - "
+     "shape.centre"): "a primitive is alike on both sides of its centre",
 }

@@ -163,6 +163,7 @@ def test_a_robot_of_another_folder_reads_no_files_beside_it_where_it_is_confined
         assert find_mesh_file("a.stl", description) == inside / "a.stl"
         assert (find_mesh_file(str(outside / "a.stl"), description) is None) == confined
         assert find_mesh_file("b.stl", description) is None
+    assert not Description(xml="", name="r", root="base", wheels=(), rolling=()).confined
 
 
 # -- colours ---------------------------------------------------------------------------------------

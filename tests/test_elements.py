@@ -111,6 +111,16 @@ def test_comments_and_foreign_names_are_passed_over():
     assert elements.drives[0].wheels == ("l",)
 
 
+def test_what_is_told_is_the_same_on_other_lines():
+    told = ('<gazebo><plugin filename="libgazebo_ros_diff_drive.so" name="x"><left_joint>l'
+            "</left_joint><right_joint>r</right_joint><wheel_separation>0.5</wheel_separation>"
+            '</plugin></gazebo><joint name="l"/><joint name="r"/>')
+    one, other = read(told), read("\n\n" + told)
+    assert one == other and one.sides[0].separation == 0.5
+    assert (one.sides[0].left, one.sides[0].right) == (("l",), ("r",))
+    assert one != read(told.replace("0.5", "0.4"))
+
+
 def test_who_is_commanded_and_by_what():
     elements = read("""
       <ros2_control name="a" type="system">

@@ -186,3 +186,28 @@ def test_comments_gazebo_and_processing_instructions_are_passed_over():
     extra += ('<joint name="dot_joint" type="fixed"><!-- c --><parent link="base"/>'
               '<child link="dot"/></joint></robot>')
     assert validate(read_source(ROBOT.replace("</robot>", extra))) == ((), [])
+
+
+@pytest.mark.parametrize("text, match", [
+    ('<material name="m"/>', "has neither <color"),
+    ('<link name="b"><visual/></link>', "<visual>"),
+    ('<link name="b"><inertial/></link>', "<mass> is missing"),
+    ('<joint name="j" type="fixed"><parent link="a"/><child link="c"/></joint>', "'c' does not"),
+    ('<joint name="j" type="fixed"><mimic joint="k"/><parent link="a"/><child link="b"/></joint>'
+     '<link name="b"/>', "<mimic")])
+def test_all_parts_of_a_file_are_looked_at(text, match):
+    """What is mended is found, and what is not is refused."""
+    try:
+        mended, _ = validate(read_source(f'<robot name="r"><link name="a"/>{text}</robot>'))
+        found = " ".join(f"{fault.name} {fault.text}" for fault in mended)
+    except ModelError as error:
+        found = str(error)
+    assert match in found
+
+
+def test_a_capsule_is_split_once_a_file_is_sound():
+    body = '<collision><geometry><capsule radius="0.1" length="1"/></geometry></collision>'
+    source = read_source(f'<robot name="r"><link name="a">{body}</link></robot>')
+    assert validate(source) == ((), [])
+    assert [shape.tag for shape in source.root.iterfind("link/collision/geometry/*")].count(
+        "sphere") == 2 and source.root.find("link/collision/geometry/capsule") is None

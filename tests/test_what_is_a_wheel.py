@@ -210,6 +210,12 @@ def test_candidates_of_a_robot():
     assert robot(("a", 0.1), ("left_wheel", 0.4)).floor == pytest.approx(0.3)
     assert robot(("a", 0.1), ("b", 0.1), ("left_wheel", 0.4)).floor == pytest.approx(0.0)
     assert robot(("a_wheel", 0.1), ("left_wheel", 0.4)).floor == pytest.approx(0.0)
+    # a motor is a word too, where no name is one
+    motor = ('<ros2_control><joint name="c_j"><command_interface name="velocity"/></joint>'
+             "</ros2_control>",)
+    two = ("a", 0.1), ("b", 0.4), ("c", 0.4)
+    assert robot(*two, more=motor).floor == pytest.approx(0.3)
+    assert robot(*two, ("left_wheel", 0.8), more=motor).floor == pytest.approx(0.7)
     mark = (link("base_footprint"), joint("f", "base", "base_footprint", (0, 0, 0.3), kind="fixed"))
     assert robot(("a", 0.1), ("b", 0.4), more=mark).floor == pytest.approx(0.3)
     assert robot(more=mark).floor == pytest.approx(0.3) and robot().floor is None
@@ -383,7 +389,7 @@ def test_a_gap_of_fifty_degrees_ends_a_circle():
 
 def test_vertices_of_one_circle_differ_by_a_hundredth():
     """Every second one is a little nearer; alone, neither half is a circle."""
-    for less, is_one in ((0.007, True), (0.02, False)):
+    for less, is_one in ((0.00995, True), (0.01005, False)):
         points = np.concatenate([ring(5), ring(5, radius=1 - less, start=pi / 5)])
         assert (find_solid(points, Y) is not None) == is_one
 
@@ -426,11 +432,15 @@ def test_the_tread_is_the_outermost_twentieth():
         assert find_solid(points, Y).width == pytest.approx(width)
 
 
-@pytest.mark.parametrize("sectors, width", [(2, 0.2), (12, 0.5)])
-def test_a_stray_part_moves_no_width(sectors, width):
-    """In a tenth of 24 sectors or less."""
-    stray = ring(24 * 3, y=(0.4,), start=0.01)[:3 * sectors]
-    assert find_solid(np.concatenate([ring(start=0.01), stray]), Y).width == pytest.approx(width)
+@pytest.mark.parametrize("sectors, share", [(2, 0.0), (3, 0.7), (12, 1.0)])
+def test_a_stray_part_moves_neither_width_nor_radius(sectors, share):
+    """In a tenth of 24 sectors or less; of three it counts by seven tenths, as the ninth decile is
+    between the 21st and the 22nd of 24."""
+    for y, radius in ((0.4, 1.0), (0.1, 1.009)):
+        stray = ring(24 * 3, radius, y=(y,), start=0.01)[:3 * sectors]
+        solid = find_solid(np.concatenate([ring(start=0.01), stray]), Y)
+        assert solid.width == pytest.approx(0.2 + share * (y - 0.1))
+        assert solid.radius == pytest.approx(1 + share * (radius - 1))
 
 
 def test_surfaces_and_parts_of_a_mesh():
