@@ -4,10 +4,12 @@ shorten where Newton's method does not reach the next member."""
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 import pytest
+from support import shipped
 
 from nhmech import MechanicsError
-from nhmech.analysis.equilibria import SteadyMotions
+from nhmech.analysis.equilibria import SteadyMotions, pitch_of
 from nhmech.mechanics.algebroid import euclidean
 from nhmech.mechanics.writing import constrain, lagrangian_system
 
@@ -160,3 +162,30 @@ def test_a_step_that_newtons_method_leaves_by_half_is_halved(bent, halved, monke
         return
     member, = motions.branch(first, "q x", 0.2, 1)
     assert member.q[0] == pytest.approx(0.4 + 0.2 / 2 ** halved / np.sqrt(2), rel=1e-12)
+
+
+# -- a vehicle whose wheel is uneven ---------------------------------------------------------------
+@pytest.mark.parametrize("angle", [0.7, -2.0])
+def test_an_uneven_wheel_is_held_at_its_angle_and_does_not_run_steadily(angle):
+    """Its drive holds its mass beside the axle, m g x cos(angle + pitch), and the body leans until the
+    whole is above the contacts."""
+    plain = shipped("pendulum")
+    vehicle = plain.with_parameters({"left_wheel.com_x": 0.01})
+    q, place = vehicle.configuration(), plain.algebroid.q_names.index("left_wheel_joint.cos")
+    q[place:place + 2] = np.cos(angle), np.sin(angle)
+    motions, data = SteadyMotions(vehicle, vehicle.driven), vehicle.model.createData()
+    found = motions.standing(q)
+    assert motions.value(found, "left_wheel_joint angle") == pytest.approx(angle, abs=1e-12)
+    com = pin.centerOfMass(vehicle.model, data, found.q)
+    np.testing.assert_allclose(com[:2], vehicle.contact_points(found.q)[:, :2].mean(axis=0),
+                               rtol=0, atol=1e-12)
+    held = plain.parameters.values["left_wheel.mass"] * 9.81 * 0.01 * np.cos(
+        angle + pitch_of(found.q))
+    np.testing.assert_allclose(found.u, [-held, 0.0], rtol=0, atol=1e-12)
+    assert motions.straight(0.0, found.q).residual < 1e-11
+    with pytest.raises(MechanicsError, match="'pendulum' has no steady straight running: the mass "
+                                             "of left_wheel_joint is not symmetric about the axle"):
+        motions.straight(0.5)
+    even = SteadyMotions(plain, plain.driven).straight(0.5)
+    assert motions.equations.variations.system.u_names == ("left_wheel_joint", "right_wheel_joint")
+    assert even.residual < 1e-11 and even.v[0] == pytest.approx(0.5, rel=1e-12)
