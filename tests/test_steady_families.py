@@ -167,8 +167,8 @@ def test_a_step_that_newtons_method_leaves_by_half_is_halved(bent, halved, monke
 # -- a vehicle whose wheel is uneven ---------------------------------------------------------------
 @pytest.mark.parametrize("angle", [0.7, -2.0])
 def test_an_uneven_wheel_is_held_at_its_angle_and_does_not_run_steadily(angle):
-    """Its drive holds its mass beside the axle, m g x cos(angle + pitch), and the body leans until the
-    whole is above the contacts."""
+    """Its drive holds its mass beside the axle, m g x cos(angle + pitch), and the body leans until
+    the whole is above the contacts."""
     plain = shipped("pendulum")
     vehicle = plain.with_parameters({"left_wheel.com_x": 0.01})
     q, place = vehicle.configuration(), plain.algebroid.q_names.index("left_wheel_joint.cos")
