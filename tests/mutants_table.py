@@ -320,6 +320,35 @@ EQUIVALENT = {
      "high - near / 2 -> high + near / 2"): "how near to an end is looked, not where the zero is",
     ("analysis/limits", "middle = min(max(secant, low + near / 2), high - near / 2)", "2 -> 3"):
         "how near to an end is looked, not where the zero is",
+    ("analysis/limits", "FIRST, LAST = 0.125, 1e6", "0.125 -> 0.12625"): "where a search begins",
+    ("analysis/limits", "low, left, high = high, over, 2 * high", "2 -> 3"):
+        "how fast trial values grow: the zero is found between the last two",
+    ("analysis/limits", "return Limit(found, cause, self._names(*state(found * (1 + BEYOND)), "
+     "cause))", "found * (1 + BEYOND) -> found / (1 + BEYOND)"):
+        "who gives way a millionth beyond a limit is nearest to it a millionth before",
+    ("analysis/limits", "return Limit(found, cause, self._names(*state(found * (1 + BEYOND)), "
+     "cause))", "1 + BEYOND -> 1 - BEYOND"):
+        "who gives way a millionth beyond a limit is nearest to it a millionth before",
+    ("analysis/rolling_limits", "left, split = widest_split(load, self._mu, sign=True)",
+     "True -> False"): "only takes longer: the same sign, and a split that holds where one does",
+    ("analysis/mobility", "undetermined, splits = ((), 0) if vehicle is None else "
+     "_undetermined_forces(vehicle, forms[-1])", "-1 -> 1"):
+        "any sample: where rows lose rank at one, as where axles coincide, `motions` refuses",
+    ("analysis/mobility", "undetermined, splits = ((), 0) if vehicle is None else "
+     "_undetermined_forces(vehicle, forms[-1])", "1 -> 2"):
+        "the last samples are random ones",
+    ("analysis/equilibria", "wanted = np.r_[speed, np.zeros(5), -slip.ravel()]",
+     "-slip.ravel() -> slip.ravel()"): "a first guess of Newton's method",
+    ("analysis/equilibria", "xi = np.linalg.lstsq(rows @ point.E, wanted - rows @ point.v, "
+     "rcond=SINGULAR)[0]", "wanted - rows @ point.v -> wanted + rows @ point.v"):
+        "a first guess of Newton's method",
+    ("analysis/demand", "TRIALS = np.array([0.0, 2.0, 4.0])", "2.0 -> 2.02"): "any three angles",
+    ("analysis/demand", "TRIALS = np.array([0.0, 2.0, 4.0])", "4.0 -> 4.04"): "any three angles",
+    ("analysis/cone_programme", "part: float = 0.0, weight: float = 1.0) -> np.ndarray:",
+     "1.0 -> 1.01"): "where the search begins",
+    ("analysis/cone_programme", "if lower < value - 0.1 * part * decrement:",
+     "value - 0.1 * part * decrement -> value + 0.1 * part * decrement"):
+        "how Newton's method goes, not where it ends",
     ("analysis/rolling_limits", "doubtful = np.flatnonzero(~(values > 0))", "0 -> 1"):
         "more states are judged by a programme, which finds the same sign",
     ("analysis/demand", "return vt[int(np.sum(s > CLOSED * s.max(initial=1e-300))):].T",
