@@ -99,6 +99,7 @@ def test_states_show_what_is_recorded_of_their_contacts():
     assert contact.slides(state) and set(contact.contacts(state).phases.values()) >= {S}
     assert contact.contacts(state).mu == dict.fromkeys(("left_wheel_joint", "right_wheel_joint"),
                                                        0.3)
+    assert contact.contacts(state).reactions.feasible
     motion = contact._motion(state.t, simulator.moment.x, state.q, state.v, numbers)
     rates, _, forces = accelerate(contact.terms, motion, state.u)
     np.testing.assert_allclose(contact.acceleration(state, numbers), rates, rtol=1e-12)

@@ -195,6 +195,28 @@ def test_a_wheel_that_no_step_moves_is_off_the_ground(part, is_there):
         work()
 
 
+@pytest.mark.parametrize("part, is_there", [(0.9, True), (1.1, False)])
+def test_a_wheel_comes_onto_the_ground_in_six_iterations(part, is_there):
+    """At most: a height of x^2, of which Newton's method leaves a quarter each time, until it is
+    1e-9 of the size of the vehicle."""
+    terms = SimpleNamespace(
+        heights=np.array([0]), bilateral_heights=(), forms=(0,), size=0.5, per_metre=np.ones(1),
+        read_rows=lambda t, x, w, touch, h: (2 * x[None], np.zeros(1), x ** 2),
+        mover=lambda x, factor, w: [x + factor * w])
+    start = np.sqrt([part * 4 ** 6 * 1e-9 * terms.size])
+
+    def work():
+        return ImplicitStep(terms, np.ones(1))._onto_ground(
+            0.0, start, np.zeros(1), np.array([0]), np.array([True]), np.ones(1), 0.0)
+
+    if is_there:
+        x, (A, _, phi) = work()
+        assert x == pytest.approx(start / 2 ** 6, rel=1e-12) and A[0] == 2 * x and phi == x ** 2
+        return
+    with pytest.raises(Unsolved, match="m off it at t = 0 s"):
+        work()
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("gap, left", [(0.9 * 8e-14, 0.0), (3 * 8e-14, 2 * 8e-14), (0.06, 0.06),
                                        (0.4, 0.3), (1e9, 0.3)])
