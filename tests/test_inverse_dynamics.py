@@ -3,17 +3,20 @@ that slide have to say, what moves by itself."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import casadi as ca
 import numpy as np
 import pytest
 from support import shipped
 
-from nhmech import JointPosition, JointTorque, JointVelocity, Simulator
+from nhmech import JointPosition, JointTorque, JointVelocity, SimulationError, Simulator
 from nhmech.mechanics import constrain, euclidean, lagrangian_system
-from nhmech.simulation.command import BadCommand
+from nhmech.simulation.command import BadCommand, commanded_twist
 from nhmech.simulation.inverse_dynamics import InverseDynamics
 from nhmech.simulation.simulated import Simulated
 from nhmech.systems import ball_on_turntable
+from nhmech.urdf.description import JointLimits
 
 LEFT, RIGHT = "left_wheel_joint", "right_wheel_joint"
 
@@ -103,6 +106,50 @@ def test_efforts_are_those_of_wheels_that_slide_where_they_have_some():
     torques = dynamics.efforts(command[1], moment, theta, sliding(np.array([0.7])))
     assert torques.tolist() == [0.3, 0.0] and not asked
     assert dynamics.efforts(None, moment, theta, sliding(np.array([0.7]))).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("limit, share", [(20.0, 1 / 6), (119.0, 119 / 120), (121.0, 1.0),
+                                          (None, 1.0)])
+def test_a_limit_of_acceleration_scales_all_joints_of_its_command(limit, share):
+    """By one factor, by the largest of them; rates from rest are reached with 0.05 s."""
+    dynamics, moment, theta = still()
+    told = []
+    for right, beside in ((-3.0, []), (None, [JointVelocity({RIGHT: 9.0})])):
+        rates = {LEFT: 6.0} if right is None else {LEFT: 6.0, RIGHT: right}
+        dynamics.efforts([JointVelocity(rates, limit), *beside], moment, theta,
+                         lambda u, rows, columns, wanted: told.append(wanted))
+    np.testing.assert_allclose(told, [[120 * share, -60 * share], [120 * share, 180.0]],
+                               rtol=1e-14)
+    assert JointVelocity({}, limit).hold_back([-120.0, 60.0]) == pytest.approx(share, rel=1e-15)
+    for few in ([], [0.0], [limit or 1.0], [-(limit or 1.0), 0.0]):
+        assert JointVelocity({}, limit).hold_back(few) == 1.0
+
+
+@pytest.mark.parametrize("pull, found", [(0.3, 0.3), (-0.3, -0.3), (99.0, 2.0), (-99.0, -2.0)])
+def test_efforts_are_cut_at_the_limits_of_their_joints(pull, found):
+    """Of one joint with a limit beside one without."""
+    vehicle = shipped("carriage")
+    limits = {RIGHT: JointLimits(-np.inf, np.inf, np.inf, 2.0)}
+    dynamics = InverseDynamics(vehicle.equations, limits, 2)
+    moment = still()[1]
+    u = dynamics.efforts(JointTorque({RIGHT: pull, LEFT: pull}), moment, vehicle.theta)
+    assert u.tolist() == [pull, found]
+    u = dynamics.efforts(JointVelocity({RIGHT: pull * 1e3}), moment, vehicle.theta)
+    assert u[0] == 0.0 and u[1] == 2.0 * np.sign(pull)
+
+
+@pytest.mark.parametrize("twist, is_one", [
+    ((1, 2, 3), True), ([0.5, np.nan, 0.1], False), ([np.nan] * 3, True), ([1.0, 2.0], False),
+    ([np.inf, 0, 0], False), ([[1.0, 2.0, 3.0]], False), ("on", False), (None, None)], ids=str)
+def test_a_twist_is_three_numbers_or_none_of_them(twist, is_one):
+    controller = SimpleNamespace(commanded_twist=twist)
+    if is_one is False:
+        with pytest.raises(SimulationError, match=r"commanded_twist is .*; expected forward \[m/s"):
+            commanded_twist(controller)
+    elif is_one:
+        np.testing.assert_array_equal(commanded_twist(controller), twist)
+    else:
+        assert commanded_twist(controller) is commanded_twist(object()) is None
 
 
 @pytest.mark.parametrize("radius", [0.06, 1e6])
