@@ -74,16 +74,18 @@ def test_a_kinematic_moment_keeps_what_no_command_sets():
     assert moment.clock.tolist() == [0.75, 7.0, 0.25] and (moment.u == 3.0).all()
 
 
-@pytest.mark.parametrize("wanted", [2.0, -0.5])
-def test_speeds_are_commanded_beside_what_moves_by_itself(wanted):
-    """y' = 3 x' + 1 of a point on a belt: x' = (y' - 1) / 3."""
+@pytest.mark.parametrize("command, speeds", [
+    ({"y'": 2.0}, (1 / 3, 2.0)), ({"y'": -0.5}, (-0.5, -0.5)), ({"x'": 2.0}, (2.0, 7.0)),
+    ({"x'": -1 / 3}, (-1 / 3, 0.0))], ids=str)
+def test_speeds_are_commanded_beside_what_moves_by_itself(command, speeds):
+    """y' = 3 x' + 1 of a point on a belt."""
     belt = constrain(lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2 + s.v.y ** 2),
                      rows={"belt": lambda s: s.v.y - 3 * s.v.x - 1})
     simulator = Simulator(belt, mode="kinematic")
     simulator.reset(q=[0.0, 0.0])
-    simulator.atlas.chart.inverse_dynamics.move(JointVelocity({"y'": wanted}), simulator.moment,
+    simulator.atlas.chart.inverse_dynamics.move(JointVelocity(command), simulator.moment,
                                                 np.zeros(0))
-    np.testing.assert_allclose(simulator.moment.v, [(wanted - 1) / 3, wanted], rtol=1e-13)
+    np.testing.assert_allclose(simulator.moment.v, speeds, rtol=1e-13, atol=1e-15)
 
 
 def test_efforts_are_those_of_wheels_that_slide_where_they_have_some():
@@ -152,15 +154,23 @@ def test_a_twist_is_three_numbers_or_none_of_them(twist, is_one):
         assert commanded_twist(controller) is commanded_twist(object()) is None
 
 
-@pytest.mark.parametrize("radius", [0.06, 1e6])
-def test_a_speed_that_is_wanted_twice_is_wanted_once(radius):
-    """Whatever the size of what its row does: as much is left free, in which the slip is least."""
-    simulated = Simulated.of(ball_on_turntable.example(r=radius))
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_what_wanted_speeds_leave_free_is_relative_to_their_size(size):
+    """Two that are wanted go together up to rounding: in the directions that they leave, the slip
+    is least."""
+    simulated = Simulated.of(ball_on_turntable.example())
     q, theta = simulated.constrained.configurations[0], simulated.theta
     rng, made = np.random.default_rng(3), InverseDynamics(simulated.equations, {}, 0)
-    S, offset = rng.normal(size=(4, 5)), rng.normal(size=4)
+    E, e0 = size * rng.normal(size=(5, 3)), rng.normal(size=5)
+    E[1] = E[0] / 3 * 0.7
+    S, offset = rng.normal(size=(4, 5)) / size, rng.normal(size=4)
+    vars(made)["_frame"] = lambda t, q, theta: (ca.DM(E), ca.DM(e0))
     slip = ca.Function("slip", [ca.SX.sym("t"), ca.SX.sym("q", len(q)),
                                 ca.SX.sym("theta", len(theta))], [ca.SX(S), ca.SX(offset)])
-    once, twice = (made.fit_speeds(0.3, q, theta, [0] * count, np.full(count, 0.7), slip)[0]
-                   for count in (1, 2))
-    np.testing.assert_allclose(twice, once, rtol=1e-6, atol=1e-9 * np.abs(once).max())
+    wanted = e0[:2] + 0.4 * np.array([1.0, 0.7 / 3])
+    xi, error = made.fit_speeds(0.3, q, theta, [0, 1], wanted, slip)
+    assert error < 1e-9
+    np.testing.assert_allclose((E @ xi + e0)[:2], wanted, rtol=0, atol=1e-9)
+    free = np.linalg.svd(E[:1])[2][1:].T
+    left = (S @ E @ free).T @ (S @ (E @ xi + e0) + offset)
+    np.testing.assert_allclose(left, 0, atol=1e-9 * np.abs(S).max())
