@@ -10,9 +10,10 @@ from types import SimpleNamespace
 import casadi as ca
 import numpy as np
 import pytest
-from support import shipped
+from support import at_most, needs_compiler, shipped
 
 from nhmech import Ground, InputError
+from nhmech.compile.adaptive import compile_adaptive
 from nhmech.compile.status import Status
 from nhmech.mechanics import constrain, euclidean, lagrangian_system
 from nhmech.simulation.integration.conservation import changes_of_energy, check_scheme
@@ -368,3 +369,25 @@ def test_steps_without_a_projection_change_neither_constraints_nor_guards(wave, 
     made = replace(made, guards=1 + tilt * system.q[0], guard_names=("it is too steep",))
     equations = Simulated.of(made).equations
     assert (keeping_advance_function(equations, RK4) is not None) is is_kept
+
+
+# -- where a step of any length cannot be taken ----------------------------------------------------
+@pytest.mark.parametrize("compiled", [pytest.param(True, marks=needs_compiler), False],
+                         ids=["compiled", "SciPy's"])
+@pytest.mark.parametrize("force, start, v, status, end", [
+    (lambda s: s.v.x ** 2, 0.0, 1.0, Status.TOO_SMALL, 1.0),            # v = 1 / (1 - t)
+    (lambda s: ca.sqrt(0.5 - s.t), 0.0, 1.0, Status.TOO_SMALL, 0.5),
+    (lambda s: ca.sqrt(0.5 - s.t), 0.6, 1.0, Status.NOT_FINITE, 0.6),
+    (lambda s: 1 / s.v.x, 0.3, 0.0, Status.NOT_FINITE, 0.3),
+    (lambda s: ca.cos(s.t), 0.3, 1.0, Status.DONE, 2.3)])
+def test_an_adaptive_method_ends_where_the_motion_does(force, start, v, status, end, compiled):
+    """With the time that was reached, by either code; also where there is no rate to begin with."""
+    equations = mass(force).equations
+    step = python_step(equations, SCHEMES["dop853"], False, compile_adaptive(
+        rate_function(equations)) if compiled else None)
+    with at_most(20), np.errstate(all="ignore"):
+        found = step(start, np.array([0.0, 0.0, v, 0.0]), np.zeros(0), np.zeros(0), 2.0, np.nan,
+                     np.nan)
+    assert found.status is status and found.t == pytest.approx(end, abs=1e-9)
+    if status is Status.NOT_FINITE:
+        assert found.x.tolist() == [0.0, 0.0, v, 0.0]

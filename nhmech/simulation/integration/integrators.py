@@ -366,6 +366,9 @@ def _scipy_span(rate: Buffered) -> Callable:
     from scipy.integrate import solve_ivp
 
     def span(t, x, u, theta, dt):
+        # SciPy would try a first step without a length for ever
+        if np.isnan(rate(t, x, u, theta)[0]).any():
+            return np.array(x), Status.NOT_FINITE, t
         solution = solve_ivp(lambda s, y: rate(s, y, u, theta)[0].copy(), (t, t + dt), np.array(x),
                              method="DOP853", rtol=RTOL, atol=ATOL)
         end, reached = solution.y[:, -1], float(solution.t[-1])
