@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
-from support import shipped
+from support import joint, link, robot, shipped
 
 import nhmech
 from nhmech.control.twist import TwistDrive
-from nhmech.control.twist_rule import driven_wheels
+from nhmech.control.twist_rule import driven_wheels, following_part, twist_function
 
 
 @pytest.mark.parametrize("normal", [(0, 0, 1), (-0.1, 0.06, 1)])
@@ -55,3 +57,48 @@ def test_a_wheel_on_a_tyre_is_turned_as_if_it_rolled():
         if (joint := contact.mount.wheel.joint) in rates:
             hub = 0.5 - 0.4 * contact.mount.centre[1]
             assert contact.mount.wheel.radius * rates[joint] == pytest.approx(hub - 0.3, rel=1e-9)
+
+
+@pytest.mark.parametrize("size", [1.0, 7.0])
+@pytest.mark.parametrize("row, part", [
+    ((0, 1, 0.3), 1), ((1, 1.005e-3, 0), 1), ((1, -1.005e-3, 0), 1), ((1, 0.995e-3, 0), 0),
+    ((1.005e-3, 0, 1), 0), ((-0.995e-3, 0, 1), 2), ((0, 0, 1), 2)])
+def test_what_follows_is_the_first_speed_that_the_fixed_axle_sees(row, part, size):
+    """From a thousandth of its row on."""
+    axle = SimpleNamespace(straight=size * np.array(row, dtype=float))
+    assert following_part(SimpleNamespace(steering=SimpleNamespace(fixed=(axle,)))) == part
+    assert following_part(SimpleNamespace(steering=SimpleNamespace(fixed=()))) is None
+
+
+def modules(x: float, y: float) -> str:
+    """Two driven wheels that steer, side by side, and two balls behind them."""
+    wheel = ('<collision><origin rpy="1.5707963267948966 0 0"/><geometry><cylinder radius="0.1" '
+             'length="0.04"/></geometry></collision>')
+    ball = '<collision><geometry><sphere radius="0.05"/></geometry></collision>'
+    parts = [link("base", 20.0, (0.5, 0.5, 0.8), com=(x - 0.2, 0.0, 0.1))]
+    for side, sign in (("left", 1), ("right", -1)):
+        parts += [link(f"{side}_fork", 0.5), joint(f"{side}_steer", "base", f"{side}_fork",
+                                                   (x, sign * y, 0.1), axis=(0, 0, 1)),
+                  link(f"{side}_wheel", 0.5, body=wheel),
+                  joint(f"{side}_spin", f"{side}_fork", f"{side}_wheel"),
+                  link(f"{side}_ball", 0.1, body=ball),
+                  joint(f"{side}_ball_joint", "base", f"{side}_ball", (x - 0.6, sign * y, 0.05),
+                        kind="fixed")]
+    drives = "".join(f'<drive joint="{side}_{what}"/>' for side in ("left", "right")
+                     for what in ("steer", "spin"))
+    return robot(*parts, f"<nhmech>{drives}</nhmech>")
+
+
+@pytest.mark.parametrize("part, is_one", [(0.995, True), (1.005, False)])
+def test_axles_that_differ_by_a_thousandth_are_one(part, is_one):
+    """Of two axles side by side that turn by an angle to either side, 2 sin of it is what one has
+    beside the other: beyond, they bar the base to go ahead."""
+    vehicle = nhmech.load(modules(0.8, 0.25))
+    steering, still = vehicle.steering, np.zeros(vehicle.algebroid.nv)
+    assert [axle.steering for axle in steering.steered] == ["left_steer", "right_steer"]
+    row = steering.steered[0].straight
+    angle = np.arcsin(0.5e-3 * part * np.linalg.norm(row))
+    rates = twist_function(vehicle)(0.0, vehicle.configuration(), still, vehicle.theta,
+                                    [angle, -angle], (0.3, 0.0, 0.0), np.inf)[1].full().ravel()
+    assert np.abs(rates).max() == pytest.approx(3.0 if is_one else 0.0, abs=0.01)
+    assert np.linalg.norm(row) > 1.2

@@ -176,6 +176,25 @@ def test_wheels_that_all_steer_get_to_what_is_said_to_be_possible(most, least):
     assert driven >= least
 
 
+@pytest.mark.parametrize("turn, side", [(1, 1), (1, -1), (-1, 1)])
+def test_wheels_turn_back_to_straight_where_no_way_round_is_open(turn, side):
+    """From a tight turn to the side, for which some wheel would turn beyond its limit either way; by
+    steps, as to any other twist."""
+    swerve = Steered("swerve", *[(-2.4, 2.4)] * 4)
+    swerve.go(np.array([0.1, 0.0, 0.2 * turn]) / swerve.unit)
+    now = swerve.steering.twist(swerve.angles, swerve.steering.pair(swerve.angles))
+    twist = (0.0, 0.2 * side, 0.0)
+    targets, possible = swerve.ask(twist)
+    assert possible == pytest.approx(twist, abs=1e-12)
+    found = swerve.steering.twist(targets, swerve.steering.pair(targets))
+    assert np.linalg.det([now, (1.0, 0.0, 0.0), found]) == pytest.approx(0, abs=1e-9)
+    assert np.arccos(abs(found @ now)) < 0.4 and abs(found[0]) > abs(now[0])
+    most = max(abs(targets[name] - swerve.angles[name]) for name in targets)
+    assert most == pytest.approx(pi / 4, rel=1e-9)
+    swerve.go(twist)
+    assert swerve.slip(twist) < 1e-6
+
+
 def test_axles_are_sent_ahead_by_no_more_than_a_step():
     """0.4 rad of the circle of twists, or an eighth of a turn of the first wheel to turn so far,
     which is one that the base nearly turns about."""
@@ -222,6 +241,17 @@ def test_a_wheel_that_turns_to_one_side_alone_also_goes_straight():
                             ((0.3, 0.0, -0.1), (0.3, 0.0, 0.0)), ((0.3, 0, 0), (0.3, 0, 0)),
                             ((-0.3, 0.0, -0.1), (-0.3, 0.0, -0.1)), ((0, 0, 0.1), (0, 0, 0))):
         assert tricycle.ask(twist)[1] == pytest.approx(possible, abs=1e-12)
+
+
+@pytest.mark.parametrize("lower, upper, now", [(-pi / 2, 0.8, 0.7), (-0.8, pi / 2, -0.7)])
+@pytest.mark.parametrize("yaw", [0.2, -0.2])
+def test_a_wheel_that_may_stand_just_across_turns_on_the_spot(lower, upper, now, yaw):
+    tricycle = Steered("tricycle", (lower, upper))
+    tricycle.angles = {"steering_joint": now}
+    targets, possible = tricycle.ask((0.0, 0.0, yaw))
+    assert possible == pytest.approx((0.0, 0.0, yaw), abs=1e-12)
+    end = lower if lower < -1 else upper
+    assert targets == {"steering_joint": pytest.approx(end, abs=1e-9)}
 
 
 @pytest.mark.parametrize("lower, upper", [(-1.65, 1.65), (-0.2, 3.0), (-pi / 2, pi / 2)])

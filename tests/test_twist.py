@@ -453,7 +453,7 @@ def test_a_twist_has_three_numbers(twist):
             TwistDrive(shipped("carriage"), (0.3, 0.0, 0.0), acceleration=acceleration)
 
 
-@pytest.mark.parametrize("share, told", [(0.9, False), (1.1, True)])
+@pytest.mark.parametrize("share, told", [(0.995, False), (1.005, True)])
 def test_a_shortfall_is_a_thousandth_of_the_twist(share, told):
     """In m/s: a turn that is a little too tight for a car, its yaw rate times its length against
     the whole."""

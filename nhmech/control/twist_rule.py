@@ -383,7 +383,7 @@ def _axle_rows(vehicle: Vehicle, angles: ca.SX, v: ca.SX) -> list[ca.SX]:
     held: list[ca.SX] = []
     least = ca.SX(0)
     for _ in range(min(len(axles), 2)):
-        size, largest = ca.SX(-1), ca.SX.zeros(4)
+        size, largest = ca.SX(-ca.inf), ca.SX.zeros(4)
         for row in axles:
             length = ca.norm_2(row[:3])
             is_larger = length > size
