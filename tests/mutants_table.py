@@ -609,6 +609,8 @@ EQUIVALENT = {
         "from how many quotients a reciprocal pays: the test has the number from here",
     ("symbolic/linear_forms", "place: tuple[int, int] = (0, 0)",
      "0 -> 1"): "of a node that is no input: it is not read",
+    ("control/twist_rule", "free = ways[int(np.sum(sizes > PARALLEL * sizes[0])):] / scales",
+     "0 -> 1"): "a scale of a tolerance",
     ("control/twist_rule", "starts = ca.logic_and(starts, both(*ca.vertsplit(side * before)) >= "
      "-ROUNDING)", "side * before -> side / before"): "of one sign",
     ("analysis/cone_programme", "scale = 1 / np.sqrt(hessian.diagonal())", "1 -> 2"):

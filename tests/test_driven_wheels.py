@@ -6,11 +6,18 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support import joint, link, robot, shipped
+from support import askew, joint, link, robot, shipped
 
 import nhmech
 from nhmech.control.twist import TwistDrive
-from nhmech.control.twist_rule import driven_wheels, following_part, twist_function
+from nhmech.control.twist_rule import (
+    driven_steering,
+    driven_wheels,
+    following_part,
+    guiding_axles,
+    twist_function,
+)
+from nhmech.urdf.description import JointLimits
 
 
 @pytest.mark.parametrize("normal", [(0, 0, 1), (-0.1, 0.06, 1)])
@@ -41,6 +48,10 @@ def test_wheels_roll_on_ground_that_moves(name, normal):
               if contact in told and direction in ("longitudinal", "roller")]
     assert len(rolled) == len(rates) and np.abs(b).max() > 0.01
     np.testing.assert_allclose(rolled, 0.0, rtol=0, atol=1e-12)
+    for much in (100, -100):        # the first wheel to come to its limit goes at it
+        fastest = drive.follow(0.0, state, much * twist)[1].values
+        assert max(abs(rate) / vehicle.limits[wheel].velocity for wheel, rate in
+                   fastest.items()) == pytest.approx(1, rel=1e-12)
 
 
 def test_a_wheel_on_a_tyre_is_turned_as_if_it_rolled():
@@ -68,6 +79,29 @@ def test_what_follows_is_the_first_speed_that_the_fixed_axle_sees(row, part, siz
     axle = SimpleNamespace(straight=size * np.array(row, dtype=float))
     assert following_part(SimpleNamespace(steering=SimpleNamespace(fixed=(axle,)))) == part
     assert following_part(SimpleNamespace(steering=SimpleNamespace(fixed=()))) is None
+
+
+def test_the_lateral_speed_is_what_the_axle_makes_of_the_rest():
+    """A base whose axle is at (0.3, 0.07) in it, turned by 0.4: there nothing moves along it."""
+    vehicle = askew("differential_drive")
+    drive = TwistDrive(vehicle, (0.5, 0.2, 0.3))
+    drive(0.0, nhmech.Simulator(vehicle).state)
+    lateral = np.tan(0.4) * (0.5 - 0.07 * 0.3) - 0.3 * 0.3
+    assert drive.possible_twist == pytest.approx((0.5, lateral, 0.3), rel=1e-9)
+
+
+def test_who_guides_a_base():
+    """What is steered without a trail; of what a wheel trails, driven joints that cannot go all the
+    way round."""
+    spans = {"steered": 1.0, "passive": 1.0, "led": 3.0, "short": 6.2, "full": 6.4, "wide": 9.0}
+    axles = {name: SimpleNamespace(steering=name) for name in (*spans, "free")}
+    vehicle = SimpleNamespace(
+        driven=("led", "short", "full", "wide", "free"),
+        limits={name: JointLimits(0.1 - span / 2, 0.1 + span / 2) for name, span in spans.items()},
+        steering=SimpleNamespace(steered=(axles["steered"], axles["led"]), trailing=tuple(
+            axles[name] for name in ("passive", "short", "full", "wide", "free"))))
+    assert [axle.steering for axle in guiding_axles(vehicle)] == ["steered", "led", "short"]
+    assert [axle.steering for axle in driven_steering(vehicle)] == ["led", "short"]
 
 
 def modules(x: float, y: float) -> str:

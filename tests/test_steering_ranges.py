@@ -4,6 +4,7 @@ round, and of others it is said that they are not driven."""
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from math import atan2, inf, pi
 
 import numpy as np
@@ -18,6 +19,7 @@ from nhmech.simulation.runs.driven_twist import measure_twist
 from nhmech.vehicle.vehicle import Vehicle
 
 
+@cache
 def ranged(name: str, *ranges: tuple[float, float]) -> Vehicle:
     """A shipped robot with these limits of its steering joints."""
     own = shipped(name)
@@ -37,14 +39,14 @@ class Steered:
         self.limits = [self.vehicle.limits[name] for name in self.names]
         self.driven = [axle.steering for axle in driven_steering(self.vehicle)]
         self.unit = np.array([1.0, 1.0, self.steering.length])
-        self.state = nhmech.Simulator(shipped(name)).state
+        self.still = self.vehicle.configuration(), np.zeros(self.vehicle.algebroid.nv)
         self.angles = dict.fromkeys(self.names, 0.0)
 
     def ask(self, twist) -> tuple[dict[str, float], np.ndarray]:
         """Where the joints are sent, and what is possible of a twist."""
         angles = [self.angles[name] for name in self.names]
-        targets, _, _, _, possible = self.rule(0.0, self.state.q, self.state.v, self.vehicle.theta,
-                                               angles, twist, inf)
+        targets, _, _, _, possible = self.rule(0.0, *self.still, self.vehicle.theta, angles, twist,
+                                               inf)
         return dict(zip(self.driven, targets.full().ravel())), possible.full().ravel()
 
     def place(self, leader: float) -> None:
@@ -178,7 +180,7 @@ def test_wheels_that_all_steer_get_to_what_is_said_to_be_possible(most, least):
 
 @pytest.mark.parametrize("turn, side", [(1, 1), (1, -1), (-1, 1)])
 def test_wheels_turn_back_to_straight_where_no_way_round_is_open(turn, side):
-    """From a tight turn to the side, for which some wheel would turn beyond its limit either way; by
+    """From a tight turn to the side, for which some wheel would go beyond its limit either way; by
     steps, as to any other twist."""
     swerve = Steered("swerve", *[(-2.4, 2.4)] * 4)
     swerve.go(np.array([0.1, 0.0, 0.2 * turn]) / swerve.unit)

@@ -225,7 +225,7 @@ def _pass_fixed(vehicle: Vehicle, scaled: ca.SX) -> ca.SX:
         way = np.cross(axles[0].straight, axles[1].straight)
         way /= np.linalg.norm(way)
         return way * ca.dot(way, scaled)
-    row = vehicle.steering.fixed[0].straight
+    row = axles[0].straight
     others = sum(row[i] * scaled[i] for i in range(3) if i != part)
     passing = [scaled[i] for i in range(3)]
     passing[part] = 0 if part == 2 else -others / row[part]
