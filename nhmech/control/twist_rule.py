@@ -322,7 +322,8 @@ def _step(vehicle: Vehicle, angles: ca.SX, start: ca.SX, end: ca.SX) -> ca.SX:
     has to turn before the others do, keeps it on this arc."""
     near = ca.dot(start, end)
     across = end - near * start
-    across, reach = across / ca.norm_2(across), ca.SX(REACH)
+    across /= ca.fmax(ca.norm_2(across), ROUNDING)     # none where it is there
+    reach = ca.SX(REACH)
     for i, axle in enumerate(vehicle.steering.steered):
         rolling, _ = _speeds(axle, angles[i], start)
         along, aside = _speeds(axle, angles[i], across)
