@@ -125,9 +125,11 @@ def test_velocities_of_moving_frames():
     in_world = frame.R_W @ frame.velocity(s, point)
     spin = frame.R_W @ frame.angular_velocity(s)
     f = ca.Function("f", [system.q, system.v],
-                    [in_world, s.rate(frame.point(*point)), spin, frame.R_W])
+                    [in_world, s.rate(frame.point(*point)), spin, frame.R_W, frame.p_W])
     q, v = np.array([0.3, -1.0, 0.7, 1.9]), np.array([0.2, 0.5, -0.8, 1.3])
-    by_frame, by_rate, omega, R = (part.full() for part in f(q, v))
+    by_frame, by_rate, omega, R, at = (part.full() for part in f(q, v))
+    ahead, left = np.array([[np.cos(0.7), np.sin(0.7)], [-np.sin(0.7), np.cos(0.7)]])
+    np.testing.assert_allclose(at.ravel(), [*q[:2] + 0.3 * ahead - 0.2 * left, 0.1], rtol=1e-14)
     np.testing.assert_allclose(by_frame, by_rate, atol=1e-15)
     level = np.array([-np.sin(q[2]), np.cos(q[2]), 0.0])
     np.testing.assert_allclose(omega.ravel(), v[2] * np.array([0, 0, 1]) + v[3] * level,

@@ -8,7 +8,7 @@ import casadi as ca
 import pytest
 from support import sampled
 
-from nhmech.mechanics import constrain, euclidean, gibbs_appell, lagrangian_system
+from nhmech.mechanics import constrain, euclidean, gibbs_appell, herglotz, lagrangian_system
 from nhmech.mechanics.algebroid import circle, product
 from nhmech.mechanics.algebroid_makers import special_orthogonal
 from nhmech.symbolic.document import to_latex
@@ -165,6 +165,24 @@ def test_what_takes_too_long_is_refused_and_said():
     assert re.search(r"= \(an expression of \d+ operations, too long to print\)", text)
 
 
+def test_rows_are_printed_with_all_their_parts():
+    """Affine ones, holonomic ones, and one with a nonlinear part; then the numbers."""
+    def kinetic(s):
+        return s.p.m * (s.v.x ** 2 + s.v.y ** 2) / 2
+
+    tied = constrain(lagrangian_system(euclidean("x", "y"), kinetic, parameters=("m", "phi")),
+                     {"m": 2.5, "phi": 1e-10},
+                     rows={"belt": lambda s: s.v.x - 3, "other": lambda s: s.v.y - s.q.x * s.v.x},
+                     holonomic={"wire": lambda s: s.q.x - s.q.y ** 2})
+    assert str(tied).partition("constraints\n")[2].splitlines() == [
+        "  x' - 3 = 0", "  -x x' + y' = 0", "", "holonomic constraints", "  x - y^2 = 0", "",
+        "parameters", "  m = 2.5", "  phi = 1e-10"]
+    damped = herglotz(lagrangian_system(euclidean("x", "z"), lambda s: (
+        s.v.x ** 2 / 2 - 2 * s.q.z)), "z")
+    assert str(damped).partition("forces\n")[2].splitlines() == [
+        "  tau_x' = -2 x'", "", "constraints", "  -x'^2/2 + z' + 2 z = 0"]
+
+
 def test_what_takes_too_long_stands_as_it_is_if_that_is_short():
     """In plain text; as LaTeX it is left out."""
     made = constrain(lagrangian_system(euclidean("x", "y"), lambda s: s.v.x ** 2 / 2 - sum(
@@ -183,7 +201,7 @@ def test_terms_count_over_and_under_the_line():
 
 def test_four_squares_of_a_quaternion_add_up_to_one():
     """Whatever coordinate follows it; the cosine and sine of a turning joint likewise."""
-    space = product(special_orthogonal(), euclidean("s"), circle("a"))
+    space = product(special_orthogonal(), euclidean("s"), circle("a"), euclidean("z"))
     made = constrain(lagrangian_system(space, lambda s: (
         (s.q.qx ** 2 + s.q.qy ** 2 + s.q.qz ** 2 + s.q.qw ** 2) * s.v.s ** 2 / 2 + s.v.wx ** 2
         + (space.q[5] ** 2 + space.q[6] ** 2) * s.v.a ** 2)))

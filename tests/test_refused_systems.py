@@ -345,7 +345,8 @@ def test_the_nearest_zero_is_that_of_shortest_steps():
         assert np.hypot(*found) == pytest.approx(size, rel=1e-13)
         assert found[0] / found[1] == pytest.approx(9 / 8, rel=1e-12)
     assert zero(lambda z: [z @ z + 1e-11], lambda z: 2 * z[None], [0.9, 0.8]) is None
-    assert zero(lambda z: [np.nan], lambda z: z[None], [0.9, 0.8]) is None
+    for value in ([np.nan, 0.0], [0.0, np.inf], [0.0, 1e-3]):      # of several, none counts alone
+        assert zero(lambda z: value, lambda z: np.zeros((2, 2)), [0.9, 0.8]) is None
     assert zero(lambda z: [z[0]], lambda z: np.array([[1.0, np.inf]]), [0.9, 0.8]) is None
     assert zero(lambda z: np.zeros((0, 1)), lambda z: np.zeros((0, 2)), [0.9, 0.8]).tolist() == [
         0.9, 0.8]

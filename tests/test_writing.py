@@ -12,7 +12,6 @@ from nhmech.mechanics import (
     constraint_algorithm,
     euclidean,
     gibbs_appell,
-    herglotz,
     lagrangian_system,
     product,
 )
@@ -183,18 +182,6 @@ def test_rows_are_stacked_with_what_each_of_them_has():
 
 
 # -- in words --------------------------------------------------------------------------------------
-def test_rows_are_printed_with_all_their_parts():
-    tied = constrain(lagrangian_system(euclidean("x", "y"), kinetic),
-                     rows={"belt": lambda s: s.v.x - 3, "other": lambda s: s.v.y - s.q.x * s.v.x},
-                     holonomic={"wire": lambda s: s.q.x - s.q.y ** 2})
-    assert str(tied).partition("constraints\n")[2].splitlines() == [
-        "  x' - 3 = 0", "  -x x' + y' = 0", "", "holonomic constraints", "  x - y^2 = 0"]
-    damped = herglotz(lagrangian_system(euclidean("x", "z"), lambda s: (
-        s.v.x ** 2 / 2 - 2 * s.q.z)), "z")
-    assert str(damped).partition("forces\n")[2].splitlines() == [
-        "  tau_x' = -2 x'", "", "constraints", "  -x'^2/2 + z' + 2 z = 0"]
-
-
 def test_the_constraint_algorithm_in_words():
     """x'' = y / m and 0 = x: x, x', y and y' vanish. Rows that say the same share the reaction."""
     singular = constrain(lagrangian_system(euclidean("x", "y", "z"), lambda s: (
