@@ -137,6 +137,42 @@ def test_forces_that_reactions_make_are_refused(name):
         IDEAL[name](rubbing())
 
 
+RHEONOMIC = {
+    "affine row": {"rows": {"row": lambda s: s.v.z - s.q.y * s.v.x - 0.3}},
+    "moving row": {"rows": {"row": lambda s: s.v.z - ca.sin(s.t) * s.v.x}},
+    "moving wire": {"holonomic": {"wire": lambda s: s.q.z - ca.sin(s.t)}},
+    "moving potential": {}}
+
+
+@pytest.mark.parametrize("name", RHEONOMIC)
+@pytest.mark.parametrize("method", (nonholonomic_bracket, momentum_side))
+def test_what_depends_on_time_or_is_affine_is_refused(name, method):
+    """One of both is enough."""
+    free = lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2 - (s.q.y * s.t if "potential" in name else 0))
+    with pytest.raises(MechanicsError, match=f"{method.__name__} needs constraints that are linear "
+                                             "in the velocities, and do not depend on time"):
+        method(constrain(free, **RHEONOMIC[name]))
+
+
+@pytest.mark.parametrize("further, natural, quadratic", [
+    (lambda s: 0, True, True), (lambda s: s.q.y ** 2 * s.v.x, False, True),
+    (lambda s: s.v.y ** 4 / 9, False, False)])
+def test_terms_that_are_linear_in_the_velocities_or_of_the_fourth_degree(further, natural,
+                                                                         quadratic):
+    """A bracket takes a magnetic field, a connection does not."""
+    plane = constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + 2 * s.v.y ** 2) / 2 + further(s) - s.q.y))
+    for method, given, takes in (
+            (nonholonomic_bracket, plane, quadratic),
+            (nonholonomic_connection, symmetry(plane, {"x": lambda s: {"x": 1}}), natural)):
+        if takes:
+            method(given)
+        else:
+            with pytest.raises(MechanicsError, match=f"{method.__name__} needs L = T - V"):
+                method(given)
+
+
 def test_a_lagrangian_that_is_not_quadratic():
     """L = |v|^2 / 2 + |v|^4 / 4 - V: the Hessian (1 + v^2) 1 + 2 v v^T depends on v."""
     def square(s):
