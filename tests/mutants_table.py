@@ -550,6 +550,14 @@ EQUIVALENT = {
     ("vehicle/model", "model.addBodyFrame(name, joint, pin.SE3.Identity(), 0)", "0 -> 1"):
         "the frame from which it was measured: nobody asks",
     ("vehicle/least_norm", "for _ in range(3 * k):", "3 -> 4"): "a bound that no problem comes to",
+    ("mechanics/symmetry_search", "rest = np.where(vanish, 0.0, values / np.where(vanish, 1.0, "
+     "norms))", "1.0 -> 1.01"): "divides what is put to zero",
+    ("mechanics/symmetry_search", "extents: np.ndarray | float = 1.0) -> np.ndarray:",
+     "1.0 -> 1.01"): "a common scale, which cancels",
+    ("mechanics/symmetry_search", "def echelon(basis: np.ndarray, scale: np.ndarray | float = 1.0)"
+     " -> np.ndarray:", "1.0 -> 1.01"): "a common scale, which cancels",
+    ("mechanics/symmetry_search", "largest = norms.max(initial=0.0) or 1.0", "1.0 -> 1.01"):
+        "divides zeros",
     ("mechanics/symmetry_search", "NOTHING = 1e-12", "1e-12 -> 1e-06"):
         "a tolerance, between rounding and what a symmetry leaves",
     ("symbolic/simplify", "return signs + sums + products + len(self.functions)",

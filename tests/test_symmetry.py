@@ -329,6 +329,14 @@ def test_symmetries_are_found_in_any_unit_of_the_speeds(unit):
     assert find_symmetry(free).names == ("d/da", "d/db", "y d/dx - x d/dy")
 
 
+def test_candidates_that_are_combinations_of_earlier_ones_are_left_out():
+    """Beside d/da = (1 + x / 10) d/dx and d/dx there is no need of x d/dx."""
+    plane = euclidean("x", "y")
+    space = change_of_basis(plane, ca.diagcat(1 + plane.q[0] / 10, 1), ("a", "b"))
+    idle = constrain(lagrangian_system(space, lambda s: s.v.b ** 2 / 2))
+    assert find_symmetry(idle).names == ("d/da", "d/db", "d/dx", "y d/dx")
+
+
 # -- null spaces of any units ----------------------------------------------------------------------
 ROWS = np.array([[1.0, 0, 2, 0, -0.25], [0, 1, -3, 0, 0.3], [0, 0, 0, 1, 7]])
 
@@ -378,7 +386,7 @@ def test_combinations_have_names():
 
 
 def test_points_that_are_finite_are_counted():
-    points = [[np.array([1.0]), np.array([k / 2 if k % 2 else np.inf])] for k in range(9)]
+    points = [[np.array([1.0]), np.array([k / 2 if k % 2 else np.inf, 3.0])] for k in range(9)]
     found = finite_points(iter(points), 4, "cure")
     assert [float(point[1][0]) for point in found] == [0.5, 1.5, 2.5, 3.5]
     with pytest.raises(MechanicsError, match="finite at only 4 of 5 random states.*cure"):

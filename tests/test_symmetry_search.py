@@ -82,9 +82,10 @@ def test_entries_of_an_echelon_form_are_rounded_at_a_billionth(entry, found):
 
 @pytest.mark.parametrize("first, found", [(0.9e-8, [0.0, 1.0]), (1.25e-8, [1.0, 8e7])])
 def test_a_pivot_is_a_hundred_millionth_of_what_is_left(first, found):
-    np.testing.assert_allclose(echelon(np.array([[first, 1.0]])), [found], rtol=1e-12)
-    both = echelon(np.array([[1.0, 0, 0], [0.0, first, 1.0]]))
-    np.testing.assert_allclose(both, [[1, 0, 0], [0, *found]], rtol=1e-12)
+    for unit in (1e-3, 1.0, 1e3):
+        np.testing.assert_allclose(echelon(unit * np.array([[first, 1.0]])), [found], rtol=1e-12)
+        both = echelon(unit * np.array([[1.0, 0, 0], [0.0, first, 1.0]]))
+        np.testing.assert_allclose(both, [[1, 0, 0], [0, *found]], rtol=1e-12)
 
 
 def test_the_largest_pivot_is_taken_and_every_row_has_its_one():
@@ -107,7 +108,8 @@ def test_a_rate_vanishes_at_a_billionth_of_its_terms(rate, count):
 
 @pytest.mark.parametrize("share, extent, nothing, count", [
     (0.9e-12, 1.0, 1e-12, 1), (1.1e-12, 1.0, 1e-12, 0), (0.9e-12, 0.5, 1e-12, 0),
-    (1.9e-12, 2.0, 1e-12, 1), (1e-20, 1.0, 0.0, 0), (0.9e-12, 0.0, 1e-12, 1)])
+    (1.9e-12, 2.0, 1e-12, 1), (1e-20, 1.0, 0.0, 0), (0.995e-12, 0.0, 1e-12, 1),
+    (1.005e-12, 0.0, 1e-12, 0)])
 def test_terms_that_are_rounding_beside_others_count_as_none(share, extent, nothing, count):
     """Each relative to the extent of its candidate, of which zero is none."""
     for unit in (1e-9, 1.0, 1e9):
