@@ -558,6 +558,10 @@ EQUIVALENT = {
      " -> np.ndarray:", "1.0 -> 1.01"): "a common scale, which cancels",
     ("mechanics/symmetry_search", "largest = norms.max(initial=0.0) or 1.0", "1.0 -> 1.01"):
         "divides zeros",
+    ("mechanics/writing", "near = get_close_matches(name, names, 1)", "1 -> 2"):
+        "the nearest is the first, and the only one that is read",
+    ("mechanics/writing", "found = ca.SX(0, 0)", "0 -> 1"):
+        "any shape that is not one number's is refused in the next line",
     ("mechanics/symmetry_search", "NOTHING = 1e-12", "1e-12 -> 1e-06"):
         "a tolerance, between rounding and what a symmetry leaves",
     ("symbolic/simplify", "return signs + sums + products + len(self.functions)",

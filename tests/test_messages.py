@@ -216,6 +216,8 @@ def test_names_that_python_asks_for_are_none_of_a_system():
     """`copy` and notebooks look for them."""
     made = lagrangian_system(PLANE, lambda s: s.v.x ** 2 * (2 - hasattr(s.q, "__len__")))
     assert float(made.mass_and_bias()[0][0, 0]) == 4
+    with pytest.raises(AttributeError, match="^__wrapped__$"):
+        lagrangian_system(PLANE, lambda s: s.q.__wrapped__)
 
 
 def record_twice(simulator):
