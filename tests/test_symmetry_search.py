@@ -1,5 +1,7 @@
 """What symmetries are sought among, and where numbers decide that something vanishes."""
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -18,7 +20,7 @@ from nhmech.mechanics import (
     special_orthogonal,
     symmetry,
 )
-from nhmech.mechanics.invariance import random_states
+from nhmech.mechanics.invariance import evaluate, invariances, random_states
 from nhmech.mechanics.symmetry_search import (
     candidates,
     echelon,
@@ -127,10 +129,12 @@ def test_names_of_combinations_have_signs_and_sizes():
 
 # -- what is invariant, and at which states --------------------------------------------------------
 @pytest.mark.parametrize("slope, kept", [(1e-14, True), (1e-11, False), (1e-3, False)])
-def test_a_lagrangian_changes_above_its_last_digits(slope, kept):
+@pytest.mark.parametrize("unit", [1e-4, 1.0, 1e4])
+def test_a_lagrangian_changes_above_its_last_digits(unit, slope, kept):
     """By a part of 1e-13 where a coordinate changes by as much as it is."""
     plane = constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
-        kinetic(s) - ca.cos(s.q.y) - slope * ca.sin(s.q.x))))
+        kinetic(s) - ca.cos(s.q.y / unit) - slope * ca.sin(s.q.x / unit))))
+    plane = replace(plane, samples=unit * plane.configurations)
     if kept:
         assert symmetry(plane, {"x": lambda s: {"x": 1}}).kind == "horizontal"
         assert find_symmetry(plane).names == ("d/dx",)
@@ -139,6 +143,22 @@ def test_a_lagrangian_changes_above_its_last_digits(slope, kept):
             symmetry(plane, {"x": lambda s: {"x": 1}})
         with pytest.raises(MechanicsError, match="none of the candidates is a symmetry"):
             find_symmetry(plane)
+
+
+def test_no_rate_exceeds_the_size_of_its_terms():
+    """Along sections that are no symmetries, of a body in its own speeds with a constant force and
+    a row: constant sections, and one that varies."""
+    body = constrain(lagrangian_system(special_orthogonal(), lambda s: (
+        kinetic(s) - s.q.qx * s.q.qw), force=lambda s: {"wx": 1.0, "wy": s.q.qz, "wz": -s.v.wx}),
+        rows={"row": lambda s: s.v.wx - s.v.wy})
+    x = body.system.q[0]
+    sections = ca.horzcat(ca.SX.eye(3), ca.vertcat(x, -2 * x ** 2, 0.3))
+    found = invariances(body, sections)
+    assert [one.what for one in found] == ["the Lagrangian", "the force", "the distribution",
+                                           "the holonomic constraint"]
+    for rate, size in evaluate(body, found, 5):
+        assert (np.abs(rate) <= size * (1 + 1e-13)).all()
+        assert not rate.size or (np.abs(rate) > 0.5 * size).any()
 
 
 @pytest.mark.parametrize("length, mass, time", [
