@@ -558,6 +558,8 @@ EQUIVALENT = {
      " -> np.ndarray:", "1.0 -> 1.01"): "a common scale, which cancels",
     ("mechanics/symmetry_search", "largest = norms.max(initial=0.0) or 1.0", "1.0 -> 1.01"):
         "divides zeros",
+    ("mechanics/invariance", "+ (ca.mmax(whole) if f.numel() else 0) * ca.repmat(reach, f.numel(), "
+     "1))", "0 -> 1"): "of no entry",
     ("mechanics/writing", "near = get_close_matches(name, names, 1)", "1 -> 2"):
         "the nearest is the first, and the only one that is read",
     ("mechanics/writing", "found = ca.SX(0, 0)", "0 -> 1"):

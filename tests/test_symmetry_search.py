@@ -145,6 +145,16 @@ def test_a_lagrangian_changes_above_its_last_digits(unit, slope, kept):
             find_symmetry(plane)
 
 
+def test_places_where_speeds_do_not_determine_the_motion_are_left_out():
+    """z x' + (1 - z) y' = 0 at z = 0 and 1, where y' and x' vanish: no pair of speeds serves
+    both."""
+    tied = constrain(lagrangian_system(euclidean("w", "x", "y", "z"), kinetic), rows={
+        "row": lambda s: s.q.z * s.v.x + (1 - s.q.z) * s.v.y})
+    tied = replace(tied, samples=np.array([[0.3, 0.4, 0.5, 0.0], [0.1, 0.2, 0.7, 1.0]]))
+    assert [q[3] for _, q, _, _ in random_states(tied, 4)] == [0.0, 0.0]
+    assert symmetry(tied, {"w": lambda s: {"w": 1}}).kind == "horizontal"
+
+
 def test_no_rate_exceeds_the_size_of_its_terms():
     """Along sections that are no symmetries, of a body in its own speeds with a constant force and
     a row: constant sections, and one that varies."""
