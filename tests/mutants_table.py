@@ -560,6 +560,8 @@ EQUIVALENT = {
         "divides zeros",
     ("mechanics/invariance", "+ (ca.mmax(whole) if f.numel() else 0) * ca.repmat(reach, f.numel(), "
      "1))", "0 -> 1"): "of no entry",
+    ("mechanics/samples", "while len(found) < RANDOM and len(starts) < 2 * RANDOM:", "2 -> 3"):
+        "how many are tried",
     ("mechanics/writing", "near = get_close_matches(name, names, 1)", "1 -> 2"):
         "the nearest is the first, and the only one that is read",
     ("mechanics/writing", "found = ca.SX(0, 0)", "0 -> 1"):

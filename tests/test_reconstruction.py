@@ -111,6 +111,23 @@ def test_a_row_that_moves_the_base_by_itself_is_refused():
         chaplygin(symmetry(driven, {"z": lambda s: {"z": 1}}), ("x'",))
 
 
+@pytest.mark.parametrize("speed", [0.01, 100.0])
+@pytest.mark.parametrize("share, moves", [(0.99, False), (1.01, True)])
+def test_a_base_is_at_rest_to_a_billionth_of_what_moves(speed, share, moves):
+    """z' = y x' + speed carries the fibre along; y drifts by a billionth of that."""
+    free = lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2)
+    driven = symmetry(constrain(
+        free, rows={"slope": lambda s: s.v.z - s.q.y * s.v.x - speed},
+        holonomic={"belt": lambda s: s.q.y - share * 1e-9 * speed * s.t}),
+        {"z": lambda s: {"z": 1}})
+    if moves:
+        with pytest.raises(MechanicsError, match="moves the base by itself"):
+            chaplygin(driven, ("x'",))
+    else:
+        assert chaplygin(driven, ("x'",)).base.system.algebroid.q_names == ("x", "y")
+
+
 def test_angles_stay_angles_on_the_base():
     """Of the carriage in its own frame: by the plane's motions its wheels are left, by translations
     its heading too."""

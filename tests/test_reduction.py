@@ -550,7 +550,26 @@ def pushed():
     return constrain(free)
 
 
+def slow_light():
+    """A particle whose Lagrangian is of the fourth degree along x."""
+    return constrain(lagrangian_system(euclidean("x", "y"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2) / 2 + s.v.x ** 4))
+
+
+def rubbed():
+    """A bead on a slope across x, whose reaction rubs along y."""
+    free = lagrangian_system(euclidean("x", "y", "z"), lambda s: (
+        s.v.x ** 2 + s.v.y ** 2 + s.v.z ** 2) / 2)
+    tied = symmetry(constrain(free, rows={"slope": lambda s: s.v.z - s.q.y * s.v.y}), X)
+    return replace(tied, constrained=replace(tied.constrained,
+                                             friction=ca.SX(ca.DM([0.0, 0.1, 0.0]))))
+
+
 REFUSED = {
+    "fourth degree along the group": (lambda: at_momentum(symmetry(slow_light(), X), [0.3]),
+                                      "not quadratic along the group"),
+    "friction at a momentum value": (lambda: at_momentum(rubbed(), [0.3]),
+                                     "reduction at a momentum value needs ideal constraints"),
     "general symmetry": (lambda: chaplygin(symmetry(sleigh(), SE2)),
                          "needs a purely kinematic symmetry, this one .x, y, turn. is general: "
                          "dim V = 3, dim D = 2, dim of V meet D = 2, of 3"),
